@@ -4,6 +4,7 @@
 //! by the game's scale). A finished game has its exact utility; models never see it.
 
 use crate::agents::Decision;
+use crate::known::known;
 use crate::successors::Successors;
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, RowMut, Turn, Valuation};
 use adept_model::{Explanation, Learner, ModelError, OutcomeClass, Rows};
@@ -244,7 +245,20 @@ impl<G: Game> GameModel<G> {
             }
         }
         let rows = self.encode(at.game, &shown, Some(action), at.player);
-        Some(self.learner.explain(&rows))
+        let after = Afterstate { state: &shown, action: Some(action), player: at.player };
+        Some(self.explained(at.game, after, &rows))
+    }
+
+    /// The learner's explanation of the row of an afterstate, with the value and distribution that the encoder knows in place of the
+    /// learner's.
+    pub fn explained(&mut self, game: &G, after: Afterstate<'_, G>, row: &Rows) -> Explanation {
+        let found = self.learner.explain(row);
+        match known(&*self.encoder, self.learner.head(), game, after) {
+            Some((value, outcomes)) => {
+                Explanation { value, outcomes, name: found.name, ..Explanation::default() }
+            }
+            None => found,
+        }
     }
 
     /// The row of one afterstate. `action` is the action that led to it, if known.

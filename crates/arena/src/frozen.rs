@@ -1,6 +1,7 @@
 //! Frozen checkpoints: valuations that no longer learn.
 
 use crate::evaluator::GameModel;
+use crate::known::known;
 use crate::pool::Pool;
 use adept_game::{Afterstate, Game, Valuation};
 use adept_model::{ModelError, Rows};
@@ -34,6 +35,11 @@ impl<G: Game> Valuing<G> {
 impl<G: Game> Valuation<G> for Frozen<G> {
     fn value(&self, game: &G, after: Afterstate<'_, G>) -> f64 {
         let value = self.0.with(game, |valuing| {
+            if let Some((value, _)) =
+                known(&**valuing.bound.encoder(), valuing.bound.learner.head(), game, after)
+            {
+                return f64::from(value);
+            }
             valuing.row.clear();
             valuing.bound.encoder().encode(game, after, valuing.row.push());
             valuing.bound.learner.evaluate(&valuing.row, &mut valuing.value);

@@ -221,7 +221,10 @@ pub fn inspect<G: Kit>(
         return Ok(found((game.utility(state, 0) / game.scale()) as f32, None, Vec::new()));
     }
     let row = mover.map(|mover| bound.encode(game, state, last.as_ref(), mover));
-    let after = row.as_ref().map(|row| bound.learner.explain(row));
+    let after = row
+        .as_ref()
+        .zip(mover)
+        .map(|(row, player)| bound.explained(game, Afterstate { state, action: last.as_ref(), player }, row));
     let inputs_after = match &row {
         Some(row) if inputs => inputs_of(game, bound, row),
         _ => Vec::new(),
@@ -273,7 +276,10 @@ pub fn inspect<G: Kit>(
             one
         });
         let explanation = match &row {
-            Some(row) => bound.learner.explain(row),
+            Some(row) if game.hides() => bound.learner.explain(row),
+            Some(row) => {
+                bound.explained(game, Afterstate { state: &next, action: Some(action), player }, row)
+            }
             None => Explanation { value: listed.values[i], ..Explanation::default() },
         };
         moves.push(MoveValue {
@@ -491,8 +497,8 @@ pub fn values<G: Kit>(
             }
             Turn::Chance => {
                 let player = mover(game, bound, state, last.is_some())?;
-                encoder.encode(game, Afterstate { state, action: last.as_ref(), player }, found.rows.push());
-                Part::Negated(found.rows.len() - 1)
+                let after = Afterstate { state, action: last.as_ref(), player };
+                Part::Negated(found.push(&*encoder, game, after))
             }
             Turn::Player(player) => {
                 if game.hides() {

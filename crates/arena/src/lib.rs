@@ -14,6 +14,7 @@ mod frozen;
 pub mod grade;
 pub mod inspect;
 mod judge;
+pub mod known;
 pub mod luck;
 pub mod matches;
 pub mod naming;

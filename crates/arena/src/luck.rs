@@ -7,7 +7,7 @@
 use crate::agents::Decision;
 use crate::evaluator::{Evaluator, GameModel};
 use crate::naming::{self, Meaning, Resolved};
-use crate::open::{OpenError, open};
+use crate::open::{OpenError, open_with};
 use crate::successors::{Successors, certain, class_of};
 use adept_game::{Game, GameError, Kit, Turn, no_action};
 use adept_model::{Head, ModelError, OutcomeClass};
@@ -74,8 +74,8 @@ impl<G: Kit> Luck<G> {
                 "is not a zero-sum game of two players: luck is what one gains and the other loses",
             );
         }
-        if let (Meaning::Checkpoint(folder), true) = (&agent.meaning, agent.spec.is_plain()) {
-            let (model, manifest) = open(game, folder, best)?;
+        if let (Meaning::Checkpoint(folder), true) = (&agent.meaning, agent.spec.is_greedy()) {
+            let (model, manifest) = open_with(game, folder, best, agent.spec.tables())?;
             if manifest.head.is_policy() {
                 return Err(without_values(agent.spec.name(), "is a policy, which has no values"));
             }

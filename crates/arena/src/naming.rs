@@ -15,7 +15,8 @@ use crate::asking::Asking;
 use crate::deliberating::Deliberating;
 use crate::evaluator::{ByValuation, Evaluator};
 use crate::exact::ExactError;
-use crate::open::{OpenError, by_head, open};
+use crate::known::{KNOWN, known_part};
+use crate::open::{OpenError, by_head, open_with};
 use crate::part::file_of;
 use crate::search::{self, Budget, Search, SearchOptions};
 use crate::solve::{BestResponse, Minimax};
@@ -28,7 +29,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Names and one-line descriptions of the agents that every game has, besides its own.
-pub const AGENTS: [(&str, &str); 8] = [
+pub const AGENTS: [(&str, &str); 9] = [
     ("random", "any legal action, uniformly"),
     ("minimax", "perfect play of a two-player zero-sum game without chance, ties uniform"),
     ("optimal:AGENT", "the exact best response to a fixed agent, such as optimal:ttt"),
@@ -38,6 +39,10 @@ pub const AGENTS: [(&str, &str); 8] = [
     ),
     ("epsilon:E:CHECKPOINT", "greedy, but with probability E a random candidate"),
     ("boltzmann:T:CHECKPOINT", "each action with probability ∝ exp(value / T)"),
+    (
+        "known:TABLES:CHECKPOINT",
+        "plays by tables of the game where they know the value, such as known:race-8:NAME; known:none: by none",
+    ),
     (
         "search:PLIES:CHECKPOINT",
         "looks ahead, such as search:4:NAME; or for a time, search:100ms:NAME, or a number of positions, search:10000n:NAME",
@@ -56,6 +61,8 @@ pub enum AgentSpec {
         play: Play,
         /// How far it looks ahead.
         search: Option<SearchOptions>,
+        /// Tables of known values in place of those of the checkpoint, joined by `+`.
+        tables: Option<String>,
         /// Name of the checkpoint or valuation.
         name: String,
     },
@@ -64,7 +71,7 @@ pub enum AgentSpec {
 }
 
 /// The words before the colon of all forms.
-const FORMS: [&str; 5] = ["optimal", "greedy", "epsilon", "boltzmann", "search"];
+const FORMS: [&str; 6] = ["optimal", "greedy", "epsilon", "boltzmann", "search", KNOWN];
 
 /// How an agent plays by values.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -114,21 +121,23 @@ impl AgentSpec {
                     parameter(rest, "boltzmann:T:CHECKPOINT with T in 0.000001..1000000", 1e-6..=1e6)?;
                 Self::model(text, Play::Boltzmann(t), &name)
             }
-            Some(("search", _)) => Self::model(text, Play::Greedy, text),
+            Some(("search" | KNOWN, _)) => Self::model(text, Play::Greedy, text),
             _ => Ok(Self::Named(text.into())),
         }
     }
 
-    /// Parses what an agent plays by: `NAME`, or `search:BUDGET:NAME`.
+    /// Parses what an agent plays by: `NAME`, `known:TABLES:NAME`, or `search:BUDGET:` before either.
     fn model(text: &str, play: Play, of: &str) -> Result<Self, String> {
         let Some(rest) = of.strip_prefix("search:") else {
-            return Ok(Self::Model { play, search: None, name: of.into() });
+            let (tables, name) = known_tables(text, of)?;
+            return Ok(Self::Model { play, search: None, tables, name });
         };
         let (budget, name) = rest.split_once(':').unwrap_or((rest, ""));
         let options: SearchOptions = budget.parse().map_err(|why| format!("`{text}`: {why}"))?;
         if name.is_empty() {
             return Err(format!("`{text}`: write search:PLIES:CHECKPOINT, such as search:{budget}:my-run"));
         }
+        let (tables, name) = known_tables(text, name)?;
         if let Some((head, _)) = name.split_once(':').filter(|(head, _)| FORMS.contains(head)) {
             let instead = match head {
                 "epsilon" | "boltzmann" => format!(": write {head}:NUMBER:search:{budget}:NAME"),
@@ -140,7 +149,21 @@ impl AgentSpec {
         }
         // A choice by chance compares all values.
         let all = matches!(play, Play::Boltzmann(_));
-        Ok(Self::Model { play, search: Some(SearchOptions { all, ..options }), name: name.into() })
+        Ok(Self::Model { play, search: Some(SearchOptions { all, ..options }), tables, name })
+    }
+
+    /// Whether it plays greedily by the values of its innermost name, without looking ahead.
+    pub(crate) fn is_greedy(&self) -> bool {
+        matches!(self, Self::Named(_) | Self::Model { play: Play::Greedy, search: None, .. })
+    }
+
+    /// The tables of known values that it names.
+    pub(crate) fn tables(&self) -> Option<&str> {
+        match self {
+            Self::Optimal(inner) => inner.tables(),
+            Self::Model { tables, .. } => tables.as_deref(),
+            Self::Named(_) => None,
+        }
     }
 
     /// The innermost name: the only part that is looked up. It ends the text.
@@ -149,11 +172,6 @@ impl AgentSpec {
             Self::Optimal(inner) => inner.name(),
             Self::Model { name, .. } | Self::Named(name) => name,
         }
-    }
-
-    /// Whether it plays by its innermost name alone: `NAME`, or `greedy:NAME` without a search.
-    pub(crate) fn is_plain(&self) -> bool {
-        matches!(self, Self::Named(_) | Self::Model { play: Play::Greedy, search: None, .. })
     }
 
     /// Whether the innermost name must have values: it may be a checkpoint or a valuation, and no other agent.
@@ -166,13 +184,24 @@ impl AgentSpec {
     }
 }
 
+/// Splits `known:TABLES:NAME`. Other text is a name.
+fn known_tables(text: &str, of: &str) -> Result<(Option<String>, String), String> {
+    let Some(rest) = known_part(of) else { return Ok((None, of.into())) };
+    match rest.split_once(':').filter(|(tables, name)| !tables.is_empty() && !name.is_empty()) {
+        Some((tables, name)) => Ok((Some(tables.into()), name.into())),
+        None => Err(format!(
+            "`{text}`: write known:TABLES:CHECKPOINT, with tables of the game joined by `+`, or `none`"
+        )),
+    }
+}
+
 /// A path, or `search:BUDGET:PATH`: the path of a checkpoint, and how far to look ahead with it.
 ///
 /// # Errors
 /// The form that a wrong budget must have.
 pub fn path_and_search(text: &Path) -> Result<(PathBuf, Option<SearchOptions>), String> {
     match text.to_str().filter(|text| text.starts_with("search:")).map(AgentSpec::parse).transpose()? {
-        Some(AgentSpec::Model { search, name, .. }) => Ok((name.into(), search)),
+        Some(AgentSpec::Model { search, name, tables: None, .. }) => Ok((name.into(), search)),
         _ => Ok((text.into(), None)),
     }
 }
@@ -339,6 +368,11 @@ pub fn resolve<G: Kit>(game: &G, text: &str, more: &[&str]) -> Result<Resolved, 
         Some(folder) => Meaning::Checkpoint(folder),
         None => meaning().ok_or_else(|| unknown(game, &spec, more))?,
     };
+    if spec.tables().is_some() && !matches!(meaning, Meaning::Checkpoint(_)) {
+        return Err(OpenError::Unknown(format!(
+            "`{text}`: `{name}` is not a checkpoint; `{KNOWN}:` takes one"
+        )));
+    }
     if spec.needs_values() && !matches!(meaning, Meaning::Checkpoint(_) | Meaning::Valuation) {
         return Err(OpenError::Unknown(format!(
             "`{text}`: `{name}` is an agent that has no values; what has values: {}",
@@ -381,7 +415,7 @@ fn unknown<G: Kit>(game: &G, spec: &AgentSpec, more: &[&str]) -> OpenError {
 /// # Errors
 /// See [`OpenError`].
 pub fn build<G: Kit>(game: &G, agent: &Resolved, best: bool) -> Result<Box<dyn Agent<G>>, OpenError> {
-    Builder { game, meaning: &agent.meaning, best }.agent(&agent.spec)
+    Builder::of(game, agent, best).agent(&agent.spec)
 }
 
 /// A search by any evaluator.
@@ -393,7 +427,7 @@ pub type AnySearch<G> = Search<G, Box<dyn Evaluator<G>>>;
 /// # Errors
 /// See [`OpenError`].
 pub fn evaluator<G: Kit>(game: &G, agent: &Resolved, best: bool) -> Result<Option<AnySearch<G>>, OpenError> {
-    let builder = Builder { game, meaning: &agent.meaning, best };
+    let builder = Builder::of(game, agent, best);
     let name = agent.spec.name();
     let has_values = matches!(agent.meaning, Meaning::Checkpoint(_) | Meaning::Valuation);
     let own = SearchOptions::from(Budget::Plies(1));
@@ -416,12 +450,12 @@ pub fn values<G: Kit>(
     agent: &Resolved,
     best: bool,
 ) -> Result<Option<Box<dyn Evaluator<G>>>, OpenError> {
-    let builder = Builder { game, meaning: &agent.meaning, best };
+    let builder = Builder::of(game, agent, best);
     let name = agent.spec.name();
     if let AgentSpec::Model { play: Play::Greedy, search: Some(options), .. } = &agent.spec {
         return Ok(Some(Box::new(builder.searcher(options, name)?)));
     }
-    if !agent.spec.is_plain() || !matches!(agent.meaning, Meaning::Checkpoint(_) | Meaning::Valuation) {
+    if !agent.spec.is_greedy() || !matches!(agent.meaning, Meaning::Checkpoint(_) | Meaning::Valuation) {
         return Ok(None);
     }
     let (values, head) = builder.values(name)?;
@@ -435,7 +469,7 @@ pub fn values<G: Kit>(
 pub fn try_out<G: Kit>(game: &G, agent: &Resolved) -> Result<(), OpenError> {
     match &agent.meaning {
         Meaning::Checkpoint(_) | Meaning::Script | Meaning::Deliberator | Meaning::Peer => {
-            let builder = Builder { game, meaning: &agent.meaning, best: false };
+            let builder = Builder::of(game, agent, false);
             if let AgentSpec::Model { search: Some(options), name, .. } = &agent.spec {
                 return builder.searcher(options, name).map(drop);
             }
@@ -452,16 +486,21 @@ struct Builder<'a, G> {
     game: &'a G,
     meaning: &'a Meaning,
     best: bool,
+    tables: Option<&'a str>,
 }
 
-impl<G: Kit> Builder<'_, G> {
+impl<'a, G: Kit> Builder<'a, G> {
+    fn of(game: &'a G, agent: &'a Resolved, best: bool) -> Self {
+        Self { game, meaning: &agent.meaning, best, tables: agent.spec.tables() }
+    }
+
     fn agent(&self, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>, OpenError> {
         Ok(match spec {
             AgentSpec::Optimal(other) => {
                 self.check_exact()?;
                 Box::new(BestResponse::solve(self.game, self.agent(other)?)?)
             }
-            AgentSpec::Model { play, search, name } => {
+            AgentSpec::Model { play, search, name, .. } => {
                 let values: Box<dyn Evaluator<G>> = match search {
                     Some(options) => Box::new(self.searcher(options, name)?),
                     None => self.values(name)?.0,
@@ -499,7 +538,7 @@ impl<G: Kit> Builder<'_, G> {
     /// The values of a checkpoint or valuation.
     fn values(&self, name: &str) -> Result<(Box<dyn Evaluator<G>>, Head), OpenError> {
         if let Meaning::Checkpoint(folder) = self.meaning {
-            let (bound, manifest) = open(self.game, folder, self.best)?;
+            let (bound, manifest) = open_with(self.game, folder, self.best, self.tables)?;
             return Ok((Box::new(bound), manifest.head));
         }
         let found = self.game.valuation(name).ok_or_else(|| {
@@ -576,6 +615,8 @@ mod tests {
             ("search:4:a/b", "search:4:up/a/b"),
             ("epsilon:0.1:search:4:a", "epsilon:0.1:search:4:up/a"),
             ("optimal:search:100ms,keep=3:a", "optimal:search:100ms,keep=3:up/a"),
+            ("known:race-8+b:a/b", "known:race-8+b:up/a/b"),
+            ("search:2:known:none:a", "search:2:known:none:up/a"),
             ("epsilon:2:a", "epsilon:2:a"),
         ] {
             assert_eq!(moved(text), wanted);
@@ -586,6 +627,8 @@ mod tests {
     #[test]
     fn a_search_that_makes_no_sense_is_refused() {
         for (text, why) in [
+            ("known:race-8", "known:TABLES:CHECKPOINT"),
+            ("known::a", "known:TABLES:CHECKPOINT"),
             ("search:4", "search:4:my-run"),
             ("search:4:", "search:4:my-run"),
             ("search:a:x", "`search:4:AGENT`"),

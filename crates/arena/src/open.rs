@@ -6,6 +6,7 @@ use crate::evaluator::{Evaluator, GameModel, WithPrior};
 use crate::exact::ExactError;
 use crate::experts::WithExperts;
 use crate::frozen::Frozen;
+use crate::known::{self, WithKnown};
 use crate::naming::{self, Meaning};
 use crate::part::{self, EXPERT, PRIOR};
 use adept_game::{Encoder, Game, GameError, Kit, Valuation, stream};
@@ -77,10 +78,12 @@ fn encoder_of<G: Kit>(
     let wanted = name.or(encoders.first().map(|e| &*e.name)).unwrap_or_default();
     let (experts, parts): (Vec<&str>, Vec<&str>) =
         part::parts(wanted).into_iter().partition(|part| part.starts_with(EXPERT));
-    let (priors, own): (Vec<&str>, Vec<&str>) = parts.into_iter().partition(|part| part.starts_with(PRIOR));
+    let (priors, rest): (Vec<&str>, Vec<&str>) = parts.into_iter().partition(|part| part.starts_with(PRIOR));
+    let (tables, own): (Vec<&str>, Vec<&str>) =
+        rest.into_iter().partition(|part| known::known_part(part).is_some());
     let own = own.into_iter().map(|part| part::from_here(part, named.by)).collect::<Vec<_>>().join("+");
     let names = || encoders.iter().map(|e| &*e.name).collect::<Vec<_>>().join(", ");
-    if let Some(added) = experts.first().or(priors.first()).filter(|_| own.is_empty()) {
+    if let Some(added) = experts.first().or(priors.first()).or(tables.first()).filter(|_| own.is_empty()) {
         return Err(OpenError::Unknown(format!(
             "`{added}` adds to an encoder: put one before it, such as `{}+{added}`; {} has {}",
             encoders.first().map_or("bits", |e| &*e.name),
@@ -111,23 +114,28 @@ fn encoder_of<G: Kit>(
     };
     let found = game.encoder(&own).ok_or_else(unknown)?;
     found.fits(game).map_err(OpenError::Unknown)?;
-    if !experts.is_empty() {
-        if !priors.is_empty() {
+    let whole = match priors[..] {
+        _ if !experts.is_empty() && !priors.is_empty() => {
             return Err(OpenError::Unknown(format!(
                 "`{wanted}` names a prior and experts; use one or the other"
             )));
         }
-        return with_experts(game, wanted, found, &experts);
-    }
-    match priors[..] {
-        [] => Ok(found),
+        [] if !experts.is_empty() => with_experts(game, wanted, found, &experts)?,
+        [] => found,
         [_] => {
             let given = part::prior(wanted).map_err(OpenError::Unknown)?.ok_or_else(unknown)?;
             let (prior, valuation) = prior_of(game, given, named)?;
-            Ok(Arc::new(WithPrior::new(&part::with_prior(wanted, &prior), found, valuation)))
+            Arc::new(WithPrior::new(&part::with_prior(wanted, &prior), found, valuation))
         }
-        _ => Err(OpenError::Unknown(format!("`{wanted}` names more than one prior; use one"))),
+        _ => return Err(OpenError::Unknown(format!("`{wanted}` names more than one prior; use one"))),
+    };
+    let tables: Vec<&str> = tables.into_iter().filter_map(known::known_part).collect();
+    if tables.is_empty() {
+        return Ok(whole);
     }
+    // The name of the whole encoder pins a prior; without one, it is the wanted name.
+    let name = if priors.is_empty() { wanted.into() } else { whole.name().to_string() };
+    Ok(Arc::new(WithKnown::new(game, &name, whole, &tables)?))
 }
 
 /// An encoder with deliberating agents of the game as frozen experts.
@@ -252,7 +260,21 @@ pub fn prior_in(prior: &Prior, by: Option<&Path>) -> Result<Option<PathBuf>, Ope
 /// # Errors
 /// [`OpenError::Model`] if it is damaged. [`OpenError::Mismatch`] if it belongs to another game, encoder or shape.
 pub fn open<G: Kit>(game: &G, path: &Path, best: bool) -> Result<(GameModel<G>, Manifest), OpenError> {
-    bind(game, checkpoint::read(&checkpoint::locate(path, best)?)?)
+    open_with(game, path, best, None)
+}
+
+/// As [`open`], with these tables of known values, joined by `+`, in place of those that the checkpoint names; `none` for none.
+pub(crate) fn open_with<G: Kit>(
+    game: &G,
+    path: &Path,
+    best: bool,
+    tables: Option<&str>,
+) -> Result<(GameModel<G>, Manifest), OpenError> {
+    let mut checkpoint = checkpoint::read(&checkpoint::locate(path, best)?)?;
+    if let Some(tables) = tables {
+        checkpoint.manifest.encoder = known::with_tables(&checkpoint.manifest.encoder, tables);
+    }
+    bind(game, checkpoint)
 }
 
 /// Whether two names mean the same game: they are the same, or name rule files with the same content.

@@ -25,6 +25,7 @@ pub struct Successors<G: Game> {
     /// Distributions over the classes of outcomes, `[rows, classes]`; empty for other heads.
     pub outcomes: Vec<f32>,
     head: Head,
+    known: KnownRows,
     /// End of each branch in `actions`.
     ends: Vec<usize>,
     /// Outcomes of chance before the branches of [`expand`](Self::expand); empty if chance does not come first.
@@ -52,6 +53,7 @@ impl<G: Game> Successors<G> {
             rows: Rows::new(learner.channels()).alike(),
             outcomes: Vec::new(),
             head: learner.head().clone(),
+            known: KnownRows::default(),
             ends: Vec::new(),
             chance: Vec::new(),
             classes: Vec::new(),
@@ -72,6 +74,7 @@ impl<G: Game> Successors<G> {
         self.row_of.clear();
         self.rows.clear();
         self.outcomes.clear();
+        self.known.clear();
         self.ends.clear();
         self.chance.clear();
         self.classes.clear();
@@ -112,8 +115,8 @@ impl<G: Game> Successors<G> {
     /// Encodes the actions from `first` on, and ends their branch.
     fn encode(&mut self, encoder: &dyn Encoder<G>, at: Decision<'_, G>, first: usize) {
         let Decision { game, state, player } = at;
-        let Self { actions, values, row_of, rows, after, .. } = self;
-        self.ends.push(actions.len());
+        self.ends.push(self.actions.len());
+        let Self { actions, values, row_of, rows, known, head, after, .. } = self;
         let actions = &actions[first..];
         if encoder.fetches() {
             for action in actions {
@@ -139,8 +142,19 @@ impl<G: Game> Successors<G> {
             }
             row_of.push(Some(rows.len() as u32));
             values.push(0.0);
-            encoder.encode(game, Afterstate { state, action: Some(action), player }, rows.push());
+            add((rows, known), head, encoder, game, Afterstate { state, action: Some(action), player });
         }
+    }
+
+    /// Appends a row that belongs to no action, and returns its number.
+    pub fn push(&mut self, encoder: &dyn Encoder<G>, game: &G, after: Afterstate<'_, G>) -> usize {
+        add((&mut self.rows, &mut self.known), &self.head, encoder, game, after);
+        self.rows.len() - 1
+    }
+
+    /// The value of a row that the encoder knows, and its distribution over the classes of outcomes, which is empty without classes.
+    pub fn known(&self, row: u32) -> Option<(f32, &[f32])> {
+        self.known.find(row, self.head.classes().map_or(0, <[_]>::len))
     }
 
     /// Values all rows in one batch.
@@ -148,13 +162,20 @@ impl<G: Game> Successors<G> {
         if self.rows.is_empty() {
             return;
         }
-        if self.head.classes().is_some() {
+        let is_all_known = self.known.rows.len() == self.rows.len();
+        if is_all_known {
+            self.row_values.clone_from(&self.known.values);
+            self.outcomes.clone_from(&self.known.outcomes);
+        } else if self.head.classes().is_some() {
             learner.outputs(&self.rows, &mut self.outcomes);
             let values = self.outcomes.chunks_exact(self.head.outputs()).map(|p| self.head.value_of(p));
             self.row_values.clear();
             self.row_values.extend(values);
         } else {
             learner.evaluate(&self.rows, &mut self.row_values);
+        }
+        if !is_all_known {
+            self.known.put(&mut self.row_values, &mut self.outcomes);
         }
         for (value, row) in self.values.iter_mut().zip(&self.row_of) {
             if let Some(row) = row {
@@ -163,8 +184,7 @@ impl<G: Game> Successors<G> {
         }
     }
 
-    /// Value of each row, also of rows that were added to `rows` from outside; empty before
-    /// [`evaluate`](Self::evaluate).
+    /// Value of each row, also of those of [`push`](Self::push); empty before [`evaluate`](Self::evaluate).
     pub fn row_values(&self) -> &[f32] {
         &self.row_values
     }
@@ -236,7 +256,7 @@ impl<G: Kit> Successors<G> {
                     if shared {
                         encoder.fetch(game, after);
                     } else {
-                        encoder.encode(game, after, self.rows.push());
+                        add((&mut self.rows, &mut self.known), &self.head, encoder, game, after);
                     }
                     self.states.push(self.after.clone());
                 }
@@ -247,9 +267,10 @@ impl<G: Kit> Successors<G> {
             self.ends.push(self.actions.len());
         }
         if shared {
-            for state in &self.states {
+            let Self { rows, known, head, states, .. } = self;
+            for state in states.iter() {
                 let player = game.just_acted(state).unwrap_or(0);
-                encoder.encode(game, Afterstate { state, action: None, player }, self.rows.push());
+                add((rows, known), head, encoder, game, Afterstate { state, action: None, player });
             }
         }
         Ok(())
@@ -297,7 +318,7 @@ impl<G: Kit> Successors<G> {
     }
 
     /// Draws a state that follows the one of [`expand`](Self::expand): a branch by its probability, then its best
-    /// action, or any action with probability `explore`. None if the game ends.
+    /// action, or any action with probability `explore`. None if the game ends, or the encoder knows the value of the state.
     pub fn draw(&self, explore: f64, rng: &mut Stream) -> Option<&G::State> {
         let drawn = draw_index(self.branches().map(|(p, _)| p), rng);
         let (_, range) = self.branches().nth(drawn)?;
@@ -306,7 +327,73 @@ impl<G: Kit> Successors<G> {
         } else {
             range.max_by(|a, b| self.values[*a].total_cmp(&self.values[*b]))?
         };
-        self.row_of[chosen].map(|row| &self.states[row as usize])
+        let row = self.row_of[chosen].filter(|row| self.known(*row).is_none())?;
+        self.states.get(row as usize)
+    }
+}
+
+/// Appends a row, and notes it if its value is known.
+#[inline]
+fn add<G: Game>(
+    (rows, known): (&mut Rows, &mut KnownRows),
+    head: &Head,
+    encoder: &dyn Encoder<G>,
+    game: &G,
+    after: Afterstate<'_, G>,
+) {
+    encoder.encode(game, after, rows.push());
+    if encoder.knows() {
+        known.note(rows.len() - 1, head, |outcomes| encoder.known(game, after, outcomes));
+    }
+}
+
+/// Rows whose values are known without the model.
+#[derive(Debug, Default)]
+struct KnownRows {
+    /// Their numbers, in order.
+    rows: Vec<u32>,
+    values: Vec<f32>,
+    /// Distributions over the classes of outcomes, `[known rows, classes]`; empty for other heads.
+    outcomes: Vec<f32>,
+}
+
+impl KnownRows {
+    fn clear(&mut self) {
+        self.rows.clear();
+        self.values.clear();
+        self.outcomes.clear();
+    }
+
+    /// Notes a row if `known` gives its value and, where the head has classes, its distribution.
+    fn note(&mut self, row: usize, head: &Head, known: impl FnOnce(&mut Vec<f32>) -> Option<f32>) {
+        let (before, classes) = (self.outcomes.len(), head.classes().map_or(0, <[_]>::len));
+        let value = known(&mut self.outcomes);
+        let given = self.outcomes.len() - before;
+        match value.filter(|_| classes == 0 || given == classes) {
+            Some(value) => {
+                self.outcomes.truncate(before + classes);
+                self.rows.push(row as u32);
+                self.values.push(value);
+            }
+            None => self.outcomes.truncate(before),
+        }
+    }
+
+    fn find(&self, row: u32, classes: usize) -> Option<(f32, &[f32])> {
+        let place = self.rows.binary_search(&row).ok()?;
+        Some((self.values[place], &self.outcomes[place * classes..][..classes]))
+    }
+
+    /// Puts the known values and distributions in place of those of the model.
+    fn put(&self, values: &mut [f32], outcomes: &mut [f32]) {
+        let classes = self.outcomes.len() / self.rows.len().max(1);
+        for (place, &row) in self.rows.iter().enumerate() {
+            values[row as usize] = self.values[place];
+            if classes > 0 {
+                outcomes[row as usize * classes..][..classes]
+                    .copy_from_slice(&self.outcomes[place * classes..][..classes]);
+            }
+        }
     }
 }
 

@@ -79,6 +79,17 @@ pub trait Encoder<G: Game>: Send + Sync {
 
     /// Whether a row depends on the action as well as on the state.
     fn needs_action(&self) -> bool;
+
+    /// The value of an afterstate that is known without the model, such as that of a race in a table, and then stands for that of
+    /// the model. Appends the probability of each class of results to `outcomes`, if it knows them.
+    fn known(&self, _game: &G, _after: Afterstate<'_, G>, _outcomes: &mut Vec<f32>) -> Option<f32> {
+        None
+    }
+
+    /// Whether [`known`](Self::known) knows any value.
+    fn knows(&self) -> bool {
+        false
+    }
 }
 
 /// An encoder written as a function of the afterstate, for games whose rows do not depend on the action.

@@ -39,6 +39,12 @@ pub trait Valuation<G: Game>: Send + Sync {
     /// unknown.
     fn value(&self, game: &G, after: Afterstate<'_, G>) -> f64;
 
+    /// Appends the probability of each class of results for that player, as [`Kit::outcome_classes`] lists them, and returns true; false
+    /// where it knows none.
+    fn outcomes(&self, _game: &G, _after: Afterstate<'_, G>, _to: &mut Vec<f32>) -> bool {
+        false
+    }
+
     /// Prefetches the memory that [`value`](Self::value) will read for this state.
     fn fetch(&self, _game: &G, _after: Afterstate<'_, G>) {}
 }

@@ -39,7 +39,7 @@ fn bits(text: &str) -> Result<Precision, String> {
 pub(crate) enum OracleAction {
     /// Solve the table of the bear-off, or of backgammon with up to three checkers a side, and write it to a file.
     #[command(
-        after_help = "Examples:\n  adept oracle build --checkers 14\n  adept oracle build --game hypergammon\n  adept oracle build --checkers 14 --bits 32    # also for the suite move-loss\n\n\
+        after_help = "Examples:\n  adept oracle build --checkers 14\n  adept oracle build --game hypergammon\n  adept oracle build --game backgammon --points 8\n  adept oracle build --checkers 14 --bits 32    # also for the suite move-loss\n\n\
                       With 14 checkers, 16 bits take 3.1 GB of memory and disk, 32 bits 6.0 GB, 64 bits 12.0 GB; with 15, twice as much. \
                       16 bits are within 5e-5, which is enough for values and for learning. Lost value (move-loss) is \
                       measured with 32 bits, within 1e-6. Both are kept under the same name."
@@ -52,7 +52,11 @@ pub(crate) enum OracleAction {
         /// CPU-seconds and .9 GB of memory; its file has 43 MB.
         #[arg(long, value_name = "RULES", conflicts_with_all = ["checkers", "bits"])]
         game: Option<String>,
-        /// File to write. Default: datasets/bearoff-N.table, or datasets/GAME.table.
+        /// In place of the exact table of --game: the race table of this many points, 6 to 10, in GNU Backgammon's one-sided format,
+        /// with gammons. 8 points take seconds and 63 MB, 10 points a minute and 418 MB.
+        #[arg(long, requires = "game", value_parser = clap::value_parser!(u8).range(6..=10))]
+        points: Option<u8>,
+        /// File to write. Default: datasets/bearoff-N.table, datasets/GAME.table, or datasets/race-P.bd.
         #[arg(long)]
         out: Option<PathBuf>,
         /// Bits per number of the bear-off: 16, 32 or 64. The suite move-loss needs 32.
@@ -124,8 +128,8 @@ pub(crate) enum OracleAction {
         /// Compare with all pairs of a two-sided GNU Backgammon database.
         #[arg(long, group = "with", value_name = "FILE")]
         gnubg: Option<PathBuf>,
-        /// Compare the distributions of rolls of all sides with a one-sided GNU Backgammon database, such as
-        /// gnubg_os0.bd.
+        /// Compare a one-sided GNU Backgammon database, such as gnubg_os0.bd: with the exact solution of six points, and if it has
+        /// more, up to 10, with a table solved here.
         #[arg(long, group = "with", value_name = "FILE")]
         one_sided: Option<PathBuf>,
         /// Compare all pairs with a table solved in 64 bits.

@@ -2,7 +2,10 @@
 
 use super::args::TableArgs;
 use adept_builtin::backgammon::exact::Table;
-use adept_builtin::backgammon::{Action, Backgammon, Position, Side, Stage, State, table, usual_file};
+use adept_builtin::backgammon::{
+    Action, Backgammon, Position, Side, Stage, State, race_file, table, usual_file,
+};
+use adept_builtin::bearoff::one_sided::gnubg::GnubgOneSided;
 use adept_builtin::dice::Roll;
 use adept_console::output;
 use adept_game::files::POSITION;
@@ -332,6 +335,41 @@ pub(super) fn sample(
         }));
     }
     output::text(&format!("{count} positions of {}: {}\n", game.name(), out.display()))
+}
+
+/// Solves the race table of a game and writes it.
+pub(super) fn build_race(
+    name: &str,
+    points: usize,
+    out: Option<&Path>,
+    no_file: bool,
+    as_json: bool,
+) -> Result<()> {
+    let game = Backgammon::named(name)
+        .with_context(|| format!("`{name}` has no races: write backgammon, hypergammon or backgammon:K"))?;
+    let usual = race_file(&game, points);
+    let path = (!no_file).then(|| out.unwrap_or(&usual));
+    if let Some(path) = path {
+        Files::default().try_file(path)?;
+    }
+    let began = Instant::now();
+    let table = GnubgOneSided::solve(points, game.checkers());
+    let seconds = began.elapsed().as_secs_f64();
+    if let Some(path) = path {
+        table.save(path)?;
+    }
+    let (sides, checkers) = (table.sides(), table.checkers());
+    if as_json {
+        return output::json(&json!({
+            "game": name, "points": points, "checkers": checkers, "sides": sides, "seconds": seconds, "path": path,
+        }));
+    }
+    let mut text =
+        format!("{sides} sides of at most {checkers} checkers on {points} points, in {seconds:.1} s\n");
+    if let Some(path) = path {
+        text.push_str(&format!("{}\n", path.display()));
+    }
+    output::text(&text)
 }
 
 pub(super) fn build(

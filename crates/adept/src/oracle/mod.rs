@@ -7,13 +7,13 @@ mod backgammon;
 use adept_builtin::backgammon::Backgammon;
 use adept_builtin::bearoff::estimates::{Convolution, Kleinman, Normal};
 use adept_builtin::bearoff::labelled::{self, Labelled};
-use adept_builtin::bearoff::one_sided::gnubg::GnubgOneSided;
+use adept_builtin::bearoff::one_sided::gnubg::{GnubgOneSided, MOST_SOLVED as MOST_POINTS};
 use adept_builtin::bearoff::two_sided::gnubg::GnubgTable;
 use adept_builtin::bearoff::two_sided::{
     self, Precision, Seconds, Settings, Source, Table, TableError, TableErrors, Timings, usual_file,
 };
 use adept_builtin::bearoff::{
-    DicePosition, Distribution, Estimate, MAX_CHECKERS, OneSided, Position, Roll, Side, Situation,
+    DicePosition, Distribution, Estimate, MAX_CHECKERS, OneSided, POINTS, Position, Roll, Side, Situation,
     USUAL_CHECKERS, solving,
 };
 use adept_console::output::{self, say};
@@ -65,6 +65,9 @@ impl Tool for Oracle {
 
 fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
     match &args.action {
+        OracleAction::Build { game: Some(game), points: Some(points), out, no_file, .. } => {
+            backgammon::build_race(game, usize::from(*points), out.as_deref(), *no_file, as_json)
+        }
         OracleAction::Build { game: Some(game), out, threads, no_file, .. } => {
             backgammon::build(game, out.as_deref(), *no_file, *threads, as_json)
         }
@@ -462,7 +465,13 @@ fn verify_one_sided(file: &Path, tolerance: f64, as_json: bool) -> Result<()> {
     let found = GnubgOneSided::open(file)?;
     let checkers = found.checkers().min(MAX_CHECKERS);
     let errors = OneSided::solve(checkers).compare_with_gnubg(&found)?;
-    let (means, sds, probabilities) = (errors.means, errors.sds, errors.probabilities);
+    let (mut means, sds, probabilities) = (errors.means, errors.sds, errors.probabilities);
+    let whole = (found.points() > POINTS && found.points() <= MOST_POINTS && found.has_distributions())
+        .then(|| GnubgOneSided::solve(found.points(), checkers).compare(&found))
+        .transpose()?;
+    if let Some([_, more, _]) = whole {
+        means.max = means.max.max(more.max);
+    }
     let passed = means.max <= tolerance;
     if as_json {
         let of = |errors: TableErrors| json!({ "max_abs_error": errors.max, "rms_error": errors.rms() });
@@ -479,6 +488,10 @@ fn verify_one_sided(file: &Path, tolerance: f64, as_json: bool) -> Result<()> {
         if found.has_distributions() {
             object["probabilities"] = of(probabilities);
         }
+        if let Some([rolls, means, saving]) = whole {
+            object["all_points"] =
+                json!({ "rolls": of(rolls), "means": of(means), "saving_rolls": of(saving) });
+        }
         output::json(&object)?;
     } else {
         let row = |name: &str, errors: TableErrors| {
@@ -487,6 +500,12 @@ fn verify_one_sided(file: &Path, tolerance: f64, as_json: bool) -> Result<()> {
         let mut rows = vec![row("mean number of rolls", means), row("its standard deviation", sds)];
         if found.has_distributions() {
             rows.push(row("probability of each number", probabilities));
+        }
+        if let Some([rolls, means, saving]) = whole {
+            let points = found.points();
+            rows.push(row(&format!("mean, on {points} points"), means));
+            rows.push(row(&format!("probabilities, on {points} points"), rolls));
+            rows.push(row("probabilities of saving a gammon", saving));
         }
         let text = format!(
             "{} sides of at most {checkers} checkers on points 1 to 6; the file has {} points\n{}largest difference of a mean: {}; tolerance {tolerance:.1e}\n",

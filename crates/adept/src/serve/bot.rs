@@ -4,7 +4,7 @@ use adept_arena::{Agent, Decision, GameModel, Scratch};
 use adept_builtin::backgammon::cube::{Chances, Cube};
 use adept_builtin::backgammon::{self, Action, Backgammon, Position, Stage, State};
 use adept_builtin::dice::Roll;
-use adept_game::{Game, GameError, stream};
+use adept_game::{Afterstate, Game, GameError, stream};
 
 /// What decides: moves, and doubles.
 pub(super) struct Bot {
@@ -50,8 +50,8 @@ impl Bot {
         let (game, state) = (Backgammon::default(), State::to_roll(to_roll));
         // Networks see the side that has just moved.
         let rows = values.encode(&game, &state, None, 1);
-        let mut outputs = Vec::new();
-        values.learner.outputs(&rows, &mut outputs);
+        let found = values.explained(&game, Afterstate { state: &state, action: None, player: 1 }, &rows);
+        let outputs = if found.outcomes.is_empty() { vec![found.value] } else { found.outcomes };
         match outputs[..] {
             [value] => Some(Chances::of_equity(-f64::from(value) * game.scale())),
             [lb, lg, l, w, wg, wb] => Some(Chances::of_classes([wb, wg, w, l, lg, lb].map(f64::from))),

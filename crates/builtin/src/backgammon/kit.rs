@@ -2,7 +2,7 @@
 
 use super::exact::Table;
 use super::gnubg::Gnubg;
-use super::{Action, Backgammon, Phase, Points, Position, Side, Stage, State, mat, pubeval};
+use super::{Action, Backgammon, Phase, Points, Position, Side, Stage, State, known, mat, pubeval};
 use crate::Family;
 use crate::shared::Shared;
 use adept_game::{
@@ -76,20 +76,19 @@ impl Kit for Backgammon {
     }
 
     fn valuations(&self) -> Vec<Named> {
-        match self.checkers() {
-            1..=Table::MOST => Named::list(&[(
-                "oracle",
-                "exact values; oracle:FILE reads a table; default: datasets/GAME.table, or solved in memory",
-            )]),
-            _ => Vec::new(),
-        }
+        let oracle = Named::list(&[(
+            "oracle",
+            "exact values; oracle:FILE reads a table; default: datasets/GAME.table, or solved in memory",
+        )]);
+        let exact = oracle.into_iter().filter(|_| self.checkers() <= Table::MOST);
+        exact.chain(known::names()).collect()
     }
 
     fn valuation(&self, name: &str) -> Found<Arc<dyn Valuation<Self>>> {
         let file = match name.split_once(':') {
             Some(("oracle", file)) => Some(PathBuf::from(file)),
             None if name == "oracle" => None,
-            _ => return None,
+            _ => return known::valuation(self, name),
         };
         if self.checkers() > Table::MOST {
             return Some(Err(GameError::new(format!(

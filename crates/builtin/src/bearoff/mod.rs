@@ -29,5 +29,6 @@ pub use moves::Moves;
 pub use one_sided::OneSided;
 pub use position::{DicePosition, Position, Situation};
 pub use side::{MAX_CHECKERS, POINTS, Side};
+pub(crate) use valuations::exact_table;
 pub use valuations::solving;
 pub use within::Within;

@@ -131,6 +131,11 @@ fn keep(checkers: u8, least: Precision) -> String {
     }
 }
 
+/// The exact table of a game: from the default file, or solved in memory.
+pub(crate) fn exact_table(game: &Bearoff) -> Result<Arc<Table>, GameError> {
+    table(game, None, Precision::Bits16)
+}
+
 fn table(game: &Bearoff, file: Option<&Path>, least: Precision) -> Result<Arc<Table>, GameError> {
     static TABLES: Shared<(u8, Option<PathBuf>, Precision), Table> = Shared::new();
     TABLES.get((game.checkers(), file.map(Path::to_path_buf), least), || {

@@ -1,6 +1,6 @@
 //! Errors against exact values, and the value lost by choices, compared with baselines that do not learn.
 
-use adept_arena::{ByValuation, Decision, Evaluator, GameModel, MoveLoss, OpenError, move_loss};
+use adept_arena::{ByValuation, Decision, Evaluator, GameModel, MoveLoss, OpenError, known, move_loss};
 use adept_game::{Afterstate, GameError, Kit, PositionClass, Valuation, stream};
 use adept_ground::work;
 use adept_model::Samples;
@@ -135,6 +135,12 @@ impl<G: Kit> Judged<G> {
         let encoder = bound.encoder().clone();
         states.iter().for_each(|state| encode(game, &*encoder, state, &mut samples));
         bound.learner.evaluate(&samples.rows, &mut found);
+        for (found, state) in found.iter_mut().zip(&states) {
+            let after = Afterstate { state, action: None, player: game.just_acted(state).unwrap_or(0) };
+            if let Some((value, _)) = known::known(&*encoder, bound.learner.head(), game, after) {
+                *found = value;
+            }
+        }
         let known = baselines.iter().map(|(name, v)| (name.clone(), values(game, &**v, &states))).collect();
         Self { states, exact, found, known }
     }

@@ -114,6 +114,8 @@ impl<G: Kit> TdPlayer<G> {
         }
         self.rewards.fill(0.0);
         let mut stats = GameStats::default();
+        // The player and the value of a state whose value is known, which ends the game.
+        let mut known: Option<(usize, f32, Vec<f32>)> = None;
         loop {
             let player = match game.turn(&self.state) {
                 Turn::Over => break,
@@ -168,11 +170,13 @@ impl<G: Kit> TdPlayer<G> {
                     draw_index(&*p, rng)
                 }
             };
-            let row = candidates.row_of[choice].map(|row| {
+            let row = candidates.row_of[choice];
+            known = row.and_then(|row| candidates.known(row)).map(|(value, p)| (player, value, p.to_vec()));
+            let row = row.filter(|_| known.is_none()).map(|row| {
                 chain.rows.push_from(&candidates.rows, row as usize);
                 chain.rows.len() as u32 - 1
             });
-            let value = values[choice];
+            let value = known.as_ref().map_or(values[choice], |(_, value, _)| *value);
             let best = values.iter().position(|&v| v == greedy).unwrap_or(choice);
             let action = candidates.actions[choice].clone();
             if let Some(classes) = self.head.classes().filter(|_| !searches) {
@@ -180,6 +184,10 @@ impl<G: Kit> TdPlayer<G> {
                     let to = &mut chain.outcomes;
                     if let Some(row) = candidates.row_of[i] {
                         let first = row as usize * classes.len();
+                        if let Some((_, p)) = candidates.known(row) {
+                            to.extend_from_slice(p);
+                            continue;
+                        }
                         match candidates.outcomes.get(first..first + classes.len()) {
                             Some(p) => to.extend_from_slice(p),
                             // Not evaluated, because this is the first decision.
@@ -226,10 +234,17 @@ impl<G: Kit> TdPlayer<G> {
                 )?;
             }
             self.apply(game, &action, settings);
+            if known.is_some() {
+                break;
+            }
         }
         for (player, chain) in self.chains.iter().enumerate() {
             let player = chain.decisions.last().map_or(player, |last| last.player);
-            let mut z = (game.utility(&self.state, player) / game.scale()) as f32;
+            let mut z = match known {
+                Some((knower, value, _)) if knower == player => value,
+                Some((_, value, _)) => -value,
+                None => (game.utility(&self.state, player) / game.scale()) as f32,
+            };
             if let Some(factor) = settings.rewards {
                 z = self.rewards[player] + factor * z;
             }
@@ -237,8 +252,12 @@ impl<G: Kit> TdPlayer<G> {
                 if chain.decisions.is_empty() {
                     continue;
                 }
-                let class = class_of(game, classes, &self.state, player)?;
-                let end: Vec<f32> = certain(classes.len(), class).collect();
+                let mut end = Vec::with_capacity(classes.len());
+                match &known {
+                    Some((knower, _, p)) if *knower == player => end.extend_from_slice(p),
+                    Some((_, _, p)) => self.head.mirrored(p, &mut end),
+                    None => end.extend(certain(classes.len(), class_of(game, classes, &self.state, player)?)),
+                }
                 chain.target_outcomes(&end, &self.head, settings.bootstrap, &mut self.samples);
             } else if !online {
                 chain.targets(z, settings.bootstrap, &mut self.samples);

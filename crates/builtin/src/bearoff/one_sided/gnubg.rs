@@ -26,6 +26,9 @@ const HEADER: usize = 40;
 /// Numbers of a distribution.
 pub const ROLLS: usize = 32;
 
+/// Most points of a table that is solved here.
+pub const MOST_SOLVED: usize = points::MOST;
+
 /// The probabilities of 0 to 31 rolls.
 pub type Rolls = [f64; ROLLS];
 
@@ -145,6 +148,11 @@ impl GnubgOneSided {
         }
     }
 
+    /// Number of sides.
+    pub fn sides(&self) -> usize {
+        self.entries
+    }
+
     /// Number of points.
     pub fn points(&self) -> usize {
         self.points
@@ -153,6 +161,19 @@ impl GnubgOneSided {
     /// Largest number of checkers.
     pub fn checkers(&self) -> u8 {
         self.checkers
+    }
+
+    /// Whether the file has distributions of the rolls that save a gammon.
+    pub fn has_gammons(&self) -> bool {
+        self.gammons && self.has_distributions()
+    }
+
+    /// Checks all distributions.
+    ///
+    /// # Errors
+    /// The first entry that is damaged.
+    pub fn check(&self) -> Result<(), TableError> {
+        (0..self.entries).try_for_each(|rank| self.entry_of(rank).map(drop))
     }
 
     /// Whether the file has distributions. Otherwise it has means and standard deviations alone.
@@ -215,17 +236,22 @@ impl GnubgOneSided {
         if self.form == Form::Normal || outside || total > usize::from(self.checkers) {
             return Ok(None);
         }
-        let at = HEADER + index(counts, self.points) * self.entry();
+        self.entry_of(index(counts, self.points)).map(Some)
+    }
+
+    /// The distributions of the side with this rank.
+    fn entry_of(&self, rank: usize) -> Result<(Rolls, Option<Rolls>), TableError> {
+        let at = HEADER + rank * self.entry();
         if self.form == Form::Plain {
             let second = || self.numbers(at + 2 * ROLLS, 0, ROLLS);
-            return Ok(Some((self.numbers(at, 0, ROLLS)?, self.gammons.then(second).transpose()?)));
+            return Ok((self.numbers(at, 0, ROLLS)?, self.gammons.then(second).transpose()?));
         }
         let head = &self.map[at..at + self.entry()];
         let place = u32::from_le_bytes([head[0], head[1], head[2], head[3]]) as usize;
         let start = HEADER + self.entries * self.entry() + 2 * place;
         let (count, first) = (usize::from(head[4]), usize::from(head[5]));
         let second = || self.numbers(start + 2 * count, usize::from(head[7]), usize::from(head[6]));
-        Ok(Some((self.numbers(start, first, count)?, self.gammons.then(second).transpose()?)))
+        Ok((self.numbers(start, first, count)?, self.gammons.then(second).transpose()?))
     }
 
     /// The distribution whose `count` numbers, from k = `first` on, begin at a place of the file.
@@ -263,6 +289,27 @@ impl GnubgOneSided {
         };
         let (mean, square) = (moment(1), moment(2));
         Ok(Some([mean, (square - mean * mean).max(0.0).sqrt()]))
+    }
+}
+
+impl GnubgOneSided {
+    /// Differences of this file from another with the same points and checkers: of the numbers of rolls, of their means, and of the
+    /// rolls that save a gammon, if both have them.
+    ///
+    /// # Errors
+    /// A damaged entry.
+    pub fn compare(&self, other: &Self) -> Result<[TableErrors; 3], TableError> {
+        let [mut rolls, mut means, mut saving] = [TableErrors::default(); 3];
+        let mean = |rolls: &Rolls| rolls.iter().enumerate().map(|(k, p)| k as f64 * p).sum::<f64>();
+        for rank in 0..self.entries.min(other.entries) {
+            let ((own, own_first), (their, their_first)) = (self.entry_of(rank)?, other.entry_of(rank)?);
+            own.iter().zip(&their).for_each(|(a, b)| rolls.add(a - b));
+            means.add(mean(&own) - mean(&their));
+            if let Some((a, b)) = own_first.zip(their_first) {
+                a.iter().zip(&b).for_each(|(a, b)| saving.add(a - b));
+            }
+        }
+        Ok([rolls, means, saving])
     }
 }
 

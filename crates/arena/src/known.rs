@@ -1,0 +1,151 @@
+//! Values that are known without a model, such as those of tables of races: they stand for those of the model, in play and as targets.
+
+use crate::open::OpenError;
+use crate::part;
+use adept_game::{Afterstate, Channel, Encoder, Game, Kit, RowMut, RowSink, Valuation};
+use adept_model::Head;
+use std::sync::Arc;
+
+/// Prefix of known values in an encoder's name, and of an agent that plays by them.
+pub(crate) const KNOWN: &str = "known";
+
+/// The word for no tables at all, in the name of an agent.
+pub(crate) const NONE: &str = "none";
+
+/// An encoder with valuations of the game that stand for the model where they know the value. The first that knows it counts.
+pub(crate) struct WithKnown<G: Game> {
+    name: String,
+    inner: Arc<dyn Encoder<G>>,
+    tables: Vec<Arc<dyn Valuation<G>>>,
+}
+
+impl<G: Kit> WithKnown<G> {
+    /// An encoder of this name with the valuations of these names.
+    ///
+    /// # Errors
+    /// [`OpenError::Unknown`] for a name that is no valuation of the game, or an exact one of all its positions. Errors of opening it.
+    pub(crate) fn new(
+        game: &G,
+        name: &str,
+        inner: Arc<dyn Encoder<G>>,
+        tables: &[&str],
+    ) -> Result<Self, OpenError> {
+        let all = game.valuations();
+        let names: Vec<&str> = all.iter().map(|v| &*v.name).filter(|name| !is_oracle(name)).collect();
+        let mut opened = Vec::with_capacity(tables.len());
+        for &table in tables {
+            let found = (!is_oracle(table)).then(|| game.valuation(table)).flatten().ok_or_else(|| {
+                let known = match names.is_empty() {
+                    true => "it has none".into(),
+                    false => format!("it has {}", names.join(", ")),
+                };
+                OpenError::Unknown(format!(
+                    "{} has no known values `{table}` that could stand for a network in part of its positions; {known}",
+                    game.name()
+                ))
+            })?;
+            opened.push(found?);
+        }
+        Ok(Self { name: name.into(), inner, tables: opened })
+    }
+}
+
+/// Whether a valuation knows all positions, so that nothing would remain to learn.
+fn is_oracle(name: &str) -> bool {
+    name.starts_with("oracle")
+}
+
+impl<G: Game> Encoder<G> for WithKnown<G> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn channels(&self) -> &[Channel] {
+        self.inner.channels()
+    }
+
+    fn fits(&self, game: &G) -> Result<(), String> {
+        self.inner.fits(game)
+    }
+
+    #[inline]
+    fn encode(&self, game: &G, after: Afterstate<'_, G>, row: RowMut<'_>) {
+        self.inner.encode(game, after, row);
+    }
+
+    fn decides(&self) -> bool {
+        self.inner.decides()
+    }
+
+    fn decide(
+        &self,
+        game: &G,
+        state: &G::State,
+        player: usize,
+        actions: &mut Vec<G::Action>,
+        rows: &mut dyn RowSink,
+    ) {
+        self.inner.decide(game, state, player, actions, rows);
+    }
+
+    fn key_text(&self, game: &G, channel: &str, key: u64) -> Option<String> {
+        self.inner.key_text(game, channel, key)
+    }
+
+    fn fetch(&self, game: &G, after: Afterstate<'_, G>) {
+        self.inner.fetch(game, after);
+    }
+
+    fn fetches(&self) -> bool {
+        self.inner.fetches()
+    }
+
+    fn needs_action(&self) -> bool {
+        self.inner.needs_action()
+    }
+
+    fn known(&self, game: &G, after: Afterstate<'_, G>, outcomes: &mut Vec<f32>) -> Option<f32> {
+        self.tables.iter().find_map(|table| {
+            let value = table.value(game, after);
+            if value.is_nan() {
+                return None;
+            }
+            table.outcomes(game, after, outcomes);
+            Some(value as f32)
+        })
+    }
+
+    fn knows(&self) -> bool {
+        true
+    }
+}
+
+/// The value of an afterstate that an encoder knows, with its distribution over the classes of a head; empty without classes.
+pub fn known<G: Game>(
+    encoder: &dyn Encoder<G>,
+    head: &Head,
+    game: &G,
+    after: Afterstate<'_, G>,
+) -> Option<(f32, Vec<f32>)> {
+    if !encoder.knows() {
+        return None;
+    }
+    let mut outcomes = Vec::new();
+    let value = encoder.known(game, after, &mut outcomes)?;
+    match head.classes() {
+        None => Some((value, Vec::new())),
+        Some(classes) => (outcomes.len() == classes.len()).then_some((value, outcomes)),
+    }
+}
+
+/// An encoder's name with these tables, joined by `+`, in place of its own; without any for `none`.
+pub(crate) fn with_tables(encoder: &str, tables: &str) -> String {
+    let own = part::parts(encoder).into_iter().filter(|part| known_part(part).is_none()).map(String::from);
+    let new = tables.split('+').filter(|table| *table != NONE).map(|table| format!("{KNOWN}:{table}"));
+    own.chain(new).collect::<Vec<_>>().join("+")
+}
+
+/// The table that a part of an encoder's name names.
+pub(crate) fn known_part(part: &str) -> Option<&str> {
+    part.strip_prefix(KNOWN)?.strip_prefix(':')
+}

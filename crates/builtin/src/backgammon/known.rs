@@ -1,0 +1,288 @@
+//! Values that tables know in part of the positions: races by one-sided tables, bear-offs by two-sided ones.
+
+use super::{Backgammon, Position, Side, Stage};
+use crate::bearoff::one_sided::gnubg::{GnubgOneSided, ROLLS, Rolls};
+use crate::bearoff::two_sided::Table;
+use crate::bearoff::{self, Bearoff};
+use crate::shared::Shared;
+use adept_game::{Afterstate, Found, Game, GameError, Named, Valuation};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Numbers of points of race tables.
+const POINTS: [usize; 3] = [6, 8, 10];
+
+/// Most checkers a side of two-sided tables. With 15 there could be gammons.
+const MOST: u8 = 14;
+
+/// Names and descriptions.
+pub(super) fn names() -> Vec<Named> {
+    Named::list(&[
+        (
+            "race-P",
+            "races with all checkers on the first P points, 6, 8 or 10, gammons included, by each side's number of rolls: from datasets/race-P.bd, or solved in memory",
+        ),
+        (
+            "bearoff-N",
+            "exact values of bear-offs with at most N checkers a side, 1 to 14, of which some are off: from datasets/bearoff-N.table, or solved in memory",
+        ),
+    ])
+}
+
+/// The valuation of this name.
+pub(super) fn valuation(game: &Backgammon, name: &str) -> Found<Arc<dyn Valuation<Backgammon>>> {
+    let (kind, number) = name.split_once('-')?;
+    let wrong = |what: &str| Some(Err(GameError::new(format!("`{name}`: {what}"))));
+    match (kind, number.parse::<u8>()) {
+        ("race", Ok(points)) if POINTS.contains(&usize::from(points)) => {
+            Some(race(game, usize::from(points)).map(|table| Arc::new(Known(Race { table, points })) as _))
+        }
+        ("race", _) => wrong("write race-6, race-8 or race-10, by the number of points"),
+        ("bearoff", Ok(checkers)) if (1..=MOST).contains(&checkers) => {
+            let checkers = checkers.min(game.checkers());
+            let table = bearoff::exact_table(&Bearoff::new(checkers)?);
+            Some(table.map(|table| Arc::new(Known(Exact { table, checkers })) as _))
+        }
+        ("bearoff", _) => wrong("write bearoff-N with N checkers, 1 to 14"),
+        _ => None,
+    }
+}
+
+/// The default file of a race table.
+pub fn race_file(game: &Backgammon, points: usize) -> PathBuf {
+    let name = match game.checkers() {
+        15 => format!("race-{points}.bd"),
+        _ => format!("{}-race-{points}.bd", game.name().replace(':', "-")),
+    };
+    Path::new("datasets").join(name)
+}
+
+/// A race table from the default file, or solved in memory.
+fn race(game: &Backgammon, points: usize) -> Result<Arc<GnubgOneSided>, GameError> {
+    static TABLES: Shared<(u8, usize), GnubgOneSided> = Shared::new();
+    let checkers = game.checkers();
+    TABLES.get((checkers, points), || {
+        let path = race_file(game, points);
+        if !path.exists() {
+            return Ok(GnubgOneSided::solve(points, checkers));
+        }
+        let table = GnubgOneSided::open(&path)?;
+        let fault = |what: String| Err(GameError::Table(format!("{}: {what}", path.display())));
+        if (table.points(), table.checkers()) != (points, checkers) {
+            return fault(format!(
+                "has {} points and {} checkers; {points} and {checkers} are needed",
+                table.points(),
+                table.checkers()
+            ));
+        }
+        if !table.has_gammons() {
+            return fault("has no distributions for gammons: build it with `adept oracle build`".into());
+        }
+        table.check()?;
+        Ok(table)
+    })
+}
+
+/// The chances of the side to roll.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Chances {
+    win: f64,
+    win_gammon: f64,
+    loss_gammon: f64,
+}
+
+impl Chances {
+    /// Points.
+    fn equity(self) -> f64 {
+        2.0 * self.win - 1.0 + self.win_gammon - self.loss_gammon
+    }
+
+    /// The classes of results from loss_backgammon to win_backgammon.
+    fn classes(self) -> [f64; 6] {
+        let Self { win, win_gammon, loss_gammon } = self;
+        [0.0, loss_gammon, 1.0 - win - loss_gammon, win - win_gammon, win_gammon, 0.0]
+    }
+}
+
+/// What tells the chances of the side to roll.
+trait Tell: Send + Sync {
+    /// None where it does not know them.
+    fn chances(&self, to_roll: Position) -> Option<Chances>;
+}
+
+/// The chances of a state before a roll, and whether they are those of the player who acted.
+fn told(table: &impl Tell, after: Afterstate<'_, Backgammon>) -> Option<(Chances, bool)> {
+    let position = after.state.position();
+    if after.state.stage != Stage::Roll || position.is_over() {
+        return None;
+    }
+    Some((table.chances(position)?, after.player == after.state.player))
+}
+
+/// What a table tells, as a valuation.
+struct Known<T>(T);
+
+impl<T: Tell> Valuation<Backgammon> for Known<T> {
+    fn value(&self, game: &Backgammon, after: Afterstate<'_, Backgammon>) -> f64 {
+        told(&self.0, after).map_or(f64::NAN, |(chances, own)| {
+            (if own { chances.equity() } else { -chances.equity() }) / game.scale()
+        })
+    }
+
+    fn outcomes(&self, _: &Backgammon, after: Afterstate<'_, Backgammon>, to: &mut Vec<f32>) -> bool {
+        let Some((chances, own)) = told(&self.0, after) else { return false };
+        let mut classes = chances.classes();
+        if !own {
+            classes.reverse();
+        }
+        to.extend(classes.map(|p| p as f32));
+        true
+    }
+}
+
+/// A one-sided table. A side wins if it needs no more rolls than the other, and a gammon if the other has not borne off its
+/// first checker by then. Each distribution is that of one side's play alone, so chances are close to exact ones and not the same.
+struct Race {
+    table: Arc<GnubgOneSided>,
+    points: u8,
+}
+
+impl Race {
+    fn rolls(&self, side: Side) -> Option<(Rolls, Rolls)> {
+        let places = side.places();
+        // Entries were checked when the file was opened.
+        let (all, first) = self.table.rolls(&places[1..=usize::from(self.points)]).ok()??;
+        // A side that has borne off a checker needs no roll to save the gammon.
+        Some((all, first?))
+    }
+}
+
+impl Tell for Race {
+    fn chances(&self, Position { own, opponent }: Position) -> Option<Chances> {
+        let is_race = !Position { own, opponent }.has_contact();
+        if !is_race || own.reaches(self.points + 1) || opponent.reaches(self.points + 1) {
+            return None;
+        }
+        let ((own, own_first), (other, other_first)) = (self.rolls(own)?, self.rolls(opponent)?);
+        // P(N ≥ k) at index k.
+        let at_least = |rolls: Rolls| {
+            let mut sums = [0.0; ROLLS + 1];
+            (0..ROLLS).rev().for_each(|k| sums[k] = sums[k + 1] + rolls[k]);
+            sums
+        };
+        let (other_later, other_late, own_late) =
+            (at_least(other), at_least(other_first), at_least(own_first));
+        let sum = |f: &dyn Fn(usize) -> f64| (1..ROLLS).map(f).sum::<f64>();
+        let win = sum(&|k| own[k] * other_later[k]);
+        Some(Chances {
+            win,
+            // After its k-th roll the other side has rolled k − 1 times, this side k times.
+            win_gammon: sum(&|k| own[k] * other_late[k]).min(win),
+            loss_gammon: sum(&|k| other[k] * own_late[k + 1]).min(1.0 - win),
+        })
+    }
+}
+
+/// A two-sided table. With a checker of each side off there are no gammons.
+struct Exact {
+    table: Arc<Table>,
+    checkers: u8,
+}
+
+impl Tell for Exact {
+    fn chances(&self, Position { own, opponent }: Position) -> Option<Chances> {
+        let half = |side: Side| {
+            let places = side.places();
+            let left: u8 = places[1..].iter().sum();
+            let fits = !side.reaches(7) && side.off() > 0 && left <= self.checkers;
+            fits.then(|| bearoff::Side::new(std::array::from_fn(|k| places[k + 1]))).flatten()
+        };
+        let position = bearoff::Position { own: half(own)?, opponent: half(opponent)? };
+        // Blocks of the table were checked when it was opened.
+        let value = self.table.value(position).ok()?;
+        Some(Chances { win: (1.0 + value) / 2.0, win_gammon: 0.0, loss_gammon: 0.0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backgammon::State;
+    use adept_game::Kit;
+
+    fn chances(game: &Backgammon, name: &str, text: &str) -> Option<[f32; 6]> {
+        let (state, _) = game.parse_position(text).unwrap();
+        let table = game.valuation(name).unwrap().unwrap();
+        let after = Afterstate { state: &state, action: None, player: 0 };
+        let mut classes = Vec::new();
+        let known = table.outcomes(game, after, &mut classes);
+        assert_eq!(known, !table.value(game, after).is_nan());
+        if known {
+            let points: f32 = classes.iter().zip([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0]).map(|(p, w)| p * w).sum();
+            assert!((f64::from(points) - table.value(game, after) * 3.0).abs() < 1e-6);
+            // The other player sees the mirror image.
+            let other = Afterstate { player: 1, ..after };
+            let mut mirrored = Vec::new();
+            assert!(table.outcomes(game, other, &mut mirrored));
+            mirrored.reverse();
+            assert_eq!(mirrored, classes);
+        }
+        known.then(|| classes.try_into().unwrap())
+    }
+
+    #[test]
+    fn gammons_of_races_are_those_of_the_first_checker() {
+        let game = Backgammon::default();
+        // One checker each: the side to roll wins at once.
+        assert_eq!(chances(&game, "race-6", "1:1/1:1"), Some([0.0, 0.0, 0.0, 1.0, 0.0, 0.0]));
+        // The other side has all checkers on its ace point and never rolls: a gammon.
+        assert_eq!(chances(&game, "race-6", "1:1/1:15"), Some([0.0, 0.0, 0.0, 0.0, 1.0, 0.0]));
+        // It rolls first: both roles change.
+        let found = chances(&game, "race-6", "1:15/1:1").unwrap();
+        assert_eq!(
+            found,
+            [0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
+            "one roll bears off a checker and saves the gammon"
+        );
+        assert_eq!(chances(&game, "race-6", "7:1/1:1"), None, "a point outside");
+        assert_eq!(chances(&game, "race-6", "6:1/20:1"), None, "the other side is not home");
+        assert_eq!(chances(&game, "race-6", "6:1/1:1 31"), None, "before a move");
+    }
+
+    #[test]
+    fn two_sided_tables_know_no_gammons() {
+        let game = Backgammon::default();
+        let exact = chances(&game, "bearoff-4", "6:2/6:2").unwrap();
+        let race = chances(&game, "race-6", "6:2/6:2").unwrap();
+        assert!((exact[3] - race[3]).abs() < 1e-3, "{exact:?} {race:?}");
+        assert_eq!(chances(&game, "bearoff-4", "6:5/6:2"), None);
+        assert_eq!(chances(&game, "bearoff-4", "1:4/1:15"), None, "a gammon");
+    }
+
+    /// With one checker a side has one way to play, and the oracle knows all.
+    #[test]
+    fn tables_of_races_have_the_exact_values_of_one_checker() {
+        let game = Backgammon::new(1).unwrap();
+        let oracle = game.valuation("oracle").unwrap().unwrap();
+        let race = game.valuation("race-8").unwrap().unwrap();
+        let mut gammons = 0;
+        for (a, b) in (1..=8).flat_map(|a| (1..=8).map(move |b| (a, b))) {
+            let side = |at: usize| Side::new(std::array::from_fn(|place| u8::from(place == at)));
+            let state = State::to_roll(Position { own: side(a), opponent: side(b) });
+            let after = Afterstate { state: &state, action: None, player: 0 };
+            let (exact, found) = (oracle.value(&game, after), race.value(&game, after));
+            assert!(3.0 * (exact - found).abs() < 1e-4, "{a} {b}: {exact} {found}");
+            gammons += usize::from(3.0 * exact > 1.0);
+        }
+        assert!(gammons > 40);
+    }
+
+    #[test]
+    fn wrong_names_are_answered() {
+        let game = Backgammon::default();
+        let error = |name: &str| game.valuation(name).map(|found| found.err().unwrap().to_string());
+        assert!(error("race-7").unwrap().contains("race-6, race-8 or race-10"));
+        assert!(error("bearoff-15").unwrap().contains("1 to 14"));
+        assert!(game.valuation("nothing").is_none());
+    }
+}
