@@ -61,6 +61,8 @@ pub(crate) enum Command {
         after_help = "Examples:\n  adept rollout \"4HPwATDgc/ABMA 31\" --with my-backgammon\n  adept rollout 1,1,0,2,0,1/0,2,0,1,1,2 --with oracle --game bearoff --trials 36"
     )]
     Rollout(RolloutArgs),
+    /// Build a benchmark of decisions by rollouts, and measure what agents lose on it.
+    Decisions(DecisionsArgs),
     /// Describe a checkpoint or a config: inputs, parameters, multiply-adds, bytes, ops.
     #[command(
         after_help = "Examples:\n  adept describe configs/tictactoe/hme-2x40-st3.toml\n  adept describe checkpoints/runs/pm-0-1 --rules 20"
@@ -324,6 +326,81 @@ pub(crate) struct RolloutArgs {
     /// Go on from the file of an earlier call, if it is there; with a larger number of trials too.
     #[arg(long, requires = "out")]
     pub(crate) resume: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DecisionsArgs {
+    #[command(subcommand)]
+    pub(crate) action: DecisionsAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DecisionsAction {
+    /// Play games of an agent, and roll out the best moves of some of their decisions. The file is written after every decision.
+    #[command(
+        after_help = "Example:\n  adept decisions build --with single-256-32 --count 60 --trials 144 --truncate 11 --out my-decisions.csv"
+    )]
+    Build(BuildDecisionsArgs),
+    /// Show what agents lose on the decisions of a file, by kind.
+    #[command(
+        after_help = "Example:\n  adept decisions run datasets/backgammon-decisions.csv single-256-32 pubeval --game backgammon"
+    )]
+    Run(RunDecisionsArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BuildDecisionsArgs {
+    /// The agent that plays games and rollouts: a checkpoint, a search such as search:2:CHECKPOINT, or a valuation.
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) with: String,
+    /// Rule set. Default: the rule set of the checkpoint.
+    #[arg(long, value_name = "RULES")]
+    pub(crate) game: Option<String>,
+    /// Decisions of each kind: the kinds of the game, such as contact and race.
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub(crate) count: u64,
+    /// Most games that are played to find them. A game gives at most one decision of a kind.
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=limits::GAMES))]
+    pub(crate) games: u64,
+    /// Moves of a decision that are rolled out: the best by the agent's values.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..=1000))]
+    pub(crate) moves: u64,
+    /// Leave out decisions whose two best moves differ by more than this, in the unit of the game, by the agent's values.
+    #[arg(long, value_name = "X", default_value_t = 0.1)]
+    pub(crate) gap: f64,
+    /// Games of each rollout. Multiples of 36 spread the first throws of two dice evenly.
+    #[arg(long, value_name = "N", default_value_t = 144, value_parser = clap::value_parser!(u64).range(2..=limits::GAMES))]
+    pub(crate) trials: u64,
+    /// Cut rollouts off after so many moves, and take the agent's value of what is left. Default: play to the end.
+    #[arg(long, value_name = "PLIES", value_parser = clap::value_parser!(u32).range(1..=i64::from(limits::TRUNCATION)))]
+    pub(crate) truncate: Option<u32>,
+    /// Seed of games and dice.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=limits::SEED))]
+    pub(crate) seed: u64,
+    /// Threads. Default: all cores. Results do not depend on it.
+    #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
+    pub(crate) threads: usize,
+    /// File to write.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    /// Go on with the file of an earlier call, if it is there.
+    #[arg(long)]
+    pub(crate) resume: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunDecisionsArgs {
+    /// A file of `decisions build`.
+    pub(crate) file: PathBuf,
+    /// Agents, such as checkpoints.
+    #[arg(required = true, value_name = "AGENT")]
+    pub(crate) agents: Vec<String>,
+    /// Rule set. Default: the rule set of the first agent.
+    #[arg(long, value_name = "RULES")]
+    pub(crate) game: Option<String>,
+    /// Seed of agents that vary their play.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=limits::SEED))]
+    pub(crate) seed: u64,
 }
 
 #[derive(Debug, Args)]

@@ -263,6 +263,16 @@ pub trait Kit: Game + Sized {
         None
     }
 
+    /// The kinds of decisions that benchmarks tell apart, such as contact and race. By default all are of one kind.
+    fn kinds(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The kind of a decision: one of [`kinds`](Self::kinds).
+    fn kind(&self, _state: &Self::State) -> Option<&'static str> {
+        None
+    }
+
     /// Suffix of files that hold whole games in the usual format of this game, such as `phhs`, the hand histories of poker.
     /// None if it has none.
     fn history_suffix(&self) -> Option<&'static str> {

@@ -5,6 +5,7 @@
 //! program.
 
 use crate::curves;
+use crate::decisions::{self, BuildOptions, Built, Graded};
 use crate::export::{self, Format};
 use crate::farm::{self, Here};
 use crate::measure::{self, Baseline, ClassShares, Cost, Described, EvaluateOptions, Kinds, Report, Rule};
@@ -111,6 +112,18 @@ pub trait AnyGame: Rules {
 
     /// Rolls out positions.
     fn roll_out(&self, options: &RolloutOptions, cancel: &Cancel) -> Result<Rollouts, TrainError>;
+
+    /// Builds a benchmark of decisions.
+    fn build_decisions(&self, options: &BuildOptions, cancel: &Cancel) -> Result<Built, TrainError>;
+
+    /// What an agent loses on a benchmark of decisions.
+    fn grade_decisions(
+        &self,
+        path: &Path,
+        agent: &str,
+        seed: u64,
+        cancel: &Cancel,
+    ) -> Result<Graded, TrainError>;
 
     /// Plays the games of two agents.
     fn play_pair(&self, pairing: &Pairing, cancel: &Cancel) -> Result<Tally, OpenError>;
@@ -300,6 +313,20 @@ impl<G: Kit> AnyGame for G {
 
     fn roll_out(&self, options: &RolloutOptions, cancel: &Cancel) -> Result<Rollouts, TrainError> {
         rollouts::rollouts_of(self, options, cancel)
+    }
+
+    fn build_decisions(&self, options: &BuildOptions, cancel: &Cancel) -> Result<Built, TrainError> {
+        decisions::build(self, options, cancel)
+    }
+
+    fn grade_decisions(
+        &self,
+        path: &Path,
+        agent: &str,
+        seed: u64,
+        cancel: &Cancel,
+    ) -> Result<Graded, TrainError> {
+        decisions::grade(self, path, agent, seed, cancel)
     }
 
     fn check_luck(&self, agent: &str) -> Result<(), OpenError> {

@@ -8,6 +8,7 @@ pub mod chart;
 pub mod checkpoints;
 pub mod compare;
 pub mod curves;
+pub mod decisions;
 pub mod exchange;
 pub mod export;
 pub mod farm;

@@ -395,15 +395,15 @@ pub(super) fn build(
         return output::json(&json!({
             "game": name,
             "positions": table.positions(),
-            "change": table.change(),
+            "bound": table.bound(),
             "seconds": seconds,
             "path": path,
         }));
     }
     let mut text = format!(
-        "{name}: {} positions, in {seconds:.1} s; in the last sweep no equity changed by more than {:.0e} points\n",
+        "{name}: {} positions, in {seconds:.1} s; all equities are within {:.1e} points, as proved\n",
         table.positions(),
-        table.change()
+        table.bound()
     );
     if let Some(path) = path {
         text.push_str(&format!("{}\n", path.display()));

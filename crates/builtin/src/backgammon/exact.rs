@@ -137,10 +137,13 @@ impl Lists {
         lists
     }
 
-    /// Sets the equity of each position of this side to roll. `turned` holds the equities by opponent and own side.
-    fn values(&self, sides: &Sides, turned: &[f64], values: &mut [f64]) {
+    /// Sets the value of each position of this side to roll. `turned` holds the values by opponent and own side.
+    fn values(&self, sides: &Sides, turned: &[f64], what: Measure, values: &mut [f64]) {
         let n = sides.len();
-        values.fill(0.0);
+        values.fill(match what {
+            Measure::Equity => 0.0,
+            Measure::Lasts => -1.0,
+        });
         let (mut entry, mut opponent, mut least) = (0, 0, Vec::new());
         for (roll, groups) in ROLLS.into_iter().zip(&self.groups) {
             let weight = f64::from(roll.ways()) / 36.0;
@@ -166,12 +169,26 @@ impl Lists {
                     }
                 }
                 for (least, &opponent) in least.iter().zip(opponents) {
-                    values[usize::from(opponent)] -= weight * least;
+                    let value = &mut values[usize::from(opponent)];
+                    match what {
+                        Measure::Equity => *value -= weight * least,
+                        Measure::Lasts => *value = value.max(*least),
+                    }
                 }
                 (entry, opponent) = (entries_end as usize, opponents_end as usize);
             }
         }
     }
+}
+
+/// What a sweep computes for the side to roll.
+#[derive(Clone, Copy)]
+enum Measure {
+    /// The equity: the mean over the rolls of the best result, in points.
+    Equity,
+    /// −1 where both sides together can go on whatever the dice are; 0 where some roll, and all that can be done with it, leads towards
+    /// the end.
+    Lasts,
 }
 
 /// Exact equities of all positions of a game with 1 to 3 checkers a side, in 32 bits.
@@ -180,7 +197,7 @@ pub struct Table {
     sides: Sides,
     /// By own side, which is to roll, and opponent: points for the own side.
     values: Vec<f32>,
-    change: f64,
+    bound: f64,
 }
 
 /// The lists of all sides, and what sweeps over them need.
@@ -206,38 +223,62 @@ impl Sweeps {
         Self { sides, lists, levels }
     }
 
-    /// Sweeps over all positions, by the pips of the side to roll, until no equity changes by more than `change`. `turned` begins
-    /// with the equities of finished games, by opponent and own side. Returns the largest change of the last sweep.
+    /// Sweeps once over all positions, by the pips of the side to roll: replaces the value at each place of `turned`, which holds values by
+    /// opponent and own side, by `new` of the place and what `what` computes there. Returns the largest change. `note` gets the place
+    /// and its change.
+    fn sweep(
+        &self,
+        turned: &mut [f64],
+        what: Measure,
+        new: impl Fn(usize, f64) -> f64,
+        mut note: impl FnMut(usize, f64),
+    ) -> f64 {
+        let (n, mut rows, mut most) = (self.sides.len(), Vec::<Vec<f64>>::new(), 0.0f64);
+        for level in self.levels.windows(2) {
+            let (first, last) = (level[0], level[1]);
+            rows.resize_with(rows.len().max(last - first), || vec![0.0; n]);
+            let lists = &self.lists[first - 1..last - 1];
+            rows[..lists.len()].par_iter_mut().zip(lists).for_each(|(row, lists)| {
+                lists.values(&self.sides, turned, what, row);
+            });
+            for (own, row) in (first..last).zip(&rows) {
+                for (opponent, value) in row.iter().enumerate().skip(1) {
+                    let at = opponent * n + own;
+                    let step = new(at, *value) - turned[at];
+                    most = most.max(step.abs());
+                    note(at, step);
+                    turned[at] += step;
+                }
+            }
+        }
+        most
+    }
+
+    /// Whether `holds` of the place and what `what` computes there from `turned`, for all positions.
+    fn all(&self, turned: &[f64], what: Measure, holds: impl Fn(usize, f64) -> bool + Sync) -> bool {
+        let n = self.sides.len();
+        self.lists.par_iter().enumerate().all(|(k, lists)| {
+            let mut row = vec![0.0; n];
+            lists.values(&self.sides, turned, what, &mut row);
+            (1..n).all(|opponent| {
+                !self.sides.fit(k + 1, opponent) || holds(opponent * n + k + 1, row[opponent])
+            })
+        })
+    }
+
+    /// Sweeps until no equity changes by more than `change`. `turned` begins with the equities of finished games.
     ///
     /// Changes shrink by about the same factor r in each sweep once the slowest mode is left. The sum of all that are to come is
     /// then r/(1 − r) of the last, and is added at once.
-    fn run(&self, turned: &mut [f64], change: f64, report: impl Fn(f64)) -> f64 {
-        let n = self.sides.len();
-        let mut steps = vec![0.0f32; n * n];
-        let mut rows: Vec<Vec<f64>> = Vec::new();
+    fn run(&self, turned: &mut [f64], change: f64, report: impl Fn(f64)) {
+        let mut steps = vec![0.0f32; turned.len()];
         let (mut before, mut ratio, mut calm) = (f64::INFINITY, 0.0, 0);
         loop {
-            let mut most = 0.0f64;
-            for level in self.levels.windows(2) {
-                let (first, last) = (level[0], level[1]);
-                rows.resize_with(rows.len().max(last - first), || vec![0.0; n]);
-                let lists = &self.lists[first - 1..last - 1];
-                rows[..lists.len()].par_iter_mut().zip(lists).for_each(|(row, lists)| {
-                    lists.values(&self.sides, turned, row);
-                });
-                for (own, row) in (first..last).zip(&rows) {
-                    for (opponent, value) in row.iter().enumerate().skip(1) {
-                        let at = opponent * n + own;
-                        let step = value - turned[at];
-                        most = most.max(step.abs());
-                        steps[at] = step as f32;
-                        turned[at] += step;
-                    }
-                }
-            }
+            let most =
+                self.sweep(turned, Measure::Equity, |_, value| value, |at, step| steps[at] = step as f32);
             report(most);
             if most <= change {
-                return most;
+                return;
             }
             let now = most / before;
             calm = if (now - ratio).abs() < CALM && now < 0.95 { calm + 1 } else { 0 };
@@ -249,7 +290,65 @@ impl Sweeps {
             }
         }
     }
+
+    /// A bound of the errors of all equities, proved: infinite if the proof fails.
+    ///
+    /// T gives each position the mean over the rolls of its best result, where the opponent's value counts negatively; the exact
+    /// equities are its fixed point. It has no other one, because the game ends with probability 1 however it is played: from every
+    /// position some rolls lead to the end, whatever is done with them. If values rise everywhere, those of T fall. So if
+    /// T(V − e) ≤ V + e and T(V + e) ≥ V − e, T maps what lies between V − e and V + e into itself, and the exact equities lie there.
+    ///
+    /// Such an e is d · w: d is a little more than what T changes in V, and w the number of turns that are left if both sides choose
+    /// among moves that are best to within d · w, w = 1 + (T(V − d w) − V) / d. It is found by sweeps, and doubled, which leaves room for
+    /// what they leave.
+    fn bound(&self, exact: &[f64], change: f64) -> f64 {
+        let mut lasts = vec![-1.0; exact.len()];
+        let n = self.sides.len();
+        // Finished games: the opponent has borne off all.
+        lasts[..n].fill(0.0);
+        while self.sweep(&mut lasts, Measure::Lasts, |_, value| value, |_, _| ()) > 0.0 {}
+        if !self.all(&lasts, Measure::Lasts, |_, value| value == 0.0) {
+            return f64::INFINITY;
+        }
+        for d in [4.0 * change, 64.0 * change, 1024.0 * change] {
+            let mut turned = exact.to_vec();
+            let new = |at: usize, value: f64| 2.0 * exact[at] - d - value;
+            let mut sweeps = 0;
+            while self.sweep(&mut turned, Measure::Equity, new, |_, _| ()) > d / 4.0 && sweeps < PATIENCE {
+                sweeps += 1;
+            }
+            let e: Vec<f64> = exact.iter().zip(&turned).map(|(value, less)| 2.0 * (value - less)).collect();
+            let of =
+                |sign: f64| -> Vec<f64> { exact.iter().zip(&e).map(|(value, e)| value + sign * e).collect() };
+            let below = self.all(&of(-1.0), Measure::Equity, |at, value| value <= exact[at] + e[at]);
+            if below && self.all(&of(1.0), Measure::Equity, |at, value| value >= exact[at] - e[at]) {
+                let fits = |at: &usize| at % n > 0 && at / n > 0 && self.sides.fit(at % n, at / n);
+                return (0..e.len()).filter(fits).map(|at| e[at]).fold(0.0, f64::max);
+            }
+        }
+        f64::INFINITY
+    }
+
+    /// Solves the equities until none changes by more than `change` in a sweep. Returns them, by opponent and own side, and a bound
+    /// of their errors once they are 32-bit floats.
+    fn solve(&self, change: f64, report: impl Fn(f64)) -> (Vec<f64>, f64) {
+        let n = self.sides.len();
+        let mut turned = vec![0.0; n * n];
+        // The opponent has borne off all: the own side has lost.
+        for (value, own) in turned.iter_mut().zip(&self.sides.all).skip(1) {
+            *value = -f64::from(Position::result(*own).points());
+        }
+        self.run(&mut turned, change, report);
+        let bound = self.bound(&turned, change);
+        (turned, bound + ROUNDING)
+    }
 }
+
+/// Most sweeps for the number of turns.
+const PATIENCE: usize = 100;
+
+/// Half the distance of 32-bit floats from 2 to 4, where equities are rounded most.
+const ROUNDING: f64 = 1.0 / (1 << 23) as f64;
 
 impl Table {
     /// The largest number of checkers a side.
@@ -279,19 +378,14 @@ impl Table {
         work::share(&what, 0.0);
         let sweeps = Sweeps::of(checkers);
         let n = sweeps.sides.len();
-        let mut turned = vec![0.0; n * n];
-        // The opponent has borne off all: the own side has lost.
-        for (value, own) in turned.iter_mut().zip(&sweeps.sides.all).skip(1) {
-            *value = -f64::from(Position::result(*own).points());
-        }
         // Changes begin at 3 points and shrink by about the same factor a sweep.
         let report =
             |most: f64| work::share(&what, ((most / 3.0).ln() / (change / 3.0).ln()).clamp(0.0, 0.99));
-        let change = sweeps.run(&mut turned, change, report);
+        let (turned, bound) = sweeps.solve(change, report);
         work::share(&what, 1.0);
         let sides = sweeps.sides;
         let values = (0..n * n).map(|at| turned[at % n * n + at / n] as f32).collect();
-        Self { checkers, sides, values, change }
+        Self { checkers, sides, values, bound }
     }
 
     /// Number of checkers a side.
@@ -299,9 +393,9 @@ impl Table {
         self.checkers
     }
 
-    /// The largest change of an equity in the last sweep, in points.
-    pub fn change(&self) -> f64 {
-        self.change
+    /// No equity is further from the exact one, in points.
+    pub fn bound(&self) -> f64 {
+        self.bound
     }
 
     /// The number of positions that are not over.
@@ -322,8 +416,8 @@ impl Table {
         }
     }
 
-    /// Writes the table to a file, which [`open`](Self::open) reads: `adept backgammon\n`, the number of checkers and the change of
-    /// the last sweep in 8 bytes each, the values in 4 bytes each by own side and opponent, the 64-bit XXH3 checksum of all before.
+    /// Writes the table to a file, which [`open`](Self::open) reads: `adept backgammon 2\n`, the number of checkers and the bound of
+    /// errors in 8 bytes each, the values in 4 bytes each by own side and opponent, the 64-bit XXH3 checksum of all before.
     /// Sides are in the order of their pips, equal ones in that of their places from the highest. Little-endian.
     ///
     /// # Errors
@@ -337,7 +431,7 @@ impl Table {
             };
             put(MAGIC)?;
             put(&u64::from(self.checkers).to_le_bytes())?;
-            put(&self.change.to_le_bytes())?;
+            put(&self.bound.to_le_bytes())?;
             for row in self.values.chunks(self.sides.len()) {
                 put(&row.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<_>>())?;
             }
@@ -385,8 +479,8 @@ impl Table {
         let values = rest[HEADER..]
             .chunks_exact(4)
             .map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]]));
-        let change = f64::from_le_bytes(word(MAGIC.len() + 8));
-        Ok(Self { checkers, sides: Sides::of(checkers), values: values.collect(), change })
+        let bound = f64::from_le_bytes(word(MAGIC.len() + 8));
+        Ok(Self { checkers, sides: Sides::of(checkers), values: values.collect(), bound })
     }
 
     /// Bytes of the file of a table with this many sides.
@@ -395,5 +489,5 @@ impl Table {
     }
 }
 
-const MAGIC: &[u8] = b"adept backgammon\n";
+const MAGIC: &[u8] = b"adept backgammon 2\n";
 const HEADER: usize = MAGIC.len() + 16;

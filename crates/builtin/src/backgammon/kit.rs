@@ -115,6 +115,26 @@ impl Kit for Backgammon {
         fits.then(|| Ok(Box::new(Gnubg::open(place)?) as _))
     }
 
+    fn kinds(&self) -> &'static [&'static str] {
+        match self.checkers() {
+            15 => &["back-game", "bear-off", "contact", "crashed", "race"],
+            // With few checkers all are crashed, and two anchors are all there is.
+            _ => &["bear-off", "contact", "race"],
+        }
+    }
+
+    fn kind(&self, state: &State) -> Option<&'static str> {
+        let position = state.position();
+        Some(match position.phase() {
+            Phase::Bearoff => "bear-off",
+            Phase::Race => "race",
+            Phase::Crashed | Phase::Contact if self.checkers() < 15 => "contact",
+            Phase::Crashed => "crashed",
+            Phase::Contact if position.is_back_game() => "back-game",
+            Phase::Contact => "contact",
+        })
+    }
+
     fn history_suffix(&self) -> Option<&'static str> {
         Some(mat::SUFFIX)
     }

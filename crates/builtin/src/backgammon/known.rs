@@ -15,18 +15,27 @@ const POINTS: [usize; 3] = [6, 8, 10];
 /// Most checkers a side of two-sided tables. With 15 there could be gammons.
 const MOST: u8 = 14;
 
-/// Names and descriptions.
+/// Names and descriptions of the usual ones.
 pub(super) fn names() -> Vec<Named> {
-    Named::list(&[
-        (
-            "race-P",
-            "races with all checkers on the first P points, 6, 8 or 10, gammons included, by each side's number of rolls: from datasets/race-P.bd, or solved in memory",
-        ),
-        (
-            "bearoff-N",
-            "exact values of bear-offs with at most N checkers a side, 1 to 14, of which some are off: from datasets/bearoff-N.table, or solved in memory",
-        ),
-    ])
+    let race = |points| {
+        Named {
+        name: format!("race-{points}").into(),
+        about: format!(
+            "races with all checkers on the first {points} points, gammons included, by each side's number of rolls; datasets/race-{points}.bd, or solved in memory"
+        )
+        .into(),
+    }
+    };
+    let bearoff = |checkers| {
+        Named {
+        name: format!("bearoff-{checkers}").into(),
+        about: format!(
+            "exact bear-offs with at most {checkers} checkers a side, of which some are off; datasets/bearoff-{checkers}.table, or solved in memory"
+        )
+        .into(),
+    }
+    };
+    POINTS.map(race).into_iter().chain([6, 8, 10].map(bearoff)).collect()
 }
 
 /// The valuation of this name.

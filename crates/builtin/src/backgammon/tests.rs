@@ -351,6 +351,23 @@ fn the_oracle_values_positions_for_the_side_that_moved() {
     assert_eq!(table.value(Position { own: side(0, 1), opponent: side(6, 15) }), None);
 }
 
+/// A table that was solved coarsely is as near to a fine one as it says.
+#[test]
+fn tables_keep_their_bounds() {
+    for checkers in [1, 2] {
+        let [coarse, fine] = [1e-2, 1e-12].map(|change| exact::Table::solve(checkers, change, 0).unwrap());
+        assert!(fine.bound() < 2e-7 && coarse.bound() > 1e-4 && coarse.bound() < 1.0, "{}", coarse.bound());
+        let draw = Backgammon::new(checkers).unwrap().positions().draw("all").unwrap();
+        let (mut rng, mut most) = (stream(6, "backgammon exact", 0), 0.0_f64);
+        for _ in 0..2_000 {
+            let position = draw(&mut rng).position();
+            let [a, b] = [&coarse, &fine].map(|table| table.value(position).unwrap());
+            most = most.max((a - b).abs());
+        }
+        assert!(most <= coarse.bound(), "{most} {}", coarse.bound());
+    }
+}
+
 #[test]
 fn tables_are_read_as_they_are_written() {
     let folder = tempfile::tempdir().unwrap();
@@ -358,7 +375,7 @@ fn tables_are_read_as_they_are_written() {
     let table = exact::Table::solve(2, 1e-6, 0).unwrap();
     table.save(&path).unwrap();
     let read = exact::Table::open(&path).unwrap();
-    assert_eq!((read.checkers(), read.change()), (2, table.change()));
+    assert_eq!((read.checkers(), read.bound()), (2, table.bound()));
     let draw = Backgammon::new(2).unwrap().positions().draw("all").unwrap();
     let mut rng = stream(5, "backgammon exact", 0);
     for _ in 0..500 {

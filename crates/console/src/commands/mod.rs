@@ -8,6 +8,7 @@ pub(crate) mod bench;
 pub(crate) mod compare;
 pub(crate) mod config;
 pub(crate) mod data;
+pub(crate) mod decisions;
 pub(crate) mod exchange;
 pub(crate) mod list;
 pub(crate) mod measure;

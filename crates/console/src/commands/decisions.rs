@@ -1,0 +1,84 @@
+//! The command `decisions`.
+
+use super::play::game_of;
+use crate::args::{BuildDecisionsArgs, DecisionsAction, DecisionsArgs, RunDecisionsArgs};
+use crate::output;
+use crate::progress::on_interrupt;
+use adept_game::score_text;
+use adept_lab::Catalogue;
+use adept_lab::decisions::{BuildOptions, Graded};
+use anyhow::{Result, bail};
+use serde_json::json;
+
+pub(crate) fn run(games: &dyn Catalogue, args: &DecisionsArgs, as_json: bool) -> Result<()> {
+    match &args.action {
+        DecisionsAction::Build(args) => build(games, args, as_json),
+        DecisionsAction::Run(args) => grade(games, args, as_json),
+    }
+}
+
+fn build(games: &dyn Catalogue, args: &BuildDecisionsArgs, as_json: bool) -> Result<()> {
+    if !(args.gap >= 0.0 && args.gap.is_finite()) {
+        bail!("--gap {}: write a number of 0 or more", args.gap);
+    }
+    let options = BuildOptions {
+        agent: args.with.clone(),
+        count: args.count as usize,
+        games: args.games,
+        moves: args.moves as usize,
+        gap: args.gap,
+        trials: args.trials,
+        truncate: args.truncate,
+        seed: args.seed,
+        threads: args.threads,
+        out: args.out.clone(),
+        resume: args.resume,
+    };
+    let game = game_of(games, &args.with, args.game.as_deref(), false)?;
+    let stopping = "\nstopping, with the decisions finished so far (again to stop at once)";
+    let built = game.build_decisions(&options, &on_interrupt(stopping))?;
+    if as_json {
+        output::json(&built)?;
+    } else {
+        let rows: Vec<Vec<String>> =
+            built.kinds.iter().map(|(kind, count)| vec![kind.clone(), count.to_string()]).collect();
+        output::text(&format!("{}{}\n", output::table(&["kind", "decisions"], &rows), built.path.display()))?;
+    }
+    match built.finished {
+        true => Ok(()),
+        false => bail!("stopped before the end: continue with --out {} --resume", built.path.display()),
+    }
+}
+
+fn grade(games: &dyn Catalogue, args: &RunDecisionsArgs, as_json: bool) -> Result<()> {
+    let game = game_of(games, &args.agents[0], args.game.as_deref(), false)?;
+    let cancel = on_interrupt("\nstopping (again to stop at once)");
+    let mut all = Vec::with_capacity(args.agents.len());
+    for agent in &args.agents {
+        all.push(game.grade_decisions(&args.file, agent, args.seed, &cancel)?);
+    }
+    if as_json {
+        return output::json(&json!({ "file": args.file, "agents": all }));
+    }
+    output::text(&all.iter().map(text).collect::<Vec<_>>().join("\n"))
+}
+
+/// The losses of an agent, for people.
+fn text(graded: &Graded) -> String {
+    let unit = graded.unit.as_ref().map_or_else(|| "loss".into(), |unit| format!("{unit} lost"));
+    let rows: Vec<Vec<String>> = graded
+        .kinds
+        .iter()
+        .map(|lost| {
+            let score = |x: f64| score_text(x, 4).trim_start_matches('+').to_string();
+            vec![
+                lost.kind.clone(),
+                lost.decisions.to_string(),
+                score(lost.loss),
+                format!("{} to {}", score(lost.ci95[0].max(0.0)), score(lost.ci95[1])),
+                format!("{:.1}", 100.0 * lost.wrong),
+            ]
+        })
+        .collect();
+    format!("{}\n{}", graded.agent, output::table(&["kind", "decisions", &unit, "95 %", "wrong %"], &rows))
+}

@@ -1,0 +1,429 @@
+//! A benchmark of decisions: positions of games with the equities of their moves by rollouts, and what agents lose on them.
+//!
+//! The file is a table: a line for each move that was rolled out, the best by the agent's values, with the decision's number, kind and
+//! position. Lines that begin with `#` say how it was made.
+
+use adept_arena::matches::Net;
+use adept_arena::rollout::{Options, Sums, roll_out, viewer};
+use adept_arena::{Agent, Decision, Evaluator, Luck, OpenError, Resolved, Scratch, naming};
+use adept_game::sheet::Sheet;
+use adept_game::{Game, GameError, Kit, Turn, no_action, stream};
+use adept_ground::files::Files;
+use adept_ground::{limits, work};
+use adept_model::ModelError;
+use adept_trainer::run::{Cancel, TrainError};
+use rand::RngExt;
+use rayon::prelude::*;
+use serde::Serialize;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// How a benchmark is made.
+#[derive(Clone, Debug)]
+pub struct BuildOptions {
+    /// The agent that plays the games and the rollouts: a checkpoint, a search, or a valuation.
+    pub agent: String,
+    /// Decisions of each kind.
+    pub count: usize,
+    /// Most games that are played to find them.
+    pub games: u64,
+    /// Most moves of a decision that are rolled out.
+    pub moves: usize,
+    /// Largest difference between the two best moves by the agent's values, in the unit of the game: what is clear is left out.
+    pub gap: f64,
+    /// Games of each rollout.
+    pub trials: u64,
+    /// Moves after which they are cut off; none to play to the end.
+    pub truncate: Option<u32>,
+    /// Seed of games and dice.
+    pub seed: u64,
+    /// Threads; all cores if 0.
+    pub threads: usize,
+    /// The file.
+    pub out: PathBuf,
+    /// Whether to go on from this file.
+    pub resume: bool,
+}
+
+/// What was built.
+#[derive(Clone, Debug, Serialize)]
+pub struct Built {
+    /// The file.
+    pub path: PathBuf,
+    /// Decisions in the file, by kind.
+    pub kinds: BTreeMap<String, usize>,
+    /// Whether all decisions are there.
+    pub finished: bool,
+}
+
+/// What an agent loses on decisions of a kind.
+#[derive(Clone, Debug, Serialize)]
+pub struct Lost {
+    /// The kind; `all` for all.
+    pub kind: String,
+    /// Decisions.
+    pub decisions: u64,
+    /// Mean loss of a decision, in the unit of the game.
+    pub loss: f64,
+    /// Its 95 % interval, over decisions.
+    pub ci95: [f64; 2],
+    /// Share of decisions with another choice than the best.
+    pub wrong: f64,
+}
+
+/// The losses of an agent.
+#[derive(Clone, Debug, Serialize)]
+pub struct Graded {
+    /// The agent.
+    pub agent: String,
+    /// By kind, and of all decisions.
+    pub kinds: Vec<Lost>,
+    /// The unit, such as points.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Cow<'static, str>>,
+}
+
+/// What decisions are called in games that do not tell them apart.
+const ANY: &str = "any";
+
+fn kind<G: Kit>(game: &G, state: &G::State) -> &'static str {
+    game.kind(state).unwrap_or(ANY)
+}
+
+/// The size of the unit of a game on the scale of values, which is [−1, 1].
+fn size<G: Game>(game: &G) -> f64 {
+    game.scale() / game.unit().map_or(1.0, |unit| unit.size)
+}
+
+/// A decision that was found, with its candidates, best first.
+struct Candidate<G: Game> {
+    kind: &'static str,
+    state: G::State,
+    actions: Vec<G::Action>,
+}
+
+/// Plays games of the agent against itself, with a random move now and then, until there are enough decisions of each kind that
+/// the game has, or all games are played. A game gives at most one decision of a kind.
+fn found<G: Kit>(
+    game: &G,
+    agent: &Resolved,
+    options: &BuildOptions,
+    cancel: &Cancel,
+) -> Result<Vec<Candidate<G>>, TrainError> {
+    let named = |name: &str| format!("`{name}` is an agent without values: name a checkpoint or a valuation");
+    let mut values =
+        naming::values(game, agent, false)?.ok_or_else(|| OpenError::Unknown(named(&options.agent)))?;
+    let what = "playing games for decisions";
+    let kinds = game.kinds();
+    let mut by_kind: BTreeMap<&'static str, Vec<Candidate<G>>> = BTreeMap::new();
+    let (mut actions, mut listed) = (Vec::new(), Vec::new());
+    for number in 0..options.games {
+        if cancel.requested() {
+            break;
+        }
+        work::share(what, number as f64 / options.games as f64);
+        let mut rng = stream(options.seed, "games for decisions", number);
+        let mut state = game.start();
+        // One decision of each kind, each equally likely: how many there were so far, and the one that is kept.
+        let mut here: BTreeMap<&'static str, (u32, Candidate<G>)> = BTreeMap::new();
+        loop {
+            let player = match game.turn(&state) {
+                Turn::Over => break,
+                Turn::Chance => {
+                    let action = game.sample(&state, &mut rng);
+                    game.apply(&mut state, &action);
+                    continue;
+                }
+                Turn::Player(player) => player,
+            };
+            values.weigh(Decision::new(game, &state, player), &mut actions, &mut listed);
+            let mut order: Vec<usize> = (0..actions.len()).collect();
+            order.sort_by(|&a, &b| listed[b].total_cmp(&listed[a]));
+            let Some(&best) = order.first() else {
+                return Err(ModelError::Unsupported(no_action(game, &state, player).to_string()).into());
+            };
+            let gap = |second: usize| f64::from(listed[best] - listed[second]) * size(game);
+            if order.get(1).is_some_and(|&second| gap(second) <= options.gap) {
+                let kind = kind(game, &state);
+                let seen = here.get(kind).map_or(0, |(seen, _)| *seen) + 1;
+                if rng.random_range(0..seen) == 0 {
+                    let actions = order.iter().take(options.moves).map(|&i| actions[i].clone()).collect();
+                    here.insert(kind, (seen, Candidate { kind, state: state.clone(), actions }));
+                } else if let Some((count, _)) = here.get_mut(kind) {
+                    *count = seen;
+                }
+            }
+            // A game in twenty moves elsewhere, so that games of a strong agent differ and go wrong as games of people do.
+            let next = match rng.random_range(0..20) {
+                0 => order[rng.random_range(0..order.len().min(4))],
+                _ => best,
+            };
+            game.apply(&mut state, &actions[next]);
+        }
+        for (kind, (_, candidate)) in here {
+            let all = by_kind.entry(kind).or_default();
+            if all.len() < options.count {
+                all.push(candidate);
+            }
+        }
+        let is_full = |kind: &&str| by_kind.get(kind).is_some_and(|all| all.len() == options.count);
+        if if kinds.is_empty() { is_full(&ANY) } else { kinds.iter().all(|kind| is_full(&kind)) } {
+            break;
+        }
+    }
+    work::share(what, 1.0);
+    Ok(by_kind.into_values().flatten().collect())
+}
+
+/// The names of the columns.
+const COLUMNS: [&str; 6] = ["decision", "kind", "position", "move", "equity", "error"];
+
+/// Builds a benchmark, or goes on with one. It is written after every decision.
+///
+/// # Errors
+/// If the agent has no values, the game hides information or is not zero-sum, or the file is another one or cannot be written.
+pub fn build<G: Kit>(game: &G, options: &BuildOptions, cancel: &Cancel) -> Result<Built, TrainError> {
+    let agent = naming::resolve(game, &options.agent, &[])?;
+    let open = || Luck::open(game, &agent, false);
+    open()?;
+    let head = head_of(game, options);
+    let (mut text, done) = begin(options, &head)?;
+    let all = found(game, &agent, options, cancel)?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
+    let pool = pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?;
+    let how = Options { trials: options.trials, truncate: options.truncate, seed: options.seed };
+    let stop = || cancel.requested();
+    let what = format!("rolling out {} decisions", all.len());
+    work::share(&what, 0.0);
+    let (mut kinds, files, mut finished) = (BTreeMap::new(), Files::default(), !cancel.requested());
+    for (number, Candidate { kind, state, actions }) in all.iter().enumerate() {
+        if number < done {
+            *kinds.entry((*kind).to_string()).or_default() += 1;
+            continue;
+        }
+        if !finished {
+            break;
+        }
+        let player = viewer(game, state).unwrap_or(0);
+        let mut lines = String::new();
+        for (place, action) in actions.iter().enumerate() {
+            let mut after = state.clone();
+            game.apply(&mut after, action);
+            let (equity, error) = match viewer(game, &after) {
+                None => (game.utility(&after, player) / game.scale(), 0.0),
+                Some(next) => {
+                    let report = |_: &Sums| Ok(());
+                    let sums = pool.install(|| {
+                        roll_out(game, open, (&after, next), &how, Sums::default(), &stop, report)
+                    })?;
+                    if sums.equity.deals < options.trials {
+                        finished = false;
+                        break;
+                    }
+                    let mean = sums.equity.mean();
+                    (if next == player { mean } else { -mean }, sums.equity.error())
+                }
+            };
+            let share = (number as f64 + place as f64 / actions.len() as f64) / all.len() as f64;
+            work::share(&what, share);
+            let position = game.position_text(state);
+            let play = game.action_text(state, action);
+            let _ = writeln!(
+                lines,
+                "{},{kind},{},{},{:.5},{:.5}",
+                number + 1,
+                quoted(&position),
+                quoted(&play),
+                equity * size(game),
+                error * size(game)
+            );
+        }
+        if finished {
+            text.push_str(&lines);
+            *kinds.entry((*kind).to_string()).or_default() += 1;
+            files.replace(&options.out, text.as_bytes()).map_err(ModelError::from)?;
+        }
+    }
+    work::share(&what, 1.0);
+    files.replace(&options.out, text.as_bytes()).map_err(ModelError::from)?;
+    Ok(Built { path: options.out.clone(), kinds, finished })
+}
+
+/// A field of a table of commas.
+fn quoted(text: &str) -> Cow<'_, str> {
+    match text.contains([',', '"']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")).into(),
+        false => text.into(),
+    }
+}
+
+/// How a benchmark was made: what must be the same to go on with it.
+fn head_of<G: Kit>(game: &G, options: &BuildOptions) -> String {
+    let BuildOptions { agent, count, games, moves, gap, trials, seed, .. } = options;
+    let cut = options
+        .truncate
+        .map_or_else(|| "played to the end".into(), |plies| format!("cut off after {plies} moves"));
+    let unit = game.unit().map_or_else(String::new, |unit| format!(" {}", unit.name));
+    format!(
+        "# Decisions of {} by rollouts of {agent}: {trials} games each, {cut}, seed {seed}.\n\
+         # Of at most {games} games of that agent, up to {count} of each kind; the {moves} best moves, the best two within {gap}{unit}.\n\
+         # The equity is that of the player to move, with the standard error of the rollout.\n{}\n",
+        game.name(),
+        COLUMNS.join(",")
+    )
+}
+
+/// The text of the file so far, and its number of whole decisions.
+fn begin(options: &BuildOptions, head: &str) -> Result<(String, usize), TrainError> {
+    let out = &options.out;
+    let refuse = |message: &str| Err(TrainError::Folder { path: out.clone(), message: message.into() });
+    Files::default().try_file(out)?;
+    let text = match limits::read(out, limits::RECORD_BYTES) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok((head.into(), 0)),
+        Err(source) => return Err(ModelError::io(out)(source).into()),
+    };
+    if !options.resume {
+        return refuse("is there: go on with it with --resume, or name another file");
+    }
+    let Some(rows) = text.strip_prefix(head) else {
+        return refuse("holds other decisions, or was made with other options: name another file");
+    };
+    let last = rows.lines().last().and_then(|line| line.split(',').next()?.parse().ok());
+    Ok((text.clone(), last.unwrap_or(0)))
+}
+
+/// A decision of a benchmark.
+struct Question<G: Game> {
+    kind: String,
+    state: G::State,
+    /// The moves that were rolled out, with their equities.
+    moves: Vec<(G::Action, f64)>,
+}
+
+/// Reads a benchmark.
+fn read<G: Kit>(game: &G, path: &Path) -> Result<Vec<Question<G>>, GameError> {
+    let sheet = Sheet::read(path)?;
+    let mut columns = Vec::with_capacity(5);
+    for name in &COLUMNS[..5] {
+        let column = sheet.column(&[name])?;
+        columns.push(column.ok_or_else(|| {
+            sheet
+                .fault(&format!("has no column `{name}`: it is not a benchmark that `decisions build` wrote"))
+        })?);
+    }
+    let (mut all, mut last): (Vec<Question<G>>, String) = (Vec::new(), String::new());
+    let mut legal = Vec::new();
+    for row in sheet.rows() {
+        let row = row?;
+        let [decision, kind, position, play, equity] = [0, 1, 2, 3, 4].map(|i| columns[i]);
+        if row.text(decision) != last {
+            last = row.text(decision).to_string();
+            let (state, _) = game
+                .parse_position(row.text(position))
+                .map_err(|e| row.fault_at(position, &e.to_string()))?;
+            if !matches!(game.turn(&state), Turn::Player(_)) {
+                return Err(row.fault_at(position, "is not a position in which a player is to move"));
+            }
+            all.push(Question { kind: row.text(kind).into(), state, moves: Vec::new() });
+        }
+        let Some(question) = all.last_mut() else { continue };
+        game.actions(&question.state, &mut legal);
+        let action = legal.iter().find(|action| game.action_text(&question.state, action) == row.text(play));
+        let action = action.ok_or_else(|| row.fault_at(play, "is not a legal move of this position"))?;
+        let equity = row
+            .number(equity)
+            .filter(|equity| equity.is_finite())
+            .ok_or_else(|| row.fault_at(equity, "is not a number"))?;
+        question.moves.push((action.clone(), equity));
+    }
+    match all.is_empty() {
+        true => Err(sheet.fault("has no decisions")),
+        false => Ok(all),
+    }
+}
+
+/// What an agent loses on a benchmark, against the best of the moves that were rolled out. A move that was not counts as the worst of
+/// them. Draws of an agent that varies its play come from `seed`.
+///
+/// # Errors
+/// A fault of the file, or an agent that is not available.
+pub fn grade<G: Kit>(
+    game: &G,
+    path: &Path,
+    agent: &str,
+    seed: u64,
+    cancel: &Cancel,
+) -> Result<Graded, TrainError> {
+    let questions = read(game, path)?;
+    let resolved = naming::resolve(game, agent, &[])?;
+    let what = format!("asking {agent}");
+    let lost = |(number, question): (usize, &Question<G>),
+                by: &mut Box<dyn Agent<G>>|
+     -> Result<(f64, bool), GameError> {
+        let Turn::Player(player) = game.turn(&question.state) else { return Ok((0.0, false)) };
+        let mut rng = stream(seed, "agent in decisions", number as u64);
+        let at = Decision::new(game, &question.state, player);
+        let chosen = by.choose(at, &mut Scratch::default(), &mut rng)?;
+        let best = question.moves.iter().map(|(_, equity)| *equity).fold(f64::NEG_INFINITY, f64::max);
+        let worst = question.moves.iter().map(|(_, equity)| *equity).fold(f64::INFINITY, f64::min);
+        let found = question.moves.iter().find(|(action, _)| *action == chosen);
+        let equity = found.map_or(worst, |(_, equity)| *equity);
+        Ok((best - equity, best > equity))
+    };
+    // Other programs answer one question at a time.
+    let mut losses = Vec::with_capacity(questions.len());
+    let single = resolved.meaning == adept_arena::Meaning::Peer;
+    let chunk = if single { 1 } else { 64 };
+    let mut first = single.then(|| naming::build(game, &resolved, false)).transpose()?;
+    for (block, part) in questions.chunks(chunk).enumerate() {
+        if cancel.requested() {
+            let message = "stopped before all decisions were asked".into();
+            return Err(TrainError::Interrupted { path: path.into(), message });
+        }
+        work::share(&what, (block * chunk) as f64 / questions.len() as f64);
+        let numbered = part.iter().enumerate().map(|(i, question)| (block * chunk + i, question));
+        match &mut first {
+            Some(agent) => {
+                for item in numbered {
+                    losses.push(lost(item, agent).map_err(OpenError::from)?);
+                }
+            }
+            None => {
+                let numbered: Vec<_> = numbered.collect();
+                let make = || naming::build(game, &resolved, false);
+                let found: Vec<Result<(f64, bool), OpenError>> = numbered
+                    .par_iter()
+                    .with_min_len(16)
+                    .map_init(make, |agent, item| match agent {
+                        Ok(agent) => lost(*item, agent).map_err(OpenError::from),
+                        Err(e) => Err(OpenError::Unknown(e.to_string())),
+                    })
+                    .collect();
+                losses.extend(found.into_iter().collect::<Result<Vec<_>, _>>()?);
+            }
+        }
+    }
+    work::share(&what, 1.0);
+    let mut nets: BTreeMap<&str, (Net, u64)> = BTreeMap::new();
+    for (question, &(loss, wrong)) in questions.iter().zip(&losses) {
+        for kind in [&*question.kind, ""] {
+            let (net, count) = nets.entry(kind).or_default();
+            net.add(loss);
+            *count += u64::from(wrong);
+        }
+    }
+    // The sum of all comes last.
+    let (all, kinds): (Vec<_>, Vec<_>) = nets.into_iter().partition(|(kind, _)| kind.is_empty());
+    let kinds = kinds.into_iter().chain(all).map(|(kind, (net, wrong))| Lost {
+        kind: if kind.is_empty() { "all" } else { kind }.into(),
+        decisions: net.deals,
+        loss: net.mean(),
+        ci95: net.ci95(),
+        wrong: wrong as f64 / net.deals as f64,
+    });
+    Ok(Graded { agent: agent.into(), kinds: kinds.collect(), unit: game.unit().map(|unit| unit.name) })
+}
