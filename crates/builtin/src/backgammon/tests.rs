@@ -355,8 +355,8 @@ fn the_oracle_values_positions_for_the_side_that_moved() {
 #[test]
 fn tables_keep_their_bounds() {
     for checkers in [1, 2] {
-        let [coarse, fine] = [1e-2, 1e-12].map(|change| exact::Table::solve(checkers, change, 0).unwrap());
-        assert!(fine.bound() < 2e-7 && coarse.bound() > 1e-4 && coarse.bound() < 1.0, "{}", coarse.bound());
+        let [coarse, fine] = [1e-4, 1e-12].map(|change| exact::Table::solve(checkers, change, 0).unwrap());
+        assert!(fine.bound() < 2e-7 && coarse.bound() > 1e-5 && coarse.bound() < 0.1, "{}", coarse.bound());
         let draw = Backgammon::new(checkers).unwrap().positions().draw("all").unwrap();
         let (mut rng, mut most) = (stream(6, "backgammon exact", 0), 0.0_f64);
         for _ in 0..2_000 {
