@@ -21,6 +21,7 @@ pub mod naming;
 pub mod open;
 mod part;
 mod pool;
+pub mod review;
 pub mod rollout;
 pub mod search;
 mod solve;

@@ -7,6 +7,8 @@ mod failures;
 mod outcomes;
 #[path = "commands/positions.rs"]
 mod positions;
+#[path = "commands/reviews.rs"]
+mod reviews;
 #[path = "commands/serving.rs"]
 mod serving;
 #[path = "commands/terminal.rs"]

@@ -63,6 +63,11 @@ pub(crate) enum Command {
     Rollout(RolloutArgs),
     /// Build a benchmark of decisions by rollouts, and measure what agents lose on it.
     Decisions(DecisionsArgs),
+    /// Review whole games in a file: the value that each player's moves lost, the luck of each, and the worst moves.
+    #[command(
+        after_help = "Examples:\n  adept review match.mat --by my-backgammon\n  adept review match.mat --by search:2:my-backgammon --player gnubg --worst 20"
+    )]
+    Review(ReviewArgs),
     /// Describe a checkpoint or a config: inputs, parameters, multiply-adds, bytes, ops.
     #[command(
         after_help = "Examples:\n  adept describe configs/tictactoe/hme-2x40-st3.toml\n  adept describe checkpoints/runs/pm-0-1 --rules 20"
@@ -401,6 +406,31 @@ pub(crate) struct RunDecisionsArgs {
     /// Seed of agents that vary their play.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=limits::SEED))]
     pub(crate) seed: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReviewArgs {
+    /// Whole games in the usual format of the game, such as .mat for backgammon.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The agent whose values count: a checkpoint, a search such as search:2:CHECKPOINT, or a valuation such as oracle.
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) by: String,
+    /// Rule set. Default: the rule set of the checkpoint.
+    #[arg(long, value_name = "RULES")]
+    pub(crate) game: Option<String>,
+    /// Use the best checkpoint of the run.
+    #[arg(long)]
+    pub(crate) best: bool,
+    /// Show this player alone, by the name in the file.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) player: Option<String>,
+    /// Number of moves to list, those that lost most.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(0..=limits::WORST))]
+    pub(crate) worst: u64,
+    /// Threads. Default: all cores. Results do not depend on it.
+    #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
+    pub(crate) threads: usize,
 }
 
 #[derive(Debug, Args)]

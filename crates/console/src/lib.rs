@@ -200,6 +200,7 @@ fn command(games: &dyn Catalogue, matches: &ArgMatches, line: &clap::Command) ->
         Command::Moves(args) => run::measure::moves(games, &args, json),
         Command::Rollout(args) => run::rollout::run(games, &args, json),
         Command::Decisions(args) => run::decisions::run(games, &args, json),
+        Command::Review(args) => run::review::run(games, &args, json),
         Command::Publish(args) => run::measure::publish(games, &args, json),
         Command::Export(args) => run::exchange::export(games, &args, json),
         Command::Import(args) => run::exchange::import(games, &args, json),

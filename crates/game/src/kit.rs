@@ -72,6 +72,18 @@ pub struct Example<S> {
     pub line: u64,
 }
 
+/// A whole game read from a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WholeGame<A> {
+    /// The name of each player.
+    pub names: Vec<String>,
+    /// All moves and chance outcomes from the start, each with the number that the file gives to the move, 0 if none. A game that was
+    /// left or resigned ends before its end by the rules.
+    pub actions: Vec<(u64, A)>,
+    /// The utility of player 1, if the game was ended early with a result, such as by a resignation.
+    pub result: Option<f64>,
+}
+
 /// Samples positions from a distribution: states right after a move, before a chance event and the next player's move.
 pub type Draw<G> = Box<dyn Fn(&mut dyn Rng) -> <G as Game>::State + Send + Sync>;
 
@@ -283,6 +295,20 @@ pub trait Kit: Game + Sized {
     /// chance outcomes from the start. The texts of several games, one after another, are a file.
     fn history(&self, _number: u64, _names: &[&str], _actions: &[Self::Action]) -> Found<String> {
         None
+    }
+
+    /// Reads a file in that format. Every action is legal where it stands.
+    ///
+    /// # Errors
+    /// An I/O error, or the game and the move that are wrong, and why.
+    fn read_histories(&self, _path: &Path) -> Found<Vec<WholeGame<Self::Action>>> {
+        None
+    }
+
+    /// A position as text for lists, which [`parse_position`](Game::parse_position) reads. By default its usual text; shorter if the
+    /// game has another.
+    fn short_text(&self, state: &Self::State) -> String {
+        self.position_text(state)
     }
 
     /// The suffix of files of whole games, if this game can be written in its format.

@@ -28,7 +28,7 @@ pub use halves::{Factors, Halves};
 pub use info::GameInfo;
 pub use kit::{
     Distribution, Draw, Example, Found, Kit, Named, ParsedPosition, PositionClass, Positions, Script,
-    Valuation, Visitor,
+    Valuation, Visitor, WholeGame,
 };
 pub use peer::Peer;
 pub use public_tree::{PublicTree, TreeVisitor};

@@ -39,6 +39,8 @@ pub const GAMES: u64 = 1_000_000_000;
 pub const EVALUATION_GAMES: u64 = 10_000_000;
 /// Games of one pair of a tournament that are written down.
 pub const HISTORIES: u64 = 100_000;
+/// Worst moves of a review.
+pub const WORST: u64 = 10_000;
 /// Random decisions at the start of each game of a match, at most.
 pub const RANDOM_PLIES: u32 = 1000;
 /// Seat orders of a pair of a tournament.
@@ -197,13 +199,26 @@ const UTF_16: [u8; 2] = [0xFF, 0xFE];
 /// # Errors
 /// As [`read`], and [`ErrorKind::InvalidData`] if it is not such a text.
 pub fn read_text(path: &Path, limit: u64) -> std::io::Result<String> {
-    let bytes = read(path, limit)?;
-    let no_text = |bytes: &[u8]| std::io::Error::new(ErrorKind::InvalidData, other_encoding(bytes));
+    let no_text = |bytes: Vec<u8>| std::io::Error::new(ErrorKind::InvalidData, other_encoding(&bytes));
+    decoded(read(path, limit)?).map_err(no_text)
+}
+
+/// The same for files of older programs: what is not UTF-8 or UTF-16 is read as Latin-1.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_any_text(path: &Path, limit: u64) -> std::io::Result<String> {
+    let latin = |bytes: Vec<u8>| bytes.into_iter().map(char::from).collect();
+    Ok(decoded(read(path, limit)?).unwrap_or_else(latin))
+}
+
+/// The text of these bytes without its mark, or the bytes if they are neither UTF-8 nor little-endian UTF-16.
+fn decoded(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
     if let Some(text) = bytes.strip_prefix(&UTF_16).filter(|text| text.len() % 2 == 0) {
         let units = text.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
-        return char::decode_utf16(units).collect::<Result<String, _>>().map_err(|_| no_text(&bytes));
+        return char::decode_utf16(units).collect::<Result<String, _>>().map_err(|_| bytes);
     }
-    let mut text = String::from_utf8(bytes).map_err(|e| no_text(e.as_bytes()))?;
+    let mut text = String::from_utf8(bytes).map_err(|e| e.into_bytes())?;
     if text.starts_with(MARK) {
         text.drain(..MARK.len_utf8());
     }

@@ -10,6 +10,7 @@ use crate::export::{self, Format};
 use crate::farm::{self, Here};
 use crate::measure::{self, Baseline, ClassShares, Cost, Described, EvaluateOptions, Kinds, Report, Rule};
 use crate::pairing::{Pairing, luck_of};
+use crate::review::{self, Review, ReviewOptions};
 use crate::rollouts::{self, RolloutOptions, Rollouts};
 use adept_arena::cfr::{self, SolveOptions, Solved};
 use adept_arena::inspect::PositionValue;
@@ -124,6 +125,9 @@ pub trait AnyGame: Rules {
         seed: u64,
         cancel: &Cancel,
     ) -> Result<Graded, TrainError>;
+
+    /// Reviews whole games in a file.
+    fn review(&self, options: &ReviewOptions, cancel: &Cancel) -> Result<Review, TrainError>;
 
     /// Plays the games of two agents.
     fn play_pair(&self, pairing: &Pairing, cancel: &Cancel) -> Result<Tally, OpenError>;
@@ -329,8 +333,12 @@ impl<G: Kit> AnyGame for G {
         decisions::grade(self, path, agent, seed, cancel)
     }
 
+    fn review(&self, options: &ReviewOptions, cancel: &Cancel) -> Result<Review, TrainError> {
+        review::review_of(self, options, cancel)
+    }
+
     fn check_luck(&self, agent: &str) -> Result<(), OpenError> {
-        luck_of(self, agent).map(drop)
+        luck_of(self, agent, false).map(drop)
     }
 
     fn play_pair(&self, pairing: &Pairing, cancel: &Cancel) -> Result<Tally, OpenError> {

@@ -20,6 +20,7 @@ mod pack;
 pub mod pairing;
 pub mod publish;
 pub mod reproduction;
+pub mod review;
 pub mod rollouts;
 pub mod seeds;
 pub mod statistics;

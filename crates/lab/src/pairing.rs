@@ -20,9 +20,9 @@ pub struct Player {
     pub(crate) entrant: usize,
 }
 
-/// Opens the agent whose values tell luck.
-pub(crate) fn luck_of<G: Kit>(game: &G, agent: &str) -> Result<Luck<G>, OpenError> {
-    Luck::open(game, &naming::resolve(game, agent, &[])?, false)
+/// Opens the agent whose values tell luck. With `best`, it is the best checkpoint of a run in place of the latest.
+pub(crate) fn luck_of<G: Kit>(game: &G, agent: &str, best: bool) -> Result<Luck<G>, OpenError> {
+    Luck::open(game, &naming::resolve(game, agent, &[])?, best)
 }
 
 /// Two players, and the games between them.
@@ -53,7 +53,7 @@ impl Pairing {
     /// If an agent is not available.
     pub fn play<G: Kit>(&self, game: &G, cancel: &Cancel) -> Result<Tally, OpenError> {
         let make = || {
-            let luck = self.luck.as_deref().map(|agent| luck_of(game, agent)).transpose()?;
+            let luck = self.luck.as_deref().map(|agent| luck_of(game, agent, false)).transpose()?;
             let luck = luck.map(|luck| Box::new(luck) as _);
             Ok::<_, OpenError>(Table { agents: Vec::from(self.agents(game)?), luck })
         };

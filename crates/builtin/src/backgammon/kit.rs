@@ -7,7 +7,7 @@ use crate::Family;
 use crate::shared::Shared;
 use adept_game::{
     Afterstate, Distribution, Encoder, Found, Game, GameError, Kit, Named, OutcomeClass, Peer, Positions,
-    Script, Suite, Valuation,
+    Script, Suite, Valuation, WholeGame,
 };
 use adept_ground::notes;
 use rand::{Rng, RngExt};
@@ -141,6 +141,19 @@ impl Kit for Backgammon {
 
     fn history(&self, number: u64, names: &[&str], actions: &[Action]) -> Found<String> {
         Some(mat::written(self, number, names, actions))
+    }
+
+    fn read_histories(&self, path: &Path) -> Found<Vec<WholeGame<Action>>> {
+        Some(mat::whole_games(self, path))
+    }
+
+    /// The Position ID and the roll, for 15 checkers a side.
+    fn short_text(&self, state: &State) -> String {
+        match (self.checkers(), state.stage) {
+            (15, Stage::Move(roll)) => format!("{} {roll}", state.position().id()),
+            (15, Stage::Roll) => state.position().id(),
+            _ => self.position_text(state),
+        }
     }
 
     fn positions(&self) -> Positions<Self> {

@@ -1,17 +1,18 @@
 //! Whole games as text, `.mat`: the format of Jellyfish, which GNU Backgammon and other programs read and write.
 //!
 //! A file has a line `7 point match`, 0 points for money. Each game has its number, a line with both names and scores, and numbered lines
-//! with a cell for each player: a roll and what is moved, `31: 8/5 6/5`, or `Doubles => 2`, `Takes`, `Drops`, `Wins 2 points`.
+//! with a cell for each player: a roll and what is moved, `31: 8/5 6/5`, or `Doubles => 2`, `Takes`, `Beavers => 4`, `Drops`, `Resigns`,
+//! `Wins 2 points`. Many programs end a game that is resigned with a roll alone, `31:`, and the result.
 
 use super::{Action, Backgammon, Position, State, die_by_die, notation};
 use crate::dice::Roll;
-use adept_game::{Game, GameError};
+use adept_game::{Game, GameError, WholeGame};
+use adept_ground::limits;
 use std::fmt::{self, Write};
+use std::path::Path;
 
 /// Suffix of the files.
 pub(super) const SUFFIX: &str = "mat";
-/// Games of a file at most.
-const MOST_GAMES: usize = 100_000;
 /// White space before the only cell of a line, from which it is the second player's.
 const GAP: usize = 14;
 /// Where the second player's cells begin.
@@ -35,8 +36,12 @@ pub struct Played {
     pub scores: [u32; 2],
     /// What they do, in order: the number of the player, and the deed.
     pub deeds: Vec<(usize, Deed)>,
+    /// The number of the line of each deed; 0 for one without a number.
+    pub lines: Vec<u32>,
     /// Points of the winner; none if the game was left.
     pub points: Option<u32>,
+    /// The winner, as the board tells, else the scores of the next game, else the place of the result; none if the game was left.
+    pub winner: Option<usize>,
 }
 
 /// What a player does.
@@ -44,44 +49,86 @@ pub struct Played {
 pub enum Deed {
     /// Plays a roll, from and to these positions, as the player sees them.
     Moves(Roll, Position, Position),
-    /// Turns the cube to this value.
+    /// Turns the cube to this value: a double, or the beaver of a side that takes one and doubles at once.
     Doubles(u32),
     /// Takes a double.
     Takes,
     /// Drops it.
     Drops,
+    /// Ends the game here, by a resignation: before the roll, or without a move after it. So ends a game too whose last move was not
+    /// written down.
+    Resigns(Option<Roll>),
 }
 
-/// The cells of a line, each with the player if the place of the cell says so.
-fn cells(rest: &str) -> Vec<(Option<usize>, String)> {
+/// Words of a player who gives up.
+const GIVES_UP: [&str; 3] = ["Resigns", "Resigned", "Concedes"];
+
+/// The cells of a line, each with its player: the first one by its place.
+fn cells(rest: &str) -> Vec<(usize, String)> {
     let begins = |word: &str| {
-        let is_roll = word.len() == 3 && word.ends_with(':') && word[..2].bytes().all(|b| b.is_ascii_digit());
-        is_roll || matches!(word, "Doubles" | "Takes" | "Drops" | "Wins")
+        let roll = word.strip_suffix(':').filter(|roll| roll.len() == 2);
+        roll.is_some_and(|roll| roll.bytes().all(|b| b.is_ascii_digit()))
+            || matches!(word, "Doubles" | "Takes" | "Beavers" | "Drops" | "Wins")
     };
-    let mut cells: Vec<(Option<usize>, String)> = Vec::new();
-    let gap = rest.len() - rest.trim_start().len();
-    for word in rest.split_whitespace() {
+    let mut cells: Vec<(usize, String)> = Vec::new();
+    let (mut left, mut place) = (rest, 0);
+    while let Some(start) = left.find(|c: char| !c.is_whitespace()) {
+        place = if cells.is_empty() { start } else { place };
+        let word = left[start..].split_whitespace().next().unwrap_or_default();
+        left = &left[start + word.len()..];
         match cells.last_mut() {
-            Some((_, cell)) if !begins(word) => {
+            // Who gives up after a roll does so in the same cell.
+            Some((_, cell)) if !begins(word) && (!GIVES_UP.contains(&word) || start == 1) => {
                 cell.push(' ');
                 cell.push_str(word);
             }
-            None => cells.push((Some(usize::from(gap >= GAP)), word.into())),
-            Some(_) => cells.push((Some(1), word.into())),
+            None => cells.push((usize::from(place >= GAP), word.into())),
+            Some(_) => cells.push((1, word.into())),
         }
     }
     cells
 }
 
+/// The names and scores of `A : 0  B : 0`. Some programs write `A: 0  B: 0`.
+fn names_and_scores(line: &str) -> Option<([&str; 2], [u32; 2])> {
+    let (rest, second) = line.rsplit_once(':')?;
+    let first = rest.match_indices(':').find_map(|(colon, _)| {
+        let (score, name) = rest[colon + 1..].trim_start().split_once(char::is_whitespace)?;
+        Some((&rest[..colon], score.parse().ok()?, name))
+    });
+    let (first, score, name) = first?;
+    Some(([first.trim(), name.trim()], [score, second.trim().parse().ok()?]))
+}
+
+/// How far a game has come.
+#[derive(Default)]
+struct Course {
+    boards: [Position; 2],
+    /// Who is to roll or to double; none before the first roll.
+    on_roll: Option<usize>,
+    /// Who is to answer a double of which value, and whether it is a beaver, which may be taken without a word.
+    offered: Option<(usize, u32, bool)>,
+    /// Why nothing may follow.
+    over: Option<String>,
+}
+
 impl Match {
-    /// Reads a file. Lines that begin with `;` are comments.
+    /// Reads a file: UTF-8, or Latin-1 as older programs write it.
+    ///
+    /// # Errors
+    /// The system's reason, or the line or the move of a game that is wrong, and why.
+    pub fn read(path: &Path) -> Result<Self, GameError> {
+        let text = limits::read_any_text(path, limits::RECORD_BYTES).map_err(GameError::file(path))?;
+        Self::parse(&text).map_err(|e| GameError::Data { path: path.into(), message: e.to_string() })
+    }
+
+    /// Reads a text. Lines that begin with `;` are comments.
     ///
     /// # Errors
     /// The line or the move of a game that is wrong, and why.
     pub fn parse(text: &str) -> Result<Self, GameError> {
-        let mut all: Option<Self> = None;
-        let (mut boards, mut last) = ([Position::default(); 2], None);
-        for (number, line) in text.lines().enumerate() {
+        let (mut all, mut course): (Option<Self>, _) = (None, Course::default());
+        for (number, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
             let fault = |what: &str| Err(GameError::new(format!("line {}: {what}", number + 1)));
             let trimmed = line.trim();
             if trimmed.is_empty() || trimmed.starts_with(';') {
@@ -99,27 +146,21 @@ impl Match {
                 if game.parse() != Ok(found.games.len() + 1) {
                     return fault(&format!("game {} has the number `{game}`", found.games.len() + 1));
                 }
-                if found.games.len() == MOST_GAMES {
-                    return fault(&format!("more than {MOST_GAMES} games"));
+                if found.games.len() as u64 == limits::HISTORIES {
+                    return fault(&format!("more than {} games", limits::HISTORIES));
                 }
                 found.games.push(Played::default());
-                (boards, last) = ([Position::start(15); 2], None);
+                course = Course { boards: [Position::start(15); 2], ..Course::default() };
                 continue;
             }
             let count = found.games.len();
             let Some(game) = found.games.last_mut() else {
                 return fault("a line before `Game 1`");
             };
-            let numbered = trimmed.split_once(')').filter(|(n, _)| n.trim().parse::<u32>().is_ok());
-            let Some((place, rest)) =
-                numbered.or_else(|| trimmed.starts_with("Wins").then_some(("", trimmed)))
+            let numbered = trimmed.split_once(')').and_then(|(n, rest)| Some((n.trim().parse().ok()?, rest)));
+            let Some((place, rest)) = numbered.or_else(|| trimmed.starts_with("Wins").then_some((0, line)))
             else {
-                let both = trimmed.split_once(" : ").and_then(|(first, rest)| {
-                    let (score, rest) = rest.trim_start().split_once(char::is_whitespace)?;
-                    let (second, other) = rest.trim_start().rsplit_once(" : ")?;
-                    Some(([first, second.trim()], [score.parse().ok()?, other.trim().parse().ok()?]))
-                });
-                let (Some((names, scores)), true) = (both, game.deeds.is_empty()) else {
+                let (Some((names, scores)), true) = (names_and_scores(trimmed), game.deeds.is_empty()) else {
                     return fault("neither names and scores, `A : 0  B : 0`, nor a numbered move");
                 };
                 game.names = names.map(String::from);
@@ -127,72 +168,195 @@ impl Match {
                 continue;
             };
             for (player, cell) in cells(rest) {
-                let player = player.unwrap_or(0);
                 let wrong = |why: String| {
                     let who = if game.names[player].is_empty() { "a player" } else { &game.names[player] };
+                    let place = if place == 0 { String::new() } else { format!(", move {place}") };
                     GameError::new(format!(
-                        "line {}: game {count}, move {}: `{cell}` of {who}: {why}",
-                        number + 1,
-                        place.trim()
+                        "line {}: game {count}{place}: `{cell}` of {who}: {why}",
+                        number + 1
                     ))
                 };
                 if let Some(points) = cell.strip_prefix("Wins ") {
                     let points = points.split(' ').next().and_then(|points| points.parse().ok());
                     game.points = Some(points.ok_or_else(|| wrong("write `Wins 2 points`".into()))?);
+                    game.winner = Some(player);
                     continue;
                 }
                 if game.points.is_some() {
                     return Err(wrong("the game is over".into()));
                 }
-                let deed = deed(&cell, player, &boards, last).map_err(wrong)?;
-                if let Deed::Moves(_, _, after) = deed {
-                    (boards[player], boards[1 - player]) = (after, after.swapped());
-                }
-                game.deeds.push((player, deed));
-                last = Some((player, deed));
+                game.deeds.push((player, course.deed(&cell, player).map_err(wrong)?));
+                game.lines.push(place);
             }
         }
-        all.ok_or_else(|| GameError::new("the file is empty: it begins with a line such as ` 7 point match`"))
+        let mut all = all.ok_or_else(|| {
+            GameError::new("the file is empty: it begins with a line such as ` 7 point match`")
+        })?;
+        let mut next = None;
+        for game in all.games.iter_mut().rev() {
+            if game.points.is_some() {
+                game.winner = game.told(next).or(game.winner);
+            }
+            next = Some(game.scores);
+        }
+        Ok(all)
     }
 }
 
-/// Reads a cell of a player, after what was done before.
-fn deed(
-    cell: &str,
-    player: usize,
-    boards: &[Position; 2],
-    last: Option<(usize, Deed)>,
-) -> Result<Deed, String> {
-    let offered = matches!(last, Some((_, Deed::Doubles(_))));
-    let on_turn = match last {
-        Some((_, Deed::Drops)) => return Err("the double before it was dropped".into()),
-        // After a take the side that has doubled goes on.
-        Some((last, Deed::Moves(..) | Deed::Doubles(_) | Deed::Takes)) => last != player,
-        None => true,
+impl Course {
+    /// Reads a cell of a player, after what was done before.
+    fn deed(&mut self, cell: &str, player: usize) -> Result<Deed, String> {
+        if let Some(why) = &self.over {
+            return Err(why.clone());
+        }
+        let gives_up = |text: &str| text.split(' ').next().is_some_and(|word| GIVES_UP.contains(&word));
+        if gives_up(cell) {
+            self.over = Some("the game was resigned before it".into());
+            return Ok(Deed::Resigns(None));
+        }
+        match (self.offered, cell) {
+            (None, "Takes" | "Drops") => return Err("there is no double before it".into()),
+            (Some((other, ..)), _) if other != player => return Err("it is the other player's turn".into()),
+            (Some(_), "Takes") => {
+                self.offered = None;
+                return Ok(Deed::Takes);
+            }
+            (Some(_), "Drops") => {
+                self.over = Some("the double before it was dropped".into());
+                return Ok(Deed::Drops);
+            }
+            _ => {}
+        }
+        let doubled = cell.strip_prefix("Doubles =>").or_else(|| cell.strip_prefix("Beavers =>"));
+        match (self.offered, doubled) {
+            (Some((_, value, _)), Some(doubled)) if doubled.trim().parse() == Ok(2 * u64::from(value)) => {}
+            (Some((.., true)), None) => self.offered = None,
+            (Some(_), _) => return Err("a double is to be taken or dropped".into()),
+            (None, _) if self.on_roll.is_some_and(|on_roll| on_roll != player) => {
+                return Err("it is the other player's turn".into());
+            }
+            _ => {}
+        }
+        if let Some(value) = doubled {
+            let value = value.trim().parse().ok().filter(|value: &u32| value.is_power_of_two());
+            let value = value.ok_or("write `Doubles => 2`")?;
+            self.on_roll = self.on_roll.or(Some(player));
+            self.offered = Some((1 - player, value, self.offered.is_some()));
+            return Ok(Deed::Doubles(value));
+        }
+        if cell.starts_with("??") {
+            self.over = Some("the roll before it was not written down".into());
+            return Ok(Deed::Resigns(None));
+        }
+        let (dice, moves) = cell.split_once(':').ok_or("write a roll and a move, such as `31: 8/5 6/5`")?;
+        let (before, moves) = (self.boards[player], moves.trim());
+        if before.is_over() {
+            return Err("all checkers of a side are off".into());
+        }
+        let is_unknown = moves.starts_with("??") || gives_up(moves);
+        if is_unknown && dice == "00" {
+            self.over = Some("the roll before it was not written down".into());
+            return Ok(Deed::Resigns(None));
+        }
+        let roll: Roll = dice.parse().map_err(|e: GameError| e.to_string())?;
+        if is_unknown {
+            self.over = Some(format!("the move of `{cell}` before it was not written down"));
+            return Ok(Deed::Resigns(Some(roll)));
+        }
+        let played = if moves.is_empty() { "pass".into() } else { moves.to_ascii_lowercase() };
+        let after = match notation::parse(before, roll, &played, "8/5 6/5") {
+            Err(why) if moves.is_empty() => {
+                self.over = Some(format!("`{cell}` before it: {why}"));
+                return Ok(Deed::Resigns(Some(roll)));
+            }
+            read => read?,
+        };
+        (self.boards[player], self.boards[1 - player]) = (after, after.swapped());
+        self.on_roll = Some(1 - player);
+        Ok(Deed::Moves(roll, before, after))
+    }
+}
+
+impl Played {
+    /// Who has won, as far as the board or the scores of the next game tell.
+    fn told(&self, next: Option<[u32; 2]>) -> Option<usize> {
+        match self.deeds.last() {
+            Some((player, Deed::Moves(_, _, after))) if after.is_over() => return Some(*player),
+            Some((player, Deed::Drops)) => return Some(1 - player),
+            _ => {}
+        }
+        let grown = |player: &usize| next.is_some_and(|next| next[*player] > self.scores[*player]);
+        let told = (0..2).find(grown).filter(|player| !grown(&(1 - player)));
+        told.or_else(|| match self.deeds.last() {
+            Some((player, Deed::Resigns(None))) => Some(1 - player),
+            _ => None,
+        })
+    }
+
+    /// The value of the cube that both have agreed on.
+    fn cube(&self) -> u32 {
+        let (mut cube, mut offered) = (1, 1);
+        for (_, deed) in &self.deeds {
+            match *deed {
+                Deed::Doubles(value) => (cube, offered) = (offered, value),
+                Deed::Drops => return cube,
+                _ => cube = offered,
+            }
+        }
+        cube
+    }
+
+    /// The game as play without the cube: rolls and moves, and the result of one that ended early.
+    ///
+    /// # Errors
+    /// If it begins with a double.
+    fn whole(&self) -> Result<WholeGame<Action>, String> {
+        let mut actions = Vec::new();
+        for (&(player, deed), &line) in self.deeds.iter().zip(&self.lines) {
+            let (roll, after) = match deed {
+                Deed::Moves(roll, _, after) => (roll, Some(after)),
+                Deed::Resigns(Some(roll)) => (roll, None),
+                _ => continue,
+            };
+            let thrown = match actions.is_empty() {
+                true if roll.is_double() => return Err(format!("it begins with {roll}, a double")),
+                true => Action::Opening(player, roll),
+                false => Action::Roll(roll),
+            };
+            actions.push((line.into(), thrown));
+            actions.extend(after.map(|after| (line.into(), Action::Move(after))));
+        }
+        let is_over = matches!(self.deeds.last(), Some((_, Deed::Moves(_, _, after))) if after.is_over());
+        let result = self.winner.zip(self.points).filter(|_| !is_over && !actions.is_empty());
+        let result = result.and_then(|(winner, points)| {
+            let won = f64::from(points) / f64::from(self.cube());
+            // A win of another size was adjusted, or agreed on.
+            [1.0, 2.0, 3.0].contains(&won).then_some(if winner == 0 { won } else { -won })
+        });
+        Ok(WholeGame { names: self.names.to_vec(), actions, result })
+    }
+}
+
+/// The games of a file, without the cube.
+///
+/// # Errors
+/// As [`Match::read`], or if the game has fewer checkers.
+pub(super) fn whole_games(game: &Backgammon, path: &Path) -> Result<Vec<WholeGame<Action>>, GameError> {
+    fits(game)?;
+    let fault = |(i, why): (usize, String)| GameError::Data {
+        path: path.into(),
+        message: format!("game {}: {why}", i + 1),
     };
-    if !on_turn {
-        return Err("it is the other player's turn".into());
+    let games = Match::read(path)?.games;
+    games.iter().enumerate().map(|(i, game)| game.whole().map_err(|why| fault((i, why)))).collect()
+}
+
+/// Refuses a game with fewer checkers.
+fn fits(game: &Backgammon) -> Result<(), GameError> {
+    match game.checkers() {
+        15 => Ok(()),
+        _ => Err(GameError::new("files `.mat` hold games with 15 checkers a side")),
     }
-    match cell {
-        "Takes" | "Drops" if !offered => return Err("there is no double before it".into()),
-        "Takes" => return Ok(Deed::Takes),
-        "Drops" => return Ok(Deed::Drops),
-        _ if offered => return Err("a double is to be taken or dropped".into()),
-        _ => {}
-    }
-    if let Some(value) = cell.strip_prefix("Doubles =>") {
-        let value = value.trim().parse().ok().filter(|value: &u32| value.is_power_of_two());
-        return value.map(Deed::Doubles).ok_or_else(|| "write `Doubles => 2`".into());
-    }
-    let (roll, moves) = cell.split_once(':').ok_or("write a roll and a move, such as `31: 8/5 6/5`")?;
-    let roll: Roll = roll.parse().map_err(|e: GameError| e.to_string())?;
-    let (before, moves) = (boards[player], moves.trim());
-    if before.is_over() {
-        return Err("all checkers of a side are off".into());
-    }
-    let moves = if moves.is_empty() { "pass".into() } else { moves.to_ascii_lowercase() };
-    let after = notation::parse(before, roll, &moves, "8/5 6/5")?;
-    Ok(Deed::Moves(roll, before, after))
 }
 
 impl fmt::Display for Match {
@@ -212,12 +376,8 @@ impl fmt::Display for Played {
         writeln!(f, " {first:<width$}{second}", width = SECOND - 1)?;
         let cells = self.deeds.iter().map(|(player, deed)| (*player, deed.to_string()));
         let won = self.points.map(|points| {
-            let winner = match self.deeds.last() {
-                Some((player, Deed::Moves(..) | Deed::Takes)) => *player,
-                Some((player, Deed::Drops | Deed::Doubles(_))) => 1 - player,
-                None => 0,
-            };
-            (winner, format!("Wins {points} point{}", if points == 1 { "" } else { "s" }))
+            let text = format!("Wins {points} point{}", if points == 1 { "" } else { "s" });
+            (self.winner.unwrap_or(0), text)
         });
         let (mut line, mut number) = (String::new(), 0);
         for (player, cell) in cells.chain(won) {
@@ -254,6 +414,8 @@ impl fmt::Display for Deed {
             Self::Doubles(value) => write!(f, " Doubles => {value}"),
             Self::Takes => f.write_str(" Takes"),
             Self::Drops => f.write_str(" Drops"),
+            Self::Resigns(None) => f.write_str(" Resigns"),
+            Self::Resigns(Some(roll)) => write!(f, "{roll}:"),
         }
     }
 }
@@ -268,9 +430,7 @@ pub(super) fn written(
     names: &[&str],
     actions: &[Action],
 ) -> Result<String, GameError> {
-    if game.checkers() != 15 {
-        return Err(GameError::new("files `.mat` hold games with 15 checkers a side"));
-    }
+    fits(game)?;
     // Readers take the columns for the players, who change seats.
     let turned = names[0] > names[1];
     let column = |player: usize| if turned { 1 - player } else { player };
@@ -287,7 +447,9 @@ pub(super) fn written(
         game.apply(&mut state, action);
     }
     if state.position().is_over() {
-        played.points = Some(game.utility(&state, 0).abs() as u32);
+        let won = game.utility(&state, 0);
+        played.points = Some(won.abs() as u32);
+        played.winner = Some(column(usize::from(won < 0.0)));
     }
     let mut text = if number == 1 { " 0 point match\n\n".into() } else { String::new() };
     let _ = write!(text, " Game {number}\n{played}");
@@ -352,6 +514,71 @@ mod tests {
     }
 
     #[test]
+    fn what_other_programs_write_is_read() {
+        let parse = |lines: &str| {
+            let text = format!(
+                "\u{feff}; [Site \"x\"]\r\n\r\n7 point match\r\n Game 1\r\n Ann: 0     Bo: Li: 2\r\n{lines}"
+            );
+            Match::parse(&text).unwrap()
+        };
+        let found = parse("  1) 31: 8/5 6/5     42: 8/4 6/4\n");
+        assert_eq!(found.games[0].names, ["Ann", "Bo: Li"]);
+        assert!(found.length == 7 && found.games[0].scores == [0, 2] && found.games[0].winner.is_none());
+        let opening = "  1) 31: 8/5 6/5        42: 8/4 6/4\n  2)  Doubles => 2     ";
+        let left = "\n      Wins 2 points and the match\n";
+        let right = format!("{:GAP$}     Wins 2 points\n", "");
+        // The lines after the opening, the winner, and the result without the cube.
+        for (lines, winner, result) in [
+            (" Drops\n      Wins 1 point\n".to_string(), 0, 1.0),
+            (format!(" Takes\n  3) Resigns\n{right}"), 1, -1.0),
+            (format!(" Takes\n  3) 52: 13/8 24/22      Resigned Game{left}"), 0, 1.0),
+            (format!(" Takes\n  3) 52: Concedes     Wins 4 points\n"), 1, -2.0),
+            (format!(" Takes\n  3) 00: ????      Wins 6 points\n"), 1, -3.0),
+            (format!(" Takes\n  3) 64: ????      Wins 2 points\n"), 1, -1.0),
+            // A roll alone, as gnubg leaves a game that is resigned.
+            (format!(" Takes\n  3) 64:\n{right}"), 1, -1.0),
+            // A beaver is taken with or without a word, or dropped.
+            (format!(" Beavers => 4\n  3) 64: 24/14       63:\n\n      Wins 4 points\n"), 0, 1.0),
+            (format!(" Doubles => 4\n  3) Takes\n  4) 64: 24/14{:GAP$}Wins 4 points\n", ""), 1, -1.0),
+            (format!(" Beavers => 4\n  3) Drops       Wins 2 points\n"), 1, -1.0),
+        ] {
+            let found = parse(&format!("{opening}{lines}"));
+            assert_eq!(found.games[0].winner, Some(winner), "{lines}");
+            assert_eq!(found.games[0].whole().unwrap().result, Some(result), "{lines}");
+            assert_eq!(Match::parse(&found.to_string()).unwrap(), found, "{found}");
+        }
+        // The scores of the next game tell who has won where the place does not.
+        let next = "\n Game 2\n Ann: 0   Bo: Li: 4\n";
+        let found = parse(&format!("{opening} Takes\n  3) 64:\n      Wins 2 points\n{next}"));
+        assert_eq!((found.games[0].winner, found.games[1].whole().unwrap().actions.len()), (Some(1), 0));
+        // Points that no game without a cube is worth.
+        assert_eq!(
+            parse(&format!("{opening} Takes\n  3) Resigns    Wins 100 points\n")).games[0]
+                .whole()
+                .unwrap()
+                .result,
+            None
+        );
+    }
+
+    #[test]
+    fn a_file_in_latin_1_is_read_and_faults_name_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.mat");
+        let text = " 1 point match\n\n Game 1\n J\u{f6}rgen : 0      b : 0\n  1) 31: 8/5 6/5\n";
+        std::fs::write(&path, text.chars().map(|c| c as u8).collect::<Vec<u8>>()).unwrap();
+        let game = Backgammon::default();
+        let found = game.read_histories(&path).unwrap().unwrap();
+        assert_eq!(found[0].names, ["J\u{f6}rgen", "b"]);
+        let roll: Roll = "31".parse().unwrap();
+        assert_eq!(found[0].actions[0], (1, Action::Opening(0, roll)));
+        std::fs::write(&path, text.replace("31: 8/5 6/5", "11: 8/7(2) 6/5(2)")).unwrap();
+        let error = game.read_histories(&path).unwrap().unwrap_err().to_string();
+        assert!(error.ends_with("a.mat: game 1: it begins with 11, a double"), "{error}");
+        assert!(Backgammon::new(3).unwrap().read_histories(&path).unwrap().is_err());
+    }
+
+    #[test]
     fn faults_are_named_with_game_and_move() {
         let game = |lines: &str| format!(" 3 point match\n\n Game 1\n a : 0      b : 0\n{lines}");
         for (text, expected) in [
@@ -376,6 +603,24 @@ mod tests {
                 "the game is over",
             ),
             (game("nonsense\n"), "line 5: neither names and scores"),
+            (
+                game("  1) 31:            42: 8/4 6/4\n"),
+                "`42: 8/4 6/4` of b: `31:` before it: something can move",
+            ),
+            (
+                game("  1) 31: ????       42: 8/4 6/4\n"),
+                "the move of `31: ????` before it was not written down",
+            ),
+            (game("  1) Resigns        42: 8/4 6/4\n"), "the game was resigned before it"),
+            (
+                game("  1) 31: 8/5 6/5    Doubles => 2\n  2) Beavers => 8\n"),
+                "a double is to be taken or dropped",
+            ),
+            (
+                game("  1) 31: 8/5 6/5    Doubles => 2\n  2) Drops       31: 8/5 6/5\n"),
+                "the double before it was dropped",
+            ),
+            (game("  1) 31: Illegal play (1;2)\n"), "`illegal` is not a checker move"),
         ] {
             let error = Match::parse(&text).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");

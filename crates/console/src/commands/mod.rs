@@ -14,6 +14,7 @@ pub(crate) mod list;
 pub(crate) mod measure;
 pub(crate) mod play;
 pub(crate) mod reproduce;
+pub(crate) mod review;
 pub(crate) mod rollout;
 pub(crate) mod shell;
 pub(crate) mod solve;

@@ -1,0 +1,65 @@
+//! Reviews of whole games, written by this program and by others.
+
+use super::common::{Desk, number, published};
+use std::fs;
+
+/// Two games: one ends by a drop, one by a resignation after a roll.
+const MATCH: &str = "; [Site \"x\"]\r\n\r\n 3 point match\r\n\r\n Game 1\r\n Ann : 0      J\u{f6}rgen : 0\r
+  1) 31: 24/23 13/10       42: 8/4 6/4\r\n  2) 65: 24/13             Doubles => 2\r\n  3) Drops           Wins 1 point\r\n\r
+ Game 2\r\n Ann : 0      J\u{f6}rgen : 1\r\n  1)                     31: 8/5 6/5\r\n  2) Doubles => 2    Takes\r
+  3) 52:\r\n                         Wins 4 points and the match\r\n";
+
+#[test]
+fn a_match_is_reviewed() {
+    let desk = Desk::new();
+    let latin: Vec<u8> = MATCH.chars().map(|c| c as u8).collect();
+    fs::write(desk.path("m.mat"), latin).unwrap();
+    let by = published("../backgammon/single-256-32");
+    let review = ["review", "m.mat", "--by", &by];
+    let found = desk.json(&review);
+    assert_eq!((found["games"].as_u64(), found["unit"].as_str()), (Some(2), Some("points")), "{found}");
+    let [ann, other] = [0, 1].map(|i| &found["players"][i]);
+    assert_eq!((ann["name"].as_str(), other["name"].as_str()), (Some("Ann"), Some("J\u{f6}rgen")));
+    // A drop costs 1 and a resigned gammon 2 points with no cube.
+    assert_eq!((number(&ann["result"]), number(&other["result"])), (-3.0, 3.0));
+    assert!(
+        (number(&ann["luck"]) + number(&other["luck"])).abs() < 1e-9 && number(&ann["luck"]).abs() > 0.01
+    );
+    assert!((number(&ann["adjusted"]) + 3.0 + number(&ann["luck"])).abs() < 1e-9);
+    assert_eq!([ann, other].map(|player| player["decisions"].as_u64()), [Some(2), Some(2)]);
+    assert_eq!((found["total"]["decisions"].as_u64(), found["finished"].as_bool()), (Some(4), Some(true)));
+    // The worst move, beside what `moves` says of its position.
+    let worst = &found["worst"][0];
+    assert_eq!(
+        (worst["game"].as_u64(), worst["move"].as_u64(), worst["player"].as_str()),
+        (Some(1), Some(2), Some("Ann"))
+    );
+    let listed = desk.json(&["moves", &by, worst["position"].as_str().unwrap()]);
+    let equity = |text: &serde_json::Value| {
+        let moves = listed["moves"].as_array().unwrap();
+        number(&moves.iter().find(|listed| listed["move"] == *text).unwrap()["equity"])
+    };
+    assert_eq!(worst["best"], listed["moves"][0]["move"]);
+    let lost = equity(&worst["best"]) - equity(&worst["played"]);
+    assert!((number(&worst["loss"]) - lost).abs() < 1e-6 && lost > 0.05, "{worst}");
+    // By threads, for people, and for one player.
+    assert_eq!(desk.json(&[&review[..], &["--threads", "2"]].concat()), found);
+    let text = desk.text(&[&review[..], &["--worst", "1"]].concat());
+    assert!(text.contains("game 1, move 2, Ann: mGfwATDgc+IBKA 65\n         played 24/13, best "), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let alone = desk.json(&[&review[..], &["--player", "J\u{f6}rgen"]].concat());
+    assert_eq!(&alone["players"][0], other);
+    assert!(alone["worst"].as_array().unwrap().iter().all(|worst| worst["player"] == other["name"]));
+    let error = desk.fails(&[&review[..], &["--player", "An"]].concat(), 1);
+    assert!(error.contains("no player is named `An`: did you mean `Ann`?"), "{error}");
+    // What cannot be reviewed.
+    let error = desk.fails(&["review", "m.mat", "--by", "pubeval", "--game", "backgammon"], 1);
+    assert!(error.contains("`pubeval` is an agent without values"), "{error}");
+    let error = desk.fails(&["review", "m.mat", "--by", "oracle", "--game", "backgammon:1"], 1);
+    assert!(error.contains("files `.mat` hold games with 15 checkers a side"), "{error}");
+    let error = desk.fails(&["review", "m.mat", "--by", "random", "--game", "tictactoe"], 1);
+    assert!(error.contains("tictactoe: files of whole games cannot be read"), "{error}");
+    fs::write(desk.path("m.mat"), MATCH.replace("8/4 6/4", "8/4 6/3")).unwrap();
+    let error = desk.fails(&review, 1);
+    assert!(error.contains("m.mat: line 7: game 1, move 1: `42: 8/4 6/3` of J\u{f6}rgen: "), "{error}");
+}
