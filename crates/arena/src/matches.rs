@@ -3,9 +3,10 @@
 use crate::agents::{Agent, Decision, Scratch};
 use crate::luck::Fortune;
 use crate::statistics::wilson95;
-use adept_game::{Game, GameError, Stream, Turn, Unit, no_action, stream};
+use adept_game::{Game, GameError, OutcomeClass, Stream, Turn, Unit, no_action, stream};
 use rand::seq::IndexedRandom;
 use rayon::prelude::*;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The number of the agent in each seat.
 pub type Order = Vec<usize>;
@@ -62,6 +63,87 @@ pub struct Tally {
     /// The same less the luck of each game; without deals if luck was not asked for.
     #[serde(default)]
     pub adjusted: Net,
+    /// How often each utility was the result of a seat of the first agent.
+    #[serde(default)]
+    pub ends: Ends,
+}
+
+/// How often each of several utilities was a result, as long as few are different.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ends {
+    /// Utilities in ascending order; none if there are too many.
+    counts: Vec<(f64, u64)>,
+    are_many: bool,
+}
+
+impl Ends {
+    /// Most utilities that are told apart. Games have fewer classes of results, or sums of money without end.
+    const MOST: usize = 32;
+
+    fn add(&mut self, utility: f64, times: u64) {
+        // 0 and −0 are the same result.
+        let utility = utility + 0.0;
+        match self.counts.binary_search_by(|(known, _)| known.total_cmp(&utility)) {
+            _ if self.are_many => {}
+            Ok(i) => self.counts[i].1 += times,
+            Err(i) if self.counts.len() < Self::MOST => self.counts.insert(i, (utility, times)),
+            Err(_) => *self = Self { counts: Vec::new(), are_many: true },
+        }
+    }
+
+    /// The share of each class of results, in a game of this scale; empty if a result is in no class or in two.
+    pub fn shares(&self, classes: &[OutcomeClass], scale: f64) -> ByClass<f64> {
+        let all: u64 = self.counts.iter().map(|(_, times)| times).sum();
+        let worth =
+            |class: &OutcomeClass, utility: f64| (f64::from(class.utility) - utility / scale).abs() < 1e-6;
+        let is_one =
+            |(utility, _): &(f64, u64)| classes.iter().filter(|class| worth(class, *utility)).count() == 1;
+        if all == 0 || !self.counts.iter().all(is_one) {
+            return ByClass::default();
+        }
+        let share = |class: &OutcomeClass| {
+            let own = self.counts.iter().filter(|(utility, _)| worth(class, *utility));
+            own.map(|(_, times)| times).sum::<u64>() as f64 / all as f64
+        };
+        ByClass(classes.iter().map(|class| (class.name.clone(), share(class))).collect())
+    }
+}
+
+/// Something of each class of results, by name; in JSON an object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ByClass<T>(pub Vec<(String, T)>);
+
+impl<T> Default for ByClass<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> ByClass<T> {
+    /// Whether there are no classes.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<T: Serialize> Serialize for ByClass<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+impl<'de> Deserialize<'de> for ByClass<f64> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = |(name, value): (String, serde_json::Value)| {
+            let value = value.as_f64().ok_or_else(|| serde::de::Error::custom("not a number"))?;
+            Ok((name, value))
+        };
+        serde_json::Map::deserialize(deserializer)?
+            .into_iter()
+            .map(number)
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
 }
 
 /// Mean utility of an agent's seats in a game, over deals that were played in every seat order.
@@ -126,6 +208,7 @@ impl Tally {
             wins: vec![0; agents],
             net: Net::default(),
             adjusted: Net::default(),
+            ends: Ends::default(),
         }
     }
 
@@ -135,6 +218,8 @@ impl Tally {
         let winners = || (0..order.len()).filter(|seat| utilities[*seat] == best).map(|seat| order[seat]);
         let share = 1.0 / winners().count().max(1) as f64;
         self.games += 1;
+        let of_first = order.iter().zip(utilities).filter(|(agent, _)| **agent == 0);
+        of_first.for_each(|(_, utility)| self.ends.add(*utility, 1));
         winners().for_each(|agent| self.points[agent] += share);
         let mut all = winners();
         if let Some(first) = all.next()
@@ -152,6 +237,10 @@ impl Tally {
         self.wins.iter_mut().zip(&other.wins).for_each(|(a, b)| *a += b);
         self.net = self.net.and(other.net);
         self.adjusted = self.adjusted.and(other.adjusted);
+        other.ends.counts.iter().for_each(|(utility, times)| self.ends.add(*utility, *times));
+        if other.ends.are_many {
+            self.ends = other.ends.clone();
+        }
         self
     }
 
@@ -405,6 +494,39 @@ mod tests {
         tally.add(&[0, 1], &[0.0, 0.0]);
         tally.add(&[0, 0, 1], &[0.5, 0.5, -1.0]);
         assert_eq!((tally.games, &tally.points[..], &tally.wins[..]), (3, &[2.5, 0.5][..], &[2, 0][..]));
+    }
+
+    #[test]
+    fn classes_of_results_have_shares() {
+        let classes = ["loss", "draw", "win", "win_gammon"].map(String::from);
+        let classes: Vec<OutcomeClass> = classes
+            .into_iter()
+            .zip([-0.5, 0.0, 0.5, 1.0])
+            .map(|(name, utility)| OutcomeClass::new(&name, utility, 0))
+            .collect();
+        let (mut first, mut second) = (Tally::new(2), Tally::new(2));
+        first.add(&[0, 1], &[1.0, -1.0]);
+        first.add(&[1, 0], &[-0.0, 0.0]);
+        second.add(&[1, 0], &[1.0, -1.0]);
+        second.add(&[1, 0], &[-2.0, 2.0]);
+        let both = first.clone().and(&second);
+        let shares = both.ends.shares(&classes, 2.0);
+        let expected = ["loss", "draw", "win", "win_gammon"].map(|name| (name.to_string(), 0.25));
+        assert_eq!(shares.0, expected);
+        let text = serde_json::to_string(&shares).unwrap();
+        assert_eq!(text, r#"{"loss":0.25,"draw":0.25,"win":0.25,"win_gammon":0.25}"#);
+        assert_eq!(serde_json::from_str::<ByClass<f64>>(&text).unwrap(), shares);
+        // A result of no class, classes that cannot be told apart, no game, and money.
+        let mut other = both.clone();
+        other.add(&[0, 1], &[0.3, -0.3]);
+        assert!(
+            other.ends.shares(&classes, 2.0).is_empty() && Ends::default().shares(&classes, 2.0).is_empty()
+        );
+        assert!(both.ends.shares(&[&classes[..], &classes[..1]].concat(), 2.0).is_empty());
+        let mut money = Tally::new(2);
+        (0..100).for_each(|n| money.add(&[0, 1], &[f64::from(n), f64::from(-n)]));
+        assert_eq!(money.ends, Ends { counts: Vec::new(), are_many: true });
+        assert!(both.and(&money).ends.are_many && money.and(&first).ends.counts.is_empty());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Rollouts of positions, and the file from which they go on.
 
-use adept_arena::matches::Net;
+use adept_arena::matches::{ByClass, Net};
 use adept_arena::rollout::{Options, Sums, roll_out, viewer};
 use adept_arena::{Luck, OpenError, inspect, naming};
 use adept_game::Kit;
@@ -9,7 +9,7 @@ use adept_ground::{limits, work};
 use adept_model::{ModelError, checkpoint};
 use adept_trainer::run::{Cancel, TrainError};
 use adept_trainer::settings::differences;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -36,16 +36,6 @@ pub struct RolloutOptions {
     pub out: Option<PathBuf>,
     /// Whether to go on from this file.
     pub resume: bool,
-}
-
-/// A number for each class of results, by name.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ByClass<T>(pub Vec<(String, T)>);
-
-impl<T: Serialize> Serialize for ByClass<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
-    }
 }
 
 /// The result of a position's trials, for the player to move, at once or after chance.

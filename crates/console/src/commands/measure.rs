@@ -15,7 +15,7 @@ use adept_lab::measure::{
     self, ClassErrors, DecisionsRow, EvaluateOptions, GradeReport, Kinds, OutcomesReport,
 };
 use adept_lab::publish::{self, PublishOptions, shares};
-use adept_lab::tournament::shown;
+use adept_lab::tournament::{percent, shown};
 use adept_model::checkpoint;
 use adept_model::{Explanation, OutcomeClass};
 use adept_trainer::config::Config;
@@ -192,6 +192,18 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
         text.push('\n');
         let what = unit.map_or("points per game".into(), |unit| format!("{unit} per game"));
         text.push_str(&output::table(&["against", "games", &what, "95 %"], &rows));
+        let of = |m: &Match| {
+            let shares = m.classes.0.iter().map(|(_, share)| percent(*share));
+            [m.against.clone()].into_iter().chain(shares).collect()
+        };
+        let ended = matches.opponents.iter().filter(|m| !m.classes.is_empty());
+        let rows: Vec<Vec<String>> = ended.clone().map(of).collect();
+        if let Some(first) = ended.clone().next() {
+            let names: Vec<String> = first.classes.0.iter().map(|(name, _)| name.replace('_', " ")).collect();
+            let header: Vec<&str> =
+                ["against, %"].into_iter().chain(names.iter().map(String::as_str)).collect();
+            text.push_str(&format!("\n{}\n", output::table(&header, &rows)));
+        }
         text.push_str(match unit {
             Some(_) => "opponents take all other seats; every deal is played in each seat\n",
             None => {

@@ -52,7 +52,7 @@ pub(super) fn matches<G: Kit>(
     let play = |against: &String| -> Result<Match, OpenError> {
         let make = || Ok::<_, OpenError>(vec![player(game, path, search)?, open::agent(game, against)?]);
         let tally = compete(game, make, &orders(&[1, others]), games, 1, || cancel.requested())?;
-        Ok(Match::of(against, &tally, game.unit().as_ref()))
+        Ok(Match::of(game, against, &tally))
     };
     let all = opponents.iter().map(play).collect::<Result<Vec<_>, _>>()?;
     if cancel.requested() {

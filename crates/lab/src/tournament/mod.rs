@@ -10,9 +10,9 @@ use crate::catalogue::Catalogue;
 use crate::farm::{self, on_one_thread};
 use crate::pairing::{Pairing, Player};
 use crate::seeds::in_turn;
-use adept_arena::matches::{self, Order, Tally};
+use adept_arena::matches::{self, ByClass, Order, Tally};
 use adept_arena::statistics::{binomial_test, normal_test, ratings};
-use adept_game::{GameInfo, Unit};
+use adept_game::{GameInfo, OutcomeClass, Unit};
 use adept_ground::{files::Files, limits};
 use adept_model::ModelError;
 use adept_trainer::run::{Cancel, TrainError, lock_of};
@@ -65,6 +65,9 @@ pub struct PairScore {
     pub wins: u64,
     /// Games won by seats of the second agent alone.
     pub losses: u64,
+    /// The share of each class of results for the first agent; empty if the game lists none.
+    #[serde(default, skip_serializing_if = "ByClass::is_empty")]
+    pub classes: ByClass<f64>,
     /// Games per second on all threads.
     pub games_per_second: f64,
 }
@@ -132,7 +135,8 @@ pub fn tournament(
     };
     let files = Files::default();
     let game = games.find(&tournament.game)?;
-    let GameInfo { unit, scale, players: seats, .. } = game.info();
+    let GameInfo { unit, scale, players: seats, outcomes, .. } = game.info();
+    let classes = outcomes.unwrap_or_default();
     // Before anything is played.
     let suffix = match options.histories {
         0 => None,
@@ -159,7 +163,7 @@ pub fn tournament(
     };
     let left = &meetings[table.pairs.len().min(meetings.len())..];
     let mut add = |pairing: &Pairing, tally: Tally, seconds| -> Result<(), TrainError> {
-        let pair = pair(pairing, &tally, seconds, (unit.as_ref(), scale));
+        let pair = pair(pairing, &tally, seconds, (unit.as_ref(), scale, &classes));
         watch(TournamentEvent::Played(&pair, table.unit.as_deref()));
         table.pairs.push(pair);
         table.seconds += seconds;
@@ -324,7 +328,12 @@ pub(super) fn shares(rule: Seats, seats: usize) -> Vec<[usize; 2]> {
     }
 }
 
-fn pair(pairing: &Pairing, tally: &Tally, seconds: f64, (unit, scale): (Option<&Unit>, f64)) -> PairScore {
+fn pair(
+    pairing: &Pairing,
+    tally: &Tally,
+    seconds: f64,
+    (unit, scale, classes): (Option<&Unit>, f64, &[OutcomeClass]),
+) -> PairScore {
     let adjusted = tally.without_luck(unit, scale);
     let ([a, b], share) = (&pairing.players, pairing.share());
     let [wins, losses] = [tally.wins[0], tally.wins[1]];
@@ -344,6 +353,7 @@ fn pair(pairing: &Pairing, tally: &Tally, seconds: f64, (unit, scale): (Option<&
         share,
         wins,
         losses,
+        classes: tally.ends.shares(classes, scale),
         games_per_second: tally.games as f64 / seconds.max(1e-9),
     }
 }
@@ -456,6 +466,23 @@ impl Standings {
                 p.games_per_second
             );
         }
+        let names: Option<Vec<String>> = self
+            .pairs
+            .iter()
+            .find(|p| !p.classes.is_empty())
+            .map(|p| p.classes.0.iter().map(|(name, _)| name.replace('_', " ")).collect());
+        if let Some(names) = &names {
+            let _ = writeln!(
+                text,
+                "\nHow games end for the first agent of each pair, in per cent:\n\n| pair | {} |\n|---|{}",
+                names.join(" | "),
+                "---:|".repeat(names.len())
+            );
+        }
+        for p in self.pairs.iter().filter(|p| !p.classes.is_empty()) {
+            let shares: Vec<String> = p.classes.0.iter().map(|(_, share)| percent(*share)).collect();
+            let _ = writeln!(text, "| {} – {} | {} |", p.a, p.b, shares.join(" | "));
+        }
         if let Some(luck) = &self.tournament.luck {
             let _ = writeln!(
                 text,
@@ -478,6 +505,11 @@ pub fn shown(score: f64, in_units: bool) -> String {
         true => adept_game::score_text(score, 4),
         false => format!("{score:.4}"),
     }
+}
+
+/// A share in per cent, with one digit after the point.
+pub fn percent(share: f64) -> String {
+    format!("{:.1}", 100.0 * share)
 }
 
 /// Formats a p value.

@@ -7,13 +7,13 @@ use super::start::shared_rows;
 use crate::config::{Suite, TdSettings};
 use crate::positions::{PositionErrors, Set, rows_of_random_games};
 use adept_arena::grade::{alone, shortest, worst};
-use adept_arena::matches::{DealSum, Tally, compete, orders, play};
+use adept_arena::matches::{ByClass, DealSum, Tally, compete, orders, play};
 use adept_arena::{
     Agent, Boltzmann, Equity, ExactError, Grader, Greedy, Guarantee, OpenError, Random, Scratch, SoloGrade,
     equity, open,
 };
+use adept_game::Kit;
 use adept_game::stream;
-use adept_game::{Kit, Unit};
 use adept_model::{ExpertUse, ModelError, Usage};
 use serde::{Deserialize, Serialize};
 
@@ -84,17 +84,23 @@ pub struct Match {
     /// The unit; `None` for points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
+    /// The share of each class of results; empty if the game lists none.
+    #[serde(default, skip_serializing_if = "ByClass::is_empty")]
+    pub classes: ByClass<f64>,
 }
 
 impl Match {
     /// The result of games against one opponent.
-    pub fn of(against: &str, tally: &Tally, unit: Option<&Unit>) -> Self {
+    pub fn of<G: Kit>(game: &G, against: &str, tally: &Tally) -> Self {
+        let unit = game.unit();
+        let unit = unit.as_ref();
         Self {
             against: against.into(),
             games: tally.games,
             score: tally.score(unit),
             ci95: tally.ci95(unit),
             unit: unit.map(|unit| unit.name.to_string()),
+            classes: tally.ends.shares(&game.outcome_classes().unwrap_or_default(), game.scale()),
         }
     }
 }
@@ -395,7 +401,7 @@ impl<G: Kit> Experiment<'_, G> {
         let make = || Ok::<_, OpenError>(vec![Box::new(Random) as _, open::agent(game, against)?]);
         let seats = orders(&[1, game.players() - 1]);
         let tally = compete(game, make, &seats, FLOOR_GAMES, self.record.seed, || false)?;
-        Ok(Match::of(against, &tally, game.unit().as_ref()))
+        Ok(Match::of(game, against, &tally))
     }
 
     /// Plays against every opponent, with the learner in each seat in turn. The dice are the same in every
@@ -431,7 +437,7 @@ impl<G: Kit> Experiment<'_, G> {
                 tally.add(&order, &utilities);
                 deal.add(&order, &utilities, players, &mut tally.net);
             }
-            all.push(Match::of(name, &tally, unit.as_ref()));
+            all.push(Match::of(game, name, &tally));
         }
         Ok(all)
     }
