@@ -297,6 +297,27 @@ pub trait Kit: Game + Sized {
         None
     }
 
+    /// The same for a game that a player has given up after these actions, with the utility that player 1 gets for it. None if the format
+    /// has no resignations.
+    fn resigned_history(
+        &self,
+        _number: u64,
+        _names: &[&str],
+        _actions: &[Self::Action],
+        _utility: f64,
+    ) -> Found<String> {
+        None
+    }
+
+    /// Adds a game, as [`history`](Self::history) writes it with number 1, to the text of a file, which may be empty. Returns the new text and
+    /// the number of the game in it.
+    ///
+    /// # Errors
+    /// If the text does not hold games in that format.
+    fn add_history(&self, _text: &str, _game: &str) -> Found<(String, u64)> {
+        None
+    }
+
     /// Reads a file in that format. Every action is legal where it stands.
     ///
     /// # Errors

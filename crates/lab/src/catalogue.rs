@@ -137,6 +137,8 @@ pub trait AnyGame: Rules {
 
     fn writes_histories(&self) -> Result<&'static str, GameError>;
 
+    fn add_history(&self, text: &str, game: &str) -> Found<(String, u64)>;
+
     fn play(
         &self,
         options: &PlayOptions,
@@ -351,6 +353,10 @@ impl<G: Kit> AnyGame for G {
 
     fn writes_histories(&self) -> Result<&'static str, GameError> {
         Kit::writes_histories(self)
+    }
+
+    fn add_history(&self, text: &str, game: &str) -> Found<(String, u64)> {
+        Kit::add_history(self, text, game)
     }
 
     fn play(

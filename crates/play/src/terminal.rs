@@ -43,6 +43,9 @@ pub struct Played {
     pub position: String,
     /// Utility for the person; `None` if the game was left early.
     pub outcome: Option<f64>,
+    /// The class of results as which the person gave up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resigned: Option<String>,
     /// The whole game in its usual format, if asked for and played to its end.
     #[serde(skip)]
     pub history: Option<String>,
@@ -168,7 +171,8 @@ impl<'a, G: Kit> Table<'a, G> {
             self.options.seed
         )?;
         let mut past = Vec::new();
-        loop {
+        let mut given_up = None;
+        'game: loop {
             let player = match self.game.turn(&self.state) {
                 Turn::Over => break,
                 Turn::Chance => {
@@ -213,11 +217,11 @@ impl<'a, G: Kit> Table<'a, G> {
             let action = loop {
                 let Some(line) = input.line("your move> ", out)? else {
                     writeln!(out, "The input has ended, and so has the game.")?;
-                    return Ok(self.over(None, None));
+                    return Ok(self.over(None, None, None));
                 };
                 match line.trim() {
                     "" => continue,
-                    "quit" | "q" => return Ok(self.over(None, None)),
+                    "quit" | "q" => return Ok(self.over(None, None, None)),
                     "help" | "?" => writeln!(out, "{}", self.help())?,
                     "rules" => match self.game.rules_text() {
                         Some(rules) => writeln!(out, "\n{}", reflowed(&rules))?,
@@ -234,6 +238,13 @@ impl<'a, G: Kit> Table<'a, G> {
                     },
                     text => match self.game.parse_action(&self.state, text) {
                         Ok(action) => break action,
+                        Err(_) if text.split(' ').next() == Some("resign") => match self.loss(&text[6..]) {
+                            Ok(class) => {
+                                given_up = Some(class);
+                                break 'game;
+                            }
+                            Err(why) => writeln!(out, "{}", folded(&why))?,
+                        },
                         Err(e) => {
                             match text.parse::<usize>().ok().and_then(|n| numbered.get(n.wrapping_sub(1))) {
                                 Some(action) => break action.clone(),
@@ -248,7 +259,11 @@ impl<'a, G: Kit> Table<'a, G> {
             let text = self.game.action_text(&self.state, &action);
             self.go_on(action, text);
         }
-        let outcome = self.game.utility(&self.state, self.options.seat);
+        let outcome = match &given_up {
+            // A class has its utility in 32 bits.
+            Some(class) => (f64::from(class.utility) * self.game.scale() * 1e6).round() / 1e6,
+            None => self.game.utility(&self.state, self.options.seat),
+        };
         let said = match outcome {
             o if o > 0.0 => "You win",
             o if o < 0.0 => "You lose",
@@ -260,9 +275,42 @@ impl<'a, G: Kit> Table<'a, G> {
             format!(": {} {}", score_text(score, digits), unit.name)
         };
         let said = format!("{said}{}.", self.game.unit().map_or_else(String::new, in_unit));
+        let said = match &given_up {
+            Some(class) => format!("You resign ({}). {said}", class.name.replace('_', " ")),
+            None => said,
+        };
         writeln!(out, "\n{}\n{said}", self.game.board(&self.state, &[]))?;
-        let history = if self.options.history { self.history()? } else { None };
-        Ok(self.over(Some(outcome), history))
+        let resigned = given_up.map(|class| class.name);
+        let for_first = if self.options.seat == 0 { outcome } else { -outcome };
+        let history = match self.options.history {
+            true => self.history(resigned.is_some().then_some(for_first))?,
+            false => None,
+        };
+        Ok(self.over(Some(outcome), resigned, history))
+    }
+
+    /// The classes of results as which a person can give up, the smallest loss first.
+    fn losses(&self) -> Vec<OutcomeClass> {
+        if !self.game.zero_sum() {
+            return Vec::new();
+        }
+        let mut losses = self.game.outcome_classes().unwrap_or_default();
+        losses.retain(|class| class.utility < 0.0);
+        losses.sort_by(|a, b| b.utility.total_cmp(&a.utility));
+        losses
+    }
+
+    /// The loss that `resign` stands for, with these words after it.
+    fn loss(&self, words: &str) -> Result<OutcomeClass, String> {
+        let losses = self.losses();
+        let ways: Vec<String> = losses.iter().map(way_to_resign).collect();
+        if ways.is_empty() {
+            return Err(format!("nobody can resign in {}: `quit` leaves the game", self.game.name()));
+        }
+        let wanted = format!("resign{words}");
+        let found = ways.iter().position(|way| way.split_whitespace().eq(wanted.split_whitespace()));
+        let found = found.and_then(|i| losses.into_iter().nth(i));
+        found.ok_or_else(|| format!("`{wanted}`: write {}", ways.join(", ")))
     }
 
     /// What a person can type here.
@@ -272,11 +320,19 @@ impl<'a, G: Kit> Table<'a, G> {
             numbered => format!("moves here, to be typed by number too:\n{}", self.list(numbered).trim_end()),
         };
         let rules = if self.game.rules_text().is_some() { "rules how the game is played\n" } else { "" };
+        let resign = match &self.losses()[..] {
+            [] => String::new(),
+            [_] => "resign  lose the game here\n".into(),
+            all => {
+                let ways = all.iter().map(way_to_resign).collect::<Vec<_>>().join(", ");
+                format!("resign  lose the game here: {ways}\n")
+            }
+        };
         format!(
             "{moves}\n\
              hint  what your opponent thinks of each move, and why\n\
              undo  take back your last move\n\
-             {rules}quit  leave the game"
+             {rules}{resign}quit  leave the game"
         )
     }
 
@@ -335,17 +391,22 @@ impl<'a, G: Kit> Table<'a, G> {
         self.moves.push((action, text));
     }
 
-    /// The game in its usual format, as number 1.
-    fn history(&self) -> Result<Option<String>, PlayError> {
+    /// The game in its usual format, as number 1; with the utility of player 1 if it was given up.
+    fn history(&self, given_up: Option<f64>) -> Result<Option<String>, PlayError> {
         let seats = 0..self.game.players();
         let name = |seat| if seat == self.options.seat { "you" } else { &*self.options.opponent };
         let names: Vec<&str> = seats.map(name).collect();
         let actions: Vec<G::Action> = self.moves.iter().map(|(action, _)| action.clone()).collect();
-        self.game.history(1, &names, &actions).transpose().map_err(|e| PlayError::Options(e.to_string()))
+        let written = match given_up {
+            Some(utility) => self.game.resigned_history(1, &names, &actions, utility),
+            None => self.game.history(1, &names, &actions),
+        };
+        written.transpose().map_err(|e| PlayError::Options(e.to_string()))
     }
 
-    fn over(self, outcome: Option<f64>, history: Option<String>) -> Played {
+    fn over(self, outcome: Option<f64>, resigned: Option<String>, history: Option<String>) -> Played {
         Played {
+            resigned,
             history,
             game: self.game.name().into(),
             opponent: self.options.opponent.clone(),
@@ -490,6 +551,12 @@ impl<'a, G: Kit> Table<'a, G> {
         let seen = self.game.shown_to(&self.state, self.options.seat);
         folded(&format!("{}{below}", self.game.board(&seen, &marks)))
     }
+}
+
+/// What a person types to give up as this class: `resign` for `loss`, `resign gammon` for `loss_gammon`.
+fn way_to_resign(class: &OutcomeClass) -> String {
+    let size = class.name.strip_prefix("loss").unwrap_or(&class.name).replace('_', " ");
+    format!("resign {}", size.trim()).trim().into()
 }
 
 /// The position that a game is to begin with.

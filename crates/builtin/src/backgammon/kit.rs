@@ -140,7 +140,21 @@ impl Kit for Backgammon {
     }
 
     fn history(&self, number: u64, names: &[&str], actions: &[Action]) -> Found<String> {
-        Some(mat::written(self, number, names, actions))
+        Some(mat::written(self, number, names, actions, None))
+    }
+
+    fn resigned_history(
+        &self,
+        number: u64,
+        names: &[&str],
+        actions: &[Action],
+        utility: f64,
+    ) -> Found<String> {
+        Some(mat::written(self, number, names, actions, Some(utility)))
+    }
+
+    fn add_history(&self, text: &str, game: &str) -> Found<(String, u64)> {
+        Some(mat::added(text, game))
     }
 
     fn read_histories(&self, path: &Path) -> Found<Vec<WholeGame<Action>>> {

@@ -4,7 +4,7 @@
 //! with a cell for each player: a roll and what is moved, `31: 8/5 6/5`, or `Doubles => 2`, `Takes`, `Beavers => 4`, `Drops`, `Resigns`,
 //! `Wins 2 points`. Many programs end a game that is resigned with a roll alone, `31:`, and the result.
 
-use super::{Action, Backgammon, Position, State, die_by_die, notation};
+use super::{Action, Backgammon, Position, Stage, State, die_by_die, notation};
 use crate::dice::Roll;
 use adept_game::{Game, GameError, WholeGame};
 use adept_ground::limits;
@@ -420,7 +420,27 @@ impl fmt::Display for Deed {
     }
 }
 
-/// A game of a money session, with the line that begins a file before the first.
+/// Adds a game, written as number 1, to the text of a money session. Returns the new text and the number of the game.
+///
+/// # Errors
+/// If the text is something else.
+pub(super) fn added(text: &str, game: &str) -> Result<(String, u64), GameError> {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(';'));
+    match lines.next() {
+        None => return Ok((format!("{text}{game}"), 1)),
+        Some("0 point match") => {}
+        Some(_) => {
+            return Err(GameError::new(
+                "this file exists and does not hold a money session, which begins with ` 0 point match`",
+            ));
+        }
+    }
+    let number = lines.filter(|line| line.starts_with("Game ")).count() as u64 + 1;
+    let rest = game.split_once(" Game 1\n").map_or("", |(_, rest)| rest);
+    Ok((format!("{}\n\n Game {number}\n{rest}", text.trim_end()), number))
+}
+
+/// A game of a money session, with the line that begins a file before the first. One that was given up has the utility of player 1.
 ///
 /// # Errors
 /// If the game has fewer checkers.
@@ -429,6 +449,7 @@ pub(super) fn written(
     number: u64,
     names: &[&str],
     actions: &[Action],
+    resigned: Option<f64>,
 ) -> Result<String, GameError> {
     fits(game)?;
     // Readers take the columns for the players, who change seats.
@@ -446,8 +467,10 @@ pub(super) fn written(
         }
         game.apply(&mut state, action);
     }
-    if state.position().is_over() {
-        let won = game.utility(&state, 0);
+    if let (Stage::Move(roll), true) = (state.stage, resigned.is_some()) {
+        played.deeds.push((column(state.player), Deed::Resigns(Some(roll))));
+    }
+    if let Some(won) = resigned.or_else(|| state.position().is_over().then(|| game.utility(&state, 0))) {
         played.points = Some(won.abs() as u32);
         played.winner = Some(column(usize::from(won < 0.0)));
     }
@@ -511,6 +534,31 @@ mod tests {
         assert!(found.games.len() == 20 && found.games.iter().all(|game| game.names == ["one", "two"]));
         assert_eq!(Match::parse(&found.to_string()).unwrap(), found);
         assert!(Backgammon::new(3).unwrap().writes_histories().is_err());
+    }
+
+    #[test]
+    fn games_are_added_and_given_up() {
+        let game = Backgammon::default();
+        let opening = [Action::Opening(1, "31".parse().unwrap())];
+        let names = ["you", "it"];
+        let one = game.resigned_history(1, &names, &opening, 2.0).unwrap().unwrap();
+        let (text, first) = game.add_history("", &one).unwrap().unwrap();
+        let (text, second) = game.add_history(&text, &one).unwrap().unwrap();
+        assert_eq!((first, second), (1, 2));
+        let found = Match::parse(&text).unwrap();
+        assert_eq!(found.games.len(), 2);
+        for played in &found.games {
+            assert_eq!(
+                (&played.names, played.points, played.winner),
+                (&["it".into(), "you".into()], Some(2), Some(1))
+            );
+            let whole = played.whole().unwrap();
+            assert_eq!((whole.result, whole.actions.len()), (Some(-2.0), 1), "{text}");
+        }
+        for other in ["hello", " 7 point match\n"] {
+            let error = game.add_history(other, &one).unwrap().unwrap_err().to_string();
+            assert!(error.contains("does not hold a money session"), "{error}");
+        }
     }
 
     #[test]

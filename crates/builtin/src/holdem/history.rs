@@ -18,6 +18,23 @@ pub(super) const SUFFIX: &str = "phhs";
 /// Hands of a file at most.
 const MOST_HANDS: usize = 10_000_000;
 
+/// Adds a hand, written as number 1, to the text of a file of hands. Returns the new text and the number of the hand.
+///
+/// # Errors
+/// If the text is something else.
+pub(super) fn added(text: &str, hand: &str) -> Result<(String, u64), GameError> {
+    let is_number = |line: &str| line.strip_prefix('[')?.strip_suffix(']')?.parse::<u64>().ok();
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let begins = lines.clone().next().is_none_or(|first| is_number(first).is_some());
+    let hands = lines.by_ref().filter_map(is_number).max().unwrap_or(0);
+    if !begins || hands > limits::LENGTH {
+        return Err(GameError::new("this file exists and does not hold recorded games"));
+    }
+    let (_, rest) = hand.split_once('\n').unwrap_or_default();
+    let before = if hands == 0 { String::new() } else { text.trim_end().to_string() + "\n\n" };
+    Ok((format!("{before}[{}]\n{rest}", hands + 1), hands + 1))
+}
+
 /// A hand as a section of a file: its number, the player in each seat, and all that happened.
 pub(super) fn write(
     game: &Holdem,

@@ -143,6 +143,10 @@ impl Kit for Holdem {
         Some(history::write(self, number, names, actions))
     }
 
+    fn add_history(&self, text: &str, game: &str) -> Found<(String, u64)> {
+        Some(history::added(text, game))
+    }
+
     /// Also the decisions of hand histories, `.phh` and `.phhs`.
     fn read_positions(&self, path: &Path) -> Result<Vec<ParsedPosition<Self>>, GameError> {
         if history::is_history(path) {

@@ -10,6 +10,64 @@ const MATCH: &str = "; [Site \"x\"]\r\n\r\n 3 point match\r\n\r\n Game 1\r\n Ann
   3) 52:\r\n                         Wins 4 points and the match\r\n";
 
 #[test]
+fn a_person_resigns_and_the_game_is_written_down() {
+    let desk = Desk::new();
+    let play = ["play", "pubeval", "--game", "backgammon", "--seed", "3", "--history", "mine.mat"];
+    for number in 1..=2 {
+        let output = desk.run_with(&play, "help\nresign triple\nresign gammon\n");
+        let [out, said] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        for expected in [
+            "resign  lose the game here: resign, resign gammon, resign backgammon\n",
+            "`resign triple`: write resign, resign gammon, resign backgammon\n",
+            "\nYou resign (loss gammon). You lose: -2 points.\n",
+        ] {
+            assert!(out.contains(expected), "{out}");
+        }
+        assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+        assert!(said.contains(&format!("mine.mat: added as number {number}")), "{said}");
+    }
+    let found = desk.json(&["review", "mine.mat", "--by", &published("../backgammon/single-256-32")]);
+    let player =
+        |name: &str| found["players"].as_array().unwrap().iter().find(|p| p["name"] == name).unwrap();
+    assert_eq!((number(&player("you")["result"]), number(&player("pubeval")["result"])), (-4.0, 4.0));
+    let output = desk.run_with(&[&play[..6], &["--json"]].concat(), "resign\n");
+    let played: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((number(&played["outcome"]), played["resigned"].as_str()), (-1.0, Some("loss")), "{played}");
+    // A file of something else, and a game without losses that are known.
+    fs::write(desk.path("mine.mat"), "hello").unwrap();
+    assert!(desk.fails(&play, 1).contains("mine.mat: this file exists and does not hold a money session"));
+    let output =
+        desk.run_with(&["play", "random", "--game", "liars-dice:soar:2x1", "--seed", "1"], "resign\n");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("nobody can resign in liars-dice"));
+}
+
+#[test]
+fn how_games_end_is_told() {
+    let desk = Desk::new();
+    let config = "name = \"m\"\ngame = \"backgammon\"\ngames = 60\nagents = [{ name = \"pubeval\" }, { name = \"random\" }]\n";
+    fs::write(desk.path("m.toml"), config).unwrap();
+    // The score is the mean of what the classes are worth.
+    let check = |found: &serde_json::Value| {
+        let names = ["loss_backgammon", "loss_gammon", "loss", "win", "win_gammon", "win_backgammon"];
+        assert!(found["classes"].as_object().unwrap().keys().eq(names), "{found}");
+        let shares = names.map(|name| number(&found["classes"][name]));
+        let points: f64 = shares.iter().zip([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0]).map(|(p, n)| p * n).sum();
+        assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{found}");
+        assert!((points - number(&found["score"])).abs() < 1e-6, "{found}");
+    };
+    check(&desk.json(&["arena", "m.toml", "--out", "m"])["pairs"][0]);
+    let text = desk.text(&["arena", "m.toml", "--out", "m"]);
+    assert!(text.contains("How games end for the first agent of each pair, in per cent:"), "{text}");
+    let network = published("../backgammon/single-256-32");
+    let evaluate = ["evaluate", &network, "--suite", "matches", "--against", "pubeval", "--samples", "40"];
+    check(&desk.json(&evaluate)["matches"]);
+    let shown = desk.text(&evaluate);
+    for text in [text, shown] {
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+}
+
+#[test]
 fn a_match_is_reviewed() {
     let desk = Desk::new();
     let latin: Vec<u8> = MATCH.chars().map(|c| c as u8).collect();

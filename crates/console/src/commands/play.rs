@@ -19,9 +19,6 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(crate) fn run(games: &dyn Catalogue, args: &PlayArgs, as_json: bool) -> Result<()> {
-    if let Some(path) = &args.history {
-        games_in(path)?;
-    }
     let options = PlayOptions {
         opponent: args.opponent.clone(),
         from: args.from.clone(),
@@ -32,51 +29,53 @@ pub(crate) fn run(games: &dyn Catalogue, args: &PlayArgs, as_json: bool) -> Resu
         history: args.history.is_some(),
     };
     let game = game_of(games, &args.opponent, args.game.as_deref(), args.best)?;
+    if let Some(path) = &args.history {
+        game.writes_histories()?;
+        with_game(&*game, path, "")?;
+    }
     let mut input: Box<dyn Input> = match Editor::new() {
         Some(editor) if !as_json => Box::new(editor),
         _ => Box::new(stdin().lock()),
     };
     if as_json {
         let played = game.play(&options, &mut *input, &mut output::Shown(stderr()))?;
-        save(args, &played)?;
+        save(&*game, args, &played)?;
         return output::json(&played);
     }
     let played = game.play(&options, &mut *input, &mut output::Shown(stdout()))?;
-    save(args, &played)
+    save(&*game, args, &played)
 }
 
-/// The text of a file of whole games, and how many it has. A missing file has none.
-fn games_in(path: &Path) -> Result<(String, u64)> {
+/// The text of a file of whole games with another one added, and the number of that one. A missing file has none.
+fn with_game(game: &dyn AnyGame, path: &Path, one: &str) -> Result<(String, u64)> {
     let text = match limits::read_text(path, limits::RECORD_BYTES) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
         Err(error) => bail!("{}: {error}", path.display()),
     };
     Files::default().try_file(path)?;
-    let is_number = |line: &str| line.strip_prefix('[')?.strip_suffix(']')?.parse::<u64>().ok();
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let begins = lines.clone().next().is_none_or(|first| is_number(first).is_some());
-    let games = lines.by_ref().filter_map(is_number).max().unwrap_or(0);
-    if !begins || games > limits::LENGTH {
-        bail!("{}: this file exists and does not hold recorded games: name another file", path.display());
+    match game.add_history(&text, one) {
+        Some(Ok(added)) => Ok(added),
+        Some(Err(why)) => bail!("{}: {why}: name another file", path.display()),
+        None => bail!("{} has no usual format of whole games", game.info().name),
     }
-    Ok((text, games))
 }
 
 /// Adds a game to its file.
-fn save(args: &PlayArgs, played: &Played) -> Result<()> {
+fn save(game: &dyn AnyGame, args: &PlayArgs, played: &Played) -> Result<()> {
     let Some(path) = &args.history else { return Ok(()) };
     let Some(history) = &played.history else {
-        output::say(format!("{}: nothing is added, because the game is not over", path.display()));
+        let why = match played.resigned {
+            Some(_) => "games that are given up have no place in it",
+            None => "the game is not over",
+        };
+        output::say(format!("{}: nothing is added, because {why}", path.display()));
         return Ok(());
     };
     // Another game may have been added since this one began.
-    let (text, number) = games_in(path)?;
-    let (_, rest) = history.split_once('\n').unwrap_or_default();
-    let before = if number == 0 { String::new() } else { text.trim_end().to_string() + "\n\n" };
-    let history = format!("[{}]\n{rest}", number + 1);
-    Files::default().replace(path, (before + &history).as_bytes())?;
-    output::say(format!("{}: added as number {}", path.display(), number + 1));
+    let (text, number) = with_game(game, path, history)?;
+    Files::default().replace(path, text.as_bytes())?;
+    output::say(format!("{}: added as number {number}", path.display()));
     Ok(())
 }
 
