@@ -24,7 +24,8 @@ impl Catalogue for Builtin {
     fn find(&self, name: &str) -> Result<Arc<dyn AnyGame>, GameError> {
         builtin::visit(name, Erase).unwrap_or_else(|| {
             let known = builtin::names();
-            Err(no_game(name, &known.iter().map(String::as_str).collect::<Vec<_>>()))
+            let known: Vec<&str> = known.iter().map(String::as_str).chain(builtin::others()).collect();
+            Err(no_game(name, &known))
         })
     }
 }

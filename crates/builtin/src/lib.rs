@@ -15,6 +15,9 @@ trait Family: Kit {
     /// Name of the default rule set, for lists.
     const USUAL: &str;
 
+    /// Names of other rule sets without parameters, for messages about unknown names.
+    const OTHERS: &[&str] = &[];
+
     /// The rule set named `name`. None if the name belongs to another game; an error if its parameters are wrong.
     fn named(name: &str) -> Found<Self>;
 }
@@ -30,6 +33,11 @@ macro_rules! games {
                 return Some(found.map(|game| visitor.visit(game)));
             })+
             None
+        }
+
+        /// Names of rule sets that the list leaves out, for messages about unknown names.
+        pub fn others() -> Vec<&'static str> {
+            [$(<$folder::$game as Family>::OTHERS,)+].concat()
         }
 
         /// Names of the default rule set of each game, in the order of the list.

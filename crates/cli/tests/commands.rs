@@ -923,7 +923,10 @@ fn oracle_exports_for_gnubg_and_reads_it_back() {
 fn oracle_refuses_what_makes_no_sense() {
     let desk = Desk::new();
     desk.fails(&["oracle", "build", "--checkers", "16"], 2);
-    desk.fails(&["oracle", "value", "1,1,1/1,1,1,1,1,1"], 2);
+    for wrong in ["1,1,1/1,1,1,1,1,1", "24:1/x:1"] {
+        desk.fails(&["oracle", "value", wrong], 1);
+        desk.fails(&["oracle", "moves", wrong, "65"], 1);
+    }
     desk.fails(&["oracle", "moves", FULL, "70"], 2);
     desk.fails(&["oracle", "build", "--checkers", "3", "--bits", "8"], 2);
     assert!(desk.fails(&["oracle", "verify"], 1).contains("no table in datasets"));

@@ -120,6 +120,7 @@ fn hands_are_written_down() {
     assert!(
         String::from_utf8_lossy(&refused.stderr).contains("tictactoe has no usual format of whole games")
     );
+    assert!(!fs::exists(desk.path("checkpoints")).unwrap());
 
     let play = [
         "play",

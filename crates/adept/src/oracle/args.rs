@@ -1,9 +1,8 @@
 //! The options of `oracle`.
 
 use adept_builtin::bearoff::two_sided::Precision;
-use adept_builtin::bearoff::{Distribution, Roll, Situation, USUAL_CHECKERS};
+use adept_builtin::bearoff::{Distribution, Roll, USUAL_CHECKERS};
 use adept_console::threads;
-use adept_game::GameError;
 use adept_ground::limits;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -78,7 +77,7 @@ pub(crate) enum OracleAction {
         /// as an XGID that begins with `XGID=`. After it the roll, if the dice have fallen, as in
         /// "1,1,1,1,1,1/0,0,0,0,0,2 65"; the dice of an XGID are the roll. The value is then that of the best move.
         /// Of hypergammon, as `adept value` takes them: "24:1 23:1 22:1/24:1 23:1 22:1 31".
-        #[arg(required = true, value_parser = position)]
+        #[arg(required = true)]
         positions: Vec<String>,
         /// Game: bearoff, hypergammon, backgammon:1 or backgammon:2.
         #[arg(long, value_name = "RULES", default_value = "bearoff", hide_default_value = true)]
@@ -99,7 +98,6 @@ pub(crate) enum OracleAction {
     )]
     Moves {
         /// Position as own/opponent, gnubg Position ID or XGID; the side to roll comes first.
-        #[arg(value_parser = position)]
         position: String,
         /// The roll, such as 65. Not needed if the position has it, as an XGID may.
         dice: Option<Roll>,
@@ -184,14 +182,6 @@ pub(crate) enum OracleAction {
         #[command(flatten)]
         table: TableArgs,
     },
-}
-
-/// A position of the bear-off, or one that the game of `--game` may know.
-fn position(text: &str) -> Result<String, GameError> {
-    let read = text.parse::<Situation>().map(|_| text.to_string());
-    read.or_else(
-        |error| if text.contains(':') || text.trim().len() == 14 { Ok(text.into()) } else { Err(error) },
-    )
 }
 
 /// A distribution of the bear-off, or `all`.

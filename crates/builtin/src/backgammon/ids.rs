@@ -19,6 +19,9 @@ const ID_LENGTH: usize = 14;
 /// Characters of a gnubg Match ID, which may follow a Position ID after a colon.
 const MATCH_LENGTH: usize = 12;
 
+/// Doublings of a cube at most.
+const MOST_DOUBLINGS: i32 = 30;
+
 /// Colons of an XGID, one before each field after the board.
 const XGID_COLONS: usize = 9;
 
@@ -117,7 +120,7 @@ impl<S, F: Fn(&Board, &str) -> Result<S, String>> Ids<F> {
     }
 
     /// Reads an XGID, with or without `XGID=`. Turn 1 is the player with the capital letters, −1 the player with the small
-    /// letters. The other fields must be whole numbers and are ignored.
+    /// letters. The other fields must be possible numbers and are ignored.
     ///
     /// # Errors
     /// The fault and its place: a wrong number of fields, a wrong field, a wrong character of the board, an offered double, or a
@@ -134,18 +137,21 @@ impl<S, F: Fn(&Board, &str) -> Result<S, String>> Ids<F> {
             let found = fields.len() - 1;
             return Err(fault(format!("it has {found} instead of {XGID_COLONS} fields after the board")));
         };
+        // Cubes by their power of two; the rules are bits: Crawford or Jacoby, and beavers.
         let numbers = [
-            ("cube", cube),
-            ("cube's owner", owner),
-            ("score", score),
-            ("score", other_score),
-            ("rules", rules),
-            ("match length", length),
-            ("highest cube", highest),
+            ("cube", cube, 0..=MOST_DOUBLINGS),
+            ("cube's owner", owner, -1..=1),
+            ("score", score, 0..=i32::MAX),
+            ("score", other_score, 0..=i32::MAX),
+            ("rules", rules, 0..=3),
+            ("match length", length, 0..=i32::MAX),
+            ("highest cube", highest, 0..=MOST_DOUBLINGS),
         ];
-        for (name, field) in numbers {
-            if field.parse::<i32>().is_err() {
-                return Err(fault(format!("`{field}`, the {name}, is not a whole number")));
+        for (name, field, range) in numbers {
+            match field.parse::<i32>() {
+                Ok(number) if range.contains(&number) => {}
+                Ok(_) => return Err(fault(format!("`{field}`, the {name}, is not possible"))),
+                Err(_) => return Err(fault(format!("`{field}`, the {name}, is not a whole number"))),
             }
         }
         let capitals_to_roll = match turn {
@@ -171,6 +177,12 @@ impl<S, F: Fn(&Board, &str) -> Result<S, String>> Ids<F> {
         let labelled = LABELS.iter().any(|label| label_end(text, label).is_some());
         let unlabelled = without_label(text);
         let (id, beside) = unlabelled.split_once(char::is_whitespace).unwrap_or((unlabelled, ""));
+        // A Match ID after a space is as good as after a colon.
+        let (match_id, dice) =
+            beside.trim_start().split_once(char::is_whitespace).unwrap_or((beside.trim(), ""));
+        if id.len() == ID_LENGTH && check_base64(match_id, MATCH_LENGTH, "").is_ok() {
+            return self.read(&format!("{id}:{match_id} {dice}"));
+        }
         // A Position ID can contain a slash, but no comma; sides have commas, and other texts are shorter.
         if !labelled && (id.len() < SHORTEST_ID || id.contains(',')) {
             return None;

@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 impl Family for Backgammon {
     const USUAL: &str = "backgammon";
+    const OTHERS: &[&str] = &["hypergammon"];
 
     fn named(name: &str) -> Found<Self> {
         let ours = ["backgammon", "hypergammon"]

@@ -217,7 +217,9 @@ fn place(word: &str) -> Option<(usize, u8)> {
         "bar" => usize::from(super::BAR),
         _ => place.parse().ok().filter(|point| (1..=24).contains(point))?,
     };
-    Some((place, count.parse().ok().filter(|count| *count < 16)?))
+    // A point without checkers is left out; `off:0` says that none is off.
+    let least = u8::from(place > 0);
+    Some((place, count.parse().ok().filter(|count| (least..16).contains(count))?))
 }
 
 /// A side from its places. Checkers that are not named have been borne off.

@@ -392,3 +392,32 @@ fn tables_are_read_as_they_are_written() {
     assert!(broken(b"adept").contains("not a table"));
     assert!(broken(&vec![0; 50_000_000]).contains("more than any table"));
 }
+
+#[test]
+fn a_match_id_may_follow_a_space() {
+    let game = Backgammon::default();
+    let with = |text: &str| game.parse_position(text).unwrap().0;
+    let expected = with("4HPwATDgc/ABMA:cAkAAAAAAAAA");
+    for text in ["4HPwATDgc/ABMA cAkAAAAAAAAA", " Position ID: 4HPwATDgc/ABMA  cAkAAAAAAAAA "] {
+        assert_eq!(with(text), expected, "{text}");
+    }
+    assert_eq!(with("4HPwATDgc/ABMA cAkAAAAAAAAA 31"), with("4HPwATDgc/ABMA 31"));
+}
+
+#[test]
+fn impossible_ids_and_places_are_refused() {
+    let game = Backgammon::default();
+    for (text, expected) in [
+        ("XGID=-b----E-C---eE---c-e----B-:-5:0:1:31:0:0:0:0:10", "`-5`, the cube, is not possible"),
+        ("XGID=-b----E-C---eE---c-e----B-:0:2:1:31:0:0:0:0:10", "`2`, the cube's owner, is not possible"),
+        ("XGID=-b----E-C---eE---c-e----B-:0:0:1:31:-1:0:0:0:10", "`-1`, the score, is not possible"),
+        ("XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:4:0:10", "`4`, the rules, is not possible"),
+        ("XGID=-b----E-C---eE---c-e----B-:0:0:1:07:0:0:0:0:10", "`07`, the dice"),
+        ("24:2 19:0 13:5 8:3 6:5/24:2 13:5 8:3 6:5", "`19:0` is not a place with its checkers"),
+        ("4HPwATDgc/ABMA cAkAAAAAAAA", "is not a roll"),
+    ] {
+        let error = game.parse_position(text).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    assert!(game.parse_position("24:2 13:5 8:3 6:5 off:0/24:2 13:5 8:3 6:5").is_ok());
+}

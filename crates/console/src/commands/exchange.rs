@@ -18,12 +18,10 @@ pub(crate) fn export(games: &dyn Catalogue, args: &ExportArgs, as_json: bool) ->
     if as_json {
         return output::json(&exported);
     }
+    let (path, value) = (exported.path.display(), output::entry("value:", 7, &exported.value));
     output::text(&format!(
-        "{}: {} bytes, inputs from the encoder {}\nvalue: {}\n",
-        exported.path.display(),
-        exported.bytes,
-        exported.encoder,
-        exported.value
+        "{path}: {} bytes, inputs from the encoder {}\n{value}",
+        exported.bytes, exported.encoder
     ))
 }
 

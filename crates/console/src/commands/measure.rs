@@ -733,7 +733,7 @@ pub(crate) fn describe(games: &dyn Catalogue, args: &DescribeArgs, as_json: bool
     if let Some(classes) = d.head.classes() {
         let class = |class: &OutcomeClass| format!("{} ({:+})", class.name, class.utility);
         let classes: Vec<String> = classes.iter().map(class).collect();
-        let _ = writeln!(text, "outcomes {}", classes.join(", "));
+        text.push_str(&output::entry("outcomes", 9, &classes.join(", ")));
     }
     let s = &d.size;
     let adds = if s.multiply_adds == s.multiply_adds_least {

@@ -129,19 +129,19 @@ pub fn tournament(
     watch: &dyn Fn(TournamentEvent<'_>),
     cancel: &Cancel,
 ) -> Result<Standings, TrainError> {
+    let game = games.find(&tournament.game)?;
+    // Before anything is played, and before there is a folder.
+    let suffix = match options.histories {
+        0 => None,
+        _ => Some(game.writes_histories()?),
+    };
     let Some(_lock) = lock_of(&options.out)? else {
         let message = "another process is using this tournament: wait for it, or choose another folder";
         return Err(TrainError::Folder { path: options.out.clone(), message: message.into() });
     };
     let files = Files::default();
-    let game = games.find(&tournament.game)?;
     let GameInfo { unit, scale, players: seats, outcomes, .. } = game.info();
     let classes = outcomes.unwrap_or_default();
-    // Before anything is played.
-    let suffix = match options.histories {
-        0 => None,
-        _ => Some(game.writes_histories()?),
-    };
     let mut table = begin(games, tournament, options, unit.as_ref())?;
     let players = players(tournament, &options.out, games)?;
     let orders = orders(tournament, seats);
