@@ -160,7 +160,7 @@ pub fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Cancel) -> 
     work::share(&what, 0.0);
     let step = || {
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-        if done % 64 == 0 {
+        if done.is_multiple_of(64) {
             work::share(&what, done as f64 / all as f64);
         }
         cancel.requested()

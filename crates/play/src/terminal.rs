@@ -622,7 +622,13 @@ fn outcomes_text(head: &Head, outcomes: &[f32]) -> String {
 fn legend(head: &Head) -> String {
     let classes = head.classes().unwrap_or_default();
     let names: Vec<&str> = classes.iter().map(|class| &*class.name).collect();
-    if names.len() > NAMED { format!("In per cent: {}.\n", names.join(", ")) } else { String::new() }
+    match names.len() {
+        0..=NAMED => String::new(),
+        _ => format!(
+            "Beside a move: its value, what that is worth, and in per cent {}; in brackets its number.\n",
+            names.join(", ")
+        ),
+    }
 }
 
 /// A value with its sign; 0 has no other sign than +.

@@ -580,15 +580,15 @@ mod tests {
             (" Drops\n      Wins 1 point\n".to_string(), 0, 1.0),
             (format!(" Takes\n  3) Resigns\n{right}"), 1, -1.0),
             (format!(" Takes\n  3) 52: 13/8 24/22      Resigned Game{left}"), 0, 1.0),
-            (format!(" Takes\n  3) 52: Concedes     Wins 4 points\n"), 1, -2.0),
-            (format!(" Takes\n  3) 00: ????      Wins 6 points\n"), 1, -3.0),
-            (format!(" Takes\n  3) 64: ????      Wins 2 points\n"), 1, -1.0),
+            (" Takes\n  3) 52: Concedes     Wins 4 points\n".to_string(), 1, -2.0),
+            (" Takes\n  3) 00: ????      Wins 6 points\n".to_string(), 1, -3.0),
+            (" Takes\n  3) 64: ????      Wins 2 points\n".to_string(), 1, -1.0),
             // A roll alone, as gnubg leaves a game that is resigned.
             (format!(" Takes\n  3) 64:\n{right}"), 1, -1.0),
             // A beaver is taken with or without a word, or dropped.
-            (format!(" Beavers => 4\n  3) 64: 24/14       63:\n\n      Wins 4 points\n"), 0, 1.0),
+            (" Beavers => 4\n  3) 64: 24/14       63:\n\n      Wins 4 points\n".to_string(), 0, 1.0),
             (format!(" Doubles => 4\n  3) Takes\n  4) 64: 24/14{:GAP$}Wins 4 points\n", ""), 1, -1.0),
-            (format!(" Beavers => 4\n  3) Drops       Wins 2 points\n"), 1, -1.0),
+            (" Beavers => 4\n  3) Drops       Wins 2 points\n".to_string(), 1, -1.0),
         ] {
             let found = parse(&format!("{opening}{lines}"));
             assert_eq!(found.games[0].winner, Some(winner), "{lines}");

@@ -64,7 +64,7 @@ fn how_games_end_is_told() {
     let shown = desk.text(&evaluate);
     // The rest of the table is Markdown, which a terminal folds.
     let text: String =
-        text.lines().filter(|line| line.starts_with('|')).map(|line| format!("{line}\n")).collect();
+        text.lines().filter(|line| line.starts_with("| pubeval –")).map(|line| format!("{line}\n")).collect();
     let described = desk.text(&["describe", &network]);
     assert!(described.contains("\noutcomes loss_backgammon (-1), loss_gammon (-0.6666667), "), "{described}");
     let exported = desk.text(&["export", &network, "--format", "onnx", "--out", "x.onnx"]);
