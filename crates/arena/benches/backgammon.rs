@@ -1,13 +1,14 @@
 //! Speed of backgammon on one core: `cargo bench -p adept-arena --bench backgammon`.
 //!
-//! Rolls a second that the generator lists; afterstates a second that networks value in play, the generator included; and steps
-//! of Adam with inputs that are always 0, which denormal numbers would make slow. `-- WORD` measures what has the word in its name:
-//! `generator`, `adam`, or the hidden layers of a network, such as `[128]`.
+//! Rolls a second that the generator lists; time of each encoder for a position; afterstates a second that networks value in
+//! play, the generator included; and steps of Adam with inputs that are always 0, which denormal numbers would make slow.
+//! `-- WORD` measures what has the word in its name: `generator`, `encoders`, `adam`, or an encoder and the hidden layers of a
+//! network, such as `[128]` or `expert`.
 
 use adept_arena::{Decision, GameModel};
 use adept_builtin::backgammon::{Backgammon, Position, State, results};
 use adept_builtin::dice::ROLLS;
-use adept_game::{Game, Kit, Stream, Turn, stream};
+use adept_game::{Afterstate, Game, Kit, Stream, Turn, stream};
 use adept_model::{Head, Optimiser, Samples, build};
 use rand::RngExt;
 use std::hint::black_box;
@@ -71,9 +72,31 @@ fn generator(game: &Backgammon, states: &[State]) {
     println!("generator, decisions of games: {:.2} M/s", listed / 1e6);
 }
 
+/// Positions of random games that each encoder sees.
+fn encoders(game: &Backgammon, states: &[State]) {
+    for name in ["points", "expert"] {
+        let encoder = game.encoder(name).expect("an encoder");
+        let mut rows = Samples::new(encoder.channels()).rows;
+        let speed = rate(|| {
+            for state in states {
+                rows.clear();
+                encoder.encode(
+                    game,
+                    Afterstate { state, action: None, player: 1 - state.player },
+                    rows.push(),
+                );
+                black_box(&rows);
+            }
+            states.len()
+        });
+        println!("encoder {name}: {:.2} µs a position", 1e6 / speed);
+    }
+}
+
 /// Afterstates that a network values in play.
-fn values(game: &Backgammon, states: &[State], hidden: &str) {
-    let encoder = game.encoder("points").expect("an encoder");
+fn values(game: &Backgammon, states: &[State], encoder: &str, hidden: &str) {
+    let name = encoder;
+    let encoder = game.encoder(name).expect("an encoder");
     let head = Head::Outcomes(game.outcome_classes().expect("classes"));
     let text = format!(r#"{{"mlp": {{"hidden": {hidden}, "activation": "relu"}}}}"#);
     let architecture = serde_json::from_str(&text).expect("an architecture");
@@ -84,7 +107,7 @@ fn values(game: &Backgammon, states: &[State], hidden: &str) {
         let value = |state: &State| model.weighed(Decision::new(game, state, state.player)).values.len();
         states.iter().take(50_000).map(value).sum()
     });
-    println!("202-{hidden}-6: {:.2} M afterstates/s", speed / 1e6);
+    println!("{name} {hidden}: {:.2} M afterstates/s", speed / 1e6);
 }
 
 /// Steps of Adam with inputs that are always 0.
@@ -122,9 +145,14 @@ fn main() {
     if "generator".contains(&word) {
         generator(&game, &states);
     }
-    for hidden in ["[40]", "[128]", "[256, 32]", "[512, 64]"] {
-        if hidden.contains(&word) {
-            values(&game, &states, hidden);
+    if "encoders".contains(&word) {
+        encoders(&game, &states);
+    }
+    for encoder in ["points", "expert"] {
+        for hidden in ["[40]", "[128]", "[256, 32]", "[512, 64]"] {
+            if format!("{encoder} {hidden}").contains(&word) {
+                values(&game, &states, encoder, hidden);
+            }
         }
     }
     if "adam".contains(&word) {

@@ -42,6 +42,12 @@ impl Roll {
         (die.contains(&a) && die.contains(&b)).then_some(Self { high: a.max(b), low: a.min(b) })
     }
 
+    /// The roll of two dice that are 1 to 6, the higher first.
+    #[inline]
+    pub(crate) const fn of(high: u8, low: u8) -> Self {
+        Self { high, low }
+    }
+
     /// A throw of two dice.
     pub fn throw(rng: &mut dyn Rng) -> Self {
         // Of 36 throws, two give each mixed roll and one gives each double. Mixed rolls come first.

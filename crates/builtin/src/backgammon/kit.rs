@@ -2,7 +2,7 @@
 
 use super::exact::Table;
 use super::gnubg::Gnubg;
-use super::{Action, Backgammon, Phase, Points, Position, Side, Stage, State, known, mat, pubeval};
+use super::{Action, Backgammon, Expert, Phase, Points, Position, Side, Stage, State, known, mat, pubeval};
 use crate::Family;
 use crate::shared::Shared;
 use adept_game::{
@@ -47,14 +47,18 @@ impl Kit for Backgammon {
     }
 
     fn encoders(&self) -> Vec<Named> {
-        Named::list(&[(
-            "points",
-            "202 inputs: checkers on each point in units, on the bar and off, of both sides",
-        )])
+        Named::list(&[
+            ("points", "202 inputs: checkers on each point in units, on the bar and off, of both sides"),
+            ("expert", "252 inputs: points, and of each side 25 counts such as shots, primes and timing"),
+        ])
     }
 
     fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
-        (name == "points").then(|| Arc::new(Points) as _)
+        match name {
+            "points" => Some(Arc::new(Points)),
+            "expert" => Some(Arc::new(Expert)),
+            _ => None,
+        }
     }
 
     fn usual_suites(&self) -> Vec<Suite> {

@@ -45,8 +45,6 @@ struct Targets {
 impl Targets {
     #[inline]
     fn of(opponent: Side) -> Self {
-        // Point p is the opponent's point 25 − p.
-        let seen = |mask: u32| mask.reverse_bits() >> 6;
         let blocks = opponent.blocks();
         Self { open: POINTS & !seen(blocks), blots: seen(opponent.occupied() & POINTS & !blocks) }
     }
@@ -56,6 +54,12 @@ impl Targets {
     fn sources(self, die: u8) -> u32 {
         self.open << die & (POINTS | 1 << BAR)
     }
+}
+
+/// The places of a mask in the other side's numbering: point p is its point 25 − p.
+#[inline]
+pub(super) fn seen(mask: u32) -> u32 {
+    mask.reverse_bits() >> 6
 }
 
 /// The position after one checker moves to a point, with a hit if the opponent has a blot there.

@@ -64,8 +64,48 @@ impl Side {
     }
 
     /// Sum of the points of all checkers; 25 for each on the bar.
+    #[inline]
     pub fn pips(self) -> u32 {
-        (0..).zip(self.places()).map(|(place, count): (u32, u8)| place * u32::from(count)).sum()
+        self.pips_above(0)
+    }
+
+    /// Sum of the pips by which checkers are above a place.
+    #[inline]
+    pub(super) fn pips_above(self, place: u8) -> u32 {
+        let bits = self.0 >> (4 * place);
+        let high = (bits >> 64) as u64;
+        // Each place with the sum of those up to it. No sum is above 15, so that four bits hold it.
+        let sums = (bits as u64 + high).wrapping_mul(ONES as u64);
+        let pairs = (sums & 0x0F0F_0F0F_0F0F_0F0F) + (sums >> 4 & 0x0F0F_0F0F_0F0F_0F0F);
+        let all = (pairs.wrapping_mul(0x0101_0101_0101_0101) >> 56) as u32;
+        16 * ((sums >> 60) as u32 + count(high)) - all
+    }
+
+    /// Number of checkers above a place.
+    #[inline]
+    pub(super) fn above(self, place: u8) -> u32 {
+        let bits = self.0 >> (4 * place + 4);
+        count(bits as u64 + (bits >> 64) as u64)
+    }
+
+    /// The checkers on places up to this one.
+    #[inline]
+    pub(super) fn up_to(self, place: u8) -> Self {
+        Self(self.0 & ((1 << (4 * place + 4)) - 1))
+    }
+
+    /// The checkers above the third on each place.
+    #[inline]
+    pub(super) fn above_three(self) -> Self {
+        let more = (self.0 >> 2 | self.0 >> 3) & ONES;
+        Self((self.0 & (15 * more)) - 3 * more)
+    }
+
+    /// The checkers above the second on each place.
+    #[inline]
+    pub(super) fn above_two(self) -> Self {
+        let more = (self.0 >> 2 | self.0 >> 3 | self.0 >> 1 & self.0) & ONES;
+        Self((self.0 & (15 * more)) - 2 * more)
     }
 
     /// Whether all checkers have been borne off.
@@ -111,6 +151,12 @@ impl Side {
     pub(super) fn hit(self, point: u8) -> Self {
         Self(self.0 - (1 << (4 * point)) + (1 << (4 * BAR)))
     }
+}
+
+/// Sum of 16 places that have at most 15 checkers.
+#[inline]
+fn count(places: u64) -> u32 {
+    (places.wrapping_mul(ONES as u64) >> 60) as u32
 }
 
 /// The points 1 to 24, a bit each.

@@ -11,11 +11,11 @@ fn roll(text: &str) -> Roll {
     text.parse().unwrap()
 }
 
-fn position(text: &str) -> Position {
+pub(super) fn position(text: &str) -> Position {
     Backgammon::default().parse_position(text).unwrap().0.position()
 }
 
-fn found(position: Position, roll: Roll) -> Vec<Position> {
+pub(super) fn found(position: Position, roll: Roll) -> Vec<Position> {
     let mut all = Vec::new();
     results(position, roll, &mut all);
     all
@@ -62,7 +62,7 @@ fn counts_of_the_opening_are_the_published_ones() {
 }
 
 /// A position of a random game: some long before its end, some near.
-fn random_position(checkers: u8, rng: &mut Stream) -> Position {
+pub(super) fn random_position(checkers: u8, rng: &mut Stream) -> Position {
     let game = Backgammon::new(checkers).unwrap();
     let (mut state, mut actions) = (game.start(), Vec::new());
     for _ in 0..rng.random_range(0..400) {
@@ -80,7 +80,7 @@ fn random_position(checkers: u8, rng: &mut Stream) -> Position {
 }
 
 /// A position that no game need lead to: checkers anywhere, many on the bar, at home and off.
-fn wild_position(checkers: u8, rng: &mut Stream) -> Position {
+pub(super) fn wild_position(checkers: u8, rng: &mut Stream) -> Position {
     let spread = [1, 6, 12, 24][rng.random_range(0..4)];
     let mut sides = [[0; 26]; 2];
     for side in 0..2 {

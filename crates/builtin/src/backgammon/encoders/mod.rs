@@ -1,5 +1,10 @@
 //! Encoders of backgammon. All take the view of the player who just moved.
 
+mod expert;
+mod hits;
+
+pub use expert::{Expert, INPUTS, Input};
+
 use super::{Backgammon, Side, State};
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, RowMut};
 
@@ -10,13 +15,15 @@ const SIDE: usize = 101;
 #[derive(Clone, Copy, Debug)]
 pub struct Points;
 
-static POINTS: [Channel; 1] = [Channel::fixed(
+static CHANNELS: [Channel; 1] = [POINTS];
+
+const POINTS: Channel = Channel::fixed(
     "points",
     ChannelKind::Dense(2 * SIDE),
     "101 inputs of the own side, then 101 of the opponent, each in the side's own numbering of the points. \
      4 (p − 1) + u for point p, 25 for the bar: at least 1, 2, 3 checkers for u = 0, 1, 2, half of those above 3 for u = 3. \
      100: the share of checkers that are off",
-)];
+);
 
 impl Encoder<Backgammon> for Points {
     fn name(&self) -> &str {
@@ -24,7 +31,7 @@ impl Encoder<Backgammon> for Points {
     }
 
     fn channels(&self) -> &[Channel] {
-        &POINTS
+        &CHANNELS
     }
 
     fn encode(&self, game: &Backgammon, after: Afterstate<'_, Backgammon>, row: RowMut<'_>) {
@@ -66,3 +73,6 @@ static UNITS: [[f32; 4]; 16] = {
     }
     units
 };
+
+#[cfg(test)]
+mod tests;
