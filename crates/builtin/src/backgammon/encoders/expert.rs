@@ -160,7 +160,8 @@ pub(super) fn counts(view: &View, other: &View, checkers: u8) -> [f32; INPUTS.le
     let anchors = blocks & BACK;
     let blots = occupied & side::POINTS & !blocks & behind;
     let lands = |die: u32| u64::from(occupied >> die & open);
-    let pairs: u32 = [1, 3, 5].map(|die| (lands(die) << 32 | lands(die + 1)).count_ones()).iter().sum();
+    let two = |die| (lands(die) << 32 | lands(die + 1)).count_ones();
+    let pairs = two(1) + two(3) + two(5);
     let share = |count: u32, of: u32| count as f32 / of.max(1) as f32;
     let if_none_off = |count: u32| if own.off() > 0 { 0 } else { count };
     let escaped = if occupied == 0 { 36 } else { escapes(own.highest(), open) };

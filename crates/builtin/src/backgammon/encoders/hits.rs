@@ -1,8 +1,8 @@
 //! What rolls can do to single checkers: whom they hit, and whether the rearmost checker gets past a block.
 
-use crate::backgammon::moves::{each, seen, steps};
+use crate::backgammon::moves::{seen, steps};
 use crate::backgammon::side::POINTS;
-use crate::backgammon::{BAR, Position};
+use crate::backgammon::{BAR, Position, Side};
 use crate::dice::Roll;
 
 /// A position as a side sees it, in its own numbering of the points, a bit each.
@@ -21,15 +21,16 @@ pub(super) struct View {
 impl View {
     /// The views of both sides, the side to roll first.
     pub(super) fn both(position: Position) -> [Self; 2] {
-        let sides = [position.own, position.opponent].map(|side| (side.occupied(), side.blocks()));
-        let view = |position, (occupied, blocks): (u32, u32), (theirs, their_blocks): (u32, u32)| Self {
+        let masks = |side: Side| (side.occupied(), side.blocks());
+        let view = |position, (occupied, blocks), (theirs, their_blocks): (u32, u32)| Self {
             position,
             occupied,
             blocks,
             open: POINTS & !seen(their_blocks),
             blots: seen(theirs & POINTS & !their_blocks),
         };
-        [view(position, sides[0], sides[1]), view(position.swapped(), sides[1], sides[0])]
+        let (own, theirs) = (masks(position.own), masks(position.opponent));
+        [view(position, own, theirs), view(position.swapped(), theirs, own)]
     }
 }
 
@@ -65,7 +66,8 @@ pub(super) fn hits(view: &View, mut found: impl FnMut(Roll, u32)) {
         found(die, die, mask);
     }
     // Where one step by each die lands.
-    let lands: [u32; 7] = std::array::from_fn(|die| from >> die & open);
+    let mut lands = [0; 7];
+    (1..7).for_each(|die| lands[die] = from >> die & open);
     for high in 2..=6 {
         for low in 1..high {
             let mask = match waiting {
@@ -123,27 +125,43 @@ fn plays(position: Position, roll: Roll) -> u32 {
 /// Number of the 36 throws by which a checker on a place gets past the opponent's blocks among the six points in front of it. It
 /// moves alone, by one or both dice, a double up to four times, over points that are not blocked; off the board is past all. 36
 /// if none of the six is blocked.
+#[inline]
 pub(super) fn escapes(place: u8, open: u32) -> u32 {
-    // Bit d: the place d pips ahead can be landed on.
+    // Bit d: the place d pips ahead can be landed on. A checker that is not yet past has moved at most 12 when it is.
     let ahead = open.reverse_bits() >> (31 - place) | !0 << place;
-    let blocked = !ahead & 0x7E;
-    if blocked == 0 {
-        return 36;
+    u32::from(ESCAPES[(ahead >> 1 & 0xFFF) as usize])
+}
+
+/// The throws of [`escapes`] by the 12 places ahead.
+static ESCAPES: [u8; 1 << 12] = {
+    let mut table = [0; 1 << 12];
+    let mut k = 0;
+    while k < table.len() {
+        table[k] = throws_past((k as u32) << 1);
+        k += 1;
     }
-    let past = ahead & !0 << (32 - blocked.leading_zeros());
-    let single = past & 0x7E;
-    let (rest, misses) = (0x7E & !single, 6 - single.count_ones());
-    // Throws with a die that is enough; then those with a step by each die, or by all of a double.
-    let mut count = 36 - misses * misses;
-    let steps = rest & ahead;
-    for die in each(steps) {
-        let others = past >> die & rest & !(1 << die);
-        count += (others & steps).count_ones() + 2 * (others & !steps).count_ones();
-        let mut pips = 2 * die;
-        while pips < 4 * die && ahead & !past & 1 << pips != 0 {
-            pips += die;
+    table
+};
+
+const fn throws_past(ahead: u32) -> u8 {
+    let last = 31 - (1 | !ahead & 0x7E).leading_zeros();
+    let past = ahead & !1 << last;
+    let (mut throws, mut high) = (0, 1);
+    while high <= 6 {
+        let mut low = 1;
+        while low < high {
+            let steps = ahead >> high | ahead >> low;
+            if (past >> high | past >> low | past >> (high + low) & steps) & 1 != 0 {
+                throws += 2;
+            }
+            low += 1;
         }
-        count += past >> pips & 1;
+        let mut pips = high;
+        while pips < 4 * high && pips < 12 && ahead & !past & 1 << pips != 0 {
+            pips += high;
+        }
+        throws += (past >> pips & 1) as u8;
+        high += 1;
     }
-    count
+    throws
 }
