@@ -152,9 +152,9 @@ pub(super) fn counts(view: &View, other: &View, checkers: u8) -> [f32; INPUTS.le
     let behind = !1 << passed;
     let (mut shots, mut loss) = (0, 0);
     hits(other, |roll, mask| {
-        shots += roll.ways();
+        shots += roll.ways() * u32::from(mask != 0);
         // A checker on the other side's point q loses the q pips that it has come.
-        loss += roll.ways() * (31 - mask.leading_zeros());
+        loss += roll.ways() * (31 - (mask | 1).leading_zeros());
     });
     let closed = (other.blocks & HOME).count_ones();
     let anchors = blocks & BACK;

@@ -34,8 +34,8 @@ impl View {
     }
 }
 
-/// Calls `found` with each of the 21 rolls that hit if the side of the view rolls, and the points on which at least one of its
-/// plays hits, a bit each.
+/// Calls `found` with each of the 21 rolls, if there is something to hit, and the points on which at least one of its plays hits
+/// if the side of the view rolls, a bit each.
 ///
 /// The plays are those of the rules: both dice where that is possible, bars first, no landing on blocks. Masks settle nearly all
 /// rolls; where it is in doubt whether the other die can be played after a hit, the plays are looked at.
@@ -45,11 +45,6 @@ pub(super) fn hits(view: &View, mut found: impl FnMut(Roll, u32)) {
     if blots == 0 || !position.has_contact() {
         return;
     }
-    let mut found = |high, low, mask| {
-        if mask != 0 {
-            found(Roll::of(high, low), mask);
-        }
-    };
     let waiting = position.own.on(BAR);
     let from = view.occupied & !(1 << BAR);
     for die in 1..=6 {
@@ -63,7 +58,7 @@ pub(super) fn hits(view: &View, mut found: impl FnMut(Roll, u32)) {
             at = at >> die & open;
             mask |= at & blots;
         }
-        found(die, die, mask);
+        found(Roll::of(die, die), mask);
     }
     // Where one step by each die lands.
     let mut lands = [0; 7];
@@ -73,14 +68,14 @@ pub(super) fn hits(view: &View, mut found: impl FnMut(Roll, u32)) {
             let mask = match waiting {
                 0 => {
                     let (a, b) = (lands[usize::from(high)], lands[usize::from(low)]);
-                    // Whether the other die can be played: by the checker that hits, or by one of two.
-                    let goes_on = |hits: u32, die: u8, other: u32| {
-                        hits & !(open << die) == 0 || other & other.wrapping_sub(1) != 0
+                    // The other die can be played by the checker that hits, or by one of two. Without branches: no one can
+                    // foresee them.
+                    let stuck = |hits: u32, die: u8, other: u32| {
+                        (hits & !(open << die) != 0) & (other & other.wrapping_sub(1) == 0)
                     };
-                    if goes_on(a & blots, low, b) && goes_on(b & blots, high, a) {
-                        (a | b | a >> low | b >> high) & blots
-                    } else {
-                        plays(position, Roll::of(high, low))
+                    match stuck(a & blots, low, b) | stuck(b & blots, high, a) {
+                        false => (a | b | a >> low | b >> high) & blots,
+                        true => plays(position, Roll::of(high, low)),
                     }
                 }
                 1 => {
@@ -95,7 +90,7 @@ pub(super) fn hits(view: &View, mut found: impl FnMut(Roll, u32)) {
                 }
                 _ => (1 << (BAR - high) | 1 << (BAR - low)) & blots,
             };
-            found(high, low, mask);
+            found(Roll::of(high, low), mask);
         }
     }
 }
