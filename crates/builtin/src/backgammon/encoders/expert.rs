@@ -107,7 +107,7 @@ const UNITS: [f32; INPUTS.len()] = {
 
 static CHANNELS: LazyLock<[Channel; 2]> = LazyLock::new(|| {
     let inputs: Vec<String> =
-        INPUTS.iter().map(|i| format!("{}: {} / {}", i.name, i.about, i.unit)).collect();
+        INPUTS.iter().map(|i| format!("{} / {}: {}", i.name, i.unit, i.about)).collect();
     let about = format!(
         "25 inputs of the own side, then 25 of the opponent, each in the side's own numbering. {}",
         inputs.join(". ")
