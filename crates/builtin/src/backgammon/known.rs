@@ -133,6 +133,9 @@ struct Known<T>(T);
 
 impl<T: Tell> Valuation<Backgammon> for Known<T> {
     fn value(&self, game: &Backgammon, after: Afterstate<'_, Backgammon>) -> f64 {
+        if after.state.position().is_over() {
+            return game.utility(after.state, after.player) / game.scale();
+        }
         told(&self.0, after).map_or(f64::NAN, |(chances, own)| {
             (if own { chances.equity() } else { -chances.equity() }) / game.scale()
         })
@@ -253,6 +256,9 @@ mod tests {
             [0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
             "one roll bears off a checker and saves the gammon"
         );
+        // 11, 21 and 31 bear off nothing, and the next roll ends the game.
+        let found = chances(&game, "race-6", "5:15/1:1").unwrap();
+        assert!((found[1] - 5.0 / 36.0).abs() < 1e-4, "{found:?}");
         assert_eq!(chances(&game, "race-6", "7:1/1:1"), None, "a point outside");
         assert_eq!(chances(&game, "race-6", "6:1/20:1"), None, "the other side is not home");
         assert_eq!(chances(&game, "race-6", "6:1/1:1 31"), None, "before a move");
