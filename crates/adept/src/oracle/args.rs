@@ -47,8 +47,8 @@ pub(crate) enum OracleAction {
         /// Maximum checkers per side, 1 to 15. Gammons, possible with 15, are not counted.
         #[arg(long, value_parser = clap::value_parser!(u8).range(1..=15), required_unless_present = "game")]
         checkers: Option<u8>,
-        /// Another game than the bear-off: hypergammon, backgammon:1 or backgammon:2. Hypergammon takes about 100
-        /// CPU-seconds and .9 GB of memory; its file has 43 MB.
+        /// Another game than the bear-off: hypergammon, backgammon:1 or backgammon:2. Hypergammon takes about 125
+        /// CPU-seconds and 1.1 GB of memory; its file has 43 MB.
         #[arg(long, value_name = "RULES", conflicts_with_all = ["checkers", "bits"])]
         game: Option<String>,
         /// In place of the exact table of --game: the race table of this many points, 6 to 10, in GNU Backgammon's one-sided format,

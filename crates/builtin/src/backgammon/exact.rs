@@ -358,7 +358,7 @@ impl Table {
     pub const CHANGE: f64 = 1e-9;
 
     /// Solves the game with 1 to 3 checkers a side until no equity changes by more than `change` points in a sweep. Three checkers
-    /// take about 100 CPU-seconds and .9 GB of memory. `threads` is their number, 0 for one a core; the table does not depend on it.
+    /// take about 125 CPU-seconds and 1.1 GB of memory. `threads` is their number, 0 for one a core; the table does not depend on it.
     ///
     /// # Errors
     /// If the system starts no threads.
