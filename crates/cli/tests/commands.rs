@@ -11,6 +11,8 @@ mod positions;
 mod reviews;
 #[path = "commands/serving.rs"]
 mod serving;
+#[path = "commands/tables.rs"]
+mod tables;
 #[path = "commands/terminal.rs"]
 mod terminal;
 

@@ -13,6 +13,7 @@ use adept_ground::notes;
 use rand::{Rng, RngExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use xxhash_rust::xxh3::xxh3_64;
 
 impl Family for Backgammon {
     const USUAL: &str = "backgammon";
@@ -178,7 +179,17 @@ impl Kit for Backgammon {
     fn positions(&self) -> Positions<Self> {
         let checkers = self.checkers();
         if checkers == Self::default().checkers() {
-            return Positions::none();
+            let about = "positions of games of random moves, after 1 to 80 of them";
+            return Positions {
+                class: |state| match state.position().phase() {
+                    Phase::Bearoff => 0,
+                    Phase::Race => 1,
+                    Phase::Crashed => 2,
+                    Phase::Contact => 3,
+                },
+                class_name: "phase: 0 bear-off, 1 race, 2 crashed, 3 contact",
+                ..Positions::new(vec![Distribution::new("random", about, played_at_random)], hashed)
+            };
         }
         let draw = move |rng: &mut dyn Rng| any_position(checkers, rng);
         let about = "all positions equally often, reached in play or not";
@@ -191,6 +202,31 @@ impl Kit for Backgammon {
             class_name: "phase: 0 bear-off, 1 race, 2 contact",
             ..Positions::new(vec![Distribution::new("all", about, draw)], number)
         }
+    }
+}
+
+/// A number of a position with 15 checkers a side. There are more positions than numbers, so it is a hash.
+fn hashed(state: &State) -> u64 {
+    let Position { own, opponent } = state.position();
+    xxh3_64(&[own.places(), opponent.places()].concat())
+}
+
+/// A position after 1 to 80 random moves from the start, before the next roll. A game that ends earlier is played anew.
+fn played_at_random(rng: &mut dyn Rng) -> State {
+    let (game, mut actions) = (Backgammon::default(), Vec::new());
+    'game: loop {
+        let mut state = game.start();
+        for _ in 0..rng.random_range(1..=80) {
+            let roll = game.sample(&state, rng);
+            game.apply(&mut state, &roll);
+            game.actions(&state, &mut actions);
+            let action = actions[rng.random_range(0..actions.len())];
+            game.apply(&mut state, &action);
+            if state.position().is_over() {
+                continue 'game;
+            }
+        }
+        return state;
     }
 }
 

@@ -4,10 +4,9 @@ use super::{Backgammon, Position, Side, Stage};
 use crate::bearoff::one_sided::gnubg::{GnubgOneSided, ROLLS, Rolls};
 use crate::bearoff::two_sided::Table;
 use crate::bearoff::{self, Bearoff};
-use crate::shared::Shared;
 use adept_game::{Afterstate, Found, Game, GameError, Named, Valuation};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Numbers of points of race tables.
 const POINTS: [usize; 3] = [6, 8, 10];
@@ -38,8 +37,23 @@ pub(super) fn names() -> Vec<Named> {
     POINTS.map(race).into_iter().chain([6, 8, 10].map(bearoff)).collect()
 }
 
-/// The valuation of this name.
+/// The valuation of this name. Tables are kept while the program runs: agents come and go.
 pub(super) fn valuation(game: &Backgammon, name: &str) -> Found<Arc<dyn Valuation<Backgammon>>> {
+    static KEPT: Mutex<Vec<(u8, String, Arc<dyn Valuation<Backgammon>>)>> = Mutex::new(Vec::new());
+    // Others wait meanwhile, so that a table is opened once.
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_this = |(checkers, known, _): &&(u8, String, _)| *checkers == game.checkers() && known == name;
+    if let Some((.., found)) = kept.iter().find(is_this) {
+        return Some(Ok(found.clone()));
+    }
+    let found = opened(game, name)?;
+    if let Ok(table) = &found {
+        kept.push((game.checkers(), name.into(), table.clone()));
+    }
+    Some(found)
+}
+
+fn opened(game: &Backgammon, name: &str) -> Found<Arc<dyn Valuation<Backgammon>>> {
     let (kind, number) = name.split_once('-')?;
     let wrong = |what: &str| Some(Err(GameError::new(format!("`{name}`: {what}"))));
     match (kind, number.parse::<u8>()) {
@@ -67,29 +81,26 @@ pub fn race_file(game: &Backgammon, points: usize) -> PathBuf {
 }
 
 /// A race table from the default file, or solved in memory.
-fn race(game: &Backgammon, points: usize) -> Result<Arc<GnubgOneSided>, GameError> {
-    static TABLES: Shared<(u8, usize), GnubgOneSided> = Shared::new();
+fn race(game: &Backgammon, points: usize) -> Result<GnubgOneSided, GameError> {
     let checkers = game.checkers();
-    TABLES.get((checkers, points), || {
-        let path = race_file(game, points);
-        if !path.exists() {
-            return Ok(GnubgOneSided::solve(points, checkers));
-        }
-        let table = GnubgOneSided::open(&path)?;
-        let fault = |what: String| Err(GameError::Table(format!("{}: {what}", path.display())));
-        if (table.points(), table.checkers()) != (points, checkers) {
-            return fault(format!(
-                "has {} points and {} checkers; {points} and {checkers} are needed",
-                table.points(),
-                table.checkers()
-            ));
-        }
-        if !table.has_gammons() {
-            return fault("has no distributions for gammons: build it with `adept oracle build`".into());
-        }
-        table.check()?;
-        Ok(table)
-    })
+    let path = race_file(game, points);
+    if !path.exists() {
+        return Ok(GnubgOneSided::solve(points, checkers));
+    }
+    let table = GnubgOneSided::open(&path)?;
+    let fault = |what: String| Err(GameError::Table(format!("{}: {what}", path.display())));
+    if (table.points(), table.checkers()) != (points, checkers) {
+        return fault(format!(
+            "has {} points and {} checkers; {points} and {checkers} are needed",
+            table.points(),
+            table.checkers()
+        ));
+    }
+    if !table.has_gammons() {
+        return fault("has no distributions for gammons: build it with `adept oracle build`".into());
+    }
+    table.check()?;
+    Ok(table)
 }
 
 /// The chances of the side to roll.
@@ -155,7 +166,7 @@ impl<T: Tell> Valuation<Backgammon> for Known<T> {
 /// A one-sided table. A side wins if it needs no more rolls than the other, and a gammon if the other has not borne off its
 /// first checker by then. Each distribution is that of one side's play alone, so chances are close to exact ones and not the same.
 struct Race {
-    table: Arc<GnubgOneSided>,
+    table: GnubgOneSided,
     points: u8,
 }
 
