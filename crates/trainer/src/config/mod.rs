@@ -84,7 +84,7 @@ pub struct GameConfig {
     /// Name of the rule set; `adept list games` shows all. As all paths in a config, that of `file:PATH` is relative to the config
     /// file.
     pub rules: String,
-    /// Name of the encoder; `adept list encoders` shows all. `+prior:PATH` adds what a checkpoint thinks. Default: the game's first.
+    /// Name of the encoder; `adept list encoders` shows all. `+prior:PATH` adds what a checkpoint thinks, `+known:NAME` values of a table that stand for the network. Default: the game's first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoder: Option<String>,
 }
