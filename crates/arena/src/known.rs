@@ -20,39 +20,35 @@ pub(crate) struct WithKnown<G: Game> {
 }
 
 impl<G: Kit> WithKnown<G> {
-    /// An encoder of this name with the valuations of these names.
+    /// An encoder of this name with the tables of these names.
     ///
     /// # Errors
-    /// [`OpenError::Unknown`] for a name that is no valuation of the game, or an exact one of all its positions. Errors of opening it.
+    /// [`OpenError::Unknown`] for a name that is no table of the game. Errors of opening it.
     pub(crate) fn new(
         game: &G,
         name: &str,
         inner: Arc<dyn Encoder<G>>,
         tables: &[&str],
     ) -> Result<Self, OpenError> {
-        let all = game.valuations();
-        let names: Vec<&str> = all.iter().map(|v| &*v.name).filter(|name| !is_oracle(name)).collect();
-        let mut opened = Vec::with_capacity(tables.len());
-        for &table in tables {
-            let found = (!is_oracle(table)).then(|| game.valuation(table)).flatten().ok_or_else(|| {
-                let known = match names.is_empty() {
-                    true => "it has none".into(),
-                    false => format!("it has {}", names.join(", ")),
-                };
-                OpenError::Unknown(format!(
-                    "{} has no known values `{table}` that could stand for a network in part of its positions; {known}",
-                    game.name()
-                ))
-            })?;
-            opened.push(found?);
+        let all = game.tables();
+        let names: Vec<&str> = all.iter().map(|table| &*table.name).collect();
+        let unknown = |table: &str| {
+            let known = match names.is_empty() {
+                true => "; it has no tables that stand for a network".into(),
+                false => format!("; it has {}", names.join(", ")),
+            };
+            OpenError::Unknown(format!("{} has no table `{table}`{known}", game.name()))
+        };
+        // What one player gains the other loses: the end of a game of learning takes that for granted.
+        if !(game.zero_sum() && game.players() == 2) {
+            return Err(OpenError::Unknown(format!(
+                "{} is not a zero-sum game of two players: `{KNOWN}:` needs one",
+                game.name()
+            )));
         }
-        Ok(Self { name: name.into(), inner, tables: opened })
+        let opened = tables.iter().map(|table| Ok(game.table(table).ok_or_else(|| unknown(table))??));
+        Ok(Self { name: name.into(), inner, tables: opened.collect::<Result<_, OpenError>>()? })
     }
-}
-
-/// Whether a valuation knows all positions, so that nothing would remain to learn.
-fn is_oracle(name: &str) -> bool {
-    name.starts_with("oracle")
 }
 
 impl<G: Game> Encoder<G> for WithKnown<G> {
@@ -143,6 +139,30 @@ pub(crate) fn with_tables(encoder: &str, tables: &str) -> String {
     let own = part::parts(encoder).into_iter().filter(|part| known_part(part).is_none()).map(String::from);
     let new = tables.split('+').filter(|table| *table != NONE).map(|table| format!("{KNOWN}:{table}"));
     own.chain(new).collect::<Vec<_>>().join("+")
+}
+
+/// Puts known values in place of those that a model has for these states, each right after a move.
+pub fn put_known<G: Game>(
+    game: &G,
+    encoder: &dyn Encoder<G>,
+    head: &Head,
+    states: &[G::State],
+    values: &mut [f32],
+) {
+    if !encoder.knows() {
+        return;
+    }
+    for (value, state) in values.iter_mut().zip(states) {
+        let after = Afterstate { state, action: None, player: game.just_acted(state).unwrap_or(0) };
+        if let Some((found, _)) = known(encoder, head, game, after) {
+            *value = found;
+        }
+    }
+}
+
+/// An encoder's name without its tables: what the inputs of a network are.
+pub fn without_tables(encoder: &str) -> String {
+    with_tables(encoder, NONE)
 }
 
 /// The table that a part of an encoder's name names.

@@ -41,7 +41,7 @@ pub const AGENTS: [(&str, &str); 9] = [
     ("boltzmann:T:CHECKPOINT", "each action with probability ∝ exp(value / T)"),
     (
         "known:TABLES:CHECKPOINT",
-        "plays by tables of the game where they know the value, such as known:race-8:NAME; known:none: by none",
+        "plays by tables of the game where they know the value, such as known:race-8:NAME; known:none:NAME plays without",
     ),
     (
         "search:PLIES:CHECKPOINT",
@@ -370,7 +370,8 @@ pub fn resolve<G: Kit>(game: &G, text: &str, more: &[&str]) -> Result<Resolved, 
     };
     if spec.tables().is_some() && !matches!(meaning, Meaning::Checkpoint(_)) {
         return Err(OpenError::Unknown(format!(
-            "`{text}`: `{name}` is not a checkpoint; `{KNOWN}:` takes one"
+            "`{text}`: `{name}` is not a checkpoint; write known:TABLES:CHECKPOINT, tables joined by `+`, and what looks ahead before it: \
+             search:2:known:TABLES:CHECKPOINT"
         )));
     }
     if spec.needs_values() && !matches!(meaning, Meaning::Checkpoint(_) | Meaning::Valuation) {

@@ -30,7 +30,7 @@ fn table(
     game.apply(&mut after, action);
     let after = Afterstate { state: &after, action: Some(action), player: at.player };
     ["bearoff-2", "race-8"].iter().find_map(|name| {
-        let table = game.valuation(name).unwrap().unwrap();
+        let table = game.table(name).unwrap().unwrap();
         let mut outcomes = Vec::new();
         table.outcomes(game, after, &mut outcomes).then(|| (table.value(game, after) as f32, outcomes))
     })
@@ -95,7 +95,7 @@ fn reports_and_values_of_positions_take_known_values() {
     let mut knowing = network(&game, TABLES, Head::Value);
     let text = "8:3 1:12/6:10 3:5";
     let position = game.parse_position(text).unwrap();
-    let race = game.valuation("race-8").unwrap().unwrap();
+    let race = game.table("race-8").unwrap().unwrap();
     let exact = race.value(&game, Afterstate { state: &position.0, action: None, player: 0 });
     let mut values = Vec::new();
     inspect::values(&game, &mut knowing, std::slice::from_ref(&position), &mut values).unwrap();
@@ -115,7 +115,7 @@ fn targets_come_from_tables() {
     found.evaluate(&mut *knowing.learner);
     let mut target = Vec::new();
     found.expectation(&mut target);
-    let race = game.valuation("race-8").unwrap().unwrap();
+    let race = game.table("race-8").unwrap().unwrap();
     let mut table = Vec::new();
     assert!(race.outcomes(&game, Afterstate { state: &state, action: None, player: 1 }, &mut table));
     // The play of the table is not quite the best.
@@ -130,7 +130,7 @@ fn wrong_tables_are_refused() {
     let game = Backgammon::default();
     let error = |name: &str| open::encoder(&game, Some(name)).err().unwrap().to_string();
     assert!(error("points+known:nothing").contains("it has race-6, race-8"));
-    assert!(error("points+known:oracle").contains("no known values `oracle`"));
+    assert!(error("points+known:oracle").contains("no table `oracle`"));
     assert!(error("known:race-8").contains("put one before it"));
     assert_eq!(open::encoder(&game, Some("points+known:race-6")).unwrap().name(), "points+known:race-6");
 }

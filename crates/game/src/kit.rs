@@ -236,6 +236,16 @@ pub trait Kit: Game + Sized {
         None
     }
 
+    /// Its tables: valuations that know part of the positions so well that they may stand for a network there. They have NaN elsewhere.
+    fn tables(&self) -> Vec<Named> {
+        Vec::new()
+    }
+
+    /// The table named `name`.
+    fn table(&self, _name: &str) -> Found<Arc<dyn Valuation<Self>>> {
+        None
+    }
+
     /// The exact valuation that measures lost value. It must resolve differences of 1e-6. By default, `oracle`.
     fn judge(&self) -> Found<Arc<dyn Valuation<Self>>> {
         self.valuation("oracle")

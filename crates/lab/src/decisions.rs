@@ -55,6 +55,8 @@ pub struct Built {
     pub path: PathBuf,
     /// Decisions in the file, by kind.
     pub kinds: BTreeMap<String, usize>,
+    /// Kinds of which fewer were found than asked for.
+    pub short: Vec<String>,
     /// Whether all decisions are there.
     pub finished: bool,
 }
@@ -68,8 +70,9 @@ pub struct Lost {
     pub decisions: u64,
     /// Mean loss of a decision, in the unit of the game.
     pub loss: f64,
-    /// Its 95 % interval, over decisions.
-    pub ci95: [f64; 2],
+    /// Its 95 % interval, over decisions; none for a single one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ci95: Option<[f64; 2]>,
     /// Share of decisions with another choice than the best.
     pub wrong: f64,
 }
@@ -113,7 +116,11 @@ fn found<G: Kit>(
     options: &BuildOptions,
     cancel: &Cancel,
 ) -> Result<Vec<Candidate<G>>, TrainError> {
-    let named = |name: &str| format!("`{name}` is an agent without values: name a checkpoint or a valuation");
+    let named = |name: &str| {
+        format!(
+            "`{name}` does not play by its highest value: name a checkpoint, a valuation, or a search of one"
+        )
+    };
     let mut values =
         naming::values(game, agent, false)?.ok_or_else(|| OpenError::Unknown(named(&options.agent)))?;
     let what = "playing games for decisions";
@@ -249,7 +256,10 @@ pub fn build<G: Kit>(game: &G, options: &BuildOptions, cancel: &Cancel) -> Resul
     }
     work::share(&what, 1.0);
     files.replace(&options.out, text.as_bytes()).map_err(ModelError::from)?;
-    Ok(Built { path: options.out.clone(), kinds, finished })
+    let names = if game.kinds().is_empty() { &[ANY] } else { game.kinds() };
+    let is_short = |kind: &&&str| kinds.get(**kind).is_none_or(|&found| found < options.count);
+    let short = names.iter().filter(is_short).map(|kind| (*kind).to_string()).collect();
+    Ok(Built { path: options.out.clone(), kinds, short, finished })
 }
 
 /// A field of a table of commas.
@@ -394,16 +404,15 @@ pub fn grade<G: Kit>(
             }
             None => {
                 let numbered: Vec<_> = numbered.collect();
-                let make = || naming::build(game, &resolved, false);
-                let found: Vec<Result<(f64, bool), OpenError>> = numbered
-                    .par_iter()
-                    .with_min_len(16)
-                    .map_init(make, |agent, item| match agent {
-                        Ok(agent) => lost(*item, agent).map_err(OpenError::from),
-                        Err(e) => Err(OpenError::Unknown(e.to_string())),
-                    })
-                    .collect();
-                losses.extend(found.into_iter().collect::<Result<Vec<_>, _>>()?);
+                // An agent that looks ahead keeps what it found: the same decisions have the same agent, however many threads there are.
+                let of_chunk = |chunk: &[(usize, &Question<G>)]| -> Result<Vec<(f64, bool)>, OpenError> {
+                    let mut agent = naming::build(game, &resolved, false)?;
+                    chunk.iter().map(|item| Ok(lost(*item, &mut agent)?)).collect()
+                };
+                let found: Vec<_> = numbered.par_chunks(16).map(of_chunk).collect();
+                for losses_of_chunk in found {
+                    losses.extend(losses_of_chunk?);
+                }
             }
         }
     }
@@ -422,7 +431,7 @@ pub fn grade<G: Kit>(
         kind: if kind.is_empty() { "all" } else { kind }.into(),
         decisions: net.deals,
         loss: net.mean(),
-        ci95: net.ci95(),
+        ci95: (net.deals > 1).then(|| net.ci95()),
         wrong: wrong as f64 / net.deals as f64,
     });
     Ok(Graded { agent: agent.into(), kinds: kinds.collect(), unit: game.unit().map(|unit| unit.name) })

@@ -105,15 +105,24 @@ pub struct Review {
     pub finished: bool,
 }
 
+/// Most players that an error names.
+const NAMED: usize = 20;
+
 /// Games per task. An agent that looks ahead keeps what it found, so tasks do not depend on threads.
 const CHUNK: usize = 4;
 
 /// The names of the players of a game; equal ones are told apart.
 fn names_of<A>(game: &WholeGame<A>) -> [Cow<'_, str>; 2] {
     match &game.names[..] {
+        [first, second] if first.is_empty() || second.is_empty() => {
+            let named = |name: &'_ str, seat| {
+                if name.is_empty() { format!("player {seat}") } else { name.to_string() }
+            };
+            [named(first, 1).into(), named(second, 2).into()]
+        }
         [first, second] if first == second => [first.into(), format!("{second} (2)").into()],
         [first, second] => [first.into(), second.into()],
-        _ => ["1".into(), "2".into()],
+        _ => ["player 1".into(), "player 2".into()],
     }
 }
 
@@ -127,10 +136,18 @@ pub fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Cancel) -> 
     let open = || -> Result<_, OpenError> {
         let luck = luck_of(game, &options.agent, options.best)?;
         let values = naming::values(game, &agent, options.best)?;
-        let without = || OpenError::Unknown(format!("`{}` is an agent without values", options.agent));
+        let without = || {
+            OpenError::Unknown(format!(
+                "`{}` does not play by its highest value: name a checkpoint, a valuation, or a search of one",
+                options.agent
+            ))
+        };
         Ok((values.ok_or_else(without)?, luck))
     };
     let games = game.read_histories(&options.file).ok_or_else(none)??;
+    if games.is_empty() {
+        return Err(GameError::new(format!("{}: has no games", options.file.display())).into());
+    }
     let mut players: Vec<(String, u64, Account)> = Vec::new();
     let mut known = |name: &str| match players.iter().position(|(known, ..)| known == name) {
         Some(i) => i,
@@ -144,8 +161,13 @@ pub fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Cancel) -> 
         let all: Vec<&str> = players.iter().map(|(known, ..)| &**known).collect();
         let found = all.iter().position(|known| known == name);
         found.ok_or_else(|| {
-            let hint = names::suggest(name, &all);
-            GameError::new(format!("{}: no player is named `{name}`{hint}", options.file.display()))
+            let hint = match names::nearest(name, &all) {
+                Some(near) => format!("; did you mean `{near}`?"),
+                None => String::new(),
+            };
+            let all: Vec<&str> = all.iter().copied().take(NAMED).collect();
+            let message = format!("no player is named `{name}`; players are {}{hint}", all.join(", "));
+            GameError::new(format!("{}: {message}", options.file.display()))
         })
     });
     let wanted = wanted.transpose()?;
@@ -173,7 +195,11 @@ pub fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Cancel) -> 
             let (mut values, mut luck) = open()?;
             let one = |(i, whole): (usize, &WholeGame<G::Action>)| {
                 let most = if wanted.is_none() { options.worst } else { usize::MAX };
-                let found = review(game, whole, (&mut *values, &mut luck), most, step);
+                let mut found = review(game, whole, (&mut *values, &mut luck), most, step);
+                if let (Ok(Some(found)), Some(wanted)) = (&mut found, wanted) {
+                    found.slips.retain(|slip| seats[chunk * CHUNK + i][slip.player] == wanted);
+                    found.slips.truncate(options.worst);
+                }
                 let named = |e: GameError| GameError::new(format!("game {}: {e}", chunk * CHUNK + i + 1));
                 Ok(found.map_err(named)?)
             };

@@ -55,7 +55,8 @@ impl Rows {
     }
 
     /// The batch, with the word that neighbouring rows differ in few columns, such as the positions after each move of a decision.
-    /// An engine may then compute a row from the row before; values differ by rounding alone. The columns must be finite.
+    /// An engine may then compute a row from the row before; values differ by rounding alone. The columns must be
+    /// finite: a NaN spoils the rows after it too.
     #[must_use]
     pub fn alike(self) -> Self {
         Self { alike: true, ..self }

@@ -38,24 +38,25 @@ fn bits(text: &str) -> Result<Precision, String> {
 pub(crate) enum OracleAction {
     /// Solve the table of the bear-off, or of backgammon with up to three checkers a side, and write it to a file.
     #[command(
-        after_help = "Examples:\n  adept oracle build --checkers 14\n  adept oracle build --game hypergammon\n  adept oracle build --game backgammon --points 8\n  adept oracle build --checkers 14 --bits 32    # also for the suite move-loss\n\n\
+        after_help = "Examples:\n  adept oracle build --checkers 14\n  adept oracle build --game hypergammon\n  adept oracle build --points 8                 # races of backgammon\n  adept oracle build --checkers 14 --bits 32    # also for the suite move-loss\n\n\
                       With 14 checkers, 16 bits take 3.1 GB of memory and disk, 32 bits 6.0 GB, 64 bits 12.0 GB; with 15, twice as much. \
                       16 bits are within 5e-5, which is enough for values and for learning. Lost value (move-loss) is \
                       measured with 32 bits, within 1e-6. Both are kept under the same name."
     )]
     Build {
         /// Maximum checkers per side, 1 to 15. Gammons, possible with 15, are not counted.
-        #[arg(long, value_parser = clap::value_parser!(u8).range(1..=15), required_unless_present = "game")]
+        #[arg(long, value_parser = clap::value_parser!(u8).range(1..=15), required_unless_present_any = ["game", "points"])]
         checkers: Option<u8>,
         /// Another game than the bear-off: hypergammon, backgammon:1 or backgammon:2. Hypergammon takes about 125
         /// CPU-seconds and 1.1 GB of memory; its file has 43 MB.
         #[arg(long, value_name = "RULES", conflicts_with_all = ["checkers", "bits"])]
         game: Option<String>,
-        /// In place of the exact table of --game: the race table of this many points, 6 to 10, in GNU Backgammon's one-sided format,
-        /// with gammons. 8 points take seconds and 63 MB, 10 points a minute and 418 MB.
-        #[arg(long, requires = "game", value_parser = clap::value_parser!(u8).range(6..=10))]
+        /// In place of an exact table: the race table of this many points, 6 to 10, in GNU Backgammon's one-sided format, with gammons, of
+        /// backgammon or of --game. 8 points take seconds, .3 GB of memory and 63 MB of disk, 10 points half a minute, 1.8 GB and 418 MB.
+        #[arg(long, conflicts_with_all = ["checkers", "bits", "threads"], value_parser = clap::value_parser!(u8).range(6..=10))]
         points: Option<u8>,
-        /// File to write. Default: datasets/bearoff-N.table, datasets/GAME.table, or datasets/race-P.bd.
+        /// File to write. Default: datasets/bearoff-N.table, datasets/GAME.table, or datasets/race-P.bd, which for games
+        /// other than backgammon begins with their name.
         #[arg(long)]
         out: Option<PathBuf>,
         /// Bits per number of the bear-off: 16, 32 or 64. The suite move-loss needs 32.

@@ -23,7 +23,7 @@ use std::time::Instant;
 pub(super) fn named(name: &str) -> Result<Backgammon> {
     let game = Backgammon::named(name).filter(|game| game.checkers() <= Table::MOST);
     game.with_context(|| {
-        format!("`{name}` has no exact table: there is bearoff, hypergammon, backgammon:1 and backgammon:2")
+        format!("`{name}` has no exact table: there is bearoff, hypergammon, backgammon:1 and backgammon:2; --points builds tables of races")
     })
 }
 

@@ -65,7 +65,8 @@ impl Tool for Oracle {
 
 fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
     match &args.action {
-        OracleAction::Build { game: Some(game), points: Some(points), out, no_file, .. } => {
+        OracleAction::Build { game, points: Some(points), out, no_file, .. } => {
+            let game = game.as_deref().unwrap_or("backgammon");
             backgammon::build_race(game, usize::from(*points), out.as_deref(), *no_file, as_json)
         }
         OracleAction::Build { game: Some(game), out, threads, no_file, .. } => {

@@ -295,8 +295,9 @@ impl Sweeps {
     ///
     /// T gives each position the mean over the rolls of its best result, where the opponent's value counts negatively; the exact
     /// equities are its fixed point. It has no other one, because the game ends with probability 1 however it is played: from every
-    /// position some rolls lead to the end, whatever is done with them. If values rise everywhere, those of T fall. So if
-    /// T(V − e) ≤ V + e and T(V + e) ≥ V − e, T maps what lies between V − e and V + e into itself, and the exact equities lie there.
+    /// position some rolls lead to the end, whatever is done with them. If values rise everywhere, those of T fall. So if e ≥ 0,
+    /// T(V − e) ≤ V + e and T(V + e) ≥ V − e, the continuous T maps the box of what lies between V − e and V + e into itself, and has a
+    /// fixed point there by Brouwer's theorem. The comparisons are made in 64-bit floats, whose rounding is a millionth of e.
     ///
     /// Such an e is d · w: d is a little more than what T changes in V, and w the number of turns that are left if both sides choose
     /// among moves that are best to within d · w, w = 1 + (T(V − d w) − V) / d. It is found by sweeps, and doubled, which leaves room for
@@ -320,7 +321,8 @@ impl Sweeps {
             let e: Vec<f64> = exact.iter().zip(&turned).map(|(value, less)| 2.0 * (value - less)).collect();
             let of =
                 |sign: f64| -> Vec<f64> { exact.iter().zip(&e).map(|(value, e)| value + sign * e).collect() };
-            let below = self.all(&of(-1.0), Measure::Equity, |at, value| value <= exact[at] + e[at]);
+            let below = e.iter().all(|e| *e >= 0.0)
+                && self.all(&of(-1.0), Measure::Equity, |at, value| value <= exact[at] + e[at]);
             if below && self.all(&of(1.0), Measure::Equity, |at, value| value >= exact[at] - e[at]) {
                 let fits = |at: &usize| at % n > 0 && at / n > 0 && self.sides.fit(at % n, at / n);
                 return (0..e.len()).filter(fits).map(|at| e[at]).fold(0.0, f64::max);
@@ -382,6 +384,7 @@ impl Table {
         let report =
             |most: f64| work::share(&what, ((most / 3.0).ln() / (change / 3.0).ln()).clamp(0.0, 0.99));
         let (turned, bound) = sweeps.solve(change, report);
+        assert!(bound.is_finite(), "no bound of the errors could be proved");
         work::share(&what, 1.0);
         let sides = sweeps.sides;
         let values = (0..n * n).map(|at| turned[at % n * n + at / n] as f32).collect();
@@ -463,6 +466,9 @@ impl Table {
         }
         let mut bytes = Vec::new();
         file.take(most as u64).read_to_end(&mut bytes).map_err(GameError::file(path))?;
+        if bytes.starts_with(FIRST) {
+            return Err(fault("an earlier version wrote this table, without a bound of its errors"));
+        }
         if !bytes.starts_with(MAGIC) || bytes.len() < HEADER + 8 {
             return Err(fault("this is not a table of backgammon"));
         }
@@ -489,5 +495,7 @@ impl Table {
     }
 }
 
+/// How files of earlier versions begin.
+const FIRST: &[u8] = b"adept backgammon\n";
 const MAGIC: &[u8] = b"adept backgammon 2\n";
 const HEADER: usize = MAGIC.len() + 16;

@@ -82,19 +82,20 @@ impl Kit for Backgammon {
     }
 
     fn valuations(&self) -> Vec<Named> {
-        let oracle = Named::list(&[(
-            "oracle",
-            "exact values; oracle:FILE reads a table; default: datasets/GAME.table, or solved in memory",
-        )]);
-        let exact = oracle.into_iter().filter(|_| self.checkers() <= Table::MOST);
-        exact.chain(known::names()).collect()
+        match self.checkers() {
+            1..=Table::MOST => Named::list(&[(
+                "oracle",
+                "exact values; oracle:FILE reads a table; default: datasets/GAME.table, or solved in memory",
+            )]),
+            _ => Vec::new(),
+        }
     }
 
     fn valuation(&self, name: &str) -> Found<Arc<dyn Valuation<Self>>> {
         let file = match name.split_once(':') {
             Some(("oracle", file)) => Some(PathBuf::from(file)),
             None if name == "oracle" => None,
-            _ => return known::valuation(self, name),
+            _ => return None,
         };
         if self.checkers() > Table::MOST {
             return Some(Err(GameError::new(format!(
@@ -103,6 +104,14 @@ impl Kit for Backgammon {
             ))));
         }
         Some(table(self, file).map(|table| Arc::new(Exact(table)) as _))
+    }
+
+    fn tables(&self) -> Vec<Named> {
+        known::names()
+    }
+
+    fn table(&self, name: &str) -> Found<Arc<dyn Valuation<Self>>> {
+        known::table(self, name)
     }
 
     fn peers(&self) -> Vec<Named> {

@@ -5,11 +5,12 @@ use crate::bearoff::one_sided::gnubg::{GnubgOneSided, ROLLS, Rolls};
 use crate::bearoff::two_sided::Table;
 use crate::bearoff::{self, Bearoff};
 use adept_game::{Afterstate, Found, Game, GameError, Named, Valuation};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Numbers of points of race tables.
-const POINTS: [usize; 3] = [6, 8, 10];
+const POINTS: RangeInclusive<usize> = 6..=10;
 
 /// Most checkers a side of two-sided tables. With 15 there could be gammons.
 const MOST: u8 = 14;
@@ -34,11 +35,11 @@ pub(super) fn names() -> Vec<Named> {
         .into(),
     }
     };
-    POINTS.map(race).into_iter().chain([6, 8, 10].map(bearoff)).collect()
+    [6, 8, 10].map(race).into_iter().chain([6, 8, 10].map(bearoff)).collect()
 }
 
-/// The valuation of this name. Tables are kept while the program runs: agents come and go.
-pub(super) fn valuation(game: &Backgammon, name: &str) -> Found<Arc<dyn Valuation<Backgammon>>> {
+/// The table of this name. Tables are kept while the program runs: agents come and go.
+pub(super) fn table(game: &Backgammon, name: &str) -> Found<Arc<dyn Valuation<Backgammon>>> {
     static KEPT: Mutex<Vec<(u8, String, Arc<dyn Valuation<Backgammon>>)>> = Mutex::new(Vec::new());
     // Others wait meanwhile, so that a table is opened once.
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -60,7 +61,7 @@ fn opened(game: &Backgammon, name: &str) -> Found<Arc<dyn Valuation<Backgammon>>
         ("race", Ok(points)) if POINTS.contains(&usize::from(points)) => {
             Some(race(game, usize::from(points)).map(|table| Arc::new(Known(Race { table, points })) as _))
         }
-        ("race", _) => wrong("write race-6, race-8 or race-10, by the number of points"),
+        ("race", _) => wrong("write race-P with P points, 6 to 10"),
         ("bearoff", Ok(checkers)) if (1..=MOST).contains(&checkers) => {
             let checkers = checkers.min(game.checkers());
             let table = bearoff::exact_table(&Bearoff::new(checkers)?);
@@ -235,7 +236,7 @@ mod tests {
 
     fn chances(game: &Backgammon, name: &str, text: &str) -> Option<[f32; 6]> {
         let (state, _) = game.parse_position(text).unwrap();
-        let table = game.valuation(name).unwrap().unwrap();
+        let table = game.table(name).unwrap().unwrap();
         let after = Afterstate { state: &state, action: None, player: 0 };
         let mut classes = Vec::new();
         let known = table.outcomes(game, after, &mut classes);
@@ -290,7 +291,7 @@ mod tests {
     fn tables_of_races_have_the_exact_values_of_one_checker() {
         let game = Backgammon::new(1).unwrap();
         let oracle = game.valuation("oracle").unwrap().unwrap();
-        let race = game.valuation("race-8").unwrap().unwrap();
+        let race = game.table("race-8").unwrap().unwrap();
         let mut gammons = 0;
         for (a, b) in (1..=8).flat_map(|a| (1..=8).map(move |b| (a, b))) {
             let side = |at: usize| Side::new(std::array::from_fn(|place| u8::from(place == at)));
@@ -306,9 +307,9 @@ mod tests {
     #[test]
     fn wrong_names_are_answered() {
         let game = Backgammon::default();
-        let error = |name: &str| game.valuation(name).map(|found| found.err().unwrap().to_string());
-        assert!(error("race-7").unwrap().contains("race-6, race-8 or race-10"));
+        let error = |name: &str| game.table(name).map(|found| found.err().unwrap().to_string());
+        assert!(error("race-11").unwrap().contains("race-P with P points, 6 to 10"));
         assert!(error("bearoff-15").unwrap().contains("1 to 14"));
-        assert!(game.valuation("nothing").is_none());
+        assert!(game.table("nothing").is_none());
     }
 }

@@ -94,7 +94,9 @@ fn names_and_scores(line: &str) -> Option<([&str; 2], [u32; 2])> {
     let (rest, second) = line.rsplit_once(':')?;
     let first = rest.match_indices(':').find_map(|(colon, _)| {
         let (score, name) = rest[colon + 1..].trim_start().split_once(char::is_whitespace)?;
-        Some((&rest[..colon], score.parse().ok()?, name))
+        // A name may hold a colon and a number itself, such as that of a place: then no name is left after it.
+        let is_name = !name.trim_start().starts_with(':') && !name.trim().is_empty();
+        Some((&rest[..colon], score.parse().ok().filter(|_| is_name)?, name))
     });
     let (first, score, name) = first?;
     Some(([first.trim(), name.trim()], [score, second.trim().parse().ok()?]))
@@ -142,7 +144,11 @@ impl Match {
                 all = Some(Self { length, games: Vec::new() });
                 continue;
             };
-            if let Some(game) = trimmed.strip_prefix("Game ") {
+            // A name may begin with these words too.
+            let is_unnamed =
+                found.games.last().is_some_and(|game| game.names[0].is_empty() && game.deeds.is_empty());
+            let named = names_and_scores(trimmed).filter(|_| is_unnamed);
+            if let (Some(game), None) = (trimmed.strip_prefix("Game "), &named) {
                 if game.parse() != Ok(found.games.len() + 1) {
                     return fault(&format!("game {} has the number `{game}`", found.games.len() + 1));
                 }
@@ -158,8 +164,8 @@ impl Match {
                 return fault("a line before `Game 1`");
             };
             let numbered = trimmed.split_once(')').and_then(|(n, rest)| Some((n.trim().parse().ok()?, rest)));
-            let Some((place, rest)) = numbered.or_else(|| trimmed.starts_with("Wins").then_some((0, line)))
-            else {
+            let wins = (trimmed.split(' ').next() == Some("Wins")).then_some((0, line));
+            let Some((place, rest)) = numbered.or(wins).filter(|_| named.is_none()) else {
                 let (Some((names, scores)), true) = (names_and_scores(trimmed), game.deeds.is_empty()) else {
                     return fault("neither names and scores, `A : 0  B : 0`, nor a numbered move");
                 };
@@ -373,7 +379,8 @@ impl fmt::Display for Played {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [first, second] =
             [0, 1].map(|player| format!("{} : {}", self.names[player], self.scores[player]));
-        writeln!(f, " {first:<width$}{second}", width = SECOND - 1)?;
+        // At least a blank between them, however long the first is.
+        writeln!(f, " {first:<width$} {second}", width = SECOND - 2)?;
         let cells = self.deeds.iter().map(|(player, deed)| (*player, deed.to_string()));
         let won = self.points.map(|points| {
             let text = format!("Wins {points} point{}", if points == 1 { "" } else { "s" });
@@ -607,6 +614,25 @@ mod tests {
                 .result,
             None
         );
+    }
+
+    #[test]
+    fn names_may_be_long_and_hold_colons() {
+        for names in [
+            ["gnubg:127.0.0.1:4321", "you"],
+            ["known:bearoff-6+race-8:single-256-32", "playouts:100"],
+            ["Winston", "Wins"],
+            ["Game theory", "Bo"],
+        ] {
+            let played = Played { names: names.map(String::from), scores: [3, 12], ..Played::default() };
+            let text = Match { length: 7, games: vec![played] }.to_string();
+            let found = Match::parse(&text).unwrap();
+            assert_eq!(
+                (&found.games[0].names, found.games[0].scores),
+                (&names.map(String::from), [3, 12]),
+                "{text}"
+            );
+        }
     }
 
     #[test]

@@ -28,8 +28,8 @@ fn tables_of_races_stand_for_a_network() {
     let error = desk.fails(&["value", &format!("known:race-8:{network}"), race], 1);
     assert!(error.contains("race-8.bd") && error.contains("do not sum to 1"), "{error}");
     for (agent, why) in [
-        ("known:race-7:X", "write race-6, race-8 or race-10"),
-        ("known:oracle:X", "no known values `oracle`"),
+        ("known:race-5:X", "race-P with P points, 6 to 10"),
+        ("known:oracle:X", "no table `oracle`"),
         ("known:race-8", "write known:TABLES:CHECKPOINT"),
     ] {
         let error = desk.fails(&["value", &agent.replace('X', &network), race], 1);

@@ -44,6 +44,13 @@ fn build(games: &dyn Catalogue, args: &BuildDecisionsArgs, as_json: bool) -> Res
             built.kinds.iter().map(|(kind, count)| vec![kind.clone(), count.to_string()]).collect();
         output::text(&format!("{}{}\n", output::table(&["kind", "decisions"], &rows), built.path.display()))?;
     }
+    if built.finished && !built.short.is_empty() {
+        output::say(format!(
+            "fewer than {} decisions of {}: raise --games or --gap",
+            args.count,
+            built.short.join(", ")
+        ));
+    }
     match built.finished {
         true => Ok(()),
         false => bail!("stopped before the end: continue with --out {} --resume", built.path.display()),
@@ -75,7 +82,8 @@ fn text(graded: &Graded) -> String {
                 lost.kind.clone(),
                 lost.decisions.to_string(),
                 score(lost.loss),
-                format!("{} to {}", score(lost.ci95[0].max(0.0)), score(lost.ci95[1])),
+                lost.ci95
+                    .map_or_else(|| "–".into(), |[low, high]| format!("{} to {}", score(low), score(high))),
                 format!("{:.1}", 100.0 * lost.wrong),
             ]
         })

@@ -70,6 +70,9 @@ fn text(found: &Review) -> String {
         found.by
     ));
     text.push_str(&format!("\n{}", output::table(&header, &rows)));
+    if found.players.iter().any(|player| player.results < player.games) {
+        text.push_str("games without a result count as luck alone\n");
+    }
     if !found.worst.is_empty() {
         text.push_str("\nworst moves\n");
     }

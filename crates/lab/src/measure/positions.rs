@@ -135,12 +135,7 @@ impl<G: Kit> Judged<G> {
         let encoder = bound.encoder().clone();
         states.iter().for_each(|state| encode(game, &*encoder, state, &mut samples));
         bound.learner.evaluate(&samples.rows, &mut found);
-        for (found, state) in found.iter_mut().zip(&states) {
-            let after = Afterstate { state, action: None, player: game.just_acted(state).unwrap_or(0) };
-            if let Some((value, _)) = known::known(&*encoder, bound.learner.head(), game, after) {
-                *found = value;
-            }
-        }
+        known::put_known(game, &*encoder, bound.learner.head(), &states, &mut found);
         let known = baselines.iter().map(|(name, v)| (name.clone(), values(game, &**v, &states))).collect();
         Self { states, exact, found, known }
     }

@@ -4,7 +4,7 @@ use super::error::TrainError;
 use crate::config::Config;
 use crate::config::Method;
 use crate::positions::{Examples, Part, Positions, With, encode, rows_of_own_games, rows_of_random_games};
-use adept_arena::{GameModel, OpenError, open};
+use adept_arena::{GameModel, OpenError, known, open};
 use adept_game::Kit;
 use adept_game::stream;
 use adept_ground::work;
@@ -94,7 +94,10 @@ impl Start {
             return Self::modules((&config.architecture, &channels, &head), from, located);
         }
         if !open::same_game(&found.game, game.name())
-            || !open::same_encoder(&found.encoder, encoder.name())
+            || !open::same_encoder(
+                &known::without_tables(&found.encoder),
+                &known::without_tables(encoder.name()),
+            )
             || found.channels != channels
         {
             let message = format!(

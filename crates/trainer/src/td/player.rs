@@ -333,3 +333,69 @@ fn follow(
     traces.accumulate(player, &scratch.row, 0, settings.bootstrap.lambda);
     traces.follow(player, error, settings.rate)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adept_arena::open;
+    use adept_builtin::backgammon::Backgammon;
+    use adept_game::stream;
+    use adept_model::{Architecture, Optimiser, build};
+
+    /// The targets of games of hypergammon without bootstrapping, by game, `[samples, outputs]`.
+    fn targets(encoder: &str, head: &Head, along: Along) -> Vec<Vec<f32>> {
+        let game = Backgammon::new(3).unwrap();
+        let encoder = open::encoder(&game, Some(encoder)).unwrap();
+        let architecture: Architecture = serde_json::from_str(r#"{"mlp": {"hidden": [4]}}"#).unwrap();
+        let learner =
+            build(&architecture, encoder.channels(), head, Optimiser::default(), &mut stream(1, "net", 0));
+        let mut bound = GameModel::new(&game, encoder, learner.unwrap());
+        let settings = PlaySettings {
+            bootstrap: Bootstrap { lambda: 1.0, discount: 1.0, chosen: false, clip: f32::MAX },
+            explore: 0.0,
+            temperature: None,
+            rewards: None,
+            rate: 0.1,
+            traces: TraceKind::Backward,
+            along,
+        };
+        let mut player = TdPlayer::new(&game, &*bound.learner, None);
+        let play = |number| {
+            player.samples.clear();
+            let seats = Seats { agents: &mut [], by_seat: &[None, None] };
+            let mut rng = stream(5, "games", number);
+            player.play(&game, &mut bound, game.start(), seats, settings, &mut rng).unwrap();
+            player.samples.targets.clone()
+        };
+        (0..60).map(play).collect()
+    }
+
+    /// A game ends where a table knows its value, which is the target of both players: not the result of a game played on.
+    #[test]
+    fn games_end_where_tables_know_the_value() {
+        let classes = Head::Outcomes(Backgammon::new(3).unwrap().outcome_classes().unwrap());
+        for along in [Along::Both, Along::Own] {
+            let [plain, known] = ["points", "points+known:race-8"].map(|name| targets(name, &classes, along));
+            let is_certain = |p: &[f32]| p.contains(&1.0);
+            let mut open_ends = 0;
+            for (plain, known) in plain.iter().zip(&known) {
+                assert!(known.len() <= plain.len());
+                assert!(plain.chunks(6).all(is_certain));
+                let Some(first) = known.chunks(6).next() else { continue };
+                let mut mirrored = Vec::new();
+                classes.mirrored(first, &mut mirrored);
+                let near = |p: &[f32], q: &[f32]| p.iter().zip(q).all(|(p, q)| (p - q).abs() < 1e-6);
+                for p in known.chunks(6) {
+                    assert!(near(p, first) || near(p, &mirrored), "{along:?}: {p:?} {first:?}");
+                }
+                open_ends += usize::from(!is_certain(first));
+            }
+            assert!(open_ends > 5, "{open_ends} of 60 games end with a value of the table");
+            let [plain, known] =
+                ["points", "points+known:race-8"].map(|name| targets(name, &Head::Value, along));
+            let of_result = |z: &f32| (z * 3.0 - (z * 3.0).round()).abs() < 1e-5;
+            assert!(plain.iter().flatten().all(of_result) && !known.iter().flatten().all(of_result));
+            assert!(known.iter().all(|z| z.iter().all(|v| (v.abs() - z[0].abs()).abs() < 1e-6)));
+        }
+    }
+}

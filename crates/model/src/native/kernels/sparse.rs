@@ -1,7 +1,7 @@
 //! Layers whose inputs are mostly 0, such as the first layer of a board game: only the weights of the other inputs are read.
 //!
 //! Rows stay dense; the inputs that are not 0 are listed here. With finite weights a term of 0 does not change a sum, so the results
-//! are the same bits as those of the dense kernels.
+//! are the same bits as those of the dense kernels; those of rows that are alike differ by rounding.
 
 use super::dense::{Layer, Matrix, block, block_mut};
 use super::{chunks, chunks_mut, stride};
@@ -15,7 +15,7 @@ const MOST: usize = 1024;
 /// At most one in so many inputs may differ from 0.
 const SHARE: usize = 4;
 
-/// Whether the inputs of some rows are mostly 0, judged by one of them. Either answer gives the same results.
+/// Whether the inputs of some rows are mostly 0, judged by one of them. The answer does not change results, but for rounding where rows are alike.
 #[inline(always)]
 pub(super) fn is_sparse<S: Simd>(s: S, n: usize, inputs: usize, x: Matrix<'_>) -> bool {
     n > 0 && (LEAST..=MOST).contains(&inputs) && SHARE * count(s, &x.row(n / 2)[..inputs]) <= inputs
