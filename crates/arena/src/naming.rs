@@ -158,7 +158,7 @@ impl AgentSpec {
     }
 
     /// The tables of known values that it names.
-    pub(crate) fn tables(&self) -> Option<&str> {
+    pub fn tables(&self) -> Option<&str> {
         match self {
             Self::Optimal(inner) => inner.tables(),
             Self::Model { tables, .. } => tables.as_deref(),
@@ -283,9 +283,16 @@ impl Resolved {
         }
     }
 
-    /// The folder of a checkpoint or run that plays in its own way, without a prefix.
+    /// The folder of a checkpoint or run that plays in its own way, without a prefix or with `known:` alone.
     pub fn plain_folder(&self) -> Option<&Path> {
-        self.folder().filter(|_| matches!(self.spec, AgentSpec::Named(_)))
+        let is_plain = match &self.spec {
+            AgentSpec::Named(_) => true,
+            AgentSpec::Model { play, search, tables, .. } => {
+                *play == Play::Greedy && search.is_none() && tables.is_some()
+            }
+            AgentSpec::Optimal(_) => false,
+        };
+        self.folder().filter(|_| is_plain)
     }
 
     /// Whether it is `minimax`, alone or inside.

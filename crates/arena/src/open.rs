@@ -264,7 +264,10 @@ pub fn open<G: Kit>(game: &G, path: &Path, best: bool) -> Result<(GameModel<G>, 
 }
 
 /// As [`open`], with these tables of known values, joined by `+`, in place of those that the checkpoint names; `none` for none.
-pub(crate) fn open_with<G: Kit>(
+///
+/// # Errors
+/// As [`open`], or if the game has no such table.
+pub fn open_with<G: Kit>(
     game: &G,
     path: &Path,
     best: bool,

@@ -150,7 +150,10 @@ impl<'a, G: Kit> Table<'a, G> {
         }
         let found = naming::resolve(game, &options.opponent, &[])?;
         let opponent = match found.plain_folder() {
-            Some(folder) => Opponent::Model(Box::new(open::open(game, folder, options.best)?.0)),
+            Some(folder) => {
+                let (bound, _) = open::open_with(game, folder, options.best, found.spec.tables())?;
+                Opponent::Model(Box::new(bound))
+            }
             None => Opponent::Other(naming::build(game, &found, options.best)?),
         };
         Ok(Self { game, options, opponent, state, moves: Vec::new() })

@@ -208,7 +208,7 @@ fn backgammon_bot(agent: &str, seed: u64) -> Result<bot::Bot> {
     let game = Backgammon::default();
     let found = naming::resolve(&game, agent, &[])?;
     let values = match found.folder() {
-        Some(folder) => Some(adept_arena::open::open(&game, folder, false)?),
+        Some(folder) => Some(adept_arena::open::open_with(&game, folder, false, found.spec.tables())?),
         None => None,
     };
     let values = values.filter(|(_, manifest)| !manifest.head.is_policy()).map(|(bound, _)| bound);

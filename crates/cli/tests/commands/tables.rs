@@ -43,8 +43,8 @@ fn tables_are_named_in_a_config() {
     let desk = Desk::new();
     let config = |method: &str| {
         format!(
-            "name = \"known\"\nseed = 1\n[game]\nrules = \"hypergammon\"\nencoder = \"points+known:bearoff-3+known:race-8\"\n\
-             head = \"outcomes\"\n[architecture.mlp]\nhidden = [4]\n[learn]\noptimiser = \"adam\"\nrate = 0.01\n{method}"
+            "name = \"known\"\nseed = 1\nhead = \"outcomes\"\n[game]\nrules = \"hypergammon\"\n\
+             encoder = \"points+known:bearoff-3+known:race-8\"\n[architecture.mlp]\nhidden = [4]\n[learn]\noptimiser = \"adam\"\nrate = 0.01\n{method}"
         )
     };
     for (name, method) in [
@@ -52,7 +52,7 @@ fn tables_are_named_in_a_config() {
         ("exp", "[learn.expectation]\nsamples = 256\nstarts = \"rules\"\n"),
     ] {
         fs::write(desk.path("my.toml"), config(method)).unwrap();
-        desk.text(&["train", "my.toml", "--name", name]);
+        desk.text(&["train", "my.toml", "--set", &format!("name={name}")]);
         let described = desk.json(&["describe", name]);
         assert!(described.to_string().contains("points+known:bearoff-3+known:race-8"), "{described}");
     }
@@ -75,12 +75,15 @@ fn a_benchmark_of_decisions_is_built_and_asked() {
         "--truncate",
         "2",
         "--games",
-        "200",
+        "400",
+        "--gap",
+        "6",
         "--out",
         "d.csv",
     ];
     let built = desk.json(&build);
     assert!(built["finished"] == true && built["kinds"]["contact"] == 3, "{built}");
+    assert!(built["short"].as_array().unwrap().iter().all(|kind| kind != "contact"), "{built}");
     let whole = fs::read_to_string(desk.path("d.csv")).unwrap();
     assert!(desk.fails(&build, 1).contains("go on with it with --resume"));
     // Cut short, it goes on to the same file.

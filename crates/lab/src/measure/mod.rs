@@ -474,7 +474,15 @@ pub fn value_by<G: Kit>(
     texts: &[String],
     file: Option<&Path>,
 ) -> Result<Vec<PositionValue>, TrainError> {
-    let Some(mut search) = naming::evaluator(game, &naming::resolve(game, agent, &[])?, best)? else {
+    let found = naming::resolve(game, agent, &[])?;
+    // A checkpoint with other tables values positions itself.
+    if let (Some(folder), Some(tables)) = (found.plain_folder(), found.spec.tables()) {
+        let (mut bound, _) = open::open_with(game, folder, best, Some(tables))?;
+        let named = named_positions(game, texts, file)?;
+        let values = named.into_iter().map(|(name, p)| inspect::inspect(game, &mut bound, &p, name, false));
+        return Ok(values.collect::<Result<_, _>>()?);
+    }
+    let Some(mut search) = naming::evaluator(game, &found, best)? else {
         let message =
             format!("`{agent}` is an agent without values: `adept play {agent}` shows how it plays");
         return Err(OpenError::Unknown(message).into());
