@@ -176,8 +176,9 @@ fn found<G: Kit>(
                 all.push(candidate);
             }
         }
-        let is_full = |kind: &&str| by_kind.get(kind).is_some_and(|all| all.len() == options.count);
-        if if kinds.is_empty() { is_full(&ANY) } else { kinds.iter().all(|kind| is_full(&kind)) } {
+        let is_full = |kind: &&'static str| by_kind.get(kind).is_some_and(|all| all.len() == options.count);
+        let names = if kinds.is_empty() { &[ANY] } else { kinds };
+        if names.iter().all(is_full) {
             break;
         }
     }

@@ -324,7 +324,10 @@ impl Sweeps {
             let below = e.iter().all(|e| *e >= 0.0)
                 && self.all(&of(-1.0), Measure::Equity, |at, value| value <= exact[at] + e[at]);
             if below && self.all(&of(1.0), Measure::Equity, |at, value| value >= exact[at] - e[at]) {
-                let fits = |at: &usize| at % n > 0 && at / n > 0 && self.sides.fit(at % n, at / n);
+                let fits = |at: &usize| {
+                    let (own, opponent) = (at % n, at / n);
+                    own.min(opponent) > 0 && self.sides.fit(own, opponent)
+                };
                 return (0..e.len()).filter(fits).map(|at| e[at]).fold(0.0, f64::max);
             }
         }

@@ -38,12 +38,15 @@ pub(super) fn names() -> Vec<Named> {
     [6, 8, 10].map(race).into_iter().chain([6, 8, 10].map(bearoff)).collect()
 }
 
+/// A table by number of checkers and name.
+type Kept = (u8, String, Arc<dyn Valuation<Backgammon>>);
+
 /// The table of this name. Tables are kept while the program runs: agents come and go.
 pub(super) fn table(game: &Backgammon, name: &str) -> Found<Arc<dyn Valuation<Backgammon>>> {
-    static KEPT: Mutex<Vec<(u8, String, Arc<dyn Valuation<Backgammon>>)>> = Mutex::new(Vec::new());
+    static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
     // Others wait meanwhile, so that a table is opened once.
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_this = |(checkers, known, _): &&(u8, String, _)| *checkers == game.checkers() && known == name;
+    let is_this = |(checkers, known, _): &&Kept| *checkers == game.checkers() && known == name;
     if let Some((.., found)) = kept.iter().find(is_this) {
         return Some(Ok(found.clone()));
     }

@@ -117,7 +117,10 @@ fn a_match_is_reviewed() {
     assert_eq!(&alone["players"][0], other);
     assert!(alone["worst"].as_array().unwrap().iter().all(|worst| worst["player"] == other["name"]));
     let error = desk.fails(&[&review[..], &["--player", "An"]].concat(), 1);
-    assert!(error.contains("no player is named `An`: did you mean `Ann`?"), "{error}");
+    assert!(
+        error.contains("no player is named `An`; players are Ann, J\u{f6}rgen; did you mean `Ann`?"),
+        "{error}"
+    );
     // What cannot be reviewed.
     let error = desk.fails(&["review", "m.mat", "--by", "oracle", "--game", "hypergammn"], 1);
     assert!(error.contains("no game named `hypergammn`: did you mean `hypergammon`?"), "{error}");

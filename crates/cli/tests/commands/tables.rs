@@ -44,7 +44,7 @@ fn tables_are_named_in_a_config() {
     let config = |method: &str| {
         format!(
             "name = \"known\"\nseed = 1\nhead = \"outcomes\"\n[game]\nrules = \"hypergammon\"\n\
-             encoder = \"points+known:bearoff-3+known:race-8\"\n[architecture.mlp]\nhidden = [4]\n[learn]\noptimiser = \"adam\"\nrate = 0.01\n{method}"
+             encoder = \"points+known:bearoff-3+known:race-8\"\n[architecture.mlp]\nhidden = [4]\n[learn]\noptimiser = \"adam\"\nrate = 0.01\nbatch = 256\n{method}"
         )
     };
     for (name, method) in [

@@ -29,7 +29,7 @@ pub(super) struct Feed<'a, G: Kit> {
 }
 
 enum Supply<'a, G: Kit> {
-    Examples(Examples<G>),
+    Examples(Box<Examples<G>>),
     Backups(Box<Backups<'a, G>>),
 }
 
@@ -93,7 +93,7 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
                     steps: Vec::new(),
                 }))
             }
-            _ => Supply::Examples(Examples::new(game, config, seed, With::of(bound))?),
+            _ => Supply::Examples(Box::new(Examples::new(game, config, seed, With::of(bound))?)),
         });
         Ok(())
     }

@@ -38,7 +38,7 @@ pub(super) fn solve(points: usize, checkers: u8) -> Solved {
     let (mut all, mut first) = (Goal::new(), Goal::new());
     let mut steps = [const { Vec::new() }; 6];
     for rank in 1..sides {
-        if rank % 4096 == 0 {
+        if rank.is_multiple_of(4096) {
             work::share(&what, rank as f64 / sides as f64);
         }
         ranks.steps(&ranks.counts(rank), rank, &mut steps);
