@@ -101,14 +101,7 @@ impl<G: Game> Encoder<G> for WithKnown<G> {
     }
 
     fn known(&self, game: &G, after: Afterstate<'_, G>, outcomes: &mut Vec<f32>) -> Option<f32> {
-        self.tables.iter().find_map(|table| {
-            let value = table.value(game, after);
-            if value.is_nan() {
-                return None;
-            }
-            table.outcomes(game, after, outcomes);
-            Some(value as f32)
-        })
+        self.tables.iter().find_map(|table| table.tell(game, after, outcomes)).map(|value| value as f32)
     }
 
     fn knows(&self) -> bool {

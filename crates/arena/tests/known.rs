@@ -32,7 +32,7 @@ fn table(
     ["bearoff-2", "race-8"].iter().find_map(|name| {
         let table = game.table(name).unwrap().unwrap();
         let mut outcomes = Vec::new();
-        table.outcomes(game, after, &mut outcomes).then(|| (table.value(game, after) as f32, outcomes))
+        table.tell(game, after, &mut outcomes).map(|value| (value as f32, outcomes))
     })
 }
 
@@ -117,7 +117,8 @@ fn targets_come_from_tables() {
     found.expectation(&mut target);
     let race = game.table("race-8").unwrap().unwrap();
     let mut table = Vec::new();
-    assert!(race.outcomes(&game, Afterstate { state: &state, action: None, player: 1 }, &mut table));
+    let after = Afterstate { state: &state, action: None, player: 1 };
+    assert!(race.tell(&game, after, &mut table).is_some());
     // The play of the table is not quite the best.
     for (target, table) in target.iter().zip(&table) {
         assert!((target - table).abs() < 0.02, "{target} {table}");

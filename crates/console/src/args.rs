@@ -303,6 +303,22 @@ pub(crate) struct RolloutArgs {
     /// Positions in the game's text form (see adept value --help), with or without the roll.
     #[arg(required = true, value_name = "POSITION")]
     pub(crate) positions: Vec<String>,
+    #[command(flatten)]
+    pub(crate) by: RolloutBy,
+    /// Games of each position. Multiples of 36, better of 1296, spread the first throws of two dice evenly.
+    #[arg(long, value_name = "N", default_value_t = 1296, value_parser = clap::value_parser!(u64).range(2..=limits::GAMES))]
+    pub(crate) trials: u64,
+    /// Keep the sums of all games in this file, from which --resume goes on.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Go on from the file of an earlier call, if it is there; with a larger number of trials too.
+    #[arg(long, requires = "out")]
+    pub(crate) resume: bool,
+}
+
+/// Who plays rollouts, and how.
+#[derive(Debug, Args)]
+pub(crate) struct RolloutBy {
     /// The agent that plays both sides and whose values tell luck: a checkpoint, a search such as search:2:CHECKPOINT, or a valuation
     /// such as oracle.
     #[arg(long, value_name = "AGENT")]
@@ -313,9 +329,6 @@ pub(crate) struct RolloutArgs {
     /// Use the best checkpoint of the run.
     #[arg(long)]
     pub(crate) best: bool,
-    /// Games of each position. Multiples of 36, better of 1296, spread the first throws of two dice evenly.
-    #[arg(long, value_name = "N", default_value_t = 1296, value_parser = clap::value_parser!(u64).range(2..=limits::GAMES))]
-    pub(crate) trials: u64,
     /// Cut games off after so many moves, and take the agent's value of what is left. Default: play to the end.
     #[arg(long, value_name = "PLIES", value_parser = clap::value_parser!(u32).range(1..=i64::from(limits::TRUNCATION)))]
     pub(crate) truncate: Option<u32>,
@@ -325,12 +338,6 @@ pub(crate) struct RolloutArgs {
     /// Threads. Default: all cores. Results do not depend on it.
     #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
     pub(crate) threads: usize,
-    /// Keep the sums of all games in this file, from which --resume goes on.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
-    /// Go on from the file of an earlier call, if it is there; with a larger number of trials too.
-    #[arg(long, requires = "out")]
-    pub(crate) resume: bool,
 }
 
 #[derive(Debug, Args)]
@@ -355,12 +362,8 @@ pub(crate) enum DecisionsAction {
 
 #[derive(Debug, Args)]
 pub(crate) struct BuildDecisionsArgs {
-    /// The agent that plays games and rollouts: a checkpoint, a search such as search:2:CHECKPOINT, or a valuation.
-    #[arg(long, value_name = "AGENT")]
-    pub(crate) with: String,
-    /// Rule set. Default: the rule set of the checkpoint.
-    #[arg(long, value_name = "RULES")]
-    pub(crate) game: Option<String>,
+    #[command(flatten)]
+    pub(crate) by: RolloutBy,
     /// Decisions of each kind: the kinds of the game, such as contact and race.
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub(crate) count: u64,
@@ -376,15 +379,6 @@ pub(crate) struct BuildDecisionsArgs {
     /// Games of each rollout. Multiples of 36 spread the first throws of two dice evenly.
     #[arg(long, value_name = "N", default_value_t = 144, value_parser = clap::value_parser!(u64).range(2..=limits::GAMES))]
     pub(crate) trials: u64,
-    /// Cut rollouts off after so many moves, and take the agent's value of what is left. Default: play to the end.
-    #[arg(long, value_name = "PLIES", value_parser = clap::value_parser!(u32).range(1..=i64::from(limits::TRUNCATION)))]
-    pub(crate) truncate: Option<u32>,
-    /// Seed of games and dice.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=limits::SEED))]
-    pub(crate) seed: u64,
-    /// Threads. Default: all cores. Results do not depend on it.
-    #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
-    pub(crate) threads: usize,
     /// File to write.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
@@ -406,6 +400,9 @@ pub(crate) struct RunDecisionsArgs {
     /// Seed of agents that vary their play.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=limits::SEED))]
     pub(crate) seed: u64,
+    /// Threads. Default: all cores. Results do not depend on it.
+    #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
+    pub(crate) threads: usize,
 }
 
 #[derive(Debug, Args)]

@@ -39,10 +39,10 @@ pub trait Valuation<G: Game>: Send + Sync {
     /// unknown.
     fn value(&self, game: &G, after: Afterstate<'_, G>) -> f64;
 
-    /// Appends the probability of each class of results for that player, as [`Kit::outcome_classes`] lists them, and returns true; false
-    /// where it knows none.
-    fn outcomes(&self, _game: &G, _after: Afterstate<'_, G>, _to: &mut Vec<f32>) -> bool {
-        false
+    /// The value, none if unknown. Appends the probability of each class of results for that player, as [`Kit::outcome_classes`] lists
+    /// them, if it knows these too.
+    fn tell(&self, game: &G, after: Afterstate<'_, G>, _outcomes: &mut Vec<f32>) -> Option<f64> {
+        Some(self.value(game, after)).filter(|value| !value.is_nan())
     }
 
     /// Prefetches the memory that [`value`](Self::value) will read for this state.
@@ -126,6 +126,8 @@ pub struct Positions<G: Game> {
     pub class: fn(&G::State) -> u64,
     /// What the number of a class means, such as "stones on the board".
     pub class_name: &'static str,
+    /// A name for each number of a class from 0, such as "race", by which benchmarks group decisions; none if numbers say enough.
+    pub class_names: &'static [&'static str],
     /// The classes with all their positions, in ascending order. If none, errors by class are measured on positions of a
     /// distribution.
     pub classes: Vec<PositionClass<G>>,
@@ -139,7 +141,14 @@ impl<G: Game> Positions<G> {
 
     /// Positions of one class.
     pub fn new(distributions: Vec<Distribution<G>>, number: fn(&G::State) -> u64) -> Self {
-        Self { distributions, number, class: |_| 0, class_name: "class", classes: Vec::new() }
+        Self {
+            distributions,
+            number,
+            class: |_| 0,
+            class_name: "class",
+            class_names: &[],
+            classes: Vec::new(),
+        }
     }
 
     /// Whether there are none.
@@ -282,16 +291,6 @@ pub trait Kit: Game + Sized {
     /// What a player may want to know at a decision, for hints in play beside what the opponent thinks: lines that end with a line
     /// break.
     fn advice(&self, _state: &Self::State, _player: usize) -> Option<String> {
-        None
-    }
-
-    /// The kinds of decisions that benchmarks tell apart, such as contact and race. By default all are of one kind.
-    fn kinds(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// The kind of a decision: one of [`kinds`](Self::kinds).
-    fn kind(&self, _state: &Self::State) -> Option<&'static str> {
         None
     }
 

@@ -117,12 +117,12 @@ pub trait AnyGame: Rules {
     /// Builds a benchmark of decisions.
     fn build_decisions(&self, options: &BuildOptions, cancel: &Cancel) -> Result<Built, TrainError>;
 
-    /// What an agent loses on a benchmark of decisions.
+    /// What an agent loses on a benchmark of decisions. `draws` are the seed and the number of threads.
     fn grade_decisions(
         &self,
         path: &Path,
         agent: &str,
-        seed: u64,
+        draws: (u64, usize),
         cancel: &Cancel,
     ) -> Result<Graded, TrainError>;
 
@@ -329,10 +329,10 @@ impl<G: Kit> AnyGame for G {
         &self,
         path: &Path,
         agent: &str,
-        seed: u64,
+        draws: (u64, usize),
         cancel: &Cancel,
     ) -> Result<Graded, TrainError> {
-        decisions::grade(self, path, agent, seed, cancel)
+        decisions::grade(self, path, agent, draws, cancel)
     }
 
     fn review(&self, options: &ReviewOptions, cancel: &Cancel) -> Result<Review, TrainError> {

@@ -3,6 +3,7 @@
 //! The file is a table: a line for each move that was rolled out, the best by the agent's values, with the decision's number, kind and
 //! position. Lines that begin with `#` say how it was made.
 
+use crate::rollouts;
 use adept_arena::matches::Net;
 use adept_arena::rollout::{Options, Sums, roll_out, viewer};
 use adept_arena::{Agent, Decision, Evaluator, Luck, OpenError, Resolved, Scratch, naming};
@@ -26,6 +27,8 @@ use std::path::{Path, PathBuf};
 pub struct BuildOptions {
     /// The agent that plays the games and the rollouts: a checkpoint, a search, or a valuation.
     pub agent: String,
+    /// Whether it plays by the best checkpoint of a run in place of the latest.
+    pub best: bool,
     /// Decisions of each kind.
     pub count: usize,
     /// Most games that are played to find them.
@@ -92,8 +95,12 @@ pub struct Graded {
 /// What decisions are called in games that do not tell them apart.
 const ANY: &str = "any";
 
-fn kind<G: Kit>(game: &G, state: &G::State) -> &'static str {
-    game.kind(state).unwrap_or(ANY)
+/// The kinds of decisions: the classes of positions that have names, or a single one.
+fn kinds_of<G: Kit>(game: &G) -> &'static [&'static str] {
+    match game.positions().class_names {
+        [] => &[ANY],
+        names => names,
+    }
 }
 
 /// The size of the unit of a game on the scale of values, which is [−1, 1].
@@ -121,10 +128,10 @@ fn found<G: Kit>(
             "`{name}` does not play by its highest value: name a checkpoint, a valuation, or a search of one"
         )
     };
-    let mut values =
-        naming::values(game, agent, false)?.ok_or_else(|| OpenError::Unknown(named(&options.agent)))?;
+    let mut values = naming::values(game, agent, options.best)?
+        .ok_or_else(|| OpenError::Unknown(named(&options.agent)))?;
     let what = "playing games for decisions";
-    let kinds = game.kinds();
+    let (kinds, class) = (kinds_of(game), game.positions().class);
     let mut by_kind: BTreeMap<&'static str, Vec<Candidate<G>>> = BTreeMap::new();
     let (mut actions, mut listed) = (Vec::new(), Vec::new());
     for number in 0..options.games {
@@ -136,7 +143,8 @@ fn found<G: Kit>(
         let mut state = game.start();
         // One decision of each kind, each equally likely: how many there were so far, and the one that is kept.
         let mut here: BTreeMap<&'static str, (u32, Candidate<G>)> = BTreeMap::new();
-        loop {
+        // Some games never end.
+        while !cancel.requested() {
             let player = match game.turn(&state) {
                 Turn::Over => break,
                 Turn::Chance => {
@@ -154,7 +162,7 @@ fn found<G: Kit>(
             };
             let gap = |second: usize| f64::from(listed[best] - listed[second]) * size(game);
             if order.get(1).is_some_and(|&second| gap(second) <= options.gap) {
-                let kind = kind(game, &state);
+                let kind = kinds.get(class(&state) as usize).copied().unwrap_or(ANY);
                 let seen = here.get(kind).map_or(0, |(seen, _)| *seen) + 1;
                 if rng.random_range(0..seen) == 0 {
                     let actions = order.iter().take(options.moves).map(|&i| actions[i].clone()).collect();
@@ -177,8 +185,7 @@ fn found<G: Kit>(
             }
         }
         let is_full = |kind: &&'static str| by_kind.get(kind).is_some_and(|all| all.len() == options.count);
-        let names = if kinds.is_empty() { &[ANY] } else { kinds };
-        if names.iter().all(is_full) {
+        if kinds.iter().all(is_full) {
             break;
         }
     }
@@ -195,13 +202,12 @@ const COLUMNS: [&str; 6] = ["decision", "kind", "position", "move", "equity", "e
 /// If the agent has no values, the game hides information or is not zero-sum, or the file is another one or cannot be written.
 pub fn build<G: Kit>(game: &G, options: &BuildOptions, cancel: &Cancel) -> Result<Built, TrainError> {
     let agent = naming::resolve(game, &options.agent, &[])?;
-    let open = || Luck::open(game, &agent, false);
+    let open = || Luck::open(game, &agent, options.best);
     open()?;
-    let head = head_of(game, options);
+    let head = head_of(game, options, rollouts::checksum_of(&agent, options.best)?);
     let (mut text, done) = begin(options, &head)?;
     let all = found(game, &agent, options, cancel)?;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
-    let pool = pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?;
+    let pool = pool_of(options.threads)?;
     let how = Options { trials: options.trials, truncate: options.truncate, seed: options.seed };
     let stop = || cancel.requested();
     let what = format!("rolling out {} decisions", all.len());
@@ -257,10 +263,14 @@ pub fn build<G: Kit>(game: &G, options: &BuildOptions, cancel: &Cancel) -> Resul
     }
     work::share(&what, 1.0);
     files.replace(&options.out, text.as_bytes()).map_err(ModelError::from)?;
-    let names = if game.kinds().is_empty() { &[ANY] } else { game.kinds() };
     let is_short = |kind: &&&str| kinds.get(**kind).is_none_or(|&found| found < options.count);
-    let short = names.iter().filter(is_short).map(|kind| (*kind).to_string()).collect();
+    let short = kinds_of(game).iter().filter(is_short).map(|kind| (*kind).to_string()).collect();
     Ok(Built { path: options.out.clone(), kinds, short, finished })
+}
+
+fn pool_of(threads: usize) -> Result<rayon::ThreadPool, ModelError> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))
 }
 
 /// A field of a table of commas.
@@ -272,16 +282,17 @@ fn quoted(text: &str) -> Cow<'_, str> {
 }
 
 /// How a benchmark was made: what must be the same to go on with it.
-fn head_of<G: Kit>(game: &G, options: &BuildOptions) -> String {
+fn head_of<G: Kit>(game: &G, options: &BuildOptions, checksum: Option<String>) -> String {
     let BuildOptions { agent, count, games, moves, gap, trials, seed, .. } = options;
     let cut = options
         .truncate
         .map_or_else(|| "played to the end".into(), |plies| format!("cut off after {plies} moves"));
+    let checkpoint = checksum.map_or_else(String::new, |sum| format!("# The checkpoint is {sum}.\n"));
     let unit = game.unit().map_or_else(String::new, |unit| format!(" {}", unit.name));
     format!(
         "# Decisions of {} by rollouts of {agent}: {trials} games each, {cut}, seed {seed}.\n\
          # Of at most {games} games of that agent, up to {count} of each kind; the {moves} best moves, the best two within {gap}{unit}.\n\
-         # The equity is that of the player to move, with the standard error of the rollout.\n{}\n",
+         {checkpoint}# The equity is that of the player to move, with the standard error of the rollout.\n{}\n",
         game.name(),
         COLUMNS.join(",")
     )
@@ -357,8 +368,11 @@ fn read<G: Kit>(game: &G, path: &Path) -> Result<Vec<Question<G>>, GameError> {
     }
 }
 
+/// Decisions that the same agent is asked, one after another.
+const CHUNK: usize = 16;
+
 /// What an agent loses on a benchmark, against the best of the moves that were rolled out. A move that was not counts as the worst of
-/// them. Draws of an agent that varies its play come from `seed`.
+/// them. Draws of an agent that varies its play come from `seed`. `threads` is their number, 0 for all cores.
 ///
 /// # Errors
 /// A fault of the file, or an agent that is not available.
@@ -366,7 +380,7 @@ pub fn grade<G: Kit>(
     game: &G,
     path: &Path,
     agent: &str,
-    seed: u64,
+    (seed, threads): (u64, usize),
     cancel: &Cancel,
 ) -> Result<Graded, TrainError> {
     let questions = read(game, path)?;
@@ -388,7 +402,8 @@ pub fn grade<G: Kit>(
     // Other programs answer one question at a time.
     let mut losses = Vec::with_capacity(questions.len());
     let single = resolved.meaning == adept_arena::Meaning::Peer;
-    let chunk = if single { 1 } else { 64 };
+    let pool = pool_of(threads)?;
+    let chunk = if single { 1 } else { CHUNK * pool.current_num_threads() };
     let mut first = single.then(|| naming::build(game, &resolved, false)).transpose()?;
     for (block, part) in questions.chunks(chunk).enumerate() {
         if cancel.requested() {
@@ -410,7 +425,7 @@ pub fn grade<G: Kit>(
                     let mut agent = naming::build(game, &resolved, false)?;
                     chunk.iter().map(|item| Ok(lost(*item, &mut agent)?)).collect()
                 };
-                let found: Vec<_> = numbered.par_chunks(16).map(of_chunk).collect();
+                let found: Vec<_> = pool.install(|| numbered.par_chunks(CHUNK).map(of_chunk).collect());
                 for losses_of_chunk in found {
                     losses.extend(losses_of_chunk?);
                 }

@@ -2,7 +2,7 @@
 
 use adept_arena::matches::{ByClass, Net};
 use adept_arena::rollout::{Options, Sums, roll_out, viewer};
-use adept_arena::{Luck, OpenError, inspect, naming};
+use adept_arena::{Luck, OpenError, Resolved, inspect, naming};
 use adept_game::Kit;
 use adept_ground::files::{FileError, Files};
 use adept_ground::{limits, work};
@@ -12,7 +12,7 @@ use adept_trainer::settings::differences;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// What to roll out, and how.
@@ -120,13 +120,10 @@ pub fn rollouts_of<G: Kit>(
             viewer(game, &state).map(|player| (state, player)).ok_or_else(|| over(text))
         })
         .collect::<Result<_, _>>()?;
-    let sum = |folder: &Path| {
-        Ok::<_, ModelError>(checkpoint::manifest(&checkpoint::locate(folder, options.best)?)?.checksum)
-    };
     let plan = Plan {
         game: game.name().into(),
         agent: options.agent.clone(),
-        checkpoint: agent.folder().map(sum).transpose()?.map(|sum| format!("{sum:?}")),
+        checkpoint: checksum_of(&agent, options.best)?,
         seed: options.seed,
         truncate: options.truncate,
         positions: options.positions.clone(),
@@ -174,6 +171,12 @@ pub fn rollouts_of<G: Kit>(
         rollouts: options.positions.iter().zip(&saved.sums).zip(&starts).filter_map(shown).collect(),
         finished: saved.sums.iter().all(|sums| sums.equity.deals >= options.trials),
     })
+}
+
+/// The checksum of an agent's checkpoint, if it plays by one.
+pub(crate) fn checksum_of(agent: &Resolved, best: bool) -> Result<Option<String>, ModelError> {
+    let of = |folder| Ok(checkpoint::manifest(&checkpoint::locate(folder, best)?)?.checksum);
+    agent.folder().map(of).transpose()
 }
 
 /// The result of these sums.

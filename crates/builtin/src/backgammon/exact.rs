@@ -366,7 +366,7 @@ impl Table {
     /// take about 125 CPU-seconds and 1.1 GB of memory. `threads` is their number, 0 for one a core; the table does not depend on it.
     ///
     /// # Errors
-    /// If the system starts no threads.
+    /// If the system starts no threads, or no bound of the errors can be proved.
     ///
     /// # Panics
     /// If `checkers` is not 1 to 3, or `change` is not above 1e-14.
@@ -375,10 +375,10 @@ impl Table {
         assert!(change > 1e-14, "rounding changes equities by more than {change}");
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|e| GameError::new(format!("the system starts no threads: {e}")))?;
-        Ok(pool.install(|| Self::solved(checkers, change)))
+        pool.install(|| Self::solved(checkers, change))
     }
 
-    fn solved(checkers: u8, change: f64) -> Self {
+    fn solved(checkers: u8, change: f64) -> Result<Self, GameError> {
         let what = format!("solving backgammon with {checkers} checkers a side");
         work::share(&what, 0.0);
         let sweeps = Sweeps::of(checkers);
@@ -387,11 +387,13 @@ impl Table {
         let report =
             |most: f64| work::share(&what, ((most / 3.0).ln() / (change / 3.0).ln()).clamp(0.0, 0.99));
         let (turned, bound) = sweeps.solve(change, report);
-        assert!(bound.is_finite(), "no bound of the errors could be proved");
+        if bound.is_infinite() {
+            return Err(GameError::new("no bound of the errors could be proved: take a smaller change"));
+        }
         work::share(&what, 1.0);
         let sides = sweeps.sides;
         let values = (0..n * n).map(|at| turned[at % n * n + at / n] as f32).collect();
-        Self { checkers, sides, values, bound }
+        Ok(Self { checkers, sides, values, bound })
     }
 
     /// Number of checkers a side.

@@ -130,26 +130,6 @@ impl Kit for Backgammon {
         fits.then(|| Ok(Box::new(Gnubg::open(place)?) as _))
     }
 
-    fn kinds(&self) -> &'static [&'static str] {
-        match self.checkers() {
-            15 => &["back-game", "bear-off", "contact", "crashed", "race"],
-            // With few checkers all are crashed, and two anchors are all there is.
-            _ => &["bear-off", "contact", "race"],
-        }
-    }
-
-    fn kind(&self, state: &State) -> Option<&'static str> {
-        let position = state.position();
-        Some(match position.phase() {
-            Phase::Bearoff => "bear-off",
-            Phase::Race => "race",
-            Phase::Crashed | Phase::Contact if self.checkers() < 15 => "contact",
-            Phase::Crashed => "crashed",
-            Phase::Contact if position.is_back_game() => "back-game",
-            Phase::Contact => "contact",
-        })
-    }
-
     fn history_suffix(&self) -> Option<&'static str> {
         Some(mat::SUFFIX)
     }
@@ -190,25 +170,22 @@ impl Kit for Backgammon {
         if checkers == Self::default().checkers() {
             let about = "positions of games of random moves, after 1 to 80 of them";
             return Positions {
-                class: |state| match state.position().phase() {
-                    Phase::Bearoff => 0,
-                    Phase::Race => 1,
-                    Phase::Crashed => 2,
-                    Phase::Contact => 3,
+                class: |state| match state.position() {
+                    position if position.is_back_game() => 4,
+                    position => position.phase() as u64,
                 },
-                class_name: "phase: 0 bear-off, 1 race, 2 crashed, 3 contact",
+                class_name: "phase: 0 bear-off, 1 race, 2 crashed, 3 contact, 4 back game",
+                class_names: &["bear-off", "race", "crashed", "contact", "back-game"],
                 ..Positions::new(vec![Distribution::new("random", about, played_at_random)], hashed)
             };
         }
         let draw = move |rng: &mut dyn Rng| any_position(checkers, rng);
         let about = "all positions equally often, reached in play or not";
         Positions {
-            class: |state| match state.position().phase() {
-                Phase::Bearoff => 0,
-                Phase::Race => 1,
-                Phase::Crashed | Phase::Contact => 2,
-            },
+            // With few checkers every side is crashed.
+            class: |state| state.position().phase().min(Phase::Crashed) as u64,
             class_name: "phase: 0 bear-off, 1 race, 2 contact",
+            class_names: &["bear-off", "race", "contact"],
             ..Positions::new(vec![Distribution::new("all", about, draw)], number)
         }
     }

@@ -134,36 +134,32 @@ trait Tell: Send + Sync {
     fn chances(&self, to_roll: Position) -> Option<Chances>;
 }
 
-/// The chances of a state before a roll, and whether they are those of the player who acted.
-fn told(table: &impl Tell, after: Afterstate<'_, Backgammon>) -> Option<(Chances, bool)> {
-    let position = after.state.position();
-    if after.state.stage != Stage::Roll || position.is_over() {
-        return None;
-    }
-    Some((table.chances(position)?, after.player == after.state.player))
-}
-
 /// What a table tells, as a valuation.
 struct Known<T>(T);
 
 impl<T: Tell> Valuation<Backgammon> for Known<T> {
     fn value(&self, game: &Backgammon, after: Afterstate<'_, Backgammon>) -> f64 {
-        if after.state.position().is_over() {
-            return game.utility(after.state, after.player) / game.scale();
-        }
-        told(&self.0, after).map_or(f64::NAN, |(chances, own)| {
-            (if own { chances.equity() } else { -chances.equity() }) / game.scale()
-        })
+        self.tell(game, after, &mut Vec::new()).unwrap_or(f64::NAN)
     }
 
-    fn outcomes(&self, _: &Backgammon, after: Afterstate<'_, Backgammon>, to: &mut Vec<f32>) -> bool {
-        let Some((chances, own)) = told(&self.0, after) else { return false };
-        let mut classes = chances.classes();
-        if !own {
-            classes.reverse();
+    fn tell(
+        &self,
+        game: &Backgammon,
+        after: Afterstate<'_, Backgammon>,
+        outcomes: &mut Vec<f32>,
+    ) -> Option<f64> {
+        let position = after.state.position();
+        if after.state.stage != Stage::Roll || position.is_over() {
+            return None;
         }
-        to.extend(classes.map(|p| p as f32));
-        true
+        let chances = self.0.chances(position)?;
+        let (mut classes, mut equity) = (chances.classes(), chances.equity());
+        if after.player != after.state.player {
+            classes.reverse();
+            equity = -equity;
+        }
+        outcomes.extend(classes.map(|p| p as f32));
+        Some(equity / game.scale())
     }
 }
 
@@ -242,19 +238,20 @@ mod tests {
         let table = game.table(name).unwrap().unwrap();
         let after = Afterstate { state: &state, action: None, player: 0 };
         let mut classes = Vec::new();
-        let known = table.outcomes(game, after, &mut classes);
-        assert_eq!(known, !table.value(game, after).is_nan());
-        if known {
+        let told = table.tell(game, after, &mut classes);
+        assert_eq!(told.is_some(), !table.value(game, after).is_nan());
+        if let Some(value) = told {
+            assert_eq!(value, table.value(game, after));
             let points: f32 = classes.iter().zip([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0]).map(|(p, w)| p * w).sum();
-            assert!((f64::from(points) - table.value(game, after) * 3.0).abs() < 1e-6);
+            assert!((f64::from(points) - value * 3.0).abs() < 1e-6);
             // The other player sees the mirror image.
             let other = Afterstate { player: 1, ..after };
             let mut mirrored = Vec::new();
-            assert!(table.outcomes(game, other, &mut mirrored));
+            assert_eq!(table.tell(game, other, &mut mirrored), Some(-value));
             mirrored.reverse();
             assert_eq!(mirrored, classes);
         }
-        known.then(|| classes.try_into().unwrap())
+        told.map(|_| classes.try_into().unwrap())
     }
 
     #[test]

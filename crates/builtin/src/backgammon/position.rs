@@ -107,12 +107,13 @@ impl Position {
         }
     }
 
-    /// Whether a side plays a back game: it holds two points in the home of the other side, which is ahead in the race.
+    /// Whether a side plays a back game: in contact, and not crashed, it holds two points in the home of the other side, which is ahead in
+    /// the race.
     pub fn is_back_game(self) -> bool {
         let holds = |side: Side, other: Side| {
             (19..=24).filter(|&point| side.on(point) > 1).count() > 1 && side.pips() > other.pips()
         };
-        holds(self.own, self.opponent) || holds(self.opponent, self.own)
+        self.phase() == Phase::Contact && (holds(self.own, self.opponent) || holds(self.opponent, self.own))
     }
 
     /// The gnubg Position ID, 14 characters, such as `4HPwATDgc/ABMA` for the start.

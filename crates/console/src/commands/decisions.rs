@@ -22,19 +22,20 @@ fn build(games: &dyn Catalogue, args: &BuildDecisionsArgs, as_json: bool) -> Res
         bail!("--gap {}: write a number of 0 or more", args.gap);
     }
     let options = BuildOptions {
-        agent: args.with.clone(),
+        agent: args.by.with.clone(),
+        best: args.by.best,
         count: args.count as usize,
         games: args.games,
         moves: args.moves as usize,
         gap: args.gap,
         trials: args.trials,
-        truncate: args.truncate,
-        seed: args.seed,
-        threads: args.threads,
+        truncate: args.by.truncate,
+        seed: args.by.seed,
+        threads: args.by.threads,
         out: args.out.clone(),
         resume: args.resume,
     };
-    let game = game_of(games, &args.with, args.game.as_deref(), false)?;
+    let game = game_of(games, &args.by.with, args.by.game.as_deref(), args.by.best)?;
     let stopping = "\nstopping, with the decisions finished so far (again to stop at once)";
     let built = game.build_decisions(&options, &on_interrupt(stopping))?;
     if as_json {
@@ -62,7 +63,7 @@ fn grade(games: &dyn Catalogue, args: &RunDecisionsArgs, as_json: bool) -> Resul
     let cancel = on_interrupt("\nstopping (again to stop at once)");
     let mut all = Vec::with_capacity(args.agents.len());
     for agent in &args.agents {
-        all.push(game.grade_decisions(&args.file, agent, args.seed, &cancel)?);
+        all.push(game.grade_decisions(&args.file, agent, (args.seed, args.threads), &cancel)?);
     }
     if as_json {
         return output::json(&json!({ "file": args.file, "agents": all }));

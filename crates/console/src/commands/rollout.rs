@@ -15,17 +15,17 @@ const STOPPING: &str = "\nstopping, with the games played so far (again to stop 
 
 pub(crate) fn run(games: &dyn Catalogue, args: &RolloutArgs, as_json: bool) -> Result<()> {
     let options = RolloutOptions {
-        agent: args.with.clone(),
-        best: args.best,
+        agent: args.by.with.clone(),
+        best: args.by.best,
         positions: args.positions.clone(),
         trials: args.trials,
-        truncate: args.truncate,
-        seed: args.seed,
-        threads: args.threads,
+        truncate: args.by.truncate,
+        seed: args.by.seed,
+        threads: args.by.threads,
         out: args.out.clone(),
         resume: args.resume,
     };
-    let game = game_of(games, &args.with, args.game.as_deref(), args.best)?;
+    let game = game_of(games, &args.by.with, args.by.game.as_deref(), args.by.best)?;
     let found = game.roll_out(&options, &on_interrupt(STOPPING))?;
     if as_json {
         output::json(&found)?;
