@@ -2,7 +2,9 @@
 
 use super::exact::Table;
 use super::gnubg::Gnubg;
-use super::{Action, Backgammon, Expert, Phase, Points, Position, Side, Stage, State, known, mat, pubeval};
+use super::{
+    Action, Backgammon, Classed, Expert, Phase, Points, Position, Side, Stage, State, known, mat, pubeval,
+};
 use crate::Family;
 use crate::shared::Shared;
 use adept_game::{
@@ -51,6 +53,11 @@ impl Kit for Backgammon {
         Named::list(&[
             ("points", "202 inputs: checkers on each point in units, on the bar and off, of both sides"),
             ("expert", "252 inputs: points, and of each side 25 counts such as shots, primes and timing"),
+            (
+                "points+classes",
+                "points, and the phase and the pips of both sides, by which gates choose experts",
+            ),
+            ("expert+classes", "expert, and the same"),
         ])
     }
 
@@ -58,6 +65,8 @@ impl Kit for Backgammon {
         match name {
             "points" => Some(Arc::new(Points)),
             "expert" => Some(Arc::new(Expert)),
+            "points+classes" => Some(Arc::new(Classed::new(Points))),
+            "expert+classes" => Some(Arc::new(Classed::new(Expert))),
             _ => None,
         }
     }
@@ -170,11 +179,8 @@ impl Kit for Backgammon {
         if checkers == Self::default().checkers() {
             let about = "positions of games of random moves, after 1 to 80 of them";
             return Positions {
-                class: |state| match state.position() {
-                    position if position.is_back_game() => 4,
-                    position => position.phase() as u64,
-                },
-                class_name: "phase: 0 bear-off, 1 race, 2 crashed, 3 contact, 4 back game",
+                class: |state| state.position().class(),
+                class_name: Position::CLASSES,
                 class_names: &["bear-off", "race", "crashed", "contact", "back-game"],
                 ..Positions::new(vec![Distribution::new("random", about, played_at_random)], hashed)
             };

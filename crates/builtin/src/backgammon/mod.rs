@@ -17,7 +17,7 @@ mod position;
 mod pubeval;
 mod side;
 
-pub use encoders::{Expert, INPUTS, Input, Points};
+pub use encoders::{Classed, Expert, INPUTS, Input, Points};
 pub use game::{Action, Backgammon, Stage, State};
 pub use kit::{table, usual_file};
 pub use known::race_file;

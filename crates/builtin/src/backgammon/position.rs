@@ -107,13 +107,29 @@ impl Position {
         }
     }
 
+    /// What the numbers of [`class`](Self::class) mean.
+    pub const CLASSES: &str = "phase: 0 bear-off, 1 race, 2 crashed, 3 contact, 4 back game";
+
+    /// The number of its class: that of its phase, or of back games, which are contact.
+    #[inline]
+    pub fn class(self) -> u64 {
+        match self.phase() {
+            Phase::Contact if self.holds_deep() => 4,
+            phase => phase as u64,
+        }
+    }
+
     /// Whether a side plays a back game: in contact, and not crashed, it holds two points in the home of the other side, which is ahead in
     /// the race.
     pub fn is_back_game(self) -> bool {
-        let holds = |side: Side, other: Side| {
-            (19..=24).filter(|&point| side.on(point) > 1).count() > 1 && side.pips() > other.pips()
-        };
-        self.phase() == Phase::Contact && (holds(self.own, self.opponent) || holds(self.opponent, self.own))
+        self.phase() == Phase::Contact && self.holds_deep()
+    }
+
+    /// Whether a side that is behind in the race holds two points in the home of the other.
+    fn holds_deep(self) -> bool {
+        let deep = |side: Side| (side.blocks() & 0x3F << 19).count_ones() > 1;
+        let holds = |side: Side, other: Side| deep(side) && side.pips() > other.pips();
+        holds(self.own, self.opponent) || holds(self.opponent, self.own)
     }
 
     /// The gnubg Position ID, 14 characters, such as `4HPwATDgc/ABMA` for the start.

@@ -1,8 +1,10 @@
 //! Encoders of backgammon. All take the view of the player who just moved.
 
+mod classes;
 mod expert;
 mod hits;
 
+pub use classes::Classed;
 pub use expert::{Expert, INPUTS, Input};
 
 use super::{Backgammon, Side, State};

@@ -228,3 +228,28 @@ fn the_book_lists_all_inputs() {
         assert!(book.contains(&line), "docs/backgammon.md lacks {line}");
     }
 }
+
+#[test]
+fn classes_stand_beside_the_inputs_of_another_encoder() {
+    let encoder = Backgammon::default().encoder("expert+classes").unwrap();
+    let mut seen = [0; 5];
+    for (checkers, position) in positions("backgammon classes", 2_000) {
+        let game = Backgammon::new(checkers).unwrap();
+        let state = State::to_roll(position);
+        let (mut dense, mut plain, mut index) = ([0.0; 252], [0.0; 252], [0; 3]);
+        let after = Afterstate { state: &state, action: None, player: 1 };
+        encoder.encode(&game, after, RowMut { dense: &mut dense, index: &mut index });
+        Expert.encode(&game, after, RowMut { dense: &mut plain, index: &mut [] });
+        assert_eq!(dense, plain);
+        let [phase, own, opponent] = index;
+        seen[phase as usize] += 1;
+        // Player 1 has moved, so the side to roll is the opponent.
+        assert_eq!(
+            (own, opponent),
+            (position.opponent.pips().min(255).into(), position.own.pips().min(255).into())
+        );
+        assert_eq!(phase == 4, position.is_back_game());
+        assert_eq!(phase < 4, phase == position.phase() as u64);
+    }
+    assert!(seen.iter().all(|&n| n > 10), "{seen:?}");
+}
