@@ -22,6 +22,8 @@ pub enum Architecture {
     Symbolic(Symbolic),
     /// A table over two index channels selects the expert. The table is learned from the run's examples.
     Cells(Cells),
+    /// Layers that all experts of another architecture share.
+    Shared(Shared),
     /// A module for each channel, joined as the channels say what they are made of: the hierarchy that follows from the rules
     /// of a game.
     Modules(Modules),
@@ -191,6 +193,31 @@ pub struct Cells {
     /// How often, in the first half of the run, each cell goes to the expert that errs least in it. Default: 0, never.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reassign: u64,
+}
+
+/// Layers h that the networks above share: y = top(h), h = f(x W + b) for each layer.
+///
+/// Networks and gates in `top` read h unless they name `inputs`. So the experts of a mixture may have a first layer in common,
+/// which is computed once, and in play from that of the position before.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Shared {
+    /// Input channels: dense, bits or value. Default: all dense and bits channels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Vec<String>>,
+    /// Units of each shared layer, first to last.
+    pub hidden: Vec<usize>,
+    /// Activation of the shared layers: one for all or one for each.
+    #[serde(default = "tanh")]
+    pub activation: OneOrEach<Activation>,
+    /// Initial weights and biases are uniform in ±init.
+    #[serde(default)]
+    pub init: InitScale,
+    /// Factor on the run's learning rate for the weights and biases of the shared layers.
+    #[serde(default = "one")]
+    pub rate: f32,
+    /// The architecture that reads them, such as a mixture.
+    pub top: Box<Architecture>,
 }
 
 /// A module for each dense channel, in a hierarchy that the encoder declares: each channel names the channels that it is made
@@ -653,6 +680,7 @@ impl Architecture {
             }
             Self::Cells(cells) => return cells.expert.keep_random_gates(),
             Self::Residual(residual) => return residual.net.keep_random_gates(),
+            Self::Shared(shared) => return shared.top.keep_random_gates(),
             Self::Mlp(_) | Self::Modules(_) | Self::Lookup(_) | Self::Blind(_) | Self::Frozen(_) => return,
         };
         if gate.clusters.is_none() && gate.begins_as_clusters(*threshold).is_some() {
@@ -671,6 +699,7 @@ impl Architecture {
         match self {
             Self::Cells(cells) => cells.reassign.max(cells.expert.reassigns(channels)),
             Self::Residual(residual) => residual.net.reassigns(channels),
+            Self::Shared(shared) => shared.top.reassigns(channels),
             _ => {
                 self.experts(channels).into_iter().map(|expert| expert.reassigns(channels)).max().unwrap_or(0)
             }
@@ -723,6 +752,7 @@ impl Architecture {
             }
             Self::Cells(cells) => below(&cells.expert, "expert".into(), found),
             Self::Residual(residual) => below(&residual.net, "net".into(), found),
+            Self::Shared(shared) => below(&shared.top, "top".into(), found),
             Self::Mlp(_) | Self::Modules(_) | Self::Lookup(_) | Self::Blind(_) | Self::Frozen(_) => {}
         }
     }
@@ -735,6 +765,7 @@ impl Architecture {
             Self::MetaPi(_) => "meta_pi",
             Self::Symbolic(_) => "symbolic",
             Self::Cells(_) => "cells",
+            Self::Shared(_) => "shared",
             Self::Modules(_) => "modules",
             Self::Lookup(_) => "lookup",
             Self::Blind(_) => "blind",
@@ -744,12 +775,16 @@ impl Architecture {
     }
 
     /// Name and one-line description of every architecture.
-    pub const KINDS: [(&'static str, &'static str); 10] = [
+    pub const KINDS: [(&'static str, &'static str); 11] = [
         ("mlp", "multi-layer perceptron, any layers and activations, optional neuron sensitivities"),
         ("hme", "hierarchical mixture of experts: competing experts, trained by likelihood"),
         ("meta_pi", "Meta-Pi: co-operating experts, trained by the squared error of their blend"),
         ("symbolic", "an index channel of the encoder selects the expert"),
         ("cells", "a table over two index channels, learned from examples, selects the expert"),
+        (
+            "shared",
+            "layers that the networks of another architecture share, such as the experts of a mixture",
+        ),
         ("modules", "a module for each channel, joined as the rules of a game say (encoder `rules`)"),
         ("lookup", "one value per position; at the top level a table that grows"),
         ("blind", "weights of sets of bits, found by the learner, which is told nothing about them"),

@@ -168,6 +168,10 @@ fn collect<'a>(
             collect(net, channels, format!("{name}net."), Some(on), sites);
             return;
         }
+        Architecture::Shared(shared) => {
+            collect(&shared.top, channels, format!("{name}top."), on, sites);
+            return;
+        }
         Architecture::Cells(cells) => sites.push(Site { name: name.clone(), cells, on }),
         _ => {}
     }
@@ -343,6 +347,7 @@ fn inputs_of(expert: &Architecture, channels: &[Channel]) -> Option<Vec<String>>
     match expert {
         Architecture::Mlp(mlp) => mlp.inputs.clone(),
         Architecture::Residual(residual) => inputs_of(&residual.net, channels),
+        Architecture::Shared(shared) => shared.inputs.clone(),
         other => other.experts(channels).first().and_then(|first| inputs_of(first, channels)),
     }
 }

@@ -127,6 +127,7 @@ impl Program {
                 Op::Residual { prior, x, .. } => {
                     format!("residual on {} {}", self.channels[*prior].name, width(x))
                 }
+                Op::Outer { x, .. } => format!("outer {}", width(x)),
                 Op::Route { select, branches, .. } => match select {
                     Selector::All => format!("route to all of {}", branches.len()),
                     Selector::Mask(_) => format!("route to the selected of {}", branches.len()),

@@ -2,7 +2,7 @@
 
 use crate::architecture::{
     Architecture, Cells, Experts, Frozen, Gate, InitName, InitScale, Lookup, Mlp, OneOrEach, Residual,
-    SENSITIVITY_MIN, Symbolic,
+    SENSITIVITY_MIN, Shared, Symbolic,
 };
 use crate::error::ModelError;
 use crate::head::{Head, Tilt};
@@ -31,6 +31,7 @@ pub fn lower(architecture: &Architecture, channels: &[Channel], head: &Head) -> 
         head,
         outputs: head.outputs(),
         corrects: false,
+        shared: None,
         params: vec![],
         groups: vec![],
         widths: vec![],
@@ -104,6 +105,8 @@ struct Builder<'a> {
     outputs: usize,
     /// Whether the nodes are below a residual node, so that their outputs are corrections.
     corrects: bool,
+    /// The value of the shared layers below the present nodes, if there are any.
+    shared: Option<ValueId>,
     params: Vec<Param>,
     groups: Vec<Group>,
     widths: Vec<usize>,
@@ -181,6 +184,7 @@ impl Builder<'_> {
             }
             Architecture::Symbolic(symbolic) => self.symbolic(symbolic, at)?,
             Architecture::Cells(cells) => self.cells(cells, at)?,
+            Architecture::Shared(shared) => return self.shared(shared, at, density),
             Architecture::Modules(modules) => self.modules(modules, at)?,
             Architecture::Lookup(lookup) => self.lookup(lookup, at)?,
             Architecture::Blind(_) => {
@@ -300,10 +304,14 @@ impl Builder<'_> {
     fn layers(&mut self, layers: Layers<'_>, at: &At) -> Result<(Vec<Op>, ValueId), ModelError> {
         check_rates(&[layers.rate], at, "rate")?;
         check_init(layers.init, at)?;
-        let channels = self.dense_channels(layers.inputs, at)?;
-        let width = channels.iter().map(|&c| self.channels[c].kind.dense_width()).sum();
-        let mut x = self.value(width);
-        let mut ops = vec![Op::Input { channels, out: x }];
+        let (mut x, mut ops) = match (self.shared, layers.inputs) {
+            (Some(x), None) => (x, Vec::new()),
+            (_, inputs) => {
+                let channels = self.dense_channels(inputs, at)?;
+                let x = self.value(channels.iter().map(|&c| self.channels[c].kind.dense_width()).sum());
+                (x, vec![Op::Input { channels, out: x }])
+            }
+        };
         let group = self.group(layers.group, layers.rate);
         for (i, (&units, &f)) in layers.widths.iter().zip(&layers.activations).enumerate() {
             if units == 0 {
@@ -328,6 +336,48 @@ impl Builder<'_> {
             }
         }
         Ok((ops, x))
+    }
+
+    /// Lowers shared layers, and the node that reads them as a part of the same block.
+    fn shared(&mut self, shared: &Shared, at: &At, density: Option<f32>) -> Result<Block, ModelError> {
+        if shared.hidden.is_empty() {
+            return at.fail("hidden", "write at least one layer to share, such as [256]");
+        }
+        let layers = Layers {
+            inputs: shared.inputs.as_deref(),
+            widths: shared.hidden.clone(),
+            activations: each(&shared.activation, shared.hidden.len(), at, "activation", "layer")?,
+            sensitivity: None,
+            init: shared.init,
+            rate: shared.rate,
+            group: "shared",
+        };
+        let (mut ops, x) = self.layers(layers, &at.name("shared"))?;
+        let outer = self.shared.replace(x);
+        let top = self.node(&shared.top, &at.path("top").name("top"), density)?;
+        self.shared = outer;
+        if !top.ops.iter().any(|op| reads(op, x)) {
+            return at.fail(
+                "top",
+                "reads none of the shared layers: remove them, or the `inputs` of what stands on them",
+            );
+        }
+        ops.extend(top.ops);
+        Ok(Block { ops, results: top.results })
+    }
+
+    /// Lowers a branch of a route. It gets the value of shared layers from the block around it.
+    fn branch(&mut self, node: &Architecture, at: &At, density: Option<f32>) -> Result<Block, ModelError> {
+        let Some(x) = self.shared else { return self.node(node, at, density) };
+        let out = self.value(self.widths[x]);
+        self.shared = Some(out);
+        let block = self.node(node, at, density);
+        self.shared = Some(x);
+        let mut block = block?;
+        if block.ops.iter().any(|op| reads(op, out)) {
+            block.ops.insert(0, Op::Outer { x, out });
+        }
+        Ok(block)
     }
 
     /// x W + b, with parameters `NAME.weight` and `NAME.bias`.
@@ -416,7 +466,16 @@ impl Builder<'_> {
                     .fail("clusters", "write a sharpness above 0, such as 3, or 0 for random weights");
             }
             match ops[..] {
-                [_, Op::Affine { weight, .. }] => self.clusters.push(Clusters { weight, sharpness }),
+                [Op::Input { .. }, Op::Affine { weight, .. }] => {
+                    self.clusters.push(Clusters { weight, sharpness })
+                }
+                [Op::Affine { .. }] if gate.clusters.is_none() => {}
+                [Op::Affine { .. }] => {
+                    return gate_at.fail(
+                        "clusters",
+                        "a gate on shared layers cannot begin as clusters: name its `inputs`, or remove it",
+                    );
+                }
                 _ => {
                     return gate_at
                         .fail("clusters", "only a linear gate can begin as clusters: remove `hidden`");
@@ -435,7 +494,7 @@ impl Builder<'_> {
         let mut branches = Vec::with_capacity(n);
         for (i, expert) in experts.into_iter().enumerate() {
             let key = if same { "expert".to_string() } else { format!("experts.{i}") };
-            branches.push(self.node(expert, &at.path(&key).name(&format!("expert.{i}")), competing)?);
+            branches.push(self.branch(expert, &at.path(&key).name(&format!("expert.{i}")), competing)?);
         }
         let y = self.value(n * self.outputs);
         let mut out = vec![y];
@@ -505,7 +564,7 @@ impl Builder<'_> {
         let mut branches = Vec::with_capacity(n);
         for (i, expert) in experts.into_iter().enumerate() {
             let key = if same { "expert".to_string() } else { format!("experts.{i}") };
-            branches.push(self.node(expert, &at.path(&key).name(&format!("expert.{i}")), None)?);
+            branches.push(self.branch(expert, &at.path(&key).name(&format!("expert.{i}")), None)?);
         }
         let out = self.value(self.outputs);
         let ops = vec![Op::Route { select: Selector::Index(channel), branches, out: vec![out] }];
@@ -562,7 +621,7 @@ impl Builder<'_> {
         let mut branches = Vec::with_capacity(experts);
         for i in 0..experts {
             let at = at.path("expert").name(&format!("expert.{i}"));
-            branches.push(self.node(&cells.expert, &at, None)?);
+            branches.push(self.branch(&cells.expert, &at, None)?);
         }
         let out = self.value(self.outputs);
         let ops = vec![Op::Route { select: Selector::Cells(gate), branches, out: vec![out] }];
@@ -685,6 +744,18 @@ impl Builder<'_> {
         }
         let known: Vec<&str> = values.iter().map(|&c| &*self.channels[c].name).collect();
         Ok(values[one_of(name, &known, ("on", "value channel"), at)?])
+    }
+}
+
+/// Whether an op, or a branch of it, reads the value of shared layers.
+fn reads(op: &Op, value: ValueId) -> bool {
+    match op {
+        Op::Affine { x, .. } => *x == value,
+        Op::Route { branches, .. } => {
+            let first = branches.iter().filter_map(|branch| branch.ops.first());
+            first.into_iter().any(|op| matches!(op, Op::Outer { x, .. } if *x == value))
+        }
+        _ => false,
     }
 }
 

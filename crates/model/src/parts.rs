@@ -15,6 +15,7 @@ impl Architecture {
             // A frozen value may be that of a network with a linear output.
             Self::Lookup(_) | Self::Frozen(_) => (f32::NEG_INFINITY, f32::INFINITY),
             // Weights of experts are at least 0, and their sum is 1.
+            Self::Shared(shared) => shared.top.range(channels),
             Self::Hme(_) | Self::MetaPi(_) | Self::Symbolic(_) | Self::Cells(_) => {
                 let all = self.experts(channels).into_iter().map(|expert| expert.range(channels));
                 all.reduce(|(a, b), (low, high)| (a.min(low), b.max(high)))
@@ -40,6 +41,7 @@ impl Architecture {
                 }
             }
             Self::Cells(Cells { expert, experts, .. }) => vec![&**expert; *experts],
+            Self::Shared(shared) => shared.top.experts(channels),
             Self::Symbolic(Symbolic { by, expert, experts }) => match (expert, experts) {
                 (Some(expert), _) => {
                     let n = channels.iter().find(|c| c.name == *by).map_or(0, |c| match c.kind {
@@ -55,11 +57,13 @@ impl Architecture {
     }
 
     /// All networks below this node, with the prefixes of their parameter names: `expert.0`, `expert.0.expert.1`,
-    /// `net`, … Excludes lookups: a nested table has a fixed size, a table of its own grows.
+    /// `net`, … Excludes lookups: a nested table has a fixed size, a table of its own grows. Excludes what stands on shared
+    /// layers, because it is no network without them.
     pub fn parts(&self, channels: &[Channel]) -> Vec<(String, &Self)> {
         let mut parts = Vec::new();
         let nodes = match self {
             Self::Residual(residual) => vec![("net".into(), &*residual.net)],
+            Self::Shared(_) => Vec::new(),
             _ => {
                 let experts = self.experts(channels).into_iter().enumerate();
                 experts.map(|(i, expert)| (format!("expert.{i}"), expert)).collect()
@@ -81,6 +85,7 @@ impl Architecture {
         match self {
             Self::Cells(_) => true,
             Self::Residual(residual) => residual.net.has_cells(channels),
+            Self::Shared(shared) => shared.top.has_cells(channels),
             _ => self.experts(channels).into_iter().any(|expert| expert.has_cells(channels)),
         }
     }
@@ -164,6 +169,7 @@ impl Architecture {
                 return cells.expert.forget_settings();
             }
             Self::Residual(residual) => return residual.net.forget_settings(),
+            Self::Shared(shared) => return shared.top.forget_settings(),
         };
         if let Experts::List(list) = experts {
             list.iter_mut().for_each(Self::forget_settings);

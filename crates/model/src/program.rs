@@ -260,12 +260,19 @@ pub enum Op {
         /// The logits.
         out: ValueId,
     },
+    /// out = x of the enclosing block, at the rows of this branch. The first op of a branch, if it is there.
+    Outer {
+        /// A value of the enclosing block.
+        x: ValueId,
+        /// The same value here.
+        out: ValueId,
+    },
     /// Runs each branch on the rows that select it. With [`Selector::Index`], result k is result k of the selected
     /// branch. Otherwise it is the concatenation over all branches, with 0 where a branch did not run.
     Route {
         /// Which branches each row runs through.
         select: Selector,
-        /// Subprograms. They read channels and parameters, but no values of the enclosing blocks.
+        /// Subprograms. They read channels, parameters and, by [`Op::Outer`], values of the enclosing block.
         branches: Vec<Block>,
         /// One value for each result of a branch.
         out: Vec<ValueId>,

@@ -202,6 +202,7 @@ impl<'a> Row<'a> {
                 let logit = |(k, &u): (usize, &f32)| correction(k) + lambda * f64::from(u);
                 self.values[out] = utilities.iter().enumerate().map(logit).collect();
             }
+            Op::Outer { x, out } => self.values[out] = self.values[x].clone(),
             Op::Route { select, ref branches, ref out } => self.route(select, branches, out),
             Op::Gather { table, channel, out } => {
                 let width = self.program.widths[out];

@@ -101,10 +101,10 @@ fn is_steady(case: &Case) -> bool {
     pairs.fold(0.0f64, |max, (a, b)| max.max((a - b).abs() / (1.0 + a.abs()))) <= 5e-7
 }
 
-/// Seed 9962265058319238855 has layers of large weights, which 32 bits cannot follow to 1e-5.
+/// Seed 107 has layers of large weights, which 32 bits cannot follow to 1e-5.
 #[test]
 fn few_programs_are_unsteady() {
-    assert!(!is_steady(&case(9_962_265_058_319_238_855)));
+    assert!(!is_steady(&case(107)));
     let steady = (0..200).filter(|&seed| is_steady(&case(seed))).count();
     assert!(steady >= 180, "{steady} of 200");
 }

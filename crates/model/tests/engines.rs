@@ -69,6 +69,7 @@ fn the_seeds_bring_up_everything() {
                 Op::Gather { .. } => "Gather",
                 Op::Residual { .. } => "Residual",
                 Op::Concat { .. } => "Concat",
+                Op::Outer { .. } => "Outer",
                 Op::Softmax { .. } => "Softmax",
                 Op::Categorical { .. } => "Categorical",
                 Op::PriorLogits { x: None, .. } => "PriorLogits",
@@ -80,7 +81,7 @@ fn the_seeds_bring_up_everything() {
         assert!(reference::margins(&case.program, &double(&case.params), &case.rows) >= MARGIN);
         assert!(case.rows.check(&case.program.channels).is_ok());
     }
-    assert_eq!(ops.len(), 20, "{ops:?}");
+    assert_eq!(ops.len(), 21, "{ops:?}");
     assert_eq!(outputs, BTreeSet::from([1, 2, 3, 6, 10]));
     assert_eq!(features, BTreeSet::from(FEATURES));
     for (kind, _) in Architecture::KINDS {

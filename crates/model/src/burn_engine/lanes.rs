@@ -206,6 +206,7 @@ fn parameters_mut(op: &mut Op) -> Vec<&mut ParamId> {
         | Op::Categorical { .. }
         | Op::PriorLogits { .. }
         | Op::Residual { .. }
+        | Op::Outer { .. }
         | Op::Route { .. } => vec![],
     }
 }
@@ -221,6 +222,7 @@ fn values_mut(op: &mut Op) -> Vec<&mut ValueId> {
         | Op::LogSoftmax { x, out }
         | Op::Softmax { x, out }
         | Op::Threshold { x, out, .. }
+        | Op::Outer { x, out }
         | Op::Residual { x, out, .. } => vec![x, out],
         Op::Categorical { p, out } => vec![p, out],
         Op::PriorLogits { x, out, .. } => x.iter_mut().chain([out]).collect(),

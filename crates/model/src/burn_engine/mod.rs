@@ -204,6 +204,19 @@ impl Pass<'_> {
     fn lanes(&mut self, lanes: &Lanes) {
         for step in &lanes.steps {
             match step {
+                // Branch i of lane e is lane e · n + i, or lane e of branch i.
+                Step::Op(Op::Outer { x, out }) => {
+                    let value = self.value(*x);
+                    let [outer, rows, width] = value.dims();
+                    let value = match lanes.lanes / outer {
+                        n if outer > 1 && n > 1 => {
+                            let each = value.reshape([outer, 1, rows, width]);
+                            each.expand([outer, n, rows, width]).reshape([lanes.lanes, rows, width])
+                        }
+                        _ => value,
+                    };
+                    self.values[*out] = Some(value);
+                }
                 Step::Op(op) => self.op(op),
                 Step::Route { select, n, branches, out } => {
                     self.route(*select, lanes.lanes, *n, branches, out);
@@ -295,7 +308,7 @@ impl Pass<'_> {
                 let logits = lambda * utilities;
                 (out, x.map_or(logits.clone(), |x| self.value(x) + logits))
             }
-            Op::Route { .. } => unreachable!("a plan has its own step for routes"),
+            Op::Outer { .. } | Op::Route { .. } => unreachable!("`lanes` runs them"),
         };
         self.values[out] = Some(result);
     }

@@ -32,6 +32,8 @@ pub(crate) struct Workspace {
     /// Values, `[at least rows, stride(width)]`.
     values: Vec<Aligned>,
     adjoints: Vec<Aligned>,
+    /// The part of one layer in an adjoint that is a sum.
+    part: Aligned,
     /// For each route: the rows of each branch.
     selected: Vec<Selected>,
     /// For each route: the number of rows, and of rows per branch, since the last call of `reset_usage`.
@@ -54,10 +56,19 @@ pub(crate) struct Workspace {
 struct Job<'a> {
     params: &'a [f32],
     batch: RowsView<'a>,
+    /// The places of the rows in the enclosing block; none if it has the same rows.
+    local: Option<&'a [u32]>,
     /// `[rows, outputs]`; none if only the output is needed.
     targets: Option<&'a [f32]>,
     /// Whether values of experts are not needed, so that branches may run as one.
     merges: bool,
+}
+
+impl Job<'_> {
+    /// The place of row `r` of the block in the enclosing block.
+    fn outer(&self, r: usize) -> usize {
+        self.local.map_or(r, |local| local[r] as usize)
+    }
 }
 
 impl Workspace {
@@ -68,6 +79,7 @@ impl Workspace {
             isa,
             values: vec![Aligned::default(); n],
             adjoints: vec![Aligned::default(); n],
+            part: Aligned::default(),
             selected: (0..plan.routes).map(|_| Selected::default()).collect(),
             usage: vec![(0, vec![]); plan.routes],
             all: Vec::new(),
@@ -150,7 +162,7 @@ impl Plan {
         targets: Option<&[f32]>,
     ) {
         let batch = batch.view();
-        self.run_some(workspace, Job { params, batch, targets, merges: false }, 0..batch.len());
+        self.run_some(workspace, Job { params, batch, local: None, targets, merges: false }, 0..batch.len());
     }
 
     /// Runs the program on a range of rows, without targets. The values hold only these rows.
@@ -161,7 +173,7 @@ impl Plan {
         batch: RowsView<'_>,
         rows: Range<usize>,
     ) {
-        self.run_some(workspace, Job { params, batch, targets: None, merges: true }, rows);
+        self.run_some(workspace, Job { params, batch, local: None, targets: None, merges: true }, rows);
     }
 
     fn run_some(&self, workspace: &mut Workspace, job: Job<'_>, rows: Range<usize>) {
@@ -204,6 +216,14 @@ impl Plan {
                     }
                     ws.values[*out] = to;
                 }
+                Step::Outer { x, out } => {
+                    let mut to = ws.size(self, *out, n);
+                    let (width, from) = (stride(self.widths[*x]), &ws.values[*x]);
+                    for (r, to) in to.chunks_exact_mut(width).take(n).enumerate() {
+                        to.copy_from_slice(&from[job.outer(r) * width..][..width]);
+                    }
+                    ws.values[*out] = to;
+                }
                 Step::Dense(hidden) if hidden.narrow && job.targets.is_none() => {
                     if let Some(Step::Dense(head)) = steps.next() {
                         self.narrow(hidden, head, ws, job, rows);
@@ -213,7 +233,7 @@ impl Plan {
                     let mut y = ws.size(self, dense.out, n);
                     let keep = dense.keep && job.targets.is_some();
                     let mut kept = if keep { ws.size(self, dense.kept, n) } else { Aligned::default() };
-                    let x = self.input(dense, ws, job.batch, rows, 0);
+                    let x = self.input(dense, ws, job, rows, 0);
                     dense_forward(ws.isa, n, dense.layer(job.params), x, &mut kept, &mut y);
                     ws.values[dense.out] = y;
                     if keep {
@@ -336,15 +356,15 @@ impl Plan {
         let (mut lanes, mut y) = (take(&mut ws.lanes), ws.size(self, head.out, n));
         let most = narrow_rows(n, hidden.outputs);
         if most > 0 {
-            let x = self.input(hidden, ws, job.batch, rows, 0);
+            let x = self.input(hidden, ws, job, rows, 0);
             narrow_forward(isa, most, hidden.layer(params), head.layer(params), x, &mut lanes, &mut y);
         }
         if most < n {
             let mut units = ws.size(self, hidden.out, n - most);
-            let x = self.input(hidden, ws, job.batch, rows, most);
+            let x = self.input(hidden, ws, job, rows, most);
             dense_forward(isa, n - most, hidden.layer(params), x, &mut [], &mut units);
             ws.values[hidden.out] = units;
-            let x = self.input(head, ws, job.batch, rows, 0);
+            let x = self.input(head, ws, job, rows, 0);
             dense_forward(isa, n - most, head.layer(params), x, &mut [], &mut y[most..]);
         }
         (ws.values[head.out], ws.lanes) = (y, lanes);
@@ -355,7 +375,7 @@ impl Plan {
         &self,
         dense: &Dense,
         ws: &'a Workspace,
-        batch: RowsView<'a>,
+        job: Job<'a>,
         rows: &'a [u32],
         first: usize,
     ) -> Matrix<'a> {
@@ -364,8 +384,13 @@ impl Plan {
                 let stride = stride(self.widths[x]);
                 Matrix { data: &ws.values[x][first * stride..], stride, rows: None, alike: false }
             }
+            Source::Outer(x) => {
+                let (stride, local) = (stride(self.widths[x]), job.local.map(|local| &local[first..]));
+                let skipped = if local.is_some() { 0 } else { first };
+                Matrix { data: &ws.values[x][skipped * stride..], stride, rows: local, alike: false }
+            }
             Source::Columns(column) => {
-                let rows = Some(&rows[first..]);
+                let (rows, batch) = (Some(&rows[first..]), job.batch);
                 Matrix {
                     data: &batch.dense[column..],
                     stride: batch.dense_width(),
@@ -456,7 +481,7 @@ impl Plan {
             if rows.is_empty() {
                 continue;
             }
-            self.run(&branch.steps, ws, job, rows);
+            self.run(&branch.steps, ws, Job { local, ..job }, rows);
             for (&out, &result) in route.out[..results].iter().beside(&branch.results) {
                 let width = self.widths[result];
                 let mut to = take(&mut ws.values[out]);
@@ -491,7 +516,7 @@ impl Plan {
             adjoint[0] = *seed;
         }
         let all = take(&mut workspace.all);
-        let job = Job { params, batch, targets: Some(targets), merges: false };
+        let job = Job { params, batch, local: None, targets: Some(targets), merges: false };
         self.pull((&self.steps, &self.program.body.results), workspace, job, &all[..n], derivative, grad);
         workspace.all = all;
     }
@@ -520,6 +545,9 @@ impl Plan {
         // routes are sums, so they start at 0.
         for step in steps {
             match step {
+                Step::Dense(Dense { out, .. }) | Step::Outer { out, .. } if self.shared[*out] => {
+                    self.zero_adjoints(ws, &[*out], n);
+                }
                 Step::Dense(dense) if !results.contains(&dense.out) => {
                     ws.adjoints[dense.out].resize(n * stride(self.widths[dense.out]));
                 }
@@ -560,9 +588,19 @@ impl Plan {
                         ws.adjoints[part.x] = dx;
                     }
                 }
+                Step::Outer { x, out } => {
+                    let dy = take(&mut ws.adjoints[*out]);
+                    add_rows(&mut ws.adjoints[*x], self.widths[*x], n, &dy, |r| job.outer(r));
+                    ws.adjoints[*out] = dy;
+                }
                 Step::Dense(dense) => {
                     let mut dy = take(&mut ws.adjoints[dense.out]);
                     let mut dx = match dense.x {
+                        _ if dense.adds_dx => {
+                            let mut dx = take(&mut ws.part);
+                            dx.resize(n * stride(dense.inputs));
+                            dx
+                        }
                         Source::Value(x) if dense.wants_dx => {
                             let mut dx = take(&mut ws.adjoints[x]);
                             dx.resize(n * stride(dense.inputs));
@@ -572,7 +610,7 @@ impl Plan {
                     };
                     let mut scratch = take(&mut ws.scratch);
                     let kept = if dense.keep { &ws.values[dense.kept][..] } else { &[] };
-                    let x = self.input(dense, ws, job.batch, rows, 0);
+                    let x = self.input(dense, ws, job, rows, 0);
                     let saved = Saved { x, kept, y: &ws.values[dense.out] };
                     dense_backward(
                         ws.isa,
@@ -585,10 +623,17 @@ impl Plan {
                     );
                     ws.scratch = scratch;
                     ws.adjoints[dense.out] = dy;
-                    if let Source::Value(x) = dense.x
-                        && dense.wants_dx
-                    {
-                        ws.adjoints[x] = dx;
+                    match dense.x {
+                        Source::Value(x) if dense.adds_dx => {
+                            add_rows(&mut ws.adjoints[x], dense.inputs, n, &dx, |r| r);
+                            ws.part = dx;
+                        }
+                        Source::Outer(x) => {
+                            add_rows(&mut ws.adjoints[x], dense.inputs, n, &dx, |r| job.outer(r));
+                            ws.part = dx;
+                        }
+                        Source::Value(x) if dense.wants_dx => ws.adjoints[x] = dx,
+                        _ => {}
                     }
                 }
                 // ∂L/∂aᵢ = hᵢ − sᵢ for the adjoints hᵢ of ln sᵢ
@@ -754,6 +799,7 @@ impl Plan {
                 }
                 ws.adjoints[result] = to;
             }
+            let job = Job { local, ..job };
             self.pull((&branch.steps, &branch.results), ws, job, rows, derivative, grad);
         }
         ws.selected[route.id] = selected;
@@ -777,6 +823,14 @@ impl Dense {
         let (weight, rest) = grad[self.weight.start..].split_at_mut(self.weight.len);
         let (bias, rest) = rest.split_at_mut(self.bias.len);
         LayerGrad { weight, bias, beta: self.beta.map(|b| &mut rest[..b.len]) }
+    }
+}
+
+/// Adds `n` rows of this width to the rows of a sum. Padding is left out, which may hold anything.
+fn add_rows(sum: &mut [f32], width: usize, n: usize, rows: &[f32], place: impl Fn(usize) -> usize) {
+    for (r, row) in rows.chunks_exact(stride(width)).take(n).enumerate() {
+        let sum = &mut sum[place(r) * stride(width)..][..width];
+        sum.iter_mut().beside(row).for_each(|(sum, v)| *sum += v);
     }
 }
 

@@ -30,6 +30,8 @@ pub(crate) enum Source {
     Value(ValueId),
     /// Columns of the dense part of the batch, starting at this one.
     Columns(usize),
+    /// A value of the enclosing block.
+    Outer(ValueId),
 }
 
 #[derive(Debug)]
@@ -42,6 +44,11 @@ pub(crate) enum Step {
     /// Concatenates values.
     Join {
         parts: Vec<Part>,
+        out: ValueId,
+    },
+    /// Copies the rows of a value of the enclosing block, for the branches of a route.
+    Outer {
+        x: ValueId,
         out: ValueId,
     },
     /// y = f(β ∘ (x W + b)).
@@ -133,6 +140,8 @@ pub(crate) struct Dense {
     pub(crate) out: ValueId,
     /// Whether x has an adjoint.
     pub(crate) wants_dx: bool,
+    /// Whether others read x, so that its adjoint is a sum.
+    pub(crate) adds_dx: bool,
     /// Whether this layer and the next run as one when the hidden units are not needed. The next layer is the only one
     /// that reads them.
     pub(crate) narrow: bool,
@@ -319,6 +328,8 @@ pub(crate) struct Plan {
     pub(crate) groups: Vec<(Span, usize)>,
     /// Spans with a lower bound.
     pub(crate) bounds: Vec<(Span, f32)>,
+    /// Whether branches of a route read a value of their enclosing block.
+    pub(crate) shared: Vec<bool>,
 }
 
 impl Plan {
@@ -347,11 +358,14 @@ impl Plan {
                 bounds.push((Span { start: span.start, len: param.len() }, min));
             }
         }
-        let mut planner =
-            Planner { program: &program, places: &places, widths: program.widths.clone(), routes: 0 };
+        let mut shared = vec![false; program.widths.len()];
+        find_shared(&program.body, &mut shared);
+        let widths = program.widths.clone();
+        let mut planner = Planner { program: &program, places: &places, widths, routes: 0, shared: &shared };
         let steps = planner.block(&program.body);
         let (widths, routes) = (planner.widths, planner.routes);
-        Self { steps, widths, routes, places, length, groups, bounds, program }
+        shared.resize(widths.len(), false);
+        Self { steps, widths, routes, places, length, groups, bounds, shared, program }
     }
 
     /// Pads a flat parameter vector.
@@ -402,6 +416,17 @@ fn physical_len(shape: &[usize]) -> usize {
     entries.next_multiple_of(LANES)
 }
 
+/// Marks the values that branches read from their enclosing block.
+fn find_shared(block: &Block, shared: &mut [bool]) {
+    for op in &block.ops {
+        match op {
+            Op::Outer { x, .. } => shared[*x] = true,
+            Op::Route { branches, .. } => branches.iter().for_each(|branch| find_shared(branch, shared)),
+            _ => {}
+        }
+    }
+}
+
 /// The values that an op concatenates.
 fn concatenated(op: &Op) -> Option<&[ValueId]> {
     match op {
@@ -415,6 +440,7 @@ struct Planner<'a> {
     places: &'a [Span],
     widths: Vec<usize>,
     routes: usize,
+    shared: &'a [bool],
 }
 
 impl Planner<'_> {
@@ -453,9 +479,13 @@ impl Planner<'_> {
                     };
                     steps.push(Step::Join { parts: xs.iter().enumerate().map(part).collect(), out: *out });
                 }
+                Op::Outer { x, out } if self.shared[*out] => steps.push(Step::Outer { x: *x, out: *out }),
+                // Layers read it where it lies.
+                Op::Outer { x, out } => sources.push((*out, Source::Outer(*x))),
                 Op::Affine { x, weight, bias, out } => {
                     let known = sources.iter().find(|(id, _)| id == x).map(|(_, source)| *source);
-                    let wants_dx = known.is_none();
+                    let adds_dx = self.shared[*x] || matches!(known, Some(Source::Outer(_)));
+                    let wants_dx = known.is_none() || adds_dx;
                     let mut end = *out;
                     let (mut beta, mut f) = (None, Activation::Linear);
                     if let Some(Op::Scale { x, beta: b, out }) = block.ops.get(i + 1)
@@ -484,6 +514,7 @@ impl Planner<'_> {
                         kept: self.widths.len() - 1,
                         out: end,
                         wants_dx,
+                        adds_dx,
                         narrow: false,
                     }));
                 }

@@ -140,6 +140,7 @@ pub(crate) fn each_node(node: &Architecture, depth: usize, visit: &mut impl FnMu
         Architecture::Symbolic(s) => (s.experts.as_deref().unwrap_or(&[]), s.expert.as_deref()),
         Architecture::Cells(cells) => (&[], Some(&*cells.expert)),
         Architecture::Residual(residual) => (&[], Some(&*residual.net)),
+        Architecture::Shared(shared) => (&[], Some(&*shared.top)),
     };
     for expert in list.iter().chain(one) {
         each_node(expert, depth + 1, visit);
@@ -174,6 +175,8 @@ pub(crate) fn case(seed: u64) -> Case {
             Ok(program) => break (architecture, head, program),
             // Architectures with frozen values only.
             Err(e) if e.to_string().contains("nothing to learn") => {}
+            Err(e) if e.to_string().contains("reads none of the shared layers") => {}
+            Err(e) if e.to_string().contains("cannot begin as clusters") => {}
             Err(e) => panic!("seed {seed}: {e} in {written}"),
         }
     };
@@ -237,7 +240,7 @@ fn fit_to_outcomes(node: &mut Value, corrects: bool) {
     if !corrects && kind == "mlp" && !map.get("output").is_none_or(fits) {
         map.remove("output");
     }
-    for (key, corrects) in [("expert", corrects), ("net", true)] {
+    for (key, corrects) in [("expert", corrects), ("top", corrects), ("net", true)] {
         map.get_mut(key).into_iter().for_each(|below| fit_to_outcomes(below, corrects));
     }
     if let Some(Value::Array(experts)) = map.get_mut("experts") {
@@ -298,7 +301,8 @@ impl Draw {
                 _ => self.mlp(),
             };
         }
-        match self.range(0, 9) {
+        match self.range(0, 11) {
+            10.. => self.shared(height),
             0..=2 => self.mixture(height, "hme"),
             3..=4 => self.mixture(height, "meta_pi"),
             5..=6 => self.symbolic(height),
@@ -462,6 +466,20 @@ impl Draw {
         let (on, feature) = self.pick(&[("prior", "on prior"), ("hint", "on hint")]);
         self.note(feature);
         json!({ "residual": { "on": on, "net": self.node(height - 1) } })
+    }
+
+    /// Layers below a node that reads them; below a node that may not, no layers.
+    fn shared(&mut self, height: usize) -> Value {
+        let top = self.node(height - 1);
+        let mut shared = self.layers(2);
+        if shared["hidden"].as_array().is_none_or(Vec::is_empty) {
+            shared["hidden"] = json!([self.pick(&[3, 16, 17])]);
+            if shared.get("activation").is_some_and(Value::is_array) {
+                shared["activation"] = json!([self.activation()]);
+            }
+        }
+        shared["top"] = top;
+        json!({ "shared": shared })
     }
 
     fn frozen(&mut self) -> Value {

@@ -143,6 +143,8 @@ impl<'a> Builder<'a> {
             Op::PriorLogits { prior, x, tilt, ref utilities, out } => {
                 self.prior_logits((prior, tilt), x, utilities, out);
             }
+            // Every branch runs on every row.
+            Op::Outer { x, out } => self.names[out] = self.names[x].clone(),
             Op::Route { select, ref branches, ref out } => {
                 let results: Vec<String> = branches
                     .iter()

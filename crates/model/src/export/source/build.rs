@@ -24,7 +24,7 @@ pub(super) fn code(program: &Program, params: &[f32], about: &About) -> Code {
         values: vec![None; program.widths.len()],
         code: Code { outputs: program.outputs(), head: program.head.clone(), ..Code::default() },
     };
-    builder.function("network", &program.body);
+    builder.function("network", &program.body, false);
     // In the order of the encoder.
     let named = program.channels.iter().zip(&builder.inputs);
     let inputs = named.filter_map(|(channel, name)| {
@@ -49,6 +49,7 @@ fn count_readers(block: &Block, readers: &mut [usize]) {
             | Op::LogSoftmax { x, .. }
             | Op::Threshold { x, .. }
             | Op::Softmax { x, .. }
+            | Op::Outer { x, .. }
             | Op::Residual { x, .. } => readers[*x] += 1,
             Op::PriorLogits { x, .. } => x.iter().for_each(|&x| readers[x] += 1),
             Op::Blend { log_weights, y, .. } => {
@@ -109,11 +110,11 @@ impl Scope {
 
 impl Builder<'_> {
     /// Writes a function that computes the first result of a block. Returns its name.
-    fn function(&mut self, name: &str, block: &Block) -> String {
+    fn function(&mut self, name: &str, block: &Block, is_given: bool) -> String {
         let name = unique(name, &mut self.function_names);
         let output = block.results[0];
         let width = self.program.widths[output];
-        let locals = ["in", "inputs", "out"].map(String::from).into();
+        let locals = ["in", "inputs", "given", "out"].map(String::from).into();
         let result = Some(origin(block, output));
         let layer = "layer".into();
         let mut scope =
@@ -126,7 +127,7 @@ impl Builder<'_> {
             let out = Slice { place: Place::Out, from: 0, width, of: width };
             copy(&found, out, &mut scope);
         }
-        self.code.functions.push(Function { name: name.clone(), width, steps: scope.steps });
+        self.code.functions.push(Function { name: name.clone(), is_given, width, steps: scope.steps });
         name
     }
 
@@ -209,6 +210,10 @@ impl Builder<'_> {
                 }
                 scope.tilts.insert(out, (prior, tilt, utilities.clone()));
             }
+            Op::Outer { x, out } => {
+                let width = self.value(x).width;
+                self.values[out] = Some(Slice { place: Place::Given, from: 0, width, of: width });
+            }
             Op::Route { select, ref branches, ref out } => self.route(select, branches, out[0], scope),
             Op::Gather { table, channel, out } => {
                 scope.layer = layer_of(&self.program.params[table].name);
@@ -229,10 +234,15 @@ impl Builder<'_> {
     /// Each branch becomes a function.
     fn route(&mut self, select: Selector, branches: &[Block], out: ValueId, scope: &mut Scope) {
         let above = if scope.name == "network" { String::new() } else { format!("{}_", scope.name) };
+        let outer = branches.iter().find_map(|branch| match branch.ops.first() {
+            Some(Op::Outer { x, .. }) => Some(*x),
+            _ => None,
+        });
+        let given = outer.map(|x| self.value(x));
         let functions: Vec<String> = branches
             .iter()
             .enumerate()
-            .map(|(i, branch)| self.function(&format!("{above}expert_{i}"), branch))
+            .map(|(i, branch)| self.function(&format!("{above}expert_{i}"), branch, given.is_some()))
             .collect();
         let number = match select {
             Selector::All | Selector::Mask(_) => None,
@@ -241,7 +251,7 @@ impl Builder<'_> {
         };
         if let Some(number) = number {
             let out = self.local("chosen", out, scope);
-            scope.steps.push(Step::Choose { number, functions, out });
+            scope.steps.push(Step::Choose { number, functions, given, out });
             return;
         }
         let mask = match select {
@@ -252,7 +262,8 @@ impl Builder<'_> {
         let width = to.width / branches.len();
         for (i, function) in functions.into_iter().enumerate() {
             let out = Slice { from: to.from + i * width, width, ..to.clone() };
-            scope.steps.push(Step::Run { function, out, when: mask.clone().map(|mask| (mask, i)) });
+            let when = mask.clone().map(|mask| (mask, i));
+            scope.steps.push(Step::Run { function, given: given.clone(), out, when });
         }
     }
 

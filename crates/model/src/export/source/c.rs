@@ -1,6 +1,6 @@
 //! Prints code as a C99 header.
 
-use super::code::{Arg, Array, Code, Data, Function, Helper, Number, Place, Slice, Step};
+use super::code::{Arg, Array, Code, Data, Function, Helper, Number, Place, Slice, Step, reads_given};
 use super::text::{comment, float, numbers, shape};
 use super::values_of;
 use adept_rows::ChannelKind;
@@ -93,13 +93,14 @@ fn constant(array: &Array, name: &str, text: &mut String) {
 }
 
 fn function(function: &Function, name: &str, text: &mut String) {
-    let Function { name: own, width, steps } = function;
+    let Function { name: own, is_given, width, steps } = function;
     let _ = writeln!(
         text,
         "/* Writes {}. */",
         if *width == 1 { "a number".into() } else { format!("{width} numbers") }
     );
-    let _ = writeln!(text, "static inline void {name}_{own}(const {name}_inputs *in, float *out)\n{{");
+    let given = if *is_given { "const float *given, " } else { "" };
+    let _ = writeln!(text, "static inline void {name}_{own}(const {name}_inputs *in, {given}float *out)\n{{");
     for step in steps {
         if let Step::Local { name, width, zero } = step {
             let _ = writeln!(text, "    float {name}[{width}]{};", if *zero { " = {0}" } else { "" });
@@ -112,6 +113,9 @@ fn function(function: &Function, name: &str, text: &mut String) {
     };
     if !steps.iter().any(reads) {
         text.push_str("    (void)in;\n");
+    }
+    if *is_given && !steps.iter().any(reads_given) {
+        text.push_str("    (void)given;\n");
     }
     for step in steps {
         self::step(step, name, text);
@@ -134,19 +138,35 @@ fn step(step: &Step, name: &str, text: &mut String) {
             let args: Vec<String> = args.iter().map(|arg| argument(arg, name)).collect();
             writeln!(text, "    {name}_{}({});", helper_name(*helper), args.join(", "))
         }
-        Step::Run { function, out, when } => {
+        Step::Run { function, given, out, when } => {
             let when = when.as_ref().map(|(weights, i)| format!("if ({}[{i}] > 0.0f) ", array(weights)));
-            writeln!(text, "    {}{name}_{function}(in, {});", when.unwrap_or_default(), pointer(out))
+            writeln!(
+                text,
+                "    {}{name}_{function}(in, {}{});",
+                when.unwrap_or_default(),
+                self::given(given),
+                pointer(out)
+            )
         }
-        Step::Choose { number, functions, out } => {
+        Step::Choose { number, functions, given, out } => {
             let _ = writeln!(text, "    switch ({}) {{", self::number(number, name));
             for (i, function) in functions.iter().enumerate() {
                 let case = if i + 1 == functions.len() { "default".into() } else { format!("case {i}") };
-                let _ = writeln!(text, "    {case}: {name}_{function}(in, {}); break;", pointer(out));
+                let _ = writeln!(
+                    text,
+                    "    {case}: {name}_{function}(in, {}{}); break;",
+                    self::given(given),
+                    pointer(out)
+                );
             }
             writeln!(text, "    }}")
         }
     };
+}
+
+/// The argument for an array of the caller.
+fn given(slice: &Option<Slice>) -> String {
+    slice.as_ref().map_or(String::new(), |slice| format!("{}, ", pointer(slice)))
 }
 
 fn number(number: &Number, name: &str) -> String {
@@ -173,6 +193,7 @@ fn array(slice: &Slice) -> String {
         Place::Input(input) => format!("in->{input}"),
         Place::Value(input) => format!("&in->{input}"),
         Place::Local(name) => name.clone(),
+        Place::Given => "given".into(),
         Place::Out => "out".into(),
     }
 }

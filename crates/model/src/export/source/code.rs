@@ -51,6 +51,8 @@ pub(super) enum Data {
 #[derive(Debug)]
 pub(super) struct Function {
     pub(super) name: String,
+    /// Whether it also gets an array of its caller, [`Place::Given`].
+    pub(super) is_given: bool,
     pub(super) width: usize,
     pub(super) steps: Vec<Step>,
 }
@@ -62,9 +64,9 @@ pub(super) enum Step {
     /// Calls a helper.
     Call(Helper, Vec<Arg>),
     /// Runs a function, if there is no condition or entry i of this array is above 0.
-    Run { function: String, out: Slice, when: Option<(Slice, usize)> },
+    Run { function: String, given: Option<Slice>, out: Slice, when: Option<(Slice, usize)> },
     /// Runs the function with this number.
-    Choose { number: Number, functions: Vec<String>, out: Slice },
+    Choose { number: Number, functions: Vec<String>, given: Option<Slice>, out: Slice },
 }
 
 /// A number below the number of functions.
@@ -108,6 +110,8 @@ pub(super) enum Place {
     /// A value channel: one number.
     Value(String),
     Local(String),
+    /// What the function gets from its caller.
+    Given,
     /// What the function writes.
     Out,
 }
@@ -140,6 +144,16 @@ impl Helper {
             Self::Tanh | Self::Correct => &[Self::Exp, Self::TanhOf],
             _ => &[],
         }
+    }
+}
+
+/// Whether a step reads the array of the caller.
+pub(super) fn reads_given(step: &Step) -> bool {
+    let is_given = |slice: &Slice| slice.place == Place::Given;
+    match step {
+        Step::Local { .. } => false,
+        Step::Call(_, args) => args.iter().any(|arg| matches!(arg, Arg::In(slice) if is_given(slice))),
+        Step::Run { given, .. } | Step::Choose { given, .. } => given.as_ref().is_some_and(is_given),
     }
 }
 

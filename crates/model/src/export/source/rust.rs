@@ -1,6 +1,6 @@
 //! Prints code as a Rust module.
 
-use super::code::{Arg, Array, Code, Data, Function, Helper, Number, Place, Slice, Step};
+use super::code::{Arg, Array, Code, Data, Function, Helper, Number, Place, Slice, Step, reads_given};
 use super::text::{comment, float, numbers, shape};
 use super::values_of;
 use adept_rows::ChannelKind;
@@ -86,7 +86,7 @@ fn constant(array: &Array, text: &mut String) {
 }
 
 fn function(function: &Function, text: &mut String) {
-    let Function { name, width, steps } = function;
+    let Function { name, is_given, width, steps } = function;
     let _ = writeln!(
         text,
         "// Writes {}.",
@@ -102,7 +102,12 @@ fn function(function: &Function, text: &mut String) {
         Step::Run { .. } | Step::Choose { .. } => true,
     };
     let inputs = if steps.iter().any(reads) { "inputs" } else { "_" };
-    let _ = writeln!(text, "fn {name}({inputs}: &Inputs, out: &mut [f32]) {{");
+    let given = match is_given {
+        false => "",
+        true if steps.iter().any(reads_given) => "given: &[f32], ",
+        true => "_: &[f32], ",
+    };
+    let _ = writeln!(text, "fn {name}({inputs}: &Inputs, {given}out: &mut [f32]) {{");
     for step in steps {
         self::step(step, text);
     }
@@ -116,8 +121,8 @@ fn step(step: &Step, text: &mut String) {
             let args: Vec<String> = args.iter().filter_map(argument).collect();
             writeln!(text, "    {}({});", helper_name(*helper), args.join(", "))
         }
-        Step::Run { function, out, when } => {
-            let call = format!("{function}(inputs, {});", mutable(out));
+        Step::Run { function, given, out, when } => {
+            let call = format!("{function}(inputs, {}{});", self::given(given), mutable(out));
             match when {
                 None => writeln!(text, "    {call}"),
                 Some((weights, i)) => {
@@ -125,15 +130,25 @@ fn step(step: &Step, text: &mut String) {
                 }
             }
         }
-        Step::Choose { number, functions, out } => {
+        Step::Choose { number, functions, given, out } => {
             let _ = writeln!(text, "    match {} {{", self::number(number));
             for (i, function) in functions.iter().enumerate() {
                 let case = if i + 1 == functions.len() { "_".into() } else { i.to_string() };
-                let _ = writeln!(text, "        {case} => {function}(inputs, {}),", mutable(out));
+                let _ = writeln!(
+                    text,
+                    "        {case} => {function}(inputs, {}{}),",
+                    self::given(given),
+                    mutable(out)
+                );
             }
             writeln!(text, "    }}")
         }
     };
+}
+
+/// The argument for an array of the caller.
+fn given(slice: &Option<Slice>) -> String {
+    slice.as_ref().map_or(String::new(), |slice| format!("{}, ", shared(slice)))
 }
 
 fn number(number: &Number) -> String {
@@ -164,6 +179,7 @@ fn array(slice: &Slice) -> String {
         Place::Input(input) => format!("inputs.{input}"),
         Place::Value(input) => format!("[inputs.{input}]"),
         Place::Local(name) => name.clone(),
+        Place::Given => "given".into(),
         Place::Out => "out".into(),
     }
 }
@@ -176,7 +192,7 @@ fn range(slice: &Slice) -> String {
 
 fn shared(slice: &Slice) -> String {
     match (&slice.place, range(slice)) {
-        (Place::Out, range) if range.is_empty() => "out".into(),
+        (Place::Out | Place::Given, range) if range.is_empty() => array(slice),
         (_, range) => format!("&{}{range}", array(slice)),
     }
 }
