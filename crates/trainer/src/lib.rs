@@ -1,5 +1,6 @@
 //! Learning: experiment configs, training methods, and runs that can stop and resume.
 
+mod average;
 pub mod config;
 pub mod labels;
 pub mod positions;

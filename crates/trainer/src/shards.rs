@@ -1,5 +1,6 @@
 //! Steps on the sum of the gradients of shards, which threads and ranks compute.
 
+use crate::average::Average;
 use adept_ground::limits::Claim;
 use adept_model::{Learner, ModelError, Samples};
 use adept_ranks::tree::{Node, Tree};
@@ -27,6 +28,8 @@ pub(crate) struct Shards {
     /// Number of parameters, once it is known.
     parameters: Option<usize>,
     spent: Spent,
+    /// The mean of the weights after each step.
+    pub(crate) average: Average,
 }
 
 /// Seconds spent on steps in shards.
@@ -79,6 +82,7 @@ impl Shards {
             part: Samples::default(),
             parameters: None,
             spent: Spent::default(),
+            average: Average::default(),
         }
     }
 
@@ -117,11 +121,15 @@ impl Shards {
         samples: &Samples,
         rate: f32,
     ) -> Result<f64, ModelError> {
-        match self.count {
-            1 => learner.update(samples, rate),
-            _ if samples.is_empty() => Ok(0.0),
-            _ => self.step(learner, Batch::Whole(samples), rate),
+        if samples.is_empty() {
+            return Ok(0.0);
         }
+        let loss = match self.count {
+            1 => learner.update(samples, rate),
+            _ => self.step(learner, Batch::Whole(samples), rate),
+        }?;
+        self.average.add(learner)?;
+        Ok(loss)
     }
 
     /// Takes one step on a batch of which each rank has its shards ([`Self::mine`]). Returns Σ weight · loss before it.
@@ -135,8 +143,12 @@ impl Shards {
         rate: f32,
     ) -> Result<f64, ModelError> {
         match parts {
-            [whole] if self.count == 1 => learner.update(whole, rate),
-            _ => self.step(learner, Batch::Parts(parts), rate),
+            [whole] if self.count == 1 => self.update(learner, whole, rate),
+            _ => {
+                let loss = self.step(learner, Batch::Parts(parts), rate)?;
+                self.average.add(learner)?;
+                Ok(loss)
+            }
         }
     }
 

@@ -312,6 +312,9 @@ fn impossible_settings() {
     let faults = [
         (MLP, "games     = 1000", "games     = 0"),
         (MLP, "batch     = 1", "batch     = 0"),
+        (MLP, "batch     = 1", "average   = 1"),
+        (META_PI, "[learn]", "[learn]\naverage = 0.99"),
+        (LOOKUP, "optimiser = \"sgd\"", "average   = 0.99"),
         (MLP, "lambda    = 0.8", "lambda    = 1.2"),
         (MLP, "lambda    = 0.8", "lambda    = nan"),
         (MLP, "from = 0.4", "from = -0.1"),

@@ -224,7 +224,8 @@ fn the_schema_lists_every_key() {
         ["name", "about", "seed", "head", "game", "architecture", "learn", "evaluate", "checkpoints"]
     );
     let methods = ["td", "expectation", "supervised", "regrets"];
-    let learn = [&["rate", "batch", "shards", "optimiser", "engine", "device"][..], &methods].concat();
+    let learn =
+        [&["rate", "batch", "shards", "optimiser", "average", "engine", "device"][..], &methods].concat();
     assert_eq!(keys(Some("Learn")), learn);
     let td = [
         "games",

@@ -47,13 +47,16 @@ fn any_number_of_ranks_and_threads_gives_the_same_bits() {
     let played = "learn = { batch = 40, shards = 5, rate = 0.01, td = { games = 900, workers = 6 } }";
     let ahead =
         "learn = { batch = 40, shards = 3, rate = 0.01, td = { games = 900, workers = 3, overlap = true } }";
-    let whole = "learn = { batch = 30, shards = 4, rate = 0.01, optimiser = \"adam\", td = { games = 600 } }";
+    let whole = "learn = { batch = 30, shards = 4, rate = 0.01, optimiser = \"adam\", average = 0.9, \
+                 td = { games = 600 } }";
     let mixed = "learn = { batch = 30, shards = 2, rate = 0.01, td = { games = 600, workers = 2, examples = 50, \
                  examples_per_game = 3 } }";
-    let burn = "learn = { batch = 40, shards = 3, rate = 0.01, engine = \"burn\", td = { games = 400, workers = 4 } }";
+    let burn = "learn = { batch = 40, shards = 3, rate = 0.01, engine = \"burn\", average = 0.9, \
+                td = { games = 400, workers = 4 } }";
     let exact = "learn = { batch = 64, shards = 4, rate = 0.01, supervised = { samples = 4000 } }";
     let backups = "learn = { batch = 64, shards = 3, rate = 0.01, optimiser = \"soap\", expectation = { samples = 3000 } }";
     let replayed = "learn = { batch = 768, shards = 3, rate = 0.01, optimiser = \"adam\", \
+                    average = 0.9, \
                     expectation = { samples = 3000, starts = \"rules\", uses = 2, step = 25 } }";
     let regrets = "learn = { shards = 3, rate = 0.01, optimiser = \"adam\", regrets = { iterations = 4, passes = 2, \
                    rows = 64, steps = 4, batch = 16, keep = 50, memory = 1000 } }";

@@ -103,7 +103,7 @@ fn a_stopped_run_goes_on_to_the_same_bits() {
         "lookup]\nby = \"position\"",
     ];
     for (i, architecture) in architectures.iter().enumerate() {
-        let learn = if i == 2 { "" } else { "optimiser.adam = { decay = 0.01 }\n" };
+        let learn = ["average = 0.99\n", "average = 0.9\noptimiser.adam = { decay = 0.01 }\n", ""][i];
         let config = config(architecture, &format!("{learn}games = 5_000\nrate = 0.01\nbatch = 3"));
         let folder = tempfile::tempdir().unwrap();
         let (whole, parts) = (folder.path().join("whole"), folder.path().join("parts"));
@@ -288,6 +288,33 @@ fn weights_of_another_run_can_be_the_start() {
     let options = TrainOptions { init: from(&first), ..at(folder.path().join("third")) };
     let error = train(&other, 2, &options, &Silent, &Cancel::default()).unwrap_err().to_string();
     assert!(error.contains("cannot start this architecture") && error.contains("[9, 20]"), "{error}");
+}
+
+/// Learning, its samples too, is the same with and without a mean of the weights, which is what plays.
+#[test]
+fn the_mean_of_the_weights_is_saved_and_learning_goes_on_without_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let learn = "games = 3_000\nrate = 0.02\nbatch = 3\noptimiser = \"adam\"\nexplore = 0.2\n";
+    let (plain, mean) = (folder.path().join("plain"), folder.path().join("mean"));
+    let last = finished(&config(MLP, learn), 1, &plain).r#final.unwrap().figure();
+    let figure =
+        finished(&config(MLP, &format!("{learn}average = 0.999")), 1, &mean).r#final.unwrap().figure();
+    assert_ne!(last, figure);
+    let (plain, kept) = (state(&plain).0, state(&mean).0);
+    for tensor in plain {
+        let of = |name: &str| kept.iter().find(|t| t.name == name).map(|t| &t.data);
+        match adept_model::checkpoint::is_of_training(&tensor.name) {
+            true => assert_eq!(of(&tensor.name), Some(&tensor.data)),
+            false => {
+                assert_eq!(of(&format!("raw.{}", tensor.name)), Some(&tensor.data));
+                assert_ne!(of(&tensor.name), Some(&tensor.data));
+            }
+        }
+    }
+    let options = TrainOptions { init: from(&mean), ..at(folder.path().join("next")) };
+    let go_on = config(MLP, "games = 10\nrate = 1e-9");
+    let (_, record) = train(&go_on, 2, &options, &Silent, &Cancel::default()).unwrap();
+    assert_eq!(record.r#final.unwrap().figure(), figure);
 }
 
 #[test]

@@ -175,7 +175,7 @@ pub struct Checkpoint {
 
 /// Whether a tensor is part of the training state only, not of the model.
 pub fn is_of_training(name: &str) -> bool {
-    ["optimiser.", "ahead.", "regrets.", "memory."].iter().any(|part| name.starts_with(part))
+    ["optimiser.", "raw.", "ahead.", "regrets.", "memory."].iter().any(|part| name.starts_with(part))
 }
 
 /// Writes a checkpoint to a folder.

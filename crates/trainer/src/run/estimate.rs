@@ -191,7 +191,7 @@ impl<G: Kit> Experiment<'_, G> {
         // Games played ahead, of all ranks.
         let ahead = bytes(self.source.state(&Ranks::default())?.1);
         let ahead = if self.source.is_divided() { ahead * self.ranks.size() as u64 } else { ahead };
-        let training = bytes(self.bound.learner.state(true)?) + ahead + TEXTS;
+        let training = bytes(self.shards.average.state(&mut *self.bound.learner)?) + ahead + TEXTS;
         let milestones = self.config.checkpoints.milestones.map_or(0, |n| self.times(n));
         // One more exists while it is being written.
         let kept = (self.config.checkpoints.keep as u64).saturating_add(1).saturating_add(milestones);

@@ -116,8 +116,15 @@ pub(super) struct Patience {
 }
 
 impl<G: Kit> Experiment<'_, G> {
-    /// Measures the network after this step.
+    /// Measures the network after this step, with averaged weights if there are any.
     pub(super) fn evaluate(&mut self, step: u64) -> Result<Evaluation, TrainError> {
+        self.shards.average.trade(&mut *self.bound.learner)?;
+        let found = self.measure(step);
+        self.shards.average.trade(&mut *self.bound.learner)?;
+        found
+    }
+
+    fn measure(&mut self, step: u64) -> Result<Evaluation, TrainError> {
         self.bound.learner.reset_usage();
         let mut equities = Vec::with_capacity(self.judges.len());
         let matches = if self.config.measures(Suite::Matches) { self.matches(step)? } else { Vec::new() };

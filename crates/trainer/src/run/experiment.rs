@@ -9,6 +9,7 @@ use super::host::{Clock, Host};
 use super::observe::{Cancel, Event, Observer};
 use super::source::{Source, source};
 use super::start::{Init, Start, begin_with_cells, begin_with_clusters, reassign_cells};
+use crate::average::Average;
 use crate::config::{Config, Examples, Method, Suite};
 use crate::labels::{self, LabelReport};
 use crate::positions::{Tests, With, oracle};
@@ -530,12 +531,14 @@ impl<'a, G: Kit> Experiment<'a, G> {
             extended: Vec::new(),
             metrics_bytes: 0,
         };
+        let mut shards = shards();
+        shards.average = Average::new(config.learn.average);
         Ok(Self {
             game,
             config,
             bound,
             source,
-            shards: shards(),
+            shards,
             ranks: options.ranks.clone(),
             decisions,
             tests: None,
@@ -617,7 +620,8 @@ impl<'a, G: Kit> Experiment<'a, G> {
             serde_json::from_value(training).map_err(|e| fail(format!("training state: {e}")))?;
         (self.loss, self.samples, self.patience) = (progress.loss, progress.samples, progress.patience);
         (self.examples, self.standing) = (progress.examples, progress.standing);
-        self.bound.learner.restore(&checkpoint.tensors).map_err(|e| fail(e.to_string()))?;
+        let restored = self.shards.average.restore(&mut *self.bound.learner, &checkpoint.tensors);
+        restored.map_err(|e| fail(e.to_string()))?;
         let learner = &*self.bound.learner;
         let games = self.source.restore(progress.games, &checkpoint.tensors, learner, &self.shards);
         games.map_err(|e| fail(format!("training state: {e}")))?;
@@ -851,7 +855,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         }
         self.lines.clear();
         let latest = checkpoint_name(step);
-        let mut state = self.bound.learner.state(true)?;
+        let mut state = self.shards.average.state(&mut *self.bound.learner)?;
         state.extend(ahead);
         if let Some(bad) = state.iter().find(|t| !t.is_finite()) {
             return Err(self.diverged(format!("tensor `{}`", bad.name), step));

@@ -35,6 +35,8 @@ pub struct Learn {
     pub shards: usize,
     /// Optimiser.
     pub optimiser: Optimiser,
+    /// d in [0, 1): the weights after each step are averaged, those k steps ago with weight dᵏ. The mean is measured and saved.
+    pub average: Option<f64>,
     /// Engine that runs the optimiser steps.
     pub engine: Engine,
     /// Device of the burn engine.
@@ -74,6 +76,10 @@ struct Section {
     /// Optimiser.
     #[serde(default)]
     optimiser: Optimiser,
+    /// The network that is measured and saved has the mean of the weights after each step, those k steps ago with weight dᵏ.
+    /// This is d, in \[0, 1), such as 0.999; learning goes on with the last weights. Default: the last weights are saved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    average: Option<f64>,
     /// Engine that runs the optimiser steps: `native` on the CPU, or `burn` on any device.
     #[serde(default)]
     engine: Engine,
@@ -100,8 +106,19 @@ impl TryFrom<Section> for Learn {
     type Error = String;
 
     fn try_from(section: Section) -> Result<Self, String> {
-        let Section { rate, batch, shards, optimiser, engine, device, td, expectation, supervised, regrets } =
-            section;
+        let Section {
+            rate,
+            batch,
+            shards,
+            optimiser,
+            average,
+            engine,
+            device,
+            td,
+            expectation,
+            supervised,
+            regrets,
+        } = section;
         let mut given = [
             td.map(Method::Td),
             expectation.map(Method::Expectation),
@@ -112,7 +129,9 @@ impl TryFrom<Section> for Learn {
         .flatten();
         let choice = "[learn.td], [learn.expectation], [learn.supervised] or [learn.regrets]";
         match (given.next(), given.next()) {
-            (Some(method), None) => Ok(Self { rate, batch, shards, optimiser, engine, device, method }),
+            (Some(method), None) => {
+                Ok(Self { rate, batch, shards, optimiser, average, engine, device, method })
+            }
             (None, _) => Err(format!("the method is missing: add one section {choice}")),
             (Some(one), Some(other)) => {
                 Err(format!("a run has one method: keep [learn.{}] or [learn.{}]", one.name(), other.name()))
@@ -123,7 +142,7 @@ impl TryFrom<Section> for Learn {
 
 impl From<Learn> for Section {
     fn from(learn: Learn) -> Self {
-        let Learn { rate, batch, shards, optimiser, engine, device, method } = learn;
+        let Learn { rate, batch, shards, optimiser, average, engine, device, method } = learn;
         let (mut td, mut expectation, mut supervised, mut regrets) = (None, None, None, None);
         match method {
             Method::Td(settings) => td = Some(settings),
@@ -131,7 +150,7 @@ impl From<Learn> for Section {
             Method::Supervised(settings) => supervised = Some(settings),
             Method::Regrets(settings) => regrets = Some(settings),
         }
-        Self { rate, batch, shards, optimiser, engine, device, td, expectation, supervised, regrets }
+        Self { rate, batch, shards, optimiser, average, engine, device, td, expectation, supervised, regrets }
     }
 }
 
@@ -279,6 +298,7 @@ impl Learn {
         }
         let table = config.architecture.grows();
         self.check_shards(table)?;
+        self.check_average(table)?;
         if table && self.td().is_none() && self.batch > 1 {
             return fault(
                 "learn.batch",
@@ -313,6 +333,23 @@ impl Learn {
 }
 
 impl Learn {
+    fn check_average(&self, table: bool) -> Result<(), Fault> {
+        let path = "learn.average";
+        match self.average {
+            None => Ok(()),
+            Some(d) if !(0.0..1.0).contains(&d) => {
+                fault(path, format!("must be at least 0 and below 1, such as 0.999, found {d}"))
+            }
+            Some(_) if table => {
+                fault(path, "a table has no fixed weights, and the blind learner neither: leave this out")
+            }
+            Some(_) if self.td().is_some_and(|td| td.traces == TraceKind::Online) => {
+                fault(path, "online traces step at every move, not by batches: leave one of the two out")
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
     fn check_shards(&self, table: bool) -> Result<(), Fault> {
         let path = "learn.shards";
         if !(1..=limits::SHARDS).contains(&self.shards) {
