@@ -18,6 +18,7 @@ use crate::exact::ExactError;
 use crate::known::{KNOWN, known_part};
 use crate::open::{OpenError, by_head, open_with};
 use crate::part::file_of;
+use crate::screen::{Screen, Screened};
 use crate::search::{self, Budget, Search, SearchOptions};
 use crate::solve::{BestResponse, Minimax};
 use adept_game::{GameInfo, Kit, Named, Turn};
@@ -29,7 +30,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Names and one-line descriptions of the agents that every game has, besides its own.
-pub const AGENTS: [(&str, &str); 9] = [
+pub const AGENTS: [(&str, &str); 10] = [
     ("random", "any legal action, uniformly"),
     ("minimax", "perfect play of a two-player zero-sum game without chance, ties uniform"),
     ("optimal:AGENT", "the exact best response to a fixed agent, such as optimal:ttt"),
@@ -42,6 +43,10 @@ pub const AGENTS: [(&str, &str); 9] = [
     (
         "known:TABLES:CHECKPOINT",
         "plays by tables of the game where they know the value, such as known:race-8:NAME; known:none:NAME plays without",
+    ),
+    (
+        "screen:KEEP:SMALL:CHECKPOINT",
+        "values only the KEEP best moves by the checkpoint SMALL, such as screen:8:SMALL:NAME, or search:2:screen:8:SMALL:NAME",
     ),
     (
         "search:PLIES:CHECKPOINT",
@@ -61,6 +66,8 @@ pub enum AgentSpec {
         play: Play,
         /// How far it looks ahead.
         search: Option<SearchOptions>,
+        /// What picks the candidates whose values count.
+        screen: Option<ScreenSpec>,
         /// Tables of known values in place of those of the checkpoint, joined by `+`.
         tables: Option<String>,
         /// Name of the checkpoint or valuation.
@@ -70,8 +77,20 @@ pub enum AgentSpec {
     Named(String),
 }
 
+/// A small network that picks candidates, as users write it: `screen:KEEP:SMALL`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScreenSpec {
+    /// Candidates of a decision that it lets pass.
+    pub keep: usize,
+    /// Name of its checkpoint.
+    pub name: String,
+}
+
+/// The word before a screen.
+const SCREEN: &str = "screen";
+
 /// The words before the colon of all forms.
-const FORMS: [&str; 6] = ["optimal", "greedy", "epsilon", "boltzmann", "search", KNOWN];
+const FORMS: [&str; 7] = ["optimal", "greedy", "epsilon", "boltzmann", "search", SCREEN, KNOWN];
 
 /// How an agent plays by values.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -121,22 +140,24 @@ impl AgentSpec {
                     parameter(rest, "boltzmann:T:CHECKPOINT with T in 0.000001..1000000", 1e-6..=1e6)?;
                 Self::model(text, Play::Boltzmann(t), &name)
             }
-            Some(("search" | KNOWN, _)) => Self::model(text, Play::Greedy, text),
+            Some(("search" | SCREEN | KNOWN, _)) => Self::model(text, Play::Greedy, text),
             _ => Ok(Self::Named(text.into())),
         }
     }
 
-    /// Parses what an agent plays by: `NAME`, `known:TABLES:NAME`, or `search:BUDGET:` before either.
+    /// Parses what an agent plays by: `NAME`, `known:TABLES:NAME`, `screen:KEEP:SMALL:` before either, and `search:BUDGET:` before all.
     fn model(text: &str, play: Play, of: &str) -> Result<Self, String> {
         let Some(rest) = of.strip_prefix("search:") else {
-            let (tables, name) = known_tables(text, of)?;
-            return Ok(Self::Model { play, search: None, tables, name });
+            let (screen, name) = screen_of(text, of)?;
+            let (tables, name) = known_tables(text, name)?;
+            return Ok(Self::Model { play, search: None, screen, tables, name });
         };
         let (budget, name) = rest.split_once(':').unwrap_or((rest, ""));
         let options: SearchOptions = budget.parse().map_err(|why| format!("`{text}`: {why}"))?;
         if name.is_empty() {
             return Err(format!("`{text}`: write search:PLIES:CHECKPOINT, such as search:{budget}:my-run"));
         }
+        let (screen, name) = screen_of(text, name)?;
         let (tables, name) = known_tables(text, name)?;
         if let Some((head, _)) = name.split_once(':').filter(|(head, _)| FORMS.contains(head)) {
             let instead = match head {
@@ -149,12 +170,21 @@ impl AgentSpec {
         }
         // A choice by chance compares all values.
         let all = matches!(play, Play::Boltzmann(_));
-        Ok(Self::Model { play, search: Some(SearchOptions { all, ..options }), tables, name })
+        Ok(Self::Model { play, search: Some(SearchOptions { all, ..options }), screen, tables, name })
     }
 
-    /// Whether it plays greedily by the values of its innermost name, without looking ahead.
+    /// Whether it plays greedily by all values of its innermost name, without looking ahead.
     pub(crate) fn is_greedy(&self) -> bool {
-        matches!(self, Self::Named(_) | Self::Model { play: Play::Greedy, search: None, .. })
+        matches!(self, Self::Named(_) | Self::Model { play: Play::Greedy, search: None, screen: None, .. })
+    }
+
+    /// The screen that it names.
+    pub fn screen(&self) -> Option<&ScreenSpec> {
+        match self {
+            Self::Optimal(inner) => inner.screen(),
+            Self::Model { screen, .. } => screen.as_ref(),
+            Self::Named(_) => None,
+        }
     }
 
     /// The tables of known values that it names.
@@ -184,6 +214,29 @@ impl AgentSpec {
     }
 }
 
+/// Splits `screen:KEEP:SMALL:NAME`. Other text is a name.
+fn screen_of<'a>(text: &str, of: &'a str) -> Result<(Option<ScreenSpec>, &'a str), String> {
+    let Some(rest) = of.strip_prefix(SCREEN).and_then(|rest| rest.strip_prefix(':')) else {
+        return Ok((None, of));
+    };
+    let mut words = rest.splitn(3, ':');
+    let keep =
+        words.next().and_then(|keep| keep.parse().ok()).filter(|keep| (1..=limits::KEPT).contains(keep));
+    match (keep, words.next(), words.next()) {
+        (Some(_), Some(_), Some(name)) if name.starts_with("search:") => {
+            Err(format!("`{text}`: `search:` comes first: write search:BUDGET:screen:KEEP:SMALL:CHECKPOINT"))
+        }
+        (Some(keep), Some(small), Some(name)) if !small.is_empty() && !name.is_empty() => {
+            Ok((Some(ScreenSpec { keep, name: small.into() }), name))
+        }
+        _ => Err(format!(
+            "`{text}`: write screen:KEEP:SMALL:CHECKPOINT, with the number of moves to keep, 1 to {}, and the small network that picks \
+             them, such as screen:8:my-small:my-large",
+            limits::KEPT
+        )),
+    }
+}
+
 /// Splits `known:TABLES:NAME`. Other text is a name.
 fn known_tables(text: &str, of: &str) -> Result<(Option<String>, String), String> {
     let Some(rest) = known_part(of) else { return Ok((None, of.into())) };
@@ -201,7 +254,7 @@ fn known_tables(text: &str, of: &str) -> Result<(Option<String>, String), String
 /// The form that a wrong budget must have.
 pub fn path_and_search(text: &Path) -> Result<(PathBuf, Option<SearchOptions>), String> {
     match text.to_str().filter(|text| text.starts_with("search:")).map(AgentSpec::parse).transpose()? {
-        Some(AgentSpec::Model { search, name, tables: None, .. }) => Ok((name.into(), search)),
+        Some(AgentSpec::Model { search, name, screen: None, tables: None, .. }) => Ok((name.into(), search)),
         _ => Ok((text.into(), None)),
     }
 }
@@ -243,7 +296,14 @@ pub fn map_path(text: &str, change: &mut dyn FnMut(&str, bool) -> Option<String>
         None => (name, false),
     };
     let head = &text[..text.len() - path.len()];
-    change(path, is_file).map_or_else(|| text.into(), |path| format!("{head}{path}"))
+    let end = change(path, is_file).unwrap_or_else(|| path.into());
+    let moved = spec.screen().and_then(|ScreenSpec { keep: _, name }| {
+        // The screen is the word before the last ones that the head ends with.
+        let (before, after) = head.split_at(head.find("screen:")? + SCREEN.len() + 1);
+        let (keep, after) = after.split_once(':')?;
+        Some(format!("{before}{keep}:{}{}", change(name, false)?, after.strip_prefix(&**name)?))
+    });
+    format!("{}{end}", moved.as_deref().unwrap_or(head))
 }
 
 /// What the innermost name of an agent stands for.
@@ -272,6 +332,8 @@ pub struct Resolved {
     pub spec: AgentSpec,
     /// What the innermost name stands for.
     pub meaning: Meaning,
+    /// The folder of the checkpoint or run that screens for it.
+    pub screen: Option<PathBuf>,
 }
 
 impl Resolved {
@@ -287,9 +349,7 @@ impl Resolved {
     pub fn plain_folder(&self) -> Option<&Path> {
         let is_plain = match &self.spec {
             AgentSpec::Named(_) => true,
-            AgentSpec::Model { play, search, tables, .. } => {
-                *play == Play::Greedy && search.is_none() && tables.is_some()
-            }
+            AgentSpec::Model { tables, .. } => self.spec.is_greedy() && tables.is_some(),
             AgentSpec::Optimal(_) => false,
         };
         self.folder().filter(|_| is_plain)
@@ -387,7 +447,19 @@ pub fn resolve<G: Kit>(game: &G, text: &str, more: &[&str]) -> Result<Resolved, 
             with_values(game)
         )));
     }
-    Ok(Resolved { spec, meaning })
+    let screen = spec.screen().map(|screen| checkpoint_at(game, &screen.name, "a screen")).transpose()?;
+    Ok(Resolved { spec, meaning, screen })
+}
+
+/// The folder of the checkpoint or run with this name, which is to serve as `what`.
+///
+/// # Errors
+/// [`OpenError::Unknown`] if it is something else or nothing.
+pub fn checkpoint_at<G: Kit>(game: &G, name: &str, what: &str) -> Result<PathBuf, OpenError> {
+    folder_of(name, |name| is_own(game, name))?.ok_or_else(|| {
+        let near = names::suggest(name, &checkpoint::known().iter().map(String::as_str).collect::<Vec<_>>());
+        OpenError::Unknown(format!("`{name}` is not a checkpoint, which {what} must be{near}"))
+    })
 }
 
 fn with_values<G: Kit>(game: &G) -> String {
@@ -463,7 +535,8 @@ pub fn values<G: Kit>(
     if let AgentSpec::Model { play: Play::Greedy, search: Some(options), .. } = &agent.spec {
         return Ok(Some(Box::new(builder.searcher(options, name)?)));
     }
-    if !agent.spec.is_greedy() || !matches!(agent.meaning, Meaning::Checkpoint(_) | Meaning::Valuation) {
+    let is_greedy = matches!(agent.spec, AgentSpec::Named(_) | AgentSpec::Model { play: Play::Greedy, .. });
+    if !is_greedy || !matches!(agent.meaning, Meaning::Checkpoint(_) | Meaning::Valuation) {
         return Ok(None);
     }
     let (values, head) = builder.values(name)?;
@@ -481,6 +554,9 @@ pub fn try_out<G: Kit>(game: &G, agent: &Resolved) -> Result<(), OpenError> {
             if let AgentSpec::Model { search: Some(options), name, .. } = &agent.spec {
                 return builder.searcher(options, name).map(drop);
             }
+            if agent.screen.is_some() {
+                return builder.values(agent.spec.name()).map(drop);
+            }
             builder.agent(&AgentSpec::Named(agent.spec.name().into())).map(drop)
         }
         Meaning::Valuation if matches!(&agent.spec, AgentSpec::Model { search: Some(_), .. }) => {
@@ -495,11 +571,13 @@ struct Builder<'a, G> {
     meaning: &'a Meaning,
     best: bool,
     tables: Option<&'a str>,
+    screen: Option<(&'a Path, usize)>,
 }
 
 impl<'a, G: Kit> Builder<'a, G> {
     fn of(game: &'a G, agent: &'a Resolved, best: bool) -> Self {
-        Self { game, meaning: &agent.meaning, best, tables: agent.spec.tables() }
+        let screen = agent.screen.as_deref().zip(agent.spec.screen().map(|screen| screen.keep));
+        Self { game, meaning: &agent.meaning, best, tables: agent.spec.tables(), screen }
     }
 
     fn agent(&self, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>, OpenError> {
@@ -543,8 +621,20 @@ impl<'a, G: Kit> Builder<'a, G> {
         })
     }
 
-    /// The values of a checkpoint or valuation.
+    /// The values of a checkpoint or valuation, behind the screen if there is one.
     fn values(&self, name: &str) -> Result<(Box<dyn Evaluator<G>>, Head), OpenError> {
+        let (values, head) = self.all_values(name)?;
+        let Some((folder, keep)) = self.screen else { return Ok((values, head)) };
+        if head.is_policy() {
+            return Err(OpenError::Unknown(format!(
+                "`{name}` is a policy: its outputs are not values, which `{SCREEN}:` needs"
+            )));
+        }
+        Ok((Box::new(Screened::new(Screen::open_at(self.game, folder, keep)?, values)), head))
+    }
+
+    /// The values of a checkpoint or valuation.
+    fn all_values(&self, name: &str) -> Result<(Box<dyn Evaluator<G>>, Head), OpenError> {
         if let Meaning::Checkpoint(folder) = self.meaning {
             let (bound, manifest) = open_with(self.game, folder, self.best, self.tables)?;
             return Ok((Box::new(bound), manifest.head));
@@ -625,6 +715,11 @@ mod tests {
             ("optimal:search:100ms,keep=3:a", "optimal:search:100ms,keep=3:up/a"),
             ("known:race-8+b:a/b", "known:race-8+b:up/a/b"),
             ("search:2:known:none:a", "search:2:known:none:up/a"),
+            ("screen:8:s/t:a", "screen:8:up/s/t:up/a"),
+            (
+                "search:2,keep=3:screen:12:s:known:none:a/b",
+                "search:2,keep=3:screen:12:up/s:known:none:up/a/b",
+            ),
             ("epsilon:2:a", "epsilon:2:a"),
         ] {
             assert_eq!(moved(text), wanted);
@@ -641,6 +736,9 @@ mod tests {
             ("search:4:", "search:4:my-run"),
             ("search:a:x", "`search:4:AGENT`"),
             ("search:2:search:2:x", "not `search:`"),
+            ("screen:8:a", "screen:KEEP:SMALL:CHECKPOINT"),
+            ("screen:0:a:b", "1 to 10000"),
+            ("screen:2:a:search:2:b", "search:BUDGET:screen:"),
             ("search:2:epsilon:0.1:x", "not `epsilon:`: write epsilon:NUMBER:search:2:NAME"),
             ("epsilon:0.1:search:2:search:2:x", "not `search:`"),
             ("optimal:search:0:x", "1 to 64 plies"),

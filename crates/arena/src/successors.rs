@@ -1,6 +1,8 @@
 //! Successors of states: what decisions lead to, listed, encoded and valued in one batch.
 
 use crate::agents::Decision;
+use crate::known::known;
+use crate::screen::{Screen, highest_first};
 use adept_game::{Afterstate, Encoder, Game, Kit, Stream, Turn, draw_index, no_action};
 use adept_model::{Head, Learner, ModelError, OutcomeClass, Rows};
 use rand::RngExt;
@@ -18,7 +20,8 @@ pub struct Successors<G: Game> {
     /// Value of the state after each action for the player who acts, in [−1, 1]: utility/scale if the game is over,
     /// otherwise that of the row, and 0 before [`evaluate`](Self::evaluate).
     pub values: Vec<f32>,
-    /// Index in `rows` for each action; none if the game is over.
+    /// Index in `rows` for each action; none if the game is over. Beyond them for a candidate that a screen has dropped, whose value
+    /// becomes −∞.
     pub row_of: Vec<Option<u32>>,
     /// Encoded afterstates.
     pub rows: Rows,
@@ -32,7 +35,7 @@ pub struct Successors<G: Game> {
     chance: Vec<(G::Action, f64)>,
     /// With classes of outcomes, the class of each action of [`expand`](Self::expand) that ends the game.
     classes: Vec<usize>,
-    /// The state of each row of [`expand`](Self::expand), and the row of each state.
+    /// The state of each row of [`expand`](Self::expand), those that a screen has dropped after them, and the row of each state.
     states: Vec<G::State>,
     row_by_state: FxHashMap<G::State, u32>,
     /// Value of each row.
@@ -179,7 +182,7 @@ impl<G: Game> Successors<G> {
         }
         for (value, row) in self.values.iter_mut().zip(&self.row_of) {
             if let Some(row) = row {
-                *value = self.row_values[*row as usize];
+                *value = self.row_values.get(*row as usize).copied().unwrap_or(f32::NEG_INFINITY);
             }
         }
     }
@@ -206,6 +209,22 @@ impl<G: Kit> Successors<G> {
     /// [`ModelError::Unsupported`] if chance cannot be listed, if two chance events follow each other, if a player to
     /// move has no action, or, with classes of outcomes, if the result of a finished game is in none of them.
     pub fn expand(&mut self, game: &G, encoder: &dyn Encoder<G>, state: &G::State) -> Result<(), ModelError> {
+        self.expand_behind(None, game, encoder, state)
+    }
+
+    /// As [`expand`](Self::expand), but only the best candidates of each branch by a screen get rows. Finished games keep their
+    /// results, and states that the encoder knows their values; neither counts among those that the screen lets pass. Rows must not
+    /// depend on the action.
+    ///
+    /// # Errors
+    /// As [`expand`](Self::expand).
+    pub fn expand_behind(
+        &mut self,
+        screen: Option<&mut Screen<G>>,
+        game: &G,
+        encoder: &dyn Encoder<G>,
+        state: &G::State,
+    ) -> Result<(), ModelError> {
         self.clear();
         let unsupported = |what: &str| Err(ModelError::Unsupported(format!("{} has {what}", game.name())));
         if game.turn(state) == Turn::Chance && !game.outcomes(state, &mut self.chance) {
@@ -267,13 +286,69 @@ impl<G: Kit> Successors<G> {
             self.ends.push(self.actions.len());
         }
         if shared {
+            let valued = screen.map_or(self.states.len(), |screen| self.pass(screen, game, encoder));
             let Self { rows, known, head, states, .. } = self;
-            for state in states.iter() {
+            for state in &states[..valued] {
                 let player = game.just_acted(state).unwrap_or(0);
                 add((rows, known), head, encoder, game, Afterstate { state, action: None, player });
             }
         }
         Ok(())
+    }
+
+    /// Puts the states first that a screen lets pass, in their order, and returns their number.
+    fn pass(&mut self, screen: &mut Screen<G>, game: &G, encoder: &dyn Encoder<G>) -> usize {
+        let is_known = |state: &G::State| {
+            let player = game.just_acted(state).unwrap_or(0);
+            let after = Afterstate { state, action: None, player };
+            encoder.knows() && known(encoder, &self.head, game, after).is_some()
+        };
+        let mut passes: Vec<bool> = self.states.iter().map(is_known).collect();
+        // The states of each branch that need a value.
+        let mut branches: Vec<Vec<u32>> = self
+            .branches()
+            .map(|(_, range)| {
+                let rows = self.row_of[range].iter().flatten().copied();
+                let mut rows: Vec<u32> = rows.filter(|&row| !passes[row as usize]).collect();
+                // Actions may lead to the same state.
+                rows.sort_unstable();
+                rows.dedup();
+                rows
+            })
+            .collect();
+        let mut asked = vec![false; passes.len()];
+        for rows in &branches {
+            let all = if rows.len() > screen.keep() { &mut asked } else { &mut passes };
+            rows.iter().for_each(|&row| all[row as usize] = true);
+        }
+        // The number of each of them among those that the screen values.
+        let mut places = Vec::with_capacity(asked.len());
+        asked.iter().fold(0, |place, &is| {
+            places.push(place);
+            place + usize::from(is)
+        });
+        let keep = screen.keep();
+        let values = screen
+            .values(game, self.states.iter().zip(&asked).filter(|(_, is)| **is).map(|(state, _)| state));
+        for rows in branches.iter_mut().filter(|rows| rows.len() > keep) {
+            highest_first(rows, keep, |row| values[places[row as usize]]);
+            rows[..keep].iter().for_each(|&row| passes[row as usize] = true);
+        }
+        let (mut kept, mut dropped) = (0, passes.iter().filter(|passes| **passes).count() as u32);
+        let valued = dropped as usize;
+        let moved: Vec<u32> = passes
+            .iter()
+            .map(|&passes| {
+                let next = if passes { &mut kept } else { &mut dropped };
+                *next += 1;
+                *next - 1
+            })
+            .collect();
+        self.row_of.iter_mut().flatten().for_each(|row| *row = moved[*row as usize]);
+        let mut states = self.states.clone();
+        moved.iter().zip(self.states.drain(..)).for_each(|(&to, state)| states[to as usize] = state);
+        self.states = states;
+        valued
     }
 
     /// Adds the result of the finished game `after` for this player.

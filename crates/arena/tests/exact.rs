@@ -558,7 +558,13 @@ fn a_bound_network_values_what_goes_on_and_only_that() {
 fn agents_as_users_write_them() {
     let optimal = |inner| AgentSpec::Optimal(Box::new(inner));
     let named = |name: &str| AgentSpec::Named(name.into());
-    let model = |play, name: &str| AgentSpec::Model { play, search: None, tables: None, name: name.into() };
+    let model = |play, name: &str| AgentSpec::Model {
+        play,
+        search: None,
+        screen: None,
+        tables: None,
+        name: name.into(),
+    };
     let accepted = [
         ("random", named("random")),
         ("minimax", named("minimax")),

@@ -52,9 +52,13 @@ fn recorded(games: &dyn Catalogue, args: &EvaluateArgs, file: &Path, as_json: bo
 
 pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool) -> Result<()> {
     let (path, search) = match args.of.checkpoint.to_str().map(AgentSpec::parse) {
-        Some(Ok(AgentSpec::Model { play: Play::Greedy, search: Some(options), tables: None, name })) => {
-            (PathBuf::from(name), Some(options))
-        }
+        Some(Ok(AgentSpec::Model {
+            play: Play::Greedy,
+            search: Some(options),
+            screen: None,
+            tables: None,
+            name,
+        })) => (PathBuf::from(name), Some(options)),
         Some(Ok(AgentSpec::Model { play: Play::Epsilon(_) | Play::Boltzmann(_), .. })) => {
             let message = format!(
                 "`{}` varies its play: `evaluate` measures checkpoints and searches such as `search:4:NAME`, and \
@@ -63,9 +67,9 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
             );
             return Err(OpenError::Unknown(message).into());
         }
-        Some(Ok(AgentSpec::Model { tables: Some(_), .. })) => {
+        Some(Ok(AgentSpec::Model { tables: Some(_), .. } | AgentSpec::Model { screen: Some(_), .. })) => {
             let message = format!(
-                "`{}` plays by other tables than its checkpoint names: `adept arena` measures it against other agents",
+                "`{}` plays by more than its checkpoint: `adept arena` measures it against other agents",
                 args.of.checkpoint.display()
             );
             return Err(OpenError::Unknown(message).into());

@@ -1,0 +1,163 @@
+//! Screens: a small network picks the candidates that a large one values.
+//!
+//! The candidates of a decision are valued by the small network, and only the best of them by the large one. The more a valuation by the large
+//! network costs, the more that saves; what is lost are decisions whose best move the small one ranks low.
+
+use crate::agents::Decision;
+use crate::evaluator::{Evaluator, GameModel};
+use crate::naming;
+use crate::open::{OpenError, open};
+use crate::successors::Successors;
+use adept_game::{Afterstate, Game, Kit};
+use adept_model::{ModelError, OutcomeClass};
+use std::path::Path;
+
+/// A small network that picks candidates, and how many.
+pub struct Screen<G: Game> {
+    model: GameModel<G>,
+    /// Candidates of a decision that it lets pass, at least 1.
+    keep: usize,
+    /// States that it values.
+    found: Successors<G>,
+}
+
+impl<G: Kit> Screen<G> {
+    /// Opens the checkpoint or run with this name as a screen that lets `keep` candidates of a decision pass.
+    ///
+    /// # Errors
+    /// [`OpenError::Unknown`] if it is not a checkpoint. [`OpenError::Mismatch`] if it belongs to another game, is a policy, or sees moves
+    /// in place of positions. Errors of [`open`].
+    pub fn open(game: &G, name: &str, keep: usize) -> Result<Self, OpenError> {
+        Self::open_at(game, &naming::checkpoint_at(game, name, "a screen")?, keep)
+    }
+
+    /// As [`open`](Self::open), for the folder of a checkpoint or run.
+    pub(crate) fn open_at(game: &G, folder: &Path, keep: usize) -> Result<Self, OpenError> {
+        let (model, _) = open(game, folder, false)?;
+        Self::new(game, model, keep).map_err(|message| OpenError::Mismatch { path: folder.into(), message })
+    }
+
+    /// A network that lets `keep` candidates of a decision pass.
+    ///
+    /// # Errors
+    /// The reason, if the network is a policy or its encoder sees moves.
+    pub fn new(game: &G, model: GameModel<G>, keep: usize) -> Result<Self, String> {
+        if model.learner.head().is_policy() {
+            return Err("is a policy: its outputs are not values, which a screen compares".into());
+        }
+        if model.encoder().needs_action() {
+            return Err(
+                "sees moves, and a screen values positions: take a checkpoint with another encoder".into()
+            );
+        }
+        Ok(Self { found: Successors::new(game, &*model.learner), model, keep: keep.max(1) })
+    }
+
+    /// A copy for another thread.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] if the learner's device does not respond.
+    pub fn copied(&mut self, game: &G) -> Result<Self, ModelError> {
+        let model = self.model.player(game)?;
+        Ok(Self { found: Successors::new(game, &*model.learner), model, keep: self.keep })
+    }
+}
+
+impl<G: Game> Screen<G> {
+    /// Candidates of a decision that it lets pass.
+    pub fn keep(&self) -> usize {
+        self.keep
+    }
+
+    /// Number of parameters of its network.
+    pub fn parameters(&self) -> usize {
+        self.model.learner.describe().parameters
+    }
+
+    /// The value of each of these states, right after a move, for the player who moved.
+    pub(crate) fn values<'a>(&mut self, game: &G, states: impl Iterator<Item = &'a G::State>) -> &[f32]
+    where
+        G::State: 'a,
+    {
+        self.found.clear();
+        for state in states {
+            let player = game.just_acted(state).unwrap_or(0);
+            self.found.push(&**self.model.encoder(), game, Afterstate { state, action: None, player });
+        }
+        self.found.evaluate(&mut *self.model.learner);
+        self.found.row_values()
+    }
+}
+
+/// Puts the numbers of the `keep` highest values first, in ascending order. Of equals, the first is higher.
+pub(crate) fn highest_first(order: &mut [u32], keep: usize, value: impl Fn(u32) -> f32) {
+    let keep = keep.min(order.len());
+    if (1..order.len()).contains(&keep) {
+        order.select_nth_unstable_by(keep - 1, |&a, &b| value(b).total_cmp(&value(a)).then(a.cmp(&b)));
+    }
+    order[..keep].sort_unstable();
+}
+
+/// An evaluator that values only the candidates that a screen lets pass. Others get a value below all of those.
+pub struct Screened<G: Game, E> {
+    screen: Screen<G>,
+    evaluator: E,
+    thought: Vec<f32>,
+    order: Vec<u32>,
+    few: Vec<G::Action>,
+}
+
+impl<G: Game, E> Screened<G, E> {
+    /// An evaluator behind a screen.
+    pub fn new(screen: Screen<G>, evaluator: E) -> Self {
+        Self { screen, evaluator, thought: Vec::new(), order: Vec::new(), few: Vec::new() }
+    }
+}
+
+impl<G: Kit, E: Evaluator<G>> Evaluator<G> for Screened<G, E> {
+    fn values(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>) {
+        let Self { screen, evaluator, thought, order, few } = self;
+        if actions.len() <= screen.keep {
+            return evaluator.values(at, actions, values);
+        }
+        screen.model.values(at, actions, thought);
+        order.clear();
+        order.extend(0..actions.len() as u32);
+        highest_first(order, screen.keep, |i| thought[i as usize]);
+        let kept = &order[..screen.keep];
+        few.clear();
+        few.extend(kept.iter().map(|&i| actions[i as usize].clone()));
+        evaluator.values(at, few, values);
+        let below = values.iter().copied().fold(f32::INFINITY, f32::min).next_down();
+        thought.iter_mut().for_each(|value| *value = value.min(below));
+        kept.iter().zip(&*values).for_each(|(&i, &value)| thought[i as usize] = value);
+        values.clone_from(thought);
+    }
+
+    fn classes(&self) -> &[OutcomeClass] {
+        self.evaluator.classes()
+    }
+
+    fn outcomes(&mut self, at: Decision<'_, G>, action: &G::Action, outcomes: &mut Vec<f32>) {
+        self.evaluator.outcomes(at, action, outcomes);
+    }
+
+    fn copied(&mut self, game: &G) -> Option<Box<dyn Evaluator<G>>> {
+        Some(Box::new(Screened::new(self.screen.copied(game).ok()?, self.evaluator.copied(game)?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::highest_first;
+
+    #[test]
+    fn the_highest_come_first_in_their_order() {
+        let values = [0.1, 0.5, 0.3, 0.5, -1.0];
+        for (keep, first) in [(1, &[1][..]), (2, &[1, 3]), (3, &[1, 2, 3]), (9, &[0, 1, 2, 3, 4])] {
+            let mut order: Vec<u32> = (0..5).collect();
+            highest_first(&mut order, keep, |i| values[i as usize]);
+            assert_eq!(&order[..keep.min(5)], first);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Screens: what a small network lets pass, in targets and in play.
+
+use adept_arena::{Decision, Evaluator, GameModel, Screen, Screened, Successors, open};
+use adept_builtin::backgammon::{Backgammon, State};
+use adept_game::{Game, Kit, stream};
+use adept_model::{Architecture, Head, Optimiser, build};
+
+/// A network with weights that were drawn.
+fn network(game: &Backgammon, encoder: &str, hidden: &str, seed: u64) -> GameModel<Backgammon> {
+    let encoder = open::encoder(game, Some(encoder)).unwrap();
+    let architecture: Architecture =
+        serde_json::from_str(&format!(r#"{{"mlp": {{"hidden": {hidden}}}}}"#)).unwrap();
+    let head = Head::Outcomes(game.outcome_classes().unwrap());
+    let mut rng = stream(seed, "net", 0);
+    let learner = build(&architecture, encoder.channels(), &head, Optimiser::default(), &mut rng);
+    GameModel::new(game, encoder, learner.unwrap())
+}
+
+/// Positions before a roll, from games of random moves.
+fn positions(game: &Backgammon, count: usize) -> Vec<State> {
+    let draw = game.positions().draw("random").unwrap();
+    let mut rng = stream(4, "positions", 0);
+    (0..count).map(|_| draw(&mut rng)).collect()
+}
+
+/// The target of a position, and the rows that its network valued.
+fn target(
+    game: &Backgammon,
+    large: &mut GameModel<Backgammon>,
+    screen: Option<&mut Screen<Backgammon>>,
+    state: &State,
+) -> (Vec<f32>, Successors<Backgammon>) {
+    let mut found = Successors::new(game, &*large.learner);
+    found.expand_behind(screen, game, &**large.encoder(), state).unwrap();
+    found.evaluate(&mut *large.learner);
+    let mut target = Vec::new();
+    found.expectation(&mut target);
+    (target, found)
+}
+
+#[test]
+fn a_screen_that_keeps_all_changes_nothing() {
+    let game = Backgammon::default();
+    let mut large = network(&game, "points", "[32]", 1);
+    let mut screen = Screen::new(&game, network(&game, "expert", "[4]", 2), 10_000).unwrap();
+    for state in positions(&game, 50) {
+        let (plain, all) = target(&game, &mut large, None, &state);
+        let (screened, found) = target(&game, &mut large, Some(&mut screen), &state);
+        assert_eq!(plain, screened);
+        assert_eq!((all.rows, all.row_of, all.values), (found.rows, found.row_of, found.values));
+    }
+}
+
+/// The target is the mean over the rolls of the best of what the screen lets pass.
+#[test]
+fn only_the_best_of_each_roll_by_the_screen_count() {
+    let game = Backgammon::default();
+    let mut large = network(&game, "points", "[32]", 1);
+    let mut small = network(&game, "expert", "[4]", 2);
+    let (mut thought, mut values, mut differ) = (Vec::new(), Vec::new(), 0);
+    for keep in [1, 3] {
+        let mut screen = Screen::new(&game, network(&game, "expert", "[4]", 2), keep).unwrap();
+        for state in positions(&game, 40) {
+            let (plain, all) = target(&game, &mut large, None, &state);
+            let (screened, found) = target(&game, &mut large, Some(&mut screen), &state);
+            assert!(found.rows.len() <= 21 * keep && found.rows.len() <= all.rows.len());
+            let (mut rolls, mut wanted, mut actions) = (Vec::new(), 0.0, Vec::new());
+            game.outcomes(&state, &mut rolls);
+            for (roll, p) in &rolls {
+                let mut rolled = state;
+                game.apply(&mut rolled, roll);
+                game.actions(&rolled, &mut actions);
+                let at = Decision::new(&game, &rolled, rolled.player);
+                small.values(at, &actions, &mut thought);
+                large.values(at, &actions, &mut values);
+                let mut order: Vec<usize> = (0..actions.len()).collect();
+                order.sort_by(|a, b| thought[*b].total_cmp(&thought[*a]));
+                let best = order.iter().take(keep).map(|&i| values[i]).fold(f32::NEG_INFINITY, f32::max);
+                wanted -= p * f64::from(best);
+            }
+            // The equity of the distribution over the classes, of which the last is a win of the whole scale.
+            let equity = |target: &[f32]| f64::from(large.learner.head().value_of(target));
+            assert!((equity(&screened) - wanted).abs() < 1e-5, "{} {wanted}", equity(&screened));
+            differ += usize::from((equity(&screened) - equity(&plain)).abs() > 1e-5);
+        }
+    }
+    assert!(differ > 20, "{differ}");
+}
+
+/// What ends the game and what tables know passes whatever the screen thinks, and games go on from what it drops too.
+#[test]
+fn results_and_known_values_pass() {
+    let game = Backgammon::new(3).unwrap();
+    let mut large = network(&game, "points+known:bearoff-2+known:race-8", "[32]", 1);
+    let mut screen = Screen::new(&game, network(&game, "points", "[4]", 2), 1).unwrap();
+    for text in ["1:1/6:1 3:2", "8:1 3:2/6:1 3:2"] {
+        let state = game.parse_position(text).unwrap().0;
+        let (plain, _) = target(&game, &mut large, None, &state);
+        assert_eq!(plain, target(&game, &mut large, Some(&mut screen), &state).0, "{text}");
+    }
+    let game = Backgammon::default();
+    let mut large = network(&game, "points", "[32]", 1);
+    let mut screen = Screen::new(&game, network(&game, "points", "[4]", 2), 1).unwrap();
+    let (_, found) = target(&game, &mut large, Some(&mut screen), &positions(&game, 1)[0]);
+    let mut rng = stream(1, "draw", 0);
+    let drawn: Vec<State> = (0..300).filter_map(|_| found.draw(1.0, &mut rng).copied()).collect();
+    assert_eq!(drawn.len(), 300);
+    assert!(drawn.iter().collect::<std::collections::HashSet<_>>().len() > found.rows.len());
+}
+
+/// An evaluator behind a screen has the values of the large network for what passes, and lower ones for the rest.
+#[test]
+fn what_a_screen_drops_is_worse_than_what_it_keeps() {
+    let game = Backgammon::default();
+    let mut large = network(&game, "points", "[32]", 1);
+    let mut small = network(&game, "points", "[4]", 2);
+    let screen = Screen::new(&game, network(&game, "points", "[4]", 2), 3).unwrap();
+    let mut screened = Screened::new(screen, network(&game, "points", "[32]", 1));
+    let (mut actions, mut values, mut thought, mut all) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut dropped = 0;
+    for mut state in positions(&game, 40) {
+        let roll = game.sample(&state, &mut stream(1, "roll", 0));
+        game.apply(&mut state, &roll);
+        let at = Decision::new(&game, &state, state.player);
+        screened.weigh(at, &mut actions, &mut values);
+        small.values(at, &actions, &mut thought);
+        large.values(at, &actions, &mut all);
+        let mut order: Vec<usize> = (0..actions.len()).collect();
+        order.sort_by(|a, b| thought[*b].total_cmp(&thought[*a]));
+        let (kept, rest) = order.split_at(order.len().min(3));
+        let least = kept.iter().map(|&i| values[i]).fold(f32::INFINITY, f32::min);
+        assert!(kept.iter().all(|&i| (values[i] - all[i]).abs() < 1e-5));
+        assert!(rest.iter().all(|&i| values[i] < least));
+        dropped += rest.len();
+    }
+    assert!(dropped > 200, "{dropped}");
+}
