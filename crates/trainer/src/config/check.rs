@@ -3,8 +3,10 @@
 
 use super::evaluate::NOT_SMALL;
 use super::learn::td::SEARCH;
-use super::{Config, Games, HeadName, Method, Rewards, Rules, SELF, Schedule, Shape, Suite, TraceKind};
-use adept_arena::{Resolved, Survey};
+use super::{
+    Config, Games, HeadName, Method, Rewards, Rules, SCREEN, SELF, Schedule, Shape, Suite, TraceKind,
+};
+use adept_arena::{AgentSpec, Resolved, Survey};
 use adept_game::{GameInfo, OutcomeClass};
 use adept_ground::limits;
 use adept_model::{Architecture, Channel, Head, ModelError};
@@ -114,6 +116,12 @@ fn opponents<'a>(config: &'a Config, game: &GameInfo, rules: &dyn Rules) -> Resu
                 [more, &game.agents().iter().map(String::as_str).collect::<Vec<_>>()].concat().join(", ")
             );
             return fault(&path, message);
+        }
+        if path == SCREEN && (found.folder().is_none() || found.spec != AgentSpec::Named(text.into())) {
+            return fault(
+                &path,
+                format!("`{text}` is not a checkpoint or run, whose network picks the candidates"),
+            );
         }
         Ok((path, text, found))
     };

@@ -13,8 +13,8 @@ pub use check::{Fault, folder_name, name_and_seed};
 pub use error::ConfigError;
 pub use evaluate::{Checkpoints, Evaluate, no_equity};
 pub use learn::{
-    Along, Examples, ExpectationSettings, GapDiscount, Learn, Method, Next, RegretSettings, Rewards, SELF,
-    Starts, SupervisedSettings, TdSettings, TraceKind,
+    Along, Examples, ExpectationSettings, GapDiscount, Learn, Method, Next, RegretSettings, Rewards, SCREEN,
+    SELF, ScreenSettings, Starts, SupervisedSettings, TdSettings, TraceKind,
 };
 pub use load::{Source, Written, error_at, in_present_form, load, parse, parse_as, paths_found_here};
 pub use paths::{Place, Spot, To, is_same_file};
@@ -193,7 +193,7 @@ impl Config {
             .find(|suite| self.measures(*suite))
     }
 
-    /// The agents that the config names, with the dotted paths of their settings.
+    /// The agents that the config names, and the checkpoint that screens candidates, with the dotted paths of their settings.
     pub fn opponents(&self) -> Vec<(String, &str)> {
         let td = self.learn.td();
         let against = td.map(|td| ("learn.td.against".to_string(), &*td.against));
@@ -203,7 +203,9 @@ impl Config {
         let judges = judges.map(|(i, agent)| (format!("evaluate.against.{i}"), &**agent));
         // Only games to learn from have the learner as its own opponent.
         let games = against.into_iter().chain(field).filter(|(_, agent)| *agent != SELF);
-        games.chain(judges).collect()
+        let screen = self.learn.expectation().and_then(|expectation| expectation.screen.as_ref());
+        let screen = screen.map(|screen| (SCREEN.to_string(), &*screen.checkpoint));
+        games.chain(judges).chain(screen).collect()
     }
 
     /// Opponents of the suites `equity` and `matches`; empty if neither is measured.

@@ -3,7 +3,7 @@
 //! [`Place`] turns them into paths from the current folder, which is how a config in memory has them. What `--set` gives is
 //! relative to the current folder already.
 
-use super::{Config, Examples, Method, SELF};
+use super::{Config, Examples, ExpectationSettings, Method, SCREEN, SELF};
 use adept_arena::naming::map_path as map_agent;
 use adept_arena::open;
 use adept_model::checkpoint;
@@ -165,6 +165,10 @@ impl Config {
             for (i, text) in td.field.iter_mut().flatten().enumerate() {
                 agent(&format!("learn.td.field.{i}"), text);
             }
+        }
+        if let Method::Expectation(ExpectationSettings { screen: Some(screen), .. }) = &mut self.learn.method
+        {
+            agent(SCREEN, &mut screen.checkpoint);
         }
         for (i, text) in self.evaluate.against.iter_mut().flatten().enumerate() {
             agent(&format!("evaluate.against.{i}"), text);

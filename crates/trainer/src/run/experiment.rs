@@ -10,7 +10,7 @@ use super::observe::{Cancel, Event, Observer};
 use super::source::{Source, source};
 use super::start::{Init, Start, begin_with_cells, begin_with_clusters, reassign_cells};
 use crate::average::Average;
-use crate::config::{Config, Examples, Method, Suite};
+use crate::config::{Config, Examples, Method, SCREEN, Suite};
 use crate::labels::{self, LabelReport};
 use crate::positions::{Tests, With, oracle};
 use crate::shards::Shards;
@@ -394,7 +394,8 @@ fn other_opponent(then: &[Opponent], now: &[Opponent]) -> Option<String> {
     settings.map(|setting| (setting, of(then, setting), of(now, setting))).find_map(|(setting, then, now)| {
         let sum = |opponent: &Option<Opponent>| opponent.as_ref().map(|o| o.checksum.clone());
         (sum(&then) != sum(&now)).then(|| {
-            format!("whose opponent `{setting}` was {} and is now {}: put it back", what(then), what(now))
+            let role = if setting == SCREEN { "screen" } else { "opponent" };
+            format!("whose {role} `{setting}` was {} and is now {}: put it back", what(then), what(now))
         })
     })
 }
@@ -407,9 +408,11 @@ fn opponents<G: Kit>(game: &G, config: &Config) -> Result<Vec<Opponent>, OpenErr
     let all = named.chain(usual.map(|agent| ("evaluate.against".to_string(), agent)));
     let mut found = Vec::new();
     for (setting, agent) in all {
-        if let Some(folder) = naming::resolve(game, &agent, &[])?.folder() {
+        let resolved = naming::resolve(game, &agent, &[])?;
+        let screen = resolved.screen.as_deref().map(|folder| (format!("{setting} (its screen)"), folder));
+        for (setting, folder) in resolved.folder().map(|folder| (setting, folder)).into_iter().chain(screen) {
             let checksum = checkpoint::manifest(&checkpoint::locate(folder, false)?)?.checksum;
-            found.push(Opponent { setting, agent, checksum });
+            found.push(Opponent { setting, agent: agent.clone(), checksum });
         }
     }
     Ok(found)

@@ -6,7 +6,7 @@ use crate::config::{Config, ExpectationSettings, Method};
 use crate::positions::{Examples, Positions, With, encode};
 use crate::run::TrainError;
 use crate::shards::Shards;
-use adept_arena::{GameModel, OpenError, Successors};
+use adept_arena::{GameModel, OpenError, Screen, Successors};
 use adept_game::Kit;
 use adept_game::{Stream, Turn, stream};
 use adept_ground::limits::Claim;
@@ -39,6 +39,8 @@ struct Backups<'a, G: Kit> {
     /// None if games begin as the rules say.
     positions: Option<Positions<G>>,
     found: Successors<G>,
+    /// None if the network of the run values all candidates.
+    screen: Option<Screen<G>>,
     /// None until the first batch, or if one thread does everything.
     crew: Option<Crew<G>>,
     /// Samples of one step, of each shard of this rank.
@@ -48,11 +50,14 @@ struct Backups<'a, G: Kit> {
 /// Threads with copies of the learner, which compute the targets of shards side by side.
 struct Crew<G: Kit> {
     pool: rayon::ThreadPool,
-    members: Vec<(GameModel<G>, Successors<G>)>,
+    members: Vec<Member<G>>,
     flat: Vec<f32>,
     /// Memory of the copies.
     _claim: Claim,
 }
+
+/// A copy of the learner, room for what follows a position, and a copy of the screen.
+type Member<G> = (GameModel<G>, Successors<G>, Option<Screen<G>>);
 
 impl<'a, G: Kit> Feed<'a, G> {
     /// The feed for a config whose method learns from positions.
@@ -85,10 +90,22 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
                     ))
                     .into());
                 }
+                let screen = settings.screen.as_ref();
+                if screen.is_some() && bound.encoder().needs_action() {
+                    return Err(OpenError::Unknown(format!(
+                        "`learn.expectation.screen`: the encoder `{}` sees moves, and a screen picks positions: leave it out, or \
+                         take another encoder",
+                        bound.encoder().name()
+                    ))
+                    .into());
+                }
+                let screen =
+                    screen.map(|screen| Screen::open(game, &screen.checkpoint, screen.keep as usize));
                 Supply::Backups(Box::new(Backups {
                     settings,
                     positions,
                     found: Successors::new(game, &*bound.learner),
+                    screen: screen.transpose()?,
                     crew: None,
                     steps: Vec::new(),
                 }))
@@ -167,24 +184,26 @@ impl<G: Kit> Backups<'_, G> {
     ) -> Result<(), ModelError> {
         let (settings, positions) = (self.settings, self.positions.as_ref());
         if threads > 1 && self.crew.is_none() {
-            self.crew = Some(Crew::new(how.0, bound, threads)?);
+            self.crew = Some(Crew::new(how.0, bound, self.screen.as_mut(), threads)?);
         }
         let Some(crew) = &mut self.crew else {
             let mut jobs = pieces.iter().zip(parts);
             return jobs.try_for_each(|(piece, samples)| {
-                fill(how, (settings, positions), (bound, &mut self.found), piece.clone(), samples)
+                let by = (&mut *bound, &mut self.found, self.screen.as_mut());
+                fill(how, (settings, positions), by, piece.clone(), samples)
             });
         };
         bound.learner.weights(&mut crew.flat)?;
-        for (member, _) in &mut crew.members {
+        for (member, ..) in &mut crew.members {
             member.learner.adopt(&crew.flat)?;
         }
         // Pieces take unequal time, so members take the next one when they are done.
         let jobs = Mutex::new(pieces.iter().zip(parts));
         let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let work = |(member, found): &mut (GameModel<G>, Successors<G>)| {
+        let work = |(member, found, screen): &mut Member<G>| {
             while let Some((piece, samples)) = next() {
-                fill(how, (settings, positions), (&mut *member, &mut *found), piece.clone(), samples)?;
+                let by = (&mut *member, &mut *found, screen.as_mut());
+                fill(how, (settings, positions), by, piece.clone(), samples)?;
             }
             Ok(())
         };
@@ -252,14 +271,21 @@ impl<G: Kit> Backups<'_, G> {
 }
 
 impl<G: Kit> Crew<G> {
-    fn new(game: &G, bound: &mut GameModel<G>, threads: usize) -> Result<Self, ModelError> {
-        let parameters = bound.learner.describe().parameters as u64;
+    fn new(
+        game: &G,
+        bound: &mut GameModel<G>,
+        mut screen: Option<&mut Screen<G>>,
+        threads: usize,
+    ) -> Result<Self, ModelError> {
+        let of_screen = screen.as_ref().map_or(0, |screen| screen.parameters());
+        let parameters = (bound.learner.describe().parameters + of_screen) as u64;
         // A copy has parameters and room for their gradient.
         let claim = Claim::new(8 * parameters * threads as u64)?;
         let mut member = |_| {
             let copy = bound.player(game)?;
             let found = Successors::new(game, &*copy.learner);
-            Ok((copy, found))
+            let screen = screen.as_mut().map(|screen| screen.copied(game)).transpose()?;
+            Ok((copy, found, screen))
         };
         let members = (0..threads).map(&mut member).collect::<Result<_, ModelError>>()?;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
@@ -272,7 +298,7 @@ impl<G: Kit> Crew<G> {
 fn fill<G: Kit>(
     (game, config, seed): (&G, &Config, u64),
     (settings, positions): (&ExpectationSettings, Option<&Positions<G>>),
-    (bound, found): (&mut GameModel<G>, &mut Successors<G>),
+    (bound, found, mut screen): (&mut GameModel<G>, &mut Successors<G>, Option<&mut Screen<G>>),
     span: Span,
     samples: &mut Samples,
 ) -> Result<(), ModelError> {
@@ -289,7 +315,7 @@ fn fill<G: Kit>(
         let before = samples.rows.len();
         // A game of self-play, or a single position.
         loop {
-            found.expand(game, &**bound.encoder(), &state)?;
+            found.expand_behind(screen.as_deref_mut(), game, &**bound.encoder(), &state)?;
             found.evaluate(&mut *bound.learner);
             // Nobody is to value a position that no move has led to, such as the one before the opening roll.
             if let Some(actor) = game.just_acted(&state) {

@@ -1,9 +1,9 @@
 //! Opens what a config names, without learning.
 
 use super::error::TrainError;
-use crate::config::{Config, Examples, HeadName, Method, Suite};
+use crate::config::{Config, Examples, HeadName, Method, SCREEN, Suite};
 use crate::positions::check_examples;
-use adept_arena::{OpenError, naming};
+use adept_arena::{OpenError, Screen, naming};
 use adept_game::laws::{self, Breach, Budget, Law};
 use adept_game::{GameError, Kit};
 
@@ -42,7 +42,10 @@ pub fn check_files<G: Kit>(game: &G, config: &Config) -> Result<(), Unusable> {
         return Err(of_breach(game.name(), &breach));
     }
     for (key, agent) in config.opponents() {
-        let tried = naming::resolve(game, agent, &[]).and_then(|found| naming::try_out(game, &found));
+        let tried = match key.as_str() {
+            SCREEN => Screen::open(game, agent, 1).map(drop),
+            _ => naming::resolve(game, agent, &[]).and_then(|found| naming::try_out(game, &found)),
+        };
         tried.map_err(|e| Unusable { key, error: Box::new(e.into()) })?;
     }
     match (config.learn.examples(), examples_key(config)) {

@@ -34,7 +34,23 @@ pub struct ExpectationSettings {
     /// Samples of an optimiser step, at most `learn.batch`. Default: `learn.batch`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<u64>,
+    /// A small network that picks the candidates which the network of the run values. Default: it values all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub screen: Option<ScreenSettings>,
 }
+
+/// A small network that picks candidates.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScreenSettings {
+    /// Its checkpoint or run (a path relative to the config file, or a name).
+    pub checkpoint: String,
+    /// Candidates of each roll that it lets pass: the best by its values. Finished games and positions of known value pass in any case.
+    pub keep: u64,
+}
+
+/// The setting that names the checkpoint of a screen.
+pub const SCREEN: &str = "learn.expectation.screen.checkpoint";
 
 /// Fewest samples of a shard whose games begin as the rules say.
 const LEAST: u64 = 256;
@@ -91,6 +107,12 @@ impl ExpectationSettings {
             let message =
                 format!("must lie in {least}..{most}, from `learn.shards` to `learn.batch`, found {step}");
             return fault("learn.expectation.step", message);
+        }
+        if let Some(screen) = &self.screen
+            && !(1..=limits::KEPT as u64).contains(&screen.keep)
+        {
+            let message = format!("must lie in 1..{}, found {}", limits::KEPT, screen.keep);
+            return fault("learn.expectation.screen.keep", message);
         }
         if game.players != 2 {
             return fault("learn.expectation", "backs values up between two players: take [learn.td]");

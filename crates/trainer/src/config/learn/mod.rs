@@ -6,7 +6,7 @@ mod regrets;
 mod supervised;
 pub(super) mod td;
 
-pub use expectation::{ExpectationSettings, Starts};
+pub use expectation::{ExpectationSettings, SCREEN, ScreenSettings, Starts};
 pub(super) use regrets::NO_PUBLIC_TREE;
 pub use regrets::RegretSettings;
 pub use supervised::{Examples, SupervisedSettings};
@@ -234,6 +234,14 @@ impl Learn {
     /// The opponent in training; [`SELF`] for self-play and for methods without an opponent.
     pub fn against(&self) -> &str {
         self.td().map_or(SELF, |td| &td.against)
+    }
+
+    /// The settings of the method `expectation`, if this is the method.
+    pub fn expectation(&self) -> Option<&ExpectationSettings> {
+        match &self.method {
+            Method::Expectation(expectation) => Some(expectation),
+            _ => None,
+        }
     }
 
     /// Distribution of examples and starting positions, if one is named.
