@@ -358,6 +358,9 @@ pub(crate) enum DecisionsAction {
         after_help = "Example:\n  adept decisions run datasets/backgammon-decisions.csv single-256-32 pubeval --game backgammon"
     )]
     Run(RunDecisionsArgs),
+    /// Show how often the best move by a large network is among the first ones by a small one, and what is lost otherwise.
+    #[command(after_help = "Example:\n  adept decisions screen my-small single-256-32 --keep 2 --keep 5")]
+    Screen(ScreenDecisionsArgs),
 }
 
 #[derive(Debug, Args)]
@@ -403,6 +406,27 @@ pub(crate) struct RunDecisionsArgs {
     /// Threads. Default: all cores. Results do not depend on it.
     #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
     pub(crate) threads: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ScreenDecisionsArgs {
+    /// The small network, which picks moves.
+    pub(crate) small: String,
+    /// The large network, or a search with it, whose values count. It plays the games against itself, one move in twenty another than
+    /// the best.
+    pub(crate) large: String,
+    /// Moves that the small network keeps; may be given several times. Default: 2, 3, 5, 8.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=limits::KEPT as u64))]
+    pub(crate) keep: Vec<u64>,
+    /// Decisions with at least two moves.
+    #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(2..=limits::GAMES))]
+    pub(crate) count: u64,
+    /// Rule set. Default: the rule set of the large network.
+    #[arg(long, value_name = "RULES")]
+    pub(crate) game: Option<String>,
+    /// Seed of the games.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=limits::SEED))]
+    pub(crate) seed: u64,
 }
 
 #[derive(Debug, Args)]

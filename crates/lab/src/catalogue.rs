@@ -12,6 +12,7 @@ use crate::measure::{self, Baseline, ClassShares, Cost, Described, EvaluateOptio
 use crate::pairing::{Pairing, luck_of};
 use crate::review::{self, Review, ReviewOptions};
 use crate::rollouts::{self, RolloutOptions, Rollouts};
+use crate::screening::{self, Screening, ScreeningOptions};
 use adept_arena::cfr::{self, SolveOptions, Solved};
 use adept_arena::inspect::PositionValue;
 use adept_arena::matches::Tally;
@@ -125,6 +126,9 @@ pub trait AnyGame: Rules {
         draws: (u64, usize),
         cancel: &Cancel,
     ) -> Result<Graded, TrainError>;
+
+    /// What a screen loses.
+    fn screening(&self, options: &ScreeningOptions, cancel: &Cancel) -> Result<Screening, TrainError>;
 
     /// Reviews whole games in a file.
     fn review(&self, options: &ReviewOptions, cancel: &Cancel) -> Result<Review, TrainError>;
@@ -333,6 +337,10 @@ impl<G: Kit> AnyGame for G {
         cancel: &Cancel,
     ) -> Result<Graded, TrainError> {
         decisions::grade(self, path, agent, draws, cancel)
+    }
+
+    fn screening(&self, options: &ScreeningOptions, cancel: &Cancel) -> Result<Screening, TrainError> {
+        screening::screening_of(self, options, cancel)
     }
 
     fn review(&self, options: &ReviewOptions, cancel: &Cancel) -> Result<Review, TrainError> {

@@ -104,7 +104,7 @@ fn kinds_of<G: Kit>(game: &G) -> &'static [&'static str] {
 }
 
 /// The size of the unit of a game on the scale of values, which is [−1, 1].
-fn size<G: Game>(game: &G) -> f64 {
+pub(crate) fn size<G: Game>(game: &G) -> f64 {
     game.scale() / game.unit().map_or(1.0, |unit| unit.size)
 }
 

@@ -22,6 +22,7 @@ pub mod publish;
 pub mod reproduction;
 pub mod review;
 pub mod rollouts;
+pub mod screening;
 pub mod seeds;
 pub mod statistics;
 pub mod sweep;

@@ -1,12 +1,15 @@
 //! The command `decisions`.
 
 use super::play::game_of;
-use crate::args::{BuildDecisionsArgs, DecisionsAction, DecisionsArgs, RunDecisionsArgs};
+use crate::args::{
+    BuildDecisionsArgs, DecisionsAction, DecisionsArgs, RunDecisionsArgs, ScreenDecisionsArgs,
+};
 use crate::output;
 use crate::progress::on_interrupt;
 use adept_game::score_text;
 use adept_lab::Catalogue;
 use adept_lab::decisions::{BuildOptions, Graded};
+use adept_lab::screening::{Kept, Screening, ScreeningOptions};
 use anyhow::{Result, bail};
 use serde_json::json;
 
@@ -14,6 +17,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &DecisionsArgs, as_json: bool) ->
     match &args.action {
         DecisionsAction::Build(args) => build(games, args, as_json),
         DecisionsAction::Run(args) => grade(games, args, as_json),
+        DecisionsAction::Screen(args) => screen(games, args, as_json),
     }
 }
 
@@ -71,6 +75,44 @@ fn grade(games: &dyn Catalogue, args: &RunDecisionsArgs, as_json: bool) -> Resul
     output::text(&all.iter().map(text).collect::<Vec<_>>().join("\n"))
 }
 
+fn screen(games: &dyn Catalogue, args: &ScreenDecisionsArgs, as_json: bool) -> Result<()> {
+    let mut keep: Vec<usize> = args.keep.iter().map(|&keep| keep as usize).collect();
+    if keep.is_empty() {
+        keep = vec![2, 3, 5, 8];
+    }
+    let ScreenDecisionsArgs { small, large, count, seed, .. } = args;
+    let options =
+        ScreeningOptions { small: small.clone(), large: large.clone(), count: *count, keep, seed: *seed };
+    let game = game_of(games, large, args.game.as_deref(), false)?;
+    let found = game.screening(&options, &on_interrupt("\nstopping (again to stop at once)"))?;
+    if as_json {
+        return output::json(&found);
+    }
+    let Screening { small, large, decisions, moves, keep, unit } = found;
+    let unit = unit.map_or_else(|| "loss".into(), |unit| format!("{unit} lost"));
+    let row = |Kept { keep, found, loss, ci95: [low, high] }: &Kept| {
+        vec![
+            keep.to_string(),
+            format!("{:.2}", 100.0 * found),
+            lost_text(*loss),
+            format!("{} to {}", lost_text(low.max(0.0)), lost_text(*high)),
+        ]
+    };
+    let rows: Vec<_> = keep.iter().map(row).collect();
+    output::text(&format!(
+        "{}{}",
+        output::wrapped(&format!(
+            "{small} picks moves for {large}: {decisions} decisions, {moves:.1} moves each"
+        )),
+        output::table(&["kept", "best kept %", &unit, "95 %"], &rows)
+    ))
+}
+
+/// A loss, without a sign.
+fn lost_text(loss: f64) -> String {
+    score_text(loss, 4).trim_start_matches('+').to_string()
+}
+
 /// The losses of an agent, for people.
 fn text(graded: &Graded) -> String {
     let unit = graded.unit.as_ref().map_or_else(|| "loss".into(), |unit| format!("{unit} lost"));
@@ -78,13 +120,14 @@ fn text(graded: &Graded) -> String {
         .kinds
         .iter()
         .map(|lost| {
-            let score = |x: f64| score_text(x, 4).trim_start_matches('+').to_string();
             vec![
                 lost.kind.clone(),
                 lost.decisions.to_string(),
-                score(lost.loss),
-                lost.ci95
-                    .map_or_else(|| "–".into(), |[low, high]| format!("{} to {}", score(low), score(high))),
+                lost_text(lost.loss),
+                lost.ci95.map_or_else(
+                    || "–".into(),
+                    |[low, high]| format!("{} to {}", lost_text(low), lost_text(high)),
+                ),
                 format!("{:.1}", 100.0 * lost.wrong),
             ]
         })
