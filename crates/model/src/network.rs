@@ -16,6 +16,9 @@ use rand::{Rng, RngExt};
 use std::any::Any;
 use std::sync::Arc;
 
+/// The tensor of the steps of each piece, if they differ.
+const OWN_STEPS: &str = "optimiser.own_steps";
+
 /// Rows evaluated in one pass; more would not fit in the cache.
 const PASS: usize = 256;
 
@@ -34,6 +37,10 @@ pub struct Network {
     bases: Option<Bases>,
     traces: Vec<Aligned>,
     steps: u64,
+    /// Steps of each piece of the plan: those of experts count when they are run.
+    own_steps: Vec<u64>,
+    /// Pieces that have no step this time.
+    idle: Vec<bool>,
     seeds: Vec<f32>,
     no_targets: Vec<f32>,
     part: Rows,
@@ -143,6 +150,8 @@ impl Network {
             },
             traces: Vec::new(),
             steps: 0,
+            own_steps: vec![0; plan.pieces.len()],
+            idle: Vec::new(),
             seeds: Vec::new(),
             no_targets: Vec::new(),
             part,
@@ -201,8 +210,21 @@ impl Network {
             return Err(self.name_divergence());
         }
         self.steps = self.steps.saturating_add(1);
-        let (plan, isa, steps) = (&self.plan, self.isa, self.steps);
-        let rule = |group: usize| self.optimiser.rule(rate * plan.program.groups[group].rate, steps);
+        let (plan, isa) = (&self.plan, self.isa);
+        self.idle.clear();
+        self.idle.extend(plan.pieces.iter().map(|piece| piece.is_idle(&self.grad)));
+        self.own_steps
+            .iter_mut()
+            .zip(&self.idle)
+            .for_each(|(n, idle)| *n = n.saturating_add(u64::from(!idle)));
+        // The pieces that have a step, with their learning rates and rules.
+        let stepped = || {
+            let all = plan.pieces.iter().zip(&self.own_steps).zip(&self.idle);
+            all.filter(|(_, idle)| !**idle).map(|((piece, &steps), _)| {
+                let rate = rate * plan.program.groups[piece.group].rate;
+                (piece.span.range(), rate, self.optimiser.rule(rate, steps))
+            })
+        };
         let mut moments = self.moments.iter_mut();
         let (mut first, mut second) = (moments.next(), moments.next());
         if let (Some(bases), Some(first), Some(second)) = (&mut self.bases, &mut first, &mut second) {
@@ -210,39 +232,55 @@ impl Network {
                 Optimiser::Soap(soap) => soap.longest(),
                 _ => f32::INFINITY,
             };
-            let moves =
-                bases.step(isa, steps, &mut self.grad, (first, second), |moves, grad, first, second| {
-                    for &(span, group) in &plan.groups {
-                        let part = || span.range();
+            let idle = |start: usize| {
+                let piece = plan.pieces.partition_point(|piece| piece.span.start <= start);
+                piece.checked_sub(1).is_some_and(|piece| self.idle[piece])
+            };
+            let moves = bases.step(
+                isa,
+                self.steps,
+                idle,
+                &mut self.grad,
+                (first, second),
+                |moves, grad, first, second| {
+                    for (span, rate, rule) in stepped() {
+                        let part = || span.clone();
                         let (grad, first, second) =
                             (&mut grad[part()], &mut first[part()], &mut second[part()]);
                         let moves = &mut moves[part()];
-                        native::step(isa, rule(group).without_decay(), moves, grad, first, second);
-                        let most = longest * rate * plan.program.groups[group].rate;
+                        native::step(isa, rule.without_decay(), moves, grad, first, second);
+                        let most = longest * rate;
                         // NaN stays, so that divergence stays visible.
                         if most.is_finite() {
                             moves.iter_mut().for_each(|step| *step = step.clamp(-most, most));
                         }
                     }
-                });
-            for &(span, group) in &plan.groups {
-                let keep = 1.0 - rule(group).decay();
-                scale_add(isa, keep, &mut self.params[span.range()], &moves[span.range()]);
+                },
+            );
+            for (span, _, rule) in stepped() {
+                scale_add(isa, 1.0 - rule.decay(), &mut self.params[span.clone()], &moves[span]);
             }
         } else {
-            for &(span, group) in &plan.groups {
+            for (span, _, rule) in stepped() {
                 let part = |m: &mut Option<&mut Aligned>| -> std::ops::Range<usize> {
-                    if m.is_some() { span.range() } else { 0..0 }
+                    if m.is_some() { span.clone() } else { 0..0 }
                 };
                 let (a, b) = (part(&mut first), part(&mut second));
                 native::step(
                     isa,
-                    rule(group),
-                    &mut self.params[span.range()],
-                    &mut self.grad[span.range()],
+                    rule,
+                    &mut self.params[span.clone()],
+                    &mut self.grad[span.clone()],
                     first.as_mut().map_or(&mut [][..], |m| &mut m[a]),
                     second.as_mut().map_or(&mut [][..], |m| &mut m[b]),
                 );
+            }
+        }
+        for (piece, _) in plan.pieces.iter().zip(&self.idle).filter(|(_, idle)| **idle) {
+            let rate = rate * plan.program.groups[piece.group].rate;
+            let keep = 1.0 - self.optimiser.rule(rate, self.steps).decay();
+            if keep < 1.0 {
+                self.params[piece.span.range()].iter_mut().for_each(|p| *p *= keep);
             }
         }
         self.changed();
@@ -400,6 +438,10 @@ impl Learner for Network {
             }
             state.extend(self.bases.iter().flat_map(Bases::tensors));
             state.push(Tensor::u64("optimiser.steps", vec![1], vec![self.steps]));
+            if self.own_steps.iter().any(|&steps| steps != self.steps) {
+                let own = self.own_steps.clone();
+                state.push(Tensor::u64(OWN_STEPS, vec![own.len()], own));
+            }
         }
         Ok(state)
     }
@@ -423,6 +465,10 @@ impl Learner for Network {
                 *moment = read(&format!("optimiser.{name}."))?;
             }
         }
+        let mut own_steps = vec![steps; self.own_steps.len()];
+        if state.iter().any(|t| t.name == OWN_STEPS) {
+            own_steps.copy_from_slice(find(state, OWN_STEPS, &[self.own_steps.len()])?.integers()?);
+        }
         if let Some(bases) = &mut self.bases {
             // A state without training data starts with new bases.
             let mut fresh = bases.fresh(&self.plan);
@@ -431,7 +477,7 @@ impl Learner for Network {
             }
             *bases = fresh;
         }
-        (self.params, self.moments, self.steps) = (params, moments, steps);
+        (self.params, self.moments, self.steps, self.own_steps) = (params, moments, steps, own_steps);
         self.workspace.forget_all();
         self.traces.clear();
         Ok(())
@@ -489,9 +535,10 @@ impl Traces for Network {
             return Err(self.name_divergence());
         }
         let Some(trace) = self.traces.get(slot) else { return Ok(()) };
-        for &(span, group) in &self.plan.groups {
-            let step = rate * self.plan.program.groups[group].rate * error;
-            add_scaled(self.isa, step, &mut self.params[span.range()], &trace[span.range()]);
+        for piece in &self.plan.pieces {
+            let (step, span) =
+                (rate * self.plan.program.groups[piece.group].rate * error, piece.span.range());
+            add_scaled(self.isa, step, &mut self.params[span.clone()], &trace[span]);
         }
         self.changed();
         Ok(())

@@ -80,6 +80,49 @@ fn optimisers_follow_their_formulas() {
     }
 }
 
+/// An expert that has waited learns as if the steps without it had not been.
+#[test]
+fn experts_that_no_row_runs_through_keep_weights_and_moments() {
+    let channels = [Channel::new("x", ChannelKind::Dense(3)), Channel::new("phase", ChannelKind::Index(2))];
+    let expert = r#"{ "mlp": { "hidden": [4] } }"#;
+    let text = format!(r#"{{ "symbolic": {{ "by": "phase", "expert": {expert} }} }}"#);
+    let architecture: Architecture = serde_json::from_str(&text).unwrap();
+    let program = Arc::new(lower(&architecture, &channels, &Head::Value).unwrap());
+    let params = program.draw(&mut adept_rng());
+    let of_phase = |phase: u64| {
+        let mut rows = Rows::new(&channels);
+        for x in [[0.5, -0.3, 1.0], [0.1, 0.7, -0.4]] {
+            let row = rows.push();
+            row.dense.copy_from_slice(&x);
+            row.index[0] = phase;
+        }
+        samples(rows, vec![0.6, -0.2])
+    };
+    let second = program.params.iter().position(|p| p.name.starts_with("expert.1")).unwrap();
+    let second = program.params[second].offset;
+    let soap = Optimiser::Soap(Soap { every: 1, ..Soap::default() });
+    for optimiser in [Optimiser::Adam(Adam::default()), soap] {
+        let new = || Network::new(program.clone(), &params, optimiser);
+        let (mut waiting, mut never) = (new(), new());
+        let mut both = |phase: u64| {
+            waiting.update(&of_phase(phase), 0.01).unwrap();
+            (phase == 1).then(|| never.update(&of_phase(1), 0.01).unwrap());
+        };
+        both(1);
+        (0..7).for_each(|_| both(0));
+        // Its steps are counted in the state too.
+        let mut resumed = new();
+        resumed.restore(&waiting.state(true).unwrap()).unwrap();
+        for _ in 0..3 {
+            resumed.update(&of_phase(1), 0.01).unwrap();
+            never.update(&of_phase(1), 0.01).unwrap();
+        }
+        assert_eq!(resumed.parameters()[second..], never.parameters()[second..], "{optimiser:?}");
+        assert_ne!(resumed.parameters()[second..], params[second..]);
+        assert_ne!(resumed.parameters()[..second], params[..second]);
+    }
+}
+
 type Matrix = Vec<Vec<f64>>;
 
 fn times(a: &Matrix, b: &Matrix) -> Matrix {

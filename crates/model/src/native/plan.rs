@@ -312,6 +312,22 @@ pub(crate) struct Branch {
     pub(crate) results: Vec<ValueId>,
 }
 
+/// Padded parameters of one learning-rate group.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    pub(crate) span: Span,
+    pub(crate) group: usize,
+    /// The branch that they belong to, counted over all branches that rows select.
+    expert: Option<usize>,
+}
+
+impl Piece {
+    /// Whether they belong to an expert that no row has run through. It keeps its moments, and its weights but for their decay.
+    pub(crate) fn is_idle(&self, grad: &[f32]) -> bool {
+        self.expert.is_some() && grad[self.span.range()].iter().all(|&g| g == 0.0)
+    }
+}
+
 /// A compiled program.
 #[derive(Debug)]
 pub(crate) struct Plan {
@@ -324,8 +340,8 @@ pub(crate) struct Plan {
     /// Padded span of each parameter.
     pub(crate) places: Vec<Span>,
     pub(crate) length: usize,
-    /// Padded spans of equal learning-rate group, in order, with the group.
-    pub(crate) groups: Vec<(Span, usize)>,
+    /// What the optimiser steps as one, in order.
+    pub(crate) pieces: Vec<Piece>,
     /// Spans with a lower bound.
     pub(crate) bounds: Vec<(Span, f32)>,
     /// Whether branches of a route read a value of their enclosing block.
@@ -340,18 +356,22 @@ impl Plan {
     /// weights do not come from a gate of the same block. Lowering never produces such a program.
     pub(crate) fn new(program: Arc<Program>) -> Self {
         let (mut places, mut length) = (Vec::new(), 0);
-        let mut groups: Vec<(Span, usize)> = Vec::new();
+        let mut pieces: Vec<Piece> = Vec::new();
+        let mut experts = vec![None; program.params.len()];
+        find_experts(&program.body, None, &mut 0, &mut experts);
         let mut bounds = Vec::new();
-        for param in &program.params {
+        for (param, expert) in program.params.iter().zip(experts) {
             let span = Span { start: length, len: physical_len(&param.shape) };
             length += span.len;
             places.push(span);
-            match groups.last_mut() {
+            match pieces.last_mut() {
                 _ if param.fixed => {}
-                Some((last, group)) if *group == param.group && last.start + last.len == span.start => {
+                Some(Piece { span: last, group, expert: of })
+                    if (*group, *of) == (param.group, expert) && last.start + last.len == span.start =>
+                {
                     last.len += span.len;
                 }
-                _ => groups.push((span, param.group)),
+                _ => pieces.push(Piece { span, group: param.group, expert }),
             }
             if let Some(min) = param.min {
                 // Excludes the padding, which must stay 0. Only sensitivities, which are vectors, have bounds.
@@ -365,7 +385,7 @@ impl Plan {
         let steps = planner.block(&program.body);
         let (widths, routes) = (planner.widths, planner.routes);
         shared.resize(widths.len(), false);
-        Self { steps, widths, routes, places, length, groups, bounds, shared, program }
+        Self { steps, widths, routes, places, length, pieces, bounds, shared, program }
     }
 
     /// Pads a flat parameter vector.
@@ -414,6 +434,24 @@ fn physical_len(shape: &[usize]) -> usize {
         _ => shape.iter().product(),
     };
     entries.next_multiple_of(LANES)
+}
+
+/// Notes for each parameter which branch it belongs to, if rows select it; the outermost counts.
+fn find_experts(block: &Block, inside: Option<usize>, count: &mut usize, experts: &mut [Option<usize>]) {
+    for op in &block.ops {
+        match op {
+            Op::Affine { weight, bias, .. } => (experts[*weight], experts[*bias]) = (inside, inside),
+            Op::Scale { beta: param, .. } | Op::Gather { table: param, .. } => experts[*param] = inside,
+            Op::Route { select, branches, .. } => {
+                for branch in branches {
+                    *count += 1;
+                    let own = (!matches!(select, Selector::All)).then_some(*count);
+                    find_experts(branch, inside.or(own), count, experts);
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Marks the values that branches read from their enclosing block.

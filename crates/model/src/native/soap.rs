@@ -73,18 +73,20 @@ impl Bases {
     }
 
     /// The steps of all parameters against a gradient at step number `steps`, from 1. `adam` takes a step of Adam on
-    /// (moves, gradient, first moments, second moments), all in the bases; it sets the gradient to 0.
+    /// (moves, gradient, first moments, second moments), all in the bases; it sets the gradient to 0. Layers whose first parameter
+    /// `idle` is told of keep their state, and have no step.
     pub(crate) fn step(
         &mut self,
         isa: Isa,
         steps: u64,
+        idle: impl Fn(usize) -> bool,
         grad: &mut [f32],
         (first, second): (&mut [f32], &mut [f32]),
         adam: impl FnOnce(&mut [f32], &mut [f32], &mut [f32], &mut [f32]),
     ) -> &[f32] {
         let [mut a, mut b, mut c] = take(&mut self.room);
         let due = steps <= EARLY || steps.is_multiple_of(self.settings.every);
-        for layer in &mut self.layers {
+        for layer in self.layers.iter_mut().filter(|layer| !idle(layer.weight.start)) {
             layer.gather(grad, &mut a);
             layer.observe(isa, 1.0 - self.settings.beta2, &a, (&mut b, &mut c), &self.zeros);
             if due {
@@ -103,7 +105,7 @@ impl Bases {
         }
         self.moves.fill(0.0);
         adam(&mut self.moves, grad, first, second);
-        for layer in &self.layers {
+        for layer in self.layers.iter().filter(|layer| !idle(layer.weight.start)) {
             layer.gather(&self.moves, &mut a);
             layer.turn(isa, false, &mut a, &mut c, &self.zeros);
             layer.scatter(&a, &mut self.moves);
@@ -289,7 +291,7 @@ impl Side {
     /// One round of orthogonal iteration, in f64 because small eigenvalues are differences of large numbers.
     fn refresh(&mut self) -> Vec<usize> {
         let (n, width) = (self.n, stride(self.n));
-        let row = |i: usize| self.covariance[i * width..][..n].iter().map(|&x| f64::from(x));
+        let covariance: Vec<f64> = self.covariance.iter().map(|&x| f64::from(x)).collect();
         let old: Vec<Vec<f64>> = self
             .transposed
             .chunks_exact(width)
@@ -297,7 +299,7 @@ impl Side {
             .collect();
         let mut new: Vec<Vec<f64>> = Vec::with_capacity(n);
         for q in &old {
-            new.push((0..n).map(|i| row(i).beside(q).map(|(a, b)| a * b).sum()).collect());
+            new.push(covariance.chunks_exact(width).take(n).map(|row| dot(&row[..n], q)).collect());
         }
         let value: Vec<f64> = new.iter().beside(&old).map(|(a, b)| dot(a, b)).collect();
         let mut order: Vec<usize> = (0..n).collect();
@@ -326,8 +328,15 @@ impl Side {
     }
 }
 
+/// Σ aᵢ bᵢ as eight sums, whose terms any processor adds in the same order.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().beside(b).map(|(a, b)| a * b).sum()
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    let mut sums = [0.0; 8];
+    for (a, b) in a.iter().beside(b) {
+        sums.iter_mut().beside(a).beside(b).for_each(|((sum, a), b)| *sum += a * b);
+    }
+    let rest: f64 = a_rest.iter().beside(b_rest).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f64>() + rest
 }
 
 /// to = x · w with x `[rows, inner]` and w `[inner, outputs]`, all padded.
