@@ -166,8 +166,9 @@ pub(crate) struct TrainArgs {
     /// config.
     #[arg(long)]
     pub(crate) device: Option<DeviceName>,
-    /// Start from the weights of this checkpoint or run. They fill the whole network, or the first expert with
-    /// the same architecture, or the named part, as in expert.1=CHECKPOINT. May be given several times.
+    /// Start from the weights of this checkpoint or run. They fill the whole network, which may be a larger perceptron, or the
+    /// first expert with the same architecture, or the named part, as in expert.1=CHECKPOINT; expert.*=CHECKPOINT fills all
+    /// experts. May be given several times.
     #[arg(long, value_name = "[PART=]CHECKPOINT")]
     pub(crate) init: Vec<Init>,
     /// Write a checkpoint and stop after this many seconds. With --seeds, the limit applies to each run.

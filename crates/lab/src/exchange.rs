@@ -113,9 +113,19 @@ pub fn import(
     };
     // The origins: those of the checkpoint that describes the network, then the file.
     if let Some(path) = like.filter(|_| !manifest.checksum.is_empty()) {
-        manifest.init.push(Origin { path: path.into(), checksum: manifest.checksum.clone(), part: None });
+        manifest.init.push(Origin {
+            path: path.into(),
+            checksum: manifest.checksum.clone(),
+            part: None,
+            grown: None,
+        });
     }
-    manifest.init.push(Origin { path: file.into(), checksum: checkpoint::hex(&bytes), part: None });
+    manifest.init.push(Origin {
+        path: file.into(),
+        checksum: checkpoint::hex(&bytes),
+        part: None,
+        grown: None,
+    });
     untrained(&mut manifest);
     if manifest.kind == "network" && !manifest.architecture.grows() {
         check_names(&manifest, &tensors, file)?;
@@ -171,7 +181,12 @@ pub fn with_weights(
     let program = adept_model::lower(&manifest.architecture, &manifest.channels, &manifest.head)?;
     let tensors = program.tensors_of(flat)?;
     if !manifest.checksum.is_empty() {
-        manifest.init.push(Origin { path: from.into(), checksum: manifest.checksum.clone(), part: None });
+        manifest.init.push(Origin {
+            path: from.into(),
+            checksum: manifest.checksum.clone(),
+            part: None,
+            grown: None,
+        });
     }
     untrained(&mut manifest);
     written(games, Checkpoint { path: from.into(), manifest, tensors }, from, out)

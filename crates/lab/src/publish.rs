@@ -186,6 +186,9 @@ fn card(
             classes.iter().map(|class| format!("{} ({:+})", class.name, class.utility)).collect();
         let _ = writeln!(text, "- gives the probabilities of outcomes: {}", classes.join(", "));
     }
+    for origin in &record.init {
+        let _ = writeln!(text, "- began with the weights of {origin}");
+    }
     text.push('\n');
     text.push_str(&kinds_of(report.rms.as_ref()).map_or_else(String::new, |kinds| not_for(&kinds)));
     text.push_str("## Figures\n\n");

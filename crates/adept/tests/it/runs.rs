@@ -284,10 +284,55 @@ fn weights_of_another_run_can_be_the_start() {
     let (_, record) = train(&go_on, 2, &options, &Silent, &Cancel::default()).unwrap();
     assert_eq!(record.r#final.unwrap().figure(), equity);
 
-    let other = config("mlp]\nhidden = [21]", "games = 10\nrate = 0.01");
+    let other = config("mlp]\nhidden = [19]\nsensitivity = 3.0", "games = 10\nrate = 0.01");
     let options = TrainOptions { init: from(&first), ..at(folder.path().join("third")) };
     let error = train(&other, 2, &options, &Silent, &Cancel::default()).unwrap_err().to_string();
-    assert!(error.contains("cannot start this architecture") && error.contains("[9, 20]"), "{error}");
+    assert!(
+        error.contains("cannot start this architecture") && error.contains("[19] cannot hold"),
+        "{error}"
+    );
+}
+
+/// A network becomes a larger one, or all experts of a mixture, and plays as before.
+#[test]
+fn a_network_grows_and_plays_as_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = folder.path().join("first");
+    let small = config("mlp]\nhidden = [40]\nsensitivity = 3.0", "games = 3_000\nrate = 0.02\nexplore = 0.2");
+    let figure = finished(&small, 1, &first).r#final.unwrap().figure();
+    let grow = |architecture: &str, part: &str| {
+        let init = format!("{part}{}", first.display()).parse().unwrap();
+        let out = tempfile::tempdir().unwrap();
+        let options = TrainOptions { init: vec![init], ..at(out.path().join("run")) };
+        let config = config(architecture, "games = 10\nrate = 1e-9");
+        train(&config, 2, &options, &Silent, &Cancel::default()).map(|(_, record)| record)
+    };
+    let experts = "hme]\nexperts = 3\nexpert.mlp = { hidden = [50], sensitivity = 3.0 }";
+    for (architecture, part, grown) in [
+        ("mlp]\nhidden = [80]\nsensitivity = 3.0", "", "[40] → [80]"),
+        ("mlp]\nhidden = [80, 16]\nactivation = ['tanh', 'relu']\nsensitivity = 3.0", "", "[40] → [80, 16]"),
+        (experts, "expert.*=", "[40] → [50]"),
+    ] {
+        let record = grow(architecture, part).unwrap();
+        assert_eq!(record.r#final.unwrap().figure(), figure, "{architecture}");
+        let parts: Vec<_> = record.init.iter().map(|origin| origin.part.as_deref()).collect();
+        let expected: &[_] =
+            if part.is_empty() { &[None] } else { &[Some("expert.0"), Some("expert.1"), Some("expert.2")] };
+        assert_eq!(parts, expected);
+        assert!(record.init.iter().all(|origin| origin.grown.as_deref() == Some(grown)));
+    }
+    for (architecture, part, why) in [
+        (
+            experts,
+            "expert.*.expert.*=",
+            "it has no part `expert.*.expert.*`; there is expert.0, expert.1, expert.2",
+        ),
+        (experts, "", "none of its parts fits either"),
+        ("mlp]\nhidden = [60]", "", "the checkpoint has one"),
+    ] {
+        let error = grow(architecture, part).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
 }
 
 /// Learning, its samples too, is the same with and without a mean of the weights, which is what plays.

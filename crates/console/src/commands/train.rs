@@ -467,8 +467,7 @@ fn as_text(
             text.push_str(&format!("ended after {} of {games} {unit}: {early}\n", record.step));
         }
         for origin in &record.init {
-            let part = origin.part.as_deref().unwrap_or("all");
-            text.push_str(&format!("started from the weights of {} ({part})\n", origin.path.display()));
+            text.push_str(&format!("started from the weights of {origin}\n"));
         }
         let shown = path.display();
         if !record.finished {

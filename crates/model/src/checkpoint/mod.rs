@@ -20,6 +20,7 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::fs;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -160,6 +161,18 @@ pub struct Origin {
     /// The part of the architecture that received the weights, such as `expert.0`; none for the whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
+    /// How hidden layers grew, such as `[40] → [80, 16]`; none if the architecture was the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grown: Option<String>,
+}
+
+impl fmt::Display for Origin {
+    /// Path, part and growth, such as `runs/small-1 (all, grown: [40] → [80])`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}", self.path.display(), self.part.as_deref().unwrap_or("all"))?;
+        self.grown.iter().try_for_each(|grown| write!(f, ", grown: {grown}"))?;
+        f.write_str(")")
+    }
 }
 
 /// An opened checkpoint.

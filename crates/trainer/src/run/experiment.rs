@@ -367,7 +367,7 @@ pub(super) fn experiment<'a, G: Kit>(
     let mut starts: Vec<Start> = Vec::new();
     for init in &options.init {
         let taken: Vec<Option<String>> = starts.iter().map(|s| s.origin.part.clone()).collect();
-        starts.push(Start::read(game, config, init, &taken)?);
+        starts.extend(Start::read(game, config, init, &taken)?);
     }
     let folder = Folder::new(folder_of(config, seed, options), options.host.files.clone());
     Experiment::new(game, config, seed, folder, &starts, options)

@@ -10,8 +10,8 @@ use adept_game::stream;
 use adept_ground::work;
 use adept_model::checkpoint::{self, Checkpoint, Origin};
 use adept_model::{
-    Architecture, CellExamples, Channel, Head, Learner, ModelError, Rows, Samples, Tensor, cluster_gates,
-    find_cells,
+    Architecture, CellExamples, Channel, Growth, Head, Learner, ModelError, Rows, Samples, Tensor,
+    cluster_gates, find_cells,
 };
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -21,8 +21,8 @@ use std::str::FromStr;
 /// A checkpoint to start from, written `CHECKPOINT` or `PART=CHECKPOINT`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Init {
-    /// The part that gets the weights, such as `expert.0`, `expert.1.expert.0` or `net`. Default: the whole
-    /// network, or the first expert with the checkpoint's architecture.
+    /// The part that gets the weights, such as `expert.0`, `expert.1.expert.0` or `net`; `*` stands for each number, as in
+    /// `expert.*`. Default: the whole network, or the first expert with the checkpoint's architecture.
     pub part: Option<String>,
     /// Checkpoint or run folder.
     pub path: PathBuf,
@@ -52,11 +52,15 @@ impl FromStr for Init {
 /// A checkpoint that was read and fits.
 pub(super) struct Start {
     pub(super) origin: Origin,
+    /// Before the names of its weights in the whole network.
+    prefix: String,
     weights: Vec<Tensor>,
+    /// How it becomes the network of its part, if that is larger.
+    growth: Option<Growth>,
 }
 
 impl Start {
-    /// Reads a checkpoint, or the latest one of a run, and finds its part. It must have the same game and
+    /// Reads a checkpoint, or the latest one of a run, and finds its parts. It must have the same game and
     /// encoder.
     ///
     /// `taken` are the parts that other checkpoints fill.
@@ -65,7 +69,7 @@ impl Start {
         config: &Config,
         init: &Init,
         taken: &[Option<String>],
-    ) -> Result<Self, TrainError> {
+    ) -> Result<Vec<Self>, TrainError> {
         // An unreadable file here is not a fault of the run's own folder.
         let located = checkpoint::locate(&init.path, false).map_err(TrainError::Model)?;
         let from = checkpoint::read(&located).map_err(TrainError::Model)?;
@@ -91,7 +95,7 @@ impl Start {
                 let message = "comes after another checkpoint: modules are taken from one".into();
                 return Err(mismatch(message).into());
             }
-            return Self::modules((&config.architecture, &channels, &head), from, located);
+            return Ok(vec![Self::modules((&config.architecture, &channels, &head), from, located)?]);
         }
         if !open::same_game(&found.game, game.name())
             || !open::same_encoder(
@@ -110,14 +114,21 @@ impl Start {
             );
             return Err(mismatch(message).into());
         }
-        let part =
-            place(&config.architecture, &found.architecture, init.part.as_deref(), (&channels, &head), taken);
-        let part = part.map_err(|m| mismatch(format!("cannot start this architecture: {m}")))?;
-        let prefix = part.as_ref().map_or(String::new(), |part| format!("{part}."));
-        let weights = from.tensors.into_iter().filter(|t| !checkpoint::is_of_training(&t.name));
-        let weights = weights.map(|t| Tensor { name: format!("{prefix}{}", t.name), ..t }).collect();
-        let origin = Origin { path: located, checksum: found.checksum.clone(), part };
-        Ok(Self { origin, weights })
+        let (mut starts, mut taken) = (Vec::new(), taken.to_vec());
+        for part in parts_of(&config.architecture, &channels, init.part.as_deref()) {
+            let place =
+                place(&config.architecture, &found.architecture, part.as_deref(), (&channels, &head), &taken);
+            let (part, growth) =
+                place.map_err(|m| mismatch(format!("cannot start this architecture: {m}")))?;
+            taken.push(part.clone());
+            let prefix = part.as_ref().map_or(String::new(), |part| format!("{part}."));
+            let weights =
+                from.tensors.iter().filter(|t| !checkpoint::is_of_training(&t.name)).cloned().collect();
+            let grown = growth.as_ref().map(Growth::summary);
+            let origin = Origin { path: located.clone(), checksum: found.checksum.clone(), part, grown };
+            starts.push(Self { origin, prefix, weights, growth });
+        }
+        Ok(starts)
     }
 
     /// The modules of another game whose channels are the same here, and are made of the same channels. If all modules have the
@@ -153,21 +164,32 @@ impl Start {
             return Err(OpenError::Mismatch { path: located, message }.into());
         }
         let part = Some(format!("modules {}", names.join(", ")));
-        Ok(Self { origin: Origin { path: located, checksum: from.manifest.checksum, part }, weights })
+        let origin = Origin { path: located, checksum: from.manifest.checksum, part, grown: None };
+        Ok(Self { origin, prefix: String::new(), weights, growth: None })
     }
 
-    /// Copies the weights to their part.
+    /// Copies the weights to their part. The fresh ones of the learner are those of what is new in a network that grows.
     pub(super) fn apply(&self, learner: &mut dyn Learner) -> Result<(), TrainError> {
-        let mut state = if self.origin.part.is_none() { Vec::new() } else { learner.state(false)? };
-        for tensor in &self.weights {
-            match state.iter_mut().find(|t| t.name == tensor.name) {
-                Some(place) => *place = tensor.clone(),
-                None => state.push(tensor.clone()),
+        let whole = self.origin.part.is_none() && self.growth.is_none();
+        let mut state = if whole { Vec::new() } else { learner.state(false)? };
+        let mut put = || -> Result<(), ModelError> {
+            let grown = self.growth.as_ref().map(|growth| {
+                let fresh = state.iter().filter_map(|t| {
+                    t.name.strip_prefix(&self.prefix).map(|name| Tensor { name: name.into(), ..t.clone() })
+                });
+                growth.tensors(&self.weights, &fresh.collect::<Vec<_>>())
+            });
+            for tensor in grown.transpose()?.as_ref().unwrap_or(&self.weights) {
+                let tensor = Tensor { name: format!("{}{}", self.prefix, tensor.name), ..tensor.clone() };
+                match state.iter_mut().find(|t| t.name == tensor.name) {
+                    Some(place) => *place = tensor,
+                    None => state.push(tensor),
+                }
             }
-        }
-        let path = self.origin.path.clone();
-        learner.restore(&state).map_err(|e| OpenError::Mismatch {
-            path,
+            learner.restore(&state)
+        };
+        put().map_err(|e| OpenError::Mismatch {
+            path: self.origin.path.clone(),
             message: format!("cannot start this architecture: {e}"),
         })?;
         Ok(())
@@ -332,14 +354,31 @@ impl<G: Kit> CellExamples for Cellular<'_, G> {
     }
 }
 
-/// Where weights of the architecture `found` fit into `wanted`: `None` for the whole, or the name of a part.
+/// The parts that are meant: those that a name with `*` fits, or the only one that may be named.
+fn parts_of(wanted: &Architecture, channels: &[Channel], named: Option<&str>) -> Vec<Option<String>> {
+    let fits = |name: &str, pattern: &str| {
+        let (names, patterns) = (name.split('.'), pattern.split('.'));
+        names.clone().count() == patterns.clone().count()
+            && names.zip(patterns).all(|(n, p)| p == "*" || n == p)
+    };
+    let all = wanted.parts(channels).into_iter().map(|(name, _)| name);
+    let found: Vec<Option<String>> =
+        all.filter(|name| named.is_some_and(|pattern| fits(name, pattern))).map(Some).collect();
+    // The error for none is that for a part that is not there.
+    if found.is_empty() { vec![named.map(String::from)] } else { found }
+}
+
+/// A part of a network, none for the whole, and how a checkpoint grows to it.
+type Place = (Option<String>, Option<Growth>);
+
+/// Where weights of the architecture `found` fit into `wanted`. In a part that is not named they fit without growing.
 fn place(
     wanted: &Architecture,
     found: &Architecture,
     part: Option<&str>,
     (channels, head): (&[Channel], &Head),
     taken: &[Option<String>],
-) -> Result<Option<String>, String> {
+) -> Result<Place, String> {
     // The whole overlaps with everything; a part overlaps with itself and its inner parts.
     let inside = |a: &str, b: &str| a == b || a.strip_prefix(b).is_some_and(|rest| rest.starts_with('.'));
     let free = |part: Option<&str>| {
@@ -348,6 +387,7 @@ fn place(
             _ => false,
         })
     };
+    let growth = |node: &Architecture| Growth::needed(node, found, channels, head);
     if let Some(part) = part {
         if !free(Some(part)) {
             return Err(format!("another start already fills its part `{part}`"));
@@ -361,20 +401,19 @@ fn place(
             });
         };
         let why = |why| format!("its part `{part}` is another network: {why}");
-        return node.same_shape(found, channels, head).map_err(why).map(|()| Some(part.to_string()));
+        return Ok((Some(part.to_string()), growth(node).map_err(why)?));
     }
-    let whole = match wanted.same_shape(found, channels, head) {
-        Ok(()) if free(None) => return Ok(None),
-        Ok(()) => return Err("it replaces the whole network, but another start already fills a part".into()),
+    let whole = match growth(wanted) {
+        Ok(growth) if free(None) => return Ok((None, growth)),
+        Ok(_) => return Err("it replaces the whole network, but another start already fills a part".into()),
         Err(why) => why,
     };
     let parts = wanted.parts(channels);
-    let fits =
-        parts.iter().find(|(name, node)| free(Some(name)) && node.same_shape(found, channels, head).is_ok());
-    match fits {
-        Some((name, _)) => Ok(Some(name.clone())),
+    let same = |node: &Architecture| node.same_shape(found, channels, head).is_ok();
+    match parts.iter().find(|(name, node)| free(Some(name)) && same(node)) {
+        Some((name, _)) => Ok((Some(name.clone()), None)),
         None if parts.is_empty() => Err(whole),
-        None if parts.iter().any(|(_, node)| node.same_shape(found, channels, head).is_ok()) => {
+        None if parts.iter().any(|(_, node)| same(node)) => {
             Err("other starts already fill every part with this network".into())
         }
         None => {
