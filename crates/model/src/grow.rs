@@ -280,6 +280,9 @@ mod tests {
 
     const INPUTS: usize = 7;
 
+    /// Hidden layers and activations before and after, the settings of both, and the largest difference.
+    type Case<'a> = (&'a [usize], Value, &'a [usize], Value, &'a Value, f32);
+
     fn channels() -> [Channel; 2] {
         [Channel::new("x", ChannelKind::Dense(INPUTS)), Channel::new("y", ChannelKind::Dense(1))]
     }
@@ -325,7 +328,7 @@ mod tests {
         let plain = json!({});
         let scaled = json!({ "sensitivity": 3.0 });
         let (exact, tanh, sigmoid) = (3e-6, 1e-5, 2e-4);
-        let cases: [(&[usize], Value, &[usize], Value, &Value, f32); 14] = [
+        let cases: [Case<'_>; 14] = [
             // Wider.
             (&[40], json!("tanh"), &[80], json!("tanh"), &plain, exact),
             (&[5], json!("silu"), &[6], json!("silu"), &scaled, exact),
