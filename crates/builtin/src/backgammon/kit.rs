@@ -4,6 +4,7 @@ use super::exact::Table;
 use super::gnubg::Gnubg;
 use super::{
     Action, Backgammon, Classed, Expert, Phase, Points, Position, Side, Stage, State, known, mat, pubeval,
+    rare,
 };
 use crate::Family;
 use crate::shared::Shared;
@@ -178,11 +179,13 @@ impl Kit for Backgammon {
         let checkers = self.checkers();
         if checkers == Self::default().checkers() {
             let about = "positions of games of random moves, after 1 to 80 of them";
+            let mut all = vec![Distribution::new("random", about, played_at_random)];
+            all.extend(rare::distributions());
             return Positions {
                 class: |state| state.position().class(),
                 class_name: Position::CLASSES,
                 class_names: &["bear-off", "race", "crashed", "contact", "back-game"],
-                ..Positions::new(vec![Distribution::new("random", about, played_at_random)], hashed)
+                ..Positions::new(all, hashed)
             };
         }
         let draw = move |rng: &mut dyn Rng| any_position(checkers, rng);

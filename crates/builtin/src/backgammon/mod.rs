@@ -15,6 +15,7 @@ mod moves;
 pub(crate) mod notation;
 mod position;
 mod pubeval;
+mod rare;
 mod side;
 
 pub use encoders::{Classed, Expert, INPUTS, Input, Points};
