@@ -6,7 +6,11 @@
 use crate::config::{Config, Examples as From};
 use crate::run::TrainError;
 use adept_arena::{Decision, GameModel, OpenError, Successors, known};
-use adept_game::{Afterstate, Draw, Encoder, Example, GameError, Kit, Stream, Turn, Valuation, stream};
+use adept_game::sheet::Sheet;
+use adept_game::{
+    Afterstate, Draw, Encoder, Example, GameError, Kit, ParsedPosition, Stream, Turn, Valuation, files,
+    stream,
+};
 use adept_ground::{limits, work};
 use adept_model::{Channel, Head, Learner, ModelError, Rows, Samples};
 use rand::RngExt;
@@ -110,6 +114,11 @@ impl<G: Kit> Positions<G> {
         }
         state
     }
+}
+
+/// The hash FNV-1a, word by word.
+pub(crate) fn hash(words: impl Iterator<Item = u64>) -> u64 {
+    words.fold(0xcbf2_9ce4_8422_2325, |sum, word| (sum ^ word).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
 /// The exact values of a game.
@@ -306,6 +315,28 @@ pub(crate) fn check_examples<G: Kit>(game: &G, path: &Path, measured: bool) -> R
     needed.iter().find(|part| !has(part)).map_or(Ok(()), |part| Err(lacks(path, all.len(), *part)))
 }
 
+/// Positions before a roll or a decision, one a line or in a column of a table: what games may begin at.
+///
+/// # Errors
+/// The file cannot be read, is empty, or a position of it is over, or nobody has moved before it.
+pub(crate) fn rare_positions<G: Kit>(game: &G, path: &Path) -> Result<Vec<G::State>, GameError> {
+    limits::check_lasting(path).map_err(GameError::file(path))?;
+    let all = files::positions(game, &Sheet::read(path)?)?;
+    if all.is_empty() {
+        return Err(GameError::data(path, "has no positions"));
+    }
+    let usable = |(number, (state, _)): (usize, ParsedPosition<G>)| {
+        let why = match game.turn(&state) {
+            Turn::Over => "is over",
+            _ if game.just_acted(&state).is_none() => "does not tell who moved last: leave out the roll",
+            _ => return Ok(state),
+        };
+        let text = game.position_text(&state);
+        Err(GameError::data(path, format!("position {} `{text}` {why}", number + 1)))
+    };
+    all.into_iter().enumerate().map(usable).collect()
+}
+
 /// Errors of V over positions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PositionErrors {
@@ -422,9 +453,7 @@ impl<G: Kit> Examples<G> {
         };
         let Samples { rows, targets, .. } = &set.samples;
         let floats = rows.dense.iter().chain(targets).map(|x| u64::from(x.to_bits()));
-        // FNV-1a, word by word.
-        let add = |sum: u64, word: u64| (sum ^ word).wrapping_mul(0x0000_0100_0000_01b3);
-        Some(floats.chain(rows.index.iter().copied()).fold(0xcbf2_9ce4_8422_2325, add))
+        Some(hash(floats.chain(rows.index.iter().copied())))
     }
 
     /// Appends the examples with these numbers, counted from the start of the run.

@@ -3,7 +3,7 @@
 //! [`Place`] turns them into paths from the current folder, which is how a config in memory has them. What `--set` gives is
 //! relative to the current folder already.
 
-use super::{Config, Examples, ExpectationSettings, Method, SCREEN, SELF};
+use super::{Config, Examples, ExpectationSettings, Method, RARE_FILE, SCREEN, SELF};
 use adept_arena::naming::map_path as map_agent;
 use adept_arena::open;
 use adept_model::checkpoint;
@@ -146,6 +146,12 @@ impl Config {
         };
         if let Some((key, Examples::File(path))) = examples
             && let Some(new) = path.to_str().and_then(|path| file(key, path))
+        {
+            *path = new.into();
+        }
+        if let Method::Expectation(ExpectationSettings { rare: Some(rare), .. }) = &mut self.learn.method
+            && let Some(path) = &mut rare.file
+            && let Some(new) = path.to_str().and_then(|path| file(RARE_FILE, path))
         {
             *path = new.into();
         }

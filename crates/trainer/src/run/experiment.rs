@@ -748,10 +748,10 @@ impl<'a, G: Kit> Experiment<'a, G> {
         }
         self.source.prepare(&self.bound)?;
         let found = self.source.digest();
-        if let Some(Examples::File(path)) = config.learn.examples()
+        if let Some((_, path)) = config.learn.file()
             && self.examples.is_some_and(|before| Some(before) != found)
         {
-            let what = "its examples changed after this run began: restore the file, or start another run";
+            let what = "its positions changed after this run began: restore the file, or start another run";
             return Err(GameError::data(path, what).into());
         }
         self.examples = found;

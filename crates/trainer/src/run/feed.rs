@@ -2,8 +2,8 @@
 
 use super::games::{BatchError, Learned, Span};
 use super::source::Source;
-use crate::config::{Config, ExpectationSettings, Method};
-use crate::positions::{Examples, Positions, With, encode};
+use crate::config::{Config, ExpectationSettings, Method, RareSettings};
+use crate::positions::{Examples, Positions, With, encode, hash, rare_positions};
 use crate::run::TrainError;
 use crate::shards::Shards;
 use adept_arena::{GameModel, OpenError, Screen, Successors};
@@ -12,6 +12,7 @@ use adept_game::{Stream, Turn, stream};
 use adept_ground::limits::Claim;
 use adept_model::{Channel, ModelError, Samples};
 use adept_ranks::{share, share_of};
+use rand::RngExt;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
@@ -38,6 +39,8 @@ struct Backups<'a, G: Kit> {
     settings: &'a ExpectationSettings,
     /// None if games begin as the rules say.
     positions: Option<Positions<G>>,
+    /// None if no game begins at rare positions.
+    rare: Option<Rare<G>>,
     found: Successors<G>,
     /// None if the network of the run values all candidates.
     screen: Option<Screen<G>>,
@@ -46,6 +49,18 @@ struct Backups<'a, G: Kit> {
     /// Samples of one step, of each shard of this rank.
     steps: Vec<Samples>,
 }
+
+/// Rare positions, at which some games begin.
+struct Rare<G: Kit> {
+    /// Share of the games.
+    share: f64,
+    drawn: Vec<Positions<G>>,
+    /// Those of a file; empty without one.
+    read: Vec<G::State>,
+}
+
+/// Where positions come from: settings, the distribution of all games, and rare positions.
+type From<'a, G> = (&'a ExpectationSettings, Option<&'a Positions<G>>, Option<&'a Rare<G>>);
 
 /// Threads with copies of the learner, which compute the targets of shards side by side.
 struct Crew<G: Kit> {
@@ -81,7 +96,7 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
                 let drawn = settings.draws(!game.positions().names().is_empty());
                 let positions =
                     drawn.then(|| Positions::new(game, settings.distribution.as_deref())).transpose()?;
-                let first = begin(game, positions.as_ref(), &mut stream(seed, "positions", 0));
+                let first = begin(game, positions.as_ref(), None, &mut stream(seed, "positions", 0));
                 let listed = game.turn(&first) != Turn::Chance || game.outcomes(&first, &mut Vec::new());
                 if !listed || !game.zero_sum() {
                     return Err(OpenError::Unknown(format!(
@@ -104,6 +119,7 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
                 Supply::Backups(Box::new(Backups {
                     settings,
                     positions,
+                    rare: settings.rare.as_ref().map(|rare| Rare::new(game, rare)).transpose()?,
                     found: Successors::new(game, &*bound.learner),
                     screen: screen.transpose()?,
                     crew: None,
@@ -116,8 +132,10 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
     }
 
     fn digest(&self) -> Option<u64> {
-        let Some(Supply::Examples(examples)) = &self.supply else { return None };
-        examples.digest(self.config)
+        match self.supply.as_ref()? {
+            Supply::Examples(examples) => examples.digest(self.config),
+            Supply::Backups(backups) => backups.rare.as_ref()?.digest(self.game),
+        }
     }
 
     fn is_divided(&self) -> bool {
@@ -167,8 +185,44 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
     }
 }
 
-/// A position to begin with: one of a distribution, or that of the rules.
-fn begin<G: Kit>(game: &G, positions: Option<&Positions<G>>, rng: &mut Stream) -> G::State {
+impl<G: Kit> Rare<G> {
+    fn new(game: &G, settings: &RareSettings) -> Result<Self, TrainError> {
+        let drawn = settings.distributions.iter().map(|name| Positions::new(game, Some(name)));
+        let read = settings.file.as_deref().map(|path| rare_positions(game, path)).transpose()?;
+        Ok(Self {
+            share: settings.share,
+            drawn: drawn.collect::<Result<_, _>>()?,
+            read: read.unwrap_or_default(),
+        })
+    }
+
+    /// A hash of the positions of the file.
+    fn digest(&self, game: &G) -> Option<u64> {
+        let texts = self.read.iter().map(|state| game.position_text(state) + "\n");
+        (!self.read.is_empty()).then(|| hash(texts.flat_map(String::into_bytes).map(u64::from)))
+    }
+
+    fn any(&self, rng: &mut Stream) -> G::State {
+        let sources = self.drawn.len() + usize::from(!self.read.is_empty());
+        match self.drawn.get(rng.random_range(0..sources)) {
+            Some(positions) => positions.any(rng),
+            None => self.read[rng.random_range(0..self.read.len())].clone(),
+        }
+    }
+}
+
+/// A position to begin with: a rare one, one of a distribution, or that of the rules.
+fn begin<G: Kit>(
+    game: &G,
+    positions: Option<&Positions<G>>,
+    rare: Option<&Rare<G>>,
+    rng: &mut Stream,
+) -> G::State {
+    if let Some(rare) = rare
+        && rng.random::<f64>() < rare.share
+    {
+        return rare.any(rng);
+    }
     positions.map_or_else(|| game.start(), |positions| positions.any(rng))
 }
 
@@ -182,7 +236,7 @@ impl<G: Kit> Backups<'_, G> {
         parts: &mut [Samples],
         threads: usize,
     ) -> Result<(), ModelError> {
-        let (settings, positions) = (self.settings, self.positions.as_ref());
+        let from = (self.settings, self.positions.as_ref(), self.rare.as_ref());
         if threads > 1 && self.crew.is_none() {
             self.crew = Some(Crew::new(how.0, bound, self.screen.as_mut(), threads)?);
         }
@@ -190,7 +244,7 @@ impl<G: Kit> Backups<'_, G> {
             let mut jobs = pieces.iter().zip(parts);
             return jobs.try_for_each(|(piece, samples)| {
                 let by = (&mut *bound, &mut self.found, self.screen.as_mut());
-                fill(how, (settings, positions), by, piece.clone(), samples)
+                fill(how, from, by, piece.clone(), samples)
             });
         };
         bound.learner.weights(&mut crew.flat)?;
@@ -203,7 +257,7 @@ impl<G: Kit> Backups<'_, G> {
         let work = |(member, found, screen): &mut Member<G>| {
             while let Some((piece, samples)) = next() {
                 let by = (&mut *member, &mut *found, screen.as_mut());
-                fill(how, (settings, positions), by, piece.clone(), samples)?;
+                fill(how, from, by, piece.clone(), samples)?;
             }
             Ok(())
         };
@@ -297,7 +351,7 @@ impl<G: Kit> Crew<G> {
 /// Replaces `samples` by those with the numbers `span`.
 fn fill<G: Kit>(
     (game, config, seed): (&G, &Config, u64),
-    (settings, positions): (&ExpectationSettings, Option<&Positions<G>>),
+    (settings, positions, rare): From<'_, G>,
     (bound, found, mut screen): (&mut GameModel<G>, &mut Successors<G>, Option<&mut Screen<G>>),
     span: Span,
     samples: &mut Samples,
@@ -311,7 +365,7 @@ fn fill<G: Kit>(
     let explore = settings.explore.at(config.learn.share(span.start));
     let mut rng = stream(seed, "positions", span.start);
     while samples.rows.len() < n {
-        let mut state = begin(game, positions, &mut rng);
+        let mut state = begin(game, positions, rare, &mut rng);
         let before = samples.rows.len();
         // A game of self-play, or a single position.
         loop {

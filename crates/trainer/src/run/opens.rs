@@ -1,8 +1,8 @@
 //! Opens what a config names, without learning.
 
 use super::error::TrainError;
-use crate::config::{Config, Examples, HeadName, Method, SCREEN, Suite};
-use crate::positions::check_examples;
+use crate::config::{Config, HeadName, RARE_FILE, SCREEN, Suite};
+use crate::positions::{check_examples, rare_positions};
 use adept_arena::{OpenError, Screen, naming};
 use adept_game::laws::{self, Breach, Budget, Law};
 use adept_game::{GameError, Kit};
@@ -48,19 +48,12 @@ pub fn check_files<G: Kit>(game: &G, config: &Config) -> Result<(), Unusable> {
         };
         tried.map_err(|e| Unusable { key, error: Box::new(e.into()) })?;
     }
-    match (config.learn.examples(), examples_key(config)) {
-        (Some(Examples::File(path)), Some(key)) => check_examples(game, path, config.measures(Suite::Rms))
-            .map_err(|e| Unusable { key: key.into(), error: Box::new(e.into()) }),
-        _ => Ok(()),
-    }
-}
-
-fn examples_key(config: &Config) -> Option<&'static str> {
-    match config.learn.method {
-        Method::Td(_) => Some("learn.td.examples"),
-        Method::Supervised(_) => Some("learn.supervised.examples"),
-        Method::Expectation(_) | Method::Regrets(_) => None,
-    }
+    let Some((key, path)) = config.learn.file() else { return Ok(()) };
+    let read = match key {
+        RARE_FILE => rare_positions(game, path).map(drop),
+        _ => check_examples(game, path, config.measures(Suite::Rms)),
+    };
+    read.map_err(|e| Unusable { key: key.into(), error: Box::new(e.into()) })
 }
 
 /// The setting that an error of a run is about, if one is to be changed.
@@ -69,6 +62,5 @@ pub fn setting_of(config: &Config, error: &TrainError) -> Option<&'static str> {
         return matches!(error, TrainError::Exact(_)).then_some("evaluate.suites");
     };
     let (GameError::File { path, .. } | GameError::Data { path, .. }) = cause else { return None };
-    let is_examples = matches!(config.learn.examples(), Some(Examples::File(file)) if file == path);
-    examples_key(config).filter(|_| is_examples)
+    config.learn.file().filter(|(_, file)| file == path).map(|(key, _)| key)
 }

@@ -7,6 +7,7 @@ use adept_game::GameInfo;
 use adept_ground::limits;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// Settings of the method `expectation`: one-step temporal differences whose target is the exact expectation
 /// over chance outcomes. Positions come from self-play and from a distribution.
@@ -37,6 +38,24 @@ pub struct ExpectationSettings {
     /// A small network that picks the candidates which the network of the run values. Default: it values all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub screen: Option<ScreenSettings>,
+    /// Positions that games of good players seldom reach, from which a share of the games begins. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rare: Option<RareSettings>,
+}
+
+/// Games that begin at rare positions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RareSettings {
+    /// Share of the games of self-play that begin there, above 0 and at most 1; the others begin as `starts` says.
+    pub share: f64,
+    /// Distributions from which they are drawn, each equally often. Default: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub distributions: Vec<String>,
+    /// A file with a position before a roll on each line, or a table with a column `position` (a path relative to the config file). It is
+    /// drawn from as often as each distribution. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
 }
 
 /// A small network that picks candidates.
@@ -51,6 +70,9 @@ pub struct ScreenSettings {
 
 /// The setting that names the checkpoint of a screen.
 pub const SCREEN: &str = "learn.expectation.screen.checkpoint";
+
+/// The setting that names a file of rare positions.
+pub const RARE_FILE: &str = "learn.expectation.rare.file";
 
 /// Fewest samples of a shard whose games begin as the rules say.
 const LEAST: u64 = 256;
@@ -114,6 +136,9 @@ impl ExpectationSettings {
             let message = format!("must lie in 1..{}, found {}", limits::KEPT, screen.keep);
             return fault("learn.expectation.screen.keep", message);
         }
+        if let Some(rare) = &self.rare {
+            rare.check(game)?;
+        }
         if game.players != 2 {
             return fault("learn.expectation", "backs values up between two players: take [learn.td]");
         }
@@ -128,6 +153,29 @@ impl ExpectationSettings {
     /// Whether positions are drawn from a distribution of this game, or games begin as the rules say.
     pub fn draws(&self, has_distribution: bool) -> bool {
         self.starts.map_or(has_distribution, |starts| starts == Starts::Drawn)
+    }
+}
+
+impl RareSettings {
+    fn check(&self, game: &GameInfo) -> Result<(), Fault> {
+        let path = "learn.expectation.rare";
+        if !(self.share > 0.0 && self.share <= 1.0) {
+            let message = format!("is a share of the games, above 0 and at most 1, found {}", self.share);
+            return fault(&format!("{path}.share"), message);
+        }
+        for (i, name) in self.distributions.iter().enumerate() {
+            check_distribution(&format!("{path}.distributions.{i}"), Some(name), game)?;
+            if self.distributions[..i].contains(name) {
+                return fault(&format!("{path}.distributions.{i}"), format!("names `{name}` a second time"));
+            }
+        }
+        if self.distributions.is_empty() && self.file.is_none() {
+            let known: Vec<&str> = game.distributions.iter().map(|d| &*d.name).collect();
+            let message =
+                format!("names no positions: write `distributions`, of {}, or `file`", known.join(", "));
+            return fault(path, message);
+        }
+        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@ mod regrets;
 mod supervised;
 pub(super) mod td;
 
-pub use expectation::{ExpectationSettings, SCREEN, ScreenSettings, Starts};
+pub use expectation::{ExpectationSettings, RARE_FILE, RareSettings, SCREEN, ScreenSettings, Starts};
 pub(super) use regrets::NO_PUBLIC_TREE;
 pub use regrets::RegretSettings;
 pub use supervised::{Examples, SupervisedSettings};
@@ -20,6 +20,7 @@ use adept_model::optimiser::Optimiser;
 use adept_model::{Compute, DeviceName, Engine};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// How a model learns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -260,6 +261,20 @@ impl Learn {
             Method::Td(td) => td.examples.as_ref(),
             Method::Supervised(supervised) => supervised.examples.as_ref(),
             Method::Expectation(_) | Method::Regrets(_) => None,
+        }
+    }
+
+    /// The file of positions that the run reads, examples or rare starts, and its setting.
+    pub fn file(&self) -> Option<(&'static str, &Path)> {
+        match &self.method {
+            Method::Td(td) => Some(("learn.td.examples", td.examples.as_ref()?.file()?)),
+            Method::Supervised(supervised) => {
+                Some(("learn.supervised.examples", supervised.examples.as_ref()?.file()?))
+            }
+            Method::Expectation(expectation) => {
+                Some((RARE_FILE, expectation.rare.as_ref()?.file.as_deref()?))
+            }
+            Method::Regrets(_) => None,
         }
     }
 

@@ -7,7 +7,7 @@ use adept_ground::limits;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Settings of the method `supervised`: the target of a position is its exact value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -43,6 +43,14 @@ pub enum Examples {
 }
 
 impl Examples {
+    /// The file, if they are read from one.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Drawn(_) => None,
+        }
+    }
+
     pub(super) fn check(&self, path: &str) -> Result<(), Fault> {
         match *self {
             Self::Drawn(0) => fault(path, "must be at least 1"),
