@@ -9,6 +9,8 @@ mod outcomes;
 mod positions;
 #[path = "commands/reviews.rs"]
 mod reviews;
+#[path = "commands/screens.rs"]
+mod screens;
 #[path = "commands/serving.rs"]
 mod serving;
 #[path = "commands/tables.rs"]
