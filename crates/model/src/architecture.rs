@@ -171,7 +171,9 @@ pub struct Symbolic {
 /// 3. k-means splits the plane of cells into one region per expert. A cell counts with weight eₖ^γ, so that regions
 ///    are small where the small network errs.
 ///
-/// Without exact examples (methods other than `supervised`) every cell counts the same.
+/// With the method `expectation` the positions are those of own games. A network that has learned before (`--init`) takes the place of
+/// the small one: eₖ is its error against its one-step targets. Otherwise, and with other methods than `supervised`, every cell counts
+/// the same.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cells {

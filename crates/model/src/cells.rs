@@ -40,8 +40,18 @@ pub trait CellExamples {
     /// If the examples cannot be made.
     fn fill(&mut self, span: Range<u64>, samples: &mut Samples) -> Result<(), ModelError>;
 
-    /// Whether the examples have targets.
+    /// Whether a small network is to learn from the targets of the examples.
     fn have_targets(&self) -> bool;
+
+    /// The errors of another network at the examples of the last [`fill`](Self::fill), in place of those of a small one.
+    fn errors(&mut self, _samples: &Samples) -> Option<Vec<f32>> {
+        None
+    }
+
+    /// Most examples that it can make in reasonable time.
+    fn most(&self) -> u64 {
+        u64::MAX
+    }
 
     /// Reports the finished share of the work, in [0, 1].
     fn progress(&mut self, _done: f64) {}
@@ -226,7 +236,7 @@ impl Gate {
         let columns = gate.channels.map(|c| program.layout.offsets[c]);
         let values = gate.classes.map(|c| program.params[c].len());
         let shape = [0, 1].map(|k| program.params[gate.table].shape[k]);
-        let count = cells.probe.div_ceil(2).max(1);
+        let count = cells.probe.div_ceil(2).max(1).min(examples.examples.most());
         let mut samples = Samples::new(channels);
         let mut probe = match examples.examples.have_targets() {
             true => Some(learned(site, channels, head, examples, rng)?),
@@ -248,6 +258,9 @@ impl Gate {
                 let pairs = samples.targets.chunks_exact(width).zip(outputs.chunks_exact(width));
                 errors.extend(pairs.map(|(d, v)| head.error(d, v)));
             }
+            if let Some(own) = examples.examples.errors(&samples) {
+                errors.extend(own);
+            }
             left -= batch;
             examples.progress(0.8 + 0.2 * (1.0 - left as f64 / count as f64));
             if samples.rows.is_empty() {
@@ -263,7 +276,7 @@ impl Gate {
             *n += 1;
         }
         let place = |cell: usize| [axes[0].place[cell / shape[1]], axes[1].place[cell % shape[1]]];
-        let gamma = if probe.is_some() { f64::from(cells.gamma) } else { 0.0 };
+        let gamma = if errors.is_empty() { 0.0 } else { f64::from(cells.gamma) };
         let weight = |&(sum, n): &(f64, u64)| (sum / n as f64 + LEAST).powf(gamma);
         let points: Vec<Point> = (sums.iter().enumerate())
             .filter(|(_, sum)| sum.1 > 0)

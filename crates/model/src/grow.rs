@@ -1,6 +1,6 @@
-//! Growing: a perceptron that begins as the same function as a smaller one.
+//! Growing: a network that begins as the same function as a smaller perceptron.
 
-use crate::architecture::Architecture;
+use crate::architecture::{Architecture, Mlp, OneOrEach, Shared};
 use crate::error::ModelError;
 use crate::head::Head;
 use crate::learner::{Tensor, find};
@@ -8,7 +8,149 @@ use crate::lower::lower;
 use crate::program::{Activation, Op, Program};
 use adept_rows::Channel;
 
-/// How a perceptron grows: wider hidden layers, more hidden layers, or both.
+/// How a perceptron grows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Growth {
+    /// To a larger perceptron.
+    Larger(Larger),
+    /// To experts that share its first layers.
+    Spread(Spread),
+}
+
+impl Growth {
+    /// How `found` grows to `wanted`; none if they are of the same shape already.
+    ///
+    /// # Errors
+    /// Why the weights of `found` fit neither way.
+    pub fn needed(
+        wanted: &Architecture,
+        found: &Architecture,
+        channels: &[Channel],
+        head: &Head,
+    ) -> Result<Option<Self>, String> {
+        let why = match wanted.same_shape(found, channels, head) {
+            Ok(()) => return Ok(None),
+            Err(why) => why,
+        };
+        let program = |mlp: &Architecture| lower(mlp, channels, head).map_err(|e| e.to_string());
+        Ok(Some(match (wanted, found) {
+            (Architecture::Mlp(_), Architecture::Mlp(_)) => {
+                Self::Larger(Larger::of(&program(wanted)?, &program(found)?)?)
+            }
+            (Architecture::Shared(shared), Architecture::Mlp(mlp)) => {
+                Self::Spread(Spread::of((shared, &program(wanted)?), (mlp, &program(found)?), channels)?)
+            }
+            _ => return Err(why),
+        }))
+    }
+
+    /// The parameters of the larger network, from those of the smaller one and fresh ones of the larger one.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] with the name of a tensor that is missing or not of the architecture.
+    pub fn tensors(&self, old: &[Tensor], fresh: &[Tensor]) -> Result<Vec<Tensor>, ModelError> {
+        match self {
+            Self::Larger(larger) => larger.tensors(old, fresh),
+            Self::Spread(spread) => spread.tensors(old, fresh),
+        }
+    }
+
+    /// What becomes of the hidden layers, such as `[40] → [80, 16]`.
+    pub fn summary(&self) -> String {
+        match self {
+            Self::Larger(larger) => larger.summary(),
+            Self::Spread(Spread { summary, .. }) => summary.clone(),
+        }
+    }
+}
+
+/// A perceptron whose first layers become shared ones, and whose other layers become each expert above them. Gates keep their
+/// fresh weights: whichever experts they choose, the output is that of the perceptron.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spread {
+    /// For each tensor that comes from the perceptron, its name, and the name there.
+    names: Vec<(String, String)>,
+    summary: String,
+}
+
+impl Spread {
+    fn of(
+        (shared, wanted): (&Shared, &Program),
+        (mlp, found): (&Mlp, &Program),
+        channels: &[Channel],
+    ) -> Result<Self, String> {
+        let first = shared.hidden.len();
+        let mut leaves = Vec::new();
+        collect(&shared.top, channels, &mut leaves);
+        let each = |f: &OneOrEach<Activation>, n: usize| match f {
+            OneOrEach::One(f) => vec![*f; n],
+            OneOrEach::Each(list) => list.clone(),
+        };
+        let all = each(&mlp.activation, mlp.hidden.len());
+        if mlp.hidden.len() < first || mlp.hidden[..first] != shared.hidden {
+            let (here, there) = (&shared.hidden, &mlp.hidden);
+            return Err(format!(
+                "it shares layers of {here:?} units, and the layers of the checkpoint are {there:?}"
+            ));
+        }
+        if all[..first] != each(&shared.activation, first) {
+            return Err("its shared layers have other activations than those of the checkpoint".into());
+        }
+        let (rest, activations) = (&mlp.hidden[first..], &all[first..]);
+        let is_rest = |leaf: &&Architecture| {
+            let Architecture::Mlp(leaf) = leaf else { return false };
+            leaf.hidden == rest
+                && each(&leaf.activation, leaf.hidden.len()) == activations
+                && (leaf.output, &leaf.sensitivity, &leaf.inputs) == (mlp.output, &None, &None)
+        };
+        if mlp.sensitivity.is_some() || !leaves.iter().all(is_rest) {
+            return Err(format!(
+                "each of its experts must be what is left of the checkpoint: a perceptron of {rest:?} units with the same \
+                 activations, without `inputs` and `sensitivity`"
+            ));
+        }
+        let mut names = Vec::new();
+        for param in &wanted.params {
+            let name = &param.name;
+            let old = match (name.strip_prefix("shared."), name.rsplit_once("layer.")) {
+                (Some(own), _) => own.to_string(),
+                (None, Some((before, own))) if !before.ends_with("gate.") => {
+                    let (layer, kind) = own.split_once('.').unwrap_or((own, ""));
+                    format!("layer.{}.{kind}", first + layer.parse::<usize>().unwrap_or(0))
+                }
+                _ => continue,
+            };
+            match found.params.iter().find(|p| p.name == old) {
+                Some(p) if p.shape == param.shape => names.push((name.clone(), old)),
+                _ => return Err(format!("`{name}` does not have the shape of `{old}` in the checkpoint")),
+            }
+        }
+        let summary =
+            format!("{:?} → {} experts of {rest:?} on {:?}", mlp.hidden, leaves.len(), shared.hidden);
+        Ok(Self { names, summary })
+    }
+
+    fn tensors(&self, old: &[Tensor], fresh: &[Tensor]) -> Result<Vec<Tensor>, ModelError> {
+        let tensor = |new: &Tensor| {
+            let Some((_, from)) = self.names.iter().find(|(name, _)| *name == new.name) else {
+                return Ok(new.clone());
+            };
+            let data = find(old, from, &new.shape)?.floats()?.to_vec();
+            Ok(Tensor::f32(new.name.clone(), new.shape.clone(), data))
+        };
+        fresh.iter().map(tensor).collect()
+    }
+}
+
+/// The networks at the ends of a tree of experts.
+fn collect<'a>(node: &'a Architecture, channels: &[Channel], leaves: &mut Vec<&'a Architecture>) {
+    match node.experts(channels) {
+        experts if experts.is_empty() => leaves.push(node),
+        experts => experts.into_iter().for_each(|expert| collect(expert, channels, leaves)),
+    }
+}
+
+/// How a perceptron grows to a larger one: wider hidden layers, more hidden layers, or both.
 ///
 /// Each old hidden layer becomes, in order, the first remaining new one with the same activation and at least as many units.
 /// Its new units read with fresh weights, and old units read them with 0. The new layers between old layers j and j + 1 pass
@@ -25,7 +167,7 @@ use adept_rows::Channel;
 ///
 /// The first three differ from the old network by rounding alone.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Growth {
+pub struct Larger {
     old: Vec<Layer>,
     new: Vec<Layer>,
     /// Width of the inputs.
@@ -94,27 +236,7 @@ impl Carrier {
     }
 }
 
-impl Growth {
-    /// How `found` grows to `wanted`; none if they are of the same shape already.
-    ///
-    /// # Errors
-    /// Why the weights of `found` fit neither way.
-    pub fn needed(
-        wanted: &Architecture,
-        found: &Architecture,
-        channels: &[Channel],
-        head: &Head,
-    ) -> Result<Option<Self>, String> {
-        match wanted.same_shape(found, channels, head) {
-            Ok(()) => Ok(None),
-            Err(_) if wanted.kind() == "mlp" && found.kind() == "mlp" => {
-                let program = |mlp: &Architecture| lower(mlp, channels, head).map_err(|e| e.to_string());
-                Self::of(&program(wanted)?, &program(found)?).map(Some)
-            }
-            Err(why) => Err(why),
-        }
-    }
-
+impl Larger {
     fn of(wanted: &Program, found: &Program) -> Result<Self, String> {
         let ((read, new), (reads, old)) = (layers(wanted), layers(found));
         if read != reads {
@@ -173,11 +295,7 @@ impl Growth {
         Ok(Self { old, new, inputs, links })
     }
 
-    /// The parameters of the larger network, from those of the smaller one and fresh ones of the larger one.
-    ///
-    /// # Errors
-    /// [`ModelError::Unsupported`] with the name of a tensor that is missing or not of the architecture.
-    pub fn tensors(&self, old: &[Tensor], fresh: &[Tensor]) -> Result<Vec<Tensor>, ModelError> {
+    fn tensors(&self, old: &[Tensor], fresh: &[Tensor]) -> Result<Vec<Tensor>, ModelError> {
         let read = |from: &[Tensor], layer: usize, name: &str, shape: &[usize]| {
             Ok::<_, ModelError>(find(from, &format!("layer.{layer}.{name}"), shape)?.floats()?.to_vec())
         };
@@ -234,8 +352,8 @@ impl Growth {
         Ok(grown)
     }
 
-    /// The hidden layers before and after, such as `[40] → [80, 16]`.
-    pub fn summary(&self) -> String {
+    /// The hidden layers before and after.
+    fn summary(&self) -> String {
         format!("{} → {}", sizes(&self.old), sizes(&self.new))
     }
 }
@@ -363,6 +481,43 @@ mod tests {
                 assert!(difference <= most, "{small:?} {f} → {large:?} {g}, {head:?}: {difference}");
             }
         }
+    }
+
+    #[test]
+    fn experts_that_share_layers_begin_as_one_network() {
+        let found = mlp(&[9, 5, 4], json!(["silu", "tanh", "relu"]), &json!({}));
+        let expert = json!({ "mlp": { "hidden": [5, 4], "activation": ["tanh", "relu"] } });
+        let inner = json!({ "hme": { "experts": 2, "expert": expert } });
+        for (top, experts) in [
+            (json!({ "meta_pi": { "experts": 3, "expert": expert, "threshold": 0.2 } }), 3),
+            (json!({ "meta_pi": { "experts": 2, "expert": inner, "gate": { "inputs": ["y"] } } }), 4),
+            (expert.clone(), 1),
+        ] {
+            let shared = json!({ "inputs": ["x"], "hidden": [9], "activation": "silu", "top": top });
+            let wanted: Architecture = serde_json::from_value(json!({ "shared": shared })).unwrap();
+            for head in [Head::Value, Head::Outcomes(OutcomeClass::loss_draw_win())] {
+                let (.., difference) = grown(&found, &wanted, &head);
+                assert!(difference < 1e-6, "{top}: {difference}");
+            }
+            let summary = growth(&wanted, &found).unwrap().unwrap().summary();
+            assert_eq!(summary, format!("[9, 5, 4] → {experts} experts of [5, 4] on [9]"));
+        }
+        let shared =
+            |top: &Value| json!({ "inputs": ["x"], "hidden": [9], "activation": "silu", "top": top });
+        let refused = |shared: Value| {
+            growth(&serde_json::from_value(json!({ "shared": shared })).unwrap(), &found).unwrap_err()
+        };
+        let mut wide = shared(&expert);
+        wide["hidden"] = json!([10]);
+        assert!(
+            refused(wide)
+                .contains("shares layers of [10] units, and the layers of the checkpoint are [9, 5, 4]")
+        );
+        let mut tanh = shared(&expert);
+        tanh["activation"] = json!("tanh");
+        assert!(refused(tanh).contains("other activations"));
+        let other = json!({ "mlp": { "hidden": [5, 3], "activation": ["tanh", "relu"] } });
+        assert!(refused(shared(&other)).contains("a perceptron of [5, 4] units"));
     }
 
     #[test]

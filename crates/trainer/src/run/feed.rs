@@ -348,6 +348,43 @@ impl<G: Kit> Crew<G> {
     }
 }
 
+/// Positions of games that the learner plays with itself, with its own one-step targets.
+pub(super) struct OwnGames<'a, G: Kit> {
+    game: &'a G,
+    config: &'a Config,
+    settings: &'a ExpectationSettings,
+    seed: u64,
+    positions: Option<Positions<G>>,
+    found: Successors<G>,
+}
+
+impl<'a, G: Kit> OwnGames<'a, G> {
+    /// The positions of the run's method; none if it is another method than `expectation`.
+    pub(super) fn new(
+        game: &'a G,
+        config: &'a Config,
+        seed: u64,
+        bound: &GameModel<G>,
+    ) -> Result<Option<Self>, OpenError> {
+        let Method::Expectation(settings) = &config.learn.method else { return Ok(None) };
+        let drawn = settings.draws(!game.positions().names().is_empty());
+        let positions = drawn.then(|| Positions::new(game, settings.distribution.as_deref())).transpose()?;
+        let found = Successors::new(game, &*bound.learner);
+        Ok(Some(Self { game, config, settings, seed, positions, found }))
+    }
+
+    /// Replaces `samples` by those with the numbers `span`.
+    pub(super) fn fill(
+        &mut self,
+        bound: &mut GameModel<G>,
+        span: Span,
+        samples: &mut Samples,
+    ) -> Result<(), ModelError> {
+        let from = (self.settings, self.positions.as_ref(), None);
+        fill((self.game, self.config, self.seed), from, (bound, &mut self.found, None), span, samples)
+    }
+}
+
 /// Replaces `samples` by those with the numbers `span`.
 fn fill<G: Kit>(
     (game, config, seed): (&G, &Config, u64),

@@ -1,6 +1,7 @@
 //! Initial weights: loads a checkpoint into the whole network or a part of it.
 
 use super::error::TrainError;
+use super::feed::OwnGames;
 use crate::config::Config;
 use crate::config::Method;
 use crate::positions::{Examples, Part, Positions, With, encode, rows_of_own_games, rows_of_random_games};
@@ -97,13 +98,13 @@ impl Start {
             }
             return Ok(vec![Self::modules((&config.architecture, &channels, &head), from, located)?]);
         }
-        if !open::same_game(&found.game, game.name())
-            || !open::same_encoder(
-                &known::without_tables(&found.encoder),
-                &known::without_tables(encoder.name()),
-            )
-            || found.channels != channels
-        {
+        let same = open::same_encoder(
+            &known::without_tables(&found.encoder),
+            &known::without_tables(encoder.name()),
+        );
+        // An encoder may add channels to those of the checkpoint, such as classes by which gates choose.
+        let fits = if same { found.channels == channels } else { channels.starts_with(&found.channels) };
+        if !open::same_game(&found.game, game.name()) || !fits {
             let message = format!(
                 "is for {} with the encoder `{}`, but this experiment is for {} with `{}`: its weights would mean \
                  something else",
@@ -276,17 +277,21 @@ pub(super) fn begin_with_cells<G: Kit>(
     let given = |name: &str| {
         origins.iter().any(|o| o.part.as_deref().is_none_or(|part| name.starts_with(&format!("{part}."))))
     };
-    let mut from = match &config.learn.method {
-        Method::Supervised(_) => {
+    let (mut rng, channels) = (stream(seed, "cells", 0), bound.learner.channels().to_vec());
+    let head = bound.learner.head().clone();
+    let mut from = match OwnGames::new(game, config, seed, bound)? {
+        // Weights that were learned before show where a network errs.
+        Some(games) => Cellular::Own { games, bound: &mut *bound, errs: !origins.is_empty() },
+        None if matches!(config.learn.method, Method::Supervised(_)) => {
             Cellular::Examples { game, examples: Examples::new(game, config, seed, With::of(bound))?, bound }
         }
-        _ => {
+        None => {
             let drawn = (CLUSTERED, seed, ["clustered games", "clustered positions"]);
             Cellular::Rows(usual_rows(game, config, bound, drawn)?)
         }
     };
-    let (mut rng, channels) = (stream(seed, "cells", 0), bound.learner.channels());
-    let found = find_cells(&config.architecture, channels, bound.learner.head(), given, &mut from, &mut rng)?;
+    let found = find_cells(&config.architecture, &channels, &head, given, &mut from, &mut rng)?;
+    drop(from);
     Ok(replace(&mut *bound.learner, found)?)
 }
 
@@ -316,12 +321,21 @@ pub(super) fn reassign_cells<G: Kit>(
     Ok(bound.learner.restore(&state)?)
 }
 
+/// Most positions of own games for cells, whose targets take a while.
+const OWN: u64 = 1 << 15;
+
 /// Where the cells of a run come from.
 enum Cellular<'a, G: Kit> {
     Examples {
         game: &'a G,
         examples: Examples<G>,
         bound: &'a GameModel<G>,
+    },
+    /// Positions of own games, with the errors of the network against its own targets if it has learned before.
+    Own {
+        games: OwnGames<'a, G>,
+        bound: &'a mut GameModel<G>,
+        errs: bool,
     },
     /// Without targets.
     Rows(Rows),
@@ -337,6 +351,9 @@ impl<G: Kit> CellExamples for Cellular<'_, G> {
                 let span = span.start + CELLULAR..span.end + CELLULAR;
                 examples.fill(game, &**bound.encoder(), span, samples)?;
             }
+            Self::Own { games, bound, .. } => {
+                games.fill(bound, span.start + CELLULAR..span.end + CELLULAR, samples)?;
+            }
             Self::Rows(rows) => {
                 let n = rows.len() as u64;
                 span.take_while(|&i| i < n).for_each(|i| samples.rows.push_from(rows, i as usize));
@@ -347,6 +364,22 @@ impl<G: Kit> CellExamples for Cellular<'_, G> {
 
     fn have_targets(&self) -> bool {
         matches!(self, Self::Examples { .. })
+    }
+
+    fn errors(&mut self, samples: &Samples) -> Option<Vec<f32>> {
+        let Self::Own { bound, errs: true, .. } = self else { return None };
+        let (head, mut outputs) = (bound.learner.head().clone(), Vec::new());
+        bound.learner.outputs(&samples.rows, &mut outputs);
+        let width = head.outputs();
+        let pairs = samples.targets.chunks_exact(width).zip(outputs.chunks_exact(width));
+        Some(pairs.map(|(target, output)| head.error(target, output)).collect())
+    }
+
+    fn most(&self) -> u64 {
+        match self {
+            Self::Own { .. } => OWN,
+            Self::Examples { .. } | Self::Rows(_) => u64::MAX,
+        }
     }
 
     fn progress(&mut self, done: f64) {
