@@ -109,11 +109,12 @@ mod tests {
     use adept_model::{Architecture, Channel, ChannelKind, Compute, Head, Samples, build_on};
     use serde_json::json;
 
-    fn learner() -> (Box<dyn Learner>, Samples) {
-        let mlp: Architecture = serde_json::from_value(json!({ "mlp": { "hidden": [3] } })).unwrap();
-        let channels = [Channel::new("x", ChannelKind::Dense(2))];
+    fn learner(architecture: serde_json::Value) -> (Box<dyn Learner>, Samples) {
+        let architecture: Architecture = serde_json::from_value(architecture).unwrap();
+        let index = |name| Channel::new(name, ChannelKind::Index(3));
+        let channels = [Channel::new("x", ChannelKind::Dense(2)), index("a"), index("b")];
         let (sgd, rng) = (Optimiser::default(), &mut stream(1, "init", 0));
-        let learner = build_on(&mlp, &channels, &Head::Value, sgd, Compute::default(), rng).unwrap();
+        let learner = build_on(&architecture, &channels, &Head::Value, sgd, Compute::default(), rng).unwrap();
         let mut samples = Samples::new(&channels);
         samples.rows.push().dense.copy_from_slice(&[0.5, -1.0]);
         samples.targets.push(1.0);
@@ -123,7 +124,7 @@ mod tests {
 
     #[test]
     fn it_is_the_weighted_mean_of_the_weights_after_each_step() {
-        let (mut learner, samples) = learner();
+        let (mut learner, samples) = learner(json!({ "mlp": { "hidden": [3] } }));
         let (mut average, mut all, mut weights) = (Average::new(Some(0.8)), Vec::new(), Vec::new());
         for step in 1..=30 {
             learner.update(&samples, 0.3).unwrap();
@@ -144,5 +145,24 @@ mod tests {
             assert_eq!(found, weights, "learning goes on with its own weights");
         }
         assert!(all[0] != all[29]);
+    }
+
+    #[test]
+    fn a_table_of_experts_has_no_mean() {
+        let cells = json!({ "by": ["a", "b"], "experts": 4, "expert": { "mlp": { "hidden": [] } } });
+        let (mut learner, samples) = learner(json!({ "cells": cells }));
+        let mut average = Average::new(Some(0.9));
+        for expert in [1.0, 2.0, 3.0] {
+            learner.update(&samples, 0.1).unwrap();
+            average.add(&mut *learner).unwrap();
+            let mut state = learner.state(false).unwrap();
+            let table = state.iter_mut().find(|t| t.name == "gate.table").unwrap();
+            table.data = TensorData::F32(vec![expert; 9]);
+            let table = table.clone();
+            learner.restore(&state).unwrap();
+            average.trade(&mut *learner).unwrap();
+            assert!(learner.state(false).unwrap().contains(&table));
+            average.trade(&mut *learner).unwrap();
+        }
     }
 }
