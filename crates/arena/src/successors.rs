@@ -213,8 +213,8 @@ impl<G: Kit> Successors<G> {
     }
 
     /// As [`expand`](Self::expand), but only the best candidates of each branch by a screen get rows. Finished games keep their
-    /// results, and states that the encoder knows their values; neither counts among those that the screen lets pass. A state that passes in one branch counts in all. Rows must not
-    /// depend on the action.
+    /// results, and states that the encoder knows their values; neither counts among those that the screen lets pass. A state that
+    /// passes in one branch counts in all. Rows must not depend on the action.
     ///
     /// # Errors
     /// As [`expand`](Self::expand).

@@ -62,14 +62,14 @@ fn a_screened_run_is_the_same_with_any_number_of_threads_and_goes_on_with_the_sa
 #[test]
 fn a_screen_that_cannot_be_is_refused() {
     let desk = desk();
-    fs::write(desk.path("ttt.toml"), "name = \"ttt\"\ngame.rules = \"tictactoe\"\narchitecture.mlp = { hidden = [2] }\nlearn = { rate = 1, td = { games = 1 } }\nevaluate.suites = []\n").unwrap();
+    fs::write(desk.path("ttt.toml"), "name = \"ttt\"\ngame.rules = \"tictactoe\"\narchitecture.mlp = { hidden = [2] }\nlearn = { rate = 1, td = { games = 1 } }\n").unwrap();
     desk.text(&["train", "ttt.toml"]);
     for (screen, why) in [
         (
             "checkpoint = \"small\", keep = 0",
             "`learn.expectation.screen.keep`: must lie in 1..10000, found 0",
         ),
-        ("checkpoint = \"smal\", keep = 2", "did you mean `small`?"),
+        ("checkpoint = \"smal\", keep = 2", "did you mean `small-1`?"),
         (
             "checkpoint = \"pubeval\", keep = 2",
             "is not a checkpoint or run, whose network picks the candidates",
