@@ -45,8 +45,8 @@ pub const AGENTS: [(&str, &str); 10] = [
         "plays by tables of the game where they know the value, such as known:race-8:NAME; known:none:NAME plays without",
     ),
     (
-        "screen:KEEP:SMALL:CHECKPOINT",
-        "values only the KEEP best moves by the checkpoint SMALL, such as screen:8:SMALL:NAME, or search:2:screen:8:SMALL:NAME",
+        "screen:K:SMALL:LARGE",
+        "the best by LARGE of the K moves that the checkpoint SMALL likes best; also search:2:screen:8:SMALL:LARGE",
     ),
     (
         "search:PLIES:CHECKPOINT",
@@ -77,7 +77,7 @@ pub enum AgentSpec {
     Named(String),
 }
 
-/// A small network that picks candidates, as users write it: `screen:KEEP:SMALL`.
+/// A small network that picks candidates, as users write it: `screen:K:SMALL`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScreenSpec {
     /// Candidates of a decision that it lets pass.
@@ -145,7 +145,7 @@ impl AgentSpec {
         }
     }
 
-    /// Parses what an agent plays by: `NAME`, `known:TABLES:NAME`, `screen:KEEP:SMALL:` before either, and `search:BUDGET:` before all.
+    /// Parses what an agent plays by: `NAME`, `known:TABLES:NAME`, `screen:K:SMALL:` before either, and `search:BUDGET:` before all.
     fn model(text: &str, play: Play, of: &str) -> Result<Self, String> {
         let Some(rest) = of.strip_prefix("search:") else {
             let (screen, name) = screen_of(text, of)?;
@@ -214,7 +214,7 @@ impl AgentSpec {
     }
 }
 
-/// Splits `screen:KEEP:SMALL:NAME`. Other text is a name.
+/// Splits `screen:K:SMALL:LARGE`. Other text is a name.
 fn screen_of<'a>(text: &str, of: &'a str) -> Result<(Option<ScreenSpec>, &'a str), String> {
     let Some(rest) = of.strip_prefix(SCREEN).and_then(|rest| rest.strip_prefix(':')) else {
         return Ok((None, of));
@@ -224,13 +224,13 @@ fn screen_of<'a>(text: &str, of: &'a str) -> Result<(Option<ScreenSpec>, &'a str
         words.next().and_then(|keep| keep.parse().ok()).filter(|keep| (1..=limits::KEPT).contains(keep));
     match (keep, words.next(), words.next()) {
         (Some(_), Some(_), Some(name)) if name.starts_with("search:") => {
-            Err(format!("`{text}`: `search:` comes first: write search:BUDGET:screen:KEEP:SMALL:CHECKPOINT"))
+            Err(format!("`{text}`: `search:` comes first: write search:BUDGET:screen:K:SMALL:LARGE"))
         }
         (Some(keep), Some(small), Some(name)) if !small.is_empty() && !name.is_empty() => {
             Ok((Some(ScreenSpec { keep, name: small.into() }), name))
         }
         _ => Err(format!(
-            "`{text}`: write screen:KEEP:SMALL:CHECKPOINT, with the number of moves to keep, 1 to {}, and the small network that picks \
+            "`{text}`: write screen:K:SMALL:LARGE, with the number of moves to keep, 1 to {}, and the small network that picks \
              them, such as screen:8:my-small:my-large",
             limits::KEPT
         )),
@@ -736,7 +736,7 @@ mod tests {
             ("search:4:", "search:4:my-run"),
             ("search:a:x", "`search:4:AGENT`"),
             ("search:2:search:2:x", "not `search:`"),
-            ("screen:8:a", "screen:KEEP:SMALL:CHECKPOINT"),
+            ("screen:8:a", "screen:K:SMALL:LARGE"),
             ("screen:0:a:b", "1 to 10000"),
             ("screen:2:a:search:2:b", "search:BUDGET:screen:"),
             ("search:2:epsilon:0.1:x", "not `epsilon:`: write epsilon:NUMBER:search:2:NAME"),

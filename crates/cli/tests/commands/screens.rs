@@ -120,7 +120,7 @@ fn agents_play_behind_a_screen_and_what_it_loses_is_measured() {
     assert_eq!(best("screen:1:small:large"), best("small"));
     assert_eq!(best("search:2:screen:10000:small:large"), best("search:2:large"));
     for (agent, why) in [
-        ("screen:0:small:large", "screen:KEEP:SMALL:CHECKPOINT"),
+        ("screen:0:small:large", "screen:K:SMALL:LARGE"),
         ("screen:2:pubeval:large", "`pubeval` is not a checkpoint, which a screen must be"),
         ("screen:2:small:search:2:large", "`search:` comes first"),
     ] {
