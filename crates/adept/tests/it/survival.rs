@@ -486,9 +486,9 @@ fn a_network_becomes_an_expert() {
     assert_eq!(record.init[0].part.as_deref(), Some("expert.1.expert.0"));
     // Another network is refused, and the message names the difference.
     for (architecture, init, reason) in [
-        ("mlp]\nhidden = [21]\nsensitivity = 1.0", "", "[9, 21] here, [9, 20] in the checkpoint"),
-        ("mlp]\nhidden = [20]\nsensitivity = 1.0\nactivation = \"relu\"", "", "computes `relu 20`"),
-        ("mlp]\nhidden = [20]", "", "only the checkpoint has `layer.0.sensitivity`"),
+        ("mlp]\nhidden = [19]\nsensitivity = 1.0", "", "[19] cannot hold those of the checkpoint, [20]"),
+        ("mlp]\nhidden = [20]\nsensitivity = 1.0\nactivation = \"relu\"", "", "and the same activation"),
+        ("mlp]\nhidden = [20]", "", "it has no `sensitivity`, the checkpoint has one"),
         (hierarchy, "expert.3=", "no part `expert.3`; there is expert.0, expert.1, expert.2"),
         (
             "hme]\nexperts = 2\nexpert.mlp = { hidden = [8] }",
