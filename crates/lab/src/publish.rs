@@ -297,13 +297,14 @@ fn card(
     }
     let toml = toml::to_string(config).map_err(|e| ModelError::Unsupported(e.to_string()))?;
     let seeds = if runs.len() > 1 { format!(" --seeds {}", runs.len()) } else { String::new() };
+    let from: String = record.init.iter().map(|origin| format!(" --init {}", origin.option())).collect();
     let same = match &record.extended[..] {
         [] => "gives the same bits on the same kind of machine".into(),
         steps => format!("is similar: this run was made longer at {unit} {steps:?}, so its bits differ"),
     };
     let _ = write!(
         text,
-        "\n## To repeat\n\n`adept train config.toml --seed {}{seeds}` with this config {same}:\n\n```toml\n{}\n```\n",
+        "\n## To repeat\n\n`adept train config.toml --seed {}{seeds}{from}` with this config {same}:\n\n```toml\n{}\n```\n",
         record.seed,
         toml.trim_end()
     );

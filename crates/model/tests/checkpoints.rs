@@ -2,7 +2,7 @@
 
 use adept_ground::files::Files;
 use adept_model::Head;
-use adept_model::checkpoint::{FORMAT, Manifest, locate, read, write};
+use adept_model::checkpoint::{FORMAT, Manifest, Origin, locate, read, write};
 use adept_model::{Architecture, Channel, ChannelKind, Tensor};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -128,4 +128,18 @@ fn heads_of_older_formats_are_read() {
         1,
     );
     assert_eq!(adept_model::checkpoint::manifest_in(&new, path).unwrap().head, head);
+}
+
+#[test]
+fn an_origin_is_named_as_an_option() {
+    let named = |path: &str, part: Option<&str>| {
+        let part = part.map(String::from);
+        Origin { path: path.into(), checksum: String::new(), part, grown: None }.option()
+    };
+    assert_eq!(named("runs/small-1/checkpoints/000000400", None), "runs/small-1");
+    assert_eq!(
+        named("checkpoints/backgammon/small", Some("expert.1")),
+        "expert.1=checkpoints/backgammon/small"
+    );
+    assert_eq!(named("checkpoints/small", None), "checkpoints/small");
 }

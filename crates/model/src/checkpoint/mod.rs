@@ -166,6 +166,16 @@ pub struct Origin {
     pub grown: Option<String>,
 }
 
+impl Origin {
+    /// The value of `--init` that names it: its run, or its folder if it is no checkpoint of a run, after its part.
+    pub fn option(&self) -> String {
+        let of_run = self.path.parent().filter(|folder| folder.ends_with("checkpoints")).and_then(Path::parent);
+        let folder = of_run.filter(|run| !run.as_os_str().is_empty()).unwrap_or(&self.path);
+        let named = |part: &String| format!("{part}=");
+        format!("{}{}", self.part.as_ref().map_or(String::new(), named), folder.display())
+    }
+}
+
 impl fmt::Display for Origin {
     /// Path, part and growth, such as `runs/small-1 (all, grown: [40] → [80])`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
