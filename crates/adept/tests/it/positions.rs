@@ -147,7 +147,7 @@ fn a_file_of_examples_must_stay_what_it_was() {
     let resume = TrainOptions { resume: true, ..at(&run) };
     write(0.5);
     let error = train(&config, 1, &resume, &Silent, &Cancel::default()).unwrap_err().to_string();
-    assert!(error.contains("its examples changed after this run began"), "{error}");
+    assert!(error.contains("its positions changed after this run began"), "{error}");
     write(0.25);
     assert!(train(&config, 1, &resume, &Silent, &Cancel::default()).unwrap().1.finished);
 }
