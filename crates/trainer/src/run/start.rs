@@ -281,7 +281,7 @@ pub(super) fn begin_with_cells<G: Kit>(
     let head = bound.learner.head().clone();
     let mut from = match OwnGames::new(game, config, seed, bound)? {
         // Weights that were learned before show where a network errs.
-        Some(games) => Cellular::Own { games, bound: &mut *bound, errs: !origins.is_empty() },
+        Some(games) => Cellular::Own { games: games.into(), bound: &mut *bound, errs: !origins.is_empty() },
         None if matches!(config.learn.method, Method::Supervised(_)) => {
             Cellular::Examples { game, examples: Examples::new(game, config, seed, With::of(bound))?, bound }
         }
@@ -333,7 +333,7 @@ enum Cellular<'a, G: Kit> {
     },
     /// Positions of own games, with the errors of the network against its own targets if it has learned before.
     Own {
-        games: OwnGames<'a, G>,
+        games: Box<OwnGames<'a, G>>,
         bound: &'a mut GameModel<G>,
         errs: bool,
     },
