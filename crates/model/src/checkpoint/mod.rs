@@ -169,7 +169,8 @@ pub struct Origin {
 impl Origin {
     /// The value of `--init` that names it: its run, or its folder if it is no checkpoint of a run, after its part.
     pub fn option(&self) -> String {
-        let of_run = self.path.parent().filter(|folder| folder.ends_with("checkpoints")).and_then(Path::parent);
+        let of_run =
+            self.path.parent().filter(|folder| folder.ends_with("checkpoints")).and_then(Path::parent);
         let folder = of_run.filter(|run| !run.as_os_str().is_empty()).unwrap_or(&self.path);
         let named = |part: &String| format!("{part}=");
         format!("{}{}", self.part.as_ref().map_or(String::new(), named), folder.display())
