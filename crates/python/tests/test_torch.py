@@ -175,6 +175,18 @@ def test_self_play_begins_with_the_cells_of_a_run(tmp_path):
         assert np.array_equal(games.weights()[part], run.open().weights()[part])
 
 
+def test_experts_on_shared_layers_give_the_same_values(tmp_path):
+    config = hme()
+    config["game"]["encoder"] = "fields"
+    inner = {"meta_pi": {"experts": 2, "expert": {"mlp": {"hidden": [4]}}, "threshold": 0.4}}
+    config["architecture"] = {"shared": {"hidden": [8], "top": {"symbolic": {"by": "square", "expert": inner}}}}
+    config["learn"]["optimiser"] = "adam"
+    model = adept.train(config, out=tmp_path / "run").open()
+    rows, network = rows_of(model), adept.torch.Network(model)
+    with torch.no_grad():
+        assert np.allclose(network(*rows).numpy()[:, 0], model.evaluate(*rows), atol=1e-5)
+
+
 def test_rows_of_other_shapes_are_refused():
     games = adept.SelfPlay(hme())
     network = adept.torch.Network(games)

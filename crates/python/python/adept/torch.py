@@ -163,10 +163,14 @@ class Network(nn.Module):
                     f"index {low if low < 0 else high} of `{channel['name']}`: must lie in 0..{channel['size'] - 1}",
                 )
 
-    def _block(self, block, dense, index, targets):
+    def _block(self, block, dense, index, targets, above=None):
+        """The results of a block. `above` gives values of the enclosing block, at the rows of this one."""
         values = {}
         for op in block["ops"]:
-            getattr(self, "_" + op["op"])(op, values, dense, index, targets)
+            if op["op"] == "outer":
+                values[op["out"]] = above(op["x"])
+            else:
+                getattr(self, "_" + op["op"])(op, values, dense, index, targets)
         return [values.get(result) for result in block["results"]]
 
     def _column(self, channel):
@@ -246,7 +250,8 @@ class Network(nn.Module):
         together = []
         for number, branch in enumerate(branches):
             rows = self._selected(select, number, len(branches), values, index, len(dense))
-            found = self._block(branch, dense[rows], index[rows], None if targets is None else targets[rows])
+            here = None if targets is None else targets[rows]
+            found = self._block(branch, dense[rows], index[rows], here, lambda x, rows=rows: values[x][rows])
             spread = lambda value: None if value is None else value.new_zeros(len(dense), value.shape[1]).index_copy(0, rows, value)
             together.append([spread(value) for value in found])
         side_by_side = select == "all" or "mask" in select
