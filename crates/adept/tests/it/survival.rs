@@ -368,8 +368,8 @@ fn the_first_format_is_read_and_gone_on_from() {
     assert_eq!(found.1["play"], expected.1["play"]);
 }
 
-/// An HME by SOAP of format 2, stopped after 1 of 400 games, beside the weights of the same run without an interruption.
-/// Its gate began with random weights, and the steps of SOAP had no limit.
+/// An HME by SOAP of format 2, stopped after 1 of 400 games, beside the weights that it ends with now that experts learn only from
+/// rows that ran through them. Its gate began with random weights, and the steps of SOAP had no limit.
 #[test]
 fn the_second_format_goes_on_by_its_own_rules() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/format-2");
