@@ -127,6 +127,34 @@ fn a_published_network_takes_its_priors_along() {
     assert!(refused.contains("but the prior must be"), "{refused}");
 }
 
+#[test]
+fn a_published_network_does_not_say_where_it_was_made() {
+    let desk = Desk::new();
+    let config = |name: &str, against: &str| {
+        let text = format!(
+            "name = \"{name}\"\ngame.rules = \"tictactoe\"\narchitecture.mlp = {{ hidden = [4] }}\n\
+             learn = {{ rate = 0.01, td = {{ games = 20 }} }}\n\
+             evaluate = {{ every = 20, suites = [\"matches\"], games = 20, against = [{against:?}, \"random\"] }}\n"
+        );
+        fs::write(desk.path("config.toml"), text).unwrap();
+    };
+    config("first", "random");
+    desk.text(&["train", "config.toml", "--out", "nets/first"]);
+    let first = desk.path("nets/first");
+    config("second", &first);
+    // From another folder, to which nothing is relative.
+    let elsewhere = Desk::new();
+    elsewhere.text(&["train", &desk.path("config.toml"), "--init", &first, "--out", &desk.path("second")]);
+    desk.text(&["publish", "second", "--out", "published"]);
+    let folder = PathBuf::from(desk.path("published"));
+    let card = fs::read_to_string(folder.join("card.md")).unwrap();
+    let place = desk.path("");
+    assert!(!card.contains(&place) && !manifest(&folder).to_string().contains(&place), "{card}");
+    assert!(card.contains("--init nets/first` with this config"), "{card}");
+    assert!(card.contains("\"nets/first\","), "{card}");
+    assert_eq!(manifest(&folder)["config"]["evaluate"]["against"][0], "nets/first");
+}
+
 /// A manifest that somebody wrote by hand, whose prior is itself.
 #[test]
 fn a_checkpoint_that_names_itself_is_refused() {

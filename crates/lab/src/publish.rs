@@ -10,7 +10,7 @@ use crate::measure::{
 use crate::pack;
 use crate::statistics::{mean_sd, plus_minus};
 use adept_ground::{files::Files, limits, shown::printable};
-use adept_model::checkpoint::{self, Rival};
+use adept_model::checkpoint::{self, Manifest, Rival};
 use adept_model::{Description, ExpertUse, ModelError};
 use adept_trainer::config::Config;
 use adept_trainer::run::{Record, Score, TrainError, record_of};
@@ -98,6 +98,7 @@ pub fn publish(
     for path in &options.rivals {
         checkpoint.manifest.rivals.push(rival(games, path, record, options.best)?);
     }
+    let config = for_others(record, &mut checkpoint.manifest)?;
     pack::write(&Files::default(), out, checkpoint)?;
     // Measure the checkpoint as it is now.
     // Results of games against opponents are taken from the runs.
@@ -117,11 +118,8 @@ pub fn publish(
     let summary = mean_sd(&figures);
     let manifest = checkpoint::manifest(out)?;
     // As its manifest has them: the names of what is packed.
-    let mut config = record.config.clone();
-    if let Ok(packed) = Config::from_saved(manifest.config.clone()) {
-        config.game = packed.game;
-    }
-    let text = card(&runs, options, (&report, &described, &manifest.rivals), &config)?;
+    let game = Config::from_saved(manifest.config.clone()).map_or(config.game, |packed| packed.game);
+    let text = card(&runs, options, (&report, &described, &manifest), &Config { game, ..config })?;
     let kinds = kinds_of(report.rms.as_ref());
     if let Some(kinds) = &kinds {
         kinds.write(&Files::default(), out)?;
@@ -140,6 +138,23 @@ pub fn publish(
     })
 }
 
+/// The config of a run as others read it, with paths from the current folder. The manifest gets it too, and origins that do not
+/// say where this machine keeps its runs.
+fn for_others(record: &Record, manifest: &mut Manifest) -> Result<Config, TrainError> {
+    let here = std::env::current_dir().map_err(ModelError::io(Path::new(".")))?;
+    let config = record.config.for_others(&here, record.folder.as_deref().unwrap_or(Path::new("")));
+    manifest.config = serde_json::to_value(&config).map_err(ModelError::from)?;
+    for origin in manifest.init.iter_mut().filter(|origin| origin.path.is_absolute()) {
+        let path = match (origin.path.strip_prefix(&here), origin.run().and_then(Path::parent)) {
+            (Ok(below), _) => below,
+            (_, Some(runs)) => origin.path.strip_prefix(runs).unwrap_or(&origin.path),
+            (_, None) => origin.path.file_name().map_or(&*origin.path, Path::new),
+        };
+        origin.path = path.to_path_buf();
+    }
+    Ok(config)
+}
+
 fn score(record: &Record, best: bool) -> Option<&Score> {
     if best { record.best.as_ref() } else { record.r#final.as_ref() }
 }
@@ -147,7 +162,7 @@ fn score(record: &Record, best: bool) -> Option<&Score> {
 fn card(
     runs: &[(PathBuf, Record)],
     options: &PublishOptions,
-    (report, described, rivals): (&Report, &Described, &[Rival]),
+    (report, described, manifest): (&Report, &Described, &Manifest),
     config: &Config,
 ) -> Result<String, TrainError> {
     let ((_, record), size) = (&runs[0], &described.size);
@@ -186,7 +201,7 @@ fn card(
             classes.iter().map(|class| format!("{} ({:+})", class.name, class.utility)).collect();
         let _ = writeln!(text, "- gives the probabilities of outcomes: {}", classes.join(", "));
     }
-    for origin in &record.init {
+    for origin in &manifest.init {
         let _ = writeln!(text, "- began with the weights of {origin}");
     }
     text.push('\n');
@@ -275,7 +290,7 @@ fn card(
             }
         }
     }
-    text.push_str(&beside(runs, options.best, report.experts.as_ref(), (size, rivals)));
+    text.push_str(&beside(runs, options.best, report.experts.as_ref(), (size, &manifest.rivals)));
     if let Some(speed) = &report.speed {
         let rates: Vec<String> = speed
             .iter()
@@ -297,7 +312,7 @@ fn card(
     }
     let toml = toml::to_string(config).map_err(|e| ModelError::Unsupported(e.to_string()))?;
     let seeds = if runs.len() > 1 { format!(" --seeds {}", runs.len()) } else { String::new() };
-    let from: String = record.init.iter().map(|origin| format!(" --init {}", origin.option())).collect();
+    let from: String = manifest.init.iter().map(|origin| format!(" --init {}", origin.option())).collect();
     let same = match &record.extended[..] {
         [] => "gives the same bits on the same kind of machine".into(),
         steps => format!("is similar: this run was made longer at {unit} {steps:?}, so its bits differ"),

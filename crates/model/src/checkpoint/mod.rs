@@ -169,11 +169,15 @@ pub struct Origin {
 impl Origin {
     /// The value of `--init` that names it: its run, or its folder if it is no checkpoint of a run, after its part.
     pub fn option(&self) -> String {
-        let of_run =
-            self.path.parent().filter(|folder| folder.ends_with("checkpoints")).and_then(Path::parent);
-        let folder = of_run.filter(|run| !run.as_os_str().is_empty()).unwrap_or(&self.path);
+        let folder = self.run().unwrap_or(&self.path);
         let named = |part: &String| format!("{part}=");
         format!("{}{}", self.part.as_ref().map_or(String::new(), named), folder.display())
+    }
+
+    /// The folder of its run, if it is a checkpoint of one.
+    pub fn run(&self) -> Option<&Path> {
+        let of_run = self.path.parent().filter(|folder| folder.ends_with("checkpoints"))?.parent()?;
+        (!of_run.as_os_str().is_empty()).then_some(of_run)
     }
 }
 

@@ -210,11 +210,21 @@ impl Config {
 
     /// The config for a file in this folder: its paths are relative to it. They were relative to `base`.
     pub(crate) fn for_folder(&self, folder: &Path, base: &Path) -> Self {
+        self.moved(folder, base, |spot| Path::new(spot.path).is_relative())
+    }
+
+    /// The config for others to read: what it names is shown as seen from this folder, even where the path is absolute. The rules
+    /// and inputs of its game stay. Relative paths were relative to `base`.
+    pub fn for_others(&self, folder: &Path, base: &Path) -> Self {
+        self.moved(folder, base, |spot| !spot.key.starts_with("game."))
+    }
+
+    fn moved(&self, folder: &Path, base: &Path, which: impl Fn(&Spot<'_>) -> bool) -> Self {
         let mut moved = self.clone();
         moved.change_paths(&mut |spot| {
-            let path = Path::new(spot.path);
-            let leads = path.is_relative() && spot.to.is_at(&base.join(path));
-            let seen = leads.then(|| seen_from(folder, &base.join(path)))??;
+            let path = base.join(spot.path);
+            let leads = which(&spot) && spot.to.is_at(&path);
+            let seen = leads.then(|| seen_from(folder, &path))??;
             seen.into_os_string().into_string().ok()
         });
         moved
@@ -276,5 +286,13 @@ mod tests {
         assert_eq!(seen_from(&at("runs/x-1"), &at("data.csv")), Some("../../data.csv".into()));
         assert_eq!(seen_from(&at("runs"), &at("runs/x-1")), Some("x-1".into()));
         assert_eq!(seen_from(&at("runs"), &at("none")), None);
+
+        // For others, absolute paths are shown so too; names stay.
+        let text = |against: &str| format!("game = {{ rules = \"tictactoe\" }}\nevaluate.against = [{against}]");
+        let config = |against: &str| toml::from_str::<Config>(&text(against)).unwrap();
+        fs::write(at("runs/x-1/run.json"), "").unwrap();
+        let written = config(&format!("\"random\", {:?}", at("runs/x-1")));
+        assert_eq!(written.for_others(folder.path(), Path::new("")), config("\"random\", \"runs/x-1\""));
+        assert_eq!(written.for_folder(folder.path(), Path::new("")), written);
     }
 }
