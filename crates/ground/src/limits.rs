@@ -89,6 +89,8 @@ pub const REASSIGNS: u64 = 1_000;
 pub const BLIND_BITS: usize = 1 << 14;
 /// Weighted sets of bits of the blind learner.
 pub const BLIND_FEATURES: usize = 1 << 16;
+/// Logit of a gate that begins as a rule.
+pub const RULE: f32 = 30.0;
 /// Classes of a channel of learned cells.
 pub const CLASSES: usize = 256;
 /// States of a game that is searched or solved as a whole.

@@ -358,6 +358,10 @@ pub struct Gate {
     /// expert and each value of the channel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// Begins as a rule by the channel `by`: the k-th value prefers the k-th expert by this logit, such as 4, above 0. The channel has
+    /// as many values as there are experts. Default: weights from ±init.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<f32>,
     /// Units of each hidden layer; none makes the gate linear.
     #[serde(default)]
     pub hidden: Vec<usize>,
@@ -384,6 +388,7 @@ impl Default for Gate {
         Self {
             inputs: None,
             by: None,
+            rule: None,
             hidden: Vec::new(),
             clusters: None,
             activation: tanh(),
@@ -716,13 +721,15 @@ impl Architecture {
     /// Settings that work but hardly ever learn well, each as a sentence with its path in the config.
     pub fn cautions(&self) -> Vec<String> {
         let mut found = Vec::new();
-        self.caution(&format!("architecture.{}", self.kind()), &mut found);
+        self.caution(&format!("architecture.{}", self.kind()), false, &mut found);
         found
     }
 
-    fn caution(&self, path: &str, found: &mut Vec<String>) {
+    /// `shares` says whether it reads shared layers.
+    fn caution(&self, path: &str, shares: bool, found: &mut Vec<String>) {
         let below = |node: &Self, key: String, found: &mut Vec<String>| {
-            node.caution(&format!("{path}.{key}.{}", node.kind()), found);
+            let shares = shares || matches!(self, Self::Shared(_));
+            node.caution(&format!("{path}.{key}.{}", node.kind()), shares, found);
         };
         let list = |nodes: &[Self], found: &mut Vec<String>| {
             nodes.iter().enumerate().for_each(|(i, node)| below(node, format!("experts.{i}"), found));
@@ -734,12 +741,16 @@ impl Architecture {
                     Experts::Count(n) => *n,
                     Experts::List(nodes) => nodes.len(),
                 };
-                let random = gate.by.is_none() && gate.begins_as_clusters(*threshold).is_none();
+                // On shared layers there are no clusters.
+                let reads_shared = shares && gate.inputs.is_none();
+                let random =
+                    gate.by.is_none() && (reads_shared || gate.begins_as_clusters(*threshold).is_none());
                 if random && n > 1 && *threshold > 0.0 && *threshold >= 1.0 / n as f32 {
                     found.push(format!(
                         "{path}.threshold: {threshold} is at least 1/{n}, so with a random gate mostly one expert runs \
                          and the others never learn: let the gate begin as clusters (a linear gate without \
-                         `clusters = 0`), or lower the threshold"
+                         `clusters = 0`{}), or lower the threshold",
+                        if reads_shared { ", with `inputs`" } else { "" }
                     ));
                 }
                 match (experts, expert) {

@@ -2,7 +2,7 @@
 //!
 //! [`Cells`] describes the steps.
 
-use crate::architecture::{Architecture, Cells, InitScale, Mlp, OneOrEach, Residual};
+use crate::architecture::{Architecture, Cells, InitScale, Mlp, OneOrEach, Residual, Shared};
 use crate::clusters::draw;
 use crate::error::ModelError;
 use crate::head::Head;
@@ -71,7 +71,7 @@ pub fn find_cells(
     rng: &mut dyn Rng,
 ) -> Result<Vec<Tensor>, ModelError> {
     let mut sites = Vec::new();
-    collect(architecture, channels, String::new(), None, &mut sites);
+    collect(architecture, channels, String::new(), (None, None), &mut sites);
     sites.retain(|site| !skip(&site.name));
     let mut found: Vec<(&Site<'_>, Gate)> = Vec::new();
     let mut tensors = Vec::new();
@@ -164,29 +164,31 @@ struct Site<'a> {
     cells: &'a Cells,
     /// The channel of the prior if the node corrects one; the inner option is that of [`Residual::on`].
     on: Option<&'a Option<String>>,
+    /// The shared layers that it reads.
+    below: Option<&'a Shared>,
 }
 
 fn collect<'a>(
     node: &'a Architecture,
     channels: &[Channel],
     name: String,
-    on: Option<&'a Option<String>>,
+    (on, below): (Option<&'a Option<String>>, Option<&'a Shared>),
     sites: &mut Vec<Site<'a>>,
 ) {
     match node {
         Architecture::Residual(Residual { on, net }) => {
-            collect(net, channels, format!("{name}net."), Some(on), sites);
+            collect(net, channels, format!("{name}net."), (Some(on), below), sites);
             return;
         }
         Architecture::Shared(shared) => {
-            collect(&shared.top, channels, format!("{name}top."), on, sites);
+            collect(&shared.top, channels, format!("{name}top."), (on, Some(shared)), sites);
             return;
         }
-        Architecture::Cells(cells) => sites.push(Site { name: name.clone(), cells, on }),
+        Architecture::Cells(cells) => sites.push(Site { name: name.clone(), cells, on, below }),
         _ => {}
     }
     for (i, expert) in node.experts(channels).into_iter().enumerate() {
-        collect(expert, channels, format!("{name}expert.{i}."), on, sites);
+        collect(expert, channels, format!("{name}expert.{i}."), (on, below), sites);
     }
 }
 
@@ -231,7 +233,12 @@ impl Gate {
         rng: &mut dyn Rng,
     ) -> Result<Self, ModelError> {
         let cells = site.cells;
-        let program = lower(&Architecture::Cells(cells.clone()), channels, head)?;
+        let mut node = Architecture::Cells(cells.clone());
+        if let Some(shared) = site.below {
+            // What its experts read.
+            node = Architecture::Shared(Shared { top: Box::new(node), ..shared.clone() });
+        }
+        let program = lower(&node, channels, head)?;
         let gate = gate_of(&program);
         let columns = gate.channels.map(|c| program.layout.offsets[c]);
         let values = gate.classes.map(|c| program.params[c].len());
@@ -324,7 +331,8 @@ fn learned(
 ) -> Result<Network, ModelError> {
     let output = if site.on.is_some() { Activation::Linear } else { Activation::Tanh };
     let mut small = Architecture::Mlp(Mlp {
-        inputs: inputs_of(&site.cells.expert, channels),
+        inputs: inputs_of(&site.cells.expert, channels)
+            .or_else(|| site.below.and_then(|shared| shared.inputs.clone())),
         hidden: vec![UNITS],
         activation: OneOrEach::One(Activation::Silu),
         output,

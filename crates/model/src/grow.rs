@@ -82,6 +82,12 @@ impl Spread {
         let first = shared.hidden.len();
         let mut leaves = Vec::new();
         collect(&shared.top, channels, &mut leaves);
+        if leaves.iter().any(|leaf| matches!(leaf, Architecture::Shared(_))) {
+            return Err("its experts share layers of their own: put all shared layers below one `top`".into());
+        }
+        if first_read(wanted) != first_read(found) {
+            return Err("it reads other channels than the checkpoint: give both the same `inputs`".into());
+        }
         let each = |f: &OneOrEach<Activation>, n: usize| match f {
             OneOrEach::One(f) => vec![*f; n],
             OneOrEach::Each(list) => list.clone(),
@@ -142,9 +148,10 @@ impl Spread {
     }
 }
 
-/// The networks at the ends of a tree of experts.
+/// The networks at the ends of a tree of experts; one that shares layers is an end.
 fn collect<'a>(node: &'a Architecture, channels: &[Channel], leaves: &mut Vec<&'a Architecture>) {
     match node.experts(channels) {
+        _ if matches!(node, Architecture::Shared(_)) => leaves.push(node),
         experts if experts.is_empty() => leaves.push(node),
         experts => experts.into_iter().for_each(|expert| collect(expert, channels, leaves)),
     }
@@ -358,6 +365,14 @@ impl Larger {
     }
 }
 
+/// The channels that the first layer of a network reads.
+fn first_read(program: &Program) -> Option<&[usize]> {
+    program.body.ops.iter().find_map(|op| match op {
+        Op::Input { channels, .. } => Some(&**channels),
+        _ => None,
+    })
+}
+
 /// The channels that a perceptron reads, and its layers.
 fn layers(mlp: &Program) -> (&[usize], Vec<Layer>) {
     let (mut read, mut layers) = (&[][..], Vec::<Layer>::new());
@@ -518,6 +533,20 @@ mod tests {
         assert!(refused(tanh).contains("other activations"));
         let other = json!({ "mlp": { "hidden": [5, 3], "activation": ["tanh", "relu"] } });
         assert!(refused(shared(&other)).contains("a perceptron of [5, 4] units"));
+        let mut more = shared(&expert);
+        more["inputs"] = json!(["x", "y"]);
+        assert!(refused(more).contains("give both the same `inputs`"));
+        let twice = json!({ "shared": { "hidden": [5], "activation": "tanh", "top": { "mlp": { "hidden": [4], "activation": "relu" } } } });
+        assert!(refused(shared(&twice)).contains("share layers of their own"));
+        let mut square = found.clone();
+        if let Architecture::Mlp(mlp) = &mut square {
+            (mlp.hidden, mlp.activation) = (vec![9, 9], OneOrEach::One(Activation::Tanh));
+        }
+        let expert = json!({ "mlp": { "hidden": [9], "activation": "tanh" } });
+        let inner = json!({ "hidden": [9], "activation": "tanh", "top": { "hme": { "experts": 2, "expert": expert } } });
+        let outer = json!({ "shared": { "inputs": ["x"], "hidden": [9], "activation": "tanh", "top": { "shared": inner } } });
+        let error = growth(&serde_json::from_value(outer).unwrap(), &square).unwrap_err();
+        assert!(error.contains("share layers of their own"), "{error}");
     }
 
     #[test]

@@ -456,6 +456,9 @@ impl Builder<'_> {
             rate: gate.rate,
             group: "gate",
         };
+        if gate.rule.is_some() && gate.by.is_none() {
+            return gate_at.fail("rule", "is a rule by a channel: name an index channel with `by`");
+        }
         let (mut ops, net) = match &gate.by {
             Some(channel) => self.gate_by(channel, gate, n, &gate_at)?,
             None => self.layers(layers, &gate_at)?,
@@ -533,7 +536,24 @@ impl Builder<'_> {
             InitScale::Uniform(a) => a,
             InitScale::Named(InitName::FanIn) => 1.0,
         };
-        let table = self.param(at, "table", vec![n, experts], Init::Uniform(init), group)?;
+        let init = match gate.rule {
+            None => Init::Uniform(init),
+            Some(logit) if !(logit > 0.0 && logit <= limits::RULE) => {
+                return at
+                    .fail("rule", format!("write a logit above 0 and at most {}, such as 4", limits::RULE));
+            }
+            Some(_) if n != experts => {
+                return at.fail(
+                    "rule",
+                    format!(
+                        "needs an expert for each value of `{}`, which has {n}: write {n} experts",
+                        gate.by.as_deref().unwrap_or_default()
+                    ),
+                );
+            }
+            Some(logit) => Init::Diagonal(logit),
+        };
+        let table = self.param(at, "table", vec![n, experts], init, group)?;
         let out = self.value(experts);
         Ok((vec![Op::Gather { table, channel, out }], out))
     }

@@ -55,6 +55,10 @@ impl Program {
         for param in &self.params {
             match param.init {
                 Init::Constant(c) => flat.resize(flat.len() + param.len(), c),
+                Init::Diagonal(a) => {
+                    let entries = (0..param.len()).map(|i| i.is_multiple_of(param.shape[1] + 1));
+                    flat.extend(entries.map(|is_on| if is_on { a } else { 0.0 }));
+                }
                 Init::Below(n) => flat.extend((0..param.len()).map(|_| rng.random_range(0..n) as f32)),
                 Init::Uniform(a) => flat.extend((0..param.len()).map(|_| rng.random_range(-a..=a))),
             }
@@ -232,17 +236,12 @@ impl Network {
                 Optimiser::Soap(soap) => soap.longest(),
                 _ => f32::INFINITY,
             };
-            let idle = |start: usize| {
-                let piece = plan.pieces.partition_point(|piece| piece.span.start <= start);
-                piece.checked_sub(1).is_some_and(|piece| self.idle[piece])
+            let steps = |start: usize| {
+                let piece = plan.pieces.partition_point(|piece| piece.span.start <= start).checked_sub(1)?;
+                (!self.idle[piece]).then(|| self.own_steps[piece])
             };
-            let moves = bases.step(
-                isa,
-                self.steps,
-                idle,
-                &mut self.grad,
-                (first, second),
-                |moves, grad, first, second| {
+            let moves =
+                bases.step(isa, steps, &mut self.grad, (first, second), |moves, grad, first, second| {
                     for (span, rate, rule) in stepped() {
                         let part = || span.clone();
                         let (grad, first, second) =
@@ -255,8 +254,7 @@ impl Network {
                             moves.iter_mut().for_each(|step| *step = step.clamp(-most, most));
                         }
                     }
-                },
-            );
+                });
             for (span, _, rule) in stepped() {
                 scale_add(isa, 1.0 - rule.decay(), &mut self.params[span.clone()], &moves[span]);
             }

@@ -70,6 +70,8 @@ pub enum Init {
     Uniform(f32),
     /// Uniform among the whole numbers 0..n.
     Below(u32),
+    /// Of a square table: this value in entry (k, k), 0 elsewhere.
+    Diagonal(f32),
 }
 
 /// A parameter tensor.

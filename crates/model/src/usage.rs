@@ -81,17 +81,19 @@ fn winner(block: &Block, explanation: &Explanation) -> usize {
 }
 
 impl Program {
-    /// Number of inputs of the first leaf expert.
+    /// Number of inputs of the first leaf expert, or of the layers that it shares with others.
     pub fn expert_inputs(&self) -> usize {
-        let mut block = &self.body;
+        let input = |block: &Block| {
+            block.ops.iter().find_map(|op| match op {
+                Op::Input { out, .. } => Some(self.widths[*out]),
+                _ => None,
+            })
+        };
+        let (mut block, mut above) = (&self.body, None);
         while let Some(first) = branches(block).first() {
-            block = first;
+            (block, above) = (first, input(block).or(above));
         }
-        let inputs = block.ops.iter().find_map(|op| match op {
-            Op::Input { out, .. } => Some(self.widths[*out]),
-            _ => None,
-        });
-        inputs.unwrap_or(0)
+        input(block).or(above).unwrap_or(0)
     }
 
     /// Whether it has experts that share the rows.

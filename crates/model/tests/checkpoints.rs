@@ -132,14 +132,22 @@ fn heads_of_older_formats_are_read() {
 
 #[test]
 fn an_origin_is_named_as_an_option() {
-    let named = |path: &str, part: Option<&str>| {
+    let origin = |path: &str, part: Option<&str>| {
         let part = part.map(String::from);
-        Origin { path: path.into(), checksum: String::new(), part, grown: None }.option()
+        Origin { path: path.into(), checksum: String::new(), part, grown: None }
     };
-    assert_eq!(named("runs/small-1/checkpoints/000000400", None), "runs/small-1");
-    assert_eq!(
-        named("checkpoints/backgammon/small", Some("expert.1")),
-        "expert.1=checkpoints/backgammon/small"
-    );
-    assert_eq!(named("checkpoints/small", None), "checkpoints/small");
+    for (path, part, option, run) in [
+        (
+            "runs/small-1/checkpoints/000000400",
+            None,
+            "runs/small-1/checkpoints/000000400",
+            Some("runs/small-1"),
+        ),
+        ("checkpoints/backgammon/a b", Some("expert.1"), "expert.1='checkpoints/backgammon/a b'", None),
+        ("checkpoints/small", None, "checkpoints/small", None),
+        ("nets/old", Some("modules a, b"), "nets/old", None),
+    ] {
+        let origin = origin(path, part);
+        assert_eq!((&*origin.option(), origin.run()), (option, run.map(Path::new)));
+    }
 }

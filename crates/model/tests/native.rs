@@ -118,6 +118,43 @@ fn merged_experts_give_the_same_bits() {
     }
 }
 
+/// Layers that branches read are kept, whatever layer of the enclosing block reads them too.
+#[test]
+fn shared_layers_are_read_by_gates_and_experts() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
+    let channels = [Channel::new("x", ChannelKind::Dense(36))];
+    let expert = r#"{ "mlp": { "hidden": [4] } }"#;
+    for hidden in [2, 8, 17, 24] {
+        for top in [
+            format!(
+                r#"{{ "meta_pi": {{ "experts": 2, "gate": {{ "hidden": [1] }}, "expert": {expert} }} }}"#
+            ),
+            format!(r#"{{ "meta_pi": {{ "experts": 1, "expert": {expert} }} }}"#),
+            format!(r#"{{ "hme": {{ "experts": 3, "gate": {{ "hidden": [1, 2] }}, "expert": {expert} }} }}"#),
+        ] {
+            let text = format!(r#"{{ "shared": {{ "hidden": [{hidden}], "top": {top} }} }}"#);
+            let program =
+                Arc::new(lower(&serde_json::from_str(&text).unwrap(), &channels, &Head::Value).unwrap());
+            let params = program.draw(&mut rng);
+            for isa in Isa::available() {
+                let mut network = Network::with_isa(program.clone(), &params, Optimiser::default(), isa);
+                for n in [1, 3, 16, 17, 70] {
+                    let mut rows = Rows::new(&channels);
+                    for _ in 0..n {
+                        rows.push().dense.iter_mut().for_each(|x| *x = rng.random_range(-1.0..=1.0));
+                    }
+                    let mut values = Vec::new();
+                    network.evaluate(&rows, &mut values);
+                    let exact = reference::run(&program, &double(&params), &rows, None).output;
+                    let differ = values.iter().zip(&exact).map(|(v, e)| (f64::from(*v) - e).abs());
+                    let most = differ.fold(0.0, f64::max);
+                    assert!(values.len() == n && most < 1e-5, "{text}, {n} rows, {isa:?}: {most}");
+                }
+            }
+        }
+    }
+}
+
 /// Whether parameter `i` of the flat vector is constant.
 fn is_fixed(program: &Program, i: usize) -> bool {
     program.params.iter().any(|p| p.fixed && (p.offset..p.offset + p.len()).contains(&i))

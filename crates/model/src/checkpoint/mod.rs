@@ -13,6 +13,7 @@ use crate::learner::{Tensor, TensorData};
 use adept_ground::{
     files::{Files, parent, temporary},
     limits,
+    shown::shell_path,
 };
 use adept_rows::Channel;
 use safetensors::SafeTensorError;
@@ -167,15 +168,19 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The value of `--init` that names it: its run, or its folder if it is no checkpoint of a run, after its part.
+    /// The value of `--init` that names it, as a word of a command: its folder, after the part if it went to one.
     pub fn option(&self) -> String {
-        let folder = self.run().unwrap_or(&self.path);
-        let named = |part: &String| format!("{part}=");
-        format!("{}{}", self.part.as_ref().map_or(String::new(), named), folder.display())
+        let folder = shell_path(&self.path);
+        // Modules of the same names are found again by themselves.
+        match self.part.as_ref().filter(|part| !part.contains(' ')) {
+            Some(part) => format!("{part}={folder}"),
+            None => folder,
+        }
     }
 
     /// The folder of its run, if it is a checkpoint of one.
     pub fn run(&self) -> Option<&Path> {
+        self.path.file_name()?.to_str()?.parse::<u64>().ok()?;
         let of_run = self.path.parent().filter(|folder| folder.ends_with("checkpoints"))?.parent()?;
         (!of_run.as_os_str().is_empty()).then_some(of_run)
     }

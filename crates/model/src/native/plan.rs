@@ -436,7 +436,7 @@ fn physical_len(shape: &[usize]) -> usize {
     entries.next_multiple_of(LANES)
 }
 
-/// Notes for each parameter which branch it belongs to, if rows select it; the outermost counts.
+/// Notes for each parameter which branch it belongs to, if rows select it; the innermost counts.
 fn find_experts(block: &Block, inside: Option<usize>, count: &mut usize, experts: &mut [Option<usize>]) {
     for op in &block.ops {
         match op {
@@ -446,7 +446,7 @@ fn find_experts(block: &Block, inside: Option<usize>, count: &mut usize, experts
                 for branch in branches {
                     *count += 1;
                     let own = (!matches!(select, Selector::All)).then_some(*count);
-                    find_experts(branch, inside.or(own), count, experts);
+                    find_experts(branch, own.or(inside), count, experts);
                 }
             }
             _ => {}
@@ -633,7 +633,9 @@ impl Planner<'_> {
             let (before, from) = steps.split_at_mut(at);
             if let (Some(Step::Dense(hidden)), Step::Dense(head)) = (before.last_mut(), &from[0]) {
                 let follows = matches!(head.x, Source::Value(x) if x == hidden.out);
+                // Branches read it where it lies, too.
                 let read = block.results.contains(&hidden.out)
+                    || self.shared[hidden.out]
                     || block.ops.iter().filter_map(concatenated).any(|xs| xs.contains(&hidden.out));
                 let fits = head.outputs == 1 && is_narrow(hidden.inputs, hidden.outputs);
                 hidden.narrow = follows && !read && fits;

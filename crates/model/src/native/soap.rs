@@ -72,21 +72,21 @@ impl Bases {
         Self { settings, layers, moves: vec![0.0; plan.length], room: Default::default(), zeros }
     }
 
-    /// The steps of all parameters against a gradient at step number `steps`, from 1. `adam` takes a step of Adam on
-    /// (moves, gradient, first moments, second moments), all in the bases; it sets the gradient to 0. Layers whose first parameter
-    /// `idle` is told of keep their state, and have no step.
+    /// The steps of all parameters against a gradient. `adam` takes a step of Adam on (moves, gradient, first moments, second
+    /// moments), all in the bases; it sets the gradient to 0. `steps` says for the first parameter of a layer which of its own steps
+    /// this is, from 1; a layer without one keeps its state.
     pub(crate) fn step(
         &mut self,
         isa: Isa,
-        steps: u64,
-        idle: impl Fn(usize) -> bool,
+        steps: impl Fn(usize) -> Option<u64>,
         grad: &mut [f32],
         (first, second): (&mut [f32], &mut [f32]),
         adam: impl FnOnce(&mut [f32], &mut [f32], &mut [f32], &mut [f32]),
     ) -> &[f32] {
         let [mut a, mut b, mut c] = take(&mut self.room);
-        let due = steps <= EARLY || steps.is_multiple_of(self.settings.every);
-        for layer in self.layers.iter_mut().filter(|layer| !idle(layer.weight.start)) {
+        for layer in &mut self.layers {
+            let Some(step) = steps(layer.weight.start) else { continue };
+            let due = step <= EARLY || step.is_multiple_of(self.settings.every);
             layer.gather(grad, &mut a);
             layer.observe(isa, 1.0 - self.settings.beta2, &a, (&mut b, &mut c), &self.zeros);
             if due {
@@ -105,7 +105,7 @@ impl Bases {
         }
         self.moves.fill(0.0);
         adam(&mut self.moves, grad, first, second);
-        for layer in self.layers.iter().filter(|layer| !idle(layer.weight.start)) {
+        for layer in self.layers.iter().filter(|layer| steps(layer.weight.start).is_some()) {
             layer.gather(&self.moves, &mut a);
             layer.turn(isa, false, &mut a, &mut c, &self.zeros);
             layer.scatter(&a, &mut self.moves);

@@ -515,6 +515,7 @@ impl Draw {
                 params.push(match param.init {
                     Init::Uniform(a) => self.float(-a, a),
                     Init::Below(n) => self.range(0, n as usize - 1) as f32,
+                    Init::Diagonal(a) => self.float(0.0, a),
                     // Sensitivities: changed as if they had learned.
                     Init::Constant(c) if param.min.is_some() => {
                         (c * self.float(0.5, 1.5)).max(SENSITIVITY_MIN)
