@@ -309,6 +309,50 @@ impl<G: Game> Evaluator<G> for Copied {
     }
 }
 
+/// At the root, only the best actions of the depth before are searched deeper. Others come after all that are.
+#[test]
+fn the_root_picks_actions_depth_by_depth() {
+    let game = Bearoff::new(6).unwrap();
+    let mut several = 0;
+    for number in 0..40 {
+        let mut rng = stream(number, "test", 0);
+        let Some((state, player, actions)) = decision(&game, 2, &mut rng) else { continue };
+        let at = Decision::new(&game, &state, player);
+        let found = |text: &str| {
+            let mut search = Search::new(&game, Whim, text.parse::<SearchOptions>().unwrap());
+            search.search(at, &actions).values.clone()
+        };
+        let best_of = |values: &[f32], count: usize| {
+            let mut order: Vec<usize> = (0..values.len()).collect();
+            order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
+            order.truncate(count);
+            order
+        };
+        let (all, two, picked) =
+            (found("3,keep=9,margin=2"), found("2,keep=9,margin=2"), found("3,root=3/2,keep=9,margin=2"));
+        if actions.len() < 4 {
+            continue;
+        }
+        several += 1;
+        let first = best_of(&found("1"), 3);
+        let mut second = first.clone();
+        second.sort_by(|&a, &b| two[b].total_cmp(&two[a]));
+        second.truncate(2);
+        for i in 0..actions.len() {
+            match second.contains(&i) {
+                true => assert_eq!(picked[i], all[i]),
+                false => assert!(second.iter().all(|&other| picked[i] < picked[other]), "{picked:?}"),
+            }
+        }
+        // For people every action is searched.
+        let mut search = Search::new(&game, Whim, "3,root=3/2,keep=9,margin=2".parse().unwrap());
+        let (mut listed, mut studied) = (Vec::new(), Vec::new());
+        search.study(at, &mut listed, &mut studied);
+        assert_eq!(studied, all);
+    }
+    assert!(several > 10);
+}
+
 #[test]
 fn deep_search_solves_tictactoe() {
     let game = TicTacToe;

@@ -16,10 +16,13 @@ pub enum Budget {
     Nodes(u64),
 }
 
-/// Which actions a decision below the root considers, in games with chance.
+/// Which actions a decision considers, in games with chance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
-    /// The best so many actions by the evaluator; one number a ply below the root, the last one for all that follow.
+    /// At the root, the best so many actions; one number for each depth from 2 plies on, the last one for all that follow. The first
+    /// number goes by the evaluator, each other one by the search that is a ply less deep. Empty for all actions.
+    pub root: Vec<usize>,
+    /// Below the root, the best so many actions by the evaluator; one number a ply below the root, the last one for all that follow.
     pub keep: Vec<usize>,
     /// And all others whose value is at most so much below the best one.
     pub margin: f32,
@@ -27,18 +30,23 @@ pub struct Filter {
 
 impl Default for Filter {
     fn default() -> Self {
-        Self { keep: vec![4], margin: 0.02 }
+        Self { root: Vec::new(), keep: vec![4], margin: 0.02 }
     }
 }
 
 impl Filter {
+    /// The number of actions that are searched at the root to this depth, from 2 plies; none for all.
+    pub(super) fn at_root(&self, plies: u32) -> Option<usize> {
+        self.root.get(plies.saturating_sub(2) as usize).or(self.root.last()).copied()
+    }
+
     /// The number of actions that are kept at this ply below the root, from 1.
     pub(super) fn at(&self, ply: usize) -> usize {
         self.keep.get(ply.saturating_sub(1)).or(self.keep.last()).copied().unwrap_or(1)
     }
 }
 
-/// A budget with its settings: `4`, `100ms`, `10000n` or `3,keep=8/4,margin=0.05`.
+/// A budget with its settings: `4`, `100ms`, `10000n` or `3,root=8/3,keep=4,margin=0.05`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchOptions {
     /// When the search ends.
@@ -60,7 +68,7 @@ impl From<Budget> for SearchOptions {
 
 /// How a budget may be written.
 const FORMS: &str = "write `search:4:AGENT` (plies), `search:100ms:AGENT`, `search:10000n:AGENT` (positions), or with settings \
-                     `search:3,keep=8/4,margin=0.05:AGENT`";
+                     `search:3,root=8/3,keep=4,margin=0.05:AGENT`";
 
 impl FromStr for SearchOptions {
     type Err = String;
@@ -72,12 +80,23 @@ impl FromStr for SearchOptions {
         for word in words {
             let fault = || format!("`{word}`: {FORMS}");
             match word.split_once('=').ok_or_else(fault)? {
-                ("keep", numbers) => {
-                    let keep =
+                (key @ ("keep" | "root"), numbers) => {
+                    let counts =
                         numbers.split('/').map(|n| n.parse().ok().filter(|n| (1..=limits::KEPT).contains(n)));
-                    options.filter.keep = keep.collect::<Option<_>>().ok_or_else(|| {
-                        format!("`{word}`: how many moves to keep, 1 to {}, such as `keep=8/4`", limits::KEPT)
+                    let counts = counts.collect::<Option<Vec<usize>>>().filter(|all| {
+                        // One a ply is enough.
+                        all.len() <= limits::PLIES as usize
+                    });
+                    let counts = counts.ok_or_else(|| {
+                        format!(
+                            "`{word}`: how many moves to keep, 1 to {}, such as `{key}=8/4`",
+                            limits::KEPT
+                        )
                     })?;
+                    match key {
+                        "keep" => options.filter.keep = counts,
+                        _ => options.filter.root = counts,
+                    }
                 }
                 ("margin", number) => {
                     let margin = number.parse().ok().filter(|m| (0.0..=2.0).contains(m));
@@ -133,9 +152,13 @@ impl fmt::Display for SearchOptions {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}", self.budget)?;
         let usual = Filter::default();
-        if self.filter.keep != usual.keep {
-            let keep: Vec<String> = self.filter.keep.iter().map(usize::to_string).collect();
-            write!(out, ",keep={}", keep.join("/"))?;
+        for (key, counts, usual) in
+            [("root", &self.filter.root, &usual.root), ("keep", &self.filter.keep, &usual.keep)]
+        {
+            if counts != usual {
+                let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
+                write!(out, ",{key}={}", counts.join("/"))?;
+            }
         }
         if self.filter.margin != usual.margin {
             write!(out, ",margin={}", self.filter.margin)?;
@@ -153,7 +176,16 @@ mod tests {
 
     #[test]
     fn budgets_are_read_as_they_are_written() {
-        for text in ["1", "4", "100ms", "10000n", "3,keep=8/4,margin=0.05", "2,margin=0", "3,threads=2"] {
+        for text in [
+            "1",
+            "4",
+            "100ms",
+            "10000n",
+            "3,keep=8/4,margin=0.05",
+            "2,margin=0",
+            "3,threads=2",
+            "3,root=8/3,keep=1",
+        ] {
             assert_eq!(text.parse::<SearchOptions>().unwrap().to_string(), text);
         }
         assert_eq!("2s".parse::<SearchOptions>().unwrap().to_string(), "2000ms");
@@ -172,6 +204,7 @@ mod tests {
             ("99999999999999999999999", "search:4:AGENT"),
             ("3,keep=0", "keep=8/4"),
             ("3,keep=a", "keep=8/4"),
+            ("3,root=8/0", "root=8/4"),
             ("3,margin=NaN", "margin=0.05"),
             ("3,deep", "`deep`"),
             ("3,threads=0", "1 to 1024"),

@@ -206,8 +206,10 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         found.line.extend(best.map(|best| actions[best].clone()));
         // A forced action needs no search, unless its value is of interest.
         let is_forced = actions.len() < 2 && !self.options.all;
-        // Chance makes every depth a search of its own, so that a fixed one begins at once.
-        let first = if self.has_chance && matches!(self.options.budget, Budget::Plies(_)) { most } else { 2 };
+        // Chance makes every depth a search of its own, so that a fixed one begins at once, unless each depth picks actions for the next.
+        let picks = self.options.filter.root.len() > 1 && !self.options.all;
+        let is_fixed = matches!(self.options.budget, Budget::Plies(_));
+        let first = if self.has_chance && is_fixed && !picks { most } else { 2 };
         if first > 1 && !is_forced {
             for plies in first..=most {
                 self.deepen(at, actions, plies, &mut found);
@@ -226,6 +228,11 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         let mut order: Vec<usize> = (0..actions.len()).collect();
         order.sort_by(|a, b| found.values[*b].total_cmp(&found.values[*a]));
         let full = self.options.all || self.has_chance;
+        if let Some(count) =
+            self.options.filter.at_root(plies).filter(|_| self.has_chance && !self.options.all)
+        {
+            order.truncate(count);
+        }
         let (mut alpha, mut best, mut expected) = (f32::NEG_INFINITY, None, Vec::new());
         let mut scores = vec![None; actions.len()];
         (self.open, self.plies) = (false, plies);
@@ -251,6 +258,9 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         found.line.clear();
         found.line.push(actions[best].clone());
         found.line.extend(expected);
+        // What is not searched is below all that is, so that the next depth picks among those.
+        let least = order.iter().filter_map(|&i| scores[i]).fold(f32::INFINITY, f32::min).clamp(-1.0, 1.0);
+        let picked = order.len() < actions.len();
         let most = alpha.clamp(-1.0, 1.0);
         for (i, value) in found.values.iter_mut().enumerate() {
             // An action that was not searched keeps what was known of it.
@@ -260,6 +270,9 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
             // Of two depths, no values are compared: what was not searched is not the best.
             let is_less = score < alpha || i != best && !full || scores[i].is_none();
             *value = if is_less && shown >= most { most.next_down() } else { shown };
+            if picked && scores[i].is_none() {
+                *value = value.min(least.next_down());
+            }
         }
         if !self.stopped {
             found.plies = plies;
@@ -793,6 +806,16 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for Search<G, E> {
     }
 
     fn study(&mut self, at: Decision<'_, G>, actions: &mut Vec<G::Action>, values: &mut Vec<f32>) {
+        if self.options.budget == Budget::Plies(1) {
+            // Nothing is searched: an evaluator that leaves values open is to find them too.
+            self.evaluator.study(at, actions, values);
+            let Found { values: found, line, plies, solved, .. } = &mut self.found;
+            found.clone_from(values);
+            line.clear();
+            line.extend(highest(values).map(|best| actions[best].clone()));
+            (*plies, *solved) = (1, false);
+            return;
+        }
         let all = std::mem::replace(&mut self.options.all, true);
         self.weigh(at, actions, values);
         self.options.all = all;
