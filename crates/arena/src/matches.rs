@@ -7,6 +7,7 @@ use adept_game::{Game, GameError, OutcomeClass, Stream, Turn, Unit, no_action, s
 use rand::seq::IndexedRandom;
 use rayon::prelude::*;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::time::Instant;
 
 /// The number of the agent in each seat.
 pub type Order = Vec<usize>;
@@ -408,6 +409,9 @@ const CHUNK: u64 = 50;
 /// Tasks handed out at once, so that the results of a long match need no memory.
 const TASKS: u64 = 4096;
 
+/// Seconds of the tasks that are handed out at once, if they are many: a report comes about so often.
+const ROUND: f64 = 4.0;
+
 /// Plays `games` games on all threads of the current pool, cycling through these orders. Game g uses dice number g /
 /// orders, so each set of dice is played once in every order. Results do not depend on the number of threads.
 ///
@@ -421,15 +425,39 @@ pub fn compete<G: Game, T: Into<Table<G>>, E: Send + From<GameError>>(
     deals: impl Into<Deals>,
     stop: impl Fn() -> bool + Sync,
 ) -> Result<Tally, E> {
-    let Deals { seed, random_plies } = deals.into();
+    let none = Tally::new(agents_of(orders));
+    compete_from(game, make, orders, games, deals.into(), none, stop, &mut |_| Ok(()))
+}
+
+/// The number of agents that these orders name.
+fn agents_of(orders: &[Order]) -> usize {
+    orders.iter().flatten().max().map_or(0, |agent| agent + 1)
+}
+
+/// As [`compete`], after the games that `done` counts, which an earlier call with the same arguments has reported. Every few seconds
+/// `report` gets the games so far, from which another call can go on.
+///
+/// # Errors
+/// As [`compete`], and errors of `report`.
+#[expect(clippy::too_many_arguments, reason = "what a match is made of")]
+pub fn compete_from<G: Game, T: Into<Table<G>>, E: Send + From<GameError>>(
+    game: &G,
+    make: impl Fn() -> Result<T, E> + Sync,
+    orders: &[Order],
+    games: u64,
+    Deals { seed, random_plies }: Deals,
+    done: Tally,
+    stop: impl Fn() -> bool + Sync,
+    report: &mut dyn FnMut(&Tally) -> Result<(), E>,
+) -> Result<Tally, E> {
     // A deal is played in all orders by one task.
     let turn = orders.len().max(1) as u64;
     let chunk_of = CHUNK.div_ceil(turn) * turn;
-    let agents = orders.iter().flatten().max().map_or(0, |a| a + 1);
-    let task = |chunk: u64| {
+    // None if it was stopped before its end.
+    let task = |chunk: u64| -> Result<Option<Tally>, E> {
         // Agents may take long to open.
         if stop() {
-            return Ok(Tally::new(agents));
+            return Ok(None);
         }
         let Table { mut agents, mut luck } = make()?.into();
         let mut tally = Tally::new(agents.len());
@@ -437,7 +465,7 @@ pub fn compete<G: Game, T: Into<Table<G>>, E: Send + From<GameError>>(
         let (mut deal, mut adjusted) = (DealSum::default(), DealSum::default());
         for g in chunk * chunk_of..games.min((chunk + 1) * chunk_of) {
             if stop() {
-                break;
+                return Ok(None);
             }
             let (order, mut dice, mut choices) = draws(orders, g, seed);
             let draws = (&mut dice, &mut choices, random_plies);
@@ -458,14 +486,22 @@ pub fn compete<G: Game, T: Into<Table<G>>, E: Send + From<GameError>>(
                 adjusted.add(order, &utilities, turn, &mut tally.adjusted);
             }
         }
-        Ok(tally)
+        Ok(Some(tally))
     };
-    let (mut total, mut next, chunks) = (Tally::new(agents), 0, games.div_ceil(chunk_of));
+    let (mut total, chunks) = (done, games.div_ceil(chunk_of));
+    let threads = rayon::current_num_threads() as u64;
+    let (mut next, mut at_once) = (total.games.div_ceil(chunk_of), threads);
     while next < chunks && !stop() {
-        let tasks: Vec<u64> = (next..chunks.min(next + TASKS)).collect();
-        next += tasks.len() as u64;
-        let tallies: Result<Vec<Tally>, E> = tasks.into_par_iter().with_max_len(1).map(task).collect();
-        total = tallies?.iter().fold(total, Tally::and);
+        let tasks: Vec<u64> = (next..chunks.min(next + at_once.min(TASKS))).collect();
+        let (begun, count) = (Instant::now(), tasks.len() as u64);
+        next += count;
+        let tallies: Result<Vec<Option<Tally>>, E> =
+            tasks.into_par_iter().with_max_len(1).map(task).collect();
+        // What comes after a task that was stopped does not count, so that another call can go on from there.
+        total = tallies?.iter().map_while(Option::as_ref).fold(total, Tally::and);
+        report(&total)?;
+        let seconds = begun.elapsed().as_secs_f64().max(1e-3);
+        at_once = ((ROUND / seconds * count as f64) as u64).clamp(threads, 4 * at_once);
     }
     Ok(total)
 }

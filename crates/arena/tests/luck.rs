@@ -188,3 +188,37 @@ fn what_cannot_tell_luck_is_refused_with_the_reason() {
     let hidden = luck(&dice, "random").map(drop).unwrap_err().to_string();
     assert!(hidden.contains("hides information"), "{hidden}");
 }
+
+/// A match that is stopped anywhere goes on from the last report as if it had not been.
+#[test]
+fn a_match_goes_on_from_what_was_reported() {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    let game = Backgammon::new(2).unwrap();
+    let orders = orders(&[1, 1]);
+    let make = || {
+        let agents: Vec<Box<dyn Agent<_>>> =
+            ["random", "oracle"].map(|name| open::agent(&game, name).unwrap()).into();
+        Ok::<_, OpenError>(Table { agents, luck: Some(Box::new(luck(&game, "oracle").unwrap())) })
+    };
+    let go_on = |done: Tally, stop: &(dyn Fn() -> bool + Sync)| {
+        let mut reports = vec![done.clone()];
+        let mut report = |tally: &Tally| {
+            reports.push(tally.clone());
+            Ok(())
+        };
+        let deals = matches::Deals::from(7);
+        let end = matches::compete_from(&game, make, &orders, 620, deals, done, stop, &mut report).unwrap();
+        assert_eq!(reports.last(), Some(&end));
+        (end, reports)
+    };
+    let (whole, reports) = go_on(Tally::new(2), &|| false);
+    assert!(whole.games == 620 && reports.windows(2).all(|pair| pair[0].games < pair[1].games));
+    // Stopped in the middle of a task, which then does not count.
+    let asked = AtomicU64::new(0);
+    let (part, _) = go_on(Tally::new(2), &|| asked.fetch_add(1, Ordering::Relaxed) > 250);
+    assert!(part.games < 620 && part.games.is_multiple_of(50), "{}", part.games);
+    let text = serde_json::to_string(&part).unwrap();
+    let (rest, _) = go_on(serde_json::from_str(&text).unwrap(), &|| false);
+    assert_eq!(rest, whole);
+    assert_eq!(go_on(whole.clone(), &|| false).0, whole);
+}

@@ -47,17 +47,35 @@ impl Pairing {
         Ok([open(a)?, open(b)?])
     }
 
-    /// Plays the games.
+    /// Plays the games, or goes on after those that `done` counts. Every few seconds `report` gets the games so far, from which
+    /// another call can go on.
     ///
     /// # Errors
     /// If an agent is not available.
-    pub fn play<G: Kit>(&self, game: &G, cancel: &Cancel) -> Result<Tally, OpenError> {
+    pub fn play<G: Kit>(
+        &self,
+        game: &G,
+        done: Option<Tally>,
+        cancel: &Cancel,
+        report: &mut (dyn FnMut(&Tally) + Send),
+    ) -> Result<Tally, OpenError> {
+        let [a, b] = self.players.each_ref().map(|player| &*player.name);
+        let what = format!("playing games of {a} and {b}");
+        let mut report = |tally: &Tally| {
+            // A share of 1 ends the work, and a share of 0 announces it.
+            work::share(&what, tally.games as f64 / self.games as f64);
+            report(tally);
+            Ok(())
+        };
+
         let make = || {
             let luck = self.luck.as_deref().map(|agent| luck_of(game, agent, false)).transpose()?;
             let luck = luck.map(|luck| Box::new(luck) as _);
             Ok::<_, OpenError>(Table { agents: Vec::from(self.agents(game)?), luck })
         };
-        matches::compete(game, make, &self.orders, self.games, self.deals, || cancel.requested())
+        let (done, stop) = (done.unwrap_or_else(|| Tally::new(2)), || cancel.requested());
+        let (orders, games) = (&self.orders, self.games);
+        matches::compete_from(game, make, orders, games, self.deals, done, stop, &mut report)
     }
 
     /// The share of the seats that the first player takes: its score by the luck of its seats. The last turn through the orders

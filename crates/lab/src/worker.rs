@@ -50,7 +50,9 @@ fn done(games: &dyn Catalogue, job: Job, cancel: &Cancel) -> Done {
         }
         Job::Pair { game, pairing } => {
             let game = games.find(&game).map_err(TrainError::from);
-            let play = |game: Arc<dyn AnyGame>| Ok(on_one_thread(|| game.play_pair(&pairing, cancel))??);
+            let play = |game: Arc<dyn AnyGame>| {
+                Ok(on_one_thread(|| game.play_pair(&pairing, None, cancel, &mut |_| ()))??)
+            };
             match game.and_then(play) {
                 Ok(tally) => Done::Pair(tally),
                 Err(error) => Done::Failed(error.to_string()),

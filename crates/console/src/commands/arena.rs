@@ -9,9 +9,16 @@ use adept_trainer::config::Source;
 use anyhow::{Result, bail};
 use std::path::Path;
 
+/// Standard errors by which a newcomer must win.
+const GATE: f64 = 2.0;
+
 pub(crate) fn run(games: &dyn Catalogue, args: &ArenaArgs, as_json: bool) -> Result<()> {
     super::config::note_paths::<Tournament>(&args.config, &args.set, games);
     let config = Tournament::parse(&Source::read(&args.config, &args.set)?, games)?;
+    if let Some(name) = args.gate.as_ref().filter(|name| config.agents.iter().all(|one| one.name != **name)) {
+        let names: Vec<&str> = config.agents.iter().map(|one| &*one.name).collect();
+        bail!("--gate {name}: the tournament has no agent of this name; it has {}", names.join(", "));
+    }
     let folder = || Path::new("checkpoints/runs").join(format!("arena-{}", config.name));
     let options = TournamentOptions {
         out: args.out.clone().unwrap_or_else(folder),
@@ -55,6 +62,18 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ArenaArgs, as_json: bool) -> Res
     }
     if !table.finished {
         bail!("stopped before the end: continue with --resume");
+    }
+    if let Some(name) = &args.gate {
+        let wins = table.wins_of(name)?;
+        let shown: Vec<String> = wins
+            .iter()
+            .map(|(other, errors)| format!("{errors:+.1} standard errors against {other}"))
+            .collect();
+        let shown = shown.join(", ");
+        match wins.iter().all(|(_, errors)| *errors >= GATE) {
+            true => say(format!("{name} is accepted: {shown}")),
+            false => bail!("{name} is not accepted: {shown}; it must win by {GATE}"),
+        }
     }
     Ok(())
 }

@@ -10,10 +10,11 @@ use crate::catalogue::Catalogue;
 use crate::farm::{self, on_one_thread};
 use crate::pairing::{Pairing, Player};
 use crate::seeds::in_turn;
+use adept_arena::OpenError;
 use adept_arena::matches::{self, ByClass, Order, Tally};
 use adept_arena::statistics::{binomial_test, normal_test, ratings};
 use adept_game::{GameInfo, OutcomeClass, Unit};
-use adept_ground::{files::Files, limits};
+use adept_ground::{files::Files, limits, notes};
 use adept_model::ModelError;
 use adept_trainer::run::{Cancel, TrainError, lock_of};
 use learners::players;
@@ -22,14 +23,14 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Options of a tournament.
 #[derive(Clone, Debug, Default)]
 pub struct TournamentOptions {
     /// Folder of its files.
     pub out: PathBuf,
-    /// Continue with the remaining pairs of an earlier call.
+    /// Continue with the remaining games of an earlier call.
     pub resume: bool,
     /// Threads; all cores if 0.
     pub threads: usize,
@@ -72,6 +73,23 @@ pub struct PairScore {
     pub games_per_second: f64,
 }
 
+impl PairScore {
+    /// The standard errors by which the first agent's score, less luck if it is known, lies above that of equals.
+    fn errors_above(&self, in_units: bool) -> f64 {
+        let (score, [low, high]) = match (self.adjusted, self.adjusted_ci95) {
+            (Some(score), Some(ci95)) => (score, ci95),
+            _ => (self.score, self.ci95),
+        };
+        let equal = if in_units { 0.0 } else { 0.5 };
+        let error = (high - low) / (2.0 * 1.96);
+        match score - equal {
+            // Without a spread, as in a game that always ends alike, any win is one.
+            above if error == 0.0 && above != 0.0 => f64::INFINITY.copysign(above),
+            above => above / error.max(f64::MIN_POSITIVE),
+        }
+    }
+}
+
 /// Standing of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Standing {
@@ -82,6 +100,15 @@ pub struct Standing {
     /// Elo rating with mean 0 (Bradley and Terry); `None` if pairs share the seats unequally.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rating: Option<f64>,
+}
+
+/// The games of a pair so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Begun {
+    /// Their results.
+    pub tally: Tally,
+    /// Seconds of play.
+    pub seconds: f64,
 }
 
 /// Result of a tournament.
@@ -97,6 +124,9 @@ pub struct Standings {
     pub unit: Option<String>,
     /// Pairs in order of play.
     pub pairs: Vec<PairScore>,
+    /// The pair that is being played.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begun: Option<Begun>,
     /// Agents, sorted by mean score.
     pub standings: Vec<Standing>,
     /// Whether all pairs were played.
@@ -114,10 +144,13 @@ pub enum TournamentEvent<'a> {
     Played(&'a PairScore, Option<&'a str>),
 }
 
+/// Time between two tables of the same pair.
+const BETWEEN_SAVES: Duration = Duration::from_secs(20);
+
 /// Name of the file that holds the table.
 const FILE: &str = "arena.json";
 
-/// Runs or resumes a tournament. After every pair, writes the table to `arena.json` and `arena.md` in its
+/// Runs or resumes a tournament. Every few seconds of play and after every pair, writes the table to `arena.json` and `arena.md` in its
 /// folder.
 ///
 /// # Errors
@@ -162,14 +195,15 @@ pub fn tournament(
         luck: tournament.luck.clone(),
     };
     let left = &meetings[table.pairs.len().min(meetings.len())..];
-    let mut add = |pairing: &Pairing, tally: Tally, seconds| -> Result<(), TrainError> {
+    let add = |table: &mut Standings, pairing: &Pairing, tally: Tally, seconds| -> Result<(), TrainError> {
         let pair = pair(pairing, &tally, seconds, (unit.as_ref(), scale, &classes));
         watch(TournamentEvent::Played(&pair, table.unit.as_deref()));
         table.pairs.push(pair);
         table.seconds += seconds;
         table.standings = standings(tournament, &players, &table.pairs, unit.is_some());
         table.finished = table.pairs.len() == meetings.len();
-        save(&files, &options.out, &table)
+        table.begun = None;
+        save(&files, &options.out, table)
     };
     if farm::is_employed() {
         let failed = AtomicBool::new(false);
@@ -180,7 +214,7 @@ pub fn tournament(
             }
             let (start, pairing) = (Instant::now(), pairing(meeting));
             let here = || {
-                let played = on_one_thread(|| game.play_pair(&pairing, cancel))?;
+                let played = on_one_thread(|| game.play_pair(&pairing, None, cancel, &mut |_| ()))?;
                 Ok(Some(played?).filter(|_| !cancel.requested()))
             };
             let there = farm::play_pair(&tournament.game, &pairing);
@@ -198,7 +232,7 @@ pub fn tournament(
             for (meeting, (played, seconds)) in left.iter().zip(receive) {
                 if matches!(whole, Ok(true)) {
                     whole = played.and_then(|played| match played {
-                        Some(played) => add(&pairing(meeting), played, seconds).map(|()| true),
+                        Some(played) => add(&mut table, &pairing(meeting), played, seconds).map(|()| true),
                         None => Ok(false),
                     });
                     failed.store(whole.is_err(), Ordering::Relaxed);
@@ -211,11 +245,30 @@ pub fn tournament(
         let pool = pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?;
         for meeting in left {
             let (start, pairing) = (Instant::now(), pairing(meeting));
-            let played = pool.install(|| game.play_pair(&pairing, cancel))?;
-            if cancel.requested() {
+            let (tally, seconds) = table
+                .begun
+                .take()
+                .filter(|begun| begun.tally.games < pairing.games)
+                .map_or((None, 0.0), |begun| (Some(begun.tally), begun.seconds));
+            let mut saved = Instant::now();
+            let mut report = |tally: &Tally| {
+                let seconds = seconds + start.elapsed().as_secs_f64();
+                table.begun = Some(Begun { tally: tally.clone(), seconds });
+                if saved.elapsed() >= BETWEEN_SAVES && tally.games < pairing.games {
+                    saved = Instant::now();
+                    // The games go on: there may be room again when they end.
+                    if let Err(error) = save(&files, &options.out, &table) {
+                        notes::warn(&error.to_string());
+                    }
+                }
+            };
+            let played = pool.install(|| game.play_pair(&pairing, tally, cancel, &mut report))?;
+            if played.games < pairing.games {
+                // Stopped: another call goes on from here.
+                save(&files, &options.out, &table)?;
                 break;
             }
-            add(&pairing, played, start.elapsed().as_secs_f64())?;
+            add(&mut table, &pairing, played, seconds + start.elapsed().as_secs_f64())?;
         }
     }
     if let (Some(suffix), false) = (suffix, cancel.requested()) {
@@ -259,6 +312,7 @@ fn begin(
         folder: tournament.folder_of_paths(games),
         unit: unit.map(|unit| unit.name.to_string()),
         pairs: Vec::new(),
+        begun: None,
         standings: Vec::new(),
         finished: false,
         seconds: 0.0,
@@ -408,6 +462,30 @@ impl Standings {
         let other =
             || self.pairs.iter().find(|p| p.a == b && p.b == a).map(|p| other(p, self.unit.is_some()));
         one.or_else(|| if self.tournament.seats == Seats::Half { other() } else { None })
+    }
+
+    /// By how many standard errors an agent wins against each other one, less luck if that was asked for.
+    ///
+    /// # Errors
+    /// If it takes more or fewer seats than the others, or has not met one of them.
+    pub fn wins_of(&self, name: &str) -> Result<Vec<(String, f64)>, TrainError> {
+        let refused = |message: String| {
+            TrainError::Open(OpenError::Unknown(format!("{}: {message}", self.tournament.name)))
+        };
+        if self.tournament.seats != Seats::Half {
+            return Err(refused("a gate is for agents that share the seats: leave `seats` out".into()));
+        }
+        let others = self.tournament.agents.iter().filter(|other| other.name != name);
+        others
+            .map(|other| {
+                let of = |a: &str, b: &str| self.pairs.iter().find(|pair| pair.a == a && pair.b == b);
+                let (pair, sign) = of(name, &other.name)
+                    .map(|pair| (pair, 1.0))
+                    .or(of(&other.name, name).map(|pair| (pair, -1.0)))
+                    .ok_or_else(|| refused(format!("{name} has not met {}", other.name)))?;
+                Ok((other.name.clone(), sign * pair.errors_above(self.unit.is_some())))
+            })
+            .collect()
     }
 
     /// A score as text: in points, 1 for a win and ½ for a draw, or in the unit.
