@@ -150,6 +150,7 @@ impl AgentSpec {
         let Some(rest) = of.strip_prefix("search:") else {
             let (screen, name) = screen_of(text, of)?;
             let (tables, name) = known_tables(text, name)?;
+            check_order(text, &name)?;
             return Ok(Self::Model { play, search: None, screen, tables, name });
         };
         let (budget, name) = rest.split_once(':').unwrap_or((rest, ""));
@@ -159,6 +160,7 @@ impl AgentSpec {
         }
         let (screen, name) = screen_of(text, name)?;
         let (tables, name) = known_tables(text, name)?;
+        check_order(text, &name)?;
         if let Some((head, _)) = name.split_once(':').filter(|(head, _)| FORMS.contains(head)) {
             let instead = match head {
                 "epsilon" | "boltzmann" => format!(": write {head}:NUMBER:search:{budget}:NAME"),
@@ -237,6 +239,16 @@ fn screen_of<'a>(text: &str, of: &'a str) -> Result<(Option<ScreenSpec>, &'a str
     }
 }
 
+/// Refuses a screen behind what it comes before.
+fn check_order(text: &str, name: &str) -> Result<(), String> {
+    match name.split_once(':') {
+        Some((SCREEN, _)) => Err(format!(
+            "`{text}`: write `{SCREEN}:K:SMALL:` once, after `search:BUDGET:` and before `known:TABLES:`"
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Splits `known:TABLES:NAME`. Other text is a name.
 fn known_tables(text: &str, of: &str) -> Result<(Option<String>, String), String> {
     let Some(rest) = known_part(of) else { return Ok((None, of.into())) };
@@ -253,9 +265,16 @@ fn known_tables(text: &str, of: &str) -> Result<(Option<String>, String), String
 /// # Errors
 /// The form that a wrong budget must have.
 pub fn path_and_search(text: &Path) -> Result<(PathBuf, Option<SearchOptions>), String> {
-    match text.to_str().filter(|text| text.starts_with("search:")).map(AgentSpec::parse).transpose()? {
+    let named = |text: &&str| ["search:", "screen:", "known:"].iter().any(|kind| text.starts_with(kind));
+    // A file may have such a name.
+    let spec = text.to_str().filter(named).filter(|_| !text.exists()).map(AgentSpec::parse).transpose()?;
+    match spec {
         Some(AgentSpec::Model { search, name, screen: None, tables: None, .. }) => Ok((name.into(), search)),
-        _ => Ok((text.into(), None)),
+        Some(_) => Err(format!(
+            "`{}`: write the path of a checkpoint, or search:BUDGET:PATH; `screen:` and `known:` are for agents of commands",
+            text.display()
+        )),
+        None => Ok((text.into(), None)),
     }
 }
 
@@ -559,10 +578,18 @@ pub fn try_out<G: Kit>(game: &G, agent: &Resolved) -> Result<(), OpenError> {
             }
             builder.agent(&AgentSpec::Named(agent.spec.name().into())).map(drop)
         }
-        Meaning::Valuation if matches!(&agent.spec, AgentSpec::Model { search: Some(_), .. }) => {
-            search::fits(game)
+        // A valuation itself may take long to open.
+        Meaning::Valuation => {
+            if let (Some(folder), AgentSpec::Model { screen: Some(spec), .. }) = (&agent.screen, &agent.spec)
+            {
+                Screen::open_at(game, folder, spec.keep)?;
+            }
+            match &agent.spec {
+                AgentSpec::Model { search: Some(_), .. } => search::fits(game),
+                _ => Ok(()),
+            }
         }
-        Meaning::Random | Meaning::Minimax | Meaning::Valuation => Ok(()),
+        Meaning::Random | Meaning::Minimax => Ok(()),
     }
 }
 

@@ -134,6 +134,10 @@ impl<G: Kit, E: Evaluator<G>> Evaluator<G> for Screened<G, E> {
         values.clone_from(thought);
     }
 
+    fn study(&mut self, at: Decision<'_, G>, actions: &mut Vec<G::Action>, values: &mut Vec<f32>) {
+        self.evaluator.study(at, actions, values);
+    }
+
     fn classes(&self) -> &[OutcomeClass] {
         self.evaluator.classes()
     }

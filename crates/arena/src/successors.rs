@@ -368,7 +368,11 @@ impl<G: Kit> Successors<G> {
     /// two-player zero-sum game: the value −Σ p · max over actions of V, or for classes of outcomes the distribution
     /// Σ p · (that of the best action, mirrored).
     pub fn expectation(&self, to: &mut Vec<f32>) {
-        let better = |a: usize, b: usize| if self.values[b] > self.values[a] { b } else { a };
+        // What is not a number wins: it is to be seen, and a candidate that a screen has dropped has no row.
+        let better = |a: usize, b: usize| {
+            let (first, second) = (self.values[a], self.values[b]);
+            if second > first || second.is_nan() { b } else { a }
+        };
         let branches = self.branches().filter_map(|(p, range)| Some((p, range.reduce(better)?)));
         let Some(classes) = self.head.classes() else {
             to.push(branches.fold(0.0, |sum, (p, best)| sum - p * f64::from(self.values[best])) as f32);

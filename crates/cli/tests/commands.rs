@@ -3,6 +3,8 @@
 mod common;
 #[path = "commands/failures.rs"]
 mod failures;
+#[path = "commands/labels.rs"]
+mod labels;
 #[path = "commands/outcomes.rs"]
 mod outcomes;
 #[path = "commands/positions.rs"]
@@ -967,6 +969,30 @@ fn arena_plays_every_pair_and_goes_on() {
     assert_eq!(desk.json(&arena)["pairs"], result["pairs"]);
     assert!(desk.text(&arena).contains("| P – PH | 40 |"));
     assert!(desk.fails(&["arena", "no-such.toml"], 1).contains("file not found"));
+}
+
+#[test]
+fn arena_is_a_gate_for_newcomers() {
+    let desk = Desk::new();
+    fs::write(
+        desk.path("gate.toml"),
+        "name = \"gate\"\ngame = \"tictactoe\"\ngames = 400\nagents = [{ name = \"new\", agent = \"minimax\" }, { name = \"old\", agent = \
+         \"random\" }, { name = \"same\", agent = \"random\" }]\n",
+    )
+    .unwrap();
+    let pass = desk.run(&["arena", "gate.toml", "--gate", "new"]);
+    let said = String::from_utf8_lossy(&pass.stderr).into_owned();
+    assert!(pass.status.success() && said.contains("new is accepted: +"), "{said}");
+    // Both have met it, as the first agent of a pair and as the second; nothing is played again.
+    for name in ["old", "same"] {
+        let said = desk.fails(&["arena", "gate.toml", "--gate", name], 1);
+        assert!(
+            said.contains(&format!("{name} is not accepted: -")) && said.contains("against new"),
+            "{said}"
+        );
+    }
+    let said = desk.fails(&["arena", "gate.toml", "--gate", "newer"], 1);
+    assert!(said.contains("no agent of this name; it has new, old, same"), "{said}");
 }
 
 #[test]

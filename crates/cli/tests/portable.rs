@@ -150,7 +150,7 @@ fn a_published_network_does_not_say_where_it_was_made() {
     let card = fs::read_to_string(folder.join("card.md")).unwrap();
     let place = desk.path("");
     assert!(!card.contains(&place) && !manifest(&folder).to_string().contains(&place), "{card}");
-    assert!(card.contains("--init nets/first` with this config"), "{card}");
+    assert!(card.contains("--init nets/first/checkpoints/000000000020` with this config"), "{card}");
     assert!(card.contains("\"nets/first\","), "{card}");
     assert_eq!(manifest(&folder)["config"]["evaluate"]["against"][0], "nets/first");
 }

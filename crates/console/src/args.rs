@@ -293,6 +293,9 @@ pub(crate) struct ArenaArgs {
     /// Continue an interrupted tournament.
     #[arg(long)]
     pub(crate) resume: bool,
+    /// Exit with 1 unless this agent wins against each other one by two standard errors: it may then take their place.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) gate: Option<String>,
     /// Write the first N games of each pair to the folder `histories`, in the usual format of the game, such as PHH for poker.
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true,
         value_parser = clap::value_parser!(u64).range(0..=limits::HISTORIES))]
@@ -535,6 +538,15 @@ pub(crate) struct DataArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DataAction {
+    /// Play games of an agent with itself, and write their positions with its values, or with rollouts, for a run to learn from.
+    #[command(
+        after_help = "Examples:\n  adept data build --with search:2,root=8:my-backgammon --count 100000 --out one-ply.csv\n  \
+                      adept data build --with my-backgammon --trials 36 --truncate 11 --count 20000 --out rollouts.csv\n  \
+                      adept data build --with my-backgammon --moves 3 --starts rules,back-game --count 1000000 --out games.csv\n\n\
+                      The file is appended to while the work goes on, under the name FILE.part. A run learns from it with\n\
+                      learn.supervised.examples or learn.expectation.examples."
+    )]
+    Build(BuildDataArgs),
     /// Count rows that repeat or contradict others, and compare values with exact ones. Exits with 1 if values of one position, or a
     /// value and the exact one, differ by more than the tolerance.
     #[command(
@@ -550,6 +562,31 @@ pub(crate) enum DataAction {
         #[arg(long, value_name = "X", default_value_t = TOLERANCE, value_parser = tolerance)]
         tolerance: f64,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BuildDataArgs {
+    #[command(flatten)]
+    pub(crate) by: RolloutBy,
+    /// Rows, at least: the last game is played to its end.
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=limits::EXAMPLES))]
+    pub(crate) count: u64,
+    /// Positions of each decision: after the move that is played, and after others drawn from the rest.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) moves: u64,
+    /// Where games begin, each equally often: distributions of the game, or `rules`. Default: as the rules say.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) starts: Vec<String>,
+    /// Label each position by a rollout of so many games in place of the agent's value. Multiples of 36 spread the first throws of
+    /// two dice evenly.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=limits::GAMES))]
+    pub(crate) trials: Option<u64>,
+    /// File to write.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    /// Go on with the file of an earlier call, if it is there; with a larger number of rows too.
+    #[arg(long)]
+    pub(crate) resume: bool,
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {

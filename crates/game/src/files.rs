@@ -142,7 +142,7 @@ impl Outcomes {
 }
 
 /// Why a game has no files of labelled positions by default.
-fn no_examples<G: Kit>(game: &G) -> Option<&'static str> {
+pub fn no_examples<G: Kit>(game: &G) -> Option<&'static str> {
     if game.hides() {
         Some("information is hidden")
     } else if !game.zero_sum() || game.players() != 2 {

@@ -8,6 +8,7 @@ use crate::curves;
 use crate::decisions::{self, BuildOptions, Built, Graded};
 use crate::export::{self, Format};
 use crate::farm::{self, Here};
+use crate::labelling::{self, LabelOptions, Labelled};
 use crate::measure::{self, Baseline, ClassShares, Cost, Described, EvaluateOptions, Kinds, Report, Rule};
 use crate::pairing::{Pairing, luck_of};
 use crate::review::{self, Review, ReviewOptions};
@@ -118,6 +119,9 @@ pub trait AnyGame: Rules {
     /// Builds a benchmark of decisions.
     fn build_decisions(&self, options: &BuildOptions, cancel: &Cancel) -> Result<Built, TrainError>;
 
+    /// Plays games and writes labelled positions, or goes on with a file.
+    fn label_positions(&self, options: &LabelOptions, cancel: &Cancel) -> Result<Labelled, TrainError>;
+
     /// What an agent loses on a benchmark of decisions. `draws` are the seed and the number of threads.
     fn grade_decisions(
         &self,
@@ -134,7 +138,13 @@ pub trait AnyGame: Rules {
     fn review(&self, options: &ReviewOptions, cancel: &Cancel) -> Result<Review, TrainError>;
 
     /// Plays the games of two agents.
-    fn play_pair(&self, pairing: &Pairing, cancel: &Cancel) -> Result<Tally, OpenError>;
+    fn play_pair(
+        &self,
+        pairing: &Pairing,
+        done: Option<Tally>,
+        cancel: &Cancel,
+        report: &mut (dyn FnMut(&Tally) + Send),
+    ) -> Result<Tally, OpenError>;
 
     /// The games of two agents as a file of whole games, in the usual format of the game.
     fn histories(&self, pairing: &Pairing, cancel: &Cancel) -> Result<String, OpenError>;
@@ -325,6 +335,10 @@ impl<G: Kit> AnyGame for G {
         rollouts::rollouts_of(self, options, cancel)
     }
 
+    fn label_positions(&self, options: &LabelOptions, cancel: &Cancel) -> Result<Labelled, TrainError> {
+        labelling::label(self, options, cancel)
+    }
+
     fn build_decisions(&self, options: &BuildOptions, cancel: &Cancel) -> Result<Built, TrainError> {
         decisions::build(self, options, cancel)
     }
@@ -351,8 +365,14 @@ impl<G: Kit> AnyGame for G {
         luck_of(self, agent, false).map(drop)
     }
 
-    fn play_pair(&self, pairing: &Pairing, cancel: &Cancel) -> Result<Tally, OpenError> {
-        pairing.play(self, cancel)
+    fn play_pair(
+        &self,
+        pairing: &Pairing,
+        done: Option<Tally>,
+        cancel: &Cancel,
+        report: &mut (dyn FnMut(&Tally) + Send),
+    ) -> Result<Tally, OpenError> {
+        pairing.play(self, done, cancel, report)
     }
 
     fn histories(&self, pairing: &Pairing, cancel: &Cancel) -> Result<String, OpenError> {

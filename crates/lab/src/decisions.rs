@@ -3,12 +3,12 @@
 //! The file is a table: a line for each move that was rolled out, the best by the agent's values, with the decision's number, kind and
 //! position. Lines that begin with `#` say how it was made.
 
-use crate::rollouts;
+use crate::{own_games, rollouts};
 use adept_arena::matches::Net;
 use adept_arena::rollout::{Options, Sums, roll_out, viewer};
-use adept_arena::{Agent, Decision, Evaluator, Luck, OpenError, Resolved, Scratch, naming};
+use adept_arena::{Agent, Decision, Luck, OpenError, Scratch, naming};
 use adept_game::sheet::Sheet;
-use adept_game::{Game, GameError, Kit, Turn, no_action, stream};
+use adept_game::{Game, GameError, Kit, Turn, stream};
 use adept_ground::files::Files;
 use adept_ground::{limits, work};
 use adept_model::ModelError;
@@ -115,54 +115,27 @@ struct Candidate<G: Game> {
     actions: Vec<G::Action>,
 }
 
-/// Plays games of the agent against itself, with a random move now and then, until there are enough decisions of each kind that
-/// the game has, or all games are played. A game gives at most one decision of a kind.
-fn found<G: Kit>(
-    game: &G,
-    agent: &Resolved,
-    options: &BuildOptions,
-    cancel: &Cancel,
-) -> Result<Vec<Candidate<G>>, TrainError> {
-    let named = |name: &str| {
-        format!(
-            "`{name}` does not play by its highest value: name a checkpoint, a valuation, or a search of one"
-        )
-    };
-    let mut values = naming::values(game, agent, options.best)?
-        .ok_or_else(|| OpenError::Unknown(named(&options.agent)))?;
+/// Plays games of the agent against itself until there are enough decisions of each kind that the game has, or all games are played.
+/// A game gives at most one decision of a kind.
+fn found<G: Kit>(game: &G, options: &BuildOptions, cancel: &Cancel) -> Result<Vec<Candidate<G>>, TrainError> {
+    let mut values = own_games::evaluator(game, &options.agent, options.best)?;
     let what = "playing games for decisions";
     let (kinds, class) = (kinds_of(game), game.positions().class);
     let mut by_kind: BTreeMap<&'static str, Vec<Candidate<G>>> = BTreeMap::new();
-    let (mut actions, mut listed) = (Vec::new(), Vec::new());
     for number in 0..options.games {
         if cancel.requested() {
             break;
         }
         work::share(what, number as f64 / options.games as f64);
         let mut rng = stream(options.seed, "games for decisions", number);
-        let mut state = game.start();
         // One decision of each kind, each equally likely: how many there were so far, and the one that is kept.
         let mut here: BTreeMap<&'static str, (u32, Candidate<G>)> = BTreeMap::new();
-        // Some games never end.
-        while !cancel.requested() {
-            let player = match game.turn(&state) {
-                Turn::Over => break,
-                Turn::Chance => {
-                    let action = game.sample(&state, &mut rng);
-                    game.apply(&mut state, &action);
-                    continue;
-                }
-                Turn::Player(player) => player,
-            };
-            values.weigh(Decision::new(game, &state, player), &mut actions, &mut listed);
-            let mut order: Vec<usize> = (0..actions.len()).collect();
-            order.sort_by(|&a, &b| listed[b].total_cmp(&listed[a]));
-            let Some(&best) = order.first() else {
-                return Err(ModelError::Unsupported(no_action(game, &state, player).to_string()).into());
-            };
-            let gap = |second: usize| f64::from(listed[best] - listed[second]) * size(game);
+        let how = (true, &(|| cancel.requested()) as &dyn Fn() -> bool);
+        own_games::play(game, &mut *values, game.start(), &mut rng, how, |met, _, rng| {
+            let own_games::Met { state, actions, values, order, .. } = met;
+            let gap = |second: usize| f64::from(values[order[0]] - values[second]) * size(game);
             if order.get(1).is_some_and(|&second| gap(second) <= options.gap) {
-                let kind = kinds.get(class(&state) as usize).copied().unwrap_or(ANY);
+                let kind = kinds.get(class(state) as usize).copied().unwrap_or(ANY);
                 let seen = here.get(kind).map_or(0, |(seen, _)| *seen) + 1;
                 if rng.random_range(0..seen) == 0 {
                     let actions = order.iter().take(options.moves).map(|&i| actions[i].clone()).collect();
@@ -171,13 +144,8 @@ fn found<G: Kit>(
                     *count = seen;
                 }
             }
-            // A game in twenty moves elsewhere, so that games of a strong agent differ and go wrong as games of people do.
-            let next = match rng.random_range(0..20) {
-                0 => order[rng.random_range(0..order.len().min(4))],
-                _ => best,
-            };
-            game.apply(&mut state, &actions[next]);
-        }
+            Ok(Some(own_games::mostly_best(order, rng)))
+        })?;
         for (kind, (_, candidate)) in here {
             let all = by_kind.entry(kind).or_default();
             if all.len() < options.count {
@@ -206,7 +174,7 @@ pub fn build<G: Kit>(game: &G, options: &BuildOptions, cancel: &Cancel) -> Resul
     open()?;
     let head = head_of(game, options, rollouts::checksum_of(&agent, options.best)?);
     let (mut text, done) = begin(options, &head)?;
-    let all = found(game, &agent, options, cancel)?;
+    let all = found(game, options, cancel)?;
     let pool = pool_of(options.threads)?;
     let how = Options { trials: options.trials, truncate: options.truncate, seed: options.seed };
     let stop = || cancel.requested();
@@ -268,13 +236,13 @@ pub fn build<G: Kit>(game: &G, options: &BuildOptions, cancel: &Cancel) -> Resul
     Ok(Built { path: options.out.clone(), kinds, short, finished })
 }
 
-fn pool_of(threads: usize) -> Result<rayon::ThreadPool, ModelError> {
+pub(crate) fn pool_of(threads: usize) -> Result<rayon::ThreadPool, ModelError> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))
 }
 
 /// A field of a table of commas.
-fn quoted(text: &str) -> Cow<'_, str> {
+pub(crate) fn quoted(text: &str) -> Cow<'_, str> {
     match text.contains([',', '"']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")).into(),
         false => text.into(),

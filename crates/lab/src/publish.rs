@@ -311,7 +311,9 @@ fn card(
         text.insert_str(weak, "## Known weaknesses\n\n");
     }
     let toml = toml::to_string(config).map_err(|e| ModelError::Unsupported(e.to_string()))?;
-    let seeds = if runs.len() > 1 { format!(" --seeds {}", runs.len()) } else { String::new() };
+    // Each of several runs may have begun with weights of its own.
+    let alike = runs.iter().all(|(_, other)| other.init == record.init);
+    let seeds = if runs.len() > 1 && alike { format!(" --seeds {}", runs.len()) } else { String::new() };
     let from: String = manifest.init.iter().map(|origin| format!(" --init {}", origin.option())).collect();
     let same = match &record.extended[..] {
         [] => "gives the same bits on the same kind of machine".into(),

@@ -1,8 +1,9 @@
 //! Reviews of whole games in a file: what each player's decisions lost, the luck of each, and the worst moves.
 
+use crate::own_games;
 use crate::pairing::luck_of;
+use adept_arena::OpenError;
 use adept_arena::review::{Account, Reviewed, review};
-use adept_arena::{OpenError, naming};
 use adept_game::{GameError, Kit, WholeGame};
 use adept_ground::work;
 use adept_model::{ModelError, names};
@@ -132,17 +133,9 @@ fn names_of<A>(game: &WholeGame<A>) -> [Cow<'_, str>; 2] {
 /// If the game has no files of whole games that can be read, the file is wrong, the agent has no values, or nobody has the name.
 pub fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Cancel) -> Result<Review, TrainError> {
     let none = || GameError::new(format!("{}: files of whole games cannot be read", game.name()));
-    let agent = naming::resolve(game, &options.agent, &[])?;
     let open = || -> Result<_, OpenError> {
         let luck = luck_of(game, &options.agent, options.best)?;
-        let values = naming::values(game, &agent, options.best)?;
-        let without = || {
-            OpenError::Unknown(format!(
-                "`{}` does not play by its highest value: name a checkpoint, a valuation, or a search of one",
-                options.agent
-            ))
-        };
-        Ok((values.ok_or_else(without)?, luck))
+        Ok((own_games::evaluator(game, &options.agent, options.best)?, luck))
     };
     let games = game.read_histories(&options.file).ok_or_else(none)??;
     if games.is_empty() {

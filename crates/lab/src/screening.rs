@@ -1,13 +1,11 @@
 //! What a screen loses: how often the best move by a large network is among the first ones by a small one.
 
 use crate::decisions::size;
-use adept_arena::matches::Net;
-use adept_arena::{Decision, Evaluator, OpenError, naming};
-use adept_game::{Kit, Turn, no_action, stream};
+use crate::own_games;
+use adept_arena::{Decision, OpenError};
+use adept_game::{Kit, stream};
 use adept_ground::work;
-use adept_model::ModelError;
 use adept_trainer::run::{Cancel, TrainError};
-use rand::RngExt;
 use serde::Serialize;
 use std::borrow::Cow;
 
@@ -18,7 +16,7 @@ pub struct ScreeningOptions {
     pub small: String,
     /// What is screened for, whose values count: a checkpoint, a search, or a valuation. It plays the games.
     pub large: String,
-    /// Decisions with at least two moves.
+    /// Decisions with at least two moves, at least.
     pub count: u64,
     /// Numbers of moves that a screen may keep.
     pub keep: Vec<usize>,
@@ -35,7 +33,7 @@ pub struct Kept {
     pub found: f64,
     /// Mean loss of a decision, in the unit of the game.
     pub loss: f64,
-    /// Its 95 % interval, over decisions.
+    /// Its 95 % interval, over games.
     pub ci95: [f64; 2],
 }
 
@@ -46,7 +44,9 @@ pub struct Screening {
     pub small: String,
     /// Whose values count.
     pub large: String,
-    /// Decisions.
+    /// Games.
+    pub games: u64,
+    /// Their decisions with at least two moves.
     pub decisions: u64,
     /// Mean number of their moves.
     pub moves: f64,
@@ -57,8 +57,43 @@ pub struct Screening {
     pub unit: Option<Cow<'static, str>>,
 }
 
-/// Plays games of the large network against itself, one move in twenty another than the best, and ranks the moves of each decision by
-/// the small one.
+/// Sums over games, whose decisions are not independent of each other.
+#[derive(Clone, Debug, Default)]
+struct ByGame {
+    games: f64,
+    losses: f64,
+    decisions: f64,
+    /// Sums of products.
+    loss2: f64,
+    both: f64,
+    decisions2: f64,
+    /// Decisions whose best move is kept.
+    found: u64,
+}
+
+impl ByGame {
+    /// Adds a game: the sum of its losses, and its decisions.
+    fn add(&mut self, loss: f64, decisions: f64) {
+        self.games += 1.0;
+        self.losses += loss;
+        self.decisions += decisions;
+        self.loss2 += loss * loss;
+        self.both += loss * decisions;
+        self.decisions2 += decisions * decisions;
+    }
+
+    /// The mean loss of a decision, and its 95 % interval: that of a ratio of two sums over independent games.
+    fn mean(&self) -> (f64, [f64; 2]) {
+        let Self { games: n, losses, decisions, loss2, both, decisions2, .. } = *self;
+        let mean = losses / decisions;
+        let squares = (loss2 - 2.0 * mean * both + mean * mean * decisions2).max(0.0);
+        let error = (squares * n / (n - 1.0)).sqrt() / decisions;
+        (mean, [-1.96, 1.96].map(|z| mean + z * error))
+    }
+}
+
+/// Plays games of the large network against itself, in one of twenty decisions with a move drawn from the best four, and ranks the
+/// moves of each decision by the small one. The last game is played to its end.
 ///
 /// # Errors
 /// If one of them has no values, or the work is stopped.
@@ -67,76 +102,60 @@ pub fn screening_of<G: Kit>(
     options: &ScreeningOptions,
     cancel: &Cancel,
 ) -> Result<Screening, TrainError> {
-    let open = |name: &str| -> Result<Box<dyn Evaluator<G>>, OpenError> {
-        let refuse = || {
-            OpenError::Unknown(format!(
-                "`{name}` does not play by its highest value: name a checkpoint, a valuation, or a search of one"
-            ))
-        };
-        naming::values(game, &naming::resolve(game, name, &[])?, false)?.ok_or_else(refuse)
-    };
-    let (mut small, mut large) = (open(&options.small)?, open(&options.large)?);
+    let mut small = own_games::evaluator(game, &options.small, false)?;
+    let mut large = own_games::evaluator(game, &options.large, false)?;
     let what = format!("playing games for {} decisions", options.count);
-    let mut nets = vec![(Net::default(), 0u64); options.keep.len()];
-    let (mut decisions, mut moves, mut number) = (0, 0, 0);
-    let (mut actions, mut values, mut thought) = (Vec::new(), Vec::new(), Vec::new());
+    let mut all = vec![ByGame::default(); options.keep.len()];
+    let (mut decisions, mut moves, mut games) = (0, 0, 0);
+    let (mut listed, mut thought, mut ranks) = (Vec::new(), Vec::new(), Vec::new());
     // A game may have no choice at all.
-    while decisions < options.count && number < 10 * options.count {
-        let mut rng = stream(options.seed, "games for screens", number);
-        let mut state = game.start();
-        number += 1;
-        while decisions < options.count {
-            if cancel.requested() {
-                let message = "stopped before all decisions were ranked".into();
-                return Err(TrainError::Interrupted { path: options.small.clone().into(), message });
-            }
-            let player = match game.turn(&state) {
-                Turn::Over => break,
-                Turn::Chance => {
-                    let action = game.sample(&state, &mut rng);
-                    game.apply(&mut state, &action);
-                    continue;
-                }
-                Turn::Player(player) => player,
-            };
-            let at = Decision::new(game, &state, player);
-            large.weigh(at, &mut actions, &mut values);
-            if actions.is_empty() {
-                return Err(ModelError::Unsupported(no_action(game, &state, player).to_string()).into());
-            }
-            let order = ranked(&values);
+    while (decisions < options.count || games < 2) && games < 10 * options.count {
+        let mut rng = stream(options.seed, "games for screens", games);
+        games += 1;
+        let mut here = vec![0.0; options.keep.len()];
+        let before = decisions;
+        let how = (true, &(|| cancel.requested()) as &dyn Fn() -> bool);
+        own_games::play(game, &mut *large, game.start(), &mut rng, how, |met, _, rng| {
+            let own_games::Met { state, player, actions, values, order } = met;
             if actions.len() > 1 {
-                small.values(at, &actions, &mut thought);
-                let ranks = ranked(&thought);
-                for ((net, found), &keep) in nets.iter_mut().zip(&options.keep) {
+                small.study(Decision::new(game, state, player), &mut listed, &mut thought);
+                let of = |i: usize| {
+                    let place = listed.iter().position(|action| *action == actions[i]);
+                    place.map_or(f32::NEG_INFINITY, |place| thought[place])
+                };
+                let worth: Vec<f32> = (0..actions.len()).map(of).collect();
+                ranks.clear();
+                ranks.extend(0..actions.len());
+                ranks.sort_by(|&a, &b| f32::total_cmp(&worth[b], &worth[a]));
+                for ((here, all), &keep) in here.iter_mut().zip(&mut all).zip(&options.keep) {
                     let kept = ranks.iter().take(keep).map(|&i| values[i]).fold(f32::NEG_INFINITY, f32::max);
                     let loss = f64::from(values[order[0]] - kept) * size(game);
-                    net.add(loss);
-                    *found += u64::from(loss == 0.0);
+                    *here += loss;
+                    all.found += u64::from(loss == 0.0);
                 }
                 (decisions, moves) = (decisions + 1, moves + actions.len());
-                work::share(&what, decisions as f64 / options.count as f64);
+                work::share(&what, (decisions as f64 / options.count as f64).min(0.999));
             }
-            let next = match rng.random_range(0..20) {
-                0 => order[rng.random_range(0..order.len().min(4))],
-                _ => order[0],
-            };
-            game.apply(&mut state, &actions[next]);
+            Ok(Some(own_games::mostly_best(order, rng)))
+        })?;
+        if cancel.requested() {
+            let message = "stopped before all decisions were ranked".into();
+            return Err(TrainError::Interrupted { path: options.small.clone().into(), message });
         }
+        all.iter_mut().zip(here).for_each(|(all, loss)| all.add(loss, (decisions - before) as f64));
     }
     if decisions < 2 {
         return Err(OpenError::Unknown(format!("games of {} have no decisions to rank", game.name())).into());
     }
     work::share(&what, 1.0);
-    let keep = options.keep.iter().zip(nets).map(|(&keep, (net, found))| Kept {
-        keep,
-        found: found as f64 / decisions as f64,
-        loss: net.mean(),
-        ci95: net.ci95(),
+    let keep = options.keep.iter().zip(all).map(|(&keep, all)| {
+        let (loss, ci95) = all.mean();
+        Kept { keep, found: all.found as f64 / decisions as f64, loss, ci95 }
     });
     Ok(Screening {
         small: options.small.clone(),
         large: options.large.clone(),
+        games,
         decisions,
         moves: moves as f64 / decisions as f64,
         keep: keep.collect(),
@@ -144,9 +163,17 @@ pub fn screening_of<G: Kit>(
     })
 }
 
-/// The numbers of these values, the highest first.
-fn ranked(values: &[f32]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
-    order
+#[cfg(test)]
+mod tests {
+    use super::ByGame;
+
+    /// With as many decisions in each game, the interval is that of the mean of the games.
+    #[test]
+    fn intervals_are_between_games() {
+        let mut all = ByGame::default();
+        [1.0, 3.0, 2.0, 2.0].into_iter().for_each(|loss| all.add(loss, 10.0));
+        let (mean, [low, high]) = all.mean();
+        let error = (2.0f64 / 3.0 / 4.0).sqrt() / 10.0;
+        assert!((mean - 0.2).abs() < 1e-12 && (high - low - 2.0 * 1.96 * error).abs() < 1e-12);
+    }
 }

@@ -284,6 +284,29 @@ impl Set {
     }
 }
 
+/// The rows of a file of examples that are for learning, with targets for the head of a run.
+///
+/// # Errors
+/// The file cannot be read, a row is not valid, the part has no rows, or values do not say how probable the classes of the head are.
+pub(crate) fn training_samples<G: Kit>(
+    game: &G,
+    with: With<'_, G>,
+    path: &Path,
+) -> Result<Samples, OpenError> {
+    let set = Set::read(game, with, path, Part::Train)?;
+    match set.samples.targets.is_empty() {
+        false => Ok(set.samples),
+        true => Err(OpenError::Unknown(format!("{}: {}", path.display(), no_distribution(with.head)))),
+    }
+}
+
+/// A hash of these samples.
+pub(crate) fn digest(samples: &Samples) -> u64 {
+    let Samples { rows, targets, .. } = samples;
+    let floats = rows.dense.iter().chain(targets).map(|x| u64::from(x.to_bits()));
+    hash(floats.chain(rows.index.iter().copied()))
+}
+
 /// The error for a file of this many rows without any of a part.
 fn lacks(path: &Path, rows: usize, part: Part) -> GameError {
     let what = match part {
@@ -451,9 +474,7 @@ impl<G: Kit> Examples<G> {
         let (Self::Fixed { set, .. }, Some(From::File(_))) = (self, config.learn.examples()) else {
             return None;
         };
-        let Samples { rows, targets, .. } = &set.samples;
-        let floats = rows.dense.iter().chain(targets).map(|x| u64::from(x.to_bits()));
-        Some(hash(floats.chain(rows.index.iter().copied())))
+        Some(digest(&set.samples))
     }
 
     /// Appends the examples with these numbers, counted from the start of the run.

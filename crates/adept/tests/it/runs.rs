@@ -479,6 +479,71 @@ fn a_start_must_be_of_the_same_encoder_and_is_recorded() {
     assert!(error.contains("which started from other weights"), "{error}");
 }
 
+/// A perceptron that becomes experts on shared layers brings no gates: their cells are found, and are not those of the first draw.
+#[test]
+fn cells_are_found_for_a_network_that_grows_to_experts() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = |encoder: &str, architecture: &str| {
+        let text = format!(
+            "name = \"x\"\ngame = {{ rules = \"hypergammon\", encoder = \"{encoder}\" }}\n{architecture}\n[learn]\nrate = 0.01\nbatch = \
+             512\n[learn.expectation]\nsamples = 512\nstarts = \"rules\"\n[evaluate]\nsuites = []\n"
+        );
+        parse(&Source { file: "x.toml".into(), text, set: vec![] }).unwrap()
+    };
+    let small = folder.path().join("small");
+    let mlp = config("points", "architecture.mlp = { hidden = [8, 4], activation = \"tanh\" }");
+    train(&mlp, 1, &at(&small), &Silent, &Cancel::default()).unwrap();
+    for (name, top, changes) in [
+        ("cells", "cells = { by = [\"pips_own\", \"pips_opponent\"], classes = 4, experts = 16", true),
+        ("rule", "meta_pi = { gate = { by = \"phase\", rule = 5.0, rate = 0.001 }, experts = 5", false),
+    ] {
+        let text = format!(
+            "[architecture.shared]\nhidden = [8]\nactivation = \"tanh\"\n[architecture.shared.top]\n{top}, expert.mlp = {{ hidden = [4] }} }}"
+        );
+        let options = TrainOptions { init: from(&small), ..at(folder.path().join(name)) };
+        let (path, _) =
+            train(&config("points+classes", &text), 1, &options, &Silent, &Cancel::default()).unwrap();
+        let latest = adept_model::checkpoint::locate(&path, false).unwrap();
+        let found = adept_model::checkpoint::read(&latest).unwrap();
+        let tensor = |name: &str| {
+            let tensor = found.tensors.iter().find(|tensor| tensor.name == name).unwrap();
+            let adept_model::TensorData::F32(data) = &tensor.data else { panic!("{name} has no floats") };
+            data.clone()
+        };
+        if changes {
+            // More pips, another class: 4 of equal frequency.
+            let classes = tensor("top.gate.classes.0");
+            assert!(classes.is_sorted() && classes.first() == Some(&0.0) && classes.last() == Some(&3.0));
+            let mut experts = tensor("top.gate.table");
+            experts.sort_by(f32::total_cmp);
+            experts.dedup();
+            assert_eq!(experts.len(), 16);
+        } else {
+            let gate = tensor("top.gate.table");
+            assert!((0..25usize).all(|i| (gate[i] > 4.5) == i.is_multiple_of(6)), "{gate:?}");
+        }
+    }
+}
+
+/// Encoders with the same channels may mean other things by them.
+#[test]
+fn weights_do_not_go_to_another_prior() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = config(MLP, "games = 20\nrate = 0.01");
+    for (name, seed) in [("a", 1), ("b", 2)] {
+        finished(&plain, seed, &folder.path().join(name));
+    }
+    let with = |name: &str| {
+        let mut config = plain.clone();
+        config.game.encoder = Some(format!("fields+prior:{}", folder.path().join(name).display()));
+        config
+    };
+    finished(&with("a"), 1, &folder.path().join("on-a"));
+    let options = TrainOptions { init: from(&folder.path().join("on-a")), ..at(folder.path().join("on-b")) };
+    let error = train(&with("b"), 1, &options, &Silent, &Cancel::default()).unwrap_err().to_string();
+    assert!(error.contains("its weights would mean something else"), "{error}");
+}
+
 #[test]
 fn divergence_is_named_also_when_a_measurement_meets_it() {
     let folder = tempfile::tempdir().unwrap();

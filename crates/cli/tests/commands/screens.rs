@@ -4,7 +4,7 @@ use super::common::{Desk, number};
 use std::fs;
 
 /// A config of backgammon with these hidden units and settings of the method.
-fn config(name: &str, hidden: u32, method: &str) -> String {
+pub(crate) fn config(name: &str, hidden: u32, method: &str) -> String {
     format!(
         "name = \"{name}\"\nseed = 1\nhead = \"outcomes\"\n[game]\nrules = \"backgammon\"\n[architecture.mlp]\nhidden = [{hidden}]\n\
          [learn]\noptimiser = \"adam\"\nrate = 0.01\nbatch = 512\nshards = 2\n[learn.expectation]\nsamples = 1024\nstarts = \"rules\"\n\
@@ -13,7 +13,7 @@ fn config(name: &str, hidden: u32, method: &str) -> String {
 }
 
 /// A desk with a small network `small`.
-fn desk() -> Desk {
+pub(crate) fn desk() -> Desk {
     let desk = Desk::new();
     fs::write(desk.path("small.toml"), config("small", 4, "")).unwrap();
     desk.text(&["train", "small.toml"]);
@@ -117,7 +117,17 @@ fn agents_play_behind_a_screen_and_what_it_loses_is_measured() {
         found["moves"][0]["move"].as_str().unwrap().to_string()
     };
     assert_eq!(best("screen:10000:small:large"), best("large"));
-    assert_eq!(best("screen:1:small:large"), best("small"));
+    // People see the values of all moves, also of those that it would not play.
+    assert_eq!(best("screen:1:small:large"), best("large"));
+    let scores = |agent: &str| {
+        let agents =
+            format!("[{{ name = \"a\", agent = \"{agent}\" }}, {{ name = \"b\", agent = \"small\" }}]");
+        let text = format!("name = \"t\"\ngame = \"backgammon\"\ngames = 20\nagents = {agents}\n");
+        fs::write(desk.path("t.toml"), text).unwrap();
+        number(&desk.json(&["arena", "t.toml", "--out", &agent.replace(':', "-")])["pairs"][0]["score"])
+    };
+    assert!(best("small") != best("large") && scores("large") != 0.0);
+    assert_eq!(scores("screen:1:small:large"), 0.0, "it plays as the small one does");
     assert_eq!(best("search:2:screen:10000:small:large"), best("search:2:large"));
     for (agent, why) in [
         ("screen:0:small:large", "screen:K:SMALL:LARGE"),

@@ -1,15 +1,57 @@
-//! The command `data check`.
+//! The command `data`.
 
-use crate::args::{DataAction, DataArgs};
+use super::play::game_of;
+use crate::args::{BuildDataArgs, DataAction, DataArgs};
 use crate::output;
+use crate::progress::on_interrupt;
 use adept_lab::Catalogue;
+use adept_lab::labelling::LabelOptions;
 use adept_trainer::labels::{ClassRows, Contradiction, LabelReport, LabelRow};
 use anyhow::{Result, bail};
 use serde_json::json;
+use std::path::Path;
 
 pub(crate) fn run(games: &dyn Catalogue, args: &DataArgs, as_json: bool) -> Result<()> {
-    let DataAction::Check { file, game, tolerance } = &args.action;
-    let report = games.find(game)?.check_labels(file, *tolerance)?;
+    match &args.action {
+        DataAction::Build(args) => build(games, args, as_json),
+        DataAction::Check { file, game, tolerance } => check(games, (file, game, *tolerance), as_json),
+    }
+}
+
+fn build(games: &dyn Catalogue, args: &BuildDataArgs, as_json: bool) -> Result<()> {
+    if args.by.truncate.is_some() && args.trials.is_none() {
+        bail!("--truncate is for rollouts: add --trials, such as --trials 36");
+    }
+    let options = LabelOptions {
+        agent: args.by.with.clone(),
+        best: args.by.best,
+        count: args.count,
+        moves: args.moves as usize,
+        starts: args.starts.clone(),
+        trials: args.trials,
+        truncate: args.by.truncate,
+        seed: args.by.seed,
+        threads: args.by.threads,
+        out: args.out.clone(),
+        resume: args.resume,
+    };
+    let game = game_of(games, &args.by.with, args.by.game.as_deref(), args.by.best)?;
+    let stopping = "\nstopping, with the positions so far (again to stop at once)";
+    let made = game.label_positions(&options, &on_interrupt(stopping))?;
+    if as_json {
+        output::json(&made)?;
+    } else {
+        let (rows, of) = (counted(made.rows, "row"), counted(made.games, "game"));
+        output::text(&format!("{}: {rows}, of {of}\n", made.path.display()))?;
+    }
+    match made.finished {
+        true => Ok(()),
+        false => bail!("stopped before the end: continue with --out {} --resume", args.out.display()),
+    }
+}
+
+fn check(games: &dyn Catalogue, (file, game, tolerance): (&Path, &str, f64), as_json: bool) -> Result<()> {
+    let report = games.find(game)?.check_labels(file, tolerance)?;
     if as_json {
         output::json(&json!({ "file": file, "data": report }))?;
     } else {

@@ -88,7 +88,7 @@ fn screen(games: &dyn Catalogue, args: &ScreenDecisionsArgs, as_json: bool) -> R
     if as_json {
         return output::json(&found);
     }
-    let Screening { small, large, decisions, moves, keep, unit } = found;
+    let Screening { small, large, games, decisions, moves, keep, unit } = found;
     let unit = unit.map_or_else(|| "loss".into(), |unit| format!("{unit} lost"));
     let row = |Kept { keep, found, loss, ci95: [low, high] }: &Kept| {
         vec![
@@ -102,7 +102,7 @@ fn screen(games: &dyn Catalogue, args: &ScreenDecisionsArgs, as_json: bool) -> R
     output::text(&format!(
         "{}{}",
         output::wrapped(&format!(
-            "{small} picks moves for {large}: {decisions} decisions, {moves:.1} moves each"
+            "{small} picks moves for {large}: {decisions} decisions of {games} games, {moves:.1} moves each"
         )),
         output::table(&["kept", "best kept %", &unit, "95 %"], &rows)
     ))

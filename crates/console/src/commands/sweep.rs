@@ -56,7 +56,7 @@ fn check_files(games: &dyn Catalogue, source: &Source, grid: &Grid) -> Result<()
     let source = Source { set: Vec::new(), ..source.clone() };
     let mut checked = HashSet::new();
     for config in grid.combinations.iter().map(|combination| &combination.config) {
-        let files = (&config.game.rules, config.learn.file(), config.opponents());
+        let files = (&config.game.rules, config.learn.files(), config.opponents());
         if checked.insert(format!("{files:?}")) {
             files::check_files(&source, config, games)?;
         }

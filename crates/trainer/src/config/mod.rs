@@ -13,8 +13,9 @@ pub use check::{Fault, folder_name, name_and_seed};
 pub use error::ConfigError;
 pub use evaluate::{Checkpoints, Evaluate, no_equity};
 pub use learn::{
-    Along, Examples, ExpectationSettings, GapDiscount, Learn, Method, Next, RARE_FILE, RareSettings,
-    RegretSettings, Rewards, SCREEN, SELF, ScreenSettings, Starts, SupervisedSettings, TdSettings, TraceKind,
+    Along, EXAMPLES_FILE, Examples, ExpectationSettings, GapDiscount, Learn, Method, MixedExamples, Next,
+    RARE_FILE, RareSettings, RegretSettings, Rewards, SCREEN, SELF, ScreenSettings, Starts,
+    SupervisedSettings, TdSettings, TraceKind,
 };
 pub use load::{Source, Written, error_at, in_present_form, load, parse, parse_as, paths_found_here};
 pub use paths::{Place, Spot, To, is_same_file};

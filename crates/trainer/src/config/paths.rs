@@ -3,7 +3,7 @@
 //! [`Place`] turns them into paths from the current folder, which is how a config in memory has them. What `--set` gives is
 //! relative to the current folder already.
 
-use super::{Config, Examples, ExpectationSettings, Method, RARE_FILE, SCREEN, SELF};
+use super::{Config, EXAMPLES_FILE, Examples, ExpectationSettings, Method, RARE_FILE, SCREEN, SELF};
 use adept_arena::naming::map_path as map_agent;
 use adept_arena::open;
 use adept_model::checkpoint;
@@ -155,6 +155,11 @@ impl Config {
         {
             *path = new.into();
         }
+        if let Method::Expectation(ExpectationSettings { examples: Some(mixed), .. }) = &mut self.learn.method
+            && let Some(new) = mixed.file.to_str().and_then(|path| file(EXAMPLES_FILE, path))
+        {
+            mixed.file = new.into();
+        }
         if let Some(encoder) = &mut self.game.encoder {
             *encoder = open::map_paths(encoder, &mut |path| {
                 change(Spot { key: "game.encoder", path, to: To::Known })
@@ -288,7 +293,8 @@ mod tests {
         assert_eq!(seen_from(&at("runs"), &at("none")), None);
 
         // For others, absolute paths are shown so too; names stay.
-        let text = |against: &str| format!("game = {{ rules = \"tictactoe\" }}\nevaluate.against = [{against}]");
+        let text =
+            |against: &str| format!("game = {{ rules = \"tictactoe\" }}\nevaluate.against = [{against}]");
         let config = |against: &str| toml::from_str::<Config>(&text(against)).unwrap();
         fs::write(at("runs/x-1/run.json"), "").unwrap();
         let written = config(&format!("\"random\", {:?}", at("runs/x-1")));

@@ -748,11 +748,11 @@ impl<'a, G: Kit> Experiment<'a, G> {
         }
         self.source.prepare(&self.bound)?;
         let found = self.source.digest();
-        if let Some((_, path)) = config.learn.file()
+        if let Some((_, path)) = config.learn.files().first()
             && self.examples.is_some_and(|before| Some(before) != found)
         {
             let what = "its positions changed after this run began: restore the file, or start another run";
-            return Err(GameError::data(path, what).into());
+            return Err(GameError::data(*path, what).into());
         }
         self.examples = found;
         self.started = self.clock.now();

@@ -2,12 +2,12 @@
 
 use super::games::{BatchError, Learned, Span};
 use super::source::Source;
-use crate::config::{Config, ExpectationSettings, Method, RareSettings};
-use crate::positions::{Examples, Positions, With, encode, hash, rare_positions};
+use crate::config::{Config, ExpectationSettings, Method, MixedExamples, RareSettings};
+use crate::positions::{Examples, Positions, With, digest, encode, hash, rare_positions, training_samples};
 use crate::run::TrainError;
 use crate::shards::Shards;
 use adept_arena::{GameModel, OpenError, Screen, Successors};
-use adept_game::Kit;
+use adept_game::{Encoder, Kit};
 use adept_game::{Stream, Turn, stream};
 use adept_ground::limits::Claim;
 use adept_model::{Channel, ModelError, Samples};
@@ -41,6 +41,8 @@ struct Backups<'a, G: Kit> {
     positions: Option<Positions<G>>,
     /// None if no game begins at rare positions.
     rare: Option<Rare<G>>,
+    /// None if all samples are targets of the run itself.
+    labelled: Option<Labelled>,
     found: Successors<G>,
     /// None if the network of the run values all candidates.
     screen: Option<Screen<G>>,
@@ -59,8 +61,28 @@ struct Rare<G: Kit> {
     read: Vec<G::State>,
 }
 
-/// Where positions come from: settings, the distribution of all games, and rare positions.
-type From<'a, G> = (&'a ExpectationSettings, Option<&'a Positions<G>>, Option<&'a Rare<G>>);
+/// Labelled positions, from which a share of the samples is drawn.
+struct Labelled {
+    samples: Samples,
+    share: f64,
+    weight: f32,
+}
+
+/// Where positions come from: settings, the distribution of all games, rare positions, and labelled ones.
+struct From<'a, G: Kit> {
+    settings: &'a ExpectationSettings,
+    positions: Option<&'a Positions<G>>,
+    rare: Option<&'a Rare<G>>,
+    labelled: Option<&'a Labelled>,
+}
+
+impl<G: Kit> Clone for From<'_, G> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<G: Kit> Copy for From<'_, G> {}
 
 /// Threads with copies of the learner, which compute the targets of shards side by side.
 struct Crew<G: Kit> {
@@ -88,6 +110,17 @@ impl<'a, G: Kit> Feed<'a, G> {
     }
 }
 
+/// Refuses an encoder whose positions a screen cannot pick.
+pub(super) fn check_screened<G: Kit>(encoder: &dyn Encoder<G>) -> Result<(), OpenError> {
+    match encoder.needs_action() {
+        false => Ok(()),
+        true => Err(OpenError::Unknown(format!(
+            "`learn.expectation.screen`: the encoder `{}` sees moves, and a screen picks positions: leave it out, or take another encoder",
+            encoder.name()
+        ))),
+    }
+}
+
 impl<G: Kit> Source<G> for Feed<'_, G> {
     fn prepare(&mut self, bound: &GameModel<G>) -> Result<(), TrainError> {
         let (game, config, seed) = (self.game, self.config, self.seed);
@@ -106,13 +139,8 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
                     .into());
                 }
                 let screen = settings.screen.as_ref();
-                if screen.is_some() && bound.encoder().needs_action() {
-                    return Err(OpenError::Unknown(format!(
-                        "`learn.expectation.screen`: the encoder `{}` sees moves, and a screen picks positions: leave it out, or \
-                         take another encoder",
-                        bound.encoder().name()
-                    ))
-                    .into());
+                if screen.is_some() {
+                    check_screened(&**bound.encoder())?;
                 }
                 let screen =
                     screen.map(|screen| Screen::open(game, &screen.checkpoint, screen.keep as usize));
@@ -120,6 +148,11 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
                     settings,
                     positions,
                     rare: settings.rare.as_ref().map(|rare| Rare::new(game, rare)).transpose()?,
+                    labelled: settings
+                        .examples
+                        .as_ref()
+                        .map(|mixed| Labelled::read(game, mixed, With::of(bound)))
+                        .transpose()?,
                     found: Successors::new(game, &*bound.learner),
                     screen: screen.transpose()?,
                     crew: None,
@@ -134,7 +167,14 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
     fn digest(&self) -> Option<u64> {
         match self.supply.as_ref()? {
             Supply::Examples(examples) => examples.digest(self.config),
-            Supply::Backups(backups) => backups.rare.as_ref()?.digest(self.game),
+            Supply::Backups(backups) => {
+                let rare = backups.rare.as_ref().and_then(|rare| rare.digest(self.game));
+                let labelled = backups.labelled.as_ref().map(|labelled| digest(&labelled.samples));
+                match (rare, labelled) {
+                    (Some(rare), Some(labelled)) => Some(hash([rare, labelled].into_iter())),
+                    (one, other) => one.or(other),
+                }
+            }
         }
     }
 
@@ -168,13 +208,14 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
                 filled.map_err(|e| (e, span.start))?;
             }
         }
-        for samples in &mut self.parts {
-            samples.weights.clear();
-            samples.weights.resize(samples.rows.len(), 1.0 / n as f32);
+        let steps = matches!(supply, Supply::Backups(backups) if backups.takes_steps());
+        if !steps {
+            let all = self.parts.iter_mut().flat_map(|samples| &mut samples.weights);
+            all.for_each(|weight| *weight /= n as f32);
         }
         let (collected, rate) = (clock(), rate(span.start));
         let mean = match supply {
-            Supply::Backups(backups) if backups.settings.uses > 1 || backups.settings.step.is_some() => {
+            Supply::Backups(backups) if steps => {
                 backups.learn(self.seed, bound, &span, &pieces, &self.parts, shards, rate)
             }
             _ => shards.update_parts(&mut *bound.learner, &self.parts, rate),
@@ -226,7 +267,19 @@ fn begin<G: Kit>(
     positions.map_or_else(|| game.start(), |positions| positions.any(rng))
 }
 
+impl Labelled {
+    fn read<G: Kit>(game: &G, mixed: &MixedExamples, with: With<'_, G>) -> Result<Self, TrainError> {
+        let samples = training_samples(game, with, &mixed.file)?;
+        Ok(Self { samples, share: mixed.share, weight: mixed.weight as f32 })
+    }
+}
+
 impl<G: Kit> Backups<'_, G> {
+    /// Whether a batch is learned from in several steps.
+    fn takes_steps(&self) -> bool {
+        self.settings.uses > 1 || self.settings.step.is_some()
+    }
+
     /// Replaces each of `parts` by the samples with the numbers of its piece.
     fn fill(
         &mut self,
@@ -236,7 +289,12 @@ impl<G: Kit> Backups<'_, G> {
         parts: &mut [Samples],
         threads: usize,
     ) -> Result<(), ModelError> {
-        let from = (self.settings, self.positions.as_ref(), self.rare.as_ref());
+        let from = From {
+            settings: self.settings,
+            positions: self.positions.as_ref(),
+            rare: self.rare.as_ref(),
+            labelled: self.labelled.as_ref(),
+        };
         if threads > 1 && self.crew.is_none() {
             self.crew = Some(Crew::new(how.0, bound, self.screen.as_mut(), threads)?);
         }
@@ -315,7 +373,7 @@ impl<G: Kit> Backups<'_, G> {
                     let at = at as usize;
                     to.rows.push_from(&from.rows, at);
                     to.targets.extend_from_slice(&from.targets[at * outputs..][..outputs]);
-                    to.weights.push(1.0 / count as f32);
+                    to.weights.push(from.weights[at] / count as f32);
                 }
             }
             loss += shards.update_parts(&mut *bound.learner, &self.steps, rate)?;
@@ -380,7 +438,8 @@ impl<'a, G: Kit> OwnGames<'a, G> {
         span: Span,
         samples: &mut Samples,
     ) -> Result<(), ModelError> {
-        let from = (self.settings, self.positions.as_ref(), None);
+        let (settings, positions) = (self.settings, self.positions.as_ref());
+        let from = From { settings, positions, rare: None, labelled: None };
         fill((self.game, self.config, self.seed), from, (bound, &mut self.found, None), span, samples)
     }
 }
@@ -388,22 +447,33 @@ impl<'a, G: Kit> OwnGames<'a, G> {
 /// Replaces `samples` by those with the numbers `span`.
 fn fill<G: Kit>(
     (game, config, seed): (&G, &Config, u64),
-    (settings, positions, rare): From<'_, G>,
+    From { settings, positions, rare, labelled }: From<'_, G>,
     (bound, found, mut screen): (&mut GameModel<G>, &mut Successors<G>, Option<&mut Screen<G>>),
     span: Span,
     samples: &mut Samples,
 ) -> Result<(), ModelError> {
     samples.clear();
     let n = (span.end - span.start) as usize;
+    if let Some(labelled) = labelled {
+        let (mut rng, from) = (stream(seed, "labelled positions", span.start), &labelled.samples);
+        for _ in 0..(labelled.share * n as f64).round() as usize {
+            let row = rng.random_range(0..from.len());
+            samples.rows.push_from(&from.rows, row);
+            samples.targets.extend_from_slice(&from.targets[row * from.outputs()..][..from.outputs()]);
+            samples.weights.push(labelled.weight);
+        }
+    }
+    let given = samples.rows.len();
     let played = match positions {
-        Some(_) => (settings.self_play * n as f64).round() as usize,
+        Some(_) => given + (settings.self_play * (n - given) as f64).round() as usize,
         None => n,
     };
     let explore = settings.explore.at(config.learn.share(span.start));
     let mut rng = stream(seed, "positions", span.start);
     while samples.rows.len() < n {
-        let mut state = begin(game, positions, rare, &mut rng);
         let before = samples.rows.len();
+        // Only games begin at rare positions.
+        let mut state = begin(game, positions, rare.filter(|_| before < played), &mut rng);
         // A game of self-play, or a single position.
         loop {
             found.expand_behind(screen.as_deref_mut(), game, &**bound.encoder(), &state)?;
@@ -418,6 +488,7 @@ fn fill<G: Kit>(
                 }
                 found.expectation(&mut samples.targets);
                 encode(game, &**bound.encoder(), &state, samples);
+                samples.weights.push(1.0);
             }
             if samples.rows.len() >= played {
                 break;

@@ -1,9 +1,10 @@
 //! Opens what a config names, without learning.
 
 use super::error::TrainError;
-use crate::config::{Config, HeadName, RARE_FILE, SCREEN, Suite};
+use super::feed::check_screened;
+use crate::config::{Config, EXAMPLES_FILE, HeadName, RARE_FILE, SCREEN, Suite};
 use crate::positions::{check_examples, rare_positions};
-use adept_arena::{OpenError, Screen, naming};
+use adept_arena::{OpenError, Screen, naming, open};
 use adept_game::laws::{self, Breach, Budget, Law};
 use adept_game::{GameError, Kit};
 
@@ -43,17 +44,23 @@ pub fn check_files<G: Kit>(game: &G, config: &Config) -> Result<(), Unusable> {
     }
     for (key, agent) in config.opponents() {
         let tried = match key.as_str() {
-            SCREEN => Screen::open(game, agent, 1).map(drop),
+            SCREEN => Screen::open(game, agent, 1).and_then(|_| {
+                let encoder = open::encoder(game, config.game.encoder.as_deref())?;
+                check_screened(&*encoder)
+            }),
             _ => naming::resolve(game, agent, &[]).and_then(|found| naming::try_out(game, &found)),
         };
         tried.map_err(|e| Unusable { key, error: Box::new(e.into()) })?;
     }
-    let Some((key, path)) = config.learn.file() else { return Ok(()) };
-    let read = match key {
-        RARE_FILE => rare_positions(game, path).map(drop),
-        _ => check_examples(game, path, config.measures(Suite::Rms)),
-    };
-    read.map_err(|e| Unusable { key: key.into(), error: Box::new(e.into()) })
+    for (key, path) in config.learn.files() {
+        let read = match key {
+            RARE_FILE => rare_positions(game, path).map(drop),
+            EXAMPLES_FILE => check_examples(game, path, false),
+            _ => check_examples(game, path, config.measures(Suite::Rms)),
+        };
+        read.map_err(|e| Unusable { key: key.into(), error: Box::new(e.into()) })?;
+    }
+    Ok(())
 }
 
 /// The setting that an error of a run is about, if one is to be changed.
@@ -62,5 +69,5 @@ pub fn setting_of(config: &Config, error: &TrainError) -> Option<&'static str> {
         return matches!(error, TrainError::Exact(_)).then_some("evaluate.suites");
     };
     let (GameError::File { path, .. } | GameError::Data { path, .. }) = cause else { return None };
-    config.learn.file().filter(|(_, file)| file == path).map(|(key, _)| key)
+    config.learn.files().into_iter().find(|(_, file)| file == path).map(|(key, _)| key)
 }

@@ -98,12 +98,14 @@ impl Start {
             }
             return Ok(vec![Self::modules((&config.architecture, &channels, &head), from, located)?]);
         }
-        let same = open::same_encoder(
-            &known::without_tables(&found.encoder),
-            &known::without_tables(encoder.name()),
-        );
-        // An encoder may add channels to those of the checkpoint, such as classes by which gates choose.
-        let fits = if same { found.channels == channels } else { channels.starts_with(&found.channels) };
+        let [before, now] = [&found.encoder, encoder.name()].map(known::without_tables);
+        let same = open::same_encoder(&before, &now);
+        // An encoder may add channels to those of the checkpoint, such as classes by which gates choose. Its name then begins alike.
+        let adds = now.strip_prefix(&*before).is_some_and(|rest| rest.starts_with('+'));
+        let fits = match same {
+            true => found.channels == channels,
+            false => adds && channels.len() > found.channels.len() && channels.starts_with(&found.channels),
+        };
         if !open::same_game(&found.game, game.name()) || !fits {
             let message = format!(
                 "is for {} with the encoder `{}`, but this experiment is for {} with `{}`: its weights would mean \
@@ -274,8 +276,10 @@ pub(super) fn begin_with_cells<G: Kit>(
     bound: &mut GameModel<G>,
     origins: &[Origin],
 ) -> Result<(), TrainError> {
+    // What grew was a perceptron: the gates of its experts are new.
     let given = |name: &str| {
-        origins.iter().any(|o| o.part.as_deref().is_none_or(|part| name.starts_with(&format!("{part}."))))
+        let is_in = |o: &Origin| o.part.as_deref().is_none_or(|part| name.starts_with(&format!("{part}.")));
+        origins.iter().any(|origin| origin.grown.is_none() && is_in(origin))
     };
     let (mut rng, channels) = (stream(seed, "cells", 0), bound.learner.channels().to_vec());
     let head = bound.learner.head().clone();

@@ -41,6 +41,23 @@ pub struct ExpectationSettings {
     /// Positions that games of good players seldom reach, from which a share of the games begins. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rare: Option<RareSettings>,
+    /// Labelled positions, such as rollouts of `adept data build`, which are a share of the samples. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub examples: Option<MixedExamples>,
+}
+
+/// Labelled positions among the samples.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MixedExamples {
+    /// A table of positions with values, or with the probability of each class of results (a path relative to the config file). Only the
+    /// part for training is learned from, eight positions of ten.
+    pub file: PathBuf,
+    /// Share of the samples that are drawn from it, above 0 and at most 1; the others are targets of the run itself.
+    pub share: f64,
+    /// Weight of each of them beside a target of the run itself. Default: 1.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub weight: f64,
 }
 
 /// Games that begin at rare positions.
@@ -70,6 +87,9 @@ pub struct ScreenSettings {
 
 /// The setting that names the checkpoint of a screen.
 pub const SCREEN: &str = "learn.expectation.screen.checkpoint";
+
+/// The setting that names a file of labelled positions.
+pub const EXAMPLES_FILE: &str = "learn.expectation.examples.file";
 
 /// The setting that names a file of rare positions.
 pub const RARE_FILE: &str = "learn.expectation.rare.file";
@@ -139,6 +159,9 @@ impl ExpectationSettings {
         if let Some(rare) = &self.rare {
             rare.check(game)?;
         }
+        if let Some(examples) = &self.examples {
+            examples.check()?;
+        }
         if game.players != 2 {
             return fault("learn.expectation", "backs values up between two players: take [learn.td]");
         }
@@ -153,6 +176,24 @@ impl ExpectationSettings {
     /// Whether positions are drawn from a distribution of this game, or games begin as the rules say.
     pub fn draws(&self, has_distribution: bool) -> bool {
         self.starts.map_or(has_distribution, |starts| starts == Starts::Drawn)
+    }
+}
+
+impl MixedExamples {
+    fn check(&self) -> Result<(), Fault> {
+        let path = "learn.expectation.examples";
+        if self.file.as_os_str().is_empty() {
+            return fault(EXAMPLES_FILE, "is empty: give the path of a CSV file");
+        }
+        if !(self.share > 0.0 && self.share <= 1.0) {
+            let message = format!("is a share of the samples, above 0 and at most 1, found {}", self.share);
+            return fault(&format!("{path}.share"), message);
+        }
+        if !(self.weight > 0.0 && self.weight <= 1000.0) {
+            let message = format!("lies above 0 and is at most 1000, found {}", self.weight);
+            return fault(&format!("{path}.weight"), message);
+        }
+        Ok(())
     }
 }
 
@@ -177,6 +218,14 @@ impl RareSettings {
         }
         Ok(())
     }
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+fn is_one(weight: &f64) -> bool {
+    *weight == 1.0
 }
 
 fn once() -> u64 {

@@ -6,7 +6,10 @@ mod regrets;
 mod supervised;
 pub(super) mod td;
 
-pub use expectation::{ExpectationSettings, RARE_FILE, RareSettings, SCREEN, ScreenSettings, Starts};
+pub use expectation::{
+    EXAMPLES_FILE, ExpectationSettings, MixedExamples, RARE_FILE, RareSettings, SCREEN, ScreenSettings,
+    Starts,
+};
 pub(super) use regrets::NO_PUBLIC_TREE;
 pub use regrets::RegretSettings;
 pub use supervised::{Examples, SupervisedSettings};
@@ -264,17 +267,26 @@ impl Learn {
         }
     }
 
-    /// The file of positions that the run reads, examples or rare starts, and its setting.
-    pub fn file(&self) -> Option<(&'static str, &Path)> {
+    /// The files of positions that the run reads, examples and rare starts, and their settings.
+    pub fn files(&self) -> Vec<(&'static str, &Path)> {
+        fn named<'a>(
+            key: &'static str,
+            examples: &'a Option<Examples>,
+        ) -> impl Iterator<Item = (&'static str, &'a Path)> {
+            examples.iter().filter_map(move |examples| Some((key, examples.file()?)))
+        }
         match &self.method {
-            Method::Td(td) => Some(("learn.td.examples", td.examples.as_ref()?.file()?)),
+            Method::Td(td) => named("learn.td.examples", &td.examples).collect(),
             Method::Supervised(supervised) => {
-                Some(("learn.supervised.examples", supervised.examples.as_ref()?.file()?))
+                named("learn.supervised.examples", &supervised.examples).collect()
             }
             Method::Expectation(expectation) => {
-                Some((RARE_FILE, expectation.rare.as_ref()?.file.as_deref()?))
+                let rare =
+                    expectation.rare.as_ref().and_then(|rare| Some((RARE_FILE, rare.file.as_deref()?)));
+                let examples = expectation.examples.as_ref().map(|mixed| (EXAMPLES_FILE, &*mixed.file));
+                rare.into_iter().chain(examples).collect()
             }
-            Method::Regrets(_) => None,
+            Method::Regrets(_) => Vec::new(),
         }
     }
 

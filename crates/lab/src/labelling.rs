@@ -1,0 +1,351 @@
+//! Labelled positions: those of games that an agent plays with itself, with its values or with rollouts.
+//!
+//! The file is a table that a run learns from. Lines that begin with `#` say how it was made, and after how many games it stands. It is
+//! written under the name `FILE.part` until it is whole.
+
+use crate::decisions::{pool_of, quoted};
+use crate::{own_games, rollouts};
+use adept_arena::rollout::{Options, roll_out, viewer};
+use adept_arena::{Decision, Evaluator, Luck, OpenError, Resolved, naming};
+use adept_game::sheet::VALUE;
+use adept_game::{Kit, OutcomeClass, Turn, stream};
+use adept_ground::files::Files;
+use adept_ground::{limits, work};
+use adept_model::ModelError;
+use adept_trainer::positions::Positions;
+use adept_trainer::run::{Cancel, TrainError};
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
+use serde::Serialize;
+use std::fmt::Write;
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How positions are labelled.
+#[derive(Clone, Debug)]
+pub struct LabelOptions {
+    /// The agent that plays the games and labels positions: a checkpoint, a search, or a valuation.
+    pub agent: String,
+    /// Whether it plays by the best checkpoint of a run in place of the latest.
+    pub best: bool,
+    /// Rows, at least: the last game is played to its end.
+    pub count: u64,
+    /// Moves of each decision whose positions are labelled: the one that is played, and others drawn from the rest.
+    pub moves: usize,
+    /// Where games begin, each equally often: distributions of the game, or [`RULES`]. Empty for the rules.
+    pub starts: Vec<String>,
+    /// Games of a rollout of each position; none for the agent's own value.
+    pub trials: Option<u64>,
+    /// Moves after which rollouts are cut off; none to play to the end.
+    pub truncate: Option<u32>,
+    /// Seed of games and dice.
+    pub seed: u64,
+    /// Threads; all cores if 0.
+    pub threads: usize,
+    /// The file.
+    pub out: PathBuf,
+    /// Whether to go on from this file.
+    pub resume: bool,
+}
+
+/// The start that the rules give, among the names of [`LabelOptions::starts`].
+pub const RULES: &str = "rules";
+
+/// What was labelled.
+#[derive(Clone, Debug, Serialize)]
+pub struct Labelled {
+    /// The file; while it is not whole, the one that will become it.
+    pub path: PathBuf,
+    /// Rows.
+    pub rows: u64,
+    /// Games that they come from.
+    pub games: u64,
+    /// Whether all rows are there.
+    pub finished: bool,
+}
+
+/// Games of a task, which one evaluator plays.
+const GAMES: u64 = 8;
+
+/// Time between two reports, and between two writes of the file.
+const ROUND: Duration = Duration::from_secs(4);
+
+/// What labels positions.
+struct Labels<'a, G: Kit> {
+    game: &'a G,
+    options: &'a LabelOptions,
+    agent: Resolved,
+    classes: Vec<OutcomeClass>,
+    /// None for the start of the rules.
+    starts: Vec<Option<Positions<G>>>,
+    cancel: &'a Cancel,
+}
+
+/// Plays games and writes labelled positions, or goes on with a file.
+///
+/// # Errors
+/// If the agent has no values, the game hides information or cannot read such files, or the file is another one or cannot be written.
+pub fn label<G: Kit>(game: &G, options: &LabelOptions, cancel: &Cancel) -> Result<Labelled, TrainError> {
+    if let Some(why) = adept_game::files::no_examples(game) {
+        return Err(OpenError::Unknown(format!("{} has no labelled positions: {why}", game.name())).into());
+    }
+    let agent = naming::resolve(game, &options.agent, &[])?;
+    let classes = match options.trials {
+        Some(_) => Luck::open(game, &agent, options.best)?.classes().to_vec(),
+        None => own_games::evaluator(game, &options.agent, options.best)?.classes().to_vec(),
+    };
+    let start = |name: &String| match &**name {
+        RULES => Ok(None),
+        name => Positions::new(game, Some(name)).map(Some),
+    };
+    let starts = options.starts.iter().map(start).collect::<Result<_, OpenError>>()?;
+    let head = head_of(game, options, &classes, rollouts::checksum_of(&agent, options.best)?);
+    let labels = Labels { game, options, agent, classes, starts, cancel };
+    let part = part_of(&options.out);
+    let files = Files::default();
+    let (mut rows, mut games) = begin(&files, options, &part, &head)?;
+    let (pool, what) = (pool_of(options.threads)?, format!("labelling {} positions", options.count));
+    work::share(&what, (rows as f64 / options.count as f64).min(0.999));
+    let (mut text, mut written, mut at_once) =
+        (String::new(), Instant::now(), pool.current_num_threads() as u64);
+    while rows < options.count && !cancel.requested() {
+        let (begun, first) = (Instant::now(), games / GAMES);
+        let task = |number: u64| labels.games(number * GAMES);
+        let tasks: Vec<u64> = (first..first + at_once).collect();
+        let found: Vec<Result<Option<_>, _>> =
+            pool.install(|| tasks.into_par_iter().with_max_len(1).map(task).collect());
+        for (number, found) in (first..).zip(found) {
+            // What comes after a task that was stopped does not count, and neither does what is more than enough.
+            let Some(found) = found? else { break };
+            for (game, lines) in (number * GAMES..).zip(found) {
+                if rows < options.count && game == games {
+                    rows += lines.lines().count() as u64;
+                    text.push_str(&lines);
+                    games += 1;
+                }
+            }
+        }
+        work::share(&what, (rows as f64 / options.count as f64).min(0.999));
+        if written.elapsed() >= ROUND || rows >= options.count || cancel.requested() {
+            let _ = writeln!(text, "{MARK}{games}");
+            files.append(&part, text.as_bytes()).map_err(ModelError::from)?;
+            text.clear();
+            written = Instant::now();
+        }
+        let share = ROUND.as_secs_f64() / begun.elapsed().as_secs_f64().max(1e-3);
+        at_once = ((share * at_once as f64) as u64).clamp(pool.current_num_threads() as u64, 4 * at_once);
+    }
+    work::share(&what, 1.0);
+    let finished = rows >= options.count;
+    if finished {
+        files.rename(&part, &options.out).map_err(ModelError::from)?;
+    }
+    Ok(Labelled { path: if finished { options.out.clone() } else { part }, rows, games, finished })
+}
+
+/// Line before the number of games that a file holds so far.
+const MARK: &str = "# games: ";
+
+/// The name of a file that is not whole.
+fn part_of(out: &Path) -> PathBuf {
+    let mut name = out.file_name().unwrap_or_default().to_os_string();
+    name.push(".part");
+    out.with_file_name(name)
+}
+
+impl<G: Kit> Labels<'_, G> {
+    /// The lines of each of the games from this number on; none if they were stopped.
+    fn games(&self, first: u64) -> Result<Option<Vec<String>>, TrainError> {
+        let Self { game, options, cancel, .. } = *self;
+        if cancel.requested() {
+            return Ok(None);
+        }
+        let mut evaluator = own_games::evaluator(game, &options.agent, options.best)?;
+        let mut all = Vec::with_capacity(GAMES as usize);
+        for number in first..first + GAMES {
+            let mut rng = stream(options.seed, "games for labels", number);
+            let start = match self.starts.len() {
+                0 => None,
+                n => self.starts[rng.random_range(0..n)].as_ref(),
+            };
+            let start = start.map_or_else(|| game.start(), |positions| positions.any(&mut rng));
+            let (mut lines, others) = (String::new(), options.moves > 1);
+            let stop = || cancel.requested();
+            // A value is exact for the best move, or for all.
+            let all_values = others && options.trials.is_none();
+            own_games::play(game, &mut *evaluator, start, &mut rng, (all_values, &stop), |met, by, rng| {
+                let next = own_games::mostly_best(met.order, rng);
+                let mut places = vec![next];
+                if others {
+                    let mut rest: Vec<usize> = (0..met.actions.len()).filter(|&i| i != next).collect();
+                    let (some, _) = rest.partial_shuffle(rng, options.moves - 1);
+                    places.extend_from_slice(some);
+                }
+                for place in places {
+                    if all_values || options.trials.is_some() || place == met.order[0] {
+                        self.label(&met, place, by, &mut lines)?;
+                    }
+                }
+                Ok(Some(next))
+            })?;
+            if cancel.requested() {
+                return Ok(None);
+            }
+            all.push(lines);
+        }
+        Ok(Some(all))
+    }
+
+    /// Writes the line of the position after a move, unless the game is over.
+    fn label(
+        &self,
+        met: &own_games::Met<'_, G>,
+        place: usize,
+        by: &mut dyn Evaluator<G>,
+        lines: &mut String,
+    ) -> Result<(), TrainError> {
+        let (game, action) = (self.game, &met.actions[place]);
+        let mut after = met.state.clone();
+        game.apply(&mut after, action);
+        if game.turn(&after) == Turn::Over || game.just_acted(&after).is_none() {
+            return Ok(());
+        }
+        // For the player to move.
+        let (value, outcomes) = match self.options.trials {
+            Some(_) => match self.rolled_out(&after, met.player)? {
+                Some(found) => found,
+                None => return Ok(()),
+            },
+            None => {
+                let mut own = Vec::new();
+                by.outcomes(Decision::new(game, met.state, met.player), action, &mut own);
+                let mirrored = self.classes.iter().map(|class| own.get(class.mirror).copied().unwrap_or(0.0));
+                (-f64::from(met.values[place]), mirrored.map(f64::from).collect())
+            }
+        };
+        let _ = write!(lines, "{},{:.6}", quoted(&game.position_text(&after)), value.clamp(-1.0, 1.0));
+        for p in plain(outcomes) {
+            let _ = write!(lines, ",{p:.6}");
+        }
+        lines.push('\n');
+        Ok(())
+    }
+
+    /// The mean result of a rollout, and the share of each class, for the player who did not act last. None if it was stopped.
+    fn rolled_out(&self, after: &G::State, acted: usize) -> Result<Option<(f64, Vec<f64>)>, TrainError> {
+        let Self { game, options, agent, cancel, .. } = self;
+        let Some(viewer) = viewer(*game, after) else { return Ok(None) };
+        let how =
+            Options { trials: options.trials.unwrap_or(0), truncate: options.truncate, seed: options.seed };
+        let open = || Luck::open(*game, agent, options.best);
+        let stop = || cancel.requested();
+        let sums = roll_out(*game, open, (after, viewer), &how, Default::default(), &stop, |_| Ok(()))?;
+        if sums.equity.deals < how.trials {
+            return Ok(None);
+        }
+        let means: Vec<f64> = sums.classes.iter().map(|net| net.mean()).collect();
+        if viewer != acted {
+            return Ok(Some((sums.equity.mean(), means)));
+        }
+        let mirrored = self.classes.iter().map(|class| means.get(class.mirror).copied().unwrap_or(0.0));
+        Ok(Some((-sums.equity.mean(), mirrored.collect())))
+    }
+}
+
+/// Probabilities that are none below 0 and add up to 1. Less luck, the means of a few games may be.
+fn plain(mut all: Vec<f64>) -> Vec<f64> {
+    all.iter_mut().for_each(|p| *p = p.max(0.0));
+    let sum: f64 = all.iter().sum();
+    all.iter_mut().for_each(|p| *p /= sum.max(f64::MIN_POSITIVE));
+    all
+}
+
+/// How the file was made: what must be the same to go on with it.
+fn head_of<G: Kit>(
+    game: &G,
+    options: &LabelOptions,
+    classes: &[OutcomeClass],
+    checksum: Option<String>,
+) -> String {
+    let LabelOptions { agent, moves, starts, trials, truncate, seed, .. } = options;
+    let begun = match &starts[..] {
+        [] => String::new(),
+        starts => format!(" Games begin at {}.", starts.join(", ")),
+    };
+    let cut =
+        truncate.map_or_else(|| "played to the end".into(), |plies| format!("cut off after {plies} moves"));
+    let values = match trials {
+        Some(trials) => format!("Rollouts by {agent}: {trials} games each, {cut}."),
+        None => format!("Values by {agent}."),
+    };
+    let checkpoint = checksum.map_or_else(String::new, |sum| format!(" The checkpoint is {sum}."));
+    let columns: String = classes.iter().map(|class| format!(",{}", class.name)).collect();
+    format!(
+        "# Positions of {}, of games of {agent} with itself, up to {moves} of each decision; seed {seed}.{begun}\n\
+         # {values}{checkpoint}\n\
+         # Values are for the player to move.\nposition,{VALUE}{columns}\n",
+        game.name()
+    )
+}
+
+/// Makes the file to append to. Returns the number of its rows and games.
+fn begin(files: &Files, options: &LabelOptions, part: &Path, head: &str) -> Result<(u64, u64), TrainError> {
+    let out = &options.out;
+    let refuse =
+        |path: &Path, message: &str| Err(TrainError::Folder { path: path.into(), message: message.into() });
+    files.try_file(out)?;
+    let there = [out, part].into_iter().find(|path| path.exists());
+    let Some(there) = there else {
+        files.replace(part, head.as_bytes()).map_err(ModelError::from)?;
+        return Ok((0, 0));
+    };
+    if !options.resume {
+        return refuse(there, "is there: go on with it with --resume, or name another file");
+    }
+    let fault = |source: std::io::Error| TrainError::from(ModelError::io(there)(source));
+    if std::fs::metadata(there).map_err(fault)?.len() > limits::LIST_BYTES {
+        return refuse(there, "is longer than any list that a run reads: name another file");
+    }
+    let mut reader = BufReader::new(File::open(there).map_err(fault)?);
+    let (mut line, mut length) = (Vec::new(), 0);
+    let mut headed = Vec::new();
+    let (mut rows, mut whole) = (0, None);
+    loop {
+        line.clear();
+        match reader.read_until(b'\n', &mut line) {
+            Ok(0) => break,
+            Ok(n) => length += n as u64,
+            Err(e) if e.kind() == ErrorKind::Interrupted => continue,
+            Err(e) => return Err(fault(e)),
+        }
+        if headed.len() < head.len() {
+            headed.extend_from_slice(&line);
+            if !head.as_bytes().starts_with(&headed) {
+                return refuse(
+                    there,
+                    "holds other positions, or was made with other options: name another file",
+                );
+            }
+            if headed.len() == head.len() {
+                whole = Some((0, 0, length));
+            }
+        } else if let Some(games) = line.strip_prefix(MARK.as_bytes()).filter(|rest| rest.ends_with(b"\n")) {
+            let games = std::str::from_utf8(games).ok().and_then(|games| games.trim().parse::<u64>().ok());
+            whole = games.map(|games| (rows, games, length)).or(whole);
+        } else {
+            rows += 1;
+        }
+    }
+    let Some((rows, games, length)) = whole else {
+        return refuse(there, "is not a file that `data build` began: name another file");
+    };
+    if there == out {
+        files.rename(out, part).map_err(ModelError::from)?;
+    }
+    // What a killed process wrote beyond its last mark.
+    files.cut(part, length).map_err(ModelError::from)?;
+    Ok((rows, games))
+}
