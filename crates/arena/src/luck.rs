@@ -54,8 +54,8 @@ pub struct Luck<G: Game> {
 enum By<G: Game> {
     /// A network, all actions after all outcomes in one batch.
     Model(Box<GameModel<G>>, Box<Successors<G>>),
-    /// Anything else, a decision at a time.
-    Other(Box<dyn Evaluator<G>>),
+    /// Anything else, a decision at a time; and whether its probabilities of classes are asked for too.
+    Other(Box<dyn Evaluator<G>>, bool),
 }
 
 impl<G: Kit> Luck<G> {
@@ -82,7 +82,8 @@ impl<G: Kit> Luck<G> {
             return Ok(Self::of_model(game, model));
         }
         match naming::values(game, agent, best)? {
-            Some(values) => Ok(Self::of(values)),
+            // To look ahead once more, for probabilities, would take as long again.
+            Some(values) => Ok(Self::by(By::Other(values, !agent.spec.searches()))),
             None => Err(without_values(agent.spec.name(), "is an agent without values")),
         }
     }
@@ -95,7 +96,7 @@ impl<G: Kit> Luck<G> {
 
     /// By any evaluator, a decision at a time.
     pub fn of(evaluator: Box<dyn Evaluator<G>>) -> Self {
-        Self::by(By::Other(evaluator))
+        Self::by(By::Other(evaluator, true))
     }
 
     fn by(by: By<G>) -> Self {
@@ -119,7 +120,8 @@ impl<G: Kit> Luck<G> {
     pub fn classes(&self) -> &[OutcomeClass] {
         match &self.by {
             By::Model(model, _) => model.classes(),
-            By::Other(_) => &[],
+            By::Other(evaluator, true) => evaluator.classes(),
+            By::Other(_, false) => &[],
         }
     }
 
@@ -192,15 +194,38 @@ impl<G: Kit> Luck<G> {
                     prospects.push(Prospect { outcome, probability, value, best: Some(best) });
                 }
             }
-            By::Other(evaluator) => {
+            By::Other(evaluator, with_classes) => {
+                let all = if *with_classes { evaluator.classes().to_vec() } else { Vec::new() };
+                let mut own = Vec::new();
+                let sure = |state: &G::State, to: &mut Vec<f32>| match all.is_empty() {
+                    true => Ok(()),
+                    false => class_of(game, &all, state, 0).map(|class| to.extend(certain(all.len(), class))),
+                };
                 for ((outcome, probability), next) in each {
                     let (value, best) = match game.turn(next) {
                         Turn::Player(player) => {
-                            evaluator.weigh(Decision::new(game, next, player), actions, values);
+                            let at = Decision::new(game, next, player);
+                            evaluator.weigh(at, actions, values);
                             let place = first_best(values).ok_or_else(|| stuck(next, player))?;
-                            (for_first(player, values[place]), Some(actions.swap_remove(place)))
+                            let best = actions.swap_remove(place);
+                            if !all.is_empty() {
+                                let mut after = next.clone();
+                                game.apply(&mut after, &best);
+                                if game.turn(&after) == Turn::Over {
+                                    sure(&after, classes)?;
+                                } else {
+                                    evaluator.outcomes(at, &best, &mut own);
+                                    let seen =
+                                        |class: usize| if player == 0 { class } else { all[class].mirror };
+                                    classes.extend((0..all.len()).map(|class| own[seen(class)]));
+                                }
+                            }
+                            (for_first(player, values[place]), Some(best))
                         }
-                        Turn::Over | Turn::Chance => (over(next), None),
+                        Turn::Over | Turn::Chance => {
+                            sure(next, classes)?;
+                            (over(next), None)
+                        }
                     };
                     prospects.push(Prospect { outcome, probability, value, best });
                 }

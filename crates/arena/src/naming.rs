@@ -189,6 +189,11 @@ impl AgentSpec {
         }
     }
 
+    /// Whether it looks ahead.
+    pub(crate) fn searches(&self) -> bool {
+        matches!(self, Self::Model { search: Some(_), .. })
+    }
+
     /// The tables of known values that it names.
     pub fn tables(&self) -> Option<&str> {
         match self {

@@ -222,3 +222,41 @@ fn a_match_goes_on_from_what_was_reported() {
     assert_eq!(rest, whole);
     assert_eq!(go_on(whole.clone(), &|| false).0, whole);
 }
+
+/// Decision by decision, probabilities of classes are those of a whole batch.
+#[test]
+fn classes_are_the_same_a_decision_at_a_time() {
+    let game = Backgammon::new(2).unwrap();
+    let head = Head::Outcomes(game.outcome_classes().unwrap());
+    let mut batch = Luck::of_model(&game, network(&game, &head));
+    let mut single = Luck::of(Box::new(network(&game, &head)));
+    assert_eq!(single.classes(), batch.classes());
+    let (mut rng, mut state, mut judged) = (stream(5, "test", 0), game.start(), 0);
+    let mut actions = Vec::new();
+    for _ in 0..400 {
+        let action = match game.turn(&state) {
+            Turn::Over => {
+                state = game.start();
+                continue;
+            }
+            Turn::Chance => {
+                let values = |luck: &mut Luck<Backgammon>| -> Vec<f32> {
+                    let prospects = luck.judge(&game, &state).unwrap().unwrap();
+                    let values: Vec<f32> = prospects.iter().map(|p| p.value as f32).collect();
+                    values.into_iter().chain(luck.distributions().iter().copied()).collect()
+                };
+                let (all, one) = (values(&mut batch), values(&mut single));
+                assert!(all.len() == one.len() && all.len().is_multiple_of(7));
+                assert!(all.iter().zip(&one).all(|(a, b)| (a - b).abs() < 1e-5), "{all:?} {one:?}");
+                judged += 1;
+                game.sample(&state, &mut rng)
+            }
+            Turn::Player(_) => {
+                game.actions(&state, &mut actions);
+                actions.choose(&mut rng).unwrap().clone()
+            }
+        };
+        game.apply(&mut state, &action);
+    }
+    assert!(judged > 100);
+}

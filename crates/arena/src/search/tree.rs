@@ -799,7 +799,7 @@ fn has_chance<G: Game>(game: &G) -> bool {
     found
 }
 
-impl<G: Game, E: Evaluator<G>> Evaluator<G> for Search<G, E> {
+impl<G: Kit, E: Evaluator<G>> Evaluator<G> for Search<G, E> {
     fn values(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>) {
         self.search(at, actions);
         values.clone_from(&self.found.values);
@@ -823,5 +823,14 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for Search<G, E> {
 
     fn line(&self) -> &[G::Action] {
         &self.found.line
+    }
+
+    fn classes(&self) -> &[OutcomeClass] {
+        self.evaluator.classes()
+    }
+
+    /// A search of its own, as deep as that of the decision, which must be the last one.
+    fn outcomes(&mut self, at: Decision<'_, G>, action: &G::Action, outcomes: &mut Vec<f32>) {
+        self.outcomes_after(at, action, outcomes);
     }
 }

@@ -49,6 +49,20 @@ fn a_run_learns_from_labelled_positions() {
     let desk = desk();
     build(&desk, "values.csv", &["--count", "300", "--starts", "rules,back-game"]);
     let rolled = build(&desk, "rolled.csv", &["--count", "20", "--trials", "36", "--truncate", "2"]);
+    // A search gives the probabilities where best play leads.
+    let args =
+        ["data", "build", "--with", "search:2,root=2,keep=1:small", "--count", "10", "--out", "searched.csv"];
+    desk.text(&args);
+    let searched = fs::read_to_string(desk.path("searched.csv")).unwrap();
+    let expected = |line: &str| {
+        let all: Vec<f64> = line.split(',').skip(1).map(|text| text.parse().unwrap()).collect();
+        let utilities = [-1.0, -2.0 / 3.0, -1.0 / 3.0, 1.0 / 3.0, 2.0 / 3.0, 1.0];
+        (all[0], all[1..].iter().zip(utilities).map(|(p, u)| p * u).sum::<f64>())
+    };
+    for line in searched.lines().filter(|line| !line.starts_with(['#', 'p'])) {
+        let (value, of_classes) = expected(line);
+        assert!((value - of_classes).abs() < 1e-4, "{line}");
+    }
     let sums = rolled.lines().filter(|line| !line.starts_with(['#', 'p'])).map(|line| {
         let (_, numbers) = line.rsplit_once('"').unwrap_or(line.split_once(',').unwrap());
         let all: Vec<f64> =
