@@ -12,7 +12,7 @@ use crate::statistics::{mean_sd, plus_minus};
 use adept_ground::{files::Files, limits, shown::printable};
 use adept_model::checkpoint::{self, Manifest, Rival};
 use adept_model::{Description, ExpertUse, ModelError};
-use adept_trainer::config::Config;
+use adept_trainer::config::{Config, Examples};
 use adept_trainer::run::{Record, Score, TrainError, record_of};
 use serde::Serialize;
 use std::fmt::Write;
@@ -100,18 +100,40 @@ pub fn publish(
     }
     let config = for_others(record, &mut checkpoint.manifest)?;
     pack::write(&Files::default(), out, checkpoint)?;
+    let published = document(games, out, (&runs, config), options);
+    if published.is_err() {
+        // Without a card it is not published. The first error is the one to report.
+        let _ = Files::default().remove(out);
+    }
+    published
+}
+
+/// Measures what was packed, and writes its card.
+fn document(
+    games: &dyn Catalogue,
+    out: &Path,
+    (runs, config): (&[(PathBuf, Record)], Config),
+    options: &PublishOptions,
+) -> Result<Published, TrainError> {
+    let (run, record) = &runs[0];
     // Measure the checkpoint as it is now.
     // Results of games against opponents are taken from the runs.
     let mut suites: Vec<Suite> =
         record.config.figure().filter(|f| *f != Suite::Matches).into_iter().collect();
     suites.extend(options.move_loss.then_some(Suite::MoveLoss));
     suites.push(Suite::Speed);
-    let report = checkpoints::evaluate(
-        games,
-        out,
-        false,
-        &EvaluateOptions { suites, outcomes: true, ..Default::default() },
-    )?;
+    let measure = |suites: Vec<Suite>| {
+        let options = EvaluateOptions { suites, outcomes: true, ..Default::default() };
+        checkpoints::evaluate(games, out, false, &options)
+    };
+    let report = match measure(suites.clone()) {
+        // A game without exact values, but with a file of some: the run has measured them.
+        Err(_) if suites.contains(&Suite::Rms) && of_file(record) => {
+            suites.retain(|suite| *suite != Suite::Rms);
+            measure(suites)
+        }
+        other => other,
+    }?;
     let described = checkpoints::describe(games, out, false)?;
     let figures: Vec<f64> =
         runs.iter().filter_map(|(_, r)| score(r, options.best)).map(Score::figure).collect();
@@ -119,7 +141,7 @@ pub fn publish(
     let manifest = checkpoint::manifest(out)?;
     // As its manifest has them: the names of what is packed.
     let game = Config::from_saved(manifest.config.clone()).map_or(config.game, |packed| packed.game);
-    let text = card(&runs, options, (&report, &described, &manifest), &Config { game, ..config })?;
+    let text = card(runs, options, (&report, &described, &manifest), &Config { game, ..config })?;
     let kinds = kinds_of(report.rms.as_ref());
     if let Some(kinds) = &kinds {
         kinds.write(&Files::default(), out)?;
@@ -134,7 +156,7 @@ pub fn publish(
         mean: summary.mean,
         sd: summary.sd,
         weak: kinds.map_or_else(Vec::new, |kinds| kinds.weaknesses()),
-        runs: runs.into_iter().map(|(path, _)| path).collect(),
+        runs: runs.iter().map(|(path, _)| path.clone()).collect(),
     })
 }
 
@@ -153,6 +175,11 @@ fn for_others(record: &Record, manifest: &mut Manifest) -> Result<Config, TrainE
         origin.path = path.to_path_buf();
     }
     Ok(config)
+}
+
+/// Whether a run learns from a file of examples.
+fn of_file(record: &Record) -> bool {
+    matches!(record.config.learn.examples(), Some(Examples::File(_)))
 }
 
 fn score(record: &Record, best: bool) -> Option<&Score> {
@@ -212,6 +239,13 @@ fn card(
     }
     if let Some(rms) = &report.rms {
         text.push_str(&errors(rms));
+    } else if let (true, Some(Score { rms: Some(rms), spread, .. })) = (of_file(record), score(record, options.best)) {
+        let mean = spread.map_or_else(String::new, |spread| format!("; of always the mean value {spread:.5}"));
+        let _ = writeln!(
+            text,
+            "Root mean square error of V, −1 to 1, on {} positions of its file for testing: {:.5}{mean}.\n",
+            rms.rows, rms.rms
+        );
     }
     if let Some(found) = &report.outcomes {
         let _ = writeln!(

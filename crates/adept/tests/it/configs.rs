@@ -249,11 +249,22 @@ fn the_schema_lists_every_key() {
         "overlap",
     ];
     assert_eq!(keys(Some("TdSettings")), td);
-    let expectation =
-        ["samples", "self_play", "explore", "distribution", "starts", "uses", "step", "screen", "rare"];
+    let expectation = [
+        "samples",
+        "self_play",
+        "explore",
+        "distribution",
+        "starts",
+        "uses",
+        "step",
+        "screen",
+        "rare",
+        "examples",
+    ];
     assert_eq!(keys(Some("ExpectationSettings")), expectation);
     assert_eq!(keys(Some("ScreenSettings")), ["checkpoint", "keep"]);
     assert_eq!(keys(Some("RareSettings")), ["share", "distributions", "file"]);
+    assert_eq!(keys(Some("MixedExamples")), ["file", "share", "weight"]);
     assert_eq!(keys(Some("SupervisedSettings")), ["samples", "examples", "distribution"]);
     assert_eq!(keys(Some("GameConfig")), ["rules", "encoder"]);
     assert_eq!(
