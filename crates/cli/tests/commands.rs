@@ -992,7 +992,7 @@ fn arena_is_a_gate_for_newcomers() {
         );
     }
     let said = desk.fails(&["arena", "gate.toml", "--gate", "newer"], 1);
-    assert!(said.contains("no agent of this name; it has new, old, same"), "{said}");
+    assert!(said.contains("no agent has the name `newer`; it has new, old, same"), "{said}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use adept_game::sheet::VALUE;
 use adept_game::{Kit, OutcomeClass, Turn, stream};
 use adept_ground::files::Files;
 use adept_ground::{limits, work};
-use adept_model::ModelError;
+use adept_model::{ModelError, checkpoint};
 use adept_trainer::positions::Positions;
 use adept_trainer::run::{Cancel, TrainError};
 use rand::RngExt;
@@ -19,8 +19,9 @@ use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt::Write;
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{BufRead, BufReader, ErrorKind};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -70,6 +71,9 @@ pub struct Labelled {
 /// Games of a task, which one evaluator plays.
 const GAMES: u64 = 8;
 
+/// Games without a row after which there will be none.
+const FRUITLESS: u64 = 4096;
+
 /// Time between two reports, and between two writes of the file.
 const ROUND: Duration = Duration::from_secs(4);
 
@@ -78,6 +82,8 @@ struct Labels<'a, G: Kit> {
     game: &'a G,
     options: &'a LabelOptions,
     agent: Resolved,
+    /// Those of its checkpoints when work began.
+    checksums: Vec<String>,
     classes: Vec<OutcomeClass>,
     /// None for the start of the rules.
     starts: Vec<Option<Positions<G>>>,
@@ -102,25 +108,27 @@ pub fn label<G: Kit>(game: &G, options: &LabelOptions, cancel: &Cancel) -> Resul
         name => Positions::new(game, Some(name)).map(Some),
     };
     let starts = options.starts.iter().map(start).collect::<Result<_, OpenError>>()?;
-    let head = head_of(game, options, &classes, rollouts::checksum_of(&agent, options.best)?);
-    let labels = Labels { game, options, agent, classes, starts, cancel };
-    let part = part_of(&options.out);
-    let files = Files::default();
-    let (mut rows, mut games) = begin(&files, options, &part, &head)?;
+    let checksums = checksums_of(&agent, options.best)?;
+    let head = head_of(game, options, &classes, &checksums);
+    let labels = Labels { game, options, agent, checksums, classes, starts, cancel };
+    let (part, files) = (part_of(&options.out), Files::default());
+    let Begun { mut rows, mut games, mut bytes, _lock } = begin(&files, options, &part, &head)?;
+    let (rows_before, games_before) = (rows, games);
+    // A rollout of every position takes a while, and Ctrl-C keeps whole games.
+    let at_a_time = if options.trials.is_some() { 1 } else { GAMES };
     let (pool, what) = (pool_of(options.threads)?, format!("labelling {} positions", options.count));
     work::share(&what, (rows as f64 / options.count as f64).min(0.999));
     let (mut text, mut written, mut at_once) =
         (String::new(), Instant::now(), pool.current_num_threads() as u64);
     while rows < options.count && !cancel.requested() {
-        let (begun, first) = (Instant::now(), games / GAMES);
-        let task = |number: u64| labels.games(number * GAMES);
+        let (begun, first) = (Instant::now(), games / at_a_time);
+        let task = |number: u64| labels.games(number * at_a_time..(number + 1) * at_a_time);
         let tasks: Vec<u64> = (first..first + at_once).collect();
-        let found: Vec<Result<Option<_>, _>> =
+        let found: Vec<Result<_, _>> =
             pool.install(|| tasks.into_par_iter().with_max_len(1).map(task).collect());
         for (number, found) in (first..).zip(found) {
-            // What comes after a task that was stopped does not count, and neither does what is more than enough.
-            let Some(found) = found? else { break };
-            for (game, lines) in (number * GAMES..).zip(found) {
+            // What comes after a game that was stopped does not count, and neither does what is more than enough.
+            for (game, lines) in (number * at_a_time..).zip(found?) {
                 if rows < options.count && game == games {
                     rows += lines.lines().count() as u64;
                     text.push_str(&lines);
@@ -129,9 +137,20 @@ pub fn label<G: Kit>(game: &G, options: &LabelOptions, cancel: &Cancel) -> Resul
             }
         }
         work::share(&what, (rows as f64 / options.count as f64).min(0.999));
+        if rows == rows_before && games - games_before >= FRUITLESS {
+            let message = format!("{FRUITLESS} games of {} gave no position to label", game.name());
+            return Err(OpenError::Unknown(message).into());
+        }
+        if bytes + text.len() as u64 > limits::LIST_BYTES {
+            let message = format!(
+                "would be longer than the {} MB that a run reads: ask for fewer than {rows} rows",
+                limits::LIST_BYTES >> 20
+            );
+            return Err(TrainError::Folder { path: part, message });
+        }
         if written.elapsed() >= ROUND || rows >= options.count || cancel.requested() {
             let _ = writeln!(text, "{MARK}{games}");
-            files.append(&part, text.as_bytes()).map_err(ModelError::from)?;
+            bytes = files.append(&part, text.as_bytes()).map_err(ModelError::from)?;
             text.clear();
             written = Instant::now();
         }
@@ -157,27 +176,35 @@ fn part_of(out: &Path) -> PathBuf {
 }
 
 impl<G: Kit> Labels<'_, G> {
-    /// The lines of each of the games from this number on; none if they were stopped.
-    fn games(&self, first: u64) -> Result<Option<Vec<String>>, TrainError> {
+    /// The lines of each of these games, up to one that was stopped.
+    fn games(&self, numbers: Range<u64>) -> Result<Vec<String>, TrainError> {
         let Self { game, options, cancel, .. } = *self;
+        let mut all = Vec::with_capacity(GAMES as usize);
         if cancel.requested() {
-            return Ok(None);
+            return Ok(all);
         }
         let mut evaluator = own_games::evaluator(game, &options.agent, options.best)?;
-        let mut all = Vec::with_capacity(GAMES as usize);
-        for number in first..first + GAMES {
+        if checksums_of(&self.agent, options.best)? != self.checksums {
+            return Err(OpenError::Unknown(format!(
+                "the checkpoint of `{}` has changed since labelling began: name one that stays, such as RUN/checkpoints/STEP",
+                options.agent
+            ))
+            .into());
+        }
+        for number in numbers {
             let mut rng = stream(options.seed, "games for labels", number);
             let start = match self.starts.len() {
                 0 => None,
                 n => self.starts[rng.random_range(0..n)].as_ref(),
             };
             let start = start.map_or_else(|| game.start(), |positions| positions.any(&mut rng));
-            let (mut lines, others) = (String::new(), options.moves > 1);
+            let (mut lines, others, mut decision) = (String::new(), options.moves > 1, 0);
             let stop = || cancel.requested();
             // A value is exact for the best move, or for all.
             let all_values = others && options.trials.is_none();
             own_games::play(game, &mut *evaluator, start, &mut rng, (all_values, &stop), |met, by, rng| {
                 let next = own_games::mostly_best(met.order, rng);
+                decision += 1;
                 let mut places = vec![next];
                 if others {
                     let mut rest: Vec<usize> = (0..met.actions.len()).filter(|&i| i != next).collect();
@@ -186,17 +213,17 @@ impl<G: Kit> Labels<'_, G> {
                 }
                 for place in places {
                     if all_values || options.trials.is_some() || place == met.order[0] {
-                        self.label(&met, place, by, &mut lines)?;
+                        self.label(&met, place, by, (number, decision), &mut lines)?;
                     }
                 }
                 Ok(Some(next))
             })?;
             if cancel.requested() {
-                return Ok(None);
+                break;
             }
             all.push(lines);
         }
-        Ok(Some(all))
+        Ok(all)
     }
 
     /// Writes the line of the position after a move, unless the game is over.
@@ -205,6 +232,8 @@ impl<G: Kit> Labels<'_, G> {
         met: &own_games::Met<'_, G>,
         place: usize,
         by: &mut dyn Evaluator<G>,
+        // Number of the game, and of the decision in it.
+        when: (u64, u64),
         lines: &mut String,
     ) -> Result<(), TrainError> {
         let (game, action) = (self.game, &met.actions[place]);
@@ -215,15 +244,22 @@ impl<G: Kit> Labels<'_, G> {
         }
         // For the player to move.
         let (value, outcomes) = match self.options.trials {
-            Some(_) => match self.rolled_out(&after, met.player)? {
+            Some(_) => match self.rolled_out(&after, met.player, when)? {
                 Some(found) => found,
                 None => return Ok(()),
             },
             None => {
-                let mut own = Vec::new();
-                by.outcomes(Decision::new(game, met.state, met.player), action, &mut own);
+                let (at, mut own) = (Decision::new(game, met.state, met.player), Vec::new());
+                let mut value = met.values[place];
+                if met.actions.len() == 1 {
+                    // A search does not look into a forced move to decide, but its value is asked for here.
+                    let (mut listed, mut values) = (Vec::new(), Vec::new());
+                    by.study(at, &mut listed, &mut values);
+                    value = values[0];
+                }
+                by.outcomes(at, action, &mut own);
                 let mirrored = self.classes.iter().map(|class| own.get(class.mirror).copied().unwrap_or(0.0));
-                (-f64::from(met.values[place]), mirrored.map(f64::from).collect())
+                (-f64::from(value), mirrored.map(f64::from).collect())
             }
         };
         let _ = write!(lines, "{},{:.6}", quoted(&game.position_text(&after)), value.clamp(-1.0, 1.0));
@@ -235,11 +271,24 @@ impl<G: Kit> Labels<'_, G> {
     }
 
     /// The mean result of a rollout, and the share of each class, for the player who did not act last. None if it was stopped.
-    fn rolled_out(&self, after: &G::State, acted: usize) -> Result<Option<(f64, Vec<f64>)>, TrainError> {
+    fn rolled_out(
+        &self,
+        after: &G::State,
+        acted: usize,
+        (number, decision): (u64, u64),
+    ) -> Result<Option<(f64, Vec<f64>)>, TrainError> {
         let Self { game, options, agent, cancel, .. } = self;
-        let Some(viewer) = viewer(*game, after) else { return Ok(None) };
-        let how =
-            Options { trials: options.trials.unwrap_or(0), truncate: options.truncate, seed: options.seed };
+        let Some(viewer) = viewer(*game, after) else {
+            let message = format!(
+                "{}: chance is not listed after a move, so that it cannot be rolled out",
+                game.name()
+            );
+            return Err(OpenError::Unknown(message).into());
+        };
+        // Each decision has dice of its own, so that what luck they leave averages out over the rows.
+        let mut dice = stream(options.seed, "rollouts for labels", number);
+        let seed = (0..decision).fold(0, |_, _| dice.random::<u64>());
+        let how = Options { trials: options.trials.unwrap_or(0), truncate: options.truncate, seed };
         let open = || Luck::open(*game, agent, options.best);
         let stop = || cancel.requested();
         let sums = roll_out(*game, open, (after, viewer), &how, Default::default(), &stop, |_| Ok(()))?;
@@ -268,7 +317,7 @@ fn head_of<G: Kit>(
     game: &G,
     options: &LabelOptions,
     classes: &[OutcomeClass],
-    checksum: Option<String>,
+    checksums: &[String],
 ) -> String {
     let LabelOptions { agent, moves, starts, trials, truncate, seed, .. } = options;
     let begun = match &starts[..] {
@@ -281,7 +330,10 @@ fn head_of<G: Kit>(
         Some(trials) => format!("Rollouts by {agent}: {trials} games each, {cut}."),
         None => format!("Values by {agent}."),
     };
-    let checkpoint = checksum.map_or_else(String::new, |sum| format!(" The checkpoint is {sum}."));
+    let checkpoint = match checksums {
+        [] => String::new(),
+        all => format!(" By checksum: {}.", all.join(", ")),
+    };
     let columns: String = classes.iter().map(|class| format!(",{}", class.name)).collect();
     format!(
         "# Positions of {}, of games of {agent} with itself, up to {moves} of each decision; seed {seed}.{begun}\n\
@@ -291,20 +343,49 @@ fn head_of<G: Kit>(
     )
 }
 
-/// Makes the file to append to. Returns the number of its rows and games.
-fn begin(files: &Files, options: &LabelOptions, part: &Path, head: &str) -> Result<(u64, u64), TrainError> {
+/// The checksums of the checkpoints that an agent plays by, the one that screens last.
+fn checksums_of(agent: &Resolved, best: bool) -> Result<Vec<String>, ModelError> {
+    let screen = agent.screen.as_deref().map(|folder| checkpoint::locate(folder, false)).transpose()?;
+    let screen = screen.map(|at| Ok::<_, ModelError>(checkpoint::manifest(&at)?.checksum)).transpose()?;
+    Ok(rollouts::checksum_of(agent, best)?.into_iter().chain(screen).collect())
+}
+
+/// A file to append to.
+struct Begun {
+    rows: u64,
+    games: u64,
+    bytes: u64,
+    /// Keeps other processes out while it is open.
+    _lock: File,
+}
+
+/// Makes the file to append to, or cuts it to its last whole game.
+fn begin(files: &Files, options: &LabelOptions, part: &Path, head: &str) -> Result<Begun, TrainError> {
     let out = &options.out;
     let refuse =
         |path: &Path, message: &str| Err(TrainError::Folder { path: path.into(), message: message.into() });
     files.try_file(out)?;
+    let locked = |path: &Path| -> Result<File, TrainError> {
+        let file = File::open(path).map_err(ModelError::io(path))?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => Err(TrainError::Folder {
+                path: path.into(),
+                message: "is being written by another process: wait for it, or name another file".into(),
+            }),
+            // Some file systems have no locks.
+            Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+        }
+    };
     let there = [out, part].into_iter().find(|path| path.exists());
     let Some(there) = there else {
         files.replace(part, head.as_bytes()).map_err(ModelError::from)?;
-        return Ok((0, 0));
+        let _lock = locked(part)?;
+        return Ok(Begun { rows: 0, games: 0, bytes: head.len() as u64, _lock });
     };
     if !options.resume {
         return refuse(there, "is there: go on with it with --resume, or name another file");
     }
+    let _lock = locked(there)?;
     let fault = |source: std::io::Error| TrainError::from(ModelError::io(there)(source));
     if std::fs::metadata(there).map_err(fault)?.len() > limits::LIST_BYTES {
         return refuse(there, "is longer than any list that a run reads: name another file");
@@ -347,5 +428,5 @@ fn begin(files: &Files, options: &LabelOptions, part: &Path, head: &str) -> Resu
     }
     // What a killed process wrote beyond its last mark.
     files.cut(part, length).map_err(ModelError::from)?;
-    Ok((rows, games))
+    Ok(Begun { rows, games, bytes: length, _lock })
 }

@@ -239,8 +239,11 @@ fn card(
     }
     if let Some(rms) = &report.rms {
         text.push_str(&errors(rms));
-    } else if let (true, Some(Score { rms: Some(rms), spread, .. })) = (of_file(record), score(record, options.best)) {
-        let mean = spread.map_or_else(String::new, |spread| format!("; of always the mean value {spread:.5}"));
+    } else if let (true, Some(Score { rms: Some(rms), spread, .. })) =
+        (of_file(record), score(record, options.best))
+    {
+        let mean =
+            spread.map_or_else(String::new, |spread| format!("; of always the mean value {spread:.5}"));
         let _ = writeln!(
             text,
             "Root mean square error of V, −1 to 1, on {} positions of its file for testing: {:.5}{mean}.\n",

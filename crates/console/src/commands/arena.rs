@@ -15,9 +15,8 @@ const GATE: f64 = 2.0;
 pub(crate) fn run(games: &dyn Catalogue, args: &ArenaArgs, as_json: bool) -> Result<()> {
     super::config::note_paths::<Tournament>(&args.config, &args.set, games);
     let config = Tournament::parse(&Source::read(&args.config, &args.set)?, games)?;
-    if let Some(name) = args.gate.as_ref().filter(|name| config.agents.iter().all(|one| one.name != **name)) {
-        let names: Vec<&str> = config.agents.iter().map(|one| &*one.name).collect();
-        bail!("--gate {name}: the tournament has no agent of this name; it has {}", names.join(", "));
+    if let Some(name) = &args.gate {
+        config.check_gate(name)?;
     }
     let folder = || Path::new("checkpoints/runs").join(format!("arena-{}", config.name));
     let options = TournamentOptions {

@@ -73,17 +73,43 @@ pub struct PairScore {
     pub games_per_second: f64,
 }
 
+impl Tournament {
+    /// Whether an agent can be a newcomer that must win against all others.
+    ///
+    /// # Errors
+    /// If there is no agent of this name, seats are not shared equally, or agents still learn.
+    pub fn check_gate(&self, name: &str) -> Result<(), TrainError> {
+        let names: Vec<&str> = self.agents.iter().map(|one| &*one.name).collect();
+        let why = if !names.contains(&name) {
+            format!("no agent has the name `{name}`; it has {}", names.join(", "))
+        } else if self.seats != Seats::Half || self.orders.is_some() {
+            "a gate is for agents that share the seats: leave `seats` and `orders` out".into()
+        } else if self.agents.iter().any(|one| one.learns.is_some()) {
+            "a gate is for agents that stay as they are: name checkpoints in place of `learns`".into()
+        } else {
+            return Ok(());
+        };
+        Err(TrainError::Open(OpenError::Unknown(format!("{}: {why}", self.name))))
+    }
+}
+
 impl PairScore {
     /// The standard errors by which the first agent's score, less luck if it is known, lies above that of equals.
     fn errors_above(&self, in_units: bool) -> f64 {
         let (score, [low, high]) = match (self.adjusted, self.adjusted_ci95) {
             (Some(score), Some(ci95)) => (score, ci95),
-            _ => (self.score, self.ci95),
+            _ if in_units => (self.score, self.ci95),
+            _ => {
+                // Shared wins make the spread smaller than this.
+                let error = (self.share * (1.0 - self.share) / self.games as f64).sqrt();
+                return (self.score - self.share) / error;
+            }
         };
         let equal = if in_units { 0.0 } else { 0.5 };
         let error = (high - low) / (2.0 * 1.96);
         match score - equal {
-            // Without a spread, as in a game that always ends alike, any win is one.
+            // Few deals may be alike by chance. Many without a spread are a game that always ends alike.
+            _ if error == 0.0 && self.games < FEW => 0.0,
             above if error == 0.0 && above != 0.0 => f64::INFINITY.copysign(above),
             above => above / error.max(f64::MIN_POSITIVE),
         }
@@ -143,6 +169,9 @@ pub enum TournamentEvent<'a> {
     /// A pair has finished its games; with the unit of the scores.
     Played(&'a PairScore, Option<&'a str>),
 }
+
+/// Games whose results may be alike by chance.
+const FEW: u64 = 30;
 
 /// Time between two tables of the same pair.
 const BETWEEN_SAVES: Duration = Duration::from_secs(20);
@@ -467,14 +496,12 @@ impl Standings {
     /// By how many standard errors an agent wins against each other one, less luck if that was asked for.
     ///
     /// # Errors
-    /// If it takes more or fewer seats than the others, or has not met one of them.
+    /// As [`Tournament::check_gate`], or if it has not met one of them.
     pub fn wins_of(&self, name: &str) -> Result<Vec<(String, f64)>, TrainError> {
+        self.tournament.check_gate(name)?;
         let refused = |message: String| {
             TrainError::Open(OpenError::Unknown(format!("{}: {message}", self.tournament.name)))
         };
-        if self.tournament.seats != Seats::Half {
-            return Err(refused("a gate is for agents that share the seats: leave `seats` out".into()));
-        }
         let others = self.tournament.agents.iter().filter(|other| other.name != name);
         others
             .map(|other| {

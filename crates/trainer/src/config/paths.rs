@@ -221,7 +221,17 @@ impl Config {
     /// The config for others to read: what it names is shown as seen from this folder, even where the path is absolute. The rules
     /// and inputs of its game stay. Relative paths were relative to `base`.
     pub fn for_others(&self, folder: &Path, base: &Path) -> Self {
-        self.moved(folder, base, |spot| !spot.key.starts_with("game."))
+        let mut shown = self.moved(folder, base, |spot| !spot.key.starts_with("game."));
+        let given = self.paths();
+        shown.change_paths(&mut |spot| {
+            // Of what is elsewhere on this machine, or is gone, only the name is for others.
+            let was_absolute = given.get(spot.key).is_some_and(|(path, _)| Path::new(path).is_absolute());
+            let path = Path::new(spot.path);
+            let is_below = path.is_relative() && !path.starts_with("..");
+            let hides = !spot.key.starts_with("game.") && was_absolute && !is_below;
+            hides.then(|| path.file_name()?.to_str().map(String::from))?
+        });
+        shown
     }
 
     fn moved(&self, folder: &Path, base: &Path, which: impl Fn(&Spot<'_>) -> bool) -> Self {
@@ -300,5 +310,10 @@ mod tests {
         let written = config(&format!("\"random\", {:?}", at("runs/x-1")));
         assert_eq!(written.for_others(folder.path(), Path::new("")), config("\"random\", \"runs/x-1\""));
         assert_eq!(written.for_folder(folder.path(), Path::new("")), written);
+        // What is elsewhere, or gone.
+        fs::create_dir(at("here")).unwrap();
+        assert_eq!(written.for_others(&at("here"), Path::new("")), config("\"random\", \"x-1\""));
+        let gone = config("\"/gone/for/good\"");
+        assert_eq!(gone.for_others(folder.path(), Path::new("")), config("\"good\""));
     }
 }

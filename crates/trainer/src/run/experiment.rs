@@ -748,10 +748,16 @@ impl<'a, G: Kit> Experiment<'a, G> {
         }
         self.source.prepare(&self.bound)?;
         let found = self.source.digest();
-        if let Some((_, path)) = config.learn.files().first()
+        let files = config.learn.files();
+        if let Some((_, path)) = files.first()
             && self.examples.is_some_and(|before| Some(before) != found)
         {
-            let what = "its positions changed after this run began: restore the file, or start another run";
+            let also = files
+                .get(1)
+                .map_or_else(String::new, |(_, other)| format!(", or those of {},", other.display()));
+            let what = format!(
+                "its positions{also} changed after this run began: restore the file, or start another run"
+            );
             return Err(GameError::data(*path, what).into());
         }
         self.examples = found;

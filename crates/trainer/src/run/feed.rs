@@ -456,7 +456,9 @@ fn fill<G: Kit>(
     let n = (span.end - span.start) as usize;
     if let Some(labelled) = labelled {
         let (mut rng, from) = (stream(seed, "labelled positions", span.start), &labelled.samples);
-        for _ in 0..(labelled.share * n as f64).round() as usize {
+        // By the numbers of the samples, so that shards and batches do not round the share.
+        let until = |number: u64| (labelled.share * number as f64) as u64;
+        for _ in until(span.start)..until(span.end) {
             let row = rng.random_range(0..from.len());
             samples.rows.push_from(&from.rows, row);
             samples.targets.extend_from_slice(&from.targets[row * from.outputs()..][..from.outputs()]);
