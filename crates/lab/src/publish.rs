@@ -297,15 +297,21 @@ fn card(
     if let (true, Some(against)) = (config.measures(Suite::Matches), config.evaluate_against().first()) {
         let in_unit = runs.iter().find_map(|(_, r)| r.r#final.as_ref()?.unit.as_deref());
         let what = in_unit.map_or("Points per game".into(), |unit| format!("{unit} per game and seat"));
-        let references = References::read(&runs[0].0);
-        let beside = references.map_or_else(String::new, |r| format!("; {}", r.baseline));
-        let _ = writeln!(
-            text,
-            "{what} against {against}, {} games per measurement{beside}:\n",
-            config.evaluate.games
-        );
+        if config.figure() == Some(Suite::Matches) {
+            let references = References::read(&runs[0].0);
+            let beside = references.map_or_else(String::new, |r| format!("; {}", r.baseline));
+            let _ = writeln!(
+                text,
+                "{what} against {against}, {} games per measurement{beside}:\n",
+                config.evaluate.games
+            );
+        } else if let Some(found) = score(record, options.best).and_then(|score| score.matches) {
+            // Beside another figure, which comes below.
+            let games = config.evaluate.games;
+            let _ = writeln!(text, "{what} against {against}, {games} games: {found:+.4}.\n");
+        }
     }
-    if runs.len() > 1 || config.measures(Suite::Matches) {
+    if runs.len() > 1 || config.figure() == Some(Suite::Matches) {
         for (name, best) in [("At the end of the run", false), ("Chosen during the run", true)] {
             let figures: Vec<f64> =
                 runs.iter().filter_map(|(_, r)| score(r, best)).map(Score::figure).collect();

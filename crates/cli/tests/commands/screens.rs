@@ -124,7 +124,8 @@ fn agents_play_behind_a_screen_and_what_it_loses_is_measured() {
             format!("[{{ name = \"a\", agent = \"{agent}\" }}, {{ name = \"b\", agent = \"small\" }}]");
         let text = format!("name = \"t\"\ngame = \"backgammon\"\ngames = 20\nagents = {agents}\n");
         fs::write(desk.path("t.toml"), text).unwrap();
-        number(&desk.json(&["arena", "t.toml", "--out", &agent.replace(':', "-")])["pairs"][0]["score"])
+        let out = format!("match-{}", agent.replace(':', "-"));
+        number(&desk.json(&["arena", "t.toml", "--out", &out])["pairs"][0]["score"])
     };
     assert!(best("small") != best("large") && scores("large") != 0.0);
     assert_eq!(scores("screen:1:small:large"), 0.0, "it plays as the small one does");
