@@ -253,7 +253,7 @@ fn classes_are_the_same_a_decision_at_a_time() {
             }
             Turn::Player(_) => {
                 game.actions(&state, &mut actions);
-                actions.choose(&mut rng).unwrap().clone()
+                *actions.choose(&mut rng).unwrap()
             }
         };
         game.apply(&mut state, &action);
