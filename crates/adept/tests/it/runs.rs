@@ -529,13 +529,14 @@ fn cells_are_found_for_a_network_that_grows_to_experts() {
 #[test]
 fn weights_do_not_go_to_another_prior() {
     let folder = tempfile::tempdir().unwrap();
-    let plain = config(MLP, "games = 20\nrate = 0.01");
+    let mut plain = config("mlp]\nhidden = [4]", "games = 20\nrate = 0.01");
+    plain.game.encoder = Some("stones".into());
     for (name, seed) in [("a", 1), ("b", 2)] {
         finished(&plain, seed, &folder.path().join(name));
     }
     let with = |name: &str| {
         let mut config = plain.clone();
-        config.game.encoder = Some(format!("fields+prior:{}", folder.path().join(name).display()));
+        config.game.encoder = Some(format!("stones+prior:{}", folder.path().join(name).display()));
         config
     };
     finished(&with("a"), 1, &folder.path().join("on-a"));

@@ -303,8 +303,12 @@ mod tests {
         assert_eq!(seen_from(&at("runs"), &at("none")), None);
 
         // For others, absolute paths are shown so too; names stay.
-        let text =
-            |against: &str| format!("game = {{ rules = \"tictactoe\" }}\nevaluate.against = [{against}]");
+        let text = |against: &str| {
+            format!(
+                "name = \"x\"\ngame.rules = \"tictactoe\"\narchitecture.mlp = {{ hidden = [4] }}\nlearn = {{ rate = 0.1, td = {{ games = 9 }} }}\n\
+                 evaluate.against = [{against}]"
+            )
+        };
         let config = |against: &str| toml::from_str::<Config>(&text(against)).unwrap();
         fs::write(at("runs/x-1/run.json"), "").unwrap();
         let written = config(&format!("\"random\", {:?}", at("runs/x-1")));
