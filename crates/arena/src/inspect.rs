@@ -342,6 +342,12 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
                 )));
             };
             found.value = search.before_chance(game, state, next);
+            if search.found().plies == 0 {
+                return Err(OpenError::Unknown(format!(
+                    "`{}`: there was no time to look so far ahead",
+                    found.position
+                )));
+            }
             (found.to_move, found.next) = (Some(next + 1), after_chance(game, state));
         }
         Turn::Player(player) => {

@@ -48,6 +48,8 @@ pub struct Search<G: Game, E> {
     pub evaluator: E,
     /// How far it looks.
     pub options: SearchOptions,
+    /// When every question must be answered, whatever the budget: then what has been found so far counts.
+    pub until: Option<Instant>,
     has_chance: bool,
     found: Found<G>,
     frames: Vec<Frame<G>>,
@@ -88,6 +90,7 @@ impl<G: Game, E> Search<G, E> {
         Self {
             evaluator,
             options,
+            until: None,
             has_chance: has_chance(game),
             found: Found { values: Vec::new(), line: Vec::new(), plies: 0, nodes: 0, solved: false },
             frames: Vec::new(),
@@ -107,12 +110,23 @@ impl<G: Game, E> Search<G, E> {
     /// The same search, table and buffers included, with another evaluator; and the evaluator that it had.
     pub fn with<F>(self, evaluator: F) -> (Search<G, F>, E) {
         let Self {
-            evaluator: had, options, has_chance, found, frames, table, plies, limit, deadline, ..
+            evaluator: had,
+            options,
+            until,
+            has_chance,
+            found,
+            frames,
+            table,
+            plies,
+            limit,
+            deadline,
+            ..
         } = self;
         let Self { until_clock, stopped, open, chosen, reads, .. } = self;
         let search = Search {
             evaluator,
             options,
+            until,
             has_chance,
             found,
             frames,
@@ -145,7 +159,7 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
     /// Prepares a search, and returns the most plies that it takes.
     fn begin(&mut self) -> u32 {
         self.table.start();
-        (self.limit, self.deadline, self.stopped) = (u64::MAX, None, false);
+        (self.limit, self.deadline, self.stopped) = (u64::MAX, self.until, false);
         self.found.nodes = 0;
         match self.options.budget {
             Budget::Plies(plies) => plies.min(limits::PLIES),
@@ -154,7 +168,8 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
                 limits::PLIES
             }
             Budget::Time(time) => {
-                self.deadline = Instant::now().checked_add(time);
+                let own = Instant::now().checked_add(time);
+                self.deadline = own.into_iter().chain(self.until).min();
                 limits::PLIES
             }
         }
@@ -167,7 +182,7 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         let mut value = 0.0;
         // The first ply is searched whatever the budget is, as at a decision.
         let (limit, deadline) = (self.limit, self.deadline);
-        (self.limit, self.deadline) = (u64::MAX, None);
+        (self.limit, self.deadline) = (u64::MAX, self.until);
         let first = if matches!(self.options.budget, Budget::Plies(_)) { most } else { 1 };
         (self.found.plies, self.found.solved) = (0, false);
         self.found.values.clear();
@@ -654,7 +669,7 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
 impl<G: Kit, E: Evaluator<G>> Search<G, E> {
     /// Replaces `sums` by the probability of each class of results for the player to move after an action of the decision that was
     /// searched last, as deep as that search was completed. It follows the best play of both sides and averages over chance. Empty if
-    /// the evaluator knows values alone. This is a search of its own without a budget.
+    /// the evaluator knows values alone, or there was no time for it. This is a search of its own without a budget.
     pub fn outcomes_after(&mut self, at: Decision<'_, G>, action: &G::Action, sums: &mut Vec<f32>) {
         let classes = self.evaluator.classes().to_vec();
         let mut leads = Leads { sums: vec![0.0; classes.len()], classes, of_leaf: Vec::new() };
@@ -669,13 +684,15 @@ impl<G: Kit, E: Evaluator<G>> Search<G, E> {
             self.evaluator.outcomes(at, action, sums);
             return;
         }
-        (self.limit, self.deadline, self.stopped, self.reads) = (u64::MAX, None, false, true);
+        (self.limit, self.deadline, self.stopped, self.reads) = (u64::MAX, self.until, false, true);
         (self.plies, self.open) = (self.found.plies, false);
         let nodes = self.found.nodes;
         self.lead(at.game, 0, (at.player, false), self.found.plies - 1, 1.0, &mut leads);
         (self.reads, self.found.nodes) = (false, nodes);
         sums.clear();
-        sums.extend(leads.sums.iter().map(|sum| *sum as f32));
+        if !self.stopped {
+            sums.extend(leads.sums.iter().map(|sum| *sum as f32));
+        }
     }
 
     /// Adds the distribution that the state of this level leads to. `player` acted last; `turned` is true if `player` is not the
@@ -690,6 +707,7 @@ impl<G: Kit, E: Evaluator<G>> Search<G, E> {
         leads: &mut Leads,
     ) {
         match game.turn(&self.frames[level].state) {
+            _ if self.is_spent() => {}
             Turn::Over => {
                 let class = game.outcome_of(&leads.classes, &self.frames[level].state, player);
                 leads.add(class, turned, weight);
