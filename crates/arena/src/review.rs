@@ -67,68 +67,123 @@ pub struct Reviewed {
     pub slips: Vec<Slip>,
 }
 
-/// Reviews a game of two players, zero-sum, by the values of an evaluator and by the luck that the same values tell. Keeps `most` slips. None
-/// if it was to stop; `stop` is asked at every action.
+/// What an evaluator finds at one action of a game.
+pub enum Judged<'a, G: Kit> {
+    /// A chance event, and the luck that its outcome was for player 0, in units of utility.
+    Chance(f64),
+    /// A decision between several actions.
+    Decision(Weighed<'a, G>),
+}
+
+/// A decision between several actions, as an evaluator sees it.
+pub struct Weighed<'a, G: Kit> {
+    /// The state before it.
+    pub state: &'a G::State,
+    /// The player, from 0.
+    pub player: usize,
+    /// What was played.
+    pub action: &'a G::Action,
+    /// The actions that the evaluator considers.
+    pub actions: &'a [G::Action],
+    /// Their values for the player, in [−1, 1].
+    pub values: &'a [f32],
+    /// The place of the best one, of equal ones the first.
+    pub best: usize,
+    /// The value of the best action less that of this one, in [0, 2].
+    pub lost: f64,
+}
+
+/// Judges the actions of a game of two players, zero-sum, by the values of an evaluator, and by the luck that the same values tell.
+/// `visit` gets the place of each action that there is something to say about; it returns whether to go on. Returns the last state;
+/// none if it was to stop.
 ///
 /// # Errors
 /// If an outcome is not one of those that the game lists, or the evaluator has no value of an action.
-pub fn review<G: Kit>(
+pub fn judge_each<'a, G: Kit>(
     game: &G,
-    whole: &WholeGame<G::Action>,
+    mut state: G::State,
+    played: impl Iterator<Item = &'a G::Action>,
     (evaluator, luck): (&mut dyn Evaluator<G>, &mut Luck<G>),
-    most: usize,
-    mut stop: impl FnMut() -> bool,
-) -> Result<Option<Reviewed>, GameError> {
-    let mut players = [Account::default(); 2];
-    let (mut slips, mut state) = (Vec::new(), game.start());
+    mut visit: impl FnMut(usize, Judged<'_, G>) -> bool,
+) -> Result<Option<G::State>, GameError> {
     let (mut actions, mut values, mut own) = (Vec::new(), Vec::new(), Vec::new());
-    for (number, action) in &whole.actions {
-        if stop() {
-            return Ok(None);
-        }
+    for (place, action) in played.enumerate() {
+        let mut goes_on = true;
         match game.turn(&state) {
             Turn::Over => break,
-            Turn::Chance => {
-                let gained = luck.luck(game, &state, action)?;
-                players[0].luck += gained;
-                players[1].luck -= gained;
-            }
+            Turn::Chance => goes_on = visit(place, Judged::Chance(luck.luck(game, &state, action)?)),
             Turn::Player(player) => {
                 let at = Decision::new(game, &state, player);
                 evaluator.study(at, &mut actions, &mut values);
                 let best =
                     (0..actions.len()).reduce(|best, i| if values[i] > values[best] { i } else { best });
                 let listed = actions.iter().position(|other| other == action).map(|i| values[i]);
-                let played = listed.unwrap_or_else(|| {
+                let value = listed.unwrap_or_else(|| {
                     evaluator.values(at, std::slice::from_ref(action), &mut own);
                     own[0]
                 });
                 if let Some(best) = best.filter(|_| actions.len() + usize::from(listed.is_none()) > 1) {
-                    // What an evaluator leaves out may be better than what it lists.
-                    let lost = (f64::from(values[best]) - f64::from(played)).max(0.0);
-                    if !(values[best].is_finite() && played.is_finite()) {
+                    if !(values[best].is_finite() && value.is_finite()) {
                         let text = game.position_text(&state);
                         return Err(GameError::new(format!("`{text}`: not all moves have a value")));
                     }
-                    let account = &mut players[player];
-                    account.decisions += 1;
-                    account.loss += lost * game.scale();
-                    if lost > TIE {
-                        account.wrong += 1;
-                        slips.push(Slip {
-                            number: *number,
-                            player,
-                            position: game.short_text(&state),
-                            played: game.action_text(&state, action),
-                            best: game.action_text(&state, &actions[best]),
-                            loss: lost * game.scale(),
-                        });
-                    }
+                    // What an evaluator leaves out may be better than what it lists.
+                    let lost = (f64::from(values[best]) - f64::from(value)).max(0.0);
+                    let (state, actions, values) = (&state, &actions[..], &values[..]);
+                    let weighed = Weighed { state, player, action, actions, values, best, lost };
+                    goes_on = visit(place, Judged::Decision(weighed));
                 }
             }
         }
+        if !goes_on {
+            return Ok(None);
+        }
         game.apply(&mut state, action);
     }
+    Ok(Some(state))
+}
+
+/// Reviews a game of two players, zero-sum, by the values of an evaluator and by the luck that the same values tell. Keeps `most` slips. None
+/// if it was to stop; `stop` is asked at every action that is judged.
+///
+/// # Errors
+/// See [`judge_each`].
+pub fn review<G: Kit>(
+    game: &G,
+    whole: &WholeGame<G::Action>,
+    by: (&mut dyn Evaluator<G>, &mut Luck<G>),
+    most: usize,
+    mut stop: impl FnMut() -> bool,
+) -> Result<Option<Reviewed>, GameError> {
+    let mut players = [Account::default(); 2];
+    let mut slips = Vec::new();
+    let played = whole.actions.iter().map(|(_, action)| action);
+    let last = judge_each(game, game.start(), played, by, |place, judged| {
+        match judged {
+            Judged::Chance(gained) => {
+                players[0].luck += gained;
+                players[1].luck -= gained;
+            }
+            Judged::Decision(Weighed { state, player, action, actions, best, lost, .. }) => {
+                let account = &mut players[player];
+                account.decisions += 1;
+                account.loss += lost * game.scale();
+                if lost > TIE {
+                    account.wrong += 1;
+                    slips.push(Slip {
+                        number: whole.actions[place].0,
+                        player,
+                        position: game.short_text(state),
+                        played: game.action_text(state, action),
+                        best: game.action_text(state, &actions[best]),
+                        loss: lost * game.scale(),
+                    });
+                }
+            }
+        }
+        !stop()
+    })?;
+    let Some(state) = last else { return Ok(None) };
     let result = match game.turn(&state) {
         Turn::Over => Some(game.utility(&state, 0)),
         Turn::Chance | Turn::Player(_) => whole.result,

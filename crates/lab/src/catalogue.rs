@@ -21,7 +21,7 @@ use adept_arena::{OpenError, open};
 use adept_game::laws::{self, Budget};
 use adept_game::{Found, GameError, Kit, Recorded, Valuation};
 use adept_model::checkpoint::{Checkpoint, Manifest};
-use adept_play::{Input, PlayError, PlayOptions, Played};
+use adept_play::{AnyRoom, Input, PlayError, PlayOptions, Played};
 use adept_trainer::config::{Config, Games, One, Rules, Suite, in_either};
 use adept_trainer::labels::{self, LabelReport};
 use adept_trainer::positions;
@@ -113,8 +113,13 @@ pub trait AnyGame: Rules {
     /// Opens the agent whose values tell the luck of games, to check that it can.
     fn check_luck(&self, agent: &str) -> Result<(), OpenError>;
 
-    /// Rolls out positions.
-    fn roll_out(&self, options: &RolloutOptions, cancel: &Cancel) -> Result<Rollouts, TrainError>;
+    /// Rolls out positions. `progress` gets the finished share.
+    fn roll_out(
+        &self,
+        options: &RolloutOptions,
+        cancel: &Cancel,
+        progress: &(dyn Fn(f64) + Sync),
+    ) -> Result<Rollouts, TrainError>;
 
     /// Builds a benchmark of decisions.
     fn build_decisions(&self, options: &BuildOptions, cancel: &Cancel) -> Result<Built, TrainError>;
@@ -161,6 +166,10 @@ pub trait AnyGame: Rules {
     ) -> Result<Played, PlayError>;
 
     fn solve(&self, options: &SolveOptions) -> Result<Solved, OpenError>;
+
+    /// The game with its opened agents, for many plays and questions at once. Searches that take longer than `patience` answer
+    /// with what they have found by then.
+    fn room(self: Arc<Self>, patience: Duration) -> Arc<dyn AnyRoom>;
 }
 
 /// Passes events on. Holds the exact values by which a run is measured, so that a table that was solved for the run also
@@ -331,8 +340,13 @@ impl<G: Kit> AnyGame for G {
         open::agent_with(self, agent, changes).map(drop)
     }
 
-    fn roll_out(&self, options: &RolloutOptions, cancel: &Cancel) -> Result<Rollouts, TrainError> {
-        rollouts::rollouts_of(self, options, cancel)
+    fn roll_out(
+        &self,
+        options: &RolloutOptions,
+        cancel: &Cancel,
+        progress: &(dyn Fn(f64) + Sync),
+    ) -> Result<Rollouts, TrainError> {
+        rollouts::rollouts_of(self, options, cancel, progress)
     }
 
     fn label_positions(&self, options: &LabelOptions, cancel: &Cancel) -> Result<Labelled, TrainError> {
@@ -402,6 +416,10 @@ impl<G: Kit> AnyGame for G {
 
     fn solve(&self, options: &SolveOptions) -> Result<Solved, OpenError> {
         cfr::solve(self, options)
+    }
+
+    fn room(self: Arc<Self>, patience: Duration) -> Arc<dyn AnyRoom> {
+        adept_play::room(self, patience)
     }
 }
 

@@ -96,7 +96,7 @@ struct Saved {
 /// How often the file is written.
 const PAUSE: Duration = Duration::from_secs(3);
 
-/// Rolls out positions of a game.
+/// Rolls out positions of a game. `progress` gets the finished share.
 ///
 /// # Errors
 /// If the agent has no values, the game hides information or is not zero-sum, a position is not one or is over, or the file holds other
@@ -105,6 +105,7 @@ pub fn rollouts_of<G: Kit>(
     game: &G,
     options: &RolloutOptions,
     cancel: &Cancel,
+    progress: &(dyn Fn(f64) + Sync),
 ) -> Result<Rollouts, TrainError> {
     let agent = naming::resolve(game, &options.agent, &[])?;
     let open = || Luck::open(game, &agent, options.best);
@@ -150,7 +151,9 @@ pub fn rollouts_of<G: Kit>(
         let report = |sums: &Sums| {
             saved.sums[i].clone_from(sums);
             let share = sums.equity.deals as f64 / options.trials as f64;
-            work::share(&what, (i as f64 + share) / starts.len() as f64);
+            let share = (i as f64 + share) / starts.len() as f64;
+            work::share(&what, share);
+            progress(share);
             if written.elapsed() >= PAUSE {
                 save(&saved).map_err(ModelError::from)?;
                 written = Instant::now();

@@ -1,5 +1,12 @@
-//! Plays games between a person in the terminal and an agent.
+//! Games between a person and agents, step by step, and in the terminal.
 
+mod room;
+mod session;
 mod terminal;
 
+pub use room::{
+    AgentText, Analysis, AnyPlay, AnyRoom, Candidate, DecisionAnalysis, EventView, GameAbout, Hints,
+    MoveView, OutcomeView, PlayerAnalysis, RollAnalysis, View, room,
+};
+pub use session::{Next, Session, Step, losses};
 pub use terminal::{Input, PlayError, PlayOptions, Played, play};

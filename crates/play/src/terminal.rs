@@ -1,8 +1,9 @@
 //! The terminal game: shows the board, the value of each move, and the gates behind it.
 
+use crate::session::{Next, Session, Step, losses};
 use adept_arena::inspect::policy_of;
 use adept_arena::{Agent, Decision, Evaluator, GameModel, OpenError, Scratch, naming, open};
-use adept_game::{Kit, Turn, Unit, Worth, no_action, score_text, stream};
+use adept_game::{Kit, Stream, Turn, Worth, no_action};
 use adept_model::{Explanation, Head, OutcomeClass};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -122,30 +123,19 @@ struct Table<'a, G: Kit> {
     game: &'a G,
     options: &'a PlayOptions,
     opponent: Opponent<G>,
-    state: G::State,
-    /// All moves and chance outcomes so far, with their texts.
-    moves: Vec<(G::Action, String)>,
+    session: Session<G>,
 }
 
 impl<'a, G: Kit> Table<'a, G> {
     fn new(game: &'a G, options: &'a PlayOptions) -> Result<Self, PlayError> {
-        if options.seat >= game.players() {
-            return Err(PlayError::Options(format!(
-                "{} has {} players: choose a seat from 1 to {}",
-                game.name(),
-                game.players(),
-                game.players()
-            )));
-        }
-        if options.history && options.from.is_some() {
-            let message = "only whole games are written down, not games that begin with a position".into();
-            return Err(PlayError::Options(message));
-        }
-        let state = match &options.from {
-            Some(text) => beginning(game, text)?,
-            None => game.start(),
-        };
+        let session = Session::begin(game, options.seat, options.seed, options.from.as_deref())
+            .map_err(PlayError::Options)?;
         if options.history {
+            if options.from.is_some() {
+                let message =
+                    "only whole games are written down, not games that begin with a position".into();
+                return Err(PlayError::Options(message));
+            }
             game.writes_histories().map_err(|e| PlayError::Options(e.to_string()))?;
         }
         let found = naming::resolve(game, &options.opponent, &[])?;
@@ -156,13 +146,10 @@ impl<'a, G: Kit> Table<'a, G> {
             }
             None => Opponent::Other(naming::build(game, &found, options.best)?),
         };
-        Ok(Self { game, options, opponent, state, moves: Vec::new() })
+        Ok(Self { game, options, opponent, session })
     }
 
     fn play(mut self, input: &mut dyn Input, out: &mut dyn Write) -> Result<Played, PlayError> {
-        // Draws depend on the place in the game, so that a move that is taken back and made again leads to the same cards or
-        // dice.
-        let mut chances = 0;
         let mut scratch = Scratch::default();
         writeln!(
             out,
@@ -173,43 +160,31 @@ impl<'a, G: Kit> Table<'a, G> {
             self.options.opponent,
             self.options.seed
         )?;
-        let mut past = Vec::new();
-        let mut given_up = None;
-        'game: loop {
-            let player = match self.game.turn(&self.state) {
-                Turn::Over => break,
-                Turn::Chance => {
-                    let action = self
-                        .game
-                        .sample(&self.state, &mut stream(self.options.seed, "terminal chance", chances));
-                    chances += 1;
-                    let text = self.game.chance_text(&self.state, &action, self.options.seat);
-                    if !text.is_empty() {
-                        writeln!(out, "\n{}", folded(&text))?;
+        loop {
+            let player = match self.session.next(self.game) {
+                Next::Over => break,
+                Next::Chance => {
+                    let said = &self.session.draw(self.game).said;
+                    if !said.is_empty() {
+                        writeln!(out, "\n{}", folded(said))?;
                     }
-                    let text = self.game.action_text(&self.state, &action);
-                    self.go_on(action, text);
                     continue;
                 }
-                Turn::Player(player) => player,
+                Next::Agent(player) => {
+                    let (opponent, hints) = (&mut self.opponent, self.options.hints);
+                    let mut thoughts = String::new();
+                    let step = self.session.answer(self.game, player, |at, rng| {
+                        answer(opponent, hints, at, &mut scratch, rng, &mut thoughts)
+                    })?;
+                    writeln!(out, "\n{}", folded(&format!("{}{thoughts}", step.said)))?;
+                    reveal(step, out)?;
+                    continue;
+                }
+                Next::Person => self.options.seat,
             };
-            if player != self.options.seat {
-                let mut rng = stream(self.options.seed, "terminal choices", self.moves.len() as u64);
-                let (action, thoughts) = self.answer(player, &mut scratch, &mut rng)?;
-                let text = self.game.action_text(&self.state, &action);
-                let who = match self.game.players() {
-                    2 => "It".into(),
-                    _ => format!("Player {}", player + 1),
-                };
-                let told = self.game.told(&self.state, &action, &who, false);
-                writeln!(out, "\n{}", folded(&format!("{told}{thoughts}")))?;
-                self.reveal(&action, out)?;
-                self.go_on(action, text);
-                continue;
-            }
-            self.game.actions(&self.state, &mut scratch.actions);
+            self.game.actions(self.session.state(), &mut scratch.actions);
             if scratch.actions.is_empty() {
-                return Err(OpenError::from(no_action(self.game, &self.state, player)).into());
+                return Err(OpenError::from(no_action(self.game, self.session.state(), player)).into());
             }
             writeln!(out, "\n{}", self.board(player, self.options.hints))?;
             let numbered = self.numbered();
@@ -220,92 +195,56 @@ impl<'a, G: Kit> Table<'a, G> {
             let action = loop {
                 let Some(line) = input.line("your move> ", out)? else {
                     writeln!(out, "The input has ended, and so has the game.")?;
-                    return Ok(self.over(None, None, None));
+                    return Ok(self.over(None));
                 };
                 match line.trim() {
                     "" => continue,
-                    "quit" | "q" => return Ok(self.over(None, None, None)),
+                    "quit" | "q" => return Ok(self.over(None)),
                     "help" | "?" => writeln!(out, "{}", self.help())?,
                     "rules" => match self.game.rules_text() {
                         Some(rules) => writeln!(out, "\n{}", reflowed(&rules))?,
                         None => writeln!(out, "the rules of {} are not written down here", self.game.name())?,
                     },
                     "hint" | "h" => writeln!(out, "\n{}", self.board(player, true))?,
-                    "undo" | "u" => match past.pop() {
-                        Some((state, moves, before)) => {
-                            (self.state, chances) = (state, before);
-                            self.moves.truncate(moves);
-                            writeln!(out, "\n{}", self.board(player, self.options.hints))?;
-                        }
-                        None => writeln!(out, "there is nothing to take back")?,
-                    },
-                    text => match self.game.parse_action(&self.state, text) {
-                        Ok(action) => break action,
+                    "undo" | "u" if self.session.undo() => break None,
+                    "undo" | "u" => writeln!(out, "there is nothing to take back")?,
+                    text => match self.game.parse_action(self.session.state(), text) {
+                        Ok(action) => break Some(action),
                         Err(_) if text.split(' ').next() == Some("resign") => match self.loss(&text[6..]) {
                             Ok(class) => {
-                                given_up = Some(class);
-                                break 'game;
+                                self.session.resign(class);
+                                break None;
                             }
                             Err(why) => writeln!(out, "{}", folded(&why))?,
                         },
                         Err(e) => {
                             match text.parse::<usize>().ok().and_then(|n| numbered.get(n.wrapping_sub(1))) {
-                                Some(action) => break action.clone(),
+                                Some(action) => break Some(action.clone()),
                                 None => writeln!(out, "{}", folded(&e.to_string()))?,
                             }
                         }
                     },
                 }
             };
-            past.push((self.state.clone(), self.moves.len(), chances));
-            self.reveal(&action, out)?;
-            let text = self.game.action_text(&self.state, &action);
-            self.go_on(action, text);
+            if let Some(action) = action {
+                reveal(self.session.act(self.game, action), out)?;
+            }
         }
-        let outcome = match &given_up {
-            // A class has its utility in 32 bits.
-            Some(class) => (f64::from(class.utility) * self.game.scale() * 1e6).round() / 1e6,
-            None => self.game.utility(&self.state, self.options.seat),
-        };
-        let said = match outcome {
-            o if o > 0.0 => "You win",
-            o if o < 0.0 => "You lose",
-            _ => "A draw",
-        };
-        let in_unit = |unit: Unit| {
-            let score = outcome / unit.size;
-            let digits = if score.fract() == 0.0 { 0 } else { 2 };
-            format!(": {} {}", score_text(score, digits), unit.name)
-        };
-        let said = format!("{said}{}.", self.game.unit().map_or_else(String::new, in_unit));
-        let said = match &given_up {
-            Some(class) => format!("You resign ({}). {said}", class.name.replace('_', " ")),
-            None => said,
-        };
-        writeln!(out, "\n{}\n{said}", self.game.board(&self.state, &[]))?;
-        let resigned = given_up.map(|class| class.name);
-        let for_first = if self.options.seat == 0 { outcome } else { -outcome };
+        let said = self.session.verdict(self.game).unwrap_or_default();
+        writeln!(out, "\n{}\n{said}", self.game.board(self.session.state(), &[]))?;
         let history = match self.options.history {
-            true => self.history(resigned.is_some().then_some(for_first))?,
+            true => self
+                .session
+                .history(self.game, &self.options.opponent)
+                .map_err(|e| PlayError::Options(e.to_string()))?,
             false => None,
         };
-        Ok(self.over(Some(outcome), resigned, history))
-    }
-
-    /// The classes of results as which a person can give up, the smallest loss first.
-    fn losses(&self) -> Vec<OutcomeClass> {
-        if !self.game.zero_sum() {
-            return Vec::new();
-        }
-        let mut losses = self.game.outcome_classes().unwrap_or_default();
-        losses.retain(|class| class.utility < 0.0);
-        losses.sort_by(|a, b| b.utility.total_cmp(&a.utility));
-        losses
+        Ok(self.over(history))
     }
 
     /// The loss that `resign` stands for, with these words after it.
     fn loss(&self, words: &str) -> Result<OutcomeClass, String> {
-        let losses = self.losses();
+        let losses = losses(self.game);
         let ways: Vec<String> = losses.iter().map(way_to_resign).collect();
         if ways.is_empty() {
             return Err(format!("nobody can resign in {}: `quit` leaves the game", self.game.name()));
@@ -323,7 +262,7 @@ impl<'a, G: Kit> Table<'a, G> {
             numbered => format!("moves here, to be typed by number too:\n{}", self.list(numbered).trim_end()),
         };
         let rules = if self.game.rules_text().is_some() { "rules how the game is played\n" } else { "" };
-        let resign = match &self.losses()[..] {
+        let resign = match &losses(self.game)[..] {
             [] => String::new(),
             [_] => "resign  lose the game here\n".into(),
             all => {
@@ -342,11 +281,11 @@ impl<'a, G: Kit> Table<'a, G> {
     /// Moves that can be chosen by their number, from 1: all, if numbers mean nothing else here and there are not too many.
     fn numbered(&self) -> Vec<G::Action> {
         let mut actions = Vec::new();
-        self.game.actions(&self.state, &mut actions);
-        let is_free = |n: usize| self.game.parse_action(&self.state, &n.to_string()).is_err();
+        self.game.actions(self.session.state(), &mut actions);
+        let is_free = |n: usize| self.game.parse_action(self.session.state(), &n.to_string()).is_err();
         // Where moves are numbers themselves, that of a square that is taken must not play another one.
         let is_number =
-            |action: &G::Action| self.game.action_text(&self.state, action).parse::<usize>().is_ok();
+            |action: &G::Action| self.game.action_text(self.session.state(), action).parse::<usize>().is_ok();
         if actions.len() > NUMBERED || actions.iter().any(is_number) || !(1..=actions.len()).all(is_free) {
             actions.clear();
         }
@@ -356,7 +295,7 @@ impl<'a, G: Kit> Table<'a, G> {
     /// Moves with their numbers, in columns.
     fn list(&self, numbered: &[G::Action]) -> String {
         let entry = |(i, action): (usize, &G::Action)| {
-            format!("{:>2} {}", i + 1, self.game.action_text(&self.state, action))
+            format!("{:>2} {}", i + 1, self.game.action_text(self.session.state(), action))
         };
         let entries: Vec<String> = numbered.iter().enumerate().map(entry).collect();
         let wide = entries.iter().map(|entry| entry.chars().count()).max().unwrap_or(0) + 2;
@@ -370,9 +309,9 @@ impl<'a, G: Kit> Table<'a, G> {
     /// Some of the moves that can be typed here.
     fn some_moves(&self) -> String {
         let mut actions = Vec::new();
-        self.game.actions(&self.state, &mut actions);
+        self.game.actions(self.session.state(), &mut actions);
         let mut all: Vec<String> =
-            actions.iter().map(|action| self.game.action_text(&self.state, action)).collect();
+            actions.iter().map(|action| self.game.action_text(self.session.state(), action)).collect();
         // Words such as `pass` go before the numbers, of which there may be many.
         all.sort_by_key(|text| text.contains(|c: char| c.is_ascii_digit()));
         let mut moves = String::new();
@@ -389,91 +328,17 @@ impl<'a, G: Kit> Table<'a, G> {
         format!("{moves}{more}")
     }
 
-    fn go_on(&mut self, action: G::Action, text: String) {
-        self.game.apply(&mut self.state, &action);
-        self.moves.push((action, text));
-    }
-
-    /// The game in its usual format, as number 1; with the utility of player 1 if it was given up.
-    fn history(&self, given_up: Option<f64>) -> Result<Option<String>, PlayError> {
-        let seats = 0..self.game.players();
-        let name = |seat| if seat == self.options.seat { "you" } else { &*self.options.opponent };
-        let names: Vec<&str> = seats.map(name).collect();
-        let actions: Vec<G::Action> = self.moves.iter().map(|(action, _)| action.clone()).collect();
-        let written = match given_up {
-            Some(utility) => self.game.resigned_history(1, &names, &actions, utility),
-            None => self.game.history(1, &names, &actions),
-        };
-        written.transpose().map_err(|e| PlayError::Options(e.to_string()))
-    }
-
-    fn over(self, outcome: Option<f64>, resigned: Option<String>, history: Option<String>) -> Played {
+    fn over(self, history: Option<String>) -> Played {
+        let outcome = self.session.outcome(self.game);
         Played {
-            resigned,
+            resigned: self.session.given_up().map(|class| class.name.clone()),
             history,
             game: self.game.name().into(),
             opponent: self.options.opponent.clone(),
             seed: self.options.seed,
-            position: self.game.position_text(&self.state),
-            moves: self.moves.into_iter().map(|(_, text)| text).collect(),
+            position: self.game.position_text(self.session.state()),
+            moves: self.session.steps().iter().map(|step| step.text.clone()).collect(),
             outcome,
-        }
-    }
-
-    /// Describes what an action reveals.
-    fn reveal(&self, action: &G::Action, out: &mut dyn Write) -> std::io::Result<()> {
-        match self.game.event_text(&self.state, action, self.options.seat) {
-            Some(text) => writeln!(out, "{}", folded(&text)),
-            None => Ok(()),
-        }
-    }
-
-    /// The agent's move, and its explanation.
-    fn answer(
-        &mut self,
-        player: usize,
-        scratch: &mut Scratch<G>,
-        rng: &mut adept_game::Stream,
-    ) -> Result<(G::Action, String), PlayError> {
-        let at = Decision::new(self.game, &self.state, player);
-        match &mut self.opponent {
-            Opponent::Other(agent) => {
-                Ok((agent.choose(at, scratch, rng).map_err(OpenError::from)?, String::new()))
-            }
-            Opponent::Model(bound) => {
-                let head = bound.learner.head().clone();
-                let mut agent = open::by_head(&mut **bound, &head);
-                let action = agent.choose(at, scratch, rng).map_err(OpenError::from)?;
-                drop(agent);
-                if !self.options.hints {
-                    return Ok((action, String::new()));
-                }
-                let Some(explanation) = bound.explain(at, &action) else {
-                    return Ok((action, String::new()));
-                };
-                let mut text = match &head {
-                    Head::Value | Head::Outcomes(_) => {
-                        let worth = Worth::of(self.game, explanation.value.into());
-                        let outcomes = named_outcomes(&head, &explanation.outcomes);
-                        // Outcomes say as much as the probability of winning, and more.
-                        let won = match outcomes.is_empty() {
-                            true => worth.after_comma(3),
-                            false if worth.win_probability.is_some() => format!(", {outcomes}"),
-                            false => format!("{}, {outcomes}", worth.after_comma(3)),
-                        };
-                        format!(" It thinks this is worth {}{won}.", signed(explanation.value, 3))
-                    }
-                    Head::Policy => {
-                        let (mut actions, mut logits) = (Vec::new(), Vec::new());
-                        bound.weigh(at, &mut actions, &mut logits);
-                        let taken =
-                            actions.iter().zip(policy_of(&logits)).find(|(other, _)| **other == action);
-                        format!(" It does this {:.1} % of the time.", 100.0 * taken.map_or(0.0, |(_, p)| p))
-                    }
-                };
-                describe_gates(&explanation, 1, &mut text);
-                Ok((action, text))
-            }
         }
     }
 
@@ -482,7 +347,7 @@ impl<'a, G: Kit> Table<'a, G> {
         let mut marks = Vec::new();
         let mut below = String::new();
         let numbered = self.numbered();
-        let at = Decision::new(self.game, &self.state, player);
+        let at = Decision::new(self.game, self.session.state(), player);
         if let (Opponent::Model(bound), true) = (&mut self.opponent, hints) {
             let (mut actions, mut values) = (Vec::new(), Vec::new());
             bound.weigh(at, &mut actions, &mut values);
@@ -517,16 +382,16 @@ impl<'a, G: Kit> Table<'a, G> {
             if let [best, rest @ ..] = &valued[..]
                 && !head.is_policy()
             {
-                let name = |action: &G::Action| self.game.action_text(&self.state, action);
+                let name = |action: &G::Action| self.game.action_text(self.session.state(), action);
                 let _ = write!(below, "It would move {}", name(best.0.0));
                 if let Some(next) = rest.first() {
                     let _ = write!(below, ", {:.2} better than {}", best.0.1 - next.0.1, name(next.0.0));
                 }
-                below.push_str(&expected(self.game, bound, &self.state, best.0.0));
+                below.push_str(&expected(self.game, bound, self.session.state(), best.0.0));
                 below.push_str(".\n");
             }
             for ((action, _), shown) in valued {
-                let name = self.game.action_text(&self.state, action);
+                let name = self.game.action_text(self.session.state(), action);
                 let number = numbered.iter().position(|other| other == action);
                 let number = number.map_or_else(String::new, |i| format!("  ({})", i + 1));
                 marks.push((action.clone(), shown + &number));
@@ -546,42 +411,70 @@ impl<'a, G: Kit> Table<'a, G> {
         let opponent = kind(&self.options.opponent);
         let deliberates = || self.game.deliberators().iter().any(|agent| kind(&agent.name) == opponent);
         if hints
-            && let Some(advice) = self.game.advice(&self.state, player)
+            && let Some(advice) = self.game.advice(self.session.state(), player)
             && !deliberates()
         {
             below.push_str(&advice);
         }
-        let seen = self.game.shown_to(&self.state, self.options.seat);
+        let seen = self.game.shown_to(self.session.state(), self.options.seat);
         folded(&format!("{}{below}", self.game.board(&seen, &marks)))
     }
+}
+
+/// Describes what an action reveals.
+fn reveal<G: Kit>(step: &Step<G>, out: &mut dyn Write) -> std::io::Result<()> {
+    match &step.revealed {
+        Some(text) => writeln!(out, "{}", folded(text)),
+        None => Ok(()),
+    }
+}
+
+/// The agent's move. `thoughts` becomes what it thinks of it, if hints are shown.
+fn answer<G: Kit>(
+    opponent: &mut Opponent<G>,
+    hints: bool,
+    at: Decision<'_, G>,
+    scratch: &mut Scratch<G>,
+    rng: &mut Stream,
+    thoughts: &mut String,
+) -> Result<G::Action, PlayError> {
+    let bound = match opponent {
+        Opponent::Other(agent) => return Ok(agent.choose(at, scratch, rng).map_err(OpenError::from)?),
+        Opponent::Model(bound) => bound,
+    };
+    let head = bound.learner.head().clone();
+    let mut agent = open::by_head(&mut **bound, &head);
+    let action = agent.choose(at, scratch, rng).map_err(OpenError::from)?;
+    drop(agent);
+    let explained = hints.then(|| bound.explain(at, &action)).flatten();
+    let Some(explanation) = explained else { return Ok(action) };
+    *thoughts = match &head {
+        Head::Value | Head::Outcomes(_) => {
+            let worth = Worth::of(at.game, explanation.value.into());
+            let outcomes = named_outcomes(&head, &explanation.outcomes);
+            // Outcomes say as much as the probability of winning, and more.
+            let won = match outcomes.is_empty() {
+                true => worth.after_comma(3),
+                false if worth.win_probability.is_some() => format!(", {outcomes}"),
+                false => format!("{}, {outcomes}", worth.after_comma(3)),
+            };
+            format!(" It thinks this is worth {}{won}.", signed(explanation.value, 3))
+        }
+        Head::Policy => {
+            let (mut actions, mut logits) = (Vec::new(), Vec::new());
+            bound.weigh(at, &mut actions, &mut logits);
+            let taken = actions.iter().zip(policy_of(&logits)).find(|(other, _)| **other == action);
+            format!(" It does this {:.1} % of the time.", 100.0 * taken.map_or(0.0, |(_, p)| p))
+        }
+    };
+    describe_gates(&explanation, 1, thoughts);
+    Ok(action)
 }
 
 /// What a person types to give up as this class: `resign` for `loss`, `resign gammon` for `loss_gammon`.
 fn way_to_resign(class: &OutcomeClass) -> String {
     let size = class.name.strip_prefix("loss").unwrap_or(&class.name).replace('_', " ");
     format!("resign {}", size.trim()).trim().into()
-}
-
-/// The position that a game is to begin with.
-fn beginning<G: Kit>(game: &G, text: &str) -> Result<G::State, PlayError> {
-    let refuse = |message: String| Err(PlayError::Options(message));
-    let (state, _) = game.parse_position(text).map_err(|e| PlayError::Options(e.to_string()))?;
-    if game.turn(&state) == Turn::Over {
-        return refuse(format!("`{text}`: the game is over in this position"));
-    }
-    // What is still to be dealt is not missing.
-    let (mut dealt, mut rng) = (state.clone(), stream(0, "terminal beginning", 0));
-    while game.turn(&dealt) == Turn::Chance {
-        let outcome = game.sample(&dealt, &mut rng);
-        game.apply(&mut dealt, &outcome);
-    }
-    let missing = |player| game.missing(&dealt, player).map(|what| (player + 1, what));
-    match (0..game.players()).find_map(missing) {
-        Some((player, what)) => {
-            refuse(format!("`{text}`: to play on from here, player {player} needs {what}"))
-        }
-        None => Ok(state),
-    }
 }
 
 /// The replies that a model expects after an action, until chance or the end of the game decides.

@@ -26,7 +26,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &RolloutArgs, as_json: bool) -> R
         resume: args.resume,
     };
     let game = game_of(games, &args.by.with, args.by.game.as_deref(), args.by.best)?;
-    let found = game.roll_out(&options, &on_interrupt(STOPPING))?;
+    let found = game.roll_out(&options, &on_interrupt(STOPPING), &|_| ())?;
     if as_json {
         output::json(&found)?;
     } else {

@@ -1,0 +1,743 @@
+//! A game with its opened agents, shared by many plays and questions at once, without the types of the game.
+
+use crate::session::{Next, Session, Step, losses};
+use crate::terminal::PlayError;
+use adept_arena::inspect::{self, PositionValue};
+use adept_arena::naming::{self, AnySearch, Meaning, Resolved};
+use adept_arena::open::{self, OpenError};
+use adept_arena::review::{Account, Judged, Weighed, judge_each};
+use adept_arena::{Agent, Decision, Evaluator, GameModel, Luck, Pool, Scratch};
+use adept_game::{Kit, Turn, no_action};
+use adept_model::OutcomeClass;
+use serde::Serialize;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Most legal moves whose positions are shown.
+const POSITIONS: usize = 300;
+/// Most legal moves that are listed.
+const MOVES: usize = 5000;
+/// Candidates of a decision in an analysis.
+const CANDIDATES: usize = 5;
+
+/// A game as its players know it.
+#[derive(Clone, Debug, Serialize)]
+pub struct GameAbout {
+    /// Name of the rule set.
+    pub name: String,
+    /// One-line description.
+    pub about: String,
+    /// Number of players.
+    pub players: usize,
+    /// Whether it has hidden information.
+    pub hides: bool,
+    /// Whether it is a two-player zero-sum game.
+    pub zero_sum: bool,
+    /// The unit of its results, such as points.
+    pub unit: Option<Cow<'static, str>>,
+    /// The largest result, in that unit.
+    pub scale: f64,
+    /// The classes of its results; empty if it lists none. Utilities are shares of the scale.
+    pub classes: Vec<OutcomeClass>,
+    /// The rules in short.
+    pub rules: Option<String>,
+}
+
+/// A game of a person, as the person sees it. Players are counted from 1.
+#[derive(Clone, Debug, Serialize)]
+pub struct View {
+    /// Rule set.
+    pub game: String,
+    /// Name of the agent in all other seats.
+    pub opponent: String,
+    /// The person's seat.
+    pub seat: usize,
+    /// Number of players.
+    pub players: usize,
+    /// Seed of the dice and of the agent's random draws.
+    pub seed: u64,
+    /// Changes with every move, also when one is taken back.
+    pub turn: u64,
+    /// All that happened.
+    pub events: Vec<EventView>,
+    /// The position in which it began.
+    pub begin: String,
+    /// The position.
+    pub position: String,
+    /// A drawing of the position in several lines.
+    pub board: String,
+    /// Who is to move; none if the game is over.
+    pub to_move: Option<usize>,
+    /// The side that texts of positions show first, in games of two sides.
+    pub next: Option<usize>,
+    /// Whether the person is to move.
+    pub your_turn: bool,
+    /// The person's legal moves.
+    pub moves: Vec<MoveView>,
+    /// Whether the game is over.
+    pub over: bool,
+    /// The result.
+    pub outcome: Option<OutcomeView>,
+    /// Whether a move can be taken back.
+    pub can_undo: bool,
+    /// Names of the classes of results as which the person can give up, the smallest loss first.
+    pub resignations: Vec<String>,
+}
+
+/// A chance event or a move.
+#[derive(Clone, Debug, Serialize)]
+pub struct EventView {
+    /// Who moved; none for a chance event.
+    pub player: Option<usize>,
+    /// The move or the outcome; empty for outcomes in games that hide something.
+    #[serde(rename = "move")]
+    pub action: String,
+    /// It as a sentence; empty for what the person need not hear.
+    pub text: String,
+    /// The position after it.
+    pub position: String,
+    /// The side that the position shows first, in games of two sides.
+    pub next: Option<usize>,
+}
+
+/// A legal move.
+#[derive(Clone, Debug, Serialize)]
+pub struct MoveView {
+    /// The move.
+    #[serde(rename = "move")]
+    pub action: String,
+    /// The position after it, if there are few moves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<String>,
+}
+
+/// How a game ended for the person.
+#[derive(Clone, Debug, Serialize)]
+pub struct OutcomeView {
+    /// The result in the unit of the game, otherwise its utility.
+    pub utility: f64,
+    /// In words.
+    pub text: String,
+    /// Its class, if the game lists classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+}
+
+/// What an agent thinks of the person's moves.
+#[derive(Debug, Serialize)]
+pub struct Hints {
+    /// Values of the moves, from an agent that has them.
+    pub value: Option<PositionValue>,
+    /// What the game or the agent says in words.
+    pub text: Option<String>,
+}
+
+/// What each decision of a game lost, and the luck of each player, in the unit of the game.
+#[derive(Clone, Debug, Serialize)]
+pub struct Analysis {
+    /// The agent whose values judge.
+    pub by: String,
+    /// The unit.
+    pub unit: Option<Cow<'static, str>>,
+    /// Whether its values are exact.
+    pub exact: bool,
+    /// The players in order.
+    pub players: Vec<PlayerAnalysis>,
+    /// The decisions in order.
+    pub decisions: Vec<DecisionAnalysis>,
+    /// The chance events in order.
+    pub rolls: Vec<RollAnalysis>,
+}
+
+/// One player's part of an [`Analysis`].
+#[derive(Clone, Debug, Serialize)]
+pub struct PlayerAnalysis {
+    /// The player.
+    pub player: usize,
+    /// Decisions between several moves.
+    pub decisions: u64,
+    /// Sum of what they lost.
+    pub loss: f64,
+    /// What one lost on average; none without decisions.
+    pub loss_per_decision: Option<f64>,
+    /// Decisions that lost something.
+    pub wrong: u64,
+    /// Luck of all chance events.
+    pub luck: f64,
+}
+
+/// A decision in an [`Analysis`].
+#[derive(Clone, Debug, Serialize)]
+pub struct DecisionAnalysis {
+    /// Its place among the events.
+    pub event: usize,
+    /// The player.
+    pub player: usize,
+    /// The position.
+    pub position: String,
+    /// What was played.
+    #[serde(rename = "move")]
+    pub action: String,
+    /// The best move.
+    pub best: String,
+    /// What the move lost.
+    pub loss: f64,
+    /// The best moves with their values, best first.
+    pub moves: Vec<Candidate>,
+}
+
+/// A candidate in a [`DecisionAnalysis`].
+#[derive(Clone, Debug, Serialize)]
+pub struct Candidate {
+    /// The move.
+    #[serde(rename = "move")]
+    pub action: String,
+    /// Its value for the player.
+    pub equity: f64,
+}
+
+/// A chance event in an [`Analysis`].
+#[derive(Clone, Debug, Serialize)]
+pub struct RollAnalysis {
+    /// Its place among the events.
+    pub event: usize,
+    /// Its luck for player 1.
+    pub luck: f64,
+}
+
+/// A game and its agents. Agents are opened when they are first asked, and stay open. Players are counted from 0 in arguments.
+pub trait AnyRoom: Send + Sync {
+    /// The game.
+    fn about(&self) -> GameAbout;
+
+    /// Values a position and its moves by an agent that has values.
+    ///
+    /// # Errors
+    /// If the agent cannot be opened or has no values, or the text is not a position.
+    fn value(&self, agent: &AgentText, position: &str) -> Result<PositionValue, OpenError>;
+
+    /// Begins a game, which stands at its first position: [`AnyPlay::go_on`] lets chance and agents move.
+    ///
+    /// # Errors
+    /// If the agent cannot be opened, the seat does not exist, or the text is not a position that can be played on.
+    fn begin(
+        self: Arc<Self>,
+        opponent: &AgentText,
+        seat: usize,
+        seed: u64,
+        from: Option<&str>,
+    ) -> Result<Box<dyn AnyPlay>, PlayError>;
+}
+
+/// A game of a person against an agent.
+pub trait AnyPlay: Send {
+    /// Lets chance and the agent move until it is the person's turn, or the game is over.
+    ///
+    /// # Errors
+    /// If the agent cannot move.
+    fn go_on(&mut self) -> Result<(), PlayError>;
+
+    /// The game as the person sees it.
+    fn view(&self) -> View;
+
+    /// Changes with every move.
+    fn turn(&self) -> u64;
+
+    /// Makes a move of the person.
+    ///
+    /// # Errors
+    /// If it is not the person's turn, or the text is not a legal move.
+    fn act(&mut self, text: &str) -> Result<(), PlayError>;
+
+    /// Takes back the person's last move and what followed.
+    ///
+    /// # Errors
+    /// If there is none.
+    fn undo(&mut self) -> Result<(), PlayError>;
+
+    /// Gives up, as a class of results; by default the smallest loss.
+    ///
+    /// # Errors
+    /// If the game is over, nobody can give up in it, or there is no such class.
+    fn resign(&mut self, class: Option<&str>) -> Result<(), PlayError>;
+
+    /// What an agent, by default the opponent, thinks of the person's moves, knowing what the person knows.
+    ///
+    /// # Errors
+    /// If it is not the person's turn, or the agent cannot be opened.
+    fn hints(&self, by: Option<&AgentText>) -> Result<Hints, PlayError>;
+
+    /// Judges the whole game by the values of an agent.
+    ///
+    /// # Errors
+    /// If the game hides information, is not zero-sum or is not over, or the agent has no values.
+    fn analysis(&self, by: &AgentText) -> Result<Analysis, PlayError>;
+}
+
+/// An agent that may be asked.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AgentText {
+    /// What people call it.
+    pub name: String,
+    /// What commands call it: with the path of its checkpoint.
+    pub text: String,
+    /// Whether the best checkpoint of a run plays, in place of the latest.
+    pub best: bool,
+}
+
+/// A room without plays and opened agents. Searches that take longer than `patience` answer with what they have found by then.
+pub fn room<G: Kit>(game: Arc<G>, patience: Duration) -> Arc<dyn AnyRoom> {
+    Arc::new(Room { game, patience, desks: Mutex::default() })
+}
+
+/// Most agents of a game that are kept open.
+const DESKS: usize = 64;
+
+struct Room<G: Kit> {
+    game: Arc<G>,
+    patience: Duration,
+    desks: Mutex<HashMap<AgentText, Arc<Desk<G>>>>,
+}
+
+/// An opened agent.
+enum Desk<G: Kit> {
+    /// A checkpoint that plays in its own way: a copy for each thread.
+    Model(Pool<G>),
+    /// Any other agent, for one thread at a time.
+    Other {
+        found: Box<Resolved>,
+        best: bool,
+        agent: Mutex<Box<dyn Agent<G>>>,
+        /// Its values, opened when they are first asked for; none if it has none.
+        values: Mutex<Option<AnySearch<G>>>,
+    },
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<G: Kit> Room<G> {
+    /// The desk of an agent, which is opened if nobody has asked it yet.
+    fn desk(&self, agent: &AgentText) -> Result<Arc<Desk<G>>, OpenError> {
+        if let Some(desk) = locked(&self.desks).get(agent) {
+            return Ok(desk.clone());
+        }
+        let desk = Arc::new(Desk::open(&*self.game, agent)?);
+        let mut desks = locked(&self.desks);
+        if desks.len() >= DESKS {
+            // Those that play are kept.
+            desks.retain(|_, desk| Arc::strong_count(desk) > 1);
+        }
+        Ok(desks.entry(agent.clone()).or_insert(desk).clone())
+    }
+
+    fn value_of(
+        &self,
+        agent: &AgentText,
+        at: &adept_game::ParsedPosition<G>,
+        text: String,
+    ) -> Result<PositionValue, OpenError> {
+        let game = &*self.game;
+        match &*self.desk(agent)? {
+            Desk::Model(pool) => pool.with(game, |bound| inspect::inspect(game, bound, at, text, false))?,
+            Desk::Other { found, best, values, .. } => {
+                let mut values = locked(values);
+                if values.is_none() {
+                    *values = naming::evaluator(game, found, *best)?;
+                }
+                match &mut *values {
+                    Some(search) => {
+                        search.until = Instant::now().checked_add(self.patience);
+                        inspect::inspect_by(game, search, at, text, true)
+                    }
+                    None => Err(OpenError::Unknown(format!("`{}` is an agent without values", agent.name))),
+                }
+            }
+        }
+    }
+}
+
+impl<G: Kit> Desk<G> {
+    fn open(game: &G, agent: &AgentText) -> Result<Self, OpenError> {
+        let found = naming::resolve(game, &agent.text, &[])?;
+        Ok(match found.plain_folder() {
+            Some(folder) => {
+                let (bound, _) = open::open_with(game, folder, agent.best, found.spec.tables())?;
+                Self::Model(Pool::new(game, bound, |bound| bound)?)
+            }
+            None => Self::Other {
+                best: agent.best,
+                agent: Mutex::new(naming::build(game, &found, agent.best)?),
+                values: Mutex::new(None),
+                found: Box::new(found),
+            },
+        })
+    }
+
+    /// Whether it is a checkpoint or a valuation, and so may have values.
+    fn may_have_values(&self) -> bool {
+        match self {
+            Self::Model(_) => true,
+            Self::Other { found, .. } => matches!(found.meaning, Meaning::Checkpoint(_) | Meaning::Valuation),
+        }
+    }
+
+    /// Calls `f` with the agent.
+    fn with_agent<R>(&self, game: &G, f: impl FnOnce(&mut dyn Agent<G>) -> R) -> Result<R, OpenError> {
+        match self {
+            Self::Model(pool) => Ok(pool.with(game, |bound: &mut GameModel<G>| {
+                let head = bound.learner.head().clone();
+                f(&mut *open::by_head(bound, &head))
+            })?),
+            Self::Other { agent, .. } => Ok(f(&mut **locked(agent))),
+        }
+    }
+}
+
+impl<G: Kit> AnyRoom for Room<G> {
+    fn about(&self) -> GameAbout {
+        let game = &*self.game;
+        let unit = game.unit();
+        GameAbout {
+            name: game.name().into(),
+            about: game.about(),
+            players: game.players(),
+            hides: game.hides(),
+            zero_sum: game.zero_sum(),
+            scale: game.scale() / unit.as_ref().map_or(1.0, |unit| unit.size),
+            unit: unit.map(|unit| unit.name),
+            classes: game.outcome_classes().unwrap_or_default(),
+            rules: game.rules_text(),
+        }
+    }
+
+    fn value(&self, agent: &AgentText, position: &str) -> Result<PositionValue, OpenError> {
+        let mut read = inspect::read(&*self.game, &[position])?;
+        let Some(at) = read.pop() else { return Err(OpenError::Unknown("there is no position".into())) };
+        self.value_of(agent, &at, position.into())
+    }
+
+    fn begin(
+        self: Arc<Self>,
+        opponent: &AgentText,
+        seat: usize,
+        seed: u64,
+        from: Option<&str>,
+    ) -> Result<Box<dyn AnyPlay>, PlayError> {
+        let desk = self.desk(opponent)?;
+        let session = Session::begin(&*self.game, seat, seed, from).map_err(PlayError::Options)?;
+        let first = session.state().clone();
+        let begin = self.game.position_text(&self.game.shown_to(&first, seat));
+        Ok(Box::new(Play {
+            room: self,
+            desk,
+            opponent: opponent.clone(),
+            session,
+            first,
+            begin,
+            events: Vec::new(),
+            turn: 0,
+        }))
+    }
+}
+
+struct Play<G: Kit> {
+    room: Arc<Room<G>>,
+    desk: Arc<Desk<G>>,
+    opponent: AgentText,
+    session: Session<G>,
+    first: G::State,
+    begin: String,
+    events: Vec<EventView>,
+    turn: u64,
+}
+
+impl<G: Kit> Play<G> {
+    /// A state as the person sees it.
+    fn seen(&self, state: &G::State) -> String {
+        let game = &*self.room.game;
+        game.position_text(&game.shown_to(state, self.session.seat()))
+    }
+
+    /// Notes the last step of the session.
+    fn note(&mut self, mine: bool) {
+        let game = &*self.room.game;
+        let Some(Step { player, text, said, revealed, .. }) = self.session.steps().last() else { return };
+        // The outcome holds the cards of all players; the sentence says what is for this one.
+        let is_secret = player.is_none() && game.hides();
+        let said = [Some(said), revealed.as_ref()].into_iter().flatten().filter(|text| !text.is_empty());
+        let said: Vec<&str> = said.map(|text| text.trim_end()).collect();
+        let event = EventView {
+            player: player.map(|player| player + 1),
+            action: if is_secret { String::new() } else { text.clone() },
+            text: said.join(if mine { " " } else { "\n" }),
+            position: self.seen(self.session.state()),
+            next: first_side(game, self.session.state()),
+        };
+        self.events.push(event);
+        self.turn += 1;
+    }
+
+    fn refuse<T>(&self, why: impl Into<String>) -> Result<T, PlayError> {
+        Err(PlayError::Options(why.into()))
+    }
+}
+
+/// The side that texts of positions show first, in games of two sides: that of the player to move, at once or after chance.
+fn first_side<G: Kit>(game: &G, state: &G::State) -> Option<usize> {
+    match game.turn(state) {
+        _ if game.players() != 2 => None,
+        Turn::Player(player) => Some(player + 1),
+        Turn::Chance | Turn::Over => game.just_acted(state).map(|player| 2 - player),
+    }
+}
+
+impl<G: Kit> AnyPlay for Play<G> {
+    fn go_on(&mut self) -> Result<(), PlayError> {
+        let room = self.room.clone();
+        let game = &*room.game;
+        let mut scratch = Scratch::default();
+        loop {
+            match self.session.next(game) {
+                Next::Over => return Ok(()),
+                Next::Chance => drop(self.session.draw(game)),
+                Next::Agent(player) => {
+                    let desk = self.desk.clone();
+                    self.session.answer(game, player, |at, rng| {
+                        desk.with_agent(game, |agent| agent.choose(at, &mut scratch, rng))?
+                            .map_err(OpenError::from)
+                    })?;
+                }
+                Next::Person => {
+                    game.actions(self.session.state(), &mut scratch.actions);
+                    return match scratch.actions.is_empty() {
+                        true => {
+                            let seat = self.session.seat();
+                            Err(OpenError::from(no_action(game, self.session.state(), seat)).into())
+                        }
+                        false => Ok(()),
+                    };
+                }
+            }
+            self.note(false);
+        }
+    }
+
+    fn view(&self) -> View {
+        let game = &*self.room.game;
+        let (state, seat) = (self.session.state(), self.session.seat());
+        let next = self.session.next(game);
+        let shown = game.shown_to(state, seat);
+        let mut actions = Vec::new();
+        if next == Next::Person {
+            game.actions(state, &mut actions);
+        }
+        let few = actions.len() <= POSITIONS;
+        let legal = |action: &G::Action| MoveView {
+            action: game.action_text(state, action),
+            position: few.then(|| {
+                let mut after = state.clone();
+                game.apply(&mut after, action);
+                self.seen(&after)
+            }),
+        };
+        let outcome = self.session.outcome(game).zip(self.session.verdict(game)).map(|(utility, text)| {
+            let classes = game.outcome_classes().unwrap_or_default();
+            let class = match self.session.given_up() {
+                Some(class) => Some(class.name.clone()),
+                None => game.outcome_of(&classes, state, seat).map(|i| classes[i].name.clone()),
+            };
+            OutcomeView { utility: utility / game.unit().map_or(1.0, |unit| unit.size), text, class }
+        });
+        View {
+            game: game.name().into(),
+            opponent: self.opponent.name.clone(),
+            seat: seat + 1,
+            players: game.players(),
+            seed: self.session.seed(),
+            turn: self.turn,
+            events: self.events.clone(),
+            begin: self.begin.clone(),
+            position: game.position_text(&shown),
+            board: game.board(&shown, &[]),
+            to_move: match next {
+                Next::Person => Some(seat + 1),
+                Next::Agent(player) => Some(player + 1),
+                Next::Chance | Next::Over => None,
+            },
+            next: first_side(game, state),
+            your_turn: next == Next::Person,
+            moves: actions.iter().take(MOVES).map(legal).collect(),
+            over: next == Next::Over,
+            outcome,
+            can_undo: self.session.can_undo(),
+            resignations: match next {
+                Next::Over => Vec::new(),
+                _ => losses(game).into_iter().map(|class| class.name).collect(),
+            },
+        }
+    }
+
+    fn turn(&self) -> u64 {
+        self.turn
+    }
+
+    fn act(&mut self, text: &str) -> Result<(), PlayError> {
+        let room = self.room.clone();
+        match self.session.next(&*room.game) {
+            Next::Person => {}
+            Next::Over => return self.refuse("the game is over"),
+            _ => return self.refuse("it is not your turn"),
+        }
+        let action = room.game.parse_action(self.session.state(), text);
+        let action = action.map_err(|e| PlayError::Options(e.to_string()))?;
+        self.session.act(&*room.game, action);
+        self.note(true);
+        Ok(())
+    }
+
+    fn undo(&mut self) -> Result<(), PlayError> {
+        if !self.session.undo() {
+            return self.refuse("there is nothing to take back");
+        }
+        self.events.truncate(self.session.steps().len());
+        self.turn += 1;
+        Ok(())
+    }
+
+    fn resign(&mut self, class: Option<&str>) -> Result<(), PlayError> {
+        let game = &*self.room.game;
+        if self.session.next(game) == Next::Over {
+            return self.refuse("the game is over");
+        }
+        let losses = losses(game);
+        let names: Vec<&str> = losses.iter().map(|class| &*class.name).collect();
+        let Some(found) = losses.iter().find(|loss| class.is_none_or(|class| loss.name == class)) else {
+            let message = match names.is_empty() {
+                true => format!("nobody can resign in {}", game.name()),
+                false => format!(
+                    "`{}` is not a class of lost games: {}",
+                    class.unwrap_or_default(),
+                    names.join(", ")
+                ),
+            };
+            return self.refuse(message);
+        };
+        self.session.resign(found.clone());
+        self.turn += 1;
+        Ok(())
+    }
+
+    fn hints(&self, by: Option<&AgentText>) -> Result<Hints, PlayError> {
+        let game = &*self.room.game;
+        let (state, seat) = (self.session.state(), self.session.seat());
+        if self.session.next(game) != Next::Person {
+            return self.refuse("hints are for your own moves: it is not your turn");
+        }
+        let agent = by.unwrap_or(&self.opponent);
+        let desk = self.room.desk(agent)?;
+        let mut text = game.advice(state, seat).unwrap_or_default();
+        let value = match desk.may_have_values() {
+            true => {
+                let mut value = self.room.value_of(agent, &(state.clone(), None), self.seen(state))?;
+                // The positions after moves, without what the person cannot see.
+                for found in &mut value.moves {
+                    if let Ok(action) = game.parse_action(state, &found.action) {
+                        let mut after = state.clone();
+                        game.apply(&mut after, &action);
+                        found.afterstate = self.seen(&after);
+                    }
+                }
+                Some(value)
+            }
+            false => {
+                let at = Decision::new(game, state, seat);
+                text = desk.with_agent(game, |agent| agent.explain(at))? + &text;
+                None
+            }
+        };
+        Ok(Hints { value, text: Some(text).filter(|text| !text.is_empty()) })
+    }
+
+    fn analysis(&self, by: &AgentText) -> Result<Analysis, PlayError> {
+        let game = &*self.room.game;
+        if self.session.next(game) != Next::Over {
+            return self.refuse("the game is not over yet");
+        }
+        let found = naming::resolve(game, &by.text, &[])?;
+        let mut luck = Luck::open(game, &found, by.best)?;
+        let without = || OpenError::Unknown(format!("`{}` is an agent without values", by.name));
+        let mut values: Box<dyn Evaluator<G>> = naming::values(game, &found, by.best)?.ok_or_else(without)?;
+        let size = game.unit().map_or(1.0, |unit| unit.size);
+        let in_unit = game.scale() / size;
+        let mut players = [Account::default(); 2];
+        let (mut decisions, mut rolls) = (Vec::new(), Vec::new());
+        let played = self.session.steps().iter().map(|step| &step.action);
+        let first = self.first.clone();
+        let until = Instant::now().checked_add(self.room.patience);
+        let ended = judge_each(game, first, played, (&mut *values, &mut luck), |event, judged| {
+            match judged {
+                Judged::Chance(gained) => {
+                    players[0].luck += gained / size;
+                    players[1].luck -= gained / size;
+                    rolls.push(RollAnalysis { event, luck: gained / size });
+                }
+                Judged::Decision(weighed) => {
+                    let account = &mut players[weighed.player];
+                    account.decisions += 1;
+                    account.loss += weighed.lost * in_unit;
+                    account.wrong += u64::from(weighed.lost > adept_arena::TIE);
+                    decisions.push(judged_decision(game, event, &weighed, in_unit));
+                }
+            }
+            until.is_none_or(|until| Instant::now() < until)
+        })
+        .map_err(OpenError::from)?;
+        if ended.is_none() {
+            return self.refuse(format!("an analysis by `{}` takes too long: choose another agent", by.name));
+        }
+        let player = |(i, account): (usize, &Account)| PlayerAnalysis {
+            player: i + 1,
+            decisions: account.decisions,
+            loss: account.loss,
+            loss_per_decision: (account.decisions > 0).then(|| account.loss / account.decisions as f64),
+            wrong: account.wrong,
+            luck: account.luck,
+        };
+        Ok(Analysis {
+            by: by.name.clone(),
+            unit: game.unit().map(|unit| unit.name),
+            exact: found.meaning == Meaning::Valuation && found.spec.name() == "oracle",
+            players: players.iter().enumerate().map(player).collect(),
+            decisions,
+            rolls,
+        })
+    }
+}
+
+fn judged_decision<G: Kit>(
+    game: &G,
+    event: usize,
+    weighed: &Weighed<'_, G>,
+    in_unit: f64,
+) -> DecisionAnalysis {
+    let text = |action: &G::Action| game.action_text(weighed.state, action);
+    let mut order: Vec<usize> = (0..weighed.actions.len()).collect();
+    order.sort_by(|&a, &b| weighed.values[b].total_cmp(&weighed.values[a]));
+    let candidate = |&i: &usize| Candidate {
+        action: text(&weighed.actions[i]),
+        equity: f64::from(weighed.values[i]) * in_unit,
+    };
+    DecisionAnalysis {
+        event,
+        player: weighed.player + 1,
+        position: game.short_text(weighed.state),
+        action: text(weighed.action),
+        best: text(&weighed.actions[weighed.best]),
+        loss: weighed.lost * in_unit,
+        moves: order.iter().take(CANDIDATES).map(candidate).collect(),
+    }
+}

@@ -1,0 +1,258 @@
+//! A game between one person and agents, a step at a time, however it is shown.
+
+use adept_arena::{Decision, OpenError};
+use adept_game::{GameError, Kit, Stream, Turn, Unit, score_text, stream};
+use adept_model::OutcomeClass;
+
+/// What happened: a chance event or a move.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step<G: Kit> {
+    /// Who moved, from 0; none for a chance event.
+    pub player: Option<usize>,
+    /// The move or the outcome.
+    pub action: G::Action,
+    /// The move or the outcome as text.
+    pub text: String,
+    /// It as a sentence for the person; empty for what the person need not hear.
+    pub said: String,
+    /// What it reveals to everyone, as sentences for the person.
+    pub revealed: Option<String>,
+}
+
+/// Where a game stood before a move of the person.
+struct Mark<G: Kit> {
+    state: G::State,
+    steps: usize,
+    chances: u64,
+}
+
+/// A game between a person in one seat and agents in all others.
+pub struct Session<G: Kit> {
+    state: G::State,
+    seat: usize,
+    seed: u64,
+    steps: Vec<Step<G>>,
+    chances: u64,
+    past: Vec<Mark<G>>,
+    given_up: Option<OutcomeClass>,
+}
+
+/// Whose turn it is in a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// The person is to move.
+    Person,
+    /// An agent in this seat is to move.
+    Agent(usize),
+    /// A chance event comes next.
+    Chance,
+    /// The game is over.
+    Over,
+}
+
+impl<G: Kit> Session<G> {
+    /// Begins at the start of the game, or at a position in its text form.
+    ///
+    /// # Errors
+    /// If the seat does not exist, or the text is not a position that can be played on.
+    pub fn begin(game: &G, seat: usize, seed: u64, from: Option<&str>) -> Result<Self, String> {
+        if seat >= game.players() {
+            let players = game.players();
+            return Err(format!("{} has {players} players: choose a seat from 1 to {players}", game.name()));
+        }
+        let state = match from {
+            Some(text) => beginning(game, text)?,
+            None => game.start(),
+        };
+        Ok(Self { state, seat, seed, steps: Vec::new(), chances: 0, past: Vec::new(), given_up: None })
+    }
+
+    /// The state.
+    pub fn state(&self) -> &G::State {
+        &self.state
+    }
+
+    /// The person's seat, from 0.
+    pub fn seat(&self) -> usize {
+        self.seat
+    }
+
+    /// Seed of the dice and of the agents' random draws.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// All steps so far.
+    pub fn steps(&self) -> &[Step<G>] {
+        &self.steps
+    }
+
+    /// The class of results as which the person gave up.
+    pub fn given_up(&self) -> Option<&OutcomeClass> {
+        self.given_up.as_ref()
+    }
+
+    /// Whose turn it is.
+    pub fn next(&self, game: &G) -> Next {
+        match game.turn(&self.state) {
+            Turn::Over => Next::Over,
+            _ if self.given_up.is_some() => Next::Over,
+            Turn::Chance => Next::Chance,
+            Turn::Player(player) if player == self.seat => Next::Person,
+            Turn::Player(player) => Next::Agent(player),
+        }
+    }
+
+    /// Draws the outcome of a chance event. Draws depend on the place in the game, so that a move that is taken back and made again
+    /// leads to the same cards or dice.
+    pub fn draw(&mut self, game: &G) -> &Step<G> {
+        let mut rng = stream(self.seed, "terminal chance", self.chances);
+        let action = game.sample(&self.state, &mut rng);
+        self.chances += 1;
+        let said = game.chance_text(&self.state, &action, self.seat);
+        self.apply(game, None, action, said, None)
+    }
+
+    /// Lets an agent move. `choose` gets its decision and its random draws.
+    ///
+    /// # Errors
+    /// Those of `choose`.
+    pub fn answer<E: From<OpenError>>(
+        &mut self,
+        game: &G,
+        player: usize,
+        choose: impl FnOnce(Decision<'_, G>, &mut Stream) -> Result<G::Action, E>,
+    ) -> Result<&Step<G>, E> {
+        let mut rng = stream(self.seed, "terminal choices", self.steps.len() as u64);
+        let action = choose(Decision::new(game, &self.state, player), &mut rng)?;
+        let who = match game.players() {
+            2 => "It".into(),
+            _ => format!("Player {}", player + 1),
+        };
+        let said = game.told(&self.state, &action, &who, false);
+        let revealed = game.event_text(&self.state, &action, self.seat);
+        Ok(self.apply(game, Some(player), action, said, revealed))
+    }
+
+    /// Makes a legal move of the person.
+    pub fn act(&mut self, game: &G, action: G::Action) -> &Step<G> {
+        self.past.push(Mark { state: self.state.clone(), steps: self.steps.len(), chances: self.chances });
+        let said = game.told(&self.state, &action, "You", true);
+        let revealed = game.event_text(&self.state, &action, self.seat);
+        self.apply(game, Some(self.seat), action, said, revealed)
+    }
+
+    fn apply(
+        &mut self,
+        game: &G,
+        player: Option<usize>,
+        action: G::Action,
+        said: String,
+        revealed: Option<String>,
+    ) -> &Step<G> {
+        let text = game.action_text(&self.state, &action);
+        game.apply(&mut self.state, &action);
+        self.steps.push(Step { player, action, text, said, revealed });
+        &self.steps[self.steps.len() - 1]
+    }
+
+    /// Whether the person has a move to take back.
+    pub fn can_undo(&self) -> bool {
+        self.given_up.is_some() || !self.past.is_empty()
+    }
+
+    /// Takes back the person's last move, with all that followed, or a resignation. False if there is none.
+    pub fn undo(&mut self) -> bool {
+        if self.given_up.take().is_some() {
+            return true;
+        }
+        let Some(mark) = self.past.pop() else { return false };
+        self.state = mark.state;
+        self.steps.truncate(mark.steps);
+        self.chances = mark.chances;
+        true
+    }
+
+    /// Ends the game with a loss of this class for the person.
+    pub fn resign(&mut self, class: OutcomeClass) {
+        self.given_up = Some(class);
+    }
+
+    /// The person's utility, if the game is over.
+    pub fn outcome(&self, game: &G) -> Option<f64> {
+        match (&self.given_up, self.next(game)) {
+            // A class has its utility in 32 bits.
+            (Some(class), _) => Some((f64::from(class.utility) * game.scale() * 1e6).round() / 1e6),
+            (None, Next::Over) => Some(game.utility(&self.state, self.seat)),
+            _ => None,
+        }
+    }
+
+    /// How the game ended, in words.
+    pub fn verdict(&self, game: &G) -> Option<String> {
+        let outcome = self.outcome(game)?;
+        let said = match outcome {
+            o if o > 0.0 => "You win",
+            o if o < 0.0 => "You lose",
+            _ => "A draw",
+        };
+        let in_unit = |unit: Unit| {
+            let score = outcome / unit.size;
+            let digits = if score.fract() == 0.0 { 0 } else { 2 };
+            format!(": {} {}", score_text(score, digits), unit.name)
+        };
+        let said = format!("{said}{}.", game.unit().map_or_else(String::new, in_unit));
+        Some(match &self.given_up {
+            Some(class) => format!("You resign ({}). {said}", class.name.replace('_', " ")),
+            None => said,
+        })
+    }
+
+    /// The whole game in its usual format, as number 1; none if the format cannot hold it. `opponent` names the agents.
+    ///
+    /// # Errors
+    /// Why these rules do not fit into the format.
+    pub fn history(&self, game: &G, opponent: &str) -> Result<Option<String>, GameError> {
+        let name = |seat| if seat == self.seat { "you" } else { opponent };
+        let names: Vec<&str> = (0..game.players()).map(name).collect();
+        let actions: Vec<G::Action> = self.steps.iter().map(|step| step.action.clone()).collect();
+        let written = match self.outcome(game).filter(|_| self.given_up.is_some()) {
+            Some(outcome) => {
+                let for_first = if self.seat == 0 { outcome } else { -outcome };
+                game.resigned_history(1, &names, &actions, for_first)
+            }
+            None => game.history(1, &names, &actions),
+        };
+        written.transpose()
+    }
+}
+
+/// The classes of results as which a person can give up, the smallest loss first.
+pub fn losses<G: Kit>(game: &G) -> Vec<OutcomeClass> {
+    if !game.zero_sum() {
+        return Vec::new();
+    }
+    let mut losses = game.outcome_classes().unwrap_or_default();
+    losses.retain(|class| class.utility < 0.0);
+    losses.sort_by(|a, b| b.utility.total_cmp(&a.utility));
+    losses
+}
+
+/// The position that a game is to begin with.
+fn beginning<G: Kit>(game: &G, text: &str) -> Result<G::State, String> {
+    let (state, _) = game.parse_position(text).map_err(|e| e.to_string())?;
+    if game.turn(&state) == Turn::Over {
+        return Err(format!("`{text}`: the game is over in this position"));
+    }
+    // What is still to be dealt is not missing.
+    let (mut dealt, mut rng) = (state.clone(), stream(0, "terminal beginning", 0));
+    while game.turn(&dealt) == Turn::Chance {
+        let outcome = game.sample(&dealt, &mut rng);
+        game.apply(&mut dealt, &outcome);
+    }
+    let missing = |player| game.missing(&dealt, player).map(|what| (player + 1, what));
+    match (0..game.players()).find_map(missing) {
+        Some((player, what)) => Err(format!("`{text}`: to play on from here, player {player} needs {what}")),
+        None => Ok(state),
+    }
+}
