@@ -3,8 +3,12 @@
 mod acpc;
 mod bot;
 mod gnubg;
+#[cfg(feature = "http")]
+mod http;
 mod lines;
 mod ubgi;
+#[cfg(feature = "http")]
+mod wildbg;
 
 use adept_arena::{AgentSpec, naming};
 use adept_builtin::backgammon::Backgammon;
@@ -54,6 +58,12 @@ enum Protocol {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
+    /// Play in a browser, and answer questions of other programs: a page, and a JSON API under /api/v1.
+    #[cfg(feature = "http")]
+    #[command(
+        after_help = "Example:\n  adept serve http\n  curl -s localhost:8080/api/v1/moves -H 'Content-Type: application/json' \\\n    -d '{\"agent\": \"small-88-24\", \"position\": \"4HPwATDgc/ABMA 31\"}'"
+    )]
+    Http(http::HttpArgs),
     /// Print the game definition that a dealer needs for a game, or the name of the game in a definition file.
     #[command(after_help = "Example:\n  adept serve gamedef holdem:limit:2 > limit-2.game")]
     Gamedef {
@@ -117,7 +127,7 @@ impl Tool for Serve {
             .arg_required_else_help(true)
     }
 
-    fn run(&self, _games: &dyn Catalogue, matches: &ArgMatches, as_json: bool) -> Result<()> {
+    fn run(&self, games: &dyn Catalogue, matches: &ArgMatches, as_json: bool) -> Result<()> {
         match ServeArgs::from_arg_matches(matches)?.protocol {
             Protocol::Acpc(args) => acpc(&args, as_json),
             Protocol::Gnubg(args) => gnubg(&args, as_json),
@@ -129,6 +139,8 @@ impl Tool for Serve {
                 let mut engine = ubgi::Engine::new(backgammon_bot(&agent, seed)?);
                 engine.run(std::io::stdin().lock(), std::io::stdout().lock())
             }
+            #[cfg(feature = "http")]
+            Protocol::Http(args) => http::run(games, &args, as_json),
             Protocol::Gamedef { game } => gamedef(&game, as_json),
         }
     }

@@ -112,7 +112,10 @@ impl Input for Editor {
 }
 
 /// The game of an agent: the named one, the game of the checkpoint, or the first that has an agent of this name.
-pub(super) fn game_of(
+///
+/// # Errors
+/// If there is no such game or agent.
+pub fn game_of(
     games: &dyn Catalogue,
     agent: &str,
     game: Option<&str>,

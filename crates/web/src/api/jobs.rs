@@ -1,0 +1,160 @@
+//! Rollouts and deep searches.
+
+use super::values::with_moves;
+use super::{Answer, App, Sent, Shared, short};
+use crate::fault::Fault;
+use crate::jobs::{self, Report};
+use crate::limits;
+use adept_lab::rollouts::RolloutOptions;
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::{Stream, stream};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::convert::Infallible;
+use std::time::Duration;
+use tokio::sync::watch;
+use utoipa::ToSchema;
+
+/// Between events.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// A job.
+#[derive(Deserialize, ToSchema)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub(crate) enum Start {
+    /// Plays a position to its end, or to a cut, again and again.
+    Rollout {
+        /// An agent that has values.
+        agent: String,
+        /// The game, for agents that are not checkpoints.
+        game: Option<String>,
+        /// A position.
+        position: String,
+        /// Games.
+        trials: u64,
+        /// Moves after which a game is cut off.
+        truncate: Option<u32>,
+        /// Seed of the dice.
+        seed: Option<u64>,
+    },
+    /// Looks ahead ply by ply; the result of each depth is shown as soon as it is there.
+    Search {
+        /// A checkpoint that has values.
+        agent: String,
+        /// The game, for agents that are not checkpoints.
+        game: Option<String>,
+        /// A position with a player to move.
+        position: String,
+        /// Plies, from 1.
+        plies: u32,
+    },
+}
+
+/// Starts a job. Jobs run one after another.
+#[utoipa::path(post, path = "/api/v1/jobs", request_body = Start,
+    responses((status = 202, description = "Its `id`", body = Value), (status = 503, description = "Too many jobs", body = Value)))]
+pub(crate) async fn start(
+    State(app): Shared,
+    Sent(asked): Sent<Start>,
+) -> Result<(StatusCode, Json<Value>), Fault> {
+    let shared = app.clone();
+    let id = match asked {
+        Start::Rollout { agent, game, position, trials, truncate, seed } => {
+            short(&position, "the position")?;
+            if !(2..=limits::TRIALS).contains(&trials) {
+                return Err(Fault::request(format!("a rollout takes 2 to {} trials", limits::TRIALS)));
+            }
+            let options = RolloutOptions {
+                positions: vec![position],
+                trials,
+                truncate,
+                seed: seed.unwrap_or(1),
+                threads: std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2)),
+                ..RolloutOptions::default()
+            };
+            app.jobs.start("rollout", move |report| {
+                roll_out(&shared, (&agent, game.as_deref()), options, report)
+            })?
+        }
+        Start::Search { agent, game, position, plies } => {
+            short(&position, "the position")?;
+            app.jobs.start("search", move |report| {
+                search(&shared, (&agent, game.as_deref()), &position, plies, report)
+            })?
+        }
+    };
+    Ok((StatusCode::ACCEPTED, Json(json!({ "id": id }))))
+}
+
+fn roll_out(
+    app: &App,
+    (agent, game): (&str, Option<&str>),
+    options: RolloutOptions,
+    report: &Report,
+) -> Result<Value, Fault> {
+    let (found, agent) = app.shelf.agent(agent, game)?;
+    let options = RolloutOptions { agent: agent.text, best: agent.best, ..options };
+    let rollouts = found.game.roll_out(&options, &report.cancel, &|share| report.share(share))?;
+    Ok(json!(rollouts))
+}
+
+fn search(
+    app: &App,
+    (agent, game): (&str, Option<&str>),
+    position: &str,
+    plies: u32,
+    report: &Report,
+) -> Result<Value, Fault> {
+    let mut found = Value::Null;
+    for depth in 1..=plies.max(1) {
+        if report.cancel.requested() {
+            break;
+        }
+        let (at, agent) = app.shelf.agent(&format!("search:{depth}:{agent}"), game)?;
+        let value = with_moves(at.room.value(&agent, position)?)?;
+        found = json!({ "value": value, "plies": depth });
+        report.found(f64::from(depth) / f64::from(plies), found.clone());
+    }
+    Ok(found)
+}
+
+/// What a job has come to.
+#[utoipa::path(get, path = "/api/v1/jobs/{id}", params(("id" = String, Path)),
+    responses((status = 200, description = "`state`, `share`, `result`, `error`", body = Value)))]
+pub(crate) async fn look(State(app): Shared, Path(id): Path<String>) -> Answer {
+    let state = app.jobs.watch(&id)?.borrow().clone();
+    Ok(Json(json!(state)))
+}
+
+/// Stops a job.
+#[utoipa::path(delete, path = "/api/v1/jobs/{id}", params(("id" = String, Path)),
+    responses((status = 200, description = "It is asked to stop", body = Value)))]
+pub(crate) async fn stop(State(app): Shared, Path(id): Path<String>) -> Answer {
+    app.jobs.stop(&id)?;
+    Ok(Json(json!({})))
+}
+
+/// What a job comes to, as server-sent events: `progress`, the last one `end`.
+#[utoipa::path(get, path = "/api/v1/jobs/{id}/events", params(("id" = String, Path)),
+    responses((status = 200, description = "Events", content_type = "text/event-stream", body = String)))]
+pub(crate) async fn events(
+    State(app): Shared,
+    Path(id): Path<String>,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Fault> {
+    let mut receiver = app.jobs.watch(&id)?;
+    receiver.mark_changed();
+    let next = |receiver: Option<watch::Receiver<jobs::State>>| async move {
+        let mut receiver = receiver?;
+        receiver.changed().await.ok()?;
+        let state = receiver.borrow_and_update().clone();
+        let event = Event::default().event(if state.is_over() { "end" } else { "progress" });
+        let event = event.json_data(&state).ok()?;
+        // No more often than a person can read.
+        tokio::time::sleep(PAUSE).await;
+        Some((Ok(event), Some(receiver).filter(|_| !state.is_over())))
+    };
+    Ok(Sse::new(stream::unfold(Some(receiver), next)).keep_alive(KeepAlive::default()))
+}

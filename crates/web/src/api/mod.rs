@@ -1,0 +1,197 @@
+//! The JSON API under `/api/v1`.
+
+mod jobs;
+mod plays;
+mod runs;
+mod values;
+
+use crate::compute::Compute;
+use crate::fault::Fault;
+use crate::jobs::Jobs;
+use crate::limits;
+use crate::plays::Plays;
+use crate::shelf::Shelf;
+use axum::body::{self, Body};
+use axum::extract::{FromRequest, Query, Request, State};
+use axum::http::{StatusCode, header};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::Arc;
+use utoipa::OpenApi;
+
+/// What all requests share.
+pub(crate) struct App {
+    pub(crate) shelf: Shelf,
+    pub(crate) plays: Plays,
+    pub(crate) jobs: Jobs,
+    pub(crate) compute: Compute,
+    /// The folder of runs.
+    pub(crate) runs: PathBuf,
+}
+
+pub(crate) type Shared = State<Arc<App>>;
+
+/// Any JSON object: the commands' documentation describes it.
+pub(crate) type Answer = Result<Json<Value>, Fault>;
+
+pub(crate) fn routes() -> Router<Arc<App>> {
+    Router::new()
+        .route("/status", get(status))
+        .route("/games", get(games))
+        .route("/agents", get(agents))
+        .route("/evaluate", post(values::evaluate))
+        .route("/moves", post(values::moves))
+        .route("/plays", post(plays::begin))
+        .route("/plays/{id}", get(plays::look).delete(plays::leave))
+        .route("/plays/{id}/moves", post(plays::act))
+        .route("/plays/{id}/undo", post(plays::undo))
+        .route("/plays/{id}/resign", post(plays::resign))
+        .route("/plays/{id}/hints", get(plays::hints))
+        .route("/plays/{id}/analysis", get(plays::analysis))
+        .route("/jobs", post(jobs::start))
+        .route("/jobs/{id}", get(jobs::look).delete(jobs::stop))
+        .route("/jobs/{id}/events", get(jobs::events))
+        .route("/runs", get(runs::list))
+        .route("/runs/{*id}", get(runs::look))
+        .route("/openapi.json", get(openapi))
+        .fallback(unknown)
+        .method_not_allowed_fallback(not_allowed)
+}
+
+pub(crate) async fn unknown(request: Request) -> Fault {
+    let path: String = request.uri().path().chars().take(80).collect();
+    Fault::missing(format!("nothing is at `{path}`: /api/v1/openapi.json lists what is"))
+}
+
+async fn not_allowed(request: Request) -> Fault {
+    let (method, path) =
+        (request.method().clone(), request.uri().path().chars().take(80).collect::<String>());
+    Fault::new(StatusCode::METHOD_NOT_ALLOWED, "request", format!("`{path}` does not take {method}"))
+}
+
+/// The JSON body of a request. What is not in the type is refused.
+pub(crate) struct Sent<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Sent<T> {
+    type Rejection = Fault;
+
+    async fn from_request(request: Request<Body>, _: &S) -> Result<Self, Fault> {
+        // A form of another page cannot send this type without asking first.
+        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        if !kind.is_some_and(|kind| kind.trim_start().starts_with("application/json")) {
+            return Err(Fault::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "request",
+                "send JSON, with `Content-Type: application/json`",
+            ));
+        }
+        let too_large = || {
+            let message = format!("the body is larger than {} bytes", limits::BODY_BYTES);
+            Fault::new(StatusCode::PAYLOAD_TOO_LARGE, "request", message)
+        };
+        let read = body::to_bytes(request.into_body(), limits::BODY_BYTES);
+        let late = |_| {
+            let message = format!("the body did not come within {} seconds", limits::READING.as_secs());
+            Fault::new(StatusCode::REQUEST_TIMEOUT, "request", message)
+        };
+        let bytes = tokio::time::timeout(limits::READING, read).await.map_err(late)?;
+        let bytes = bytes.map_err(|_| too_large())?;
+        serde_json::from_slice(&bytes)
+            .map(Self)
+            .map_err(|error| Fault::request(format!("the body is not what was expected: {error}")))
+    }
+}
+
+/// A short text from outside.
+pub(crate) fn short(text: &str, what: &str) -> Result<(), Fault> {
+    match text.len() <= limits::TEXT {
+        true => Ok(()),
+        false => Err(Fault::request(format!("{what} is longer than {} bytes", limits::TEXT))),
+    }
+}
+
+/// What the server is.
+#[utoipa::path(get, path = "/api/v1/status", responses((status = 200, description = "Version, number of games, plays", body = Value)))]
+async fn status(State(app): Shared) -> Answer {
+    Ok(Json(json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "games": app.shelf.games().len(),
+        "agents": app.shelf.named(),
+        "plays": app.plays.count(),
+    })))
+}
+
+/// The games.
+#[utoipa::path(get, path = "/api/v1/games", responses((status = 200, description = "`games`: each with its name, players, unit, classes of results and rules", body = Value)))]
+async fn games(State(app): Shared) -> Answer {
+    let shared = app.clone();
+    let all = app
+        .compute
+        .run(move || {
+            let found = |name: String| shared.shelf.find(&name).map(|found| found.room.about());
+            shared.shelf.games().into_iter().map(found).collect::<Result<Vec<_>, _>>()
+        })
+        .await?;
+    Ok(Json(json!({ "games": all })))
+}
+
+#[derive(Deserialize)]
+struct OfGame {
+    game: Option<String>,
+}
+
+/// The agents of a game, or of all games.
+#[utoipa::path(get, path = "/api/v1/agents", params(("game" = Option<String>, Query, description = "A game")),
+    responses((status = 200, description = "`agents`: each with `id`, `game`, `kind`, `about` and whether it has `values`", body = Value)))]
+async fn agents(State(app): Shared, Query(of): Query<OfGame>) -> Answer {
+    let shared = app.clone();
+    let all = app
+        .compute
+        .run(move || {
+            let names = of.game.map_or_else(|| shared.shelf.games(), |name| vec![name]);
+            let mut all = Vec::new();
+            for name in names {
+                all.extend(shared.shelf.agents(&shared.shelf.find(&name)?));
+            }
+            Ok(all)
+        })
+        .await?;
+    Ok(Json(json!({ "agents": all })))
+}
+
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "adept", description = "Games, agents and evaluations over HTTP", version = "1"),
+    paths(
+        status,
+        games,
+        agents,
+        values::evaluate,
+        values::moves,
+        plays::begin,
+        plays::look,
+        plays::leave,
+        plays::act,
+        plays::undo,
+        plays::resign,
+        plays::hints,
+        plays::analysis,
+        jobs::start,
+        jobs::look,
+        jobs::stop,
+        jobs::events,
+        runs::list,
+        runs::look
+    )
+)]
+struct Document;
+
+async fn openapi() -> Answer {
+    let failed =
+        |e: serde_json::Error| Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "failed", e.to_string());
+    serde_json::to_value(Document::openapi()).map(Json).map_err(failed)
+}

@@ -1,0 +1,186 @@
+//! Games of a person against an agent.
+
+use super::{Answer, App, Sent, Shared, short};
+use crate::fault::Fault;
+use adept_play::AnyPlay;
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use rand::RngExt;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::{Arc, PoisonError};
+use utoipa::ToSchema;
+
+/// A new game.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Begin {
+    /// A game.
+    game: String,
+    /// The agent in all other seats.
+    opponent: String,
+    /// The person's seat, from 1.
+    #[serde(default = "first")]
+    seat: usize,
+    /// Seed of the dice and of the agent's random draws.
+    seed: Option<u64>,
+    /// The position to begin with; the start of the game by default.
+    from: Option<String>,
+}
+
+fn first() -> usize {
+    1
+}
+
+/// Begins a game.
+#[utoipa::path(post, path = "/api/v1/plays", request_body = Begin,
+    responses((status = 201, description = "The game as the person sees it, with its `id`", body = Value)))]
+pub(crate) async fn begin(
+    State(app): Shared,
+    Sent(asked): Sent<Begin>,
+) -> Result<(StatusCode, Json<Value>), Fault> {
+    let from = asked.from.as_deref().unwrap_or_default();
+    short(from, "the position")?;
+    let seat = asked.seat.checked_sub(1).ok_or_else(|| Fault::request("seats are counted from 1"))?;
+    let shared = app.clone();
+    // JavaScript reads whole numbers up to 2⁵³.
+    let seed = asked.seed.unwrap_or_else(|| rand::rng().random_range(0..1 << 32));
+    let view = app
+        .compute
+        .run(move || {
+            let (found, agent) = shared.shelf.agent(&asked.opponent, Some(&asked.game))?;
+            let mut play = found.room.begin(&agent, seat, seed, asked.from.as_deref())?;
+            play.go_on()?;
+            let view = play.view();
+            let (id, _) = shared.plays.add(play)?;
+            Ok(with_id(&id, json!(view)))
+        })
+        .await?;
+    Ok((StatusCode::CREATED, Json(view)))
+}
+
+fn with_id(id: &str, mut view: Value) -> Value {
+    view["id"] = id.into();
+    view
+}
+
+/// Calls `f` with a game, for one request at a time.
+async fn with_play(
+    app: Arc<App>,
+    id: String,
+    f: impl FnOnce(&App, &mut dyn AnyPlay) -> Result<Value, Fault> + Send + 'static,
+) -> Answer {
+    let play = app.plays.get(&id)?;
+    let shared = app.clone();
+    let work = move || {
+        let mut play = play.lock().unwrap_or_else(PoisonError::into_inner);
+        f(&shared, &mut **play)
+    };
+    app.compute.run(work).await.map(Json)
+}
+
+/// A game as the person sees it.
+#[utoipa::path(get, path = "/api/v1/plays/{id}", params(("id" = String, Path)),
+    responses((status = 200, description = "The game", body = Value), (status = 404, description = "No such game", body = Value)))]
+pub(crate) async fn look(State(app): Shared, Path(id): Path<String>) -> Answer {
+    with_play(app, id.clone(), move |_, play| Ok(with_id(&id, json!(play.view())))).await
+}
+
+/// Leaves a game, which is forgotten.
+#[utoipa::path(delete, path = "/api/v1/plays/{id}", params(("id" = String, Path)),
+    responses((status = 200, description = "It is forgotten", body = Value)))]
+pub(crate) async fn leave(State(app): Shared, Path(id): Path<String>) -> Answer {
+    app.plays.remove(&id)?;
+    Ok(Json(json!({})))
+}
+
+/// A move.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Act {
+    /// A legal move as text.
+    #[serde(rename = "move")]
+    action: String,
+    /// The `turn` of the game as the person saw it: it must not have gone on since.
+    turn: Option<u64>,
+}
+
+/// Moves, and lets chance and the agent answer.
+#[utoipa::path(post, path = "/api/v1/plays/{id}/moves", params(("id" = String, Path)), request_body = Act,
+    responses((status = 200, description = "The game", body = Value), (status = 409, description = "It has gone on meanwhile", body = Value), (status = 422, description = "Not a legal move", body = Value)))]
+pub(crate) async fn act(State(app): Shared, Path(id): Path<String>, Sent(asked): Sent<Act>) -> Answer {
+    short(&asked.action, "the move")?;
+    with_play(app, id.clone(), move |_, play| {
+        if asked.turn.is_some_and(|turn| turn != play.turn()) {
+            return Err(Fault::new(
+                StatusCode::CONFLICT,
+                "game",
+                "the game has gone on meanwhile: look at it again",
+            ));
+        }
+        play.act(&asked.action)?;
+        play.go_on()?;
+        Ok(with_id(&id, json!(play.view())))
+    })
+    .await
+}
+
+/// Takes back the person's last move and what followed.
+#[utoipa::path(post, path = "/api/v1/plays/{id}/undo", params(("id" = String, Path)),
+    responses((status = 200, description = "The game", body = Value)))]
+pub(crate) async fn undo(State(app): Shared, Path(id): Path<String>) -> Answer {
+    with_play(app, id.clone(), move |_, play| {
+        play.undo()?;
+        Ok(with_id(&id, json!(play.view())))
+    })
+    .await
+}
+
+/// A resignation.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Resign {
+    /// A class of lost games, by default the smallest loss.
+    class: Option<String>,
+}
+
+/// Gives up.
+#[utoipa::path(post, path = "/api/v1/plays/{id}/resign", params(("id" = String, Path)), request_body = Resign,
+    responses((status = 200, description = "The game, which is over", body = Value)))]
+pub(crate) async fn resign(State(app): Shared, Path(id): Path<String>, Sent(asked): Sent<Resign>) -> Answer {
+    with_play(app, id.clone(), move |_, play| {
+        play.resign(asked.class.as_deref())?;
+        Ok(with_id(&id, json!(play.view())))
+    })
+    .await
+}
+
+#[derive(Deserialize)]
+pub(crate) struct By {
+    by: Option<String>,
+}
+
+/// What an agent thinks of the person's moves, knowing what the person knows.
+#[utoipa::path(get, path = "/api/v1/plays/{id}/hints", params(("id" = String, Path), ("by" = Option<String>, Query, description = "An agent, by default the opponent")),
+    responses((status = 200, description = "`value` as `adept value --json`, and `text`", body = Value)))]
+pub(crate) async fn hints(State(app): Shared, Path(id): Path<String>, Query(asked): Query<By>) -> Answer {
+    with_play(app, id, move |app, play| {
+        let game = play.view().game;
+        let by = asked.by.map(|by| app.shelf.agent(&by, Some(&game))).transpose()?;
+        Ok(json!(play.hints(by.as_ref().map(|(_, agent)| agent))?))
+    })
+    .await
+}
+
+/// What each decision of a finished game lost, and the luck of each player.
+#[utoipa::path(get, path = "/api/v1/plays/{id}/analysis", params(("id" = String, Path), ("by" = Option<String>, Query, description = "An agent that has values, by default the opponent")),
+    responses((status = 200, description = "`players`, `decisions` and `rolls`", body = Value)))]
+pub(crate) async fn analysis(State(app): Shared, Path(id): Path<String>, Query(asked): Query<By>) -> Answer {
+    with_play(app, id, move |app, play| {
+        let view = play.view();
+        let (_, by) = app.shelf.agent(&asked.by.unwrap_or(view.opponent), Some(&view.game))?;
+        Ok(json!(play.analysis(&by)?))
+    })
+    .await
+}

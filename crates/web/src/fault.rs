@@ -1,0 +1,87 @@
+//! Errors as answers: a status code, and a JSON object as commands print it.
+
+use adept_arena::OpenError;
+use adept_game::GameError;
+use adept_play::PlayError;
+use adept_trainer::run::TrainError;
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+/// Why a request is refused.
+#[derive(Clone, Debug)]
+pub(crate) struct Fault {
+    pub(crate) status: StatusCode,
+    /// For programs: see the table in `docs/commands.md`.
+    pub(crate) kind: &'static str,
+    /// For people.
+    pub(crate) message: String,
+}
+
+impl Fault {
+    pub(crate) fn new(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Self {
+        Self { status, kind, message: message.into() }
+    }
+
+    /// The request is not what the API expects.
+    pub(crate) fn request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "request", message)
+    }
+
+    /// There is nothing of this name.
+    pub(crate) fn missing(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "name", message)
+    }
+
+    /// The server has too much to do.
+    pub(crate) fn busy(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        json!({ "error": { "kind": self.kind, "message": self.message } })
+    }
+}
+
+impl IntoResponse for Fault {
+    fn into_response(self) -> Response {
+        (self.status, Json(self.to_json())).into_response()
+    }
+}
+
+impl From<OpenError> for Fault {
+    fn from(error: OpenError) -> Self {
+        let (status, kind) = match &error {
+            OpenError::Unknown(_) => (StatusCode::UNPROCESSABLE_ENTITY, "name"),
+            OpenError::Game(GameError::Rules(_)) => (StatusCode::UNPROCESSABLE_ENTITY, "game"),
+            _ => (StatusCode::INTERNAL_SERVER_ERROR, "failed"),
+        };
+        Self::new(status, kind, error.to_string())
+    }
+}
+
+impl From<GameError> for Fault {
+    fn from(error: GameError) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "game", error.to_string())
+    }
+}
+
+impl From<PlayError> for Fault {
+    fn from(error: PlayError) -> Self {
+        match error {
+            PlayError::Open(error) => error.into(),
+            PlayError::Options(message) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "game", message),
+            PlayError::Io(error) => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "failed", error.to_string()),
+        }
+    }
+}
+
+impl From<TrainError> for Fault {
+    fn from(error: TrainError) -> Self {
+        match error {
+            TrainError::Open(error) => error.into(),
+            other => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "failed", other.to_string()),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Who may ask: requests from other pages are refused, and beyond this machine a token is needed.
+
+use crate::fault::Fault;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// What the page may load and do: its own files, and questions to this server.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// Names by which the server may be asked, and the token that it wants.
+pub(crate) struct Guard {
+    pub(crate) token: Option<String>,
+    /// Names beside `localhost` and addresses.
+    pub(crate) hosts: Vec<String>,
+}
+
+pub(crate) async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    let is_api =
+        !matches!(request.uri().path(), "/" | "/favicon.ico") && !request.uri().path().starts_with("/page/");
+    let mut response = match guard.check(&request, is_api) {
+        Ok(()) => next.run(request).await,
+        Err(fault) => fault.into_response(),
+    };
+    let headers = response.headers_mut();
+    let mut set = |name, value| headers.insert(name, HeaderValue::from_static(value));
+    set(header::CONTENT_SECURITY_POLICY, POLICY);
+    set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+    set(header::REFERRER_POLICY, "no-referrer");
+    if is_api {
+        set(header::CACHE_CONTROL, "no-store");
+    }
+    response
+}
+
+impl Guard {
+    /// Whether a request may be answered.
+    fn check(&self, request: &Request, is_api: bool) -> Result<(), Fault> {
+        let forbidden = |message: String| Err(Fault::new(StatusCode::FORBIDDEN, "forbidden", message));
+        let headers = request.headers();
+        let host = text(headers, header::HOST).unwrap_or_default();
+        // A page elsewhere can let its own name point here, but it cannot have the name `localhost` or an address.
+        if !self.knows(host) {
+            return forbidden(format!(
+                "this server is not called `{}`: start it with --host for other names",
+                host.chars().take(80).collect::<String>()
+            ));
+        }
+        if let Some(origin) = text(headers, header::ORIGIN) {
+            let own = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+            if own != Some(host) {
+                return forbidden("pages from elsewhere may not ask this server".into());
+            }
+        } else if request.method() != Method::GET
+            && text(headers, "sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none")
+        {
+            return forbidden("pages from elsewhere may not ask this server".into());
+        }
+        match &self.token {
+            Some(token) if is_api && !is_shown(token, request) => Err(Fault::new(
+                StatusCode::UNAUTHORIZED,
+                "forbidden",
+                "a token is needed: `Authorization: Bearer TOKEN`, as the server printed it when it started",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn knows(&self, host: &str) -> bool {
+        let name = match host.strip_prefix('[') {
+            Some(rest) => rest.split(']').next().unwrap_or_default(),
+            None => host.rsplit_once(':').map_or(host, |(name, _)| name),
+        };
+        let name = name.to_ascii_lowercase();
+        name == "localhost" || name.parse::<IpAddr>().is_ok() || self.hosts.contains(&name)
+    }
+}
+
+fn text(headers: &HeaderMap, name: impl header::AsHeaderName) -> Option<&str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// Whether a request has the token, as a header or, where headers cannot be set, in its query.
+fn is_shown(token: &str, request: &Request) -> bool {
+    let header =
+        text(request.headers(), header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
+    let in_query = || request.uri().query()?.split('&').find_map(|pair| pair.strip_prefix("token="));
+    header.or_else(in_query).is_some_and(|shown| is_same(shown.as_bytes(), token.as_bytes()))
+}
+
+/// Compares in a time that does not tell where they differ.
+fn is_same(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).fold(0, |found, (a, b)| found | (a ^ b)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::Body;
+
+    fn ask(guard: &Guard, headers: &[(&str, &str)], path: &str) -> Option<StatusCode> {
+        let mut request = Request::builder().uri(path).method("POST");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        guard.check(&request.body(Body::empty()).ok()?, true).err().map(|fault| fault.status)
+    }
+
+    #[test]
+    fn names_and_origins_are_checked() {
+        let guard = Guard { token: None, hosts: vec!["games.example".into()] };
+        for (headers, refused) in [
+            (&[("host", "127.0.0.1:8080")][..], false),
+            (&[("host", "[::1]:8080")], false),
+            (&[("host", "LOCALHOST")], false),
+            (&[("host", "games.example:80")], false),
+            (&[("host", "evil.example")], true),
+            (&[("host", "127.0.0.1.evil.example:8080")], true),
+            (&[], true),
+            (&[("host", "localhost:1"), ("origin", "http://localhost:1")], false),
+            (&[("host", "localhost:1"), ("origin", "http://localhost:2")], true),
+            (&[("host", "localhost:1"), ("origin", "null")], true),
+            (&[("host", "localhost:1"), ("sec-fetch-site", "cross-site")], true),
+            (&[("host", "localhost:1"), ("sec-fetch-site", "same-origin")], false),
+        ] {
+            let wanted = refused.then_some(StatusCode::FORBIDDEN);
+            assert_eq!(ask(&guard, headers, "/api/v1/moves"), wanted, "{headers:?}");
+        }
+    }
+
+    #[test]
+    fn the_token_is_asked_for() {
+        let guard = Guard { token: Some("abc".into()), hosts: Vec::new() };
+        let host = ("host", "10.0.0.1:8080");
+        let refused = Some(StatusCode::UNAUTHORIZED);
+        assert_eq!(ask(&guard, &[host], "/api/v1/games"), refused);
+        assert_eq!(ask(&guard, &[host, ("authorization", "Bearer abd")], "/api/v1/games"), refused);
+        assert_eq!(ask(&guard, &[host, ("authorization", "Bearer abc")], "/api/v1/games"), None);
+        assert_eq!(ask(&guard, &[host], "/api/v1/jobs/1/events?token=abc"), None);
+    }
+}

@@ -1,0 +1,152 @@
+//! Work that takes longer than a request: rollouts and deep searches, one at a time, with progress and a way to stop.
+
+use crate::fault::Fault;
+use crate::limits;
+use crate::plays::fresh_id;
+use adept_trainer::run::Cancel;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+use tokio::sync::{Semaphore, watch};
+
+/// What a job has come to.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct State {
+    id: String,
+    kind: &'static str,
+    /// `waiting`, `running`, `done`, `failed` or `stopped`.
+    state: &'static str,
+    /// The finished share, from 0 to 1.
+    share: f64,
+    /// The result; while it runs, what is known so far.
+    result: Option<Value>,
+    error: Option<Value>,
+}
+
+impl State {
+    pub(crate) fn is_over(&self) -> bool {
+        !matches!(self.state, "waiting" | "running")
+    }
+}
+
+/// How a job says what it has come to, and asks whether to stop.
+pub(crate) struct Report {
+    state: Arc<watch::Sender<State>>,
+    pub(crate) cancel: Cancel,
+    began: Instant,
+}
+
+impl Report {
+    pub(crate) fn share(&self, share: f64) {
+        self.state.send_modify(|state| state.share = share);
+        if self.began.elapsed() >= limits::JOB {
+            self.cancel.cancel();
+        }
+    }
+
+    pub(crate) fn found(&self, share: f64, result: Value) {
+        self.state.send_modify(|state| state.result = Some(result));
+        self.share(share);
+    }
+}
+
+struct Job {
+    state: Arc<watch::Sender<State>>,
+    cancel: Cancel,
+}
+
+pub(crate) struct Jobs {
+    all: Mutex<VecDeque<Job>>,
+    turn: Arc<Semaphore>,
+}
+
+impl Default for Jobs {
+    fn default() -> Self {
+        Self { all: Mutex::default(), turn: Arc::new(Semaphore::new(1)) }
+    }
+}
+
+impl Jobs {
+    fn all(&self) -> MutexGuard<'_, VecDeque<Job>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts a job when those before it are over. `work` returns its result.
+    pub(crate) fn start(
+        &self,
+        kind: &'static str,
+        work: impl FnOnce(&Report) -> Result<Value, Fault> + Send + 'static,
+    ) -> Result<String, Fault> {
+        let mut all = self.all();
+        let unfinished = all.iter().filter(|job| !job.state.borrow().is_over()).count();
+        if unfinished >= limits::UNFINISHED_JOBS {
+            return Err(Fault::busy(format!("{unfinished} jobs are waiting or running: try again later")));
+        }
+        if all.len() >= limits::JOBS
+            && let Some(oldest) = all.iter().position(|job| job.state.borrow().is_over())
+        {
+            all.remove(oldest);
+        }
+        let (id, cancel) = (fresh_id(), Cancel::default());
+        let first = State { id: id.clone(), kind, state: "waiting", share: 0.0, result: None, error: None };
+        let state = Arc::new(watch::Sender::new(first));
+        all.push_back(Job { state: state.clone(), cancel: cancel.clone() });
+        let turn = self.turn.clone();
+        tokio::spawn(async move {
+            let Ok(permit) = turn.acquire_owned().await else { return };
+            let end = state.clone();
+            let stopped = cancel.clone();
+            let work = move || {
+                let report = Report { state: state.clone(), cancel, began: Instant::now() };
+                if report.cancel.requested() {
+                    return Err(Fault::busy("stopped before it began"));
+                }
+                state.send_modify(|state| state.state = "running");
+                let found = work(&report);
+                drop(permit);
+                found
+            };
+            let found = tokio::task::spawn_blocking(work).await;
+            end.send_modify(|state| match found {
+                Ok(Ok(result)) => {
+                    state.result = Some(result);
+                    state.state = if stopped.requested() { "stopped" } else { "done" };
+                    state.share = if stopped.requested() { state.share } else { 1.0 };
+                }
+                Ok(Err(_)) if stopped.requested() => state.state = "stopped",
+                Ok(Err(fault)) => {
+                    state.state = "failed";
+                    state.error = Some(fault.to_json()["error"].clone());
+                }
+                Err(error) => {
+                    state.state = "failed";
+                    let fault = Fault::request(format!("a fault of the server: {error}"));
+                    state.error = Some(fault.to_json()["error"].clone());
+                }
+            });
+        });
+        Ok(id)
+    }
+
+    /// What a job says, now and later.
+    pub(crate) fn watch(&self, id: &str) -> Result<watch::Receiver<State>, Fault> {
+        let all = self.all();
+        let job = all.iter().find(|job| job.state.borrow().id == id);
+        Ok(job.ok_or_else(|| Fault::missing("no such job: old ones are forgotten"))?.state.subscribe())
+    }
+
+    /// Asks a job to stop.
+    pub(crate) fn stop(&self, id: &str) -> Result<(), Fault> {
+        let all = self.all();
+        let job = all.iter().find(|job| job.state.borrow().id == id);
+        job.ok_or_else(|| Fault::missing("no such job: old ones are forgotten"))?.cancel.cancel();
+        Ok(())
+    }
+
+    /// Asks all jobs to stop.
+    pub(crate) fn stop_all(&self) {
+        self.all().iter().for_each(|job| job.cancel.cancel());
+    }
+}

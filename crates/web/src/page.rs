@@ -1,0 +1,36 @@
+//! The page: its files are part of the program.
+
+use crate::fault::Fault;
+use axum::extract::Path;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+const FILES: &[(&str, &str)] = &[];
+
+const INDEX: &str = "";
+
+pub(crate) async fn index() -> Response {
+    sent("index.html", INDEX)
+}
+
+pub(crate) async fn file(Path(name): Path<String>) -> Response {
+    match FILES.iter().find(|(known, _)| *known == name) {
+        Some((name, text)) => sent(name, text),
+        None => Fault::missing("the page has no such file").into_response(),
+    }
+}
+
+/// The pictures of browser tabs are not asked for again.
+pub(crate) async fn icon() -> StatusCode {
+    StatusCode::NO_CONTENT
+}
+
+fn sent(name: &str, text: &'static str) -> Response {
+    let kind = match name.rsplit('.').next() {
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        _ => "text/html; charset=utf-8",
+    };
+    ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "no-cache")], text).into_response()
+}

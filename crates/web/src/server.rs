@@ -1,0 +1,174 @@
+//! Accepts connections until it is asked to stop.
+
+use crate::api::{self, App};
+use crate::compute::Compute;
+use crate::extra::{self, Extra};
+use crate::guard::{Guard, guard};
+use crate::jobs::Jobs;
+use crate::limits;
+use crate::page;
+use crate::plays::{Plays, fresh_id};
+use crate::shelf::{Finder, Named, Shelf, find_for};
+use adept_lab::Catalogue;
+use adept_trainer::run::Cancel;
+use axum::Router;
+use axum::middleware;
+use axum::routing::get;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tower_http::catch_panic::CatchPanicLayer;
+
+/// What to serve, and where.
+#[derive(Clone)]
+pub struct ServeOptions {
+    /// Address and port; port 0 takes any that is free.
+    pub listen: String,
+    /// Names by which it may be asked, beside `localhost` and addresses.
+    pub hosts: Vec<String>,
+    /// The token that requests must show. By default there is none on loopback, and a fresh one elsewhere.
+    pub token: Option<String>,
+    /// Agents beside the published checkpoints.
+    pub agents: Vec<Named>,
+    /// The folder of published checkpoints.
+    pub published: PathBuf,
+    /// The folder of runs.
+    pub runs: PathBuf,
+    /// Questions in the words of other programs.
+    pub extras: Vec<Arc<dyn Extra>>,
+}
+
+/// Why it cannot serve.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The address is taken, or not of this machine.
+    #[error("{address}: {source}")]
+    Listen {
+        /// The address.
+        address: String,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The threads cannot be started.
+    #[error("threads: {0}")]
+    Threads(std::io::Error),
+}
+
+/// How long answers may take that are under way when it is asked to stop.
+const GOODBYE: Duration = Duration::from_secs(5);
+
+/// How often it asks whether to stop.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// Serves until `cancel` is requested. `ready` gets the address, and the token if one is needed.
+///
+/// # Errors
+/// See [`ServeError`].
+pub fn serve(
+    games: &dyn Catalogue,
+    options: &ServeOptions,
+    cancel: &Cancel,
+    ready: impl FnOnce(SocketAddr, Option<&str>),
+) -> Result<(), ServeError> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(threads)
+        .max_blocking_threads(threads + 4)
+        .enable_all()
+        .build()
+        .map_err(ServeError::Threads)?;
+    let (finder, questions) = Finder::new();
+    std::thread::scope(|scope| {
+        scope.spawn(move || find_for(games, &questions));
+        let shelf = Shelf::new(finder, games.names(), &options.agents, &options.published);
+        let app = Arc::new(App {
+            shelf,
+            plays: Plays::default(),
+            jobs: Jobs::default(),
+            compute: Compute::new(threads),
+            runs: options.runs.clone(),
+        });
+        let done = runtime.block_on(listen(app.clone(), options, cancel, ready));
+        app.jobs.stop_all();
+        drop(app);
+        // Work that nobody waits for ends with the process.
+        runtime.shutdown_timeout(GOODBYE);
+        done
+    })
+}
+
+async fn listen(
+    app: Arc<App>,
+    options: &ServeOptions,
+    cancel: &Cancel,
+    ready: impl FnOnce(SocketAddr, Option<&str>),
+) -> Result<(), ServeError> {
+    let failed = |source| ServeError::Listen { address: options.listen.clone(), source };
+    let listener = TcpListener::bind(&options.listen).await.map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    let token = options.token.clone().or_else(|| (!address.ip().is_loopback()).then(fresh_id));
+    ready(address, token.as_deref());
+    let checks = Arc::new(Guard { token, hosts: options.hosts.clone() });
+    let routes = Router::new()
+        .route("/", get(page::index))
+        .route("/page/{name}", get(page::file))
+        .route("/favicon.ico", get(page::icon))
+        .nest("/api/v1", api::routes())
+        .merge(extra::routes(&options.extras))
+        .fallback(api::unknown)
+        .layer(CatchPanicLayer::new())
+        .layer(middleware::from_fn_with_state(checks, guard))
+        .with_state(app);
+    let service = TowerToHyperService::new(routes);
+    let (graceful, free) = (GracefulShutdown::new(), Arc::new(Semaphore::new(limits::CONNECTIONS)));
+    loop {
+        let stop = async {
+            while !cancel.requested() {
+                tokio::time::sleep(GLANCE).await;
+            }
+        };
+        let accepted = tokio::select! {
+            accepted = next(&listener, &free) => accepted,
+            () = stop => break,
+        };
+        let (stream, permit) = accepted;
+        let served = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(limits::READING)
+            .max_buf_size(64 << 10)
+            .serve_connection(TokioIo::new(stream), service.clone());
+        let served = graceful.watch(served);
+        tokio::spawn(async move {
+            // A client that goes away is no fault.
+            let _ = served.await;
+            drop(permit);
+        });
+    }
+    let _ = tokio::time::timeout(GOODBYE, graceful.shutdown()).await;
+    Ok(())
+}
+
+/// The next connection, when there is room for one.
+async fn next(
+    listener: &TcpListener,
+    free: &Arc<Semaphore>,
+) -> (TcpStream, Option<tokio::sync::OwnedSemaphorePermit>) {
+    let permit = free.clone().acquire_owned().await.ok();
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let _ = stream.set_nodelay(true);
+                return (stream, permit);
+            }
+            // There are too many open files, or the client has gone again.
+            Err(_) => tokio::time::sleep(GLANCE).await,
+        }
+    }
+}

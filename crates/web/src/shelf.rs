@@ -1,0 +1,317 @@
+//! The games and agents that may be asked: those named at the start, the published checkpoints, and the agents of each game.
+
+use crate::fault::Fault;
+use crate::limits;
+use adept_arena::naming::{self, AgentSpec};
+use adept_arena::search::{Budget, SearchOptions};
+use adept_game::{GameError, GameInfo};
+use adept_lab::{AnyGame, Catalogue};
+use adept_model::checkpoint;
+use adept_play::{AgentText, AnyRoom};
+use serde::Serialize;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// An agent named at the start.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// Its name, as commands take it.
+    pub text: String,
+    /// Its game.
+    pub game: String,
+    /// Whether the best checkpoint of a run plays, in place of the latest.
+    pub best: bool,
+}
+
+/// An agent, as requests name it.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Entry {
+    pub(crate) id: String,
+    pub(crate) game: String,
+    /// `checkpoint` or `built-in`.
+    pub(crate) kind: &'static str,
+    pub(crate) about: String,
+    /// Whether it has values, so that it can be asked for them.
+    pub(crate) values: bool,
+    #[serde(skip)]
+    text: String,
+    #[serde(skip)]
+    best: bool,
+}
+
+/// A game that was found, with its opened agents.
+#[derive(Clone)]
+pub(crate) struct Found {
+    pub(crate) game: Arc<dyn AnyGame>,
+    pub(crate) room: Arc<dyn AnyRoom>,
+    pub(crate) info: Arc<GameInfo>,
+}
+
+type Answer = Result<Arc<dyn AnyGame>, GameError>;
+type Question = (String, Sender<Answer>);
+
+/// Asks a catalogue that lives in another thread.
+#[derive(Clone)]
+pub(crate) struct Finder(Sender<Question>);
+
+impl Finder {
+    pub(crate) fn new() -> (Self, Receiver<Question>) {
+        let (sender, receiver) = mpsc::channel();
+        (Self(sender), receiver)
+    }
+
+    fn find(&self, name: &str) -> Answer {
+        let (sender, receiver) = mpsc::channel();
+        let gone = || GameError::new("the server is stopping");
+        self.0.send((name.into(), sender)).map_err(|_| gone())?;
+        receiver.recv().map_err(|_| gone())?
+    }
+}
+
+/// Answers a [`Finder`] until it and all its copies are dropped.
+pub(crate) fn find_for(games: &dyn Catalogue, questions: &Receiver<Question>) {
+    for (name, sender) in questions {
+        // Who asked may have gone.
+        let _ = sender.send(games.find(&name));
+    }
+}
+
+pub(crate) struct Shelf {
+    finder: Finder,
+    /// Names of the default rule sets.
+    names: Vec<String>,
+    entries: Vec<Entry>,
+    rooms: Mutex<HashMap<String, Found>>,
+}
+
+impl Shelf {
+    /// The agents named at the start come first, then the checkpoints under `published`.
+    pub(crate) fn new(finder: Finder, names: Vec<String>, named: &[Named], published: &Path) -> Self {
+        let mut entries: Vec<Entry> = named.iter().map(entry_of).collect();
+        for path in checkpoints_in(published) {
+            let inside = path.strip_prefix(published).unwrap_or(&path).display().to_string();
+            let Ok(manifest) = checkpoint::manifest(&path) else { continue };
+            let short = path.file_name().map_or_else(|| inside.clone(), |name| name.to_string_lossy().into());
+            let is_taken = |id: &str| entries.iter().any(|entry| entry.id == id);
+            let id = if is_taken(&short) { inside } else { short };
+            if is_taken(&id) {
+                continue;
+            }
+            // Published networks of games that this program does not have are passed over.
+            if finder.find(&manifest.game).is_err() {
+                continue;
+            }
+            let about = manifest.config.get("about").and_then(|about| about.as_str()).unwrap_or_default();
+            entries.push(Entry {
+                id,
+                game: manifest.game.clone(),
+                kind: "checkpoint",
+                about: about.into(),
+                values: !manifest.head.is_policy(),
+                text: path.display().to_string(),
+                best: false,
+            });
+        }
+        Self { finder, names, entries, rooms: Mutex::default() }
+    }
+
+    /// Names of the default rule sets, and of those that agents on the shelf play.
+    pub(crate) fn games(&self) -> Vec<String> {
+        let mut all = self.names.clone();
+        for entry in &self.entries {
+            if !all.contains(&entry.game) {
+                all.push(entry.game.clone());
+            }
+        }
+        all
+    }
+
+    /// Finds a game by its name. Rule files are not found: no name from outside reaches the file system.
+    pub(crate) fn find(&self, name: &str) -> Result<Found, Fault> {
+        let rooms = || self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = rooms().get(name) {
+            return Ok(found.clone());
+        }
+        let head = |name: &str| name.split(':').next().unwrap_or_default().to_string();
+        let is_known = self.games().iter().any(|known| head(known) == head(name));
+        if !is_known || name.len() > limits::TEXT {
+            let names = self.games().join(", ");
+            return Err(Fault::missing(format!("no game named `{name}`; there is {names}")));
+        }
+        let game = self.finder.find(name).map_err(|error| Fault::missing(error.to_string()))?;
+        let info = Arc::new(game.info());
+        let found = Found { room: game.clone().room(limits::PATIENCE), game, info };
+        let mut rooms = rooms();
+        if rooms.len() >= limits::ROOMS {
+            // Rooms in which games are played stay alive in them.
+            rooms.clear();
+        }
+        Ok(rooms.entry(name.into()).or_insert(found).clone())
+    }
+
+    /// The agents of a game: those on the shelf, then its own.
+    pub(crate) fn agents(&self, game: &Found) -> Vec<Entry> {
+        let info = &game.info;
+        let fits = |entry: &&Entry| adept_arena::open::same_game(&entry.game, &info.name);
+        let mut all: Vec<Entry> = self.entries.iter().filter(fits).cloned().collect();
+        let own = info.scripts.iter().chain(&info.deliberators);
+        let built_in = |id: &str, about: &str| Entry {
+            id: id.into(),
+            game: info.name.clone(),
+            kind: "built-in",
+            about: about.into(),
+            values: false,
+            text: id.into(),
+            best: false,
+        };
+        // Names with parameters, such as `equity:T`, are forms.
+        let is_name =
+            |name: &str| !name.rsplit(':').next().unwrap_or_default().chars().all(char::is_uppercase);
+        all.extend(own.filter(|n| is_name(&n.name)).map(|named| built_in(&named.name, &named.about)));
+        if info.is_small && !info.hides && info.zero_sum && !game.game.survey().chance {
+            all.push(built_in("minimax", "perfect play"));
+        }
+        all.push(built_in("random", "any legal move"));
+        all
+    }
+
+    /// The agent that a request names, and its game. The innermost name is that of an agent in the list; before it may stand what
+    /// commands know: `search:2:`, `screen:8:SMALL:`, `epsilon:0.1:`.
+    pub(crate) fn agent(&self, name: &str, game: Option<&str>) -> Result<(Found, AgentText), Fault> {
+        if name.len() > limits::TEXT {
+            return Err(Fault::request("the name of the agent is too long"));
+        }
+        if let Some(entry) = self.entries.iter().find(|entry| entry.id == name) {
+            return Ok((self.game_of(entry, game)?, entry.agent(name)));
+        }
+        let spec = AgentSpec::parse(name).map_err(Fault::request)?;
+        let inner = spec.name();
+        let entry = self.entries.iter().find(|entry| entry.id == inner);
+        let found = match (entry, game) {
+            (Some(entry), game) => self.game_of(entry, game)?,
+            (None, Some(game)) => self.find(game)?,
+            (None, None) => {
+                return Err(Fault::missing(format!(
+                    "no agent named `{inner}` is on the shelf; an agent of a game needs its name as `game`"
+                )));
+            }
+        };
+        let all = self.agents(&found);
+        let known = |name: &str| {
+            all.iter().find(|entry| entry.id == name).ok_or_else(|| {
+                let ids: Vec<&str> = all.iter().map(|entry| &*entry.id).collect();
+                Fault::missing(format!("no agent named `{name}` for {}: {}", found.info.name, ids.join(", ")))
+            })
+        };
+        let innermost = known(inner)?;
+        if let Some(screen) = spec.screen() {
+            known(&screen.name)?;
+        }
+        bounded(&spec, game_has_chance(&found))?;
+        let path = |name: &str, _| all.iter().find(|entry| entry.id == name).map(|entry| entry.text.clone());
+        let text = naming::map_path(name, &mut { path });
+        Ok((found, AgentText { name: name.into(), text, best: innermost.best }))
+    }
+
+    /// The game of an agent, or the one that a request names if the agent plays it too.
+    fn game_of(&self, entry: &Entry, game: Option<&str>) -> Result<Found, Fault> {
+        let found = self.find(game.unwrap_or(&entry.game))?;
+        match adept_arena::open::same_game(&entry.game, &found.info.name) {
+            true => Ok(found),
+            false => {
+                let (id, plays, asked) = (&entry.id, &entry.game, &found.info.name);
+                Err(Fault::missing(format!("`{id}` plays {plays}, not {asked}")))
+            }
+        }
+    }
+
+    /// The name with which a job calls the agent: its path.
+    pub(crate) fn named(&self) -> usize {
+        self.entries.len()
+    }
+}
+
+impl Entry {
+    fn agent(&self, name: &str) -> AgentText {
+        AgentText { name: name.into(), text: self.text.clone(), best: self.best }
+    }
+}
+
+fn game_has_chance(found: &Found) -> bool {
+    found.game.survey().chance
+}
+
+/// Refuses what takes too long or reads files.
+fn bounded(spec: &AgentSpec, has_chance: bool) -> Result<(), Fault> {
+    let refuse = |message: String| Err(Fault::request(message));
+    if spec.tables().is_some() {
+        return refuse(
+            "`known:` names tables of this machine: name such agents where the server is started".into(),
+        );
+    }
+    let search = match spec {
+        AgentSpec::Optimal(_) => {
+            return refuse(
+                "`optimal:` searches a whole game: name such agents where the server is started".into(),
+            );
+        }
+        AgentSpec::Model { search, .. } => search.as_ref(),
+        AgentSpec::Named(_) => None,
+    };
+    let Some(SearchOptions { budget, threads, filter, .. }) = search else { return Ok(()) };
+    let (with, without) = limits::PLIES;
+    let plies = if has_chance { with } else { without };
+    let fits = match *budget {
+        Budget::Plies(n) => n <= plies,
+        Budget::Time(time) => time <= limits::SEARCH,
+        Budget::Nodes(nodes) => nodes <= limits::NODES,
+    };
+    let (keep, margin) = limits::FILTER;
+    let is_narrow = filter.keep.iter().all(|kept| *kept <= keep) && filter.margin <= margin;
+    match fits && is_narrow && *threads == 1 {
+        true => Ok(()),
+        false => refuse(format!(
+            "a search here takes at most {plies} plies, {} seconds or {} positions, on one thread, and keeps at most {keep} moves \
+             and those within {margin}",
+            limits::SEARCH.as_secs(),
+            limits::NODES
+        )),
+    }
+}
+
+fn entry_of(named: &Named) -> Entry {
+    let spec = AgentSpec::parse(&named.text);
+    let inner = spec.as_ref().map_or(&*named.text, AgentSpec::name).to_string();
+    let manifest =
+        checkpoint::locate(Path::new(&inner), named.best).and_then(|path| checkpoint::manifest(&path)).ok();
+    let about = manifest.as_ref().and_then(|manifest| manifest.config.get("about")?.as_str());
+    // Whoever asks sees the last part of a path.
+    let last = |path: &str| PathBuf::from(path).file_name().map(|name| name.to_string_lossy().into_owned());
+    Entry {
+        id: naming::map_path(&named.text, &mut |path, _| last(path)),
+        game: named.game.clone(),
+        kind: if manifest.is_some() { "checkpoint" } else { "built-in" },
+        about: about.unwrap_or_default().into(),
+        values: manifest.is_none_or(|manifest| !manifest.head.is_policy()),
+        text: named.text.clone(),
+        best: named.best,
+    }
+}
+
+/// Folders of checkpoints below a folder, at most three levels deep, without runs.
+fn checkpoints_in(folder: &Path) -> Vec<PathBuf> {
+    let (mut found, mut left) = (Vec::new(), vec![(folder.to_path_buf(), 0)]);
+    while let Some((folder, depth)) = left.pop() {
+        if folder.join("manifest.json").is_file() {
+            found.push(folder);
+            continue;
+        }
+        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+        let below = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir());
+        left.extend(below.filter(|path| depth < 3 && !path.ends_with("runs")).map(|path| (path, depth + 1)));
+    }
+    found.sort();
+    found
+}

@@ -1,0 +1,182 @@
+//! What the API answers.
+
+use crate::client::{Server, options, published};
+use adept_arena::{inspect, open};
+use adept_builtin::backgammon::Backgammon;
+use serde_json::{Value, json};
+
+const OPENING: &str = "24:2 13:5 8:3 6:5/24:2 13:5 8:3 6:5 31";
+
+#[test]
+fn games_and_agents_are_listed() {
+    let server = Server::start();
+    let (_, games) = server.get("/games");
+    let names: Vec<&str> =
+        games["games"].as_array().unwrap().iter().map(|g| g["name"].as_str().unwrap()).collect();
+    for name in ["tictactoe", "backgammon", "connect-four", "holdem:limit:2"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    let backgammon = games["games"].as_array().unwrap().iter().find(|g| g["name"] == "backgammon").unwrap();
+    assert_eq!(backgammon["classes"].as_array().unwrap().len(), 6);
+    assert_eq!((&backgammon["scale"], &backgammon["unit"]), (&json!(3.0), &json!("points")));
+    let (_, agents) = server.get("/agents?game=backgammon");
+    let ids: Vec<&str> =
+        agents["agents"].as_array().unwrap().iter().map(|a| a["id"].as_str().unwrap()).collect();
+    for id in ["small-88-24", "expert-512-64", "pubeval", "random"] {
+        assert!(ids.contains(&id), "{ids:?}");
+    }
+    assert!(!ids.contains(&"minimax"));
+    assert!(server.get("/agents?game=chess").0 == 404);
+}
+
+#[test]
+fn values_are_those_of_the_library() {
+    let server = Server::start();
+    let game = Backgammon::default();
+    let (mut bound, _) = open::open(&game, &published().join("backgammon/small-88-24"), false).unwrap();
+    let at = inspect::read(&game, &[OPENING]).unwrap().pop().unwrap();
+    let wanted = json!(inspect::inspect(&game, &mut bound, &at, OPENING.into(), false).unwrap());
+    let found = server.done("/evaluate", &json!({ "agent": "small-88-24", "positions": [OPENING, OPENING] }));
+    // Text of 32-bit numbers reads as 64-bit ones.
+    let wanted: Value = serde_json::from_str(&wanted.to_string()).unwrap();
+    assert_eq!(found["values"], json!([wanted, wanted]));
+    let with_dice = json!({ "agent": "small-88-24", "position": "4HPwATDgc/ABMA", "dice": "31" });
+    let moves = server.done("/moves", &with_dice);
+    assert_eq!(moves["moves"], wanted["moves"]);
+    assert_eq!(moves["moves"][0]["move"], "8/5 6/5");
+    let deeper = json!({ "agent": "search:2,root=3,keep=1,margin=0:small-88-24", "position": OPENING });
+    assert_eq!(server.done("/moves", &deeper)["moves"][0]["move"], "8/5 6/5");
+}
+
+#[test]
+fn a_game_is_played_to_its_end() {
+    let server = Server::start();
+    let begin = json!({ "game": "tictactoe", "opponent": "minimax", "seat": 2, "seed": 5 });
+    let mut play = server.done("/plays", &begin);
+    let path = format!("/plays/{}", play["id"].as_str().unwrap());
+    assert_eq!((play["events"].as_array().unwrap().len(), &play["your_turn"]), (1, &json!(true)));
+    let first = play["position"].clone();
+    while play["over"] == false {
+        let (turn, action) = (play["turn"].clone(), play["moves"][0]["move"].clone());
+        let next = server.done(&format!("{path}/moves"), &json!({ "move": action, "turn": turn }));
+        let (status, refused) =
+            server.post(&format!("{path}/moves"), &json!({ "move": action, "turn": turn }));
+        assert_eq!((status, &refused["error"]["kind"]), (409, &json!("game")));
+        play = next;
+    }
+    assert!(play["outcome"]["utility"].as_f64().unwrap() <= 0.0, "{play}");
+    assert_eq!(server.get(&path), (200, play.clone()));
+    while play["can_undo"] == true {
+        play = server.done(&format!("{path}/undo"), &json!({}));
+    }
+    assert_eq!(play["position"], first);
+    // The same moves lead to the same answers.
+    let again = server.done(&format!("{path}/moves"), &json!({ "move": play["moves"][0]["move"] }));
+    assert_eq!(again["events"][0], play["events"][0]);
+    assert_eq!(server.post(&format!("{path}/moves"), &json!({ "move": "11" })).0, 422);
+    assert_eq!(server.done(&format!("{path}/resign"), &json!({}))["over"], true);
+    assert_eq!(server.delete(&path).0, 200);
+    assert_eq!(server.get(&path).0, 404);
+}
+
+#[test]
+fn a_finished_game_is_analysed() {
+    let server = Server::start();
+    let begin = json!({ "game": "backgammon", "opponent": "small-88-24", "seed": 3 });
+    let mut play = server.done("/plays", &begin);
+    let path = format!("/plays/{}", play["id"].as_str().unwrap());
+    let hints = server.get(&format!("{path}/hints")).1;
+    assert_eq!(hints["value"]["moves"].as_array().unwrap().len(), play["moves"].as_array().unwrap().len());
+    assert_eq!(server.get(&format!("{path}/analysis")).0, 422, "the game is not over");
+    let mut moves = 0;
+    while play["over"] == false {
+        let best = &server.get(&format!("{path}/hints")).1["value"]["moves"][0]["move"];
+        play = server.done(&format!("{path}/moves"), &json!({ "move": best }));
+        moves += 1;
+    }
+    let (status, analysis) = server.get(&format!("{path}/analysis"));
+    assert_eq!(status, 200, "{analysis}");
+    // Who plays what the judge finds best loses nothing.
+    for player in analysis["players"].as_array().unwrap() {
+        assert_eq!((&player["loss"], &player["wrong"]), (&json!(0.0), &json!(0)), "{analysis}");
+    }
+    assert!(analysis["players"][0]["decisions"].as_u64().unwrap() <= moves);
+    let luck: f64 = analysis["rolls"].as_array().unwrap().iter().map(|r| r["luck"].as_f64().unwrap()).sum();
+    assert!((luck - analysis["players"][0]["luck"].as_f64().unwrap()).abs() < 1e-9);
+}
+
+#[test]
+fn hidden_cards_stay_hidden() {
+    let server = Server::start();
+    // The hands of both seats stand behind the colon, an unknown one is empty: `r:8dKh|`.
+    let seen_by = |seat: usize| {
+        let begin = json!({ "game": "holdem:limit:2", "opponent": "limit-2", "seed": 1, "seat": seat });
+        let play = server.done("/plays", &begin);
+        let hints = server.get(&format!("/plays/{}/hints", play["id"].as_str().unwrap())).1;
+        let position = play["position"].as_str().unwrap().to_string();
+        let hands = position.split(':').nth(1).unwrap().split('/').next().unwrap();
+        let hands: Vec<String> = hands.split('|').map(String::from).collect();
+        (hands, json!([play, hints]).to_string())
+    };
+    for (seat, other) in [(1, 2), (2, 1)] {
+        let (mine, told) = seen_by(seat);
+        assert_eq!((mine[seat - 1].len(), mine[other - 1].len()), (4, 0), "{mine:?}");
+        let theirs = seen_by(other).0[other - 1].clone();
+        assert!(theirs.len() == 4 && !told.contains(&theirs), "{theirs} is told in {told}");
+    }
+}
+
+#[test]
+fn jobs_run_to_their_end_or_are_stopped() {
+    let server = Server::start();
+    let job = json!({ "kind": "rollout", "agent": "small-88-24", "position": OPENING, "trials": 36, "truncate": 3 });
+    let id = server.done("/jobs", &job)["id"].as_str().unwrap().to_string();
+    let (status, events) = server.ask_with("GET", &format!("/api/v1/jobs/{id}/events"), &[], "");
+    assert_eq!(status, 200);
+    let last = events.rsplit("data: ").next().unwrap().trim();
+    let last: Value = serde_json::from_str(last).unwrap_or_else(|e| panic!("{e}: {events}"));
+    assert!(events.contains("event: end"), "{events}");
+    assert_eq!((&last["state"], &last["result"]["rollouts"][0]["trials"]), (&json!("done"), &json!(36)));
+    assert_eq!(server.get(&format!("/jobs/{id}")).1, last);
+    let long = json!({ "kind": "rollout", "agent": "expert-512-64", "position": OPENING, "trials": 100_000 });
+    let id = server.done("/jobs", &long)["id"].as_str().unwrap().to_string();
+    assert_eq!(server.delete(&format!("/jobs/{id}")).0, 200);
+    let (_, events) = server.ask_with("GET", &format!("/api/v1/jobs/{id}/events"), &[], "");
+    assert!(events.contains("stopped"), "{events}");
+    let search = json!({ "kind": "search", "agent": "small-88-24", "position": OPENING, "plies": 2 });
+    let id = server.done("/jobs", &search)["id"].as_str().unwrap().to_string();
+    server.ask_with("GET", &format!("/api/v1/jobs/{id}/events"), &[], "");
+    let (_, found) = server.get(&format!("/jobs/{id}"));
+    assert_eq!((&found["state"], &found["result"]["plies"]), (&json!("done"), &json!(2)), "{found}");
+    let faulty = json!({ "kind": "rollout", "agent": "small-88-24", "position": "nowhere", "trials": 36 });
+    let id = server.done("/jobs", &faulty)["id"].as_str().unwrap().to_string();
+    server.ask_with("GET", &format!("/api/v1/jobs/{id}/events"), &[], "");
+    let (_, found) = server.get(&format!("/jobs/{id}"));
+    assert_eq!((&found["state"], &found["error"]["kind"]), (&json!("failed"), &json!("game")), "{found}");
+}
+
+#[test]
+fn named_agents_stand_on_the_shelf() {
+    let path = published().join("backgammon/single-256-32");
+    let agents = vec![Server::named(&path, "backgammon")];
+    let server = Server::with(adept_web::ServeOptions { agents, published: "missing".into(), ..options() });
+    let (_, found) = server.get("/agents?game=backgammon");
+    assert_eq!(found["agents"][0]["id"], "single-256-32");
+    assert!(!found.to_string().contains("checkpoints"), "no path is told: {found}");
+    server.done("/moves", &json!({ "agent": "single-256-32", "position": OPENING }));
+    let both = json!({ "agent": "search:2:screen:4:single-256-32:single-256-32", "position": OPENING });
+    server.done("/moves", &both);
+}
+
+#[test]
+fn the_document_names_all_that_is_there() {
+    let server = Server::start();
+    let (_, document) = server.get("/openapi.json");
+    let paths: Vec<&String> = document["paths"].as_object().unwrap().keys().collect();
+    assert_eq!(paths.len(), 17, "{paths:?}");
+    for path in paths {
+        let asked = path.replace("{id}", "nothing");
+        let (status, answer) = server.ask_with("GET", &asked, &[], "");
+        assert!(!answer.contains("nothing is at"), "{path}: {status} {answer}");
+    }
+}

@@ -1,0 +1,5 @@
+//! The server as clients see it, over real connections.
+
+mod api;
+mod client;
+mod safety;
