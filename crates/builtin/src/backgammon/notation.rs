@@ -92,6 +92,10 @@ fn collect(
         plays.insert(steps);
         return;
     }
+    // Checkers only go down, so the highest place that still differs has one too many. Sides compare by their highest place first.
+    if position.own <= after.own {
+        return;
+    }
     for (i, &die) in dice.iter().enumerate().filter(|(i, die)| !dice[..*i].contains(die)) {
         for step in moves::steps(position, die) {
             // Equal dice: the checkers from the highest place first.

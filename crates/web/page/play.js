@@ -1,0 +1,400 @@
+// A game in progress: the board, what happened, what an agent thinks, and the analysis after the end.
+
+import { analysisPanel } from './analysis.js';
+import { agents, gameInfo, games, get, post } from './api.js';
+import { boardFor, isCheckers, seatName, titleOf, variantOf } from './boards.js';
+import { button, calm, h, kept, put } from './dom.js';
+import { announce, ask, showRules } from './frame.js';
+import { Thoughts } from './thoughts.js';
+
+const REMEMBERED = 20;
+const PAUSE = { chance: 420, move: 620, all: 4000 };
+
+/** Remembers with which settings a game was begun, so that it can be begun again. */
+function remember({ id, game, opponent, seat, over }) {
+  const others = kept.get('plays', []).filter((play) => play.id !== id);
+  kept.set('plays', [{ id, game, opponent, seat, over }, ...others].slice(0, REMEMBERED));
+}
+
+/** A game that was just begun, so that its view need not ask for it. */
+let fresh = null;
+
+/** Begins a game and goes to it. */
+export async function beginPlay(settings, signal) {
+  fresh = await post('/plays', settings, signal);
+  location.hash = `#/play/${fresh.id}`;
+}
+
+export async function playView(root, [id], signal) {
+  const asked = fresh?.id === id ? fresh : get(`/plays/${id}`, signal);
+  const about = games().catch(() => []);
+  fresh = null;
+  let play;
+  try {
+    play = await asked;
+  } catch (error) {
+    if (error.status !== 404) throw error;
+    gone(root, id, signal);
+    return 'A lost game';
+  }
+  const view = new PlayView(root, play, signal);
+  view.start();
+  about.then(() => gameInfo(play.game)).then((info) => view.learn(info)).catch(() => {});
+  return titleOf(play.game);
+}
+
+function gone(root, id, signal) {
+  const settings = kept.get('plays', []).find((play) => play.id === id);
+  put(
+    root,
+    h('h1', null, 'This game is no longer there'),
+    h('p', null, 'The server keeps games in memory. It has forgotten this one or was started anew.'),
+    h(
+      'p',
+      { class: 'row' },
+      settings && button(`New game of ${titleOf(settings.game)} with the same settings`, (event) => ask(event.target, () => beginPlay({ game: settings.game, opponent: settings.opponent, seat: settings.seat }, signal)), { class: 'main' }),
+      h('a', { class: 'button', href: '#/' }, 'Choose a game'),
+    ),
+  );
+}
+
+class PlayView {
+  constructor(root, play, signal) {
+    this.signal = signal;
+    this.play = play;
+    this.info = { name: play.game, hides: true, zero_sum: false, classes: [], scale: 1, rules: null };
+    this.at = play.events.length;
+    this.showing = 0;
+    this.root = root;
+  }
+
+  start() {
+    const { play } = this;
+    this.board = boardFor({ game: { name: play.game }, seat: play.seat, players: play.players, onmove: (move) => this.move(move) }, play.position);
+    this.thoughts = new Thoughts({ game: this.info, onpeek: (move) => this.peek(move), onpick: (move) => this.move(move) });
+    this.parts = {
+      status: h('p', { class: 'status' }),
+      tools: h('div', { class: 'row tools' }),
+      steps: h('div', { class: 'row steps', role: 'group', 'aria-label': 'Step through the game' }),
+      news: h('div', { class: 'news' }),
+      list: h('ol', { class: 'events' }),
+      agent: h('select', { 'aria-label': 'Who thinks', onchange: () => this.think() }),
+      analysis: h('section', { class: 'panel', hidden: true }),
+    };
+    this.thinking = h(
+      'details',
+      { class: 'panel', open: kept.get('thinks', false) },
+      h('summary', null, h('h2', null, 'What it thinks')),
+      h('div', { class: 'stack' }, this.parts.agent, this.thoughts.element),
+    );
+    this.thinking.addEventListener('toggle', () => {
+      kept.set('thinks', this.thinking.open);
+      this.think();
+    });
+    put(
+      this.root,
+      h('header', { class: 'page-head' }, h('h1', null, titleOf(play.game)), h('p', { class: 'quiet' }, this.subtitle()), this.parts.tools),
+      h(
+        'div',
+        { class: 'play' },
+        h('div', { class: 'board-side' }, this.parts.status, this.board.element, this.parts.news),
+        h(
+          'div',
+          { class: 'text-side' },
+          this.parts.analysis,
+          this.thinking,
+          h('section', { class: 'panel' }, h('h2', null, 'Moves'), this.parts.steps, this.parts.list),
+        ),
+      ),
+    );
+    for (const name of ['pointerdown', 'keydown']) this.root.addEventListener(name, () => this.hurry());
+    this.fillAgents();
+    this.update(play, false);
+  }
+
+  subtitle() {
+    const { game, opponent, seat, players } = this.play;
+    return [variantOf(game), `against ${opponent}`, (players > 2 || !isCheckers(game)) && `you are ${seatName(game, seat)}`].filter(Boolean).join(' · ');
+  }
+
+  /** More about the game has become known. */
+  learn(info) {
+    Object.assign(this.info, info);
+    this.drawTools();
+    this.drawAnalysis();
+    this.think();
+  }
+
+  async fillAgents() {
+    const { opponent, game } = this.play;
+    const all = await agents(game).catch(() => []);
+    const names = new Set([opponent, ...all.filter((agent) => agent.values).map((agent) => agent.id)]);
+    put(this.parts.agent, [...names].map((name) => h('option', { value: name }, name)));
+    this.think();
+  }
+
+  /** Takes over a new state of the game and shows what happened, step by step if it may. */
+  async update(play, stepwise) {
+    const before = this.play.events.length;
+    this.play = play;
+    remember(play);
+    const news = play.events.slice(before);
+    const isMore = stepwise && news.length > 0;
+    this.drawTools();
+    this.drawList();
+    this.drawAnalysis();
+    if (isMore) announce(this.told(news));
+    if (isMore && !calm()) await this.replay(before + 1);
+    else this.go(play.events.length);
+  }
+
+  /** What others did and what chance brought, in sentences. */
+  told(events) {
+    const said = events.filter(({ player }) => player !== this.play.seat).map(({ text }) => text);
+    const { over, outcome, your_turn: yours } = this.play;
+    return [...said, over ? outcome?.text : yours && 'Your turn.'].filter(Boolean).join(' ');
+  }
+
+  /** Shows one event after the other from the place `from` on. */
+  async replay(from) {
+    const last = this.play.events.length;
+    const mine = (this.showing += 1);
+    const speed = Math.min(1, PAUSE.all / ((last - from + 1) * PAUSE.move));
+    for (let at = from; at < last && this.showing === mine && !this.signal.aborted; at += 1) {
+      const event = this.play.events[at - 1];
+      if (event.text || event.player) {
+        this.go(at, true);
+        const wait = event.player ? PAUSE.move : PAUSE.chance;
+        await new Promise((resolve) => { setTimeout(resolve, wait * speed); });
+      }
+    }
+    if (this.showing === mine && !this.signal.aborted) this.go(last);
+  }
+
+  /** Ends a replay at once. */
+  hurry() {
+    if (this.replaying) this.go(this.play.events.length);
+  }
+
+  /** Goes to the position after so many events. */
+  go(at, replaying = false) {
+    this.at = Math.max(0, Math.min(at, this.play.events.length));
+    this.replaying = replaying;
+    if (!replaying) this.showing += 1;
+    this.board.show(this.scene());
+    this.drawStatus();
+    this.drawSteps();
+    this.drawNews();
+    this.markList();
+    if (!replaying) this.think();
+  }
+
+  get isNow() {
+    return this.at === this.play.events.length;
+  }
+
+  scene() {
+    const { play, at } = this;
+    const position = (i) => play.events[i - 1]?.position ?? play.begin;
+    let last = at;
+    while (last > 0 && play.events[last - 1].player === null) last -= 1;
+    const active = this.isNow && play.your_turn && !this.replaying;
+    return {
+      key: `${play.id} ${play.turn} ${at} ${active}`,
+      position: this.isNow ? play.position : position(at),
+      next: (this.isNow ? play.next : play.events[at - 1]?.next) ?? 1,
+      board: this.isNow ? play.board : null,
+      moves: active ? play.moves : [],
+      active,
+      before: last > 0 ? position(last - 1) : null,
+      move: last > 0 ? play.events[last - 1].move : null,
+      mover: last > 0 ? play.events[last - 1].player : null,
+    };
+  }
+
+  peek(move) {
+    const shown = this.scene();
+    const position = move?.afterstate;
+    if (!position) {
+      this.board.peek(null);
+      return;
+    }
+    const { seat } = this.play;
+    const mover = this.isNow ? seat : this.play.events[this.at]?.player;
+    this.board.peek({ ...shown, position, next: mover && 3 - mover, board: null, moves: [], active: false, before: shown.position, move: move.move, mover });
+  }
+
+  drawStatus() {
+    const { play } = this;
+    const text = !this.isNow && !this.replaying
+      ? `An earlier position, ${this.at} of ${play.events.length}`
+      : play.over ? play.outcome?.text ?? 'The game is over.' : play.your_turn && !this.replaying ? 'Your turn' : 'Others move …';
+    const kind = play.over && this.isNow ? (play.outcome?.utility > 0 ? 'won' : play.outcome?.utility < 0 ? 'lost' : 'drawn') : '';
+    this.parts.status.className = `status ${kind}`;
+    put(this.parts.status, text);
+  }
+
+  drawTools() {
+    const { play } = this;
+    const settings = { game: play.game, opponent: play.opponent, seat: play.seat };
+    put(
+      this.parts.tools,
+      button('Take back', (event) => this.change(event.target, () => post(`/plays/${play.id}/undo`, {}, this.signal)), { disabled: !play.can_undo, 'data-key': 'undo' }),
+      play.resignations.length > 0 && !play.over && button('Resign', () => this.resign()),
+      this.info.rules && button('Rules', () => showRules(titleOf(play.game), this.info.rules)),
+      play.over && button('Play again', (event) => ask(event.target, () => beginPlay(settings, this.signal)), { class: 'main' }),
+      h('a', { class: 'button', href: `#/new/${encodeURIComponent(play.game)}` }, 'New game'),
+      !this.info.hides && h('a', { class: 'button', href: `#/position/${encodeURIComponent(play.game)}?p=${encodeURIComponent(play.position)}` }, 'Position'),
+    );
+  }
+
+  resign() {
+    const { id, resignations } = this.play;
+    const dialog = h('dialog', { 'aria-label': 'Resign' });
+    const choose = (name) => button(resignations.length > 1 ? name.replace('_', ' ') : 'Resign', (event) => {
+      dialog.close();
+      this.change(event.target, () => post(`/plays/${id}/resign`, { class: name }, this.signal));
+    });
+    put(dialog, h('h2', null, 'Resign?'), resignations.length > 1 && h('p', null, 'As which result?'), h('div', { class: 'row' }, resignations.map(choose), button('Play on', () => dialog.close(), { class: 'main' })));
+    dialog.addEventListener('close', () => dialog.remove());
+    document.body.append(dialog);
+    dialog.showModal();
+  }
+
+  async change(control, request) {
+    const play = await ask(control, request);
+    if (play) this.update(play, false);
+  }
+
+  async move(move) {
+    if (!this.isNow || !this.play.your_turn || this.isSending) return;
+    this.isSending = true;
+    this.board.element.classList.add('waits');
+    const { id, turn } = this.play;
+    try {
+      const play = await ask(null, () => post(`/plays/${id}/moves`, { move, turn }, this.signal).catch((error) => this.resume(error)));
+      if (play) await this.update(play, true);
+    } finally {
+      this.isSending = false;
+      this.board.element.classList.remove('waits');
+    }
+  }
+
+  /** The game went on meanwhile, such as after an answer that was lost; or it is gone. */
+  async resume(error) {
+    if (error.status === 404) gone(this.root, this.play.id, this.signal);
+    if (error.status === 409) return get(`/plays/${this.play.id}`, this.signal);
+    throw error;
+  }
+
+  drawSteps() {
+    const last = this.play.events.length;
+    const step = (name, label, at, possible) => button(name, () => this.go(at), { 'aria-label': label, disabled: !possible, 'data-key': label });
+    const held = document.activeElement?.getAttribute('data-key');
+    put(
+      this.parts.steps,
+      step('«', 'First position', 0, this.at > 0),
+      step('‹', 'Previous position', this.at - 1, this.at > 0),
+      h('span', { class: 'quiet step-count' }, `${this.at} of ${last}`),
+      step('›', 'Next position', this.at + 1, this.at < last),
+      step('»', 'Present position', last, this.at < last),
+    );
+    if (held) this.parts.steps.querySelector(`[data-key="${CSS.escape(held)}"]`)?.focus();
+  }
+
+  /** Sentences about what happened since the person's last move. */
+  drawNews() {
+    const { play } = this;
+    if (!this.isNow && !this.replaying) {
+      put(this.parts.news, button('Back to the present', () => this.go(play.events.length), { class: 'main' }));
+      return;
+    }
+    const until = play.events.slice(0, this.at);
+    const mine = until.findLastIndex(({ player }) => player === play.seat);
+    const shown = until.slice(Math.max(mine, 0)).filter(({ text }) => text);
+    put(this.parts.news, shown.slice(-12).map(({ text }) => h('p', null, text)));
+  }
+
+  line({ player, move, text }) {
+    if (player === null) return text || null;
+    // Bids are read more easily as words, without what was revealed after them.
+    if (this.play.game.startsWith('liars-dice') && text) return text.split('\n')[0];
+    const who = player === this.play.seat ? 'You' : this.play.players === 2 ? 'Opponent' : `Player ${player}`;
+    return [h('strong', null, who), ` ${move}`];
+  }
+
+  drawList() {
+    const items = [];
+    this.play.events.forEach((event, i) => {
+      const line = this.line(event);
+      const roll = isCheckers(this.play.game) && event.player !== null ? this.play.events[i - 1] : null;
+      if (!line || (event.player === null && isCheckers(this.play.game) && this.play.events[i + 1])) return;
+      const dice = roll?.player === null && h('span', { class: 'roll' }, roll.move.slice(-2));
+      items.push(h('li', { 'data-at': i + 1 }, button([dice, line], () => this.go(i + 1), { class: `event${event.player === this.play.seat ? ' mine' : ''}` })));
+    });
+    put(this.parts.list, items.length ? items : h('li', { class: 'quiet' }, 'Nothing has happened yet.'));
+  }
+
+  markList() {
+    let shown = null;
+    for (const item of this.parts.list.querySelectorAll('[data-at]')) {
+      item.firstChild.removeAttribute('aria-current');
+      if (Number(item.getAttribute('data-at')) <= this.at) shown = item;
+    }
+    shown?.firstChild.setAttribute('aria-current', 'step');
+    const { list } = this.parts;
+    requestAnimationFrame(() => {
+      if (shown) list.scrollTop = shown.offsetTop - list.clientHeight / 2;
+    });
+  }
+
+  /** Asks for what an agent thinks of the position that is shown. */
+  async think() {
+    const by = this.parts.agent.value;
+    if (!this.thinking.open || !by) return;
+    const { play, at } = this;
+    const isMine = this.isNow && play.your_turn;
+    const mover = isMine ? play.seat : play.events[at]?.player;
+    const key = `${play.id} ${play.turn} ${at} ${by}`;
+    if (this.thought === key) return;
+    this.thought = key;
+    if (!mover || (!isMine && this.info.hides)) {
+      this.thoughts.say(this.info.hides ? 'Advice is for your own turns.' : 'Nobody decides anything here.');
+      return;
+    }
+    this.thoughts.say('Thinking …');
+    const { position } = this.scene();
+    try {
+      const found = isMine
+        ? await get(`/plays/${play.id}/hints?by=${encodeURIComponent(by)}`, this.signal)
+        : { value: await post('/moves', { agent: by, game: play.game, position }, this.signal) };
+      if (this.thought !== key) return;
+      const names = mover === play.seat ? ['You', 'Opponent'] : ['Opponent', 'You'];
+      this.thoughts.show({ ...found, mover: names[0], other: names[1], done: isMine ? null : play.events[at]?.move, canPick: isMine });
+    } catch (error) {
+      if (this.thought === key && !this.signal.aborted) this.thoughts.say(error.message);
+    }
+  }
+
+  drawAnalysis() {
+    const { play, info, parts } = this;
+    const fits = play.over && !info.hides && info.zero_sum;
+    parts.analysis.hidden = !fits;
+    if (!fits || this.analysed === play.turn) return;
+    this.analysed = play.turn;
+    put(parts.analysis, analysisPanel({
+      play,
+      judges: () => agents(play.game).then((all) => all.filter((agent) => agent.values)),
+      signal: this.signal,
+      onchoose: (event, by) => this.showDecision(event, by),
+    }));
+  }
+
+  /** Shows the position of a decision with the candidates of the agent that judged it. */
+  showDecision(event, by) {
+    if (![...this.parts.agent.options].some(({ value }) => value === by)) this.parts.agent.append(h('option', { value: by }, by));
+    this.parts.agent.value = by;
+    this.thinking.open = true;
+    this.go(event);
+  }
+}

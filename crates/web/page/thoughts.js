@@ -1,0 +1,196 @@
+// What an agent thinks of a position: classes of results as a bar, candidate moves, gates of mixtures, advice in words.
+
+import { button, h, percent, plural, put, signed, words } from './dom.js';
+
+const FEW = 8;
+
+/** A strip of shares, each with a class of its own for colour and pattern. */
+function strip(parts) {
+  const segments = parts.filter(({ share }) => share > 0.0005).map(({ share, kind }) => {
+    const segment = h('span', { class: `part ${kind}` });
+    segment.style.flexGrow = String(share);
+    return segment;
+  });
+  return h('div', { class: 'strip', 'aria-hidden': 'true' }, segments);
+}
+
+const WINS = ['win', 'win_gammon', 'win_backgammon'];
+const LOSSES = ['loss', 'loss_gammon', 'loss_backgammon'];
+const KINDS = new Map([...WINS.map((name, i) => [name, `w${i}`]), ...LOSSES.map((name, i) => [name, `l${i}`]), ['draw', 'draw']]);
+
+const kindOf = (name) => KINDS.get(name) ?? (name.startsWith('win') ? 'w0' : name.startsWith('loss') ? 'l0' : 'draw');
+
+/** Counts a backgammon as a gammon, and both as a win, as players do. */
+function cumulative(classes, names) {
+  return names.map((_, i) => names.slice(i).reduce((sum, name) => sum + (classes[name] ?? 0), 0));
+}
+
+function gammonTable(classes, mover, other) {
+  const row = (who, names) => h(
+    'tr',
+    null,
+    h('th', { scope: 'row' }, h('span', { class: `swatch ${kindOf(names[0])}` }), who),
+    cumulative(classes, names).map((share) => h('td', null, percent(share))),
+  );
+  return h(
+    'table',
+    { class: 'numbers' },
+    h('thead', null, h('tr', null, h('td'), ['wins', 'gammons', 'backg.'].map((name) => h('th', { scope: 'col' }, name)))),
+    h('tbody', null, row(mover, WINS), row(other, LOSSES)),
+  );
+}
+
+const classList = (classes) => h(
+  'ul',
+  { class: 'classes' },
+  Object.entries(classes).reverse().map(([name, share]) => h('li', null, h('span', { class: `swatch ${kindOf(name)}` }), `${words(name)} ${percent(share)}`)),
+);
+
+/** The classes of results as a bar and as numbers; `mover` and `other` are the names of the sides. */
+export function outcomes(classes, mover, other) {
+  const order = Object.keys(classes).reverse();
+  return [
+    strip(order.map((name) => ({ share: classes[name], kind: kindOf(name) }))),
+    'win_gammon' in classes ? gammonTable(classes, mover, other) : classList(classes),
+  ];
+}
+
+/** A bar that is filled to a share. */
+function track(share) {
+  const bar = h('span', { class: 'gate-bar' });
+  bar.style.inlineSize = `${100 * share}%`;
+  return h('span', { class: 'gate-track', 'aria-hidden': 'true' }, bar);
+}
+
+/** The shares of experts, and those of the mixtures inside them. */
+function gates(node) {
+  const rows = node.gates.map((share, i) => {
+    const expert = node.experts?.[i];
+    return h(
+      'li',
+      null,
+      h('span', { class: 'gate-name' }, `expert ${i + 1}`),
+      track(share),
+      h('span', { class: 'gate-share' }, percent(share, 0)),
+      typeof expert?.value === 'number' && h('span', { class: 'quiet' }, `says ${signed(expert.value)}`),
+      expert?.gates && gates(expert),
+    );
+  });
+  const used = rows.filter((_, i) => node.gates[i] > 0.005);
+  const idle = rows.length - used.length;
+  return h('ul', { class: 'gates' }, used, idle > 0 && h('li', { class: 'quiet' }, `${plural(idle, 'other expert')} without a share`));
+}
+
+/**
+ * A list of candidates. `onpeek` gets a move that is looked at, or null; `onpick` a move to play, if moves can be played.
+ */
+export class Thoughts {
+  constructor({ game, onpeek, onpick }) {
+    Object.assign(this, { game, onpeek, onpick });
+    this.element = h('div', { class: 'thoughts' });
+  }
+
+  say(text) {
+    put(this.element, h('p', { class: 'quiet' }, text));
+  }
+
+  /** Shows values; `mover` and `other` name the sides, `done` is a move that was played, `text` advice in words. */
+  show({ value, text, mover, other, done = null, canPick = false }) {
+    this.done = done;
+    this.canPick = canPick && this.onpick;
+    this.names = [mover, other];
+    const moves = value?.moves ?? [];
+    this.best = moves[0];
+    put(
+      this.element,
+      value && this.summary(value),
+      moves.length > 0 && this.candidates(moves),
+      text && h('pre', { class: 'advice', tabindex: '0' }, text.trim()),
+      !value && !text && h('p', { class: 'quiet' }, 'This agent has nothing to say here.'),
+    );
+  }
+
+  digits(value) {
+    return Math.abs(value) >= 100 || this.game.scale >= 100 ? 0 : 3;
+  }
+
+  summary(value) {
+    const best = this.best ?? value;
+    const classes = value.classes ?? best.classes;
+    const equity = value.equity ?? best.equity;
+    const unit = value.unit ?? best.unit ?? this.game.unit;
+    const wins = value.win_probability ?? best.win_probability;
+    const said = [
+      typeof equity === 'number' && `${signed(equity, this.digits(equity))}${unit ? ` ${unit}` : ''} for ${this.names[0] === 'To move' ? 'the side to move' : this.names[0].toLowerCase()}`,
+      typeof wins === 'number' && !classes && `wins ${percent(wins)}`,
+    ].filter(Boolean).join(' · ');
+    const share = typeof wins === 'number' ? wins : typeof value.value === 'number' && this.game.zero_sum && equity !== undefined ? (value.value + 1) / 2 : null;
+    return h(
+      'div',
+      { class: 'summary' },
+      said && h('p', { class: 'equity' }, said),
+      classes ? outcomes(classes, ...this.names) : share !== null && strip([{ share, kind: 'w0' }, { share: 1 - share, kind: 'l0' }]),
+    );
+  }
+
+  candidates(moves) {
+    const list = h('ol', { class: 'candidates' }, moves.slice(0, FEW).map((move, i) => this.candidate(move, i)));
+    const played = moves.findIndex(({ move }) => move === this.done);
+    if (played >= FEW) list.append(this.candidate(moves[played], played));
+    const more = moves.length > FEW && button(`Show all ${moves.length} moves`, () => {
+      put(list, moves.slice(0, 300).map((move, i) => this.candidate(move, i)));
+      more.remove();
+    }, { class: 'link' });
+    return h('div', { onmouseleave: () => this.onpeek(null) }, list, more);
+  }
+
+  candidate(move, rank) {
+    const row = button(
+      [
+        h('span', { class: 'rank' }, `${rank + 1}`),
+        h('span', { class: 'move-name' }, move.move, move.move === this.done && h('span', { class: 'tag' }, 'played')),
+        ...this.figures(move, rank),
+      ],
+      () => this.toggle(item, row, move),
+      {
+        class: 'candidate',
+        'aria-expanded': 'false',
+        onmouseenter: () => this.onpeek(move),
+        onfocus: () => this.onpeek(move),
+        onblur: () => this.onpeek(null),
+      },
+    );
+    const item = h('li', null, row);
+    return item;
+  }
+
+  figures(move, rank) {
+    if (typeof move.probability === 'number') {
+      return [track(move.probability), h('span', { class: 'figure' }, percent(move.probability))];
+    }
+    const equity = move.equity ?? move.value;
+    if (typeof equity !== 'number') return [];
+    const lost = (this.best.equity ?? this.best.value) - equity;
+    const digits = this.digits(equity);
+    return [
+      h('span', { class: 'figure' }, signed(equity, digits)),
+      h('span', { class: 'figure quiet' }, rank === 0 ? 'best' : signed(-lost, digits)),
+    ];
+  }
+
+  toggle(item, row, move) {
+    const open = row.getAttribute('aria-expanded') === 'true';
+    row.setAttribute('aria-expanded', String(!open));
+    item.querySelector('.more')?.remove();
+    if (open) return;
+    item.append(h(
+      'div',
+      { class: 'more' },
+      move.classes && outcomes(move.classes, ...this.names),
+      typeof move.win_probability === 'number' && !move.classes && h('p', null, `wins ${percent(move.win_probability)}`),
+      move.gates && [h('p', { class: 'quiet' }, 'Shares of the experts'), gates(move)],
+      this.canPick && button(`Play ${move.move}`, () => this.onpick(move.move)),
+      !move.classes && !move.gates && !this.canPick && typeof move.win_probability !== 'number' && h('p', { class: 'quiet' }, 'No more is known of this move.'),
+    ));
+  }
+}
