@@ -242,6 +242,12 @@ pub trait AnyPlay: Send {
     /// The game as the person sees it.
     fn view(&self) -> View;
 
+    /// The rule set.
+    fn game(&self) -> String;
+
+    /// The name of the agent in all other seats.
+    fn opponent(&self) -> &str;
+
     /// Changes with every move.
     fn turn(&self) -> u64;
 
@@ -417,7 +423,9 @@ impl<G: Kit> AnyRoom for Room<G> {
     fn value(&self, agent: &AgentText, position: &str) -> Result<PositionValue, OpenError> {
         let mut read = inspect::read(&*self.game, &[position])?;
         let Some(at) = read.pop() else { return Err(OpenError::Unknown("there is no position".into())) };
-        self.value_of(agent, &at, position.into())
+        // IDs of other programs become the game's own text.
+        let text = self.game.position_text(&at.0);
+        self.value_of(agent, &at, text)
     }
 
     fn begin(
@@ -579,6 +587,14 @@ impl<G: Kit> AnyPlay for Play<G> {
                 _ => losses(game).into_iter().map(|class| class.name).collect(),
             },
         }
+    }
+
+    fn game(&self) -> String {
+        self.room.game.name().into()
+    }
+
+    fn opponent(&self) -> &str {
+        &self.opponent.name
     }
 
     fn turn(&self) -> u64 {

@@ -115,11 +115,13 @@ export const games = async () => (await once('/games')).games;
 /** The agents of a game, the best default first. */
 export const agents = async (game) => (await once(`/agents?game=${encodeURIComponent(game)}`)).agents;
 
-/** What is known of a game. Rule sets that the server does not list are found when they are played. */
+/** What is known of a game, also of one that the server does not list. */
 export async function gameInfo(name) {
   const found = (await games()).find((game) => game.name === name);
-  return found ?? { name, about: '', players: null, hides: true, zero_sum: false, unit: null, classes: [], rules: null };
+  return found ?? (await once(`/games?name=${encodeURIComponent(name)}`)).games[0];
 }
+
+const UNFINISHED = ['waiting', 'running'];
 
 /** Follows a job until its end. Calls `onprogress` with each report, and returns the last one. */
 export async function follow(id, onprogress, signal) {
@@ -132,14 +134,14 @@ export async function follow(id, onprogress, signal) {
     source.addEventListener('error', () => resolve(null));
   });
   source.close();
-  return ended?.state && ended.state !== 'running' ? ended : poll(id, onprogress, signal);
+  return ended ? ended : poll(id, onprogress, signal);
 }
 
 /** Asks for a job every second, where events do not come through. */
 async function poll(id, onprogress, signal) {
   for (;;) {
     const job = await get(`/jobs/${id}`, signal);
-    if (job.state !== 'running') return job;
+    if (!UNFINISHED.includes(job.state)) return job;
     onprogress(job);
     await pause(1000, signal);
   }

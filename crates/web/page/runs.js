@@ -8,25 +8,16 @@ const STATES = new Set(['running', 'finished', 'stopped']);
 const HEIGHT = 320;
 const PAD = { left: 60, right: 20, top: 14, bottom: 46 };
 
-/** A run from the list, whether its figure is a name beside `best` and `final`, or an object. */
-function readRun(run) {
-  const value = run.figure?.value ?? run.final ?? run.best ?? null;
-  const name = run.figure?.name ?? run.figure ?? null;
-  const state = run.status ?? (run.running ? 'running' : run.finished ? 'finished' : 'stopped');
-  return { ...run, state, unit: run.unit ?? 'games', figure: name !== null && value !== null ? { name, value } : null };
-}
+/** What runs learn from. */
+const LEARNED = 'games or samples';
 
-/** The curves of a run by figure: lists of `{step, seconds, value}`, from pairs or from objects with several values. */
-function readCurves({ figure, measure, curve, loss }) {
-  const found = new Map();
-  const add = (name, point) => found.set(name, [...(found.get(name) ?? []), point]);
-  const read = (points, name) => (points ?? []).forEach((point) => {
-    if (Array.isArray(point)) add(name, { step: point[0], value: point[1] });
-    else Object.entries(point.values ?? { [name]: point.value }).forEach(([key, value]) => add(key, { step: point.step, seconds: point.seconds, value }));
-  });
-  read(curve, measure ?? figure?.name ?? figure ?? 'figure');
-  read(loss, 'loss');
-  return found;
+/** A run from the list, with the number to show: of the last checkpoint, or of the best one so far. */
+const readRun = (run) => ({ ...run, value: run.final ?? run.best });
+
+/** The curves of a run by figure: lists of pairs. */
+function readCurves({ measure, curve, loss }) {
+  const all = new Map([[measure ?? 'figure', curve], ['loss', loss]]);
+  return new Map([...all].filter(([, points]) => points.length > 0));
 }
 
 export async function runsView(root, _, signal, query) {
@@ -41,7 +32,6 @@ class RunsView {
     this.signal = signal;
     this.chosen = new Set(chosen);
     this.curves = new Map();
-    this.axis = 'step';
     this.figure = null;
     this.list = h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Runs' });
     this.chart = h('section', { class: 'panel stack', hidden: true });
@@ -97,15 +87,15 @@ class RunsView {
       'data-key': run.id,
       onchange: () => this.choose(run.id, check.checked),
     });
-    const { state } = run;
+    const { status } = run;
     return h(
       'tr',
       null,
       h('th', { scope: 'row' }, h('label', { class: 'check' }, check, run.id)),
-      h('td', null, h('span', { class: `state ${STATES.has(state) ? state : 'stopped'}` }, state)),
-      h('td', null, `${count(run.step)} ${run.unit}`),
+      h('td', null, h('span', { class: `state ${STATES.has(status) ? status : 'stopped'}` }, status)),
+      h('td', null, run.step === run.games ? count(run.step) : `${count(run.step)} of ${count(run.games)}`),
       h('td', null, duration(run.seconds)),
-      h('td', null, run.figure ? `${run.figure.name} ${number(run.figure.value)}` : '–'),
+      h('td', null, run.value === null ? '–' : `${run.figure} ${number(run.value)}`),
     );
   }
 
@@ -142,20 +132,15 @@ class RunsView {
     if (runs.length === 0) return;
     const names = [...new Set(runs.flatMap((run) => [...run.curves.keys()]))];
     if (!names.includes(this.figure)) [this.figure] = names;
-    const points = (run) => (run.curves.get(this.figure) ?? []).filter(({ value }) => Number.isFinite(value));
-    const hasSeconds = runs.every((run) => points(run).every(({ seconds }) => Number.isFinite(seconds)));
-    if (!hasSeconds) this.axis = 'step';
     const held = document.activeElement?.id;
     const wasOpen = this.chart.querySelector('details')?.open;
-    const series = runs.map((run) => ({ name: run.id, points: points(run).map((point) => [point[this.axis], point.value]) }));
+    const series = runs.map((run) => ({ name: run.id, points: run.curves.get(this.figure) ?? [] }));
     put(
       this.chart,
-      h('div', { class: 'row' },
-        choice('figure', 'Figure', names.map((name) => [name, name]), this.figure, (value) => this.set({ figure: value })),
-        hasSeconds && choice('axis', 'Over', [['step', runs[0].unit], ['seconds', 'seconds']], this.axis, (value) => this.set({ axis: value }))),
-      names.length > 0 ? lineChart(series, this.axis === 'seconds' ? 'seconds' : runs[0].unit, this.figure, this.width()) : h('p', { class: 'quiet' }, 'Nothing has been measured yet.'),
+      names.length > 1 && choice('figure', 'Figure', names, this.figure, (figure) => this.set({ figure })),
+      lineChart(series, LEARNED, this.figure ?? '', this.width()),
       h('ul', { class: 'legend' }, runs.map((run, i) => h('li', null, svg('svg', { class: 'key', viewBox: '0 0 30 12', 'aria-hidden': 'true' }, svg('path', { class: `line s${i % 6}`, d: 'M0 6H30' })), run.id))),
-      h('details', { open: wasOpen }, h('summary', null, 'The numbers as a table'), numberTable(series, this.axis)),
+      h('details', { open: wasOpen }, h('summary', null, 'The numbers as a table'), numberTable(series)),
       runs.map((run) => run.config && h('details', null, h('summary', null, `Config of ${run.id}`), h('pre', { class: 'plain', tabindex: '0' }, run.config))),
     );
     if (held) this.chart.querySelector(`#${CSS.escape(held)}`)?.focus();
@@ -168,7 +153,7 @@ class RunsView {
 }
 
 function choice(id, label, options, value, onchange) {
-  const select = h('select', { id, onchange: () => onchange(select.value) }, options.map(([key, text]) => h('option', { value: key, selected: key === value }, text)));
+  const select = h('select', { id, onchange: () => onchange(select.value) }, options.map((name) => h('option', { value: name, selected: name === value }, name)));
   return h('label', { class: 'field' }, h('span', null, label), select);
 }
 
@@ -221,13 +206,13 @@ function lineChart(series, across, up, width) {
   );
 }
 
-function numberTable(series, axis) {
+function numberTable(series) {
   const places = [...new Set(series.flatMap((one) => one.points.map(([at]) => at)))].sort((a, b) => a - b);
   const maps = series.map((one) => new Map(one.points));
-  const row = (at) => h('tr', null, h('th', { scope: 'row' }, axis === 'step' ? count(at) : at.toFixed(1)), maps.map((map) => h('td', null, map.has(at) ? number(map.get(at)) : '–')));
+  const row = (at) => h('tr', null, h('th', { scope: 'row' }, count(at)), maps.map((map) => h('td', null, map.has(at) ? number(map.get(at)) : '–')));
   return h(
     'div',
     { class: 'scroll tall', tabindex: '0', role: 'region', 'aria-label': 'Numbers' },
-    h('table', { class: 'numbers' }, h('thead', null, h('tr', null, h('th', { scope: 'col' }, axis), series.map((one) => h('th', { scope: 'col' }, one.name)))), h('tbody', null, places.map(row))),
+    h('table', { class: 'numbers' }, h('thead', null, h('tr', null, h('th', { scope: 'col' }, LEARNED), series.map((one) => h('th', { scope: 'col' }, one.name)))), h('tbody', null, places.map(row))),
   );
 }

@@ -90,7 +90,11 @@ impl Shelf {
     /// The agents named at the start come first, then the checkpoints under `published`.
     pub(crate) fn new(finder: Finder, names: Vec<String>, named: &[Named], published: &Path) -> Self {
         let mut entries: Vec<Entry> = named.iter().map(entry_of).collect();
-        for path in checkpoints_in(published) {
+        let mut paths = checkpoints_in(published);
+        // The largest networks first, which are the strongest as a rule: the first one is the default.
+        let bytes = |path: &PathBuf| path.join("weights.safetensors").metadata().map_or(0, |file| file.len());
+        paths.sort_by_key(|path| std::cmp::Reverse(bytes(path)));
+        for path in paths {
             let inside = path.strip_prefix(published).unwrap_or(&path).display().to_string();
             let Ok(manifest) = checkpoint::manifest(&path) else { continue };
             let short = path.file_name().map_or_else(|| inside.clone(), |name| name.to_string_lossy().into());

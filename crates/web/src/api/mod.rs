@@ -125,18 +125,24 @@ async fn status(State(app): Shared) -> Answer {
     })))
 }
 
-/// The games.
-#[utoipa::path(get, path = "/api/v1/games", responses((status = 200, description = "`games`: each with its name, players, unit, classes of results and rules", body = Value)))]
-async fn games(State(app): Shared) -> Answer {
+/// The games, or one of them, with any parameters that its name takes.
+#[utoipa::path(get, path = "/api/v1/games", params(("name" = Option<String>, Query, description = "A game")), responses((status = 200, description = "`games`: each with its name, players, unit, classes of results and rules", body = Value)))]
+async fn games(State(app): Shared, Query(of): Query<OfName>) -> Answer {
     let shared = app.clone();
     let all = app
         .compute
         .run(move || {
             let found = |name: String| shared.shelf.find(&name).map(|found| found.room.about());
-            shared.shelf.games().into_iter().map(found).collect::<Result<Vec<_>, _>>()
+            let names = of.name.map_or_else(|| shared.shelf.games(), |name| vec![name]);
+            names.into_iter().map(found).collect::<Result<Vec<_>, _>>()
         })
         .await?;
     Ok(Json(json!({ "games": all })))
+}
+
+#[derive(Deserialize)]
+struct OfName {
+    name: Option<String>,
 }
 
 #[derive(Deserialize)]

@@ -166,7 +166,7 @@ pub(crate) struct By {
     responses((status = 200, description = "`value` as `adept value --json`, and `text`", body = Value)))]
 pub(crate) async fn hints(State(app): Shared, Path(id): Path<String>, Query(asked): Query<By>) -> Answer {
     with_play(app, id, move |app, play| {
-        let game = play.view().game;
+        let game = play.game();
         let by = asked.by.map(|by| app.shelf.agent(&by, Some(&game))).transpose()?;
         Ok(json!(play.hints(by.as_ref().map(|(_, agent)| agent))?))
     })
@@ -178,8 +178,8 @@ pub(crate) async fn hints(State(app): Shared, Path(id): Path<String>, Query(aske
     responses((status = 200, description = "`players`, `decisions` and `rolls`", body = Value)))]
 pub(crate) async fn analysis(State(app): Shared, Path(id): Path<String>, Query(asked): Query<By>) -> Answer {
     with_play(app, id, move |app, play| {
-        let view = play.view();
-        let (_, by) = app.shelf.agent(&asked.by.unwrap_or(view.opponent), Some(&view.game))?;
+        let by = asked.by.unwrap_or_else(|| play.opponent().into());
+        let (_, by) = app.shelf.agent(&by, Some(&play.game()))?;
         Ok(json!(play.analysis(&by)?))
     })
     .await

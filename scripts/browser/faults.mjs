@@ -1,0 +1,102 @@
+// Lost connections, lost answers, forgotten games, positions, and rollouts that are stopped.
+
+import { base, check, finish, launch, open, post } from './browser.mjs';
+
+const browser = await launch();
+const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
+const page = await open(context);
+const count = () => page.textContent('.step-count');
+
+/** Moves checkers until the move can be confirmed. */
+async function ready() {
+  while (await page.locator('[data-key=confirm]').isDisabled()) await page.locator('.place.source.can').first().dblclick();
+}
+
+/** Waits until the game has gone on and it is the person's turn again. */
+async function wentOn(before) {
+  const moved = (step) =>
+    document.querySelector('.status').textContent.startsWith('Your turn') && document.querySelector('.step-count').textContent !== step;
+  await page.waitForFunction(moved, before, { timeout: 20_000 });
+}
+
+const { id } = await post('/plays', { game: 'backgammon', opponent: 'small-88-24', seat: 1, seed: 5 });
+await page.goto(`${base}/#/play/${id}`);
+await page.waitForSelector('.bg-board');
+
+// A connection that is lost while a move is made.
+let before = await count();
+await ready();
+await context.setOffline(true);
+await page.click('[data-key=confirm]');
+await page.waitForSelector('#banner:not([hidden])');
+check('the banner says so', (await page.textContent('#banner')).includes('No connection'));
+await context.setOffline(false);
+await wentOn(before);
+
+// An answer that is lost: the move was made, and the page has not heard of it.
+let drops = true;
+await page.route('**/moves', async (route) => {
+  if (!drops) return route.continue();
+  drops = false;
+  await route.fetch();
+  return route.abort('connectionreset');
+});
+before = await count();
+await ready();
+await page.click('[data-key=confirm]');
+await wentOn(before);
+await page.unroute('**/moves');
+
+// Back and forth.
+await page.click('[data-key="First position"]');
+check('an earlier position', (await page.textContent('.status')).startsWith('An earlier'));
+await page.click('text=Back to the present');
+before = await count();
+await page.click('[data-key=undo]');
+await page.waitForFunction((step) => document.querySelector('.step-count').textContent !== step, before);
+await page.reload();
+await page.waitForSelector('.bg-board');
+
+// A game that the server has forgotten.
+await fetch(`${base}/api/v1/plays/${id}`, { method: 'DELETE' });
+await ready();
+await page.click('[data-key=confirm]');
+await page.waitForSelector('h1:has-text("no longer there")');
+await page.click('text=with the same settings');
+await page.waitForSelector('.bg-board');
+check('a new game with the same settings', !page.url().includes(id));
+
+// Errors of the server are shown.
+await page.goto(`${base}/#/new/backgammon?from=nonsense`);
+await page.waitForSelector('form.begin');
+await page.click('form.begin [type=submit]');
+await page.waitForSelector('#message:not([hidden])');
+await page.goto(`${base}/#/new/nonsense`);
+await page.waitForSelector('h1:has-text("did not work")');
+
+// A position by its ID, a rollout, one that is stopped, and a game from there.
+await page.goto(`${base}/#/position/backgammon?agent=small-88-24&p=${encodeURIComponent('4HPwATDgc/ABMA 31')}`);
+await page.waitForSelector('.candidate');
+check('the best move', (await page.locator('.candidate').first().textContent()).includes('8/5 6/5'));
+await page.click('text=Roll out');
+await page.waitForSelector('.text-side .equity >> nth=1', { timeout: 120_000 });
+await page.selectOption('select[aria-label="Games to play out"]', '5184');
+await page.click('text=Roll out');
+await page.click('text=Cancel');
+await page.waitForFunction(() => !document.querySelector('progress'), null, { timeout: 60_000 });
+await page.click('text=Play from here');
+await page.waitForSelector('input[name=from]');
+await page.click('form.begin [type=submit]');
+await page.waitForSelector('.play .bg-board');
+
+// Keys on the board: arrows move between points, Enter plays the larger die, Escape takes it back.
+const focused = () => page.evaluate(() => document.activeElement.getAttribute('data-key'));
+await page.locator('[data-key=p8]').focus();
+await page.keyboard.press('Enter');
+check('Enter plays the larger die', (await page.textContent('.said')) === '8/5');
+check('the focus stays', (await focused()) === 'p8');
+await page.keyboard.press('Escape');
+check('Escape takes it back', (await page.locator('.said').count()) === 0);
+await page.keyboard.press('ArrowLeft');
+check('arrows move', (await focused()) !== 'p8');
+await finish(browser, 'faults and positions');

@@ -1,0 +1,130 @@
+// Plays every game to its end: with the mouse, then with keys alone.
+
+import { base, check, finish, launch, open } from './browser.mjs';
+
+/** Game, opponent, seat. */
+const GAMES = [
+  ['tictactoe', 'ttt', 1],
+  ['connect-four', 'random', 2],
+  ['bearoff', 'hme-4x16', 1],
+  ['hypergammon', 'td-128-32', 2],
+  ['backgammon', 'small-88-24', 1],
+  ['liars-dice:soar:2x5', 'soar-net', 1],
+  ['leduc', 'random', 2],
+  ['holdem:limit:2', 'limit-2', 1],
+  ['holdem:limit:6', 'limit-6', 4],
+  ['declared:breakthrough', 'random', 1],
+  ['declared:nim', 'random', 1],
+];
+const LONGEST = 240_000;
+
+/** A player that chooses at random, the same way in every run. */
+class Player {
+  constructor(page, how) {
+    this.page = page;
+    this.how = how;
+    this.salt = 11;
+  }
+
+  pick(n) {
+    this.salt = (this.salt * 1103515245 + 12345) % 2147483648;
+    return Math.floor((this.salt / 2147483648) * n);
+  }
+
+  async press(target, key) {
+    if (this.how === 'mouse') return target.click();
+    await target.focus();
+    return this.page.keyboard.press(key);
+  }
+
+  /** Presses one of these; false if there is none. */
+  async pressOne(targets, key) {
+    const count = await targets.count();
+    if (count > 0) await this.press(targets.nth(this.pick(count)), key);
+    return count > 0;
+  }
+
+  /** Moves checkers step by step, with second thoughts, until the move can be confirmed. */
+  async moveCheckers(confirm) {
+    for (let n = 0; n < 30 && !(await confirm.isEnabled()); n += 1) {
+      if (!(await this.pressOne(this.page.locator('.place.source.can'), ' '))) break;
+      if (this.pick(5) === 0) {
+        await this.page.keyboard.press('Escape');
+        continue;
+      }
+      await this.pressOne(this.page.locator('.place.target'), 'Enter');
+      if (this.pick(6) === 0) await this.press(this.page.locator('[data-key=undo-step]'), 'Enter');
+    }
+    await this.press(confirm, 'Enter');
+  }
+
+  /** Makes a bid; false if these parts are none. */
+  async bid() {
+    const { page } = this;
+    await this.pressOne(page.locator('[data-key^=face]'), 'Enter');
+    const more = page.locator('[data-key=more]');
+    if (this.pick(2) === 1 && (await more.isEnabled())) await this.press(more, 'Enter');
+    const bid = page.locator('[data-key=bid]');
+    if (!(await bid.isEnabled())) return false;
+    await this.press(bid, 'Enter');
+    return true;
+  }
+
+  async move() {
+    const { page } = this;
+    const confirm = page.locator('[data-key=confirm]');
+    if (await confirm.count()) return this.moveCheckers(confirm);
+    if ((await page.locator('.builder').count()) && this.pick(3) > 0 && (await this.bid())) return undefined;
+    if (await this.pressOne(page.locator('.board [role=button].can'), ' ')) {
+      return this.pressOne(page.locator('.square.target.can'), 'Enter');
+    }
+    if (await page.locator('.builder').count()) {
+      return this.pressOne(page.locator('.board .controls > .row:last-child button'), 'Enter');
+    }
+    return this.pressOne(page.locator('.board .controls button:not(:disabled), .moves-list button'), 'Enter');
+  }
+}
+
+const isOver = async (page) => /won|lost|drawn/.test(await page.locator('.status').getAttribute('class'));
+
+async function begin(page, [game, opponent, seat]) {
+  await page.goto('about:blank');
+  await page.goto(`${base}/#/new/${encodeURIComponent(game)}`);
+  await page.waitForSelector('form.begin');
+  const more = page.locator('button', { hasText: /more$/ });
+  if (await more.count()) await more.first().click();
+  await page.check(`input[name=opponent][value="${opponent}"]`);
+  await page.check(`input[name=seat][value="${seat}"]`);
+  await page.locator('summary', { hasText: 'More' }).click();
+  await page.fill('input[name=seed]', '7');
+  await page.click('form.begin button[type=submit]');
+  await page.waitForSelector('.board > *');
+}
+
+async function play(page, how, named) {
+  await begin(page, named);
+  const player = new Player(page, how);
+  const until = Date.now() + LONGEST;
+  while (!(await isOver(page)) && Date.now() < until) {
+    if (!(await page.locator('.status').textContent()).startsWith('Your turn')) {
+      await page.waitForTimeout(20);
+      continue;
+    }
+    const before = await page.locator('.step-count').textContent();
+    await player.move();
+    const moved = (step) => {
+      const status = document.querySelector('.status');
+      const isMine = status.textContent.startsWith('Your') || /won|lost|drawn/.test(status.className);
+      return document.querySelector('.step-count')?.textContent !== step && isMine;
+    };
+    await page.waitForFunction(moved, before, { timeout: 15_000 }).catch(() => {});
+  }
+  check(`${named[0]} by ${how}`, await isOver(page), await page.locator('.status').textContent());
+}
+
+const browser = await launch();
+for (const how of ['mouse', 'keys']) {
+  const page = await open(await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' }));
+  for (const named of GAMES) await play(page, how, named);
+}
+await finish(browser, 'games to their ends');

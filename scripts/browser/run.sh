@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# The page in a real browser, beside a server on a free port: scripts/browser/run.sh [ADEPT]. Needs Node.js; installs Debian's Chromium
+# if it is missing, which takes root.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+adept=${1:-target/release/adept}
+
+if ! command -v chromium > /dev/null; then
+  sudo=; [ "$(id -u)" = 0 ] || sudo=sudo
+  $sudo apt-get update
+  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium
+fi
+
+# Node finds packages beside the scripts.
+work=target/browser
+mkdir -p "$work"
+cp scripts/browser/*.mjs scripts/browser/package.json "$work"
+npm install --prefix "$work" --no-audit --no-fund --no-package-lock --silent
+
+"$adept" serve http --listen 127.0.0.1:0 > "$work/server.txt" 2>&1 &
+server=$!
+trap 'kill "$server" 2> /dev/null || true' EXIT
+for _ in $(seq 100); do
+  address=$(sed -n 's/^listening on //p' "$work/server.txt")
+  [ -z "$address" ] || break
+  sleep 0.1
+done
+[ -n "$address" ] || { cat "$work/server.txt" >&2; exit 1; }
+
+export ADEPT_URL=http://$address
+for script in games views faults; do
+  node "$work/$script.mjs"
+done

@@ -1,0 +1,65 @@
+// Every view, light and dark, narrow and wide: no finding of axe, nothing wider than the window, nothing too small to touch.
+
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { base, check, finish, launch, open, post } from './browser.mjs';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const PLAYS = [
+  ['backgammon', 'small-88-24', 1],
+  ['tictactoe', 'random', 1],
+  ['connect-four', 'random', 1],
+  ['bearoff', 'hme-4x16', 1],
+  ['liars-dice:soar:4x5', 'soar-net-four', 1],
+  ['leduc', 'random', 1],
+  ['holdem:limit:6', 'limit-6', 4],
+  ['declared:breakthrough', 'random', 1],
+];
+
+/** The places of all views in the address, with their names. */
+async function views() {
+  const all = [['', 'start'], ['new/backgammon', 'new'], ['position/backgammon', 'position'], ['runs', 'runs'], ['play/none', 'gone']];
+  for (const [game, opponent, seat] of PLAYS) {
+    const { id } = await post('/plays', { game, opponent, seat, seed: 5 });
+    all.push([`play/${id}`, game]);
+  }
+  const { id } = await post('/plays', { game: 'backgammon', opponent: 'small-88-24', seat: 1, seed: 5 });
+  await post(`/plays/${id}/resign`, {});
+  all.push([`play/${id}`, 'over']);
+  return all;
+}
+
+/** What is smaller than a finger, in the page. */
+const small = () =>
+  [...document.querySelectorAll('button, a, select, input:not([type=checkbox]):not([type=radio]), summary')]
+    .filter((element) => element.offsetParent && !element.closest('.skip'))
+    .filter((element) => Math.min(element.getBoundingClientRect().height, element.getBoundingClientRect().width) < 39.5)
+    .map((element) => `${element.tagName} ${element.textContent.slice(0, 20)}`);
+
+async function look(page, [hash, name], where) {
+  await page.goto('about:blank');
+  await page.goto(`${base}/#/${hash}`);
+  await page.waitForSelector('main h1, .board > *, form');
+  await page.waitForTimeout(200);
+  const scroll = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  check(`${name} fits ${where}`, scroll <= 0, `${scroll} pixels too wide`);
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() => window.axe.run());
+  for (const found of violations) check(`${name} ${where}: axe`, false, `${found.id} ${found.nodes[0].html.slice(0, 160)}`);
+  const tiny = await page.evaluate(small);
+  check(`${name} ${where}: targets`, tiny.length === 0, tiny.slice(0, 4).join(' | '));
+}
+
+const browser = await launch();
+const all = await views();
+for (const colorScheme of ['light', 'dark']) {
+  for (const width of [320, 768, 1280, 2560]) {
+    const viewport = { width, height: Math.max(740, Math.round(width * 0.56)) };
+    const context = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce', bypassCSP: true });
+    await context.addInitScript(() => localStorage.setItem('adept.thinks', 'true'));
+    const page = await open(context);
+    for (const view of all) await look(page, view, `${colorScheme}, ${width} pixels`);
+    await context.close();
+  }
+}
+await finish(browser, 'all views');
