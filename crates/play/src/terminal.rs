@@ -128,8 +128,6 @@ struct Table<'a, G: Kit> {
 
 impl<'a, G: Kit> Table<'a, G> {
     fn new(game: &'a G, options: &'a PlayOptions) -> Result<Self, PlayError> {
-        let session = Session::begin(game, options.seat, options.seed, options.from.as_deref())
-            .map_err(PlayError::Options)?;
         if options.history {
             if options.from.is_some() {
                 let message =
@@ -138,6 +136,8 @@ impl<'a, G: Kit> Table<'a, G> {
             }
             game.writes_histories().map_err(|e| PlayError::Options(e.to_string()))?;
         }
+        let session = Session::begin(game, options.seat, options.seed, options.from.as_deref())
+            .map_err(PlayError::Options)?;
         let found = naming::resolve(game, &options.opponent, &[])?;
         let opponent = match found.plain_folder() {
             Some(folder) => {
