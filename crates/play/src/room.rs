@@ -3,11 +3,11 @@
 use crate::session::{Next, Session, Step, losses};
 use crate::terminal::PlayError;
 use adept_arena::inspect::{self, PositionValue};
-use adept_arena::naming::{self, AnySearch, Meaning, Resolved};
+use adept_arena::naming::{self, AgentSpec, AnySearch, Meaning, Play as Choice, Resolved};
 use adept_arena::open::{self, OpenError};
 use adept_arena::review::{Account, Judged, Weighed, judge_each};
-use adept_arena::{Agent, Decision, Evaluator, GameModel, Luck, Pool, Scratch};
-use adept_game::{Kit, Turn, no_action};
+use adept_arena::{Agent, Decision, Evaluator, GameModel, Greedy, Luck, Pool, Scratch};
+use adept_game::{Kit, ParsedPosition, Turn, no_action};
 use adept_model::OutcomeClass;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -212,11 +212,11 @@ pub trait AnyRoom: Send + Sync {
     /// The game.
     fn about(&self) -> GameAbout;
 
-    /// Values a position and its moves by an agent that has values.
+    /// Values a position and its moves by an agent that has values. A search answers with what it has found `until` then.
     ///
     /// # Errors
     /// If the agent cannot be opened or has no values, or the text is not a position.
-    fn value(&self, agent: &AgentText, position: &str) -> Result<PositionValue, OpenError>;
+    fn value(&self, agent: &AgentText, position: &str, until: Instant) -> Result<PositionValue, OpenError>;
 
     /// Begins a game, which stands at its first position: [`AnyPlay::go_on`] lets chance and agents move.
     ///
@@ -311,6 +311,8 @@ struct Room<G: Kit> {
 enum Desk<G: Kit> {
     /// A checkpoint that plays in its own way: a copy for each thread.
     Model(Pool<G>),
+    /// The best of what a search finds, for one thread at a time.
+    Search(Mutex<AnySearch<G>>),
     /// Any other agent, for one thread at a time.
     Other {
         found: Box<Resolved>,
@@ -337,32 +339,49 @@ impl<G: Kit> Room<G> {
             // Those that play are kept.
             desks.retain(|_, desk| Arc::strong_count(desk) > 1);
         }
+        if desks.len() >= DESKS {
+            return Err(OpenError::Unknown(format!(
+                "{DESKS} agents of {} are playing, and that is the limit: choose one of them",
+                self.game.name()
+            )));
+        }
         Ok(desks.entry(agent.clone()).or_insert(desk).clone())
     }
 
+    /// What an agent thinks of a position; none if it has no values.
     fn value_of(
         &self,
         agent: &AgentText,
-        at: &adept_game::ParsedPosition<G>,
+        at: &ParsedPosition<G>,
         text: String,
-    ) -> Result<PositionValue, OpenError> {
+        until: Instant,
+    ) -> Result<Option<PositionValue>, OpenError> {
         let game = &*self.game;
+        let by = |search: &mut AnySearch<G>, text| {
+            search.until = Some(until);
+            inspect::inspect_by(game, search, at, text, true).map(Some)
+        };
         match &*self.desk(agent)? {
-            Desk::Model(pool) => pool.with(game, |bound| inspect::inspect(game, bound, at, text, false))?,
+            Desk::Model(pool) => {
+                pool.with(game, |bound| inspect::inspect(game, bound, at, text, false))?.map(Some)
+            }
+            Desk::Search(search) => by(&mut locked(search), text),
             Desk::Other { found, best, values, .. } => {
                 let mut values = locked(values);
                 if values.is_none() {
                     *values = naming::evaluator(game, found, *best)?;
                 }
                 match &mut *values {
-                    Some(search) => {
-                        search.until = Instant::now().checked_add(self.patience);
-                        inspect::inspect_by(game, search, at, text, true)
-                    }
-                    None => Err(OpenError::Unknown(format!("`{}` is an agent without values", agent.name))),
+                    Some(search) => by(search, text),
+                    None => Ok(None),
                 }
             }
         }
+    }
+
+    /// When a search that begins now must end.
+    fn until(&self) -> Instant {
+        Instant::now() + self.patience
     }
 }
 
@@ -374,6 +393,10 @@ impl<G: Kit> Desk<G> {
                 let (bound, _) = open::open_with(game, folder, agent.best, found.spec.tables())?;
                 Self::Model(Pool::new(game, bound, |bound| bound)?)
             }
+            None if is_search(&found) => match naming::evaluator(game, &found, agent.best)? {
+                Some(search) => Self::Search(Mutex::new(search)),
+                None => return Err(without_values(agent)),
+            },
             None => Self::Other {
                 best: agent.best,
                 agent: Mutex::new(naming::build(game, &found, agent.best)?),
@@ -383,24 +406,35 @@ impl<G: Kit> Desk<G> {
         })
     }
 
-    /// Whether it is a checkpoint or a valuation, and so may have values.
-    fn may_have_values(&self) -> bool {
-        match self {
-            Self::Model(_) => true,
-            Self::Other { found, .. } => matches!(found.meaning, Meaning::Checkpoint(_) | Meaning::Valuation),
-        }
-    }
-
-    /// Calls `f` with the agent.
-    fn with_agent<R>(&self, game: &G, f: impl FnOnce(&mut dyn Agent<G>) -> R) -> Result<R, OpenError> {
+    /// Calls `f` with the agent, which decides until then.
+    fn with_agent<R>(
+        &self,
+        game: &G,
+        until: Instant,
+        f: impl FnOnce(&mut dyn Agent<G>) -> R,
+    ) -> Result<R, OpenError> {
         match self {
             Self::Model(pool) => Ok(pool.with(game, |bound: &mut GameModel<G>| {
                 let head = bound.learner.head().clone();
                 f(&mut *open::by_head(bound, &head))
             })?),
+            Self::Search(search) => {
+                let mut search = locked(search);
+                search.until = Some(until);
+                Ok(f(&mut Greedy::new(&mut *search)))
+            }
             Self::Other { agent, .. } => Ok(f(&mut **locked(agent))),
         }
     }
+}
+
+/// Whether an agent plays the best of what a search finds.
+fn is_search(found: &Resolved) -> bool {
+    matches!(found.spec, AgentSpec::Model { play: Choice::Greedy, search: Some(_), .. })
+}
+
+fn without_values(agent: &AgentText) -> OpenError {
+    OpenError::Unknown(format!("`{}` is an agent without values", agent.name))
 }
 
 impl<G: Kit> AnyRoom for Room<G> {
@@ -420,12 +454,12 @@ impl<G: Kit> AnyRoom for Room<G> {
         }
     }
 
-    fn value(&self, agent: &AgentText, position: &str) -> Result<PositionValue, OpenError> {
+    fn value(&self, agent: &AgentText, position: &str, until: Instant) -> Result<PositionValue, OpenError> {
         let mut read = inspect::read(&*self.game, &[position])?;
         let Some(at) = read.pop() else { return Err(OpenError::Unknown("there is no position".into())) };
         // IDs of other programs become the game's own text.
         let text = self.game.position_text(&at.0);
-        self.value_of(agent, &at, text)
+        self.value_of(agent, &at, text, until)?.ok_or_else(|| without_values(agent))
     }
 
     fn begin(
@@ -515,7 +549,7 @@ impl<G: Kit> AnyPlay for Play<G> {
                 Next::Agent(player) => {
                     let desk = self.desk.clone();
                     self.session.answer(game, player, |at, rng| {
-                        desk.with_agent(game, |agent| agent.choose(at, &mut scratch, rng))?
+                        desk.with_agent(game, room.until(), |agent| agent.choose(at, &mut scratch, rng))?
                             .map_err(OpenError::from)
                     })?;
                 }
@@ -543,7 +577,8 @@ impl<G: Kit> AnyPlay for Play<G> {
         if next == Next::Person {
             game.actions(state, &mut actions);
         }
-        let few = actions.len() <= POSITIONS;
+        // What follows a move may show what the person must not know before it.
+        let few = actions.len() <= POSITIONS && !game.hides();
         let legal = |action: &G::Action| MoveView {
             action: game.action_text(state, action),
             position: few.then(|| {
@@ -654,27 +689,17 @@ impl<G: Kit> AnyPlay for Play<G> {
             return self.refuse("hints are for your own moves: it is not your turn");
         }
         let agent = by.unwrap_or(&self.opponent);
-        let desk = self.room.desk(agent)?;
         let mut text = game.advice(state, seat).unwrap_or_default();
-        let value = match desk.may_have_values() {
-            true => {
-                let mut value = self.room.value_of(agent, &(state.clone(), None), self.seen(state))?;
-                // The positions after moves, without what the person cannot see.
-                for found in &mut value.moves {
-                    if let Ok(action) = game.parse_action(state, &found.action) {
-                        let mut after = state.clone();
-                        game.apply(&mut after, &action);
-                        found.afterstate = self.seen(&after);
-                    }
-                }
-                Some(value)
-            }
-            false => {
-                let at = Decision::new(game, state, seat);
-                text = desk.with_agent(game, |agent| agent.explain(at))? + &text;
-                None
-            }
-        };
+        let until = self.room.until();
+        let mut value = self.room.value_of(agent, &(state.clone(), None), self.seen(state), until)?;
+        if game.hides() {
+            // What follows a move may show what the person must not know before it.
+            value.iter_mut().flat_map(|value| &mut value.moves).for_each(|found| found.afterstate.clear());
+        }
+        if value.is_none() {
+            let at = Decision::new(game, state, seat);
+            text = self.room.desk(agent)?.with_agent(game, until, |agent| agent.explain(at))? + &text;
+        }
         Ok(Hints { value, text: Some(text).filter(|text| !text.is_empty()) })
     }
 
@@ -684,8 +709,11 @@ impl<G: Kit> AnyPlay for Play<G> {
             return self.refuse("the game is not over yet");
         }
         let found = naming::resolve(game, &by.text, &[])?;
+        if is_search(&found) {
+            return self.refuse(format!("`{}` looks ahead, which takes too long for a whole game", by.name));
+        }
         let mut luck = Luck::open(game, &found, by.best)?;
-        let without = || OpenError::Unknown(format!("`{}` is an agent without values", by.name));
+        let without = || without_values(by);
         let mut values: Box<dyn Evaluator<G>> = naming::values(game, &found, by.best)?.ok_or_else(without)?;
         let size = game.unit().map_or(1.0, |unit| unit.size);
         let in_unit = game.scale() / size;
@@ -693,7 +721,7 @@ impl<G: Kit> AnyPlay for Play<G> {
         let (mut decisions, mut rolls) = (Vec::new(), Vec::new());
         let played = self.session.steps().iter().map(|step| &step.action);
         let first = self.first.clone();
-        let until = Instant::now().checked_add(self.room.patience);
+        let until = self.room.until();
         let ended = judge_each(game, first, played, (&mut *values, &mut luck), |event, judged| {
             match judged {
                 Judged::Chance(gained) => {
@@ -709,7 +737,7 @@ impl<G: Kit> AnyPlay for Play<G> {
                     decisions.push(judged_decision(game, event, &weighed, in_unit));
                 }
             }
-            until.is_none_or(|until| Instant::now() < until)
+            Instant::now() < until
         })
         .map_err(OpenError::from)?;
         if ended.is_none() {

@@ -2,6 +2,7 @@
 
 use crate::api::{App, Shared as State};
 use crate::fault::Fault;
+use crate::limits;
 use adept_arena::inspect::PositionValue;
 use axum::Json;
 use axum::Router;
@@ -9,6 +10,7 @@ use axum::extract::Query;
 use axum::routing::get;
 use serde_json::Value;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// A question about a position of one game, asked by `GET`.
 pub trait Extra: Send + Sync {
@@ -63,7 +65,7 @@ async fn asked(
             }
         };
         let (found, agent) = shared.shelf.agent(&agent, Some(extra.game()))?;
-        let value = found.room.value(&agent, &position)?;
+        let value = found.room.value(&agent, &position, Instant::now() + limits::PATIENCE)?;
         extra.answer(&value).map(Json).map_err(Fault::request)
     };
     app.compute.run(work).await

@@ -39,6 +39,11 @@ impl Fault {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
     }
 
+    /// The answer where the program has a fault.
+    pub(crate) fn of_panic(_: Box<dyn std::any::Any + Send>) -> Response {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "failed", "a fault of the server").into_response()
+    }
+
     pub(crate) fn to_json(&self) -> Value {
         json!({ "error": { "kind": self.kind, "message": self.message } })
     }

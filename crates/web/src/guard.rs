@@ -2,7 +2,7 @@
 
 use crate::fault::Fault;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::net::IpAddr;
@@ -55,7 +55,7 @@ impl Guard {
             if own != Some(host) {
                 return forbidden("pages from elsewhere may not ask this server".into());
             }
-        } else if request.method() != Method::GET
+        } else if is_api
             && text(headers, "sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none")
         {
             return forbidden("pages from elsewhere may not ask this server".into());

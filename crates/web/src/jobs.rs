@@ -8,7 +8,6 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 use tokio::sync::{Semaphore, watch};
 
 /// What a job has come to.
@@ -35,15 +34,11 @@ impl State {
 pub(crate) struct Report {
     state: Arc<watch::Sender<State>>,
     pub(crate) cancel: Cancel,
-    began: Instant,
 }
 
 impl Report {
     pub(crate) fn share(&self, share: f64) {
         self.state.send_modify(|state| state.share = share);
-        if self.began.elapsed() >= limits::JOB {
-            self.cancel.cancel();
-        }
     }
 
     pub(crate) fn found(&self, share: f64, result: Value) {
@@ -99,32 +94,45 @@ impl Jobs {
             let end = state.clone();
             let stopped = cancel.clone();
             let work = move || {
-                let report = Report { state: state.clone(), cancel, began: Instant::now() };
-                if report.cancel.requested() {
-                    return Err(Fault::busy("stopped before it began"));
-                }
+                let report = Report { state: state.clone(), cancel };
                 state.send_modify(|state| state.state = "running");
                 let found = work(&report);
                 drop(permit);
                 found
             };
-            let found = tokio::task::spawn_blocking(work).await;
-            end.send_modify(|state| match found {
-                Ok(Ok(result)) => {
-                    state.result = Some(result);
-                    state.state = if stopped.requested() { "stopped" } else { "done" };
-                    state.share = if stopped.requested() { state.share } else { 1.0 };
+            if end.borrow().is_over() {
+                return;
+            }
+            let mut work = tokio::task::spawn_blocking(work);
+            let mut is_late = false;
+            let found = tokio::select! {
+                found = &mut work => found,
+                () = tokio::time::sleep(limits::JOB) => {
+                    is_late = true;
+                    stopped.cancel();
+                    work.await
                 }
-                Ok(Err(_)) if stopped.requested() => state.state = "stopped",
-                Ok(Err(fault)) => {
-                    state.state = "failed";
-                    state.error = Some(fault.to_json()["error"].clone());
+            };
+            end.send_modify(|state| {
+                let fault = match found {
+                    Ok(Ok(result)) => {
+                        state.result = Some(result);
+                        is_late.then(|| {
+                            Fault::busy(format!("stopped after {} s, the limit", limits::JOB.as_secs()))
+                        })
+                    }
+                    Ok(Err(fault)) => (!stopped.requested()).then_some(fault),
+                    Err(error) => Some(Fault::request(format!("a fault of the server: {error}"))),
+                };
+                state.state = match (stopped.requested(), &fault) {
+                    (true, _) => "stopped",
+                    (false, Some(_)) => "failed",
+                    (false, None) => "done",
+                };
+                if state.state == "done" {
+                    state.share = 1.0;
                 }
-                Err(error) => {
-                    state.state = "failed";
-                    let fault = Fault::request(format!("a fault of the server: {error}"));
-                    state.error = Some(fault.to_json()["error"].clone());
-                }
+                state.error = fault.map(|fault| fault.to_json()["error"].clone());
             });
         });
         Ok(id)
@@ -141,7 +149,16 @@ impl Jobs {
     pub(crate) fn stop(&self, id: &str) -> Result<(), Fault> {
         let all = self.all();
         let job = all.iter().find(|job| job.state.borrow().id == id);
-        job.ok_or_else(|| Fault::missing("no such job: old ones are forgotten"))?.cancel.cancel();
+        let job = job.ok_or_else(|| Fault::missing("no such job: old ones are forgotten"))?;
+        job.cancel.cancel();
+        // One that waits does not wait for its turn to end.
+        job.state.send_if_modified(|state| {
+            let waits = state.state == "waiting";
+            if waits {
+                state.state = "stopped";
+            }
+            waits
+        });
         Ok(())
     }
 

@@ -17,9 +17,9 @@ pub(crate) const CONNECTIONS: usize = 512;
 /// Requests that wait for a processor.
 pub(crate) const WAITING: usize = 1024;
 /// Games that are kept.
-pub(crate) const PLAYS: usize = 1000;
-/// A game that nobody has asked for in this time may be forgotten for a new one.
-pub(crate) const IDLE: Duration = Duration::from_secs(15 * 60);
+pub(crate) const PLAYS: usize = 5000;
+/// A game that nobody has asked for in this time may be forgotten for a new one, if there are too many.
+pub(crate) const IDLE: Duration = Duration::from_secs(60);
 /// A game that nobody has asked for in this time is forgotten.
 pub(crate) const FORGOTTEN: Duration = Duration::from_secs(6 * 3600);
 /// Jobs that are kept, with their results.

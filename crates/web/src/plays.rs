@@ -7,6 +7,7 @@ use rand::Rng;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
+use tokio::sync;
 
 /// A name that nobody guesses.
 pub(crate) fn fresh_id() -> String {
@@ -15,8 +16,8 @@ pub(crate) fn fresh_id() -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A game, for one request at a time.
-pub(crate) type Shared = Arc<Mutex<Box<dyn AnyPlay>>>;
+/// A game, for one request at a time. Who waits for it holds no processor.
+pub(crate) type Shared = Arc<sync::Mutex<Box<dyn AnyPlay>>>;
 
 #[derive(Default)]
 pub(crate) struct Plays {
@@ -30,7 +31,7 @@ impl Plays {
 
     /// Keeps a game under a new name. Where there are too many, the one that nobody has asked for the longest is forgotten.
     pub(crate) fn add(&self, play: Box<dyn AnyPlay>) -> Result<(String, Shared), Fault> {
-        let (id, play) = (fresh_id(), Arc::new(Mutex::new(play)));
+        let (id, play) = (fresh_id(), Arc::new(sync::Mutex::new(play)));
         let mut all = self.all();
         all.retain(|_, (_, used)| used.elapsed() < limits::FORGOTTEN);
         if all.len() >= limits::PLAYS {

@@ -3,6 +3,7 @@
 use crate::api::{self, App};
 use crate::compute::Compute;
 use crate::extra::{self, Extra};
+use crate::fault::Fault;
 use crate::guard::{Guard, guard};
 use crate::jobs::Jobs;
 use crate::limits;
@@ -21,6 +22,7 @@ use hyper_util::service::TowerToHyperService;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
@@ -62,7 +64,7 @@ pub enum ServeError {
 }
 
 /// How long answers may take that are under way when it is asked to stop.
-const GOODBYE: Duration = Duration::from_secs(5);
+const GOODBYE: Duration = Duration::from_millis(250);
 
 /// How often it asks whether to stop.
 const GLANCE: Duration = Duration::from_millis(100);
@@ -85,8 +87,10 @@ pub fn serve(
         .build()
         .map_err(ServeError::Threads)?;
     let (finder, questions) = Finder::new();
+    let has_ended = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        scope.spawn(move || find_for(games, &questions));
+        let has_ended = &has_ended;
+        scope.spawn(move || find_for(games, &questions, has_ended));
         let shelf = Shelf::new(finder, games.names(), &options.agents, &options.published);
         let app = Arc::new(App {
             shelf,
@@ -96,6 +100,7 @@ pub fn serve(
             runs: options.runs.clone(),
         });
         let done = runtime.block_on(listen(app.clone(), options, cancel, ready));
+        has_ended.store(true, Ordering::Relaxed);
         app.jobs.stop_all();
         drop(app);
         // Work that nobody waits for ends with the process.
@@ -123,7 +128,7 @@ async fn listen(
         .nest("/api/v1", api::routes())
         .merge(extra::routes(&options.extras))
         .fallback(api::unknown)
-        .layer(CatchPanicLayer::new())
+        .layer(CatchPanicLayer::custom(Fault::of_panic))
         .layer(middleware::from_fn_with_state(checks, guard))
         .with_state(app);
     let service = TowerToHyperService::new(routes);

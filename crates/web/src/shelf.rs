@@ -2,7 +2,7 @@
 
 use crate::fault::Fault;
 use crate::limits;
-use adept_arena::naming::{self, AgentSpec};
+use adept_arena::naming::{self, AgentSpec, Play};
 use adept_arena::search::{Budget, SearchOptions};
 use adept_game::{GameError, GameInfo};
 use adept_lab::{AnyGame, Catalogue};
@@ -10,9 +10,12 @@ use adept_model::checkpoint;
 use adept_play::{AgentText, AnyRoom};
 use serde::Serialize;
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// An agent named at the start.
 #[derive(Clone, Debug)]
@@ -70,13 +73,19 @@ impl Finder {
     }
 }
 
-/// Answers a [`Finder`] until it and all its copies are dropped.
-pub(crate) fn find_for(games: &dyn Catalogue, questions: &Receiver<Question>) {
-    for (name, sender) in questions {
+/// Answers a [`Finder`] until the server has ended.
+pub(crate) fn find_for(games: &dyn Catalogue, questions: &Receiver<Question>, has_ended: &AtomicBool) {
+    while !has_ended.load(Ordering::Relaxed) {
+        let Ok((name, sender)) = questions.recv_timeout(GLANCE) else { continue };
+        let found = catch_unwind(AssertUnwindSafe(|| games.find(&name)));
+        let fault = |_| Err(GameError::new(format!("a fault of the program: `{name}` cannot be made")));
         // Who asked may have gone.
-        let _ = sender.send(games.find(&name));
+        let _ = sender.send(found.unwrap_or_else(fault));
     }
 }
+
+/// How often it asks whether that is so.
+const GLANCE: Duration = Duration::from_millis(50);
 
 pub(crate) struct Shelf {
     finder: Finder,
@@ -138,8 +147,7 @@ impl Shelf {
         if let Some(found) = rooms().get(name) {
             return Ok(found.clone());
         }
-        let head = |name: &str| name.split(':').next().unwrap_or_default().to_string();
-        let is_known = self.games().iter().any(|known| head(known) == head(name));
+        let is_known = self.games().iter().any(|known| is_variant(name, known));
         if !is_known || name.len() > limits::TEXT {
             let names = self.games().join(", ");
             return Err(Fault::missing(format!("no game named `{name}`; there is {names}")));
@@ -211,7 +219,13 @@ impl Shelf {
         };
         let innermost = known(inner)?;
         if let Some(screen) = spec.screen() {
-            known(&screen.name)?;
+            let small = known(&screen.name)?;
+            if small.kind != "checkpoint" {
+                return Err(Fault::missing(format!(
+                    "`{}` is not a checkpoint, as a screen must be",
+                    small.id
+                )));
+            }
         }
         bounded(&spec, game_has_chance(&found))?;
         let path = |name: &str, _| all.iter().find(|entry| entry.id == name).map(|entry| entry.text.clone());
@@ -231,7 +245,7 @@ impl Shelf {
         }
     }
 
-    /// The name with which a job calls the agent: its path.
+    /// Number of agents beside those of each game.
     pub(crate) fn named(&self) -> usize {
         self.entries.len()
     }
@@ -241,6 +255,12 @@ impl Entry {
     fn agent(&self, name: &str) -> AgentText {
         AgentText { name: name.into(), text: self.text.clone(), best: self.best }
     }
+}
+
+/// Whether a name may be that of a rule set of the same game. A rule file is itself alone.
+fn is_variant(name: &str, known: &str) -> bool {
+    let head = |name: &str| name.split(':').next().unwrap_or_default().to_string();
+    name == known || (head(name) == head(known) && head(name) != "file")
 }
 
 fn game_has_chance(found: &Found) -> bool {
@@ -259,6 +279,12 @@ fn bounded(spec: &AgentSpec, has_chance: bool) -> Result<(), Fault> {
         AgentSpec::Optimal(_) => {
             return refuse(
                 "`optimal:` searches a whole game: name such agents where the server is started".into(),
+            );
+        }
+        AgentSpec::Model { play, search: Some(_), .. } if *play != Play::Greedy => {
+            return refuse(
+                "a search here plays the best move that it finds: leave out `epsilon:` and `boltzmann:`"
+                    .into(),
             );
         }
         AgentSpec::Model { search, .. } => search.as_ref(),
@@ -318,4 +344,19 @@ fn checkpoints_in(folder: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_variant;
+
+    #[test]
+    fn rule_files_are_themselves_alone() {
+        assert!(is_variant("backgammon:3", "backgammon"));
+        assert!(is_variant("declared:nim", "declared:hexapawn-3x3"));
+        assert!(is_variant("file:my.kif", "file:my.kif"));
+        assert!(!is_variant("file:/etc/passwd", "file:my.kif"));
+        assert!(!is_variant("file:/etc/passwd", "declared:nim"));
+        assert!(!is_variant("chess", "backgammon"));
+    }
 }

@@ -73,7 +73,12 @@ pub(super) fn run(games: &dyn Catalogue, args: &HttpArgs, as_json: bool) -> Resu
 fn token_in(path: &PathBuf) -> Result<String> {
     let text = adept_ground::limits::read_text(path, 4096).map_err(adept_game::GameError::file(path))?;
     let token = text.trim();
-    let is_fit = token.len() >= 16 && token.bytes().all(|b| b.is_ascii_graphic());
-    anyhow::ensure!(is_fit, "{}: a token has at least 16 characters, without blanks", path.display());
+    let is_fit =
+        token.len() >= 16 && token.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._~".contains(&b));
+    anyhow::ensure!(
+        is_fit,
+        "{}: a token has at least 16 letters, digits or -._~, as in an address",
+        path.display()
+    );
     Ok(token.into())
 }

@@ -25,8 +25,9 @@ fn position(query: &[(String, String)]) -> Result<String, String> {
     for (key, text) in query {
         let Some(point) = key.strip_prefix('p').and_then(|point| point.parse::<i32>().ok()) else { continue };
         let count: i32 = text.parse().map_err(|_| format!("{key}={text}: write a whole number"))?;
-        let (side, own) = if count > 0 { (0, point) } else { (1, 25 - point) };
-        if !(0..=25).contains(&point) || count.abs() > CHECKERS || (count != 0 && own == 0) {
+        let is_place = (0..=25).contains(&point) && (-CHECKERS..=CHECKERS).contains(&count);
+        let (side, own) = if count > 0 { (0, point) } else { (1, 25 - if is_place { point } else { 0 }) };
+        if !is_place || (count != 0 && own == 0) {
             return Err(format!(
                 "{key}={text}: points are p1 to p24, p25 the bar of the side to move, p0 that of its opponent, with at most 15 \
                  checkers"
@@ -83,6 +84,9 @@ impl Extra for Eval {
     }
 
     fn answer(&self, value: &PositionValue) -> Result<Value, String> {
+        if value.to_move.is_none() {
+            return Err("the game is over".into());
+        }
         let chances = chances(&value.chances)?;
         Ok(json!({
             "cube": { "accept": chances.other().takes(), "double": chances.doubles(Cube::Centred, 1) },

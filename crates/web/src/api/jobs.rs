@@ -1,20 +1,20 @@
 //! Rollouts and deep searches.
 
 use super::values::with_moves;
-use super::{Answer, App, Sent, Shared, short};
+use super::{Answer, App, Id, Sent, Shared, short};
 use crate::fault::Fault;
 use crate::jobs::{self, Report};
 use crate::limits;
 use adept_lab::rollouts::RolloutOptions;
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::{Stream, stream};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::convert::Infallible;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use utoipa::ToSchema;
 
@@ -61,12 +61,24 @@ pub(crate) async fn start(
     Sent(asked): Sent<Start>,
 ) -> Result<(StatusCode, Json<Value>), Fault> {
     let shared = app.clone();
+    // Agents that are not there are refused at once.
+    let known = |agent: String, game: Option<String>| {
+        let shelf = app.clone();
+        app.compute
+            .run(move || shelf.shelf.agent(&agent, game.as_deref()).map(|(found, _)| found.info.name.clone()))
+    };
     let id = match asked {
         Start::Rollout { agent, game, position, trials, truncate, seed } => {
             short(&position, "the position")?;
             if !(2..=limits::TRIALS).contains(&trials) {
                 return Err(Fault::request(format!("a rollout takes 2 to {} trials", limits::TRIALS)));
             }
+            if agent.contains("search:") {
+                return Err(Fault::request(
+                    "rollouts here are played without looking ahead: leave out `search:`",
+                ));
+            }
+            let game = known(agent.clone(), game).await?;
             let options = RolloutOptions {
                 positions: vec![position],
                 trials,
@@ -75,15 +87,16 @@ pub(crate) async fn start(
                 threads: std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2)),
                 ..RolloutOptions::default()
             };
-            app.jobs.start("rollout", move |report| {
-                roll_out(&shared, (&agent, game.as_deref()), options, report)
-            })?
+            app.jobs.start("rollout", move |report| roll_out(&shared, (&agent, &game), options, report))?
         }
         Start::Search { agent, game, position, plies } => {
             short(&position, "the position")?;
-            app.jobs.start("search", move |report| {
-                search(&shared, (&agent, game.as_deref()), &position, plies, report)
-            })?
+            if plies == 0 {
+                return Err(Fault::request("a search takes 1 ply at least"));
+            }
+            let game = known(format!("search:{plies}:{agent}"), game).await?;
+            app.jobs
+                .start("search", move |report| search(&shared, (&agent, &game), &position, plies, report))?
         }
     };
     Ok((StatusCode::ACCEPTED, Json(json!({ "id": id }))))
@@ -91,11 +104,11 @@ pub(crate) async fn start(
 
 fn roll_out(
     app: &App,
-    (agent, game): (&str, Option<&str>),
+    (agent, game): (&str, &str),
     options: RolloutOptions,
     report: &Report,
 ) -> Result<Value, Fault> {
-    let (found, agent) = app.shelf.agent(agent, game)?;
+    let (found, agent) = app.shelf.agent(agent, Some(game))?;
     let options = RolloutOptions { agent: agent.text, best: agent.best, ..options };
     let rollouts = found.game.roll_out(&options, &report.cancel, &|share| report.share(share))?;
     Ok(json!(rollouts))
@@ -103,20 +116,25 @@ fn roll_out(
 
 fn search(
     app: &App,
-    (agent, game): (&str, Option<&str>),
+    (agent, game): (&str, &str),
     position: &str,
     plies: u32,
     report: &Report,
 ) -> Result<Value, Fault> {
     let mut found = Value::Null;
-    for depth in 1..=plies.max(1) {
+    for depth in 1..=plies {
         if report.cancel.requested() {
             break;
         }
-        let (at, agent) = app.shelf.agent(&format!("search:{depth}:{agent}"), game)?;
-        let value = with_moves(at.room.value(&agent, position)?)?;
-        found = json!({ "value": value, "plies": depth });
+        let (at, agent) = app.shelf.agent(&format!("search:{depth}:{agent}"), Some(game))?;
+        let value = with_moves(at.room.value(&agent, position, Instant::now() + limits::PATIENCE)?)?;
+        let reached = value.search.as_ref().map_or(1, |search| search.plies);
+        found = json!({ "value": value, "plies": reached });
         report.found(f64::from(depth) / f64::from(plies), found.clone());
+        if reached < depth {
+            // There was no time for more.
+            break;
+        }
     }
     Ok(found)
 }
@@ -124,7 +142,7 @@ fn search(
 /// What a job has come to.
 #[utoipa::path(get, path = "/api/v1/jobs/{id}", params(("id" = String, Path)),
     responses((status = 200, description = "`state`, `share`, `result`, `error`", body = Value)))]
-pub(crate) async fn look(State(app): Shared, Path(id): Path<String>) -> Answer {
+pub(crate) async fn look(State(app): Shared, Id(id): Id) -> Answer {
     let state = app.jobs.watch(&id)?.borrow().clone();
     Ok(Json(json!(state)))
 }
@@ -132,7 +150,7 @@ pub(crate) async fn look(State(app): Shared, Path(id): Path<String>) -> Answer {
 /// Stops a job.
 #[utoipa::path(delete, path = "/api/v1/jobs/{id}", params(("id" = String, Path)),
     responses((status = 200, description = "It is asked to stop", body = Value)))]
-pub(crate) async fn stop(State(app): Shared, Path(id): Path<String>) -> Answer {
+pub(crate) async fn stop(State(app): Shared, Id(id): Id) -> Answer {
     app.jobs.stop(&id)?;
     Ok(Json(json!({})))
 }
@@ -142,7 +160,7 @@ pub(crate) async fn stop(State(app): Shared, Path(id): Path<String>) -> Answer {
     responses((status = 200, description = "Events", content_type = "text/event-stream", body = String)))]
 pub(crate) async fn events(
     State(app): Shared,
-    Path(id): Path<String>,
+    Id(id): Id,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Fault> {
     let mut receiver = app.jobs.watch(&id)?;
     receiver.mark_changed();

@@ -12,7 +12,8 @@ use crate::limits;
 use crate::plays::Plays;
 use crate::shelf::Shelf;
 use axum::body::{self, Body};
-use axum::extract::{FromRequest, Query, Request, State};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request, State};
+use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use axum::routing::{get, post};
 use axum::{Json, Router};
@@ -106,6 +107,30 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Sent<T> {
     }
 }
 
+/// The query of a request.
+pub(crate) struct Asked<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
+    type Rejection = Fault;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Fault> {
+        let read = Query::<T>::from_request_parts(parts, state).await;
+        read.map(|Query(asked)| Self(asked)).map_err(|error| Fault::request(error.body_text()))
+    }
+}
+
+/// The name in the path of a request.
+pub(crate) struct Id(pub(crate) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Id {
+    type Rejection = Fault;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Fault> {
+        let read = Path::<String>::from_request_parts(parts, state).await;
+        read.map(|Path(id)| Self(id)).map_err(|error| Fault::request(error.body_text()))
+    }
+}
+
 /// A short text from outside.
 pub(crate) fn short(text: &str, what: &str) -> Result<(), Fault> {
     match text.len() <= limits::TEXT {
@@ -127,7 +152,7 @@ async fn status(State(app): Shared) -> Answer {
 
 /// The games, or one of them, with any parameters that its name takes.
 #[utoipa::path(get, path = "/api/v1/games", params(("name" = Option<String>, Query, description = "A game")), responses((status = 200, description = "`games`: each with its name, players, unit, classes of results and rules", body = Value)))]
-async fn games(State(app): Shared, Query(of): Query<OfName>) -> Answer {
+async fn games(State(app): Shared, Asked(of): Asked<OfName>) -> Answer {
     let shared = app.clone();
     let all = app
         .compute
@@ -153,7 +178,7 @@ struct OfGame {
 /// The agents of a game, or of all games.
 #[utoipa::path(get, path = "/api/v1/agents", params(("game" = Option<String>, Query, description = "A game")),
     responses((status = 200, description = "`agents`: each with `id`, `game`, `kind`, `about` and whether it has `values`", body = Value)))]
-async fn agents(State(app): Shared, Query(of): Query<OfGame>) -> Answer {
+async fn agents(State(app): Shared, Asked(of): Asked<OfGame>) -> Answer {
     let shared = app.clone();
     let all = app
         .compute

@@ -1,15 +1,16 @@
 //! Games of a person against an agent.
 
-use super::{Answer, App, Sent, Shared, short};
+use super::{Answer, App, Asked, Id, Sent, Shared, short};
 use crate::fault::Fault;
+use crate::limits;
 use adept_play::AnyPlay;
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use rand::RngExt;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// A new game.
@@ -71,26 +72,25 @@ async fn with_play(
     id: String,
     f: impl FnOnce(&App, &mut dyn AnyPlay) -> Result<Value, Fault> + Send + 'static,
 ) -> Answer {
-    let play = app.plays.get(&id)?;
+    let waits = tokio::time::timeout(limits::ANSWERING, app.plays.get(&id)?.lock_owned());
+    let mut play =
+        waits.await.map_err(|_| Fault::busy("other requests for this game take long: ask again later"))?;
     let shared = app.clone();
-    let work = move || {
-        let mut play = play.lock().unwrap_or_else(PoisonError::into_inner);
-        f(&shared, &mut **play)
-    };
+    let work = move || f(&shared, &mut **play);
     app.compute.run(work).await.map(Json)
 }
 
 /// A game as the person sees it.
 #[utoipa::path(get, path = "/api/v1/plays/{id}", params(("id" = String, Path)),
     responses((status = 200, description = "The game", body = Value), (status = 404, description = "No such game", body = Value)))]
-pub(crate) async fn look(State(app): Shared, Path(id): Path<String>) -> Answer {
+pub(crate) async fn look(State(app): Shared, Id(id): Id) -> Answer {
     with_play(app, id.clone(), move |_, play| Ok(with_id(&id, json!(play.view())))).await
 }
 
 /// Leaves a game, which is forgotten.
 #[utoipa::path(delete, path = "/api/v1/plays/{id}", params(("id" = String, Path)),
     responses((status = 200, description = "It is forgotten", body = Value)))]
-pub(crate) async fn leave(State(app): Shared, Path(id): Path<String>) -> Answer {
+pub(crate) async fn leave(State(app): Shared, Id(id): Id) -> Answer {
     app.plays.remove(&id)?;
     Ok(Json(json!({})))
 }
@@ -109,7 +109,7 @@ pub(crate) struct Act {
 /// Moves, and lets chance and the agent answer.
 #[utoipa::path(post, path = "/api/v1/plays/{id}/moves", params(("id" = String, Path)), request_body = Act,
     responses((status = 200, description = "The game", body = Value), (status = 409, description = "It has gone on meanwhile", body = Value), (status = 422, description = "Not a legal move", body = Value)))]
-pub(crate) async fn act(State(app): Shared, Path(id): Path<String>, Sent(asked): Sent<Act>) -> Answer {
+pub(crate) async fn act(State(app): Shared, Id(id): Id, Sent(asked): Sent<Act>) -> Answer {
     short(&asked.action, "the move")?;
     with_play(app, id.clone(), move |_, play| {
         if asked.turn.is_some_and(|turn| turn != play.turn()) {
@@ -129,7 +129,7 @@ pub(crate) async fn act(State(app): Shared, Path(id): Path<String>, Sent(asked):
 /// Takes back the person's last move and what followed.
 #[utoipa::path(post, path = "/api/v1/plays/{id}/undo", params(("id" = String, Path)),
     responses((status = 200, description = "The game", body = Value)))]
-pub(crate) async fn undo(State(app): Shared, Path(id): Path<String>) -> Answer {
+pub(crate) async fn undo(State(app): Shared, Id(id): Id) -> Answer {
     with_play(app, id.clone(), move |_, play| {
         play.undo()?;
         Ok(with_id(&id, json!(play.view())))
@@ -148,7 +148,7 @@ pub(crate) struct Resign {
 /// Gives up.
 #[utoipa::path(post, path = "/api/v1/plays/{id}/resign", params(("id" = String, Path)), request_body = Resign,
     responses((status = 200, description = "The game, which is over", body = Value)))]
-pub(crate) async fn resign(State(app): Shared, Path(id): Path<String>, Sent(asked): Sent<Resign>) -> Answer {
+pub(crate) async fn resign(State(app): Shared, Id(id): Id, Sent(asked): Sent<Resign>) -> Answer {
     with_play(app, id.clone(), move |_, play| {
         play.resign(asked.class.as_deref())?;
         Ok(with_id(&id, json!(play.view())))
@@ -164,7 +164,7 @@ pub(crate) struct By {
 /// What an agent thinks of the person's moves, knowing what the person knows.
 #[utoipa::path(get, path = "/api/v1/plays/{id}/hints", params(("id" = String, Path), ("by" = Option<String>, Query, description = "An agent, by default the opponent")),
     responses((status = 200, description = "`value` as `adept value --json`, and `text`", body = Value)))]
-pub(crate) async fn hints(State(app): Shared, Path(id): Path<String>, Query(asked): Query<By>) -> Answer {
+pub(crate) async fn hints(State(app): Shared, Id(id): Id, Asked(asked): Asked<By>) -> Answer {
     with_play(app, id, move |app, play| {
         let game = play.game();
         let by = asked.by.map(|by| app.shelf.agent(&by, Some(&game))).transpose()?;
@@ -176,7 +176,7 @@ pub(crate) async fn hints(State(app): Shared, Path(id): Path<String>, Query(aske
 /// What each decision of a finished game lost, and the luck of each player.
 #[utoipa::path(get, path = "/api/v1/plays/{id}/analysis", params(("id" = String, Path), ("by" = Option<String>, Query, description = "An agent that has values, by default the opponent")),
     responses((status = 200, description = "`players`, `decisions` and `rolls`", body = Value)))]
-pub(crate) async fn analysis(State(app): Shared, Path(id): Path<String>, Query(asked): Query<By>) -> Answer {
+pub(crate) async fn analysis(State(app): Shared, Id(id): Id, Asked(asked): Asked<By>) -> Answer {
     with_play(app, id, move |app, play| {
         let by = asked.by.unwrap_or_else(|| play.opponent().into());
         let (_, by) = app.shelf.agent(&by, Some(&play.game()))?;

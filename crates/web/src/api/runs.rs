@@ -1,12 +1,12 @@
 //! Runs of training, as far as files tell.
 
-use super::{Answer, App, Shared};
+use super::{Answer, App, Id, Shared};
 use crate::fault::Fault;
 use crate::limits;
 use adept_lab::curves::{self, Curve, Show, curves};
 use adept_trainer::run::{RunSummary, list_runs};
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use serde_json::{Value, json};
 
 /// The name of a run in requests: its folder within the folder of runs.
@@ -46,7 +46,7 @@ pub(crate) async fn list(State(app): Shared) -> Answer {
 /// A run with its curves.
 #[utoipa::path(get, path = "/api/v1/runs/{id}", params(("id" = String, Path)),
     responses((status = 200, description = "The run, `measure` in words, `curve` and `loss` as `[step, number]`, and its `config`", body = Value)))]
-pub(crate) async fn look(State(app): Shared, Path(id): Path<String>) -> Answer {
+pub(crate) async fn look(State(app): Shared, Id(id): Id) -> Answer {
     let shared = app.clone();
     app.compute
         .run(move || {

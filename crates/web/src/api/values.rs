@@ -8,6 +8,7 @@ use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 use serde_json::json;
+use std::time::Instant;
 use utoipa::ToSchema;
 
 /// Positions to value.
@@ -36,7 +37,13 @@ pub(crate) async fn evaluate(State(app): Shared, Sent(asked): Sent<Evaluate>) ->
         .compute
         .run(move || {
             let (found, agent) = shared.shelf.agent(&asked.agent, asked.game.as_deref())?;
-            let value = |text: &String| found.room.value(&agent, text).map_err(Fault::from);
+            let until = Instant::now() + limits::PATIENCE;
+            let value = |text: &String| {
+                let late =
+                    || Fault::busy("so many positions take too long: ask for fewer, or look less far ahead");
+                let value = found.room.value(&agent, text, until)?;
+                if Instant::now() < until { Ok(value) } else { Err(late()) }
+            };
             asked.positions.iter().map(value).collect::<Result<Vec<_>, _>>()
         })
         .await?;
@@ -72,7 +79,7 @@ pub(crate) async fn moves(State(app): Shared, Sent(asked): Sent<Moves>) -> Answe
         .compute
         .run(move || {
             let (found, agent) = shared.shelf.agent(&asked.agent, asked.game.as_deref())?;
-            with_moves(found.room.value(&agent, &position)?)
+            with_moves(found.room.value(&agent, &position, Instant::now() + limits::PATIENCE)?)
         })
         .await?;
     Ok(Json(json!({ "position": found.position, "to_move": found.to_move, "moves": found.moves })))

@@ -120,6 +120,8 @@ fn hidden_cards_stay_hidden() {
     };
     for (seat, other) in [(1, 2), (2, 1)] {
         let (mine, told) = seen_by(seat);
+        // What follows a call may be a showdown.
+        assert!(!told.contains("rc:") && !told.contains("cc:"), "positions after moves are told in {told}");
         assert_eq!((mine[seat - 1].len(), mine[other - 1].len()), (4, 0), "{mine:?}");
         let theirs = seen_by(other).0[other - 1].clone();
         assert!(theirs.len() == 4 && !told.contains(&theirs), "{theirs} is told in {told}");
@@ -140,14 +142,29 @@ fn jobs_run_to_their_end_or_are_stopped() {
     assert_eq!(server.get(&format!("/jobs/{id}")).1, last);
     let long = json!({ "kind": "rollout", "agent": "expert-512-64", "position": OPENING, "trials": 100_000 });
     let id = server.done("/jobs", &long)["id"].as_str().unwrap().to_string();
-    assert_eq!(server.delete(&format!("/jobs/{id}")).0, 200);
-    let (_, events) = server.ask_with("GET", &format!("/api/v1/jobs/{id}/events"), &[], "");
-    assert!(events.contains("stopped"), "{events}");
+    // One that waits behind it is stopped at once.
+    let waiting = server.done("/jobs", &long)["id"].as_str().unwrap().to_string();
+    for id in [waiting, id] {
+        assert_eq!(server.delete(&format!("/jobs/{id}")).0, 200);
+        let (_, events) = server.ask_with("GET", &format!("/api/v1/jobs/{id}/events"), &[], "");
+        assert!(events.contains("stopped"), "{events}");
+    }
     let search = json!({ "kind": "search", "agent": "small-88-24", "position": OPENING, "plies": 2 });
     let id = server.done("/jobs", &search)["id"].as_str().unwrap().to_string();
     server.ask_with("GET", &format!("/api/v1/jobs/{id}/events"), &[], "");
     let (_, found) = server.get(&format!("/jobs/{id}"));
     assert_eq!((&found["state"], &found["result"]["plies"]), (&json!("done"), &json!(2)), "{found}");
+    for (faulty, status) in [
+        (json!({ "kind": "rollout", "agent": "nobody", "position": OPENING, "trials": 36 }), 404),
+        (
+            json!({ "kind": "rollout", "agent": "search:2:small-88-24", "position": OPENING, "trials": 36 }),
+            400,
+        ),
+        (json!({ "kind": "search", "agent": "small-88-24", "position": OPENING, "plies": 4 }), 400),
+        (json!({ "kind": "search", "agent": "small-88-24", "position": OPENING, "plies": 0 }), 400),
+    ] {
+        assert_eq!(server.post("/jobs", &faulty).0, status, "{faulty}");
+    }
     let faulty = json!({ "kind": "rollout", "agent": "small-88-24", "position": "nowhere", "trials": 36 });
     let id = server.done("/jobs", &faulty)["id"].as_str().unwrap().to_string();
     server.ask_with("GET", &format!("/api/v1/jobs/{id}/events"), &[], "");
@@ -178,5 +195,15 @@ fn the_document_names_all_that_is_there() {
         let asked = path.replace("{id}", "nothing");
         let (status, answer) = server.ask_with("GET", &asked, &[], "");
         assert!(!answer.contains("nothing is at"), "{path}: {status} {answer}");
+    }
+}
+
+#[test]
+fn opponents_that_choose_by_chance_explain_themselves() {
+    let server = Server::start();
+    for opponent in ["epsilon:0.1:small-88-24", "random", "search:2,root=2,keep=1,margin=0:small-88-24"] {
+        let play = server.done("/plays", &json!({ "game": "backgammon", "opponent": opponent, "seed": 2 }));
+        let hints = server.get(&format!("/plays/{}/hints", play["id"].as_str().unwrap())).1;
+        assert!(hints["value"].is_object() || hints["text"].is_string(), "{opponent}: {hints}");
     }
 }
