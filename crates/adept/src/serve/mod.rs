@@ -128,6 +128,9 @@ impl Tool for Serve {
     }
 
     fn run(&self, games: &dyn Catalogue, matches: &ArgMatches, as_json: bool) -> Result<()> {
+        // The other protocols know their games.
+        #[cfg(not(feature = "http"))]
+        let _ = games;
         match ServeArgs::from_arg_matches(matches)?.protocol {
             Protocol::Acpc(args) => acpc(&args, as_json),
             Protocol::Gnubg(args) => gnubg(&args, as_json),

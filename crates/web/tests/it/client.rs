@@ -15,19 +15,19 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-pub struct Server {
-    pub address: SocketAddr,
-    pub token: Option<String>,
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
+    pub(crate) token: Option<String>,
     cancel: Cancel,
     thread: Option<JoinHandle<()>>,
 }
 
 /// The published checkpoints.
-pub fn published() -> &'static Path {
+pub(crate) fn published() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../checkpoints"))
 }
 
-pub fn options() -> ServeOptions {
+pub(crate) fn options() -> ServeOptions {
     ServeOptions {
         listen: "127.0.0.1:0".into(),
         hosts: Vec::new(),
@@ -40,11 +40,11 @@ pub fn options() -> ServeOptions {
 }
 
 impl Server {
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self::with(options())
     }
 
-    pub fn with(options: ServeOptions) -> Self {
+    pub(crate) fn with(options: ServeOptions) -> Self {
         let cancel = Cancel::default();
         let (sender, receiver) = mpsc::channel();
         let stop = cancel.clone();
@@ -61,7 +61,7 @@ impl Server {
     }
 
     /// Sends bytes, and returns the status and the body of the answer.
-    pub fn send(&self, request: &[u8]) -> (u16, String) {
+    pub(crate) fn send(&self, request: &[u8]) -> (u16, String) {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         // The server may answer, and close, before all is sent.
@@ -79,7 +79,13 @@ impl Server {
     }
 
     /// Asks with these headers.
-    pub fn ask_with(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+    pub(crate) fn ask_with(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> (u16, String) {
         let mut request = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
         if !headers.iter().any(|(name, _)| *name == "Host") {
             request += &format!("Host: {}\r\n", self.address);
@@ -97,27 +103,27 @@ impl Server {
         (status, serde_json::from_str(&body).unwrap_or_else(|e| panic!("{path}: {e}: {body}")))
     }
 
-    pub fn get(&self, path: &str) -> (u16, Value) {
+    pub(crate) fn get(&self, path: &str) -> (u16, Value) {
         self.json("GET", path, "")
     }
 
-    pub fn delete(&self, path: &str) -> (u16, Value) {
+    pub(crate) fn delete(&self, path: &str) -> (u16, Value) {
         self.json("DELETE", path, "")
     }
 
-    pub fn post(&self, path: &str, body: &Value) -> (u16, Value) {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> (u16, Value) {
         self.json("POST", path, &body.to_string())
     }
 
     /// Posts what must be accepted.
-    pub fn done(&self, path: &str, body: &Value) -> Value {
+    pub(crate) fn done(&self, path: &str, body: &Value) -> Value {
         let (status, answer) = self.post(path, body);
         assert!((200..300).contains(&status), "{path} {body}: {status} {answer}");
         answer
     }
 
     /// An agent named at the start.
-    pub fn named(text: &Path, game: &str) -> Named {
+    pub(crate) fn named(text: &Path, game: &str) -> Named {
         Named { text: text.display().to_string(), game: game.into(), best: false }
     }
 }
