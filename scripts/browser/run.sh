@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
-# The page in a real browser, beside a server on a free port: scripts/browser/run.sh [ADEPT]. Needs Node.js; installs Debian's Chromium
-# if it is missing, which takes root.
+# The page in a real browser, beside a server on a free port: scripts/browser/run.sh [ADEPT]. Installs Debian's Chromium, and Node.js, if
+# they are missing, which takes root.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 adept=${1:-target/release/adept}
 
-if ! command -v chromium > /dev/null; then
+packages=()
+command -v chromium > /dev/null || packages+=(chromium)
+command -v npm > /dev/null || packages+=(nodejs npm)
+if ((${#packages[@]})); then
   sudo=; [ "$(id -u)" = 0 ] || sudo=sudo
   $sudo apt-get update
-  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium
+  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${packages[@]}"
 fi
 
 # Node finds packages beside the scripts.
