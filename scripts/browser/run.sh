@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.."
 adept=${1:-target/release/adept}
 
 packages=()
-command -v chromium > /dev/null || packages+=(chromium)
+command -v chromium > /dev/null || packages+=(chromium fonts-dejavu-core)
 command -v npm > /dev/null || packages+=(nodejs npm)
 if ((${#packages[@]})); then
   sudo=; [ "$(id -u)" = 0 ] || sudo=sudo
