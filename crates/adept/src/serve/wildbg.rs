@@ -5,7 +5,7 @@
 
 use adept_arena::inspect::PositionValue;
 use adept_builtin::backgammon::cube::{Chances, Cube};
-use adept_builtin::backgammon::{self, Action, Backgammon, Stage};
+use adept_builtin::backgammon::{self, Backgammon, Stage};
 use adept_game::Game;
 use adept_web::Extra;
 use serde_json::{Value, json};
@@ -119,8 +119,9 @@ impl Extra for Moves {
         let Stage::Move(roll) = state.stage else { return Err("there is no roll".into()) };
         let moves = value.moves.iter().map(|found| {
             chances(&found.chances)?;
-            let action = game.parse_action(&state, &found.action).map_err(|e| e.to_string())?;
-            let Action::Move(after) = action else { return Err("it is not a move".to_string()) };
+            // Its text shows the other side first, which rolls next.
+            let (next, _) = game.parse_position(&found.afterstate).map_err(|e| e.to_string())?;
+            let after = next.position().swapped();
             let play: Vec<Value> =
                 backgammon::die_by_die(state.position(), roll, after).split_whitespace().map(step).collect();
             Ok(json!({ "play": play, "probabilities": shown(&found.chances) }))
@@ -138,4 +139,86 @@ fn step(text: &str) -> Value {
     };
     let (from, to) = text.split_once('/').unwrap_or((text, "off"));
     json!({ "from": place(from), "to": place(to) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adept_arena::{inspect, open};
+    use std::path::Path;
+
+    const OPENING: &str = "p24=2&p19=-5&p17=-3&p13=5&p12=-5&p8=3&p6=5&p1=-2";
+
+    fn query(text: &str) -> Vec<(String, String)> {
+        let pair = |pair: &str| pair.split_once('=').map(|(key, value)| (key.into(), value.into()));
+        text.split('&').filter_map(pair).collect()
+    }
+
+    /// What `small-88-24` thinks of the position that a query describes.
+    fn thought(text: String) -> PositionValue {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../checkpoints/backgammon/small-88-24");
+        let game = Backgammon::default();
+        let (mut bound, _) = open::open(&game, &folder, false).unwrap();
+        let at = inspect::read(&game, &[&text]).unwrap().pop().unwrap();
+        inspect::inspect(&game, &mut bound, &at, text, false).unwrap()
+    }
+
+    #[test]
+    fn queries_are_positions() {
+        let game = Backgammon::default();
+        let read = |text: &str| game.parse_position(text).unwrap().0;
+        let opening = Moves.position(&query(&format!("die1=3&die2=1&{OPENING}"))).unwrap();
+        assert_eq!(read(&opening), read("24:2 13:5 8:3 6:5/24:2 13:5 8:3 6:5 31"));
+        let bars = Eval.position(&query("p25=1&p2=3&p0=-2&p24=-1&other=4")).unwrap();
+        assert_eq!(read(&bars), read("bar:1 2:3/bar:2 1:1"));
+        for (faulty, part) in [
+            ("p26=1", "p1 to p24"),
+            ("p0=1", "p1 to p24"),
+            ("p25=-1", "p1 to p24"),
+            ("p3=-2147483648", "p1 to p24"),
+            ("p3=two", "whole number"),
+            ("p3=9&p4=7", "15 checkers"),
+        ] {
+            let error = Eval.position(&query(faulty)).unwrap_err();
+            assert!(error.contains(part), "{faulty}: {error}");
+        }
+        assert!(Moves.position(&query(&format!("die1=7&die2=1&{OPENING}"))).unwrap_err().contains("die1"));
+        assert!(Moves.position(&query(OPENING)).unwrap_err().contains("die1"));
+    }
+
+    #[test]
+    fn moves_are_told_die_by_die_with_chances_that_include_gammons() {
+        let value = thought(Moves.position(&query(&format!("die1=3&die2=1&{OPENING}"))).unwrap());
+        let answer = Moves.answer(&value).unwrap();
+        assert_eq!(answer["moves"].as_array().unwrap().len(), 16);
+        let best = &answer["moves"][0];
+        assert_eq!(best["play"], json!([{ "from": 8, "to": 5 }, { "from": 6, "to": 5 }]));
+        let of = |name: &str| best["probabilities"][name].as_f64().unwrap();
+        assert!(of("win") > of("winG") && of("winG") > of("winBg") && of("loseG") > of("loseBg"));
+        let worth = 2.0 * of("win") - 1.0 + of("winG") + of("winBg") - of("loseG") - of("loseBg");
+        assert!((worth - value.moves[0].equity.unwrap()).abs() < 1e-5, "{worth}");
+    }
+
+    #[test]
+    fn bars_and_checkers_that_leave_have_their_numbers() {
+        let played = |text: &str| {
+            let answer = Moves.answer(&thought(Moves.position(&query(text)).unwrap())).unwrap();
+            answer["moves"][0]["play"].clone()
+        };
+        assert_eq!(
+            played("die1=6&die2=5&p6=1&p5=1&p24=-2"),
+            json!([{ "from": 6, "to": 0 }, { "from": 5, "to": 0 }])
+        );
+        // The first die enters, and nothing else can move.
+        assert_eq!(played("die1=6&die2=6&p25=1&p13=-2&p7=-2"), json!([{ "from": 25, "to": 19 }]));
+        assert_eq!(played("die1=6&die2=6&p25=1&p19=-2"), json!([]));
+    }
+
+    #[test]
+    fn the_cube_is_turned_by_the_chances() {
+        let ask = |text: &str| Eval.answer(&thought(Eval.position(&query(text)).unwrap()));
+        let answer = ask(OPENING).unwrap();
+        assert_eq!(answer["cube"], json!({ "accept": true, "double": false }));
+        assert!(ask("p24=-1").unwrap_err().contains("over"));
+    }
 }
