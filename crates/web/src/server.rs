@@ -51,7 +51,7 @@ pub struct ServeOptions {
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The address is taken, or not of this machine.
-    #[error("{address}: {source}")]
+    #[error("{address}: {source}: choose an address of this machine with a free port; port 0 takes any")]
     Listen {
         /// The address.
         address: String,

@@ -26,6 +26,8 @@ pub struct Named {
     pub game: String,
     /// Whether the best checkpoint of a run plays, in place of the latest.
     pub best: bool,
+    /// Whether it plays by a checkpoint or a valuation, and so may have values.
+    pub values: bool,
 }
 
 /// An agent, as requests name it.
@@ -324,7 +326,7 @@ fn entry_of(named: &Named) -> Entry {
         game: named.game.clone(),
         kind: if manifest.is_some() { "checkpoint" } else { "built-in" },
         about: about.unwrap_or_default().into(),
-        values: manifest.is_none_or(|manifest| !manifest.head.is_policy()),
+        values: named.values && manifest.is_none_or(|manifest| !manifest.head.is_policy()),
         text: named.text.clone(),
         best: named.best,
     }

@@ -1,6 +1,7 @@
 //! The command `serve http`.
 
 use super::wildbg;
+use adept_arena::Meaning;
 use adept_console::output::{self, say};
 use adept_console::{game_of, on_interrupt};
 use adept_lab::Catalogue;
@@ -37,7 +38,9 @@ pub(super) fn run(games: &dyn Catalogue, args: &HttpArgs, as_json: bool) -> Resu
     let named = |text: &String| -> Result<Named> {
         let game = game_of(games, text, args.game.as_deref(), args.best)?;
         game.check_agent(text, &serde_json::Value::Null)?;
-        Ok(Named { text: text.clone(), game: game.info().name, best: args.best })
+        let meaning = game.resolve(text, &[])?.meaning;
+        let values = matches!(meaning, Meaning::Checkpoint(_) | Meaning::Valuation);
+        Ok(Named { text: text.clone(), game: game.info().name, best: args.best, values })
     };
     let options = ServeOptions {
         listen: args.listen.clone(),

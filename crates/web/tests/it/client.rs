@@ -124,7 +124,7 @@ impl Server {
 
     /// An agent named at the start.
     pub(crate) fn named(text: &Path, game: &str) -> Named {
-        Named { text: text.display().to_string(), game: game.into(), best: false }
+        Named { text: text.display().to_string(), game: game.into(), best: false, values: true }
     }
 }
 
