@@ -7,7 +7,7 @@ from safetensors import safe_open
 
 ACTIVATIONS = {
     "tanh": np.tanh,
-    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "sigmoid": lambda x: 0.5 + 0.5 * np.tanh(x / 2),
     "relu": lambda x: np.maximum(x, 0),
     "silu": lambda x: x / (1 + np.exp(-x)),
     "linear": lambda x: x,
@@ -28,6 +28,8 @@ class Network:
         self.utilities = np.float32([c["utility"] for c in head["outcomes"]]) if isinstance(head, dict) else None
         # Whether nodes give distributions: not those that correct the logits of a prior.
         self.gives_distributions = self.utilities is not None
+        # The output of the shared layers that a node stands on.
+        self.trunk = None
         self.used = set()
 
     def __call__(self, inputs):
@@ -53,9 +55,12 @@ class Network:
         return self.layers(spec.get("inputs"), [*activations, spec["output"]], name)
 
     def layers(self, inputs, activations, name):
-        if inputs is None:
-            inputs = [c["name"] for c in self.channels if c["kind"] in ("dense", "bits")]
-        x = np.concatenate([self.inputs[channel] for channel in inputs], axis=1)
+        if inputs is None and self.trunk is not None:
+            x = self.trunk
+        else:
+            if inputs is None:
+                inputs = [c["name"] for c in self.channels if c["kind"] in ("dense", "bits")]
+            x = np.concatenate([self.inputs[channel] for channel in inputs], axis=1)
         for i, activation in enumerate(activations):
             at = f"{name}layer.{i}"
             x = x @ self.tensor(f"{at}.weight").T + self.tensor(f"{at}.bias")
@@ -63,6 +68,14 @@ class Network:
                 x = x * self.tensor(f"{at}.sensitivity")
             x = ACTIVATIONS[activation](x)
         return x
+
+    def shared(self, spec, name):
+        hidden, given = spec["hidden"], spec["activation"]
+        activations = [given] * len(hidden) if isinstance(given, str) else given
+        outer, self.trunk = self.trunk, self.layers(spec.get("inputs"), activations, f"{name}shared.")
+        y = self.node(spec["top"], f"{name}top.")
+        self.trunk = outer
+        return y
 
     def meta_pi(self, spec, name):
         gate, threshold = spec["gate"], spec["threshold"]

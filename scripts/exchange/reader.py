@@ -22,7 +22,7 @@ TOLERANCE = 1e-5
 
 ACTIVATIONS = {
     "tanh": np.tanh,
-    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "sigmoid": lambda x: (1 + np.tanh(x / 2)) / 2,
     "relu": lambda x: np.maximum(x, 0),
     "silu": lambda x: x / (1 + np.exp(-x)),
     "linear": lambda x: x,
@@ -44,6 +44,8 @@ class Checkpoint:
         self.classes = head["outcomes"] if isinstance(head, dict) else None
         # Whether nodes give distributions: not those that correct the logits of a prior.
         self.gives_distributions = self.classes is not None
+        # What the nodes in `top` of shared layers read.
+        self.h = None
         self.used = set()
 
     def values(self, rows):
@@ -77,6 +79,8 @@ class Checkpoint:
         return name
 
     def inputs(self, names):
+        if names is None and self.h is not None:
+            return self.h
         if names is None:
             names = [name for name, c in self.channels.items() if c["kind"] in ("dense", "bits")]
         return np.concatenate([self.rows[name] for name in names], axis=1)
@@ -92,14 +96,20 @@ class Checkpoint:
 
     def mlp(self, spec, name):
         if self.gives_distributions:
-            return softmax(self.layers(spec, "linear", name))
-        return self.layers(spec, spec["output"], name)
+            return softmax(self.layers(spec, ["linear"], name))
+        return self.layers(spec, [spec["output"]], name)
+
+    def shared(self, spec, name):
+        above, self.h = self.h, self.layers(spec, [], f"{name}shared.")
+        y = self.node(spec["top"], f"{name}top.")
+        self.h = above
+        return y
 
     def layers(self, spec, output, name):
         hidden, activation = spec["hidden"], spec["activation"]
         functions = [activation] * len(hidden) if isinstance(activation, str) else list(activation)
         x = self.inputs(spec.get("inputs"))
-        for i, f in enumerate([*functions, output]):
+        for i, f in enumerate([*functions, *output]):
             x = x @ self.tensor(f"{name}layer.{i}.weight") + self.tensor(f"{name}layer.{i}.bias")
             if f"{name}layer.{i}.sensitivity" in self.tensors:
                 x = x * self.tensor(f"{name}layer.{i}.sensitivity")
@@ -122,7 +132,7 @@ class Checkpoint:
         if "by" in gate:
             a = self.tensor(f"{name}gate.table")[self.index(gate["by"])]
         else:
-            a = self.layers(gate, "linear", f"{name}gate.")
+            a = self.layers(gate, ["linear"], f"{name}gate.")
         s = softmax(a)
         if threshold > 0:
             passes = s > np.float32(threshold)
@@ -245,6 +255,8 @@ class Checkpoint:
             return RANGES.get(spec["output"], ANY)
         if kind == "lookup":
             return ANY
+        if kind == "shared":
+            return self.range(spec["top"])
         if kind in ("hme", "meta_pi", "symbolic", "cells"):
             ends = [self.range(e) for e in self.experts(spec)]
             return min(low for low, _ in ends), max(high for _, high in ends)
@@ -334,6 +346,28 @@ experts = [
   { lookup = { by = "pace_moved", initial = 0.1 } },
   { residual = { net = { mlp = { inputs = ["distribution", "prior"], hidden = [4, 3], activation = ["relu", "silu"], output = "linear" } } } },
   { meta_pi = { experts = 2, expert = { mlp = { hidden = [], output = "sigmoid", sensitivity = 2.0 } } } },
+]
+""",
+    # Layers in layers, a gate that reads what the channels say, and one that does not.
+    "shared": """
+name = "shared"
+game = { rules = "bearoff:4", encoder = "race+distribution:12" }
+evaluate = { every = 500, suites = ["rms"] }
+
+[learn]
+rate = 0.01
+td.games = 500
+
+[architecture.shared]
+hidden = [6, 5]
+activation = ["relu", "tanh"]
+inputs = ["distribution"]
+
+[architecture.shared.top.hme]
+gate = { hidden = [], inputs = ["one_sided"] }
+experts = [
+  { mlp = { hidden = [3], output = "sigmoid" } },
+  { shared = { hidden = [4], top = { meta_pi = { experts = 2, gate = { hidden = [] }, expert = { mlp = { hidden = [], inputs = ["one_sided"], sensitivity = 2.0 } } } } } },
 ]
 """,
     # Two classes, in every kind of node that a prior corrects.
