@@ -250,6 +250,11 @@ pub trait Game: Send + Sync + 'static {
         format!("{action:?}")
     }
 
+    /// The texts of several actions of a state, in their order.
+    fn action_texts(&self, state: &Self::State, actions: &[Self::Action]) -> Vec<String> {
+        actions.iter().map(|action| self.action_text(state, action)).collect()
+    }
+
     /// The legal action with this text, by default its [`action_text`](Self::action_text).
     ///
     /// # Errors

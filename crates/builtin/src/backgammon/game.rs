@@ -256,6 +256,21 @@ impl Game for Backgammon {
         }
     }
 
+    fn action_texts(&self, state: &State, actions: &[Action]) -> Vec<String> {
+        let afters: Vec<Position> = actions
+            .iter()
+            .filter_map(|action| if let Action::Move(after) = action { Some(*after) } else { None })
+            .collect();
+        match state.stage {
+            // All at a time take as long as one.
+            Stage::Move(roll) if afters.len() == actions.len() => {
+                let texts = notation::texts(state.position(), roll, &afters).into_iter().zip(afters);
+                texts.map(|(text, after)| text.unwrap_or_else(|| after.to_string())).collect()
+            }
+            _ => actions.iter().map(|action| self.action_text(state, action)).collect(),
+        }
+    }
+
     /// Reads a move checker by checker in any order, such as `24/18 13/11`. `bar/22` enters, `6/off` bears off, `8/5(2)` is two
     /// alike, `24/18/16` one checker with both dice; a `*` after a hit may be left out. `pass` is no move. A roll is `65`, an
     /// opening `1 65`: the number of the player who begins, and the roll.
@@ -317,10 +332,11 @@ impl Game for Backgammon {
         ))
     }
 
-    /// Draws the board as backgammon players know it, from the view of player 1. Marked moves follow below with their marks.
+    /// Draws the board as backgammon players know it, from the view of the side to roll or to move. Marked moves follow below with their marks.
     fn board(&self, state: &State, marks: &[(Action, String)]) -> String {
         let mut text = board::draw(state);
-        let names: Vec<String> = marks.iter().map(|(action, _)| self.action_text(state, action)).collect();
+        let actions: Vec<Action> = marks.iter().map(|(action, _)| *action).collect();
+        let names = self.action_texts(state, &actions);
         let width = names.iter().map(String::len).max().unwrap_or(0);
         for (name, (_, mark)) in names.iter().zip(marks) {
             text.push_str(&format!("  {name:<width$}  {mark}\n"));

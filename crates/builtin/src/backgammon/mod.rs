@@ -23,7 +23,7 @@ pub use game::{Action, Backgammon, Stage, State};
 pub use kit::{table, usual_file};
 pub use known::race_file;
 pub use moves::results;
-pub use notation::die_by_die;
+pub use notation::{die_by_die, parts};
 pub use position::{Phase, Position, Win};
 pub use side::{BAR, Side};
 

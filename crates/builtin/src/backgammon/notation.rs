@@ -6,41 +6,83 @@ use super::moves::{self, Step};
 use super::{BAR, Position};
 use crate::dice::Roll;
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 use std::fmt;
 
+/// Moves of one roll at most.
+const MOST: usize = 4;
+
 /// The way of one checker: the places that it leaves or comes to, each with whether it hits there.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Way(Vec<(u8, bool)>);
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    places: [(u8, bool); MOST + 1],
+    len: usize,
+}
 
 impl Way {
+    fn of(step: &Step) -> Self {
+        let mut places = [(0, false); MOST + 1];
+        (places[0], places[1]) = ((step.from, false), (step.to, step.hits));
+        Self { places, len: 2 }
+    }
+
+    fn places(&self) -> &[(u8, bool)] {
+        &self.places[..self.len]
+    }
+
     fn from(&self) -> u8 {
-        self.0[0].0
+        self.places[0].0
     }
 
     fn to(&self) -> u8 {
-        self.0[self.0.len() - 1].0
+        self.places[self.len - 1].0
     }
 
     fn hits(&self) -> usize {
-        self.0.iter().filter(|(_, hits)| *hits).count()
+        self.places().iter().filter(|(_, hits)| *hits).count()
+    }
+
+    /// This way, and then on with another one.
+    fn joined(mut self, next: &Self) -> Self {
+        for place in &next.places()[1..] {
+            self.places[self.len] = *place;
+            self.len += 1;
+        }
+        self
+    }
+
+    fn write(&self, text: &mut String) {
+        for (i, &(place, hits)) in self.places().iter().enumerate() {
+            // Places in between are of interest where it hits.
+            if i > 0 && i + 1 < self.len && !hits {
+                continue;
+            }
+            if i > 0 {
+                text.push('/');
+            }
+            push_place(place, text);
+            if hits {
+                text.push('*');
+            }
+        }
     }
 }
 
-impl fmt::Display for Way {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let last = self.0.len() - 1;
-        // Places in between are of interest where it hits.
-        let shown = self.0.iter().enumerate().filter(|(i, (_, hits))| *i == 0 || *i == last || *hits);
-        let words =
-            shown.map(|(_, &(place, hits))| format!("{}{}", place_text(place), if hits { "*" } else { "" }));
-        f.write_str(&words.collect::<Vec<_>>().join("/"))
+fn push_place(place: u8, text: &mut String) {
+    match place {
+        0 => text.push_str("off"),
+        BAR => text.push_str("bar"),
+        point => {
+            if point > 9 {
+                text.push(char::from(b'0' + point / 10));
+            }
+            text.push(char::from(b'0' + point % 10));
+        }
     }
 }
 
 /// The dice to play.
 fn dice(roll: Roll) -> Vec<u8> {
-    if roll.is_double() { vec![roll.high(); 4] } else { vec![roll.high(), roll.low()] }
+    if roll.is_double() { vec![roll.high(); MOST] } else { vec![roll.high(), roll.low()] }
 }
 
 /// The dice without die `i`.
@@ -48,87 +90,142 @@ fn without(dice: &[u8], i: usize) -> Vec<u8> {
     [&dice[..i], &dice[i + 1..]].concat()
 }
 
-/// The shortest text for the move of this roll that leads to `after`; `pass` if nothing moves. None if no move leads to it.
-pub(crate) fn text(position: Position, roll: Roll, after: Position) -> Option<String> {
-    if after == position {
-        return Some("pass".into());
+/// The moves of a way to play a roll, from the highest place down.
+type Play = Vec<Step>;
+
+/// The ways to play a roll, up to their order, by the position that they lead to.
+struct Plays {
+    /// The positions, sorted.
+    afters: Vec<Position>,
+    ways: Vec<Vec<Play>>,
+}
+
+impl Plays {
+    /// Those that lead to these positions.
+    fn to(position: Position, roll: Roll, afters: &[Position]) -> Self {
+        let mut sorted = afters.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        let mut plays = Self { ways: vec![Vec::new(); sorted.len()], afters: sorted };
+        let (high, low) = (roll.high(), roll.low());
+        match roll.is_double() {
+            true => plays.collect(position, &[high; MOST], true, &mut Vec::with_capacity(MOST)),
+            false => [[high, low], [low, high]]
+                .iter()
+                .for_each(|dice| plays.collect(position, dice, false, &mut Vec::with_capacity(MOST))),
+        }
+        plays
     }
-    let mut plays = BTreeSet::new();
-    collect(position, (&dice(roll), roll.is_double()), after, &mut Vec::new(), &mut plays);
-    let mut texts = BTreeSet::new();
-    plays.into_iter().for_each(|steps| {
-        write(steps.iter().map(|s| Way(vec![(s.from, false), (s.to, s.hits)])).collect(), &mut texts);
-    });
-    texts.into_iter().min_by_key(String::len)
+
+    /// Adds the ways to play these dice in this order, after the moves in `played`.
+    fn collect(&mut self, position: Position, dice: &[u8], is_double: bool, played: &mut Play) {
+        if let (false, Ok(place)) = (played.is_empty(), self.afters.binary_search(&position)) {
+            let mut steps = played.clone();
+            steps.sort_unstable_by_key(|s| (Reverse(s.from), s.to, Reverse(s.hits)));
+            let alike = |a: &Step, b: &Step| (a.from, a.to, a.hits) == (b.from, b.to, b.hits);
+            let known =
+                |play: &Play| play.len() == steps.len() && play.iter().zip(&steps).all(|(a, b)| alike(a, b));
+            if !self.ways[place].iter().any(known) {
+                self.ways[place].push(steps);
+            }
+        }
+        let Some((&die, rest)) = dice.split_first() else { return };
+        // Checkers only go down, and sides compare by their highest place first.
+        if self.afters.first().is_none_or(|least| position.own <= least.own) {
+            return;
+        }
+        for step in moves::steps(position, die) {
+            // Equal dice: the checkers from the highest place first.
+            if !is_double || played.last().is_none_or(|last| step.from <= last.from) {
+                played.push(step);
+                self.collect(step.after, rest, is_double, played);
+                played.pop();
+            }
+        }
+    }
+
+    fn of(&self, after: Position) -> &[Play] {
+        self.afters.binary_search(&after).map_or(&[], |place| &self.ways[place])
+    }
+}
+
+/// The shortest text for the move of this roll to each of these positions; `pass` if nothing moves. None if no move leads there.
+pub(crate) fn texts(position: Position, roll: Roll, afters: &[Position]) -> Vec<Option<String>> {
+    let plays = Plays::to(position, roll, afters);
+    let mut text = String::new();
+    let one = |after: &Position| {
+        if *after == position {
+            return Some("pass".into());
+        }
+        let mut best = String::new();
+        for play in plays.of(*after) {
+            let mut ways = [Way::of(&play[0]); MOST];
+            ways.iter_mut().zip(play).for_each(|(way, step)| *way = Way::of(step));
+            write(&mut ways[..play.len()], &mut best, &mut text);
+        }
+        (!best.is_empty()).then_some(best)
+    };
+    afters.iter().map(one).collect()
+}
+
+/// As [`texts`], of one position.
+pub(crate) fn text(position: Position, roll: Roll, after: Position) -> Option<String> {
+    texts(position, roll, &[after]).pop().flatten()
+}
+
+/// The move of this roll to each of these positions, checker by checker: from where to where, 25 is the bar and 0 off. Empty if
+/// nothing moves or no move leads there.
+pub fn parts(position: Position, roll: Roll, afters: &[Position]) -> Vec<Vec<(u8, u8)>> {
+    let plays = Plays::to(position, roll, afters);
+    let one = |after: &Position| {
+        let known = if *after == position { &[] } else { plays.of(*after) };
+        known.iter().min().into_iter().flatten().map(|step| (step.from, step.to)).collect()
+    };
+    afters.iter().map(one).collect()
 }
 
 /// The move of this roll that leads to `after`, a part for each die, such as `24/18 18/16`; empty if nothing moves or no move leads
 /// to it.
 pub fn die_by_die(position: Position, roll: Roll, after: Position) -> String {
-    let mut plays = BTreeSet::new();
-    if after != position {
-        collect(position, (&dice(roll), roll.is_double()), after, &mut Vec::new(), &mut plays);
-    }
-    let words = plays
-        .iter()
-        .next()
-        .into_iter()
-        .flatten()
-        .map(|step| Part { from: step.from, to: step.to }.to_string());
-    words.collect::<Vec<_>>().join(" ")
+    let parts = parts(position, roll, &[after]).pop().unwrap_or_default();
+    let words: Vec<String> = parts.into_iter().map(|(from, to)| Part { from, to }.to_string()).collect();
+    words.join(" ")
 }
 
-/// Adds every way to play dice that ends in `after`.
-fn collect(
-    position: Position,
-    (dice, is_double): (&[u8], bool),
-    after: Position,
-    played: &mut Vec<Step>,
-    plays: &mut BTreeSet<Vec<Step>>,
-) {
-    if position == after && !played.is_empty() {
-        let mut steps = played.clone();
-        steps.sort_unstable_by_key(|s| (Reverse(s.from), s.to, Reverse(s.hits)));
-        plays.insert(steps);
-        return;
-    }
-    // Checkers only go down, so the highest place that still differs has one too many. Sides compare by their highest place first.
-    if position.own <= after.own {
-        return;
-    }
-    for (i, &die) in dice.iter().enumerate().filter(|(i, die)| !dice[..*i].contains(die)) {
-        for step in moves::steps(position, die) {
-            // Equal dice: the checkers from the highest place first.
-            if !is_double || played.last().is_none_or(|last| step.from <= last.from) {
-                played.push(step);
-                collect(step.after, (&without(dice, i), is_double), after, played, plays);
-                played.pop();
-            }
-        }
-    }
-}
-
-/// Adds the text of these moves, and of all variants that join moves of one checker.
-fn write(mut ways: Vec<Way>, texts: &mut BTreeSet<String>) {
+/// Makes `best` the text of these moves, or of a variant that joins moves of one checker, if that is shorter.
+fn write(ways: &mut [Way], best: &mut String, text: &mut String) {
     // From the highest point down. On the same point, the longest move first, and the one that hits.
-    ways.sort_unstable_by_key(|way| (Reverse(way.from()), way.to(), Reverse(way.hits())));
+    ways.sort_by_key(|way| (Reverse(way.from()), way.to(), Reverse(way.hits())));
     let alike = |a: &Way, b: &Way| {
         (a.from(), a.to()) == (b.from(), b.to())
             && b.hits() == 0
-            && a.hits() == usize::from(a.0[a.0.len() - 1].1)
+            && a.hits() == usize::from(a.places[a.len - 1].1)
     };
-    let words = ways.chunk_by(alike).map(|equal| match equal.len() {
-        1 => equal[0].to_string(),
-        n => format!("{}({n})", equal[0]),
-    });
-    texts.insert(words.collect::<Vec<_>>().join(" "));
+    text.clear();
+    for equal in ways.chunk_by(alike) {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        equal[0].write(text);
+        if equal.len() > 1 {
+            text.push('(');
+            text.push(char::from(b'0' + equal.len() as u8));
+            text.push(')');
+        }
+    }
+    if best.is_empty() || (text.len(), text.as_str()) < (best.len(), best.as_str()) {
+        best.clone_from(text);
+    }
     for (i, first) in ways.iter().enumerate() {
         for (k, second) in ways.iter().enumerate() {
             if first.to() > 0 && first.to() == second.from() {
-                let mut joined = ways.clone();
-                joined[i].0.extend_from_slice(&second.0[1..]);
-                joined.remove(k);
-                write(joined, texts);
+                let mut joined = [*first; MOST];
+                let mut count = 0;
+                for (j, way) in ways.iter().enumerate().filter(|(j, _)| *j != k) {
+                    joined[count] = if j == i { first.joined(second) } else { *way };
+                    count += 1;
+                }
+                write(&mut joined[..count], best, text);
             }
         }
     }

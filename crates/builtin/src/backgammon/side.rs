@@ -178,12 +178,21 @@ fn compress(bits: u128) -> u32 {
 impl fmt::Display for Side {
     /// The places with checkers from the bar down, such as `24:2 13:5 8:3 6:5`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let places = (0..=BAR).rev().filter(|&place| self.on(place) > 0).map(|place| match place {
-            0 => format!("off:{}", self.on(0)),
-            BAR => format!("bar:{}", self.on(BAR)),
-            point => format!("{point}:{}", self.on(point)),
-        });
-        f.write_str(&places.collect::<Vec<_>>().join(" "))
+        let mut first = true;
+        for place in (0..=BAR).rev().filter(|&place| self.on(place) > 0) {
+            if !first {
+                f.write_str(" ")?;
+            }
+            first = false;
+            match place {
+                0 => f.write_str("off")?,
+                BAR => f.write_str("bar")?,
+                point => point.fmt(f)?,
+            }
+            f.write_str(":")?;
+            self.on(place).fmt(f)?;
+        }
+        Ok(())
     }
 }
 
