@@ -264,6 +264,9 @@ pub(crate) struct PlayArgs {
     /// Add the game to this file, in the usual format of the game, such as PHH for poker.
     #[arg(long, value_name = "FILE")]
     pub(crate) history: Option<PathBuf>,
+    /// Write only ASCII. Default: if the locale (LC_ALL, LC_CTYPE or LANG) is set and is not UTF-8.
+    #[arg(long)]
+    pub(crate) ascii: bool,
 }
 
 /// Parses a number of threads, where 0 means all cores.

@@ -26,6 +26,25 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     shown.into()
 }
 
+/// A text for terminals that show ASCII alone, character for character. What is like no ASCII character becomes `?`.
+pub fn ascii(text: &str) -> String {
+    let like = |c: char| match c {
+        _ if c.is_ascii() => c,
+        '─' | '−' | '–' | '—' => '-',
+        '│' => '|',
+        // All corners and crossings of lines.
+        '┌'..='╋' => '+',
+        '●' => 'X',
+        '○' => 'O',
+        '×' => 'x',
+        '…' | '·' => '.',
+        '‘' | '’' => '\'',
+        '“' | '”' => '"',
+        _ => '?',
+    };
+    text.chars().map(like).collect()
+}
+
 /// The beginning of a text that may be long, with `…` where it is cut.
 pub fn clipped(text: &str, characters: usize) -> Cow<'_, str> {
     match text.char_indices().nth(characters) {
@@ -104,6 +123,16 @@ mod tests {
         ] {
             assert_eq!(printable(text), shown);
             assert!(!printable(text).contains(is_obeyed));
+        }
+    }
+
+    #[test]
+    fn ascii_keeps_the_number_of_characters() {
+        for (text, shown) in [
+            ("┌───┬───┐\n│ ● │[○]│\n├───┼───┤\n└───┴───┘", "+---+---+\n| X |[O]|\n+---+---+\n+---+---+"),
+            ("24/18*\t“7×6” … −½", "24/18*\t\"7x6\" . -?"),
+        ] {
+            assert_eq!(ascii(text), shown);
         }
     }
 

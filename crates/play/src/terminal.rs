@@ -110,6 +110,8 @@ enum Opponent<G: Kit> {
 
 /// Columns of a terminal.
 const COLUMNS: usize = 80;
+/// Stones as boards draw them.
+const STONES: [char; 2] = ['●', '○'];
 /// Most moves that can be chosen by number.
 const NUMBERED: usize = 60;
 /// Lines of numbered moves that are shown at every turn; `help` shows any number of them.
@@ -124,6 +126,8 @@ struct Table<'a, G: Kit> {
     options: &'a PlayOptions,
     opponent: Opponent<G>,
     session: Session<G>,
+    /// The last stone, if the last move did nothing but add one.
+    stone: Option<usize>,
 }
 
 impl<'a, G: Kit> Table<'a, G> {
@@ -146,7 +150,7 @@ impl<'a, G: Kit> Table<'a, G> {
             }
             None => Opponent::Other(naming::build(game, &found, options.best)?),
         };
-        Ok(Self { game, options, opponent, session })
+        Ok(Self { game, options, opponent, session, stone: None })
     }
 
     fn play(mut self, input: &mut dyn Input, out: &mut dyn Write) -> Result<Played, PlayError> {
@@ -160,7 +164,11 @@ impl<'a, G: Kit> Table<'a, G> {
             self.options.opponent,
             self.options.seed
         )?;
+        let mut before = String::new();
         loop {
+            let now = self.game.board(self.session.state(), &[]);
+            self.stone = new_stone(&before, &now);
+            before = now;
             let player = match self.session.next(self.game) {
                 Next::Over => break,
                 Next::Chance => {
@@ -231,7 +239,7 @@ impl<'a, G: Kit> Table<'a, G> {
             }
         }
         let said = self.session.verdict(self.game).unwrap_or_default();
-        writeln!(out, "\n{}\n{said}", self.game.board(self.session.state(), &[]))?;
+        writeln!(out, "\n{}\n{said}", with_stone(before, self.stone))?;
         let history = match self.options.history {
             true => self
                 .session
@@ -417,7 +425,26 @@ impl<'a, G: Kit> Table<'a, G> {
             below.push_str(&advice);
         }
         let seen = self.game.shown_to(self.session.state(), self.options.seat);
-        folded(&format!("{}{below}", self.game.board(&seen, &marks)))
+        folded(&format!("{}{below}", with_stone(self.game.board(&seen, &marks), self.stone)))
+    }
+}
+
+/// The number of the stone, in reading order from 0, that is all that one drawing has more than another.
+fn new_stone(before: &str, now: &str) -> Option<usize> {
+    let mut changes = before.chars().zip(now.chars()).enumerate().filter(|(_, (old, new))| old != new);
+    let (at, (' ', new)) = changes.next()? else { return None };
+    let is_all = changes.next().is_none() && before.chars().count() == now.chars().count();
+    let is_stone = |c: &char| STONES.contains(c);
+    (is_all && is_stone(&new)).then(|| now.chars().take(at).filter(is_stone).count())
+}
+
+/// A drawing with this stone in brackets, if there is room for them.
+fn with_stone(drawing: String, stone: Option<usize>) -> String {
+    let Some((at, stone)) = stone.and_then(|i| drawing.match_indices(STONES).nth(i)) else { return drawing };
+    let (left, right) = (&drawing[..at], &drawing[at + stone.len()..]);
+    match (left.strip_suffix(' '), right.strip_prefix(' ')) {
+        (Some(left), Some(right)) => format!("{left}({stone}){right}"),
+        _ => drawing,
     }
 }
 
@@ -593,6 +620,20 @@ mod tests {
             [-0.004, 0.0, -0.0, -0.006, 0.5].map(|v| signed(v, 2)),
             ["+0.00", "+0.00", "+0.00", "-0.01", "+0.50"]
         );
+    }
+
+    #[test]
+    fn the_last_stone_is_in_brackets() {
+        let (before, now) = ("│ ● │   │  ○ player 2", "│ ● │ ○ │  ○ player 2");
+        let stone = new_stone(before, now);
+        assert_eq!(with_stone(now.into(), stone), "│ ● │(○)│  ○ player 2");
+        assert_eq!(with_stone("│  ●  │  ○  │".into(), stone), "│  ●  │ (○) │");
+        // Taken back, moved, marked as won, or no stone.
+        for (before, now) in
+            [(now, before), ("│ ● │   │", "│   │ ● │"), ("│   │", "│[●]│"), ("│   │", "│ X │"), ("", now)]
+        {
+            assert_eq!(new_stone(before, now), None, "{before} {now}");
+        }
     }
 
     #[test]

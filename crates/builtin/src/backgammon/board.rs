@@ -1,58 +1,66 @@
 //! A drawing of the board.
 
 use super::game::{Stage, State};
-use super::{BAR, Position, Side, Win};
+use super::{BAR, Position, Win};
 use std::fmt::Write;
 
 /// Checkers that a column shows one by one. Higher columns end with their number.
 const HEIGHT: u8 = 5;
 
-/// The signs of both players.
-const SIGNS: [char; 2] = ['X', 'O'];
+/// The checkers of both players.
+const SIGNS: [char; 2] = ['●', '○'];
 
-/// Draws the board with the home of player 1, X, at the lower right: checkers on the points, the bar and off, pips, and who is to
-/// roll or move. The points have the numbers of the player whose turn it is, as in GNU Backgammon. Below stand the Position ID and the
-/// XGID.
+/// Draws the board from the side of the player to roll or to move, with the home at the lower right: checkers on the points and the
+/// bar. Beside it stand pips, checkers borne off and what comes next; below it the Position ID and the XGID. A finished game is
+/// drawn from the side of player 1.
 pub(super) fn draw(state: &State) -> String {
-    let [x, o] = state.sides;
-    let upper: Vec<u8> = (13..=24).collect();
-    let lower: Vec<u8> = (1..=12).rev().collect();
-    let mut text = edge(&upper, state.player);
-    let about = [about(state, 1), about(state, 0)];
+    let is_over = state.position().is_over();
+    let player = if is_over { 0 } else { state.player };
+    let [lower, upper] = [player, 1 - player];
+    let cell = |point: u8, row| match [lower, upper].map(|player| state.sides[player]) {
+        [own, _] if own.on(point) > 0 => shown(own.on(point), row, SIGNS[lower]),
+        [_, other] => shown(other.on(25 - point), row, SIGNS[upper]),
+    };
+    let line = |points: &[u8], row, player: usize, note: &str| {
+        let half = |points: &[u8]| {
+            points.iter().map(|&point| format!("{:^3}", cell(point, row))).collect::<String>()
+        };
+        // The bar fills from the middle of the board.
+        let bar = shown(state.sides[player].on(BAR), HEIGHT - 1 - row, SIGNS[player]);
+        let drawn = format!(" │{}│{bar:^3}│{}│  {note}", half(&points[..6]), half(&points[6..]));
+        format!("{}\n", drawn.trim_end())
+    };
+    let about = |player: usize| {
+        let side = state.sides[player];
+        format!("{} {} pips, {} off", SIGNS[player], side.pips(), side.off())
+    };
+
+    let (above, below): (Vec<u8>, Vec<u8>) = ((13..=24).collect(), (1..=12).rev().collect());
+    let mut text = edge(&above, ['┌', '┬', '┐']);
     for row in 0..HEIGHT {
-        let note = if row == 0 { &about[0] } else { "" };
-        line(&mut text, &upper, |point| cell(x, o, point, row), bar(o, 1, row), note);
+        text += &line(&above, row, upper, &if row == 0 { about(upper) } else { String::new() });
     }
-    let middle = format!(" |{:18}|BAR|{:18}|", "", "");
-    let _ = writeln!(text, "{middle}");
+    let middle = format!(" │{:18}│BAR│{:18}│  {}", "", "", next(state));
+    let _ = writeln!(text, "{}", middle.trim_end());
     for row in (0..HEIGHT).rev() {
-        let note = if row == 0 { &about[1] } else { "" };
-        line(&mut text, &lower, |point| cell(x, o, point, row), bar(x, 0, row), note);
+        text += &line(&below, row, lower, &if row == 0 { about(lower) } else { String::new() });
     }
-    text.push_str(&edge(&lower, state.player));
+    text += &edge(&below, ['└', '┴', '┘']);
     let roll = match state.stage {
         Stage::Move(roll) => Some(roll),
         Stage::Roll => None,
         Stage::Opening => return text,
     };
-    let position = state.position();
-    if !position.is_over() {
-        let _ = writeln!(text, " {}  {}", position.id(), position.xgid(roll));
+    if !is_over {
+        let _ = writeln!(text, " {}  {}", state.position().id(), state.position().xgid(roll));
     }
     text
 }
 
-/// The edge with the numbers that these points have for a player.
-fn edge(points: &[u8], player: usize) -> String {
-    let points: Vec<u8> = points.iter().map(|&point| if player == 0 { point } else { 25 - point }).collect();
-    let half = |points: &[u8]| points.iter().map(|point| format!("{point:-^3}")).collect::<String>();
-    format!(" +{}+---+{}+\n", half(&points[..6]), half(&points[6..]))
-}
-
-fn line(text: &mut String, points: &[u8], cell: impl Fn(u8) -> String, bar: String, note: &str) {
-    let half = |points: &[u8]| points.iter().map(|&point| format!("{:^3}", cell(point))).collect::<String>();
-    let drawn = format!(" |{}|{bar:^3}|{}|{note}", half(&points[..6]), half(&points[6..]));
-    let _ = writeln!(text, "{}", drawn.trim_end());
+/// The edge with the numbers of the points, of its left end, the ends of the bar and its right end.
+fn edge(points: &[u8], [left, bar, right]: [char; 3]) -> String {
+    let half = |points: &[u8]| points.iter().map(|point| format!("{point:─^3}")).collect::<String>();
+    format!(" {left}{}{bar}───{bar}{}{right}\n", half(&points[..6]), half(&points[6..]))
 }
 
 /// What a column of `count` checkers shows in a row, counted from the edge of the board.
@@ -64,32 +72,20 @@ fn shown(count: u8, row: u8, sign: char) -> String {
     }
 }
 
-/// A cell of point `point` of player 1.
-fn cell(x: Side, o: Side, point: u8, row: u8) -> String {
-    match (x.on(point), o.on(25 - point)) {
-        (0, count) => shown(count, row, SIGNS[1]),
-        (count, _) => shown(count, row, SIGNS[0]),
+/// What comes next, or how the game ended.
+fn next(state: &State) -> String {
+    if let Some(winner) = state.sides.iter().position(|side| side.is_done()) {
+        let won = match Position::result(state.sides[1 - winner]) {
+            Win::Single => "",
+            Win::Gammon => " a gammon",
+            Win::Backgammon => " a backgammon",
+        };
+        return format!("{} has won{won}", SIGNS[winner]);
     }
-}
-
-/// A cell of the bar, filled from the middle of the board.
-fn bar(side: Side, player: usize, row: u8) -> String {
-    shown(side.on(BAR), HEIGHT - 1 - row, SIGNS[player])
-}
-
-/// What stands beside a player's edge of the board.
-fn about(state: &State, player: usize) -> String {
-    let side = state.sides[player];
-    let doing = match state.stage {
-        _ if side.is_done() => match Position::result(state.sides[1 - player]) {
-            Win::Single => ", has won".to_string(),
-            Win::Gammon => ", has won a gammon".to_string(),
-            Win::Backgammon => ", has won a backgammon".to_string(),
-        },
-        _ if state.position().is_over() || state.player != player => String::new(),
+    let sign = SIGNS[state.player];
+    match state.stage {
         Stage::Opening => String::new(),
-        Stage::Roll => ", to roll".to_string(),
-        Stage::Move(roll) => format!(", to move {roll:?}"),
-    };
-    format!("  {} {} pips, {} off{doing}", SIGNS[player], side.pips(), side.off())
+        Stage::Roll => format!("{sign} to roll"),
+        Stage::Move(roll) => format!("{sign} to move {roll:?}"),
+    }
 }

@@ -1,9 +1,11 @@
 //! The rules against published counts and against the rules as they are told; texts, boards, rows and exact values.
 
+use super::game::place_text;
 use super::moves::told;
 use super::*;
 use crate::dice::{ROLLS, Roll};
 use adept_game::{Afterstate, Game, Kit, RowMut, Stream, Turn, stream};
+use adept_ground::shown::ascii;
 use rand::RngExt;
 use std::collections::HashSet;
 
@@ -131,8 +133,15 @@ fn moves_read_back_as_they_are_written() {
         }
         let roll = ROLLS[rng.random_range(0..ROLLS.len())];
         let mut texts = HashSet::new();
-        for after in found(position, roll) {
-            let text = notation::text(position, roll, after).unwrap();
+        let afters = found(position, roll);
+        // All at a time are as one by one.
+        let all = notation::texts(position, roll, &afters).into_iter().zip(parts(position, roll, &afters));
+        for (after, (text, parts)) in afters.into_iter().zip(all) {
+            assert_eq!(notation::text(position, roll, after), text);
+            let text = text.unwrap();
+            let words = parts.iter().map(|&(from, to)| format!("{}/{}", place_text(from), place_text(to)));
+            assert_eq!(words.collect::<Vec<_>>().join(" "), die_by_die(position, roll, after));
+            assert!(parts.len() <= if roll.is_double() { 4 } else { 2 });
             assert_eq!(notation::parse(position, roll, &text, ""), Ok(after), "{position} {roll}: {text}");
             assert!(texts.insert(text.clone()), "{position} {roll}: {text} twice");
         }
@@ -277,19 +286,19 @@ fn golden_board_and_row() {
     let game = Backgammon::default();
     let (state, _) = game.parse_position("bar:1 13:5 8:3 6:6/24:2 21:1 13:4 8:3 6:5 42").unwrap();
     insta::assert_snapshot!(game.board(&state, &[]), @r"
-     +13-14-15-16-17-18-+---+19-20-21-22-23-24-+
-     | X           O    |   | O                |  O 175 pips, 0 off
-     | X           O    |   | O                |
-     | X           O    |   | O                |
-     | X                |   | O                |
-     | X                |   | O                |
-     |                  |BAR|                  |
-     |                  | X | 6                |
-     | O                |   | X                |
-     | O           X    |   | X                |
-     | O           X    |   | X              O |
-     | O           X    |   | X     O        O |  X 150 pips, 0 off, to move 4-2
-     +12-11-10--9--8--7-+---+-6--5--4--3--2--1-+
+     ┌13─14─15─16─17─18─┬───┬19─20─21─22─23─24─┐
+     │ ●           ○    │   │ ○                │  ○ 175 pips, 0 off
+     │ ●           ○    │   │ ○                │
+     │ ●           ○    │   │ ○                │
+     │ ●                │   │ ○                │
+     │ ●                │   │ ○                │
+     │                  │BAR│                  │  ● to move 4-2
+     │                  │ ● │ 6                │
+     │ ○                │   │ ●                │
+     │ ○           ●    │   │ ●                │
+     │ ○           ●    │   │ ●              ○ │
+     │ ○           ●    │   │ ●     ○        ○ │  ● 150 pips, 0 off
+     └12─11─10──9──8──7─┴───┴─6──5──4──3──2──1─┘
      4HPwADHg5+ADQA  XGID=-b--a-F-C---dE---c-e-----A:0:0:1:42:0:0:0:0:10
     ");
     let encoder = game.encoder("points").unwrap();
@@ -299,6 +308,103 @@ fn golden_board_and_row() {
     let inputs: Vec<String> =
         (0..202).filter(|&k| dense[k] != 0.0).map(|k| format!("{k}:{}", dense[k])).collect();
     insta::assert_snapshot!(inputs.join(" "), @"20:1 21:1 22:1 23:1.5 28:1 29:1 30:1 48:1 49:1 50:1 51:1 96:1 121:1 122:1 123:1 124:1 129:1 130:1 131:1 149:1 150:1 151:1 152:0.5 181:1 193:1 194:1");
+}
+
+#[test]
+fn golden_boards() {
+    let game = Backgammon::default();
+    insta::assert_snapshot!(game.board(&game.start(), &[]), @r"
+     ┌13─14─15─16─17─18─┬───┬19─20─21─22─23─24─┐
+     │ ●           ○    │   │ ○              ● │  ○ 167 pips, 0 off
+     │ ●           ○    │   │ ○              ● │
+     │ ●           ○    │   │ ○                │
+     │ ●                │   │ ○                │
+     │ ●                │   │ ○                │
+     │                  │BAR│                  │
+     │ ○                │   │ ●                │
+     │ ○                │   │ ●                │
+     │ ○           ●    │   │ ●                │
+     │ ○           ●    │   │ ●              ○ │
+     │ ○           ●    │   │ ●              ○ │  ● 167 pips, 0 off
+     └12─11─10──9──8──7─┴───┴─6──5──4──3──2──1─┘
+    ");
+    let (state, _) = game.parse_position("bar:2 6:7 3:2 off:4/20:2 4:9 1:3 off:1 63").unwrap();
+    insta::assert_snapshot!(game.board(&state, &[]), @r"
+     ┌13─14─15─16─17─18─┬───┬19─20─21─22─23─24─┐
+     │                  │   │       ○        ○ │  ○ 79 pips, 1 off
+     │                  │   │       ○        ○ │
+     │                  │   │       ○        ○ │
+     │                  │   │       ○          │
+     │                  │   │       9          │
+     │                  │BAR│                  │  ● to move 6-3
+     │                  │ ● │ 7                │
+     │                  │ ● │ ●                │
+     │                  │   │ ●                │
+     │                  │   │ ●  ○     ●       │
+     │                  │   │ ●  ○     ●       │  ● 98 pips, 4 off
+     └12─11─10──9──8──7─┴───┴─6──5──4──3──2──1─┘
+     x38AgAHGHwAAAw  XGID=---B-bG--------------i--cB:0:0:1:63:0:0:0:0:10
+    ");
+    // Player 2 sees its own side below too.
+    insta::assert_snapshot!(game.board(&State { player: 1, ..state }, &[]), @r"
+     ┌13─14─15─16─17─18─┬───┬19─20─21─22─23─24─┐
+     │                  │   │ ●  ○     ●       │  ● 98 pips, 4 off
+     │                  │   │ ●  ○     ●       │
+     │                  │   │ ●                │
+     │                  │ ● │ ●                │
+     │                  │ ● │ 7                │
+     │                  │BAR│                  │  ○ to move 6-3
+     │                  │   │       9          │
+     │                  │   │       ○          │
+     │                  │   │       ○        ○ │
+     │                  │   │       ○        ○ │
+     │                  │   │       ○        ○ │  ○ 79 pips, 1 off
+     └12─11─10──9──8──7─┴───┴─6──5──4──3──2──1─┘
+     jD8AAHb8BwAYAA  XGID=bC--I--------------gB-b---:0:0:1:63:0:0:0:0:10
+    ");
+    let (state, _) = game.parse_position("off:15/bar:1 22:2 4:9 1:3").unwrap();
+    insta::assert_snapshot!(game.board(&state, &[]), @r"
+     ┌13─14─15─16─17─18─┬───┬19─20─21─22─23─24─┐
+     │                  │   │       ○        ○ │  ○ 108 pips, 0 off
+     │                  │   │       ○        ○ │
+     │                  │   │       ○        ○ │
+     │                  │   │       ○          │
+     │                  │ ○ │       9          │
+     │                  │BAR│                  │  ● has won a backgammon
+     │                  │   │                  │
+     │                  │   │                  │
+     │                  │   │                  │
+     │                  │   │          ○       │
+     │                  │   │          ○       │  ● 0 pips, 15 off
+     └12─11─10──9──8──7─┴───┴─6──5──4──3──2──1─┘
+    ");
+}
+
+#[test]
+fn boards_fit_the_terminal_in_ascii_too() {
+    let mut rng = stream(5, "backgammon boards", 0);
+    let mut actions = Vec::new();
+    for game in [Backgammon::default(), Backgammon::new(3).unwrap()] {
+        let mut state = game.start();
+        while game.turn(&state) != Turn::Over {
+            let action = match game.turn(&state) {
+                Turn::Chance => game.sample(&state, &mut rng),
+                _ => {
+                    game.actions(&state, &mut actions);
+                    actions[rng.random_range(0..actions.len())]
+                }
+            };
+            game.apply(&mut state, &action);
+            let board = game.board(&state, &[]);
+            assert!(board.lines().all(|line| line.chars().count() < 80), "{board}");
+            let plain = ascii(&board);
+            assert!(plain.is_ascii() && !plain.contains('?'), "{plain}");
+            assert!(
+                board.lines().map(|line| line.chars().count()).eq(plain.lines().map(str::len)),
+                "{plain}"
+            );
+        }
+    }
 }
 
 /// V(own, opponent) anew from all results of all rolls.

@@ -1,5 +1,6 @@
 //! Connect Four as a [`Game`].
 
+use super::board::bits::STRIDE;
 use super::board::{Board, COLUMNS, ROWS};
 use adept_game::{Game, GameError, Turn};
 use std::fmt::Write;
@@ -87,22 +88,70 @@ impl Game for ConnectFour {
         )
     }
 
+    /// Draws the grid, with four in a line in brackets. Marks stand below the columns, or one a line if they are long.
     fn board(&self, board: &Board, marks: &[(u8, String)]) -> String {
-        const WIDTH: usize = 7;
-        let mut text = String::new();
-        for row in board.to_text().split('/').take(ROWS) {
-            for cell in row.chars() {
-                let _ = write!(text, "{cell:^WIDTH$}");
-            }
-            text.truncate(text.trim_end().len());
+        let longest = marks.iter().map(|(_, mark)| mark.chars().count()).max().unwrap_or(0);
+        let is_short = longest <= LONGEST;
+        // An odd width has a middle.
+        let width = if is_short { longest.max(3) | 1 } else { 3 };
+        let mut text = edge(width, ["┌", "┬", "┐"]);
+        for row in (0..ROWS).rev() {
+            let cells: [String; COLUMNS] =
+                std::array::from_fn(|column| format!("{:^width$}", stone(board, Board::cell(column, row))));
+            // Both players are named beside the two top rows.
+            let note = match ROWS - 1 - row {
+                player @ 0..2 => {
+                    let won = if board.is_win(player) { " has won" } else { "" };
+                    format!("  {} player {}{won}", SIGNS[player], player + 1)
+                }
+                _ => String::new(),
+            };
+            let _ = writeln!(text, "│{}│{note}", cells.join("│"));
+            text += &edge(width, if row > 0 { ["├", "┼", "┤"] } else { ["└", "┴", "┘"] });
+        }
+        let below = |cells: [String; COLUMNS]| {
+            let cells = cells.map(|cell| format!(" {cell:^width$}")).concat();
+            format!("{}\n", cells.trim_end())
+        };
+        text += &below(std::array::from_fn(|column| (column + 1).to_string()));
+        if !is_short {
             text.push('\n');
+            text.extend(marks.iter().map(|(column, mark)| format!("  {}  {mark}\n", column + 1)));
+        } else if longest > 0 {
+            let mark = |column| marks.iter().find(|(marked, _)| usize::from(*marked) == column);
+            text +=
+                &below(std::array::from_fn(|column| mark(column).map_or("", |(_, mark)| mark).to_string()));
         }
-        for column in 0..COLUMNS as u8 {
-            let mark = marks.iter().find(|(c, _)| *c == column).map_or("", |(_, mark)| mark);
-            let _ = write!(text, "{:^WIDTH$}", format!("{}{mark}", column + 1));
-        }
-        text.truncate(text.trim_end().len());
-        text.push('\n');
         text
     }
+}
+
+/// The stones of both players.
+const SIGNS: [char; 2] = ['●', '○'];
+
+/// Most characters of a mark below its column.
+const LONGEST: usize = 7;
+
+/// A line between rows of cells, of its left end, a crossing and its right end.
+fn edge(width: usize, [left, crossing, right]: [&str; 3]) -> String {
+    format!("{left}{}{right}\n", vec!["─".repeat(width); COLUMNS].join(crossing))
+}
+
+/// What a cell shows.
+fn stone(board: &Board, cell: u64) -> String {
+    match [0, 1].into_iter().find(|&player| board.stones(player) & cell != 0) {
+        None => String::new(),
+        Some(player) if in_four(board.stones(player)) & cell != 0 => format!("[{}]", SIGNS[player]),
+        Some(player) => SIGNS[player].into(),
+    }
+}
+
+/// The stones that are part of four in a line.
+fn in_four(stones: u64) -> u64 {
+    [1, STRIDE - 1, STRIDE, STRIDE + 1].into_iter().fold(0, |found, step| {
+        let pairs = stones & (stones >> step);
+        let first = pairs & (pairs >> (2 * step));
+        let second = first | first << step;
+        found | second | second << (2 * step)
+    })
 }

@@ -2,6 +2,8 @@
 
 use super::*;
 use adept_game::{Afterstate, Game, Kit, RowMut, Turn, stream};
+use adept_ground::shown::ascii;
+use rand::RngExt;
 use std::fmt::Write;
 
 const GAME: ConnectFour = ConnectFour;
@@ -31,6 +33,70 @@ fn golden_games() {
     insta::assert_snapshot!("won_across", trajectory("1122334"));
     insta::assert_snapshot!("won_diagonally", trajectory("12234334464"));
     insta::assert_snapshot!("drawn", trajectory("225344533673453576212645522737771141641166"));
+}
+
+#[test]
+fn marks_stand_below_the_columns_or_in_a_list() {
+    let (state, _) = GAME.parse_position("44").unwrap();
+    let marks = |marks: &[(u8, &str)]| -> Vec<(u8, String)> {
+        marks.iter().map(|(column, mark)| (*column, mark.to_string())).collect()
+    };
+    insta::assert_snapshot!(GAME.board(&state, &marks(&[(0, "+0.02"), (3, "+0.50"), (6, "-0.12")])), @r"
+    ┌─────┬─────┬─────┬─────┬─────┬─────┬─────┐
+    │     │     │     │     │     │     │     │  ● player 1
+    ├─────┼─────┼─────┼─────┼─────┼─────┼─────┤
+    │     │     │     │     │     │     │     │  ○ player 2
+    ├─────┼─────┼─────┼─────┼─────┼─────┼─────┤
+    │     │     │     │     │     │     │     │
+    ├─────┼─────┼─────┼─────┼─────┼─────┼─────┤
+    │     │     │     │     │     │     │     │
+    ├─────┼─────┼─────┼─────┼─────┼─────┼─────┤
+    │     │     │     │  ○  │     │     │     │
+    ├─────┼─────┼─────┼─────┼─────┼─────┼─────┤
+    │     │     │     │  ●  │     │     │     │
+    └─────┴─────┴─────┴─────┴─────┴─────┴─────┘
+       1     2     3     4     5     6     7
+     +0.02             +0.50             -0.12
+    ");
+    insta::assert_snapshot!(GAME.board(&state, &marks(&[(0, "+0.02  loss 49 %"), (6, "-0.12  loss 56 %")])), @r"
+    ┌───┬───┬───┬───┬───┬───┬───┐
+    │   │   │   │   │   │   │   │  ● player 1
+    ├───┼───┼───┼───┼───┼───┼───┤
+    │   │   │   │   │   │   │   │  ○ player 2
+    ├───┼───┼───┼───┼───┼───┼───┤
+    │   │   │   │   │   │   │   │
+    ├───┼───┼───┼───┼───┼───┼───┤
+    │   │   │   │   │   │   │   │
+    ├───┼───┼───┼───┼───┼───┼───┤
+    │   │   │   │ ○ │   │   │   │
+    ├───┼───┼───┼───┼───┼───┼───┤
+    │   │   │   │ ● │   │   │   │
+    └───┴───┴───┴───┴───┴───┴───┘
+      1   2   3   4   5   6   7
+
+      1  +0.02  loss 49 %
+      7  -0.12  loss 56 %
+    ");
+}
+
+#[test]
+fn boards_fit_the_terminal_in_ascii_too() {
+    let mut rng = stream(3, "test", 0);
+    let (mut state, mut actions) = (GAME.start(), Vec::new());
+    for length in 0..200 {
+        GAME.actions(&state, &mut actions);
+        let marks: Vec<(u8, String)> =
+            actions.iter().map(|column| (*column, "-".repeat(length % 12))).collect();
+        let board = GAME.board(&state, &marks);
+        assert!(board.lines().all(|line| line.chars().count() < 80), "{board}");
+        let plain = ascii(&board);
+        assert!(plain.is_ascii() && !plain.contains('?'), "{plain}");
+        assert!(board.lines().map(|line| line.chars().count()).eq(plain.lines().map(str::len)), "{plain}");
+        match GAME.turn(&state) {
+            Turn::Over => state = GAME.start(),
+            _ => GAME.apply(&mut state, &actions[rng.random_range(0..actions.len())]),
+        }
+    }
 }
 
 #[test]

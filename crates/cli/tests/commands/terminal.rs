@@ -34,6 +34,23 @@ fn moves_can_be_typed_by_number() {
 }
 
 #[test]
+fn boards_are_drawn_in_ascii_where_the_terminal_shows_nothing_else() {
+    let desk = Desk::new();
+    let drawn = |locale: &str, options: &[&str]| {
+        let play = ["play", "tactical", "--game", "connect-four", "--seat", "2", "--seed", "1"];
+        let output = desk.command(&[&play[..], options].concat()).env("LC_ALL", locale).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let widths = |text: &str| -> Vec<usize> { text.lines().map(|line| line.chars().count()).collect() };
+    let unicode = drawn("C.UTF-8", &[]);
+    assert!(unicode.contains("│(●)│") && unicode.contains("  ○ player 2\n"), "{unicode}");
+    for plain in [drawn("C", &[]), drawn("C.UTF-8", &["--ascii"])] {
+        assert!(plain.is_ascii() && plain.contains("|(X)|"), "{plain}");
+        assert_eq!(widths(&plain), widths(&unicode));
+    }
+}
+
+#[test]
 fn starters_of_rule_files_have_short_names_and_say_what_they_are() {
     let desk = with_nim();
     let config = desk.text(&["config", "new", "file:heaps.game"]);

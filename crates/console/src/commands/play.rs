@@ -4,7 +4,8 @@ use super::games_with;
 use crate::args::PlayArgs;
 use crate::output;
 use adept_arena::{AgentSpec, OpenError, naming};
-use adept_ground::{files::Files, limits, shown::printable};
+use adept_ground::shown::{ascii, printable};
+use adept_ground::{files::Files, limits};
 use adept_lab::{AnyGame, Catalogue};
 use adept_model::checkpoint;
 use adept_model::names;
@@ -13,6 +14,7 @@ use anyhow::{Result, bail};
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
 use std::collections::BTreeSet;
+use std::env;
 use std::io::{ErrorKind, IsTerminal, Write, stderr, stdin, stdout};
 use std::path::Path;
 use std::sync::Arc;
@@ -37,13 +39,35 @@ pub(crate) fn run(games: &dyn Catalogue, args: &PlayArgs, as_json: bool) -> Resu
         Some(editor) if !as_json => Box::new(editor),
         _ => Box::new(stdin().lock()),
     };
-    if as_json {
-        let played = game.play(&options, &mut *input, &mut output::Shown(stderr()))?;
-        save(&*game, args, &played)?;
-        return output::json(&played);
+    let mut out: Box<dyn Write> = if as_json { Box::new(stderr()) } else { Box::new(stdout()) };
+    if args.ascii || !shows_unicode(|name| env::var(name).ok()) {
+        out = Box::new(Ascii(out));
     }
-    let played = game.play(&options, &mut *input, &mut output::Shown(stdout()))?;
-    save(&*game, args, &played)
+    let played = game.play(&options, &mut *input, &mut output::Shown(out))?;
+    save(&*game, args, &played)?;
+    if as_json { output::json(&played) } else { Ok(()) }
+}
+
+/// Whether terminals show more than ASCII, by the variables of the environment: the first one that is set says so. Without any,
+/// they do.
+fn shows_unicode(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let set = |name| variable(name).filter(|locale| !locale.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
+    locale.is_none_or(|locale| locale.to_ascii_uppercase().replace('-', "").contains("UTF8"))
+}
+
+/// A writer for terminals that show ASCII alone.
+struct Ascii<W>(W);
+
+impl<W: Write> Write for Ascii<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.write_all(ascii(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// The text of a file of whole games with another one added, and the number of that one. A missing file has none.
@@ -152,4 +176,26 @@ pub fn game_of(
         None => ": see `adept list agents`".into(),
     };
     bail!("`{}` is neither a checkpoint nor an agent of any game{hint}", spec.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_locale_says_whether_unicode_is_shown() {
+        for (set, shows) in [
+            (&[][..], true),
+            (&[("LANG", "C.UTF-8")], true),
+            (&[("LANG", "de_DE.utf8")], true),
+            (&[("LANG", "C")], false),
+            (&[("LANG", "de_DE.ISO-8859-1")], false),
+            (&[("LC_ALL", "POSIX"), ("LANG", "C.UTF-8")], false),
+            (&[("LC_ALL", ""), ("LC_CTYPE", "C.UTF-8"), ("LANG", "C")], true),
+        ] {
+            let variable =
+                |name: &str| set.iter().find(|(set, _)| *set == name).map(|(_, to)| to.to_string());
+            assert_eq!(shows_unicode(variable), shows, "{set:?}");
+        }
+    }
 }
