@@ -9,6 +9,8 @@ mod labels;
 mod outcomes;
 #[path = "commands/positions.rs"]
 mod positions;
+#[path = "commands/reports.rs"]
+mod reports;
 #[path = "commands/reviews.rs"]
 mod reviews;
 #[path = "commands/screens.rs"]

@@ -129,6 +129,14 @@ pub(crate) enum Command {
         after_help = "Examples:\n  adept runs list\n  adept runs plot single-80\n  adept runs compare single-80 checkpoints/runs/single-50-1"
     )]
     Runs(RunsArgs),
+    /// Write a report of runs as one HTML file: curves, final figures, errors, gates, configs, and how to repeat them.
+    #[command(
+        after_help = "Examples:\n  adept report single-80 hme-2x40-st3 --out report.html\n  adept report my-run --measure --mark gnubg=0.0203 --out report.html\n\n\
+                      The file needs nothing else: it opens in any browser, without a network, and can be sent and \
+                      printed. It holds what the runs recorded, which takes seconds. --measure adds errors by class of \
+                      positions, calibration of outcomes and all else that `adept evaluate` finds."
+    )]
+    Report(ReportArgs),
     /// Print completions for a shell.
     #[command(
         after_help = "Example:\n  adept completions bash > ~/.local/share/bash-completion/completions/adept"
@@ -710,6 +718,23 @@ pub(crate) enum RunsAction {
         #[arg(long)]
         out: Option<PathBuf>,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Experiments: a run folder, a folder with runs, or the NAME of runs NAME-SEED in checkpoints/runs. The seeds of one become
+    /// one curve with a band.
+    #[arg(required = true)]
+    pub(crate) runs: Vec<PathBuf>,
+    /// HTML file to write.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    /// Also measure the last checkpoint of each run, as `adept evaluate` does. Takes as long as that for each run.
+    #[arg(long)]
+    pub(crate) measure: bool,
+    /// Draw a line at a value of the first figure that others reach, such as "gnubg=0.0203". May be given several times.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = mark)]
+    pub(crate) mark: Vec<Mark>,
 }
 
 fn mark(text: &str) -> Result<Mark, String> {

@@ -214,6 +214,7 @@ fn command(games: &dyn Catalogue, matches: &ArgMatches, line: &clap::Command) ->
         Command::List(args) => run::list::run(games, &args, json),
         Command::Bench(args) => run::bench::run(&args, json),
         Command::Runs(args) => run::list::runs(&args, json),
+        Command::Report(args) => run::report::run(games, &args, json),
         Command::Completions(args) => run::shell::completions(line.clone(), &args, json),
         Command::Man(args) => run::shell::man(line.clone(), &args, json),
     }

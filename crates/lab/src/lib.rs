@@ -21,6 +21,7 @@ mod own_games;
 mod pack;
 pub mod pairing;
 pub mod publish;
+pub mod report;
 pub mod reproduction;
 pub mod review;
 pub mod rollouts;

@@ -1,40 +1,10 @@
 //! The page: its files are part of the program.
 
 use crate::fault::Fault;
+use adept_page::{FILES, INDEX};
 use axum::extract::Path;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-
-/// The files of a folder, by name.
-macro_rules! files {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../page/", $name)))),*]
-    };
-}
-
-const FILES: &[(&str, &str)] = files![
-    "analysis.js",
-    "api.js",
-    "app.js",
-    "backgammon.js",
-    "board.js",
-    "boards.js",
-    "cards.js",
-    "checkers.js",
-    "dice.js",
-    "die.js",
-    "dom.js",
-    "frame.js",
-    "grid.js",
-    "play.js",
-    "position.js",
-    "runs.js",
-    "start.js",
-    "style.css",
-    "thoughts.js",
-];
-
-const INDEX: &str = include_str!("../page/index.html");
 
 pub(crate) async fn index() -> Response {
     sent("index.html", INDEX)

@@ -13,6 +13,7 @@ pub(crate) mod exchange;
 pub(crate) mod list;
 pub(crate) mod measure;
 pub(crate) mod play;
+pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod review;
 pub(crate) mod rollout;

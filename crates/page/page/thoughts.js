@@ -1,5 +1,8 @@
-// What an agent thinks of a position: classes of results as a bar, candidate moves, gates of mixtures, advice in words.
+// What an agent thinks of a position: classes of results as a bar, candidate moves, gates of mixtures, learned cells, advice
+// in words.
 
+import { inBlinds } from './boards.js';
+import { Cells } from './cells.js';
 import { button, h, percent, plural, put, signed, words } from './dom.js';
 
 const FEW = 8;
@@ -88,14 +91,20 @@ export class Thoughts {
   constructor({ game, onpeek, onpick }) {
     Object.assign(this, { game, onpeek, onpick });
     this.element = h('div', { class: 'thoughts' });
+    this.cells = new Cells();
+  }
+
+  peek(move) {
+    this.onpeek(move);
+    this.cells.peek(move);
   }
 
   say(text) {
     put(this.element, h('p', { class: 'quiet' }, text));
   }
 
-  /** Shows values; `mover` and `other` name the sides, `done` is a move that was played, `text` advice in words. */
-  show({ value, text, mover, other, done = null, canPick = false }) {
+  /** Shows values; `mover` and `other` name the sides, `done` is a move that was played, `text` advice in words, `by` the agent. */
+  show({ value, text, mover, other, by, done = null, canPick = false }) {
     this.done = done;
     this.canPick = canPick && this.onpick;
     this.names = [mover, other];
@@ -105,26 +114,31 @@ export class Thoughts {
       this.element,
       value && this.summary(value),
       moves.length > 0 && this.candidates(moves),
-      text && h('pre', { class: 'advice', tabindex: '0' }, text.trim()),
+      text && h('pre', { class: 'advice', tabindex: '0' }, inBlinds(text.trim())),
+      this.cells.element,
       !value && !text && h('p', { class: 'quiet' }, 'This agent has nothing to say here.'),
     );
+    this.cells.show(by, this.game.name, value);
   }
 
-  digits(value) {
-    return Math.abs(value) >= 100 || this.game.scale >= 100 ? 0 : 3;
+  /** A value as players say it. */
+  figure(value) {
+    if (this.game.unit === 'mbb') return signed(value / 1000, 2);
+    return signed(value, Math.abs(value) >= 100 || this.game.scale >= 100 ? 0 : 3);
   }
 
   summary(value) {
     const best = this.best ?? value;
     const classes = value.classes ?? best.classes;
     const equity = value.equity ?? best.equity;
-    const unit = value.unit ?? best.unit ?? this.game.unit;
+    const named = value.unit ?? best.unit ?? this.game.unit;
+    const unit = named === 'mbb' ? 'big blinds' : named;
     const wins = value.win_probability ?? best.win_probability;
     const said = [
-      typeof equity === 'number' && `${signed(equity, this.digits(equity))}${unit ? ` ${unit}` : ''} for ${this.names[0] === 'To move' ? 'the side to move' : this.names[0].toLowerCase()}`,
+      typeof equity === 'number' && `${this.figure(equity)}${unit ? ` ${unit}` : ''} for ${this.names[0] === 'To move' ? 'the side to move' : this.names[0].toLowerCase()}`,
       typeof wins === 'number' && !classes && `wins ${percent(wins)}`,
     ].filter(Boolean).join(' · ');
-    const share = typeof wins === 'number' ? wins : typeof value.value === 'number' && this.game.zero_sum && equity !== undefined ? (value.value + 1) / 2 : null;
+    const share = typeof wins === 'number' ? wins : Math.abs(value.value) <= 1 && this.game.zero_sum && this.game.scale === 1 && equity !== undefined ? (value.value + 1) / 2 : null;
     return h(
       'div',
       { class: 'summary' },
@@ -141,7 +155,7 @@ export class Thoughts {
       put(list, moves.slice(0, 300).map((move, i) => this.candidate(move, i)));
       more.remove();
     }, { class: 'link' });
-    return h('div', { onmouseleave: () => this.onpeek(null) }, list, more);
+    return h('div', { onmouseleave: () => this.peek(null) }, list, more);
   }
 
   candidate(move, rank) {
@@ -155,9 +169,9 @@ export class Thoughts {
       {
         class: 'candidate',
         'aria-expanded': 'false',
-        onmouseenter: () => this.onpeek(move),
-        onfocus: () => this.onpeek(move),
-        onblur: () => this.onpeek(null),
+        onmouseenter: () => this.peek(move),
+        onfocus: () => this.peek(move),
+        onblur: () => this.peek(null),
       },
     );
     const item = h('li', null, row);
@@ -171,10 +185,9 @@ export class Thoughts {
     const equity = move.equity ?? move.value;
     if (typeof equity !== 'number') return [];
     const lost = (this.best.equity ?? this.best.value) - equity;
-    const digits = this.digits(equity);
     return [
-      h('span', { class: 'figure' }, signed(equity, digits)),
-      h('span', { class: 'figure quiet' }, rank === 0 ? 'best' : signed(-lost, digits)),
+      h('span', { class: 'figure' }, this.figure(equity)),
+      h('span', { class: 'figure quiet' }, rank === 0 || lost === 0 ? 'best' : this.figure(-lost)),
     ];
   }
 

@@ -10,6 +10,7 @@ const SUITS = {
   d: ['diamonds', 'M20 3L33 20L20 37L7 20Z'],
   c: ['clubs', 'M20 4C27 4 29 11 25 16C31 13 36 18 34 24C32 30 24 29 22 24C22 31 24 35 26 37H14C16 35 18 31 18 24C16 29 8 30 6 24C4 18 9 13 15 16C11 11 13 4 20 4Z'],
 };
+const TEN = { textLength: 30, lengthAdjust: 'spacingAndGlyphs' };
 const RANKS = { T: '10', J: 'jack', Q: 'queen', K: 'king', A: 'ace' };
 
 function cardName(card) {
@@ -32,7 +33,8 @@ function drawCard(card) {
       hidden
         ? svg('path', { class: 'pattern', d: 'M12 12H58V84H12ZM12 12L58 84M58 12L12 84M35 12L58 48L35 84L12 48Z' })
         : [
-          svg('text', { class: 'card-rank', x: shape ? 10 : 35, y: shape ? 36 : 60, 'text-anchor': shape ? 'start' : 'middle' }, card[0] === 'T' ? '10' : card[0]),
+          // The suit stands beside the rank, so 10 is no wider than other ranks.
+          svg('text', { class: 'card-rank', x: shape ? 10 : 35, y: shape ? 36 : 60, 'text-anchor': shape ? 'start' : 'middle', ...(card[0] === 'T' && TEN) }, card[0] === 'T' ? '10' : card[0]),
           card[1] && svg('text', { class: 'letter', x: 60, y: 28, 'text-anchor': 'end' }, card[1]),
           suit,
         ],

@@ -2,7 +2,7 @@
 
 import { analysisPanel } from './analysis.js';
 import { agents, gameInfo, games, get, post } from './api.js';
-import { boardFor, isCheckers, seatName, titleOf, variantOf } from './boards.js';
+import { boardFor, inBlinds, isCheckers, seatName, titleOf, variantOf } from './boards.js';
 import { button, calm, h, kept, put } from './dom.js';
 import { announce, ask, showRules } from './frame.js';
 import { Thoughts } from './thoughts.js';
@@ -152,7 +152,7 @@ class PlayView {
   told(events) {
     const said = events.filter(({ player }) => player !== this.play.seat).map(({ text }) => text);
     const { over, outcome, your_turn: yours } = this.play;
-    return [...said, over ? outcome?.text : yours && 'Your turn.'].filter(Boolean).join(' ');
+    return inBlinds([...said, over ? outcome?.text : yours && 'Your turn.'].filter(Boolean).join(' '));
   }
 
   /** Shows one event after the other from the place `from` on. */
@@ -228,7 +228,7 @@ class PlayView {
     const { play } = this;
     const text = !this.isNow && !this.replaying
       ? `An earlier position, ${this.at} of ${play.events.length}`
-      : play.over ? play.outcome?.text ?? 'The game is over.' : play.your_turn && !this.replaying ? 'Your turn' : 'Others move …';
+      : play.over ? inBlinds(play.outcome?.text ?? 'The game is over.') : play.your_turn && !this.replaying ? 'Your turn' : 'Others move …';
     const kind = play.over && this.isNow ? (play.outcome?.utility > 0 ? 'won' : play.outcome?.utility < 0 ? 'lost' : 'drawn') : '';
     this.parts.status.className = `status ${kind}`;
     put(this.parts.status, text);
@@ -311,7 +311,8 @@ class PlayView {
     }
     const until = play.events.slice(0, this.at);
     const mine = until.findLastIndex(({ player }) => player === play.seat);
-    const shown = until.slice(Math.max(mine, 0)).filter(({ text }) => text);
+    // A text such as 2,2,2/1,3,2 says nothing that the board does not show.
+    const shown = until.slice(Math.max(mine, 0)).filter(({ player, text }) => text && !(player === null && text.includes('/')));
     put(this.parts.news, shown.slice(-12).map(({ text }) => h('p', null, text)));
   }
 
@@ -320,7 +321,7 @@ class PlayView {
     // Bids are read more easily as words, without what was revealed after them.
     if (this.play.game.startsWith('liars-dice') && text) return text.split('\n')[0];
     const who = player === this.play.seat ? 'You' : this.play.players === 2 ? 'Opponent' : `Player ${player}`;
-    return [h('strong', null, who), ` ${move}`];
+    return [h('strong', null, who), this.play.game === 'connect-four' ? ` column ${move}` : ` ${move}`];
   }
 
   drawList() {
@@ -370,7 +371,7 @@ class PlayView {
         : { value: await post('/moves', { agent: by, game: play.game, position }, this.signal) };
       if (this.thought !== key) return;
       const names = mover === play.seat ? ['You', 'Opponent'] : ['Opponent', 'You'];
-      this.thoughts.show({ ...found, mover: names[0], other: names[1], done: isMine ? null : play.events[at]?.move, canPick: isMine });
+      this.thoughts.show({ ...found, by, mover: names[0], other: names[1], done: isMine ? null : play.events[at]?.move, canPick: isMine });
     } catch (error) {
       if (this.thought === key && !this.signal.aborted) this.thoughts.say(error.message);
     }

@@ -71,6 +71,12 @@ export function variantOf(name) {
   return head === 'declared' ? '' : rest.join(':');
 }
 
+/** A text with results in big blinds, as players count one hand: their thousandths are for averages. */
+export const inBlinds = (text) => text.replace(/([-−+]?)(\d+(?:\.\d+)?) mbb/g, (_, sign, number) => {
+  const blinds = (number / 1000).toFixed(2).replace(/\.?0+$/, '');
+  return `${sign.replace('-', '−')}${blinds} big ${blinds === '1' ? 'blind' : 'blinds'}`;
+});
+
 /** What a seat is called. */
 export function seatName(game, seat) {
   const first = seat === 1;

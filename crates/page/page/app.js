@@ -1,6 +1,7 @@
 // Starts the page: chooses the view that belongs to the address.
 
 import { takeToken } from './api.js';
+import { apiView } from './documented.js';
 import { h, put } from './dom.js';
 import { announce, watchConnection } from './frame.js';
 import { playView } from './play.js';
@@ -8,7 +9,7 @@ import { positionView } from './position.js';
 import { runsView } from './runs.js';
 import { newView, startView } from './start.js';
 
-const VIEWS = { '': startView, new: newView, play: playView, position: positionView, runs: runsView };
+const VIEWS = { '': startView, new: newView, play: playView, position: positionView, runs: runsView, api: apiView };
 
 const main = document.getElementById('main');
 let leaving = null;
@@ -62,6 +63,7 @@ document.querySelector('.skip').addEventListener('click', (event) => {
   event.preventDefault();
   main.focus();
 });
+main.after(h('footer', { class: 'foot' }, h('a', { href: '#/api' }, 'HTTP API for programs')));
 takeToken();
 watchConnection();
 addEventListener('hashchange', () => show(false));

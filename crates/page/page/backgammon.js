@@ -1,4 +1,5 @@
 // The board of backgammon, hypergammon and the bear-off, on which moves are made checker by checker.
+// Places are pressed one after the other, or a checker is dragged.
 
 import { Board, moveButtons } from './board.js';
 import { Steps, checkersOf, largest, partsOf, pips, placeName, seenBy, targets } from './checkers.js';
@@ -13,6 +14,7 @@ const MIDDLE = 52; // room for the dice
 const TRAY = 52;
 const BAR = 25;
 const STACK = 5;
+const DRAG = 6; // pixels after which a press becomes a drag
 const HEIGHT = 2 * (EDGE + HALF) + MIDDLE;
 
 /** Where the places of a board are drawn: `column` is the left edge, `isTop` the half. */
@@ -70,6 +72,9 @@ export class BackgammonBoard extends Board {
     this.layout = new Layout(options.game.name);
     this.mark = roving(this.element);
     this.element.addEventListener('keydown', (event) => this.cancel(event));
+    this.element.addEventListener('pointerdown', (event) => this.grasp(event));
+    // The click after a drag presses nothing.
+    this.element.addEventListener('click', (event) => this.held?.isDragged && event.stopPropagation(), true);
   }
 
   begin(scene) {
@@ -187,6 +192,7 @@ export class BackgammonBoard extends Board {
         'aria-disabled': use.act ? null : 'true',
         'aria-label': name + use.text,
         'data-key': key,
+        'data-place': place,
         'data-row': row,
         'data-col': col,
         onclick: (event) => use.act?.(event),
@@ -321,10 +327,58 @@ export class BackgammonBoard extends Board {
     this.redraw();
   }
 
+  /** Takes hold of the person's checker under the pointer, if it can move. */
+  grasp(event) {
+    const place = event.target.closest('.checker.mine')?.closest('.source, .chosen')?.getAttribute('data-place');
+    if (!place || !event.isPrimary || event.button !== 0) return;
+    this.letGo();
+    const end = new AbortController();
+    const { signal } = end;
+    this.held = { place: Number(place), x: event.clientX, y: event.clientY, end };
+    addEventListener('pointermove', (moved) => this.drag(moved), { signal });
+    addEventListener('pointerup', (up) => this.drop(up), { signal });
+    addEventListener('pointercancel', () => this.letGo(), { signal });
+  }
+
+  drag(event) {
+    const { held } = this;
+    if (!event.isPrimary || !this.isActive) return;
+    if (!held.isDragged) {
+      if (Math.hypot(event.clientX - held.x, event.clientY - held.y) < DRAG) return;
+      held.isDragged = true;
+      this.element.setPointerCapture(event.pointerId);
+      this.choose(held.place);
+    }
+    const drawing = this.element.querySelector('.bg-board');
+    const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(drawing.getScreenCTM().inverse());
+    drawing.querySelector('.dragged')?.remove();
+    drawing.append(checker(true, x, y, 'dragged'));
+  }
+
+  /** Moves the dragged checker to the place under the pointer, if it can go there. */
+  drop(event) {
+    if (!event.isPrimary) return;
+    this.held.end.abort();
+    if (!this.held.isDragged) return;
+    // The click that may follow still finds it.
+    setTimeout(() => { this.held = null; });
+    const place = document.elementFromPoint(event.clientX, event.clientY)?.closest('.place')?.getAttribute('data-place');
+    const way = this.isActive && place ? this.ways.get(Number(place)) : null;
+    if (way) this.take(...way);
+    else this.choose(null);
+  }
+
+  letGo() {
+    this.held?.end.abort();
+    if (this.held?.isDragged) this.choose(null);
+    this.held = null;
+  }
+
   cancel(event) {
     if (!this.isActive || !this.steps) return;
     if (event.key === 'Escape') {
-      if (this.chosen !== null) this.choose(null);
+      if (this.held?.isDragged) this.letGo();
+      else if (this.chosen !== null) this.choose(null);
       else if (this.path.length > 0) this.takeBack();
     }
   }
@@ -365,7 +419,7 @@ export class BackgammonBoard extends Board {
     if (!this.glimpse) this.rolled = key;
     const [a, b] = position.dice;
     const all = a === b ? [a, a, a, a] : [a, b];
-    const left = node ? [...node.dice] : all;
+    const left = [...(node ? node.dice : all)];
     const size = 34;
     const at = this.layout.isHome ? this.layout.x(3) : position.isMine ? this.layout.x(9) : this.layout.x(3);
     return svg('g', { class: 'dice', 'aria-hidden': 'true' }, all.map((number, i) => {

@@ -29,6 +29,9 @@ export function takeToken() {
 
 const token = () => sessionStorage.getItem('adept.token');
 
+/** Whether the server wants a token. */
+export const isGuarded = () => token() !== null;
+
 function pause(milliseconds, signal) {
   return new Promise((resolve, reject) => {
     const stop = () => {
@@ -114,6 +117,12 @@ export const games = async () => (await once('/games')).games;
 
 /** The agents of a game, the best default first. */
 export const agents = async (game) => (await once(`/agents?game=${encodeURIComponent(game)}`)).agents;
+
+/** All agents, asked for anew: a run that has ended may be one of them. */
+export async function allAgents(signal) {
+  for (const path of memo.keys()) if (path.startsWith('/agents')) memo.delete(path);
+  return (await get('/agents', signal)).agents;
+}
 
 /** What is known of a game, also of one that the server does not list. */
 export async function gameInfo(name) {

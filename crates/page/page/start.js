@@ -96,13 +96,16 @@ const field = (label, input) => h('label', { class: 'field' }, h('span', null, l
 
 const FEW = 6;
 
+/** What an agent is, without advice for its config. */
+const firstSentence = (about) => about.split(/(?<=\.)\s|: train it /)[0];
+
 function opponentField(opponents, before) {
   const chosen = opponents.find(({ id }) => id === before)?.id ?? opponents[0]?.id;
   const option = ({ id, about }) => h(
     'label',
     { class: 'option' },
     h('input', { type: 'radio', name: 'opponent', value: id, checked: id === chosen }),
-    h('span', null, h('strong', null, id), h('span', { class: 'quiet' }, about)),
+    h('span', null, h('strong', null, id), h('span', { class: 'quiet' }, firstSentence(about))),
   );
   const place = opponents.findIndex(({ id }) => id === chosen);
   const shown = Math.max(FEW, place + 1);

@@ -121,16 +121,17 @@ class PositionView {
   async look() {
     const { text } = this;
     if (!text) return;
-    const asked = (this.asked = `${this.select.value} ${text}`);
+    const by = this.select.value;
+    const asked = (this.asked = `${by} ${text}`);
     history.replaceState(null, '', this.link());
     if (this.isDrawn(text)) this.draw({ position: text, to_move: null, moves: [] });
-    if (!this.select.value) return;
+    if (!by) return;
     this.thoughts.say('Thinking …');
     try {
       const found = await this.ask(text);
       if (this.asked !== asked) return;
       this.draw(found);
-      this.thoughts.show({ value: found, mover: SIDES[0], other: SIDES[1], canPick: true });
+      this.thoughts.show({ value: found, by, mover: SIDES[0], other: SIDES[1], canPick: true });
     } catch (error) {
       if (this.asked === asked && !this.signal.aborted) this.thoughts.say(error.message);
     }

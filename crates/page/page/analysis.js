@@ -17,7 +17,9 @@ export function analysisPanel({ play, judges, signal, onchoose }) {
   }, { class: 'main' });
   put(panel, h('h2', null, 'Analysis'), h('div', { class: 'row' }, select, go), result);
   judges().then((all) => {
-    put(select, all.map(({ id }) => h('option', { value: id }, id)));
+    // Exact values judge best.
+    const sorted = [...all].sort((a, b) => Number(b.exact) - Number(a.exact));
+    put(select, sorted.map(({ id, exact }) => h('option', { value: id }, exact ? `${id}, exact values` : id)));
     if (all.length === 0) put(panel, h('h2', null, 'Analysis'), h('p', { class: 'quiet' }, 'No agent on this server has values to judge this game by.'));
   }).catch(() => {});
   return panel;

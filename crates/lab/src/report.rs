@@ -1,0 +1,805 @@
+//! A report of runs as one HTML file: curves, final figures, errors by class, calibration, gates, configs, and how to repeat them.
+//!
+//! The file holds its data as JSON, beside the looks and the charts of the page. It asks nothing of any server.
+
+use crate::catalogue::Catalogue;
+use crate::chart::{Band, Mark, Range, Scale};
+use crate::checkpoints;
+use crate::compare::{self, CompareError};
+use crate::curves::{self, Curve, Mean, Reference, References, Show};
+use crate::gates::{self, CellMap};
+use crate::measure::{self, Bin, ErrorsOf, EvaluateOptions, Kinds, Suite};
+use crate::statistics::Sample;
+use adept_ground::files::Files;
+use adept_ground::shown::shell_path;
+use adept_ground::work;
+use adept_model::ModelError;
+use adept_model::checkpoint;
+use adept_page::{REPORT, REPORT_MODULES, STYLE};
+use adept_trainer::config::{Config, HeadName};
+use adept_trainer::run::{Record, Score, TrainError, losses, measurements, numbers, record_of};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::slice::from_ref;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Runs in a report at most.
+pub const RUNS: usize = 200;
+/// Points of a curve at most.
+const POINTS: usize = 2000;
+/// Experts that are drawn at most, beside all others together.
+const EXPERTS: usize = 12;
+/// Cells of a map that is drawn at most.
+const CELLS: usize = 1 << 16;
+/// Milliseconds of a second.
+const MS: f64 = 1000.0;
+
+/// An experiment: its runs, which differ in their seeds only, by seed.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    name: String,
+    runs: Vec<(PathBuf, Record)>,
+}
+
+impl Experiment {
+    fn first(&self) -> &Record {
+        &self.runs[0].1
+    }
+
+    fn config(&self) -> &Config {
+        &self.first().config
+    }
+
+    /// Whether a run is one more seed of it. A seed that it has is of a second experiment, of another revision for example.
+    fn has_room_for(&self, record: &Record) -> bool {
+        let first = self.first();
+        let config = record.config_beside(&first.config, first.folder.as_deref());
+        Config { seed: first.config.seed, ..config }.same_experiment(&first.config)
+            && self.runs.iter().all(|(_, other)| other.seed != record.seed)
+    }
+
+    /// The name of its first folder, without the seed.
+    fn folder_name(&self) -> String {
+        let (path, record) = &self.runs[0];
+        let folder = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        folder.strip_suffix(&format!("-{}", record.seed)).unwrap_or(&folder).into()
+    }
+}
+
+/// What a report holds beside what the runs recorded.
+#[derive(Clone, Debug, Default)]
+pub struct ReportOptions {
+    /// Whether to measure the last checkpoint of each run.
+    pub measure: bool,
+    /// Values of the first figure that others reach.
+    pub marks: Vec<Mark>,
+    /// The command that makes this report.
+    pub command: String,
+    /// The name of the program.
+    pub program: String,
+}
+
+/// A written report.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reported {
+    /// The file.
+    pub file: PathBuf,
+    /// Its size in bytes.
+    pub bytes: usize,
+    /// Experiments in it.
+    pub experiments: usize,
+    /// Their runs.
+    pub runs: usize,
+    /// What it leaves out, and why.
+    pub left_out: Vec<String>,
+}
+
+/// Reads experiments, given as for [`curves::curves`].
+///
+/// # Errors
+/// [`CompareError::Side`] if one names no runs, or if there are more than [`RUNS`].
+pub fn experiments(given: &[PathBuf]) -> Result<Vec<Experiment>, CompareError> {
+    let (mut found, mut folders): (Vec<Experiment>, Vec<PathBuf>) = (Vec::new(), Vec::new());
+    for given in given {
+        let fail = |message: String| CompareError::Side { given: given.clone(), message };
+        let mut is_empty = true;
+        for path in compare::folders(given)? {
+            let Some(record) = record_of(&path)? else { continue };
+            is_empty = false;
+            let folder = path.canonicalize().unwrap_or_else(|_| path.clone());
+            if folders.contains(&folder) {
+                continue;
+            }
+            folders.push(folder);
+            match found.iter_mut().find(|experiment| experiment.has_room_for(&record)) {
+                Some(experiment) => experiment.runs.push((path, record)),
+                None => found.push(Experiment { name: record.name.clone(), runs: vec![(path, record)] }),
+            }
+        }
+        if is_empty {
+            let message = "names no runs: give a run folder, a folder of runs, or the name of an experiment; `adept runs \
+                           list` shows them";
+            return Err(fail(message.into()));
+        }
+        if folders.len() > RUNS {
+            let count = folders.len();
+            return Err(fail(format!("makes {count} runs, and a report has {RUNS} at most: give fewer")));
+        }
+    }
+    found.iter_mut().for_each(|experiment| experiment.runs.sort_by_key(|(_, record)| record.seed));
+    // Experiments of a sweep have one name, and folders that tell them apart.
+    let is_shared = |name: &str| found.iter().filter(|other| other.name == name).count() > 1;
+    let names: Vec<String> =
+        found.iter().map(|e| if is_shared(&e.name) { e.folder_name() } else { e.name.clone() }).collect();
+    for (k, experiment) in found.iter_mut().enumerate() {
+        let before = names[..k].iter().filter(|name| **name == names[k]).count();
+        let number = if before > 0 { format!(" ({})", before + 1) } else { String::new() };
+        experiment.name = format!("{}{number}", names[k]);
+    }
+    Ok(found)
+}
+
+/// Writes the report of these experiments.
+///
+/// # Errors
+/// If a file of a run is damaged, a checkpoint cannot be measured, or the report cannot be written. An existing file then stays
+/// unchanged.
+pub fn report(
+    games: &dyn Catalogue,
+    experiments: &[Experiment],
+    options: &ReportOptions,
+    out: &Path,
+) -> Result<Reported, TrainError> {
+    let files = Files::default();
+    // Before anything that takes time.
+    files.try_file(out)?;
+    let measured = match options.measure {
+        true => measured(games, experiments)?,
+        false => experiments.iter().map(|_| Vec::new()).collect(),
+    };
+    let mut shown = Vec::with_capacity(experiments.len());
+    for (experiment, measured) in experiments.iter().zip(&measured) {
+        shown.push(about(games, experiment, measured, options)?);
+    }
+    let left_out = left_out(games, experiments, &shown);
+    let names: Vec<&str> = experiments.iter().map(|experiment| &*experiment.name).collect();
+    let data = json!({
+        "title": names.join(", "),
+        "made": since_epoch(SystemTime::now()),
+        "by": format!("adept {}, revision {}", env!("CARGO_PKG_VERSION"), adept_trainer::REVISION),
+        "command": options.command,
+        "pictures": pictures(experiments, &options.marks)?,
+        "table": table(experiments, &measured)?,
+        "experiments": shown,
+        "left_out": left_out,
+    });
+    let html = page(&data);
+    files.replace(out, html.as_bytes())?;
+    Ok(Reported {
+        file: out.into(),
+        bytes: html.len(),
+        experiments: experiments.len(),
+        runs: experiments.iter().map(|experiment| experiment.runs.len()).sum(),
+        left_out,
+    })
+}
+
+/// The file: one script of all modules, without what joins them.
+fn page(data: &Value) -> String {
+    let script: Vec<&str> = REPORT_MODULES
+        .iter()
+        .flat_map(|module| module.lines())
+        .filter(|line| !line.starts_with("import "))
+        .map(|line| line.strip_prefix("export ").unwrap_or(line))
+        .collect();
+    // The data comes last, because it may hold anything. No `<` in it can end the script.
+    REPORT
+        .replace("/* looks */", STYLE)
+        .replace("/* script */", &script.join("\n"))
+        .replace("/* data */", &data.to_string().replace('<', "\\u003c"))
+}
+
+/// Milliseconds since 1970, as browsers count time.
+fn since_epoch(time: SystemTime) -> f64 {
+    time.duration_since(UNIX_EPOCH).map_or(0.0, |since| (since.as_secs_f64() * MS).round())
+}
+
+/// Measures the last checkpoint of each run that has one.
+fn measured(
+    games: &dyn Catalogue,
+    experiments: &[Experiment],
+) -> Result<Vec<Vec<measure::Report>>, TrainError> {
+    let all = experiments.iter().map(|experiment| experiment.runs.len()).sum::<usize>();
+    let what = format!("measuring the last checkpoints of {all} runs");
+    let mut done = 0;
+    work::share(&what, 0.0);
+    let mut measured = Vec::new();
+    for experiment in experiments {
+        let mut reports = Vec::new();
+        for (path, record) in &experiment.runs {
+            if record.latest.is_some() {
+                reports.push(checkpoints::evaluate(games, path, false, &EvaluateOptions::default())?);
+            }
+            done += 1;
+            work::share(&what, done as f64 / all as f64);
+        }
+        measured.push(reports);
+    }
+    Ok(measured)
+}
+
+/// What is said of an experiment: its runs, its config, and what only one network has.
+fn about(
+    games: &dyn Catalogue,
+    experiment: &Experiment,
+    measured: &[measure::Report],
+    options: &ReportOptions,
+) -> Result<Value, TrainError> {
+    let Experiment { name, runs } = experiment;
+    let (path, record) = &runs[0];
+    let here = std::env::current_dir().map_err(ModelError::io(Path::new(".")))?;
+    let config = record.config.for_others(&here, record.folder.as_deref().unwrap_or(Path::new("")));
+    let text = toml::to_string(&config).map_err(|e| ModelError::Unsupported(e.to_string()))?;
+    // A run that was stopped early has no checkpoint.
+    let described = record.latest.as_ref().and_then(|_| checkpoints::describe(games, path, false).ok());
+    let maps = record.latest.as_ref().and_then(|_| gates::cell_maps(path).ok()).unwrap_or_default();
+    let is_drawn = |map: &CellMap| map.cells.iter().map(Vec::len).sum::<usize>() <= CELLS;
+    Ok(json!({
+        "name": name,
+        "about": config.about,
+        "game": config.game.rules,
+        "unit": config.learn.unit(),
+        "encoder": described.as_ref().map(|d| &d.encoder),
+        "parameters": described.as_ref().map(|d| d.size.parameters),
+        "multiply_adds": described.as_ref().map(|d| [d.size.multiply_adds_least, d.size.multiply_adds]),
+        "runs": runs.iter().map(run).collect::<Vec<_>>(),
+        "errors": errors(experiment, measured),
+        "outcomes": outcomes(measured),
+        "experts": experts(experiment)?,
+        "maps": maps.iter().filter(|map| is_drawn(map)).map(map).collect::<Vec<_>>(),
+        "config": text,
+        "file": format!("{name}.toml"),
+        "commands": commands(experiment, &options.program),
+        "extended": record.extended,
+    }))
+}
+
+/// A run, for the table of runs.
+fn run((path, record): &(PathBuf, Record)) -> Value {
+    let manifest = checkpoint::locate(path, false).and_then(|path| checkpoint::manifest(&path)).ok();
+    let written = path.join("run.json").metadata().and_then(|file| file.modified()).ok();
+    json!({
+        "run": path.display().to_string(),
+        "seed": record.seed,
+        "finished": record.finished,
+        "early": record.early,
+        "step": record.step,
+        "games": record.games,
+        "seconds": record.seconds,
+        "written": written.map(since_epoch),
+        "revision": manifest.map(|manifest| manifest.revision),
+        "init": record.init.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    })
+}
+
+/// The commands that train these runs again, from a file of the config. Experiments that share the name of their config get
+/// folders of their own.
+fn commands(experiment: &Experiment, program: &str) -> Vec<String> {
+    let Experiment { name, runs } = experiment;
+    let file = shell_path(Path::new(&format!("{name}.toml")));
+    let command = |record: &Record, seeds: String, folder: String| {
+        let from: String = record.init.iter().map(|origin| format!(" --init {}", origin.option())).collect();
+        let is_named = *name == experiment.config().name;
+        let out = if is_named { String::new() } else { format!(" --out {}", shell_path(Path::new(&folder))) };
+        format!("{program} train {file} --seed {}{seeds}{from}{out}", record.seed)
+    };
+    let first = experiment.first();
+    let in_a_row = runs.iter().zip(first.seed..).all(|((_, r), seed)| r.seed == seed && r.init == first.init);
+    match runs.len() {
+        count if count > 1 && in_a_row => vec![command(first, format!(" --seeds {count}"), name.clone())],
+        _ => runs.iter().map(|(_, r)| command(r, String::new(), format!("{name}-{}", r.seed))).collect(),
+    }
+}
+
+/// Six digits are more than a picture shows.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
+}
+
+/// At most [`POINTS`] of these, the last among them.
+fn thinned<T: Clone>(points: &[T]) -> Vec<T> {
+    let every = points.len().div_ceil(POINTS).max(1);
+    let mut kept: Vec<T> = points.iter().rev().step_by(every).cloned().collect();
+    kept.reverse();
+    kept
+}
+
+/// The curve of an experiment, and those of its seeds if there are several.
+struct Drawn<'a> {
+    name: &'a str,
+    mean: Curve,
+    seeds: Vec<Curve>,
+}
+
+impl Drawn<'_> {
+    fn of(experiment: &Experiment, show: Show) -> Result<Option<Drawn<'_>>, ModelError> {
+        let Some(mean) = curves::curve(&experiment.runs, show)? else { return Ok(None) };
+        let mut seeds = Vec::new();
+        for run in experiment.runs.iter().filter(|_| experiment.runs.len() > 1) {
+            seeds.extend(curves::curve(from_ref(run), show)?.filter(|curve| !curve.points.is_empty()));
+        }
+        let is_drawn = !mean.points.is_empty() || !seeds.is_empty();
+        Ok(is_drawn.then_some(Drawn { name: &experiment.name, mean, seeds }))
+    }
+
+    /// What it shows: a label, whether on a logarithmic scale, the rules, and the unit of steps.
+    fn kind(&self) -> (String, bool, &str, &'static str) {
+        let config = &self.mean.config;
+        let (label, is_log) = match (self.mean.figure, config.head) {
+            (Some(figure), _) => (curves::label(config), curves::is_error(figure)),
+            (None, HeadName::Outcomes) => ("log loss on what was learned from".into(), false),
+            (None, _) => ("loss on what was learned from".into(), true),
+        };
+        (label, is_log, &config.game.rules, config.learn.unit())
+    }
+
+    /// The best equity that any player can reach, if it is known.
+    fn best(&self) -> Option<f64> {
+        let references = self.mean.references.as_ref().filter(|_| self.mean.figure == Some(Suite::Equity))?;
+        Some(references.best.value)
+    }
+}
+
+/// Pictures of the curves: experiments that measure the same are drawn together.
+fn pictures(experiments: &[Experiment], marks: &[Mark]) -> Result<Vec<Value>, ModelError> {
+    let mut pictures = Vec::new();
+    for show in [Show::Values, Show::Loss] {
+        let mut all: Vec<Drawn<'_>> = Vec::new();
+        for experiment in experiments {
+            all.extend(Drawn::of(experiment, show)?);
+        }
+        let mut groups: Vec<Vec<Drawn<'_>>> = Vec::new();
+        for drawn in all {
+            match groups.iter_mut().find(|group| group[0].kind() == drawn.kind()) {
+                Some(group) => group.push(drawn),
+                None => groups.push(vec![drawn]),
+            }
+        }
+        for (g, group) in groups.iter().enumerate() {
+            let (label, is_log, rules, unit) = group[0].kind();
+            let scale = if is_log { Scale::Log } else { Scale::Linear };
+            let references: Vec<&Reference> =
+                group[0].mean.references.iter().flat_map(References::all).collect();
+            // What others reach is a value of the first figure.
+            let marks = if show == Show::Values && g == 0 { marks } else { &[] };
+            let named = |name: &str, value: f64| Mark { name: format!("{name} {value:.4}"), value };
+            // That exact values have no error goes without saying, and 0 has no place on a logarithmic scale.
+            let shown: Vec<Mark> = references
+                .iter()
+                .map(|r| Mark { name: r.to_string(), value: r.value })
+                .chain(marks.iter().map(|mark| named(&mark.name, mark.value)))
+                .filter(|mark| !is_log || mark.value > 0.0)
+                .collect();
+            pictures.extend(picture(
+                group,
+                (format!("{label}, {rules}"), &label, unit),
+                scale,
+                &shown,
+                |_, value| value,
+            ));
+            let best: Option<Vec<f64>> = group.iter().map(Drawn::best).collect();
+            if let Some(best) = best {
+                let values = references.iter().map(|r| (&*r.name, r.value));
+                let far: Vec<Mark> = values
+                    .chain(marks.iter().map(|mark| (&*mark.name, mark.value)))
+                    .map(|(name, value)| named(name, best[0] - value))
+                    .filter(|mark| mark.value > 0.0)
+                    .collect();
+                pictures.extend(picture(
+                    group,
+                    (format!("distance to the best {label}, {rules}"), "distance to the best", unit),
+                    Scale::Log,
+                    &far,
+                    |k, value| (best[k] - value).max(0.0),
+                ));
+            }
+        }
+    }
+    Ok(pictures)
+}
+
+/// A picture, unless its scale has no place for any of its values.
+fn picture(
+    group: &[Drawn<'_>],
+    (title, up, across): (String, &str, &str),
+    scale: Scale,
+    marks: &[Mark],
+    value: impl Fn(usize, f64) -> f64,
+) -> Option<Value> {
+    let place = |k: usize, points: &[Mean]| -> Vec<(f64, f64, f64)> {
+        thinned(points).iter().map(|m| (m.step as f64, value(k, m.mean), m.sd)).collect()
+    };
+    let (mut series, mut bands) = (Vec::new(), Vec::new());
+    for (k, drawn) in group.iter().enumerate() {
+        let seeds = drawn.seeds.iter().map(|seed| (seed, true));
+        for (curve, is_faint) in [(&drawn.mean, false)].into_iter().chain(seeds) {
+            let points = place(k, &curve.points);
+            let pairs: Vec<[f64; 2]> = points.iter().map(|p| [p.0, rounded(p.1)]).collect();
+            let band = points.iter().filter(|_| curve.runs > 1);
+            let band: Vec<[f64; 3]> = band.map(|p| [p.0, rounded(p.1 - p.2), rounded(p.1 + p.2)]).collect();
+            series.push(json!({ "name": drawn.name, "points": pairs, "band": band, "faint": is_faint }));
+            bands.push(Band { name: String::new(), points });
+        }
+    }
+    let range = Range::of(scale, &bands, marks)?;
+    let (inside, outside): (Vec<&Mark>, Vec<&Mark>) = marks.iter().partition(|m| range.contains(m.value));
+    Some(json!({
+        "title": title,
+        "up": up,
+        "across": across,
+        "log": scale == Scale::Log,
+        "range": [range.low, range.high],
+        "series": series,
+        "marks": inside.iter().map(|m| json!({ "name": m.name, "value": m.value })).collect::<Vec<_>>(),
+        "outside": outside.iter().map(|mark| range.legend(mark)).collect::<Vec<_>>(),
+    }))
+}
+
+/// A row of the table of figures: a sample over the seeds of each experiment.
+struct Row {
+    name: String,
+    cells: Vec<Option<Value>>,
+    is_reference: bool,
+}
+
+impl Row {
+    fn json(&self) -> Value {
+        json!({ "name": self.name, "cells": self.cells, "reference": self.is_reference })
+    }
+}
+
+/// The sample of these numbers; none without any.
+fn sample(values: &[f64]) -> Option<Value> {
+    let finite: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+    if finite.is_empty() { None } else { serde_json::to_value(Sample::of(&finite)).ok() }
+}
+
+/// All figures that runs recorded at their end, after the main ones with what these are compared with, and what was measured now.
+fn table(experiments: &[Experiment], measured: &[Vec<measure::Report>]) -> Result<Value, ModelError> {
+    let columns = experiments.len();
+    let mut main: Vec<Row> = Vec::new();
+    let labels: Vec<String> = experiments.iter().map(|e| curves::label(e.config())).collect();
+    let mut done: Vec<&str> = Vec::new();
+    for (label, experiment) in labels.iter().zip(experiments) {
+        if experiment.config().figure().is_none() || done.contains(&&**label) {
+            continue;
+        }
+        done.push(label);
+        let of = |k: usize| experiments.get(k).filter(|_| labels[k] == *label);
+        let row = |name: String, score: fn(&Record) -> Option<&Score>| {
+            let figures = |e: &Experiment| -> Vec<f64> {
+                e.runs.iter().filter_map(|(_, r)| score(r)).map(Score::figure).collect()
+            };
+            let cells = (0..columns).map(|k| of(k).and_then(|e| sample(&figures(e)))).collect();
+            Row { name, cells, is_reference: false }
+        };
+        main.push(row(format!("{label}, at the end"), |record| record.r#final.as_ref()));
+        main.push(row(format!("{label}, best checkpoint"), |record| record.best.as_ref()));
+        let references: Vec<Option<References>> = (0..columns)
+            .map(|k| of(k).and_then(|e| e.runs.iter().find_map(|(path, _)| References::read(path))))
+            .collect();
+        let mut names: Vec<&str> = Vec::new();
+        for reference in references.iter().flatten().flat_map(References::all) {
+            if !names.contains(&&*reference.name) {
+                names.push(&reference.name);
+            }
+        }
+        for name in names {
+            let value = |r: &References| r.all().find(|r| r.name == name).and_then(|r| sample(&[r.value]));
+            let cells = references.iter().map(|r| r.as_ref().and_then(value)).collect();
+            main.push(Row { name: name.into(), cells, is_reference: true });
+        }
+    }
+    // What was stopped before its end has nothing here.
+    main.retain(|row| row.cells.iter().any(Option::is_some));
+    let mut last = Vec::with_capacity(columns);
+    for experiment in experiments {
+        let mut lines = Vec::new();
+        for (path, record) in &experiment.runs {
+            lines.extend(measurements(path, record)?.pop());
+        }
+        last.push(lines);
+    }
+    let found: Vec<Vec<Value>> = measured
+        .iter()
+        .map(|reports| reports.iter().filter_map(|report| serde_json::to_value(report).ok()).collect())
+        .collect();
+    let mut recorded = by_name(&last);
+    let mut lowest = Vec::with_capacity(columns);
+    for experiment in experiments {
+        let mut all = Vec::new();
+        for (path, record) in &experiment.runs {
+            all.extend(losses(path, record)?.map(|(_, lowest)| lowest));
+        }
+        lowest.push(sample(&all));
+    }
+    recorded.push(Row { name: "lowest loss".into(), cells: lowest, is_reference: false });
+    let rows = |rows: &[Row]| rows.iter().map(Row::json).collect::<Vec<_>>();
+    Ok(json!({ "main": rows(&main), "recorded": rows(&recorded), "measured": rows(&by_name(&found)) }))
+}
+
+/// Parts of a measurement that are not figures, or that have a place of their own.
+const ELSEWHERE: [&str; 16] = [
+    "step",
+    "rate",
+    "explore",
+    "lambda",
+    "seconds",
+    "usage",
+    "speed",
+    "ci95",
+    "classes",
+    "distributions",
+    "shares",
+    "baseline",
+    "rows",
+    "parameters",
+    "single",
+    "single_of_equal_parameters",
+];
+
+/// The numbers of measurements by their names: a list for each experiment.
+fn by_name(lists: &[Vec<Value>]) -> Vec<Row> {
+    let mut names: Vec<String> = Vec::new();
+    let mut values: BTreeMap<(String, usize), Vec<f64>> = BTreeMap::new();
+    for (k, list) in lists.iter().enumerate() {
+        for (name, number) in list.iter().flat_map(numbers) {
+            if name.split('/').any(|part| ELSEWHERE.contains(&part)) {
+                continue;
+            }
+            if !names.contains(&name) {
+                names.push(name.clone());
+            }
+            values.entry((name, k)).or_default().extend(number.as_f64());
+        }
+    }
+    let row = |name: String| {
+        let of = |k: usize| values.get(&(name.clone(), k)).and_then(|values| sample(values));
+        Row { cells: (0..lists.len()).map(of).collect(), name, is_reference: false }
+    };
+    names.into_iter().map(row).collect()
+}
+
+/// Errors by kind of positions: measured now, or after training.
+fn errors(experiment: &Experiment, measured: &[measure::Report]) -> Option<Value> {
+    let now = measured.iter().filter_map(|report| report.rms.as_ref()).map(|rms| Kinds {
+        distributions: rms.distributions.clone(),
+        classes: rms.classes.clone(),
+        class: rms.class.clone(),
+    });
+    let mut all: Vec<Kinds> = now.collect();
+    if all.is_empty() {
+        all = experiment.runs.iter().filter_map(|(path, _)| Kinds::beside(path)).collect();
+    }
+    let class = all.first()?.class.clone();
+    let list = |of: fn(&Kinds) -> &[ErrorsOf]| -> Vec<Value> {
+        let row = |first: &ErrorsOf| {
+            let same = all.iter().filter_map(|kinds| of(kinds).iter().find(|other| other.name == first.name));
+            let errors: Vec<_> = same.map(|other| other.errors).collect();
+            let over = |value: fn(&adept_trainer::positions::PositionErrors) -> f64| {
+                sample(&errors.iter().map(value).collect::<Vec<_>>())
+            };
+            json!({
+                "name": first.name,
+                "rows": first.errors.rows,
+                "rms": over(|e| e.rms),
+                "mae": over(|e| e.mae),
+                "max": over(|e| e.max),
+                "baselines": first.baselines,
+            })
+        };
+        of(&all[0]).iter().map(row).collect()
+    };
+    let (distributions, classes) = (list(|kinds| &kinds.distributions), list(|kinds| &kinds.classes));
+    Some(json!({ "class": class, "distributions": distributions, "classes": classes, "runs": all.len() }))
+}
+
+/// The calibration of outcomes, over the positions of all seeds.
+fn outcomes(measured: &[measure::Report]) -> Option<Value> {
+    let all: Vec<_> = measured.iter().filter_map(|report| report.outcomes.as_ref()).collect();
+    let first = all.first()?;
+    let class = |k: usize| {
+        let mut sums: BTreeMap<u64, (u64, f64, f64)> = BTreeMap::new();
+        let bins = all.iter().filter_map(|report| report.classes.get(k)).flat_map(|class| &class.calibration);
+        for Bin { from, rows, predicted, observed, .. } in bins {
+            let sum = sums.entry((from * MS) as u64).or_default();
+            let weight = *rows as f64;
+            *sum = (sum.0 + rows, sum.1 + weight * predicted, sum.2 + weight * observed);
+        }
+        let bin = |(rows, predicted, observed): (u64, f64, f64)| {
+            let [said, came] = [predicted, observed].map(|sum| rounded(sum / rows as f64));
+            json!({ "said": said, "came": came, "count": rows })
+        };
+        json!({ "name": first.classes[k].name, "bins": sums.into_values().map(bin).collect::<Vec<_>>() })
+    };
+    Some(json!({
+        "from": first.from,
+        "runs": all.len(),
+        "classes": (0..first.classes.len()).map(class).collect::<Vec<_>>(),
+    }))
+}
+
+/// How the experts share positions: over time for the first seed, because the experts of seeds are not the same ones, and at
+/// the end for all.
+fn experts(experiment: &Experiment) -> Result<Option<Value>, ModelError> {
+    let (mut over_time, mut ends) = (None, Vec::new());
+    for (path, record) in &experiment.runs {
+        let lines = measurements(path, record)?;
+        let shares = shares_in(&lines);
+        let Some((_, last)) = shares.last() else { continue };
+        let found = lines.iter().rev().find_map(|line| line.get("experts").filter(|e| !e.is_null()));
+        ends.push(json!({
+            "seed": record.seed,
+            "shares": last.iter().map(|share| rounded(*share)).collect::<Vec<_>>(),
+            "live": found.map(|found| &found["live"]),
+            "multiply_adds": found.map(|found| &found["multiply_adds"]),
+        }));
+        over_time =
+            over_time.or_else(|| Some(json!({ "seed": record.seed, "parts": parts(&thinned(&shares)) })));
+    }
+    Ok(over_time.map(|over_time| json!({ "over_time": over_time, "ends": ends })))
+}
+
+/// The shares of experts in measurements: of the positions that each wins, which runs measure ten times, or else of the
+/// evaluations that each took part in.
+pub fn shares_in(lines: &[Value]) -> Vec<(u64, Vec<f64>)> {
+    let of = |key: [&str; 2]| -> Vec<(u64, Vec<f64>)> {
+        let shares = |line: &Value| {
+            let all = line[key[0]][key[1]].as_array()?.iter().map(|share| share.as_f64().unwrap_or(0.0));
+            let all: Vec<f64> = all.collect();
+            let sum: f64 = all.iter().sum();
+            // Several may take part in one evaluation.
+            (all.len() > 1 && sum > 0.0)
+                .then(|| Some((line["step"].as_u64()?, all.iter().map(|share| share / sum).collect())))?
+        };
+        lines.iter().filter_map(shares).collect()
+    };
+    let won = of(["experts", "shares"]);
+    if won.is_empty() { of(["usage", "share"]) } else { won }
+}
+
+/// The experts with the largest shares at the end, and all others together.
+fn parts(shares: &[(u64, Vec<f64>)]) -> Vec<Value> {
+    let Some((_, last)) = shares.last() else { return Vec::new() };
+    let mut order: Vec<usize> = (0..last.len()).collect();
+    if order.len() > EXPERTS {
+        order.sort_by(|a, b| last[*b].total_cmp(&last[*a]));
+    }
+    let (drawn, others) = order.split_at(order.len().min(EXPERTS));
+    let part = |name: String, of: &[usize]| {
+        let share = |all: &[f64]| of.iter().filter_map(|k| all.get(*k)).sum::<f64>();
+        let points: Vec<(u64, f64)> = shares.iter().map(|(step, all)| (*step, rounded(share(all)))).collect();
+        json!({ "name": name, "points": points })
+    };
+    let mut parts: Vec<Value> = drawn.iter().map(|k| part(format!("expert {}", k + 1), &[*k])).collect();
+    if !others.is_empty() {
+        parts.push(part(format!("{} others", others.len()), others));
+    }
+    parts
+}
+
+fn map(map: &CellMap) -> Value {
+    json!({
+        "node": map.node,
+        "channels": map.channels,
+        "experts": map.experts,
+        "used": map.used(),
+        "cells": map.cells,
+        "starts": map.starts,
+        "text": map.text(),
+    })
+}
+
+/// What is missing, and why.
+fn left_out(games: &dyn Catalogue, experiments: &[Experiment], shown: &[Value]) -> Vec<String> {
+    let lacks = |key: &str| shown.iter().all(|experiment| experiment[key].is_null());
+    let has_positions = |experiment: &Experiment| {
+        games.find(&experiment.config().game.rules).is_ok_and(|game| !game.info().distributions.is_empty())
+    };
+    let has_classes = |experiment: &Experiment| experiment.config().head == HeadName::Outcomes;
+    let (unmeasured, mut all) = ("not measured; --measure does that", Vec::new());
+    if lacks("errors") {
+        let why = match experiments.iter().any(has_positions) {
+            true => unmeasured,
+            false => "these games have no exact values of positions",
+        };
+        all.push(format!("errors by class of positions: {why}"));
+    }
+    if lacks("outcomes") {
+        let why = match experiments.iter().any(has_classes) {
+            true => unmeasured,
+            false => "these networks give no probabilities of outcomes",
+        };
+        all.push(format!("calibration: {why}"));
+    }
+    if lacks("experts") {
+        all.push("shares of experts: these runs recorded none".into());
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names from outside can neither end the script of the data nor take the place of another part.
+    #[test]
+    fn a_page_holds_its_data_and_one_script() {
+        let title = "</script><script>alert(1)</script><!-- /* script */ $& ";
+        let html = page(&json!({ "title": title }));
+        let begin = "<script type=\"application/json\" id=\"data\">";
+        let (_, rest) = html.split_once(begin).expect("a script with data");
+        let (data, rest) = rest.split_once("</script>").expect("its end");
+        let data: Value = serde_json::from_str(data).expect("JSON");
+        assert_eq!(data["title"], title);
+        let (_, script) = rest.split_once("<script type=\"module\">").expect("a script");
+        let (script, end) = script.split_once("</script>").expect("its end");
+        assert_eq!(end.trim(), "</body>\n</html>");
+        for line in script.lines() {
+            let line = line.trim_start();
+            assert!(!line.starts_with("import") && !line.starts_with("export"), "{line}");
+        }
+        assert!(!html.contains("/* looks */") && !html.contains("/* data */"));
+        for outside in ["http://", "https://", "url(", "@import", "src="] {
+            let found = html.replace("http://www.w3.org/2000/svg", "");
+            assert!(!found.contains(outside), "{outside}");
+        }
+    }
+
+    /// Modules become one script, in which a name can be declared once.
+    #[test]
+    fn modules_of_a_report_share_no_names() {
+        let mut all: Vec<&str> = Vec::new();
+        for line in REPORT_MODULES.iter().flat_map(|module| module.lines()) {
+            let line = line.strip_prefix("export ").unwrap_or(line);
+            let declared = ["const ", "let ", "function ", "class ", "async function "];
+            let Some(rest) = declared.iter().find_map(|word| line.strip_prefix(word)) else { continue };
+            let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or(rest);
+            assert!(!all.contains(&name), "{name}");
+            all.push(name);
+        }
+        assert!(all.contains(&"lineChart") && all.contains(&"h"), "{all:?}");
+    }
+
+    #[test]
+    fn long_curves_are_thinned_and_keep_their_end() {
+        assert!(thinned::<u64>(&[]).is_empty());
+        assert_eq!(thinned(&[1, 2, 3]), [1, 2, 3]);
+        let long: Vec<usize> = (0..=10 * POINTS).collect();
+        let thin = thinned(&long);
+        assert!(thin.len() <= POINTS && thin.len() > POINTS / 2 && thin.last() == long.last());
+        assert_eq!(
+            [rounded(1.0 / 3.0), rounded(123_456_789.0), rounded(0.0)],
+            [0.333_333, 123_457_000.0, 0.0]
+        );
+    }
+
+    #[test]
+    fn shares_of_experts_add_up_and_small_ones_are_joined() {
+        let line = |step: u64, share: &[f64]| json!({ "step": step, "usage": { "share": share } });
+        assert_eq!(shares_in(&[line(5, &[1.0, 0.5, 0.5])]), [(5, vec![0.5, 0.25, 0.25])]);
+        let won =
+            json!({ "step": 9, "experts": { "shares": [0.25, 0.75] }, "usage": { "share": [1.0, 1.0] } });
+        assert_eq!(shares_in(&[line(5, &[1.0, 1.0]), won]), [(9, vec![0.25, 0.75])]);
+        let many: Vec<f64> = (0..30).map(f64::from).map(|k| k / 435.0).collect();
+        let parts = parts(&[(1, many)]);
+        assert_eq!(
+            (parts.len(), &parts[0]["name"], &parts[EXPERTS]["name"]),
+            (13, &json!("expert 30"), &json!("18 others"))
+        );
+        let sum: f64 = parts.iter().filter_map(|part| part["points"][0][1].as_f64()).sum();
+        assert!((sum - 1.0).abs() < 1e-4, "{sum}");
+    }
+}
