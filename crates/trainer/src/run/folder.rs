@@ -19,12 +19,16 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Version of the record; older records are converted. In version 2 `init` became a list, and
 /// `evaluate.checkpoint` of the config became `checkpoints.every`.
 pub(super) const FORMAT: u32 = 3;
 /// Locked by the process that works on the run.
 const LOCK: &str = "run.lock";
+/// How often, and how long, a lock waits for others that look at it.
+const GLANCES: u32 = 20;
+const GLANCE: Duration = Duration::from_millis(10);
 
 /// A measured checkpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -301,11 +305,21 @@ impl Folder {
             .truncate(false)
             .open(&path)
             .map_err(ModelError::io(&path))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(Lock { _file: file })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(e)) => Err(ModelError::io(&path)(e)),
+        // A list of runs holds it for a moment.
+        for _ in 0..GLANCES {
+            match file.try_lock() {
+                Ok(()) => return Ok(Some(Lock { _file: file })),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(GLANCE),
+                Err(TryLockError::Error(e)) => return Err(ModelError::io(&path)(e)),
+            }
         }
+        Ok(None)
+    }
+
+    /// Whether a process works on the run. Several may ask at a time.
+    fn is_locked(&self) -> bool {
+        let Ok(file) = File::open(self.path.join(LOCK)) else { return false };
+        matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
     }
 
     /// Removes what a run wrote, and the folder if there is nothing else in it. The record goes last, so that a removal that is
@@ -599,7 +613,7 @@ fn summary_of(path: &Path) -> RunSummary {
             status: match r.finished {
                 true => "finished",
                 // If the lock is taken, a process is working on the run.
-                false if matches!(folder.lock(), Ok(None)) => "running",
+                false if folder.is_locked() => "running",
                 false => "stopped",
             }
             .into(),
