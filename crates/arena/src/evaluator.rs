@@ -175,13 +175,15 @@ pub struct GameModel<G: Game> {
     pub learner: Box<dyn Learner>,
     /// What follows the decision that was weighed last.
     found: Successors<G>,
+    /// Memory for what follows a decision that is explained.
+    pub(crate) spare: Option<Successors<G>>,
 }
 
 impl<G: Game> GameModel<G> {
     /// Binds a learner to a game. The learner must use this encoder's channels.
     pub fn new(game: &G, encoder: Arc<dyn Encoder<G>>, learner: Box<dyn Learner>) -> Self {
         let found = Successors::new(game, &*learner);
-        Self { encoder, learner, found }
+        Self { encoder, learner, found, spare: None }
     }
 
     /// The encoder.

@@ -9,6 +9,7 @@ use adept_game::{Afterstate, Kit, ParsedPosition, Turn, Worth};
 use adept_model::{Explanation, Layout, OutcomeClass, Rows};
 use serde::ser::{SerializeMap, Serializer};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A checkpoint's value of a position.
 #[derive(Debug, serde::Serialize)]
@@ -98,10 +99,10 @@ pub struct MoveValue {
 
 /// Probabilities of the classes of results, by name.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Chances(pub Vec<(String, f32)>);
+pub struct Chances(pub Vec<(Arc<str>, f32)>);
 
 impl Chances {
-    fn of(classes: &[String], outcomes: &[f32]) -> Self {
+    fn of(classes: &[Arc<str>], outcomes: &[f32]) -> Self {
         Self(classes.iter().cloned().zip(outcomes.iter().copied()).collect())
     }
 
@@ -113,15 +114,19 @@ impl Chances {
 
 impl serde::Serialize for Chances {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, p)| (name, p)))
+        serializer.collect_map(self.0.iter().map(|(name, p)| (&**name, p)))
     }
+}
+
+fn names(classes: &[OutcomeClass]) -> Vec<Arc<str>> {
+    classes.iter().map(|class| Arc::from(&*class.name)).collect()
 }
 
 /// The class of a finished game for a player, which is certain; empty if it is in none.
 fn ended<G: Kit>(game: &G, classes: &[OutcomeClass], state: &G::State, player: usize) -> Chances {
     let class = game.outcome_of(classes, state, player);
     let probability = |(i, class_of): (usize, &OutcomeClass)| {
-        (class_of.name.clone(), f32::from(u8::from(Some(i) == class)))
+        (Arc::from(&*class_of.name), f32::from(u8::from(Some(i) == class)))
     };
     match class {
         Some(_) => Chances(classes.iter().enumerate().map(probability).collect()),
@@ -183,7 +188,24 @@ fn inputs_of<G: Kit>(game: &G, bound: &GameModel<G>, rows: &Rows) -> Vec<Input> 
     channels.iter().zip(Layout::of(channels).offsets).map(input).collect()
 }
 
-/// Evaluates a position and all its moves. `position` is its text in the report. `inputs` asks for the rows, too.
+/// What [`inspect`] tells beside values.
+#[derive(Clone, Copy, Debug)]
+pub struct Detail {
+    /// The rows.
+    pub inputs: bool,
+    /// Gates and experts.
+    pub experts: bool,
+    /// The best moves up to this number.
+    pub moves: usize,
+}
+
+impl Default for Detail {
+    fn default() -> Self {
+        Self { inputs: false, experts: true, moves: usize::MAX }
+    }
+}
+
+/// Evaluates a position and all its moves. `position` is its text in the report.
 ///
 /// # Errors
 /// [`OpenError::Unknown`] for a position before a chance event if the player to move next is not known.
@@ -192,11 +214,11 @@ pub fn inspect<G: Kit>(
     bound: &mut GameModel<G>,
     (state, last): &ParsedPosition<G>,
     position: String,
-    inputs: bool,
+    detail: Detail,
 ) -> Result<PositionValue, OpenError> {
     let knows = last.is_some() || !bound.encoder().needs_action();
     let classes = bound.learner.head().classes().unwrap_or_default();
-    let classes: Vec<String> = classes.iter().map(|class| class.name.clone()).collect();
+    let names = names(classes);
     // The output of a policy is a logit.
     let is_policy = bound.learner.head().is_policy();
     let worth = |value: f32| if is_policy { Worth::default() } else { Worth::of(game, value.into()) };
@@ -211,7 +233,7 @@ pub fn inspect<G: Kit>(
         to_move,
         after: None,
         inputs: Vec::new(),
-        classes: classes.clone(),
+        classes: names.iter().map(|name| (**name).into()).collect(),
         moves,
         search: None,
         next: None,
@@ -226,7 +248,7 @@ pub fn inspect<G: Kit>(
         .zip(mover)
         .map(|(row, player)| bound.explained(game, Afterstate { state, action: last.as_ref(), player }, row));
     let inputs_after = match &row {
-        Some(row) if inputs => inputs_of(game, bound, row),
+        Some(row) if detail.inputs => inputs_of(game, bound, row),
         _ => Vec::new(),
     };
     let player = match turn {
@@ -250,7 +272,7 @@ pub fn inspect<G: Kit>(
             if !after.outcomes.is_empty() && !is_policy {
                 let mut mirrored = Vec::new();
                 bound.learner.head().mirrored(&after.outcomes, &mut mirrored);
-                found.chances = Chances::of(&found.classes, &mirrored);
+                found.chances = Chances::of(&names, &mirrored);
             }
             (found.after, found.inputs, found.next) = (Some(after), inputs_after, after_chance(game, state));
             return Ok(found);
@@ -260,42 +282,56 @@ pub fn inspect<G: Kit>(
         complete(game, state, player, &position)?;
     }
     let encoder = bound.encoder().clone();
-    let mut listed = Successors::new(game, &*bound.learner);
+    let mut listed = bound.spare.take().unwrap_or_else(|| Successors::new(game, &*bound.learner));
+    listed.clear();
     listed.list(&*encoder, Decision::new(game, state, player));
-    let policy = (game.hides() && bound.learner.head().is_policy()).then(|| {
-        listed.evaluate(&mut *bound.learner);
-        policy_of(&listed.values)
-    });
-    let mut moves: Vec<MoveValue> = Vec::with_capacity(listed.actions.len());
-    for (i, action) in listed.actions.iter().enumerate() {
+    listed.evaluate(&mut *bound.learner);
+    let policy = (game.hides() && is_policy).then(|| policy_of(&listed.values));
+    let experts = detail.experts && bound.learner.has_parts();
+    let outputs = bound.learner.head().classes().map_or(0, <[_]>::len);
+    // Only what is told is put into words and explained.
+    let mut order: Vec<usize> = (0..listed.actions.len()).collect();
+    order.sort_by(|&a, &b| listed.values[b].total_cmp(&listed.values[a]));
+    order.truncate(detail.moves);
+    let actions: Vec<G::Action> = order.iter().map(|&i| listed.actions[i].clone()).collect();
+    let texts = game.action_texts(state, &actions);
+    let mut moves: Vec<MoveValue> = Vec::with_capacity(order.len());
+    for ((i, action), text) in order.into_iter().zip(&actions).zip(texts) {
         let mut next = state.clone();
         game.apply(&mut next, action);
-        let row = listed.row_of[i].map(|row| {
+        let place = listed.row_of[i].map(|row| row as usize);
+        let row = place.filter(|_| experts || detail.inputs).map(|place| {
             let mut one = listed.rows.empty();
-            one.push_from(&listed.rows, row as usize);
+            one.push_from(&listed.rows, place);
             one
         });
-        let explanation = match &row {
-            Some(row) if game.hides() => bound.learner.explain(row),
-            Some(row) => {
+        let explanation = match (&row, place) {
+            (Some(row), _) if experts && game.hides() => bound.learner.explain(row),
+            (Some(row), _) if experts => {
                 bound.explained(game, Afterstate { state: &next, action: Some(action), player }, row)
             }
-            None => Explanation { value: listed.values[i], ..Explanation::default() },
+            (_, Some(place)) => Explanation {
+                value: listed.values[i],
+                outcomes: listed.outcomes[place * outputs..][..outputs].to_vec(),
+                ..Explanation::default()
+            },
+            (_, None) => Explanation { value: listed.values[i], ..Explanation::default() },
         };
         moves.push(MoveValue {
-            action: game.action_text(state, action),
+            action: text,
             afterstate: game.afterstate_text(&next, Some(action)),
             equity: equity(explanation.value),
             worth: worth(explanation.value),
-            chances: match listed.row_of[i] {
-                Some(_) => Chances::of(&classes, &explanation.outcomes),
+            chances: match place {
+                Some(_) => Chances::of(&names, &explanation.outcomes),
                 None => ended(game, bound.learner.head().classes().unwrap_or_default(), &next, player),
             },
             probability: policy.as_ref().map(|p| p[i]),
             explanation,
-            inputs: row.filter(|_| inputs).map_or_else(Vec::new, |row| inputs_of(game, bound, &row)),
+            inputs: row.filter(|_| detail.inputs).map_or_else(Vec::new, |row| inputs_of(game, bound, &row)),
         });
     }
+    bound.spare = Some(listed);
     moves.sort_by(|a, b| b.explanation.value.total_cmp(&a.explanation.value));
     let value = moves.first().map_or(0.0, |m| m.explanation.value);
     Ok(PositionValue { after, inputs: inputs_after, ..found(value, Some(player + 1), moves) })
@@ -354,10 +390,10 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
             let (mut actions, mut values) = (Vec::new(), Vec::new());
             let at = Decision::new(game, state, player);
             search.study(at, &mut actions, &mut values);
-            if outcomes {
-                found.classes = search.evaluator.classes().iter().map(|class| class.name.clone()).collect();
-            }
-            for (action, value) in actions.iter().zip(&values) {
+            let names = if outcomes { names(search.evaluator.classes()) } else { Vec::new() };
+            found.classes = names.iter().map(|name| (**name).into()).collect();
+            let texts = game.action_texts(state, &actions);
+            for ((action, value), text) in actions.iter().zip(&values).zip(texts) {
                 let mut next = state.clone();
                 game.apply(&mut next, action);
                 let mut outcomes = Vec::new();
@@ -367,13 +403,13 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
                 }
                 let worth = Worth::of(game, (*value).into());
                 found.moves.push(MoveValue {
-                    action: game.action_text(state, action),
+                    action: text,
                     afterstate: game.afterstate_text(&next, Some(action)),
                     equity: Some(in_unit(&worth, *value)),
                     worth,
                     chances: match is_over && !found.classes.is_empty() {
                         true => ended(game, search.evaluator.classes(), &next, player),
-                        false => Chances::of(&found.classes, &outcomes),
+                        false => Chances::of(&names, &outcomes),
                     },
                     probability: None,
                     explanation: Explanation { value: *value, outcomes, ..Explanation::default() },

@@ -379,6 +379,11 @@ impl Resolved {
         self.folder().filter(|_| is_plain)
     }
 
+    /// Whether what its innermost name stands for may have values.
+    fn has_values(&self) -> bool {
+        matches!(self.meaning, Meaning::Checkpoint(_) | Meaning::Valuation | Meaning::Minimax)
+    }
+
     /// Whether it is `minimax`, alone or inside.
     pub fn is_minimax(&self) -> bool {
         self.meaning == Meaning::Minimax
@@ -533,13 +538,12 @@ pub type AnySearch<G> = Search<G, Box<dyn Evaluator<G>>>;
 pub fn evaluator<G: Kit>(game: &G, agent: &Resolved, best: bool) -> Result<Option<AnySearch<G>>, OpenError> {
     let builder = Builder::of(game, agent, best);
     let name = agent.spec.name();
-    let has_values = matches!(agent.meaning, Meaning::Checkpoint(_) | Meaning::Valuation);
     let own = SearchOptions::from(Budget::Plies(1));
     match &agent.spec {
         AgentSpec::Model { play: Play::Greedy, search, .. } => {
             builder.searcher(search.as_ref().unwrap_or(&own), name).map(Some)
         }
-        AgentSpec::Named(_) if has_values => builder.searcher(&own, name).map(Some),
+        AgentSpec::Named(_) if agent.has_values() => builder.searcher(&own, name).map(Some),
         _ => Ok(None),
     }
 }
@@ -560,7 +564,7 @@ pub fn values<G: Kit>(
         return Ok(Some(Box::new(builder.searcher(options, name)?)));
     }
     let is_greedy = matches!(agent.spec, AgentSpec::Named(_) | AgentSpec::Model { play: Play::Greedy, .. });
-    if !is_greedy || !matches!(agent.meaning, Meaning::Checkpoint(_) | Meaning::Valuation) {
+    if !is_greedy || !agent.has_values() {
         return Ok(None);
     }
     let (values, head) = builder.values(name)?;
@@ -639,7 +643,7 @@ impl<'a, G: Kit> Builder<'a, G> {
         let gone = || OpenError::Unknown(format!("{} has no agent `{name}`", game.name()));
         Ok(match self.meaning {
             Meaning::Random => Box::new(Random),
-            Meaning::Minimax => self.minimax()?,
+            Meaning::Minimax => Box::new(self.solved()?),
             Meaning::Script => Box::new(Scripted::new(game, name).ok_or_else(gone)?),
             Meaning::Deliberator => {
                 let found = game.deliberator(name, &Value::Null).ok_or_else(gone)?;
@@ -671,6 +675,9 @@ impl<'a, G: Kit> Builder<'a, G> {
             let (bound, manifest) = open_with(self.game, folder, self.best, self.tables)?;
             return Ok((Box::new(bound), manifest.head));
         }
+        if *self.meaning == Meaning::Minimax {
+            return Ok((Box::new(self.solved()?), Head::Value));
+        }
         let found = self.game.valuation(name).ok_or_else(|| {
             OpenError::Unknown(format!(
                 "{} has no valuation `{name}`; what has values: {}",
@@ -689,18 +696,18 @@ impl<'a, G: Kit> Builder<'a, G> {
         search_by(self.game, name, (values, &head), options.clone())
     }
 
-    fn minimax(&self) -> Result<Box<dyn Agent<G>>, OpenError> {
+    fn solved(&self) -> Result<Minimax<G>, OpenError> {
         let game = self.game;
         if !game.zero_sum() {
             return Err(OpenError::Unknown(format!("{} is not a two-player zero-sum game", game.name())));
         }
         self.check_exact()?;
-        Ok(Box::new(Minimax::solve(game).map_err(|e| match e {
+        Minimax::solve(game).map_err(|e| match e {
             ExactError::Dice => {
                 OpenError::Unknown(format!("{} has chance; minimax needs a game without chance", game.name()))
             }
             other => other.into(),
-        })?))
+        })
     }
 
     /// Refuses games whose states cannot all be searched.

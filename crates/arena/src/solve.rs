@@ -1,6 +1,7 @@
 //! Exact solvers as agents: minimax, and the best response to a fixed policy.
 
 use crate::agents::{Agent, Decision, Random};
+use crate::evaluator::Evaluator;
 use crate::exact::{ExactError, Fold, Walk};
 use adept_game::{Game, Turn};
 
@@ -71,6 +72,16 @@ impl<G: Game> Agent<G> for Minimax<G> {
         let values: Vec<f64> =
             actions.iter().map(|a| self.after(at, a).unwrap_or(f64::NEG_INFINITY)).collect();
         best_uniform(&values, probabilities);
+    }
+}
+
+impl<G: Game> Evaluator<G> for Minimax<G> {
+    fn values(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>) {
+        values.clear();
+        let scale = at.game.scale();
+        let value =
+            |action: &G::Action| self.after(at, action).map_or(f32::NAN, |value| (value / scale) as f32);
+        values.extend(actions.iter().map(value));
     }
 }
 

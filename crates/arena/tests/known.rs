@@ -100,7 +100,8 @@ fn reports_and_values_of_positions_take_known_values() {
     let mut values = Vec::new();
     inspect::values(&game, &mut knowing, std::slice::from_ref(&position), &mut values).unwrap();
     assert!((f64::from(values[0]) - exact).abs() < 1e-6);
-    let report = inspect::inspect(&game, &mut knowing, &position, text.into(), false).unwrap();
+    let report =
+        inspect::inspect(&game, &mut knowing, &position, text.into(), inspect::Detail::default()).unwrap();
     assert!((f64::from(report.value) - exact).abs() < 1e-6);
 }
 

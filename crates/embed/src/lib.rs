@@ -404,7 +404,8 @@ impl<G: Kit> AnyModel for Opened<G> {
                 self.searched(&mut search, &read[0], position, true)
             }
             None => {
-                inspect::inspect(&self.game, bound, &read[0], position.into(), false).map_err(of_position)
+                inspect::inspect(&self.game, bound, &read[0], position.into(), inspect::Detail::default())
+                    .map_err(of_position)
             }
         })
     }

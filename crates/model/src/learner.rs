@@ -46,6 +46,9 @@ pub struct Explanation {
     /// Weight of each expert after the selection threshold; empty for a node without experts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<f32>,
+    /// The class of the row in each of the two channels of learned cells, down and across as in a map of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell: Option<[usize; 2]>,
     /// The explanation of each expert; none for an expert that did not run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub experts: Vec<Option<Explanation>>,
@@ -126,6 +129,11 @@ pub trait Learner: Any + Send {
 
     /// Explains the value of the first row, node by node.
     fn explain(&mut self, rows: &Rows) -> Explanation;
+
+    /// Whether explanations tell of experts or modules. Without them they tell no more than [`outputs`](Self::outputs).
+    fn has_parts(&self) -> bool {
+        true
+    }
 
     /// The number of entries of a growing table; none for other models.
     fn entries(&self) -> Option<usize> {

@@ -407,7 +407,11 @@ impl Learner for Network {
 
     fn explain(&mut self, rows: &Rows) -> Explanation {
         self.plan.forward(&mut self.workspace, &self.params, rows, None);
-        self.plan.explain(&self.workspace)
+        self.plan.explain(&self.workspace, rows.index_row(0))
+    }
+
+    fn has_parts(&self) -> bool {
+        self.plan.has_parts()
     }
 
     fn usage(&self) -> Option<Usage> {

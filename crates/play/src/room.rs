@@ -2,7 +2,7 @@
 
 use crate::session::{Next, Session, Step, losses};
 use crate::terminal::PlayError;
-use adept_arena::inspect::{self, PositionValue};
+use adept_arena::inspect::{self, Detail, PositionValue};
 use adept_arena::naming::{self, AgentSpec, AnySearch, Meaning, Play as Choice, Resolved};
 use adept_arena::open::{self, OpenError};
 use adept_arena::review::{Account, Judged, Weighed, judge_each};
@@ -216,7 +216,16 @@ pub trait AnyRoom: Send + Sync {
     ///
     /// # Errors
     /// If the agent cannot be opened or has no values, or the text is not a position.
-    fn value(&self, agent: &AgentText, position: &str, until: Instant) -> Result<PositionValue, OpenError>;
+    fn value(
+        &self,
+        agent: &AgentText,
+        position: &str,
+        detail: Detail,
+        until: Instant,
+    ) -> Result<PositionValue, OpenError>;
+
+    /// Whether an agent is open and answers at once: by one evaluation of a network that is not large.
+    fn is_quick(&self, agent: &AgentText, detail: Detail) -> bool;
 
     /// Begins a game, which stands at its first position: [`AnyPlay::go_on`] lets chance and agents move.
     ///
@@ -301,6 +310,9 @@ pub fn room<G: Kit>(game: Arc<G>, patience: Duration) -> Arc<dyn AnyRoom> {
 /// Most agents of a game that are kept open.
 const DESKS: usize = 64;
 
+/// Parameters of a network that answers at once.
+const QUICK: usize = 1_000_000;
+
 struct Room<G: Kit> {
     game: Arc<G>,
     patience: Duration,
@@ -310,7 +322,7 @@ struct Room<G: Kit> {
 /// An opened agent.
 enum Desk<G: Kit> {
     /// A checkpoint that plays in its own way: a copy for each thread.
-    Model(Pool<G>),
+    Model { pool: Pool<G>, is_small: bool, has_parts: bool },
     /// The best of what a search finds, for one thread at a time.
     Search(Mutex<AnySearch<G>>),
     /// Any other agent, for one thread at a time.
@@ -354,7 +366,7 @@ impl<G: Kit> Room<G> {
         agent: &AgentText,
         at: &ParsedPosition<G>,
         text: String,
-        until: Instant,
+        (detail, until): (Detail, Instant),
     ) -> Result<Option<PositionValue>, OpenError> {
         let game = &*self.game;
         let by = |search: &mut AnySearch<G>, text| {
@@ -362,8 +374,8 @@ impl<G: Kit> Room<G> {
             inspect::inspect_by(game, search, at, text, true).map(Some)
         };
         match &*self.desk(agent)? {
-            Desk::Model(pool) => {
-                pool.with(game, |bound| inspect::inspect(game, bound, at, text, false))?.map(Some)
+            Desk::Model { pool, .. } => {
+                pool.with(game, |bound| inspect::inspect(game, bound, at, text, detail))?.map(Some)
             }
             Desk::Search(search) => by(&mut locked(search), text),
             Desk::Other { found, best, values, .. } => {
@@ -391,7 +403,9 @@ impl<G: Kit> Desk<G> {
         Ok(match found.plain_folder() {
             Some(folder) => {
                 let (bound, _) = open::open_with(game, folder, agent.best, found.spec.tables())?;
-                Self::Model(Pool::new(game, bound, |bound| bound)?)
+                let is_small = bound.learner.describe().parameters <= QUICK;
+                let has_parts = bound.learner.has_parts();
+                Self::Model { pool: Pool::new(game, bound, |bound| bound)?, is_small, has_parts }
             }
             None if is_search(&found) => match naming::evaluator(game, &found, agent.best)? {
                 Some(search) => Self::Search(Mutex::new(search)),
@@ -414,7 +428,7 @@ impl<G: Kit> Desk<G> {
         f: impl FnOnce(&mut dyn Agent<G>) -> R,
     ) -> Result<R, OpenError> {
         match self {
-            Self::Model(pool) => Ok(pool.with(game, |bound: &mut GameModel<G>| {
+            Self::Model { pool, .. } => Ok(pool.with(game, |bound: &mut GameModel<G>| {
                 let head = bound.learner.head().clone();
                 f(&mut *open::by_head(bound, &head))
             })?),
@@ -454,12 +468,29 @@ impl<G: Kit> AnyRoom for Room<G> {
         }
     }
 
-    fn value(&self, agent: &AgentText, position: &str, until: Instant) -> Result<PositionValue, OpenError> {
+    fn value(
+        &self,
+        agent: &AgentText,
+        position: &str,
+        detail: Detail,
+        until: Instant,
+    ) -> Result<PositionValue, OpenError> {
         let mut read = inspect::read(&*self.game, &[position])?;
         let Some(at) = read.pop() else { return Err(OpenError::Unknown("there is no position".into())) };
         // IDs of other programs become the game's own text.
         let text = self.game.position_text(&at.0);
-        self.value_of(agent, &at, text, until)?.ok_or_else(|| without_values(agent))
+        let found = self.value_of(agent, &at, text, (detail, until))?;
+        let mut found = found.ok_or_else(|| without_values(agent))?;
+        found.moves.truncate(detail.moves);
+        Ok(found)
+    }
+
+    fn is_quick(&self, agent: &AgentText, detail: Detail) -> bool {
+        let is_quick = |desk: &Arc<Desk<G>>| match **desk {
+            Desk::Model { is_small, has_parts, .. } => is_small && !(has_parts && detail.experts),
+            _ => false,
+        };
+        locked(&self.desks).get(agent).is_some_and(is_quick)
     }
 
     fn begin(
@@ -691,7 +722,12 @@ impl<G: Kit> AnyPlay for Play<G> {
         let agent = by.unwrap_or(&self.opponent);
         let mut text = game.advice(state, seat).unwrap_or_default();
         let until = self.room.until();
-        let mut value = self.room.value_of(agent, &(state.clone(), None), self.seen(state), until)?;
+        let mut value = self.room.value_of(
+            agent,
+            &(state.clone(), None),
+            self.seen(state),
+            (Detail::default(), until),
+        )?;
         if game.hides() {
             // What follows a move may show what the person must not know before it.
             value.iter_mut().flat_map(|value| &mut value.moves).for_each(|found| found.afterstate.clear());
@@ -754,7 +790,8 @@ impl<G: Kit> AnyPlay for Play<G> {
         Ok(Analysis {
             by: by.name.clone(),
             unit: game.unit().map(|unit| unit.name),
-            exact: found.meaning == Meaning::Valuation && found.spec.name() == "oracle",
+            exact: found.is_minimax()
+                || (found.meaning == Meaning::Valuation && found.spec.name() == "oracle"),
             players: players.iter().enumerate().map(player).collect(),
             decisions,
             rolls,

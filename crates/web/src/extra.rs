@@ -3,12 +3,14 @@
 use crate::api::{App, Shared as State};
 use crate::fault::Fault;
 use crate::limits;
-use adept_arena::inspect::PositionValue;
-use axum::Json;
+use crate::shelf::Found;
+use adept_arena::inspect::{Detail, PositionValue};
+use adept_play::AgentText;
 use axum::Router;
 use axum::extract::Query;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use serde_json::Value;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -26,11 +28,11 @@ pub trait Extra: Send + Sync {
     /// What is wrong with the query.
     fn position(&self, query: &[(String, String)]) -> Result<String, String>;
 
-    /// The answer, from what the agent thinks of that position.
+    /// The answer in JSON, from what the agent thinks of that position.
     ///
     /// # Errors
     /// Why this agent cannot answer.
-    fn answer(&self, value: &PositionValue) -> Result<Value, String>;
+    fn answer(&self, value: &PositionValue) -> Result<Vec<u8>, String>;
 }
 
 /// The routes of these questions. The first agent of the game that has values answers, or the one that `agent=` names.
@@ -51,22 +53,22 @@ async fn asked(
     extra: Arc<dyn Extra>,
     axum::extract::State(app): State,
     query: Vec<(String, String)>,
-) -> Result<Json<Value>, Fault> {
-    let shared = app.clone();
-    let work = move || {
-        let position = extra.position(&query).map_err(Fault::request)?;
-        let named = query.iter().find(|(key, _)| key == "agent").map(|(_, agent)| agent.clone());
-        let agent = match named {
-            Some(agent) => agent,
-            None => {
-                let all = shared.shelf.agents(&shared.shelf.find(extra.game())?);
-                let first = all.into_iter().find(|entry| entry.values);
-                first.ok_or_else(|| Fault::missing(format!("no agent of {} has values", extra.game())))?.id
-            }
-        };
-        let (found, agent) = shared.shelf.agent(&agent, Some(extra.game()))?;
-        let value = found.room.value(&agent, &position, Instant::now() + limits::PATIENCE)?;
-        extra.answer(&value).map(Json).map_err(Fault::request)
+) -> Result<Response, Fault> {
+    let position = extra.position(&query).map_err(Fault::request)?;
+    let game = extra.game().to_string();
+    let named = query.into_iter().find(|(key, _)| key == "agent").map(|(_, agent)| agent);
+    let agent = match named {
+        Some(agent) => agent,
+        None => {
+            let none = || Fault::missing(format!("no agent of {game} has values"));
+            app.shelf.default(&game).ok_or_else(none)?
+        }
     };
-    app.compute.run(work).await
+    let detail = Detail { experts: false, ..Detail::default() };
+    let answer = move |found: &Found, agent: &AgentText| {
+        let value = found.room.value(agent, &position, detail, Instant::now() + limits::PATIENCE)?;
+        extra.answer(&value).map_err(Fault::request)
+    };
+    let bytes = app.ask((agent, Some(game)), detail, answer).await?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], bytes).into_response())
 }

@@ -15,6 +15,7 @@ mod page;
 mod plays;
 mod server;
 mod shelf;
+mod training;
 
 pub use extra::Extra;
 pub use server::{ServeError, ServeOptions, serve};

@@ -42,5 +42,24 @@ pub(crate) const SEARCH: Duration = Duration::from_secs(5);
 pub(crate) const NODES: u64 = 1_000_000;
 /// Games with opened agents.
 pub(crate) const ROOMS: usize = 64;
+/// Names of agents that are known from earlier requests.
+pub(crate) const ASKED: usize = 1024;
+/// Runs that learn at a time.
+pub(crate) const LEARNING: usize = 2;
+/// Settings of a run.
+pub(crate) const SETTINGS: usize = 40;
+/// Units of a layer, and other numbers of an architecture.
+pub(crate) const UNITS: usize = 2048;
+/// Numbers in a list of them.
+pub(crate) const LAYERS: usize = 8;
+/// The product of the numbers of an architecture.
+pub(crate) const SIZE: f64 = 4_194_304.0;
+/// Measurements of a run.
+pub(crate) const MEASUREMENTS: u64 = 10_000;
+/// Bytes of the key of a request, and keys that are remembered.
+pub(crate) const KEY: usize = 64;
+pub(crate) const KEYS: usize = 64;
+/// Points of a curve in an answer.
+pub(crate) const POINTS: usize = 2000;
 /// Runs that are listed.
 pub(crate) const RUNS: usize = 500;

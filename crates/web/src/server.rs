@@ -10,6 +10,7 @@ use crate::limits;
 use crate::page;
 use crate::plays::{Plays, fresh_id};
 use crate::shelf::{Finder, Named, Shelf, find_for};
+use crate::training::Training;
 use adept_lab::Catalogue;
 use adept_trainer::run::Cancel;
 use axum::Router;
@@ -23,7 +24,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -43,6 +44,8 @@ pub struct ServeOptions {
     pub published: PathBuf,
     /// The folder of runs.
     pub runs: PathBuf,
+    /// Whether requests may begin runs there and stop them.
+    pub train: bool,
     /// Questions in the words of other programs.
     pub extras: Vec<Arc<dyn Extra>>,
 }
@@ -65,6 +68,9 @@ pub enum ServeError {
 
 /// How long answers may take that are under way when it is asked to stop.
 const GOODBYE: Duration = Duration::from_millis(250);
+
+/// How long runs may take to save when it is asked to stop.
+const SAVING: Duration = Duration::from_secs(60);
 
 /// How often it asks whether to stop.
 const GLANCE: Duration = Duration::from_millis(100);
@@ -91,17 +97,24 @@ pub fn serve(
     std::thread::scope(|scope| {
         let has_ended = &has_ended;
         scope.spawn(move || find_for(games, &questions, has_ended));
-        let shelf = Shelf::new(finder, games.names(), &options.agents, &options.published);
+        let shelf = Arc::new(Shelf::new(finder, games.names(), &options.agents, &options.published));
+        let training = Arc::new(Training::new(options.runs.clone(), options.train));
         let app = Arc::new(App {
             shelf,
             plays: Plays::default(),
             jobs: Jobs::default(),
             compute: Compute::new(threads),
-            runs: options.runs.clone(),
+            training: training.clone(),
         });
         let done = runtime.block_on(listen(app.clone(), options, cancel, ready));
         has_ended.store(true, Ordering::Relaxed);
         app.jobs.stop_all();
+        training.stop_all();
+        // What was learned is saved.
+        let until = Instant::now() + SAVING;
+        while training.is_busy() && Instant::now() < until {
+            std::thread::sleep(GLANCE);
+        }
         drop(app);
         // Work that nobody waits for ends with the process.
         runtime.shutdown_timeout(GOODBYE);

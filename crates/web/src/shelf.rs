@@ -2,11 +2,13 @@
 
 use crate::fault::Fault;
 use crate::limits;
+use adept_arena::inspect::Detail;
 use adept_arena::naming::{self, AgentSpec, Play};
 use adept_arena::search::{Budget, SearchOptions};
 use adept_game::{GameError, GameInfo};
+use adept_lab::gates::{self, CellMap};
 use adept_lab::{AnyGame, Catalogue};
-use adept_model::checkpoint;
+use adept_model::checkpoint::{self, Manifest};
 use adept_play::{AgentText, AnyRoom};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -14,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// An agent named at the start.
@@ -40,6 +42,10 @@ pub(crate) struct Entry {
     pub(crate) about: String,
     /// Whether it has values, so that it can be asked for them.
     pub(crate) values: bool,
+    /// Whether its values are exact.
+    pub(crate) exact: bool,
+    /// Whether its network has learned cells, of which there is a map.
+    pub(crate) cells: bool,
     #[serde(skip)]
     text: String,
     #[serde(skip)]
@@ -54,8 +60,7 @@ pub(crate) struct Found {
     pub(crate) info: Arc<GameInfo>,
 }
 
-type Answer = Result<Arc<dyn AnyGame>, GameError>;
-type Question = (String, Sender<Answer>);
+type Question = Box<dyn FnOnce(&dyn Catalogue) + Send>;
 
 /// Asks a catalogue that lives in another thread.
 #[derive(Clone)]
@@ -67,22 +72,31 @@ impl Finder {
         (Self(sender), receiver)
     }
 
-    fn find(&self, name: &str) -> Answer {
+    fn ask<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&dyn Catalogue) -> T + Send + 'static,
+    ) -> Result<T, GameError> {
         let (sender, receiver) = mpsc::channel();
-        let gone = || GameError::new("the server is stopping");
-        self.0.send((name.into(), sender)).map_err(|_| gone())?;
-        receiver.recv().map_err(|_| gone())?
+        let answer = move |games: &dyn Catalogue| {
+            // Who asked may have gone.
+            let _ = sender.send(question(games));
+        };
+        self.0.send(Box::new(answer)).map_err(|_| GameError::new("the server is stopping"))?;
+        // Without an answer, the question has failed.
+        receiver.recv().map_err(|_| GameError::new("a fault of the program, or the server is stopping"))
+    }
+
+    fn find(&self, name: &str) -> Result<Arc<dyn AnyGame>, GameError> {
+        let name = name.to_string();
+        self.ask(move |games| games.find(&name))?
     }
 }
 
 /// Answers a [`Finder`] until the server has ended.
 pub(crate) fn find_for(games: &dyn Catalogue, questions: &Receiver<Question>, has_ended: &AtomicBool) {
     while !has_ended.load(Ordering::Relaxed) {
-        let Ok((name, sender)) = questions.recv_timeout(GLANCE) else { continue };
-        let found = catch_unwind(AssertUnwindSafe(|| games.find(&name)));
-        let fault = |_| Err(GameError::new(format!("a fault of the program: `{name}` cannot be made")));
-        // Who asked may have gone.
-        let _ = sender.send(found.unwrap_or_else(fault));
+        let Ok(question) = questions.recv_timeout(GLANCE) else { continue };
+        let _ = catch_unwind(AssertUnwindSafe(|| question(games)));
     }
 }
 
@@ -93,8 +107,11 @@ pub(crate) struct Shelf {
     finder: Finder,
     /// Names of the default rule sets.
     names: Vec<String>,
-    entries: Vec<Entry>,
+    /// Those named at the start and published ones, then runs that ended here.
+    entries: Mutex<Arc<Vec<Entry>>>,
     rooms: Mutex<HashMap<String, Found>>,
+    /// What requests have named before, with the game that they named.
+    asked: Mutex<HashMap<(String, Option<String>), (Found, AgentText)>>,
 }
 
 impl Shelf {
@@ -125,17 +142,20 @@ impl Shelf {
                 kind: "checkpoint",
                 about: about.into(),
                 values: !manifest.head.is_policy(),
+                exact: false,
+                cells: has_cells(&manifest),
                 text: path.display().to_string(),
                 best: false,
             });
         }
-        Self { finder, names, entries, rooms: Mutex::default() }
+        let entries = Mutex::new(Arc::new(entries));
+        Self { finder, names, entries, rooms: Mutex::default(), asked: Mutex::default() }
     }
 
     /// Names of the default rule sets, and of those that agents on the shelf play.
     pub(crate) fn games(&self) -> Vec<String> {
         let mut all = self.names.clone();
-        for entry in &self.entries {
+        for entry in &*self.entries() {
             if !all.contains(&entry.game) {
                 all.push(entry.game.clone());
             }
@@ -161,6 +181,7 @@ impl Shelf {
         if rooms.len() >= limits::ROOMS {
             // Rooms in which games are played stay alive in them.
             rooms.clear();
+            self.asked().clear();
         }
         Ok(rooms.entry(name.into()).or_insert(found).clone())
     }
@@ -169,7 +190,7 @@ impl Shelf {
     pub(crate) fn agents(&self, game: &Found) -> Vec<Entry> {
         let info = &game.info;
         let fits = |entry: &&Entry| adept_arena::open::same_game(&entry.game, &info.name);
-        let mut all: Vec<Entry> = self.entries.iter().filter(fits).cloned().collect();
+        let mut all: Vec<Entry> = self.entries().iter().filter(fits).cloned().collect();
         let own = info.scripts.iter().chain(&info.deliberators);
         let built_in = |id: &str, about: &str| Entry {
             id: id.into(),
@@ -177,6 +198,8 @@ impl Shelf {
             kind: "built-in",
             about: about.into(),
             values: false,
+            exact: false,
+            cells: false,
             text: id.into(),
             best: false,
         };
@@ -184,8 +207,11 @@ impl Shelf {
         let is_name =
             |name: &str| !name.rsplit(':').next().unwrap_or_default().chars().all(char::is_uppercase);
         all.extend(own.filter(|n| is_name(&n.name)).map(|named| built_in(&named.name, &named.about)));
-        if info.is_small && !info.hides && info.zero_sum && !game.game.survey().chance {
-            all.push(built_in("minimax", "perfect play"));
+        let survey = game.game.survey();
+        let is_solved = !survey.chance && !survey.endless && !survey.sampled;
+        let is_named = all.iter().any(|entry| entry.id == "minimax");
+        if info.is_small && !info.hides && info.zero_sum && is_solved && !is_named {
+            all.push(Entry { values: true, exact: true, ..built_in("minimax", "perfect play") });
         }
         all.push(built_in("random", "any legal move"));
         all
@@ -194,15 +220,39 @@ impl Shelf {
     /// The agent that a request names, and its game. The innermost name is that of an agent in the list; before it may stand what
     /// commands know: `search:2:`, `screen:8:SMALL:`, `epsilon:0.1:`.
     pub(crate) fn agent(&self, name: &str, game: Option<&str>) -> Result<(Found, AgentText), Fault> {
+        let key = (name.to_string(), game.map(Into::into));
+        if let Some(found) = self.asked().get(&key) {
+            return Ok(found.clone());
+        }
+        let found = self.look_up(name, game)?;
+        let mut asked = self.asked();
+        if asked.len() >= limits::ASKED {
+            asked.clear();
+        }
+        Ok(asked.entry(key).or_insert(found).clone())
+    }
+
+    fn asked(&self) -> MutexGuard<'_, HashMap<(String, Option<String>), (Found, AgentText)>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The agent of a request if it was asked before and answers at once.
+    pub(crate) fn quick(&self, name: &str, game: Option<&str>, detail: Detail) -> Option<(Found, AgentText)> {
+        let known = self.asked().get(&(name.to_string(), game.map(Into::into))).cloned();
+        known.filter(|(found, agent)| found.room.is_quick(agent, detail))
+    }
+
+    fn look_up(&self, name: &str, game: Option<&str>) -> Result<(Found, AgentText), Fault> {
         if name.len() > limits::TEXT {
             return Err(Fault::request("the name of the agent is too long"));
         }
-        if let Some(entry) = self.entries.iter().find(|entry| entry.id == name) {
+        let entries = self.entries();
+        if let Some(entry) = entries.iter().find(|entry| entry.id == name) {
             return Ok((self.game_of(entry, game)?, entry.agent(name)));
         }
         let spec = AgentSpec::parse(name).map_err(Fault::request)?;
         let inner = spec.name();
-        let entry = self.entries.iter().find(|entry| entry.id == inner);
+        let entry = entries.iter().find(|entry| entry.id == inner);
         let found = match (entry, game) {
             (Some(entry), game) => self.game_of(entry, game)?,
             (None, Some(game)) => self.find(game)?,
@@ -247,9 +297,75 @@ impl Shelf {
         }
     }
 
+    /// The maps of an agent's learned cells.
+    pub(crate) fn cells(&self, id: &str) -> Result<Vec<CellMap>, Fault> {
+        let entries = self.entries();
+        let entry = entries.iter().find(|entry| entry.id == id && entry.cells);
+        let missing = || Fault::missing("no agent of this name has learned cells");
+        gates::cell_maps(Path::new(&entry.ok_or_else(missing)?.text)).map_err(|_| missing())
+    }
+
+    /// Who judges the games of an agent by default: exact values if there are some, then the agent itself, then the first agent that
+    /// has values.
+    pub(crate) fn judge(&self, game: &str, agent: &str) -> Result<String, Fault> {
+        let all = self.agents(&self.find(game)?);
+        let inner =
+            AgentSpec::parse(agent).map_or_else(|_| agent.to_string(), |spec| spec.name().to_string());
+        if let Some(exact) = all.iter().find(|entry| entry.exact) {
+            return Ok(exact.id.clone());
+        }
+        let has_values = all.iter().any(|entry| entry.id == inner && entry.values);
+        let first = || all.iter().find(|entry| entry.values).map(|entry| entry.id.clone());
+        match has_values {
+            true => Ok(agent.into()),
+            false => Ok(first().unwrap_or_else(|| agent.into())),
+        }
+    }
+
+    /// The first agent on the shelf that has values for a game.
+    pub(crate) fn default(&self, game: &str) -> Option<String> {
+        let fits = |entry: &&Entry| entry.values && adept_arena::open::same_game(&entry.game, game);
+        self.entries().iter().find(fits).map(|entry| entry.id.clone())
+    }
+
+    fn entries(&self) -> Arc<Vec<Entry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Calls a function with the catalogue.
+    pub(crate) fn with_games<T: Send + 'static>(
+        &self,
+        f: impl FnOnce(&dyn Catalogue) -> T + Send + 'static,
+    ) -> Result<T, Fault> {
+        Ok(self.finder.ask(f)?)
+    }
+
+    /// Puts the latest checkpoint of a run on the shelf, under this name.
+    pub(crate) fn add_run(&self, id: String, folder: &Path) {
+        // Its path is that of the checkpoint: a run that goes on gets another one, and what is open is not the one before.
+        let Ok(path) = checkpoint::locate(folder, false) else { return };
+        let Ok(manifest) = checkpoint::manifest(&path) else { return };
+        let entry = Entry {
+            id,
+            game: manifest.game.clone(),
+            kind: "checkpoint",
+            about: "learned by this server".into(),
+            values: !manifest.head.is_policy(),
+            exact: false,
+            cells: has_cells(&manifest),
+            text: path.display().to_string(),
+            best: false,
+        };
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<Entry> = entries.iter().filter(|known| known.id != entry.id).cloned().collect();
+        all.push(entry);
+        *entries = Arc::new(all);
+        self.asked().clear();
+    }
+
     /// Number of agents beside those of each game.
     pub(crate) fn named(&self) -> usize {
-        self.entries.len()
+        self.entries().len()
     }
 }
 
@@ -257,6 +373,11 @@ impl Entry {
     fn agent(&self, name: &str) -> AgentText {
         AgentText { name: name.into(), text: self.text.clone(), best: self.best }
     }
+}
+
+/// Whether an architecture has learned cells anywhere.
+fn has_cells(manifest: &Manifest) -> bool {
+    serde_json::to_string(&manifest.architecture).is_ok_and(|text| text.contains("\"cells\":{"))
 }
 
 /// Whether a name may be that of a rule set of the same game. A rule file is itself alone.
@@ -326,6 +447,9 @@ fn entry_of(named: &Named) -> Entry {
         game: named.game.clone(),
         kind: if manifest.is_some() { "checkpoint" } else { "built-in" },
         about: about.unwrap_or_default().into(),
+        exact: ["oracle", "minimax"].contains(&&*named.text),
+        // Its path is that of a checkpoint where it is a plain name.
+        cells: named.text == inner && !named.best && manifest.as_ref().is_some_and(has_cells),
         values: named.values && manifest.is_none_or(|manifest| !manifest.head.is_policy()),
         text: named.text.clone(),
         best: named.best,

@@ -9,6 +9,7 @@ use adept_web::{Named, ServeOptions, serve};
 use anyhow::Result;
 use clap::Args;
 use serde_json::json;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -32,6 +33,10 @@ pub(super) struct HttpArgs {
     /// Let runs play by their best checkpoints.
     #[arg(long)]
     best: bool,
+    /// Let the page start and stop runs of training. Default: only if nobody else can reach it, that is on an address of this
+    /// machine alone, and without --host.
+    #[arg(long)]
+    train: bool,
 }
 
 pub(super) fn run(games: &dyn Catalogue, args: &HttpArgs, as_json: bool) -> Result<()> {
@@ -39,7 +44,7 @@ pub(super) fn run(games: &dyn Catalogue, args: &HttpArgs, as_json: bool) -> Resu
         let game = game_of(games, text, args.game.as_deref(), args.best)?;
         game.check_agent(text, &serde_json::Value::Null)?;
         let meaning = game.resolve(text, &[])?.meaning;
-        let values = matches!(meaning, Meaning::Checkpoint(_) | Meaning::Valuation);
+        let values = matches!(meaning, Meaning::Checkpoint(_) | Meaning::Valuation | Meaning::Minimax);
         Ok(Named { text: text.clone(), game: game.info().name, best: args.best, values })
     };
     let options = ServeOptions {
@@ -49,6 +54,7 @@ pub(super) fn run(games: &dyn Catalogue, args: &HttpArgs, as_json: bool) -> Resu
         agents: args.agents.iter().map(named).collect::<Result<_>>()?,
         published: "checkpoints".into(),
         runs: "checkpoints/runs".into(),
+        train: args.train || (args.host.is_empty() && is_local(&args.listen)),
         // Programs with other games have no use for them.
         extras: match games.find("backgammon") {
             Ok(_) => vec![Arc::new(wildbg::Eval), Arc::new(wildbg::Moves)],
@@ -70,6 +76,11 @@ pub(super) fn run(games: &dyn Catalogue, args: &HttpArgs, as_json: bool) -> Resu
         say(format!("open {page} in a browser"));
     })?;
     if as_json { output::json(&json!({ "stopped": true })) } else { Ok(()) }
+}
+
+fn is_local(listen: &str) -> bool {
+    listen.starts_with("localhost:")
+        || listen.parse::<SocketAddr>().is_ok_and(|address| address.ip().is_loopback())
 }
 
 /// The token in a file.

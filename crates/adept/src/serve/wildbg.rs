@@ -3,12 +3,13 @@
 //! `p1` to `p24` are the points as the side to move numbers them, its checkers positive and those of its opponent negative; `p25`
 //! is its bar and `p0` that of its opponent. What is not on the board has been borne off.
 
-use adept_arena::inspect::PositionValue;
+use adept_arena::inspect::{MoveValue, PositionValue};
 use adept_builtin::backgammon::cube::{Chances, Cube};
 use adept_builtin::backgammon::{self, Backgammon, Stage};
 use adept_game::Game;
 use adept_web::Extra;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 /// `/eval`: the chances of the side that rolls next, and the cube.
 pub(super) struct Eval;
@@ -47,7 +48,7 @@ fn position(query: &[(String, String)]) -> Result<String, String> {
 }
 
 fn chances(value: &adept_arena::inspect::Chances) -> Result<Chances, String> {
-    let of = |name: &str| value.0.iter().find(|(known, _)| known == name).map(|(_, p)| f64::from(*p));
+    let of = |name: &str| value.0.iter().find(|(known, _)| &**known == name).map(|(_, p)| f64::from(*p));
     let names = ["win_backgammon", "win_gammon", "win", "loss", "loss_gammon", "loss_backgammon"];
     let all: Option<Vec<f64>> = names.into_iter().map(of).collect();
     match all.as_deref() {
@@ -56,18 +57,46 @@ fn chances(value: &adept_arena::inspect::Chances) -> Result<Chances, String> {
     }
 }
 
-/// Wins include gammons, and gammons backgammons, as in wildbg and gnubg.
-fn shown(value: &adept_arena::inspect::Chances) -> Value {
-    let of = |names: &[&str]| -> f32 {
-        value.0.iter().filter(|(known, _)| names.contains(&&**known)).map(|(_, p)| p).sum()
-    };
-    json!({
-        "win": of(&["win", "win_gammon", "win_backgammon"]),
-        "winG": of(&["win_gammon", "win_backgammon"]),
-        "winBg": of(&["win_backgammon"]),
-        "loseG": of(&["loss_gammon", "loss_backgammon"]),
-        "loseBg": of(&["loss_backgammon"]),
-    })
+/// The chances of the player who is asked for. Wins include gammons, and gammons backgammons, as in wildbg and gnubg.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Probabilities {
+    win: f32,
+    win_g: f32,
+    win_bg: f32,
+    lose_g: f32,
+    lose_bg: f32,
+}
+
+impl Probabilities {
+    fn of(value: &adept_arena::inspect::Chances) -> Self {
+        let of = |wanted: &str| value.0.iter().find(|(name, _)| &**name == wanted).map_or(0.0, |(_, p)| *p);
+        let (win_bg, lose_bg) = (of("win_backgammon"), of("loss_backgammon"));
+        let win_g = of("win_gammon") + win_bg;
+        Self { win: of("win") + win_g, win_g, win_bg, lose_g: of("loss_gammon") + lose_bg, lose_bg }
+    }
+}
+
+/// A checker's move by one die. 25 is the bar, and 0 off.
+#[derive(Serialize)]
+struct Part {
+    from: u8,
+    to: u8,
+}
+
+#[derive(Serialize)]
+struct Move {
+    play: Vec<Part>,
+    probabilities: Probabilities,
+}
+
+#[derive(Serialize)]
+struct Answer {
+    moves: Vec<Move>,
+}
+
+fn written(answer: &impl Serialize) -> Result<Vec<u8>, String> {
+    serde_json::to_vec(answer).map_err(|error| error.to_string())
 }
 
 impl Extra for Eval {
@@ -83,14 +112,14 @@ impl Extra for Eval {
         position(query)
     }
 
-    fn answer(&self, value: &PositionValue) -> Result<Value, String> {
+    fn answer(&self, value: &PositionValue) -> Result<Vec<u8>, String> {
         if value.to_move.is_none() {
             return Err("the game is over".into());
         }
         let chances = chances(&value.chances)?;
-        Ok(json!({
+        written(&json!({
             "cube": { "accept": chances.other().takes(), "double": chances.doubles(Cube::Centred, 1) },
-            "probabilities": shown(&value.chances),
+            "probabilities": Probabilities::of(&value.chances),
         }))
     }
 }
@@ -113,38 +142,30 @@ impl Extra for Moves {
         Ok(format!("{} {}{}", position(query)?, die("die1")?, die("die2")?))
     }
 
-    fn answer(&self, value: &PositionValue) -> Result<Value, String> {
+    fn answer(&self, value: &PositionValue) -> Result<Vec<u8>, String> {
         let game = Backgammon::default();
-        let (state, _) = game.parse_position(&value.position).map_err(|e| e.to_string())?;
+        let read = |text: &str| game.parse_position(text).map(|(state, _)| state).map_err(|e| e.to_string());
+        let state = read(&value.position)?;
         let Stage::Move(roll) = state.stage else { return Err("there is no roll".into()) };
-        let moves = value.moves.iter().map(|found| {
+        // The text of a position after a move shows the other side first, which rolls next.
+        let after = |found: &MoveValue| Ok(read(&found.afterstate)?.position().swapped());
+        let afters = value.moves.iter().map(after).collect::<Result<Vec<_>, String>>()?;
+        let plays = backgammon::parts(state.position(), roll, &afters);
+        let told = |(found, parts): (&MoveValue, Vec<(u8, u8)>)| {
             chances(&found.chances)?;
-            // Its text shows the other side first, which rolls next.
-            let (next, _) = game.parse_position(&found.afterstate).map_err(|e| e.to_string())?;
-            let after = next.position().swapped();
-            let play: Vec<Value> =
-                backgammon::die_by_die(state.position(), roll, after).split_whitespace().map(step).collect();
-            Ok(json!({ "play": play, "probabilities": shown(&found.chances) }))
-        });
-        Ok(json!({ "moves": moves.collect::<Result<Vec<Value>, String>>()? }))
+            let play = parts.into_iter().map(|(from, to)| Part { from, to }).collect();
+            Ok(Move { play, probabilities: Probabilities::of(&found.chances) })
+        };
+        let moves = value.moves.iter().zip(plays).map(told).collect::<Result<Vec<_>, String>>()?;
+        written(&Answer { moves })
     }
-}
-
-/// A checker's move by one die, such as `bar/22` or `6/off`.
-fn step(text: &str) -> Value {
-    let place = |text: &str| match text.trim_end_matches('*') {
-        "bar" => 25,
-        "off" => 0,
-        point => point.parse().unwrap_or(0),
-    };
-    let (from, to) = text.split_once('/').unwrap_or((text, "off"));
-    json!({ "from": place(from), "to": place(to) })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use adept_arena::{inspect, open};
+    use serde_json::Value;
     use std::path::Path;
 
     const OPENING: &str = "p24=2&p19=-5&p17=-3&p13=5&p12=-5&p8=3&p6=5&p1=-2";
@@ -154,13 +175,17 @@ mod tests {
         text.split('&').filter_map(pair).collect()
     }
 
+    fn answer(extra: &dyn Extra, value: &PositionValue) -> Result<Value, String> {
+        Ok(serde_json::from_slice(&extra.answer(value)?).unwrap())
+    }
+
     /// What `small-88-24` thinks of the position that a query describes.
     fn thought(text: String) -> PositionValue {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../checkpoints/backgammon/small-88-24");
         let game = Backgammon::default();
         let (mut bound, _) = open::open(&game, &folder, false).unwrap();
         let at = inspect::read(&game, &[&text]).unwrap().pop().unwrap();
-        inspect::inspect(&game, &mut bound, &at, text, false).unwrap()
+        inspect::inspect(&game, &mut bound, &at, text, inspect::Detail::default()).unwrap()
     }
 
     #[test]
@@ -189,7 +214,7 @@ mod tests {
     #[test]
     fn moves_are_told_die_by_die_with_chances_that_include_gammons() {
         let value = thought(Moves.position(&query(&format!("die1=3&die2=1&{OPENING}"))).unwrap());
-        let answer = Moves.answer(&value).unwrap();
+        let answer = answer(&Moves, &value).unwrap();
         assert_eq!(answer["moves"].as_array().unwrap().len(), 16);
         let best = &answer["moves"][0];
         assert_eq!(best["play"], json!([{ "from": 8, "to": 5 }, { "from": 6, "to": 5 }]));
@@ -202,7 +227,7 @@ mod tests {
     #[test]
     fn bars_and_checkers_that_leave_have_their_numbers() {
         let played = |text: &str| {
-            let answer = Moves.answer(&thought(Moves.position(&query(text)).unwrap())).unwrap();
+            let answer = answer(&Moves, &thought(Moves.position(&query(text)).unwrap())).unwrap();
             answer["moves"][0]["play"].clone()
         };
         assert_eq!(
@@ -216,7 +241,7 @@ mod tests {
 
     #[test]
     fn the_cube_is_turned_by_the_chances() {
-        let ask = |text: &str| Eval.answer(&thought(Eval.position(&query(text)).unwrap()));
+        let ask = |text: &str| answer(&Eval, &thought(Eval.position(&query(text)).unwrap()));
         let answer = ask(OPENING).unwrap();
         assert_eq!(answer["cube"], json!({ "accept": true, "double": false }));
         assert!(ask("p24=-1").unwrap_err().contains("over"));

@@ -443,7 +443,9 @@ pub fn value_of<G: Kit>(
         let classes: Vec<String> = classes.iter().map(u64::to_string).collect();
         kinds.caution(&path, &[], &classes);
     }
-    let values = named.into_iter().map(|(name, p)| inspect::inspect(game, &mut bound, &p, name, inputs));
+    let values = named.into_iter().map(|(name, p)| {
+        inspect::inspect(game, &mut bound, &p, name, inspect::Detail { inputs, ..inspect::Detail::default() })
+    });
     Ok(values.collect::<Result<_, _>>()?)
 }
 
@@ -479,7 +481,9 @@ pub fn value_by<G: Kit>(
     if let (Some(folder), Some(tables)) = (found.plain_folder(), found.spec.tables()) {
         let (mut bound, _) = open::open_with(game, folder, best, Some(tables))?;
         let named = named_positions(game, texts, file)?;
-        let values = named.into_iter().map(|(name, p)| inspect::inspect(game, &mut bound, &p, name, false));
+        let values = named
+            .into_iter()
+            .map(|(name, p)| inspect::inspect(game, &mut bound, &p, name, inspect::Detail::default()));
         return Ok(values.collect::<Result<_, _>>()?);
     }
     let Some(mut search) = naming::evaluator(game, &found, best)? else {

@@ -244,6 +244,10 @@ impl Learner for BurnNetwork {
         self.mirror.explain(rows)
     }
 
+    fn has_parts(&self) -> bool {
+        self.mirror.has_parts()
+    }
+
     fn usage(&self) -> Option<Usage> {
         self.mirror.usage()
     }

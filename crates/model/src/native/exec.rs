@@ -103,6 +103,11 @@ impl Workspace {
         (*rows, runs)
     }
 
+    /// The cell of a row whose index part this is, once its route has run.
+    pub(crate) fn cell(&self, route: usize, index: &[u64]) -> [usize; 2] {
+        self.cells[route].cell(index)
+    }
+
     /// Whether the first row of the last run took this branch.
     pub(crate) fn ran_first(&self, route: usize, branch: usize) -> bool {
         self.selected[route].has_first(branch)

@@ -15,9 +15,14 @@ impl Workspace {
 }
 
 impl Plan {
-    /// Explains the first row of the last run.
-    pub(crate) fn explain(&self, ws: &Workspace) -> Explanation {
-        self.node(&self.steps, self.program.output(), false, ws)
+    /// Explains the first row of the last run. `index` is the index part of that row.
+    pub(crate) fn explain(&self, ws: &Workspace, index: &[u64]) -> Explanation {
+        self.node(&self.steps, self.program.output(), false, (ws, index))
+    }
+
+    /// Whether there is more to explain than the outputs.
+    pub(crate) fn has_parts(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Route(_) | Step::Blend { .. }))
     }
 
     /// The number of the outermost route that selects among its branches.
@@ -50,17 +55,24 @@ impl Plan {
         ws.value(id).get(..self.widths[id]).unwrap_or(&[])
     }
 
-    fn node(&self, steps: &[Step], output: ValueId, corrects: bool, ws: &Workspace) -> Explanation {
+    fn node(
+        &self,
+        steps: &[Step],
+        output: ValueId,
+        corrects: bool,
+        (ws, index): (&Workspace, &[u64]),
+    ) -> Explanation {
         let shown = self.shown(self.first(output, ws), corrects);
         let corrects = corrects || steps.iter().any(|step| matches!(step, Step::PriorLogits { .. }));
         let route = steps.iter().find_map(|s| if let Step::Route(route) = s { Some(route) } else { None });
         let Some(route) = route else { return self.modules(steps, &shown, corrects, ws).unwrap_or(shown) };
         let gates = self.gates(steps, route, ws);
         let expert = |(branch, gate): (&super::plan::Branch, &f32)| {
-            (*gate > 0.0).then(|| self.node(&branch.steps, branch.results[0], corrects, ws))
+            (*gate > 0.0).then(|| self.node(&branch.steps, branch.results[0], corrects, (ws, index)))
         };
         let experts = route.branches.iter().zip(&gates).map(expert).collect();
-        Explanation { gates, experts, ..shown }
+        let cell = matches!(route.select, Select::Cells(_)).then(|| ws.cell(route.id, index));
+        Explanation { gates, experts, cell, ..shown }
     }
 
     /// The estimates of modules, which are the columns of what a blend without a route reads.

@@ -226,8 +226,14 @@ impl CellNumbers {
     /// The branch of a row with this index part.
     #[inline(always)]
     pub(crate) fn branch(&self, index: &[u64]) -> usize {
-        let class = |k: usize| usize::from(self.classes[k][index[self.places[k]] as usize]);
-        usize::from(self.table[class(0) * self.columns + class(1)])
+        let [down, across] = self.cell(index);
+        usize::from(self.table[down * self.columns + across])
+    }
+
+    /// The classes of both channels of a row with this index part.
+    #[inline(always)]
+    pub(crate) fn cell(&self, index: &[u64]) -> [usize; 2] {
+        [0, 1].map(|k| usize::from(self.classes[k][index[self.places[k]] as usize]))
     }
 }
 

@@ -5,6 +5,7 @@ use super::{Answer, App, Id, Sent, Shared, short};
 use crate::fault::Fault;
 use crate::jobs::{self, Report};
 use crate::limits;
+use adept_arena::inspect::Detail;
 use adept_lab::rollouts::RolloutOptions;
 use axum::Json;
 use axum::extract::State;
@@ -127,7 +128,12 @@ fn search(
             break;
         }
         let (at, agent) = app.shelf.agent(&format!("search:{depth}:{agent}"), Some(game))?;
-        let value = with_moves(at.room.value(&agent, position, Instant::now() + limits::PATIENCE)?)?;
+        let value = with_moves(at.room.value(
+            &agent,
+            position,
+            Detail::default(),
+            Instant::now() + limits::PATIENCE,
+        )?)?;
         let reached = value.search.as_ref().map_or(1, |search| search.plies);
         found = json!({ "value": value, "plies": reached });
         report.found(f64::from(depth) / f64::from(plies), found.clone());

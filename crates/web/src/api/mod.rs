@@ -10,31 +10,63 @@ use crate::fault::Fault;
 use crate::jobs::Jobs;
 use crate::limits;
 use crate::plays::Plays;
-use crate::shelf::Shelf;
+use crate::shelf::{Found, Shelf};
+use crate::training::Training;
+use adept_arena::inspect::Detail;
+use adept_play::AgentText;
 use axum::body::{self, Body};
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request, State};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::path::PathBuf;
 use std::sync::Arc;
 use utoipa::OpenApi;
 
 /// What all requests share.
 pub(crate) struct App {
-    pub(crate) shelf: Shelf,
+    pub(crate) shelf: Arc<Shelf>,
     pub(crate) plays: Plays,
     pub(crate) jobs: Jobs,
     pub(crate) compute: Compute,
-    /// The folder of runs.
-    pub(crate) runs: PathBuf,
+    pub(crate) training: Arc<Training>,
 }
 
 pub(crate) type Shared = State<Arc<App>>;
+
+impl App {
+    /// Asks an agent by its name: at once if it answers within a millisecond, otherwise when a processor is free.
+    pub(crate) async fn ask<T: Send + 'static>(
+        self: Arc<Self>,
+        (name, game): (String, Option<String>),
+        detail: Detail,
+        work: impl FnOnce(&Found, &AgentText) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        if let Some((found, agent)) = self.shelf.quick(&name, game.as_deref(), detail) {
+            return work(&found, &agent);
+        }
+        let shared = self.clone();
+        self.compute
+            .run(move || {
+                let (found, agent) = shared.shelf.agent(&name, game.as_deref())?;
+                work(&found, &agent)
+            })
+            .await
+    }
+}
+
+/// JSON that is written without a copy of what it says.
+pub(crate) fn written(value: &impl Serialize) -> Result<Response, Fault> {
+    let failed =
+        |e: serde_json::Error| Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "failed", e.to_string());
+    let mut bytes = Vec::with_capacity(4096);
+    serde_json::to_writer(&mut bytes, value).map_err(failed)?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], bytes).into_response())
+}
 
 /// Any JSON object: the commands' documentation describes it.
 pub(crate) type Answer = Result<Json<Value>, Fault>;
@@ -44,6 +76,7 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route("/status", get(status))
         .route("/games", get(games))
         .route("/agents", get(agents))
+        .route("/agents/{id}/cells", get(cells))
         .route("/evaluate", post(values::evaluate))
         .route("/moves", post(values::moves))
         .route("/plays", post(plays::begin))
@@ -56,8 +89,9 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route("/jobs", post(jobs::start))
         .route("/jobs/{id}", get(jobs::look).delete(jobs::stop))
         .route("/jobs/{id}/events", get(jobs::events))
-        .route("/runs", get(runs::list))
-        .route("/runs/{*id}", get(runs::look))
+        .route("/starters", get(runs::starters))
+        .route("/runs", get(runs::list).post(runs::start))
+        .route("/runs/{*id}", get(runs::look).post(runs::order))
         .route("/openapi.json", get(openapi))
         .fallback(unknown)
         .method_not_allowed_fallback(not_allowed)
@@ -194,6 +228,14 @@ async fn agents(State(app): Shared, Asked(of): Asked<OfGame>) -> Answer {
     Ok(Json(json!({ "agents": all })))
 }
 
+/// The maps of an agent's learned cells. Explanations of its values tell the `cell` of a position.
+#[utoipa::path(get, path = "/api/v1/agents/{id}/cells", params(("id" = String, Path)),
+    responses((status = 200, description = "`maps`, each with its `channels` down and across, the first value of each class as `starts`, and the expert of each cell as `cells`", body = Value), (status = 404, description = "It has none", body = Value)))]
+async fn cells(State(app): Shared, Id(id): Id) -> Answer {
+    let shared = app.clone();
+    app.compute.run(move || Ok(Json(json!({ "maps": shared.shelf.cells(&id)? })))).await
+}
+
 #[derive(OpenApi)]
 #[openapi(
     info(title = "adept", description = "Games, agents and evaluations over HTTP", version = "1"),
@@ -201,6 +243,7 @@ async fn agents(State(app): Shared, Asked(of): Asked<OfGame>) -> Answer {
         status,
         games,
         agents,
+        cells,
         values::evaluate,
         values::moves,
         plays::begin,
@@ -216,7 +259,10 @@ async fn agents(State(app): Shared, Asked(of): Asked<OfGame>) -> Answer {
         jobs::stop,
         jobs::events,
         runs::list,
-        runs::look
+        runs::look,
+        runs::starters,
+        runs::start,
+        runs::order
     )
 )]
 struct Document;

@@ -174,11 +174,14 @@ pub(crate) async fn hints(State(app): Shared, Id(id): Id, Asked(asked): Asked<By
 }
 
 /// What each decision of a finished game lost, and the luck of each player.
-#[utoipa::path(get, path = "/api/v1/plays/{id}/analysis", params(("id" = String, Path), ("by" = Option<String>, Query, description = "An agent that has values, by default the opponent")),
+#[utoipa::path(get, path = "/api/v1/plays/{id}/analysis", params(("id" = String, Path), ("by" = Option<String>, Query, description = "An agent that has values; by default exact values if there are some, otherwise the opponent")),
     responses((status = 200, description = "`players`, `decisions` and `rolls`", body = Value)))]
 pub(crate) async fn analysis(State(app): Shared, Id(id): Id, Asked(asked): Asked<By>) -> Answer {
     with_play(app, id, move |app, play| {
-        let by = asked.by.unwrap_or_else(|| play.opponent().into());
+        let by = match asked.by {
+            Some(by) => by,
+            None => app.shelf.judge(&play.game(), play.opponent())?,
+        };
         let (_, by) = app.shelf.agent(&by, Some(&play.game()))?;
         Ok(json!(play.analysis(&by)?))
     })

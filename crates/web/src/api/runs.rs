@@ -1,32 +1,53 @@
 //! Runs of training, as far as files tell.
 
-use super::{Answer, App, Id, Shared};
+use super::{Answer, App, Id, Sent, Shared};
 use crate::fault::Fault;
 use crate::limits;
+use crate::training::Settings;
 use adept_lab::curves::{self, Curve, Show, curves};
-use adept_trainer::run::{RunSummary, list_runs};
+use adept_lab::report::shares_in;
+use adept_trainer::run::{RunSummary, list_runs, measurements, record_of};
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Deserialize;
 use serde_json::{Value, json};
-
-/// The name of a run in requests: its folder within the folder of runs.
-fn id_of(app: &App, run: &RunSummary) -> String {
-    let inside = run.run.strip_prefix(&app.runs).unwrap_or(&run.run);
-    inside.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
-}
+use utoipa::ToSchema;
 
 fn all(app: &App) -> Result<Vec<RunSummary>, Fault> {
     let failed = |error: adept_model::ModelError| Fault::missing(error.to_string());
-    let mut runs = list_runs(&app.runs).map_err(failed)?;
+    let mut runs = list_runs(&app.training.runs).map_err(failed)?;
     runs.truncate(limits::RUNS);
+    // Those that are still being prepared.
+    for (run, name, seed) in app.training.unseen() {
+        let status = if app.training.look(&run).0 { "preparing" } else { "failed" };
+        let (step, games, seconds, figure, r#final, best) = Default::default();
+        let status = status.into();
+        runs.push(RunSummary { run, name, seed, status, step, games, seconds, figure, r#final, best });
+    }
     Ok(runs)
+}
+
+/// The run of this name. Only what is listed is read.
+fn found(app: &App, id: &str) -> Result<RunSummary, Fault> {
+    let missing = || Fault::missing(format!("no run `{}`", id.chars().take(80).collect::<String>()));
+    all(app)?.into_iter().find(|run| app.training.id_of(&run.run) == id).ok_or_else(missing)
 }
 
 fn shown(app: &App, run: &RunSummary) -> Value {
     let mut shown = json!(run);
+    let id = app.training.id_of(&run.run);
+    let (is_here, failed) = app.training.look(&run.run);
     if let Some(fields) = shown.as_object_mut() {
         fields.remove("run");
-        fields.insert("id".into(), id_of(app, run).into());
+        // The folder of a run ends with its seed.
+        let group = id.strip_suffix(&format!("-{}", run.seed)).unwrap_or(&id).to_string();
+        fields.insert("group".into(), group.into());
+        fields.insert("id".into(), id.into());
+        fields.insert("here".into(), is_here.into());
+        let can_resume = app.training.is_open && run.status == "stopped" && !is_here;
+        fields.insert("can_resume".into(), can_resume.into());
+        fields.insert("failed".into(), failed.filter(|_| run.status != "finished").into());
     }
     shown
 }
@@ -45,31 +66,128 @@ pub(crate) async fn list(State(app): Shared) -> Answer {
 
 /// A run with its curves.
 #[utoipa::path(get, path = "/api/v1/runs/{id}", params(("id" = String, Path)),
-    responses((status = 200, description = "The run, `measure` in words, `curve` and `loss` as `[step, number]`, and its `config`", body = Value)))]
+    responses((status = 200, description = "The run, `measure` in words, `curve` and `loss` as `[step, number]`, `shares` of experts as `[step, [share, …]]`, and its `config`", body = Value)))]
 pub(crate) async fn look(State(app): Shared, Id(id): Id) -> Answer {
     let shared = app.clone();
     app.compute
         .run(move || {
-            // Only what is listed is read.
-            let runs = all(&shared)?;
-            let missing = || Fault::missing(format!("no run `{}`", id.chars().take(80).collect::<String>()));
-            let run = runs.iter().find(|run| id_of(&shared, run) == id).ok_or_else(missing)?;
+            let run = &found(&shared, &id)?;
             let mut answer = shown(&shared, run);
             let drawn =
                 |show| curves(std::slice::from_ref(&run.run), show).unwrap_or_default().into_iter().next();
             let points = |curve: &Curve| -> Vec<Value> {
-                curve.points.iter().map(|point| json!([point.step, point.mean])).collect()
+                thinned(curve.points.iter().map(|point| json!([point.step, point.mean])).collect())
             };
             let curve = drawn(Show::Values);
             answer["measure"] = json!(curve.as_ref().map(|curve| curves::label(&curve.config)));
             answer["curve"] = json!(curve.as_ref().map(points).unwrap_or_default());
             answer["loss"] = json!(drawn(Show::Loss).as_ref().map(points).unwrap_or_default());
+            answer["shares"] = json!(shares(run));
             let config = adept_ground::limits::read_text(
                 &run.run.join("config.toml"),
                 adept_ground::limits::CONFIG_BYTES,
             );
             answer["config"] = json!(config.ok());
             Ok(Json(answer))
+        })
+        .await
+}
+
+/// The shares of experts by step; empty without experts.
+fn shares(run: &RunSummary) -> Vec<Value> {
+    let Ok(Some(record)) = record_of(&run.run) else { return Vec::new() };
+    let lines = measurements(&run.run, &record).unwrap_or_default();
+    thinned(shares_in(&lines).into_iter().map(|(step, shares)| json!([step, shares])).collect())
+}
+
+/// At most as many points as a screen shows, with the last one.
+fn thinned(points: Vec<Value>) -> Vec<Value> {
+    let last = points.len().saturating_sub(1);
+    let step = points.len().div_ceil(limits::POINTS).max(1);
+    points
+        .into_iter()
+        .enumerate()
+        .filter(|(i, _)| i % step == 0 || *i == last)
+        .map(|(_, point)| point)
+        .collect()
+}
+
+/// The configs that runs can be started from.
+#[utoipa::path(get, path = "/api/v1/starters",
+    responses((status = 200, description = "`starters`, each with `game`, `method`, `text`, its length `learns` and the `key` of that; and whether the server `may_train`", body = Value)))]
+pub(crate) async fn starters(State(app): Shared) -> Answer {
+    let shared = app.clone();
+    app.compute
+        .run(move || {
+            let starters = shared.training.starters(&shared.shelf)?;
+            Ok(Json(json!({ "starters": starters, "may_train": shared.training.is_open })))
+        })
+        .await
+}
+
+/// A run to start.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Start {
+    /// A game with a starter config.
+    game: String,
+    /// How it learns, by default as the game usually does: `td`, `expectation`, `supervised` or `regrets`.
+    method: Option<String>,
+    /// Seed of everything random, by default 1.
+    seed: Option<u64>,
+    /// Any text that is new for each run: a request that is repeated with it begins no second run.
+    key: Option<String>,
+    /// Settings by key, such as `learn.td.games`: numbers, true or false, or lists of these.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    settings: Settings,
+}
+
+/// Starts a run from the starter config of a game. It learns until it has ended, or is stopped.
+#[utoipa::path(post, path = "/api/v1/runs", request_body = Start,
+    responses((status = 202, description = "Its `id`", body = Value), (status = 400, description = "A setting that cannot be changed here", body = Value), (status = 422, description = "A value that does not fit", body = Value), (status = 503, description = "Too many runs", body = Value)))]
+pub(crate) async fn start(
+    State(app): Shared,
+    Sent(asked): Sent<Start>,
+) -> Result<(StatusCode, Json<Value>), Fault> {
+    let shared = app.clone();
+    let id = app
+        .compute
+        .run(move || {
+            let what = (&*asked.game, asked.method.as_deref());
+            let how = (asked.seed.unwrap_or(1), asked.key.as_deref(), &asked.settings);
+            let folder = shared.training.start(&shared.shelf, what, how)?;
+            Ok(shared.training.id_of(&folder))
+        })
+        .await?;
+    Ok((StatusCode::ACCEPTED, Json(json!({ "id": id }))))
+}
+
+/// What may be asked of a run, behind its name.
+#[derive(Clone, Copy)]
+enum Order {
+    Stop,
+    Resume,
+}
+
+/// Stops a run, which saves first (`/stop`), or goes on with one that was stopped (`/resume`).
+#[utoipa::path(post, path = "/api/v1/runs/{id}/{order}",
+    params(("id" = String, Path), ("order" = String, Path, description = "`stop` or `resume`")),
+    responses((status = 202, description = "Its `id`", body = Value), (status = 404, description = "It does not learn here", body = Value)))]
+pub(crate) async fn order(State(app): Shared, Id(path): Id) -> Result<(StatusCode, Json<Value>), Fault> {
+    let orders = [("/stop", Order::Stop), ("/resume", Order::Resume)];
+    let named =
+        orders.into_iter().find_map(|(end, order)| Some((path.strip_suffix(end)?.to_string(), order)));
+    let (id, order) = named.ok_or_else(|| Fault::missing("a run takes `/stop` and `/resume`"))?;
+    let shared = app.clone();
+    app.compute
+        .run(move || {
+            match order {
+                // Known by its name alone: it may have no folder yet.
+                Order::Stop => shared.training.stop(&shared.training.runs.join(&id))?,
+                Order::Resume => shared.training.resume(&shared.shelf, &found(&shared, &id)?.run)?,
+            }
+            Ok((StatusCode::ACCEPTED, Json(json!({ "id": id }))))
         })
         .await
 }

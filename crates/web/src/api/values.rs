@@ -1,13 +1,14 @@
 //! What agents think of positions.
 
-use super::{Answer, Sent, Shared, short};
+use super::{Sent, Shared, short, written};
 use crate::fault::Fault;
 use crate::limits;
-use adept_arena::inspect::PositionValue;
-use axum::Json;
+use crate::shelf::Found;
+use adept_arena::inspect::{Detail, MoveValue, PositionValue};
+use adept_play::AgentText;
 use axum::extract::State;
-use serde::Deserialize;
-use serde_json::json;
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
 use std::time::Instant;
 use utoipa::ToSchema;
 
@@ -26,31 +27,29 @@ pub(crate) struct Evaluate {
 /// Values positions and their moves, as `adept value --json`.
 #[utoipa::path(post, path = "/api/v1/evaluate", request_body = Evaluate,
     responses((status = 200, description = "`values`, one for each position", body = Value), (status = 422, description = "Not a position", body = Value)))]
-pub(crate) async fn evaluate(State(app): Shared, Sent(asked): Sent<Evaluate>) -> Answer {
-    if asked.positions.len() > limits::POSITIONS {
-        let most = limits::POSITIONS;
-        return Err(Fault::request(format!("at most {most} positions fit into one request")));
-    }
+pub(crate) async fn evaluate(State(app): Shared, Sent(asked): Sent<Evaluate>) -> Result<Response, Fault> {
+    few(&asked.positions)?;
     asked.positions.iter().try_for_each(|text| short(text, "a position"))?;
     let shared = app.clone();
     let values = app
         .compute
         .run(move || {
             let (found, agent) = shared.shelf.agent(&asked.agent, asked.game.as_deref())?;
-            let until = Instant::now() + limits::PATIENCE;
-            let value = |text: &String| {
-                let late =
-                    || Fault::busy("so many positions take too long: ask for fewer, or look less far ahead");
-                let value = found.room.value(&agent, text, until)?;
-                if Instant::now() < until { Ok(value) } else { Err(late()) }
-            };
-            asked.positions.iter().map(value).collect::<Result<Vec<_>, _>>()
+            in_time(&asked.positions, |text, until| {
+                Ok(found.room.value(&agent, text, Detail::default(), until)?)
+            })
         })
         .await?;
-    Ok(Json(json!({ "values": values })))
+    written(&Values { values })
 }
 
-/// A position whose moves are wanted.
+/// What an agent thinks of several positions.
+#[derive(Serialize)]
+struct Values {
+    values: Vec<PositionValue>,
+}
+
+/// A position whose moves are wanted, or several.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Moves {
@@ -59,30 +58,140 @@ pub(crate) struct Moves {
     /// The game, for agents that are not checkpoints.
     game: Option<String>,
     /// A position in any text form of the game.
-    position: String,
-    /// A roll, if the position has none, such as `31`.
+    position: Option<String>,
+    /// Many positions, in place of one: for programs that want the moves of thousands a second.
+    positions: Option<Vec<String>>,
+    /// A roll, if positions have none, such as `31`.
     dice: Option<String>,
+    /// Most moves of a position, the best ones. Default: all.
+    count: Option<usize>,
+    /// Whether gates and experts are told for one position. Default: true.
+    experts: Option<bool>,
 }
 
-/// Legal moves of a position, best first, as `adept moves --json`.
+/// The moves of a position.
+#[derive(Serialize)]
+struct Decision {
+    position: String,
+    to_move: Option<usize>,
+    moves: Vec<MoveValue>,
+}
+
+/// The moves of one of many positions, without what only the page shows.
+#[derive(Serialize)]
+struct Short {
+    position: String,
+    to_move: Option<usize>,
+    moves: Vec<ShortMove>,
+}
+
+#[derive(Serialize)]
+struct ShortMove {
+    #[serde(rename = "move")]
+    action: String,
+    afterstate: String,
+    value: f32,
+    equity: Option<f64>,
+    /// In the order of `class_names`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    outcomes: Vec<f32>,
+}
+
+impl Short {
+    fn of(found: PositionValue) -> Self {
+        let PositionValue { position, to_move, moves, .. } = found;
+        let short = |found: MoveValue| {
+            let MoveValue { action, afterstate, equity, chances, explanation, .. } = found;
+            let outcomes = chances.0.into_iter().map(|(_, p)| p).collect();
+            ShortMove { action, afterstate, value: explanation.value, equity, outcomes }
+        };
+        Self { position, to_move, moves: moves.into_iter().map(short).collect() }
+    }
+}
+
+/// Legal moves of a position, best first, as `adept moves --json`. Of several, `decisions`: for each its moves with only `move`,
+/// `afterstate`, `value`, `equity`, and as `outcomes` the probability of each of the `class_names`.
 #[utoipa::path(post, path = "/api/v1/moves", request_body = Moves,
-    responses((status = 200, description = "`position`, `to_move` and `moves`", body = Value), (status = 422, description = "Not a position with a player to move", body = Value)))]
-pub(crate) async fn moves(State(app): Shared, Sent(asked): Sent<Moves>) -> Answer {
-    short(&asked.position, "the position")?;
-    let position = match &asked.dice {
-        Some(dice) => format!("{} {dice}", asked.position.trim()),
-        None => asked.position,
+    responses((status = 200, description = "`position`, `to_move` and `moves`; for `positions` a list of these, `decisions`, and `class_names`", body = Value), (status = 422, description = "Not a position with a player to move", body = Value)))]
+pub(crate) async fn moves(State(app): Shared, Sent(asked): Sent<Moves>) -> Result<Response, Fault> {
+    let with_dice = |position: String| {
+        short(&position, "a position")?;
+        let position = match &asked.dice {
+            Some(dice) => format!("{} {dice}", position.trim()),
+            None => position,
+        };
+        short(&position, "a position").map(|()| position)
     };
-    short(&position, "the position")?;
-    let shared = app.clone();
-    let found = app
-        .compute
-        .run(move || {
-            let (found, agent) = shared.shelf.agent(&asked.agent, asked.game.as_deref())?;
-            with_moves(found.room.value(&agent, &position, Instant::now() + limits::PATIENCE)?)
-        })
-        .await?;
-    Ok(Json(json!({ "position": found.position, "to_move": found.to_move, "moves": found.moves })))
+    let detail = Detail {
+        experts: asked.experts.unwrap_or(true) && asked.positions.is_none(),
+        moves: asked.count.unwrap_or(usize::MAX).max(1),
+        ..Detail::default()
+    };
+    let decide = move |found: &Found, agent: &AgentText, position: &str, until| {
+        with_moves(found.room.value(agent, position, detail, until)?)
+    };
+    match (asked.position, asked.positions) {
+        (Some(position), None) => {
+            let position = with_dice(position)?;
+            let one = move |found: &Found, agent: &AgentText| {
+                let value = decide(found, agent, &position, Instant::now() + limits::PATIENCE)?;
+                let PositionValue { position, to_move, moves, .. } = value;
+                written(&Decision { position, to_move, moves })
+            };
+            app.ask((asked.agent, asked.game), detail, one).await
+        }
+        (None, Some(positions)) => {
+            few(&positions)?;
+            let positions = positions.into_iter().map(with_dice).collect::<Result<Vec<_>, _>>()?;
+            let shared = app.clone();
+            let all = move || {
+                let (found, agent) = shared.shelf.agent(&asked.agent, asked.game.as_deref())?;
+                let mut class_names = Vec::new();
+                let decisions = in_time(&positions, |text, until| {
+                    let mut value = decide(&found, &agent, text, until)?;
+                    class_names = std::mem::take(&mut value.classes);
+                    Ok(Short::of(value))
+                })?;
+                written(&Decisions { class_names, decisions })
+            };
+            app.compute.run(all).await
+        }
+        _ => Err(Fault::request("give a `position`, or `positions`")),
+    }
+}
+
+/// The moves of several positions.
+#[derive(Serialize)]
+struct Decisions {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    class_names: Vec<String>,
+    decisions: Vec<Short>,
+}
+
+fn few(positions: &[String]) -> Result<(), Fault> {
+    let most = limits::POSITIONS;
+    match positions.len() <= most {
+        true => Ok(()),
+        false => Err(Fault::request(format!("at most {most} positions fit into one request"))),
+    }
+}
+
+/// What is found for each text, before patience ends.
+fn in_time<T>(
+    texts: &[String],
+    mut find: impl FnMut(&str, Instant) -> Result<T, Fault>,
+) -> Result<Vec<T>, Fault> {
+    let until = Instant::now() + limits::PATIENCE;
+    let one = |text: &String| {
+        let found = find(text, until)?;
+        match Instant::now() < until {
+            true => Ok(found),
+            false => {
+                Err(Fault::busy("so many positions take too long: ask for fewer, or look less far ahead"))
+            }
+        }
+    };
+    texts.iter().map(one).collect()
 }
 
 /// Refuses positions in which nobody is to move.

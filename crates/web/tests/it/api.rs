@@ -3,6 +3,7 @@
 use crate::client::{Server, options, published};
 use adept_arena::{inspect, open};
 use adept_builtin::backgammon::Backgammon;
+use adept_web::ServeOptions;
 use serde_json::{Value, json};
 
 const OPENING: &str = "24:2 13:5 8:3 6:5/24:2 13:5 8:3 6:5 31";
@@ -35,10 +36,11 @@ fn values_are_those_of_the_library() {
     let game = Backgammon::default();
     let (mut bound, _) = open::open(&game, &published().join("backgammon/small-88-24"), false).unwrap();
     let at = inspect::read(&game, &[OPENING]).unwrap().pop().unwrap();
-    let wanted = json!(inspect::inspect(&game, &mut bound, &at, OPENING.into(), false).unwrap());
-    let found = server.done("/evaluate", &json!({ "agent": "small-88-24", "positions": [OPENING, OPENING] }));
+    let wanted =
+        inspect::inspect(&game, &mut bound, &at, OPENING.into(), inspect::Detail::default()).unwrap();
     // Text of 32-bit numbers reads as 64-bit ones.
-    let wanted: Value = serde_json::from_str(&wanted.to_string()).unwrap();
+    let wanted: Value = serde_json::from_str(&serde_json::to_string(&wanted).unwrap()).unwrap();
+    let found = server.done("/evaluate", &json!({ "agent": "small-88-24", "positions": [OPENING, OPENING] }));
     assert_eq!(found["values"], json!([wanted, wanted]));
     let with_dice = json!({ "agent": "small-88-24", "position": "4HPwATDgc/ABMA", "dice": "31" });
     let moves = server.done("/moves", &with_dice);
@@ -190,7 +192,7 @@ fn the_document_names_all_that_is_there() {
     let server = Server::start();
     let (_, document) = server.get("/openapi.json");
     let paths: Vec<&String> = document["paths"].as_object().unwrap().keys().collect();
-    assert_eq!(paths.len(), 17, "{paths:?}");
+    assert_eq!(paths.len(), 20, "{paths:?}");
     for path in paths {
         let asked = path.replace("{id}", "nothing");
         let (status, answer) = server.ask_with("GET", &asked, &[], "");
@@ -206,4 +208,162 @@ fn opponents_that_choose_by_chance_explain_themselves() {
         let hints = server.get(&format!("/plays/{}/hints", play["id"].as_str().unwrap())).1;
         assert!(hints["value"].is_object() || hints["text"].is_string(), "{opponent}: {hints}");
     }
+}
+
+#[test]
+fn many_positions_are_decided_at_a_time() {
+    let server = Server::start();
+    let one = server.done("/moves", &json!({ "agent": "small-88-24", "position": OPENING }));
+    let asked = json!({ "agent": "small-88-24", "positions": [OPENING, "4HPwATDgc/ABMA 31"], "count": 2 });
+    let decisions = server.done("/moves", &asked)["decisions"].as_array().unwrap().clone();
+    assert_eq!(decisions.len(), 2);
+    for decision in decisions {
+        assert_eq!(decision["moves"].as_array().unwrap().len(), 2);
+        for (short, told) in
+            decision["moves"].as_array().unwrap().iter().zip(one["moves"].as_array().unwrap())
+        {
+            for key in ["move", "afterstate", "value", "equity", "outcomes"] {
+                assert_eq!(short[key], told[key]);
+            }
+        }
+    }
+    // Gates are told for one position, if they are wanted.
+    let cells = json!({ "agent": "pips-256-16x32", "position": OPENING });
+    let with = server.done("/moves", &cells);
+    assert_eq!(with["moves"][0]["gates"].as_array().unwrap().len(), 16);
+    let without = json!({ "agent": "pips-256-16x32", "position": OPENING, "experts": false });
+    let without = server.done("/moves", &without);
+    assert_eq!(without["moves"][0]["gates"], Value::Null);
+    let value = |moves: &Value| moves["moves"][0]["value"].as_f64().unwrap();
+    assert!((value(&with) - value(&without)).abs() < 1e-6);
+    let both = json!({ "agent": "small-88-24", "position": OPENING, "positions": [OPENING] });
+    assert_eq!(server.post("/moves", &both).0, 400);
+    let many = json!({ "agent": "small-88-24", "positions": vec![OPENING; 257] });
+    assert_eq!(server.post("/moves", &many).0, 400);
+}
+
+#[test]
+fn learned_cells_have_a_map() {
+    let server = Server::start();
+    let (_, agents) = server.get("/agents?game=backgammon");
+    let with_cells = |agent: &&Value| agent["cells"] == true;
+    let ids: Vec<&Value> = agents["agents"].as_array().unwrap().iter().filter(with_cells).collect();
+    assert_eq!((ids.len(), &ids[0]["id"]), (1, &json!("pips-256-16x32")));
+    let map = &server.get("/agents/pips-256-16x32/cells").1["maps"][0];
+    let (down, across) = (map["cells"].as_array().unwrap().len(), map["cells"][0].as_array().unwrap().len());
+    assert_eq!((&map["experts"], &map["channels"]), (&json!(16), &json!(["pips_own", "pips_opponent"])));
+    let found = server.done("/moves", &json!({ "agent": "pips-256-16x32", "position": OPENING }));
+    for candidate in found["moves"].as_array().unwrap() {
+        let cell: Vec<usize> = serde_json::from_value(candidate["cell"].clone()).unwrap();
+        assert!(cell[0] < down && cell[1] < across);
+        let expert = map["cells"][cell[0]][cell[1]].as_u64().unwrap() as usize;
+        assert_eq!(candidate["gates"][expert], 1.0, "{candidate}");
+    }
+    assert_eq!(server.get("/agents/small-88-24/cells").0, 404);
+    assert_eq!(server.get("/agents/%2Fetc%2Fpasswd/cells").0, 404);
+}
+
+#[test]
+fn games_without_chance_are_judged_exactly() {
+    let server = Server::start();
+    let begin = json!({ "game": "tictactoe", "opponent": "minimax", "seat": 1, "seed": 2 });
+    let mut play = server.done("/plays", &begin);
+    let path = format!("/plays/{}", play["id"].as_str().unwrap());
+    while play["over"] == false {
+        play = server.done(&format!("{path}/moves"), &json!({ "move": play["moves"][0]["move"] }));
+    }
+    let (status, analysis) = server.get(&format!("{path}/analysis"));
+    assert_eq!((status, &analysis["by"], &analysis["exact"]), (200, &json!("minimax"), &json!(true)));
+    assert_eq!(analysis["players"][1]["loss"], 0.0);
+    let lost = analysis["players"][0]["loss"].as_f64().unwrap();
+    assert!((-lost - play["outcome"]["utility"].as_f64().unwrap()).abs() < 1e-6, "{analysis}");
+}
+
+#[test]
+fn runs_learn_here_and_are_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::with(ServeOptions { runs: folder.path().into(), train: true, ..options() });
+    let (_, starters) = server.get("/starters");
+    assert_eq!(starters["may_train"], true);
+    let all = starters["starters"].as_array().unwrap();
+    let own = all.iter().find(|s| s["game"] == "tictactoe" && s["method"] == "td").unwrap();
+    assert_eq!((&own["key"], &own["learns"]), (&json!("learn.td.games"), &json!(400_000)));
+
+    let run =
+        |settings: Value| json!({ "game": "tictactoe", "method": "td", "seed": 3, "settings": settings });
+    let with_key = |settings: Value| {
+        let mut body = run(settings);
+        body["key"] = "a".into();
+        body
+    };
+    let quick = json!({ "learn.td.games": 2000, "evaluate.every": 500, "architecture.mlp.hidden": [4] });
+    let (status, begun) = server.post("/runs", &with_key(quick.clone()));
+    assert_eq!((status, &begun["id"]), (202, &json!("my-tictactoe-td-3")));
+    // A request that is repeated after a lost answer begins no second run.
+    assert_eq!(server.post("/runs", &with_key(quick)).1, begun);
+    let look = |id: &str| server.get(&format!("/runs/{id}")).1;
+    let wait = |id: &str, state: &str| {
+        for _ in 0..600 {
+            let found = look(id);
+            if found["here"] == false && found["status"] == state {
+                return found;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        panic!("{id} is not {state}: {}", look(id));
+    };
+    let done = wait("my-tictactoe-td-3", "finished");
+    assert_eq!(done["curve"].as_array().unwrap().len(), 4);
+    assert_eq!(done["group"], "my-tictactoe-td");
+    assert!(done["config"].as_str().unwrap().contains("hidden = [4]"), "{}", done["config"]);
+    // It plays at once.
+    let play = json!({ "game": "tictactoe", "opponent": "my-tictactoe-td-3", "seat": 1, "seed": 1 });
+    assert_eq!(server.post("/plays", &play).0, 201);
+
+    let (_, long) = server.post("/runs", &run(json!({ "learn.td.games": 100_000_000 })));
+    assert_eq!(long["id"], "my-tictactoe-td.2-3");
+    let id = long["id"].as_str().unwrap();
+    assert_eq!(server.post(&format!("/runs/{id}/resume"), &json!({})).0, 503);
+    assert_eq!(server.post(&format!("/runs/{id}/stop"), &json!({})).0, 202);
+    let stopped = wait(id, "stopped");
+    assert_eq!(stopped["can_resume"], true);
+    assert_eq!(server.post(&format!("/runs/{id}/resume"), &json!({})).0, 202);
+    assert_eq!(server.post(&format!("/runs/{id}/stop"), &json!({})).0, 202);
+    wait(id, "stopped");
+
+    for (settings, part) in [
+        (json!({ "game.encoder": 1 }), "settings here"),
+        (json!({ "learn.td.against": "file:/etc/passwd" }), "settings here"),
+        (json!({ "learn.td.games": { "a": 1 } }), "settings here"),
+        (json!({ "learn.td.games=1\nabout": 1 }), "settings here"),
+        (json!({ "learn.td.games": -4 }), "games"),
+        (json!({ "learn.speed": 1 }), "settings here"),
+        (json!({ "learn.td.workers": 1000 }), "settings here"),
+        (json!({ "architecture.mlp.speed": 1 }), "speed"),
+        (json!({ "architecture.mlp.hidden": [1_000_000] }), "settings here"),
+        (json!({ "architecture.mlp.hidden": [2000, 2000, 2000] }), "product"),
+        (json!({ "learn.td.games": 1_000_000, "evaluate.every": 1 }), "measurements"),
+    ] {
+        let (status, refused) = server.post("/runs", &run(settings));
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!((400..500).contains(&status) && message.contains(part), "{status}: {message}");
+    }
+    let seed = json!({ "game": "tictactoe", "seed": u64::MAX });
+    assert_eq!(server.post("/runs", &seed).0, 422);
+    let file = json!({ "game": "file:/etc/passwd" });
+    assert_eq!(server.post("/runs", &file).0, 404);
+    assert_eq!(server.post("/runs/..%2F..%2Fetc/stop", &json!({})).0, 404);
+    // One that learns is saved when the server stops.
+    server.post(&format!("/runs/{id}/resume"), &json!({}));
+    drop(server);
+    let runs = adept_trainer::run::list_runs(folder.path()).unwrap();
+    assert_eq!(runs.iter().map(|run| &*run.status).collect::<Vec<_>>(), ["finished", "stopped"]);
+}
+
+#[test]
+fn a_server_may_not_train() {
+    let server = Server::start();
+    assert_eq!(server.get("/starters").1["may_train"], false);
+    let (status, refused) = server.post("/runs", &json!({ "game": "tictactoe" }));
+    assert_eq!((status, &refused["error"]["kind"]), (403, &json!("forbidden")));
 }

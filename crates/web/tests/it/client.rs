@@ -35,6 +35,7 @@ pub(crate) fn options() -> ServeOptions {
         agents: Vec::new(),
         published: published().into(),
         runs: "missing".into(),
+        train: false,
         extras: Vec::new(),
     }
 }

@@ -1,0 +1,362 @@
+//! Runs that learn in this server: started from a game's starter config, stopped, and gone on with.
+
+use crate::fault::Fault;
+use crate::limits;
+use crate::shelf::Shelf;
+use adept_lab::template::{METHODS, template};
+use adept_lab::{AnyGame, Catalogue};
+use adept_trainer::config::{Config, ConfigError, Source, parse};
+use adept_trainer::run::{Cancel, Silent, TrainOptions};
+use axum::http::StatusCode;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A starter config.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Starter {
+    game: String,
+    method: &'static str,
+    text: String,
+    /// The key of its length.
+    key: String,
+    /// Its length in games or samples.
+    learns: u64,
+}
+
+/// A run that was begun here.
+struct Going {
+    cancel: Cancel,
+    name: String,
+    seed: u64,
+    is_over: bool,
+    failed: Option<String>,
+}
+
+/// The runs of this server, by their folders.
+pub(crate) struct Training {
+    /// The folder of runs.
+    pub(crate) runs: PathBuf,
+    /// Whether requests may begin runs and stop them.
+    pub(crate) is_open: bool,
+    all: Mutex<BTreeMap<PathBuf, Going>>,
+    has_ended: AtomicBool,
+    /// The keys of the last requests, with their runs: a client repeats a request if the answer is lost.
+    keys: Mutex<VecDeque<(String, PathBuf)>>,
+    starters: Mutex<Option<Vec<Starter>>>,
+}
+
+/// Settings of a request: numbers, booleans and lists of these, so that none names a file.
+pub(crate) type Settings = BTreeMap<String, Value>;
+
+/// Keys of the length of a run, by method.
+const LENGTHS: [&str; 3] = ["games", "samples", "iterations"];
+/// Keys of other settings.
+const OTHERS: [&str; 5] = ["learn.rate", "learn.rate.from", "learn.rate.to", "learn.batch", "evaluate.every"];
+
+fn fault_of(error: &ConfigError) -> Fault {
+    Fault::new(StatusCode::UNPROCESSABLE_ENTITY, "config", error.to_string())
+}
+
+/// `KEY=VALUE`, as commands take it.
+fn setting((key, value): (&String, &Value)) -> Result<String, Fault> {
+    let is_of_network = key.starts_with("architecture.");
+    let method = key.strip_prefix("learn.").and_then(|rest| rest.split_once('.'));
+    let is_of_method = method
+        .is_some_and(|(name, rest)| METHODS.contains(&name) && (LENGTHS.contains(&rest) || rest == "lambda"));
+    let is_open = is_of_network || is_of_method || OTHERS.contains(&&**key);
+    let is_key = key.len() <= 100 && key.bytes().all(|b| b.is_ascii_alphanumeric() || b"._".contains(&b));
+    // Networks that learn within a person's patience.
+    let is_limited = is_of_network || key == "learn.batch";
+    let is_plain = |value: &Value| match value.as_f64() {
+        Some(number) => !is_limited || number <= limits::UNITS as f64,
+        None => value.is_boolean(),
+    };
+    let fits = match value {
+        Value::Array(all) => all.len() <= limits::LAYERS && all.iter().all(is_plain),
+        value => is_plain(value),
+    };
+    match is_open && is_key && fits {
+        true => Ok(format!("{key}={value}")),
+        false => Err(Fault::request(format!(
+            "`{}`: settings here are the length of a run, {}, and keys of `architecture`, with a number up to {}, true or false, or \
+             a list of up to {} of these",
+            key.chars().take(80).collect::<String>(),
+            OTHERS.map(|key| format!("`{key}`")).join(", "),
+            limits::UNITS,
+            limits::LAYERS
+        ))),
+    }
+}
+
+/// The product of the whole numbers in settings of the network: a measure of its size.
+fn size(settings: &Settings) -> f64 {
+    let numbers =
+        settings.iter().filter(|(key, _)| key.starts_with("architecture.")).flat_map(|(_, value)| {
+            let one = [value.clone()];
+            value.as_array().cloned().unwrap_or_else(|| one.into())
+        });
+    numbers.filter_map(|number| Some(number.as_u64()? as f64)).filter(|number| *number > 1.0).product()
+}
+
+/// The config of a game's starter, with the key of its length.
+fn starter(games: &dyn Catalogue, game: &str, method: &'static str) -> Option<Starter> {
+    let text = template(game, Some(method), games).ok()?;
+    let config = parse(&source(&text, Vec::new()), games).ok()?;
+    let table: toml::Table = text.parse().ok()?;
+    let of_method = table.get("learn")?.get(method)?.as_table()?;
+    let (key, learns) = LENGTHS
+        .iter()
+        .find_map(|key| Some((format!("learn.{method}.{key}"), of_method.get(*key)?.as_integer()?)))?;
+    Some(Starter { game: config.game.rules, method, text, key, learns: learns.unsigned_abs() })
+}
+
+fn source(text: &str, set: Vec<String>) -> Source {
+    Source { file: "starter".into(), text: text.into(), set }
+}
+
+impl Training {
+    pub(crate) fn new(runs: PathBuf, is_open: bool) -> Self {
+        Self {
+            runs,
+            is_open,
+            all: Mutex::default(),
+            has_ended: AtomicBool::new(false),
+            keys: Mutex::default(),
+            starters: Mutex::default(),
+        }
+    }
+
+    /// The name of a run in requests: its folder within the folder of runs.
+    pub(crate) fn id_of(&self, run: &Path) -> String {
+        let inside = run.strip_prefix(&self.runs).unwrap_or(run);
+        inside.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Going>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The starter configs of all games.
+    pub(crate) fn starters(&self, shelf: &Shelf) -> Result<Vec<Starter>, Fault> {
+        let mut known = self.starters.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &*known {
+            return Ok(known.clone());
+        }
+        let found = shelf.with_games(|games| {
+            let all = games.names().into_iter().flat_map(|game| {
+                METHODS.iter().filter_map(move |method| starter(games, &game, method)).collect::<Vec<_>>()
+            });
+            all.collect::<Vec<Starter>>()
+        })?;
+        *known = Some(found.clone());
+        Ok(found)
+    }
+
+    /// Whether a run is being learned here, and why it failed here.
+    pub(crate) fn look(&self, folder: &Path) -> (bool, Option<String>) {
+        self.all().get(folder).map_or((false, None), |going| (!going.is_over, going.failed.clone()))
+    }
+
+    /// The runs that have no folder yet, and those that failed before they had one: their folders, names and seeds.
+    pub(crate) fn unseen(&self) -> Vec<(PathBuf, String, u64)> {
+        let all = self.all();
+        let unseen = all.iter().filter(|(folder, going)| {
+            (!going.is_over || going.failed.is_some()) && !folder.join("run.json").exists()
+        });
+        unseen.map(|(folder, going)| (folder.clone(), going.name.clone(), going.seed)).collect()
+    }
+
+    /// Asks a run to save and stop.
+    pub(crate) fn stop(&self, folder: &Path) -> Result<(), Fault> {
+        match self.all().get(folder) {
+            Some(going) if !going.is_over => {
+                going.cancel.cancel();
+                Ok(())
+            }
+            _ => Err(Fault::missing("this run does not learn in this server")),
+        }
+    }
+
+    /// Asks all runs to save and stop.
+    pub(crate) fn stop_all(&self) {
+        let all = self.all();
+        self.has_ended.store(true, Ordering::Relaxed);
+        all.values().for_each(|going| going.cancel.cancel());
+    }
+
+    /// Whether a run is still being learned or saved.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.all().values().any(|going| !going.is_over)
+    }
+
+    /// Begins a run in a new folder below `runs`, which is returned.
+    pub(crate) fn start(
+        self: &Arc<Self>,
+        shelf: &Arc<Shelf>,
+        (game, method): (&str, Option<&str>),
+        (seed, key, settings): (u64, Option<&str>, &Settings),
+    ) -> Result<PathBuf, Fault> {
+        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, folder)) = keys.iter().find(|(known, _)| Some(&**known) == key) {
+            return Ok(folder.clone());
+        }
+        if key.is_some_and(|key| key.len() > limits::KEY) {
+            return Err(Fault::request(format!("`key` is longer than {} bytes", limits::KEY)));
+        }
+        let mut set = settings.iter().map(setting).collect::<Result<Vec<String>, Fault>>()?;
+        if set.len() > limits::SETTINGS || size(settings) > limits::SIZE {
+            return Err(Fault::request(format!(
+                "at most {} settings, and networks whose numbers of units and experts have a product of at most {}",
+                limits::SETTINGS,
+                limits::SIZE
+            )));
+        }
+        set.push(format!("seed={seed}"));
+        // Only games of the shelf: no name of a rule file comes from outside.
+        let name = shelf.find(game)?.info.name.clone();
+        let method = match method {
+            None => None,
+            Some(wanted) => match METHODS.iter().find(|known| **known == wanted) {
+                Some(known) => Some(*known),
+                None => {
+                    return Err(Fault::request(format!(
+                        "no such method: choose one of {}",
+                        METHODS.join(", ")
+                    )));
+                }
+            },
+        };
+        let (game, config) = shelf.with_games(move |games| -> Result<_, Fault> {
+            let text = template(&name, method, games)?;
+            let config = parse(&source(&text, set), games).map_err(|error| fault_of(&error))?;
+            Ok((games.find(&config.game.rules)?, config))
+        })??;
+        let most = limits::MEASUREMENTS;
+        if config.evaluate.every.is_some_and(|every| config.learn.length() / every.max(1) > most) {
+            return Err(Fault::request(format!("at most {most} measurements: make `evaluate.every` larger")));
+        }
+        let folder = self
+            .free_folder(&config.name, seed)
+            .ok_or_else(|| Fault::busy("too many runs have this name: remove some"))?;
+        self.begin(shelf, (game, config), folder.clone(), false)?;
+        if let Some(key) = key {
+            keys.push_back((key.into(), folder.clone()));
+            if keys.len() > limits::KEYS {
+                keys.pop_front();
+            }
+        }
+        Ok(folder)
+    }
+
+    /// Goes on with an unfinished run.
+    pub(crate) fn resume(self: &Arc<Self>, shelf: &Arc<Shelf>, folder: &Path) -> Result<(), Fault> {
+        if self.look(folder).0 {
+            return Err(Fault::busy("this run is learning already"));
+        }
+        let path = folder.join("config.toml");
+        let text = adept_ground::limits::read_text(&path, adept_ground::limits::CONFIG_BYTES)
+            .map_err(|error| Fault::missing(format!("the config of this run: {error}")))?;
+        let file = path.display().to_string();
+        let found = shelf.with_games(move |games| -> Result<_, Fault> {
+            let source = Source { file, text, set: Vec::new() };
+            let config = parse(&source, games).map_err(|error| fault_of(&error))?;
+            Ok((games.find(&config.game.rules)?, config))
+        })??;
+        self.begin(shelf, found, folder.to_path_buf(), true)
+    }
+
+    /// Learns on a thread of its own.
+    fn begin(
+        self: &Arc<Self>,
+        shelf: &Arc<Shelf>,
+        (game, config): (Arc<dyn AnyGame>, Config),
+        folder: PathBuf,
+        resume: bool,
+    ) -> Result<(), Fault> {
+        if !self.is_open {
+            return Err(Fault::new(
+                StatusCode::FORBIDDEN,
+                "forbidden",
+                "this server does not train: start it with --train",
+            ));
+        }
+        let cancel = Cancel::default();
+        {
+            let mut all = self.all();
+            if self.has_ended.load(Ordering::Relaxed) {
+                return Err(Fault::busy("the server is stopping"));
+            }
+            if all.values().filter(|going| !going.is_over).count() >= limits::LEARNING {
+                return Err(Fault::busy(format!(
+                    "{} runs are learning, and that is the limit here: stop one",
+                    limits::LEARNING
+                )));
+            }
+            if all.get(&folder).is_some_and(|going| !going.is_over) {
+                return Err(Fault::busy("this run is learning already"));
+            }
+            let (name, seed) = (config.name.clone(), config.seed);
+            let going = Going { cancel: cancel.clone(), name, seed, is_over: false, failed: None };
+            all.insert(folder.clone(), going);
+        }
+        let (training, shelf, place) = (self.clone(), shelf.clone(), folder.clone());
+        let id = self.id_of(&folder);
+        let learn = move || {
+            let options =
+                TrainOptions { out: Some(place.clone()), resume, threads: 1, ..TrainOptions::default() };
+            let done = Over { training: &training, folder: &place };
+            let found = game.train(&config, config.seed, &options, &Silent, &cancel);
+            match found {
+                Ok((_, record)) if record.finished => shelf.add_run(id, &place),
+                Ok(_) => {}
+                Err(error) => done.fail(error.to_string()),
+            }
+        };
+        let thread = std::thread::Builder::new().name("learning".into()).spawn(learn);
+        thread.map(drop).map_err(|error| {
+            self.all().remove(&folder);
+            Fault::busy(format!("no thread for it: {error}"))
+        })
+    }
+}
+
+impl Training {
+    /// A folder that does not exist: `NAME-SEED`, or with a number behind the name.
+    fn free_folder(&self, name: &str, seed: u64) -> Option<PathBuf> {
+        let names =
+            std::iter::once(format!("{name}-{seed}")).chain((2..1000).map(|n| format!("{name}.{n}-{seed}")));
+        let all = self.all();
+        let is_taken =
+            |folder: &PathBuf| folder.exists() || all.get(folder).is_some_and(|going| !going.is_over);
+        names.map(|name| self.runs.join(name)).find(|folder| !is_taken(folder))
+    }
+}
+
+/// Says that a run has ended, however it did.
+struct Over<'a> {
+    training: &'a Training,
+    folder: &'a Path,
+}
+
+impl Over<'_> {
+    fn fail(&self, why: String) {
+        if let Some(going) = self.training.all().get_mut(self.folder) {
+            going.failed = Some(why);
+        }
+    }
+}
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.fail("a fault of the program".into());
+        }
+        if let Some(going) = self.training.all().get_mut(self.folder) {
+            going.is_over = true;
+        }
+    }
+}
