@@ -1,4 +1,4 @@
-// Plays every game to its end: with the mouse, then with keys alone.
+// Plays every game to its end: with the mouse, then with keys alone; and drags checkers.
 
 import { base, check, finish, launch, open } from './browser.mjs';
 
@@ -32,7 +32,7 @@ class Player {
   }
 
   async press(target, key) {
-    if (this.how === 'mouse') return target.click();
+    if (this.how !== 'keys') return target.click();
     await target.focus();
     return this.page.keyboard.press(key);
   }
@@ -44,8 +44,32 @@ class Player {
     return count > 0;
   }
 
+  /** Drags a checker to a place where it can go: at first away from the board, then on; false if none can move. */
+  async dragChecker() {
+    const { page } = this;
+    const checkers = page.locator('.checker.is-movable');
+    const count = await checkers.count();
+    if (count === 0) return false;
+    const middle = async (target) => {
+      const { x, y, width, height } = await target.boundingBox();
+      return [x + width / 2, y + height / 2];
+    };
+    await page.mouse.move(...(await middle(checkers.nth(this.pick(count)))));
+    await page.mouse.down();
+    await page.mouse.move(5, 5, { steps: 3 });
+    check('a dragged checker is drawn', (await page.locator('.dragged').count()) === 1);
+    const places = page.locator('.place.target');
+    await page.mouse.move(...(await middle(places.nth(this.pick(await places.count())).locator('.landing'))), { steps: 3 });
+    await page.mouse.up();
+    return true;
+  }
+
   /** Moves checkers step by step, with second thoughts, until the move can be confirmed. */
   async moveCheckers(confirm) {
+    if (this.how === 'drag') {
+      while (!(await confirm.isEnabled()) && (await this.dragChecker()));
+      return this.press(confirm, 'Enter');
+    }
     for (let n = 0; n < 30 && !(await confirm.isEnabled()); n += 1) {
       if (!(await this.pressOne(this.page.locator('.place.source.can'), ' '))) break;
       if (this.pick(5) === 0) {
@@ -55,7 +79,7 @@ class Player {
       await this.pressOne(this.page.locator('.place.target'), 'Enter');
       if (this.pick(6) === 0) await this.press(this.page.locator('[data-key=undo-step]'), 'Enter');
     }
-    await this.press(confirm, 'Enter');
+    return this.press(confirm, 'Enter');
   }
 
   /** Makes a bid; false if these parts are none. */
@@ -123,8 +147,9 @@ async function play(page, how, named) {
 }
 
 const browser = await launch();
-for (const how of ['mouse', 'keys']) {
+for (const how of ['mouse', 'keys', 'drag']) {
   const page = await open(await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' }));
-  for (const named of GAMES) await play(page, how, named);
+  const games = how === 'drag' ? GAMES.filter(([game]) => /^(bearoff|hypergammon)$/.test(game)) : GAMES;
+  for (const named of games) await play(page, how, named);
 }
 await finish(browser, 'games to their ends');

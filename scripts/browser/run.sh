@@ -20,7 +20,15 @@ mkdir -p "$work"
 cp scripts/browser/*.mjs scripts/browser/package.json "$work"
 npm install --prefix "$work" --no-audit --no-fund --no-package-lock --silent
 
-"$adept" serve http --listen 127.0.0.1:0 > "$work/server.txt" 2>&1 &
+# Keep test runs out of this folder.
+served=$work/served
+rm -rf "$served"
+mkdir -p "$served/checkpoints"
+for game in checkpoints/*/; do
+  [ "$game" = checkpoints/runs/ ] || ln -s "$PWD/${game%/}" "$served/checkpoints/"
+done
+adept=$(realpath "$adept")
+(cd "$served" && exec "$adept" serve http --listen 127.0.0.1:0) > "$work/server.txt" 2>&1 &
 server=$!
 trap 'kill "$server" 2> /dev/null || true' EXIT
 for _ in $(seq 100); do
@@ -31,6 +39,6 @@ done
 [ -n "$address" ] || { cat "$work/server.txt" >&2; exit 1; }
 
 export ADEPT_URL=http://$address
-for script in games views faults; do
+for script in games training views faults; do
   node "$work/$script.mjs"
 done

@@ -18,7 +18,7 @@ const PLAYS = [
 
 /** The places of all views in the address, with their names. */
 async function views() {
-  const all = [['', 'start'], ['new/backgammon', 'new'], ['position/backgammon', 'position'], ['runs', 'runs'], ['play/none', 'gone']];
+  const all = [['', 'start'], ['new/backgammon', 'new'], ['position/backgammon', 'position'], ['runs', 'runs'], ['api', 'api'], ['play/none', 'gone']];
   for (const [game, opponent, seat] of PLAYS) {
     const { id } = await post('/plays', { game, opponent, seat, seed: 5 });
     all.push([`play/${id}`, game]);

@@ -97,7 +97,7 @@ function figures({ main: most, recorded, measured }) {
   return panel(
     'Figures',
     several && h('p', { class: 'quiet' }, 'Mean ± standard deviation over seeds.'),
-    most.length > 0 && table('Main figures', heads, most.map(({ name, cells }) => [name, ...shown(cells)]), (i) => most[i].reference && { class: 'references' }),
+    most.length > 0 && table('Main figures', heads, most.map(({ name, cells, reference }) => [name, ...(reference ? cells.map((sample) => spread(sample)) : shown(cells))]), (i) => most[i].reference && { class: 'references' }),
     measured.length > 0 && [h('h3', null, 'Measured for this report'), table('Measured figures', heads, rows(measured))],
     recorded.length > 0 && h('details', { open: most.length === 0 }, h('summary', null, 'All figures of the last measurement'), table('Recorded figures', heads, rows(recorded))),
   );

@@ -1,0 +1,91 @@
+// Starts training runs, stops them and goes on with them, plays against one, and reads the page of the API. The server needs `--train`.
+
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { base, check, finish, launch, open } from './browser.mjs';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+const browser = await launch();
+const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce', bypassCSP: true });
+const page = await open(context);
+
+async function checkAxe(name) {
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() => window.axe.run());
+  for (const found of violations) check(`${name}: axe`, false, `${found.id} ${found.nodes[0].html.slice(0, 160)}`);
+}
+
+/** Opens the form if it is closed, and fills it for tic-tac-toe. */
+async function fill(games, seed, units = '10') {
+  if (!(await page.isVisible('form'))) await page.click('summary:has-text("Start a run")');
+  await page.selectOption('form select >> nth=0', 'tictactoe');
+  await page.selectOption('form select >> nth=1', 'td');
+  await page.fill('[name="learn.td.games"]', String(games));
+  await page.fill('[name="evaluate.every"]', '500');
+  await page.fill('[name="architecture.mlp.hidden"]', units);
+  await page.fill('[name=seed]', String(seed));
+}
+
+/** Starts a run; returns its name. */
+async function start(games, seed) {
+  const answer = page.waitForResponse((response) => response.request().method() === 'POST' && response.url().endsWith('/runs'));
+  await fill(games, seed);
+  await page.click('text=Start the run');
+  return (await (await answer).json()).id;
+}
+
+const row = (id) => page.locator('.runs tbody tr', { has: page.getByLabel(id, { exact: true }) });
+const becomes = (id, state) => row(id).locator('.state', { hasText: state }).waitFor({ timeout: 60_000 });
+const press = (id, text) => row(id).getByRole('button', { name: text }).click();
+
+await page.goto(`${base}/#/runs`);
+await page.waitForSelector('summary:has-text("Start a run")');
+
+// What the server refuses is said beside the form.
+const seed = Date.now() % 1e9;
+await fill(2000, seed, '0');
+await page.click('text=Start the run');
+await page.waitForSelector('form .fault:not(:empty)');
+await checkAxe('the form');
+
+// A short run, from its start to a game against it.
+const short = await start(2000, seed);
+await becomes(short, 'finished');
+await page.waitForSelector('.chart .line');
+check('it is chosen', page.url().includes(encodeURIComponent(short)));
+await checkAxe('a run');
+
+// A long one that is stopped, goes on, and is stopped again.
+const long = await start(50_000_000, seed + 1);
+await becomes(long, 'running');
+await press(long, 'Stop');
+await becomes(long, 'stopped');
+const before = await row(long).textContent();
+await press(long, 'Go on');
+await becomes(long, 'running');
+await press(long, 'Stop');
+await becomes(long, 'stopped');
+check('it has gone on', (await row(long).textContent()) !== before, before);
+
+// The mean of both seeds.
+await page.getByLabel('Mean of seeds').check();
+await page.waitForSelector('.legend li:only-child:has-text("mean of 2 seeds")');
+
+// The page of the API.
+await page.goto(`${base}/#/api`);
+await page.waitForSelector('h1:has-text("HTTP API")');
+for (const summary of await page.locator('summary').all()) await summary.click();
+check('runs can be begun by curl', (await page.locator('pre').allTextContents()).some((text) => text.includes('/api/v1/runs') && text.includes('-d ')));
+await checkAxe('the API');
+await page.locator('.example button').first().click();
+await page.waitForSelector('#message:not([hidden])');
+
+// A game against the network of the short run.
+await page.goto(`${base}/#/runs?run=${encodeURIComponent(short)}`);
+await page.click('text=Play against it');
+await page.waitForSelector('form.begin');
+check('it is the opponent', await page.isChecked(`input[name=opponent][value="${short}"]`));
+await page.click('form.begin [type=submit]');
+await page.waitForSelector('.play .board > *');
+await finish(browser, 'training');
