@@ -322,7 +322,7 @@ struct Room<G: Kit> {
 /// An opened agent.
 enum Desk<G: Kit> {
     /// A checkpoint that plays in its own way: a copy for each thread.
-    Model { pool: Pool<G>, is_small: bool, has_parts: bool },
+    Model { pool: Box<Pool<G>>, is_small: bool, has_parts: bool },
     /// The best of what a search finds, for one thread at a time.
     Search(Mutex<AnySearch<G>>),
     /// Any other agent, for one thread at a time.
@@ -405,7 +405,7 @@ impl<G: Kit> Desk<G> {
                 let (bound, _) = open::open_with(game, folder, agent.best, found.spec.tables())?;
                 let is_small = bound.learner.describe().parameters <= QUICK;
                 let has_parts = bound.learner.has_parts();
-                Self::Model { pool: Pool::new(game, bound, |bound| bound)?, is_small, has_parts }
+                Self::Model { pool: Box::new(Pool::new(game, bound, |bound| bound)?), is_small, has_parts }
             }
             None if is_search(&found) => match naming::evaluator(game, &found, agent.best)? {
                 Some(search) => Self::Search(Mutex::new(search)),

@@ -103,6 +103,9 @@ pub(crate) fn find_for(games: &dyn Catalogue, questions: &Receiver<Question>, ha
 /// How often it asks whether that is so.
 const GLANCE: Duration = Duration::from_millis(50);
 
+/// Agents by the name and the game of a request.
+type Asked = HashMap<(String, Option<String>), (Found, AgentText)>;
+
 pub(crate) struct Shelf {
     finder: Finder,
     /// Names of the default rule sets.
@@ -111,7 +114,7 @@ pub(crate) struct Shelf {
     entries: Mutex<Arc<Vec<Entry>>>,
     rooms: Mutex<HashMap<String, Found>>,
     /// What requests have named before, with the game that they named.
-    asked: Mutex<HashMap<(String, Option<String>), (Found, AgentText)>>,
+    asked: Mutex<Asked>,
 }
 
 impl Shelf {
@@ -232,7 +235,7 @@ impl Shelf {
         Ok(asked.entry(key).or_insert(found).clone())
     }
 
-    fn asked(&self) -> MutexGuard<'_, HashMap<(String, Option<String>), (Found, AgentText)>> {
+    fn asked(&self) -> MutexGuard<'_, Asked> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -55,7 +55,7 @@ pub(crate) enum Start {
 }
 
 /// Starts a job. Jobs run one after another.
-#[utoipa::path(post, path = "/api/v1/jobs", request_body = Start,
+#[utoipa::path(post, path = "/api/v1/jobs", operation_id = "start_job", request_body = Start,
     responses((status = 202, description = "Its `id`", body = Value), (status = 503, description = "Too many jobs", body = Value)))]
 pub(crate) async fn start(
     State(app): Shared,
@@ -146,7 +146,7 @@ fn search(
 }
 
 /// What a job has come to.
-#[utoipa::path(get, path = "/api/v1/jobs/{id}", params(("id" = String, Path)),
+#[utoipa::path(get, path = "/api/v1/jobs/{id}", operation_id = "look_at_job", params(("id" = String, Path)),
     responses((status = 200, description = "`state`, `share`, `result`, `error`", body = Value)))]
 pub(crate) async fn look(State(app): Shared, Id(id): Id) -> Answer {
     let state = app.jobs.watch(&id)?.borrow().clone();
@@ -154,7 +154,7 @@ pub(crate) async fn look(State(app): Shared, Id(id): Id) -> Answer {
 }
 
 /// Stops a job.
-#[utoipa::path(delete, path = "/api/v1/jobs/{id}", params(("id" = String, Path)),
+#[utoipa::path(delete, path = "/api/v1/jobs/{id}", operation_id = "stop_job", params(("id" = String, Path)),
     responses((status = 200, description = "It is asked to stop", body = Value)))]
 pub(crate) async fn stop(State(app): Shared, Id(id): Id) -> Answer {
     app.jobs.stop(&id)?;
@@ -162,7 +162,7 @@ pub(crate) async fn stop(State(app): Shared, Id(id): Id) -> Answer {
 }
 
 /// What a job comes to, as server-sent events: `progress`, the last one `end`.
-#[utoipa::path(get, path = "/api/v1/jobs/{id}/events", params(("id" = String, Path)),
+#[utoipa::path(get, path = "/api/v1/jobs/{id}/events", operation_id = "job_events", params(("id" = String, Path)),
     responses((status = 200, description = "Events", content_type = "text/event-stream", body = String)))]
 pub(crate) async fn events(
     State(app): Shared,

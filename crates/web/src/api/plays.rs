@@ -35,7 +35,7 @@ fn first() -> usize {
 }
 
 /// Begins a game.
-#[utoipa::path(post, path = "/api/v1/plays", request_body = Begin,
+#[utoipa::path(post, path = "/api/v1/plays", operation_id = "begin_play", request_body = Begin,
     responses((status = 201, description = "The game as the person sees it, with its `id`", body = Value)))]
 pub(crate) async fn begin(
     State(app): Shared,
@@ -81,14 +81,14 @@ async fn with_play(
 }
 
 /// A game as the person sees it.
-#[utoipa::path(get, path = "/api/v1/plays/{id}", params(("id" = String, Path)),
+#[utoipa::path(get, path = "/api/v1/plays/{id}", operation_id = "look_at_play", params(("id" = String, Path)),
     responses((status = 200, description = "The game", body = Value), (status = 404, description = "No such game", body = Value)))]
 pub(crate) async fn look(State(app): Shared, Id(id): Id) -> Answer {
     with_play(app, id.clone(), move |_, play| Ok(with_id(&id, json!(play.view())))).await
 }
 
 /// Leaves a game, which is forgotten.
-#[utoipa::path(delete, path = "/api/v1/plays/{id}", params(("id" = String, Path)),
+#[utoipa::path(delete, path = "/api/v1/plays/{id}", operation_id = "leave_play", params(("id" = String, Path)),
     responses((status = 200, description = "It is forgotten", body = Value)))]
 pub(crate) async fn leave(State(app): Shared, Id(id): Id) -> Answer {
     app.plays.remove(&id)?;
@@ -107,7 +107,7 @@ pub(crate) struct Act {
 }
 
 /// Moves, and lets chance and the agent answer.
-#[utoipa::path(post, path = "/api/v1/plays/{id}/moves", params(("id" = String, Path)), request_body = Act,
+#[utoipa::path(post, path = "/api/v1/plays/{id}/moves", operation_id = "move_in_play", params(("id" = String, Path)), request_body = Act,
     responses((status = 200, description = "The game", body = Value), (status = 409, description = "It has gone on meanwhile", body = Value), (status = 422, description = "Not a legal move", body = Value)))]
 pub(crate) async fn act(State(app): Shared, Id(id): Id, Sent(asked): Sent<Act>) -> Answer {
     short(&asked.action, "the move")?;
@@ -127,7 +127,7 @@ pub(crate) async fn act(State(app): Shared, Id(id): Id, Sent(asked): Sent<Act>) 
 }
 
 /// Takes back the person's last move and what followed.
-#[utoipa::path(post, path = "/api/v1/plays/{id}/undo", params(("id" = String, Path)),
+#[utoipa::path(post, path = "/api/v1/plays/{id}/undo", operation_id = "undo_in_play", params(("id" = String, Path)),
     responses((status = 200, description = "The game", body = Value)))]
 pub(crate) async fn undo(State(app): Shared, Id(id): Id) -> Answer {
     with_play(app, id.clone(), move |_, play| {
@@ -146,7 +146,7 @@ pub(crate) struct Resign {
 }
 
 /// Gives up.
-#[utoipa::path(post, path = "/api/v1/plays/{id}/resign", params(("id" = String, Path)), request_body = Resign,
+#[utoipa::path(post, path = "/api/v1/plays/{id}/resign", operation_id = "resign_play", params(("id" = String, Path)), request_body = Resign,
     responses((status = 200, description = "The game, which is over", body = Value)))]
 pub(crate) async fn resign(State(app): Shared, Id(id): Id, Sent(asked): Sent<Resign>) -> Answer {
     with_play(app, id.clone(), move |_, play| {
@@ -162,7 +162,7 @@ pub(crate) struct By {
 }
 
 /// What an agent thinks of the person's moves, knowing what the person knows.
-#[utoipa::path(get, path = "/api/v1/plays/{id}/hints", params(("id" = String, Path), ("by" = Option<String>, Query, description = "An agent, by default the opponent")),
+#[utoipa::path(get, path = "/api/v1/plays/{id}/hints", operation_id = "hints_in_play", params(("id" = String, Path), ("by" = Option<String>, Query, description = "An agent, by default the opponent")),
     responses((status = 200, description = "`value` as `adept value --json`, and `text`", body = Value)))]
 pub(crate) async fn hints(State(app): Shared, Id(id): Id, Asked(asked): Asked<By>) -> Answer {
     with_play(app, id, move |app, play| {
@@ -174,7 +174,7 @@ pub(crate) async fn hints(State(app): Shared, Id(id): Id, Asked(asked): Asked<By
 }
 
 /// What each decision of a finished game lost, and the luck of each player.
-#[utoipa::path(get, path = "/api/v1/plays/{id}/analysis", params(("id" = String, Path), ("by" = Option<String>, Query, description = "An agent that has values; by default exact values if there are some, otherwise the opponent")),
+#[utoipa::path(get, path = "/api/v1/plays/{id}/analysis", operation_id = "analyse_play", params(("id" = String, Path), ("by" = Option<String>, Query, description = "An agent that has values; by default exact values if there are some, otherwise the opponent")),
     responses((status = 200, description = "`players`, `decisions` and `rolls`", body = Value)))]
 pub(crate) async fn analysis(State(app): Shared, Id(id): Id, Asked(asked): Asked<By>) -> Answer {
     with_play(app, id, move |app, play| {

@@ -53,7 +53,7 @@ fn shown(app: &App, run: &RunSummary) -> Value {
 }
 
 /// The runs under `checkpoints/runs`, as `adept runs list --json`.
-#[utoipa::path(get, path = "/api/v1/runs", responses((status = 200, description = "`runs`", body = Value)))]
+#[utoipa::path(get, path = "/api/v1/runs", operation_id = "list_runs", responses((status = 200, description = "`runs`", body = Value)))]
 pub(crate) async fn list(State(app): Shared) -> Answer {
     let shared = app.clone();
     app.compute
@@ -65,7 +65,7 @@ pub(crate) async fn list(State(app): Shared) -> Answer {
 }
 
 /// A run with its curves.
-#[utoipa::path(get, path = "/api/v1/runs/{id}", params(("id" = String, Path)),
+#[utoipa::path(get, path = "/api/v1/runs/{id}", operation_id = "look_at_run", params(("id" = String, Path)),
     responses((status = 200, description = "The run, `measure` in words, `curve` and `loss` as `[step, number]`, `shares` of experts as `[step, [share, …]]`, and its `config`", body = Value)))]
 pub(crate) async fn look(State(app): Shared, Id(id): Id) -> Answer {
     let shared = app.clone();
@@ -144,7 +144,7 @@ pub(crate) struct Start {
 }
 
 /// Starts a run from the starter config of a game. It learns until it has ended, or is stopped.
-#[utoipa::path(post, path = "/api/v1/runs", request_body = Start,
+#[utoipa::path(post, path = "/api/v1/runs", operation_id = "start_run", request_body = Start,
     responses((status = 202, description = "Its `id`", body = Value), (status = 400, description = "A setting that cannot be changed here", body = Value), (status = 422, description = "A value that does not fit", body = Value), (status = 503, description = "Too many runs", body = Value)))]
 pub(crate) async fn start(
     State(app): Shared,
@@ -171,7 +171,7 @@ enum Order {
 }
 
 /// Stops a run, which saves first (`/stop`), or goes on with one that was stopped (`/resume`).
-#[utoipa::path(post, path = "/api/v1/runs/{id}/{order}",
+#[utoipa::path(post, path = "/api/v1/runs/{id}/{order}", operation_id = "order_run",
     params(("id" = String, Path), ("order" = String, Path, description = "`stop` or `resume`")),
     responses((status = 202, description = "Its `id`", body = Value), (status = 404, description = "It does not learn here", body = Value)))]
 pub(crate) async fn order(State(app): Shared, Id(path): Id) -> Result<(StatusCode, Json<Value>), Fault> {

@@ -193,6 +193,10 @@ fn the_document_names_all_that_is_there() {
     let (_, document) = server.get("/openapi.json");
     let paths: Vec<&String> = document["paths"].as_object().unwrap().keys().collect();
     assert_eq!(paths.len(), 20, "{paths:?}");
+    let operations =
+        document["paths"].as_object().unwrap().values().flat_map(|path| path.as_object().unwrap().values());
+    let ids: Vec<&str> = operations.map(|operation| operation["operationId"].as_str().unwrap()).collect();
+    assert_eq!(ids.iter().collect::<std::collections::HashSet<_>>().len(), ids.len(), "{ids:?}");
     for path in paths {
         let asked = path.replace("{id}", "nothing");
         let (status, answer) = server.ask_with("GET", &asked, &[], "");
