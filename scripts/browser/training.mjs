@@ -22,7 +22,7 @@ async function fill(games, seed, units = '10') {
   await page.selectOption('form select >> nth=0', 'tictactoe');
   await page.selectOption('form select >> nth=1', 'td');
   await page.fill('[name="learn.td.games"]', String(games));
-  await page.fill('[name="evaluate.every"]', '500');
+  await page.fill('[name="evaluate.every"]', String(Math.max(500, games / 1000)));
   await page.fill('[name="architecture.mlp.hidden"]', units);
   await page.fill('[name=seed]', String(seed));
 }
