@@ -299,6 +299,10 @@ impl Training {
             if all.get(&folder).is_some_and(|going| !going.is_over) {
                 return Err(Fault::busy("this run is learning already"));
             }
+            // What has become of old runs is in their folders.
+            if all.len() >= limits::RUNS {
+                all.retain(|_, going| !going.is_over);
+            }
             let (name, seed) = (config.name.clone(), config.seed);
             let going = Going { cancel: cancel.clone(), name, seed, is_over: false, failed: None };
             all.insert(folder.clone(), going);
@@ -322,9 +326,7 @@ impl Training {
             Fault::busy(format!("no thread for it: {error}"))
         })
     }
-}
 
-impl Training {
     /// A folder that does not exist: `NAME-SEED`, or with a number behind the name.
     fn free_folder(&self, name: &str, seed: u64) -> Option<PathBuf> {
         let names =
