@@ -1,15 +1,20 @@
 // Starts the page: chooses the view that belongs to the address.
 
 import { takeToken } from './api.js';
-import { apiView } from './documented.js';
 import { h, put } from './dom.js';
 import { announce, watchConnection } from './frame.js';
 import { playView } from './play.js';
-import { positionView } from './position.js';
-import { runsView } from './runs.js';
 import { newView, startView } from './start.js';
 
-const VIEWS = { '': startView, new: newView, play: playView, position: positionView, runs: runsView, api: apiView };
+/** Views; those that begin no game are loaded when they are shown. */
+const VIEWS = {
+  '': startView,
+  new: newView,
+  play: playView,
+  position: async (...args) => (await import('./position.js')).positionView(...args),
+  runs: async (...args) => (await import('./runs.js')).runsView(...args),
+  api: async (...args) => (await import('./documented.js')).apiView(...args),
+};
 
 const main = document.getElementById('main');
 let leaving = null;
