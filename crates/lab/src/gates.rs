@@ -22,6 +22,8 @@ const CELL: f64 = 8.0;
 pub struct CellMap {
     /// The node, by the prefix of its tensor names; empty at the top.
     pub node: String,
+    /// All nodes that have this map, the same first.
+    pub nodes: Vec<String>,
     /// The index channels, down and across.
     pub channels: [String; 2],
     /// Number of experts.
@@ -59,7 +61,7 @@ fn collect(program: &Program, block: &Block, flat: &[f32], maps: &mut Vec<CellMa
         let Op::Route { select, branches, .. } = op else { continue };
         if let Selector::Cells(gate) = select {
             let tables = program.cells(gate, flat);
-            let name = &program.params[gate.table].name;
+            let node = program.node_of_cells(gate.table);
             let cells =
                 tables.table.chunks(tables.columns).map(|row| row.iter().map(|&e| e as usize).collect());
             let starts = |k: usize| {
@@ -68,14 +70,19 @@ fn collect(program: &Program, block: &Block, flat: &[f32], maps: &mut Vec<CellMa
                 (0..classes).map(|class| first(class).unwrap_or(tables.classes[k].len())).collect()
             };
             let map = CellMap {
-                node: name.strip_suffix("gate.table").unwrap_or(name).trim_end_matches('.').into(),
+                node: node.into(),
+                nodes: vec![node.into()],
                 channels: gate.channels.map(|c| program.channels[c].name.to_string()),
                 experts: branches.len(),
                 cells: cells.collect(),
                 starts: [starts(0), starts(1)],
             };
-            if !maps.iter().any(|other| other.cells == map.cells && other.channels == map.channels) {
-                maps.push(map);
+            let is_same = |other: &&mut CellMap| {
+                other.cells == map.cells && other.channels == map.channels && other.starts == map.starts
+            };
+            match maps.iter_mut().find(is_same) {
+                Some(other) => other.nodes.extend(map.nodes),
+                None => maps.push(map),
             }
         }
         branches.iter().for_each(|branch| collect(program, branch, flat, maps));
@@ -205,4 +212,38 @@ fn escaped(text: &str) -> String {
 /// The middle of a column.
 fn down_to(column: usize) -> f64 {
     (column as f64 + 0.5) * CELL
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adept_model::{Architecture, Channel, ChannelKind, Head};
+
+    #[test]
+    fn nodes_with_the_same_cells_share_a_map() {
+        let text = r#"{ "meta_pi": { "experts": 3, "expert":
+            { "cells": { "by": ["a", "b"], "experts": 2, "expert": { "mlp": { "hidden": [1] } } } } } }"#;
+        let architecture: Architecture = serde_json::from_str(text).expect("an architecture");
+        let channels = [
+            Channel::new("x", ChannelKind::Dense(1)),
+            Channel::new("a", ChannelKind::Index(4)),
+            Channel::new("b", ChannelKind::Index(3)),
+        ];
+        let program = lower(&architecture, &channels, &Head::Value).expect("a program");
+        let mut flat = vec![0.0; program.parameters()];
+        let maps = |flat: &[f32]| {
+            let mut maps = Vec::new();
+            collect(&program, &program.body, flat, &mut maps);
+            maps.into_iter().map(|map| map.nodes).collect::<Vec<_>>()
+        };
+        assert_eq!(maps(&flat), [["expert.0", "expert.1", "expert.2"]]);
+        let mut set = |name: &str| {
+            let param = program.params.iter().find(|param| param.name == name).expect("there is one");
+            flat[param.offset] = 1.0;
+        };
+        // Another expert in a cell, or other classes of values.
+        set("expert.0.gate.table");
+        set("expert.2.gate.classes.1");
+        assert_eq!(maps(&flat), [["expert.0"], ["expert.1"], ["expert.2"]]);
+    }
 }

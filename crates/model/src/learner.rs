@@ -49,6 +49,9 @@ pub struct Explanation {
     /// The class of the row in each of the two channels of learned cells, down and across as in a map of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cell: Option<[usize; 2]>,
+    /// The node of these cells, by the prefix of its tensor names, as in a map of them; empty at the top.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
     /// The explanation of each expert; none for an expert that did not run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub experts: Vec<Option<Explanation>>,

@@ -378,6 +378,12 @@ impl Program {
         CellTables { classes: gate.classes.map(whole), table: whole(gate.table), columns }
     }
 
+    /// The node of a cell gate with this table, by the prefix of its tensor names; empty at the top.
+    pub fn node_of_cells(&self, table: ParamId) -> &str {
+        let name = &self.params[table].name;
+        name.strip_suffix("gate.table").unwrap_or(name).trim_end_matches('.')
+    }
+
     /// Width of the output.
     pub fn outputs(&self) -> usize {
         self.widths[self.body.results[0]]

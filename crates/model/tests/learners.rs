@@ -681,3 +681,64 @@ fn cells_go_to_the_expert_that_errs_least() {
     assert_eq!(tables[0].data, TensorData::F32(right));
     assert!((moved - 10.0 / 16.0).abs() < 1e-9, "{moved}");
 }
+
+/// Each node with learned cells tells its own cell, and by its name which map that is in.
+#[test]
+fn every_node_tells_its_cell() {
+    let channels = [
+        Channel::new("x", ChannelKind::Dense(3)),
+        Channel::new("a", ChannelKind::Index(4)),
+        Channel::new("b", ChannelKind::Index(4)),
+    ];
+    let mlp = r#"{ "mlp": { "hidden": [2] } }"#;
+    let cells = |by: &str, expert: &str| {
+        format!(r#"{{ "cells": {{ "by": {by}, "experts": 2, "expert": {expert} }} }}"#)
+    };
+    let inner = cells(r#"["a", "b"]"#, mlp);
+    let explained = |text: &str, classes: &[(&str, [f32; 4])]| {
+        let architecture: Architecture = serde_json::from_str(text).unwrap();
+        let program = Arc::new(lower(&architecture, &channels, &Head::Value).unwrap());
+        let mut flat = common::params_for(&program, 5);
+        for (name, entries) in classes {
+            let param = program.params.iter().find(|p| p.name == *name).unwrap();
+            flat[param.offset..][..4].copy_from_slice(entries);
+        }
+        let mut rows = Rows::new(&channels);
+        let row = rows.push();
+        row.dense.copy_from_slice(&[0.5, -0.5, 0.25]);
+        row.index.copy_from_slice(&[2, 3]);
+        Network::new(program, &flat, Optimiser::default()).explain(&rows)
+    };
+    let (each, halves) = ([0.0, 1.0, 2.0, 3.0], [0.0, 0.0, 1.0, 1.0]);
+    let beside = explained(
+        &format!(r#"{{ "meta_pi": {{ "experts": 2, "expert": {inner} }} }}"#),
+        &[
+            ("expert.0.gate.classes.0", each),
+            ("expert.0.gate.classes.1", each),
+            ("expert.1.gate.classes.0", halves),
+            ("expert.1.gate.classes.1", each),
+        ],
+    );
+    assert_eq!((beside.cell, &beside.node), (None, &None));
+    let found: Vec<_> = beside.experts.iter().flatten().map(|e| (e.node.as_deref(), e.cell)).collect();
+    assert_eq!(found, [(Some("expert.0"), Some([2, 3])), (Some("expert.1"), Some([1, 3]))]);
+
+    let below = explained(
+        &cells(r#"["b", "a"]"#, &inner),
+        &[
+            ("gate.classes.0", halves),
+            ("gate.classes.1", each),
+            ("expert.0.gate.classes.0", each),
+            ("expert.0.gate.classes.1", each),
+            ("expert.1.gate.classes.0", each),
+            ("expert.1.gate.classes.1", each),
+        ],
+    );
+    assert_eq!((below.cell, below.node.as_deref()), (Some([1, 2]), Some("")));
+    // The branch that did not run is in no cell.
+    let ran = below.experts.iter().position(Option::is_some).unwrap();
+    let expert = below.experts[ran].as_ref().unwrap();
+    let name = format!("expert.{ran}");
+    assert_eq!((expert.cell, expert.node.as_deref()), (Some([2, 3]), Some(&*name)));
+    assert_eq!(below.experts.iter().flatten().count(), 1);
+}

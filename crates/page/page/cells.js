@@ -50,12 +50,16 @@ const diamond = () => svg('path', { class: 'full', d: 'M0 -7L7 0L0 7L-7 0Z' });
 /** A mark as in the map, for the text below it. */
 const sample = (shape) => svg('svg', { class: 'cell-mark', viewBox: '-12 -12 24 24', 'aria-hidden': 'true' }, shape);
 
-/** The cells in an explanation of a value, from the top down. */
-const cellsOf = (node) => (node ? [node.cell, ...(node.experts ?? []).flatMap(cellsOf)].filter(Boolean) : []);
+/** The parts of an explanation that have a `cell` and the name of their `node`, from the top down. */
+const cellsOf = (part) => (part ? [part.cell && part, ...(part.experts ?? []).flatMap(cellsOf)].filter(Boolean) : []);
+
+/** The name of a node for people: `top.expert.0` becomes `top, expert 1`. */
+const nodeName = (node) => node.replace(/\.(\d+)/g, (_, number) => ` ${Number(number) + 1}`).replaceAll('.', ', ');
 
 class CellMap {
   constructor(map) {
     this.map = map;
+    this.name = map.nodes.map(nodeName).filter(Boolean).join('; ');
     this.rows = map.cells.length;
     this.columns = map.cells[0].length;
     this.pointed = null;
@@ -65,6 +69,7 @@ class CellMap {
     this.element = h(
       'figure',
       { class: 'cells' },
+      this.name && h('p', { class: 'quiet' }, this.name),
       this.draw(),
       h(
         'figcaption',
@@ -79,12 +84,12 @@ class CellMap {
   }
 
   draw() {
-    const { cells, channels, experts, node } = this.map;
+    const { cells, channels, experts } = this.map;
     const { regions, borders } = shapesOf(cells, SIZE / this.columns, SIZE / this.rows);
     this.regions = new Map([...regions].map(([expert, d]) => [expert, svg('path', { class: 'region', d, fill: colour(expert) })]));
     this.field = svg('rect', { class: 'hit', width: SIZE, height: SIZE });
     const [down, across] = channels.map(words);
-    const about = `${node && `${node}: `}${regions.size} of ${experts} experts in ${this.rows} × ${this.columns} cells, ${down} down, ${across} across`;
+    const about = `${this.name && `${this.name}: `}${regions.size} of ${experts} experts in ${this.rows} × ${this.columns} cells, ${down} down, ${across} across`;
     this.drawing = svg(
       'svg',
       {
@@ -160,11 +165,11 @@ class CellMap {
     this.outline.setAttribute('y', (cell[0] * SIZE) / this.rows);
   }
 
-  /** Puts a mark on a cell, or with null takes it away. */
+  /** Puts a mark on a cell, or with null takes it away. What is named without a cell does not reach this node. */
   place(kind, cell, name) {
     this[kind] = cell;
     this.marks[kind].toggleAttribute('hidden', !cell);
-    put(this.said[kind], cell ? [h('strong', null, name), ` ${this.sentence(cell)}`] : kind === 'peek' && 'Point at a move to see its cell.');
+    put(this.said[kind], name ? [h('strong', null, name), cell ? ` ${this.sentence(cell)}` : ' has no cell here.'] : 'Point at a move to see its cell.');
     if (cell) this.marks[kind].setAttribute('transform', `translate(${((cell[1] + 0.5) * SIZE) / this.columns} ${((cell[0] + 0.5) * SIZE) / this.rows})`);
   }
 }
@@ -198,11 +203,11 @@ export class Cells {
 
   /** Marks the cell of a candidate. */
   peek(move) {
-    this.place('peek', cellsOf(move), move?.move);
+    this.place('peek', cellsOf(move), move?.move ?? '');
   }
 
+  /** Marks the cell in the map of each node. */
   place(kind, cells, name) {
-    // With several maps it is not told which of them a cell belongs to.
-    if (this.maps.length === 1) this.maps[0].place(kind, cells[0] ?? null, name);
+    for (const one of this.maps) one.place(kind, cells.find(({ node }) => one.map.nodes.includes(node))?.cell ?? null, name);
   }
 }

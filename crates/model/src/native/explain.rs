@@ -71,8 +71,10 @@ impl Plan {
             (*gate > 0.0).then(|| self.node(&branch.steps, branch.results[0], corrects, (ws, index)))
         };
         let experts = route.branches.iter().zip(&gates).map(expert).collect();
-        let cell = matches!(route.select, Select::Cells(_)).then(|| ws.cell(route.id, index));
-        Explanation { gates, experts, cell, ..shown }
+        let Select::Cells(table) = route.select else { return Explanation { gates, experts, ..shown } };
+        let cell = Some(ws.cell(route.id, index));
+        let node = Some(self.program.node_of_cells(table.param).into());
+        Explanation { gates, experts, cell, node, ..shown }
     }
 
     /// The estimates of modules, which are the columns of what a blend without a route reads.

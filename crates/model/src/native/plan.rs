@@ -7,7 +7,7 @@ use super::aligned::Aligned;
 use super::kernels::{MOST_UNITS, is_narrow, lanes, stride};
 use super::simd::LANES;
 use crate::head::Tilt;
-use crate::program::{Activation, Block, Op, Program, Selector, ValueId};
+use crate::program::{Activation, Block, Op, ParamId, Program, Selector, ValueId};
 use std::sync::Arc;
 
 /// A span of the padded parameter vector.
@@ -182,6 +182,8 @@ pub(crate) struct CellTable {
     columns: [usize; 2],
     classes: [Span; 2],
     table: Span,
+    /// The parameter of the table.
+    pub(crate) param: ParamId,
     /// Classes of both channels.
     shape: [usize; 2],
 }
@@ -607,6 +609,7 @@ impl Planner<'_> {
                                 columns: gate.channels.map(|c| self.program.layout.offsets[c]),
                                 classes: gate.classes.map(|c| self.places[c]),
                                 table: self.places[gate.table],
+                                param: gate.table,
                                 shape: [shape[0], shape[1]],
                             })
                         }
