@@ -303,6 +303,12 @@ fn commands(experiment: &Experiment, program: &str) -> Vec<String> {
     }
 }
 
+/// A text of a name and a number, which has real minus signs as all numbers of a report.
+fn with_minus(name: &str, text: &str) -> String {
+    let (name, number) = text.split_at_checked(name.len()).unwrap_or((text, ""));
+    format!("{name}{}", number.replace('-', "−"))
+}
+
 /// Six digits are more than a picture shows.
 fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
@@ -374,11 +380,14 @@ fn pictures(experiments: &[Experiment], marks: &[Mark]) -> Result<Vec<Value>, Mo
                 group[0].mean.references.iter().flat_map(References::all).collect();
             // What others reach is a value of the first figure.
             let marks = if show == Show::Values && g == 0 { marks } else { &[] };
-            let named = |name: &str, value: f64| Mark { name: format!("{name} {value:.4}"), value };
+            let named = |name: &str, value: f64| Mark {
+                name: with_minus(name, &format!("{name} {value:.4}")),
+                value,
+            };
             // That exact values have no error goes without saying, and 0 has no place on a logarithmic scale.
             let shown: Vec<Mark> = references
                 .iter()
-                .map(|r| Mark { name: r.to_string(), value: r.value })
+                .map(|r| Mark { name: with_minus(&r.name, &r.to_string()), value: r.value })
                 .chain(marks.iter().map(|mark| named(&mark.name, mark.value)))
                 .filter(|mark| !is_log || mark.value > 0.0)
                 .collect();
@@ -572,6 +581,11 @@ fn by_name(lists: &[Vec<Value>]) -> Vec<Row> {
     names.into_iter().map(row).collect()
 }
 
+/// The least and the largest of these numbers: each seed has positions of its own.
+fn least_and_most(all: impl Iterator<Item = u64>) -> Option<[u64; 2]> {
+    all.map(|n| [n, n]).reduce(|[least, most], [n, _]| [least.min(n), most.max(n)])
+}
+
 /// Errors by kind of positions: measured now, or after training.
 fn errors(experiment: &Experiment, measured: &[measure::Report]) -> Option<Value> {
     let now = measured.iter().filter_map(|report| report.rms.as_ref()).map(|rms| Kinds {
@@ -593,7 +607,7 @@ fn errors(experiment: &Experiment, measured: &[measure::Report]) -> Option<Value
             };
             json!({
                 "name": first.name,
-                "rows": first.errors.rows,
+                "rows": least_and_most(errors.iter().map(|e| e.rows)),
                 "rms": over(|e| e.rms),
                 "mae": over(|e| e.mae),
                 "max": over(|e| e.max),
@@ -784,6 +798,20 @@ mod tests {
             [rounded(1.0 / 3.0), rounded(123_456_789.0), rounded(0.0)],
             [0.333_333, 123_457_000.0, 0.0]
         );
+    }
+
+    #[test]
+    fn numbers_of_reports_have_minus_signs_and_names_keep_hyphens() {
+        let reference = Reference { name: "a-b".into(), value: -0.002 };
+        assert_eq!(with_minus("a-b", &reference.to_string()), "a-b −2.00e−3");
+        assert_eq!(with_minus("a-b", "a-b -12"), "a-b −12");
+    }
+
+    #[test]
+    fn positions_of_seeds_are_told_as_a_range() {
+        assert_eq!(least_and_most([40, 38, 41].into_iter()), Some([38, 41]));
+        assert_eq!(least_and_most([7].into_iter()), Some([7, 7]));
+        assert_eq!(least_and_most(std::iter::empty()), None);
     }
 
     #[test]

@@ -14,14 +14,17 @@ const colour = (i) => `var(${TONES[i % TONES.length]})`;
 
 export const count = (value) => (value ?? 0).toLocaleString('en');
 
+/** A number of JavaScript with real minus signs. */
+const withMinus = (text) => text.replaceAll('-', '−');
+
 /** Four significant digits. */
-export const number = (value) => (value === 0 ? '0' : Math.abs(value) >= 1e5 || Math.abs(value) < 1e-4 ? value.toExponential(2) : String(Number(value.toPrecision(4))));
+export const number = (value) => withMinus(value === 0 ? '0' : Math.abs(value) >= 1e5 || Math.abs(value) < 1e-4 ? value.toExponential(2) : String(Number(value.toPrecision(4))));
 
 /** The same for axes. */
 export function short(value) {
   const size = Math.abs(value);
   if (size >= 1e4) return size >= 1e6 ? `${number(value / 1e6)} M` : `${number(value / 1e3)} k`;
-  return size > 0 && size < 1e-3 ? Number(value.toPrecision(3)).toExponential() : number(value);
+  return size > 0 && size < 1e-3 ? withMinus(Number(value.toPrecision(3)).toExponential()) : number(value);
 }
 
 export function duration(seconds) {

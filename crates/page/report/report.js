@@ -103,13 +103,16 @@ function figures({ main: most, recorded, measured }) {
   );
 }
 
+/** How many positions each seed was measured on. */
+const positions = ([least, most]) => (least === most ? count(least) : `${count(least)} to ${count(most)}`);
+
 function errors(name, { class: kind, distributions, classes, runs }) {
   const list = (what, rows) => {
     if (rows.length === 0) return null;
     const baselines = rows[0].baselines.map(([baseline]) => baseline);
     return table(`Errors of ${name} by ${what}`, [what, 'positions', 'RMS error', 'mean abs.', 'largest', ...baselines], rows.map((row) => [
       row.name,
-      count(row.rows),
+      positions(row.rows),
       ...[row.rms, row.mae, row.max].map((sample) => spread(sample, runs)),
       ...row.baselines.map(([, value]) => (value === null ? '–' : number(value))),
     ]));
@@ -118,7 +121,7 @@ function errors(name, { class: kind, distributions, classes, runs }) {
     h('h3', null, name),
     list('distribution', distributions),
     list(kind, classes),
-    h('p', { class: 'quiet' }, `${runs > 1 ? `Mean ± standard deviation over ${runs} seeds. ` : ''}Columns after the largest error: RMS errors without learning.`),
+    h('p', { class: 'quiet' }, `${runs > 1 ? `Mean ± standard deviation over ${runs} seeds; positions of each seed. ` : ''}Columns after the largest error: RMS errors without learning.`),
   ];
 }
 
