@@ -301,4 +301,10 @@ pub trait Game: Send + Sync + 'static {
         }
         text
     }
+
+    /// The drawing for the player in `seat`. Games whose [`board`](Self::board) shows the side of the player to move show that of this
+    /// player where nobody is to move. By default, `board`.
+    fn board_for(&self, state: &Self::State, marks: &[(Self::Action, String)], _seat: usize) -> String {
+        self.board(state, marks)
+    }
 }

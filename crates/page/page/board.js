@@ -4,8 +4,8 @@ import { button, h, keepFocus, put } from './dom.js';
 
 /**
  * Shows scenes of a game. A scene is `{key, position, next, board, moves, active, before, move, mover}`: the position as text, the side
- * that it shows first, the drawing in plain text (only of the present), the legal moves (only if the person is to move), the position
- * before, and the move between the two with its player.
+ * that it shows first, the drawing in plain text (of earlier positions only in games that hide something), the legal moves (only if the
+ * person is to move), the position before, and the move between the two with its player.
  *
  * `options` are `{game, seat, players, onmove, names}`; `onmove` gets the text of a chosen move, `names` are what the person and the other side
  * are called.

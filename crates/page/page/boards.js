@@ -55,7 +55,7 @@ const TITLES = {
 export function titleOf(name) {
   const [head, ...rest] = name.split(':');
   if (head === 'declared' || head === 'file') {
-    const said = rest.join(':').replaceAll('-', ' ').replace(/(\d)x(\d)/, '$1×$2');
+    const said = rest.join(':').replace(/\.game$/, '').replaceAll('-', ' ').replace(/(\d)x(\d)/, '$1×$2');
     return said.charAt(0).toUpperCase() + said.slice(1);
   }
   return TITLES[head] ?? name;
@@ -68,7 +68,7 @@ export function variantOf(name) {
   const dice = /^soar:(\d+)x(\d+)$/.exec(rest.join(':'));
   if (dice) return `${dice[1]} players, ${dice[2]} dice each`;
   if (head === 'bearoff' || head === 'backgammon') return rest[0] ? `${rest[0]} checkers a side` : '';
-  return head === 'declared' ? '' : rest.join(':');
+  return head === 'declared' || head === 'file' ? '' : rest.join(':');
 }
 
 /** A text with results in big blinds, as players count one hand: their thousandths are for averages. */

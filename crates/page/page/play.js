@@ -5,7 +5,7 @@ import { agents, gameInfo, games, get, post } from './api.js';
 import { boardFor, inBlinds, isCheckers, seatName, titleOf, variantOf } from './boards.js';
 import { button, calm, h, kept, put } from './dom.js';
 import { announce, ask, showRules } from './frame.js';
-import { Thoughts } from './thoughts.js';
+import { Thoughts, unitOf } from './thoughts.js';
 
 const REMEMBERED = 20;
 const PAUSE = { chance: 420, move: 620, all: 4000 };
@@ -64,6 +64,7 @@ class PlayView {
     this.play = play;
     this.info = { name: play.game, hides: true, zero_sum: false, classes: [], scale: 1, rules: null };
     this.at = play.events.length;
+    this.agents = [];
     this.showing = 0;
     this.root = root;
   }
@@ -128,6 +129,7 @@ class PlayView {
   async fillAgents() {
     const { opponent, game } = this.play;
     const all = await agents(game).catch(() => []);
+    this.agents = all;
     const names = new Set([opponent, ...all.filter((agent) => agent.values).map((agent) => agent.id)]);
     put(this.parts.agent, [...names].map((name) => h('option', { value: name }, name)));
     this.think();
@@ -203,7 +205,7 @@ class PlayView {
       key: `${play.id} ${play.turn} ${at} ${active}`,
       position: this.isNow ? play.position : position(at),
       next: (this.isNow ? play.next : play.events[at - 1]?.next) ?? 1,
-      board: this.isNow ? play.board : null,
+      board: (this.isNow ? play.board : at > 0 ? play.events[at - 1].board : play.begin_board) ?? null,
       moves: active ? play.moves : [],
       active,
       before: last > 0 ? position(last - 1) : null,
@@ -318,8 +320,8 @@ class PlayView {
 
   line({ player, move, text }) {
     if (player === null) return text || null;
-    // Bids are read more easily as words, without what was revealed after them.
-    if (this.play.game.startsWith('liars-dice') && text) return text.split('\n')[0];
+    // Bids and bets are read more easily as words, without what was revealed after them.
+    if (/^(liars-dice|holdem|leduc|kuhn)/.test(this.play.game) && text) return /^.*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text;
     const who = player === this.play.seat ? 'You' : this.play.players === 2 ? 'Opponent' : `Player ${player}`;
     return [h('strong', null, who), this.play.game === 'connect-four' ? ` column ${move}` : ` ${move}`];
   }
@@ -371,7 +373,7 @@ class PlayView {
         : { value: await post('/moves', { agent: by, game: play.game, position }, this.signal) };
       if (this.thought !== key) return;
       const names = mover === play.seat ? ['You', 'Opponent'] : ['Opponent', 'You'];
-      this.thoughts.show({ ...found, by, mover: names[0], other: names[1], done: isMine ? null : play.events[at]?.move, canPick: isMine });
+      this.thoughts.show({ ...found, by, unit: unitOf(this.agents, by), mover: names[0], other: names[1], done: isMine ? null : play.events[at]?.move, canPick: isMine });
     } catch (error) {
       if (this.thought === key && !this.signal.aborted) this.thoughts.say(error.message);
     }

@@ -5,7 +5,7 @@ import { boardFor, canDraw, isCheckers, titleOf } from './boards.js';
 import { nativeText } from './checkers.js';
 import { button, h, percent, put, signed } from './dom.js';
 import { ask, tell } from './frame.js';
-import { Thoughts, outcomes } from './thoughts.js';
+import { Thoughts, outcomes, unitOf } from './thoughts.js';
 
 const EXAMPLES = {
   tictactoe: 'X...O....',
@@ -131,7 +131,7 @@ class PositionView {
       const found = await this.ask(text);
       if (this.asked !== asked) return;
       this.draw(found);
-      this.thoughts.show({ value: found, by, mover: SIDES[0], other: SIDES[1], canPick: true });
+      this.thoughts.show({ value: found, by, unit: unitOf(this.agents, by), mover: SIDES[0], other: SIDES[1], canPick: true });
     } catch (error) {
       if (this.asked === asked && !this.signal.aborted) this.thoughts.say(error.message);
     }

@@ -84,6 +84,9 @@ function gates(node) {
   return h('ul', { class: 'gates' }, used, idle > 0 && h('li', { class: 'quiet' }, `${plural(idle, 'other expert')} without a share`));
 }
 
+/** What the values of an agent are, if not results of the game. Its name stands last in others, such as `search:2:soar-net`. */
+export const unitOf = (agents, by) => agents.find(({ id }) => by === id || by.endsWith(`:${id}`))?.unit ?? null;
+
 /**
  * A list of candidates. `onpeek` gets a move that is looked at, or null; `onpick` a move to play, if moves can be played.
  */
@@ -103,9 +106,13 @@ export class Thoughts {
     put(this.element, h('p', { class: 'quiet' }, text));
   }
 
-  /** Shows values; `mover` and `other` name the sides, `done` is a move that was played, `text` advice in words, `by` the agent. */
-  show({ value, text, mover, other, by, done = null, canPick = false }) {
+  /**
+   * Shows values; `mover` and `other` name the sides, `done` is a move that was played, `text` advice in words, `by` the agent, `unit` what
+   * its values are if not results of the game.
+   */
+  show({ value, text, mover, other, by, unit = null, done = null, canPick = false }) {
     this.done = done;
+    this.unit = unit;
     this.canPick = canPick && this.onpick;
     this.names = [mover, other];
     const moves = value?.moves ?? [];
@@ -131,14 +138,14 @@ export class Thoughts {
     const best = this.best ?? value;
     const classes = value.classes ?? best.classes;
     const equity = value.equity ?? best.equity;
-    const named = value.unit ?? best.unit ?? this.game.unit;
+    const named = this.unit ?? value.unit ?? best.unit ?? this.game.unit;
     const unit = named === 'mbb' ? 'big blinds' : named;
     const wins = value.win_probability ?? best.win_probability;
     const said = [
-      typeof equity === 'number' && `${this.figure(equity)}${unit ? ` ${unit}` : ''} for ${this.names[0] === 'To move' ? 'the side to move' : this.names[0].toLowerCase()}`,
+      typeof equity === 'number' && `${unit ? `${this.figure(equity)} ${unit}` : `value ${this.figure(equity)}`} for ${this.names[0] === 'To move' ? 'the side to move' : this.names[0].toLowerCase()}`,
       typeof wins === 'number' && !classes && `wins ${percent(wins)}`,
     ].filter(Boolean).join(' · ');
-    const share = typeof wins === 'number' ? wins : Math.abs(value.value) <= 1 && this.game.zero_sum && this.game.scale === 1 && equity !== undefined ? (value.value + 1) / 2 : null;
+    const share = typeof wins === 'number' ? wins : !this.unit && Math.abs(value.value) <= 1 && this.game.zero_sum && this.game.scale === 1 && equity !== undefined ? (value.value + 1) / 2 : null;
     return h(
       'div',
       { class: 'summary' },

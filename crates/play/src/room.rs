@@ -64,6 +64,9 @@ pub struct View {
     pub events: Vec<EventView>,
     /// The position in which it began.
     pub begin: String,
+    /// Its drawing, as that of an event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub begin_board: Option<String>,
     /// The position.
     pub position: String,
     /// A drawing of the position in several lines.
@@ -100,6 +103,9 @@ pub struct EventView {
     pub position: String,
     /// The side that the position shows first, in games of two sides.
     pub next: Option<usize>,
+    /// A drawing of the position in several lines, in games that hide something: what players have paid is in it alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub board: Option<String>,
 }
 
 /// A legal move.
@@ -535,6 +541,12 @@ impl<G: Kit> Play<G> {
         game.position_text(&game.shown_to(state, self.session.seat()))
     }
 
+    /// Its drawing, which is kept for earlier positions where their texts do not tell all.
+    fn drawn(&self, state: &G::State) -> Option<String> {
+        let (game, seat) = (&*self.room.game, self.session.seat());
+        game.hides().then(|| game.board_for(&game.shown_to(state, seat), &[], seat))
+    }
+
     /// Notes the last step of the session.
     fn note(&mut self, mine: bool) {
         let game = &*self.room.game;
@@ -549,6 +561,7 @@ impl<G: Kit> Play<G> {
             text: said.join(if mine { " " } else { "\n" }),
             position: self.seen(self.session.state()),
             next: first_side(game, self.session.state()),
+            board: self.drawn(self.session.state()),
         };
         self.events.push(event);
         self.turn += 1;
@@ -635,8 +648,9 @@ impl<G: Kit> AnyPlay for Play<G> {
             turn: self.turn,
             events: self.events.clone(),
             begin: self.begin.clone(),
+            begin_board: self.drawn(&self.first),
             position: game.position_text(&shown),
-            board: game.board(&shown, &[]),
+            board: game.board_for(&shown, &[], seat),
             to_move: match next {
                 Next::Person => Some(seat + 1),
                 Next::Agent(player) => Some(player + 1),

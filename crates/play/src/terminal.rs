@@ -166,7 +166,7 @@ impl<'a, G: Kit> Table<'a, G> {
         )?;
         let mut before = String::new();
         loop {
-            let now = self.game.board(self.session.state(), &[]);
+            let now = self.game.board_for(self.session.state(), &[], self.options.seat);
             self.stone = new_stone(&before, &now);
             before = now;
             let player = match self.session.next(self.game) {
@@ -391,7 +391,7 @@ impl<'a, G: Kit> Table<'a, G> {
                 && !head.is_policy()
             {
                 let name = |action: &G::Action| self.game.action_text(self.session.state(), action);
-                let _ = write!(below, "It would move {}", name(best.0.0));
+                let _ = write!(below, "It would play {}", name(best.0.0));
                 if let Some(next) = rest.first() {
                     let _ = write!(below, ", {:.2} better than {}", best.0.1 - next.0.1, name(next.0.0));
                 }

@@ -1,5 +1,6 @@
 //! Errors as answers: a status code, and a JSON object as commands print it.
 
+use crate::rule_files::RuleFiles;
 use adept_arena::OpenError;
 use adept_game::GameError;
 use adept_play::PlayError;
@@ -44,6 +45,11 @@ impl Fault {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "failed", "a fault of the server").into_response()
     }
 
+    /// The same, with rule files called as requests call them.
+    pub(crate) fn without_folders(self, files: &RuleFiles) -> Self {
+        Self { message: files.without_folders(&self.message), ..self }
+    }
+
     pub(crate) fn to_json(&self) -> Value {
         json!({ "error": { "kind": self.kind, "message": self.message } })
     }
@@ -51,7 +57,9 @@ impl Fault {
 
 impl IntoResponse for Fault {
     fn into_response(self) -> Response {
-        (self.status, Json(self.to_json())).into_response()
+        let mut response = (self.status, Json(self.to_json())).into_response();
+        response.extensions_mut().insert(self);
+        response
     }
 }
 

@@ -13,6 +13,7 @@ mod jobs;
 mod limits;
 mod page;
 mod plays;
+mod rule_files;
 mod server;
 mod shelf;
 mod training;

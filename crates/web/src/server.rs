@@ -142,6 +142,7 @@ async fn listen(
         .merge(extra::routes(&options.extras))
         .fallback(api::unknown)
         .layer(CatchPanicLayer::custom(Fault::of_panic))
+        .layer(middleware::from_fn_with_state(app.clone(), api::without_folders))
         .layer(middleware::from_fn_with_state(checks, guard))
         .with_state(app);
     let service = TowerToHyperService::new(routes);

@@ -2,6 +2,7 @@
 
 use crate::fault::Fault;
 use crate::limits;
+use crate::rule_files::RuleFiles;
 use adept_arena::inspect::Detail;
 use adept_arena::naming::{self, AgentSpec, Play};
 use adept_arena::search::{Budget, SearchOptions};
@@ -46,6 +47,9 @@ pub(crate) struct Entry {
     pub(crate) exact: bool,
     /// Whether its network has learned cells, of which there is a map.
     pub(crate) cells: bool,
+    /// What its values are, if not results of the game: `rewards` of the moves to come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) unit: Option<&'static str>,
     #[serde(skip)]
     text: String,
     #[serde(skip)]
@@ -108,6 +112,8 @@ type Asked = HashMap<(String, Option<String>), (Found, AgentText)>;
 
 pub(crate) struct Shelf {
     finder: Finder,
+    /// Games are called by these names here, where paths are not told.
+    pub(crate) files: RuleFiles,
     /// Names of the default rule sets.
     names: Vec<String>,
     /// Those named at the start and published ones, then runs that ended here.
@@ -120,7 +126,9 @@ pub(crate) struct Shelf {
 impl Shelf {
     /// The agents named at the start come first, then the checkpoints under `published`.
     pub(crate) fn new(finder: Finder, names: Vec<String>, named: &[Named], published: &Path) -> Self {
-        let mut entries: Vec<Entry> = named.iter().map(entry_of).collect();
+        let files = RuleFiles::default();
+        let names = names.iter().map(|name| files.name_of(name)).collect();
+        let mut entries: Vec<Entry> = named.iter().map(|named| entry_of(named, &files)).collect();
         let mut paths = checkpoints_in(published);
         // The largest networks first, which are the strongest as a rule: the first one is the default.
         let bytes = |path: &PathBuf| path.join("weights.safetensors").metadata().map_or(0, |file| file.len());
@@ -141,18 +149,19 @@ impl Shelf {
             let about = manifest.config.get("about").and_then(|about| about.as_str()).unwrap_or_default();
             entries.push(Entry {
                 id,
-                game: manifest.game.clone(),
+                game: files.name_of(&manifest.game),
                 kind: "checkpoint",
                 about: about.into(),
                 values: !manifest.head.is_policy(),
                 exact: false,
                 cells: has_cells(&manifest),
+                unit: unit_of(&manifest),
                 text: path.display().to_string(),
                 best: false,
             });
         }
         let entries = Mutex::new(Arc::new(entries));
-        Self { finder, names, entries, rooms: Mutex::default(), asked: Mutex::default() }
+        Self { finder, files, names, entries, rooms: Mutex::default(), asked: Mutex::default() }
     }
 
     /// Names of the default rule sets, and of those that agents on the shelf play.
@@ -166,7 +175,7 @@ impl Shelf {
         all
     }
 
-    /// Finds a game by its name. Rule files are not found: no name from outside reaches the file system.
+    /// Finds a game by its name. Of rule files only those of the shelf are found: no name from outside reaches the file system.
     pub(crate) fn find(&self, name: &str) -> Result<Found, Fault> {
         let rooms = || self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = rooms().get(name) {
@@ -177,8 +186,11 @@ impl Shelf {
             let names = self.games().join(", ");
             return Err(Fault::missing(format!("no game named `{name}`; there is {names}")));
         }
-        let game = self.finder.find(name).map_err(|error| Fault::missing(error.to_string()))?;
-        let info = Arc::new(game.info());
+        let rules = self.files.rules_of(name);
+        let game = self.finder.find(&rules).map_err(|error| Fault::missing(error.to_string()))?;
+        let mut info = game.info();
+        info.name = self.files.name_of(&info.name);
+        let info = Arc::new(info);
         let found = Found { room: game.clone().room(limits::PATIENCE), game, info };
         let mut rooms = rooms();
         if rooms.len() >= limits::ROOMS {
@@ -192,7 +204,7 @@ impl Shelf {
     /// The agents of a game: those on the shelf, then its own.
     pub(crate) fn agents(&self, game: &Found) -> Vec<Entry> {
         let info = &game.info;
-        let fits = |entry: &&Entry| adept_arena::open::same_game(&entry.game, &info.name);
+        let fits = |entry: &&Entry| entry.game == info.name;
         let mut all: Vec<Entry> = self.entries().iter().filter(fits).cloned().collect();
         let own = info.scripts.iter().chain(&info.deliberators);
         let built_in = |id: &str, about: &str| Entry {
@@ -203,6 +215,7 @@ impl Shelf {
             values: false,
             exact: false,
             cells: false,
+            unit: None,
             text: id.into(),
             best: false,
         };
@@ -291,7 +304,7 @@ impl Shelf {
     /// The game of an agent, or the one that a request names if the agent plays it too.
     fn game_of(&self, entry: &Entry, game: Option<&str>) -> Result<Found, Fault> {
         let found = self.find(game.unwrap_or(&entry.game))?;
-        match adept_arena::open::same_game(&entry.game, &found.info.name) {
+        match entry.game == found.info.name {
             true => Ok(found),
             false => {
                 let (id, plays, asked) = (&entry.id, &entry.game, &found.info.name);
@@ -327,7 +340,7 @@ impl Shelf {
 
     /// The first agent on the shelf that has values for a game.
     pub(crate) fn default(&self, game: &str) -> Option<String> {
-        let fits = |entry: &&Entry| entry.values && adept_arena::open::same_game(&entry.game, game);
+        let fits = |entry: &&Entry| entry.values && entry.game == game;
         self.entries().iter().find(fits).map(|entry| entry.id.clone())
     }
 
@@ -350,12 +363,13 @@ impl Shelf {
         let Ok(manifest) = checkpoint::manifest(&path) else { return };
         let entry = Entry {
             id,
-            game: manifest.game.clone(),
+            game: self.files.name_of(&manifest.game),
             kind: "checkpoint",
             about: "learned by this server".into(),
             values: !manifest.head.is_policy(),
             exact: false,
             cells: has_cells(&manifest),
+            unit: unit_of(&manifest),
             text: path.display().to_string(),
             best: false,
         };
@@ -381,6 +395,14 @@ impl Entry {
 /// Whether an architecture has learned cells anywhere.
 fn has_cells(manifest: &Manifest) -> bool {
     serde_json::to_string(&manifest.architecture).is_ok_and(|text| text.contains("\"cells\":{"))
+}
+
+/// What the values of a network are, if not results of the game: what it learned from says so.
+fn unit_of(manifest: &Manifest) -> Option<&'static str> {
+    let learned = |place| manifest.config.pointer(place).and_then(serde_json::Value::as_str);
+    // The second place is that of earlier versions.
+    let rewards = learned("/learn/td/rewards").or_else(|| learned("/learn/rewards"));
+    (rewards == Some("steps")).then_some("rewards")
 }
 
 /// Whether a name may be that of a rule set of the same game. A rule file is itself alone.
@@ -437,7 +459,7 @@ fn bounded(spec: &AgentSpec, has_chance: bool) -> Result<(), Fault> {
     }
 }
 
-fn entry_of(named: &Named) -> Entry {
+fn entry_of(named: &Named, files: &RuleFiles) -> Entry {
     let spec = AgentSpec::parse(&named.text);
     let inner = spec.as_ref().map_or(&*named.text, AgentSpec::name).to_string();
     let manifest =
@@ -447,12 +469,13 @@ fn entry_of(named: &Named) -> Entry {
     let last = |path: &str| PathBuf::from(path).file_name().map(|name| name.to_string_lossy().into_owned());
     Entry {
         id: naming::map_path(&named.text, &mut |path, _| last(path)),
-        game: named.game.clone(),
+        game: files.name_of(&named.game),
         kind: if manifest.is_some() { "checkpoint" } else { "built-in" },
         about: about.unwrap_or_default().into(),
         exact: ["oracle", "minimax"].contains(&&*named.text),
         // Its path is that of a checkpoint where it is a plain name.
         cells: named.text == inner && !named.best && manifest.as_ref().is_some_and(has_cells),
+        unit: manifest.as_ref().and_then(unit_of),
         values: named.values && manifest.is_none_or(|manifest| !manifest.head.is_policy()),
         text: named.text.clone(),
         best: named.best,

@@ -2,6 +2,7 @@
 
 use crate::fault::Fault;
 use crate::limits;
+use crate::rule_files::config_without_folder;
 use crate::shelf::Shelf;
 use adept_lab::template::{METHODS, template};
 use adept_lab::{AnyGame, Catalogue};
@@ -152,6 +153,11 @@ impl Training {
             });
             all.collect::<Vec<Starter>>()
         })?;
+        let named = |starter: Starter| {
+            let (game, text) = (shelf.files.name_of(&starter.game), config_without_folder(&starter.text));
+            Starter { game, text, ..starter }
+        };
+        let found: Vec<Starter> = found.into_iter().map(named).collect();
         *known = Some(found.clone());
         Ok(found)
     }
@@ -217,7 +223,7 @@ impl Training {
         }
         set.push(format!("seed={seed}"));
         // Only games of the shelf: no name of a rule file comes from outside.
-        let name = shelf.find(game)?.info.name.clone();
+        let name = shelf.files.rules_of(&shelf.find(game)?.info.name);
         let method = match method {
             None => None,
             Some(wanted) => match METHODS.iter().find(|known| **known == wanted) {

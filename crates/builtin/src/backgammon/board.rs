@@ -12,10 +12,10 @@ const SIGNS: [char; 2] = ['●', '○'];
 
 /// Draws the board from the side of the player to roll or to move, with the home at the lower right: checkers on the points and the
 /// bar. Beside it stand pips, checkers borne off and what comes next; below it the Position ID and the XGID. A finished game is
-/// drawn from the side of player 1.
-pub(super) fn draw(state: &State) -> String {
+/// drawn from the side of the player in `seat`.
+pub(super) fn draw(state: &State, seat: usize) -> String {
     let is_over = state.position().is_over();
-    let player = if is_over { 0 } else { state.player };
+    let player = if is_over { seat } else { state.player };
     let [lower, upper] = [player, 1 - player];
     let cell = |point: u8, row| match [lower, upper].map(|player| state.sides[player]) {
         [own, _] if own.on(point) > 0 => shown(own.on(point), row, SIGNS[lower]),

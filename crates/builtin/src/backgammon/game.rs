@@ -332,9 +332,14 @@ impl Game for Backgammon {
         ))
     }
 
-    /// Draws the board as backgammon players know it, from the view of the side to roll or to move. Marked moves follow below with their marks.
+    /// Draws the board as backgammon players know it, from the view of the side to roll or to move, or of player 1 after the end. Marked
+    /// moves follow below with their marks.
     fn board(&self, state: &State, marks: &[(Action, String)]) -> String {
-        let mut text = board::draw(state);
+        self.board_for(state, marks, 0)
+    }
+
+    fn board_for(&self, state: &State, marks: &[(Action, String)], seat: usize) -> String {
+        let mut text = board::draw(state, seat);
         let actions: Vec<Action> = marks.iter().map(|(action, _)| *action).collect();
         let names = self.action_texts(state, &actions);
         let width = names.iter().map(String::len).max().unwrap_or(0);

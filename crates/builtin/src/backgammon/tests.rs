@@ -378,6 +378,22 @@ fn golden_boards() {
      │                  │   │          ○       │  ● 0 pips, 15 off
      └12─11─10──9──8──7─┴───┴─6──5──4──3──2──1─┘
     ");
+    // Who has lost as player 2 sees the own side below, as during the game.
+    insta::assert_snapshot!(game.board_for(&state, &[], 1), @r"
+     ┌13─14─15─16─17─18─┬───┬19─20─21─22─23─24─┐
+     │                  │   │          ○       │  ● 0 pips, 15 off
+     │                  │   │          ○       │
+     │                  │   │                  │
+     │                  │   │                  │
+     │                  │   │                  │
+     │                  │BAR│                  │  ● has won a backgammon
+     │                  │ ○ │       9          │
+     │                  │   │       ○          │
+     │                  │   │       ○        ○ │
+     │                  │   │       ○        ○ │
+     │                  │   │       ○        ○ │  ○ 108 pips, 0 off
+     └12─11─10──9──8──7─┴───┴─6──5──4──3──2──1─┘
+    ");
 }
 
 #[test]

@@ -138,6 +138,10 @@ impl Game for Holdem {
         text::event(self, state, *action, seat)
     }
 
+    fn told(&self, state: &State, action: &Action, who: &str, you: bool) -> String {
+        format!("{who} {}{}.", text::action(state, *action), if you { "" } else { "s" })
+    }
+
     fn rules_text(&self) -> Option<String> {
         Some(
             "Texas hold'em with fixed bets: two hidden cards each and five on the table, which come\n\

@@ -319,6 +319,10 @@ impl Game for SmallPoker {
         text::event(self, state, *action, seat)
     }
 
+    fn told(&self, state: &State, action: &Action, who: &str, you: bool) -> String {
+        format!("{who} {}{}.", text::action(&state.table, *action), if you { "" } else { "s" })
+    }
+
     fn rules_text(&self) -> Option<String> {
         Some(
             "Everybody pays into the pot and gets one hidden card. In turn, players bet or check,\n\

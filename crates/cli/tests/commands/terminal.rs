@@ -51,6 +51,20 @@ fn boards_are_drawn_in_ascii_where_the_terminal_shows_nothing_else() {
 }
 
 #[test]
+fn a_finished_game_is_drawn_from_the_side_of_the_person() {
+    let desk = Desk::new();
+    for (seat, sign) in [("1", 'X'), ("2", 'O')] {
+        let play = ["play", "random", "--game", "hypergammon", "--seat", seat, "--seed", "1", "--ascii"];
+        let said = String::from_utf8(desk.run_with(&play, &"1\n".repeat(500)).stdout).unwrap();
+        assert!(said.contains(" has won"), "{said}");
+        // Whose pips stand beside the lower side of each board.
+        let lines: Vec<&str> = said.lines().collect();
+        let lower: Vec<&str> = lines.windows(2).filter(|w| w[1].contains("+12-11")).map(|w| w[0]).collect();
+        assert!(lower.len() > 3 && lower.iter().all(|line| line.contains(&format!("|  {sign} "))), "{said}");
+    }
+}
+
+#[test]
 fn starters_of_rule_files_have_short_names_and_say_what_they_are() {
     let desk = with_nim();
     let config = desk.text(&["config", "new", "file:heaps.game"]);

@@ -88,7 +88,10 @@ pub(crate) async fn start(
                 threads: std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2)),
                 ..RolloutOptions::default()
             };
-            app.jobs.start("rollout", move |report| roll_out(&shared, (&agent, &game), options, report))?
+            app.jobs.start("rollout", move |report| {
+                let found = roll_out(&shared, (&agent, &game), options, report);
+                found.map_err(|fault| fault.without_folders(&shared.shelf.files))
+            })?
         }
         Start::Search { agent, game, position, plies } => {
             short(&position, "the position")?;
@@ -96,8 +99,10 @@ pub(crate) async fn start(
                 return Err(Fault::request("a search takes 1 ply at least"));
             }
             let game = known(format!("search:{plies}:{agent}"), game).await?;
-            app.jobs
-                .start("search", move |report| search(&shared, (&agent, &game), &position, plies, report))?
+            app.jobs.start("search", move |report| {
+                let found = search(&shared, (&agent, &game), &position, plies, report);
+                found.map_err(|fault| fault.without_folders(&shared.shelf.files))
+            })?
         }
     };
     Ok((StatusCode::ACCEPTED, Json(json!({ "id": id }))))

@@ -13,11 +13,12 @@ use crate::plays::Plays;
 use crate::shelf::{Found, Shelf};
 use crate::training::Training;
 use adept_arena::inspect::Detail;
-use adept_play::AgentText;
+use adept_play::{AgentText, GameAbout};
 use axum::body::{self, Body};
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request, State};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
@@ -95,6 +96,15 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route("/openapi.json", get(openapi))
         .fallback(unknown)
         .method_not_allowed_fallback(not_allowed)
+}
+
+/// Says what is wrong without the folders of rule files.
+pub(crate) async fn without_folders(State(app): Shared, request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    match response.extensions_mut().remove::<Fault>() {
+        Some(fault) => fault.without_folders(&app.shelf.files).into_response(),
+        None => response,
+    }
 }
 
 pub(crate) async fn unknown(request: Request) -> Fault {
@@ -191,9 +201,12 @@ async fn games(State(app): Shared, Asked(of): Asked<OfName>) -> Answer {
     let all = app
         .compute
         .run(move || {
-            let found = |name: String| shared.shelf.find(&name).map(|found| found.room.about());
+            let found = |name: String| {
+                let found = shared.shelf.find(&name)?;
+                Ok(GameAbout { name: found.info.name.clone(), ..found.room.about() })
+            };
             let names = of.name.map_or_else(|| shared.shelf.games(), |name| vec![name]);
-            names.into_iter().map(found).collect::<Result<Vec<_>, _>>()
+            names.into_iter().map(found).collect::<Result<Vec<_>, Fault>>()
         })
         .await?;
     Ok(Json(json!({ "games": all })))
@@ -211,7 +224,7 @@ struct OfGame {
 
 /// The agents of a game, or of all games.
 #[utoipa::path(get, path = "/api/v1/agents", params(("game" = Option<String>, Query, description = "A game")),
-    responses((status = 200, description = "`agents`: each with `id`, `game`, `kind`, `about` and whether it has `values`", body = Value)))]
+    responses((status = 200, description = "`agents`: each with `id`, `game`, `kind`, `about`, whether it has `values`, and their `unit` if they are not results of the game", body = Value)))]
 async fn agents(State(app): Shared, Asked(of): Asked<OfGame>) -> Answer {
     let shared = app.clone();
     let all = app
@@ -228,9 +241,9 @@ async fn agents(State(app): Shared, Asked(of): Asked<OfGame>) -> Answer {
     Ok(Json(json!({ "agents": all })))
 }
 
-/// The maps of an agent's learned cells. Explanations of its values tell the `cell` of a position.
+/// The maps of an agent's learned cells. Explanations of its values tell the `cell` of a position, and the `node` in whose map it is.
 #[utoipa::path(get, path = "/api/v1/agents/{id}/cells", params(("id" = String, Path)),
-    responses((status = 200, description = "`maps`, each with its `channels` down and across, the first value of each class as `starts`, and the expert of each cell as `cells`", body = Value), (status = 404, description = "It has none", body = Value)))]
+    responses((status = 200, description = "`maps`, each with the `nodes` that it belongs to, its `channels` down and across, the first value of each class as `starts`, and the expert of each cell as `cells`", body = Value), (status = 404, description = "It has none", body = Value)))]
 async fn cells(State(app): Shared, Id(id): Id) -> Answer {
     let shared = app.clone();
     app.compute.run(move || Ok(Json(json!({ "maps": shared.shelf.cells(&id)? })))).await

@@ -3,7 +3,7 @@
 use super::{Answer, App, Asked, Id, Sent, Shared, short};
 use crate::fault::Fault;
 use crate::limits;
-use adept_play::AnyPlay;
+use adept_play::{AnyPlay, View};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -55,15 +55,17 @@ pub(crate) async fn begin(
             play.go_on()?;
             let view = play.view();
             let (id, _) = shared.plays.add(play)?;
-            Ok(with_id(&id, json!(view)))
+            Ok(shown(&shared, &id, view))
         })
         .await?;
     Ok((StatusCode::CREATED, Json(view)))
 }
 
-fn with_id(id: &str, mut view: Value) -> Value {
-    view["id"] = id.into();
-    view
+/// A game with its `id`, as requests name it.
+fn shown(app: &App, id: &str, view: View) -> Value {
+    let mut shown = json!(View { game: app.shelf.files.name_of(&view.game), ..view });
+    shown["id"] = id.into();
+    shown
 }
 
 /// Calls `f` with a game, for one request at a time.
@@ -84,7 +86,7 @@ async fn with_play(
 #[utoipa::path(get, path = "/api/v1/plays/{id}", operation_id = "look_at_play", params(("id" = String, Path)),
     responses((status = 200, description = "The game", body = Value), (status = 404, description = "No such game", body = Value)))]
 pub(crate) async fn look(State(app): Shared, Id(id): Id) -> Answer {
-    with_play(app, id.clone(), move |_, play| Ok(with_id(&id, json!(play.view())))).await
+    with_play(app, id.clone(), move |app, play| Ok(shown(app, &id, play.view()))).await
 }
 
 /// Leaves a game, which is forgotten.
@@ -111,7 +113,7 @@ pub(crate) struct Act {
     responses((status = 200, description = "The game", body = Value), (status = 409, description = "It has gone on meanwhile", body = Value), (status = 422, description = "Not a legal move", body = Value)))]
 pub(crate) async fn act(State(app): Shared, Id(id): Id, Sent(asked): Sent<Act>) -> Answer {
     short(&asked.action, "the move")?;
-    with_play(app, id.clone(), move |_, play| {
+    with_play(app, id.clone(), move |app, play| {
         if asked.turn.is_some_and(|turn| turn != play.turn()) {
             return Err(Fault::new(
                 StatusCode::CONFLICT,
@@ -121,7 +123,7 @@ pub(crate) async fn act(State(app): Shared, Id(id): Id, Sent(asked): Sent<Act>) 
         }
         play.act(&asked.action)?;
         play.go_on()?;
-        Ok(with_id(&id, json!(play.view())))
+        Ok(shown(app, &id, play.view()))
     })
     .await
 }
@@ -130,9 +132,9 @@ pub(crate) async fn act(State(app): Shared, Id(id): Id, Sent(asked): Sent<Act>) 
 #[utoipa::path(post, path = "/api/v1/plays/{id}/undo", operation_id = "undo_in_play", params(("id" = String, Path)),
     responses((status = 200, description = "The game", body = Value)))]
 pub(crate) async fn undo(State(app): Shared, Id(id): Id) -> Answer {
-    with_play(app, id.clone(), move |_, play| {
+    with_play(app, id.clone(), move |app, play| {
         play.undo()?;
-        Ok(with_id(&id, json!(play.view())))
+        Ok(shown(app, &id, play.view()))
     })
     .await
 }
@@ -149,9 +151,9 @@ pub(crate) struct Resign {
 #[utoipa::path(post, path = "/api/v1/plays/{id}/resign", operation_id = "resign_play", params(("id" = String, Path)), request_body = Resign,
     responses((status = 200, description = "The game, which is over", body = Value)))]
 pub(crate) async fn resign(State(app): Shared, Id(id): Id, Sent(asked): Sent<Resign>) -> Answer {
-    with_play(app, id.clone(), move |_, play| {
+    with_play(app, id.clone(), move |app, play| {
         play.resign(asked.class.as_deref())?;
-        Ok(with_id(&id, json!(play.view())))
+        Ok(shown(app, &id, play.view()))
     })
     .await
 }
@@ -166,7 +168,7 @@ pub(crate) struct By {
     responses((status = 200, description = "`value` as `adept value --json`, and `text`", body = Value)))]
 pub(crate) async fn hints(State(app): Shared, Id(id): Id, Asked(asked): Asked<By>) -> Answer {
     with_play(app, id, move |app, play| {
-        let game = play.game();
+        let game = app.shelf.files.name_of(&play.game());
         let by = asked.by.map(|by| app.shelf.agent(&by, Some(&game))).transpose()?;
         Ok(json!(play.hints(by.as_ref().map(|(_, agent)| agent))?))
     })
@@ -178,11 +180,12 @@ pub(crate) async fn hints(State(app): Shared, Id(id): Id, Asked(asked): Asked<By
     responses((status = 200, description = "`players`, `decisions` and `rolls`", body = Value)))]
 pub(crate) async fn analysis(State(app): Shared, Id(id): Id, Asked(asked): Asked<By>) -> Answer {
     with_play(app, id, move |app, play| {
+        let game = app.shelf.files.name_of(&play.game());
         let by = match asked.by {
             Some(by) => by,
-            None => app.shelf.judge(&play.game(), play.opponent())?,
+            None => app.shelf.judge(&game, play.opponent())?,
         };
-        let (_, by) = app.shelf.agent(&by, Some(&play.game()))?;
+        let (_, by) = app.shelf.agent(&by, Some(&game))?;
         Ok(json!(play.analysis(&by)?))
     })
     .await

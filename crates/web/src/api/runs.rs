@@ -3,6 +3,7 @@
 use super::{Answer, App, Id, Sent, Shared};
 use crate::fault::Fault;
 use crate::limits;
+use crate::rule_files::config_without_folder;
 use crate::training::Settings;
 use adept_lab::curves::{self, Curve, Show, curves};
 use adept_lab::report::shares_in;
@@ -47,7 +48,8 @@ fn shown(app: &App, run: &RunSummary) -> Value {
         fields.insert("here".into(), is_here.into());
         let can_resume = app.training.is_open && run.status == "stopped" && !is_here;
         fields.insert("can_resume".into(), can_resume.into());
-        fields.insert("failed".into(), failed.filter(|_| run.status != "finished").into());
+        let failed = failed.filter(|_| run.status != "finished");
+        fields.insert("failed".into(), failed.map(|why| app.shelf.files.without_folders(&why)).into());
     }
     shown
 }
@@ -87,7 +89,7 @@ pub(crate) async fn look(State(app): Shared, Id(id): Id) -> Answer {
                 &run.run.join("config.toml"),
                 adept_ground::limits::CONFIG_BYTES,
             );
-            answer["config"] = json!(config.ok());
+            answer["config"] = json!(config.ok().map(|text| config_without_folder(&text)));
             Ok(Json(answer))
         })
         .await

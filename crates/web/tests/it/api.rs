@@ -3,6 +3,8 @@
 use crate::client::{Server, options, published};
 use adept_arena::{inspect, open};
 use adept_builtin::backgammon::Backgammon;
+use adept_builtin::declared::Declared;
+use adept_trainer::config::One;
 use adept_web::ServeOptions;
 use serde_json::{Value, json};
 
@@ -126,8 +128,124 @@ fn hidden_cards_stay_hidden() {
         assert!(!told.contains("rc:") && !told.contains("cc:"), "positions after moves are told in {told}");
         assert_eq!((mine[seat - 1].len(), mine[other - 1].len()), (4, 0), "{mine:?}");
         let theirs = seen_by(other).0[other - 1].clone();
-        assert!(theirs.len() == 4 && !told.contains(&theirs), "{theirs} is told in {told}");
+        let spaced = format!("{} {}", &theirs[..2], &theirs[2..]);
+        assert!(!told.contains(&theirs) && !told.contains(&spaced), "{theirs} is told in {told}");
     }
+}
+
+#[test]
+fn earlier_positions_of_poker_have_their_amounts() {
+    let server = Server::start();
+    let begin = json!({ "game": "holdem:limit:2", "opponent": "limit-2", "seed": 1, "seat": 2 });
+    let mut play = server.done("/plays", &begin);
+    assert_eq!(play["begin_board"], "no cards are dealt yet\n");
+    let path = format!("/plays/{}", play["id"].as_str().unwrap());
+    while play["over"] == false {
+        // The last move on the list puts most into the pot.
+        let action = play["moves"].as_array().unwrap().last().unwrap()["move"].clone();
+        play = server.done(&format!("{path}/moves"), &json!({ "move": action }));
+    }
+    let boards: Vec<&str> =
+        play["events"].as_array().unwrap().iter().map(|event| event["board"].as_str().unwrap()).collect();
+    let pot = |board: &str| -> u32 {
+        let (_, rest) = board.split_once("; pot ").unwrap_or_else(|| panic!("{board}"));
+        rest.lines().next().unwrap().parse().unwrap()
+    };
+    let pots: Vec<u32> = boards.iter().map(|board| pot(board)).collect();
+    assert!(pots[0] == 15 && pots.is_sorted() && pots[pots.len() - 1] > 20, "{pots:?}");
+    assert_eq!(play["board"], boards[boards.len() - 1]);
+    // The cards of the other stay hidden until the end.
+    assert!(boards[..boards.len() - 1].iter().all(|board| board.contains(": ? ?, has paid")), "{boards:?}");
+    // Moves read as verbs.
+    let said = play["events"].to_string();
+    assert!(
+        ["It calls.", "It raises.", "It bets.", "It checks.", "It folds."].iter().any(|s| said.contains(s)),
+        "{said}"
+    );
+    assert!(!said.contains("It moves") && !said.contains("You move"), "{said}");
+    // Other games draw them from their texts.
+    let play = server.done("/plays", &json!({ "game": "tictactoe", "opponent": "random", "seat": 2 }));
+    assert!(play["events"][0]["board"].is_null() && play["begin_board"].is_null(), "{play}");
+}
+
+#[test]
+fn a_finished_game_is_drawn_from_the_side_of_the_person() {
+    let server = Server::start();
+    for (seat, sign) in [(1, '●'), (2, '○')] {
+        let begin = json!({ "game": "backgammon", "opponent": "random", "seat": seat, "seed": 3 });
+        let mut play = server.done("/plays", &begin);
+        let path = format!("/plays/{}", play["id"].as_str().unwrap());
+        // Whose pips stand beside the lower side.
+        let lowest = |play: &Value| {
+            let board = play["board"].as_str().unwrap();
+            board.lines().rfind(|line| line.ends_with(" off")).unwrap().to_string()
+        };
+        while play["over"] == false {
+            assert!(lowest(&play).contains(&format!("│  {sign} ")), "{}", play["board"]);
+            play = server.done(&format!("{path}/moves"), &json!({ "move": play["moves"][0]["move"] }));
+        }
+        assert!(lowest(&play).contains(&format!("│  {sign} ")), "{}", play["board"]);
+    }
+}
+
+#[test]
+fn rule_files_are_named_without_their_folders() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = folder.path().join("secret");
+    std::fs::create_dir(&secret).unwrap();
+    let rules = secret.join("heaps.game");
+    let nim = concat!(env!("CARGO_MANIFEST_DIR"), "/../declared/games/nim.game");
+    std::fs::copy(nim, &rules).unwrap();
+    let game = Declared::named(&format!("file:{}", rules.display())).unwrap().unwrap();
+    let options = ServeOptions {
+        runs: folder.path().join("runs"),
+        published: "missing".into(),
+        train: true,
+        ..options()
+    };
+    let server = Server::of(One(game), options);
+    let is_told = |answer: &Value| answer.to_string().contains("secret");
+    let ask = |path: &str| {
+        let (status, answer) = server.get(path);
+        assert!(!is_told(&answer), "{path}: {answer}");
+        (status, answer)
+    };
+    let name = "file:heaps.game";
+    assert_eq!(ask("/games").1["games"][0]["name"], name);
+    assert_eq!(ask("/agents").1["agents"][0]["game"], name);
+    assert_eq!(ask("/starters").1["starters"][0]["game"], name);
+
+    // A network learns these rules, and plays.
+    let settings = json!({ "learn.td.games": 200, "evaluate.every": 200 });
+    let run = server.done("/runs", &json!({ "game": name, "method": "td", "seed": 1, "settings": settings }));
+    let run = format!("/runs/{}", run["id"].as_str().unwrap());
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    let is_done = |run: &Value| run["status"] == "finished" && run["here"] == false;
+    while !is_done(&ask(&run).1) {
+        assert!(std::time::Instant::now() < until, "{}", ask(&run).1);
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let agents = ask(&format!("/agents?game={name}")).1;
+    let agent = agents["agents"].as_array().unwrap().iter().find(|agent| agent["kind"] == "checkpoint");
+    let id = agent.unwrap_or_else(|| panic!("{agents}"))["id"].clone();
+    let play = server.done("/plays", &json!({ "game": name, "opponent": id, "seed": 1 }));
+    assert!(play["game"] == name && !is_told(&play), "{play}");
+    let path = format!("/plays/{}", play["id"].as_str().unwrap());
+    assert_eq!(ask(&format!("{path}/hints")).0, 200);
+    let mut play = server.done(&format!("{path}/moves"), &json!({ "move": play["moves"][0]["move"] }));
+    while play["over"] == false {
+        play = server.done(&format!("{path}/moves"), &json!({ "move": play["moves"][0]["move"] }));
+    }
+    assert_eq!(ask(&format!("{path}/analysis")).0, 200);
+    let found = server.done("/moves", &json!({ "agent": id, "position": play["begin"] }));
+    assert!(!is_told(&found), "{found}");
+
+    // Errors name it in the same way, and the path itself is no name.
+    let many = json!({ "game": name, "opponent": "random", "seat": 3 });
+    let (status, refused) = server.post("/plays", &many);
+    assert!(status == 422 && refused.to_string().contains(name) && !is_told(&refused), "{refused}");
+    let path = format!("file:{}", rules.display());
+    assert_eq!(server.post("/plays", &json!({ "game": path, "opponent": "random" })).0, 404);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use adept_builtin::backgammon::Backgammon;
 use adept_builtin::connect_four::ConnectFour;
 use adept_builtin::holdem;
 use adept_builtin::tictactoe::TicTacToe;
+use adept_lab::Catalogue;
 use adept_trainer::config::One;
 use adept_trainer::run::Cancel;
 use adept_web::{Named, ServeOptions, serve};
@@ -46,12 +47,17 @@ impl Server {
     }
 
     pub(crate) fn with(options: ServeOptions) -> Self {
+        let holdem = holdem::named("holdem:limit:2").unwrap().unwrap();
+        let games = ((One(TicTacToe), One(Backgammon::default())), (One(ConnectFour), One(holdem)));
+        Self::of(games, options)
+    }
+
+    /// A server of these games.
+    pub(crate) fn of(games: impl Catalogue + Send + 'static, options: ServeOptions) -> Self {
         let cancel = Cancel::default();
         let (sender, receiver) = mpsc::channel();
         let stop = cancel.clone();
         let thread = std::thread::spawn(move || {
-            let holdem = holdem::named("holdem:limit:2").unwrap().unwrap();
-            let games = ((One(TicTacToe), One(Backgammon::default())), (One(ConnectFour), One(holdem)));
             serve(&games, &options, &stop, |address, token| {
                 sender.send((address, token.map(String::from))).unwrap();
             })
