@@ -56,4 +56,5 @@ games! {
     small_poker::SmallPoker,
     holdem::Holdem,
     declared::Declared,
+    gdl::Described,
 }

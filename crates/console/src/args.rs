@@ -137,6 +137,13 @@ pub(crate) enum Command {
                       positions, calibration of outcomes and all else that `adept evaluate` finds."
     )]
     Report(ReportArgs),
+    /// Check a game's rules in GDL by random games, or print such a game.
+    #[command(
+        after_help = "Examples:\n  adept rules file:my-game.kif\n  adept rules file:my-game.kif --trace 1\n\n\
+                      The check says who moves, how games end, and what is probably a mistake: rules that can never apply, moves \
+                      and goals that never come, states without a legal move."
+    )]
+    Rules(RulesArgs),
     /// Print completions for a shell.
     #[command(
         after_help = "Example:\n  adept completions bash > ~/.local/share/bash-completion/completions/adept"
@@ -744,6 +751,18 @@ fn mark(text: &str) -> Result<Mark, String> {
         (name, Ok(value)) if value.is_finite() => Ok(Mark { name: name.into(), value }),
         _ => Err(format!("`{}` is not a number", value.trim())),
     }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RulesArgs {
+    /// Game: `file:PATH.kif`, or `declared:NAME.kif` for one that comes with adept.
+    pub(crate) game: String,
+    /// Random games to play.
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(crate) games: u64,
+    /// Print the random game with this seed in GDL, a line of JSON for each position.
+    #[arg(long, value_name = "SEED", conflicts_with = "games")]
+    pub(crate) trace: Option<u64>,
 }
 
 #[derive(Debug, Args)]

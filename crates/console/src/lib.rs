@@ -215,6 +215,7 @@ fn command(games: &dyn Catalogue, matches: &ArgMatches, line: &clap::Command) ->
         Command::Bench(args) => run::bench::run(&args, json),
         Command::Runs(args) => run::list::runs(&args, json),
         Command::Report(args) => run::report::run(games, &args, json),
+        Command::Rules(args) => run::rules::run(games, &args, json),
         Command::Completions(args) => run::shell::completions(line.clone(), &args, json),
         Command::Man(args) => run::shell::man(line.clone(), &args, json),
     }

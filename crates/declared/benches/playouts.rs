@@ -1,7 +1,7 @@
 //! Random games and states a second on one core: `cargo bench -p adept-declared --bench playouts`, with names of games after `--` for
 //! these alone.
 
-use adept_declared::{Batch, Declared, Monitor, SHIPPED};
+use adept_declared::{Batch, Declared, Described, Monitor, SHIPPED, SHIPPED_GDL};
 use adept_game::{Game, Turn, stream};
 use rand::RngExt;
 use std::time::{Duration, Instant};
@@ -14,9 +14,8 @@ fn main() {
     println!("{:<18} {a:>14} {b:>14} {c:>16} {d:>14}", "");
     // Cargo adds `--bench`.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
-    for (name, source) in
-        SHIPPED.iter().filter(|(name, _)| wanted.is_empty() || wanted.iter().any(|w| w == name))
-    {
+    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|w| w == name);
+    for (name, source) in SHIPPED.iter().filter(|(name, _)| is_wanted(name)) {
         let game = match Declared::read(name, source) {
             Ok(game) => game,
             Err(fault) => return println!("{fault}"),
@@ -34,6 +33,12 @@ fn main() {
             monitored(&game),
             one_by_one(&game)
         );
+    }
+    for (name, source) in SHIPPED_GDL.iter().filter(|(name, _)| is_wanted(name)) {
+        match Described::read(name, source) {
+            Ok(game) => println!("{name:<18} {:>14} {:>14} {:>16} {:>14.0}", "", "", "", one_by_one(&game)),
+            Err(fault) => return println!("{fault}"),
+        }
     }
 }
 
@@ -60,7 +65,7 @@ fn monitored(game: &Declared) -> f64 {
 }
 
 /// Moves a second of one random game after another, by the functions of [`Game`].
-fn one_by_one(game: &Declared) -> f64 {
+fn one_by_one<G: Game>(game: &G) -> f64 {
     let (mut rng, mut actions, mut moves) = (stream(1, "games", 0), Vec::new(), 0_u64);
     let begin = Instant::now();
     while begin.elapsed() < TIME / 4 {

@@ -119,8 +119,6 @@ struct Plan {
     start: Vec<bool>,
     /// Facts that are exchanged when the other player looks.
     swaps: Vec<(u32, u32)>,
-    /// Whether facts are as the first player sees them, and results are those of the first player.
-    absolute: bool,
     alone: bool,
     over: Cone,
     results: Vec<Ending>,
@@ -159,7 +157,7 @@ impl Batch {
         let rules = &game.rules;
         let view = &rules.views[0];
         let start = game.start();
-        let absolute = rules.absolute || game.players() == 1;
+        let alone = game.players() == 1;
         let list = |of: fn(&Effects) -> &Vec<u32>| {
             let (mut facts, mut ends) = (Vec::new(), Vec::new());
             for effects in &view.effects {
@@ -174,13 +172,12 @@ impl Batch {
         let plan = Plan {
             facts: rules.facts.len(),
             start: (0..rules.facts.len()).map(|fact| start.holds(fact)).collect(),
-            swaps: if absolute {
+            swaps: if alone {
                 Vec::new()
             } else {
                 (0..).zip(rules.flip.iter().copied()).filter(|(a, b)| a < b).collect()
             },
-            absolute,
-            alone: game.players() == 1,
+            alone,
             over: view.over.clone(),
             results: view.results.clone(),
             stuck: rules.declaration.stuck,
@@ -360,7 +357,7 @@ impl Batch {
             results[ending as usize] = results[ending as usize].or(reached.without(over));
             over = over.or(reached);
         }
-        if !plan.absolute {
+        if !plan.alone {
             for &(a, b) in &plan.swaps {
                 self.values.swap(1 + a as usize, 1 + b as usize);
             }
@@ -375,7 +372,7 @@ impl Batch {
         let stuck = Lanes::ALL.without(going).without(over);
         if stuck.any() {
             // The player who is stuck is the next one; alone it is the same.
-            let ending = match (plan.stuck, plan.absolute) {
+            let ending = match (plan.stuck, plan.alone) {
                 (Ending::Win, false) => Ending::Lose,
                 (Ending::Lose, false) => Ending::Win,
                 (ending, _) => ending,
@@ -387,7 +384,7 @@ impl Batch {
             return;
         }
         // Lanes in which the second player is to move now are those in which the first one moved.
-        let first = if plan.absolute { Lanes::ALL } else { self.second };
+        let first = if plan.alone { Lanes::ALL } else { self.second };
         let [won, lost, drawn] = results;
         self.results.won += won.and(first).count() + lost.without(first).count();
         self.results.lost += lost.and(first).count() + won.without(first).count();

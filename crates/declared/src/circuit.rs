@@ -3,8 +3,10 @@
 //! Node 0 is false, nodes 1 to F are the facts of the state, the others are AND gates over earlier ones. A [`Literal`] is a node,
 //! or its negation: node · 2 + negated. Equal gates are made once.
 
-use rustc_hash::FxHashMap;
+use hashbrown::HashTable;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::cell::RefCell;
+use std::hash::BuildHasher;
 
 /// A node or its negation.
 pub(crate) type Literal = u32;
@@ -17,14 +19,18 @@ pub(crate) const TRUE: Literal = 1;
 #[derive(Debug)]
 pub(crate) struct Builder {
     facts: usize,
-    /// Inputs of each AND gate.
-    gates: Vec<Box<[Literal]>>,
-    known: FxHashMap<Box<[Literal]>, Literal>,
+    /// End of the inputs of each gate.
+    ends: Vec<u32>,
+    inputs: Vec<Literal>,
+    known: HashTable<u32>,
+    /// Gates that are open: what they are is told later. They have no inputs.
+    open: FxHashMap<u32, Literal>,
 }
 
 impl Builder {
     pub(crate) fn new(facts: usize) -> Self {
-        Self { facts, gates: Vec::new(), known: FxHashMap::default() }
+        let (ends, inputs, known, open) = Default::default();
+        Self { facts, ends, inputs, known, open }
     }
 
     /// That a fact holds.
@@ -45,11 +51,19 @@ impl Builder {
             [] => TRUE,
             [one] => one,
             _ => {
-                let inputs = inputs.into_boxed_slice();
-                *self.known.entry(inputs).or_insert_with_key(|inputs| {
-                    self.gates.push(inputs.clone());
-                    ((self.facts + self.gates.len()) * 2) as Literal
-                })
+                let code = FxBuildHasher.hash_one(&inputs[..]);
+                let (ends, all) = (&self.ends, &self.inputs);
+                let known = self.known.find(code, |&gate| range(ends, all, gate) == inputs);
+                let gate = known.copied().unwrap_or_else(|| {
+                    let gate = self.ends.len() as u32;
+                    self.inputs.extend_from_slice(&inputs);
+                    self.ends.push(self.inputs.len() as u32);
+                    let (ends, all) = (&self.ends, &self.inputs);
+                    let rehash = |&gate: &u32| FxBuildHasher.hash_one(range(ends, all, gate));
+                    self.known.insert_unique(code, gate, rehash);
+                    gate
+                });
+                (self.facts as u32 + 1 + gate) * 2
             }
         }
     }
@@ -59,9 +73,33 @@ impl Builder {
         self.all(inputs.into_iter().map(|input| input ^ 1).collect()) ^ 1
     }
 
+    /// A gate whose inputs are told later. Until then it never holds.
+    pub(crate) fn open(&mut self) -> Literal {
+        let gate = self.ends.len() as u32;
+        self.ends.push(self.inputs.len() as u32);
+        self.open.insert(gate, FALSE);
+        (self.facts as u32 + 1 + gate) * 2
+    }
+
+    /// Tells what an open gate is. It may depend on itself: the gates that do are the least fixpoint.
+    pub(crate) fn close(&mut self, open: Literal, meaning: Literal) {
+        let gate = open / 2 - self.facts as u32 - 1;
+        self.open.insert(gate, meaning);
+    }
+
+    /// What an open gate is.
+    pub(crate) fn meaning(&self, node: usize) -> Option<Literal> {
+        self.open.get(&(node.checked_sub(self.facts + 1)? as u32)).copied()
+    }
+
     /// Number of gates.
     pub(crate) fn len(&self) -> usize {
-        self.gates.len()
+        self.ends.len()
+    }
+
+    /// Number of inputs of all gates.
+    pub(crate) fn size(&self) -> usize {
+        self.inputs.len()
     }
 
     /// Number of facts.
@@ -71,24 +109,25 @@ impl Builder {
 
     /// Inputs of a node that is a gate.
     pub(crate) fn inputs(&self, node: usize) -> Option<&[Literal]> {
-        node.checked_sub(self.facts + 1).map(|gate| &*self.gates[gate])
+        node.checked_sub(self.facts + 1).map(|gate| range(&self.ends, &self.inputs, gate as u32))
     }
 
     /// What must be computed for these outputs.
     pub(crate) fn cone(&self, outputs: &[Literal]) -> Cone {
-        let mut needed = vec![false; self.gates.len()];
+        let mut needed = vec![false; self.len()];
         let gate = |literal: Literal| (literal as usize / 2).checked_sub(self.facts + 1);
         outputs.iter().filter_map(|&output| gate(output)).for_each(|g| needed[g] = true);
-        for g in (0..self.gates.len()).rev().filter(|&g| needed[g]).collect::<Vec<_>>() {
+        for g in (0..self.len()).rev().filter(|&g| needed[g]).collect::<Vec<_>>() {
             self.mark(g, &mut needed);
         }
         let mut cone = Cone { facts: self.facts, ends: Vec::new(), inputs: Vec::new(), outputs: Vec::new() };
-        let mut renamed = vec![0; self.gates.len()];
+        let mut renamed = vec![0; self.len()];
         let rename = |renamed: &[u32], literal: Literal| match gate(literal) {
             Some(g) => renamed[g] * 2 + literal % 2,
             None => literal,
         };
-        for (g, inputs) in self.gates.iter().enumerate().filter(|(g, _)| needed[*g]) {
+        for g in (0..self.len()).filter(|&g| needed[g]) {
+            let inputs = range(&self.ends, &self.inputs, g as u32);
             cone.inputs.extend(inputs.iter().map(|&input| rename(&renamed, input)));
             cone.ends.push(cone.inputs.len() as u32);
             renamed[g] = (self.facts + cone.ends.len()) as u32;
@@ -101,7 +140,7 @@ impl Builder {
     fn mark(&self, gate: usize, needed: &mut [bool]) {
         let mut open = vec![gate];
         while let Some(gate) = open.pop() {
-            for &input in &self.gates[gate] {
+            for &input in range(&self.ends, &self.inputs, gate as u32) {
                 if let Some(part) = (input as usize / 2).checked_sub(self.facts + 1)
                     && !std::mem::replace(&mut needed[part], true)
                 {
@@ -110,6 +149,11 @@ impl Builder {
             }
         }
     }
+}
+
+fn range<'a>(ends: &[u32], inputs: &'a [Literal], gate: u32) -> &'a [Literal] {
+    let begin = if gate == 0 { 0 } else { ends[gate as usize - 1] };
+    &inputs[begin as usize..ends[gate as usize] as usize]
 }
 
 /// The part of a circuit that some outputs need.

@@ -1,8 +1,6 @@
 //! A declared game as a [`Game`].
 
 use crate::declaration::Ending;
-use crate::error::RuleError;
-use crate::gdl;
 use crate::ground::Rules;
 use crate::monitor::Net;
 use crate::structure::Structure;
@@ -64,8 +62,7 @@ impl Declared {
     /// # Errors
     /// The first fault of the file, with its place; or that the game may never end.
     pub fn read(name: &str, source: &str) -> Result<Self, GameError> {
-        let read = if name.ends_with(".kif") { gdl::read(name, source) } else { Rules::read(source) };
-        let rules = read.map_err(|e: RuleError| GameError::new(format!("{name}: {e}")))?;
+        let rules = Rules::read(source).map_err(|e| GameError::new(format!("{name}: {e}")))?;
         let mut start = State {
             facts: SmallVec::from_elem(0, rules.facts.len().div_ceil(64).max(1)),
             mover: 0,
@@ -93,7 +90,7 @@ impl Declared {
         view.legal.len() + view.over.len() + view.legal.outputs().len() + self.rules.facts.len()
     }
 
-    /// Plays a few random games, which must end, and in which players must move in turn.
+    /// Plays a few random games, which must end.
     fn try_out(&self) -> Result<(), GameError> {
         let mut actions = Vec::new();
         let mut left = WORK / self.cost();
@@ -102,14 +99,6 @@ impl Declared {
             let mut moves = 0;
             while self.turn(&state) != Turn::Over {
                 self.actions(&state, &mut actions);
-                let player = |action: &u32| self.rules.moves[*action as usize].player;
-                if actions.iter().filter_map(player).any(|player| player != state.mover) {
-                    return Err(GameError::new(format!(
-                        "{}: the roles do not move in turn, at {}; adept plays games in which they do",
-                        self.name,
-                        self.position_text(&state)
-                    )));
-                }
                 let action = actions[rng.random_range(0..actions.len())];
                 self.apply(&mut state, &action);
                 moves += 1;
@@ -118,12 +107,9 @@ impl Declared {
                     return Ok(());
                 }
                 if moves > LONGEST {
-                    let limit = match self.name.ends_with(".kif") {
-                        true => "count the moves in a fact that makes it terminal",
-                        false => "add a line such as `limit 200`, the most moves of a game",
-                    };
                     return Err(GameError::new(format!(
-                        "{}: a random game did not end in {LONGEST} moves; {limit}",
+                        "{}: a random game did not end in {LONGEST} moves; add a line such as `limit 200`, the most moves of a \
+                         game",
                         self.name
                     )));
                 }
@@ -290,34 +276,7 @@ impl Game for Declared {
     fn parse_action(&self, state: &State, text: &str) -> Result<u32, GameError> {
         let mut actions = Vec::new();
         self.actions(state, &mut actions);
-        let words = |text: &str| -> Vec<String> {
-            text.split(|c: char| !c.is_alphanumeric() && c != '_')
-                .filter(|w| !w.is_empty())
-                .map(str::to_lowercase)
-                .collect()
-        };
-        let typed = words(text);
-        let known: Vec<Vec<String>> =
-            actions.iter().map(|action| words(&self.action_text(state, action))).collect();
-        let unique = |test: &dyn Fn(&Vec<String>) -> bool| {
-            let mut found = known.iter().zip(&actions).filter(|(words, _)| test(words));
-            found.next().filter(|_| found.next().is_none()).map(|(_, action)| *action)
-        };
-        let whole = unique(&|words| *words == typed);
-        let begin = || {
-            unique(&|words| {
-                !typed.is_empty() && (words.starts_with(&typed) || words[1..].starts_with(&typed))
-            })
-        };
-        whole.or_else(begin).ok_or_else(|| {
-            let texts: Vec<String> = actions.iter().take(20).map(|a| self.action_text(state, a)).collect();
-            let more = if actions.len() > texts.len() { ", …" } else { "" };
-            GameError::new(format!(
-                "`{}` is not one legal move of these: {}{more}",
-                text.trim(),
-                texts.join(", ")
-            ))
-        })
+        text::find_action(text, &actions, |action| self.action_text(state, action))
     }
 
     fn board(&self, state: &State, marks: &[(u32, String)]) -> String {

@@ -39,15 +39,11 @@ pub(crate) struct Rules {
     /// All outputs in one circuit: for each player, whether each move is legal, then what ends the game; then the conditions of
     /// all conditional effects, player by player and move by move.
     pub(crate) whole: Cone,
-    /// Whether the first view has the moves of both players, and its results are those of the first player.
-    pub(crate) absolute: bool,
 }
 
 /// An operator with its arguments, as the first player sees it.
 #[derive(Debug)]
 pub(crate) struct Move {
-    /// The player who makes it, where that is not whoever is to move.
-    pub(crate) player: Option<u8>,
     pub(crate) operator: usize,
     pub(crate) tuple: Tuple,
 }
@@ -111,8 +107,6 @@ pub(crate) struct Grounder<'a> {
     pub(crate) tables: Vec<Table>,
     pub(crate) builder: Builder,
     steps: u64,
-    /// Whether `not` is taken to hold wherever the state decides, to find all that can ever hold.
-    pub(crate) relaxed: bool,
 }
 
 impl Rules {
@@ -133,13 +127,13 @@ impl Rules {
         let mut grounder = Grounder::of(&declaration, &facts, &flip);
         grounder.derive()?;
         let (moves, views, whole) = grounder.compile(&numbers)?;
-        Ok(Self { facts, numbers, flip, start, moves, views, whole, absolute: false, declaration })
+        Ok(Self { facts, numbers, flip, start, moves, views, whole, declaration })
     }
 
     /// Arguments of a move as this player writes them.
     pub(crate) fn move_tuple(&self, number: usize, player: usize) -> Tuple {
-        let Move { player: of, operator, tuple } = &self.moves[number];
-        if player == 0 || of.is_some() {
+        let Move { operator, tuple } = &self.moves[number];
+        if player == 0 {
             return tuple.clone();
         }
         let types = &self.declaration.operators[*operator].types;
@@ -196,7 +190,7 @@ fn product(declaration: &Declaration, types: &[usize]) -> Vec<Tuple> {
 impl Grounder<'_> {
     /// A grounder with these tuples of static and dynamic relations.
     pub(crate) fn new(declaration: &Declaration, tables: Vec<Table>, builder: Builder) -> Grounder<'_> {
-        Grounder { declaration, tables, builder, steps: 0, relaxed: false }
+        Grounder { declaration, tables, builder, steps: 0 }
     }
 
     /// A grounder for a rule file of adept, with static and dynamic relations filled in.
@@ -325,7 +319,6 @@ impl Grounder<'_> {
             body: &rule.body,
             rest: Vec::new(),
             steps: self.steps,
-            relaxed: self.relaxed,
             found: &mut found,
         };
         let flow = join.from(0, &mut binding);
@@ -372,7 +365,7 @@ impl Grounder<'_> {
                     continue;
                 }
                 legal.iter_mut().zip(gates).for_each(|(legal, gate)| legal.push(gate));
-                moves.push(Move { player: None, operator, tuple });
+                moves.push(Move { operator, tuple });
                 if moves.len() > MOVES || self.builder.len() > GATES {
                     let what = format!(
                         "more than {MOVES} moves or {GATES} gates with those of operator `{}`",
@@ -492,7 +485,6 @@ struct Join<'a, F> {
     body: &'a [Condition],
     rest: Vec<Rest>,
     steps: u64,
-    relaxed: bool,
     found: F,
 }
 
@@ -569,7 +561,6 @@ impl<F: FnMut(&[Option<Object>], &[Rest])> Join<'_, F> {
         match found {
             None => self.from(at + 1, binding),
             Some(_) if self.declaration.relations[relation].kind == Kind::Static => ControlFlow::Continue(()),
-            Some(_) if self.relaxed => self.from(at + 1, binding),
             Some(number) => {
                 self.rest.push((relation, number, true));
                 let flow = self.from(at + 1, binding);

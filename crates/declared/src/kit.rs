@@ -17,9 +17,7 @@ use xxhash_rust::xxh3::xxh3_64;
 pub const SHIPPED: &[(&str, &str)] = &[
     ("birthday", include_str!("../games/birthday.game")),
     ("breakthrough", include_str!("../games/breakthrough.game")),
-    ("breakthrough.kif", include_str!("../games/breakthrough.kif")),
     ("connect-four", include_str!("../games/connect-four.game")),
-    ("connect-four.kif", include_str!("../games/connect-four.kif")),
     ("eight-puzzle", include_str!("../games/eight-puzzle.game")),
     ("hanoi", include_str!("../games/hanoi.game")),
     ("hexapawn-3x3-loss", include_str!("../games/hexapawn-3x3-loss.game")),
@@ -31,10 +29,16 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("nim-lines", include_str!("../games/nim-lines.game")),
     ("nim-path", include_str!("../games/nim-path.game")),
     ("nim", include_str!("../games/nim.game")),
-    ("nim.kif", include_str!("../games/nim.kif")),
     ("pennies", include_str!("../games/pennies.game")),
     ("tic-tac-toe-4x4", include_str!("../games/tic-tac-toe-4x4.game")),
     ("tic-tac-toe", include_str!("../games/tic-tac-toe.game")),
+];
+
+/// Descriptions in GDL that come with adept, by name.
+pub const SHIPPED_GDL: &[(&str, &str)] = &[
+    ("breakthrough.kif", include_str!("../games/breakthrough.kif")),
+    ("connect-four.kif", include_str!("../games/connect-four.kif")),
+    ("nim.kif", include_str!("../games/nim.kif")),
     ("tic-tac-toe.kif", include_str!("../games/tic-tac-toe.kif")),
 ];
 
@@ -44,25 +48,55 @@ pub const USUAL: &str = "declared:hexapawn-3x3";
 /// States up to which a game is small: exact measurement then takes seconds.
 const SMALL: usize = 100_000;
 
+/// The text of a rule file that comes with adept.
+pub(crate) fn shipped(wanted: &str) -> Result<&'static str, GameError> {
+    let found = SHIPPED.iter().chain(SHIPPED_GDL).find(|(name, _)| *name == wanted);
+    found.map(|(_, source)| *source).ok_or_else(|| {
+        let names: Vec<&str> = SHIPPED.iter().chain(SHIPPED_GDL).map(|(name, _)| *name).collect();
+        GameError::new(format!(
+            "there is no rule file `{wanted}`; the rule files are {}; `file:PATH` names a file of your own",
+            names.join(", ")
+        ))
+    })
+}
+
+/// A config to begin with, for so many players, with few states or with many.
+pub(crate) fn starter(players: usize, is_small: bool) -> String {
+    match (players, is_small) {
+        (1, true) => include_str!("starters/alone.toml").into(),
+        (1, false) => {
+            let text = include_str!("starters/alone.toml");
+            text.replace("[\"equity\"]          # +1 if", "[\"matches\"]         # mean over games: +1 if")
+                + "games  = 100\n"
+        }
+        (_, true) => include_str!("starters/small.toml").into(),
+        (_, false) => include_str!("starters/large.toml").into(),
+    }
+}
+
+/// Shares the probability among moves that win at once, or among all moves.
+pub(crate) fn share(wins: &[bool], probabilities: &mut Vec<f64>) {
+    let (count, all) = (wins.iter().filter(|wins| **wins).count(), wins.len());
+    probabilities.clear();
+    probabilities.extend(wins.iter().map(|&wins| match count {
+        0 => 1.0 / all as f64,
+        _ if wins => 1.0 / count as f64,
+        _ => 0.0,
+    }));
+}
+
 impl Declared {
     /// The game that `name` names: `file:PATH` for a rule file, `declared:NAME` for one that comes with adept. None if the name
-    /// has another form.
+    /// has another form; names that end in `.kif` are those of [`Described`](crate::Described).
     pub fn named(name: &str) -> Option<Result<Self, GameError>> {
+        if name.ends_with(".kif") {
+            return None;
+        }
         if let Some(path) = name.strip_prefix("file:") {
             return Some(Self::open(name, Path::new(path)));
         }
         let wanted = name.strip_prefix("declared:")?;
-        let found = SHIPPED.iter().find(|(name, _)| *name == wanted);
-        Some(match found {
-            Some((_, source)) => Self::read(name, source),
-            None => {
-                let names: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
-                Err(GameError::new(format!(
-                    "there is no rule file `{wanted}`; the rule files are {}; `file:PATH` names a file of your own",
-                    names.join(", ")
-                )))
-            }
-        })
+        Some(shipped(wanted).and_then(|source| Self::read(name, source)))
     }
 
     fn open(name: &str, path: &Path) -> Result<Self, GameError> {
@@ -112,17 +146,14 @@ impl Kit for Declared {
     }
 
     fn encoders(&self) -> Vec<Named> {
-        let mut all = Named::list(&[
+        Named::list(&[
             ("bits", "a bit for every fact, as the player who moved sees it; a key of all for tables"),
             ("blind", "the same bits without names, shuffled"),
-        ]);
-        if !self.rules.absolute {
-            all.extend(Named::list(&[(
+            (
                 "rules",
                 "channels for every relation, operator and ending of the rules, for the architecture `modules`",
-            )]));
-        }
-        all
+            ),
+        ])
     }
 
     fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
@@ -143,19 +174,7 @@ impl Kit for Declared {
     }
 
     fn starter(&self) -> Option<String> {
-        let text = match (self.players(), self.is_small()) {
-            (1, true) => include_str!("starters/alone.toml").into(),
-            (1, false) => {
-                let text = include_str!("starters/alone.toml");
-                text.replace(
-                    "[\"equity\"]          # +1 if",
-                    "[\"matches\"]         # mean over games: +1 if",
-                ) + "games  = 100\n"
-            }
-            (_, true) => include_str!("starters/small.toml").into(),
-            (_, false) => include_str!("starters/large.toml").into(),
-        };
-        Some(text)
+        Some(starter(self.players(), self.is_small()))
     }
 
     fn is_small(&self) -> bool {
@@ -163,7 +182,7 @@ impl Kit for Declared {
     }
 }
 
-/// Shares the probability among moves that win at once, or among all moves.
+/// A move that wins at once, or any move.
 fn greedy(game: &Declared, state: &State, actions: &[u32], probabilities: &mut Vec<f64>) {
     let player = usize::from(state.mover);
     let wins = |action: &u32| {
@@ -172,13 +191,7 @@ fn greedy(game: &Declared, state: &State, actions: &[u32], probabilities: &mut V
         game.turn(&next) == Turn::Over && game.utility(&next, player) > 0.0
     };
     let wins: Vec<bool> = actions.iter().map(wins).collect();
-    let count = wins.iter().filter(|wins| **wins).count();
-    probabilities.clear();
-    probabilities.extend(wins.into_iter().map(|wins| match count {
-        0 => 1.0 / actions.len() as f64,
-        _ if wins => 1.0 / count as f64,
-        _ => 0.0,
-    }));
+    share(&wins, probabilities);
 }
 
 /// What each module of the rules reads.

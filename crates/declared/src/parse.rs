@@ -69,11 +69,6 @@ pub(crate) enum Statement {
         types: Vec<Word>,
         tuples: Vec<Vec<Word>>,
     },
-    /// A dynamic relation of GDL, whose arguments have no types.
-    Base {
-        name: Word,
-        arity: usize,
-    },
     Derive {
         head: Atom,
         when: Vec<Condition>,

@@ -26,8 +26,6 @@ pub(crate) struct Reader {
     by_name: FxHashMap<String, Object>,
     types: Vec<Type>,
     relations: Vec<Relation>,
-    /// Whether the rules are GDL: names of objects and relations are apart, and operators are made later.
-    gdl: bool,
 }
 
 /// The variables of a rule.
@@ -37,11 +35,6 @@ struct Scope {
 }
 
 impl Reader {
-    /// For rules that were read from GDL.
-    pub(crate) fn of_gdl() -> Self {
-        Self { gdl: true, ..Self::default() }
-    }
-
     pub(crate) fn read(mut self, source: Source) -> Result<Declaration, RuleError> {
         let statements = source.statements;
         for (statement, _) in &statements {
@@ -54,14 +47,6 @@ impl Reader {
                 Statement::Flip { name, pairs } => self.flip(name, pairs)?,
                 Statement::Relation { dynamic, name, types, tuples } => {
                     self.relation(*dynamic, name, types, tuples)?;
-                }
-                Statement::Base { name, arity } => {
-                    let (types, tuples, rules) = (Vec::new(), Vec::new(), Vec::new());
-                    let (place, kind, arity) = (name.place, Kind::Dynamic, *arity);
-                    self.add(
-                        name,
-                        Relation { name: name.text.clone(), place, arity, types, kind, tuples, rules },
-                    )?;
                 }
                 _ => {}
             }
@@ -111,16 +96,13 @@ impl Reader {
                     once(&mut board, self.board(&relation, &roles, &rows)?, "board", place)?;
                 }
                 Statement::Marks(list) => marks.extend(list),
-                Statement::Objects { .. }
-                | Statement::Flip { .. }
-                | Statement::Relation { .. }
-                | Statement::Base { .. } => {}
+                Statement::Objects { .. } | Statement::Flip { .. } | Statement::Relation { .. } => {}
             }
         }
         if let Some(board) = &mut board {
             self.marks(board, &marks)?;
         }
-        if operators.is_empty() && !self.gdl {
+        if operators.is_empty() {
             return Err(RuleError::new(
                 Place { line: 1, column: 1 },
                 "a game without an operator: nobody can move",
@@ -241,7 +223,7 @@ impl Reader {
             let what = format!("there is another relation or type `{}`", relation.name);
             return Err(RuleError::new(name.place, what));
         }
-        if name.text == "not" || (!self.gdl && self.by_name.contains_key(&name.text)) {
+        if name.text == "not" || self.by_name.contains_key(&name.text) {
             let what = format!(
                 "`{}` cannot be the name of a relation or type, because it has another meaning",
                 name.text

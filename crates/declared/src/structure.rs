@@ -503,10 +503,6 @@ impl Declared {
     /// The structure of the rules, made when it is first asked for. Or why there is none.
     pub(crate) fn structure(&self) -> &Result<Arc<Structure>, String> {
         self.facts.structure.get_or_init(|| {
-            if self.rules.absolute {
-                let name = self.name();
-                return Err(format!("`rules` reads rule files of adept, and {name} is in GDL: use `bits`"));
-            }
             Structure::of(&self.rules).map(Arc::new).map_err(|e| format!("{}: {e}", self.name()))
         })
     }

@@ -31,7 +31,7 @@ fn changed(name: &str, changes: &[(&str, &str)]) -> Declared {
 
 #[test]
 fn compiled_rules_agree_with_the_plain_interpreter() {
-    for (name, _) in SHIPPED.iter().filter(|(name, _)| !name.ends_with(".kif")) {
+    for (name, _) in SHIPPED {
         let game = shipped(name);
         let rules = &game.rules;
         for walk in 0..2 {
@@ -590,94 +590,6 @@ fn faults_say_where_and_what() {
     insta::assert_snapshot!(found.join("\n"));
 }
 
-/// The same games in our form and in GDL, move by move.
-#[test]
-fn gdl_agrees_with_our_form() {
-    /// A move of ours as GDL writes it.
-    type Same = fn(&str, u8) -> String;
-    let same: [(&str, Same); 4] = [
-        ("tic-tac-toe", |text, _| {
-            let square = text.trim_start_matches("put(").as_bytes();
-            format!("mark({},{})", square[0] - b'a' + 1, square[1] - b'0')
-        }),
-        ("connect-four", |text, _| format!("drop({})", &text[5..6])),
-        ("breakthrough", |text, mover| {
-            let n: Vec<i32> =
-                text.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok()).collect();
-            let ahead = if mover == 0 { 1 } else { -1 };
-            format!("move({},{},{},{})", n[0], n[1], n.get(2).unwrap_or(&n[0]), n[1] + ahead)
-        }),
-        ("nim", |text, _| {
-            let args: Vec<&str> = text[6..text.len() - 1].split(',').collect();
-            format!("leave({},{})", args[0], args[2])
-        }),
-    ];
-    for (name, same) in same {
-        let (ours, gdl) = (shipped(name), shipped(&format!("{name}.kif")));
-        for walk in 0..20 {
-            let mut rng = stream(walk, "gdl", 0);
-            let (mut a, mut b) = (ours.start(), gdl.start());
-            loop {
-                assert_eq!(ours.turn(&a), gdl.turn(&b), "{name}: {}", ours.position_text(&a));
-                if ours.turn(&a) == Turn::Over {
-                    assert_eq!(ours.utility(&a, 0), gdl.utility(&b, 0), "{name}");
-                    break;
-                }
-                let (mut actions, mut others) = (Vec::new(), Vec::new());
-                ours.actions(&a, &mut actions);
-                gdl.actions(&b, &mut others);
-                let texts: BTreeSet<String> =
-                    actions.iter().map(|action| same(&ours.action_text(&a, action), a.mover)).collect();
-                let found: BTreeSet<String> =
-                    others.iter().map(|action| gdl.action_text(&b, action)).collect();
-                assert_eq!(texts, found, "{name}: {}", ours.position_text(&a));
-                let action = actions[rng.random_range(0..actions.len())];
-                let text = same(&ours.action_text(&a, &action), a.mover);
-                let other = others.iter().copied().find(|other| gdl.action_text(&b, other) == text).unwrap();
-                ours.apply(&mut a, &action);
-                gdl.apply(&mut b, &other);
-            }
-        }
-    }
-    let known = solved(&shipped("tic-tac-toe.kif"));
-    assert_eq!(known.value, 0);
-    assert_play("tic-tac-toe.kif", &known, [[58.49, 12.7, 28.81], [99.48, 0.52, 0.0], [0.0, 8.36, 91.64]]);
-    assert_eq!(solved(&shipped("nim.kif")).plies, 11);
-}
-
-#[test]
-fn faults_in_gdl_say_where_and_what() {
-    let cases = [
-        "(role x",
-        "(role x))",
-        "(role ?x)",
-        "(role x) (role y) (role z) (<= terminal (true a)) (legal x a)",
-        "(role x) (legal x a) (goal x 100)",
-        "(role x) (<= terminal (true (f 1))) (goal x 100)",
-        "(role x) (init (f 1)) (legal x a) (<= terminal (true (f 1)))",
-        "(role x) (init (f 1)) (legal x a) (<= terminal (true (f 1 2))) (goal x 100)",
-        "(role x) (init (f 1)) (legal x a) (<= terminal (true ?f)) (goal x 100)",
-        "(role x) (init (f 1)) (legal x (a (b 1))) (<= terminal (true (f 1))) (goal x 100)",
-        "(role x) (init (f 1)) (legal x a) (<= terminal (true (f 1)) (holds 1)) (goal x 100)",
-        "(role x) (init (f 1)) (<= (legal x (a ?y)) (not (true (f ?y)))) (<= terminal (true (f 2))) (goal x 100)",
-        "(role x) (init (f 1)) (legal x a) (<= terminal (true (f 2))) (<= p (not q)) (<= q (not p)) (goal x 100)",
-        "(role x) (init (f 1)) (legal x a) (<= terminal (true (f 2))) (goal x 101)",
-        "(role x) (init (f 1)) (legal x a) (<= terminal (true (f 2))) (goal x 100)",
-        "(role x) (role y) (init (f 1)) (legal x (a 1)) (legal y (a 1)) (<= terminal (true (f 2))) (goal x 100) (goal y 0)",
-        "(<= (true (f 1)) (role x))",
-        "(<= )",
-    ];
-    let found: Vec<String> = cases
-        .iter()
-        .map(|text| {
-            let fault =
-                Declared::read("g.kif", text).map_or_else(|fault| fault.to_string(), |_| "is read".into());
-            format!("{text}\n  {fault}\n")
-        })
-        .collect();
-    insta::assert_snapshot!(found.join("\n"));
-}
-
 /// Rule files in which words are dropped, doubled, exchanged or taken from elsewhere are read or refused, and never panic.
 #[test]
 fn damaged_rule_files_are_refused() {
@@ -760,7 +672,7 @@ fn modules_read_the_rules_of_tic_tac_toe() {
 /// Both players see the same game: after a move of either the row is that of the exchanged position.
 #[test]
 fn encoders_see_with_the_eyes_of_who_moved() {
-    for (name, _) in SHIPPED.iter().filter(|(name, _)| !name.ends_with(".kif")) {
+    for (name, _) in SHIPPED {
         let game = shipped(name);
         if game.players() == 1 {
             continue;
@@ -792,10 +704,6 @@ fn all_games_have_modules() {
     for (name, source) in SHIPPED {
         let game = shipped(name);
         let encoder = game.encoder("rules").unwrap();
-        if name.ends_with(".kif") {
-            assert!(encoder.fits(&game).unwrap_err().contains("GDL"), "{name}");
-            continue;
-        }
         let (mut state, mut actions) = (game.start(), Vec::new());
         game.actions(&state, &mut actions);
         game.apply(&mut state, &actions[0]);

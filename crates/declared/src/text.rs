@@ -9,13 +9,50 @@ use adept_game::GameError;
 use std::fmt::Write;
 
 /// Columns of a list of moves.
-const WIDTH: usize = 76;
+pub(crate) const WIDTH: usize = 76;
 
 /// A move as this player writes it.
 pub(crate) fn action(game: &Declared, player: usize, number: u32) -> String {
     let declaration = &game.rules.declaration;
     let name = &declaration.operators[game.rules.moves[number as usize].operator].name;
     declaration.shown(name, &game.rules.move_tuple(number as usize, player))
+}
+
+/// The action with this text: as it is printed, its words without signs, or only its first arguments if no other action has them.
+pub(crate) fn find_action(
+    text: &str,
+    actions: &[u32],
+    shown: impl Fn(&u32) -> String,
+) -> Result<u32, GameError> {
+    let words = |text: &str| -> Vec<String> {
+        text.split(|c: char| !c.is_alphanumeric() && c != '_')
+            .filter(|w| !w.is_empty())
+            .map(str::to_lowercase)
+            .collect()
+    };
+    let typed = words(text);
+    let known: Vec<Vec<String>> = actions.iter().map(|action| words(&shown(action))).collect();
+    let unique = |test: &dyn Fn(&Vec<String>) -> bool| {
+        let mut found = known.iter().zip(actions).filter(|(words, _)| test(words));
+        found.next().filter(|_| found.next().is_none()).map(|(_, action)| *action)
+    };
+    let exact = || actions.iter().copied().find(|action| shown(action) == text.trim());
+    let whole = || unique(&|words| *words == typed);
+    let begin = || {
+        unique(&|words| {
+            !typed.is_empty()
+                && (words.starts_with(&typed) || words.get(1..).is_some_and(|rest| rest.starts_with(&typed)))
+        })
+    };
+    exact().or_else(whole).or_else(begin).ok_or_else(|| {
+        let texts: Vec<String> = actions.iter().take(20).map(&shown).collect();
+        let more = if actions.len() > texts.len() { ", …" } else { "" };
+        GameError::new(format!(
+            "`{}` is not one legal move of these: {}{more}",
+            text.trim(),
+            texts.join(", ")
+        ))
+    })
 }
 
 /// The object that is drawn in a cell.
@@ -127,6 +164,23 @@ pub(crate) fn parse(game: &Declared, text: &str) -> Result<State, GameError> {
     Ok(state)
 }
 
+/// Items behind a name, with commas, on as many lines as it takes.
+pub(crate) fn list(text: &mut String, begin: &str, all: &[String]) {
+    let mut line = begin.to_string();
+    let indent = line.chars().count();
+    for (i, one) in all.iter().enumerate() {
+        let end = if i + 1 < all.len() { ", " } else { "" };
+        let begun = line.chars().count() > indent;
+        if begun && line.chars().count() + one.chars().count() + end.trim_end().len() > WIDTH {
+            let _ = writeln!(text, "{}", line.trim_end());
+            line = " ".repeat(indent);
+        }
+        line.push_str(one);
+        line.push_str(end);
+    }
+    let _ = writeln!(text, "{}", line.trim_end());
+}
+
 /// A position without a board: who is to move, and what holds, a relation a line.
 fn facts(game: &Declared, state: &State) -> String {
     let declaration = &game.rules.declaration;
@@ -143,20 +197,8 @@ fn facts(game: &Declared, state: &State) -> String {
             names.collect::<Vec<_>>().join(" ")
         };
         let all: Vec<String> = holding.map(objects).collect();
-        let mut line = format!("  {:<wide$}  ", relation.name);
-        let indent = line.chars().count();
-        for (i, one) in all.iter().enumerate() {
-            let end = if i + 1 < all.len() { ", " } else { "" };
-            let begun = line.chars().count() > indent;
-            if begun && line.chars().count() + one.chars().count() + end.trim_end().len() > WIDTH {
-                let _ = writeln!(text, "{}", line.trim_end());
-                line = " ".repeat(indent);
-            }
-            line.push_str(one);
-            line.push_str(end);
-        }
         if !all.is_empty() {
-            let _ = writeln!(text, "{}", line.trim_end());
+            list(&mut text, &format!("  {:<wide$}  ", relation.name), &all);
         }
     }
     if let Some(limit) = declaration.limit {

@@ -1,5 +1,6 @@
 //! What a game offers besides its rules: encoders, agents, exact values, files.
 
+use crate::audit::{Audit, TraceStep};
 use crate::deliberation::Deliberator;
 use crate::encoder::{Afterstate, Encoder};
 use crate::files;
@@ -185,6 +186,17 @@ pub trait Kit: Game + Sized {
     /// 10 million states.
     fn is_small(&self) -> bool {
         false
+    }
+
+    /// Checks the rules by random games, as many as given. None for games whose rules are not in a file.
+    fn audit(&self, _games: u64) -> Option<Audit> {
+        None
+    }
+
+    /// A random game in the words of the rules, to compare with other programs that read them. None for games whose rules are not in
+    /// GDL.
+    fn trace(&self, _seed: u64) -> Option<Vec<TraceStep>> {
+        None
     }
 
     /// The classes that every finished game falls into, for models with the head `outcomes`.

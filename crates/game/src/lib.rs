@@ -4,6 +4,7 @@
 //! numbers that a model reads. A game that implements these three supports all commands. See `examples/own-game` in the
 //! repository for a minimal one.
 
+mod audit;
 pub mod deliberation;
 mod encoder;
 pub mod files;
@@ -21,6 +22,7 @@ mod suite;
 mod worth;
 
 pub use adept_rows::{Channel, ChannelKind, OutcomeClass, RowMut, RowSink};
+pub use audit::{Audit, TraceStep};
 pub use deliberation::{Choice, Deliberation, Deliberator};
 pub use encoder::{Afterstate, Encoder, EncoderFn};
 pub use game::{Game, GameError, Turn, Unit, no_action};

@@ -19,7 +19,7 @@ use adept_arena::inspect::PositionValue;
 use adept_arena::matches::Tally;
 use adept_arena::{OpenError, open};
 use adept_game::laws::{self, Budget};
-use adept_game::{Found, GameError, Kit, Recorded, Valuation};
+use adept_game::{Audit, Found, GameError, Kit, Recorded, TraceStep, Valuation};
 use adept_model::checkpoint::{Checkpoint, Manifest};
 use adept_play::{AnyRoom, Input, PlayError, PlayOptions, Played};
 use adept_trainer::config::{Config, Games, One, Rules, Suite, in_either};
@@ -57,6 +57,12 @@ pub trait AnyGame: Rules {
 
     /// Checks the laws of games along random games.
     fn check_laws(&self, budget: &Budget) -> laws::Report;
+
+    /// Checks rules that are in a file, by random games. None for other games.
+    fn audit(&self, games: u64) -> Option<Audit>;
+
+    /// A random game in the words of rules in GDL. None for other games.
+    fn trace(&self, seed: u64) -> Option<Vec<TraceStep>>;
 
     /// The first law that matters to a run of this config which the game breaks in a few random games.
     fn broken_law(&self, config: &Config) -> Option<laws::Breach>;
@@ -257,6 +263,14 @@ impl<G: Kit> AnyGame for G {
 
     fn check_laws(&self, budget: &Budget) -> laws::Report {
         laws::check(self, budget)
+    }
+
+    fn audit(&self, games: u64) -> Option<Audit> {
+        Kit::audit(self, games)
+    }
+
+    fn trace(&self, seed: u64) -> Option<Vec<TraceStep>> {
+        Kit::trace(self, seed)
     }
 
     fn broken_law(&self, config: &Config) -> Option<laws::Breach> {

@@ -17,6 +17,7 @@ pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod review;
 pub(crate) mod rollout;
+pub(crate) mod rules;
 pub(crate) mod shell;
 pub(crate) mod solve;
 pub(crate) mod sweep;

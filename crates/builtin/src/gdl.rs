@@ -1,0 +1,14 @@
+//! Games described in GDL: `file:PATH.kif`, or `declared:NAME.kif` for one that comes with adept. See [`adept_declared`].
+
+use crate::Family;
+use adept_game::Found;
+
+pub use adept_declared::Described;
+
+impl Family for Described {
+    const USUAL: &str = adept_declared::USUAL_GDL;
+
+    fn named(name: &str) -> Found<Self> {
+        Described::named(name)
+    }
+}

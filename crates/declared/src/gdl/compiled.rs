@@ -1,0 +1,172 @@
+//! A description, compiled: facts, moves, and the circuit that tells what follows.
+
+use super::gates::{Gates, Grounder};
+use super::net::{Contradiction, Net};
+use super::program::{DOES, GOAL, INIT, LEGAL, NEXT, Program, TERMINAL, TRUE};
+use super::reach::reach;
+use super::terms::{Term, Terms};
+use crate::circuit::{FALSE, Literal, TRUE as ALWAYS};
+use crate::error::{Place, RuleError};
+use smallvec::SmallVec;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Most facts, and most moves.
+const MOST: usize = 1 << 18;
+
+/// Which facts hold: bit f is fact f.
+pub(crate) type Facts = SmallVec<[u64; 4]>;
+
+/// Compiled rules.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    /// Another number for each game of this process.
+    pub(crate) id: u64,
+    pub(crate) terms: Terms,
+    pub(crate) roles: Vec<Term>,
+    /// What can hold, sorted.
+    pub(crate) facts: Vec<Term>,
+    /// Role of each move, and what it is, sorted by role.
+    pub(crate) moves: Vec<(u8, Term)>,
+    /// First move of each role, and behind the last.
+    pub(crate) ranges: Vec<(u32, u32)>,
+    pub(crate) start: Facts,
+    /// Role and value of each goal.
+    pub(crate) goals: Vec<(u8, u8)>,
+    pub(crate) net: Net,
+    /// First word of the legal moves of each role among the outputs. The words before show which facts hold next.
+    pub(crate) legal: Vec<u32>,
+    /// The word whose lowest bit says that the game is over, and whose other bits, and those of the words behind it, are the goals.
+    pub(crate) end: u32,
+    pub(crate) notes: Vec<String>,
+}
+
+const START: Place = Place { line: 1, column: 1 };
+
+impl Compiled {
+    /// Compiles a description.
+    pub(crate) fn read(text: &str) -> Result<Self, RuleError> {
+        let mut program = Program::read(text)?;
+        let mut tables = reach(&mut program)?;
+        let terms = &program.terms;
+        let mut facts: Vec<u32> = (0..tables[TRUE].len() as u32).collect();
+        facts.sort_by(|&a, &b| terms.compare(tables[TRUE].tuple(a)[0], tables[TRUE].tuple(b)[0]));
+        let role = |tuple: u32| program.roles.iter().position(|&role| role == tables[DOES].tuple(tuple)[0]);
+        let mut moves: Vec<u32> =
+            (0..tables[DOES].len() as u32).filter(|&tuple| role(tuple).is_some()).collect();
+        moves.sort_by(|&a, &b| {
+            let what = |tuple: u32| tables[DOES].tuple(tuple)[1];
+            role(a).cmp(&role(b)).then_with(|| terms.compare(what(a), what(b)))
+        });
+        if facts.len() > MOST || moves.len() > MOST {
+            let what =
+                format!("{} facts and {} moves; a game may have {MOST} of each", facts.len(), moves.len());
+            return Err(RuleError::new(START, what));
+        }
+        let fact_terms: Vec<Term> = facts.iter().map(|&tuple| tables[TRUE].tuple(tuple)[0]).collect();
+        let roles: Vec<u8> = moves.iter().filter_map(|&tuple| role(tuple)).map(|role| role as u8).collect();
+        let move_terms: Vec<(u8, Term)> = roles
+            .into_iter()
+            .zip(&moves)
+            .map(|(role, &tuple)| (role, tables[DOES].tuple(tuple)[1]))
+            .collect();
+        let range = |role: usize| {
+            let begin = move_terms.partition_point(|(of, _)| usize::from(*of) < role) as u32;
+            (begin, move_terms.partition_point(|(of, _)| usize::from(*of) <= role) as u32)
+        };
+        let ranges: Vec<(u32, u32)> = (0..program.roles.len()).map(range).collect();
+        let (ends, goals) = (tables[TERMINAL].len() as u32, tables[GOAL].len() as u32);
+        for (&role, (begin, end)) in program.roles.iter().zip(&ranges) {
+            if begin == end {
+                let what = format!("no move of {} can ever be legal", program.terms.shown(role));
+                return Err(RuleError::new(START, what));
+            }
+        }
+        let mut grounder = Grounder::new(&mut program, &mut tables, &facts, &moves);
+        let mut all = |relation: usize, tuples: &[u32]| -> Result<Vec<Literal>, RuleError> {
+            tuples.iter().map(|&tuple| grounder.literal(relation, tuple)).collect()
+        };
+        let (init, next) = (all(INIT, &facts)?, all(NEXT, &facts)?);
+        let legal_gates = all(LEGAL, &moves)?;
+        let ends: Vec<u32> = (0..ends).collect();
+        let ends = all(TERMINAL, &ends)?.first().copied().unwrap_or(FALSE);
+        let goal_tuples: Vec<u32> = (0..goals).collect();
+        let goal_gates = all(GOAL, &goal_tuples)?;
+        let gates = grounder.finish()?;
+        let mut start = Facts::from_elem(0, facts.len().div_ceil(64).max(1));
+        for (fact, literal) in init.into_iter().enumerate() {
+            match literal {
+                ALWAYS => start[fact / 64] |= 1 << (fact % 64),
+                // What `init` follows from never changes.
+                _ => {}
+            }
+        }
+        // The outputs: what holds next, what is legal, the end and the goals, each from a whole word on.
+        let mut outputs: Vec<(u32, Literal)> = Vec::new();
+        outputs.extend((0..).zip(next));
+        let mut word = facts.len().div_ceil(64).max(1) as u32;
+        let mut legal = Vec::new();
+        for &(begin, end) in &ranges {
+            legal.push(word);
+            for number in begin..end {
+                outputs.push((word * 64 + number - begin, legal_gates[number as usize]));
+            }
+            word += (end - begin).div_ceil(64);
+        }
+        let end = word;
+        outputs.push((end * 64, ends));
+        let mut goals = Vec::new();
+        for (&tuple, literal) in goal_tuples.iter().zip(goal_gates) {
+            let &[role, value] = tables[GOAL].tuple(tuple) else { continue };
+            let Some(role) = program.roles.iter().position(|&known| known == role) else { continue };
+            let Some(value) = program.terms.number(value).filter(|value| (0..=100).contains(value)) else {
+                let place = program.relations[GOAL].rules.first().map(|&rule| program.rules[rule].place);
+                let what = format!(
+                    "`{}` is not a value of a goal, a whole number from 0 to 100",
+                    program.terms.shown(value)
+                );
+                return Err(RuleError::new(place.unwrap_or(START), what));
+            };
+            goals.push((role as u8, value as u8, literal));
+        }
+        goals.sort_by_key(|&(role, value, _)| (role, std::cmp::Reverse(value)));
+        for (bit, (_, _, literal)) in (end * 64 + 1..).zip(&goals) {
+            outputs.push((bit, *literal));
+        }
+        let bits = end as usize * 64 + 1 + goals.len();
+        let net = Net::new(&gates.builder, &outputs, bits)
+            .map_err(|Contradiction(open)| contradiction(&program, &tables, &gates, open))?;
+        static GAMES: AtomicU64 = AtomicU64::new(0);
+        Ok(Self {
+            id: GAMES.fetch_add(1, Ordering::Relaxed),
+            roles: program.roles,
+            terms: program.terms,
+            facts: fact_terms,
+            moves: move_terms,
+            ranges,
+            start,
+            goals: goals.into_iter().map(|(role, value, _)| (role, value)).collect(),
+            net,
+            legal,
+            end,
+            notes: program.notes,
+        })
+    }
+}
+
+fn contradiction(
+    program: &Program,
+    tables: &[super::tables::Table],
+    gates: &Gates,
+    open: Literal,
+) -> RuleError {
+    let found = gates.opened.get(&open).map(|&(relation, tuple)| {
+        let args = tables[super::reach::table_of(relation)].tuple(tuple);
+        let args: Vec<String> = args.iter().map(|&term| program.terms.written(term)).collect();
+        let name = &program.relations[relation].name;
+        let rule = program.relations[relation].rules.first().map(|&rule| program.rules[rule].place);
+        let shown = if args.is_empty() { name.clone() } else { format!("({name} {})", args.join(" ")) };
+        (rule.unwrap_or(START), shown)
+    });
+    let (place, shown) = found.unwrap_or((START, "a relation".into()));
+    RuleError::new(place, format!("`{shown}` follows from its own negation"))
+}

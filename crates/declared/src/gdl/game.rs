@@ -1,0 +1,598 @@
+//! A described game as a [`Game`].
+//!
+//! Who moves follows from the state: a role with more than one legal move. Where several roles have a choice they choose one after
+//! the other, hidden from each other. A step in which nobody has a choice belongs to the one role whose only move is sometimes one of
+//! several; if there is no such role, or more than one, the step is joined to the one before.
+
+use super::compiled::{Compiled, Facts};
+use super::net::Runner;
+use adept_game::{Game, GameError, Stream, Turn, Unit, stream};
+use adept_ground::notes;
+use rand::RngExt;
+use smallvec::SmallVec;
+use std::cell::RefCell;
+use std::sync::{Arc, OnceLock};
+
+/// A game described in GDL. Copies share the compiled rules.
+#[derive(Clone, Debug)]
+pub struct Described {
+    name: Arc<str>,
+    pub(super) rules: Arc<Compiled>,
+    pub(super) source: Arc<str>,
+    pub(super) tried: Arc<Tried>,
+    start: State,
+    pub(super) small: Arc<OnceLock<bool>>,
+}
+
+/// A position: which facts hold, and who is to move.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct State {
+    pub(super) facts: Facts,
+    /// Moves that roles have chosen in this step.
+    pub(super) chosen: SmallVec<[u32; 2]>,
+    pub(super) mover: u8,
+    pub(super) last: u8,
+    pub(super) is_over: bool,
+}
+
+/// What a player knows: all but what others have chosen in this step.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Info {
+    facts: Facts,
+    own: Option<u32>,
+    mover: u8,
+    is_over: bool,
+}
+
+/// What random games have shown.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tried {
+    /// Moves that were one of several.
+    pub(super) active: Vec<bool>,
+    /// Whether two roles move in turn.
+    pub(super) alternates: bool,
+    /// Whether roles choose at the same time.
+    pub(super) hides: bool,
+}
+
+/// Nobody.
+const NONE: u8 = u8::MAX;
+/// Random games that a new game must end.
+const TRIALS: u64 = 8;
+/// Nodes of the circuit that random games may visit: about a second.
+const WORK: u64 = 60_000_000;
+/// Steps in which a random game must end.
+const LONGEST: usize = 20_000;
+/// Most steps in a row in which nobody has a choice.
+const FORCED: usize = 5_000;
+
+/// A circuit in the state of some position.
+pub(crate) struct Session {
+    game: u64,
+    runner: Runner,
+    facts: Facts,
+}
+
+thread_local! {
+    /// The games that this thread played last.
+    static SESSIONS: RefCell<Vec<Session>> = const { RefCell::new(Vec::new()) };
+}
+/// Games that a thread keeps a session of.
+const KEPT: usize = 4;
+
+/// What ends a random game too early.
+enum Fault {
+    Stuck(usize),
+    Goals(usize),
+}
+
+impl Session {
+    pub(super) fn new(rules: &Compiled) -> Self {
+        Self {
+            game: rules.id,
+            runner: Runner::new(&rules.net),
+            facts: Facts::from_elem(0, rules.start.len()),
+        }
+    }
+
+    /// Moves the circuit to a position.
+    #[inline]
+    pub(super) fn go(&mut self, rules: &Compiled, facts: &Facts) {
+        for (word, &wanted) in facts.iter().enumerate() {
+            let mut different = self.facts[word] ^ wanted;
+            while different != 0 {
+                let bit = different.trailing_zeros();
+                self.runner.set(&rules.net, word as u32 * 64 + bit, wanted >> bit & 1 == 1);
+                different &= different - 1;
+            }
+            self.facts[word] = wanted;
+        }
+        self.runner.settle(&rules.net);
+    }
+
+    /// Makes a move of every role.
+    pub(super) fn step(&mut self, rules: &Compiled, moves: &[u32]) {
+        let first = rules.facts.len() as u32;
+        for &number in moves {
+            self.runner.set(&rules.net, first + number, true);
+        }
+        self.runner.settle(&rules.net);
+        let next: Facts = SmallVec::from_slice(&self.runner.outputs[..self.facts.len()]);
+        for &number in moves {
+            self.runner.set(&rules.net, first + number, false);
+        }
+        self.go(rules, &next);
+    }
+
+    #[inline]
+    pub(super) fn is_terminal(&self, rules: &Compiled) -> bool {
+        self.runner.outputs[rules.end as usize] & 1 == 1
+    }
+
+    #[inline]
+    fn words(&self, rules: &Compiled, role: usize) -> &[u64] {
+        let (begin, end) = rules.ranges[role];
+        let first = rules.legal[role] as usize;
+        &self.runner.outputs[first..first + (end - begin).div_ceil(64) as usize]
+    }
+
+    /// Number of legal moves of a role, up to 2.
+    #[inline]
+    pub(super) fn choices(&self, rules: &Compiled, role: usize) -> u32 {
+        let mut count = 0;
+        for word in self.words(rules, role) {
+            count += word.count_ones();
+            if count > 1 {
+                return 2;
+            }
+        }
+        count
+    }
+
+    /// The first legal move of a role.
+    #[inline]
+    fn first(&self, rules: &Compiled, role: usize) -> u32 {
+        let (begin, _) = rules.ranges[role];
+        let words = self.words(rules, role).iter().zip(0..);
+        let place =
+            words.filter(|(word, _)| **word != 0).map(|(word, w)| w * 64 + word.trailing_zeros()).next();
+        begin + place.unwrap_or(0)
+    }
+
+    /// Calls `visit` with each legal move of a role.
+    #[inline]
+    pub(super) fn each(&self, rules: &Compiled, role: usize, mut visit: impl FnMut(u32)) {
+        let (begin, _) = rules.ranges[role];
+        for (w, &word) in (0..).zip(self.words(rules, role)) {
+            let mut word = word;
+            while word != 0 {
+                visit(begin + w * 64 + word.trailing_zeros());
+                word &= word - 1;
+            }
+        }
+    }
+
+    /// The goals of a role, the highest first.
+    pub(super) fn goals<'a>(&'a self, rules: &'a Compiled, role: usize) -> impl Iterator<Item = u8> + 'a {
+        let bits = (rules.end as usize * 64 + 1..).zip(&rules.goals);
+        bits.filter(move |&(bit, &(of, _))| {
+            usize::from(of) == role && self.runner.outputs[bit / 64] >> (bit % 64) & 1 == 1
+        })
+        .map(|(_, &(_, value))| value)
+    }
+
+    /// Facts that hold.
+    pub(super) fn facts<'a>(&'a self, rules: &'a Compiled) -> impl Iterator<Item = usize> + 'a {
+        (0..rules.facts.len()).filter(|&fact| self.facts[fact / 64] >> (fact % 64) & 1 == 1)
+    }
+
+    /// Completes a state whose facts are known: who moves, or that the game is over. Steps in which nobody moves are made.
+    fn arrive(&mut self, rules: &Compiled, tried: &Tried, state: &mut State) -> Result<(), Fault> {
+        let roles = rules.roles.len();
+        state.chosen.clear();
+        for _ in 0..FORCED {
+            (state.is_over, state.mover) = (true, 0);
+            if self.is_terminal(rules) {
+                break;
+            }
+            let mut mover = None;
+            for role in 0..roles {
+                match self.choices(rules, role) {
+                    0 => {
+                        state.facts.clone_from(&self.facts);
+                        return Err(Fault::Stuck(role));
+                    }
+                    1 => {}
+                    _ => mover = mover.or(Some(role)),
+                }
+            }
+            let forced = |session: &Self| {
+                let is_active =
+                    |&role: &usize| tried.active.get(session.first(rules, role) as usize) == Some(&true);
+                let mut active = (0..roles).filter(is_active);
+                active.next().filter(|_| active.next().is_none())
+            };
+            if let Some(mover) = mover.or_else(|| forced(self)) {
+                (state.is_over, state.mover) = (false, mover as u8);
+                break;
+            }
+            let moves: SmallVec<[u32; 4]> = (0..roles).map(|role| self.first(rules, role)).collect();
+            self.step(rules, &moves);
+        }
+        state.facts.clone_from(&self.facts);
+        if state.is_over && tried.alternates && state.last != NONE {
+            state.mover = 1 - state.last;
+        }
+        Ok(())
+    }
+}
+
+impl Described {
+    /// Compiles the rules in `source`. `name` is what `game.rules` of a config says.
+    ///
+    /// # Errors
+    /// The first fault of the file, with its place; or what random games have shown: a state without a legal move that is not the
+    /// end, two goals of a role at once, or that the game may never end.
+    pub fn read(name: &str, source: &str) -> Result<Self, GameError> {
+        let rules = Compiled::read(source).map_err(|e| GameError::new(format!("{name}: {e}")))?;
+        let facts = rules.start.clone();
+        let start = State { facts, chosen: SmallVec::new(), mover: 0, last: NONE, is_over: false };
+        let mut game = Self {
+            name: name.into(),
+            rules: Arc::new(rules),
+            source: source.into(),
+            tried: Arc::default(),
+            start,
+            small: Arc::default(),
+        };
+        for note in &game.rules.notes {
+            notes::note(&format!("{name}: {note}"));
+        }
+        game.try_out()?;
+        Ok(game)
+    }
+
+    /// Who moves, in a few words.
+    pub(super) fn turns(&self) -> &'static str {
+        match (self.players(), self.tried.hides, self.tried.alternates) {
+            (1, ..) => "one role",
+            (_, true, _) => {
+                "several roles at once in some states: one after the other, hidden from each other"
+            }
+            (_, false, true) => "the roles in turn",
+            (_, false, false) => "one role at a time, sometimes several times in a row",
+        }
+    }
+
+    /// Runs `work` with a circuit of this thread.
+    #[inline]
+    fn with<R>(&self, work: impl FnOnce(&Compiled, &mut Session) -> R) -> R {
+        SESSIONS.with_borrow_mut(|sessions| {
+            let found = sessions.iter().position(|session| session.game == self.rules.id);
+            match found {
+                Some(0) => {}
+                Some(at) => sessions.swap(0, at),
+                None => {
+                    sessions.truncate(KEPT - 1);
+                    sessions.insert(0, Session::new(&self.rules));
+                }
+            }
+            work(&self.rules, &mut sessions[0])
+        })
+    }
+
+    fn shown(&self, facts: &Facts) -> String {
+        let holding = (0..self.rules.facts.len()).filter(|&fact| facts[fact / 64] >> (fact % 64) & 1 == 1);
+        let words: Vec<String> = holding.map(|fact| self.rules.terms.shown(self.rules.facts[fact])).collect();
+        words.join(" ")
+    }
+
+    fn fault(&self, fault: &Fault, facts: &Facts) -> GameError {
+        let role = |role: &usize| self.rules.terms.shown(self.rules.roles[*role]);
+        let mut shown = self.shown(facts);
+        if shown.chars().count() > 400 {
+            shown = shown.chars().take(400).collect::<String>() + " …";
+        }
+        let what = match fault {
+            Fault::Stuck(of) => format!("{} has no legal move and the game is not over", role(of)),
+            Fault::Goals(of) => format!("the game ends with more than one `goal` of {}", role(of)),
+        };
+        GameError::new(format!("{}: {what}, at `{shown}`; mend the rules", self.name))
+    }
+
+    /// Plays a few random games, which must end, and keeps what they show.
+    fn try_out(&mut self) -> Result<(), GameError> {
+        let rules = self.rules.clone();
+        let roles = rules.roles.len();
+        let mut tried =
+            Tried { active: vec![false; rules.moves.len()], alternates: roles == 2, hides: false };
+        let mut session = Session::new(&rules);
+        let mut has_choice = false;
+        let mut without_goal = None;
+        // Forced steps are joined while it is not known whose they are.
+        let blank = Tried::default();
+        let mut moves: SmallVec<[u32; 4]> = SmallVec::new();
+        for trial in 0..TRIALS {
+            let mut rng: Stream = stream(0, "trial games", trial);
+            let (mut state, mut last) = (self.start.clone(), None);
+            session.go(&rules, &state.facts);
+            let mut steps = 0;
+            loop {
+                session
+                    .arrive(&rules, &blank, &mut state)
+                    .map_err(|fault| self.fault(&fault, &state.facts))?;
+                if session.is_terminal(&rules) {
+                    break;
+                }
+                if state.is_over || steps > LONGEST {
+                    let what = format!(
+                        "{}: a random game did not end in {} steps; count the steps in a fact that makes it terminal",
+                        self.name,
+                        if state.is_over { FORCED } else { LONGEST }
+                    );
+                    return Err(GameError::new(what));
+                }
+                moves.clear();
+                let mut choosers = 0;
+                for role in 0..roles {
+                    let mut legal: SmallVec<[u32; 64]> = SmallVec::new();
+                    session.each(&rules, role, |number| legal.push(number));
+                    if legal.len() > 1 {
+                        choosers += 1;
+                        has_choice = true;
+                        legal.iter().for_each(|&number| tried.active[number as usize] = true);
+                        tried.alternates &= last != Some(role);
+                        last = Some(role);
+                    }
+                    moves.push(legal[rng.random_range(0..legal.len())]);
+                }
+                tried.hides |= choosers > 1;
+                session.step(&rules, &moves);
+                steps += 1;
+                if session.runner.work > WORK {
+                    break;
+                }
+            }
+            if !session.is_terminal(&rules) {
+                break;
+            }
+            for role in 0..roles {
+                match session.goals(&rules, role).count() {
+                    0 => without_goal = without_goal.or(Some(role)),
+                    1 => {}
+                    _ => return Err(self.fault(&Fault::Goals(role), &session.facts)),
+                }
+            }
+        }
+        if !has_choice {
+            // All steps are forced, and those of the first role.
+            let (begin, end) = rules.ranges[0];
+            tried.active[begin as usize..end as usize].fill(true);
+        }
+        if let Some(role) = without_goal {
+            notes::warn(&format!(
+                "{}: games can end without a `goal` of {}, which then counts 0",
+                self.name,
+                rules.terms.shown(rules.roles[role])
+            ));
+        }
+        // A role that has several forced steps in a row moves twice.
+        tried.alternates &= !tried.hides;
+        self.tried = Arc::new(tried);
+        let mut start = self.start.clone();
+        session.go(&rules, &start.facts);
+        let _ = session.arrive(&rules, &self.tried, &mut start);
+        if start.is_over {
+            return Err(GameError::new(format!("{}: the game is over before anybody can move", self.name)));
+        }
+        self.start = start;
+        Ok(())
+    }
+
+    /// Legal moves of all roles that have to move in this step, and so on: the answer for a game manager or a check.
+    fn arrived(&self, session: &mut Session, state: &mut State) {
+        // Beyond what the trial games have seen, a state without moves ends the game.
+        if session.arrive(&self.rules, &self.tried, state).is_err() {
+            (state.is_over, state.mover) = (true, 0);
+        }
+    }
+}
+
+impl Game for Described {
+    type State = State;
+    /// Number of a move.
+    type Action = u32;
+    type Info = Info;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn players(&self) -> usize {
+        self.rules.roles.len()
+    }
+
+    fn start(&self) -> State {
+        self.start.clone()
+    }
+
+    fn turn(&self, state: &State) -> Turn {
+        if state.is_over { Turn::Over } else { Turn::Player(state.mover.into()) }
+    }
+
+    fn actions(&self, state: &State, actions: &mut Vec<u32>) {
+        actions.clear();
+        if !state.is_over {
+            self.with(|rules, session| {
+                session.go(rules, &state.facts);
+                session.each(rules, state.mover.into(), |number| actions.push(number));
+            });
+        }
+    }
+
+    fn apply(&self, state: &mut State, &action: &u32) {
+        self.with(|rules, session| {
+            session.go(rules, &state.facts);
+            let roles = rules.roles.len();
+            if self.tried.hides {
+                // Others choose in the same step.
+                let later = usize::from(state.mover) + 1..roles;
+                if let Some(next) = later.clone().find(|&role| session.choices(rules, role) > 1) {
+                    state.chosen.push(action);
+                    (state.last, state.mover) = (state.mover, next as u8);
+                    return;
+                }
+            }
+            let mut moves: SmallVec<[u32; 4]> = (0..roles).map(|role| session.first(rules, role)).collect();
+            for &number in state.chosen.iter().chain([&action]) {
+                moves[usize::from(rules.moves[number as usize].0)] = number;
+            }
+            session.step(rules, &moves);
+            state.last = if roles > 1 { state.mover } else { NONE };
+            self.arrived(session, state);
+        });
+    }
+
+    /// For two roles half the difference of their goals, which makes the game zero-sum whatever else the goals say; else goal / 50 − 1.
+    fn utility(&self, state: &State, player: usize) -> f64 {
+        if !state.is_over {
+            return 0.0;
+        }
+        self.with(|rules, session| {
+            session.go(rules, &state.facts);
+            let goal = |role: usize| f64::from(session.goals(rules, role).next().unwrap_or(0));
+            match rules.roles.len() {
+                2 => (goal(player) - goal(1 - player)) / 100.0,
+                _ => goal(player) / 50.0 - 1.0,
+            }
+        })
+    }
+
+    /// Alone, a game has no winner but a result.
+    fn unit(&self) -> Option<Unit> {
+        (self.players() == 1).then_some(Unit { name: "points".into(), size: 1.0 })
+    }
+
+    fn hides(&self) -> bool {
+        self.tried.hides
+    }
+
+    fn shown_to(&self, state: &State, player: usize) -> State {
+        let mut shown = state.clone();
+        shown.chosen.retain(|number| usize::from(self.rules.moves[*number as usize].0) == player);
+        shown
+    }
+
+    fn just_acted(&self, state: &State) -> Option<usize> {
+        match self.players() {
+            1 => (*state != self.start).then_some(0),
+            _ => (state.last != NONE).then_some(state.last.into()),
+        }
+    }
+
+    fn info(&self, state: &State, player: usize) -> Info {
+        let own = state
+            .chosen
+            .iter()
+            .copied()
+            .find(|&number| usize::from(self.rules.moves[number as usize].0) == player);
+        Info { facts: state.facts.clone(), own, mover: state.mover, is_over: state.is_over }
+    }
+
+    fn position_text(&self, state: &State) -> String {
+        let mut text = match (self.players(), state.last) {
+            (1, _) => String::new(),
+            (_, NONE) => format!("{} ", state.mover + 1),
+            (_, last) => format!("{}/{} ", state.mover + 1, last + 1),
+        };
+        text.push_str(&self.shown(&state.facts));
+        for &number in &state.chosen {
+            let (role, what) = self.rules.moves[number as usize];
+            text.push_str(&format!(" +{}:{}", role + 1, self.rules.terms.shown(what)));
+        }
+        if text.trim().is_empty() { "-".into() } else { text.trim_end().into() }
+    }
+
+    fn parse_position(&self, text: &str) -> Result<(State, Option<u32>), GameError> {
+        let rules = &*self.rules;
+        let fail = |why: String| {
+            let example = self.position_text(&self.start);
+            GameError::new(format!("`{text}` is not a position: {why}; the game begins with `{example}`"))
+        };
+        let mut state = self.start.clone();
+        state.facts.fill(0);
+        let mut words = text.split_whitespace().peekable();
+        let mut said = None;
+        if self.players() > 1
+            && let Some(word) = words.next_if(|word| word.starts_with(|c: char| c.is_ascii_digit()))
+        {
+            let roles = 1..=self.players();
+            let role = |word: &str| {
+                word.parse().ok().filter(|role| roles.contains(role)).map(|role: usize| role as u8 - 1)
+            };
+            let (mover, last) =
+                word.split_once('/').map_or((word, None), |(mover, last)| (mover, Some(last)));
+            let players =
+                || fail(format!("`{word}` is not a player to move, or two players with `/` between them"));
+            said = Some(role(mover).ok_or_else(players)?);
+            state.last = last.map_or(Ok(NONE), |last| role(last).ok_or_else(players))?;
+        }
+        let mut chosen: SmallVec<[u32; 2]> = SmallVec::new();
+        for word in words.filter(|word| *word != "-") {
+            if let Some(found) = word.strip_prefix('+') {
+                let number = rules
+                    .moves
+                    .iter()
+                    .position(|&(role, what)| format!("{}:{}", role + 1, rules.terms.shown(what)) == found);
+                chosen.push(number.ok_or_else(|| fail(format!("`{word}` is not a move")))? as u32);
+                continue;
+            }
+            let fact = rules.facts.iter().position(|&fact| rules.terms.shown(fact) == word);
+            let fact = fact.ok_or_else(|| fail(format!("`{word}` is not a fact of the game")))?;
+            state.facts[fact / 64] |= 1 << (fact % 64);
+        }
+        self.with(|rules, session| {
+            session.go(rules, &state.facts);
+            self.arrived(session, &mut state);
+        });
+        for number in chosen {
+            let mut actions = Vec::new();
+            self.actions(&state, &mut actions);
+            if !actions.contains(&number) {
+                return Err(fail(format!(
+                    "`{}` is not legal there",
+                    rules.terms.shown(rules.moves[number as usize].1)
+                )));
+            }
+            self.apply(&mut state, &number);
+        }
+        match said.filter(|&said| said != state.mover && !state.is_over) {
+            Some(said) => Err(fail(format!(
+                "by its facts player {} is to move, not player {}",
+                state.mover + 1,
+                said + 1
+            ))),
+            None => {
+                if let Some(mover) = said.filter(|_| state.is_over) {
+                    state.mover = mover;
+                }
+                Ok((state, None))
+            }
+        }
+    }
+
+    fn action_text(&self, _state: &State, &action: &u32) -> String {
+        self.rules.terms.shown(self.rules.moves[action as usize].1)
+    }
+
+    /// Takes a move as it is printed, its words without signs, or only its first arguments if no other legal move has them.
+    fn parse_action(&self, state: &State, text: &str) -> Result<u32, GameError> {
+        let mut actions = Vec::new();
+        self.actions(state, &mut actions);
+        crate::text::find_action(text, &actions, |action| self.action_text(state, action))
+    }
+
+    fn board(&self, state: &State, marks: &[(u32, String)]) -> String {
+        super::text::board(self, state, marks)
+    }
+}

@@ -1,0 +1,430 @@
+//! When each tuple holds, as a circuit over facts and moves.
+//!
+//! A rule is a sum of products: over the values of its variables, of its conditions. It is computed as one would compute a sum by
+//! hand: what does not depend on a variable is taken out of its sum, parts without common variables are summed apart, and a part is
+//! summed once for each value of what it shares with the rest.
+
+use super::program::{Condition, DOES, LEGAL, Pattern, Program, Relation, Rule, TRUE};
+use super::reach::{Budget, table_of};
+use super::tables::{Step, Table, known_term};
+use super::terms::{Term, Terms};
+use crate::circuit::{Builder, FALSE, Literal, TRUE as ALWAYS};
+use crate::error::RuleError;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// Most tuples that are looked at.
+const WORK: u64 = 80_000_000;
+/// Most inputs of all gates.
+const INPUTS: usize = 60_000_000;
+
+/// When the tuples of each relation hold.
+pub(crate) struct Gates {
+    pub(crate) builder: Builder,
+    /// For each relation that changes, the literal of each tuple of its table.
+    literals: Vec<Vec<Literal>>,
+    /// Relation and tuple of each open gate.
+    pub(crate) opened: FxHashMap<Literal, (usize, u32)>,
+}
+
+/// A condition that is tested when its variables are bound.
+type Check = usize;
+
+/// The conditions on one way through a sum.
+#[derive(Default)]
+struct Product {
+    /// What never changes comes first, since it may show that the rest need not be looked at.
+    fixed: Factors,
+    changing: Factors,
+}
+
+#[derive(Default)]
+struct Factors {
+    checks: Vec<Check>,
+    parts: Vec<Part>,
+}
+
+/// A sum over the tuples of a step.
+struct Sum {
+    step: Step,
+    relation: usize,
+    product: Product,
+}
+
+/// A sum that depends on some of the variables bound before.
+struct Part {
+    on: Vec<usize>,
+    sum: Box<Sum>,
+    /// Results by the values of these variables, where they may come again.
+    known: Option<FxHashMap<SmallVec<[Term; 4]>, Literal>>,
+}
+
+/// Binds the variables of a pattern that a term gives. Returns whether it fits.
+fn fit(terms: &Terms, pattern: &Pattern, term: Term, binding: &mut [Term], bound: &mut [bool]) -> bool {
+    match pattern {
+        Pattern::Ground(known) => *known == term,
+        Pattern::Variable(v) if bound[*v] => binding[*v] == term,
+        Pattern::Variable(v) => {
+            (binding[*v], bound[*v]) = (term, true);
+            true
+        }
+        Pattern::Compound(head, args) => {
+            terms.head(term) == *head
+                && terms.args(term).len() == args.len()
+                && args.iter().zip(terms.args(term)).all(|(arg, &term)| fit(terms, arg, term, binding, bound))
+        }
+    }
+}
+
+/// Most results of sums that are kept.
+const KEPT: usize = 4_000_000;
+/// No literal is known yet.
+const UNKNOWN: Literal = Literal::MAX;
+/// Relations that are followed within each other; behind them gates stay open for a while.
+const DEPTH: usize = 24;
+
+/// Computes when tuples hold: those that are asked for, and those that they follow from.
+pub(crate) struct Grounder<'a> {
+    terms: &'a mut Terms,
+    relations: &'a [Relation],
+    rules: &'a [Rule],
+    tables: &'a mut [Table],
+    pub(crate) gates: Gates,
+    /// Whether a relation depends on itself.
+    is_circle: Vec<bool>,
+    /// First and last input of the moves of each role.
+    moves: Vec<(Literal, Literal)>,
+    /// How each rule is computed with its head bound.
+    plans: Vec<Option<Product>>,
+    /// Open gates whose meaning is still to be found.
+    due: Vec<Literal>,
+    depth: usize,
+    /// Results of sums that are kept.
+    kept: usize,
+    budget: Budget,
+}
+
+impl<'a> Grounder<'a> {
+    /// `facts` and `moves` are the tables of `true` and `does` in the order of the inputs; moves are in order of their roles.
+    pub(crate) fn new(
+        program: &'a mut Program,
+        tables: &'a mut [Table],
+        facts: &[u32],
+        moves: &[u32],
+    ) -> Self {
+        let Program { terms, relations, rules, order, roles, .. } = program;
+        let builder = Builder::new(facts.len() + moves.len());
+        let mut literals = vec![Vec::new(); relations.len()];
+        for (relation, inputs, first) in [(TRUE, facts, 0), (DOES, moves, facts.len())] {
+            literals[relation] = vec![FALSE; tables[relation].len()];
+            for (i, &tuple) in inputs.iter().enumerate() {
+                literals[relation][tuple as usize] = builder.fact(first + i);
+            }
+        }
+        for (number, relation) in relations.iter().enumerate() {
+            if (relation.changes || number <= LEGAL) && number != TRUE && number != DOES {
+                literals[number] = vec![UNKNOWN; tables[table_of(number)].len()];
+            }
+        }
+        let of = |role: Term| moves.iter().filter(|&&tuple| tables[DOES].tuple(tuple)[0] == role).count();
+        let mut first = facts.len();
+        let ranges = roles.iter().map(|&role| {
+            let range = (builder.fact(first), builder.fact(first + of(role)));
+            first += of(role);
+            range
+        });
+        let moves = ranges.collect();
+        let mut is_circle = vec![false; relations.len()];
+        for (group, circle) in order.iter().filter(|(_, circle)| *circle) {
+            group.iter().for_each(|&relation| is_circle[relation] = *circle);
+        }
+        let plans = rules.iter().map(|_| None).collect();
+        let gates = Gates { builder, literals, opened: FxHashMap::default() };
+        let (due, depth, kept, budget) = (Vec::new(), 0, 0, Budget::new(WORK));
+        Self { terms, relations, rules, tables, gates, is_circle, moves, plans, due, depth, kept, budget }
+    }
+
+    /// When a tuple of a relation holds. Gates that are still open are closed by [`finish`](Self::finish).
+    pub(crate) fn literal(&mut self, relation: usize, tuple: u32) -> Result<Literal, RuleError> {
+        match self.gates.literals[relation].get(tuple as usize) {
+            None => Ok(ALWAYS),
+            Some(&UNKNOWN) if self.is_circle[relation] || self.depth >= DEPTH => {
+                let open = self.gates.builder.open();
+                self.gates.literals[relation][tuple as usize] = open;
+                self.gates.opened.insert(open, (relation, tuple));
+                self.due.push(open);
+                Ok(open)
+            }
+            Some(&UNKNOWN) => {
+                self.depth += 1;
+                let literal = self.meaning(relation, tuple)?;
+                self.depth -= 1;
+                self.gates.literals[relation][tuple as usize] = literal;
+                Ok(literal)
+            }
+            Some(&literal) => Ok(literal),
+        }
+    }
+
+    /// Finds the meanings of all open gates.
+    pub(crate) fn finish(mut self) -> Result<Gates, RuleError> {
+        while let Some(open) = self.due.pop() {
+            let (relation, tuple) = self.gates.opened[&open];
+            let meaning = self.meaning(relation, tuple)?;
+            self.gates.builder.close(open, meaning);
+        }
+        Ok(self.gates)
+    }
+
+    /// What a tuple follows from.
+    fn meaning(&mut self, relation: usize, tuple: u32) -> Result<Literal, RuleError> {
+        let mut bodies = Vec::new();
+        for &number in &self.relations[relation].rules {
+            let rule = &self.rules[number];
+            let mut binding: SmallVec<[Term; 32]> = SmallVec::from_elem(0, rule.variables);
+            let head: SmallVec<[Term; 8]> =
+                SmallVec::from_slice(self.tables[table_of(relation)].tuple(tuple));
+            let mut bound = vec![false; rule.variables];
+            let fits = rule
+                .head
+                .args
+                .iter()
+                .zip(&head)
+                .all(|(pattern, &term)| fit(self.terms, pattern, term, &mut binding, &mut bound));
+            if !fits {
+                continue;
+            }
+            // A rule may be asked for again while it is being worked on, from a relation that it leads to.
+            let mut plan = match self.plans[number].take() {
+                Some(plan) => plan,
+                None => {
+                    let mut open = (0..rule.body.len()).collect();
+                    self.split(rule, &mut open, &bound)
+                }
+            };
+            let mut factors = Vec::new();
+            let holds = self.factors(rule, &mut plan.fixed, &mut binding, &mut factors)?
+                && self.factors(rule, &mut plan.changing, &mut binding, &mut factors)?;
+            self.plans[number] = Some(plan);
+            if holds {
+                bodies.push(self.gates.builder.all(factors));
+            }
+        }
+        Ok(self.any(bodies))
+    }
+
+    /// That one of these holds at least. Each role makes one move in each step: if most of its moves are listed, it is shorter to say
+    /// that it makes none of the others.
+    fn any(&mut self, mut list: Vec<Literal>) -> Literal {
+        list.sort_unstable();
+        list.dedup();
+        for &(begin, end) in &self.moves {
+            let is_move = |literal: &Literal| (begin..end).contains(literal) && literal % 2 == 0;
+            let all = (end - begin) as usize / 2;
+            let listed = list.iter().filter(|literal| is_move(literal)).count();
+            if listed == 0 || listed * 2 <= all {
+                continue;
+            }
+            if listed == all {
+                return ALWAYS;
+            }
+            let others: Vec<Literal> =
+                (begin..end).step_by(2).filter(|move_| list.binary_search(move_).is_err()).collect();
+            list.retain(|literal| !is_move(literal));
+            let others = self.gates.builder.any(others);
+            list.push(others ^ 1);
+            list.sort_unstable();
+        }
+        self.gates.builder.any(list)
+    }
+
+    /// The condition whose tuples are fewest.
+    fn cheapest(&mut self, rule: &Rule, open: &[usize], bound: &[bool]) -> Option<usize> {
+        let mut best: Option<(usize, f64)> = None;
+        for &i in open {
+            let Condition::Holds(atom) = &rule.body[i] else { continue };
+            let table = table_of(atom.relation);
+            let cost = Step::new(atom, table, &mut self.tables[table], self.terms, bound).matches;
+            if best.is_none_or(|(_, least)| cost < least) {
+                best = Some((i, cost));
+            }
+        }
+        best.map(|(i, _)| i)
+    }
+
+    /// Arranges conditions: checks of what is bound, and parts without common variables.
+    fn split(&mut self, rule: &Rule, open: &mut Vec<usize>, bound: &[bool]) -> Product {
+        let mut product = Product::default();
+        let free = |i: usize| {
+            let mut free = Vec::new();
+            rule.body[i].variables(&mut |v| {
+                if !bound[v] {
+                    free.push(v);
+                }
+            });
+            free
+        };
+        let relations = self.relations;
+        let changes = |i: usize| match &rule.body[i] {
+            Condition::Holds(atom) | Condition::Fails(atom) => {
+                relations[atom.relation].changes || atom.relation <= LEGAL
+            }
+            Condition::Differ(..) => false,
+        };
+        // Conditions with common free variables are one part.
+        let mut part: Vec<usize> = (0..rule.variables).collect();
+        for &i in open.iter() {
+            let free = free(i);
+            if let Some(&least) = free.iter().map(|&v| &part[v]).min() {
+                let joined: Vec<usize> = free.iter().map(|&v| part[v]).collect();
+                part.iter_mut().filter(|part| joined.contains(part)).for_each(|part| *part = least);
+            }
+        }
+        let mut found: Vec<(usize, Vec<usize>)> = Vec::new();
+        for &i in open.iter() {
+            match free(i).first().map(|&v| part[v]) {
+                None => {
+                    let factors = if changes(i) { &mut product.changing } else { &mut product.fixed };
+                    factors.checks.push(i);
+                }
+                Some(number) => match found.iter_mut().find(|(known, _)| *known == number) {
+                    Some((_, conditions)) => conditions.push(i),
+                    None => found.push((number, vec![i])),
+                },
+            }
+        }
+        for (_, conditions) in found {
+            let changing = conditions.iter().any(|&i| changes(i));
+            let part = self.part(rule, conditions, bound);
+            let factors = if changing { &mut product.changing } else { &mut product.fixed };
+            factors.parts.extend(part);
+        }
+        product
+    }
+
+    fn part(&mut self, rule: &Rule, mut open: Vec<usize>, bound: &[bool]) -> Option<Part> {
+        let chosen = self.cheapest(rule, &open, bound)?;
+        let mut on = Vec::new();
+        for &i in &open {
+            rule.body[i].variables(&mut |v| {
+                if bound[v] {
+                    on.push(v);
+                }
+            });
+        }
+        on.sort_unstable();
+        on.dedup();
+        open.retain(|&i| i != chosen);
+        let Condition::Holds(atom) = &rule.body[chosen] else { return None };
+        let (relation, table) = (atom.relation, table_of(atom.relation));
+        let step = Step::new(atom, table, &mut self.tables[table], self.terms, bound);
+        step.refresh(self.tables, self.terms);
+        let mut bound = bound.to_vec();
+        let before = bound.iter().filter(|bound| **bound).count();
+        step.binds.iter().for_each(|(_, v)| bound[*v] = true);
+        let product = self.split(rule, &mut open, &bound);
+        let known = (on.len() < before).then(FxHashMap::default);
+        Some(Part { on, sum: Box::new(Sum { step, relation, product }), known })
+    }
+
+    /// Binds a tuple of a sum, and adds what must hold with it. Returns whether it can.
+    fn take(
+        &mut self,
+        rule: &Rule,
+        sum: &mut Sum,
+        number: u32,
+        binding: &mut [Term],
+        factors: &mut Vec<Literal>,
+    ) -> Result<bool, RuleError> {
+        if !sum.step.bind(&self.tables[sum.step.table], self.terms, number, binding) {
+            return Ok(false);
+        }
+        if !self.factors(rule, &mut sum.product.fixed, binding, factors)? {
+            return Ok(false);
+        }
+        let literal = self.literal(sum.relation, number)?;
+        if literal == FALSE {
+            return Ok(false);
+        }
+        factors.push(literal);
+        self.factors(rule, &mut sum.product.changing, binding, factors)
+    }
+
+    /// Adds conditions to those that must hold together. Returns whether they can.
+    fn factors(
+        &mut self,
+        rule: &Rule,
+        product: &mut Factors,
+        binding: &mut [Term],
+        factors: &mut Vec<Literal>,
+    ) -> Result<bool, RuleError> {
+        for &check in &product.checks {
+            let literal = match &rule.body[check] {
+                Condition::Differ(left, right) => {
+                    let (left, right) =
+                        (known_term(self.terms, left, binding), known_term(self.terms, right, binding));
+                    if left == right { FALSE } else { ALWAYS }
+                }
+                Condition::Holds(atom) | Condition::Fails(atom) => {
+                    let tuple: SmallVec<[Term; 6]> =
+                        atom.args.iter().map(|arg| known_term(self.terms, arg, binding)).collect();
+                    let found = self.tables[table_of(atom.relation)].find(&tuple);
+                    let holds = match found {
+                        Some(number) => self.literal(atom.relation, number)?,
+                        None => FALSE,
+                    };
+                    holds ^ u32::from(matches!(&rule.body[check], Condition::Fails(_)))
+                }
+            };
+            if literal == FALSE {
+                return Ok(false);
+            }
+            factors.push(literal);
+        }
+        for part in &mut product.parts {
+            let literal = self.sum(rule, part, binding)?;
+            if literal == FALSE {
+                return Ok(false);
+            }
+            factors.push(literal);
+        }
+        Ok(true)
+    }
+
+    fn sum(&mut self, rule: &Rule, part: &mut Part, binding: &mut [Term]) -> Result<Literal, RuleError> {
+        let key: SmallVec<[Term; 4]> = match &part.known {
+            Some(_) => part.on.iter().map(|&v| binding[v]).collect(),
+            None => SmallVec::new(),
+        };
+        if let Some(&literal) = part.known.as_ref().and_then(|known| known.get(&key)) {
+            return Ok(literal);
+        }
+        let sum = &mut *part.sum;
+        let mut any = Vec::new();
+        let mut cursor = sum.step.begin(&self.tables[sum.step.table], self.terms, binding);
+        while let Some(number) = sum.step.advance(&self.tables[sum.step.table], &mut cursor) {
+            self.budget.spend(rule)?;
+            let mut factors = Vec::new();
+            if self.take(rule, sum, number, binding, &mut factors)? {
+                let literal = self.gates.builder.all(factors);
+                if literal == ALWAYS {
+                    any = vec![ALWAYS];
+                    break;
+                }
+                any.push(literal);
+            }
+        }
+        let literal = self.any(any);
+        if self.gates.builder.size() > INPUTS {
+            let what = format!("the rules have more than {INPUTS} cases; this one was being worked on");
+            return Err(RuleError::new(rule.place, what));
+        }
+        if let Some(known) = &mut part.known
+            && self.kept < KEPT
+        {
+            self.kept += 1;
+            known.insert(key, literal);
+        }
+        Ok(literal)
+    }
+}

@@ -1,0 +1,228 @@
+//! What commands need of a described game besides its rules.
+
+use super::game::{Described, State};
+use crate::kit::shipped;
+use adept_game::{
+    Afterstate, Audit, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, OutcomeClass, RowMut,
+    Script, TraceStep, Turn, stream,
+};
+use adept_ground::limits;
+use rand::RngExt;
+use rustc_hash::FxHashSet;
+use std::path::Path;
+use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The game that stands for all of them in lists.
+pub const USUAL_GDL: &str = "declared:tic-tac-toe.kif";
+
+/// States up to which a game is small: exact measurement then takes seconds.
+const SMALL: usize = 100_000;
+/// Moves that may be tried to find that out, times the size of the circuit.
+const WORK: usize = 100_000_000;
+
+impl Described {
+    /// The game that `name` names: `file:PATH.kif` for a description in GDL, `declared:NAME.kif` for one that comes with adept. None
+    /// if the name has another form.
+    pub fn named(name: &str) -> Option<Result<Self, GameError>> {
+        if !name.ends_with(".kif") {
+            return None;
+        }
+        if let Some(path) = name.strip_prefix("file:") {
+            let path = Path::new(path);
+            let text = limits::read_text(path, limits::CONFIG_BYTES).map_err(GameError::file(path));
+            return Some(text.and_then(|text| Self::read(name, &text)));
+        }
+        let wanted = name.strip_prefix("declared:")?;
+        Some(shipped(wanted).and_then(|source| Self::read(name, source)))
+    }
+
+    /// Whether at most [`SMALL`] states can be reached, as far as a fraction of a second tells.
+    fn count(&self) -> bool {
+        let mut left = WORK / (self.rules.net.size() + self.rules.facts.len() + 100);
+        let (mut seen, mut open, mut actions) = (FxHashSet::default(), vec![self.start()], Vec::new());
+        while let Some(state) = open.pop() {
+            self.actions(&state, &mut actions);
+            for action in &actions {
+                let mut next = state.clone();
+                self.apply(&mut next, action);
+                left = left.saturating_sub(1);
+                if self.turn(&next) != Turn::Over && seen.insert(next.clone()) {
+                    open.push(next);
+                }
+            }
+            if seen.len() > SMALL || left == 0 {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether some goal is neither 0, 50 nor 100.
+    fn is_graded(&self) -> bool {
+        self.rules.goals.iter().any(|(_, value)| !matches!(value, 0 | 50 | 100))
+    }
+}
+
+impl Kit for Described {
+    fn about(&self) -> String {
+        let rules = &*self.rules;
+        let roles: Vec<String> = rules.roles.iter().map(|&role| rules.terms.shown(role)).collect();
+        let about = format!("a game in GDL for {}", roles.join(", "));
+        if self.name() != USUAL_GDL {
+            return about;
+        }
+        format!("{about}; file:PATH.kif for a description of your own")
+    }
+
+    fn audit(&self, games: u64) -> Option<Audit> {
+        Some(self.audited(games))
+    }
+
+    fn trace(&self, seed: u64) -> Option<Vec<TraceStep>> {
+        Some(self.traced(seed))
+    }
+
+    fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
+        match self.players() {
+            2 if !self.is_graded() => Ok(OutcomeClass::loss_draw_win()),
+            2 => Err(GameError::new(format!("{}: its goals have more than three values", self.name()))),
+            n => Err(GameError::new(format!("{}: a game for {n} has no winner but goals", self.name()))),
+        }
+    }
+
+    fn encoders(&self) -> Vec<Named> {
+        Named::list(&[
+            ("bits", "a bit for every fact, and for who moved; a key of all for tables"),
+            ("blind", "the same bits without names, shuffled"),
+        ])
+    }
+
+    fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
+        match name {
+            "bits" => Some(Arc::new(Bits::of(self, false))),
+            "blind" => Some(Arc::new(Bits::of(self, true))),
+            _ => None,
+        }
+    }
+
+    fn scripts(&self) -> Vec<Named> {
+        if self.hides() {
+            return Vec::new();
+        }
+        Named::list(&[("greedy", "takes a move that wins at once; if there is none, any move")])
+    }
+
+    fn script(&self, name: &str) -> Option<Script<Self>> {
+        (name == "greedy" && !self.hides()).then(|| Arc::new(greedy) as _)
+    }
+
+    fn starter(&self) -> Option<String> {
+        Some(crate::kit::starter(self.players(), self.is_small() && !self.hides()))
+    }
+
+    fn is_small(&self) -> bool {
+        *self.small.get_or_init(|| self.count())
+    }
+}
+
+/// A move that wins at once, or any move.
+fn greedy(game: &Described, state: &State, actions: &[u32], probabilities: &mut Vec<f64>) {
+    let player = usize::from(state.mover);
+    let wins = |action: &u32| {
+        let mut next = state.clone();
+        game.apply(&mut next, action);
+        game.turn(&next) == Turn::Over && game.utility(&next, player) > 0.0
+    };
+    let wins: Vec<bool> = actions.iter().map(wins).collect();
+    crate::kit::share(&wins, probabilities);
+}
+
+/// The facts of a position as bits, and who moved; in games with simultaneous choices, the position before and the move.
+#[derive(Debug)]
+struct Bits {
+    channels: Vec<Channel>,
+    /// The input of each bit, if they are shuffled.
+    order: Option<Vec<u32>>,
+    facts: usize,
+    /// Bits of the player who moved, and of the move.
+    players: usize,
+    moves: usize,
+}
+
+impl Bits {
+    fn of(game: &Described, is_blind: bool) -> Self {
+        let rules = &*game.rules;
+        let facts = rules.facts.len();
+        let players = if rules.roles.len() > 1 { rules.roles.len() } else { 0 };
+        let moves = if game.hides() { rules.moves.len() } else { 0 };
+        let names = |list: &mut dyn Iterator<Item = String>| list.collect::<Vec<_>>().join(" ");
+        let about = |name: &'static str, count: usize, about: String| {
+            Channel::new(name, ChannelKind::Bits(count)).about(about)
+        };
+        if is_blind {
+            let count = facts + players + moves;
+            let mut order: Vec<u32> = (0..count as u32).collect();
+            let mut rng = stream(0, "order of bits", count as u64);
+            for i in (1..count).rev() {
+                order.swap(i, rng.random_range(0..=i));
+            }
+            let channels = vec![Channel::fixed("bits", ChannelKind::Bits(count), "bits without meaning")];
+            return Self { channels, order: Some(order), facts, players, moves };
+        }
+        let shown = |term| rules.terms.shown(term);
+        let mut channels =
+            vec![about("facts", facts, names(&mut rules.facts.iter().map(|&fact| shown(fact))))];
+        if players > 0 {
+            channels.push(about("player", players, names(&mut rules.roles.iter().map(|&role| shown(role)))));
+        }
+        if moves > 0 {
+            let text =
+                names(&mut rules.moves.iter().map(|&(role, what)| format!("{}:{}", role + 1, shown(what))));
+            channels.push(about("move", moves, text));
+        } else {
+            channels.push(Channel::fixed("position", ChannelKind::Key, "hash of all facts and of who moved"));
+        }
+        Self { channels, order: None, facts, players, moves }
+    }
+}
+
+impl Encoder<Described> for Bits {
+    fn name(&self) -> &str {
+        if self.order.is_some() { "blind" } else { "bits" }
+    }
+
+    fn channels(&self) -> &[Channel] {
+        &self.channels
+    }
+
+    fn encode(&self, _game: &Described, after: Afterstate<'_, Described>, row: RowMut<'_>) {
+        let facts = &after.state.facts;
+        let mut set = |bit: usize| {
+            let input = self.order.as_ref().map_or(bit, |order| order[bit] as usize);
+            row.dense[input] = 1.0;
+        };
+        for (w, &word) in facts.iter().enumerate() {
+            let mut word = word;
+            while word != 0 {
+                set(w * 64 + word.trailing_zeros() as usize);
+                word &= word - 1;
+            }
+        }
+        if self.players > 0 {
+            set(self.facts + after.player);
+        }
+        if let Some(&action) = after.action.filter(|_| self.moves > 0) {
+            set(self.facts + self.players + action as usize);
+        }
+        if let Some(key) = row.index.first_mut() {
+            let bytes: Vec<u8> =
+                facts.iter().chain([&(after.player as u64)]).flat_map(|word| word.to_le_bytes()).collect();
+            *key = xxh3_64(&bytes);
+        }
+    }
+
+    fn needs_action(&self) -> bool {
+        self.moves > 0
+    }
+}

@@ -1,0 +1,384 @@
+//! The circuit of a game, arranged by what reads each node, and a runner that follows the state.
+//!
+//! Each gate counts its inputs that do not hold; it holds while there are none. An input that changes is handed to the gates that read
+//! it, and on from each of them that changes: the network of Levinson, "General game-playing and reinforcement learning" (1996),
+//! section on monitoring, after Rete. Gates that depend on themselves are least fixpoints: when one of them falls, all of its circle
+//! are taken back and raised anew.
+
+use super::components::components;
+use crate::circuit::{Builder, FALSE, Literal, TRUE};
+use rustc_hash::FxHashMap;
+
+/// A circuit.
+#[derive(Debug, Default)]
+pub(crate) struct Net {
+    inputs: usize,
+    /// For each node, the end of its readers, of the outputs that show it, and of the open gates that it means.
+    ends: Vec<[u32; 3]>,
+    /// Gates that read a node: gate · 2 + negated.
+    readers: Vec<u32>,
+    /// Outputs that show a node: bit · 2 + negated.
+    shown: Vec<u32>,
+    /// Open gates that a node means: number · 2 + negated.
+    meant: Vec<u32>,
+    /// The node of each open gate, and its circle.
+    opens: Vec<(u32, u32)>,
+    /// The open gates of each circle; circles that read others come after them.
+    circles: Vec<Vec<u32>>,
+    /// How many inputs of each node do not hold while no fact does, and the outputs then.
+    counts: Vec<u32>,
+    outputs: Vec<u64>,
+    meanings: Vec<bool>,
+    values: Vec<bool>,
+}
+
+/// An open gate that follows from its own negation.
+#[derive(Debug)]
+pub(crate) struct Contradiction(pub(crate) Literal);
+
+/// A copy of the part of a circuit that some outputs need, with gates that open gates stand for in their places.
+struct Arranged {
+    builder: Builder,
+    outputs: Vec<Literal>,
+    /// Open gates with their meanings, circle by circle.
+    circles: Vec<Vec<(Literal, Literal)>>,
+}
+
+fn arrange(old: &Builder, outputs: &[Literal]) -> Result<Arranged, Contradiction> {
+    let first = old.facts() + 1;
+    let count = first + old.len();
+    // Only what the outputs need is visited: the root leads to them.
+    let needed = needed(old, outputs);
+    let next = |node: usize, n: usize| -> Option<usize> {
+        if node < first || !needed[node - first] {
+            return None;
+        }
+        match old.meaning(node) {
+            Some(meaning) => (n == 0).then_some(meaning as usize / 2),
+            None => old.inputs(node).and_then(|inputs| inputs.get(n)).map(|&input| input as usize / 2),
+        }
+    };
+    let mut builder = Builder::new(old.facts());
+    let mut renamed: Vec<Literal> = vec![FALSE; count];
+    for (node, literal) in renamed.iter_mut().enumerate().take(first) {
+        *literal = node as Literal * 2;
+    }
+    let mut circles = Vec::new();
+    let rename = |renamed: &[Literal], literal: Literal| renamed[literal as usize / 2] ^ (literal & 1);
+    for component in components(count, next) {
+        let node = component[0];
+        if node < first || !needed[node - first] {
+            continue;
+        }
+        if component.len() == 1 {
+            renamed[node] = match old.meaning(node) {
+                // What follows from itself alone never holds.
+                Some(meaning) if meaning as usize / 2 == node => FALSE,
+                Some(meaning) => rename(&renamed, meaning),
+                None => {
+                    let inputs = old.inputs(node).unwrap_or_default().iter();
+                    builder.all(inputs.map(|&input| rename(&renamed, input)).collect())
+                }
+            };
+            continue;
+        }
+        circles.push(circle(old, &mut builder, &component, &mut renamed)?);
+    }
+    let outputs = outputs.iter().map(|&output| rename(&renamed, output)).collect();
+    Ok(Arranged { builder, outputs, circles })
+}
+
+/// Gates that the outputs need, from the first gate on.
+fn needed(old: &Builder, outputs: &[Literal]) -> Vec<bool> {
+    let first = old.facts() + 1;
+    let mut needed = vec![false; old.len()];
+    let mut open: Vec<usize> = outputs.iter().map(|&output| output as usize / 2).collect();
+    while let Some(node) = open.pop() {
+        if node < first || std::mem::replace(&mut needed[node - first], true) {
+            continue;
+        }
+        match old.meaning(node) {
+            Some(meaning) => open.push(meaning as usize / 2),
+            None => open.extend(old.inputs(node).unwrap_or_default().iter().map(|&input| input as usize / 2)),
+        }
+    }
+    needed
+}
+
+/// Copies gates that depend on each other.
+fn circle(
+    old: &Builder,
+    builder: &mut Builder,
+    component: &[usize],
+    renamed: &mut [Literal],
+) -> Result<Vec<(Literal, Literal)>, Contradiction> {
+    let place: FxHashMap<usize, usize> = component.iter().copied().zip(0..).collect();
+    // With the open gates as inputs, the others have an order.
+    let inner = |at: usize, n: usize| {
+        let node = component[at];
+        if old.meaning(node).is_some() {
+            return None;
+        }
+        let inputs = old.inputs(node).unwrap_or_default().iter();
+        inputs.filter_map(|&input| place.get(&(input as usize / 2))).nth(n).copied()
+    };
+    let order = components(component.len(), inner);
+    // A gate is negative if it falls when an open gate rises. An open gate must not be.
+    let mut negative = vec![false; component.len()];
+    let mut opens = Vec::new();
+    for &node in component.iter().filter(|&&node| old.meaning(node).is_some()) {
+        renamed[node] = builder.open();
+        opens.push(node);
+    }
+    for at in order.into_iter().map(|single| single[0]) {
+        let node = component[at];
+        if old.meaning(node).is_some() {
+            continue;
+        }
+        let inputs = old.inputs(node).unwrap_or_default();
+        let signs = inputs.iter().filter_map(|&input| {
+            place.get(&(input as usize / 2)).map(|&at| negative[at] != (input & 1 == 1))
+        });
+        let signs: Vec<bool> = signs.collect();
+        if signs.windows(2).any(|pair| pair[0] != pair[1]) {
+            return Err(Contradiction(opens[0] as Literal * 2));
+        }
+        negative[at] = signs.first().copied().unwrap_or(false);
+        let inputs = inputs.iter().map(|&input| renamed[input as usize / 2] ^ (input & 1)).collect();
+        renamed[node] = builder.all(inputs);
+    }
+    let mut all = Vec::new();
+    for node in opens {
+        let meaning = old.meaning(node).unwrap_or(FALSE);
+        if let Some(&at) = place.get(&(meaning as usize / 2))
+            && negative[at] != (meaning & 1 == 1)
+        {
+            return Err(Contradiction(node as Literal * 2));
+        }
+        let meaning = renamed[meaning as usize / 2] ^ (meaning & 1);
+        builder.close(renamed[node], meaning);
+        all.push((renamed[node], meaning));
+    }
+    Ok(all)
+}
+
+impl Net {
+    /// Arranges a circuit. `outputs` are bits and what they show; there are `bits` of them.
+    pub(crate) fn new(
+        builder: &Builder,
+        outputs: &[(u32, Literal)],
+        bits: usize,
+    ) -> Result<Self, Contradiction> {
+        let literals: Vec<Literal> = outputs.iter().map(|(_, literal)| *literal).collect();
+        let Arranged { builder, outputs: literals, circles } = arrange(builder, &literals)?;
+        let nodes = 1 + builder.facts() + builder.len();
+        let first = builder.facts() + 1;
+        let mut lists: [Vec<Vec<u32>>; 3] = std::array::from_fn(|_| vec![Vec::new(); nodes]);
+        let mut counts = vec![0; builder.len()];
+        for gate in 0..builder.len() {
+            for &input in builder.inputs(first + gate).unwrap_or_default() {
+                lists[0][input as usize / 2].push(gate as u32 * 2 + (input & 1));
+            }
+        }
+        let mut outputs_ = vec![0_u64; bits.div_ceil(64)];
+        for (&(bit, _), &literal) in outputs.iter().zip(&literals) {
+            lists[1][literal as usize / 2].push(bit * 2 + (literal & 1));
+        }
+        let (mut opens, mut members) = (Vec::new(), Vec::new());
+        for (number, circle) in circles.iter().enumerate() {
+            members.push((0..circle.len() as u32).map(|i| opens.len() as u32 + i).collect());
+            for &(open, meaning) in circle {
+                lists[2][meaning as usize / 2].push(opens.len() as u32 * 2 + (meaning & 1));
+                opens.push((open / 2, number as u32));
+            }
+        }
+        let mut values = vec![false; nodes];
+        for gate in 0..builder.len() {
+            let inputs = builder.inputs(first + gate).unwrap_or_default();
+            let fails =
+                inputs.iter().filter(|&&input| values[input as usize / 2] == (input & 1 == 1)).count();
+            counts[gate] = fails as u32;
+            values[first + gate] = fails == 0 && builder.meaning(first + gate).is_none();
+        }
+        let holds = |literal: Literal| values[literal as usize / 2] != (literal & 1 == 1);
+        for (&(bit, _), &literal) in outputs.iter().zip(&literals) {
+            outputs_[bit as usize / 64] |= u64::from(holds(literal)) << (bit % 64);
+        }
+        let meanings: Vec<bool> = circles.iter().flatten().map(|&(_, meaning)| holds(meaning)).collect();
+        // Open gates hold when a runner says so, not by their inputs, of which they have none.
+        for gate in 0..builder.len() {
+            if builder.meaning(first + gate).is_some() {
+                counts[gate] = u32::MAX / 2;
+            }
+        }
+        let mut net = Self {
+            inputs: builder.facts(),
+            opens,
+            circles: members,
+            counts,
+            outputs: outputs_,
+            meanings,
+            values: Vec::new(),
+            ..Self::default()
+        };
+        let [readers, shown, meant] = lists;
+        for ((readers, shown), meant) in readers.into_iter().zip(shown).zip(meant) {
+            net.readers.extend(readers);
+            net.shown.extend(shown);
+            net.meant.extend(meant);
+            net.ends.push([net.readers.len() as u32, net.shown.len() as u32, net.meant.len() as u32]);
+        }
+        let mut runner = Runner::new(&net);
+        let circles = net.circles.len();
+        (0..circles).for_each(|circle| runner.disturb(circle as u32));
+        runner.settle(&net);
+        let Runner { counts, outputs, meanings, open_values, .. } = runner;
+        (net.counts, net.outputs, net.meanings, net.values) = (counts, outputs, meanings, open_values);
+        let _ = TRUE;
+        Ok(net)
+    }
+
+    /// Number of gates.
+    pub(crate) fn len(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// Number of groups of gates that depend on themselves.
+    pub(crate) fn circles(&self) -> usize {
+        self.circles.len()
+    }
+
+    /// Number of inputs of all gates.
+    pub(crate) fn size(&self) -> usize {
+        self.readers.len()
+    }
+}
+
+/// A circuit in some state.
+#[derive(Clone, Debug)]
+pub(crate) struct Runner {
+    counts: Vec<u32>,
+    pub(crate) outputs: Vec<u64>,
+    meanings: Vec<bool>,
+    open_values: Vec<bool>,
+    /// Nodes that changed and still have to be handed on: node · 2 + value.
+    changed: Vec<u32>,
+    /// Circles whose meanings changed.
+    disturbed: Vec<u32>,
+    is_disturbed: Vec<bool>,
+    /// Nodes that were handed on, as a measure of work.
+    pub(crate) work: u64,
+}
+
+impl Runner {
+    /// The circuit while no input holds.
+    pub(crate) fn new(net: &Net) -> Self {
+        let open_values =
+            if net.values.is_empty() { vec![false; net.opens.len()] } else { net.values.clone() };
+        Self {
+            counts: net.counts.clone(),
+            outputs: net.outputs.clone(),
+            meanings: net.meanings.clone(),
+            open_values,
+            changed: Vec::new(),
+            disturbed: Vec::new(),
+            is_disturbed: vec![false; net.circles.len()],
+            work: 0,
+        }
+    }
+
+    /// Changes an input. [`settle`](Self::settle) must follow before outputs are read.
+    #[inline]
+    pub(crate) fn set(&mut self, net: &Net, input: u32, value: bool) {
+        self.changed.push((input + 1) * 2 + u32::from(value));
+        self.hand_on(net);
+    }
+
+    /// Hands changes on, until nothing changes but circles.
+    #[inline]
+    fn hand_on(&mut self, net: &Net) {
+        let first = net.inputs as u32 + 1;
+        while let Some(change) = self.changed.pop() {
+            let (node, value) = (change as usize / 2, change & 1);
+            self.work += 1;
+            let (begin, end) = (net.ends[node - 1], net.ends[node]);
+            for &reader in &net.readers[begin[0] as usize..end[0] as usize] {
+                let count = &mut self.counts[reader as usize / 2];
+                let gate = first + reader / 2;
+                if value != reader & 1 {
+                    *count -= 1;
+                    if *count == 0 {
+                        self.changed.push(gate * 2 + 1);
+                    }
+                } else {
+                    *count += 1;
+                    if *count == 1 {
+                        self.changed.push(gate * 2);
+                    }
+                }
+            }
+            for &shown in &net.shown[begin[1] as usize..end[1] as usize] {
+                let (bit, holds) = (shown / 2, value != shown & 1);
+                let word = &mut self.outputs[bit as usize / 64];
+                *word = *word & !(1 << (bit % 64)) | u64::from(holds) << (bit % 64);
+            }
+            for &meant in &net.meant[begin[2] as usize..end[2] as usize] {
+                let open = meant as usize / 2;
+                self.meanings[open] = value != meant & 1;
+                if self.meanings[open] != self.open_values[open] {
+                    self.disturb(net.opens[open].1);
+                }
+            }
+        }
+    }
+
+    fn disturb(&mut self, circle: u32) {
+        if !std::mem::replace(&mut self.is_disturbed[circle as usize], true) {
+            self.disturbed.push(circle);
+        }
+    }
+
+    /// Brings all circles to their least fixpoints.
+    #[inline]
+    pub(crate) fn settle(&mut self, net: &Net) {
+        while !self.disturbed.is_empty() {
+            self.settle_first(net);
+        }
+    }
+
+    fn settle_first(&mut self, net: &Net) {
+        // Circles that read others come after them.
+        let Some(at) = (0..self.disturbed.len()).min_by_key(|&at| self.disturbed[at]) else { return };
+        let circle = self.disturbed.swap_remove(at);
+        let members = &net.circles[circle as usize];
+        let falls =
+            |runner: &Self, open: u32| runner.open_values[open as usize] && !runner.meanings[open as usize];
+        if members.iter().any(|&open| falls(self, open)) {
+            for &open in members {
+                if self.open_values[open as usize] {
+                    self.turn(net, open, false);
+                }
+            }
+        }
+        loop {
+            let mut rises = false;
+            for &open in members {
+                if self.meanings[open as usize] && !self.open_values[open as usize] {
+                    self.turn(net, open, true);
+                    rises = true;
+                }
+            }
+            if !rises {
+                break;
+            }
+        }
+        self.is_disturbed[circle as usize] = false;
+        self.disturbed.retain(|&other| other != circle);
+    }
+
+    fn turn(&mut self, net: &Net, open: u32, value: bool) {
+        self.open_values[open as usize] = value;
+        self.changed.push(net.opens[open as usize].0 * 2 + u32::from(value));
+        self.hand_on(net);
+    }
+}

@@ -1,0 +1,605 @@
+//! A description in GDL as rules over terms.
+
+use super::components::components;
+use super::kif::{Expression, expressions};
+use super::terms::{Symbol, Term, Terms};
+use crate::error::{Place, RuleError, unknown};
+use rustc_hash::FxHashMap;
+
+/// Relations with a meaning of their own.
+pub(crate) const TRUE: usize = 0;
+pub(crate) const DOES: usize = 1;
+pub(crate) const INIT: usize = 2;
+pub(crate) const NEXT: usize = 3;
+pub(crate) const LEGAL: usize = 4;
+pub(crate) const GOAL: usize = 5;
+pub(crate) const TERMINAL: usize = 6;
+pub(crate) const ROLE: usize = 7;
+const KNOWN: [(&str, usize); 8] = [
+    ("true", 1),
+    ("does", 2),
+    ("init", 1),
+    ("next", 1),
+    ("legal", 2),
+    ("goal", 2),
+    ("terminal", 0),
+    ("role", 1),
+];
+
+/// Most rules, each case of an `or` counted.
+const RULES: usize = 1 << 16;
+/// Most rules that `or` may make of one.
+const CASES: usize = 1024;
+/// Most conditions of all rules, each case of an `or` counted.
+const CONDITIONS: usize = 1 << 20;
+/// Most variables of a rule, and most conditions.
+const WIDTH: usize = 1000;
+/// Most roles.
+const ROLES: usize = 64;
+
+/// A term that may have variables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Pattern {
+    Variable(usize),
+    Ground(Term),
+    Compound(Symbol, Vec<Pattern>),
+}
+
+impl Pattern {
+    /// Calls `visit` with each variable, as often as it stands there.
+    pub(crate) fn variables(&self, visit: &mut impl FnMut(usize)) {
+        match self {
+            Self::Variable(v) => visit(*v),
+            Self::Ground(_) => {}
+            Self::Compound(_, args) => args.iter().for_each(|arg| arg.variables(visit)),
+        }
+    }
+
+    pub(crate) fn is_bound(&self, bound: &[bool]) -> bool {
+        let mut all = true;
+        self.variables(&mut |v| all &= bound[v]);
+        all
+    }
+}
+
+/// A relation with arguments.
+#[derive(Clone, Debug)]
+pub(crate) struct Atom {
+    pub(crate) relation: usize,
+    pub(crate) args: Vec<Pattern>,
+    pub(crate) place: Place,
+}
+
+/// A condition of a rule.
+#[derive(Clone, Debug)]
+pub(crate) enum Condition {
+    Holds(Atom),
+    Fails(Atom),
+    Differ(Pattern, Pattern),
+}
+
+impl Condition {
+    pub(crate) fn variables(&self, visit: &mut impl FnMut(usize)) {
+        match self {
+            Self::Holds(atom) | Self::Fails(atom) => atom.args.iter().for_each(|arg| arg.variables(visit)),
+            Self::Differ(left, right) => {
+                left.variables(visit);
+                right.variables(visit);
+            }
+        }
+    }
+}
+
+/// A rule.
+#[derive(Clone, Debug)]
+pub(crate) struct Rule {
+    pub(crate) place: Place,
+    pub(crate) head: Atom,
+    pub(crate) body: Vec<Condition>,
+    pub(crate) variables: usize,
+}
+
+/// A relation.
+#[derive(Clone, Debug)]
+pub(crate) struct Relation {
+    pub(crate) name: String,
+    pub(crate) arity: usize,
+    pub(crate) place: Place,
+    /// Whether it follows from the state or the moves. Otherwise it never changes.
+    pub(crate) changes: bool,
+    pub(crate) rules: Vec<usize>,
+}
+
+/// A description.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    pub(crate) terms: Terms,
+    pub(crate) relations: Vec<Relation>,
+    pub(crate) rules: Vec<Rule>,
+    /// Groups of relations that depend on each other, each after those that it depends on. A group that depends on itself is marked.
+    pub(crate) order: Vec<(Vec<usize>, bool)>,
+    pub(crate) roles: Vec<Term>,
+    /// What the author may want to know.
+    pub(crate) notes: Vec<String>,
+}
+
+const START: Place = Place { line: 1, column: 1 };
+
+impl Program {
+    /// Reads a description.
+    pub(crate) fn read(text: &str) -> Result<Self, RuleError> {
+        let mut reader = Reader::new();
+        for expression in expressions(text)? {
+            reader.rule(&expression)?;
+        }
+        reader.finish()
+    }
+}
+
+struct Reader {
+    terms: Terms,
+    relations: Vec<Relation>,
+    by_name: FxHashMap<(String, usize), usize>,
+    rules: Vec<Rule>,
+    roles: Vec<Term>,
+    conditions: usize,
+}
+
+/// The variables of a rule, and what is known to be equal.
+#[derive(Default)]
+struct Scope {
+    names: Vec<String>,
+}
+
+/// A condition, or that two terms are equal.
+#[derive(Clone)]
+enum Case {
+    Is(Condition),
+    Equal(Pattern, Pattern),
+}
+
+impl Reader {
+    fn new() -> Self {
+        let mut reader = Self {
+            terms: Terms::default(),
+            relations: Vec::new(),
+            by_name: FxHashMap::default(),
+            rules: Vec::new(),
+            roles: Vec::new(),
+            conditions: 0,
+        };
+        for (name, arity) in KNOWN {
+            reader.relation(name, arity, START);
+        }
+        reader
+    }
+
+    fn relation(&mut self, name: &str, arity: usize, place: Place) -> usize {
+        *self.by_name.entry((name.into(), arity)).or_insert_with(|| {
+            self.relations.push(Relation {
+                name: name.into(),
+                arity,
+                place,
+                changes: false,
+                rules: Vec::new(),
+            });
+            self.relations.len() - 1
+        })
+    }
+
+    fn rule(&mut self, expression: &Expression) -> Result<(), RuleError> {
+        let (first, _, rest) = expression.parts()?;
+        let place = expression.place();
+        let (head, body) = match (first, rest) {
+            ("<=", [head, body @ ..]) => (head, body),
+            ("<=", []) => return Err(RuleError::new(place, "`<=` without a head")),
+            _ => (expression, &[][..]),
+        };
+        let (name, at, args) = head.parts()?;
+        if matches!(name, "true" | "does" | "distinct" | "not" | "or" | "and") {
+            return Err(RuleError::new(at, format!("`{name}` cannot be the head of a rule")));
+        }
+        let mut scope = Scope::default();
+        let head = self.atom(head, &mut scope)?;
+        if head.relation == ROLE {
+            let (true, [Pattern::Ground(role)]) = (body.is_empty(), &head.args[..]) else {
+                let what = "a role is one name, without conditions: `(role white)`";
+                return Err(RuleError::new(place, what));
+            };
+            if !self.roles.contains(role) {
+                self.roles.push(*role);
+            }
+        }
+        if let (GOAL, [_, Pattern::Ground(value)]) = (head.relation, &head.args[..])
+            && !self.terms.number(*value).is_some_and(|value| (0..=100).contains(&value))
+        {
+            let what = format!(
+                "`{}` is not a value of a goal, a whole number from 0 to 100",
+                self.terms.shown(*value)
+            );
+            return Err(RuleError::new(args[1].place(), what));
+        }
+        let mut cases = vec![Vec::new()];
+        for condition in body {
+            cases = self.both(cases, condition, false, &mut scope)?;
+        }
+        if self.rules.len() + cases.len() > RULES {
+            let what = format!("more than {RULES} rules, each case of an `or` counted");
+            return Err(RuleError::new(place, what));
+        }
+        for case in cases {
+            self.case(place, &head, case, &scope)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps a rule, after its variables that are known to be equal are made one.
+    fn case(&mut self, place: Place, head: &Atom, case: Vec<Case>, scope: &Scope) -> Result<(), RuleError> {
+        let mut same = vec![None; scope.names.len()];
+        let mut body = Vec::new();
+        for part in case {
+            match part {
+                Case::Is(condition) => body.push(condition),
+                Case::Equal(left, right) => {
+                    if !self.unify(&left, &right, &mut same) {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        let mut head = head.clone();
+        if same.iter().any(Option::is_some) {
+            let mut replace = |args: &mut Vec<Pattern>| {
+                for arg in args {
+                    *arg = self.replaced(arg, &same);
+                }
+            };
+            replace(&mut head.args);
+            for condition in &mut body {
+                match condition {
+                    Condition::Holds(atom) | Condition::Fails(atom) => replace(&mut atom.args),
+                    Condition::Differ(left, right) => {
+                        let mut both = vec![left.clone(), right.clone()];
+                        replace(&mut both);
+                        (*right, *left) = (both.remove(1), both.remove(0));
+                    }
+                }
+            }
+        }
+        let mut kept = Vec::new();
+        for condition in body {
+            if let Condition::Differ(left, right) = &condition {
+                match (left, right) {
+                    (left, right) if left == right => return Ok(()),
+                    (Pattern::Ground(_), Pattern::Ground(_)) => continue,
+                    _ => {}
+                }
+            }
+            kept.push(condition);
+        }
+        self.check_bound(&head, &kept, scope)?;
+        self.conditions += kept.len();
+        if self.conditions > CONDITIONS || kept.len() > WIDTH || scope.names.len() > WIDTH {
+            let what = format!(
+                "too many conditions: more than {WIDTH} in a rule, or than {CONDITIONS} in all, each case of an `or` counted"
+            );
+            return Err(RuleError::new(place, what));
+        }
+        self.relations[head.relation].rules.push(self.rules.len());
+        self.rules.push(Rule { place, head, body: kept, variables: scope.names.len() });
+        Ok(())
+    }
+
+    /// That each variable stands in a condition without `not` that gives it a value.
+    fn check_bound(&self, head: &Atom, body: &[Condition], scope: &Scope) -> Result<(), RuleError> {
+        let mut bound = vec![false; scope.names.len()];
+        for condition in body {
+            if let Condition::Holds(_) = condition {
+                condition.variables(&mut |v| bound[v] = true);
+            }
+        }
+        let mut free = None;
+        let mut check = |v: usize| free = free.or((!bound[v]).then_some(v));
+        head.args.iter().for_each(|arg| arg.variables(&mut check));
+        body.iter().for_each(|condition| condition.variables(&mut check));
+        free.map_or(Ok(()), |v| {
+            let what = format!(
+                "nothing tells what `{}` stands for: it is in no condition without `not` of this rule, or of one case of an `or`",
+                scope.names[v]
+            );
+            Err(RuleError::new(head.place, what))
+        })
+    }
+
+    /// Makes two terms equal. Returns whether that is possible.
+    fn unify(&mut self, left: &Pattern, right: &Pattern, same: &mut Vec<Option<Pattern>>) -> bool {
+        let (left, right) = (self.replaced(left, same), self.replaced(right, same));
+        match (left, right) {
+            (left, right) if left == right => true,
+            (Pattern::Variable(v), other) | (other, Pattern::Variable(v)) => {
+                let mut is_inside = false;
+                other.variables(&mut |inner| is_inside |= inner == v);
+                if is_inside {
+                    return false;
+                }
+                same[v] = Some(other);
+                for u in 0..same.len() {
+                    if let Some(pattern) = same[u].clone() {
+                        same[u] = Some(self.replaced(&pattern, same));
+                    }
+                }
+                true
+            }
+            (Pattern::Compound(f, a), Pattern::Compound(g, b)) => {
+                f == g && a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| self.unify(a, b, same))
+            }
+            (Pattern::Compound(f, a), Pattern::Ground(term))
+            | (Pattern::Ground(term), Pattern::Compound(f, a)) => {
+                let args: Vec<Pattern> =
+                    self.terms.args(term).iter().map(|&arg| Pattern::Ground(arg)).collect();
+                self.terms.head(term) == f
+                    && a.len() == args.len()
+                    && a.iter().zip(&args).all(|(a, b)| self.unify(a, b, same))
+            }
+            _ => false,
+        }
+    }
+
+    fn replaced(&mut self, pattern: &Pattern, same: &[Option<Pattern>]) -> Pattern {
+        match pattern {
+            Pattern::Variable(v) => same[*v].clone().unwrap_or(Pattern::Variable(*v)),
+            Pattern::Ground(_) => pattern.clone(),
+            Pattern::Compound(head, args) => {
+                let args = args.iter().map(|arg| self.replaced(arg, same)).collect();
+                self.compound(*head, args)
+            }
+        }
+    }
+
+    /// A term with arguments, as one number if it has no variables.
+    fn compound(&mut self, head: Symbol, args: Vec<Pattern>) -> Pattern {
+        let ground: Option<Vec<Term>> = args
+            .iter()
+            .map(|arg| match arg {
+                Pattern::Ground(term) => Some(*term),
+                _ => None,
+            })
+            .collect();
+        match ground {
+            Some(args) => Pattern::Ground(self.terms.term(head, &args)),
+            None => Pattern::Compound(head, args),
+        }
+    }
+
+    /// Each case together with each way in which this condition can hold or, negated, fail.
+    fn both(
+        &mut self,
+        cases: Vec<Vec<Case>>,
+        condition: &Expression,
+        negated: bool,
+        scope: &mut Scope,
+    ) -> Result<Vec<Vec<Case>>, RuleError> {
+        let (first, place, rest) = condition.parts()?;
+        let is_or = match first {
+            "not" => {
+                let [inner] = rest else {
+                    return Err(RuleError::new(place, "`not` has one condition"));
+                };
+                return self.both(cases, inner, !negated, scope);
+            }
+            "or" => true,
+            "and" => false,
+            _ => {
+                let case = match (first, rest) {
+                    ("distinct", [left, right]) => {
+                        let (left, right) = (self.pattern(left, scope)?, self.pattern(right, scope)?);
+                        match negated {
+                            true => Case::Equal(left, right),
+                            false => Case::Is(Condition::Differ(left, right)),
+                        }
+                    }
+                    ("distinct", _) => {
+                        let what = format!("`distinct` has 2 arguments, found {}", rest.len());
+                        return Err(RuleError::new(place, what));
+                    }
+                    ("init" | "next", _) => {
+                        let what = format!("`{first}` cannot be a condition; `true` asks for what holds");
+                        return Err(RuleError::new(place, what));
+                    }
+                    _ => {
+                        let atom = self.atom(condition, scope)?;
+                        Case::Is(if negated { Condition::Fails(atom) } else { Condition::Holds(atom) })
+                    }
+                };
+                return Ok(cases
+                    .into_iter()
+                    .map(|mut all| {
+                        all.push(case.clone());
+                        all
+                    })
+                    .collect());
+            }
+        };
+        if is_or == negated {
+            return rest.iter().try_fold(cases, |cases, part| self.both(cases, part, negated, scope));
+        }
+        let mut all = Vec::new();
+        for part in rest {
+            all.extend(self.both(cases.clone(), part, negated, scope)?);
+            let conditions: usize = all.iter().map(Vec::len).sum();
+            if all.len() > CASES || conditions > CONDITIONS / 4 {
+                let what = format!("`or` makes more than {CASES} rules of this one");
+                return Err(RuleError::new(place, what));
+            }
+        }
+        Ok(all)
+    }
+
+    fn atom(&mut self, expression: &Expression, scope: &mut Scope) -> Result<Atom, RuleError> {
+        let (name, place, args) = expression.parts()?;
+        if name.starts_with('?') {
+            return Err(RuleError::new(place, format!("`{name}` cannot stand for a relation")));
+        }
+        if let Some((_, arity)) = KNOWN.iter().find(|(known, _)| *known == name)
+            && *arity != args.len()
+        {
+            let s = if *arity == 1 { "" } else { "s" };
+            let what = format!("`{name}` has {arity} argument{s}, found {}", args.len());
+            return Err(RuleError::new(place, what));
+        }
+        let args: Vec<Pattern> = args.iter().map(|arg| self.pattern(arg, scope)).collect::<Result<_, _>>()?;
+        Ok(Atom { relation: self.relation(name, args.len(), place), args, place })
+    }
+
+    fn pattern(&mut self, expression: &Expression, scope: &mut Scope) -> Result<Pattern, RuleError> {
+        let (name, place, args) = expression.parts()?;
+        if name.starts_with('?') {
+            if !args.is_empty() {
+                return Err(RuleError::new(place, format!("`{name}` cannot stand for a function")));
+            }
+            let known = scope.names.iter().position(|known| known == name);
+            return Ok(Pattern::Variable(known.unwrap_or_else(|| {
+                scope.names.push(name.into());
+                scope.names.len() - 1
+            })));
+        }
+        let args: Vec<Pattern> = args.iter().map(|arg| self.pattern(arg, scope)).collect::<Result<_, _>>()?;
+        let symbol = self.terms.symbol(name);
+        Ok(self.compound(symbol, args))
+    }
+
+    fn finish(mut self) -> Result<Program, RuleError> {
+        if self.roles.is_empty() {
+            return Err(RuleError::new(START, "no `role`: nobody plays"));
+        }
+        if self.roles.len() > ROLES {
+            let what = format!("{} roles; a game may have {ROLES}", self.roles.len());
+            return Err(RuleError::new(START, what));
+        }
+        for (relation, what) in [
+            (TERMINAL, "no rule for `terminal`: the game has no end"),
+            (LEGAL, "no rule for `legal`: nobody can move"),
+            (GOAL, "no rule for `goal`: nobody wins or loses"),
+        ] {
+            if self.relations[relation].rules.is_empty() {
+                return Err(RuleError::new(START, what));
+            }
+        }
+        let goals = &self.relations[GOAL].rules;
+        for &role in &self.roles {
+            let has = |&&rule: &&usize| match self.rules[rule].head.args[0] {
+                Pattern::Ground(term) => term == role,
+                _ => true,
+            };
+            if !goals.iter().any(|rule| has(&rule)) {
+                let name = self.terms.shown(role);
+                let what = format!("no rule for the `goal` of {name}");
+                let named = goals.iter().filter_map(|&rule| match self.rules[rule].head.args[0] {
+                    Pattern::Ground(term) => Some(self.terms.shown(term)),
+                    _ => None,
+                });
+                return Err(RuleError::new(START, unknown(what, &name, named)));
+            }
+        }
+        let mut notes = Vec::new();
+        let defined = |relation: &Relation| !relation.rules.is_empty();
+        for (number, relation) in self.relations.iter().enumerate() {
+            if number >= KNOWN.len() && !defined(relation) {
+                let Place { line, column } = relation.place;
+                let what = format!("line {line}, column {column}: nothing defines `{}`", relation.name);
+                let names = self.relations.iter().filter(|other| defined(other)).map(|other| &other.name);
+                notes.push(unknown(what, &relation.name, names));
+            }
+        }
+        let order = self.order();
+        self.mark_changes(&order);
+        self.check_moves()?;
+        Ok(Program {
+            terms: self.terms,
+            relations: self.relations,
+            rules: self.rules,
+            order,
+            roles: self.roles,
+            notes,
+        })
+    }
+
+    /// Relations of the conditions of a relation, one after the other.
+    fn parts(&self, relation: usize) -> Vec<usize> {
+        let rules = self.relations[relation].rules.iter();
+        let mut parts: Vec<usize> = rules
+            .flat_map(|&rule| &self.rules[rule].body)
+            .filter_map(|condition| match condition {
+                Condition::Holds(atom) | Condition::Fails(atom) => Some(atom.relation),
+                Condition::Differ(..) => None,
+            })
+            .collect();
+        parts.sort_unstable();
+        parts.dedup();
+        parts
+    }
+
+    fn order(&self) -> Vec<(Vec<usize>, bool)> {
+        let parts: Vec<Vec<usize>> = (0..self.relations.len()).map(|relation| self.parts(relation)).collect();
+        let groups = components(parts.len(), |relation, n| parts[relation].get(n).copied());
+        groups
+            .into_iter()
+            .map(|group| {
+                let is_circle = group.len() > 1 || parts[group[0]].contains(&group[0]);
+                (group, is_circle)
+            })
+            .collect()
+    }
+
+    /// Finds the relations that follow from the state, and those static ones that only a fixpoint of their atoms can tell.
+    fn mark_changes(&mut self, order: &[(Vec<usize>, bool)]) {
+        self.relations[TRUE].changes = true;
+        self.relations[DOES].changes = true;
+        for (group, is_circle) in order {
+            let negates = |&relation: &usize| {
+                let rules = self.relations[relation].rules.iter();
+                rules.flat_map(|&rule| &self.rules[rule].body).any(
+                    |condition| matches!(condition, Condition::Fails(atom) if group.contains(&atom.relation)),
+                )
+            };
+            let changes = group
+                .iter()
+                .any(|&relation| self.parts(relation).iter().any(|&part| self.relations[part].changes))
+                || *is_circle && group.iter().any(|relation| negates(relation));
+            for &relation in group {
+                self.relations[relation].changes |= changes;
+            }
+        }
+    }
+
+    /// That the end, the goals and the legal moves do not follow from the moves just made.
+    fn check_moves(&self) -> Result<(), RuleError> {
+        for (relation, name) in [(TERMINAL, "terminal"), (GOAL, "goal"), (LEGAL, "legal"), (INIT, "init")] {
+            let mut open = vec![relation];
+            let mut seen = vec![false; self.relations.len()];
+            while let Some(from) = open.pop() {
+                for part in self.parts(from) {
+                    if part == DOES || part == TRUE && relation == INIT {
+                        let rule =
+                            self.relations[from].rules.first().map_or(START, |&rule| self.rules[rule].place);
+                        let (may, part) = match relation {
+                            INIT => ("what never changes", &self.relations[part].name),
+                            _ => ("the state", &self.relations[part].name),
+                        };
+                        let way = match from == relation {
+                            true => String::new(),
+                            false => format!(" by way of `{}`", self.relations[from].name),
+                        };
+                        let what =
+                            format!("`{name}` follows from `{part}`{way}; it may follow from {may} only");
+                        return Err(RuleError::new(rule, what));
+                    }
+                    if !std::mem::replace(&mut seen[part], true) {
+                        open.push(part);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

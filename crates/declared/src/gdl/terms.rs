@@ -1,0 +1,133 @@
+//! Constants and nested terms, each made once and known by number.
+
+use hashbrown::HashTable;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+/// A name by number.
+pub(crate) type Symbol = u32;
+/// A term without variables, by number.
+pub(crate) type Term = u32;
+
+/// All names and terms of a description.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Terms {
+    names: Vec<Arc<str>>,
+    by_name: FxHashMap<Arc<str>, Symbol>,
+    /// First word of each term, and the end of its arguments.
+    heads: Vec<(Symbol, u32)>,
+    args: Vec<Term>,
+    known: HashTable<Term>,
+}
+
+fn hash(head: Symbol, args: &[Term]) -> u64 {
+    FxBuildHasher.hash_one((head, args))
+}
+
+impl Terms {
+    /// The number of a name.
+    pub(crate) fn symbol(&mut self, name: &str) -> Symbol {
+        if let Some(&symbol) = self.by_name.get(name) {
+            return symbol;
+        }
+        let (name, symbol): (Arc<str>, _) = (name.into(), self.names.len() as Symbol);
+        self.names.push(name.clone());
+        self.by_name.insert(name, symbol);
+        symbol
+    }
+
+    pub(crate) fn name(&self, symbol: Symbol) -> &str {
+        &self.names[symbol as usize]
+    }
+
+    /// The term of a name with arguments; without arguments, a constant.
+    pub(crate) fn term(&mut self, head: Symbol, args: &[Term]) -> Term {
+        let code = hash(head, args);
+        let same = |&term: &Term| {
+            let (found, _) = self.heads[term as usize];
+            found == head && Self::range(&self.heads, &self.args, term) == args
+        };
+        if let Some(&term) = self.known.find(code, same) {
+            return term;
+        }
+        let term = self.heads.len() as Term;
+        self.args.extend_from_slice(args);
+        self.heads.push((head, self.args.len() as u32));
+        let (heads, all) = (&self.heads, &self.args);
+        let rehash = |&term: &Term| hash(heads[term as usize].0, Self::range(heads, all, term));
+        self.known.insert_unique(code, term, rehash);
+        term
+    }
+
+    fn range<'a>(heads: &[(Symbol, u32)], args: &'a [Term], term: Term) -> &'a [Term] {
+        let begin = if term == 0 { 0 } else { heads[term as usize - 1].1 };
+        &args[begin as usize..heads[term as usize].1 as usize]
+    }
+
+    /// The first word of a term.
+    pub(crate) fn head(&self, term: Term) -> Symbol {
+        self.heads[term as usize].0
+    }
+
+    pub(crate) fn args(&self, term: Term) -> &[Term] {
+        Self::range(&self.heads, &self.args, term)
+    }
+
+    /// Number of terms.
+    pub(crate) fn len(&self) -> usize {
+        self.heads.len()
+    }
+
+    /// The whole number that a constant is, if it is one.
+    pub(crate) fn number(&self, term: Term) -> Option<i64> {
+        if !self.args(term).is_empty() {
+            return None;
+        }
+        self.name(self.head(term)).parse().ok()
+    }
+
+    /// A term as positions and moves show it: `mark(1,2)`.
+    pub(crate) fn shown(&self, term: Term) -> String {
+        let mut text = String::new();
+        self.show(term, &mut text);
+        text
+    }
+
+    fn show(&self, term: Term, text: &mut String) {
+        text.push_str(self.name(self.head(term)));
+        for (i, &arg) in self.args(term).iter().enumerate() {
+            text.push(if i == 0 { '(' } else { ',' });
+            self.show(arg, text);
+        }
+        if !self.args(term).is_empty() {
+            text.push(')');
+        }
+    }
+
+    /// A term in GDL: `( mark 1 2 )`.
+    pub(crate) fn written(&self, term: Term) -> String {
+        let name = self.name(self.head(term));
+        match self.args(term) {
+            [] => name.into(),
+            args => {
+                let args: Vec<String> = args.iter().map(|&arg| self.written(arg)).collect();
+                format!("({name} {})", args.join(" "))
+            }
+        }
+    }
+
+    /// The order of terms in lists: by name, then by arguments; numbers by value and before names.
+    pub(crate) fn compare(&self, a: Term, b: Term) -> std::cmp::Ordering {
+        if a == b {
+            return std::cmp::Ordering::Equal;
+        }
+        let key = |term: Term| (self.number(term).is_none(), self.number(term), self.args(term).len());
+        let names = || self.name(self.head(a)).cmp(self.name(self.head(b)));
+        let (x, y) = (key(a), key(b));
+        (x.0, x.1).cmp(&(y.0, y.1)).then_with(names).then(x.2.cmp(&y.2)).then_with(|| {
+            let pairs = self.args(a).iter().zip(self.args(b));
+            pairs.map(|(&a, &b)| self.compare(a, b)).find(|order| order.is_ne()).unwrap_or(a.cmp(&b))
+        })
+    }
+}

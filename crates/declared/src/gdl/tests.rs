@@ -1,0 +1,510 @@
+//! Circuits against the plain interpreter, exact values, and what is refused.
+
+use super::game::{Described, State};
+use super::plain::derive;
+use super::program::{GOAL, LEGAL, NEXT, Program, TERMINAL};
+use super::terms::Term;
+use crate::game::Declared;
+use crate::kit::{SHIPPED, SHIPPED_GDL};
+use adept_game::laws::{self, Budget};
+use adept_game::{Game, Turn, stream};
+use rand::RngExt;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+fn shipped(name: &str) -> Described {
+    Described::named(&format!("declared:{name}")).unwrap().unwrap()
+}
+
+fn read(text: &str) -> Described {
+    Described::read("g.kif", text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+fn refusal(text: &str) -> String {
+    Described::read("g.kif", text).map_or_else(|fault| fault.to_string(), |_| "is read".into())
+}
+
+/// Roles that move in turn, with `noop` for the other one.
+const TURNS: &str = "(role white) (role black) (other white black) (other black white) (init (control white))
+    (<= (next (control ?q)) (true (control ?p)) (other ?p ?q))";
+const WAITS: &str = "(<= (legal ?p noop) (role ?p) (not (true (control ?p))))";
+
+/// Each role fills cells of its own; whoever has none left passes, with the move that waits.
+fn passing() -> String {
+    format!(
+        "{TURNS} {WAITS} (cell white w1) (cell black b1) (cell black b2)
+        (<= (open ?p ?c) (cell ?p ?c) (not (true (full ?c))))
+        (<= (can ?p) (open ?p ?c))
+        (<= (legal ?p (fill ?c)) (true (control ?p)) (open ?p ?c))
+        (<= (legal ?p noop) (true (control ?p)) (not (can ?p)))
+        (<= (next (full ?c)) (does ?p (fill ?c)))
+        (<= (next (full ?c)) (true (full ?c)))
+        (<= terminal (not (can white)) (not (can black)))
+        (goal white 0) (goal black 100)"
+    )
+}
+
+/// Says once `good` or `bad`; the other role has one move, and nothing is called `noop`.
+const ONE_CHOICE: &str = "(role white) (role black) (legal white bad) (legal white good) (legal black ok)
+    (<= (next chosen) (does white good)) (<= (next ruined) (does white bad))
+    (<= terminal (true chosen)) (<= terminal (true ruined))
+    (<= (goal white 0) (true ruined)) (<= (goal black 100) (true ruined))
+    (<= (goal white 100) (true chosen)) (<= (goal black 0) (true chosen))";
+
+/// Passing is legal beside a blunder.
+fn passing_beside_moves() -> String {
+    format!(
+        "{TURNS} (legal white noop) (legal black noop) (init (step 1)) (succ 1 2) (succ 2 3)
+        (<= (legal white blunder) (true (control white)))
+        (<= (legal black answer) (true (control black)))
+        (<= (next lost) (does white blunder)) (<= (next lost) (true lost))
+        (<= (next (step ?n)) (true (step ?m)) (succ ?m ?n))
+        (<= terminal (true (step 3)))
+        (<= (goal white 0) (true lost)) (<= (goal white 100) (not (true lost))) (goal black 100)"
+    )
+}
+
+/// Connects 1 with 3 on a path: `reach` follows from itself and from the state.
+fn path(edges: &str) -> String {
+    format!(
+        "{TURNS} {WAITS} {edges} (node 1) (node 2) (node 3) (node 4)
+        (<= (open ?n) (node ?n) (not (true (own white ?n))) (not (true (own black ?n))))
+        (<= (legal ?p (mark ?n)) (true (control ?p)) (open ?n))
+        (<= (next (own ?p ?n)) (does ?p (mark ?n)))
+        (<= (next (own ?p ?n)) (true (own ?p ?n)))
+        (<= (reach ?p 1) (true (own ?p 1)))
+        (<= (reach ?p ?n) (reach ?p ?m) (edge ?m ?n) (true (own ?p ?n)))
+        (<= some (open ?n)) (<= terminal (not some))
+        (<= (goal ?p 100) (reach ?p 3))
+        (<= (goal ?p 0) (role ?p) (not (reach ?p 3)))"
+    )
+}
+
+/// Two turns in a row: white, white, black, black.
+const TWICE: &str = "(role white) (role black) (succ 1 2) (succ 2 3) (succ 3 4) (succ 4 5) (bit a) (bit b)
+    (turn 1 white) (turn 2 white) (turn 3 black) (turn 4 black) (init (step 1))
+    (<= (legal ?p (say ?x)) (true (step ?n)) (turn ?n ?p) (bit ?x))
+    (<= (busy ?p) (true (step ?n)) (turn ?n ?p))
+    (<= (legal ?p noop) (role ?p) (not (busy ?p)))
+    (<= (next (step ?m)) (true (step ?n)) (succ ?n ?m))
+    (<= (next (said ?n ?x)) (does ?p (say ?x)) (true (step ?n)))
+    (<= (next (said ?n ?x)) (true (said ?n ?x)))
+    (<= same (true (said 1 ?x)) (true (said 4 ?x)))
+    (<= terminal (true (step 5)))
+    (<= (goal black 100) same) (<= (goal white 0) same)
+    (<= (goal black 0) (not same)) (<= (goal white 100) (not same))";
+
+/// Three roles name a number each; who is alone with its number gets what it names.
+const THREE: &str = "(role a) (role b) (role c) (after a b) (after b c) (init (turn a)) (value 20) (value 70)
+    (<= (legal ?r (take ?v)) (true (turn ?r)) (value ?v))
+    (<= (legal ?r wait) (role ?r) (not (true (turn ?r))))
+    (<= (next (turn ?q)) (true (turn ?p)) (after ?p ?q))
+    (<= (next (took ?r ?v)) (does ?r (take ?v))) (<= (next (took ?r ?v)) (true (took ?r ?v)))
+    (<= terminal (true (took c ?v)))
+    (<= (shared ?r ?v) (true (took ?r ?v)) (true (took ?s ?v)) (distinct ?r ?s))
+    (<= (goal ?r ?v) (true (took ?r ?v)) (not (shared ?r ?v)))
+    (<= (goal ?r 0) (shared ?r ?v))";
+
+/// Both name heads or tails at the same time.
+const PENNIES: &str = "(role even) (role odd) (side heads) (side tails) (init open)
+    (<= (legal ?r (show ?s)) (role ?r) (side ?s))
+    (<= (next (shown ?r ?s)) (does ?r (show ?s)))
+    (<= terminal (not (true open)))
+    (<= same (true (shown even ?s)) (true (shown odd ?s)))
+    (<= (goal even 100) same) (<= (goal odd 0) same)
+    (<= (goal even 0) (not same)) (<= (goal odd 100) (not same))";
+
+/// Squares are terms, `base` and `input` say what could be, moves are asked for as a whole.
+fn terms() -> String {
+    format!(
+        "{TURNS} {WAITS} (square (at 1 1)) (square (at 1 2)) (square (at 2 1))
+        (<= (base (holds ?s ?p)) (square ?s) (role ?p)) (<= (base (control ?p)) (role ?p))
+        (<= (input ?p (mark ?s)) (role ?p) (square ?s)) (<= (input ?p noop) (role ?p))
+        (<= (taken ?s) (true (holds ?s ?p)))
+        (<= (legal ?p (mark ?s)) (true (control ?p)) (input ?p (mark ?s)) (not (taken ?s)))
+        (<= (next (holds ?s ?p)) (does ?p (mark ?s)))
+        (<= (next ?f) (does ?p ?m) (true ?f) (square ?s) (role ?q) (keeps ?f ?s ?q))
+        (<= (keeps (holds ?s ?q) ?s ?q) (square ?s) (role ?q))
+        (<= open (square ?s) (not (taken ?s))) (<= terminal (not open))
+        (<= (goal ?p 100) (true (holds (at 1 1) ?p)))
+        (<= (goal ?q 0) (true (holds (at 1 1) ?p)) (other ?p ?q))"
+    )
+}
+
+/// Alone: the long way is worth 75, the short one 25.
+const GRADES: &str = "(role solo) (init (at start)) (legal solo (go short)) (legal solo (go long))
+    (<= (next (at ?x)) (does solo (go ?x)))
+    (<= terminal (true (at short))) (<= terminal (true (at long)))
+    (<= (goal solo 75) (true (at long))) (<= (goal solo 25) (true (at short))) (<= (goal solo 0) (true (at start)))";
+
+fn all() -> Vec<(&'static str, String)> {
+    let mut all: Vec<(&str, String)> =
+        SHIPPED_GDL.iter().map(|(name, text)| (*name, text.to_string())).collect();
+    all.extend([
+        ("passing", passing()),
+        ("one choice", ONE_CHOICE.into()),
+        ("passing beside moves", passing_beside_moves()),
+        ("path", path("(edge 1 2) (edge 2 3) (edge 3 4)")),
+        ("circle", path("(edge 1 2) (edge 2 4) (edge 4 2) (edge 4 3) (edge 3 4)")),
+        ("twice", TWICE.into()),
+        ("three", THREE.into()),
+        ("pennies", PENNIES.into()),
+        ("terms", terms()),
+        ("grades", GRADES.into()),
+    ]);
+    all
+}
+
+#[test]
+fn circuits_agree_with_the_plain_interpreter() {
+    for (name, text) in all() {
+        let game = read(&text);
+        let mut program = Program::read(&text).unwrap();
+        for seed in 0..3 {
+            let mut before: Option<BTreeSet<String>> = None;
+            let mut steps = 0;
+            for step in game.traced(seed) {
+                let holding: BTreeSet<String> = step.facts.iter().cloned().collect();
+                if let Some(before) = &before {
+                    assert_eq!(before, &holding, "{name}");
+                }
+                let mut known: FxHashMap<String, Term> = FxHashMap::default();
+                for &term in &game.rules.facts {
+                    known.insert(game.rules.terms.written(term), term);
+                }
+                for &(_, term) in &game.rules.moves {
+                    known.insert(game.rules.terms.written(term), term);
+                }
+                // Both read the same text, so their terms have the same numbers up to those made later.
+                let copy = |program: &mut Program, term: Term| copied(&game, program, term);
+                let facts = step.facts.iter().map(|fact| copy(&mut program, known[fact])).collect();
+                let moves: Vec<(Term, Term)> = program
+                    .roles
+                    .clone()
+                    .into_iter()
+                    .zip(&step.moves)
+                    .map(|(role, what)| (role, copy(&mut program, known[what])))
+                    .collect();
+                let derived = derive(&mut program, &facts, &moves);
+                assert_eq!(step.is_over, !derived[TERMINAL].is_empty(), "{name}");
+                let said = |relation: usize, role: Term| -> BTreeSet<String> {
+                    let tuples = derived[relation].iter().filter(|tuple| tuple[0] == role);
+                    tuples.map(|tuple| program.terms.written(tuple[1])).collect()
+                };
+                for (number, &role) in program.roles.iter().enumerate() {
+                    let legal: BTreeSet<String> = step.legal[number].iter().cloned().collect();
+                    assert_eq!(legal, said(LEGAL, role), "{name}");
+                    let goals: BTreeSet<String> = step.goals[number].iter().map(i64::to_string).collect();
+                    assert_eq!(goals, said(GOAL, role), "{name}");
+                }
+                let next = derived[NEXT].iter().map(|tuple| program.terms.written(tuple[0])).collect();
+                before = (!step.is_over).then_some(next);
+                steps += 1;
+                if steps > 12 {
+                    break;
+                }
+            }
+            assert!(steps > 1, "{name}");
+        }
+    }
+}
+
+/// The same term in a program.
+fn copied(game: &Described, program: &mut Program, term: Term) -> Term {
+    let args: Vec<Term> = game.rules.terms.args(term).iter().map(|&arg| copied(game, program, arg)).collect();
+    let head = program.terms.symbol(game.rules.terms.name(game.rules.terms.head(term)));
+    program.terms.term(head, &args)
+}
+
+/// The value of each role if all play their best, and states seen.
+fn solved(game: &Described, state: &State, known: &mut FxHashMap<State, Vec<f64>>) -> Vec<f64> {
+    if let Some(value) = known.get(state) {
+        return value.clone();
+    }
+    let value = match game.turn(state) {
+        Turn::Player(mover) => {
+            let mut actions = Vec::new();
+            game.actions(state, &mut actions);
+            let after = actions.iter().map(|action| {
+                let mut next = state.clone();
+                game.apply(&mut next, action);
+                solved(game, &next, known)
+            });
+            let after: Vec<Vec<f64>> = after.collect();
+            after
+                .into_iter()
+                .reduce(|best, other| if other[mover] > best[mover] { other } else { best })
+                .unwrap()
+        }
+        _ => (0..game.players()).map(|player| game.utility(state, player)).collect(),
+    };
+    known.insert(state.clone(), value.clone());
+    value
+}
+
+fn value(game: &Described) -> Vec<f64> {
+    solved(game, &game.start(), &mut FxHashMap::default())
+}
+
+#[test]
+fn nothing_is_silently_wrong() {
+    // Black fills more cells after white has none: a pass is no end.
+    let game = read(&passing());
+    assert_eq!(value(&game), [-1.0, 1.0]);
+    let step = game.traced(1);
+    assert_eq!(step.last().unwrap().facts.iter().filter(|fact| fact.starts_with("(full")).count(), 3);
+    // The better of two moves, though the other role has but one and nothing is called `noop`.
+    let game = read(ONE_CHOICE);
+    assert_eq!(value(&game), [1.0, -1.0]);
+    let mut actions = Vec::new();
+    game.actions(&game.start(), &mut actions);
+    let texts: Vec<String> = actions.iter().map(|action| game.action_text(&game.start(), action)).collect();
+    assert_eq!(texts, ["bad", "good"]);
+    // White passes, and both have 100.
+    let game = read(&passing_beside_moves());
+    assert_eq!(value(&game), [0.0, 0.0]);
+    // Black sets the fourth bit last.
+    assert_eq!(value(&read(TWICE)), [-1.0, 1.0]);
+    let game = read(TWICE);
+    let mut state = game.start();
+    let mut movers = Vec::new();
+    while let Turn::Player(mover) = game.turn(&state) {
+        movers.push(mover);
+        let mut actions = Vec::new();
+        game.actions(&state, &mut actions);
+        game.apply(&mut state, &actions[0]);
+    }
+    assert_eq!(movers, [0, 0, 1, 1]);
+    // Goals are grades.
+    assert_eq!(value(&read(GRADES)), [0.5]);
+    // A number that nobody else has: the first two take 70, then the last takes 20, or the second yields.
+    assert_eq!(value(&read(THREE)).len(), 3);
+    let game = read(THREE);
+    let (mut state, mut shown) = (game.start(), Vec::new());
+    for text in ["take 70", "take 20", "take 20"] {
+        let action = game.parse_action(&state, text).unwrap();
+        shown.push(game.turn(&state));
+        game.apply(&mut state, &action);
+    }
+    assert_eq!(shown, [Turn::Player(0), Turn::Player(1), Turn::Player(2)]);
+    let close = |a: f64, b: f64| (a - b).abs() < 1e-12;
+    assert!(close(game.utility(&state, 0), 0.4) && close(game.utility(&state, 1), -1.0));
+    // A circle of edges that nobody has entered does not reach itself.
+    let game = read(&path("(edge 1 2) (edge 2 4) (edge 4 2) (edge 4 3) (edge 3 4)"));
+    assert!(game.rules.net.circles() > 0);
+    let (state, _) =
+        game.parse_position("1/2 control(white) own(black,2) own(black,4) own(black,3)").unwrap();
+    let mut next = state;
+    let action = game.parse_action(&next, "mark 1").unwrap();
+    game.apply(&mut next, &action);
+    assert_eq!((game.turn(&next), game.utility(&next, 1)), (Turn::Over, 0.0));
+}
+
+#[test]
+fn choices_at_the_same_time_are_hidden() {
+    let game = read(PENNIES);
+    assert!(game.hides());
+    let mut state = game.start();
+    let heads = game.parse_action(&state, "show heads").unwrap();
+    let mut other = state.clone();
+    game.apply(&mut state, &heads);
+    let tails = game.parse_action(&other, "show tails").unwrap();
+    game.apply(&mut other, &tails);
+    assert_eq!(game.turn(&state), Turn::Player(1));
+    assert_eq!(game.info(&state, 1), game.info(&other, 1));
+    assert_ne!(game.info(&state, 0), game.info(&other, 0));
+    assert_eq!(game.parse_position(&game.position_text(&state)).unwrap().0, state);
+    let answer = game.parse_action(&state, "show heads").unwrap();
+    game.apply(&mut state, &answer);
+    assert_eq!((game.utility(&state, 0), game.utility(&state, 1)), (1.0, -1.0));
+}
+
+#[test]
+fn all_descriptions_keep_the_laws_of_games() {
+    for (name, text) in all() {
+        let report = laws::check(&read(&text), &Budget::default());
+        assert!(report.holds(), "{name}: {report}");
+    }
+}
+
+#[test]
+fn positions_are_read_as_they_are_written() {
+    for (name, text) in all() {
+        let game = read(&text);
+        let mut rng = stream(5, "positions", 0);
+        let mut state = game.start();
+        for _ in 0..30 {
+            let written = game.position_text(&state);
+            assert_eq!(game.parse_position(&written).unwrap().0, state, "{name}: {written}");
+            let mut actions = Vec::new();
+            game.actions(&state, &mut actions);
+            let Some(&action) = actions.get(rng.random_range(0..actions.len().max(1))) else { break };
+            let shown = game.action_text(&state, &action);
+            assert_eq!(game.parse_action(&state, &shown), Ok(action), "{name}: {shown}");
+            game.apply(&mut state, &action);
+        }
+    }
+}
+
+/// The same games in our form and in GDL, move by move.
+#[test]
+fn gdl_agrees_with_our_form() {
+    /// A move of ours as GDL writes it.
+    type Same = fn(&str, usize) -> String;
+    let same: [(&str, Same); 4] = [
+        ("tic-tac-toe", |text, _| {
+            let square = text.trim_start_matches("put(").as_bytes();
+            format!("mark({},{})", square[0] - b'a' + 1, square[1] - b'0')
+        }),
+        ("connect-four", |text, _| format!("drop({})", &text[5..6])),
+        ("breakthrough", |text, mover| {
+            let n: Vec<i32> =
+                text.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok()).collect();
+            let ahead = if mover == 0 { 1 } else { -1 };
+            format!("move({},{},{},{})", n[0], n[1], n.get(2).unwrap_or(&n[0]), n[1] + ahead)
+        }),
+        ("nim", |text, _| {
+            let args: Vec<&str> = text[6..text.len() - 1].split(',').collect();
+            format!("leave({},{})", args[0], args[2])
+        }),
+    ];
+    for (name, same) in same {
+        let ours = Declared::named(&format!("declared:{name}")).unwrap().unwrap();
+        let gdl = shipped(&format!("{name}.kif"));
+        for walk in 0..20 {
+            let mut rng = stream(walk, "gdl", 0);
+            let (mut a, mut b) = (ours.start(), gdl.start());
+            loop {
+                assert_eq!(ours.turn(&a), gdl.turn(&b), "{name}: {}", ours.position_text(&a));
+                let Turn::Player(mover) = ours.turn(&a) else {
+                    assert_eq!(ours.utility(&a, 0), gdl.utility(&b, 0), "{name}");
+                    break;
+                };
+                let (mut actions, mut others) = (Vec::new(), Vec::new());
+                ours.actions(&a, &mut actions);
+                gdl.actions(&b, &mut others);
+                let texts: BTreeSet<String> =
+                    actions.iter().map(|action| same(&ours.action_text(&a, action), mover)).collect();
+                let found: BTreeSet<String> =
+                    others.iter().map(|action| gdl.action_text(&b, action)).collect();
+                assert_eq!(texts, found, "{name}: {}", ours.position_text(&a));
+                let action = actions[rng.random_range(0..actions.len())];
+                let text = same(&ours.action_text(&a, &action), mover);
+                let other = others.iter().copied().find(|other| gdl.action_text(&b, other) == text).unwrap();
+                ours.apply(&mut a, &action);
+                gdl.apply(&mut b, &other);
+            }
+        }
+    }
+    assert_eq!(value(&shipped("tic-tac-toe.kif")), [0.0, 0.0]);
+    // 3, 4 and 5 are not 0 in binary addition without carries: the first player wins.
+    assert_eq!(value(&shipped("nim.kif")), [1.0, -1.0]);
+}
+
+#[test]
+fn faults_say_where_and_what() {
+    let game = |rules: &str| {
+        format!(
+            "(role x) (init (f 1)) (<= terminal (true (f 2))) (goal x 100) (legal x a) (legal x b) {rules}"
+        )
+    };
+    let cases = [
+        "(role x".into(),
+        "(role x))".into(),
+        "(role ?x)".into(),
+        "(<= (role x) (legal x a))".into(),
+        "(legal x a)".into(),
+        "(role x) (legal x a) (goal x 100)".into(),
+        "(role x) (<= terminal (true (f 1))) (goal x 100)".into(),
+        "(role x) (role y) (legal x a) (<= terminal (true (f 1))) (goal x 100)".into(),
+        "(role x) (role y) (legal x a) (legal x b) (<= terminal (true (f 1))) (goal x 100) (goal y 0)".into(),
+        game(""),
+        game("(goal x 101)"),
+        game("(<= (goal x ?y) (true (f ?y)) (big ?y)) (big 500) (init (f 500))"),
+        game("(<= (true (f 1)) (role x))"),
+        game("(<= )"),
+        game("(<= (p ?y) (not (true (f ?y))))"),
+        game("(<= (p ?y) (or (q ?y) (distinct ?y 1))) (q 1)"),
+        game("(<= p (not q) (true (f 1))) (<= q (not p) (true (f 1))) (<= terminal p)"),
+        game("(<= (legal x c) (does x a))"),
+        game("(<= p (next (f 1)))"),
+        game("(<= p (?q 1))"),
+        game("(<= p ((f 1) 1))"),
+        game("(<= (init (f ?n)) (true (f ?n)))"),
+        game("(<= (next (f (s ?n))) (true (f ?n)))"),
+        format!("{TURNS} {WAITS} (<= (legal white go) (true (control white))) (<= (legal white stay) (true (control white)))
+            (<= terminal (true never)) (goal white 100) (goal black 0)"),
+        format!("{TURNS} {WAITS} (<= (legal ?p go) (true (control ?p))) (<= (legal ?p stay) (true (control ?p)))
+            (<= terminal (true (control black))) (goal white 100) (goal white 0) (goal black 0)"),
+    ];
+    let found: Vec<String> =
+        cases.iter().map(|text: &String| format!("{text}\n  {}\n", refusal(text))).collect();
+    insta::assert_snapshot!(found.join("\n"));
+}
+
+/// Large input is refused before it takes memory, with the rule that is too large.
+#[test]
+fn sizes_are_bounded() {
+    let or = |n: usize| format!("(or {})", (0..n).map(|i| format!("(true (f {i})) ")).collect::<String>());
+    let many = format!("(role x) (<= terminal {} {} {})", or(100), or(100), or(100));
+    assert!(refusal(&many).contains("`or` makes more than"), "{}", refusal(&many));
+    assert!(refusal(&"(".repeat(1 << 20)).contains("brackets"));
+    let numbers: String = (0..60).map(|n| format!("(n {n}) ")).collect();
+    let wide = format!(
+        "{numbers} (role x) (legal x a) (legal x b) (goal x 0) (<= terminal (true t))
+        (<= (p ?a ?b ?c ?d ?e ?f) (n ?a) (n ?b) (n ?c) (n ?d) (n ?e) (n ?f)) (<= (next t) (p 1 2 3 4 5 6))"
+    );
+    assert!(refusal(&wide).contains("half a gigabyte"), "{}", refusal(&wide));
+}
+
+#[test]
+fn an_audit_tells_authors_what_is_probably_wrong() {
+    let text = format!(
+        "{TURNS} {WAITS} (<= (legal ?p go) (true (control ?p))) (<= (legal ?p stay) (true (control ?p)))
+        (<= (next lost) (does white go)) (<= (next over) (does black ?m) (distinct ?m noop))
+        (<= (next lost) (does white walk)) (<= terminal (true over)) (<= (goal white 0) (true lost))
+        (<= (goal white 30) (true never)) (<= (goal black 100) (true lost)) (<= (goal black 50) (not (true lost)))
+        (<= odd (colour white))"
+    );
+    let audit = read(&text).audited(50);
+    let facts: Vec<String> = audit.facts.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    insta::assert_snapshot!(format!("{}\n\n{}", facts.join("\n"), audit.notes.join("\n")));
+}
+
+/// Descriptions in which words are dropped, doubled, exchanged or taken from elsewhere are read or refused, and never panic.
+#[test]
+fn damaged_descriptions_are_refused() {
+    let mut kept = 0;
+    let texts: Vec<String> = all()
+        .into_iter()
+        .map(|(_, text)| text)
+        .chain(SHIPPED.iter().map(|(_, text)| text.to_string()))
+        .collect();
+    for round in 0..1500 {
+        let mut rng = stream(round, "damage", 0);
+        let text = &texts[rng.random_range(0..texts.len() / 2)];
+        let other = &texts[rng.random_range(0..texts.len())];
+        let mut words: Vec<&str> = text.split_inclusive([' ', '(', ')']).collect();
+        let others: Vec<&str> = other.split_inclusive([' ', '(', ')', '\n']).collect();
+        for _ in 0..rng.random_range(1..4) {
+            let at = rng.random_range(0..words.len());
+            match rng.random_range(0..5) {
+                0 => drop(words.remove(at)),
+                1 => words.insert(at, words[at]),
+                2 => words[at] = others[rng.random_range(0..others.len())],
+                3 => words.swap(at, 0),
+                _ => {
+                    words[at] =
+                        ["?x", "99999999999", "(", "not ", "(or ", "\u{0}", "é"][rng.random_range(0..7)]
+                }
+            }
+        }
+        if let Ok(game) = Described::read("g.kif", &words.concat()) {
+            kept += 1;
+            let state = game.start();
+            assert_eq!(game.parse_position(&game.position_text(&state)).map(|(state, _)| state), Ok(state));
+            game.traced(round);
+        }
+    }
+    assert!((100..1000).contains(&kept), "{kept}");
+}
