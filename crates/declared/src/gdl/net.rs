@@ -6,21 +6,24 @@
 //! are taken back and raised anew.
 
 use super::components::components;
-use crate::circuit::{Builder, FALSE, Literal, TRUE};
+use crate::circuit::{Builder, FALSE, Literal};
 use rustc_hash::FxHashMap;
 
 /// A circuit.
 #[derive(Debug, Default)]
 pub(crate) struct Net {
     inputs: usize,
-    /// For each node, the end of its readers, of the outputs that show it, and of the open gates that it means.
-    ends: Vec<[u32; 3]>,
+    /// For each node, the end of its readers, of the outputs that show it, of the open gates that it means, and of the circles that it
+    /// supports.
+    ends: Vec<[u32; 4]>,
     /// Gates that read a node: gate · 2 + negated.
     readers: Vec<u32>,
     /// Outputs that show a node: bit · 2 + negated.
     shown: Vec<u32>,
     /// Open gates that a node means: number · 2 + negated.
     meant: Vec<u32>,
+    /// Circles in which open gates may lose support when a node changes: circle · 2 + the value with which they do.
+    supports: Vec<u32>,
     /// The node of each open gate, and its circle.
     opens: Vec<(u32, u32)>,
     /// The open gates of each circle; circles that read others come after them.
@@ -40,8 +43,15 @@ pub(crate) struct Contradiction(pub(crate) Literal);
 struct Arranged {
     builder: Builder,
     outputs: Vec<Literal>,
-    /// Open gates with their meanings, circle by circle.
-    circles: Vec<Vec<(Literal, Literal)>>,
+    circles: Vec<Circle>,
+}
+
+/// Gates that depend on themselves.
+struct Circle {
+    /// Open gates with their meanings.
+    opens: Vec<(Literal, Literal)>,
+    /// Literals from outside. When one of them no longer holds, open gates may fall.
+    supports: Vec<Literal>,
 }
 
 fn arrange(old: &Builder, outputs: &[Literal]) -> Result<Arranged, Contradiction> {
@@ -111,7 +121,7 @@ fn circle(
     builder: &mut Builder,
     component: &[usize],
     renamed: &mut [Literal],
-) -> Result<Vec<(Literal, Literal)>, Contradiction> {
+) -> Result<Circle, Contradiction> {
     let place: FxHashMap<usize, usize> = component.iter().copied().zip(0..).collect();
     // With the open gates as inputs, the others have an order.
     let inner = |at: usize, n: usize| {
@@ -125,6 +135,7 @@ fn circle(
     let order = components(component.len(), inner);
     // A gate is negative if it falls when an open gate rises. An open gate must not be.
     let mut negative = vec![false; component.len()];
+    let mut supports = Vec::new();
     let mut opens = Vec::new();
     for &node in component.iter().filter(|&&node| old.meaning(node).is_some()) {
         renamed[node] = builder.open();
@@ -144,6 +155,10 @@ fn circle(
             return Err(Contradiction(opens[0] as Literal * 2));
         }
         negative[at] = signs.first().copied().unwrap_or(false);
+        let outside = inputs.iter().filter(|&&input| !place.contains_key(&(input as usize / 2)));
+        supports.extend(
+            outside.map(|&input| renamed[input as usize / 2] ^ (input & 1) ^ u32::from(negative[at])),
+        );
         let inputs = inputs.iter().map(|&input| renamed[input as usize / 2] ^ (input & 1)).collect();
         renamed[node] = builder.all(inputs);
     }
@@ -159,7 +174,9 @@ fn circle(
         builder.close(renamed[node], meaning);
         all.push((renamed[node], meaning));
     }
-    Ok(all)
+    supports.sort_unstable();
+    supports.dedup();
+    Ok(Circle { opens: all, supports })
 }
 
 impl Net {
@@ -173,7 +190,7 @@ impl Net {
         let Arranged { builder, outputs: literals, circles } = arrange(builder, &literals)?;
         let nodes = 1 + builder.facts() + builder.len();
         let first = builder.facts() + 1;
-        let mut lists: [Vec<Vec<u32>>; 3] = std::array::from_fn(|_| vec![Vec::new(); nodes]);
+        let mut lists: [Vec<Vec<u32>>; 4] = std::array::from_fn(|_| vec![Vec::new(); nodes]);
         let mut counts = vec![0; builder.len()];
         for gate in 0..builder.len() {
             for &input in builder.inputs(first + gate).unwrap_or_default() {
@@ -186,8 +203,12 @@ impl Net {
         }
         let (mut opens, mut members) = (Vec::new(), Vec::new());
         for (number, circle) in circles.iter().enumerate() {
-            members.push((0..circle.len() as u32).map(|i| opens.len() as u32 + i).collect());
-            for &(open, meaning) in circle {
+            members.push((0..circle.opens.len() as u32).map(|i| opens.len() as u32 + i).collect());
+            for &support in &circle.supports {
+                // It no longer holds when its node is the opposite of what the literal wants.
+                lists[3][support as usize / 2].push(number as u32 * 2 + (support & 1));
+            }
+            for &(open, meaning) in &circle.opens {
                 lists[2][meaning as usize / 2].push(opens.len() as u32 * 2 + (meaning & 1));
                 opens.push((open / 2, number as u32));
             }
@@ -204,7 +225,8 @@ impl Net {
         for (&(bit, _), &literal) in outputs.iter().zip(&literals) {
             outputs_[bit as usize / 64] |= u64::from(holds(literal)) << (bit % 64);
         }
-        let meanings: Vec<bool> = circles.iter().flatten().map(|&(_, meaning)| holds(meaning)).collect();
+        let meanings: Vec<bool> =
+            circles.iter().flat_map(|circle| &circle.opens).map(|&(_, meaning)| holds(meaning)).collect();
         // Open gates hold when a runner says so, not by their inputs, of which they have none.
         for gate in 0..builder.len() {
             if builder.meaning(first + gate).is_some() {
@@ -221,12 +243,18 @@ impl Net {
             values: Vec::new(),
             ..Self::default()
         };
-        let [readers, shown, meant] = lists;
-        for ((readers, shown), meant) in readers.into_iter().zip(shown).zip(meant) {
+        let [readers, shown, meant, supports] = lists;
+        for (((readers, shown), meant), supports) in readers.into_iter().zip(shown).zip(meant).zip(supports) {
             net.readers.extend(readers);
             net.shown.extend(shown);
             net.meant.extend(meant);
-            net.ends.push([net.readers.len() as u32, net.shown.len() as u32, net.meant.len() as u32]);
+            net.supports.extend(supports);
+            net.ends.push([
+                net.readers.len() as u32,
+                net.shown.len() as u32,
+                net.meant.len() as u32,
+                net.supports.len() as u32,
+            ]);
         }
         let mut runner = Runner::new(&net);
         let circles = net.circles.len();
@@ -234,7 +262,6 @@ impl Net {
         runner.settle(&net);
         let Runner { counts, outputs, meanings, open_values, .. } = runner;
         (net.counts, net.outputs, net.meanings, net.values) = (counts, outputs, meanings, open_values);
-        let _ = TRUE;
         Ok(net)
     }
 
@@ -266,6 +293,8 @@ pub(crate) struct Runner {
     /// Circles whose meanings changed.
     disturbed: Vec<u32>,
     is_disturbed: Vec<bool>,
+    /// Circles whose open gates may have lost support.
+    may_fall: Vec<bool>,
     /// Nodes that were handed on, as a measure of work.
     pub(crate) work: u64,
 }
@@ -283,6 +312,7 @@ impl Runner {
             changed: Vec::new(),
             disturbed: Vec::new(),
             is_disturbed: vec![false; net.circles.len()],
+            may_fall: vec![false; net.circles.len()],
             work: 0,
         }
     }
@@ -322,6 +352,12 @@ impl Runner {
                 let word = &mut self.outputs[bit as usize / 64];
                 *word = *word & !(1 << (bit % 64)) | u64::from(holds) << (bit % 64);
             }
+            for &support in &net.supports[begin[3] as usize..end[3] as usize] {
+                if value == support & 1 {
+                    self.may_fall[support as usize / 2] = true;
+                    self.disturb(support / 2);
+                }
+            }
             for &meant in &net.meant[begin[2] as usize..end[2] as usize] {
                 let open = meant as usize / 2;
                 self.meanings[open] = value != meant & 1;
@@ -351,9 +387,8 @@ impl Runner {
         let Some(at) = (0..self.disturbed.len()).min_by_key(|&at| self.disturbed[at]) else { return };
         let circle = self.disturbed.swap_remove(at);
         let members = &net.circles[circle as usize];
-        let falls =
-            |runner: &Self, open: u32| runner.open_values[open as usize] && !runner.meanings[open as usize];
-        if members.iter().any(|&open| falls(self, open)) {
+        // Gates of a circle may hold each other up, so none of them shows that the last support from outside has gone.
+        if std::mem::take(&mut self.may_fall[circle as usize]) {
             for &open in members {
                 if self.open_values[open as usize] {
                     self.turn(net, open, false);

@@ -80,6 +80,42 @@ fn path(edges: &str) -> String {
     )
 }
 
+/// Cells are flooded until they are cut off from the spring: what reaches what falls as walls are built, in circles too.
+fn flood() -> String {
+    let cells: String = (1..=4)
+        .flat_map(|x| {
+            (1..=4).map(move |y| {
+                format!(
+                    "(cell {x}{y}) {}{}",
+                    if x < 4 {
+                        format!("(near {x}{y} {}{y}) (near {}{y} {x}{y}) ", x + 1, x + 1)
+                    } else {
+                        String::new()
+                    },
+                    if y < 4 {
+                        format!("(near {x}{y} {x}{}) (near {x}{} {x}{y}) ", y + 1, y + 1)
+                    } else {
+                        String::new()
+                    }
+                )
+            })
+        })
+        .collect();
+    format!(
+        "{TURNS} {WAITS} {cells} (spring 11)
+        (<= (free ?c) (cell ?c) (not (true (wall ?c))))
+        (<= (wet ?c) (spring ?c) (free ?c))
+        (<= (wet ?c) (wet ?d) (near ?d ?c) (free ?c))
+        (<= (dry ?c) (free ?c) (not (wet ?c)))
+        (<= (shaded ?c) (dry ?c))
+        (<= (shaded ?c) (shaded ?d) (near ?d ?c) (free ?c) (not (spring ?c)))
+        (<= (legal ?p (build ?c)) (true (control ?p)) (wet ?c))
+        (<= (next (wall ?c)) (does ?p (build ?c))) (<= (next (wall ?c)) (true (wall ?c)))
+        (<= some (wet ?c)) (<= terminal (not some)) (<= terminal (shaded 44) (shaded 14))
+        (<= (goal ?p 100) (true (control ?p))) (<= (goal ?p 0) (true (control ?q)) (other ?p ?q))"
+    )
+}
+
 /// Two turns in a row: white, white, black, black.
 const TWICE: &str = "(role white) (role black) (succ 1 2) (succ 2 3) (succ 3 4) (succ 4 5) (bit a) (bit b)
     (turn 1 white) (turn 2 white) (turn 3 black) (turn 4 black) (init (step 1))
@@ -146,6 +182,7 @@ fn all() -> Vec<(&'static str, String)> {
         ("passing beside moves", passing_beside_moves()),
         ("path", path("(edge 1 2) (edge 2 3) (edge 3 4)")),
         ("circle", path("(edge 1 2) (edge 2 4) (edge 4 2) (edge 4 3) (edge 3 4)")),
+        ("flood", flood()),
         ("twice", TWICE.into()),
         ("three", THREE.into()),
         ("pennies", PENNIES.into()),
