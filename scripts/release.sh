@@ -91,7 +91,7 @@ tools() {
 step 'tools' tools
 PATH=$desk/tools/bin:$PATH
 
-program() { cargo zigbuild --locked --profile dist -p adept-cli --target "$1-unknown-linux-gnu.2.17"; }
+program() { cargo zigbuild --locked --profile dist -p adept-cli --features http --target "$1-unknown-linux-gnu.2.17"; }
 built() { echo "$CARGO_TARGET_DIR/$1-unknown-linux-gnu/dist/adept"; }
 on() { case $1 in x86_64) shift; "$@" ;; aarch64) shift; qemu-aarch64 -L /usr/aarch64-linux-gnu "$@" ;; esac; }
 

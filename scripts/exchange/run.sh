@@ -4,7 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-cargo build --release
+# With the page, for scripts/browser/run.sh, which uses the same program.
+cargo build --release --features http
 # By itself, as users build it: without burn.
 cargo build --release -p adept-embed
 venv=target/exchange

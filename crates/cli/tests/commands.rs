@@ -7,12 +7,16 @@ mod failures;
 mod labels;
 #[path = "commands/outcomes.rs"]
 mod outcomes;
+#[path = "commands/page.rs"]
+mod page;
 #[path = "commands/positions.rs"]
 mod positions;
 #[path = "commands/reports.rs"]
 mod reports;
 #[path = "commands/reviews.rs"]
 mod reviews;
+#[path = "commands/rules.rs"]
+mod rules;
 #[path = "commands/screens.rs"]
 mod screens;
 #[path = "commands/serving.rs"]

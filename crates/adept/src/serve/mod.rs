@@ -64,6 +64,13 @@ enum Protocol {
         after_help = "Example:\n  adept serve http\n  curl -s localhost:8080/api/v1/moves -H 'Content-Type: application/json' \\\n    -d '{\"agent\": \"small-88-24\", \"position\": \"4HPwATDgc/ABMA 31\"}'"
     )]
     Http(http::HttpArgs),
+    /// Play in a browser, and answer questions of other programs: not in this program, which was built without `--features http`.
+    #[cfg(not(feature = "http"))]
+    #[command(disable_help_flag = true)]
+    Http {
+        #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        rest: Vec<String>,
+    },
     /// Print the game definition that a dealer needs for a game, or the name of the game in a definition file.
     #[command(after_help = "Example:\n  adept serve gamedef holdem:limit:2 > limit-2.game")]
     Gamedef {
@@ -144,6 +151,12 @@ impl Tool for Serve {
             }
             #[cfg(feature = "http")]
             Protocol::Http(args) => http::run(games, &args, as_json),
+            #[cfg(not(feature = "http"))]
+            Protocol::Http { .. } => Err(GameError::new(
+                "this program was built without the page and the JSON API: build it with \
+                 `cargo install --path crates/cli --features http`",
+            )
+            .into()),
             Protocol::Gamedef { game } => gamedef(&game, as_json),
         }
     }
