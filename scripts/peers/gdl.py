@@ -7,7 +7,10 @@
 FOLDER is searched for `.kif` files. Each is translated into an answer-set program, whose grounder and solver know nothing of adept.
 adept plays random games (`adept rules --trace`); clingo is given the facts of each position and the moves made there, and says what is
 legal, what follows, whether the game is over, and the goals. Printed are files that are accepted and agree, that differ, and that are
-refused, with the reason. --ground compares the time to ground a file for all positions with gringo's.
+refused, with the reason.
+
+--ground compares times instead: adept reads the file, tries it by 8 random games and plays one; gringo, clingo's grounder, grounds the
+same rules for all positions at once, with everything that can hold or be done as a choice.
 """
 
 import argparse
@@ -39,7 +42,7 @@ def read(text):
 
 
 class Translator:
-    """Rules of GDL as rules of clingo. Names become strings' safe forms: `n_` and the letters, others by their code."""
+    """Rules of GDL as rules of clingo. Names become `n_` and their letters; other characters become their codes."""
 
     def __init__(self):
         self.names = {}
@@ -49,7 +52,7 @@ class Translator:
         self.names[f"n_{safe}"] = word
         return f"n_{safe}"
 
-    def term(self, expression, anonymous=None):
+    def term(self, expression):
         if isinstance(expression, list):
             if len(expression) == 1:
                 return self.term(expression[0])
@@ -166,13 +169,12 @@ def compare(path, adept, games, seconds):
         run = subprocess.run([adept, "rules", f"file:{path}", "--trace", str(seed)], capture_output=True, text=True)
         took = took or time.time() - call
         if run.returncode:
-            return "refused", run.stderr.strip().split("\n")[0].replace(str(path), "")[:220], took
+            said = [line for line in re.split(r"[\r\n]+", run.stderr.strip()) if "file:" in line]
+            return "refused", (said or [run.stderr.strip()])[-1].replace(f"file:{path}: ", "")[:220], took
         steps = [json.loads(line) for line in run.stdout.splitlines()]
         before = None
         for number, step in enumerate(steps):
-            # Long games: positions at the begin, at the end and here and there between.
-            if before is None or before["next"] is not None:
-                pass
+            # Of long games, positions at the beginning, at the end and here and there between.
             if len(steps) > 60 and 20 < number < len(steps) - 5 and number % max(1, len(steps) // 30):
                 before = None
                 continue
@@ -194,6 +196,56 @@ def compare(path, adept, games, seconds):
     return "agrees", f"{games} games, {positions} positions", took
 
 
+CHOICES = """
+{p_true(F)} :- p_init(F).
+{p_true(F)} :- p_next(F).
+{p_does(R,M)} :- p_legal(R,M).
+"""
+
+GROUND = """
+import sys, clingo
+control = clingo.Control(["--warn=none"], message_limit=0)
+control.add("base", [], sys.stdin.read())
+control.ground([("base", [])])
+"""
+
+
+def timed(command, given, seconds):
+    """Seconds of a command; None if it fails or takes longer."""
+    begin = time.time()
+    try:
+        done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return None
+    return time.time() - begin if done.returncode == 0 else None
+
+
+def ground(path, adept, seconds):
+    """Seconds of adept and of gringo."""
+    translator = Translator()
+    program = "\n".join(translator.rules(needed(read(Path(path).read_text(errors="replace"))))) + CHOICES
+    ours = timed([adept, "rules", f"file:{path}", "--games", "1"], "", seconds)
+    theirs = timed([sys.executable, "-c", GROUND], program, seconds)
+    return ours, theirs
+
+
+def compare_times(files, folder, adept, seconds):
+    empty = timed([sys.executable, "-c", GROUND], "", seconds)
+    both, ours_alone, theirs_alone = [], 0, 0
+    for path in files:
+        ours, theirs = ground(path, adept, seconds)
+        shown = ["-" if one is None else f"{one:.2f}" for one in (ours, theirs)]
+        print(f"{path.relative_to(folder)}  adept {shown[0]} s, gringo {shown[1]} s", flush=True)
+        if ours is not None and theirs is not None:
+            both.append((ours, theirs))
+        ours_alone += ours is not None and theirs is None
+        theirs_alone += ours is None and theirs is not None
+    a, b = (sum(pair[i] for pair in both) for i in (0, 1))
+    print(f"files of both: {len(both)}; adept {a:.1f} s, gringo {b:.1f} s, of which {empty * len(both):.1f} s are its start in Python")
+    print(f"within {seconds:.0f} s only by adept: {ours_alone}, only by gringo: {theirs_alone}")
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
@@ -203,12 +255,15 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", default="", help="files whose name contains this")
     parser.add_argument("--depth", type=int, default=1, help="folders below FOLDER that are searched")
+    parser.add_argument("--ground", action="store_true", help="compare the times to ground instead")
     arguments = parser.parse_args()
     pattern = "/".join(["*"] * arguments.depth + ["*.kif"]) if arguments.depth else "*.kif"
     files = sorted(path for path in arguments.folder.glob(pattern) if arguments.only in str(path))
     if not files:
         sys.exit(f"{arguments.folder}: no .kif files {arguments.depth} folders below")
     adept = str(Path(arguments.adept).resolve())
+    if arguments.ground:
+        return compare_times(files, arguments.folder, adept, arguments.seconds)
     counts = {}
     with concurrent.futures.ProcessPoolExecutor(arguments.jobs) as pool:
         tasks = [pool.submit(compare, path, adept, arguments.games, arguments.seconds) for path in files]

@@ -9,21 +9,27 @@ use super::components::components;
 use crate::circuit::{Builder, FALSE, Literal};
 use rustc_hash::FxHashMap;
 
+const NONE: u32 = u32::MAX;
+/// Kinds of effects, in their highest bits. A node shows an output: bit · 2 + negated.
+const SHOWN: u32 = 0;
+/// It is the meaning of an open gate: number · 2 + negated.
+const MEANT: u32 = 1;
+/// Open gates of a circle lose support when it takes a value: circle · 2 + value.
+const SUPPORT: u32 = 2;
+const KIND: u32 = 30;
+
 /// A circuit.
 #[derive(Debug, Default)]
 pub(crate) struct Net {
     inputs: usize,
-    /// For each node, the end of its readers, of the outputs that show it, of the open gates that it means, and of the circles that it
-    /// supports.
-    ends: Vec<[u32; 4]>,
+    /// For each node, the end of its readers and of its effects.
+    ends: Vec<[u32; 2]>,
     /// Gates that read a node: gate · 2 + negated.
     readers: Vec<u32>,
-    /// Outputs that show a node: bit · 2 + negated.
-    shown: Vec<u32>,
-    /// Open gates that a node means: number · 2 + negated.
-    meant: Vec<u32>,
-    /// Circles in which open gates may lose support when a node changes: circle · 2 + the value with which they do.
-    supports: Vec<u32>,
+    /// What else a node does: see [`SHOWN`], [`MEANT`], [`SUPPORT`].
+    effects: Vec<u32>,
+    /// For each gate that does nothing but show one output, this: bit · 2 + negated. [`NONE`] for others.
+    leaves: Vec<u32>,
     /// The node of each open gate, and its circle.
     opens: Vec<(u32, u32)>,
     /// The open gates of each circle; circles that read others come after them.
@@ -244,17 +250,17 @@ impl Net {
             ..Self::default()
         };
         let [readers, shown, meant, supports] = lists;
-        for (((readers, shown), meant), supports) in readers.into_iter().zip(shown).zip(meant).zip(supports) {
+        for (node, readers) in readers.into_iter().enumerate() {
+            let is_leaf =
+                node >= first && readers.is_empty() && meant[node].is_empty() && supports[node].is_empty();
+            if node >= first {
+                net.leaves.push(if is_leaf && shown[node].len() == 1 { shown[node][0] } else { NONE });
+            }
             net.readers.extend(readers);
-            net.shown.extend(shown);
-            net.meant.extend(meant);
-            net.supports.extend(supports);
-            net.ends.push([
-                net.readers.len() as u32,
-                net.shown.len() as u32,
-                net.meant.len() as u32,
-                net.supports.len() as u32,
-            ]);
+            for (kind, list) in [(SHOWN, &shown), (MEANT, &meant), (SUPPORT, &supports)] {
+                net.effects.extend(list[node].iter().map(|effect| kind << KIND | effect));
+            }
+            net.ends.push([net.readers.len() as u32, net.effects.len() as u32]);
         }
         let mut runner = Runner::new(&net);
         let circles = net.circles.len();
@@ -333,39 +339,50 @@ impl Runner {
             self.work += 1;
             let (begin, end) = (net.ends[node - 1], net.ends[node]);
             for &reader in &net.readers[begin[0] as usize..end[0] as usize] {
-                let count = &mut self.counts[reader as usize / 2];
-                let gate = first + reader / 2;
-                if value != reader & 1 {
+                let gate = reader / 2;
+                let count = &mut self.counts[gate as usize];
+                let flips = if value != reader & 1 {
                     *count -= 1;
-                    if *count == 0 {
-                        self.changed.push(gate * 2 + 1);
-                    }
+                    *count == 0
                 } else {
                     *count += 1;
-                    if *count == 1 {
-                        self.changed.push(gate * 2);
+                    *count == 1
+                };
+                if flips {
+                    let value = value ^ (reader & 1);
+                    match net.leaves[gate as usize] {
+                        NONE => self.changed.push((first + gate) * 2 + value),
+                        leaf => self.show(leaf, value),
                     }
                 }
             }
-            for &shown in &net.shown[begin[1] as usize..end[1] as usize] {
-                let (bit, holds) = (shown / 2, value != shown & 1);
-                let word = &mut self.outputs[bit as usize / 64];
-                *word = *word & !(1 << (bit % 64)) | u64::from(holds) << (bit % 64);
-            }
-            for &support in &net.supports[begin[3] as usize..end[3] as usize] {
-                if value == support & 1 {
-                    self.may_fall[support as usize / 2] = true;
-                    self.disturb(support / 2);
-                }
-            }
-            for &meant in &net.meant[begin[2] as usize..end[2] as usize] {
-                let open = meant as usize / 2;
-                self.meanings[open] = value != meant & 1;
-                if self.meanings[open] != self.open_values[open] {
-                    self.disturb(net.opens[open].1);
+            for &effect in &net.effects[begin[1] as usize..end[1] as usize] {
+                let (kind, what) = (effect >> KIND, effect & ((1 << KIND) - 1));
+                match kind {
+                    SHOWN => self.show(what, value),
+                    MEANT => {
+                        let open = what as usize / 2;
+                        self.meanings[open] = value != what & 1;
+                        if self.meanings[open] != self.open_values[open] {
+                            self.disturb(net.opens[open].1);
+                        }
+                    }
+                    _ if value == what & 1 => {
+                        self.may_fall[what as usize / 2] = true;
+                        self.disturb(what / 2);
+                    }
+                    _ => {}
                 }
             }
         }
+    }
+
+    /// Shows a value: bit · 2 + negated.
+    #[inline]
+    fn show(&mut self, shown: u32, value: u32) {
+        let (bit, holds) = (shown / 2, value != shown & 1);
+        let word = &mut self.outputs[bit as usize / 64];
+        *word = *word & !(1 << (bit % 64)) | u64::from(holds) << (bit % 64);
     }
 
     fn disturb(&mut self, circle: u32) {
