@@ -16,7 +16,7 @@ const SUBTRACT: &str = "(role white) (role black) (other white black) (other bla
 (<= terminal (true (left 0)))
 (<= (goal ?p 100) (true (control ?q)) (other ?q ?p))
 (<= (goal ?p 0) (true (control ?p)))
-(<= (goal ?p 50) (true (left 7)))
+(<= (goal ?p 50) (role ?p) (true (left 7)))
 ";
 
 #[test]
