@@ -134,7 +134,7 @@ def answer(program, translator, facts, moves, roles):
     given += [f"p_does({translator.name(role)},{translator.term(read(move)[0])})." for role, move in zip(roles, moves)]
     control.add("base", [], "\n".join(program + given))
     control.ground([("base", [])])
-    found = {"legal": {role: set() for role in roles}, "next": set(), "over": False, "goals": {role: set() for role in roles}}
+    found = {"legal": {role: set() for role in roles}, "init": set(), "next": set(), "over": False, "goals": {role: set() for role in roles}}
     with control.solve(yield_=True) as handle:
         model = next(iter(handle), None)
         if model is None:
@@ -142,6 +142,8 @@ def answer(program, translator, facts, moves, roles):
         for symbol in model.symbols(atoms=True):
             if symbol.name == "p_legal":
                 found["legal"].setdefault(translator.shown(symbol.arguments[0]), set()).add(translator.shown(symbol.arguments[1]))
+            elif symbol.name == "p_init":
+                found["init"].add(translator.shown(symbol.arguments[0]))
             elif symbol.name == "p_next":
                 found["next"].add(translator.shown(symbol.arguments[0]))
             elif symbol.name == "p_terminal":
@@ -181,6 +183,8 @@ def compare(path, adept, games, seconds):
             said = answer(program, translator, step["facts"], step["moves"], roles)
             positions += 1
             where = f"seed {seed}, step {number + 1}"
+            if number == 0 and set(step["facts"]) != said["init"]:
+                return "differs", f"{where}: init {sorted(set(step['facts']) ^ said['init'])[:6]}", took
             if before is not None and set(step["facts"]) != before["next"]:
                 return "differs", f"{where}: facts {sorted(set(step['facts']) ^ before['next'])[:6]}", took
             if step["over"] != said["over"]:
@@ -255,6 +259,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", default="", help="files whose name contains this")
     parser.add_argument("--depth", type=int, default=1, help="folders below FOLDER that are searched")
+    parser.add_argument("--all", action="store_true", help="fail unless all files agree")
     parser.add_argument("--ground", action="store_true", help="compare the times to ground instead")
     arguments = parser.parse_args()
     pattern = "/".join(["*"] * arguments.depth + ["*.kif"]) if arguments.depth else "*.kif"
@@ -275,7 +280,7 @@ def main():
             counts[what] = counts.get(what, 0) + 1
             print(f"{what:<12} {path.relative_to(arguments.folder)}  {why}" + (f"  ({took:.2f} s)" if took else ""), flush=True)
     print(", ".join(f"{what}: {count}" for what, count in sorted(counts.items())), f"of {len(files)}")
-    return 1 if counts.get("differs") else 0
+    return 1 if counts.get("differs") or arguments.all and set(counts) != {"agrees"} else 0
 
 
 if __name__ == "__main__":

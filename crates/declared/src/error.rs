@@ -36,7 +36,10 @@ impl std::error::Error for RuleError {}
 
 /// `what` and, if one of `names` is close to `found`, a question for it.
 pub(crate) fn unknown(what: String, found: &str, names: impl Iterator<Item = impl AsRef<str>>) -> String {
+    // Distances of long words take long.
+    const LONG: usize = 64;
     let near = names
+        .filter(|name| found.len() <= LONG && name.as_ref().len() <= LONG)
         .map(|name| (strsim::damerau_levenshtein(found, name.as_ref()), name))
         .filter(|(distance, _)| *distance <= 2 && distance * 2 <= found.chars().count())
         .min_by_key(|(distance, _)| *distance);

@@ -48,6 +48,13 @@ pub const USUAL: &str = "declared:hexapawn-3x3";
 /// States up to which a game is small: exact measurement then takes seconds.
 const SMALL: usize = 100_000;
 
+/// Whether a name is that of a description in GDL.
+pub(crate) fn is_gdl(name: &str) -> bool {
+    name.len() >= 4
+        && name.is_char_boundary(name.len() - 4)
+        && name[name.len() - 4..].eq_ignore_ascii_case(".kif")
+}
+
 /// The text of a rule file that comes with adept.
 pub(crate) fn shipped(wanted: &str) -> Result<&'static str, GameError> {
     let found = SHIPPED.iter().chain(SHIPPED_GDL).find(|(name, _)| *name == wanted);
@@ -89,7 +96,7 @@ impl Declared {
     /// The game that `name` names: `file:PATH` for a rule file, `declared:NAME` for one that comes with adept. None if the name
     /// has another form; names that end in `.kif` are those of [`Described`](crate::Described).
     pub fn named(name: &str) -> Option<Result<Self, GameError>> {
-        if name.ends_with(".kif") {
+        if is_gdl(name) {
             return None;
         }
         if let Some(path) = name.strip_prefix("file:") {

@@ -275,6 +275,11 @@ pub trait Game: Send + Sync + 'static {
         format!("Chance brings {}.", self.action_text(state, action))
     }
 
+    /// Whether the other players do not see this action when it is made.
+    fn is_secret(&self, _state: &Self::State, _action: &Self::Action) -> bool {
+        false
+    }
+
     /// What a player's action reveals to everyone, as a sentence for the player in `seat`.
     fn event_text(&self, _state: &Self::State, _action: &Self::Action, _seat: usize) -> Option<String> {
         None

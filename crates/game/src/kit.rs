@@ -188,7 +188,8 @@ pub trait Kit: Game + Sized {
         false
     }
 
-    /// Checks the rules by random games, as many as given. None for games whose rules are not in a file.
+    /// Checks the rules by random games, as many as given. None for games whose rules are not in
+    /// GDL.
     fn audit(&self, _games: u64) -> Option<Audit> {
         None
     }

@@ -150,7 +150,8 @@ impl<G: Kit> Session<G> {
         said: String,
         revealed: Option<String>,
     ) -> &Step<G> {
-        let text = game.action_text(&self.state, &action);
+        let is_seen = player == Some(self.seat) || !game.is_secret(&self.state, &action);
+        let text = if is_seen { game.action_text(&self.state, &action) } else { String::new() };
         game.apply(&mut self.state, &action);
         self.steps.push(Step { player, action, text, said, revealed });
         &self.steps[self.steps.len() - 1]

@@ -11,6 +11,9 @@ pub(crate) fn run(games: &dyn Catalogue, args: &RulesArgs, as_json: bool) -> Res
     let game = games.find(&args.game)?;
     if let Some(seed) = args.trace {
         let Some(steps) = game.trace(seed) else { bail!(other(&args.game)) };
+        if as_json {
+            return output::json(&json!({ "positions": steps.iter().map(line).collect::<Vec<_>>() }));
+        }
         return output::text(&steps.iter().map(|step| format!("{}\n", line(step))).collect::<String>());
     }
     let Some(audit) = game.audit(args.games) else { bail!(other(&args.game)) };

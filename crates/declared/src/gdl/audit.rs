@@ -3,7 +3,7 @@
 use super::game::{Described, Session};
 use super::program::Program;
 use super::reach::{fires, reach};
-use adept_game::{Audit, Stream, TraceStep, stream};
+use adept_game::{Audit, Game, Stream, TraceStep, stream};
 use rand::RngExt;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -69,7 +69,7 @@ impl Described {
         let mut used = vec![false; rules.moves.len()];
         let mut choosers = vec![0_u64; roles];
         let (mut lengths, mut ends) = (Vec::new(), vec![BTreeMap::<Option<i64>, u64>::new(); roles]);
-        let (mut stuck, mut double, mut endless) = (0_u64, 0_u64, 0_u64);
+        let (mut stuck, mut double, mut endless, mut together) = (0_u64, 0_u64, 0_u64, 0_u64);
         for seed in 0..games {
             let (mut steps, mut is_over) = (0_u64, false);
             self.random_game(seed, |session, moves| {
@@ -77,6 +77,8 @@ impl Described {
                 for (role, count) in choosers.iter_mut().enumerate() {
                     *count += u64::from(!session.is_terminal(rules) && session.choices(rules, role) > 1);
                 }
+                let several = (0..roles).filter(|&role| session.choices(rules, role) > 1).count() > 1;
+                together += u64::from(several && !session.is_terminal(rules));
                 if session.is_terminal(rules) {
                     is_over = true;
                     for (role, ends) in ends.iter_mut().enumerate() {
@@ -116,6 +118,12 @@ impl Described {
             facts.push((format!("goal of {}", name(role)), shown.collect::<Vec<_>>().join(", ")));
         }
         let mut notes = rules.notes.clone();
+        if together > 0 && !self.hides() {
+            notes.push(format!(
+                "in {together} positions several roles had a choice; the 8 games when the file was read did not meet one, so a later role \
+                 sees what an earlier one has chosen"
+            ));
+        }
         if stuck > 0 {
             notes.push(format!(
                 "{stuck} games came to a state that is not the end and in which a role has no legal move"
@@ -149,7 +157,8 @@ impl Described {
             let some: Vec<String> =
                 unused.iter().take(NAMES).map(|&number| rules.terms.shown(rules.moves[number].1)).collect();
             let more = if unused.len() > NAMES { ", …" } else { "" };
-            notes.push(format!("{} moves were never made: {}{more}", unused.len(), some.join(", ")));
+            let were = if unused.len() == 1 { "move was" } else { "moves were" };
+            notes.push(format!("{} {were} never made: {}{more}", unused.len(), some.join(", ")));
         }
         if let Ok(mut program) = Program::read(&self.source)
             && let Ok(tables) = reach(&mut program)

@@ -5,7 +5,7 @@ use super::net::{Contradiction, Net};
 use super::program::{DOES, GOAL, INIT, LEGAL, NEXT, Program, TERMINAL, TRUE};
 use super::reach::reach;
 use super::terms::{Term, Terms};
-use crate::circuit::{FALSE, Literal, TRUE as ALWAYS};
+use crate::circuit::{FALSE, Literal};
 use crate::error::{Place, RuleError};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -92,14 +92,6 @@ impl Compiled {
         let goal_tuples: Vec<u32> = (0..goals).collect();
         let goal_gates = all(GOAL, &goal_tuples)?;
         let gates = grounder.finish()?;
-        let mut start = Facts::from_elem(0, facts.len().div_ceil(64).max(1));
-        for (fact, literal) in init.into_iter().enumerate() {
-            match literal {
-                ALWAYS => start[fact / 64] |= 1 << (fact % 64),
-                // What `init` follows from never changes.
-                _ => {}
-            }
-        }
         // The outputs: what holds next, what is legal, the end and the goals, each from a whole word on.
         let mut outputs: Vec<(u32, Literal)> = Vec::new();
         outputs.extend((0..).zip(next));
@@ -119,12 +111,13 @@ impl Compiled {
             let &[role, value] = tables[GOAL].tuple(tuple) else { continue };
             let Some(role) = program.roles.iter().position(|&known| known == role) else { continue };
             let Some(value) = program.terms.number(value).filter(|value| (0..=100).contains(value)) else {
-                let place = program.relations[GOAL].rules.first().map(|&rule| program.rules[rule].place);
-                let what = format!(
-                    "`{}` is not a value of a goal, a whole number from 0 to 100",
+                // It may be that it never comes.
+                let role = program.terms.shown(program.roles[role]);
+                program.notes.push(format!(
+                    "`{}` is no goal of {role} if it comes: goals are whole numbers from 0 to 100",
                     program.terms.shown(value)
-                );
-                return Err(RuleError::new(place.unwrap_or(START), what));
+                ));
+                continue;
             };
             goals.push((role as u8, value as u8, literal));
         }
@@ -132,9 +125,15 @@ impl Compiled {
         for (bit, (_, _, literal)) in (end * 64 + 1..).zip(&goals) {
             outputs.push((bit, *literal));
         }
-        let bits = end as usize * 64 + 1 + goals.len();
-        let net = Net::new(&gates.builder, &outputs, bits)
+        // What holds at the start never changes, and is not shown again.
+        let words = end as usize + (1 + goals.len()).div_ceil(64);
+        outputs.extend((words as u32 * 64..).zip(init));
+        let bits = words * 64 + facts.len();
+        let mut net = Net::new(&gates.builder, &outputs, bits)
             .map_err(|Contradiction(open)| contradiction(&program, &tables, &gates, open))?;
+        let shown = net.first_outputs(words);
+        let mut start = Facts::from_elem(0, facts.len().div_ceil(64).max(1));
+        start.iter_mut().zip(shown).for_each(|(word, shown)| *word = shown);
         static GAMES: AtomicU64 = AtomicU64::new(0);
         Ok(Self {
             id: GAMES.fetch_add(1, Ordering::Relaxed),

@@ -9,6 +9,7 @@ use super::net::Runner;
 use adept_game::{Game, GameError, Stream, Turn, Unit, stream};
 use adept_ground::notes;
 use rand::RngExt;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::sync::{Arc, OnceLock};
@@ -22,6 +23,8 @@ pub struct Described {
     pub(super) tried: Arc<Tried>,
     start: State,
     pub(super) small: Arc<OnceLock<bool>>,
+    /// Facts by their texts.
+    names: Arc<OnceLock<FxHashMap<String, u32>>>,
 }
 
 /// A position: which facts hold, and who is to move.
@@ -53,6 +56,8 @@ pub(crate) struct Tried {
     pub(super) alternates: bool,
     /// Whether roles choose at the same time.
     pub(super) hides: bool,
+    /// Whether a game ended as a draw in part, such as 75 to 25.
+    pub(super) is_graded: bool,
 }
 
 /// Nobody.
@@ -124,6 +129,11 @@ impl Session {
         self.go(rules, &next);
     }
 
+    #[cfg(test)]
+    pub(super) fn outputs(&self) -> &[u64] {
+        &self.runner.outputs
+    }
+
     #[inline]
     pub(super) fn is_terminal(&self, rules: &Compiled) -> bool {
         self.runner.outputs[rules.end as usize] & 1 == 1
@@ -147,6 +157,12 @@ impl Session {
             }
         }
         count
+    }
+
+    /// The next role that has a choice in the same step.
+    #[inline]
+    fn next_chooser(&self, rules: &Compiled, state: &State) -> Option<usize> {
+        (usize::from(state.mover) + 1..rules.roles.len()).find(|&role| self.choices(rules, role) > 1)
     }
 
     /// The first legal move of a role.
@@ -244,6 +260,7 @@ impl Described {
             tried: Arc::default(),
             start,
             small: Arc::default(),
+            names: Arc::default(),
         };
         for note in &game.rules.notes {
             notes::note(&format!("{name}: {note}"));
@@ -297,7 +314,7 @@ impl Described {
             Fault::Stuck(of) => format!("{} has no legal move and the game is not over", role(of)),
             Fault::Goals(of) => format!("the game ends with more than one `goal` of {}", role(of)),
         };
-        GameError::new(format!("{}: {what}, at `{shown}`; mend the rules", self.name))
+        GameError::new(format!("{}: {what}, at `{shown}`; change the rules", self.name))
     }
 
     /// Plays a few random games, which must end, and keeps what they show.
@@ -305,7 +322,7 @@ impl Described {
         let rules = self.rules.clone();
         let roles = rules.roles.len();
         let mut tried =
-            Tried { active: vec![false; rules.moves.len()], alternates: roles == 2, hides: false };
+            Tried { active: vec![false; rules.moves.len()], alternates: roles == 2, ..Tried::default() };
         let mut session = Session::new(&rules);
         let mut has_choice = false;
         let mut without_goal = None;
@@ -356,6 +373,9 @@ impl Described {
             if !session.is_terminal(&rules) {
                 break;
             }
+            let goal = |role: usize| session.goals(&rules, role).next().unwrap_or(0);
+            tried.is_graded |=
+                roles == 2 && !matches!(i32::from(goal(0)) - i32::from(goal(1)), -100 | 0 | 100);
             for role in 0..roles {
                 match session.goals(&rules, role).count() {
                     0 => without_goal = without_goal.or(Some(role)),
@@ -376,7 +396,6 @@ impl Described {
                 rules.terms.shown(rules.roles[role])
             ));
         }
-        // A role that has several forced steps in a row moves twice.
         tried.alternates &= !tried.hides;
         self.tried = Arc::new(tried);
         let mut start = self.start.clone();
@@ -389,7 +408,7 @@ impl Described {
         Ok(())
     }
 
-    /// Legal moves of all roles that have to move in this step, and so on: the answer for a game manager or a check.
+    /// Completes a state in which the circuit is.
     fn arrived(&self, session: &mut Session, state: &mut State) {
         // Beyond what the trial games have seen, a state without moves ends the game.
         if session.arrive(&self.rules, &self.tried, state).is_err() {
@@ -434,14 +453,10 @@ impl Game for Described {
         self.with(|rules, session| {
             session.go(rules, &state.facts);
             let roles = rules.roles.len();
-            if self.tried.hides {
-                // Others choose in the same step.
-                let later = usize::from(state.mover) + 1..roles;
-                if let Some(next) = later.clone().find(|&role| session.choices(rules, role) > 1) {
-                    state.chosen.push(action);
-                    (state.last, state.mover) = (state.mover, next as u8);
-                    return;
-                }
+            if let Some(next) = session.next_chooser(rules, state) {
+                state.chosen.push(action);
+                (state.last, state.mover) = (state.mover, next as u8);
+                return;
             }
             let mut moves: SmallVec<[u32; 4]> = (0..roles).map(|role| session.first(rules, role)).collect();
             for &number in state.chosen.iter().chain([&action]) {
@@ -453,7 +468,7 @@ impl Game for Described {
         });
     }
 
-    /// For two roles half the difference of their goals, which makes the game zero-sum whatever else the goals say; else goal / 50 − 1.
+    /// For two roles the difference of their goals / 100, which makes the game zero-sum whatever else the goals say; else goal / 50 − 1.
     fn utility(&self, state: &State, player: usize) -> f64 {
         if !state.is_over {
             return 0.0;
@@ -538,18 +553,23 @@ impl Game for Described {
             state.last = last.map_or(Ok(NONE), |last| role(last).ok_or_else(players))?;
         }
         let mut chosen: SmallVec<[u32; 2]> = SmallVec::new();
-        for word in words.filter(|word| *word != "-") {
-            if let Some(found) = word.strip_prefix('+') {
-                let number = rules
-                    .moves
-                    .iter()
-                    .position(|&(role, what)| format!("{}:{}", role + 1, rules.terms.shown(what)) == found);
-                chosen.push(number.ok_or_else(|| fail(format!("`{word}` is not a move")))? as u32);
+        let known = self.names.get_or_init(|| {
+            let names = rules.facts.iter().map(|&fact| rules.terms.shown(fact));
+            names.zip(0..).collect()
+        });
+        let is_empty = text.trim() == "-";
+        for word in words.filter(|_| !is_empty) {
+            if let Some(&fact) = known.get(word) {
+                state.facts[fact as usize / 64] |= 1 << (fact % 64);
                 continue;
             }
-            let fact = rules.facts.iter().position(|&fact| rules.terms.shown(fact) == word);
-            let fact = fact.ok_or_else(|| fail(format!("`{word}` is not a fact of the game")))?;
-            state.facts[fact / 64] |= 1 << (fact % 64);
+            let Some(found) = word.strip_prefix('+') else {
+                return Err(fail(format!("`{word}` is not a fact of the game")));
+            };
+            let is_found =
+                |&(role, what): &(u8, _)| format!("{}:{}", role + 1, rules.terms.shown(what)) == found;
+            let number = rules.moves.iter().position(is_found);
+            chosen.push(number.ok_or_else(|| fail(format!("`{word}` is not a move")))? as u32);
         }
         self.with(|rules, session| {
             session.go(rules, &state.facts);
@@ -568,7 +588,8 @@ impl Game for Described {
         }
         match said.filter(|&said| said != state.mover && !state.is_over) {
             Some(said) => Err(fail(format!(
-                "by its facts player {} is to move, not player {}",
+                "by its facts player {} is to move, not player {}; in a step in which several choose, a position holds the choices \
+                 made so far, such as `+1:heads`",
                 state.mover + 1,
                 said + 1
             ))),
@@ -579,6 +600,36 @@ impl Game for Described {
                 Ok((state, None))
             }
         }
+    }
+
+    fn is_secret(&self, state: &State, _action: &u32) -> bool {
+        self.with(|rules, session| {
+            session.go(rules, &state.facts);
+            session.next_chooser(rules, state).is_some()
+        })
+    }
+
+    fn told(&self, state: &State, action: &u32, who: &str, you: bool) -> String {
+        match (self.is_secret(state, action), you) {
+            (true, false) => format!("{who} has chosen."),
+            (true, true) => format!("You choose {}.", self.action_text(state, action)),
+            (false, _) => {
+                format!("{who} {} {}.", if you { "move" } else { "moves" }, self.action_text(state, action))
+            }
+        }
+    }
+
+    /// The choices of a step in which several roles had one, once all have chosen.
+    fn event_text(&self, state: &State, action: &u32, _seat: usize) -> Option<String> {
+        if state.chosen.is_empty() || self.is_secret(state, action) {
+            return None;
+        }
+        let shown = state.chosen.iter().chain([action]).map(|&number| {
+            let (role, what) = self.rules.moves[number as usize];
+            let role = self.rules.terms.shown(self.rules.roles[usize::from(role)]);
+            format!("{role}: {}", self.rules.terms.shown(what))
+        });
+        Some(format!("All have chosen: {}.", shown.collect::<Vec<_>>().join(", ")))
     }
 
     fn action_text(&self, _state: &State, &action: &u32) -> String {

@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 /// Most tuples that are looked at.
 const WORK: u64 = 80_000_000;
 /// Most inputs of all gates.
-const INPUTS: usize = 60_000_000;
+const INPUTS: usize = 16_000_000;
 
 /// When the tuples of each relation hold.
 pub(crate) struct Gates {
@@ -198,8 +198,8 @@ impl<'a> Grounder<'a> {
             let mut plan = match self.plans[number].take() {
                 Some(plan) => plan,
                 None => {
-                    let mut open = (0..rule.body.len()).collect();
-                    self.split(rule, &mut open, &bound)
+                    let open: Vec<usize> = (0..rule.body.len()).collect();
+                    self.split(rule, &open, &bound)
                 }
             };
             let mut factors = Vec::new();
@@ -219,7 +219,7 @@ impl<'a> Grounder<'a> {
         list.sort_unstable();
         list.dedup();
         for &(begin, end) in &self.moves {
-            let is_move = |literal: &Literal| (begin..end).contains(literal) && literal % 2 == 0;
+            let is_move = |literal: &Literal| (begin..end).contains(literal) && literal.is_multiple_of(2);
             let all = (end - begin) as usize / 2;
             let listed = list.iter().filter(|literal| is_move(literal)).count();
             if listed == 0 || listed * 2 <= all {
@@ -253,7 +253,7 @@ impl<'a> Grounder<'a> {
     }
 
     /// Arranges conditions: checks of what is bound, and parts without common variables.
-    fn split(&mut self, rule: &Rule, open: &mut Vec<usize>, bound: &[bool]) -> Product {
+    fn split(&mut self, rule: &Rule, open: &[usize], bound: &[bool]) -> Product {
         let mut product = Product::default();
         let free = |i: usize| {
             let mut free = Vec::new();
@@ -322,7 +322,7 @@ impl<'a> Grounder<'a> {
         let mut bound = bound.to_vec();
         let before = bound.iter().filter(|bound| **bound).count();
         step.binds.iter().for_each(|(_, v)| bound[*v] = true);
-        let product = self.split(rule, &mut open, &bound);
+        let product = self.split(rule, &open, &bound);
         let known = (on.len() < before).then(FxHashMap::default);
         Some(Part { on, sum: Box::new(Sum { step, relation, product }), known })
     }

@@ -55,7 +55,7 @@ pub(crate) fn expressions(text: &str) -> Result<Vec<Expression>, RuleError> {
             }
             c if c.is_whitespace() || c == '\u{feff}' => continue,
             '(' if open.len() == DEPTH => {
-                return Err(RuleError::new(here, format!("more than {DEPTH} brackets in each other")));
+                return Err(RuleError::new(here, format!("brackets nested more than {DEPTH} deep")));
             }
             '(' => {
                 open.push((Vec::new(), here));
@@ -73,8 +73,10 @@ pub(crate) fn expressions(text: &str) -> Result<Vec<Expression>, RuleError> {
                     word.extend(c.to_lowercase());
                     place.column += 1;
                 }
-                if word.chars().count() > WORD || word.chars().any(char::is_control) {
-                    let what = format!("a word of more than {WORD} characters, or with control characters");
+                if word.chars().count() > WORD || word.chars().any(|c| c.is_control() || c == ',') {
+                    let what = format!(
+                        "a word of more than {WORD} characters, with control characters or with a comma"
+                    );
                     return Err(RuleError::new(here, what));
                 }
                 Expression::Word(word.into(), here)

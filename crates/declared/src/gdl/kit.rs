@@ -1,7 +1,7 @@
 //! What commands need of a described game besides its rules.
 
 use super::game::{Described, State};
-use crate::kit::shipped;
+use crate::kit::{is_gdl, shipped};
 use adept_game::{
     Afterstate, Audit, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, OutcomeClass, RowMut,
     Script, TraceStep, Turn, stream,
@@ -25,7 +25,7 @@ impl Described {
     /// The game that `name` names: `file:PATH.kif` for a description in GDL, `declared:NAME.kif` for one that comes with adept. None
     /// if the name has another form.
     pub fn named(name: &str) -> Option<Result<Self, GameError>> {
-        if !name.ends_with(".kif") {
+        if !is_gdl(name) {
             return None;
         }
         if let Some(path) = name.strip_prefix("file:") {
@@ -58,9 +58,9 @@ impl Described {
         true
     }
 
-    /// Whether some goal is neither 0, 50 nor 100.
+    /// Whether some game may end as neither loss, draw nor win.
     fn is_graded(&self) -> bool {
-        self.rules.goals.iter().any(|(_, value)| !matches!(value, 0 | 50 | 100))
+        self.tried.is_graded || self.rules.goals.iter().any(|(_, value)| !matches!(value, 0 | 50 | 100))
     }
 }
 
@@ -93,7 +93,10 @@ impl Kit for Described {
 
     fn encoders(&self) -> Vec<Named> {
         Named::list(&[
-            ("bits", "a bit for every fact, and for who moved; a key of all for tables"),
+            (
+                "bits",
+                "a bit for every fact, and for who moved; a key of all for tables where nothing is hidden",
+            ),
             ("blind", "the same bits without names, shuffled"),
         ])
     }
@@ -118,7 +121,16 @@ impl Kit for Described {
     }
 
     fn starter(&self) -> Option<String> {
-        Some(crate::kit::starter(self.players(), self.is_small() && !self.hides()))
+        let starter = crate::kit::starter(self.players(), self.is_small() && !self.hides());
+        // These read modules of rules in our form.
+        Some(
+            starter
+                .replace(
+                    "a bit for every fact; \"rules\" for modules, \"blind\" for blind:",
+                    "a bit for every fact:",
+                )
+                .replace("or modules, blind, lookup (a table):", "or another:"),
+        )
     }
 
     fn is_small(&self) -> bool {

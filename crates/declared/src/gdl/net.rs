@@ -2,8 +2,8 @@
 //!
 //! Each gate counts its inputs that do not hold; it holds while there are none. An input that changes is handed to the gates that read
 //! it, and on from each of them that changes: the network of Levinson, "General game-playing and reinforcement learning" (1996),
-//! section on monitoring, after Rete. Gates that depend on themselves are least fixpoints: when one of them falls, all of its circle
-//! are taken back and raised anew.
+//! section on monitoring, after Rete. Gates that depend on themselves are least fixpoints: when support from outside goes, all of
+//! their circle are taken back and raised anew.
 
 use super::components::components;
 use crate::circuit::{Builder, FALSE, Literal};
@@ -88,8 +88,11 @@ fn arrange(old: &Builder, outputs: &[Literal]) -> Result<Arranged, Contradiction
         }
         if component.len() == 1 {
             renamed[node] = match old.meaning(node) {
+                Some(meaning) if meaning as usize == node * 2 + 1 => {
+                    return Err(Contradiction(node as Literal * 2));
+                }
                 // What follows from itself alone never holds.
-                Some(meaning) if meaning as usize / 2 == node => FALSE,
+                Some(meaning) if meaning as usize == node * 2 => FALSE,
                 Some(meaning) => rename(&renamed, meaning),
                 None => {
                     let inputs = old.inputs(node).unwrap_or_default().iter();
@@ -130,15 +133,17 @@ fn circle(
 ) -> Result<Circle, Contradiction> {
     let place: FxHashMap<usize, usize> = component.iter().copied().zip(0..).collect();
     // With the open gates as inputs, the others have an order.
-    let inner = |at: usize, n: usize| {
-        let node = component[at];
-        if old.meaning(node).is_some() {
-            return None;
-        }
-        let inputs = old.inputs(node).unwrap_or_default().iter();
-        inputs.filter_map(|&input| place.get(&(input as usize / 2))).nth(n).copied()
-    };
-    let order = components(component.len(), inner);
+    let inner: Vec<Vec<usize>> = component
+        .iter()
+        .map(|&node| match old.meaning(node) {
+            Some(_) => Vec::new(),
+            None => {
+                let inputs = old.inputs(node).unwrap_or_default().iter();
+                inputs.filter_map(|&input| place.get(&(input as usize / 2)).copied()).collect()
+            }
+        })
+        .collect();
+    let order = components(component.len(), |at, n| inner[at].get(n).copied());
     // A gate is negative if it falls when an open gate rises. An open gate must not be.
     let mut negative = vec![false; component.len()];
     let mut supports = Vec::new();
@@ -220,11 +225,11 @@ impl Net {
             }
         }
         let mut values = vec![false; nodes];
-        for gate in 0..builder.len() {
+        for (gate, count) in counts.iter_mut().enumerate() {
             let inputs = builder.inputs(first + gate).unwrap_or_default();
             let fails =
                 inputs.iter().filter(|&&input| values[input as usize / 2] == (input & 1 == 1)).count();
-            counts[gate] = fails as u32;
+            *count = fails as u32;
             values[first + gate] = fails == 0 && builder.meaning(first + gate).is_none();
         }
         let holds = |literal: Literal| values[literal as usize / 2] != (literal & 1 == 1);
@@ -234,9 +239,9 @@ impl Net {
         let meanings: Vec<bool> =
             circles.iter().flat_map(|circle| &circle.opens).map(|&(_, meaning)| holds(meaning)).collect();
         // Open gates hold when a runner says so, not by their inputs, of which they have none.
-        for gate in 0..builder.len() {
+        for (gate, count) in counts.iter_mut().enumerate() {
             if builder.meaning(first + gate).is_some() {
-                counts[gate] = u32::MAX / 2;
+                *count = u32::MAX / 2;
             }
         }
         let mut net = Self {
@@ -269,6 +274,11 @@ impl Net {
         let Runner { counts, outputs, meanings, open_values, .. } = runner;
         (net.counts, net.outputs, net.meanings, net.values) = (counts, outputs, meanings, open_values);
         Ok(net)
+    }
+
+    /// Keeps so many words of the outputs, and returns those behind them while no input holds.
+    pub(crate) fn first_outputs(&mut self, words: usize) -> Vec<u64> {
+        self.outputs.split_off(words)
     }
 
     /// Number of gates.

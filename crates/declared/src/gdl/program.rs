@@ -33,7 +33,11 @@ const CASES: usize = 1024;
 /// Most conditions of all rules, each case of an `or` counted.
 const CONDITIONS: usize = 1 << 20;
 /// Most variables of a rule, and most conditions.
-const WIDTH: usize = 1000;
+const WIDTH: usize = 256;
+/// Most arguments of a relation or function.
+const ARGUMENTS: usize = 255;
+/// Most terms that are visited to make terms equal.
+const EQUATIONS: usize = 1 << 20;
 /// Most roles.
 const ROLES: usize = 64;
 
@@ -143,9 +147,11 @@ struct Reader {
     rules: Vec<Rule>,
     roles: Vec<Term>,
     conditions: usize,
+    /// Terms visited to make terms equal.
+    visited: usize,
 }
 
-/// The variables of a rule, and what is known to be equal.
+/// The variables of a rule.
 #[derive(Default)]
 struct Scope {
     names: Vec<String>,
@@ -167,6 +173,7 @@ impl Reader {
             rules: Vec::new(),
             roles: Vec::new(),
             conditions: 0,
+            visited: 0,
         };
         for (name, arity) in KNOWN {
             reader.relation(name, arity, START);
@@ -266,6 +273,10 @@ impl Reader {
                 }
             }
         }
+        if self.visited > EQUATIONS {
+            let what = "the conditions `not distinct` make terms that are too large";
+            return Err(RuleError::new(place, what));
+        }
         let mut kept = Vec::new();
         for condition in body {
             if let Condition::Differ(left, right) = &condition {
@@ -304,7 +315,7 @@ impl Reader {
         body.iter().for_each(|condition| condition.variables(&mut check));
         free.map_or(Ok(()), |v| {
             let what = format!(
-                "nothing tells what `{}` stands for: it is in no condition without `not` of this rule, or of one case of an `or`",
+                "`{}` is unbound: it is in no condition without `not` of this rule, or of one case of an `or`",
                 scope.names[v]
             );
             Err(RuleError::new(head.place, what))
@@ -345,7 +356,12 @@ impl Reader {
         }
     }
 
+    /// A pattern with variables replaced. Beyond [`EQUATIONS`] it stays as it is, which [`case`](Self::case) refuses.
     fn replaced(&mut self, pattern: &Pattern, same: &[Option<Pattern>]) -> Pattern {
+        self.visited += 1;
+        if self.visited > EQUATIONS {
+            return pattern.clone();
+        }
         match pattern {
             Pattern::Variable(v) => same[*v].clone().unwrap_or(Pattern::Variable(*v)),
             Pattern::Ground(_) => pattern.clone(),
@@ -411,6 +427,11 @@ impl Reader {
                         Case::Is(if negated { Condition::Fails(atom) } else { Condition::Holds(atom) })
                     }
                 };
+                if cases.len() * (cases.first().map_or(0, Vec::len) + 1) > CONDITIONS / 4 {
+                    let what =
+                        format!("too many conditions: more than {} in all cases of `or`", CONDITIONS / 4);
+                    return Err(RuleError::new(place, what));
+                }
                 return Ok(cases
                     .into_iter()
                     .map(|mut all| {
@@ -447,8 +468,19 @@ impl Reader {
             let what = format!("`{name}` has {arity} argument{s}, found {}", args.len());
             return Err(RuleError::new(place, what));
         }
+        self.check_count(name, args.len(), place)?;
         let args: Vec<Pattern> = args.iter().map(|arg| self.pattern(arg, scope)).collect::<Result<_, _>>()?;
         Ok(Atom { relation: self.relation(name, args.len(), place), args, place })
+    }
+
+    fn check_count(&self, name: &str, count: usize, place: Place) -> Result<(), RuleError> {
+        match count {
+            0..=ARGUMENTS => Ok(()),
+            _ => {
+                let what = format!("`{name}` has {count} arguments; it may have {ARGUMENTS}");
+                Err(RuleError::new(place, what))
+            }
+        }
     }
 
     fn pattern(&mut self, expression: &Expression, scope: &mut Scope) -> Result<Pattern, RuleError> {
@@ -458,11 +490,15 @@ impl Reader {
                 return Err(RuleError::new(place, format!("`{name}` cannot stand for a function")));
             }
             let known = scope.names.iter().position(|known| known == name);
+            if known.is_none() && scope.names.len() == WIDTH {
+                return Err(RuleError::new(place, format!("more than {WIDTH} variables in a rule")));
+            }
             return Ok(Pattern::Variable(known.unwrap_or_else(|| {
                 scope.names.push(name.into());
                 scope.names.len() - 1
             })));
         }
+        self.check_count(name, args.len(), place)?;
         let args: Vec<Pattern> = args.iter().map(|arg| self.pattern(arg, scope)).collect::<Result<_, _>>()?;
         let symbol = self.terms.symbol(name);
         Ok(self.compound(symbol, args))
@@ -507,8 +543,26 @@ impl Reader {
             if number >= KNOWN.len() && !defined(relation) {
                 let Place { line, column } = relation.place;
                 let what = format!("line {line}, column {column}: nothing defines `{}`", relation.name);
-                let names = self.relations.iter().filter(|other| defined(other)).map(|other| &other.name);
-                notes.push(unknown(what, &relation.name, names));
+                let mut others = self.relations.iter().filter(|other| defined(other));
+                notes.push(match others.clone().find(|other| other.name == relation.name) {
+                    Some(other) => {
+                        format!(
+                            "{what} with {} arguments; it is defined with {}",
+                            relation.arity, other.arity
+                        )
+                    }
+                    None => unknown(what, &relation.name, others.by_ref().map(|other| &other.name)),
+                });
+            }
+        }
+        let mut used = vec![false; self.relations.len()];
+        (0..self.relations.len())
+            .flat_map(|relation| self.parts(relation))
+            .for_each(|part| used[part] = true);
+        for (number, relation) in self.relations.iter().enumerate().skip(KNOWN.len()) {
+            if !used[number] && defined(relation) && !matches!(relation.name.as_str(), "base" | "input") {
+                let Place { line, column } = relation.place;
+                notes.push(format!("line {line}, column {column}: nothing uses `{}`", relation.name));
             }
         }
         let order = self.order();
@@ -555,6 +609,8 @@ impl Reader {
     fn mark_changes(&mut self, order: &[(Vec<usize>, bool)]) {
         self.relations[TRUE].changes = true;
         self.relations[DOES].changes = true;
+        // What is legal is found together with what can hold, even where it never changes.
+        self.relations[LEGAL].changes = true;
         for (group, is_circle) in order {
             let negates = |&relation: &usize| {
                 let rules = self.relations[relation].rules.iter();
@@ -565,7 +621,7 @@ impl Reader {
             let changes = group
                 .iter()
                 .any(|&relation| self.parts(relation).iter().any(|&part| self.relations[part].changes))
-                || *is_circle && group.iter().any(|relation| negates(relation));
+                || *is_circle && group.iter().any(negates);
             for &relation in group {
                 self.relations[relation].changes |= changes;
             }
@@ -580,8 +636,15 @@ impl Reader {
             while let Some(from) = open.pop() {
                 for part in self.parts(from) {
                     if part == DOES || part == TRUE && relation == INIT {
-                        let rule =
-                            self.relations[from].rules.first().map_or(START, |&rule| self.rules[rule].place);
+                        let bodies =
+                            self.relations[from].rules.iter().flat_map(|&rule| &self.rules[rule].body);
+                        let place = bodies.filter_map(|condition| match condition {
+                            Condition::Holds(atom) | Condition::Fails(atom) if atom.relation == part => {
+                                Some(atom.place)
+                            }
+                            _ => None,
+                        });
+                        let place = { place }.next().unwrap_or(START);
                         let (may, part) = match relation {
                             INIT => ("what never changes", &self.relations[part].name),
                             _ => ("the state", &self.relations[part].name),
@@ -590,9 +653,8 @@ impl Reader {
                             true => String::new(),
                             false => format!(" by way of `{}`", self.relations[from].name),
                         };
-                        let what =
-                            format!("`{name}` follows from `{part}`{way}; it may follow from {may} only");
-                        return Err(RuleError::new(rule, what));
+                        let what = format!("`{name}` depends on `{part}`{way}; it may depend only on {may}");
+                        return Err(RuleError::new(place, what));
                     }
                     if !std::mem::replace(&mut seen[part], true) {
                         open.push(part);

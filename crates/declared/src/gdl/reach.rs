@@ -105,12 +105,12 @@ pub(crate) fn reach(program: &mut Program) -> Result<Vec<Table>, RuleError> {
     Ok(tables)
 }
 
-/// Where the rules begin that can never apply.
+/// Where the rules begin that can never apply, in no case of their `or`.
 pub(crate) fn fires(program: &mut Program, tables: &[Table]) -> Vec<Place> {
     let Program { terms, relations, rules, .. } = program;
     let mut tables = tables.to_vec();
     let mut budget = Budget::new(WORK);
-    let mut never = Vec::new();
+    let (mut never, mut once): (Vec<Place>, Vec<Place>) = (Vec::new(), Vec::new());
     for rule in rules.iter() {
         // As if nothing of the head mattered: one case is enough.
         let mut plan = plan(terms, relations, rule, None, &mut tables);
@@ -130,12 +130,14 @@ pub(crate) fn fires(program: &mut Program, tables: &[Table]) -> Vec<Place> {
         };
         let tests = plan.first.iter().all(|test| passes(join.terms, join.tables, rule, test, &join.binding));
         match tests.then(|| join.run(0)) {
-            Some(Ok(true)) => {}
+            Some(Ok(true)) => once.push(rule.place),
             // Of what takes too long nothing is said.
-            Some(Err(_)) => return never,
+            Some(Err(_)) => return Vec::new(),
             _ => never.push(rule.place),
         }
     }
+    never.dedup();
+    never.retain(|place| !once.contains(place));
     never
 }
 
@@ -389,6 +391,11 @@ impl Join<'_> {
             self.found.add(&head);
             if self.found.bytes() + self.budget.kept > BYTES || self.terms.len() > TERMS {
                 let what = "too much can hold: this rule goes beyond half a gigabyte of tuples";
+                return Err(RuleError::new(self.rule.place, what));
+            }
+            if self.terms.is_too_large() {
+                let what =
+                    "this rule makes terms that are nested more than 100 deep or longer than 10,000 letters";
                 return Err(RuleError::new(self.rule.place, what));
             }
             return Ok(true);

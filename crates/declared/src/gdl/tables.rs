@@ -183,7 +183,7 @@ pub(crate) enum Cursor {
     All(u32),
 }
 
-/// The term that a pattern is, once its variables are bound. None if there is no such term yet.
+/// The term that a pattern is, once its variables are bound.
 pub(crate) fn known_term(terms: &mut Terms, pattern: &Pattern, binding: &[Term]) -> Term {
     match pattern {
         Pattern::Variable(v) => binding[*v],

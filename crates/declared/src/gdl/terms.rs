@@ -10,6 +10,10 @@ pub(crate) type Symbol = u32;
 /// A term without variables, by number.
 pub(crate) type Term = u32;
 
+/// Deepest term, and the longest in letters.
+const DEEPEST: u32 = 100;
+const LONGEST: u32 = 10_000;
+
 /// All names and terms of a description.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Terms {
@@ -17,6 +21,9 @@ pub(crate) struct Terms {
     by_name: FxHashMap<Arc<str>, Symbol>,
     /// First word of each term, and the end of its arguments.
     heads: Vec<(Symbol, u32)>,
+    /// Depth of each term, and its length in letters.
+    sizes: Vec<(u32, u32)>,
+    is_too_large: bool,
     args: Vec<Term>,
     known: HashTable<Term>,
 }
@@ -52,6 +59,13 @@ impl Terms {
             return term;
         }
         let term = self.heads.len() as Term;
+        let inner = args.iter().map(|&arg| self.sizes[arg as usize]);
+        let (depth, letters) = inner.fold((0, 0_u32), |(depth, letters), (inner, more)| {
+            (depth.max(inner), letters.saturating_add(more).saturating_add(1))
+        });
+        let letters = letters.saturating_add(self.name(head).len() as u32);
+        self.sizes.push((depth + 1, letters));
+        self.is_too_large |= depth >= DEEPEST || letters > LONGEST;
         self.args.extend_from_slice(args);
         self.heads.push((head, self.args.len() as u32));
         let (heads, all) = (&self.heads, &self.args);
@@ -72,6 +86,11 @@ impl Terms {
 
     pub(crate) fn args(&self, term: Term) -> &[Term] {
         Self::range(&self.heads, &self.args, term)
+    }
+
+    /// Whether some term is nested too deep or written too long to be shown.
+    pub(crate) fn is_too_large(&self) -> bool {
+        self.is_too_large
     }
 
     /// Number of terms.
@@ -105,7 +124,7 @@ impl Terms {
         }
     }
 
-    /// A term in GDL: `( mark 1 2 )`.
+    /// A term in GDL: `(mark 1 2)`.
     pub(crate) fn written(&self, term: Term) -> String {
         let name = self.name(self.head(term));
         match self.args(term) {

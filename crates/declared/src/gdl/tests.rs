@@ -1,6 +1,6 @@
 //! Circuits against the plain interpreter, exact values, and what is refused.
 
-use super::game::{Described, State};
+use super::game::{Described, Session, State};
 use super::plain::derive;
 use super::program::{GOAL, LEGAL, NEXT, Program, TERMINAL};
 use super::terms::Term;
@@ -337,6 +337,92 @@ fn nothing_is_silently_wrong() {
     assert_eq!((game.turn(&next), game.utility(&next, 1)), (Turn::Over, 0.0));
 }
 
+/// What follows does so from any position to any other, not only step by step.
+#[test]
+fn a_circuit_moves_between_any_positions() {
+    for (name, text) in all() {
+        let game = read(&text);
+        let rules = &*game.rules;
+        let mut states = vec![game.start()];
+        let mut rng = stream(9, "positions", 0);
+        for _ in 0..60 {
+            let mut state = states[rng.random_range(0..states.len())].clone();
+            let mut actions = Vec::new();
+            game.actions(&state, &mut actions);
+            if let Some(&action) = actions.get(rng.random_range(0..actions.len().max(1))) {
+                game.apply(&mut state, &action);
+                states.push(state);
+            }
+        }
+        let mut session = Session::new(rules);
+        for _ in 0..200 {
+            let state = &states[rng.random_range(0..states.len())];
+            session.go(rules, &state.facts);
+            let mut fresh = Session::new(rules);
+            fresh.go(rules, &state.facts);
+            assert_eq!(session.outputs(), fresh.outputs(), "{name}");
+        }
+    }
+}
+
+/// What a later role may not see is told when all have chosen.
+#[test]
+fn a_choice_is_told_when_all_have_chosen() {
+    let game = read(PENNIES);
+    let mut state = game.start();
+    let heads = game.parse_action(&state, "show heads").unwrap();
+    assert!(game.is_secret(&state, &heads));
+    assert_eq!(game.told(&state, &heads, "It", false), "It has chosen.");
+    assert_eq!(
+        (game.event_text(&state, &heads, 1), game.told(&state, &heads, "You", true).as_str()),
+        (None, "You choose show(heads).")
+    );
+    game.apply(&mut state, &heads);
+    let tails = game.parse_action(&state, "show tails").unwrap();
+    assert!(!game.is_secret(&state, &tails));
+    assert_eq!(
+        game.event_text(&state, &tails, 0).unwrap(),
+        "All have chosen: even: show(heads), odd: show(tails)."
+    );
+}
+
+/// A step in which several roles choose, which comes so late that the games at the start do not meet it.
+#[test]
+fn no_role_chooses_for_another() {
+    let steps: String = (1..10).map(|n| format!("(succ {n} {}) ", n + 1)).collect();
+    let text = format!(
+        "{steps} (role even) (role odd) (side heads) (side tails) (init (step 1)) (init ok)
+        (<= late (true (step 10))) (<= (legal even a) (not late)) (<= (legal even b) (not late))
+        (<= (legal odd wait) (not late)) (<= (legal ?r ?s) (role ?r) (side ?s) late (true ok))
+        (<= (legal ?r wait) (role ?r) late (not (true ok)))
+        (<= (next (step ?n)) (true (step ?m)) (succ ?m ?n)) (<= (next ok) (true ok) (does even a)) (<= (next ok) late (true ok))
+        (<= (next (shown ?r ?s)) (does ?r ?s) (side ?s)) (<= (next done) late) (<= terminal (true done))
+        (<= same (true (shown even ?s)) (true (shown odd ?s)))
+        (<= (goal even 100) same) (<= (goal odd 0) same) (<= (goal even 0) (not same)) (<= (goal odd 100) (not same))"
+    );
+    let game = read(&text);
+    assert!(!game.hides());
+    let (mut state, _) = game.parse_position("1/1 ok step(9)").unwrap();
+    let first = game.parse_action(&state, "a").unwrap();
+    game.apply(&mut state, &first);
+    let heads = game.parse_action(&state, "heads").unwrap();
+    game.apply(&mut state, &heads);
+    assert_eq!(game.turn(&state), Turn::Player(1));
+    assert!(game.audited(3000).notes.iter().any(|note| note.contains("several roles had a choice")));
+}
+
+/// Relations that never change, although only the end of the search tells their tuples.
+#[test]
+fn what_never_changes_is_known_at_the_start() {
+    let game = read(
+        "(role x) (legal x a) (legal x b) (<= (can ?m) (legal x ?m)) (<= (next (got ?m)) (does x ?m) (can ?m))
+        (succ 1 2) (succ 2 3) (<= (odd ?x) (succ ?x ?y) (not (even ?x))) (<= (even ?x) (succ ?y ?x) (odd ?y))
+        (<= (init (cell ?x)) (odd ?x)) (<= terminal (true (got ?m))) (<= (goal x 100) (true (got a))) (<= (goal x 0) (true (got b)))",
+    );
+    assert_eq!(game.position_text(&game.start()), "cell(1)");
+    assert_eq!(value(&game), [1.0]);
+}
+
 #[test]
 fn choices_at_the_same_time_are_hidden() {
     let game = read(PENNIES);
@@ -463,7 +549,9 @@ fn faults_say_where_and_what() {
         game("(<= (p ?y) (not (true (f ?y))))"),
         game("(<= (p ?y) (or (q ?y) (distinct ?y 1))) (q 1)"),
         game("(<= p (not q) (true (f 1))) (<= q (not p) (true (f 1))) (<= terminal p)"),
+        game("(<= p (not p)) (<= terminal p)"),
         game("(<= (legal x c) (does x a))"),
+        game("(<= (can ?m) (does x ?m)) (<= terminal (can b))"),
         game("(<= p (next (f 1)))"),
         game("(<= p (?q 1))"),
         game("(<= p ((f 1) 1))"),
@@ -486,6 +574,17 @@ fn sizes_are_bounded() {
     let many = format!("(role x) (<= terminal {} {} {})", or(100), or(100), or(100));
     assert!(refusal(&many).contains("`or` makes more than"), "{}", refusal(&many));
     assert!(refusal(&"(".repeat(1 << 20)).contains("brackets"));
+    let wide = format!("(role x) (legal x a) (goal x 0) (<= terminal (p{}))", " 1".repeat(300));
+    assert!(refusal(&wide).contains("`p` has 300 arguments"), "{}", refusal(&wide));
+    // 2 to the power of 20 steps, each a term within the last; and terms that hold the last one twice.
+    let deep = "(role x) (init (f z)) (legal x a) (legal x b) (goal x 0) (<= (next (f (s ?n))) (true (f ?n))) (<= terminal (true (f 1)))";
+    assert!(refusal(deep).contains("100 deep"), "{}", refusal(deep));
+    let long = deep.replace("(s ?n)", "(s ?n ?n)");
+    assert!(refusal(&long).contains("100 deep"), "{}", refusal(&long));
+    let equal: String =
+        (0..30).map(|n| format!("(not (distinct ?v{n} (f ?v{} ?v{}))) ", n + 1, n + 1)).collect();
+    let equal = format!("(role x) (legal x a) (goal x 0) (<= terminal (p ?v30) {equal}) (p 1)");
+    assert!(refusal(&equal).contains("too large"), "{}", refusal(&equal));
     let numbers: String = (0..60).map(|n| format!("(n {n}) ")).collect();
     let wide = format!(
         "{numbers} (role x) (legal x a) (legal x b) (goal x 0) (<= terminal (true t))
