@@ -117,7 +117,7 @@ impl Described {
             });
             facts.push((format!("goal of {}", name(role)), shown.collect::<Vec<_>>().join(", ")));
         }
-        let mut notes = rules.notes.clone();
+        let mut notes = [&rules.notes[..], &rules.unused].concat();
         if together > 0 && !self.hides() {
             notes.push(format!(
                 "in {together} positions several roles had a choice; the 8 games when the file was read did not meet one, so a later role \

@@ -38,6 +38,7 @@ pub(crate) struct Compiled {
     /// The word whose lowest bit says that the game is over, and whose other bits, and those of the words behind it, are the goals.
     pub(crate) end: u32,
     pub(crate) notes: Vec<String>,
+    pub(crate) unused: Vec<String>,
 }
 
 const START: Place = Place { line: 1, column: 1 };
@@ -114,7 +115,7 @@ impl Compiled {
                 // It may be that it never comes.
                 let role = program.terms.shown(program.roles[role]);
                 program.notes.push(format!(
-                    "`{}` is no goal of {role} if it comes: goals are whole numbers from 0 to 100",
+                    "`{}` cannot be a goal of {role}, and counts as none: goals are whole numbers from 0 to 100",
                     program.terms.shown(value)
                 ));
                 continue;
@@ -148,6 +149,7 @@ impl Compiled {
             legal,
             end,
             notes: program.notes,
+            unused: program.unused,
         })
     }
 }

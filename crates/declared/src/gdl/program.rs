@@ -123,8 +123,10 @@ pub(crate) struct Program {
     /// Groups of relations that depend on each other, each after those that it depends on. A group that depends on itself is marked.
     pub(crate) order: Vec<(Vec<usize>, bool)>,
     pub(crate) roles: Vec<Term>,
-    /// What the author may want to know.
+    /// What is probably a mistake.
     pub(crate) notes: Vec<String>,
+    /// Relations that nothing uses, with their places.
+    pub(crate) unused: Vec<String>,
 }
 
 const START: Place = Place { line: 1, column: 1 };
@@ -555,6 +557,7 @@ impl Reader {
                 });
             }
         }
+        let mut unused = Vec::new();
         let mut used = vec![false; self.relations.len()];
         (0..self.relations.len())
             .flat_map(|relation| self.parts(relation))
@@ -562,7 +565,7 @@ impl Reader {
         for (number, relation) in self.relations.iter().enumerate().skip(KNOWN.len()) {
             if !used[number] && defined(relation) && !matches!(relation.name.as_str(), "base" | "input") {
                 let Place { line, column } = relation.place;
-                notes.push(format!("line {line}, column {column}: nothing uses `{}`", relation.name));
+                unused.push(format!("line {line}, column {column}: nothing uses `{}`", relation.name));
             }
         }
         let order = self.order();
@@ -575,6 +578,7 @@ impl Reader {
             order,
             roles: self.roles,
             notes,
+            unused,
         })
     }
 
