@@ -1,7 +1,8 @@
 //! A description, compiled: facts, moves, and the circuit that tells what follows.
 
+use super::effects::Folder;
 use super::gates::{Gates, Grounder};
-use super::net::{Contradiction, Net};
+use super::net::{Arranged, Contradiction, Net, arrange};
 use super::program::{DOES, GOAL, INIT, LEGAL, NEXT, Program, TERMINAL, TRUE};
 use super::reach::reach;
 use super::terms::{Term, Terms};
@@ -33,12 +34,34 @@ pub(crate) struct Compiled {
     /// Role and value of each goal.
     pub(crate) goals: Vec<(u8, u8)>,
     pub(crate) net: Net,
+    /// The same without what holds next, and the effects of moves, if it is not too large.
+    pub(crate) lean: Option<Lean>,
     /// First word of the legal moves of each role among the outputs. The words before show which facts hold next.
     pub(crate) legal: Vec<u32>,
     /// The word whose lowest bit says that the game is over, and whose other bits, and those of the words behind it, are the goals.
     pub(crate) end: u32,
     pub(crate) notes: Vec<String>,
     pub(crate) unused: Vec<String>,
+}
+
+/// A circuit that tells what is legal and what the end is; what moves do is known apart.
+#[derive(Debug)]
+pub(crate) struct Lean {
+    pub(crate) net: Net,
+    pub(crate) folder: Folder,
+}
+
+impl Lean {
+    fn new(arranged: Arranged, places: &[u32], bits: usize, facts: usize, moves: usize) -> Option<Self> {
+        let (next, legal) =
+            (arranged.outputs[..facts].to_vec(), arranged.outputs[facts..facts + moves].to_vec());
+        let kept = places.iter().enumerate().filter(|&(at, &bit)| at >= facts && (bit as usize) < bits);
+        let (kept, literals): (Vec<u32>, Vec<Literal>) =
+            kept.map(|(at, &bit)| (bit, arranged.outputs[at])).unzip();
+        let folder = Folder::new(arranged.builder, facts, next, legal)?;
+        let net = Net::new(&arrange(folder.builder(), &literals).ok()?, &kept, bits);
+        Some(Self { net, folder })
+    }
 }
 
 const START: Place = Place { line: 1, column: 1 };
@@ -130,11 +153,14 @@ impl Compiled {
         let words = end as usize + (1 + goals.len()).div_ceil(64);
         outputs.extend((words as u32 * 64..).zip(init));
         let bits = words * 64 + facts.len();
-        let mut net = Net::new(&gates.builder, &outputs, bits)
+        let (places, literals): (Vec<u32>, Vec<Literal>) = outputs.into_iter().unzip();
+        let arranged = arrange(&gates.builder, &literals)
             .map_err(|Contradiction(open)| contradiction(&program, &tables, &gates, open))?;
+        let mut net = Net::new(&arranged, &places, bits);
         let shown = net.first_outputs(words);
         let mut start = Facts::from_elem(0, facts.len().div_ceil(64).max(1));
         start.iter_mut().zip(shown).for_each(|(word, shown)| *word = shown);
+        let lean = Lean::new(arranged, &places, words * 64, facts.len(), move_terms.len());
         static GAMES: AtomicU64 = AtomicU64::new(0);
         Ok(Self {
             id: GAMES.fetch_add(1, Ordering::Relaxed),
@@ -146,6 +172,7 @@ impl Compiled {
             start,
             goals: goals.into_iter().map(|(role, value, _)| (role, value)).collect(),
             net,
+            lean,
             legal,
             end,
             notes: program.notes,

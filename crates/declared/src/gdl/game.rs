@@ -56,6 +56,8 @@ pub(crate) struct Tried {
     pub(super) alternates: bool,
     /// Whether roles choose at the same time.
     pub(super) hides: bool,
+    /// Whether the effects of all moves were known.
+    pub(super) is_lean: bool,
     /// Whether a game ended as a draw in part, such as 75 to 25.
     pub(super) is_graded: bool,
 }
@@ -76,6 +78,10 @@ pub(crate) struct Session {
     game: u64,
     runner: Runner,
     facts: Facts,
+    /// Whether the circuit is the lean one.
+    is_lean: bool,
+    /// A session with the whole circuit beside a lean one, once a step needed it.
+    whole: Option<Box<Session>>,
 }
 
 thread_local! {
@@ -97,26 +103,53 @@ impl Session {
             game: rules.id,
             runner: Runner::new(&rules.net),
             facts: Facts::from_elem(0, rules.start.len()),
+            is_lean: false,
+            whole: None,
+        }
+    }
+
+    /// A session for games in which the effects of moves are known, or else one with the whole circuit.
+    pub(super) fn fast(rules: &Compiled, tried: &Tried) -> Self {
+        let session = Self::new(rules);
+        match &rules.lean {
+            Some(lean) if tried.is_lean => Self { runner: Runner::new(&lean.net), is_lean: true, ..session },
+            _ => session,
         }
     }
 
     /// Moves the circuit to a position.
     #[inline]
     pub(super) fn go(&mut self, rules: &Compiled, facts: &Facts) {
+        let net = match &rules.lean {
+            Some(lean) if self.is_lean => &lean.net,
+            _ => &rules.net,
+        };
         for (word, &wanted) in facts.iter().enumerate() {
             let mut different = self.facts[word] ^ wanted;
             while different != 0 {
                 let bit = different.trailing_zeros();
-                self.runner.set(&rules.net, word as u32 * 64 + bit, wanted >> bit & 1 == 1);
+                self.runner.set(net, word as u32 * 64 + bit, wanted >> bit & 1 == 1);
                 different &= different - 1;
             }
             self.facts[word] = wanted;
         }
-        self.runner.settle(&rules.net);
+        self.runner.settle(net);
     }
 
     /// Makes a move of every role.
     pub(super) fn step(&mut self, rules: &Compiled, moves: &[u32]) {
+        if let Some(lean) = rules.lean.as_ref().filter(|_| self.is_lean) {
+            let next = match lean.folder.effects(moves) {
+                Some(effects) => effects.apply(&self.facts),
+                None => {
+                    let whole = self.whole.get_or_insert_with(|| Box::new(Self::new(rules)));
+                    whole.go(rules, &self.facts);
+                    whole.step(rules, moves);
+                    whole.facts.clone()
+                }
+            };
+            return self.go(rules, &next);
+        }
         let first = rules.facts.len() as u32;
         for &number in moves {
             self.runner.set(&rules.net, first + number, true);
@@ -127,6 +160,11 @@ impl Session {
             self.runner.set(&rules.net, first + number, false);
         }
         self.go(rules, &next);
+    }
+
+    #[cfg(test)]
+    pub(super) fn holding(&self) -> &Facts {
+        &self.facts
     }
 
     #[cfg(test)]
@@ -291,7 +329,7 @@ impl Described {
                 Some(at) => sessions.swap(0, at),
                 None => {
                     sessions.truncate(KEPT - 1);
-                    sessions.insert(0, Session::new(&self.rules));
+                    sessions.insert(0, Session::fast(&self.rules, &self.tried));
                 }
             }
             work(&self.rules, &mut sessions[0])
@@ -324,6 +362,8 @@ impl Described {
         let mut tried =
             Tried { active: vec![false; rules.moves.len()], alternates: roles == 2, ..Tried::default() };
         let mut session = Session::new(&rules);
+        let lean = rules.lean.as_ref();
+        tried.is_lean = lean.is_some();
         let mut has_choice = false;
         let mut without_goal = None;
         // Forced steps are joined while it is not known whose they are.
@@ -364,6 +404,7 @@ impl Described {
                     moves.push(legal[rng.random_range(0..legal.len())]);
                 }
                 tried.hides |= choosers > 1;
+                tried.is_lean &= lean.is_some_and(|lean| lean.folder.effects(&moves).is_some());
                 session.step(&rules, &moves);
                 steps += 1;
                 if session.runner.work > WORK {
@@ -405,6 +446,11 @@ impl Described {
             return Err(GameError::new(format!("{}: the game is over before anybody can move", self.name)));
         }
         self.start = start;
+        drop(rules);
+        if let Some(rules) = Arc::get_mut(&mut self.rules).filter(|_| !self.tried.is_lean) {
+            // It would never be used.
+            rules.lean = None;
+        }
         Ok(())
     }
 

@@ -4,6 +4,7 @@
 mod audit;
 mod compiled;
 mod components;
+mod effects;
 mod game;
 mod gates;
 mod kif;

@@ -46,9 +46,9 @@ pub(crate) struct Net {
 pub(crate) struct Contradiction(pub(crate) Literal);
 
 /// A copy of the part of a circuit that some outputs need, with gates that open gates stand for in their places.
-struct Arranged {
-    builder: Builder,
-    outputs: Vec<Literal>,
+pub(crate) struct Arranged {
+    pub(crate) builder: Builder,
+    pub(crate) outputs: Vec<Literal>,
     circles: Vec<Circle>,
 }
 
@@ -60,7 +60,7 @@ struct Circle {
     supports: Vec<Literal>,
 }
 
-fn arrange(old: &Builder, outputs: &[Literal]) -> Result<Arranged, Contradiction> {
+pub(crate) fn arrange(old: &Builder, outputs: &[Literal]) -> Result<Arranged, Contradiction> {
     let first = old.facts() + 1;
     let count = first + old.len();
     // Only what the outputs need is visited: the root leads to them.
@@ -191,14 +191,9 @@ fn circle(
 }
 
 impl Net {
-    /// Arranges a circuit. `outputs` are bits and what they show; there are `bits` of them.
-    pub(crate) fn new(
-        builder: &Builder,
-        outputs: &[(u32, Literal)],
-        bits: usize,
-    ) -> Result<Self, Contradiction> {
-        let literals: Vec<Literal> = outputs.iter().map(|(_, literal)| *literal).collect();
-        let Arranged { builder, outputs: literals, circles } = arrange(builder, &literals)?;
+    /// A net of a circuit. `shown` are the bits of its outputs; there are `bits` of them.
+    pub(crate) fn new(arranged: &Arranged, shown: &[u32], bits: usize) -> Self {
+        let Arranged { builder, outputs: literals, circles } = arranged;
         let nodes = 1 + builder.facts() + builder.len();
         let first = builder.facts() + 1;
         let mut lists: [Vec<Vec<u32>>; 4] = std::array::from_fn(|_| vec![Vec::new(); nodes]);
@@ -209,7 +204,7 @@ impl Net {
             }
         }
         let mut outputs_ = vec![0_u64; bits.div_ceil(64)];
-        for (&(bit, _), &literal) in outputs.iter().zip(&literals) {
+        for (&bit, &literal) in shown.iter().zip(literals) {
             lists[1][literal as usize / 2].push(bit * 2 + (literal & 1));
         }
         let (mut opens, mut members) = (Vec::new(), Vec::new());
@@ -233,7 +228,7 @@ impl Net {
             values[first + gate] = fails == 0 && builder.meaning(first + gate).is_none();
         }
         let holds = |literal: Literal| values[literal as usize / 2] != (literal & 1 == 1);
-        for (&(bit, _), &literal) in outputs.iter().zip(&literals) {
+        for (&bit, &literal) in shown.iter().zip(literals) {
             outputs_[bit as usize / 64] |= u64::from(holds(literal)) << (bit % 64);
         }
         let meanings: Vec<bool> =
@@ -273,7 +268,7 @@ impl Net {
         runner.settle(&net);
         let Runner { counts, outputs, meanings, open_values, .. } = runner;
         (net.counts, net.outputs, net.meanings, net.values) = (counts, outputs, meanings, open_values);
-        Ok(net)
+        net
     }
 
     /// Keeps so many words of the outputs, and returns those behind them while no input holds.

@@ -365,6 +365,41 @@ fn a_circuit_moves_between_any_positions() {
     }
 }
 
+/// The effects of moves that are known are those of the circuit, and what follows from a lean circuit is the same.
+#[test]
+fn known_effects_are_those_of_the_circuit() {
+    let mut lean = 0;
+    for (name, text) in all() {
+        let game = read(&text);
+        let rules = &*game.rules;
+        let (mut whole, mut fast) = (Session::new(rules), Session::fast(rules, &game.tried));
+        lean += usize::from(game.tried.is_lean);
+        for seed in 0..20 {
+            let mut rng = stream(seed, "effects", 0);
+            whole.go(rules, &rules.start);
+            fast.go(rules, &rules.start);
+            for _ in 0..30 {
+                let shown = rules.start.len()..;
+                assert_eq!(whole.outputs()[shown.clone()], fast.outputs()[shown], "{name}");
+                if whole.is_terminal(rules) {
+                    break;
+                }
+                let moves: Vec<u32> = (0..rules.roles.len())
+                    .map(|role| {
+                        let mut legal = Vec::new();
+                        whole.each(rules, role, |number| legal.push(number));
+                        legal[rng.random_range(0..legal.len())]
+                    })
+                    .collect();
+                whole.step(rules, &moves);
+                fast.step(rules, &moves);
+                assert_eq!(whole.holding(), fast.holding(), "{name}");
+            }
+        }
+    }
+    assert!(lean >= 6, "{lean}");
+}
+
 /// What a later role may not see is told when all have chosen.
 #[test]
 fn a_choice_is_told_when_all_have_chosen() {
