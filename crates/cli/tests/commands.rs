@@ -7,8 +7,6 @@ mod failures;
 mod labels;
 #[path = "commands/outcomes.rs"]
 mod outcomes;
-#[path = "commands/page.rs"]
-mod page;
 #[path = "commands/positions.rs"]
 mod positions;
 #[path = "commands/reports.rs"]

@@ -42,5 +42,5 @@ fn rules_in_gdl_are_checked_traced_and_played() {
     fs::write(desk.path("wrong.kif"), SUBTRACT.replace("(true (control ?q)) (other ?q ?p)", "(other ?q ?r)"))
         .unwrap();
     let wrong = desk.fails(&["rules", "file:wrong.kif"], 1);
-    assert!(wrong.contains("line 10, column 5") && wrong.contains("`?p`"), "{wrong}");
+    assert!(wrong.contains("line 10, column 6") && wrong.contains("`?p`"), "{wrong}");
 }

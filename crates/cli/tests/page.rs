@@ -1,6 +1,8 @@
 //! `serve http`.
 
-use crate::common::Desk;
+mod common;
+
+use common::Desk;
 #[cfg(feature = "http")]
 use std::{
     io::{BufRead, BufReader, Read, Write},
