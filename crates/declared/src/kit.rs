@@ -81,6 +81,27 @@ pub(crate) fn starter(players: usize, is_small: bool) -> String {
     }
 }
 
+/// Whether at most [`SMALL`] states can be reached, as far as a fraction of a second tells. `cost` is what a move reads.
+pub(crate) fn has_few_states<G: Game>(game: &G, cost: usize) -> bool {
+    let mut left = WORK / cost;
+    let (mut seen, mut open, mut actions) = (FxHashSet::default(), vec![game.start()], Vec::new());
+    while let Some(state) = open.pop() {
+        game.actions(&state, &mut actions);
+        for action in &actions {
+            let mut next = state.clone();
+            game.apply(&mut next, action);
+            left = left.saturating_sub(1);
+            if game.turn(&next) != Turn::Over && seen.insert(next.clone()) {
+                open.push(next);
+            }
+        }
+        if seen.len() > SMALL || left == 0 {
+            return false;
+        }
+    }
+    true
+}
+
 /// Shares the probability among moves that win at once, or among all moves.
 pub(crate) fn share(wins: &[bool], probabilities: &mut Vec<f64>) {
     let (count, all) = (wins.iter().filter(|wins| **wins).count(), wins.len());
@@ -109,27 +130,6 @@ impl Declared {
     fn open(name: &str, path: &Path) -> Result<Self, GameError> {
         let source = limits::read_text(path, limits::CONFIG_BYTES).map_err(GameError::file(path))?;
         Self::read(name, &source)
-    }
-
-    /// Whether at most [`SMALL`] states can be reached, as far as a fraction of a second tells.
-    fn count(&self) -> bool {
-        let mut left = WORK / self.cost();
-        let (mut seen, mut open, mut actions) = (FxHashSet::default(), vec![self.start()], Vec::new());
-        while let Some(state) = open.pop() {
-            self.actions(&state, &mut actions);
-            for action in &actions {
-                let mut next = state.clone();
-                self.apply(&mut next, action);
-                left = left.saturating_sub(1);
-                if self.turn(&next) != Turn::Over && seen.insert(next.clone()) {
-                    open.push(next);
-                }
-            }
-            if seen.len() > SMALL || left == 0 {
-                return false;
-            }
-        }
-        true
     }
 }
 
@@ -185,7 +185,7 @@ impl Kit for Declared {
     }
 
     fn is_small(&self) -> bool {
-        *self.facts.small.get_or_init(|| self.count())
+        *self.facts.small.get_or_init(|| has_few_states(self, self.cost()))
     }
 }
 

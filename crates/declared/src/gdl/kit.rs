@@ -1,25 +1,19 @@
 //! What commands need of a described game besides its rules.
 
 use super::game::{Described, State};
-use crate::kit::{is_gdl, shipped};
+use crate::kit::{has_few_states, is_gdl, shipped};
 use adept_game::{
     Afterstate, Audit, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, OutcomeClass, RowMut,
     Script, TraceStep, Turn, stream,
 };
 use adept_ground::limits;
 use rand::RngExt;
-use rustc_hash::FxHashSet;
 use std::path::Path;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The game that stands for all of them in lists.
 pub const USUAL_GDL: &str = "declared:tic-tac-toe.kif";
-
-/// States up to which a game is small: exact measurement then takes seconds.
-const SMALL: usize = 100_000;
-/// Moves that may be tried to find that out, times the size of the circuit.
-const WORK: usize = 100_000_000;
 
 impl Described {
     /// The game that `name` names: `file:PATH.kif` for a description in GDL, `declared:NAME.kif` for one that comes with adept. None
@@ -35,27 +29,6 @@ impl Described {
         }
         let wanted = name.strip_prefix("declared:")?;
         Some(shipped(wanted).and_then(|source| Self::read(name, source)))
-    }
-
-    /// Whether at most [`SMALL`] states can be reached, as far as a fraction of a second tells.
-    fn count(&self) -> bool {
-        let mut left = WORK / (self.rules.net.size() + self.rules.facts.len() + 100);
-        let (mut seen, mut open, mut actions) = (FxHashSet::default(), vec![self.start()], Vec::new());
-        while let Some(state) = open.pop() {
-            self.actions(&state, &mut actions);
-            for action in &actions {
-                let mut next = state.clone();
-                self.apply(&mut next, action);
-                left = left.saturating_sub(1);
-                if self.turn(&next) != Turn::Over && seen.insert(next.clone()) {
-                    open.push(next);
-                }
-            }
-            if seen.len() > SMALL || left == 0 {
-                return false;
-            }
-        }
-        true
     }
 
     /// Whether some game may end as neither loss, draw nor win.
@@ -134,7 +107,7 @@ impl Kit for Described {
     }
 
     fn is_small(&self) -> bool {
-        *self.small.get_or_init(|| self.count())
+        *self.small.get_or_init(|| has_few_states(self, self.rules.net.size() + self.rules.facts.len() + 100))
     }
 }
 

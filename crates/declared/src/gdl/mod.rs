@@ -1,5 +1,8 @@
 //! Games in GDL, the game description language of general game playing (GDL-I, `.kif` files; Love, Hinrichs, Haley, Schkufza,
 //! Genesereth, "General Game Playing: Game Description Language Specification", 2008).
+//!
+//! `kif` reads words, `program` rules, `reach` what can ever hold, `gates` when each of it does, `net` follows a state, and `effects`
+//! knows what moves do where that is always the same. [`Described`] is the game.
 
 mod audit;
 mod compiled;
