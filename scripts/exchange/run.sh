@@ -4,8 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-# With the page, for scripts/browser/run.sh, which uses the same program.
-cargo build --release --features http
+cargo build --release
 # By itself, as users build it: without burn.
 cargo build --release -p adept-embed
 venv=target/exchange
