@@ -9,6 +9,7 @@ use crate::halves::Halves;
 use crate::peer::Peer;
 use crate::public_tree::TreeVisitor;
 use crate::recorded::Recorded;
+use crate::rng::Stream;
 use crate::sheet::Sheet;
 use crate::suite::Suite;
 use adept_ground::work;
@@ -197,6 +198,12 @@ pub trait Kit: Game + Sized {
     /// A random game in the words of the rules, to compare with other programs that read them. None for games whose rules are not in
     /// GDL.
     fn trace(&self, _seed: u64) -> Option<Vec<TraceStep>> {
+        None
+    }
+
+    /// The sum of each player's utility over `games` random games from a state that is not over, if the game has a faster way to play
+    /// them than by its own methods. All players choose uniformly among their actions. One game at least.
+    fn random_games(&self, _state: &Self::State, _games: usize, _rng: &mut Stream) -> Option<Vec<f64>> {
         None
     }
 
