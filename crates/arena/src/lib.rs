@@ -28,6 +28,7 @@ pub mod search;
 mod solve;
 pub mod statistics;
 pub mod successors;
+mod uct;
 
 pub use agents::{Agent, Boltzmann, Decision, EpsilonGreedy, Greedy, Random, Scratch, Scripted};
 pub use asking::Asking;
@@ -43,3 +44,4 @@ pub use pool::Pool;
 pub use screen::{Screen, Screened};
 pub use solve::{BestResponse, Minimax};
 pub use successors::Successors;
+pub use uct::{PlayoutAgent, Playouts};

@@ -21,6 +21,7 @@ use crate::part::file_of;
 use crate::screen::{Screen, Screened};
 use crate::search::{self, Budget, Search, SearchOptions};
 use crate::solve::{BestResponse, Minimax};
+use crate::uct::Playouts;
 use adept_game::{GameInfo, Kit, Named, Turn};
 use adept_ground::limits;
 use adept_model::Head;
@@ -30,8 +31,10 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Names and one-line descriptions of the agents that every game has, besides its own.
-pub const AGENTS: [(&str, &str); 10] = [
+pub const AGENTS: [(&str, &str); 12] = [
     ("random", "any legal action, uniformly"),
+    ("playouts:N", "the best mean of N random games, as many after each action; needs no checkpoint"),
+    ("uct:N", "tree search over N random games, or for a time, uct:500ms; needs no checkpoint"),
     ("minimax", "perfect play of a two-player zero-sum game without chance, ties uniform"),
     ("optimal:AGENT", "the exact best response to a fixed agent, such as optimal:ttt"),
     (
@@ -141,6 +144,7 @@ impl AgentSpec {
                 Self::model(text, Play::Boltzmann(t), &name)
             }
             Some(("search" | SCREEN | KNOWN, _)) => Self::model(text, Play::Greedy, text),
+            Some(_) if let Some(Err(why)) = Playouts::parse(text) => Err(why),
             _ => Ok(Self::Named(text.into())),
         }
     }
@@ -337,6 +341,8 @@ pub enum Meaning {
     Random,
     /// Perfect play.
     Minimax,
+    /// What random games show.
+    Playouts(Playouts),
     /// A rule-based policy of the game.
     Script,
     /// A valuation of the game.
@@ -381,7 +387,10 @@ impl Resolved {
 
     /// Whether what its innermost name stands for may have values.
     fn has_values(&self) -> bool {
-        matches!(self.meaning, Meaning::Checkpoint(_) | Meaning::Valuation | Meaning::Minimax)
+        matches!(
+            self.meaning,
+            Meaning::Checkpoint(_) | Meaning::Valuation | Meaning::Minimax | Meaning::Playouts(_)
+        )
     }
 
     /// Whether it is `minimax`, alone or inside.
@@ -414,6 +423,7 @@ fn own<G: Kit>(game: &G, name: &str) -> Option<Meaning> {
     match name {
         "random" => Some(Meaning::Random),
         "minimax" => Some(Meaning::Minimax),
+        _ if let Some(Ok(playouts)) = Playouts::parse(name) => Some(Meaning::Playouts(playouts)),
         _ if game.script(name).is_some() => Some(Meaning::Script),
         _ if listed(&game.valuations(), &|known| has_form(known, name) || known == head) => {
             Some(Meaning::Valuation)
@@ -470,7 +480,9 @@ pub fn resolve<G: Kit>(game: &G, text: &str, more: &[&str]) -> Result<Resolved, 
              search:2:known:TABLES:CHECKPOINT"
         )));
     }
-    if spec.needs_values() && !matches!(meaning, Meaning::Checkpoint(_) | Meaning::Valuation) {
+    if spec.needs_values()
+        && !matches!(meaning, Meaning::Checkpoint(_) | Meaning::Valuation | Meaning::Playouts(_))
+    {
         return Err(OpenError::Unknown(format!(
             "`{text}`: `{name}` is an agent that has no values; what has values: {}",
             with_values(game)
@@ -543,6 +555,12 @@ pub fn evaluator<G: Kit>(game: &G, agent: &Resolved, best: bool) -> Result<Optio
         AgentSpec::Model { play: Play::Greedy, search, .. } => {
             builder.searcher(search.as_ref().unwrap_or(&own), name).map(Some)
         }
+        // Random games tell what every player of any game gets.
+        AgentSpec::Named(_)
+            if matches!(agent.meaning, Meaning::Playouts(_)) && search::fits(game).is_err() =>
+        {
+            Ok(None)
+        }
         AgentSpec::Named(_) if agent.has_values() => builder.searcher(&own, name).map(Some),
         _ => Ok(None),
     }
@@ -598,6 +616,7 @@ pub fn try_out<G: Kit>(game: &G, agent: &Resolved) -> Result<(), OpenError> {
                 _ => Ok(()),
             }
         }
+        Meaning::Playouts(playouts) => playouts.open(game).map(drop),
         Meaning::Random | Meaning::Minimax => Ok(()),
     }
 }
@@ -644,6 +663,7 @@ impl<'a, G: Kit> Builder<'a, G> {
         Ok(match self.meaning {
             Meaning::Random => Box::new(Random),
             Meaning::Minimax => Box::new(self.solved()?),
+            Meaning::Playouts(playouts) => Box::new(playouts.open(game)?),
             Meaning::Script => Box::new(Scripted::new(game, name).ok_or_else(gone)?),
             Meaning::Deliberator => {
                 let found = game.deliberator(name, &Value::Null).ok_or_else(gone)?;
@@ -677,6 +697,9 @@ impl<'a, G: Kit> Builder<'a, G> {
         }
         if *self.meaning == Meaning::Minimax {
             return Ok((Box::new(self.solved()?), Head::Value));
+        }
+        if let Meaning::Playouts(playouts) = self.meaning {
+            return Ok((Box::new(playouts.open(self.game)?), Head::Value));
         }
         let found = self.game.valuation(name).ok_or_else(|| {
             OpenError::Unknown(format!(

@@ -32,6 +32,8 @@ pub struct GameInfo {
     pub zero_sum: bool,
     /// Whether the game has hidden information.
     pub hides: bool,
+    /// Whether players know all but what others choose at the same time.
+    pub is_open: bool,
     /// Whether it is a small two-player game with hidden information that solvers support.
     pub has_public_tree: bool,
     /// Number of players.
@@ -60,6 +62,7 @@ impl GameInfo {
             is_small: game.is_small(),
             zero_sum: game.zero_sum(),
             hides: game.hides(),
+            is_open: game.before_choices(&game.start()).is_some(),
             has_public_tree: game.has_public_tree(),
             players: game.players(),
             scale: game.scale(),
@@ -68,11 +71,15 @@ impl GameInfo {
         }
     }
 
-    /// Names of agents that need no checkpoint: the game's own, `random`, and in small games the exact ones.
+    /// Names of agents that need no checkpoint: the game's own, `random`, those that play random games, and in small games
+    /// the exact ones.
     pub fn agents(&self) -> Vec<String> {
         let own = self.scripts.iter().chain(&self.valuations).chain(&self.deliberators).chain(&self.peers);
         let mut names: Vec<String> = own.map(|named| named.name.to_string()).collect();
         names.push("random".into());
+        if self.is_open {
+            names.extend(["playouts:N".into(), "uct:N".into()]);
+        }
         if self.is_small && !self.hides {
             names.extend(["minimax".into(), "optimal:AGENT".into()]);
         }

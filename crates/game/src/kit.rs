@@ -207,6 +207,12 @@ pub trait Kit: Game + Sized {
         None
     }
 
+    /// The state in which the first of several players who choose at the same time has not chosen yet; the state itself in a game
+    /// that hides nothing. None if what a player does not know is more than such choices.
+    fn before_choices(&self, state: &Self::State) -> Option<Self::State> {
+        (!self.hides()).then(|| state.clone())
+    }
+
     /// The classes that every finished game falls into, for models with the head `outcomes`.
     ///
     /// # Errors

@@ -61,6 +61,8 @@ pub const TRUNCATION: u32 = 10_000;
 pub const KEPT: usize = 10_000;
 /// Milliseconds of a search: an hour.
 pub const SEARCH_MS: u64 = 3_600_000;
+/// Random games of a decision.
+pub const PLAYOUTS: u64 = 100_000_000;
 /// Bytes of the table of positions of a search, without what the positions hold on the heap.
 pub const SEARCH_BYTES: usize = 1 << 26;
 /// Letters of the name of an experiment, which becomes part of names of files.

@@ -1,0 +1,504 @@
+//! Agents that need no knowledge but the rules: the best mean of random games, and tree search over random games.
+//!
+//! UCT is the bandit algorithm UCB1 at every decision of a tree: Kocsis & Szepesvári, "Bandit based Monte-Carlo planning" (2006). A
+//! player takes the action a with the highest mean utility plus C √(ln N / nₐ), where N counts the visits of the decision and nₐ those
+//! of the action. Each game adds a decision to the tree and is played on at random from there. Chance is sampled, so every game with
+//! perfect information will do, for any number of players. Choices that players make at the same time are decisions of their own: what
+//! a player knows there is the same whatever the others have chosen.
+
+use crate::agents::{Agent, Decision, Greedy};
+use crate::evaluator::Evaluator;
+use crate::open::OpenError;
+use crate::search::Budget;
+use adept_game::{Game, Kit, Stream, Turn, stream};
+use adept_ground::limits;
+use rand::{Rng, RngExt};
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use smallvec::SmallVec;
+use std::hash::BuildHasher;
+use std::time::{Duration, Instant};
+
+/// C, for utilities in [−1, 1].
+const EXPLORATION: f64 = 1.0;
+/// Actions after which a random game counts as a draw: some games need never end.
+const LONGEST: usize = 20_000;
+/// Random games that are played in one go, so that a deadline is kept.
+const PART: usize = 10_000;
+/// Most actions of all decisions in a tree.
+const MOST: usize = 8_000_000;
+
+/// The word before the number of random games.
+pub(crate) const PLAYOUTS: &str = "playouts";
+/// The word before the budget of a tree search.
+pub(crate) const UCT: &str = "uct";
+
+/// How an agent learns by random games what its actions are worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Playouts {
+    /// `playouts:N`: N games in all, as many after each action.
+    Even(u64),
+    /// `uct:N` or `uct:TIMEms`: more games after better actions.
+    Tree(Budget),
+}
+
+impl Playouts {
+    /// Parses the name of an agent. None if it is another agent's.
+    ///
+    /// # Errors
+    /// The form that a wrong number must have.
+    pub fn parse(text: &str) -> Option<Result<Self, String>> {
+        let (head, number) = text.split_once(':')?;
+        let count = || number.parse().ok().filter(|n| (1..=limits::PLAYOUTS).contains(n));
+        let most = limits::PLAYOUTS;
+        match head {
+            PLAYOUTS => {
+                let fault = format!("`{text}`: write playouts:N with N random games a decision, 1 to {most}");
+                Some(count().map(Self::Even).ok_or(fault))
+            }
+            UCT => {
+                let time = |unit: &str, factor: u64| {
+                    let ms = number.strip_suffix(unit)?.parse::<u64>().ok()?.checked_mul(factor)?;
+                    (1..=limits::SEARCH_MS).contains(&ms).then(|| Budget::Time(Duration::from_millis(ms)))
+                };
+                let budget = count().map(Budget::Nodes).or_else(|| time("ms", 1)).or_else(|| time("s", 1000));
+                let fault = format!(
+                    "`{text}`: write uct:N with N random games a decision, 1 to {most}, or a time, such as uct:500ms"
+                );
+                Some(budget.map(Self::Tree).ok_or(fault))
+            }
+            _ => None,
+        }
+    }
+
+    /// Opens the agent.
+    ///
+    /// # Errors
+    /// [`OpenError::Unknown`] if players of the game do not see all that has happened.
+    pub fn open<G: Kit>(self, game: &G) -> Result<PlayoutAgent<G>, OpenError> {
+        if game.before_choices(&game.start()).is_none() {
+            return Err(OpenError::Unknown(format!(
+                "`{UCT}:` and `{PLAYOUTS}:` cannot play {}, which hides information: they need to know the position",
+                game.name()
+            )));
+        }
+        Ok(PlayoutAgent::new(self))
+    }
+}
+
+/// Actions of a decision among those of all, and who chooses.
+#[derive(Clone, Debug)]
+struct Node {
+    player: usize,
+    first: usize,
+    end: usize,
+    visits: u32,
+}
+
+/// What games after an action brought to the player who chose it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    visits: u32,
+    sum: f64,
+}
+
+impl Tally {
+    fn mean(self) -> f64 {
+        self.sum / f64::from(self.visits.max(1))
+    }
+}
+
+/// The way to the highest result that a game for one player without chance has shown so far.
+struct Way<G: Game> {
+    utility: f64,
+    steps: Vec<(G::State, G::Action)>,
+}
+
+/// Plays by the results of random games.
+pub struct PlayoutAgent<G: Game> {
+    /// How many games it plays, and where.
+    pub playouts: Playouts,
+    /// When every decision must be made, whatever the budget.
+    pub until: Option<Instant>,
+    nodes: Vec<Node>,
+    /// What a player knows at each decision, and its number.
+    known: FxHashMap<G::Info, u32>,
+    actions: Vec<G::Action>,
+    tallies: Vec<Tally>,
+    /// Decisions and actions of the present game.
+    path: Vec<(u32, u32)>,
+    line: Vec<G::Action>,
+    way: Option<Way<G>>,
+    /// All actions of the present game, if one player plays alone.
+    trace: Option<Vec<G::Action>>,
+    games: u64,
+    legal: Vec<G::Action>,
+    utilities: Vec<f64>,
+    values: Vec<f32>,
+}
+
+impl<G: Kit> PlayoutAgent<G> {
+    fn new(playouts: Playouts) -> Self {
+        Self {
+            playouts,
+            until: None,
+            nodes: Vec::new(),
+            known: FxHashMap::default(),
+            actions: Vec::new(),
+            tallies: Vec::new(),
+            path: Vec::new(),
+            line: Vec::new(),
+            way: None,
+            trace: None,
+            games: 0,
+            legal: Vec::new(),
+            utilities: Vec::new(),
+            values: Vec::new(),
+        }
+    }
+
+    /// Random games that the last decision took.
+    pub fn games(&self) -> u64 {
+        self.games
+    }
+
+    /// Replaces `values` by the mean utility after each action, in [−1, 1]. The best action has the highest value: in a tree, it is
+    /// the one with the most games.
+    fn learn(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>, rng: &mut Stream) {
+        self.line.clear();
+        values.clear();
+        let before = at.game.before_choices(at.state).unwrap_or_else(|| at.state.clone());
+        match self.playouts {
+            Playouts::Even(games) => {
+                let each = (games / actions.len().max(1) as u64).max(1);
+                self.games = each * actions.len() as u64;
+                let scale = at.game.scale();
+                let means = actions.iter().map(|action| self.mean_after(at, &before, action, each, rng));
+                values.extend(means.map(|mean| (mean / scale) as f32));
+            }
+            Playouts::Tree(budget) => {
+                self.tree(at.game, &before, budget, rng);
+                self.tell(at, actions, values);
+            }
+        }
+    }
+
+    /// The mean utility of random games after an action.
+    fn mean_after(
+        &mut self,
+        at: Decision<'_, G>,
+        before: &G::State,
+        action: &G::Action,
+        games: u64,
+        rng: &mut Stream,
+    ) -> f64 {
+        let (game, player) = (at.game, at.player);
+        if before != at.state {
+            // What others have chosen is not known: every game begins with their choices.
+            let sum: f64 = (0..games).map(|_| self.game_of_choices(at, before, action, rng)).sum();
+            return sum / games as f64;
+        }
+        let mut after = at.state.clone();
+        game.apply(&mut after, action);
+        if game.turn(&after) == Turn::Over {
+            return game.utility(&after, player);
+        }
+        let (mut sum, mut state) = (0.0, after.clone());
+        for begin in (0..games).step_by(PART) {
+            let part = (games - begin).min(PART as u64);
+            sum += match game.random_games(&after, part as usize, rng) {
+                Some(sums) => sums[player],
+                None => (0..part)
+                    .map(|_| {
+                        state.clone_from(&after);
+                        self.play_on(game, &mut state, rng, LONGEST);
+                        self.utilities[player]
+                    })
+                    .sum(),
+            };
+        }
+        sum / games as f64
+    }
+
+    /// A random game from the beginning of a step in which several players choose, of whom this one takes `own`.
+    fn game_of_choices(
+        &mut self,
+        at: Decision<'_, G>,
+        before: &G::State,
+        own: &G::Action,
+        rng: &mut Stream,
+    ) -> f64 {
+        let mut state = before.clone();
+        while let Turn::Player(player) = at.game.turn(&state) {
+            if player == at.player {
+                at.game.apply(&mut state, own);
+                break;
+            }
+            self.take_any(at.game, &mut state, rng);
+        }
+        self.play_on(at.game, &mut state, rng, LONGEST);
+        self.utilities[at.player]
+    }
+
+    /// Takes a random action.
+    #[inline]
+    fn take_any(&mut self, game: &G, state: &mut G::State, rng: &mut Stream) {
+        game.actions(state, &mut self.legal);
+        if !self.legal.is_empty() {
+            let action = &self.legal[rng.random_range(0..self.legal.len())];
+            game.apply(state, action);
+            if let Some(trace) = &mut self.trace {
+                trace.push(action.clone());
+            }
+        }
+    }
+
+    /// Plays at random to the end, and keeps the utilities. They are 0 if the game takes more than so many actions.
+    fn play_on(&mut self, game: &G, state: &mut G::State, rng: &mut Stream, most: usize) {
+        for _ in 0..most {
+            match game.turn(state) {
+                Turn::Over => return game.utilities(state, &mut self.utilities),
+                Turn::Chance => self.throw(game, state, rng),
+                Turn::Player(_) => self.take_any(game, state, rng),
+            }
+        }
+        self.utilities.clear();
+        self.utilities.resize(game.players(), 0.0);
+    }
+
+    /// Lets chance move. What it brings once, it need not bring again.
+    #[inline]
+    fn throw(&mut self, game: &G, state: &mut G::State, rng: &mut Stream) {
+        let outcome = game.sample(state, rng);
+        game.apply(state, &outcome);
+        self.trace = None;
+    }
+
+    /// Random games along a tree.
+    fn tree(&mut self, game: &G, before: &G::State, budget: Budget, rng: &mut Stream) {
+        self.nodes.clear();
+        self.known.clear();
+        self.actions.clear();
+        self.tallies.clear();
+        self.games = 0;
+        let (most, deadline) = match budget {
+            Budget::Nodes(games) => (games, self.until),
+            Budget::Time(time) => {
+                let own = Instant::now().checked_add(time);
+                (u64::MAX, own.into_iter().chain(self.until).min())
+            }
+            Budget::Plies(_) => (1, self.until),
+        };
+        let mut state = before.clone();
+        while self.games < most && deadline.is_none_or(|deadline| Instant::now() < deadline) {
+            state.clone_from(before);
+            self.trace = (game.players() == 1).then(Vec::new);
+            self.play(game, &mut state, rng);
+            self.games += 1;
+            if let Some(trace) = self.trace.take() {
+                self.keep_way(game, before, &trace);
+            }
+        }
+    }
+
+    /// One game, down the tree and beyond.
+    fn play(&mut self, game: &G, state: &mut G::State, rng: &mut Stream) {
+        self.path.clear();
+        let mut steps = 0;
+        while steps < LONGEST {
+            steps += 1;
+            match game.turn(state) {
+                Turn::Over => break,
+                Turn::Chance => self.throw(game, state, rng),
+                Turn::Player(player) => {
+                    let info = game.info(state, player);
+                    let Some(&node) = self.known.get(&info) else {
+                        self.add(game, state, player, info);
+                        break;
+                    };
+                    let edge = self.pick(node, rng);
+                    let action = &self.actions[edge];
+                    game.apply(state, action);
+                    self.path.push((node, edge as u32));
+                    if let Some(trace) = &mut self.trace {
+                        trace.push(action.clone());
+                    }
+                }
+            }
+        }
+        self.play_on(game, state, rng, LONGEST);
+        let scale = game.scale();
+        for &(node, edge) in &self.path {
+            let node = &mut self.nodes[node as usize];
+            node.visits += 1;
+            let tally = &mut self.tallies[edge as usize];
+            tally.visits += 1;
+            tally.sum += self.utilities[node.player] / scale;
+        }
+    }
+
+    /// Keeps the way of a game that brought more than any before.
+    fn keep_way(&mut self, game: &G, before: &G::State, trace: &[G::Action]) {
+        let utility = self.utilities[0];
+        if self.way.as_ref().is_some_and(|way| way.utility >= utility) {
+            return;
+        }
+        let mut state = before.clone();
+        let steps = trace.iter().map(|action| {
+            let step = (state.clone(), action.clone());
+            game.apply(&mut state, action);
+            step
+        });
+        self.way = Some(Way { utility, steps: steps.collect() });
+    }
+
+    /// Adds a decision to the tree, unless it is full.
+    fn add(&mut self, game: &G, state: &G::State, player: usize, info: G::Info) {
+        if self.actions.len() >= MOST {
+            return;
+        }
+        game.actions(state, &mut self.legal);
+        // A rule that leaves a player without an action ends the game.
+        if self.legal.is_empty() {
+            return;
+        }
+        let first = self.actions.len();
+        self.actions.append(&mut self.legal);
+        let end = self.actions.len();
+        self.tallies.resize(end, Tally::default());
+        self.known.insert(info, self.nodes.len() as u32);
+        self.nodes.push(Node { player, first, end, visits: 0 });
+    }
+
+    /// The action of a decision to try next.
+    #[inline]
+    fn pick(&self, node: u32, rng: &mut Stream) -> usize {
+        let node = &self.nodes[node as usize];
+        let tallies = &self.tallies[node.first..node.end];
+        let new = tallies.iter().filter(|tally| tally.visits == 0).count();
+        if new > 0 {
+            let nth = rng.random_range(0..new);
+            let place = tallies.iter().enumerate().filter(|(_, tally)| tally.visits == 0).nth(nth);
+            return node.first + place.map_or(0, |(place, _)| place);
+        }
+        let log = f64::from(node.visits.max(1)).ln();
+        let bound = |tally: &Tally| tally.mean() + EXPLORATION * (log / f64::from(tally.visits)).sqrt();
+        let mut best = (f64::NEG_INFINITY, 0);
+        for (place, tally) in tallies.iter().enumerate() {
+            let bound = bound(tally);
+            if bound > best.0 {
+                best = (bound, place);
+            }
+        }
+        node.first + best.1
+    }
+
+    /// The most visited action of a decision in the tree.
+    fn favourite(&self, info: &G::Info) -> Option<usize> {
+        let node = &self.nodes[*self.known.get(info)? as usize];
+        let of = |&edge: &usize| (self.tallies[edge].visits, self.tallies[edge].mean());
+        (node.first..node.end)
+            .filter(|&edge| self.tallies[edge].visits > 0)
+            .max_by(|a, b| of(a).partial_cmp(&of(b)).unwrap_or(std::cmp::Ordering::Equal))
+    }
+
+    /// What the tree says of a decision.
+    fn tell(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>) {
+        let own = at.game.info(at.state, at.player);
+        let node = self.known.get(&own).map(|&node| self.nodes[node as usize].clone());
+        let edges = node.map_or(0..0, |node| node.first..node.end);
+        let Some(best) = self.favourite(&own) else {
+            // There was no time for a single game.
+            values.resize(actions.len(), 0.0);
+            return;
+        };
+        let highest = self.tallies[best].mean() as f32;
+        for action in actions {
+            let edge = edges.clone().find(|&edge| self.actions[edge] == *action);
+            let tally = edge.map(|edge| self.tallies[edge]).filter(|tally| tally.visits > 0);
+            // The mean of few games may be higher by luck.
+            values.push(match tally.map(|tally| tally.mean() as f32) {
+                Some(mean) if edge == Some(best) || mean < highest => mean,
+                Some(_) => highest.next_down(),
+                None => (-1.0_f32).min(highest.next_down()),
+            });
+        }
+        if let Some(way) = &self.way
+            && let Some((_, next)) = way.steps.iter().find(|(state, _)| state == at.state)
+            && let utility = (way.utility / at.game.scale()) as f32
+            && let Some(place) = actions.iter().position(|action| action == next)
+            && utility >= highest
+        {
+            // What a player has found alone can be done again.
+            values[place] = utility.max(highest.next_up());
+        }
+        let mut state = at.state.clone();
+        while self.line.len() < limits::PLIES as usize
+            && let Turn::Player(player) = at.game.turn(&state)
+            && let Some(edge) = self.favourite(&at.game.info(&state, player))
+        {
+            let action = self.actions[edge].clone();
+            at.game.apply(&mut state, &action);
+            self.line.push(action);
+        }
+    }
+}
+
+/// The stream of a decision that is asked for its values: the same for the same decision.
+fn own_stream<G: Game>(at: Decision<'_, G>) -> Stream {
+    stream(0, "playouts", FxBuildHasher.hash_one(at.game.info(at.state, at.player)))
+}
+
+impl<G: Kit> Evaluator<G> for PlayoutAgent<G> {
+    fn values(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>) {
+        self.way = None;
+        self.learn(at, actions, values, &mut own_stream(at));
+    }
+
+    fn line(&self) -> &[G::Action] {
+        &self.line
+    }
+
+    fn copied(&mut self, _: &G) -> Option<Box<dyn Evaluator<G>>> {
+        Some(Box::new(Self::new(self.playouts)))
+    }
+}
+
+impl<G: Kit> Agent<G> for PlayoutAgent<G> {
+    fn name(&self) -> &str {
+        match self.playouts {
+            Playouts::Even(_) => PLAYOUTS,
+            Playouts::Tree(_) => UCT,
+        }
+    }
+
+    fn policy(&mut self, at: Decision<'_, G>, actions: &[G::Action], probabilities: &mut Vec<f64>) {
+        Greedy::new(self).policy(at, actions, probabilities);
+    }
+
+    /// Draws new random games for each decision, unlike [`policy`](Self::policy).
+    fn act(
+        &mut self,
+        at: Decision<'_, G>,
+        actions: &[G::Action],
+        _: &mut Vec<f64>,
+        rng: &mut Stream,
+    ) -> usize {
+        let mut values = std::mem::take(&mut self.values);
+        if self.way.as_ref().is_some_and(|way| way.steps.iter().all(|(state, _)| state != at.state)) {
+            self.way = None;
+        }
+        match actions.len() {
+            1 => values.splice(.., [0.0]).for_each(drop),
+            _ => self.learn(at, actions, &mut values, &mut stream(rng.next_u64(), "playouts", 0)),
+        }
+        let best = values.iter().fold(f32::NEG_INFINITY, |best, &value| best.max(value));
+        let ties: SmallVec<[usize; 8]> =
+            values.iter().enumerate().filter(|(_, value)| **value == best).map(|(place, _)| place).collect();
+        self.values = values;
+        ties[rng.random_range(0..ties.len())]
+    }
+
+    fn explain(&mut self, at: Decision<'_, G>) -> String {
+        Greedy::new(self).explain(at)
+    }
+}
