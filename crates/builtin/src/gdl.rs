@@ -3,7 +3,7 @@
 use crate::Family;
 use adept_game::Found;
 
-pub use adept_declared::Described;
+pub use adept_declared::{Described, Steps};
 
 impl Family for Described {
     const USUAL: &str = adept_declared::USUAL_GDL;

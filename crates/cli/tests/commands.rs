@@ -5,6 +5,8 @@ mod common;
 mod failures;
 #[path = "commands/labels.rs"]
 mod labels;
+#[path = "commands/managers.rs"]
+mod managers;
 #[path = "commands/outcomes.rs"]
 mod outcomes;
 #[path = "commands/positions.rs"]

@@ -25,6 +25,6 @@ mod text;
 pub use batch::{Batch, Playouts};
 pub use error::{Place, RuleError};
 pub use game::{Declared, State};
-pub use gdl::{Described, USUAL_GDL};
+pub use gdl::{Described, Steps, USUAL_GDL};
 pub use kit::{SHIPPED, SHIPPED_GDL, USUAL};
 pub use monitor::Monitor;

@@ -2,6 +2,7 @@
 
 mod acpc;
 mod bot;
+mod ggp;
 mod gnubg;
 #[cfg(feature = "http")]
 mod http;
@@ -58,6 +59,11 @@ enum Protocol {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
+    /// Play any game at a manager of general game playing, which tells the rules in GDL.
+    #[command(
+        after_help = "Examples:\n  adept serve ggp\n  adept serve ggp --learn\n  adept serve ggp uct:10000 --listen 127.0.0.1:9148\n  adept serve ggp search:clock:my-run"
+    )]
+    Ggp(GgpArgs),
     /// Play in a browser, and answer questions of other programs: a page, and a JSON API under /api/v1.
     #[cfg(feature = "http")]
     #[command(
@@ -126,6 +132,31 @@ struct GnubgArgs {
     log: Option<PathBuf>,
 }
 
+#[derive(Debug, Args)]
+struct GgpArgs {
+    /// Name of an agent (see adept list agents), or search:clock:CHECKPOINT to look ahead as long as there is time. Default: a run in
+    /// checkpoints/runs that learned the same rules; without one, tree search over random games as long as there is time.
+    agent: Option<String>,
+    /// Where managers send their messages. Port 0 takes any that is free.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9147")]
+    listen: String,
+    /// Train a network during the start clock, and keep it in checkpoints/runs for the next match with the same rules.
+    #[arg(long, conflicts_with = "agent")]
+    learn: bool,
+    /// Milliseconds of each clock that are left for the way there and back.
+    #[arg(long, value_name = "MS", default_value_t = 400, value_parser = clap::value_parser!(u64).range(1..=60_000))]
+    margin: u64,
+    /// End after so many matches. Default: at Ctrl-C.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    matches: Option<u64>,
+    /// Seed of the agent's random draws.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Write every message from and to managers to this file.
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+}
+
 impl Tool for Serve {
     fn command(&self) -> clap::Command {
         ServeArgs::augment_args(clap::Command::new("serve"))
@@ -141,6 +172,7 @@ impl Tool for Serve {
         match ServeArgs::from_arg_matches(matches)?.protocol {
             Protocol::Acpc(args) => acpc(&args, as_json),
             Protocol::Gnubg(args) => gnubg(&args, as_json),
+            Protocol::Ggp(args) => ggp(&args, as_json),
             Protocol::Ubgi { .. } if as_json => {
                 Err(GameError::new("`serve ubgi` speaks its protocol on standard output: leave --json out")
                     .into())
@@ -211,24 +243,50 @@ fn acpc(args: &AcpcArgs, as_json: bool) -> Result<()> {
 
 fn gnubg(args: &GnubgArgs, as_json: bool) -> Result<()> {
     let bot = backgammon_bot(&args.agent, args.seed)?;
-    if let Some(path) = &args.log {
+    let (door, log) = open(&args.listen, args.log.as_deref(), "127.0.0.1:4400", as_json)?;
+    let cancel = on_interrupt("\nstopping (again to stop at once)");
+    let mut server = gnubg::Server { bot, log, cancel: &cancel, count: gnubg::Count::default() };
+    server.serve(&door, args.sessions)?;
+    if as_json { output::json(&server.count) } else { Ok(()) }
+}
+
+fn ggp(args: &GgpArgs, as_json: bool) -> Result<()> {
+    let terms = ggp::Terms {
+        agent: args.agent.clone(),
+        learn: args.learn,
+        margin: Duration::from_millis(args.margin),
+        seed: args.seed,
+    };
+    if let Some(name) = &args.agent {
+        let name = name.strip_prefix("search:clock:").unwrap_or(name);
+        AgentSpec::parse(name).map_err(GameError::new)?;
+    }
+    let (door, log) = open(&args.listen, args.log.as_deref(), "127.0.0.1:9147", as_json)?;
+    let cancel = on_interrupt("\nstopping (again to stop at once)");
+    let count = ggp::Server::new(terms, log).serve(&door, args.matches, &cancel)?;
+    if as_json { output::json(&count) } else { Ok(()) }
+}
+
+/// Opens the door of a server and its log, and says where it listens.
+fn open(
+    listen: &str,
+    log: Option<&Path>,
+    example: &str,
+    as_json: bool,
+) -> Result<(TcpListener, Option<File>)> {
+    if let Some(path) = log {
         Files::default().try_file(path)?;
     }
-    let door = TcpListener::bind(&args.listen).with_context(|| {
-        format!("{}: write an address of this machine, such as 127.0.0.1:4400", args.listen)
-    })?;
-    let log = args.log.as_ref().map(|path| File::create(path).with_context(|| path.display().to_string()));
-    let cancel = on_interrupt("\nstopping (again to stop at once)");
-    let mut server =
-        gnubg::Server { bot, log: log.transpose()?, cancel: &cancel, count: gnubg::Count::default() };
+    let door = TcpListener::bind(listen)
+        .with_context(|| format!("{listen}: write an address of this machine, such as {example}"))?;
+    let log = log.map(|path| File::create(path).with_context(|| path.display().to_string())).transpose()?;
     let ready = format!("listening on {}", door.local_addr()?);
     if as_json {
         say(ready)
     } else {
         output::text(&format!("{ready}\n"))?
     }
-    server.serve(&door, args.sessions)?;
-    if as_json { output::json(&server.count) } else { Ok(()) }
+    Ok((door, log))
 }
 
 /// What plays backgammon as this agent. The cube is turned by the values of its checkpoint.

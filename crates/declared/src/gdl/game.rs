@@ -307,6 +307,32 @@ impl Described {
         Ok(game)
     }
 
+    /// The state in which a circuit is, where a role has a choice.
+    pub(super) fn state_at(&self, session: &Session, role: usize, last: Option<usize>) -> State {
+        let last = last.filter(|_| self.players() > 1).map_or(NONE, |role| role as u8);
+        State {
+            facts: session.facts.clone(),
+            chosen: SmallVec::new(),
+            mover: role as u8,
+            last,
+            is_over: false,
+        }
+    }
+
+    /// The state before any role has chosen in its step.
+    pub(super) fn without_choices(&self, state: &State) -> State {
+        let mut before = state.clone();
+        before.chosen.clear();
+        if self.hides() && !state.is_over {
+            self.with(|rules, session| {
+                session.go(rules, &state.facts);
+                let first = (0..rules.roles.len()).find(|&role| session.choices(rules, role) > 1);
+                before.mover = first.map_or(state.mover, |role| role as u8);
+            });
+        }
+        before
+    }
+
     /// Who moves, in a few words.
     pub(super) fn turns(&self) -> &'static str {
         match (self.players(), self.tried.hides, self.tried.alternates) {

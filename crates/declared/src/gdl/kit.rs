@@ -1,6 +1,8 @@
 //! What commands need of a described game besides its rules.
 
 use super::game::{Described, State};
+use super::kif::expressions;
+use super::steps::written;
 use crate::kit::{has_few_states, is_gdl, shipped};
 use adept_game::{
     Afterstate, Audit, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, OutcomeClass, RowMut,
@@ -10,7 +12,7 @@ use adept_ground::limits;
 use rand::RngExt;
 use std::path::Path;
 use std::sync::Arc;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 /// The game that stands for all of them in lists.
 pub const USUAL_GDL: &str = "declared:tic-tac-toe.kif";
@@ -54,6 +56,16 @@ impl Kit for Described {
 
     fn trace(&self, seed: u64) -> Option<Vec<TraceStep>> {
         Some(self.traced(seed))
+    }
+
+    fn before_choices(&self, state: &State) -> Option<State> {
+        Some(self.without_choices(state))
+    }
+
+    /// The rules without comments, spaces and capitals.
+    fn fingerprint(&self) -> Option<String> {
+        let rules: Vec<String> = expressions(&self.source).ok()?.iter().map(written).collect();
+        Some(format!("{:032x}", xxh3_128(rules.join("\n").as_bytes())))
     }
 
     fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {

@@ -17,6 +17,7 @@ mod net;
 mod plain;
 mod program;
 mod reach;
+mod steps;
 mod tables;
 mod terms;
 #[cfg(test)]
@@ -25,3 +26,4 @@ mod text;
 
 pub use game::Described;
 pub use kit::USUAL_GDL;
+pub use steps::Steps;
