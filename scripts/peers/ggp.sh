@@ -6,7 +6,7 @@ usage() {
     cat <<'END_USAGE'
 usage: GGP_BASE=FOLDER scripts/peers/ggp.sh [options] [RULES.kif…]
 
-  --agent NAME         what adept plays with                        (uct:1000ms)
+  --agent NAME         what adept plays with                        (its own choice, by the clock)
   --player NAME        as --opponent, instead of adept
   --opponent NAME      RandomGamer, SampleMonteCarloGamer or another of ggp-base's samples, or HOST:PORT;
                        once for each other role, or one kind for all (SampleMonteCarloGamer)
@@ -28,7 +28,7 @@ Exit status 1 if the player was late, illegal or failed; 2 if a match could not 
 END_USAGE
 }
 
-agent=uct:1000ms player='' opponents=() matches=10 start=10 play=2 port=9147 words=plain transcript=- rules=()
+agent='' player='' opponents=() matches=10 start=10 play=2 port=9147 words=plain transcript=- rules=()
 while (($#)); do
     case $1 in
         -h | --help) usage; exit ;;
@@ -73,7 +73,7 @@ javac --release 8 -nowarn -encoding UTF-8 -d "$work/classes" -cp "$guava" -sourc
 
 # The one place that knows how adept is started.
 serve() {
-    exec "$adept" serve ggp "$agent" --listen "127.0.0.1:$port"
+    exec "$adept" serve ggp ${agent:+"$agent"} --listen "127.0.0.1:$port"
 }
 
 if [[ -z $player ]]; then

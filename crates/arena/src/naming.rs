@@ -335,7 +335,7 @@ pub fn map_path(text: &str, change: &mut dyn FnMut(&str, bool) -> Option<String>
 }
 
 /// What the innermost name of an agent stands for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Meaning {
     /// Any legal action, uniformly.
     Random,

@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 use std::hash::BuildHasher;
 use std::time::{Duration, Instant};
 
-/// C, for utilities in [−1, 1].
+/// C, for utilities in [−1, 1], if nothing is said.
 const EXPLORATION: f64 = 1.0;
 /// Actions after which a random game counts as a draw: some games need never end.
 const LONGEST: usize = 20_000;
@@ -33,12 +33,17 @@ pub(crate) const PLAYOUTS: &str = "playouts";
 pub(crate) const UCT: &str = "uct";
 
 /// How an agent learns by random games what its actions are worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Playouts {
     /// `playouts:N`: N games in all, as many after each action.
     Even(u64),
-    /// `uct:N` or `uct:TIMEms`: more games after better actions.
-    Tree(Budget),
+    /// `uct:N` or `uct:TIMEms`, also `uct:N,c=1.4`: more games after better actions.
+    Tree {
+        /// When a decision ends: a number of games or a time.
+        budget: Budget,
+        /// C of the bound, above 0.
+        c: f64,
+    },
 }
 
 impl Playouts {
@@ -48,26 +53,39 @@ impl Playouts {
     /// The form that a wrong number must have.
     pub fn parse(text: &str) -> Option<Result<Self, String>> {
         let (head, number) = text.split_once(':')?;
-        let count = || number.parse().ok().filter(|n| (1..=limits::PLAYOUTS).contains(n));
         let most = limits::PLAYOUTS;
         match head {
             PLAYOUTS => {
                 let fault = format!("`{text}`: write playouts:N with N random games a decision, 1 to {most}");
-                Some(count().map(Self::Even).ok_or(fault))
+                let count = number.parse().ok().filter(|n| (1..=most).contains(n));
+                Some(count.map(Self::Even).ok_or(fault))
             }
             UCT => {
+                let (number, c) =
+                    number.split_once(",c=").map_or((number, None), |(number, c)| (number, Some(c)));
+                let c =
+                    c.map_or(Some(EXPLORATION), |c| c.parse().ok().filter(|c| (0.001..=100.0).contains(c)));
+                let count = number.parse().ok().filter(|n| (1..=most).contains(n)).map(Budget::Nodes);
                 let time = |unit: &str, factor: u64| {
                     let ms = number.strip_suffix(unit)?.parse::<u64>().ok()?.checked_mul(factor)?;
                     (1..=limits::SEARCH_MS).contains(&ms).then(|| Budget::Time(Duration::from_millis(ms)))
                 };
-                let budget = count().map(Budget::Nodes).or_else(|| time("ms", 1)).or_else(|| time("s", 1000));
-                let fault = format!(
-                    "`{text}`: write uct:N with N random games a decision, 1 to {most}, or a time, such as uct:500ms"
-                );
-                Some(budget.map(Self::Tree).ok_or(fault))
+                let budget = count.or_else(|| time("ms", 1)).or_else(|| time("s", 1000));
+                let found = budget.zip(c).map(|(budget, c)| Self::Tree { budget, c });
+                Some(found.ok_or_else(|| {
+                    format!(
+                        "`{text}`: write uct:N with N random games a decision, 1 to {most}, or a time, such as uct:500ms, or with \
+                         how much it tries what looks bad, such as uct:1000,c=0.7"
+                    )
+                }))
             }
             _ => None,
         }
+    }
+
+    /// Tree search that ends by the clock alone.
+    pub fn until_stopped() -> Self {
+        Self::Tree { budget: Budget::Time(Duration::from_millis(limits::SEARCH_MS)), c: EXPLORATION }
     }
 
     /// Opens the agent.
@@ -175,8 +193,8 @@ impl<G: Kit> PlayoutAgent<G> {
                 let means = actions.iter().map(|action| self.mean_after(at, &before, action, each, rng));
                 values.extend(means.map(|mean| (mean / scale) as f32));
             }
-            Playouts::Tree(budget) => {
-                self.tree(at.game, &before, budget, rng);
+            Playouts::Tree { budget, c } => {
+                self.tree(at.game, &before, (budget, c), rng);
                 self.tell(at, actions, values);
             }
         }
@@ -274,7 +292,7 @@ impl<G: Kit> PlayoutAgent<G> {
     }
 
     /// Random games along a tree.
-    fn tree(&mut self, game: &G, before: &G::State, budget: Budget, rng: &mut Stream) {
+    fn tree(&mut self, game: &G, before: &G::State, (budget, c): (Budget, f64), rng: &mut Stream) {
         self.nodes.clear();
         self.known.clear();
         self.actions.clear();
@@ -292,7 +310,7 @@ impl<G: Kit> PlayoutAgent<G> {
         while self.games < most && deadline.is_none_or(|deadline| Instant::now() < deadline) {
             state.clone_from(before);
             self.trace = (game.players() == 1).then(Vec::new);
-            self.play(game, &mut state, rng);
+            self.play(game, &mut state, c, rng);
             self.games += 1;
             if let Some(trace) = self.trace.take() {
                 self.keep_way(game, before, &trace);
@@ -301,7 +319,7 @@ impl<G: Kit> PlayoutAgent<G> {
     }
 
     /// One game, down the tree and beyond.
-    fn play(&mut self, game: &G, state: &mut G::State, rng: &mut Stream) {
+    fn play(&mut self, game: &G, state: &mut G::State, c: f64, rng: &mut Stream) {
         self.path.clear();
         let mut steps = 0;
         while steps < LONGEST {
@@ -315,7 +333,7 @@ impl<G: Kit> PlayoutAgent<G> {
                         self.add(game, state, player, info);
                         break;
                     };
-                    let edge = self.pick(node, rng);
+                    let edge = self.pick(node, c, rng);
                     let action = &self.actions[edge];
                     game.apply(state, action);
                     self.path.push((node, edge as u32));
@@ -371,7 +389,7 @@ impl<G: Kit> PlayoutAgent<G> {
 
     /// The action of a decision to try next.
     #[inline]
-    fn pick(&self, node: u32, rng: &mut Stream) -> usize {
+    fn pick(&self, node: u32, c: f64, rng: &mut Stream) -> usize {
         let node = &self.nodes[node as usize];
         let tallies = &self.tallies[node.first..node.end];
         let new = tallies.iter().filter(|tally| tally.visits == 0).count();
@@ -381,7 +399,7 @@ impl<G: Kit> PlayoutAgent<G> {
             return node.first + place.map_or(0, |(place, _)| place);
         }
         let log = f64::from(node.visits.max(1)).ln();
-        let bound = |tally: &Tally| tally.mean() + EXPLORATION * (log / f64::from(tally.visits)).sqrt();
+        let bound = |tally: &Tally| tally.mean() + c * (log / f64::from(tally.visits)).sqrt();
         let mut best = (f64::NEG_INFINITY, 0);
         for (place, tally) in tallies.iter().enumerate() {
             let bound = bound(tally);
@@ -467,7 +485,7 @@ impl<G: Kit> Agent<G> for PlayoutAgent<G> {
     fn name(&self) -> &str {
         match self.playouts {
             Playouts::Even(_) => PLAYOUTS,
-            Playouts::Tree(_) => UCT,
+            Playouts::Tree { .. } => UCT,
         }
     }
 

@@ -3,7 +3,6 @@
 use super::learn;
 use super::message::shown;
 use adept_arena::naming::{self, AnySearch};
-use adept_arena::search::Budget;
 use adept_arena::{Agent, Decision, Evaluator, PlayoutAgent, Playouts};
 use adept_builtin::gdl::{Described, Steps};
 use adept_console::output::say;
@@ -39,8 +38,7 @@ pub(super) enum Chooser {
 impl Chooser {
     /// Tree search by the clock.
     pub(super) fn clock(game: &Described) -> Result<Self, String> {
-        let playouts = Playouts::Tree(Budget::Time(Duration::from_millis(limits::SEARCH_MS)));
-        playouts.open(game).map(Self::Clock).map_err(|e| e.to_string())
+        Playouts::until_stopped().open(game).map(Self::Clock).map_err(|e| e.to_string())
     }
 
     /// The agent of this name. A search by a network, `search:clock:NAME`, thinks as long as there is time.
