@@ -319,6 +319,9 @@ pub fn search_by<G: Kit, E: Evaluator<G>>(
 pub fn map_path(text: &str, change: &mut dyn FnMut(&str, bool) -> Option<String>) -> String {
     let Ok(spec) = AgentSpec::parse(text) else { return text.into() };
     let name = spec.name();
+    if Playouts::parse(name).is_some() {
+        return text.into();
+    }
     let (path, is_file) = match file_of(name).filter(|_| !spec.needs_values()) {
         Some((_, file)) => (file, true),
         None => (name, false),
@@ -783,6 +786,8 @@ mod tests {
                 "search:2,keep=3:screen:12:up/s:known:none:up/a/b",
             ),
             ("epsilon:2:a", "epsilon:2:a"),
+            ("uct:100ms", "uct:100ms"),
+            ("epsilon:0.1:playouts:9", "epsilon:0.1:playouts:9"),
         ] {
             assert_eq!(moved(text), wanted);
             assert_eq!(map_path(text, &mut |_, _| None), text);

@@ -70,6 +70,9 @@ type Question = Box<dyn FnOnce(&dyn Catalogue) + Send>;
 #[derive(Clone)]
 pub(crate) struct Finder(Sender<Question>);
 
+/// The agent that plays every game in which nothing is hidden.
+const TREE: &str = "uct:1000";
+
 impl Finder {
     pub(crate) fn new() -> (Self, Receiver<Question>) {
         let (sender, receiver) = mpsc::channel();
@@ -228,6 +231,9 @@ impl Shelf {
         let is_named = all.iter().any(|entry| entry.id == "minimax");
         if info.is_small && !info.hides && info.zero_sum && is_solved && !is_named {
             all.push(Entry { values: true, exact: true, ..built_in("minimax", "perfect play") });
+        }
+        if info.is_open {
+            all.push(Entry { values: true, ..built_in(TREE, "tree search over 1,000 random games") });
         }
         all.push(built_in("random", "any legal move"));
         all

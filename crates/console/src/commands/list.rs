@@ -88,7 +88,12 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Resu
                     .map(|agent| json!({ "name": agent.name, "game": g.name, "about": agent.about }))
             });
             let solved = games.iter().any(|g| g.is_small && !g.hides);
-            let fits = |name: &str| solved || !matches!(name, "minimax" | "optimal:AGENT");
+            let open = games.iter().any(|g| g.is_open);
+            let fits = |name: &str| match name {
+                "minimax" | "optimal:AGENT" => solved,
+                "playouts:N" | "uct:N" => open,
+                _ => true,
+            };
             let of_all = AGENTS.iter().filter(|(name, _)| fits(name)).map(|(name, about)| entry(name, about));
             ("agents", scripts.chain(of_all).collect())
         }
