@@ -1,73 +1,14 @@
-//! Random games in lanes: 512 games of one game at a time, one bit each.
+//! Random games of one declared game in lanes, 512 at a time.
 //!
-//! A fact, a gate and a move are 512 bits, one a lane, so that an operation on words is one on all games. Facts are as the player to
-//! move sees them and are flipped after each move, so that one circuit serves both players, and a lane that is over can begin again
-//! at any time. A move is drawn in bits too: the legal moves of all lanes are counted, a random number is multiplied by the
-//! counts, and a pass over the moves counts it down.
+//! Facts are as the player to move sees them and are flipped after each move, so that one circuit serves both players, and a lane
+//! that is over can begin again at any time.
 
-use crate::circuit::{Cone, Literal};
+use crate::circuit::Cone;
 use crate::declaration::Ending;
-use crate::game::Declared;
+use crate::game::{Declared, LONGEST, State};
 use crate::ground::{Conditional, Effects};
+use crate::lanes::{Lanes, Numbers, Random, Wide, Work, value, widest};
 use adept_game::{Game, Stream};
-use rand::Rng;
-
-/// Words of a lane vector.
-const WORDS: usize = 8;
-/// Random bits beyond those of the counts: moves are drawn with equal probability up to 2⁻¹⁶ of it.
-const EXTRA: usize = 16;
-/// Most bits of a count of moves.
-const DIGITS: usize = 17;
-
-/// A bit for each of 512 games.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(align(64))]
-pub(crate) struct Lanes(pub(crate) [u64; WORDS]);
-
-impl Lanes {
-    pub(crate) const NONE: Self = Self([0; WORDS]);
-    const ALL: Self = Self([!0; WORDS]);
-
-    #[inline(always)]
-    fn zip(self, other: Self, f: impl Fn(u64, u64) -> u64) -> Self {
-        let mut result = self;
-        for (word, other) in result.0.iter_mut().zip(other.0) {
-            *word = f(*word, other);
-        }
-        result
-    }
-
-    #[inline(always)]
-    fn and(self, other: Self) -> Self {
-        self.zip(other, |a, b| a & b)
-    }
-
-    #[inline(always)]
-    fn or(self, other: Self) -> Self {
-        self.zip(other, |a, b| a | b)
-    }
-
-    #[inline(always)]
-    fn xor(self, other: Self) -> Self {
-        self.zip(other, |a, b| a ^ b)
-    }
-
-    /// What is here and not there.
-    #[inline(always)]
-    fn without(self, other: Self) -> Self {
-        self.zip(other, |a, b| a & !b)
-    }
-
-    #[inline(always)]
-    fn count(self) -> u64 {
-        self.0.iter().map(|word| u64::from(word.count_ones())).sum()
-    }
-
-    #[inline(always)]
-    fn any(self) -> bool {
-        self.0.iter().fold(0, |a, b| a | b) != 0
-    }
-}
 
 /// Results of random games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,28 +28,10 @@ impl Playouts {
     pub fn games(&self) -> u64 {
         self.won + self.drawn + self.lost
     }
-}
 
-/// A generator of random words for all lanes: xoshiro256++ in every word.
-#[derive(Debug)]
-struct Random([Lanes; 4]);
-
-impl Random {
-    #[inline(always)]
-    fn draw(&mut self) -> Lanes {
-        let [a, b, c, d] = &mut self.0;
-        let mut drawn = Lanes::NONE;
-        for w in 0..WORDS {
-            drawn.0[w] = a.0[w].wrapping_add(d.0[w]).rotate_left(23).wrapping_add(a.0[w]);
-            let shifted = b.0[w] << 17;
-            c.0[w] ^= a.0[w];
-            d.0[w] ^= b.0[w];
-            b.0[w] ^= c.0[w];
-            a.0[w] ^= d.0[w];
-            c.0[w] ^= shifted;
-            d.0[w] = d.0[w].rotate_left(45);
-        }
-        drawn
+    /// The sum of the utilities of the first player.
+    pub(crate) fn sum(&self) -> f64 {
+        self.won as f64 - self.lost as f64
     }
 }
 
@@ -116,7 +39,10 @@ impl Random {
 #[derive(Debug)]
 struct Plan {
     facts: usize,
+    /// How games begin: what holds for the player to move, whether this is the second one, and how many moves were made.
     start: Vec<bool>,
+    is_second: bool,
+    made: u32,
     /// Facts that are exchanged when the other player looks.
     swaps: Vec<(u32, u32)>,
     alone: bool,
@@ -132,31 +58,46 @@ struct Plan {
     limit: Option<u32>,
 }
 
+/// Games without an end for so long that they are left.
+#[derive(Debug)]
+pub(crate) struct Endless;
+
 /// 512 random games side by side.
 #[derive(Debug)]
 pub struct Batch {
     plan: Plan,
-    random: Random,
+    random: Random<Wide>,
     /// Values of the nodes: false, the facts, the gates of the cone that was computed last.
-    values: Vec<Lanes>,
+    values: Vec<Wide>,
     /// Which moves are legal, and whether they are at the start.
-    legal: Vec<Lanes>,
+    legal: Vec<Wide>,
     first_legal: Vec<bool>,
-    chosen: Vec<Lanes>,
-    changes: Vec<(u32, bool, Lanes)>,
+    chosen: Vec<Wide>,
+    changes: Vec<(u32, bool, Wide)>,
     /// Lanes in which the second player is to move.
-    second: Lanes,
+    second: Wide,
     /// Moves of each game, where they are limited.
     made: Vec<u32>,
+    /// Lanes whose games count, and how many such games are to begin yet.
+    live: Wide,
+    left: u64,
+    /// Steps since a game has ended.
+    quiet: usize,
     results: Playouts,
 }
 
 impl Batch {
     /// Games from the start, drawn by this generator.
     pub fn new(game: &Declared, rng: &mut Stream) -> Self {
+        let mut batch = Self::blank(game);
+        batch.begin(game, &game.start(), u64::MAX, rng);
+        batch
+    }
+
+    /// A batch that has not begun.
+    pub(crate) fn blank(game: &Declared) -> Self {
         let rules = &game.rules;
         let view = &rules.views[0];
-        let start = game.start();
         let alone = game.players() == 1;
         let list = |of: fn(&Effects) -> &Vec<u32>| {
             let (mut facts, mut ends) = (Vec::new(), Vec::new());
@@ -171,7 +112,9 @@ impl Batch {
         });
         let plan = Plan {
             facts: rules.facts.len(),
-            start: (0..rules.facts.len()).map(|fact| start.holds(fact)).collect(),
+            start: Vec::new(),
+            is_second: false,
+            made: 0,
             swaps: if alone {
                 Vec::new()
             } else {
@@ -189,25 +132,64 @@ impl Batch {
         };
         let gates = plan.conditional.iter().map(|(_, (cone, _))| cone.len());
         let gates = gates.chain([plan.over.len(), plan.legal.len()]).max().unwrap_or(0);
-        let mut values = vec![Lanes::NONE; 1 + plan.facts + gates];
-        for (value, &holds) in values[1..].iter_mut().zip(&plan.start) {
-            *value = if holds { Lanes::ALL } else { Lanes::NONE };
-        }
-        compute(&plan.legal, &mut values);
-        let legal: Vec<Lanes> = plan.legal.outputs().iter().map(|&output| value(&values, output)).collect();
-        let random = Random([0; 4].map(|_| Lanes([0; WORDS].map(|_| rng.next_u64()))));
         Self {
-            random,
-            first_legal: legal.iter().map(|legal| legal.any()).collect(),
-            legal,
-            values,
-            chosen: vec![Lanes::NONE; rules.moves.len()],
+            random: Random::default(),
+            first_legal: Vec::new(),
+            legal: vec![Wide::NONE; rules.moves.len()],
+            values: vec![Wide::NONE; 1 + plan.facts + gates],
+            chosen: vec![Wide::NONE; rules.moves.len()],
             changes: Vec::new(),
-            second: Lanes::NONE,
-            made: vec![0; if plan.limit.is_some() { 64 * WORDS } else { 0 }],
+            second: Wide::NONE,
+            made: vec![0; if plan.limit.is_some() { Wide::COUNT } else { 0 }],
+            live: Wide::NONE,
+            left: 0,
+            quiet: 0,
             results: Playouts::default(),
             plan,
         }
+    }
+
+    /// Begins `games` games from a state that is not over, in as many lanes as there are.
+    fn begin(&mut self, game: &Declared, state: &State, games: u64, rng: &mut Stream) {
+        let plan = &mut self.plan;
+        let seen = game.seen_by(state, state.mover.into());
+        plan.start = (0..plan.facts).map(|fact| seen[fact / 64] >> (fact % 64) & 1 == 1).collect();
+        (plan.is_second, plan.made) = (state.mover == 1, state.moves);
+        for (value, &holds) in self.values[1..].iter_mut().zip(&plan.start) {
+            *value = if holds { Wide::ALL } else { Wide::NONE };
+        }
+        compute(&plan.legal, &mut self.values);
+        for (legal, &output) in self.legal.iter_mut().zip(plan.legal.outputs()) {
+            *legal = value(&self.values, output);
+        }
+        self.first_legal = self.legal.iter().map(|legal| legal.any()).collect();
+        self.random = Random::new(rng);
+        self.second = if plan.is_second { Wide::ALL } else { Wide::NONE };
+        self.made.fill(plan.made);
+        self.live = Wide::ALL.first(games);
+        (self.left, self.quiet) = (games - self.live.count(), 0);
+        self.results = Playouts::default();
+    }
+
+    /// The results of so many games from a state that is not over.
+    ///
+    /// # Errors
+    /// If none of those that are played ends in 20,000 moves.
+    pub(crate) fn games(
+        &mut self,
+        game: &Declared,
+        state: &State,
+        games: u64,
+        rng: &mut Stream,
+    ) -> Result<Playouts, Endless> {
+        self.begin(game, state, games, rng);
+        while self.live.any() {
+            self.step();
+            if self.quiet > LONGEST {
+                return Err(Endless);
+            }
+        }
+        Ok(self.results)
     }
 
     /// Makes this many moves in every lane. Games that end begin again. Returns the results of all games so far.
@@ -220,94 +202,29 @@ impl Batch {
 
     /// One move in every lane.
     fn step(&mut self) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            if std::arch::is_x86_feature_detected!("avx512f") {
-                // SAFETY: the processor has the feature.
-                return unsafe { self.step_avx512() };
-            }
-            if std::arch::is_x86_feature_detected!("avx2") {
-                // SAFETY: the processor has the feature.
-                return unsafe { self.step_avx2() };
-            }
-        }
-        self.step_here();
-    }
-
-    /// # Safety
-    /// The processor must have AVX-512.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f")]
-    unsafe fn step_avx512(&mut self) {
-        self.step_here();
-    }
-
-    /// # Safety
-    /// The processor must have AVX2.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    unsafe fn step_avx2(&mut self) {
-        self.step_here();
+        widest(self);
     }
 
     #[inline(always)]
     fn step_here(&mut self) {
         self.choose();
         self.apply();
-        self.results.moves += 64 * WORDS as u64;
+        self.results.moves += Wide::COUNT as u64;
+        self.quiet += 1;
         self.end();
     }
 
     /// Draws one of the legal moves in every lane. There is one in each.
     #[inline(always)]
     fn choose(&mut self) {
-        let (mut count, mut digits) = ([Lanes::NONE; DIGITS], 0);
-        for &legal in &self.legal {
-            let mut carry = legal;
-            for digit in &mut count[..digits] {
-                (*digit, carry) = (digit.xor(carry), digit.and(carry));
-            }
-            // As many digits as the largest count has.
-            if carry.any() && digits < DIGITS {
-                count[digits] = carry;
-                digits += 1;
-            }
-        }
-        // ⌊u · count / 2^(digits + EXTRA)⌋ for random u of so many bits, from the lowest bit up: the sum keeps its upper half.
-        let mut left = [Lanes::NONE; DIGITS];
-        for _ in 0..digits + EXTRA {
-            let bit = self.random.draw();
-            let mut carry = Lanes::NONE;
-            for d in 0..digits {
-                let add = count[d].and(bit);
-                let both = left[d].xor(add);
-                let sum = both.xor(carry);
-                carry = left[d].and(add).or(both.and(carry));
-                // Shifted down by one digit.
-                if d > 0 {
-                    left[d - 1] = sum;
-                }
-            }
-            if digits > 0 {
-                left[digits - 1] = carry;
-            }
-        }
+        let mut count = Numbers::new();
+        self.legal.iter().for_each(|&legal| count.add(legal));
         // The move before which so many others are legal.
-        let mut open = Lanes::ALL;
+        let mut left = count.draw(&mut self.random);
+        let mut open = Wide::ALL;
         for (chosen, &legal) in self.chosen.iter_mut().zip(&self.legal) {
-            let legal = legal.and(open);
-            let mut more = Lanes::NONE;
-            for digit in &left[..digits] {
-                more = more.or(*digit);
-            }
-            *chosen = legal.without(more);
+            *chosen = left.take(legal.and(open));
             open = open.without(*chosen);
-            let mut borrow = legal.and(more);
-            for digit in &mut left[..digits] {
-                let before = *digit;
-                *digit = before.xor(borrow);
-                borrow = borrow.without(before);
-            }
         }
     }
 
@@ -322,12 +239,12 @@ impl Batch {
                 self.changes.push((fact, adds, value(&self.values, output).and(self.chosen[*number])));
             }
         }
-        change(&plan.clear, &self.chosen, &mut self.values, Lanes::without);
+        change(&plan.clear, &self.chosen, &mut self.values, Wide::without);
         for &(fact, _, lanes) in self.changes.iter().filter(|(_, adds, _)| !adds) {
             let value = &mut self.values[1 + fact as usize];
             *value = value.without(lanes);
         }
-        change(&plan.set, &self.chosen, &mut self.values, Lanes::or);
+        change(&plan.set, &self.chosen, &mut self.values, Wide::or);
         for &(fact, _, lanes) in self.changes.iter().filter(|(_, adds, _)| *adds) {
             let value = &mut self.values[1 + fact as usize];
             *value = value.or(lanes);
@@ -339,16 +256,16 @@ impl Batch {
     fn end(&mut self) {
         let plan = &self.plan;
         // Of the player who moved: won, lost, drawn.
-        let mut results = [Lanes::NONE; 3];
+        let mut results = [Wide::NONE; 3];
         compute(&plan.over, &mut self.values);
-        let mut over = Lanes::NONE;
+        let mut over = Wide::NONE;
         for (&output, &ending) in plan.over.outputs().iter().zip(&plan.results) {
             let here = value(&self.values, output).without(over);
             results[ending as usize] = results[ending as usize].or(here);
             over = over.or(here);
         }
         if let Some(limit) = plan.limit {
-            let mut reached = Lanes::NONE;
+            let mut reached = Wide::NONE;
             for (lane, made) in self.made.iter_mut().enumerate() {
                 *made += 1;
                 reached.0[lane / 64] |= u64::from(*made >= limit) << (lane % 64);
@@ -361,15 +278,15 @@ impl Batch {
             for &(a, b) in &plan.swaps {
                 self.values.swap(1 + a as usize, 1 + b as usize);
             }
-            self.second = self.second.xor(Lanes::ALL);
+            self.second = self.second.xor(Wide::ALL);
         }
         compute(&plan.legal, &mut self.values);
-        let mut going = Lanes::NONE;
+        let mut going = Wide::NONE;
         for (legal, &output) in self.legal.iter_mut().zip(plan.legal.outputs()) {
             *legal = value(&self.values, output);
             going = going.or(*legal);
         }
-        let stuck = Lanes::ALL.without(going).without(over);
+        let stuck = Wide::ALL.without(going).without(over);
         if stuck.any() {
             // The player who is stuck is the next one; alone it is the same.
             let ending = match (plan.stuck, plan.alone) {
@@ -384,22 +301,30 @@ impl Batch {
             return;
         }
         // Lanes in which the second player is to move now are those in which the first one moved.
-        let first = if plan.alone { Lanes::ALL } else { self.second };
-        let [won, lost, drawn] = results;
+        let first = if plan.alone { Wide::ALL } else { self.second };
+        let [won, lost, drawn] = results.map(|lanes| lanes.and(self.live));
         self.results.won += won.and(first).count() + lost.without(first).count();
         self.results.lost += lost.and(first).count() + won.without(first).count();
         self.results.drawn += drawn.count();
+        // Lanes whose games no longer count go on, which does no harm.
+        let ended = over.and(self.live);
+        if ended.any() {
+            let again = ended.first(self.left);
+            self.left -= again.count();
+            self.live = self.live.without(ended).or(again);
+            self.quiet = 0;
+        }
         for (value, &holds) in self.values[1..].iter_mut().zip(&plan.start) {
             *value = if holds { value.or(over) } else { value.without(over) };
         }
         for (legal, &holds) in self.legal.iter_mut().zip(&self.first_legal) {
             *legal = if holds { legal.or(over) } else { legal.without(over) };
         }
-        self.second = self.second.without(over);
+        self.second = if plan.is_second { self.second.or(over) } else { self.second.without(over) };
         if plan.limit.is_some() {
             for (lane, made) in self.made.iter_mut().enumerate() {
                 if over.0[lane / 64] >> (lane % 64) & 1 == 1 {
-                    *made = 0;
+                    *made = plan.made;
                 }
             }
         }
@@ -408,7 +333,7 @@ impl Batch {
     /// The move that was drawn last in a lane.
     #[cfg(test)]
     pub(crate) fn chosen_in(&self, lane: usize) -> Vec<usize> {
-        let holds = |lanes: &Lanes| lanes.0[lane / 64] >> (lane % 64) & 1 == 1;
+        let holds = |lanes: &Wide| lanes.0[lane / 64] >> (lane % 64) & 1 == 1;
         self.chosen.iter().enumerate().filter(|(_, lanes)| holds(lanes)).map(|(number, _)| number).collect()
     }
 
@@ -419,28 +344,28 @@ impl Batch {
     }
 }
 
+impl Work for &mut Batch {
+    type Output = ();
+
+    #[inline(always)]
+    fn work(self) {
+        self.step_here();
+    }
+}
+
 /// Computes the gates of a cone in all lanes.
 #[inline(always)]
-fn compute(cone: &Cone, values: &mut [Lanes]) {
-    let mut begin = 0;
-    let first = 1 + cone.facts();
-    for (gate, &end) in cone.ends().iter().enumerate() {
-        let mut all = Lanes::ALL;
-        for &input in &cone.inputs()[begin as usize..end as usize] {
-            all = all.and(value(values, input));
-        }
-        values[first + gate] = all;
-        begin = end;
-    }
+fn compute(cone: &Cone, values: &mut [Wide]) {
+    crate::lanes::compute(cone.inputs(), 0, cone.ends(), 1 + cone.facts(), values);
 }
 
 /// Changes the facts of each move in the lanes in which it is chosen.
 #[inline(always)]
 fn change(
     (facts, ends): &(Vec<u32>, Vec<u32>),
-    chosen: &[Lanes],
-    values: &mut [Lanes],
-    change: impl Fn(Lanes, Lanes) -> Lanes,
+    chosen: &[Wide],
+    values: &mut [Wide],
+    change: impl Fn(Wide, Wide) -> Wide,
 ) {
     let mut begin = 0;
     for (&chosen, &end) in chosen.iter().zip(ends) {
@@ -450,10 +375,4 @@ fn change(
         }
         begin = end;
     }
-}
-
-#[inline(always)]
-fn value(values: &[Lanes], literal: Literal) -> Lanes {
-    let negated = 0_u64.wrapping_sub(u64::from(literal % 2));
-    values[literal as usize / 2].zip(Lanes::NONE, |a, _| a ^ negated)
 }

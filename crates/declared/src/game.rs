@@ -1,7 +1,9 @@
 //! A declared game as a [`Game`].
 
+use crate::batch::Batch;
 use crate::declaration::Ending;
 use crate::ground::Rules;
+use crate::lanes::Pool;
 use crate::monitor::Net;
 use crate::structure::Structure;
 use crate::text;
@@ -28,6 +30,8 @@ pub(crate) struct Facts {
     pub(crate) net: OnceLock<Arc<Net>>,
     /// What the encoder `rules` reads.
     pub(crate) structure: OnceLock<Result<Arc<Structure>, String>>,
+    /// Batches that wait for random games to play.
+    pub(crate) batches: Pool<Batch>,
 }
 
 /// A position: which facts hold, who is to move, and how many moves were made if the game limits them.
@@ -54,7 +58,7 @@ const TRIALS: u64 = 8;
 /// Gates that may be read before a game is used: a fraction of a second.
 pub(crate) const WORK: usize = 100_000_000;
 /// Moves in which a random game must end if the rules give no limit.
-const LONGEST: usize = 20_000;
+pub(crate) const LONGEST: usize = 20_000;
 
 impl Declared {
     /// Compiles the rules in `source`. `name` is what `game.rules` of a config says.

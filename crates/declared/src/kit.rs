@@ -1,10 +1,12 @@
 //! What commands need of a declared game besides its rules.
 
+use crate::batch::Batch;
 use crate::game::{Declared, State, WORK};
+use crate::lanes::{BYTES, Wide};
 use crate::structure::{Module, Reads, Structure};
 use adept_game::{
     Afterstate, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, OutcomeClass, RowMut, Script,
-    Turn, stream,
+    Stream, Turn, stream,
 };
 use adept_ground::limits;
 use rand::RngExt;
@@ -186,6 +188,16 @@ impl Kit for Declared {
 
     fn is_small(&self) -> bool {
         *self.facts.small.get_or_init(|| has_few_states(self, self.cost()))
+    }
+
+    /// None if the values of a batch would take more than 32 MiB, or if games do not end in 20,000 moves.
+    fn random_games(&self, state: &State, games: usize, rng: &mut Stream) -> Option<Vec<f64>> {
+        if self.cost() > BYTES / size_of::<Wide>() {
+            return None;
+        }
+        let play = |batch: &mut Batch| batch.games(self, state, games as u64, rng);
+        let sum = self.facts.batches.with(|| Batch::blank(self), play).ok()?.sum();
+        Some(if self.players() == 1 { vec![sum] } else { vec![sum, -sum] })
     }
 }
 

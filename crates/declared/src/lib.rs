@@ -11,6 +11,7 @@ mod game;
 mod gdl;
 mod ground;
 mod kit;
+mod lanes;
 mod lex;
 mod monitor;
 mod parse;

@@ -4,6 +4,7 @@
 //! the other, hidden from each other. A step in which nobody has a choice belongs to the one role whose only move is sometimes one of
 //! several; if there is no such role, or more than one, the step is joined to the one before.
 
+use super::batch::Batch;
 use super::compiled::{Compiled, Facts};
 use super::net::Runner;
 use adept_game::{Game, GameError, Stream, Turn, Unit, stream};
@@ -23,6 +24,8 @@ pub struct Described {
     pub(super) tried: Arc<Tried>,
     start: State,
     pub(super) small: Arc<OnceLock<bool>>,
+    /// What plays random games side by side, once it is asked for, if the circuit is not too large.
+    pub(super) batch: Arc<OnceLock<Option<Batch>>>,
     /// Facts by their texts.
     names: Arc<OnceLock<FxHashMap<String, u32>>>,
 }
@@ -69,9 +72,9 @@ const TRIALS: u64 = 8;
 /// Nodes of the circuit that random games may visit: about a second.
 const WORK: u64 = 60_000_000;
 /// Steps in which a random game must end.
-const LONGEST: usize = 20_000;
+pub(super) const LONGEST: usize = 20_000;
 /// Most steps in a row in which nobody has a choice.
-const FORCED: usize = 5_000;
+pub(super) const FORCED: usize = 5_000;
 
 /// A circuit in the state of some position.
 pub(crate) struct Session {
@@ -298,6 +301,7 @@ impl Described {
             tried: Arc::default(),
             start,
             small: Arc::default(),
+            batch: Arc::default(),
             names: Arc::default(),
         };
         for note in &game.rules.notes {

@@ -1,12 +1,13 @@
 //! What commands need of a described game besides its rules.
 
+use super::batch::Batch;
 use super::game::{Described, State};
 use super::kif::expressions;
 use super::steps::written;
 use crate::kit::{has_few_states, is_gdl, shipped};
 use adept_game::{
     Afterstate, Audit, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, OutcomeClass, RowMut,
-    Script, TraceStep, Turn, stream,
+    Script, Stream, TraceStep, Turn, stream,
 };
 use adept_ground::limits;
 use rand::RngExt;
@@ -116,6 +117,18 @@ impl Kit for Described {
                 )
                 .replace("or modules, blind, lookup (a table):", "or another:"),
         )
+    }
+
+    /// None if the circuit is too large, with 4 million inputs of gates or nodes, or if games do not end in 20,000 steps.
+    fn random_games(&self, state: &State, games: usize, rng: &mut Stream) -> Option<Vec<f64>> {
+        let batch = self.batch.get_or_init(|| Batch::of(&self.rules)).as_ref()?;
+        let goals = batch.play(state, games as u64, rng)?;
+        // The sums of what `utility` says of each game.
+        let goals: Vec<f64> = goals.into_iter().map(|sum| sum as f64).collect();
+        Some(match goals[..] {
+            [first, second] => vec![(first - second) / 100.0, (second - first) / 100.0],
+            _ => goals.iter().map(|sum| sum / 50.0 - games as f64).collect(),
+        })
     }
 
     fn is_small(&self) -> bool {

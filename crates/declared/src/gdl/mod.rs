@@ -5,6 +5,7 @@
 //! knows what moves do where that is always the same. [`Described`] is the game.
 
 mod audit;
+mod batch;
 mod compiled;
 mod components;
 mod effects;

@@ -41,6 +41,28 @@ pub(crate) struct Net {
     values: Vec<bool>,
 }
 
+/// A circuit by what each gate reads.
+#[derive(Debug)]
+pub(crate) struct Circuit {
+    /// The node of the first gate. Gates come after their inputs, but for open gates.
+    pub(crate) first: usize,
+    /// End of the inputs of each gate. Open gates have none.
+    pub(crate) ends: Vec<u32>,
+    pub(crate) inputs: Vec<Literal>,
+    /// What each bit of the outputs shows.
+    pub(crate) outputs: Vec<Literal>,
+    /// The node of each open gate, its meaning and its circle. Circles that read others come after them.
+    pub(crate) opens: Vec<(u32, Literal, u32)>,
+}
+
+impl Circuit {
+    /// Inputs of a gate.
+    pub(crate) fn inputs_of(&self, gate: usize) -> &[Literal] {
+        let begin = if gate == 0 { 0 } else { self.ends[gate - 1] };
+        &self.inputs[begin as usize..self.ends[gate] as usize]
+    }
+}
+
 /// An open gate that follows from its own negation.
 #[derive(Debug)]
 pub(crate) struct Contradiction(pub(crate) Literal);
@@ -274,6 +296,55 @@ impl Net {
     /// Keeps so many words of the outputs, and returns those behind them while no input holds.
     pub(crate) fn first_outputs(&mut self, words: usize) -> Vec<u64> {
         self.outputs.split_off(words)
+    }
+
+    /// The circuit as its gates read each other.
+    pub(crate) fn circuit(&self) -> Circuit {
+        let nodes = self.ends.len();
+        let effects = |node: usize| {
+            let begin = if node == 0 { 0 } else { self.ends[node - 1][1] };
+            self.effects[begin as usize..self.ends[node][1] as usize]
+                .iter()
+                .map(|&effect| (effect >> KIND, effect & ((1 << KIND) - 1)))
+        };
+        let mut ends = vec![0_u32; self.len()];
+        self.readers.iter().for_each(|&reader| ends[reader as usize / 2] += 1);
+        let mut end = 0;
+        ends.iter_mut().for_each(|count| {
+            end += *count;
+            *count = end - *count;
+        });
+        // Beginnings become ends as inputs are entered.
+        let mut inputs = vec![FALSE; self.readers.len()];
+        let mut outputs = vec![FALSE; self.outputs.len() * 64];
+        let mut opens: Vec<(u32, Literal, u32)> =
+            self.opens.iter().map(|&(node, circle)| (node, FALSE, circle)).collect();
+        for node in 0..nodes {
+            let begin = if node == 0 { 0 } else { self.ends[node - 1][0] };
+            for &reader in &self.readers[begin as usize..self.ends[node][0] as usize] {
+                let place = &mut ends[reader as usize / 2];
+                inputs[*place as usize] = node as Literal * 2 + (reader & 1);
+                *place += 1;
+            }
+            for (kind, what) in effects(node) {
+                let literal = node as Literal * 2 + (what & 1);
+                match kind {
+                    SHOWN => {
+                        if let Some(output) = outputs.get_mut(what as usize / 2) {
+                            *output = literal;
+                        }
+                    }
+                    MEANT => opens[what as usize / 2].1 = literal,
+                    _ => {}
+                }
+            }
+        }
+        Circuit { first: self.inputs + 1, ends, inputs, outputs, opens }
+    }
+
+    /// Number of nodes.
+    pub(crate) fn nodes(&self) -> usize {
+        self.ends.len()
     }
 
     /// Number of gates.

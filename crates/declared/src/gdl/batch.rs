@@ -1,0 +1,443 @@
+//! Random games of a described game in lanes, 512 at a time, or 64 where the circuit is large or few games are wanted.
+//!
+//! In each step the circuit tells what is legal and which games are over, every role draws one of its legal moves, and the circuit
+//! tells what holds next. Circles are raised until no lane changes.
+
+use super::compiled::Compiled;
+use super::game::{FORCED, LONGEST, State};
+use super::net::Circuit;
+use crate::circuit::Literal;
+use crate::lanes::{BYTES, Lanes, Numbers, Pool, Random, Wide, Work, compute, value, widest};
+use adept_game::Stream;
+use rustc_hash::FxHashMap;
+
+/// Most inputs of all gates.
+const INPUTS: usize = 4 << 20;
+
+/// What is computed in a step: what tells the end and the legal moves; the goals, once a game is over; what holds next.
+const POSITION: usize = 0;
+const GOALS: usize = 1;
+const NEXT: usize = 2;
+const PHASES: usize = 3;
+
+/// A circuit for lanes, with what plays in it.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    plan: Plan,
+    wide: Pool<Run<Wide>>,
+    narrow: Pool<Run<u64>>,
+}
+
+/// What every step reads. Nodes are false, the facts, the moves, the gates in the order in which they are computed, open gates.
+#[derive(Debug)]
+struct Plan {
+    nodes: usize,
+    first: usize,
+    facts: usize,
+    /// First move of each role, and behind the last.
+    roles: Vec<(u32, u32)>,
+    /// End of the inputs of each gate.
+    ends: Vec<u32>,
+    inputs: Vec<Literal>,
+    phases: [Vec<Part>; PHASES],
+    end: Literal,
+    legal: Vec<Literal>,
+    /// Role, value, and when it is the goal; the highest of a role first.
+    goals: Vec<(u8, u8, Literal)>,
+    next: Vec<Literal>,
+}
+
+/// Gates that are computed one after the other.
+#[derive(Debug)]
+struct Part {
+    begin: u32,
+    end: u32,
+    /// If the gates are a circle: after the gates before the first number, an open gate takes the value of its meaning.
+    opens: Vec<(u32, u32, Literal)>,
+}
+
+impl Plan {
+    /// None if the values of all nodes in 64 lanes take more than 32 MiB, or gates have more than 4 million inputs.
+    fn of(rules: &Compiled) -> Option<Self> {
+        if rules.net.size() > INPUTS || rules.net.nodes() > BYTES / size_of::<u64>() {
+            return None;
+        }
+        let circuit = rules.net.circuit();
+        let output = |bit: u32| circuit.outputs[bit as usize];
+        let next: Vec<Literal> = (0..rules.facts.len() as u32).map(output).collect();
+        let legal =
+            rules.ranges.iter().zip(&rules.legal).flat_map(|(&(begin, end), &word)| {
+                (begin..end).map(move |number| word * 64 + number - begin)
+            });
+        let legal: Vec<Literal> = legal.map(output).collect();
+        let end = output(rules.end * 64);
+        let goals = (rules.end * 64 + 1..).zip(&rules.goals);
+        let goals: Vec<(u8, u8, Literal)> =
+            goals.map(|(bit, &(role, value))| (role, value, output(bit))).collect();
+        let meanings: FxHashMap<u32, Literal> =
+            circuit.opens.iter().map(|&(node, meaning, _)| (node, meaning)).collect();
+        let of_position = needed(&circuit, &meanings, legal.iter().copied().chain([end]));
+        let of_goals = needed(&circuit, &meanings, goals.iter().map(|&(.., literal)| literal));
+        let of_next = needed(&circuit, &meanings, next.iter().copied());
+        // What goals and the next step have in common is computed once, in all positions.
+        let phase = |gate: usize| match (of_position[gate], of_goals[gate], of_next[gate]) {
+            (true, ..) | (_, true, true) => Some(POSITION),
+            (_, true, _) => Some(GOALS),
+            (.., true) => Some(NEXT),
+            _ => None,
+        };
+        let phases: Vec<Option<usize>> = (0..circuit.ends.len()).map(phase).collect();
+        let order = Order::of(&circuit, &phases);
+        let rename = |literal: Literal| order.rename(literal);
+        let (mut ends, mut inputs) = (Vec::with_capacity(order.gates.len()), Vec::new());
+        for &gate in &order.gates {
+            inputs.extend(circuit.inputs_of(gate as usize).iter().map(|&input| rename(input)));
+            ends.push(inputs.len() as u32);
+        }
+        Some(Self {
+            nodes: circuit.first + ends.len() + circuit.opens.len(),
+            first: circuit.first,
+            facts: rules.facts.len(),
+            roles: rules.ranges.clone(),
+            phases: order.parts(&circuit),
+            ends,
+            inputs,
+            end: rename(end),
+            legal: legal.into_iter().map(rename).collect(),
+            goals: goals.into_iter().map(|(role, value, literal)| (role, value, rename(literal))).collect(),
+            next: next.into_iter().map(rename).collect(),
+        })
+    }
+
+    #[inline(always)]
+    fn gates<L: Lanes>(&self, begin: u32, end: u32, values: &mut [L]) {
+        let (begin, end) = (begin as usize, end as usize);
+        let first = if begin == 0 { 0 } else { self.ends[begin - 1] };
+        compute(&self.inputs, first, &self.ends[begin..end], self.first + begin, values);
+    }
+
+    /// The values of all nodes of a phase.
+    #[inline(always)]
+    fn compute<L: Lanes>(&self, phase: usize, values: &mut [L]) {
+        for part in &self.phases[phase] {
+            if part.opens.is_empty() {
+                self.gates(part.begin, part.end, values);
+                continue;
+            }
+            part.opens.iter().for_each(|&(_, open, _)| values[open as usize] = L::NONE);
+            loop {
+                let (mut begin, mut changed) = (part.begin, L::NONE);
+                for &(end, open, meaning) in &part.opens {
+                    self.gates(begin, end, values);
+                    begin = end;
+                    let raised = value(values, meaning);
+                    changed = changed.or(raised.xor(values[open as usize]));
+                    values[open as usize] = raised;
+                }
+                self.gates(begin, part.end, values);
+                if !changed.any() {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Gates that outputs need.
+fn needed(
+    circuit: &Circuit,
+    meanings: &FxHashMap<u32, Literal>,
+    outputs: impl IntoIterator<Item = Literal>,
+) -> Vec<bool> {
+    let mut needed = vec![false; circuit.ends.len()];
+    let mut open: Vec<u32> = outputs.into_iter().map(|output| output / 2).collect();
+    while let Some(node) = open.pop() {
+        let Some(gate) = (node as usize).checked_sub(circuit.first) else { continue };
+        if !std::mem::replace(&mut needed[gate], true) {
+            open.extend(meanings.get(&node).map(|&meaning| meaning / 2));
+            open.extend(circuit.inputs_of(gate).iter().map(|&input| input / 2));
+        }
+    }
+    needed
+}
+
+/// Gates in the order in which they are computed.
+struct Order {
+    first: usize,
+    gates: Vec<u32>,
+    /// New numbers of nodes.
+    renamed: Vec<u32>,
+    /// For each phase: first gate, end, and the numbers of the open gates that belong to it.
+    parts: [Vec<(usize, usize, Vec<usize>)>; PHASES],
+}
+
+impl Order {
+    /// An order by phases.
+    fn of(circuit: &Circuit, phases: &[Option<usize>]) -> Self {
+        let first = circuit.first;
+        // The gates of a circle stand together behind its open gates, up to its last meaning.
+        let mut circles: Vec<(usize, usize)> = Vec::new();
+        let mut opened: FxHashMap<usize, usize> = FxHashMap::default();
+        for (number, &(node, meaning, circle)) in circuit.opens.iter().enumerate() {
+            let (node, meaning) = (node as usize, meaning as usize / 2);
+            opened.insert(node, number);
+            match circles.get_mut(circle as usize) {
+                Some((begin, last)) => (*begin, *last) = (node.min(*begin), meaning.max(node).max(*last)),
+                None => circles.push((node, meaning.max(node))),
+            }
+        }
+        let mut order = Self {
+            first,
+            gates: Vec::new(),
+            renamed: (0..(first + circuit.ends.len()) as u32).collect(),
+            parts: Default::default(),
+        };
+        for (phase, parts) in order.parts.iter_mut().enumerate() {
+            let mut last = None;
+            for gate in (0..phases.len()).filter(|&gate| phases[gate] == Some(phase)) {
+                let node = first + gate;
+                let place = circles.partition_point(|&(begin, _)| begin <= node);
+                let circle = place.checked_sub(1).filter(|&circle| node <= circles[circle].1);
+                if parts.is_empty() || last != circle {
+                    parts.push((order.gates.len(), order.gates.len(), Vec::new()));
+                    last = circle;
+                }
+                let Some((_, end, opens)) = parts.last_mut() else { continue };
+                match opened.get(&node) {
+                    Some(&number) => opens.push(number),
+                    None => {
+                        order.renamed[node] = (first + order.gates.len()) as u32;
+                        order.gates.push(gate as u32);
+                        *end = order.gates.len();
+                    }
+                }
+            }
+        }
+        for (number, &(node, ..)) in circuit.opens.iter().enumerate() {
+            order.renamed[node as usize] = (first + order.gates.len() + number) as u32;
+        }
+        order
+    }
+
+    fn rename(&self, literal: Literal) -> Literal {
+        self.renamed[literal as usize / 2] * 2 + literal % 2
+    }
+
+    /// The parts of all phases.
+    fn parts(&self, circuit: &Circuit) -> [Vec<Part>; PHASES] {
+        let part = |&(begin, end, ref opens): &(usize, usize, Vec<usize>)| {
+            let opens = opens.iter().map(|&number| {
+                let (node, meaning, _) = circuit.opens[number];
+                let meaning = self.rename(meaning);
+                let known = (meaning as usize / 2 + 1).saturating_sub(self.first).clamp(begin, end);
+                (known as u32, self.renamed[node as usize], meaning)
+            });
+            let mut opens: Vec<(u32, u32, Literal)> = opens.collect();
+            opens.sort_unstable();
+            Part { begin: begin as u32, end: end as u32, opens }
+        };
+        std::array::from_fn(|phase| self.parts[phase].iter().map(part).collect())
+    }
+}
+
+/// Games without an end for so long that they are left.
+#[derive(Debug)]
+struct Endless;
+
+/// Games side by side.
+#[derive(Debug)]
+struct Run<L> {
+    values: Vec<L>,
+    /// Legal moves of games that go on, and how many each role has.
+    legal: Vec<L>,
+    counts: Vec<Numbers<L>>,
+    next: Vec<L>,
+    random: Random<L>,
+    /// The sum of the goals of each role.
+    sums: Vec<u64>,
+}
+
+/// Some games from a state.
+struct Play<'a, L> {
+    plan: &'a Plan,
+    run: &'a mut Run<L>,
+    state: &'a State,
+    games: u64,
+}
+
+impl<L: Lanes> Run<L> {
+    fn new(plan: &Plan) -> Self {
+        Self {
+            values: vec![L::NONE; plan.nodes],
+            legal: vec![L::NONE; plan.legal.len()],
+            counts: vec![Numbers::new(); plan.roles.len()],
+            next: vec![L::NONE; plan.facts],
+            random: Random::default(),
+            sums: vec![0; plan.roles.len()],
+        }
+    }
+
+    /// Finds the legal moves of the games in some lanes. Returns those of them that are over.
+    #[inline(always)]
+    fn arrive(&mut self, plan: &Plan, live: L) -> L {
+        plan.compute(POSITION, &mut self.values);
+        let mut over = value(&self.values, plan.end);
+        for (count, &(begin, end)) in self.counts.iter_mut().zip(&plan.roles) {
+            *count = Numbers::new();
+            for number in begin as usize..end as usize {
+                let legal = value(&self.values, plan.legal[number]).and(live);
+                self.legal[number] = legal;
+                if legal.any() {
+                    count.add(legal);
+                }
+            }
+            // A role without a legal move ends the game.
+            over = over.or(L::ALL.without(count.any()));
+        }
+        over.and(live)
+    }
+
+    /// Adds the goals of games that are over.
+    #[inline(always)]
+    fn add_goals(&mut self, plan: &Plan, over: L) {
+        plan.compute(GOALS, &mut self.values);
+        let (mut open, mut of) = (over, None);
+        for &(role, worth, literal) in &plan.goals {
+            if of != Some(role) {
+                (open, of) = (over, Some(role));
+            }
+            let reached = value(&self.values, literal).and(open);
+            open = open.without(reached);
+            self.sums[usize::from(role)] += u64::from(worth) * reached.count();
+        }
+    }
+
+    /// Draws a move of every role in lanes whose games go on. Those in `first` keep what was chosen before. Returns the lanes in
+    /// which somebody had a choice.
+    #[inline(always)]
+    fn choose(&mut self, plan: &Plan, going: L, first: L, chosen: &[u32]) -> L {
+        let moves = 1 + plan.facts;
+        let mut chooses = L::NONE;
+        for (count, &(begin, end)) in self.counts.iter().zip(&plan.roles) {
+            chooses = chooses.or(count.several());
+            let mut left = count.draw(&mut self.random);
+            let mut open = going;
+            for number in begin as usize..end as usize {
+                let legal = self.legal[number].and(open);
+                let drawn = if legal.any() { left.take(legal) } else { L::NONE };
+                open = open.without(drawn);
+                self.values[moves + number] = drawn;
+            }
+        }
+        if first.any() {
+            for &number in chosen {
+                let of = |&&(begin, end): &&(u32, u32)| (begin..end).contains(&number);
+                let Some(&(begin, end)) = plan.roles.iter().find(of) else { continue };
+                for other in begin..end {
+                    let drawn = &mut self.values[moves + other as usize];
+                    *drawn = if other == number { drawn.or(first) } else { drawn.without(first) };
+                }
+            }
+        }
+        chooses
+    }
+
+    /// Makes the moves. Games in `again` begin with these facts instead.
+    #[inline(always)]
+    fn step(&mut self, plan: &Plan, again: L, facts: &[u64]) {
+        plan.compute(NEXT, &mut self.values);
+        for (next, &literal) in self.next.iter_mut().zip(&plan.next) {
+            *next = value(&self.values, literal);
+        }
+        self.values[1..1 + plan.facts].copy_from_slice(&self.next);
+        if again.any() {
+            for (fact, value) in self.values[1..1 + plan.facts].iter_mut().enumerate() {
+                let holds = facts[fact / 64] >> (fact % 64) & 1 == 1;
+                *value = if holds { value.or(again) } else { value.without(again) };
+            }
+        }
+    }
+}
+
+impl<L: Lanes> Work for Play<'_, L> {
+    type Output = Result<(), Endless>;
+
+    #[inline(always)]
+    fn work(self) -> Result<(), Endless> {
+        let Self { plan, run, state, games } = self;
+        let mut live = L::ALL.first(games);
+        let mut left = games - live.count();
+        // Lanes in which a game begins.
+        let mut first = live;
+        for (fact, value) in run.values[1..1 + plan.facts].iter_mut().enumerate() {
+            *value = if state.facts[fact / 64] >> (fact % 64) & 1 == 1 { L::ALL } else { L::NONE };
+        }
+        // Lanes in which nobody had a choice since these have been looked at, and steps since then and since a game has ended.
+        let (mut forced, mut seen, mut quiet) = (L::ALL, 0, 0);
+        loop {
+            let over = run.arrive(plan, live);
+            let mut again = L::NONE;
+            if over.any() {
+                run.add_goals(plan, over);
+                again = over.first(left);
+                left -= again.count();
+                live = live.without(over).or(again);
+                quiet = 0;
+                if !live.any() {
+                    return Ok(());
+                }
+            }
+            let going = live.without(again);
+            let chooses = run.choose(plan, going, first.and(going), &state.chosen);
+            forced = forced.and(going).without(chooses);
+            (seen, quiet) = (seen + 1, quiet + 1);
+            if seen == FORCED / 2 {
+                // A game of so many forced steps ends here and there by other rules.
+                if forced.any() {
+                    return Err(Endless);
+                }
+                (forced, seen) = (L::ALL, 0);
+            }
+            if quiet > LONGEST {
+                return Err(Endless);
+            }
+            run.step(plan, again, &state.facts);
+            first = again;
+        }
+    }
+}
+
+impl Batch {
+    /// None if the circuit is too large.
+    pub(crate) fn of(rules: &Compiled) -> Option<Self> {
+        let plan = Plan::of(rules)?;
+        Some(Self { plan, wide: Pool::default(), narrow: Pool::default() })
+    }
+
+    /// The sum of the goals of each role over so many games from a state that is not over. None if one of them may never end.
+    pub(crate) fn play(&self, state: &State, games: u64, rng: &mut Stream) -> Option<Vec<u64>> {
+        let is_wide = games > u64::COUNT as u64 && self.plan.nodes <= BYTES / size_of::<Wide>();
+        match is_wide {
+            true => self.play_in(&self.wide, state, games, rng),
+            false => self.play_in(&self.narrow, state, games, rng),
+        }
+    }
+
+    fn play_in<L: Lanes>(
+        &self,
+        pool: &Pool<Run<L>>,
+        state: &State,
+        games: u64,
+        rng: &mut Stream,
+    ) -> Option<Vec<u64>> {
+        pool.with(
+            || Run::new(&self.plan),
+            |run| {
+                run.random = Random::new(rng);
+                run.sums.fill(0);
+                widest(Play { plan: &self.plan, run, state, games }).ok()?;
+                Some(run.sums.clone())
+            },
+        )
+    }
+}

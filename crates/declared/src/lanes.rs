@@ -1,0 +1,330 @@
+//! Many games side by side, one bit each: lane vectors, gates over them, and moves that are drawn in bits.
+//!
+//! A fact, a gate and a move are a bit a lane, so that an operation on words is one on all games. The legal moves of all lanes are
+//! counted, a random number is multiplied by the counts, and a pass over the moves counts it down.
+
+use crate::circuit::Literal;
+use adept_game::Stream;
+use rand::Rng;
+use std::fmt::Debug;
+use std::sync::{Mutex, PoisonError};
+
+/// Words of a wide lane vector.
+const WORDS: usize = 8;
+/// Random bits beyond those of the counts: moves are drawn with equal probability up to 2⁻¹⁶ of it.
+const EXTRA: usize = 16;
+/// Most bytes of the values of all nodes of a game that is played in lanes.
+pub(crate) const BYTES: usize = 32 << 20;
+/// Most bits of a count of moves, of which there are 2¹⁸ at most.
+const DIGITS: usize = 19;
+
+/// A bit for each of several games.
+pub(crate) trait Lanes: Copy + PartialEq + Debug + Send + Sync + 'static {
+    const NONE: Self;
+    const ALL: Self;
+    /// Number of lanes.
+    const COUNT: usize;
+
+    fn words(&self) -> &[u64];
+
+    fn words_mut(&mut self) -> &mut [u64];
+
+    /// What `f` makes of the words of both.
+    fn zip(self, other: Self, f: impl Fn(u64, u64) -> u64) -> Self;
+
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        self.zip(other, |a, b| a & b)
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        self.zip(other, |a, b| a | b)
+    }
+
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        self.zip(other, |a, b| a ^ b)
+    }
+
+    /// What is here and not there.
+    #[inline(always)]
+    fn without(self, other: Self) -> Self {
+        self.zip(other, |a, b| a & !b)
+    }
+
+    #[inline(always)]
+    fn count(self) -> u64 {
+        self.words().iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    #[inline(always)]
+    fn any(self) -> bool {
+        self.words().iter().fold(0, |a, b| a | b) != 0
+    }
+
+    /// The first so many of these lanes.
+    #[inline(always)]
+    fn first(self, mut wanted: u64) -> Self {
+        let mut result = self;
+        for word in result.words_mut() {
+            let mut left = *word;
+            while left != 0 && wanted > 0 {
+                left &= left - 1;
+                wanted -= 1;
+            }
+            *word &= !left;
+        }
+        result
+    }
+}
+
+/// 512 lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(align(64))]
+pub(crate) struct Wide(pub(crate) [u64; WORDS]);
+
+impl Lanes for Wide {
+    const NONE: Self = Self([0; WORDS]);
+    const ALL: Self = Self([!0; WORDS]);
+    const COUNT: usize = 64 * WORDS;
+
+    #[inline(always)]
+    fn words(&self) -> &[u64] {
+        &self.0
+    }
+
+    #[inline(always)]
+    fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.0
+    }
+
+    #[inline(always)]
+    fn zip(mut self, other: Self, f: impl Fn(u64, u64) -> u64) -> Self {
+        for w in 0..WORDS {
+            self.0[w] = f(self.0[w], other.0[w]);
+        }
+        self
+    }
+}
+
+/// 64 lanes.
+impl Lanes for u64 {
+    const NONE: Self = 0;
+    const ALL: Self = !0;
+    const COUNT: usize = 64;
+
+    #[inline(always)]
+    fn words(&self) -> &[u64] {
+        std::slice::from_ref(self)
+    }
+
+    #[inline(always)]
+    fn words_mut(&mut self) -> &mut [u64] {
+        std::slice::from_mut(self)
+    }
+
+    #[inline(always)]
+    fn zip(self, other: Self, f: impl Fn(u64, u64) -> u64) -> Self {
+        f(self, other)
+    }
+}
+
+/// A generator of random words for all lanes: xoshiro256++ in every word.
+#[derive(Debug)]
+pub(crate) struct Random<L>([L; 4]);
+
+impl<L: Lanes> Default for Random<L> {
+    fn default() -> Self {
+        Self([L::NONE; 4])
+    }
+}
+
+impl<L: Lanes> Random<L> {
+    pub(crate) fn new(rng: &mut Stream) -> Self {
+        Self([L::NONE; 4].map(|mut lanes| {
+            lanes.words_mut().iter_mut().for_each(|word| *word = rng.next_u64());
+            lanes
+        }))
+    }
+
+    #[inline(always)]
+    fn draw(&mut self) -> L {
+        let [a, b, c, d] = self.0;
+        let drawn = a.zip(d, |a, d| a.wrapping_add(d).rotate_left(23).wrapping_add(a));
+        let (c, d) = (c.xor(a), d.xor(b));
+        let shifted = b.zip(b, |b, _| b << 17);
+        self.0 = [a.xor(d), b.xor(c), c.xor(shifted), d.zip(d, |d, _| d.rotate_left(45))];
+        drawn
+    }
+}
+
+/// A number for each lane, in bits from the lowest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Numbers<L> {
+    digits: [L; DIGITS],
+    /// As many digits as the largest number has.
+    len: usize,
+}
+
+impl<L: Lanes> Numbers<L> {
+    /// 0 in all lanes.
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Self { digits: [L::NONE; DIGITS], len: 0 }
+    }
+
+    /// Counts one more in these lanes.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, lanes: L) {
+        let mut carry = lanes;
+        for digit in &mut self.digits[..self.len] {
+            (*digit, carry) = (digit.xor(carry), digit.and(carry));
+        }
+        if carry.any() && self.len < DIGITS {
+            self.digits[self.len] = carry;
+            self.len += 1;
+        }
+    }
+
+    /// Lanes whose number is not 0.
+    #[inline(always)]
+    pub(crate) fn any(&self) -> L {
+        self.digits[..self.len].iter().fold(L::NONE, |any, &digit| any.or(digit))
+    }
+
+    /// Lanes whose number is above 1.
+    #[inline(always)]
+    pub(crate) fn several(&self) -> L {
+        self.digits[..self.len].iter().skip(1).fold(L::NONE, |any, &digit| any.or(digit))
+    }
+
+    /// A random number below that of each lane; 0 for 0.
+    #[inline(always)]
+    pub(crate) fn draw(&self, random: &mut Random<L>) -> Self {
+        // ⌊u · number / 2^(len + EXTRA)⌋ for random u of so many bits, from the lowest bit up: the sum keeps its upper half.
+        let mut drawn = Self::new();
+        if self.len < 2 {
+            return drawn;
+        }
+        drawn.len = self.len;
+        let left = &mut drawn.digits;
+        for _ in 0..self.len + EXTRA {
+            let bit = random.draw();
+            let mut carry = L::NONE;
+            for d in 0..self.len {
+                let add = self.digits[d].and(bit);
+                let both = left[d].xor(add);
+                let sum = both.xor(carry);
+                carry = left[d].and(add).or(both.and(carry));
+                // Shifted down by one digit.
+                if d > 0 {
+                    left[d - 1] = sum;
+                }
+            }
+            left[self.len - 1] = carry;
+        }
+        drawn
+    }
+
+    /// Counts one down in these lanes. Returns those of them whose number was 0 already; it stays.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, lanes: L) -> L {
+        let more = self.any();
+        let mut borrow = lanes.and(more);
+        for digit in &mut self.digits[..self.len] {
+            let before = *digit;
+            *digit = before.xor(borrow);
+            borrow = borrow.without(before);
+        }
+        lanes.without(more)
+    }
+}
+
+/// A literal in all lanes.
+#[inline(always)]
+pub(crate) fn value<L: Lanes>(values: &[L], literal: Literal) -> L {
+    let negated = 0_u64.wrapping_sub(u64::from(literal % 2));
+    values[literal as usize / 2].zip(L::NONE, |a, _| a ^ negated)
+}
+
+/// Computes AND gates in all lanes. The inputs of the first one are those from `begin` on, `ends` has the end of each, and the values
+/// of the gates stand from `first` on.
+#[inline(always)]
+pub(crate) fn compute<L: Lanes>(
+    inputs: &[Literal],
+    mut begin: u32,
+    ends: &[u32],
+    first: usize,
+    values: &mut [L],
+) {
+    for (gate, &end) in ends.iter().enumerate() {
+        let mut all = L::ALL;
+        for &input in &inputs[begin as usize..end as usize] {
+            all = all.and(value(values, input));
+        }
+        values[first + gate] = all;
+        begin = end;
+    }
+}
+
+/// What threads use in turn, since it costs time to make.
+#[derive(Debug)]
+pub(crate) struct Pool<T>(Mutex<Vec<T>>);
+
+impl<T> Default for Pool<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T> Pool<T> {
+    /// Does `work` with an idle one, or with a new one, which is kept.
+    pub(crate) fn with<R>(&self, make: impl FnOnce() -> T, work: impl FnOnce(&mut T) -> R) -> R {
+        let idle = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut one = idle.unwrap_or_else(make);
+        let result = work(&mut one);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(one);
+        result
+    }
+}
+
+/// Work on lanes.
+pub(crate) trait Work {
+    type Output;
+
+    /// Must be inlined always, with all that it calls, to become what [`widest`] promises.
+    fn work(self) -> Self::Output;
+}
+
+/// Does work with the widest instructions that the processor has.
+pub(crate) fn widest<W: Work>(work: W) -> W::Output {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if std::arch::is_x86_feature_detected!("avx512f") {
+            // SAFETY: the processor has the feature.
+            return unsafe { with_avx512(work) };
+        }
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has the feature.
+            return unsafe { with_avx2(work) };
+        }
+    }
+    work.work()
+}
+
+/// # Safety
+/// The processor must have AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+unsafe fn with_avx512<W: Work>(work: W) -> W::Output {
+    work.work()
+}
+
+/// # Safety
+/// The processor must have AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn with_avx2<W: Work>(work: W) -> W::Output {
+    work.work()
+}
