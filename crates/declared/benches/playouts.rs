@@ -2,7 +2,7 @@
 //! these alone.
 
 use adept_declared::{Batch, Declared, Described, Monitor, SHIPPED, SHIPPED_GDL};
-use adept_game::{Game, Turn, stream};
+use adept_game::{Game, Kit, Turn, stream};
 use rand::RngExt;
 use std::time::{Duration, Instant};
 
@@ -36,10 +36,23 @@ fn main() {
     }
     for (name, source) in SHIPPED_GDL.iter().filter(|(name, _)| is_wanted(name)) {
         match Described::read(name, source) {
-            Ok(game) => println!("{name:<18} {:>14} {:>14} {:>16} {:>14.0}", "", "", "", one_by_one(&game)),
+            Ok(game) => {
+                let (games, single) = (side_by_side(&game), one_by_one(&game));
+                println!("{name:<18} {games:>14.0} {:>14} {:>16} {single:>14.0}", "", "");
+            }
             Err(fault) => return println!("{fault}"),
         }
     }
+}
+
+/// Random games a second that agents ask for, 10,000 at a time.
+fn side_by_side<G: Kit>(game: &G) -> f64 {
+    let (mut rng, mut games, start) = (stream(1, "lanes", 0), 0, game.start());
+    let begin = Instant::now();
+    while begin.elapsed() < TIME && game.random_games(&start, 10_000, &mut rng).is_some() {
+        games += 10_000;
+    }
+    f64::from(games) / begin.elapsed().as_secs_f64()
 }
 
 /// Moves a second of one random game after another, followed by a monitor.

@@ -17,6 +17,8 @@ mod monitor;
 mod parse;
 #[cfg(test)]
 mod plain;
+#[cfg(test)]
+mod random_play;
 mod resolve;
 mod structure;
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::game::{Declared, State, Status};
 use crate::kit::SHIPPED;
 use crate::monitor::Monitor;
 use crate::plain::Plain;
+use crate::random_play::{RandomPlay, assert_played_as_one_by_one, assert_repeats, walk};
 use adept_game::{Afterstate, Game, Kit, Turn, stream};
 use adept_rows::Rows;
 use rand::RngExt;
@@ -155,6 +156,41 @@ fn random_games_have_their_exact_results() {
             // Four standard errors, and what the first games of all lanes, which end early, add.
             assert!((percent - expected).abs() < 200.0 / games.sqrt() + 0.05, "{name}: {percent} {expected}");
         }
+    }
+}
+
+/// The same games from any state, and exactly as many as are wanted.
+#[test]
+fn random_games_begin_anywhere() {
+    for name in ["tic-tac-toe", "hexapawn-3x3", "hexapawn-3x3-loss", "nim", "pennies"] {
+        let game = shipped(name);
+        let mut play = RandomPlay::of(&game);
+        for n in 0..6 {
+            let state = walk(&game, &game.start(), n, &mut stream(n as u64, "walk", 0));
+            if game.turn(&state) != Turn::Over {
+                play.assert_played(&state, [20_000, 500, 40][n % 3], n as u64);
+            }
+        }
+        assert_repeats(&game, &shipped(name));
+    }
+    for (name, _) in SHIPPED {
+        let game = shipped(name);
+        assert_played_as_one_by_one(&game, &game.start(), 100);
+        let state = walk(&game, &game.start(), 3, &mut stream(1, "walk", 0));
+        if game.turn(&state) != Turn::Over {
+            assert_played_as_one_by_one(&game, &state, 600);
+        }
+    }
+    // Every game is won in the last move, so each counts once.
+    let game = shipped("pennies");
+    let mut state = game.start();
+    for _ in 0..14 {
+        let action = game.parse_action(&state, "take 1").unwrap();
+        game.apply(&mut state, &action);
+    }
+    for games in [1, 2, 63, 511, 512, 513, 5000] {
+        let sums = game.random_games(&state, games, &mut stream(1, "last", 0)).unwrap();
+        assert_eq!(sums, [games as f64, -(games as f64)]);
     }
 }
 

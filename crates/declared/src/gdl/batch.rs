@@ -441,3 +441,90 @@ impl Batch {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::game::{Described, Session};
+    use super::super::tests::{all, rare_ends};
+    use super::{Lanes, Plan, Random, Run, Wide};
+    use adept_game::{Game, stream};
+
+    /// Follows some lanes by the circuit that follows one game.
+    fn follow<L: Lanes>(name: &str, text: &str) {
+        let game = Described::read("g.kif", text).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let rules = &*game.rules;
+        let plan = Plan::of(rules).unwrap();
+        let mut run: Run<L> = Run::new(&plan);
+        run.random = Random::new(&mut stream(1, "lanes", 0));
+        let lanes = [0, 1, L::COUNT / 2 + 1, L::COUNT - 1];
+        let holds = |lanes: &L, lane: usize| lanes.words()[lane / 64] >> (lane % 64) & 1 == 1;
+        let lane = |lane: usize| {
+            let mut only = L::NONE;
+            only.words_mut()[lane / 64] |= 1 << (lane % 64);
+            only
+        };
+        let start = game.start().facts;
+        run.step(&plan, L::ALL, &start);
+        let mut sessions = lanes.map(|_| Session::new(rules));
+        sessions.iter_mut().for_each(|session| session.go(rules, &start));
+        let mut ended = 0;
+        for _ in 0..80 {
+            let over = run.arrive(&plan, L::ALL);
+            let mut again = L::NONE;
+            for (session, &of) in sessions.iter_mut().zip(&lanes) {
+                let roles = 0..rules.roles.len();
+                let mut is_over = session.is_terminal(rules);
+                for role in roles.clone() {
+                    let (begin, end) = rules.ranges[role];
+                    let mut legal = Vec::new();
+                    session.each(rules, role, |number| legal.push(number));
+                    let found = (begin..end).filter(|&number| holds(&run.legal[number as usize], of));
+                    assert_eq!(legal, found.collect::<Vec<u32>>(), "{name}");
+                    is_over |= legal.is_empty();
+                }
+                assert_eq!(is_over, holds(&over, of), "{name}");
+                run.sums.fill(0);
+                run.add_goals(&plan, lane(of));
+                let goals = roles.map(|role| session.goals(rules, role).next().unwrap_or(0).into());
+                assert_eq!(run.sums, goals.collect::<Vec<u64>>(), "{name}");
+                if is_over {
+                    session.go(rules, &start);
+                    again = again.or(lane(of));
+                    ended += 1;
+                }
+            }
+            run.choose(&plan, L::ALL, L::NONE, &[]);
+            for (session, &of) in sessions.iter_mut().zip(&lanes).filter(|&(_, &of)| !holds(&again, of)) {
+                let chosen = &run.values[1 + plan.facts..][..plan.legal.len()];
+                let moves: Vec<u32> = (0..)
+                    .zip(chosen)
+                    .filter(|(_, lanes)| holds(lanes, of))
+                    .map(|(number, _)| number)
+                    .collect();
+                assert_eq!(moves.len(), rules.roles.len(), "{name}");
+                for (role, &number) in moves.iter().enumerate() {
+                    assert_eq!(usize::from(rules.moves[number as usize].0), role, "{name}");
+                    assert!(holds(&run.legal[number as usize], of), "{name}");
+                }
+                session.step(rules, &moves);
+            }
+            run.step(&plan, again, &start);
+            for (session, &of) in sessions.iter().zip(&lanes) {
+                for fact in 0..plan.facts {
+                    let expected = session.holding()[fact / 64] >> (fact % 64) & 1 == 1;
+                    assert_eq!(expected, holds(&run.values[1 + fact], of), "{name}");
+                }
+            }
+        }
+        assert!(ended > 0, "{name}");
+    }
+
+    #[test]
+    fn lanes_follow_the_rules() {
+        let ends = ("rare ends", rare_ends("(<= terminal (true rare))"));
+        for (name, text) in all().into_iter().chain([ends]) {
+            follow::<u64>(name, &text);
+            follow::<Wide>(name, &text);
+        }
+    }
+}

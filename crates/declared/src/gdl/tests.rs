@@ -6,8 +6,9 @@ use super::program::{GOAL, LEGAL, NEXT, Program, TERMINAL};
 use super::terms::Term;
 use crate::game::Declared;
 use crate::kit::{SHIPPED, SHIPPED_GDL};
+use crate::random_play::{RandomPlay, assert_played_as_one_by_one, assert_repeats, walk};
 use adept_game::laws::{self, Budget};
-use adept_game::{Game, Turn, stream};
+use adept_game::{Game, Kit, Turn, stream};
 use rand::RngExt;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -173,7 +174,7 @@ const GRADES: &str = "(role solo) (init (at start)) (legal solo (go short)) (leg
     (<= terminal (true (at short))) (<= terminal (true (at long)))
     (<= (goal solo 75) (true (at long))) (<= (goal solo 25) (true (at short))) (<= (goal solo 0) (true (at start)))";
 
-fn all() -> Vec<(&'static str, String)> {
+pub(super) fn all() -> Vec<(&'static str, String)> {
     let mut all: Vec<(&str, String)> =
         SHIPPED_GDL.iter().map(|(name, text)| (*name, text.to_string())).collect();
     all.extend([
@@ -281,6 +282,93 @@ fn solved(game: &Described, state: &State, known: &mut FxHashMap<State, Vec<f64>
 
 fn value(game: &Described) -> Vec<f64> {
     solved(game, &game.start(), &mut FxHashMap::default())
+}
+
+/// Of 100 moves one leads to a state without legal moves, one to two goals, one to none, and `rare` is for another one.
+pub(super) fn rare_ends(rare: &str) -> String {
+    let digits: String = (0..10).map(|digit| format!("(digit {digit}) ")).collect();
+    format!(
+        "{digits} (role solo) (init start) (<= (legal solo (pick ?a ?b)) (true start) (digit ?a) (digit ?b))
+        (<= (legal solo on) (true on)) (<= (next on) (does solo (pick ?a ?b)) (distinct ?b 0))
+        (<= (next stuck) (does solo (pick 1 0))) (<= (next double) (does solo (pick 2 0)))
+        (<= (next blank) (does solo (pick 3 0))) (<= (next end) (does solo on))
+        (<= (next rare) (does solo (pick 4 0))) (<= (next on) (does solo (pick 5 0)))
+        (<= (next on) (does solo (pick ?a 0)) (digit ?a) (distinct ?a 1) (distinct ?a 2) (distinct ?a 3) (distinct ?a 4))
+        {rare} (<= terminal (true end)) (<= terminal (true double)) (<= terminal (true blank))
+        (<= (goal solo 100) (true end)) (<= (goal solo 100) (true double)) (<= (goal solo 30) (true double))
+        (<= (goal solo 80) (true stuck))"
+    )
+}
+
+/// States of small games, with what random play is worth there, and others beside games one by one.
+#[test]
+fn random_games_in_lanes_are_those_of_the_game() {
+    let ends = ("rare ends", rare_ends("(<= terminal (true rare)) (<= (goal solo 10) (true rare))"));
+    for (name, text) in all().into_iter().chain([ends]) {
+        let game = read(&text);
+        let is_large = ["connect-four.kif", "breakthrough.kif", "flood"].contains(&name);
+        let mut play = RandomPlay::of(&game);
+        for n in 0..9 {
+            let mut state = walk(&game, &game.start(), n, &mut stream(n as u64, "walk", 0));
+            if game.turn(&state) == Turn::Over {
+                state = game.start();
+            }
+            match is_large {
+                true if n % 3 == 0 => assert_played_as_one_by_one(&game, &state, 130),
+                true => {}
+                false => play.assert_played(&state, [64, 2000, 300][n % 3], n as u64),
+            }
+        }
+        assert_repeats(&game, &read(&text));
+    }
+    // Each role names 20 or 70; the first two have named 70, which is worth nothing to both.
+    let game = read(THREE);
+    let mut state = game.start();
+    for _ in 0..2 {
+        let action = game.parse_action(&state, "take 70").unwrap();
+        game.apply(&mut state, &action);
+    }
+    for games in [1, 2, 63, 64, 65, 512, 513, 5000] {
+        let sums = game.random_games(&state, games, &mut stream(1, "last", 0)).unwrap();
+        assert_eq!(sums[..2], [-(games as f64); 2]);
+    }
+}
+
+/// What has been chosen in a step stays.
+#[test]
+fn random_games_keep_what_is_chosen() {
+    let game = read(PENNIES);
+    let heads = game.parse_action(&game.start(), "show heads").unwrap();
+    let mut state = game.start();
+    game.apply(&mut state, &heads);
+    RandomPlay::of(&game).assert_played(&state, 10_000, 3);
+    // Where odd shows tails or the edge, even must not show tails.
+    let text = PENNIES.replace("(role ?r) (side ?s))\n    (<= (next", "(can ?r ?s))\n    (<= (next")
+        + "(can even heads) (can even tails) (can odd tails) (can odd edge) (side edge)";
+    assert_ne!(text.len(), PENNIES.len());
+    let game = read(&text);
+    let mut state = game.start();
+    let heads = game.parse_action(&state, "show heads").unwrap();
+    game.apply(&mut state, &heads);
+    assert_eq!(game.turn(&state), Turn::Player(1));
+    for games in [64, 600] {
+        let sums = game.random_games(&state, games, &mut stream(3, "chosen", 0)).unwrap();
+        assert_eq!(sums, [-(games as f64), games as f64]);
+    }
+}
+
+/// Games that do not end are left to the caller.
+#[test]
+fn endless_random_games_are_refused() {
+    for rare in [
+        // Nobody has a choice, or somebody has one, for ever.
+        "(<= (legal solo stay) (true rare)) (<= (next rare) (does solo stay))",
+        "(<= (legal solo stay) (true rare)) (<= (legal solo wait) (true rare)) (<= (next rare) (true rare))",
+    ] {
+        let game = read(&rare_ends(rare));
+        assert_eq!(game.random_games(&game.start(), 3000, &mut stream(1, "endless", 0)), None);
+        assert!(game.random_games(&game.start(), 1, &mut stream(1, "endless", 0)).is_some());
+    }
 }
 
 #[test]
