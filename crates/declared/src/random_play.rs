@@ -109,11 +109,12 @@ pub(crate) fn assert_repeats<G: Kit>(game: &G, fresh: &G) {
         if game.turn(&state) == Turn::Over {
             continue;
         }
-        let play = |game: &G| game.random_games(&state, games, &mut stream(n as u64, "repeats", 0)).unwrap();
+        // Few games may be played faster one by one.
+        let play = |game: &G| game.random_games(&state, games, &mut stream(n as u64, "repeats", 0));
         let found = play(game);
         let scale = game.scale() * games as f64;
-        assert!(found.iter().all(|sum| sum.abs() <= scale), "{}: {found:?}", game.name());
-        game.random_games(&game.start(), 100, &mut rng).unwrap();
+        assert!(found.iter().flatten().all(|sum| sum.abs() <= scale), "{}: {found:?}", game.name());
+        game.random_games(&game.start(), 200, &mut rng).unwrap();
         assert_eq!(found, play(game), "{}", game.name());
         assert_eq!(found, play(fresh), "{}", game.name());
     }

@@ -14,6 +14,13 @@ use rustc_hash::FxHashMap;
 /// Most inputs of all gates.
 const INPUTS: usize = 4 << 20;
 
+/// Games up to which 64 lanes are used.
+const FEW: u64 = 128;
+/// Inputs of gates that are read in lanes in about the time in which one game hands on a change of a node, and changes that take as
+/// long as the rest of a step.
+const WORTH: u64 = 25;
+const OVERHEAD: u64 = 20;
+
 /// What is computed in a step: what tells the end and the legal moves; the goals, once a game is over; what holds next.
 const POSITION: usize = 0;
 const GOALS: usize = 1;
@@ -24,6 +31,8 @@ const PHASES: usize = 3;
 #[derive(Debug)]
 pub(crate) struct Batch {
     plan: Plan,
+    /// Inputs of gates that can be read for one game until it is played faster alone.
+    worth: u64,
     wide: Pool<Run<Wide>>,
     narrow: Pool<Run<u64>>,
 }
@@ -408,15 +417,21 @@ impl<L: Lanes> Work for Play<'_, L> {
 }
 
 impl Batch {
-    /// None if the circuit is too large.
-    pub(crate) fn of(rules: &Compiled) -> Option<Self> {
+    /// None if the circuit is too large. `work` are the nodes that change in a step.
+    pub(crate) fn of(rules: &Compiled, work: u64) -> Option<Self> {
         let plan = Plan::of(rules)?;
-        Some(Self { plan, wide: Pool::default(), narrow: Pool::default() })
+        let worth = WORTH * (work + OVERHEAD);
+        Some(Self { plan, worth, wide: Pool::default(), narrow: Pool::default() })
     }
 
-    /// The sum of the goals of each role over so many games from a state that is not over. None if one of them may never end.
+    /// The sum of the goals of each role over so many games from a state that is not over. None if they are played faster one by one,
+    /// or if one of them may never end.
     pub(crate) fn play(&self, state: &State, games: u64, rng: &mut Stream) -> Option<Vec<u64>> {
-        let is_wide = games > u64::COUNT as u64 && self.plan.nodes <= BYTES / size_of::<Wide>();
+        let is_wide = games > FEW && self.plan.nodes <= BYTES / size_of::<Wide>();
+        let lanes = if is_wide { Wide::COUNT } else { u64::COUNT };
+        if games.min(lanes as u64).saturating_mul(self.worth) < self.plan.inputs.len() as u64 {
+            return None;
+        }
         match is_wide {
             true => self.play_in(&self.wide, state, games, rng),
             false => self.play_in(&self.narrow, state, games, rng),

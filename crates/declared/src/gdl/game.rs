@@ -63,6 +63,8 @@ pub(crate) struct Tried {
     pub(super) is_lean: bool,
     /// Whether a game ended as a draw in part, such as 75 to 25.
     pub(super) is_graded: bool,
+    /// Nodes of the circuit that a step changed on average.
+    pub(super) work: u64,
 }
 
 /// Nobody.
@@ -399,6 +401,7 @@ impl Described {
         // Forced steps are joined while it is not known whose they are.
         let blank = Tried::default();
         let mut moves: SmallVec<[u32; 4]> = SmallVec::new();
+        let mut all_steps = 0;
         for trial in 0..TRIALS {
             let mut rng: Stream = stream(0, "trial games", trial);
             let (mut state, mut last) = (self.start.clone(), None);
@@ -437,6 +440,7 @@ impl Described {
                 tried.is_lean &= lean.is_some_and(|lean| lean.folder.effects(&moves).is_some());
                 session.step(&rules, &moves);
                 steps += 1;
+                all_steps += 1;
                 if session.runner.work > WORK {
                     break;
                 }
@@ -455,6 +459,7 @@ impl Described {
                 }
             }
         }
+        tried.work = session.runner.work / all_steps.max(1);
         if !has_choice {
             // All steps are forced, and those of the first role.
             let (begin, end) = rules.ranges[0];
