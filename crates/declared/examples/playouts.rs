@@ -7,7 +7,8 @@ use rand::RngExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Most games of a call.
+/// Games of the first call, and of the last ones.
+const LEAST: usize = 512;
 const MOST: usize = 10_000;
 
 /// The games of a way to play them.
@@ -112,8 +113,8 @@ fn batched(game: &Described, time: Duration) -> Option<Played> {
     let mut rng: Stream = stream(1, "games side by side", 0);
     let mut played = Played { sums: vec![0.0; game.players()], ..Played::default() };
     // The first call makes the batch.
-    game.random_games(&game.start(), 1, &mut rng)?;
-    let (mut games, begin) = (64, Instant::now());
+    game.random_games(&game.start(), LEAST, &mut rng)?;
+    let (mut games, begin) = (LEAST, Instant::now());
     while begin.elapsed() < time {
         let sums = game.random_games(&game.start(), games, &mut rng)?;
         played.sums.iter_mut().zip(sums).for_each(|(all, sum)| *all += sum);

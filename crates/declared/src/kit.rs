@@ -50,6 +50,9 @@ pub const USUAL: &str = "declared:hexapawn-3x3";
 /// States up to which a game is small: exact measurement then takes seconds.
 const SMALL: usize = 100_000;
 
+/// Games that take as long side by side as one by one.
+const FEW: usize = 4;
+
 /// Whether a name is that of a description in GDL.
 pub(crate) fn is_gdl(name: &str) -> bool {
     name.len() >= 4
@@ -190,9 +193,10 @@ impl Kit for Declared {
         *self.facts.small.get_or_init(|| has_few_states(self, self.cost()))
     }
 
-    /// None if the values of a batch would take more than 32 MiB, or if games do not end in 20,000 moves.
+    /// None for so few games that they are played as fast one by one, if the values of a batch would take more than 32 MiB, or if games
+    /// do not end in 20,000 moves.
     fn random_games(&self, state: &State, games: usize, rng: &mut Stream) -> Option<Vec<f64>> {
-        if self.cost() > BYTES / size_of::<Wide>() {
+        if games < FEW || self.cost() > BYTES / size_of::<Wide>() {
             return None;
         }
         let play = |batch: &mut Batch| batch.games(self, state, games as u64, rng);

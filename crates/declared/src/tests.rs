@@ -188,7 +188,7 @@ fn random_games_begin_anywhere() {
         let action = game.parse_action(&state, "take 1").unwrap();
         game.apply(&mut state, &action);
     }
-    for games in [1, 2, 63, 511, 512, 513, 5000] {
+    for games in [4, 63, 511, 512, 513, 5000] {
         let sums = game.random_games(&state, games, &mut stream(1, "last", 0)).unwrap();
         assert_eq!(sums, [games as f64, -(games as f64)]);
     }
