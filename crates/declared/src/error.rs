@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// A place in a rule file: line and column, both from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     /// The line.
     pub line: u32,

@@ -20,6 +20,7 @@ mod plain;
 #[cfg(test)]
 mod random_play;
 mod resolve;
+mod slots;
 mod structure;
 #[cfg(test)]
 mod tests;

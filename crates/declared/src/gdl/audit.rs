@@ -1,8 +1,6 @@
 //! Random games in the words of the rules: for authors, and to compare with other programs.
 
 use super::game::{Described, Session};
-use super::program::Program;
-use super::reach::{fires, reach};
 use adept_game::{Audit, Game, Stream, TraceStep, stream};
 use rand::RngExt;
 use smallvec::SmallVec;
@@ -160,13 +158,8 @@ impl Described {
             let were = if unused.len() == 1 { "move was" } else { "moves were" };
             notes.push(format!("{} {were} never made: {}{more}", unused.len(), some.join(", ")));
         }
-        if let Ok(mut program) = Program::read(&self.source)
-            && let Ok(tables) = reach(&mut program)
-        {
-            for place in fires(&mut program, &tables) {
-                notes.push(format!("line {}: this rule can never apply", place.line));
-            }
-        }
+        let never = rules.never.iter();
+        notes.extend(never.map(|place| format!("line {}: this rule can never apply", place.line)));
         Audit { facts, notes }
     }
 }

@@ -4,7 +4,8 @@ use super::effects::Folder;
 use super::gates::{Gates, Grounder};
 use super::net::{Arranged, Contradiction, Net, arrange};
 use super::program::{DOES, GOAL, INIT, LEGAL, NEXT, Program, TERMINAL, TRUE};
-use super::reach::reach;
+use super::reach::{Reached, idle, reach, table_of};
+use super::tables::Table;
 use super::terms::{Term, Terms};
 use crate::circuit::{FALSE, Literal};
 use crate::error::{Place, RuleError};
@@ -13,6 +14,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Most facts, and most moves.
 const MOST: usize = 1 << 18;
+
+/// Most letters of all facts and moves.
+const LETTERS: usize = 1 << 25;
 
 /// Which facts hold: bit f is fact f.
 pub(crate) type Facts = SmallVec<[u64; 4]>;
@@ -42,6 +46,8 @@ pub(crate) struct Compiled {
     pub(crate) end: u32,
     pub(crate) notes: Vec<String>,
     pub(crate) unused: Vec<String>,
+    /// Rules that can never apply.
+    pub(crate) never: Vec<Place>,
 }
 
 /// A circuit that tells what is legal and what the end is; what moves do is known apart.
@@ -70,8 +76,11 @@ impl Compiled {
     /// Compiles a description.
     pub(crate) fn read(text: &str) -> Result<Self, RuleError> {
         let mut program = Program::read(text)?;
-        let mut tables = reach(&mut program)?;
+        let mut reached = reach(&mut program)?;
+        let never = idle(&mut program, &mut reached)?;
+        let Reached { mut tables, budget, .. } = reached;
         let terms = &program.terms;
+        check_sizes(terms, &tables)?;
         let mut facts: Vec<u32> = (0..tables[TRUE].len() as u32).collect();
         facts.sort_by(|&a, &b| terms.compare(tables[TRUE].tuple(a)[0], tables[TRUE].tuple(b)[0]));
         let role = |tuple: u32| program.roles.iter().position(|&role| role == tables[DOES].tuple(tuple)[0]);
@@ -81,11 +90,6 @@ impl Compiled {
             let what = |tuple: u32| tables[DOES].tuple(tuple)[1];
             role(a).cmp(&role(b)).then_with(|| terms.compare(what(a), what(b)))
         });
-        if facts.len() > MOST || moves.len() > MOST {
-            let what =
-                format!("{} facts and {} moves; a game may have {MOST} of each", facts.len(), moves.len());
-            return Err(RuleError::new(START, what));
-        }
         let fact_terms: Vec<Term> = facts.iter().map(|&tuple| tables[TRUE].tuple(tuple)[0]).collect();
         let roles: Vec<u8> = moves.iter().filter_map(|&tuple| role(tuple)).map(|role| role as u8).collect();
         let move_terms: Vec<(u8, Term)> = roles
@@ -105,7 +109,7 @@ impl Compiled {
                 return Err(RuleError::new(START, what));
             }
         }
-        let mut grounder = Grounder::new(&mut program, &mut tables, &facts, &moves);
+        let mut grounder = Grounder::new(&mut program, &mut tables, &facts, &moves, budget);
         let mut all = |relation: usize, tuples: &[u32]| -> Result<Vec<Literal>, RuleError> {
             tuples.iter().map(|&tuple| grounder.literal(relation, tuple)).collect()
         };
@@ -116,6 +120,16 @@ impl Compiled {
         let goal_tuples: Vec<u32> = (0..goals).collect();
         let goal_gates = all(GOAL, &goal_tuples)?;
         let gates = grounder.finish()?;
+        // Only goals, and what may contradict itself, are named below.
+        let mut is_named = vec![false; tables.len()];
+        is_named[GOAL] = true;
+        gates.opened.values().for_each(|&(relation, _)| is_named[table_of(relation)] = true);
+        for (is_named, table) in is_named.into_iter().zip(&mut tables) {
+            match is_named {
+                true => table.forget_indexes(),
+                false => *table = Table::default(),
+            }
+        }
         // The outputs: what holds next, what is legal, the end and the goals, each from a whole word on.
         let mut outputs: Vec<(u32, Literal)> = Vec::new();
         outputs.extend((0..).zip(next));
@@ -177,18 +191,32 @@ impl Compiled {
             end,
             notes: program.notes,
             unused: program.unused,
+            never,
         })
     }
 }
 
-fn contradiction(
-    program: &Program,
-    tables: &[super::tables::Table],
-    gates: &Gates,
-    open: Literal,
-) -> RuleError {
+/// Checks the number of facts and moves before they are sorted, and how long they are.
+fn check_sizes(terms: &Terms, tables: &[Table]) -> Result<(), RuleError> {
+    let (facts, moves) = (&tables[TRUE], &tables[DOES]);
+    if facts.len() > MOST || moves.len() > MOST {
+        let what = format!("{} facts and {} moves; a game may have {MOST} of each", facts.len(), moves.len());
+        return Err(RuleError::new(START, what));
+    }
+    let letters = |table: &Table, column: usize| -> usize {
+        (0..table.len() as u32).map(|tuple| terms.letters(table.tuple(tuple)[column])).sum()
+    };
+    let letters = letters(facts, 0) + letters(moves, 1);
+    if letters > LETTERS {
+        let what = format!("facts and moves have {letters} letters in all; they may have {LETTERS}");
+        return Err(RuleError::new(START, what));
+    }
+    Ok(())
+}
+
+fn contradiction(program: &Program, tables: &[Table], gates: &Gates, open: Literal) -> RuleError {
     let found = gates.opened.get(&open).map(|&(relation, tuple)| {
-        let args = tables[super::reach::table_of(relation)].tuple(tuple);
+        let args = tables[table_of(relation)].tuple(tuple);
         let args: Vec<String> = args.iter().map(|&term| program.terms.written(term)).collect();
         let name = &program.relations[relation].name;
         let rule = program.relations[relation].rules.first().map(|&rule| program.rules[rule].place);

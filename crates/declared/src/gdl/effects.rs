@@ -9,6 +9,8 @@ use std::sync::OnceLock;
 const COPIES: usize = 24;
 /// Most gates that are read to find the effects of all moves.
 const WORK: usize = 50_000_000;
+/// Most memory of the effects of all moves, in bytes.
+const BYTES: usize = 1 << 28;
 /// What depends on more than one fact.
 const MIXED: Literal = Literal::MAX;
 
@@ -54,7 +56,9 @@ impl Folder {
         }
         let gates: Vec<usize> = (first..is_needed.len()).filter(|&node| is_needed[node]).collect();
         let known: Vec<_> = legal.iter().map(|_| OnceLock::new()).collect();
-        let is_small = gates.len().saturating_mul(legal.len()) <= WORK;
+        // To begin with a move takes an eighth of the time for each node that a gate does.
+        let work = (gates.len() + is_needed.len() / 8).saturating_mul(legal.len());
+        let is_small = work <= WORK && facts / 4 * legal.len() <= BYTES;
         is_small.then_some(Self { builder, facts, next, legal, gates, known })
     }
 

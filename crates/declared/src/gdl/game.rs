@@ -20,7 +20,6 @@ use std::sync::{Arc, OnceLock};
 pub struct Described {
     name: Arc<str>,
     pub(super) rules: Arc<Compiled>,
-    pub(super) source: Arc<str>,
     pub(super) tried: Arc<Tried>,
     start: State,
     pub(super) small: Arc<OnceLock<bool>>,
@@ -73,6 +72,8 @@ const NONE: u8 = u8::MAX;
 const TRIALS: u64 = 8;
 /// Nodes of the circuit that random games may visit: about a second.
 const WORK: u64 = 60_000_000;
+/// Gates that random games may look at, and moves that they may list: a few seconds.
+const LOOKS: u64 = 500_000_000;
 /// Steps in which a random game must end.
 pub(super) const LONGEST: usize = 20_000;
 /// Most steps in a row in which nobody has a choice.
@@ -299,7 +300,6 @@ impl Described {
         let mut game = Self {
             name: name.into(),
             rules: Arc::new(rules),
-            source: source.into(),
             tried: Arc::default(),
             start,
             small: Arc::default(),
@@ -398,6 +398,7 @@ impl Described {
         tried.is_lean = lean.is_some();
         let mut has_choice = false;
         let mut without_goal = None;
+        let mut listed = 0;
         // Forced steps are joined while it is not known whose they are.
         let blank = Tried::default();
         let mut moves: SmallVec<[u32; 4]> = SmallVec::new();
@@ -427,6 +428,7 @@ impl Described {
                 for role in 0..roles {
                     let mut legal: SmallVec<[u32; 64]> = SmallVec::new();
                     session.each(&rules, role, |number| legal.push(number));
+                    listed += legal.len() as u64;
                     if legal.len() > 1 {
                         choosers += 1;
                         has_choice = true;
@@ -441,7 +443,7 @@ impl Described {
                 session.step(&rules, &moves);
                 steps += 1;
                 all_steps += 1;
-                if session.runner.work > WORK {
+                if session.runner.work > WORK || session.runner.looks + listed > LOOKS {
                     break;
                 }
             }

@@ -6,17 +6,16 @@
 
 use super::program::{Condition, DOES, LEGAL, Pattern, Program, Relation, Rule, TRUE};
 use super::reach::{Budget, table_of};
-use super::tables::{Step, Table, known_term};
-use super::terms::{Term, Terms};
+use super::tables::{Memo, Step, Table, known_term};
+use super::terms::{Symbol, Term, Terms};
 use crate::circuit::{Builder, FALSE, Literal, TRUE as ALWAYS};
 use crate::error::RuleError;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::rc::Rc;
 
-/// Most tuples that are looked at.
-const WORK: u64 = 80_000_000;
 /// Most inputs of all gates.
-const INPUTS: usize = 16_000_000;
+const INPUTS: usize = 6_000_000;
 
 /// When the tuples of each relation hold.
 pub(crate) struct Gates {
@@ -25,6 +24,45 @@ pub(crate) struct Gates {
     literals: Vec<Vec<Literal>>,
     /// Relation and tuple of each open gate.
     pub(crate) opened: FxHashMap<Literal, (usize, u32)>,
+}
+
+/// Rules of a relation by what their heads have at one place, so that a tuple meets few of them.
+struct Heads {
+    column: usize,
+    /// By a term that stands there.
+    ground: FxHashMap<Term, Vec<usize>>,
+    /// By the function that stands there.
+    built: FxHashMap<Symbol, Vec<usize>>,
+    /// The others.
+    any: Vec<usize>,
+}
+
+impl Heads {
+    fn new(relation: &Relation, rules: &[Rule]) -> Self {
+        let is_ground =
+            |rule: usize, column: usize| matches!(rules[rule].head.args[column], Pattern::Ground(_));
+        let count = |&column: &usize| relation.rules.iter().filter(|&&rule| is_ground(rule, column)).count();
+        let column = (0..relation.arity).max_by_key(count).unwrap_or_default();
+        let mut heads =
+            Self { column, ground: FxHashMap::default(), built: FxHashMap::default(), any: Vec::new() };
+        for &rule in &relation.rules {
+            let list = match rules[rule].head.args.get(column) {
+                Some(Pattern::Ground(term)) => heads.ground.entry(*term).or_default(),
+                Some(Pattern::Compound(head, _)) => heads.built.entry(*head).or_default(),
+                _ => &mut heads.any,
+            };
+            list.push(rule);
+        }
+        heads
+    }
+
+    /// Rules that may have this tuple as their head.
+    fn fitting(&self, terms: &Terms, tuple: &[Term]) -> impl Iterator<Item = usize> {
+        let term = tuple.get(self.column);
+        let ground = term.and_then(|term| self.ground.get(term));
+        let built = term.and_then(|&term| self.built.get(&terms.head(term)));
+        ground.into_iter().chain(built).flatten().chain(&self.any).copied()
+    }
 }
 
 /// A condition that is tested when its variables are bound.
@@ -56,7 +94,9 @@ struct Part {
     on: Vec<usize>,
     sum: Box<Sum>,
     /// Results by the values of these variables, where they may come again.
-    known: Option<FxHashMap<SmallVec<[Term; 4]>, Literal>>,
+    known: Option<Memo>,
+    /// What a tuple of the sum counts.
+    weight: usize,
 }
 
 /// Binds the variables of a pattern that a term gives. Returns whether it fits.
@@ -76,8 +116,8 @@ fn fit(terms: &Terms, pattern: &Pattern, term: Term, binding: &mut [Term], bound
     }
 }
 
-/// Most results of sums that are kept.
-const KEPT: usize = 4_000_000;
+/// Most memory of results of sums that are kept, in bytes.
+const KEPT: usize = 1 << 28;
 /// No literal is known yet.
 const UNKNOWN: Literal = Literal::MAX;
 /// Relations that are followed within each other; behind them gates stay open for a while.
@@ -94,12 +134,14 @@ pub(crate) struct Grounder<'a> {
     is_circle: Vec<bool>,
     /// First and last input of the moves of each role.
     moves: Vec<(Literal, Literal)>,
+    /// The rules of each relation that was asked for.
+    heads: Vec<Option<Rc<Heads>>>,
     /// How each rule is computed with its head bound.
     plans: Vec<Option<Product>>,
     /// Open gates whose meaning is still to be found.
     due: Vec<Literal>,
     depth: usize,
-    /// Results of sums that are kept.
+    /// Bytes of the results of sums that are kept.
     kept: usize,
     budget: Budget,
 }
@@ -111,6 +153,7 @@ impl<'a> Grounder<'a> {
         tables: &'a mut [Table],
         facts: &[u32],
         moves: &[u32],
+        budget: Budget,
     ) -> Self {
         let Program { terms, relations, rules, order, roles, .. } = program;
         let builder = Builder::new(facts.len() + moves.len());
@@ -139,9 +182,24 @@ impl<'a> Grounder<'a> {
             group.iter().for_each(|&relation| is_circle[relation] = *circle);
         }
         let plans = rules.iter().map(|_| None).collect();
+        let heads = vec![None; relations.len()];
         let gates = Gates { builder, literals, opened: FxHashMap::default() };
-        let (due, depth, kept, budget) = (Vec::new(), 0, 0, Budget::new(WORK));
-        Self { terms, relations, rules, tables, gates, is_circle, moves, plans, due, depth, kept, budget }
+        let (due, depth, kept) = (Vec::new(), 0, 0);
+        Self {
+            terms,
+            relations,
+            rules,
+            tables,
+            gates,
+            is_circle,
+            moves,
+            heads,
+            plans,
+            due,
+            depth,
+            kept,
+            budget,
+        }
     }
 
     /// When a tuple of a relation holds. Gates that are still open are closed by [`finish`](Self::finish).
@@ -179,11 +237,16 @@ impl<'a> Grounder<'a> {
     /// What a tuple follows from.
     fn meaning(&mut self, relation: usize, tuple: u32) -> Result<Literal, RuleError> {
         let mut bodies = Vec::new();
-        for &number in &self.relations[relation].rules {
-            let rule = &self.rules[number];
+        let (relations, rules) = (self.relations, self.rules);
+        let heads =
+            self.heads[relation].get_or_insert_with(|| Rc::new(Heads::new(&relations[relation], rules)));
+        let heads = heads.clone();
+        let head: SmallVec<[Term; 8]> = SmallVec::from_slice(self.tables[table_of(relation)].tuple(tuple));
+        let fitting: SmallVec<[usize; 8]> = heads.fitting(self.terms, &head).collect();
+        for number in fitting {
+            let rule = &rules[number];
+            self.budget.spend(rule, 1 + (head.len() + rule.variables) / 16)?;
             let mut binding: SmallVec<[Term; 32]> = SmallVec::from_elem(0, rule.variables);
-            let head: SmallVec<[Term; 8]> =
-                SmallVec::from_slice(self.tables[table_of(relation)].tuple(tuple));
             let mut bound = vec![false; rule.variables];
             let fits = rule
                 .head
@@ -199,7 +262,7 @@ impl<'a> Grounder<'a> {
                 Some(plan) => plan,
                 None => {
                     let open: Vec<usize> = (0..rule.body.len()).collect();
-                    self.split(rule, &open, &bound)
+                    self.split(rule, &open, &bound)?
                 }
             };
             let mut factors = Vec::new();
@@ -253,7 +316,7 @@ impl<'a> Grounder<'a> {
     }
 
     /// Arranges conditions: checks of what is bound, and parts without common variables.
-    fn split(&mut self, rule: &Rule, open: &[usize], bound: &[bool]) -> Product {
+    fn split(&mut self, rule: &Rule, open: &[usize], bound: &[bool]) -> Result<Product, RuleError> {
         let mut product = Product::default();
         let free = |i: usize| {
             let mut free = Vec::new();
@@ -295,15 +358,16 @@ impl<'a> Grounder<'a> {
         }
         for (_, conditions) in found {
             let changing = conditions.iter().any(|&i| changes(i));
-            let part = self.part(rule, conditions, bound);
+            let part = self.part(rule, conditions, bound)?;
             let factors = if changing { &mut product.changing } else { &mut product.fixed };
             factors.parts.extend(part);
         }
-        product
+        Ok(product)
     }
 
-    fn part(&mut self, rule: &Rule, mut open: Vec<usize>, bound: &[bool]) -> Option<Part> {
-        let chosen = self.cheapest(rule, &open, bound)?;
+    fn part(&mut self, rule: &Rule, mut open: Vec<usize>, bound: &[bool]) -> Result<Option<Part>, RuleError> {
+        self.budget.spend(rule, open.len())?;
+        let Some(chosen) = self.cheapest(rule, &open, bound) else { return Ok(None) };
         let mut on = Vec::new();
         for &i in &open {
             rule.body[i].variables(&mut |v| {
@@ -315,16 +379,19 @@ impl<'a> Grounder<'a> {
         on.sort_unstable();
         on.dedup();
         open.retain(|&i| i != chosen);
-        let Condition::Holds(atom) = &rule.body[chosen] else { return None };
+        let Condition::Holds(atom) = &rule.body[chosen] else { return Ok(None) };
         let (relation, table) = (atom.relation, table_of(atom.relation));
         let step = Step::new(atom, table, &mut self.tables[table], self.terms, bound);
-        step.refresh(self.tables, self.terms);
+        self.budget.refresh(rule, &step, self.tables, self.terms)?;
         let mut bound = bound.to_vec();
         let before = bound.iter().filter(|bound| **bound).count();
         step.binds.iter().for_each(|(_, v)| bound[*v] = true);
-        let product = self.split(rule, &open, &bound);
-        let known = (on.len() < before).then(FxHashMap::default);
-        Some(Part { on, sum: Box::new(Sum { step, relation, product }), known })
+        let product = self.split(rule, &open, &bound)?;
+        let known = (on.len() < before).then(|| Memo::new(on.len()));
+        let checks = product.fixed.checks.iter().chain(&product.changing.checks);
+        let size = checks.map(|&check| rule.body[check].size()).sum::<usize>();
+        let weight = 1 + (step.size() + on.len() + size) / 16;
+        Ok(Some(Part { on, sum: Box::new(Sum { step, relation, product }), known, weight }))
     }
 
     /// Binds a tuple of a sum, and adds what must hold with it. Returns whether it can.
@@ -366,7 +433,7 @@ impl<'a> Grounder<'a> {
                     if left == right { FALSE } else { ALWAYS }
                 }
                 Condition::Holds(atom) | Condition::Fails(atom) => {
-                    let tuple: SmallVec<[Term; 6]> =
+                    let tuple: SmallVec<[Term; 8]> =
                         atom.args.iter().map(|arg| known_term(self.terms, arg, binding)).collect();
                     let found = self.tables[table_of(atom.relation)].find(&tuple);
                     let holds = match found {
@@ -392,18 +459,19 @@ impl<'a> Grounder<'a> {
     }
 
     fn sum(&mut self, rule: &Rule, part: &mut Part, binding: &mut [Term]) -> Result<Literal, RuleError> {
-        let key: SmallVec<[Term; 4]> = match &part.known {
+        let key: SmallVec<[Term; 8]> = match &part.known {
             Some(_) => part.on.iter().map(|&v| binding[v]).collect(),
             None => SmallVec::new(),
         };
-        if let Some(&literal) = part.known.as_ref().and_then(|known| known.get(&key)) {
+        if let Some(literal) = part.known.as_ref().and_then(|known| known.get(&key)) {
             return Ok(literal);
         }
         let sum = &mut *part.sum;
         let mut any = Vec::new();
         let mut cursor = sum.step.begin(&self.tables[sum.step.table], self.terms, binding);
         while let Some(number) = sum.step.advance(&self.tables[sum.step.table], &mut cursor) {
-            self.budget.spend(rule)?;
+            self.budget.spend(rule, part.weight)?;
+            self.budget.check(rule, self.terms)?;
             let mut factors = Vec::new();
             if self.take(rule, sum, number, binding, &mut factors)? {
                 let literal = self.gates.builder.all(factors);
@@ -422,8 +490,8 @@ impl<'a> Grounder<'a> {
         if let Some(known) = &mut part.known
             && self.kept < KEPT
         {
-            self.kept += 1;
-            known.insert(key, literal);
+            self.kept += known.entry();
+            known.keep(&key, literal);
         }
         Ok(literal)
     }

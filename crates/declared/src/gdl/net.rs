@@ -379,6 +379,8 @@ pub(crate) struct Runner {
     may_fall: Vec<bool>,
     /// Nodes that were handed on, as a measure of work.
     pub(crate) work: u64,
+    /// Gates and members of circles that were looked at, as another.
+    pub(crate) looks: u64,
 }
 
 impl Runner {
@@ -396,6 +398,7 @@ impl Runner {
             is_disturbed: vec![false; net.circles.len()],
             may_fall: vec![false; net.circles.len()],
             work: 0,
+            looks: 0,
         }
     }
 
@@ -414,6 +417,7 @@ impl Runner {
             let (node, value) = (change as usize / 2, change & 1);
             self.work += 1;
             let (begin, end) = (net.ends[node - 1], net.ends[node]);
+            self.looks += u64::from(end[0] - begin[0]) + u64::from(end[1] - begin[1]);
             for &reader in &net.readers[begin[0] as usize..end[0] as usize] {
                 let gate = reader / 2;
                 let count = &mut self.counts[gate as usize];
@@ -490,6 +494,7 @@ impl Runner {
         }
         loop {
             let mut rises = false;
+            self.looks += members.len() as u64;
             for &open in members {
                 if self.meanings[open as usize] && !self.open_values[open as usize] {
                     self.turn(net, open, true);

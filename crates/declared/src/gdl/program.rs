@@ -38,6 +38,8 @@ const WIDTH: usize = 256;
 const ARGUMENTS: usize = 255;
 /// Most terms that are visited to make terms equal.
 const EQUATIONS: usize = 1 << 20;
+/// Most relations without a rule that are named.
+const NOTES: usize = 50;
 /// Most roles.
 const ROLES: usize = 64;
 
@@ -56,6 +58,14 @@ impl Pattern {
             Self::Variable(v) => visit(*v),
             Self::Ground(_) => {}
             Self::Compound(_, args) => args.iter().for_each(|arg| arg.variables(visit)),
+        }
+    }
+
+    /// Number of variables, constants and functions.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::Variable(_) | Self::Ground(_) => 1,
+            Self::Compound(_, args) => 1 + args.iter().map(Self::size).sum::<usize>(),
         }
     }
 
@@ -83,6 +93,14 @@ pub(crate) enum Condition {
 }
 
 impl Condition {
+    /// Number of variables, constants and functions.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::Holds(atom) | Self::Fails(atom) => atom.args.iter().map(Pattern::size).sum(),
+            Self::Differ(left, right) => left.size() + right.size(),
+        }
+    }
+
     pub(crate) fn variables(&self, visit: &mut impl FnMut(usize)) {
         match self {
             Self::Holds(atom) | Self::Fails(atom) => atom.args.iter().for_each(|arg| arg.variables(visit)),
@@ -540,9 +558,15 @@ impl Reader {
             }
         }
         let mut notes = Vec::new();
+        let mut others = 0;
         let defined = |relation: &Relation| !relation.rules.is_empty();
         for (number, relation) in self.relations.iter().enumerate() {
             if number >= KNOWN.len() && !defined(relation) {
+                // The search for a similar name takes long.
+                if notes.len() == NOTES {
+                    others += 1;
+                    continue;
+                }
                 let Place { line, column } = relation.place;
                 let what = format!("line {line}, column {column}: nothing defines `{}`", relation.name);
                 let mut others = self.relations.iter().filter(|other| defined(other));
@@ -556,6 +580,9 @@ impl Reader {
                     None => unknown(what, &relation.name, others.by_ref().map(|other| &other.name)),
                 });
             }
+        }
+        if others > 0 {
+            notes.push(format!("nothing defines {others} other relations"));
         }
         let mut unused = Vec::new();
         let mut used = vec![false; self.relations.len()];

@@ -3,21 +3,22 @@
 //! Rules are joined over what was found last (semi-naive evaluation). `init`, `next` and `true` share a table, and so do `legal` and
 //! `does`: what is found for one of them can hold for the others.
 
-use super::program::{Condition, DOES, INIT, LEGAL, NEXT, Program, ROLE, Relation, Rule, TRUE};
-use super::tables::{Cursor, Step, Table, known_term};
+use super::program::{Condition, DOES, INIT, LEGAL, NEXT, Pattern, Program, ROLE, Relation, Rule, TRUE};
+use super::tables::{Cursor, Memo, Step, Table, known_term};
 use super::terms::{Term, Terms};
 use crate::error::{Place, RuleError};
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-/// Most memory of all tuples in bytes, and most terms.
-const BYTES: usize = 1 << 29;
-const TERMS: usize = 8_000_000;
-/// Most tuples that the search may look at.
-const WORK: u64 = 80_000_000;
+/// Most memory of all tuples, their indexes and all terms, in bytes.
+const BYTES: usize = 1 << 30;
+/// Most work of all joins: see [`Budget`].
+pub(crate) const WORK: u64 = 100_000_000;
+/// Most work to find rules that never apply.
+const IDLE: u64 = 2_000_000;
 
-/// Most results that are kept of a step.
-const SEEN: usize = 1 << 20;
+/// Most memory of results that are kept while a rule is joined, in bytes.
+const SEEN: usize = 1 << 26;
 
 /// The table of a relation.
 pub(crate) fn table_of(relation: usize) -> usize {
@@ -28,24 +29,25 @@ pub(crate) fn table_of(relation: usize) -> usize {
     }
 }
 
-/// Work that was done, and how much may be.
+/// Work that was done, and how much may be. A tuple that is looked at counts 1, and 1 more for every sixteen terms that are compared,
+/// bound or built with it.
 #[derive(Debug)]
 pub(crate) struct Budget {
     pub(crate) work: u64,
     most: u64,
-    /// Bytes of all tuples before the rule that is being joined.
-    kept: usize,
+    /// Bytes of all tables.
+    pub(crate) bytes: usize,
 }
 
 impl Budget {
     pub(crate) fn new(most: u64) -> Self {
-        Self { work: 0, most, kept: 0 }
+        Self { work: 0, most, bytes: 0 }
     }
 
-    /// Counts a step of work for a rule.
+    /// Counts work for a rule.
     #[inline]
-    pub(crate) fn spend(&mut self, rule: &Rule) -> Result<(), RuleError> {
-        self.work += 1;
+    pub(crate) fn spend(&mut self, rule: &Rule, work: usize) -> Result<(), RuleError> {
+        self.work += work as u64;
         if self.work <= self.most {
             return Ok(());
         }
@@ -55,6 +57,36 @@ impl Budget {
             self.most
         );
         Err(RuleError::new(rule.place, what))
+    }
+
+    /// Checks that tuples and terms do not take too much memory.
+    #[inline]
+    pub(crate) fn check(&self, rule: &Rule, terms: &Terms) -> Result<(), RuleError> {
+        match self.bytes + terms.bytes() > BYTES {
+            false => Ok(()),
+            true => {
+                let what = "too much can hold: this rule goes beyond a gigabyte of tuples";
+                Err(RuleError::new(rule.place, what))
+            }
+        }
+    }
+
+    /// Brings the index of a step up to date.
+    pub(crate) fn refresh(
+        &mut self,
+        rule: &Rule,
+        step: &Step,
+        tables: &mut [Table],
+        terms: &Terms,
+    ) -> Result<(), RuleError> {
+        let before = tables[step.table].bytes();
+        let added = step.refresh(tables, terms);
+        if added == 0 {
+            return Ok(());
+        }
+        self.bytes = self.bytes + tables[step.table].bytes() - before;
+        self.spend(rule, added)?;
+        self.check(rule, terms)
     }
 }
 
@@ -66,6 +98,14 @@ pub(crate) enum Test {
     Fails(usize),
 }
 
+impl Test {
+    /// Number of terms that are compared or built.
+    fn size(&self, rule: &Rule) -> usize {
+        let (Self::Differ(i) | Self::Fails(i)) = self;
+        rule.body[*i].size()
+    }
+}
+
 /// The order in which a rule is joined.
 struct Plan {
     /// Tests without variables.
@@ -75,10 +115,20 @@ struct Plan {
     needed: Vec<Option<Vec<usize>>>,
     /// Number of steps that bind the head.
     cut: usize,
+    /// What a tuple of each step counts.
+    weights: Vec<usize>,
+}
+
+/// What can hold.
+pub(crate) struct Reached {
+    pub(crate) tables: Vec<Table>,
+    /// Rules that applied.
+    applied: Vec<bool>,
+    pub(crate) budget: Budget,
 }
 
 /// The tables of all relations, when nothing new follows.
-pub(crate) fn reach(program: &mut Program) -> Result<Vec<Table>, RuleError> {
+pub(crate) fn reach(program: &mut Program) -> Result<Reached, RuleError> {
     let mut tables: Vec<Table> =
         program.relations.iter().map(|relation| Table::new(relation.arity)).collect();
     let is_last = |program: &Program, relation: usize| {
@@ -87,150 +137,165 @@ pub(crate) fn reach(program: &mut Program) -> Result<Vec<Table>, RuleError> {
     for &role in &program.roles {
         tables[ROLE].add(&[role]);
     }
-    let mut budget = Budget::new(WORK);
     let late = |group: &Vec<usize>| group.iter().any(|&relation| is_last(program, relation));
     let order: Vec<(Vec<usize>, bool)> =
         program.order.iter().map(|(group, _)| (group.clone(), late(group))).collect();
     let mut last = Vec::new();
     let Program { terms, relations, rules, .. } = program;
+    let mut reached = Reached { tables, applied: vec![false; rules.len()], budget: Budget::new(WORK) };
+    let mut grown = Grown {
+        done: vec![0; relations.len()],
+        sizes: vec![0; relations.len()],
+        readers: vec![Vec::new(); relations.len()],
+    };
     for (group, is_late) in order {
-        let group =
-            group.iter().flat_map(|&relation| relations[relation].rules.iter().map(|&rule| &rules[rule]));
+        let group = group.iter().flat_map(|&relation| relations[relation].rules.iter().copied());
         match is_late {
             true => last.extend(group),
-            false => fixpoint(terms, relations, &group.collect::<Vec<_>>(), &mut tables, &mut budget)?,
+            false => fixpoint(terms, relations, rules, &group.collect::<Vec<_>>(), &mut reached, &mut grown)?,
         }
     }
-    fixpoint(terms, relations, &last, &mut tables, &mut budget)?;
-    Ok(tables)
+    fixpoint(terms, relations, rules, &last, &mut reached, &mut grown)?;
+    Ok(reached)
 }
 
 /// Where the rules begin that can never apply, in no case of their `or`.
-pub(crate) fn fires(program: &mut Program, tables: &[Table]) -> Vec<Place> {
+pub(crate) fn idle(program: &mut Program, reached: &mut Reached) -> Result<Vec<Place>, RuleError> {
     let Program { terms, relations, rules, .. } = program;
-    let mut tables = tables.to_vec();
-    let mut budget = Budget::new(WORK);
-    let (mut never, mut once): (Vec<Place>, Vec<Place>) = (Vec::new(), Vec::new());
-    for rule in rules.iter() {
+    let Reached { tables, applied, budget } = reached;
+    let mut own = Budget { bytes: budget.bytes, ..Budget::new(IDLE) };
+    for (number, rule) in rules.iter().enumerate() {
+        if applied[number] {
+            continue;
+        }
         // As if nothing of the head mattered: one case is enough.
-        let mut plan = plan(terms, relations, rule, None, &mut tables);
-        plan.cut = 0;
-        plan.steps.iter().for_each(|(step, _)| step.refresh(&mut tables, terms));
-        let mut join = Join {
-            terms,
-            rule,
-            plan: &plan,
-            tables: &tables,
-            range: None,
-            binding: vec![0; rule.variables],
-            found: Table::new(rule.head.args.len()),
-            seen: plan.steps.iter().map(|_| FxHashMap::default()).collect(),
-            prunes: false,
-            budget: &mut budget,
-        };
-        let tests = plan.first.iter().all(|test| passes(join.terms, join.tables, rule, test, &join.binding));
-        match tests.then(|| join.run(0)) {
-            Some(Ok(true)) => once.push(rule.place),
+        let found = plan(terms, relations, rule, None, tables, &mut own).and_then(|mut plan| {
+            plan.cut = 0;
+            join(terms, rule, &plan, tables, None, false, &mut own)
+        });
+        match found {
+            Ok(found) => applied[number] = found,
             // Of what takes too long nothing is said.
-            Some(Err(_)) => return Vec::new(),
-            _ => never.push(rule.place),
+            Err(_) => {
+                (budget.bytes, budget.work) = (own.bytes, budget.work + own.work);
+                budget.check(rule, terms)?;
+                return Ok(Vec::new());
+            }
         }
     }
+    (budget.bytes, budget.work) = (own.bytes, budget.work + own.work);
+    let places = |wanted: bool| {
+        rules
+            .iter()
+            .zip(&*applied)
+            .filter(move |(_, applied)| **applied == wanted)
+            .map(|(rule, _)| rule.place)
+    };
+    let once: FxHashSet<Place> = places(true).collect();
+    let mut never: Vec<Place> = places(false).filter(|place| !once.contains(place)).collect();
     never.dedup();
-    never.retain(|place| !once.contains(place));
-    never
+    Ok(never)
+}
+
+/// How far the tables have been joined.
+struct Grown {
+    /// Tuples of each table that were joined before this round, and those before the next.
+    done: Vec<u32>,
+    sizes: Vec<u32>,
+    /// Places of the rules that read each table, among those that are applied.
+    readers: Vec<Vec<usize>>,
+}
+
+impl Grown {
+    fn has_new(&self, table: usize) -> bool {
+        self.done[table] < self.sizes[table]
+    }
 }
 
 /// Applies some rules until nothing new follows.
 fn fixpoint(
     terms: &mut Terms,
     relations: &[Relation],
-    rules: &[&Rule],
-    tables: &mut [Table],
-    budget: &mut Budget,
+    all: &[Rule],
+    rules: &[usize],
+    reached: &mut Reached,
+    grown: &mut Grown,
 ) -> Result<(), RuleError> {
-    let mut grows = vec![false; tables.len()];
-    for rule in rules {
-        grows[table_of(rule.head.relation)] = true;
+    let Reached { tables, applied, budget } = reached;
+    let rules: Vec<usize> = rules.iter().copied().filter(|&number| !is_frame(&all[number])).collect();
+    let mut heads: Vec<usize> = rules.iter().map(|&number| table_of(all[number].head.relation)).collect();
+    heads.sort_unstable();
+    heads.dedup();
+    // Conditions of each rule on what grows, and their tables.
+    let parts: Vec<Vec<(usize, usize)>> = rules
+        .iter()
+        .map(|&number| {
+            let body = all[number].body.iter().enumerate();
+            let tables = body.filter_map(|(i, condition)| match condition {
+                Condition::Holds(atom) => Some((i, table_of(atom.relation))),
+                _ => None,
+            });
+            tables.filter(|(_, table)| heads.binary_search(table).is_ok()).collect()
+        })
+        .collect();
+    for &head in &heads {
+        grown.readers[head].clear();
+        grown.sizes[head] = tables[head].len() as u32;
     }
-    let mut done = vec![0_u32; tables.len()];
+    for (at, parts) in parts.iter().enumerate() {
+        parts.iter().for_each(|&(_, table)| grown.readers[table].push(at));
+    }
     let mut plans: Vec<Option<Vec<Plan>>> = rules.iter().map(|_| None).collect();
     let mut planned = 0;
     let mut is_first = true;
+    let mut round: Vec<usize> = (0..rules.len()).collect();
     loop {
-        let sizes: Vec<u32> = tables.iter().map(|table| table.len() as u32).collect();
-        let all = tables.iter().map(Table::len).sum::<usize>();
-        if all > planned * 2 {
+        let size: usize = heads.iter().map(|&head| tables[head].len()).sum();
+        if size > planned * 2 {
             plans.iter_mut().for_each(|plan| *plan = None);
-            planned = all;
+            planned = size;
         }
-        let mut is_new = false;
-        for (&rule, plans) in rules.iter().zip(&mut plans) {
-            if is_frame(rule) {
-                continue;
-            }
-            let parts: Vec<usize> = rule
-                .body
-                .iter()
-                .enumerate()
-                .filter_map(|(i, condition)| match condition {
-                    Condition::Holds(atom) if grows[table_of(atom.relation)] => Some(i),
-                    _ => None,
-                })
-                .collect();
-            if !is_first && parts.iter().all(|&i| !has_new(rule, i, &done, &sizes)) {
-                continue;
-            }
+        for &at in &round {
+            let (number, parts) = (rules[at], &parts[at]);
+            let rule = &all[number];
             let starts: Vec<Option<usize>> = match is_first {
                 true => vec![None],
-                false => parts.iter().map(|&i| Some(i)).collect(),
+                false => parts.iter().map(|&(i, _)| Some(i)).collect(),
             };
-            if is_first || plans.is_none() {
-                *plans =
-                    Some(starts.iter().map(|&start| plan(terms, relations, rule, start, tables)).collect());
-            }
-            for (&start, plan) in starts.iter().zip(plans.iter().flatten()) {
-                let range = match start {
-                    None => None,
-                    Some(i) if has_new(rule, i, &done, &sizes) => {
-                        let Condition::Holds(atom) = &rule.body[i] else { continue };
-                        let table = table_of(atom.relation);
-                        Some((done[table], sizes[table]))
+            let known = match plans[at].take() {
+                Some(known) => known,
+                None => {
+                    let plans =
+                        starts.iter().map(|&start| plan(terms, relations, rule, start, tables, budget));
+                    plans.collect::<Result<_, _>>()?
+                }
+            };
+            for (n, plan) in known.iter().enumerate() {
+                let range = match is_first {
+                    true => None,
+                    false if grown.has_new(parts[n].1) => {
+                        let table = parts[n].1;
+                        Some((grown.done[table], grown.sizes[table]))
                     }
-                    Some(_) => continue,
+                    false => continue,
                 };
-                plan.steps.iter().for_each(|(step, _)| step.refresh(tables, terms));
-                let head = table_of(rule.head.relation);
-                let binding = vec![0; rule.variables];
-                let found = Table::new(rule.head.args.len());
-                budget.kept = tables.iter().map(Table::bytes).sum();
-                let seen = plan.steps.iter().map(|_| FxHashMap::default()).collect();
-                let mut join =
-                    Join { terms, rule, plan, tables, range, binding, found, seen, prunes: true, budget };
-                if plan.first.iter().all(|test| passes(join.terms, join.tables, rule, test, &join.binding)) {
-                    join.run(0)?;
-                }
-                let found = join.found;
-                for tuple in 0..found.len() as u32 {
-                    is_new |= tables[head].add(found.tuple(tuple));
-                }
+                applied[number] |= join(terms, rule, plan, tables, range, true, budget)?;
             }
+            plans[at] = (!is_first).then_some(known);
         }
-        if is_first {
-            plans.iter_mut().for_each(|plan| *plan = None);
+        round.clear();
+        for &head in &heads {
+            (grown.done[head], grown.sizes[head]) = (grown.sizes[head], tables[head].len() as u32);
+            if grown.has_new(head) {
+                round.extend(&grown.readers[head]);
+            }
         }
         is_first = false;
-        done = sizes;
-        if !is_new && tables.iter().zip(&done).all(|(table, &done)| table.len() as u32 == done) {
+        if round.is_empty() {
             return Ok(());
         }
-    }
-}
-
-fn has_new(rule: &Rule, i: usize, done: &[u32], sizes: &[u32]) -> bool {
-    match &rule.body[i] {
-        Condition::Holds(atom) => done[table_of(atom.relation)] < sizes[table_of(atom.relation)],
-        _ => false,
+        round.sort_unstable();
+        round.dedup();
     }
 }
 
@@ -280,7 +345,7 @@ pub(crate) fn passes(
         },
         Test::Fails(i) => match &rule.body[*i] {
             Condition::Fails(atom) => {
-                let tuple: Vec<Term> = atom.args.iter().map(term).collect();
+                let tuple: SmallVec<[Term; 8]> = atom.args.iter().map(term).collect();
                 tables[table_of(atom.relation)].find(&tuple).is_none()
             }
             _ => true,
@@ -295,7 +360,8 @@ fn plan(
     rule: &Rule,
     start: Option<usize>,
     tables: &mut [Table],
-) -> Plan {
+    budget: &mut Budget,
+) -> Result<Plan, RuleError> {
     let mut bound = vec![false; rule.variables];
     let mut open: Vec<usize> = Vec::new();
     let mut left: Vec<usize> = Vec::new();
@@ -312,6 +378,7 @@ fn plan(
         steps: Vec::new(),
         needed: Vec::new(),
         cut: if is_head_bound(&bound) { 0 } else { usize::MAX },
+        weights: Vec::new(),
     };
     let mut next = start;
     let mut order = Vec::new();
@@ -327,6 +394,7 @@ fn plan(
                     }
                     _ => f64::MAX,
                 };
+                budget.spend(rule, open.len())?;
                 let costs: Vec<f64> = open.iter().map(|i| cost(i, tables)).collect();
                 let best = (0..open.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b])).unwrap_or_default();
                 open[best]
@@ -362,21 +430,54 @@ fn plan(
     }
     needed.reverse();
     plan.needed = needed;
-    plan
+    let sizes = |tests: &[Test]| -> usize { tests.iter().map(|test| test.size(rule)).sum() };
+    let head: usize = rule.head.args.iter().map(Pattern::size).sum();
+    for (at, (step, tests)) in plan.steps.iter().enumerate() {
+        let key = plan.needed.get(at + 1).map_or(head, |needed| needed.as_ref().map_or(0, Vec::len));
+        plan.weights.push(1 + (step.size() + sizes(tests) + key) / 16);
+    }
+    Ok(plan)
+}
+
+/// Joins a rule, and adds its heads to their table. `range` are the tuples of the first step, if only new ones count. Returns whether
+/// the rule applies, as far as that is found where heads that are known already are passed over.
+fn join(
+    terms: &mut Terms,
+    rule: &Rule,
+    plan: &Plan,
+    tables: &mut [Table],
+    range: Option<(u32, u32)>,
+    prunes: bool,
+    budget: &mut Budget,
+) -> Result<bool, RuleError> {
+    budget.spend(rule, 1 + plan.steps.len())?;
+    for (step, _) in &plan.steps {
+        budget.refresh(rule, step, tables, terms)?;
+    }
+    let seen = plan.needed.iter().map(|needed| Memo::new(needed.as_ref().map_or(0, Vec::len))).collect();
+    let binding = vec![0; rule.variables];
+    let tests = plan.first.iter().all(|test| passes(terms, tables, rule, test, &binding));
+    let mut join =
+        Join { terms, rule, plan, tables, range, binding, seen, kept: 0, applies: false, prunes, budget };
+    if tests {
+        join.run(0)?;
+    }
+    Ok(join.applies)
 }
 
 struct Join<'a> {
     terms: &'a mut Terms,
     rule: &'a Rule,
     plan: &'a Plan,
-    tables: &'a [Table],
-    /// The tuples of the first step, if only new ones count.
+    tables: &'a mut [Table],
     range: Option<(u32, u32)>,
     binding: Vec<Term>,
-    /// Heads.
-    found: Table,
     /// What came of each step with the variables that matter.
-    seen: Vec<FxHashMap<SmallVec<[Term; 4]>, bool>>,
+    seen: Vec<Memo>,
+    /// Bytes of what is kept in `seen`.
+    kept: usize,
+    /// Whether all conditions held once.
+    applies: bool,
     /// Whether heads that are known already are passed over.
     prunes: bool,
     budget: &'a mut Budget,
@@ -387,43 +488,30 @@ impl Join<'_> {
     fn run(&mut self, depth: usize) -> Result<bool, RuleError> {
         let plan = self.plan;
         let Some((step, tests)) = plan.steps.get(depth) else {
-            let head = self.head();
-            self.found.add(&head);
-            if self.found.bytes() + self.budget.kept > BYTES || self.terms.len() > TERMS {
-                let what = "too much can hold: this rule goes beyond half a gigabyte of tuples";
-                return Err(RuleError::new(self.rule.place, what));
-            }
-            if self.terms.is_too_large() {
-                let what =
-                    "this rule makes terms that are nested more than 100 deep or longer than 10,000 letters";
-                return Err(RuleError::new(self.rule.place, what));
-            }
+            self.applies = true;
+            self.add()?;
             return Ok(true);
         };
         if self.prunes && depth == plan.cut && self.is_known() {
             return Ok(true);
         }
-        let key: Option<SmallVec<[Term; 4]>> =
+        let key: Option<SmallVec<[Term; 8]>> =
             plan.needed[depth].as_ref().map(|needed| needed.iter().map(|&v| self.binding[v]).collect());
-        if let Some(&known) = key.as_ref().and_then(|key| self.seen[depth].get(key)) {
-            return Ok(known);
+        if let Some(known) = key.as_ref().and_then(|key| self.seen[depth].get(key)) {
+            return Ok(known != 0);
         }
-        let table = &self.tables[step.table];
         let range = self.range.filter(|_| depth == 0);
         let mut cursor = match range {
-            Some((begin, _)) => Cursor::All(begin),
-            None => step.begin(table, self.terms, &self.binding),
+            Some((begin, end)) => Cursor::All(begin, end),
+            None => step.begin(&self.tables[step.table], self.terms, &self.binding),
         };
         let mut any = false;
-        while let Some(number) = step.advance(table, &mut cursor) {
-            self.budget.spend(self.rule)?;
-            if let Some((_, end)) = range {
-                if number >= end {
-                    break;
-                }
-                if !step.fits(table, self.terms, number, &self.binding) {
-                    continue;
-                }
+        while let Some(number) = step.advance(&self.tables[step.table], &mut cursor) {
+            self.budget.spend(self.rule, plan.weights[depth])?;
+            self.budget.check(self.rule, self.terms)?;
+            let table = &self.tables[step.table];
+            if range.is_some() && !step.fits(table, self.terms, number, &self.binding) {
+                continue;
             }
             if !step.bind(table, self.terms, number, &mut self.binding) {
                 continue;
@@ -439,21 +527,37 @@ impl Join<'_> {
             }
         }
         if let Some(key) = key
-            && self.seen.iter().map(FxHashMap::len).sum::<usize>() < SEEN
+            && self.kept < SEEN
         {
-            self.seen[depth].insert(key, any);
+            self.kept += self.seen[depth].entry();
+            self.seen[depth].keep(&key, u32::from(any));
         }
         Ok(any)
     }
 
-    fn head(&mut self) -> Vec<Term> {
+    fn head(&mut self) -> SmallVec<[Term; 8]> {
         let args = &self.rule.head.args;
         args.iter().map(|arg| known_term(self.terms, arg, &self.binding)).collect()
+    }
+
+    /// Adds the head.
+    fn add(&mut self) -> Result<(), RuleError> {
+        let head = self.head();
+        let table = &mut self.tables[table_of(self.rule.head.relation)];
+        let before = table.own_bytes();
+        if table.add(&head) {
+            self.budget.bytes = self.budget.bytes + table.own_bytes() - before;
+        }
+        if self.terms.is_too_large() {
+            let what =
+                "this rule makes terms that are nested more than 100 deep or longer than 10,000 letters";
+            return Err(RuleError::new(self.rule.place, what));
+        }
+        self.budget.check(self.rule, self.terms)
     }
 
     fn is_known(&mut self) -> bool {
         let head = self.head();
         self.tables[table_of(self.rule.head.relation)].find(&head).is_some()
-            || self.found.find(&head).is_some()
     }
 }

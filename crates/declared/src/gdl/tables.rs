@@ -2,14 +2,13 @@
 
 use super::program::{Atom, Pattern};
 use super::terms::{Symbol, Term, Terms};
-use hashbrown::HashTable;
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use crate::slots::{Slots, code};
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
-use std::hash::BuildHasher;
 
 /// A column of a table, then an argument of what stands there, and so on.
 pub(crate) type Path = SmallVec<[u8; 6]>;
-type Key = SmallVec<[Term; 4]>;
+type Key = SmallVec<[Term; 8]>;
 
 const NONE: u32 = u32::MAX;
 /// By how much a step without a bound variable counts as larger than it is.
@@ -21,7 +20,7 @@ pub(crate) struct Table {
     arity: usize,
     data: Vec<Term>,
     count: u32,
-    known: HashTable<u32>,
+    known: Slots,
     indexes: Vec<Index>,
     /// Different terms at the end of a path, and the size of the table when they were counted.
     spread: FxHashMap<Path, (u32, u32)>,
@@ -37,13 +36,17 @@ struct Shape {
 #[derive(Clone, Debug, Default)]
 struct Index {
     shape: Shape,
-    /// First and last tuple of a key, and the tuple after each.
-    ends: FxHashMap<Key, (u32, u32)>,
-    next: Vec<u32>,
+    /// The last tuple of each key, and the tuple before each.
+    last: Slots,
+    before: Vec<u32>,
 }
 
 /// The term at the end of a path that exists.
+#[inline]
 fn at(terms: &Terms, tuple: &[Term], path: &Path) -> Term {
+    if let &[column] = &path[..] {
+        return tuple[usize::from(column)];
+    }
     path[1..].iter().fold(tuple[usize::from(path[0])], |term, &arg| terms.args(term)[usize::from(arg)])
 }
 
@@ -55,8 +58,9 @@ impl Shape {
         })
     }
 
-    fn key(&self, terms: &Terms, tuple: &[Term]) -> Key {
-        self.values.iter().map(|path| at(terms, tuple, path)).collect()
+    /// What a tuple has at the ends of the paths.
+    fn key<'a>(&'a self, terms: &'a Terms, tuple: &'a [Term]) -> impl Iterator<Item = Term> + 'a {
+        self.values.iter().map(|path| at(terms, tuple, path))
     }
 }
 
@@ -69,58 +73,79 @@ impl Table {
         self.count as usize
     }
 
-    /// Memory of the tuples.
-    pub(crate) fn bytes(&self) -> usize {
-        self.len() * (self.arity * 4 + 16)
+    /// Memory of the tuples, in bytes.
+    #[inline]
+    pub(crate) fn own_bytes(&self) -> usize {
+        self.data.capacity() * 4 + self.known.bytes()
     }
 
+    /// Memory of the tuples and of their indexes, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        let indexes = self.indexes.iter().map(|index| index.last.bytes() + index.before.capacity() * 4);
+        self.own_bytes() + indexes.sum::<usize>()
+    }
+
+    /// Leaves the tuples alone.
+    pub(crate) fn forget_indexes(&mut self) {
+        self.indexes = Vec::new();
+    }
+
+    #[inline]
     pub(crate) fn tuple(&self, number: u32) -> &[Term] {
         &self.data[number as usize * self.arity..][..self.arity]
     }
 
+    #[inline]
+    fn is(&self, number: u32, tuple: &[Term]) -> bool {
+        self.tuple(number).iter().zip(tuple).all(|(a, b)| a == b)
+    }
+
     /// The number of a tuple.
+    #[inline]
     pub(crate) fn find(&self, tuple: &[Term]) -> Option<u32> {
-        self.known.find(FxBuildHasher.hash_one(tuple), |&number| self.tuple(number) == tuple).copied()
+        self.known.find(code(tuple.iter().copied()), |number| self.is(number, tuple))
     }
 
     /// Adds a tuple. Returns whether it is new.
+    #[inline]
     pub(crate) fn add(&mut self, tuple: &[Term]) -> bool {
-        let code = FxBuildHasher.hash_one(tuple);
-        if self.known.find(code, |&number| self.tuple(number) == tuple).is_some() {
+        let (data, arity) = (&self.data, self.arity);
+        let is =
+            |number: u32| data[number as usize * arity..][..arity].iter().zip(tuple).all(|(a, b)| a == b);
+        if self.known.put(code(tuple.iter().copied()), self.count, false, is).is_some() {
             return false;
         }
         self.data.extend_from_slice(tuple);
-        let (data, arity) = (&self.data, self.arity);
-        self.known.insert_unique(code, self.count, |&number| {
-            FxBuildHasher.hash_one(&data[number as usize * arity..][..arity])
-        });
         self.count += 1;
         true
     }
 
-    /// Brings an index up to date.
-    pub(crate) fn refresh(&mut self, index: usize, terms: &Terms) {
+    /// Brings an index up to date. Returns how many tuples were new to it.
+    pub(crate) fn refresh(&mut self, index: usize, terms: &Terms) -> usize {
+        if self.indexes[index].before.len() == self.len() {
+            return 0;
+        }
         let mut current = std::mem::take(&mut self.indexes[index]);
-        for number in current.next.len() as u32..self.count {
-            current.next.push(NONE);
+        let first = current.before.len() as u32;
+        let Index { shape, last, before } = &mut current;
+        for number in first..self.count {
             let tuple = self.tuple(number);
-            if !current.shape.fits(terms, tuple) {
+            if !shape.fits(terms, tuple) {
+                before.push(NONE);
                 continue;
             }
-            let Index { shape, ends, next } = &mut current;
-            let ends = ends.entry(shape.key(terms, tuple)).or_insert((number, number));
-            if ends.1 != number {
-                next[ends.1 as usize] = number;
-                ends.1 = number;
-            }
+            let is_same = |other: u32| shape.key(terms, self.tuple(other)).eq(shape.key(terms, tuple));
+            let other = last.put(code(shape.key(terms, tuple)), number, true, is_same);
+            before.push(other.unwrap_or(NONE));
         }
         self.indexes[index] = current;
+        (self.count - first) as usize
     }
 
     fn index(&mut self, shape: Shape) -> usize {
         let known = self.indexes.iter().position(|index| index.shape == shape);
         known.unwrap_or_else(|| {
-            self.indexes.push(Index { shape, ends: FxHashMap::default(), next: Vec::new() });
+            self.indexes.push(Index { shape, last: Slots::default(), before: Vec::new() });
             self.indexes.len() - 1
         })
     }
@@ -147,6 +172,37 @@ impl Table {
         let different = seen.len().max(1) as u32;
         self.spread.insert(path.clone(), (different, self.count));
         different
+    }
+}
+
+/// Results by the terms that they depend on.
+#[derive(Debug, Default)]
+pub(crate) struct Memo {
+    keys: Table,
+    results: Vec<u32>,
+}
+
+impl Memo {
+    /// For keys of so many terms.
+    pub(crate) fn new(width: usize) -> Self {
+        Self { keys: Table::new(width), results: Vec::new() }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, key: &[Term]) -> Option<u32> {
+        self.keys.find(key).map(|number| self.results[number as usize])
+    }
+
+    /// Keeps the result of a key that has none.
+    pub(crate) fn keep(&mut self, key: &[Term], result: u32) {
+        if self.keys.add(key) {
+            self.results.push(result);
+        }
+    }
+
+    /// About the memory of one more result, in bytes.
+    pub(crate) fn entry(&self) -> usize {
+        self.keys.arity * 4 + 20
     }
 }
 
@@ -179,8 +235,8 @@ pub(crate) enum Cursor {
     One(Option<u32>),
     /// This one, and those behind it in the index.
     Chain(u32),
-    /// All from this one on.
-    All(u32),
+    /// All from this one on, up to another.
+    All(u32, u32),
 }
 
 /// The term that a pattern is, once its variables are bound.
@@ -228,6 +284,15 @@ impl Step {
         step
     }
 
+    /// Number of terms that are compared, bound or built for a tuple.
+    pub(crate) fn size(&self) -> usize {
+        let built = self.key.iter().map(|source| match source {
+            Source::Built(pattern) => pattern.size(),
+            _ => 1,
+        });
+        built.sum::<usize>() + self.binds.len() + self.again.len() + self.shape.heads.len()
+    }
+
     fn arrange(&mut self, path: Path, pattern: &Pattern, bound: &[bool]) {
         let source = match pattern {
             Pattern::Ground(term) => Source::Term(*term),
@@ -253,11 +318,9 @@ impl Step {
         self.key.push(source);
     }
 
-    /// Brings the index of this step up to date.
-    pub(crate) fn refresh(&self, tables: &mut [Table], terms: &Terms) {
-        if let Some(index) = self.index {
-            tables[self.table].refresh(index, terms);
-        }
+    /// Brings the index of this step up to date. Returns how many tuples were new to it.
+    pub(crate) fn refresh(&self, tables: &mut [Table], terms: &Terms) -> usize {
+        self.index.map_or(0, |index| tables[self.table].refresh(index, terms))
     }
 
     /// Where to begin, with what is bound.
@@ -272,24 +335,27 @@ impl Step {
             return Cursor::One(table.find(&tuple));
         };
         if self.key.is_empty() && self.shape.heads.is_empty() {
-            return Cursor::All(0);
+            return Cursor::All(0, table.count);
         }
         let key: Key = self.key.iter().map(&mut value).collect();
-        Cursor::Chain(table.indexes[index].ends.get(&key).map_or(NONE, |(first, _)| *first))
+        let Index { shape, last, .. } = &table.indexes[index];
+        let terms = &*terms;
+        let is_same = |number: u32| shape.key(terms, table.tuple(number)).eq(key.iter().copied());
+        Cursor::Chain(last.find(code(key.iter().copied()), is_same).unwrap_or(NONE))
     }
 
     /// The next tuple that fits, or None.
     pub(crate) fn advance(&self, table: &Table, cursor: &mut Cursor) -> Option<u32> {
         match cursor {
             Cursor::One(found) => found.take(),
-            Cursor::All(next) => (*next < table.count).then(|| {
+            Cursor::All(next, end) => (*next < *end).then(|| {
                 *next += 1;
                 *next - 1
             }),
             Cursor::Chain(next) => {
                 let (number, index) = (*next, self.index?);
                 (number != NONE).then(|| {
-                    *next = table.indexes[index].next[number as usize];
+                    *next = table.indexes[index].before[number as usize];
                     number
                 })
             }

@@ -1,8 +1,7 @@
 //! Constants and nested terms, each made once and known by number.
 
-use hashbrown::HashTable;
-use rustc_hash::{FxBuildHasher, FxHashMap};
-use std::hash::BuildHasher;
+use crate::slots::{Slots, code};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// A name by number.
@@ -25,11 +24,7 @@ pub(crate) struct Terms {
     sizes: Vec<(u32, u32)>,
     is_too_large: bool,
     args: Vec<Term>,
-    known: HashTable<Term>,
-}
-
-fn hash(head: Symbol, args: &[Term]) -> u64 {
-    FxBuildHasher.hash_one((head, args))
+    known: Slots,
 }
 
 impl Terms {
@@ -50,15 +45,13 @@ impl Terms {
 
     /// The term of a name with arguments; without arguments, a constant.
     pub(crate) fn term(&mut self, head: Symbol, args: &[Term]) -> Term {
-        let code = hash(head, args);
-        let same = |&term: &Term| {
-            let (found, _) = self.heads[term as usize];
-            found == head && Self::range(&self.heads, &self.args, term) == args
-        };
-        if let Some(&term) = self.known.find(code, same) {
+        let term = self.heads.len() as Term;
+        let (heads, all) = (&self.heads, &self.args);
+        let is = |term: Term| heads[term as usize].0 == head && Self::range(heads, all, term) == args;
+        let code = code([head].into_iter().chain(args.iter().copied()));
+        if let Some(term) = self.known.put(code, term, false, is) {
             return term;
         }
-        let term = self.heads.len() as Term;
         let inner = args.iter().map(|&arg| self.sizes[arg as usize]);
         let (depth, letters) = inner.fold((0, 0_u32), |(depth, letters), (inner, more)| {
             (depth.max(inner), letters.saturating_add(more).saturating_add(1))
@@ -68,9 +61,6 @@ impl Terms {
         self.is_too_large |= depth >= DEEPEST || letters > LONGEST;
         self.args.extend_from_slice(args);
         self.heads.push((head, self.args.len() as u32));
-        let (heads, all) = (&self.heads, &self.args);
-        let rehash = |&term: &Term| hash(heads[term as usize].0, Self::range(heads, all, term));
-        self.known.insert_unique(code, term, rehash);
         term
     }
 
@@ -93,9 +83,15 @@ impl Terms {
         self.is_too_large
     }
 
-    /// Number of terms.
-    pub(crate) fn len(&self) -> usize {
-        self.heads.len()
+    /// Length of a term in letters.
+    pub(crate) fn letters(&self, term: Term) -> usize {
+        self.sizes[term as usize].1 as usize
+    }
+
+    /// Memory of the terms, in bytes.
+    #[inline]
+    pub(crate) fn bytes(&self) -> usize {
+        (self.heads.capacity() + self.sizes.capacity()) * 8 + self.args.capacity() * 4 + self.known.bytes()
     }
 
     /// The whole number that a constant is, if it is one.

@@ -714,7 +714,7 @@ fn sizes_are_bounded() {
         "{numbers} (role x) (legal x a) (legal x b) (goal x 0) (<= terminal (true t))
         (<= (p ?a ?b ?c ?d ?e ?f) (n ?a) (n ?b) (n ?c) (n ?d) (n ?e) (n ?f)) (<= (next t) (p 1 2 3 4 5 6))"
     );
-    assert!(refusal(&wide).contains("half a gigabyte"), "{}", refusal(&wide));
+    assert!(refusal(&wide).contains("beyond a gigabyte"), "{}", refusal(&wide));
 }
 
 #[test]
