@@ -6,7 +6,9 @@
 
 use super::batch::Batch;
 use super::compiled::{Compiled, Facts};
+use super::kif::expressions;
 use super::net::Runner;
+use super::steps::written;
 use adept_game::{Game, GameError, Stream, Turn, Unit, stream};
 use adept_ground::notes;
 use rand::RngExt;
@@ -14,6 +16,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::sync::{Arc, OnceLock};
+use xxhash_rust::xxh3::xxh3_128;
 
 /// A game described in GDL. Copies share the compiled rules.
 #[derive(Clone, Debug)]
@@ -21,6 +24,8 @@ pub struct Described {
     name: Arc<str>,
     pub(super) rules: Arc<Compiled>,
     pub(super) tried: Arc<Tried>,
+    /// What tells these rules from others.
+    pub(super) print: Arc<str>,
     start: State,
     pub(super) small: Arc<OnceLock<bool>>,
     /// What plays random games side by side, once it is asked for, if the circuit is not too large.
@@ -287,6 +292,13 @@ impl Session {
     }
 }
 
+/// A hash of the rules without comments, spaces and capitals.
+fn fingerprint(source: &str) -> String {
+    let rules = expressions(source).unwrap_or_default();
+    let rules: Vec<String> = rules.iter().map(written).collect();
+    format!("{:032x}", xxh3_128(rules.join("\n").as_bytes()))
+}
+
 impl Described {
     /// Compiles the rules in `source`. `name` is what `game.rules` of a config says.
     ///
@@ -301,6 +313,7 @@ impl Described {
             name: name.into(),
             rules: Arc::new(rules),
             tried: Arc::default(),
+            print: fingerprint(source).into(),
             start,
             small: Arc::default(),
             batch: Arc::default(),

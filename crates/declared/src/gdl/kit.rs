@@ -2,8 +2,6 @@
 
 use super::batch::Batch;
 use super::game::{Described, State};
-use super::kif::expressions;
-use super::steps::written;
 use crate::kit::{has_few_states, is_gdl, shipped};
 use adept_game::{
     Afterstate, Audit, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, OutcomeClass, RowMut,
@@ -13,7 +11,7 @@ use adept_ground::limits;
 use rand::RngExt;
 use std::path::Path;
 use std::sync::Arc;
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The game that stands for all of them in lists.
 pub const USUAL_GDL: &str = "declared:tic-tac-toe.kif";
@@ -63,10 +61,8 @@ impl Kit for Described {
         Some(self.without_choices(state))
     }
 
-    /// The rules without comments, spaces and capitals.
     fn fingerprint(&self) -> Option<String> {
-        let rules: Vec<String> = expressions(&self.source).ok()?.iter().map(written).collect();
-        Some(format!("{:032x}", xxh3_128(rules.join("\n").as_bytes())))
+        Some(self.print.to_string())
     }
 
     fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
