@@ -1,4 +1,5 @@
-// Every view, light and dark, narrow and wide: no finding of axe, nothing wider than the window, nothing too small to touch.
+// Every view, light and dark, narrow and wide: no finding of axe, nothing wider than the window, nothing too small to touch. And what the
+// page asks for.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -50,7 +51,25 @@ async function look(page, [hash, name], where) {
   check(`${name} ${where}: targets`, tiny.length === 0, tiny.slice(0, 4).join(' | '));
 }
 
+/** The page asks for one script, one more for a view that is loaded later. */
+async function countRequests(browser) {
+  for (const [hash, file] of [['', null], ['position/backgammon', 'position.js'], ['runs', 'runs.js'], ['api', 'documented.js']]) {
+    const context = await browser.newContext();
+    const page = await open(context);
+    const asked = [];
+    page.on('request', (request) => asked.push(request.url().slice(base.length)));
+    await page.goto(`${base}/#/${hash}`);
+    await page.waitForSelector('main h1');
+    await page.waitForLoadState('networkidle');
+    const files = asked.filter((path) => path.startsWith('/page/')).sort();
+    const wanted = ['app.js', file, 'style.css'].filter(Boolean).map((name) => `/page/${name}`).sort();
+    check(`files of ${hash || 'start'}`, files.join(' ') === wanted.join(' '), files.join(' '));
+    await context.close();
+  }
+}
+
 const browser = await launch();
+await countRequests(browser);
 const all = await views();
 for (const colorScheme of ['light', 'dark']) {
   for (const width of [320, 768, 1280, 2560]) {

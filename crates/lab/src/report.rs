@@ -15,7 +15,7 @@ use adept_ground::shown::shell_path;
 use adept_ground::work;
 use adept_model::ModelError;
 use adept_model::checkpoint;
-use adept_page::{REPORT, REPORT_MODULES, STYLE};
+use adept_page::{REPORT, REPORT_SCRIPT, STYLE};
 use adept_trainer::config::{Config, HeadName};
 use adept_trainer::run::{Record, Score, TrainError, losses, measurements, numbers, record_of};
 use serde::Serialize;
@@ -186,18 +186,12 @@ pub fn report(
     })
 }
 
-/// The file: one script of all modules, without what joins them.
+/// The file.
 fn page(data: &Value) -> String {
-    let script: Vec<&str> = REPORT_MODULES
-        .iter()
-        .flat_map(|module| module.lines())
-        .filter(|line| !line.starts_with("import "))
-        .map(|line| line.strip_prefix("export ").unwrap_or(line))
-        .collect();
     // The data comes last, because it may hold anything. No `<` in it can end the script.
     REPORT
         .replace("/* looks */", STYLE)
-        .replace("/* script */", &script.join("\n"))
+        .replace("/* script */", &REPORT_SCRIPT)
         .replace("/* data */", &data.to_string().replace('<', "\\u003c"))
 }
 
@@ -770,21 +764,6 @@ mod tests {
             let found = html.replace("http://www.w3.org/2000/svg", "");
             assert!(!found.contains(outside), "{outside}");
         }
-    }
-
-    /// Modules become one script, in which a name can be declared once.
-    #[test]
-    fn modules_of_a_report_share_no_names() {
-        let mut all: Vec<&str> = Vec::new();
-        for line in REPORT_MODULES.iter().flat_map(|module| module.lines()) {
-            let line = line.strip_prefix("export ").unwrap_or(line);
-            let declared = ["const ", "let ", "function ", "class ", "async function "];
-            let Some(rest) = declared.iter().find_map(|word| line.strip_prefix(word)) else { continue };
-            let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or(rest);
-            assert!(!all.contains(&name), "{name}");
-            all.push(name);
-        }
-        assert!(all.contains(&"lineChart") && all.contains(&"h"), "{all:?}");
     }
 
     #[test]

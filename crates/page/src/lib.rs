@@ -1,38 +1,61 @@
-//! The page that adept serves, and the pictures of its reports: HTML, CSS and modules of JavaScript as they are, without a build.
+//! The page that adept serves, and the pictures of its reports: HTML, CSS and modules of JavaScript, without a build.
+//!
+//! Browsers are slow to fetch and parse many small files. So the modules that belong together are joined into one file when the program
+//! first needs it.
 
-/// The files of a folder, by name.
-macro_rules! files {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../page/", $name)))),*]
+mod join;
+
+use join::{Joined, Module};
+use std::sync::LazyLock;
+
+/// The modules of folders, by name.
+macro_rules! modules {
+    ($($folder:literal: $($name:literal),* $(,)?;)*) => {
+        &[$($(Module { name: $name, text: include_str!(concat!("../", $folder, "/", $name)) },)*)*]
     };
 }
 
-/// The files that [`INDEX`] loads, by name.
-pub const FILES: &[(&str, &str)] = files![
-    "analysis.js",
-    "api.js",
-    "app.js",
-    "backgammon.js",
-    "board.js",
-    "boards.js",
-    "cards.js",
-    "cells.js",
-    "chart.js",
-    "checkers.js",
-    "dice.js",
-    "die.js",
-    "documented.js",
-    "dom.js",
-    "frame.js",
-    "grid.js",
-    "play.js",
-    "position.js",
-    "runs.js",
-    "start-run.js",
-    "start.js",
-    "style.css",
-    "thoughts.js",
+/// All modules.
+const MODULES: &[Module] = modules![
+    "page":
+        "analysis.js",
+        "api.js",
+        "app.js",
+        "backgammon.js",
+        "board.js",
+        "boards.js",
+        "cards.js",
+        "cells.js",
+        "chart.js",
+        "checkers.js",
+        "dice.js",
+        "die.js",
+        "documented.js",
+        "dom.js",
+        "frame.js",
+        "grid.js",
+        "play.js",
+        "position.js",
+        "runs.js",
+        "start-run.js",
+        "start.js",
+        "thoughts.js";
+    "report":
+        "report.js";
 ];
+
+/// The module that [`INDEX`] loads. All that it imports is in one file with it.
+const APP: &str = "app.js";
+
+/// The modules that [`APP`] loads when their views are shown. What they import is in one file with them, or in that of [`APP`].
+const VIEWS: [&str; 3] = ["documented.js", "position.js", "runs.js"];
+
+/// The files that [`INDEX`] and its scripts load, by name. Every module is in one of them, so that its state is there once.
+pub static FILES: LazyLock<Vec<(&str, String)>> = LazyLock::new(|| {
+    let app = Joined::new(MODULES, APP, None);
+    let views = VIEWS.map(|name| (name, Joined::new(MODULES, name, Some(&app)).module()));
+    [(APP, app.module()), ("style.css", STYLE.into())].into_iter().chain(views).collect()
+});
 
 /// The page itself.
 pub const INDEX: &str = include_str!("../page/index.html");
@@ -43,6 +66,126 @@ pub const REPORT: &str = include_str!("../report/report.html");
 /// The looks of the page and of reports.
 pub const STYLE: &str = include_str!("../page/style.css");
 
-/// The modules that draw a report, each after those that it imports.
-pub const REPORT_MODULES: [&str; 3] =
-    [include_str!("../page/dom.js"), include_str!("../page/chart.js"), include_str!("../report/report.js")];
+/// The script that draws a report.
+pub static REPORT_SCRIPT: LazyLock<String> =
+    LazyLock::new(|| Joined::new(MODULES, "report.js", None).script());
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    /// Bytes that the page may have, with all its views.
+    const LARGEST: usize = 200_000;
+
+    fn text(name: &str) -> &'static str {
+        FILES
+            .iter()
+            .find(|(file, _)| *file == name)
+            .map(|(_, text)| text.as_str())
+            .expect("a file of the page")
+    }
+
+    /// The names in the braces of the lines that begin and end so.
+    fn braced<'a>(text: &'a str, begin: &str, end: &str) -> BTreeSet<&'a str> {
+        let inner = text.lines().filter_map(|line| line.strip_prefix(begin)?.strip_suffix(end));
+        inner.flat_map(|names| names.split(", ")).collect()
+    }
+
+    /// Joining reads lines, so all imports and exports must be lines of the kinds that it knows.
+    #[test]
+    fn imports_name_what_modules_export() {
+        let known: BTreeMap<&str, BTreeSet<&str>> =
+            MODULES.iter().map(|module| (module.name, module.exports().collect())).collect();
+        for Module { name, text } in MODULES {
+            let module = Module { name, text };
+            let count = |word: &str| text.lines().filter(|line| line.trim_start().starts_with(word)).count();
+            assert_eq!(module.imports().count(), count("import"), "imports of {name}");
+            assert_eq!(module.exports().count(), count("export"), "exports of {name}");
+            for (names, from) in module.imports() {
+                let exported = known.get(from).unwrap_or_else(|| panic!("{name} imports from {from}"));
+                for wanted in names.split(", ") {
+                    assert!(exported.contains(wanted), "{name} imports {wanted} from {from}");
+                }
+            }
+        }
+    }
+
+    /// Exports of different modules meet in one file.
+    #[test]
+    fn no_two_modules_export_the_same_name() {
+        let mut all = BTreeMap::new();
+        for module in MODULES {
+            for name in module.exports() {
+                let other = all.insert(name, module.name);
+                assert_eq!(other, None, "{name} of {}", module.name);
+            }
+        }
+        assert!(all.len() > 50 && all["lineChart"] == "chart.js", "{all:?}");
+    }
+
+    /// A module that was loaded twice would have its state twice.
+    #[test]
+    fn every_module_is_in_one_file() {
+        for module in MODULES {
+            let first = module.text.lines().next().expect("a line that says what the module is for");
+            assert!(first.starts_with("// "), "{}", module.name);
+            let times: usize = FILES.iter().map(|(_, text)| text.matches(first).count()).sum();
+            let in_report = REPORT_SCRIPT.matches(first).count();
+            let wanted = match module.name {
+                "report.js" => (0, 1),
+                "chart.js" | "dom.js" => (1, 1),
+                _ => (1, 0),
+            };
+            assert_eq!((times, in_report), wanted, "{}", module.name);
+        }
+    }
+
+    #[test]
+    fn every_import_is_reached() {
+        let app = braced(text(APP), "export { ", " };");
+        for (file, text) in FILES.iter().filter(|(name, _)| name.ends_with(".js")) {
+            let from_app = braced(text, "import { ", " } from './app.js';");
+            assert!(
+                from_app.is_subset(&app) && from_app.is_empty() == (*file == APP),
+                "{file}: {from_app:?}"
+            );
+            let other = text.lines().filter(|line| line.starts_with("import")).count();
+            assert_eq!(other, usize::from(*file != APP), "{file}");
+            let own = braced(text, "const { ", " } = (function () {");
+            assert_eq!(own, braced(text, "export { ", " };"), "{file}");
+            // Each module in it finds what it imports, and finds it before it begins.
+            for module in MODULES {
+                let first = module.text.lines().next().expect("a line");
+                let Some(begin) = text.find(first) else { continue };
+                let before = braced(&text[..begin], "const { ", " } = (function () {");
+                for wanted in module.imports().flat_map(|(names, _)| names.split(", ")) {
+                    assert!(
+                        before.contains(wanted) || from_app.contains(wanted),
+                        "{wanted} in {}",
+                        module.name
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn views_that_are_loaded_later_are_files() {
+        let all = FILES.iter().flat_map(|(_, text)| text.split("import('./").skip(1));
+        let loaded: BTreeSet<&str> = all.filter_map(|rest| rest.split('\'').next()).collect();
+        assert_eq!(loaded, BTreeSet::from(VIEWS));
+        for name in VIEWS {
+            assert!(text(name).contains("View"), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_page_loads_few_files_and_is_small() {
+        let loaded: BTreeSet<&str> =
+            INDEX.split("\"/page/").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        assert_eq!(loaded, BTreeSet::from([APP, "style.css"]));
+        let bytes = INDEX.len() + FILES.iter().map(|(_, text)| text.len()).sum::<usize>();
+        assert!(bytes <= LARGEST, "{bytes} bytes");
+    }
+}
