@@ -160,6 +160,20 @@ impl Program {
     }
 }
 
+/// Whether a rule for what holds next keeps every fact of its kind: `(<= (next (wall ?x ?y)) (true (wall ?x ?y)))`.
+fn keeps_all(rule: &Rule) -> bool {
+    let [Condition::Holds(kept)] = &rule.body[..] else { return false };
+    let is_general = match &rule.head.args[0] {
+        Pattern::Compound(_, args) => args
+            .iter()
+            .enumerate()
+            .all(|(at, arg)| matches!(arg, Pattern::Variable(_)) && !args[..at].contains(arg)),
+        Pattern::Ground(_) => true,
+        Pattern::Variable(_) => false,
+    };
+    kept.relation == TRUE && is_general && kept.args == rule.head.args
+}
+
 struct Reader {
     terms: Terms,
     relations: Vec<Relation>,
@@ -595,8 +609,12 @@ impl Reader {
                 unused.push(format!("line {line}, column {column}: nothing uses `{}`", relation.name));
             }
         }
-        let order = self.order();
+        let mut order = self.order();
         self.mark_changes(&order);
+        if self.fix_facts() {
+            order = self.order();
+            self.mark_changes(&order);
+        }
         self.check_moves()?;
         Ok(Program {
             terms: self.terms,
@@ -607,6 +625,81 @@ impl Reader {
             notes,
             unused,
         })
+    }
+
+    /// Facts that go on for ever once they hold, such as walls, become relations that never change wherever they are conditions. The
+    /// facts themselves stay. Returns whether there are any.
+    fn fix_facts(&mut self) -> bool {
+        let mut kinds: FxHashMap<(Symbol, usize), bool> = FxHashMap::default();
+        for &rule in &self.relations[NEXT].rules {
+            // A variable may be any fact.
+            let Some(kind) = self.kind(&self.rules[rule].head.args[0]) else { return false };
+            // A fact whose arguments are given is one of several.
+            let is_one = matches!(self.rules[rule].head.args[0], Pattern::Ground(_)) && kind.1 > 0;
+            *kinds.entry(kind).or_insert(true) &= keeps_all(&self.rules[rule]) && !is_one;
+        }
+        let mut begins: FxHashMap<(Symbol, usize), Vec<usize>> = FxHashMap::default();
+        for &rule in &self.relations[INIT].rules {
+            let Some(kind) = self.kind(&self.rules[rule].head.args[0]) else { return false };
+            begins.entry(kind).or_default().push(rule);
+            let changes = |condition: &Condition| match condition {
+                Condition::Holds(atom) | Condition::Fails(atom) => self.relations[atom.relation].changes,
+                Condition::Differ(..) => false,
+            };
+            if self.rules[rule].body.iter().any(changes) {
+                kinds.insert(kind, false);
+            }
+        }
+        let mut fixed: FxHashMap<(Symbol, usize), usize> = FxHashMap::default();
+        for (kind, rules) in begins.into_iter().filter(|(kind, _)| kinds.get(kind) == Some(&true)) {
+            let number = self.relations.len();
+            let name = self.terms.name(kind.0).to_string();
+            let place = self.rules[rules[0]].place;
+            let first = self.rules.len();
+            for rule in rules {
+                let Rule { place, head, body, variables } = self.rules[rule].clone();
+                let head = Atom { relation: number, args: self.inner(&head.args[0]), place: head.place };
+                self.rules.push(Rule { place, head, body, variables });
+            }
+            let rules = (first..self.rules.len()).collect();
+            self.relations.push(Relation { name, arity: kind.1, place, changes: false, rules });
+            fixed.insert(kind, number);
+        }
+        for rule in 0..self.rules.len() {
+            if self.rules[rule].head.relation == NEXT && keeps_all(&self.rules[rule]) {
+                continue;
+            }
+            let mut body = std::mem::take(&mut self.rules[rule].body);
+            for condition in &mut body {
+                if let Condition::Holds(atom) | Condition::Fails(atom) = condition
+                    && atom.relation == TRUE
+                    && let Some(kind) = self.kind(&atom.args[0])
+                    && let Some(&number) = fixed.get(&kind)
+                {
+                    (atom.relation, atom.args) = (number, self.inner(&atom.args[0]));
+                }
+            }
+            self.rules[rule].body = body;
+        }
+        !fixed.is_empty()
+    }
+
+    /// The name of a fact and the number of its arguments, if they are known.
+    fn kind(&self, fact: &Pattern) -> Option<(Symbol, usize)> {
+        match fact {
+            Pattern::Variable(_) => None,
+            Pattern::Ground(term) => Some((self.terms.head(*term), self.terms.args(*term).len())),
+            Pattern::Compound(head, args) => Some((*head, args.len())),
+        }
+    }
+
+    /// The arguments of a fact.
+    fn inner(&self, fact: &Pattern) -> Vec<Pattern> {
+        match fact {
+            Pattern::Variable(_) => Vec::new(),
+            Pattern::Ground(term) => self.terms.args(*term).iter().map(|&arg| Pattern::Ground(arg)).collect(),
+            Pattern::Compound(_, args) => args.clone(),
+        }
     }
 
     /// Relations of the conditions of a relation, one after the other.

@@ -768,3 +768,52 @@ fn damaged_descriptions_are_refused() {
     }
     assert!((100..1000).contains(&kept), "{kept}");
 }
+
+/// A way of five places with a wall, which `more` tells more of.
+fn walled(wall: &str, has: &str, more: &str) -> String {
+    format!(
+        "(role r) (init (at 1)) (succ 1 2) (succ 2 3) (succ 3 4) (succ 4 5) (init (clock 1)) {wall} {more}
+        (<= (to ?n) (true (at ?m)) (succ ?m ?n) (not {has}))
+        (<= (legal r (go ?n)) (to ?n)) (legal r stay)
+        (<= (next (at ?n)) (does r (go ?n))) (<= (next (at ?n)) (does r stay) (true (at ?n)))
+        (<= (next (clock ?n)) (true (clock ?m)) (succ ?m ?n))
+        (<= terminal (true (clock 5))) (<= (goal r 100) (true (at 5))) (<= (goal r 0) (not (true (at 5))))"
+    )
+}
+
+#[test]
+fn facts_that_hold_for_ever_are_conditions_that_never_change() {
+    let keep = "(<= (next (wall ?n)) (true (wall ?n)))";
+    let fixed = read(&walled("(init (wall 3))", "(true (wall ?n))", keep));
+    let known = read(&walled("(wall 3)", "(wall ?n)", ""));
+    let falls = read(&walled(
+        "(init (wall 3))",
+        "(true (wall ?n))",
+        "(<= (next (wall ?n)) (true (wall ?n)) (true (clock 1)))",
+    ));
+    let grows = read(&walled(
+        "(init (wall 3))",
+        "(true (wall ?n))",
+        &format!("{keep} (<= (next (wall 5)) (does r stay))"),
+    ));
+    assert_eq!(fixed.rules.net.len(), known.rules.net.len());
+    assert!(falls.rules.net.len() > fixed.rules.net.len() && grows.rules.net.len() > fixed.rules.net.len());
+    // The facts are still there.
+    assert!(fixed.position_text(&fixed.start()).contains("wall(3)"));
+    let moves = |game: &Described, steps: &[&str]| {
+        let mut state = game.start();
+        for step in steps {
+            let action = game.parse_action(&state, step).unwrap();
+            game.apply(&mut state, &action);
+        }
+        let mut actions = Vec::new();
+        game.actions(&state, &mut actions);
+        actions.iter().map(|action| game.action_text(&state, action)).collect::<Vec<_>>()
+    };
+    for game in [&fixed, &known] {
+        assert_eq!(moves(game, &[]), ["go(2)", "stay"]);
+        assert_eq!(moves(game, &["go(2)"]), ["stay"]);
+    }
+    assert_eq!(moves(&falls, &["go(2)", "stay"]), ["go(3)", "stay"]);
+    assert_eq!(moves(&grows, &["go(2)"]), ["stay"]);
+}
