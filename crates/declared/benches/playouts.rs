@@ -2,7 +2,7 @@
 //! these alone.
 
 use adept_declared::{Batch, Declared, Described, Monitor, SHIPPED, SHIPPED_GDL};
-use adept_game::{Game, Kit, Turn, stream};
+use adept_game::{Game, Kit, Turn, draw_index, stream};
 use rand::RngExt;
 use std::time::{Duration, Instant};
 
@@ -20,19 +20,19 @@ fn main() {
             Ok(game) => game,
             Err(fault) => return println!("{fault}"),
         };
-        let mut batch = Batch::new(&game, &mut stream(1, "lanes", 0));
-        let begin = Instant::now();
-        let mut results = batch.run(100);
-        while begin.elapsed() < TIME {
-            results = batch.run(100);
+        // Not all games can be played in lanes.
+        let [mut games, mut moves] = [String::new(), String::new()];
+        if let Ok(mut batch) = Batch::new(&game, &mut stream(1, "lanes", 0)) {
+            let begin = Instant::now();
+            let mut results = batch.run(100);
+            while begin.elapsed() < TIME {
+                results = batch.run(100);
+            }
+            let seconds = begin.elapsed().as_secs_f64();
+            games = format!("{:.0}", results.games() as f64 / seconds);
+            moves = format!("{:.0}", results.moves as f64 / seconds);
         }
-        let seconds = begin.elapsed().as_secs_f64();
-        let (games, moves) = (results.games() as f64 / seconds, results.moves as f64 / seconds);
-        println!(
-            "{name:<18} {games:>14.0} {moves:>14.0} {:>16.0} {:>14.0}",
-            monitored(&game),
-            one_by_one(&game)
-        );
+        println!("{name:<18} {games:>14} {moves:>14} {:>16.0} {:>14.0}", monitored(&game), one_by_one(&game));
     }
     for (name, source) in SHIPPED_GDL.iter().filter(|(name, _)| is_wanted(name)) {
         match Described::read(name, source) {
@@ -58,15 +58,21 @@ fn side_by_side<G: Kit>(game: &G) -> f64 {
 /// Moves a second of one random game after another, followed by a monitor.
 fn monitored(game: &Declared) -> f64 {
     let (mut rng, mut monitor, mut moves) = (stream(1, "games", 0), Monitor::new(game), 0_u64);
+    let mut outcomes = Vec::new();
     let begin = Instant::now();
     while begin.elapsed() < TIME / 4 {
         for _ in 0..16 {
             loop {
-                let legal = monitor.count();
-                if legal == 0 {
-                    break;
-                }
-                if let Some(action) = monitor.legal(rng.random_range(0..legal)) {
+                let action = match monitor.turn() {
+                    Turn::Over => break,
+                    Turn::Player(_) => monitor.legal(rng.random_range(0..monitor.count())),
+                    Turn::Chance => {
+                        monitor.outcomes(&mut outcomes);
+                        let drawn = draw_index(outcomes.iter().map(|(_, p)| p), &mut rng);
+                        outcomes.get(drawn).map(|(outcome, _)| *outcome)
+                    }
+                };
+                if let Some(action) = action {
                     monitor.apply(action);
                     moves += 1;
                 }
@@ -83,9 +89,16 @@ fn one_by_one<G: Game>(game: &G) -> f64 {
     let begin = Instant::now();
     while begin.elapsed() < TIME / 4 {
         let mut state = game.start();
-        while game.turn(&state) != Turn::Over {
-            game.actions(&state, &mut actions);
-            game.apply(&mut state, &actions[rng.random_range(0..actions.len())]);
+        loop {
+            let action = match game.turn(&state) {
+                Turn::Over => break,
+                Turn::Chance => game.sample(&state, &mut rng),
+                Turn::Player(_) => {
+                    game.actions(&state, &mut actions);
+                    actions[rng.random_range(0..actions.len())].clone()
+                }
+            };
+            game.apply(&mut state, &action);
             moves += 1;
         }
     }

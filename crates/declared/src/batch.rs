@@ -4,11 +4,11 @@
 //! that is over can begin again at any time.
 
 use crate::circuit::Cone;
-use crate::declaration::Ending;
+use crate::declaration::{Ending, Grade};
 use crate::game::{Declared, LONGEST, State};
-use crate::ground::{Conditional, Effects};
+use crate::ground::{Conditional, Effects, Stays};
 use crate::lanes::{Lanes, Numbers, Random, Wide, Work, value, widest};
-use adept_game::{Game, Stream};
+use adept_game::{Game, GameError, Stream};
 
 /// Results of random games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,9 +47,11 @@ struct Plan {
     swaps: Vec<(u32, u32)>,
     alone: bool,
     over: Cone,
-    results: Vec<Ending>,
+    results: Vec<Grade>,
     stuck: Ending,
     legal: Cone,
+    /// Moves after which the same player moves on.
+    again: Vec<usize>,
     /// For each move: facts that it clears and sets, the end of each list.
     clear: (Vec<u32>, Vec<u32>),
     set: (Vec<u32>, Vec<u32>),
@@ -74,6 +76,8 @@ pub struct Batch {
     first_legal: Vec<bool>,
     chosen: Vec<Wide>,
     changes: Vec<(u32, bool, Wide)>,
+    /// Wide in which the turn stays with the player who moved.
+    stays: Wide,
     /// Lanes in which the second player is to move.
     second: Wide,
     /// Moves of each game, where they are limited.
@@ -88,13 +92,34 @@ pub struct Batch {
 
 impl Batch {
     /// Games from the start, drawn by this generator.
-    pub fn new(game: &Declared, rng: &mut Stream) -> Self {
+    ///
+    /// # Errors
+    /// That the game has chance or more than two players; [`Monitor`](crate::Monitor) and the methods of [`Game`] play it.
+    pub fn new(game: &Declared, rng: &mut Stream) -> Result<Self, GameError> {
+        Self::fits(game)?;
         let mut batch = Self::blank(game);
         batch.begin(game, &game.start(), u64::MAX, rng);
-        batch
+        Ok(batch)
     }
 
-    /// A batch that has not begun.
+    /// Whether games can be played in lanes.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(crate) fn fits(game: &Declared) -> Result<(), GameError> {
+        let rules = &game.rules;
+        let has_chance = rules.acts < rules.moves.len();
+        if has_chance || game.players() > 2 {
+            let what = if has_chance { "chance" } else { "more than two players" };
+            return Err(GameError::new(format!(
+                "{}: a game with {what} cannot be played in lanes; play its games one by one",
+                game.name()
+            )));
+        }
+        Ok(())
+    }
+
+    /// A batch of a game that [`fits`](Self::fits), which has not begun.
     pub(crate) fn blank(game: &Declared) -> Self {
         let rules = &game.rules;
         let view = &rules.views[0];
@@ -118,13 +143,14 @@ impl Batch {
             swaps: if alone {
                 Vec::new()
             } else {
-                (0..).zip(rules.flip.iter().copied()).filter(|(a, b)| a < b).collect()
+                (0..).zip(rules.turned[1].iter().copied()).filter(|(a, b)| a < b).collect()
             },
             alone,
             over: view.over.clone(),
             results: view.results.clone(),
-            stuck: rules.declaration.stuck,
+            stuck: rules.declaration.stuck.0,
             legal: view.legal.clone(),
+            again: (0..view.effects.len()).filter(|&m| view.effects[m].stays == Stays::Always).collect(),
             clear: list(|effects| &effects.clear),
             set: list(|effects| &effects.set),
             conditional: conditional.collect(),
@@ -139,6 +165,7 @@ impl Batch {
             values: vec![Wide::NONE; 1 + plan.facts + gates],
             chosen: vec![Wide::NONE; rules.moves.len()],
             changes: Vec::new(),
+            stays: Wide::NONE,
             second: Wide::NONE,
             made: vec![0; if plan.limit.is_some() { Wide::COUNT } else { 0 }],
             live: Wide::NONE,
@@ -233,10 +260,16 @@ impl Batch {
     fn apply(&mut self) {
         let plan = &self.plan;
         self.changes.clear();
+        self.stays = plan.again.iter().fold(Wide::NONE, |stays, &number| stays.or(self.chosen[number]));
         for (number, (cone, changed)) in &plan.conditional {
             compute(cone, &mut self.values);
-            for (&output, &(fact, adds)) in cone.outputs().iter().zip(changed) {
-                self.changes.push((fact, adds, value(&self.values, output).and(self.chosen[*number])));
+            for (i, &output) in cone.outputs().iter().enumerate() {
+                let lanes = value(&self.values, output).and(self.chosen[*number]);
+                match changed.get(i) {
+                    Some(&(fact, adds)) => self.changes.push((fact, adds, lanes)),
+                    // The output behind the conditions of all changes.
+                    None => self.stays = self.stays.or(lanes),
+                }
             }
         }
         change(&plan.clear, &self.chosen, &mut self.values, Wide::without);
@@ -259,7 +292,7 @@ impl Batch {
         let mut results = [Wide::NONE; 3];
         compute(&plan.over, &mut self.values);
         let mut over = Wide::NONE;
-        for (&output, &ending) in plan.over.outputs().iter().zip(&plan.results) {
+        for (&output, &(ending, _)) in plan.over.outputs().iter().zip(&plan.results) {
             let here = value(&self.values, output).without(over);
             results[ending as usize] = results[ending as usize].or(here);
             over = over.or(here);
@@ -274,11 +307,21 @@ impl Batch {
             results[ending as usize] = results[ending as usize].or(reached.without(over));
             over = over.or(reached);
         }
+        // Lanes in which the first player has moved.
+        let first = Wide::ALL.without(self.second);
         if !plan.alone {
+            let passes = Wide::ALL.without(self.stays);
             for &(a, b) in &plan.swaps {
-                self.values.swap(1 + a as usize, 1 + b as usize);
+                let (a, b) = (1 + a as usize, 1 + b as usize);
+                if passes == Wide::ALL {
+                    self.values.swap(a, b);
+                } else {
+                    let differ = self.values[a].xor(self.values[b]).and(passes);
+                    self.values[a] = self.values[a].xor(differ);
+                    self.values[b] = self.values[b].xor(differ);
+                }
             }
-            self.second = self.second.xor(Wide::ALL);
+            self.second = self.second.xor(passes);
         }
         compute(&plan.legal, &mut self.values);
         let mut going = Wide::NONE;
@@ -288,20 +331,21 @@ impl Batch {
         }
         let stuck = Wide::ALL.without(going).without(over);
         if stuck.any() {
-            // The player who is stuck is the next one; alone it is the same.
-            let ending = match (plan.stuck, plan.alone) {
-                (Ending::Win, false) => Ending::Lose,
-                (Ending::Lose, false) => Ending::Win,
-                (ending, _) => ending,
+            // Where the turn has passed it is the other player who is stuck.
+            let same = if plan.alone { stuck } else { stuck.and(self.stays) };
+            let mirrored = match plan.stuck {
+                Ending::Win => Ending::Lose,
+                Ending::Lose => Ending::Win,
+                Ending::Draw => Ending::Draw,
             };
-            results[ending as usize] = results[ending as usize].or(stuck);
+            for (ending, lanes) in [(plan.stuck, same), (mirrored, stuck.without(same))] {
+                results[ending as usize] = results[ending as usize].or(lanes);
+            }
             over = over.or(stuck);
         }
         if !over.any() {
             return;
         }
-        // Lanes in which the second player is to move now are those in which the first one moved.
-        let first = if plan.alone { Wide::ALL } else { self.second };
         let [won, lost, drawn] = results.map(|lanes| lanes.and(self.live));
         self.results.won += won.and(first).count() + lost.without(first).count();
         self.results.lost += lost.and(first).count() + won.without(first).count();

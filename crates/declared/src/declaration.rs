@@ -24,9 +24,11 @@ pub(crate) struct Declaration {
     pub(crate) relations: Vec<Relation>,
     /// Relations with rules, each after those that it is made of. Relations that depend on each other are one group.
     pub(crate) order: Vec<Vec<usize>>,
+    /// Those of players first, then those of chance.
     pub(crate) operators: Vec<Operator>,
-    pub(crate) endings: Vec<(Ending, Rule)>,
-    pub(crate) stuck: Ending,
+    /// In the order in which they count: wins, losses, draws, each from the largest amount down.
+    pub(crate) endings: Vec<(Grade, Rule)>,
+    pub(crate) stuck: Grade,
     pub(crate) limit: Option<u32>,
     pub(crate) board: Option<Board>,
 }
@@ -36,7 +38,7 @@ pub(crate) struct Declaration {
 pub(crate) struct Type {
     pub(crate) name: String,
     pub(crate) members: Vec<Object>,
-    /// What each object becomes when the other player looks; the identity for those without an entry.
+    /// What each object as one player writes it is as the player before writes it; the same for those without an entry.
     pub(crate) flip: FxHashMap<Object, Object>,
 }
 
@@ -77,7 +79,7 @@ pub(crate) struct Rule {
     pub(crate) body: Vec<Condition>,
 }
 
-/// An operator.
+/// An operator, or an outcome of chance.
 #[derive(Clone, Debug)]
 pub(crate) struct Operator {
     pub(crate) name: String,
@@ -86,6 +88,11 @@ pub(crate) struct Operator {
     /// Its head holds the parameters, its body the preconditions.
     pub(crate) rule: Rule,
     pub(crate) effects: Vec<Effect>,
+    /// How likely an outcome of chance is beside others. None for what a player does.
+    pub(crate) weight: Option<(Expression, Place)>,
+    /// After what a player does, when the same player moves on; after chance, when the turn passes. One of them is enough. The
+    /// first variables are the parameters.
+    pub(crate) turns: Vec<Rule>,
 }
 
 /// A tuple that an operator adds or deletes. The first variables of its rule are the parameters of the operator.
@@ -117,12 +124,18 @@ pub(crate) enum Summand {
 }
 
 /// The result for the player who moved or, if stuck, cannot move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Ending {
     Win,
     Lose,
     Draw,
 }
+
+/// A result, and how much it counts, in hundredths. A draw counts nothing.
+pub(crate) type Grade = (Ending, u16);
+
+/// What a win or a loss counts if no amount is said.
+pub(crate) const ONE: u16 = 100;
 
 /// How positions are drawn.
 #[derive(Clone, Debug)]
@@ -150,9 +163,25 @@ impl Declaration {
         Reader::default().read(parse(source)?)
     }
 
-    /// What an object of this type becomes when the other player looks.
-    pub(crate) fn flipped(&self, of: usize, object: Object) -> Object {
-        self.types[of].flip.get(&object).copied().unwrap_or(object)
+    /// What an object of this type, as a player writes it, is as the player so many turns before writes it.
+    pub(crate) fn turned(&self, of: usize, object: Object, turns: usize) -> Object {
+        (0..turns).fold(object, |object, _| self.types[of].flip.get(&object).copied().unwrap_or(object))
+    }
+
+    /// Whether a player moves after each other in a fixed order, without chance.
+    pub(crate) fn alternates(&self) -> bool {
+        self.operators.iter().all(|operator| operator.weight.is_none() && operator.turns.is_empty())
+    }
+
+    /// What wins and losses may count, in hundredths, in ascending order.
+    pub(crate) fn amounts(&self) -> Vec<u16> {
+        let limit = (self.limit.is_some() && self.players == 1).then_some((Ending::Lose, ONE));
+        let grades = self.endings.iter().map(|(grade, _)| *grade).chain([self.stuck]).chain(limit);
+        let amounts = grades.filter(|(ending, _)| *ending != Ending::Draw).map(|(_, amount)| amount);
+        let mut amounts: Vec<u16> = amounts.collect();
+        amounts.sort_unstable();
+        amounts.dedup();
+        amounts
     }
 
     /// The value of an expression. None if a variable is not bound, or a summand of several is not a number.

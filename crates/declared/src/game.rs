@@ -1,7 +1,7 @@
 //! A declared game as a [`Game`].
 
 use crate::batch::Batch;
-use crate::declaration::Ending;
+use crate::declaration::{Ending, Grade, ONE};
 use crate::ground::Rules;
 use crate::lanes::Pool;
 use crate::monitor::Net;
@@ -34,29 +34,57 @@ pub(crate) struct Facts {
     pub(crate) batches: Pool<Batch>,
 }
 
-/// A position: which facts hold, who is to move, and how many moves were made if the game limits them.
+/// A position: which facts hold, whose turn it is, and how many moves were made if the game limits them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct State {
     /// Bit f: fact f holds.
     pub(crate) facts: SmallVec<[u64; 2]>,
     pub(crate) mover: u8,
+    /// Who moved last, where that does not follow from whose turn it is: in games with chance or more than one move in a row. [`NONE`]
+    /// at the start and after chance. If chance ends a game, the player whose turn it was.
+    pub(crate) last: u8,
     pub(crate) status: Status,
+    /// Moves of players.
     pub(crate) moves: u32,
 }
 
-/// Whether the game goes on, and if not, who won.
+/// Nobody.
+pub(crate) const NONE: u8 = u8::MAX;
+
+/// Whether the game goes on, and if not, who won or lost, and how much in hundredths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Status {
     Going,
-    Won(u8),
-    Lost(u8),
+    /// It goes on with an outcome of chance.
+    Chance,
+    Won(u8, u16),
+    Lost(u8, u16),
     Drawn,
+}
+
+impl Status {
+    /// A result of a player.
+    #[inline]
+    pub(crate) fn of((ending, amount): Grade, player: u8) -> Self {
+        match ending {
+            Ending::Win => Self::Won(player, amount),
+            Ending::Lose => Self::Lost(player, amount),
+            Ending::Draw => Self::Drawn,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn goes_on(self) -> bool {
+        matches!(self, Self::Going | Self::Chance)
+    }
 }
 
 /// Random games that a new game must end.
 const TRIALS: u64 = 8;
 /// Gates that may be read before a game is used: a fraction of a second.
 pub(crate) const WORK: usize = 100_000_000;
+/// Most outcomes of chance in a row in a random game.
+const OUTCOMES: usize = 1_000;
 /// Moves in which a random game must end if the rules give no limit.
 pub(crate) const LONGEST: usize = 20_000;
 
@@ -70,18 +98,20 @@ impl Declared {
         let mut start = State {
             facts: SmallVec::from_elem(0, rules.facts.len().div_ceil(64).max(1)),
             mover: 0,
+            last: NONE,
             status: Status::Going,
             moves: 0,
         };
         for &fact in &rules.start {
             start.facts[fact as usize / 64] |= 1 << (fact % 64);
         }
-        let game = Self { name: name.into(), rules: Arc::new(rules), start, facts: Arc::default() };
-        if game.status_of(&game.start, None) != Status::Going {
+        let mut game = Self { name: name.into(), rules: Arc::new(rules), start, facts: Arc::default() };
+        game.start.status = game.status_of(&game.start, None);
+        if !game.start.status.goes_on() {
             return Err(GameError::new(format!("{name}: no operator is legal at the start")));
         }
-        let before = if game.players() == 2 { 1 } else { 0 };
-        if game.status_of(&game.start, Some(before)) != Status::Going {
+        let before = game.players() as u8 - 1;
+        if !game.status_of(&game.start, Some(before)).goes_on() {
             return Err(GameError::new(format!("{name}: a condition that ends the game holds at the start")));
         }
         game.try_out()?;
@@ -91,7 +121,8 @@ impl Declared {
     /// Gates and facts that a move reads.
     pub(crate) fn cost(&self) -> usize {
         let view = &self.rules.views[0];
-        view.legal.len() + view.over.len() + view.legal.outputs().len() + self.rules.facts.len()
+        let moves = view.legal.outputs().len() + view.chance.outputs().len();
+        view.legal.len() + view.chance.len() + view.over.len() + moves + self.rules.facts.len()
     }
 
     /// Plays a few random games, which must end.
@@ -100,15 +131,31 @@ impl Declared {
         let mut left = WORK / self.cost();
         for trial in 0..TRIALS {
             let (mut rng, mut state): (Stream, _) = (stream(0, "trial games", trial), self.start());
-            let mut moves = 0;
-            while self.turn(&state) != Turn::Over {
-                self.actions(&state, &mut actions);
-                let action = actions[rng.random_range(0..actions.len())];
+            let (mut moves, mut in_a_row) = (0, 0);
+            loop {
+                let action = match self.turn(&state) {
+                    Turn::Over => break,
+                    Turn::Chance => {
+                        in_a_row += 1;
+                        self.sample(&state, &mut rng)
+                    }
+                    Turn::Player(_) => {
+                        in_a_row = 0;
+                        self.actions(&state, &mut actions);
+                        actions[rng.random_range(0..actions.len())]
+                    }
+                };
                 self.apply(&mut state, &action);
                 moves += 1;
                 left = left.saturating_sub(1);
                 if left == 0 {
                     return Ok(());
+                }
+                if in_a_row > OUTCOMES {
+                    return Err(GameError::new(format!(
+                        "{}: chance came {OUTCOMES} times in a row in a random game; let its outcomes change what their conditions ask for",
+                        self.name
+                    )));
                 }
                 if moves > LONGEST {
                     return Err(GameError::new(format!(
@@ -122,32 +169,81 @@ impl Declared {
         Ok(())
     }
 
-    /// The status of a position after a move of `last`.
+    /// The status of a position after a move of `last`, or after chance in the turn of `last`.
     pub(crate) fn status_of(&self, state: &State, last: Option<u8>) -> Status {
-        let (rules, mover) = (&self.rules, state.mover);
-        let result = |ending, player: u8| match ending {
-            Ending::Win => Status::Won(player),
-            Ending::Lose => Status::Lost(player),
-            Ending::Draw => Status::Drawn,
-        };
+        let rules = &self.rules;
         if let Some(last) = last {
             let view = &rules.views[usize::from(last)];
             let mut status = None;
             view.over.find(&state.facts, |output| {
-                status = Some(result(view.results[output], last));
+                status = Some(Status::of(view.results[output], last));
                 true
             });
             if let Some(status) = status {
                 return status;
             }
         }
-        if rules.declaration.limit.is_some_and(|limit| state.moves >= limit) {
-            return if rules.declaration.players == 1 { Status::Lost(0) } else { Status::Drawn };
+        let view = &rules.views[usize::from(state.mover)];
+        if let Some(status) = self.at_limit(state.moves) {
+            return status;
         }
-        match rules.views[usize::from(mover)].legal.find(&state.facts, |_| true) {
-            true => Status::Going,
-            false => result(rules.declaration.stuck, mover),
+        match () {
+            () if view.chance.find(&state.facts, |_| true) => Status::Chance,
+            () if view.legal.find(&state.facts, |_| true) => Status::Going,
+            () => Status::of(rules.declaration.stuck, state.mover),
         }
+    }
+
+    /// The result of a game that has reached its limit of moves.
+    #[inline]
+    pub(crate) fn at_limit(&self, moves: u32) -> Option<Status> {
+        let declaration = &self.rules.declaration;
+        let is_reached = declaration.limit.is_some_and(|limit| moves >= limit);
+        is_reached.then_some(if declaration.players == 1 { Status::Lost(0, ONE) } else { Status::Drawn })
+    }
+
+    /// The player whose turn is before that of this one.
+    pub(crate) fn before(&self, player: u8) -> u8 {
+        player.checked_sub(1).unwrap_or(self.players() as u8 - 1)
+    }
+
+    /// Whether a state tells who moved last.
+    pub(crate) fn tells_last(&self) -> bool {
+        self.players() > 1 && !self.rules.alternates
+    }
+
+    /// Notes that a move was made in the turn of `last`, before the status is found.
+    #[inline]
+    pub(crate) fn pass_turn(&self, state: &mut State, by_chance: bool, stays: bool) {
+        if self.tells_last() {
+            state.last = if by_chance { NONE } else { state.mover };
+        }
+        if !stays {
+            state.mover = self.rules.next(state.mover);
+        }
+        if !by_chance && self.rules.declaration.limit.is_some() {
+            state.moves += 1;
+        }
+    }
+
+    /// Notes how the game stands after a move in the turn of `player`.
+    #[inline]
+    pub(crate) fn arrive(&self, state: &mut State, player: u8, status: Status) {
+        state.status = status;
+        if !status.goes_on() && self.tells_last() {
+            state.last = player;
+        }
+    }
+
+    /// The outcomes of chance with these places among them, whose probabilities are their shares of the weight of all.
+    pub(crate) fn shares(&self, places: impl Iterator<Item = usize>, outcomes: &mut Vec<(u32, f64)>) {
+        outcomes.clear();
+        outcomes.extend(places.map(|place| {
+            let number = self.rules.acts + place;
+            (number as u32, f64::from(self.rules.moves[number].weight))
+        }));
+        let all: f64 = outcomes.iter().map(|(_, weight)| weight).sum();
+        outcomes.iter_mut().for_each(|(_, weight)| *weight /= all);
     }
 
     /// Facts as another player sees them.
@@ -155,12 +251,14 @@ impl Declared {
         if player == 0 {
             return state.facts.clone();
         }
+        // What the other players' turns make of a fact is undone by the turns that are left of a round.
+        let turned = &self.rules.turned[self.players() - player];
         let mut seen = SmallVec::from_elem(0, state.facts.len());
         for (word, &bits) in state.facts.iter().enumerate() {
             let mut bits = bits;
             while bits != 0 {
-                let flipped = self.rules.flip[word * 64 + bits.trailing_zeros() as usize] as usize;
-                seen[flipped / 64] |= 1 << (flipped % 64);
+                let fact = turned[word * 64 + bits.trailing_zeros() as usize] as usize;
+                seen[fact / 64] |= 1 << (fact % 64);
                 bits &= bits - 1;
             }
         }
@@ -185,7 +283,7 @@ impl State {
 
 impl Game for Declared {
     type State = State;
-    /// Number of an operator with its arguments, as the player to move has them.
+    /// Number of an operator or an outcome of chance with its arguments, as the player to move has them.
     type Action = u32;
     type Info = State;
 
@@ -204,6 +302,7 @@ impl Game for Declared {
     fn turn(&self, state: &State) -> Turn {
         match state.status {
             Status::Going => Turn::Player(state.mover.into()),
+            Status::Chance => Turn::Chance,
             _ => Turn::Over,
         }
     }
@@ -219,13 +318,17 @@ impl Game for Declared {
     }
 
     fn apply(&self, state: &mut State, &action: &u32) {
-        let last = state.mover;
-        let effects = &self.rules.views[usize::from(last)].effects[action as usize];
+        let player = state.mover;
+        let effects = &self.rules.views[usize::from(player)].effects[action as usize];
         // Conditions are those of the state before the move.
         let mut changes: SmallVec<[(u32, bool); 8]> = SmallVec::new();
+        let mut asked = false;
         if let Some((cone, changed)) = &effects.conditional {
             cone.find(&state.facts, |output| {
-                changes.push(changed[output]);
+                match changed.get(output) {
+                    Some(&change) => changes.push(change),
+                    None => asked = true,
+                }
                 false
             });
         }
@@ -233,31 +336,49 @@ impl Game for Declared {
         changes.iter().filter(|(_, adds)| !adds).for_each(|&(fact, _)| state.write(fact, false));
         effects.set.iter().for_each(|&fact| state.write(fact, true));
         changes.iter().filter(|(_, adds)| *adds).for_each(|&(fact, _)| state.write(fact, true));
-        if self.players() == 2 {
-            state.mover = 1 - last;
-        }
-        if self.rules.declaration.limit.is_some() {
-            state.moves += 1;
-        }
-        state.status = self.status_of(state, Some(last));
+        self.pass_turn(state, self.rules.is_chance(action), effects.keeps_turn(|| asked));
+        let status = self.status_of(state, Some(player));
+        self.arrive(state, player, status);
     }
 
+    fn outcomes(&self, state: &State, outcomes: &mut Vec<(u32, f64)>) -> bool {
+        let mut places: SmallVec<[usize; 64]> = SmallVec::new();
+        if state.status == Status::Chance {
+            self.rules.views[usize::from(state.mover)].chance.find(&state.facts, |place| {
+                places.push(place);
+                false
+            });
+        }
+        self.shares(places.into_iter(), outcomes);
+        true
+    }
+
+    /// What one player wins, the others pay in equal parts, and the other way round.
     fn utility(&self, state: &State, player: usize) -> f64 {
-        match state.status {
-            Status::Won(winner) if usize::from(winner) == player => 1.0,
-            Status::Lost(loser) if usize::from(loser) != player => 1.0,
-            Status::Going | Status::Drawn => 0.0,
-            Status::Won(_) | Status::Lost(_) => -1.0,
-        }
+        let (of, amount, sign) = match state.status {
+            Status::Won(of, amount) => (of, amount, 1.0),
+            Status::Lost(of, amount) => (of, amount, -1.0),
+            Status::Going | Status::Chance | Status::Drawn => return 0.0,
+        };
+        let own = sign * f64::from(amount) / f64::from(ONE);
+        if usize::from(of) == player { own } else { -own / (self.players() as f64 - 1.0) }
     }
 
-    /// Alone, a game has no winner but a result.
+    fn scale(&self) -> f64 {
+        f64::from(self.rules.declaration.amounts().last().copied().unwrap_or(ONE)) / f64::from(ONE)
+    }
+
+    /// Results are points if a game is played alone, or counts more than others.
     fn unit(&self) -> Option<Unit> {
-        (self.players() == 1).then_some(Unit { name: "points".into(), size: 1.0 })
+        let is_counted = self.players() == 1 || self.rules.declaration.amounts().len() > 1;
+        is_counted.then_some(Unit { name: "points".into(), size: 1.0 })
     }
 
     fn just_acted(&self, state: &State) -> Option<usize> {
-        (*state != self.start).then(|| if self.players() == 2 { 1 - usize::from(state.mover) } else { 0 })
+        match self.tells_last() {
+            true => (state.last != NONE).then_some(state.last.into()),
+            false => (*state != self.start).then(|| self.before(state.mover).into()),
+        }
     }
 
     fn info(&self, state: &State, _player: usize) -> State {

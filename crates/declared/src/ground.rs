@@ -1,13 +1,15 @@
 //! Compiles a declaration: binds all variables, drops what is static, and makes circuits of the rest.
 //!
-//! Rules are written for the player to move. For the second player the same rules are bound to flipped facts.
+//! Rules are written for the player to move. For each other player the same rules are bound to flipped facts.
 
 use crate::circuit::{Builder, Cone, FALSE, Literal, TRUE};
 use crate::declaration::{
-    Condition, Declaration, Ending, Expression, Kind, Object, Relation, Rule, Summand, Tuple, Value,
+    Condition, Declaration, Expression, Grade, Kind, Object, Operator, Relation, Rule, Summand, Tuple, Value,
 };
 use crate::error::RuleError;
+use crate::resolve::PLAYERS;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::ops::ControlFlow;
 
 /// Most facts of a state.
@@ -16,6 +18,8 @@ const FACTS: usize = 1 << 14;
 const MOVES: usize = 1 << 16;
 /// Most tuples of a relation.
 const TUPLES: usize = 1 << 20;
+/// The largest weight of an outcome of chance.
+const WEIGHT: i32 = 1_000_000;
 /// Most gates.
 const GATES: usize = 1 << 21;
 /// Most steps of binding variables: about a second.
@@ -29,34 +33,43 @@ pub(crate) struct Rules {
     pub(crate) facts: Vec<(usize, Tuple)>,
     /// Number of each fact.
     pub(crate) numbers: FxHashMap<(usize, Tuple), u32>,
-    /// What each fact is for the other player.
-    pub(crate) flip: Vec<u32>,
+    /// For each player: which fact each fact is that this player writes. For the first player they are the same.
+    pub(crate) turned: Vec<Vec<u32>>,
     /// Facts that hold at the start.
     pub(crate) start: Vec<u32>,
+    /// Those of players, then those of chance.
     pub(crate) moves: Vec<Move>,
+    /// Number of moves of players.
+    pub(crate) acts: usize,
+    /// Whether the players move in a fixed order, without chance.
+    pub(crate) alternates: bool,
     /// For each player.
     pub(crate) views: Vec<View>,
-    /// All outputs in one circuit: for each player, whether each move is legal, then what ends the game; then the conditions of
-    /// all conditional effects, player by player and move by move.
+    /// All outputs in one circuit: for each player, whether each move can be made, then what ends the game; then what is asked
+    /// before each move, player by player.
     pub(crate) whole: Cone,
 }
 
-/// An operator with its arguments, as the first player sees it.
+/// An operator or an outcome of chance with its arguments, as the first player sees it.
 #[derive(Debug)]
 pub(crate) struct Move {
     pub(crate) operator: usize,
     pub(crate) tuple: Tuple,
+    /// How likely an outcome of chance is, beside others.
+    pub(crate) weight: u32,
 }
 
 /// The rules as one player has them.
 #[derive(Debug)]
 pub(crate) struct View {
-    /// An output for each move: whether it is legal.
+    /// An output for each move of a player: whether it is legal.
     pub(crate) legal: Cone,
+    /// An output for each outcome of chance: whether it may come in the turn of this player.
+    pub(crate) chance: Cone,
     /// Outputs that hold after a move of this player end the game.
     pub(crate) over: Cone,
-    /// What each output of `over` means.
-    pub(crate) results: Vec<Ending>,
+    /// What each output of `over` means. The first that holds counts.
+    pub(crate) results: Vec<Grade>,
     pub(crate) effects: Vec<Effects>,
 }
 
@@ -67,10 +80,33 @@ pub(crate) struct Effects {
     pub(crate) set: Vec<u32>,
     /// Facts that are cleared or set if the output with their number holds before the move.
     pub(crate) conditional: Option<Conditional>,
+    pub(crate) stays: Stays,
 }
 
 /// Conditions, and for each the fact that it sets (true) or clears.
 pub(crate) type Conditional = (Cone, Vec<(u32, bool)>);
+
+/// Whether the turn stays with the player after a move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Stays {
+    #[default]
+    Never,
+    Always,
+    /// If the last output of the conditions holds before the move. It belongs to no fact.
+    Asked,
+}
+
+impl Effects {
+    /// Whether the turn stays. `last` tells whether the last condition holds.
+    #[inline]
+    pub(crate) fn keeps_turn(&self, last: impl FnOnce() -> bool) -> bool {
+        match self.stays {
+            Stays::Never => false,
+            Stays::Always => true,
+            Stays::Asked => last(),
+        }
+    }
+}
 
 /// The tuples of a relation that can hold.
 #[derive(Default)]
@@ -80,7 +116,7 @@ pub(crate) struct Table {
     /// For each argument: tuples with each object.
     by: Vec<FxHashMap<Object, Vec<u32>>>,
     /// When each tuple holds, for each player. Empty for static relations.
-    pub(crate) holds: [Vec<Literal>; 2],
+    pub(crate) holds: [Vec<Literal>; PLAYERS],
 }
 
 impl Table {
@@ -118,26 +154,38 @@ impl Rules {
     fn of(declaration: Declaration) -> Result<Self, RuleError> {
         let facts = facts_of(&declaration)?;
         let numbers: FxHashMap<_, _> = facts.iter().cloned().zip(0..).collect();
-        let flip = flips(&declaration, &facts, &numbers);
+        let turned = turned(&declaration, &facts, &numbers);
         let start =
             declaration.relations.iter().enumerate().filter(|(_, relation)| relation.kind == Kind::Dynamic);
         let start =
             start.flat_map(|(r, relation)| relation.tuples.iter().map(move |tuple| (r, tuple.clone())));
         let start = start.map(|fact| numbers[&fact]).collect();
-        let mut grounder = Grounder::of(&declaration, &facts, &flip);
+        let mut grounder = Grounder::of(&declaration, &facts, &turned);
         grounder.derive()?;
         let (moves, views, whole) = grounder.compile(&numbers)?;
-        Ok(Self { facts, numbers, flip, start, moves, views, whole, declaration })
+        let is_act = |one: &&Move| declaration.operators[one.operator].weight.is_none();
+        let acts = moves.iter().filter(is_act).count();
+        let alternates = declaration.alternates();
+        Ok(Self { facts, numbers, turned, start, acts, alternates, moves, views, whole, declaration })
+    }
+
+    /// The player after this one.
+    #[inline]
+    pub(crate) fn next(&self, player: u8) -> u8 {
+        if usize::from(player) + 1 < self.views.len() { player + 1 } else { 0 }
+    }
+
+    /// Whether a move is an outcome of chance.
+    #[inline]
+    pub(crate) fn is_chance(&self, number: u32) -> bool {
+        number as usize >= self.acts
     }
 
     /// Arguments of a move as this player writes them.
     pub(crate) fn move_tuple(&self, number: usize, player: usize) -> Tuple {
-        let Move { operator, tuple } = &self.moves[number];
-        if player == 0 {
-            return tuple.clone();
-        }
+        let Move { operator, tuple, .. } = &self.moves[number];
         let types = &self.declaration.operators[*operator].types;
-        tuple.iter().zip(types).map(|(&object, &of)| self.declaration.flipped(of, object)).collect()
+        tuple.iter().zip(types).map(|(&object, &of)| self.declaration.turned(of, object, player)).collect()
     }
 }
 
@@ -161,18 +209,22 @@ fn facts_of(declaration: &Declaration) -> Result<Vec<(usize, Tuple)>, RuleError>
     Ok(facts)
 }
 
-/// What each fact is for the other player.
-fn flips(
+/// For each player: which fact each fact is that this player writes.
+fn turned(
     declaration: &Declaration,
     facts: &[(usize, Tuple)],
     numbers: &FxHashMap<(usize, Tuple), u32>,
-) -> Vec<u32> {
-    let flipped = |(relation, tuple): &(usize, Tuple)| {
-        let types = &declaration.relations[*relation].types;
-        let tuple = tuple.iter().zip(types).map(|(&object, &of)| declaration.flipped(of, object)).collect();
-        numbers[&(*relation, tuple)]
+) -> Vec<Vec<u32>> {
+    let turned = |player: usize| {
+        let of = move |(relation, tuple): &(usize, Tuple)| {
+            let types = &declaration.relations[*relation].types;
+            let objects = tuple.iter().zip(types);
+            let tuple = objects.map(|(&object, &of)| declaration.turned(of, object, player)).collect();
+            numbers[&(*relation, tuple)]
+        };
+        facts.iter().map(of).collect()
     };
-    facts.iter().map(flipped).collect()
+    (0..declaration.players).map(turned).collect()
 }
 
 /// All tuples of objects of these types.
@@ -197,7 +249,7 @@ impl Grounder<'_> {
     pub(crate) fn of<'a>(
         declaration: &'a Declaration,
         facts: &[(usize, Tuple)],
-        flip: &[u32],
+        turned: &[Vec<u32>],
     ) -> Grounder<'a> {
         let mut tables: Vec<Table> = Vec::new();
         for relation in &declaration.relations {
@@ -213,8 +265,9 @@ impl Grounder<'_> {
         for (fact, (relation, tuple)) in facts.iter().enumerate() {
             let table = &mut tables[*relation];
             table.add(tuple.clone());
-            table.holds[0].push(builder.fact(fact));
-            table.holds[1].push(builder.fact(flip[fact] as usize));
+            for (holds, turned) in table.holds.iter_mut().zip(turned) {
+                holds.push(builder.fact(turned[fact] as usize));
+            }
         }
         Grounder::new(declaration, tables, builder)
     }
@@ -227,14 +280,16 @@ impl Grounder<'_> {
                 continue;
             }
             for &relation in group {
-                let mut reasons: [Vec<Vec<Literal>>; 2] = Default::default();
+                let views = self.declaration.players;
+                let mut reasons: Vec<Vec<Vec<Literal>>> = vec![Vec::new(); views];
                 for (tuple, rest) in self.heads(relation)? {
-                    let both = [self.gate(0, &rest), self.gate(1, &rest)];
-                    if both == [FALSE; 2] {
+                    let gates: SmallVec<[Literal; 2]> =
+                        (0..views).map(|view| self.gate(view, &rest)).collect();
+                    if gates.iter().all(|&gate| gate == FALSE) {
                         continue;
                     }
                     let number = self.tables[relation].add(tuple);
-                    for (reasons, gate) in reasons.iter_mut().zip(both) {
+                    for (reasons, gate) in reasons.iter_mut().zip(gates) {
                         reasons.resize_with(reasons.len().max(number + 1), Vec::new);
                         reasons[number].push(gate);
                     }
@@ -342,7 +397,7 @@ impl Grounder<'_> {
         let declaration = self.declaration;
         let views = declaration.players;
         let mut moves = Vec::new();
-        let mut legal = vec![Vec::new(); views];
+        let (mut legal, mut chance) = (vec![Vec::new(); views], vec![Vec::new(); views]);
         for (operator, of) in declaration.operators.iter().enumerate() {
             // The same arguments may be found in several ways.
             let mut ways: Vec<(Tuple, Vec<Vec<Rest>>)> = Vec::new();
@@ -358,14 +413,25 @@ impl Grounder<'_> {
             for (tuple, ways) in ways {
                 let mut gates = Vec::new();
                 for view in 0..views {
-                    let any: Vec<Literal> = ways.iter().map(|rest| self.gate(view, rest)).collect();
-                    gates.push(self.builder.any(any));
+                    gates.push(self.one_of(view, &ways));
                 }
                 if gates.iter().all(|&gate| gate == FALSE) {
                     continue;
                 }
-                legal.iter_mut().zip(gates).for_each(|(legal, gate)| legal.push(gate));
-                moves.push(Move { operator, tuple });
+                let weight = match &of.weight {
+                    None => 1,
+                    Some((weight, place)) => self.weight(of, &tuple, weight).ok_or_else(|| {
+                        let shown = declaration.shown(&of.name, &tuple);
+                        let what = format!(
+                            "the weight of {shown} is not a whole number from 1 to {WEIGHT}; forbid the outcome by a condition or \
+                             change its weight"
+                        );
+                        RuleError::new(*place, what)
+                    })?,
+                };
+                let all = if of.weight.is_none() { &mut legal } else { &mut chance };
+                all.iter_mut().zip(gates).for_each(|(all, gate)| all.push(gate));
+                moves.push(Move { operator, tuple, weight });
                 if moves.len() > MOVES || self.builder.len() > GATES {
                     let what = format!(
                         "more than {MOVES} moves or {GATES} gates with those of operator `{}`",
@@ -375,7 +441,7 @@ impl Grounder<'_> {
                 }
             }
         }
-        if moves.is_empty() {
+        if legal.iter().all(Vec::is_empty) {
             return Err(RuleError::new(declaration.operators[0].place, "no operator can ever be legal"));
         }
         let mut effects = Vec::with_capacity(views);
@@ -386,27 +452,52 @@ impl Grounder<'_> {
         }
         let mut results = Vec::new();
         let mut over = vec![Vec::new(); views];
-        for ending in [Ending::Win, Ending::Lose, Ending::Draw] {
-            for (_, rule) in declaration.endings.iter().filter(|(of, _)| *of == ending) {
-                let mut ways = Vec::new();
-                self.bind(rule, &[], "an ending", |_, rest| ways.push(rest.to_vec()))?;
-                for (view, over) in over.iter_mut().enumerate() {
-                    let any: Vec<Literal> = ways.iter().map(|rest| self.gate(view, rest)).collect();
-                    over.push(self.builder.any(any));
-                }
-                results.push(ending);
+        for (grade, rule) in &declaration.endings {
+            let ways = self.ways(rule, &[], "an ending")?;
+            for (view, over) in over.iter_mut().enumerate() {
+                over.push(self.one_of(view, &ways));
             }
+            results.push(*grade);
         }
-        let whole: Vec<Literal> =
-            legal.iter().zip(&over).flat_map(|(legal, over)| legal.iter().chain(over)).copied().collect();
+        let mut whole = Vec::new();
+        for view in 0..views {
+            whole.extend(legal[view].iter().chain(&chance[view]).chain(&over[view]));
+        }
         let whole = self.builder.cone(&[whole, conditions].concat());
-        let views = legal.into_iter().zip(over).zip(effects).map(|((legal, over), effects)| View {
-            legal: self.builder.cone(&legal),
-            over: self.builder.cone(&over),
+        let views = effects.into_iter().enumerate().map(|(view, effects)| View {
+            legal: self.builder.cone(&legal[view]),
+            chance: self.builder.cone(&chance[view]),
+            over: self.builder.cone(&over[view]),
             results: results.clone(),
             effects,
         });
         Ok((moves, views.collect(), whole))
+    }
+
+    /// How likely an outcome with these arguments is, beside others. None if that is not a number in its bounds.
+    fn weight(&self, of: &Operator, tuple: &[Object], weight: &Expression) -> Option<u32> {
+        let mut binding = vec![None; of.rule.variables.max(tuple.len())];
+        for (slot, &object) in binding.iter_mut().zip(tuple) {
+            *slot = Some(object);
+        }
+        let number = match self.declaration.value(weight, &binding)? {
+            Value::Object(object) => self.declaration.values[usize::from(object)]?,
+            Value::Number(number) => number,
+        };
+        (1..=WEIGHT).contains(&number).then_some(number as u32)
+    }
+
+    /// What each proof of a rule asks of the state. The first variables are given.
+    fn ways(&mut self, rule: &Rule, given: &[Object], name: &str) -> Result<Vec<Vec<Rest>>, RuleError> {
+        let mut ways = Vec::new();
+        self.bind(rule, given, name, |_, rest| ways.push(rest.to_vec()))?;
+        Ok(ways)
+    }
+
+    /// That there is a proof at least, for a player.
+    fn one_of(&mut self, view: usize, ways: &[Vec<Rest>]) -> Literal {
+        let any: Vec<Literal> = ways.iter().map(|rest| self.gate(view, rest)).collect();
+        self.builder.any(any)
     }
 
     /// What a move of a player changes.
@@ -425,10 +516,8 @@ impl Grounder<'_> {
             let (mut found, mut outside) = (Vec::new(), None);
             self.bind(&effect.rule, &one.tuple, &operator.name, |binding, rest| {
                 let tuple = tuple_of(declaration, &effect.rule.head, binding).and_then(|tuple| {
-                    let seen = tuple.iter().zip(types).map(|(&object, &of)| match view {
-                        0 => object,
-                        _ => declaration.flipped(of, object),
-                    });
+                    let seen =
+                        tuple.iter().zip(types).map(|(&object, &of)| declaration.turned(of, object, view));
                     numbers.get(&(effect.relation, seen.collect())).copied()
                 });
                 match tuple {
@@ -457,6 +546,24 @@ impl Grounder<'_> {
                 }
             }
         }
+        let mut stays = FALSE;
+        for rule in &operator.turns {
+            let ways = self.ways(rule, &one.tuple, &operator.name)?;
+            let way = self.one_of(view, &ways);
+            stays = self.builder.any([stays, way]);
+        }
+        // Chance leaves the turn where it is unless it passes.
+        if operator.weight.is_some() {
+            stays ^= 1;
+        }
+        effects.stays = match stays {
+            FALSE => Stays::Never,
+            TRUE => Stays::Always,
+            gate => {
+                gates.push(gate);
+                Stays::Asked
+            }
+        };
         if !gates.is_empty() {
             effects.conditional = Some((self.builder.cone(&gates), changed));
             conditions.extend(gates);

@@ -1,6 +1,7 @@
 //! What commands need of a declared game besides its rules.
 
 use crate::batch::Batch;
+use crate::declaration::ONE;
 use crate::game::{Declared, State, WORK};
 use crate::lanes::{BYTES, Wide};
 use crate::structure::{Module, Reads, Structure};
@@ -20,6 +21,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("birthday", include_str!("../games/birthday.game")),
     ("breakthrough", include_str!("../games/breakthrough.game")),
     ("connect-four", include_str!("../games/connect-four.game")),
+    ("dots-and-boxes", include_str!("../games/dots-and-boxes.game")),
     ("eight-puzzle", include_str!("../games/eight-puzzle.game")),
     ("hanoi", include_str!("../games/hanoi.game")),
     ("hexapawn-3x3-loss", include_str!("../games/hexapawn-3x3-loss.game")),
@@ -32,6 +34,9 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("nim-path", include_str!("../games/nim-path.game")),
     ("nim", include_str!("../games/nim.game")),
     ("pennies", include_str!("../games/pennies.game")),
+    ("pig", include_str!("../games/pig.game")),
+    ("race", include_str!("../games/race.game")),
+    ("small-backgammon", include_str!("../games/small-backgammon.game")),
     ("tic-tac-toe-4x4", include_str!("../games/tic-tac-toe-4x4.game")),
     ("tic-tac-toe", include_str!("../games/tic-tac-toe.game")),
 ];
@@ -90,8 +95,15 @@ pub(crate) fn starter(players: usize, is_small: bool) -> String {
 pub(crate) fn has_few_states<G: Game>(game: &G, cost: usize) -> bool {
     let mut left = WORK / cost;
     let (mut seen, mut open, mut actions) = (FxHashSet::default(), vec![game.start()], Vec::new());
+    let mut outcomes = Vec::new();
     while let Some(state) = open.pop() {
         game.actions(&state, &mut actions);
+        if game.turn(&state) == Turn::Chance {
+            if !game.outcomes(&state, &mut outcomes) {
+                return false;
+            }
+            actions.extend(outcomes.drain(..).map(|(outcome, _)| outcome));
+        }
         for action in &actions {
             let mut next = state.clone();
             game.apply(&mut next, action);
@@ -153,7 +165,8 @@ impl Kit for Declared {
     fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
         match self.players() {
             1 => Err(GameError::new(format!("{}: a game for one has no winner", self.name()))),
-            _ => Ok(OutcomeClass::loss_draw_win()),
+            2 => Ok(classes(&self.rules.declaration.amounts())),
+            n => Err(GameError::new(format!("{}: a game for {n} has no classes of results", self.name()))),
         }
     }
 
@@ -193,16 +206,40 @@ impl Kit for Declared {
         *self.facts.small.get_or_init(|| has_few_states(self, self.cost()))
     }
 
-    /// None for so few games that they are played as fast one by one, if the values of a batch would take more than 32 MiB, or if games
-    /// do not end in 20,000 moves.
+    /// None for games that cannot be played in lanes, for so few games that they are played as fast one by one, if the values of a batch
+    /// would take more than 32 MiB, or if games do not end in 20,000 moves.
     fn random_games(&self, state: &State, games: usize, rng: &mut Stream) -> Option<Vec<f64>> {
-        if games < FEW || self.cost() > BYTES / size_of::<Wide>() {
+        if games < FEW || self.cost() > BYTES / size_of::<Wide>() || Batch::fits(self).is_err() {
+            return None;
+        }
+        // A batch counts wins, not what they are worth.
+        if self.rules.declaration.amounts().len() > 1 {
             return None;
         }
         let play = |batch: &mut Batch| batch.games(self, state, games as u64, rng);
-        let sum = self.facts.batches.with(|| Batch::blank(self), play).ok()?.sum();
+        let sum = self.facts.batches.with(|| Batch::blank(self), play).ok()?.sum() * self.scale();
         Some(if self.players() == 1 { vec![sum] } else { vec![sum, -sum] })
     }
+}
+
+/// The classes of results of two players if wins and losses count this much, in hundredths.
+fn classes(amounts: &[u16]) -> Vec<OutcomeClass> {
+    let Some(&most) = amounts.last().filter(|_| amounts != [ONE]) else {
+        return OutcomeClass::loss_draw_win();
+    };
+    let name = |word: &str, amount: u16| match (amount / ONE, amount % ONE) {
+        (1, 0) => word.to_string(),
+        (whole, 0) => format!("{word}_{whole}"),
+        (whole, rest) => format!("{word}_{whole}_{rest:02}"),
+    };
+    let count = amounts.len();
+    let worth = |amount: u16| f32::from(amount) / f32::from(most);
+    let losses = amounts.iter().rev().enumerate();
+    let losses =
+        losses.map(|(i, &amount)| OutcomeClass::new(name("loss", amount), -worth(amount), 2 * count - i));
+    let wins = amounts.iter().enumerate();
+    let wins = wins.map(|(i, &amount)| OutcomeClass::new(name("win", amount), worth(amount), count - 1 - i));
+    losses.chain([OutcomeClass::new("draw", 0.0, count)]).chain(wins).collect()
 }
 
 /// A move that wins at once, or any move.
@@ -215,6 +252,30 @@ fn greedy(game: &Declared, state: &State, actions: &[u32], probabilities: &mut V
     };
     let wins: Vec<bool> = actions.iter().map(wins).collect();
     share(&wins, probabilities);
+}
+
+/// Inputs that say whose turn is next: none where that follows from who moved.
+fn next_width(game: &Declared) -> usize {
+    if game.tells_last() { game.players() } else { 0 }
+}
+
+/// Their channel, if there is one. A name in a rule file has no `-`.
+fn next_channel(game: &Declared) -> Option<Channel> {
+    let about = "whose turn is next, counted from the player who moved; it may begin with chance";
+    let channel = Channel::fixed("whose-turn", ChannelKind::Bits(next_width(game)), about);
+    game.tells_last().then_some(channel)
+}
+
+/// Whose turn is next, counted from the player who moved.
+fn next_place(game: &Declared, after: Afterstate<'_, Declared>) -> usize {
+    let players = game.players();
+    (usize::from(after.state.mover) + players - after.player) % players
+}
+
+fn fill_next(game: &Declared, after: Afterstate<'_, Declared>, inputs: &mut [f32]) {
+    if let Some(input) = inputs.get_mut(next_place(game, after)) {
+        *input = 1.0;
+    }
 }
 
 /// What each module of the rules reads.
@@ -235,8 +296,8 @@ impl Relations {
             };
             Channel::new(module.name.clone(), kind).about(module.about.clone()).made_of(module.parts.clone())
         };
-        let channels = structure.iter().flat_map(|s| &s.modules).map(channel).collect();
-        Self { channels, structure }
+        let channels = structure.iter().flat_map(|s| &s.modules).map(channel);
+        Self { channels: channels.chain(next_channel(game)).collect(), structure }
     }
 }
 
@@ -255,7 +316,9 @@ impl Encoder<Declared> for Relations {
 
     fn encode(&self, game: &Declared, after: Afterstate<'_, Declared>, row: RowMut<'_>) {
         if let Ok(structure) = &self.structure {
-            structure.fill(&game.seen_by(after.state, after.player), row.dense);
+            let modules = row.dense.len() - next_width(game);
+            structure.fill(&game.seen_by(after.state, after.player), &mut row.dense[..modules]);
+            fill_next(game, after, &mut row.dense[modules..]);
         }
     }
 
@@ -274,7 +337,7 @@ struct Blind {
 
 impl Blind {
     fn of(game: &Declared) -> Self {
-        let count = game.rules.facts.len();
+        let count = game.rules.facts.len() + next_width(game);
         let mut order: Vec<u32> = (0..count as u32).collect();
         let mut rng = stream(0, "order of bits", count as u64);
         for i in (1..count).rev() {
@@ -296,8 +359,12 @@ impl Encoder<Declared> for Blind {
 
     fn encode(&self, game: &Declared, after: Afterstate<'_, Declared>, row: RowMut<'_>) {
         let facts = game.seen_by(after.state, after.player);
-        for (fact, &input) in self.order.iter().enumerate() {
+        let (of_facts, of_next) = self.order.split_at(game.rules.facts.len());
+        for (fact, &input) in of_facts.iter().enumerate() {
             row.dense[input as usize] = (facts[fact / 64] >> (fact % 64) & 1) as f32;
+        }
+        if let Some(&input) = of_next.get(next_place(game, after)) {
+            row.dense[input as usize] = 1.0;
         }
     }
 
@@ -309,7 +376,7 @@ impl Encoder<Declared> for Blind {
 /// The facts of a position as bits.
 #[derive(Debug)]
 struct Bits {
-    channels: [Channel; 2],
+    channels: Vec<Channel>,
 }
 
 impl Bits {
@@ -319,16 +386,15 @@ impl Bits {
             rules.declaration.shown(&rules.declaration.relations[*relation].name, tuple)
         };
         let facts: Vec<String> = rules.facts.iter().map(fact).collect();
-        Self {
-            channels: [
-                Channel::new("facts", ChannelKind::Bits(facts.len())).about(facts.join(" ")),
-                Channel::fixed(
-                    "position",
-                    ChannelKind::Key,
-                    "hash of all facts, as the player who moved sees them",
-                ),
-            ],
-        }
+        let position = match next_width(game) {
+            0 => "hash of all facts, as the player who moved sees them",
+            _ => "hash of all facts, as the player who moved sees them, and of whose turn is next",
+        };
+        let channels =
+            [Channel::new("facts", ChannelKind::Bits(facts.len())).about(facts.join(" "))].into_iter();
+        let channels = channels.chain(next_channel(game));
+        let channels = channels.chain([Channel::fixed("position", ChannelKind::Key, position)]).collect();
+        Self { channels }
     }
 }
 
@@ -344,11 +410,14 @@ impl Encoder<Declared> for Bits {
     fn encode(&self, game: &Declared, after: Afterstate<'_, Declared>, row: RowMut<'_>) {
         let State { moves, .. } = after.state;
         let facts = game.seen_by(after.state, after.player);
-        for (fact, input) in row.dense.iter_mut().enumerate() {
+        let (of_facts, of_next) = row.dense.split_at_mut(game.rules.facts.len());
+        for (fact, input) in of_facts.iter_mut().enumerate() {
             *input = (facts[fact / 64] >> (fact % 64) & 1) as f32;
         }
-        let bytes: Vec<u8> =
-            facts.iter().chain([&u64::from(*moves)]).flat_map(|word| word.to_le_bytes()).collect();
+        fill_next(game, after, of_next);
+        let next = game.tells_last().then(|| next_place(game, after) as u64);
+        let words = facts.iter().copied().chain([u64::from(*moves)]).chain(next);
+        let bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
         row.index[0] = xxh3_64(&bytes);
     }
 

@@ -9,6 +9,8 @@ pub(crate) enum Token {
     Name(String),
     /// A whole number.
     Number(i32),
+    /// A number with digits behind a point, as it is written.
+    Decimal(String),
     /// A text in double quotes.
     Text(String),
     /// A sign, such as `(` or `<=`.
@@ -23,6 +25,7 @@ impl Token {
         match self {
             Self::Name(name) => format!("`{name}`"),
             Self::Number(number) => format!("`{number}`"),
+            Self::Decimal(number) => format!("`{number}`"),
             Self::Text(text) => format!("\"{text}\""),
             Self::Sign(sign) => format!("`{sign}`"),
             Self::End => "the end of the file".into(),
@@ -66,7 +69,17 @@ pub(crate) fn words(source: &str) -> Result<Vec<(Token, Place)>, RuleError> {
                 at += end + 2;
             }
             c if c.is_ascii_digit() => {
-                let end = length(|c| c.is_ascii_alphanumeric() || c == '_');
+                let mut end = length(|c| c.is_ascii_alphanumeric() || c == '_');
+                // Two points make a range.
+                let digits = rest[end..]
+                    .strip_prefix('.')
+                    .filter(|more| more.starts_with(|c: char| c.is_ascii_digit()));
+                if let Some(digits) = digits {
+                    end += 1 + digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+                    words.push((Token::Decimal(rest[..end].into()), here));
+                    at += end;
+                    continue;
+                }
                 let number = rest[..end].parse().map_err(|_| {
                     let what = format!("`{}` is not a whole number up to {}", &rest[..end], i32::MAX);
                     RuleError::new(here, what)
@@ -109,6 +122,12 @@ mod tests {
             "`game` 1:1 \"α\" 1:6 `on` 2:3 `(` 2:5 `x` 2:6 `,` 2:7 `c` 2:9 `+` 2:10 `1` 2:11 `)` 2:12 the end of the file 2:13"
         );
         assert_eq!(words.last().unwrap().0, Token::End);
+    }
+
+    #[test]
+    fn points_make_decimals_and_ranges() {
+        let shown: Vec<_> = words("1..9 2.5 3").unwrap().iter().map(|(word, _)| word.shown()).collect();
+        assert_eq!(shown.join(" "), "`1` `..` `9` `2.5` `3` the end of the file");
     }
 
     #[test]

@@ -6,6 +6,8 @@
 mod batch;
 mod circuit;
 mod declaration;
+#[cfg(test)]
+mod dice_tests;
 mod error;
 mod game;
 mod gdl;

@@ -4,7 +4,7 @@
 //! it, and on from each of them that changes. This is the network of the paper (after Rete), with a gate for each tuple of a
 //! table: Levinson, "General game-playing and reinforcement learning" (1996), section on monitoring.
 
-use crate::declaration::Ending;
+use crate::declaration::Grade;
 use crate::game::{Declared, State, Status};
 use crate::ground::Effects;
 use adept_game::{Game, Turn};
@@ -21,9 +21,11 @@ pub(crate) struct Net {
     shown: Vec<u32>,
     /// First bit of the legal moves of each player, which is a multiple of 64.
     legal: Vec<u32>,
+    /// First bit of the outcomes of chance in the turn of each player; a multiple of 64 too.
+    chance: Vec<u32>,
     /// First bit of what ends the game after a move of each player; a multiple of 64 too.
     over: Vec<u32>,
-    /// First bit of the conditions of the effects of each move of each player.
+    /// First bit of what is asked before each move of each player.
     conditions: Vec<Vec<u32>>,
     /// The start: gates' false inputs, and the output bits.
     counts: Vec<u32>,
@@ -33,11 +35,11 @@ pub(crate) struct Net {
 impl Net {
     fn of(game: &Declared) -> Self {
         let rules = &game.rules;
-        let (cone, moves) = (&rules.whole, rules.moves.len());
+        let cone = &rules.whole;
         let results = rules.views[0].results.len();
         // The outputs of each player begin at a word.
         let (mut bits, mut next) = (Vec::new(), 0_u32);
-        let (mut legal, mut over) = (Vec::new(), Vec::new());
+        let (mut legal, mut chance, mut over) = (Vec::new(), Vec::new(), Vec::new());
         let mut take = |count: usize, bits: &mut Vec<u32>| {
             let first = next;
             bits.extend((0..count as u32).map(|i| first + i));
@@ -45,7 +47,8 @@ impl Net {
             first
         };
         for _ in &rules.views {
-            legal.push(take(moves, &mut bits));
+            legal.push(take(rules.acts, &mut bits));
+            chance.push(take(rules.moves.len() - rules.acts, &mut bits));
             over.push(take(results, &mut bits));
         }
         let all: usize = cone.outputs().len() - bits.len();
@@ -53,7 +56,7 @@ impl Net {
         let conditions = rules.views.iter().map(|view| {
             let first = |effects: &Effects| {
                 let first = condition;
-                condition += effects.conditional.as_ref().map_or(0, |(_, changed)| changed.len() as u32);
+                condition += effects.conditional.as_ref().map_or(0, |(cone, _)| cone.outputs().len() as u32);
                 first
             };
             view.effects.iter().map(first).collect()
@@ -76,6 +79,7 @@ impl Net {
             readers: Vec::new(),
             shown: Vec::new(),
             legal,
+            chance,
             over,
             conditions,
             counts: Vec::new(),
@@ -116,9 +120,20 @@ pub struct Monitor {
     outputs: Vec<u64>,
     /// Nodes that changed and still have to be handed on, with their new values.
     open: Vec<(u32, bool)>,
-    /// Facts that each move changed, the end of each list, and the status before.
+    /// Facts that each move changed.
     changed: Vec<u32>,
-    past: Vec<(u32, Status)>,
+    past: Vec<Past>,
+}
+
+/// What is not in the facts of a position before a move.
+#[derive(Clone, Copy, Debug)]
+struct Past {
+    /// First of the facts that the move changed.
+    first: u32,
+    mover: u8,
+    last: u8,
+    moves: u32,
+    status: Status,
 }
 
 impl Monitor {
@@ -158,7 +173,7 @@ impl Monitor {
         self.game.turn(&self.state)
     }
 
-    /// Number of legal moves; 0 if the game is over.
+    /// Number of legal moves; 0 if the game is over or chance is to move.
     #[inline]
     pub fn count(&self) -> usize {
         match self.state.status {
@@ -187,19 +202,41 @@ impl Monitor {
     #[inline]
     fn legal_words(&self) -> &[u64] {
         let first = self.net.legal[usize::from(self.state.mover)] as usize / 64;
-        &self.outputs[first..][..self.game.rules.moves.len().div_ceil(64)]
+        &self.outputs[first..][..self.game.rules.acts.div_ceil(64)]
     }
 
-    /// Makes a legal move.
+    #[inline]
+    fn chance_words(&self) -> &[u64] {
+        let first = self.net.chance[usize::from(self.state.mover)] as usize / 64;
+        let rules = &self.game.rules;
+        &self.outputs[first..][..(rules.moves.len() - rules.acts).div_ceil(64)]
+    }
+
+    /// Replaces `outcomes` by the outcomes of chance with their probabilities; there are none if chance is not to move.
+    pub fn outcomes(&self, outcomes: &mut Vec<(u32, f64)>) {
+        let words = if self.state.status == Status::Chance { self.chance_words() } else { &[] };
+        let bits = words.iter().enumerate().flat_map(|(w, &word)| {
+            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| w * 64 + bit)
+        });
+        self.game.shares(bits, outcomes);
+    }
+
+    /// Makes a legal move, or has an outcome of chance.
     pub fn apply(&mut self, action: u32) {
-        let last = self.state.mover;
-        self.past.push((self.changed.len() as u32, self.state.status));
-        let rules = Arc::clone(&self.game.rules);
-        let view = &rules.views[usize::from(last)];
-        let effects = &view.effects[action as usize];
+        let State { mover: player, last, moves, status, .. } = self.state;
         let before = self.changed.len();
-        if let Some((_, changes)) = &effects.conditional {
-            self.conditional(last, action, changes, &effects.clear, &effects.set);
+        self.past.push(Past { first: before as u32, mover: player, last, moves, status });
+        let rules = Arc::clone(&self.game.rules);
+        let view = &rules.views[usize::from(player)];
+        let effects = &view.effects[action as usize];
+        let asked = |place: usize| {
+            let bit = self.net.conditions[usize::from(player)][action as usize] as usize + place;
+            self.outputs[bit / 64] >> (bit % 64) & 1 == 1
+        };
+        let count = effects.conditional.as_ref().map_or(0, |(_, changes)| changes.len());
+        let stays = effects.keeps_turn(|| asked(count));
+        if let Some((_, changes)) = effects.conditional.as_ref().filter(|(_, changes)| !changes.is_empty()) {
+            self.conditional(player, action, changes, &effects.clear, &effects.set);
         } else {
             // What is cleared and set again does not change.
             for &fact in &effects.clear {
@@ -216,12 +253,9 @@ impl Monitor {
         for i in before..self.changed.len() {
             self.toggle(self.changed[i]);
         }
-        if rules.views.len() == 2 {
-            self.state.mover = 1 - last;
-        }
-        let limit = rules.declaration.limit;
-        self.state.moves += u32::from(limit.is_some());
-        self.state.status = self.status(last, &view.results);
+        self.game.pass_turn(&mut self.state, rules.is_chance(action), stays);
+        let status = self.status(player, &view.results);
+        self.game.arrive(&mut self.state, player, status);
     }
 
     /// The changes of a move with conditional effects.
@@ -250,39 +284,31 @@ impl Monitor {
 
     /// Takes the last move back. Returns whether there was one.
     pub fn undo(&mut self) -> bool {
-        let Some((first, status)) = self.past.pop() else { return false };
+        let Some(Past { first, mover, last, moves, status }) = self.past.pop() else { return false };
         while self.changed.len() > first as usize {
             if let Some(fact) = self.changed.pop() {
                 self.toggle(fact);
             }
         }
-        if self.game.rules.views.len() == 2 {
-            self.state.mover = 1 - self.state.mover;
-        }
-        self.state.moves = self.state.moves.saturating_sub(1);
+        (self.state.mover, self.state.last, self.state.moves) = (mover, last, moves);
         self.state.status = status;
         true
     }
 
-    fn status(&self, last: u8, results: &[Ending]) -> Status {
-        let result = |ending, player: u8| match ending {
-            Ending::Win => Status::Won(player),
-            Ending::Lose => Status::Lost(player),
-            Ending::Draw => Status::Drawn,
-        };
-        let first = self.net.over[usize::from(last)] as usize / 64;
+    /// The status after a move in the turn of `player`.
+    fn status(&self, player: u8, results: &[Grade]) -> Status {
+        let first = self.net.over[usize::from(player)] as usize / 64;
         for (w, &word) in self.outputs[first..][..results.len().div_ceil(64)].iter().enumerate() {
             if word != 0 {
-                return result(results[w * 64 + word.trailing_zeros() as usize], last);
+                return Status::of(results[w * 64 + word.trailing_zeros() as usize], player);
             }
         }
-        let declaration = &self.game.rules.declaration;
-        if declaration.limit.is_some_and(|limit| self.state.moves >= limit) {
-            return if declaration.players == 1 { Status::Lost(0) } else { Status::Drawn };
-        }
-        match self.legal_words().iter().any(|&word| word != 0) {
-            true => Status::Going,
-            false => result(declaration.stuck, self.state.mover),
+        let any = |words: &[u64]| words.iter().any(|&word| word != 0);
+        match self.game.at_limit(self.state.moves) {
+            Some(status) => status,
+            None if any(self.chance_words()) => Status::Chance,
+            None if any(self.legal_words()) => Status::Going,
+            None => Status::of(self.game.rules.declaration.stuck, self.state.mover),
         }
     }
 

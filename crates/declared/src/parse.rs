@@ -37,14 +37,20 @@ pub(crate) struct Effect {
     pub(crate) when: Vec<Condition>,
 }
 
-/// An operator.
+/// An operator, or an outcome of chance.
 #[derive(Clone, Debug)]
 pub(crate) struct Operator {
     pub(crate) name: Word,
+    /// Whether it is chance that moves.
+    pub(crate) is_chance: bool,
+    /// How likely an outcome of chance is, beside others.
+    pub(crate) weight: Option<(Sum, Place)>,
     /// Variable and type of each parameter.
     pub(crate) params: Vec<(Word, Word)>,
     pub(crate) when: Vec<Condition>,
     pub(crate) effects: Vec<Effect>,
+    /// `again` or `pass`: the conditions of each, one of which is enough.
+    pub(crate) turns: Vec<(Vec<Condition>, Place)>,
 }
 
 /// A statement of a rule file.
@@ -57,10 +63,10 @@ pub(crate) enum Statement {
         name: Word,
         members: Vec<Word>,
     },
-    /// A type whose objects are exchanged when the other player moves; all in the opposite order if there are no pairs.
+    /// A type whose objects are exchanged when the next player moves, in cycles; all in the opposite order if there are none.
     Flip {
         name: Word,
-        pairs: Vec<(Word, Word)>,
+        cycles: Vec<Vec<Word>>,
     },
     /// A relation with its types and the tuples that it begins with.
     Relation {
@@ -77,10 +83,11 @@ pub(crate) enum Statement {
     /// `win if`, `lose if`, `draw if`.
     Ending {
         result: Word,
+        amount: Option<Word>,
         when: Vec<Condition>,
     },
-    /// The result for a player without a legal operator.
-    Stuck(Word),
+    /// The result for a player without a legal operator, and its amount.
+    Stuck(Word, Option<Word>),
     Limit(Word),
     /// The role of each argument of a relation that is drawn, and the squares row by row.
     Board {
@@ -99,7 +106,7 @@ pub(crate) struct Source {
 }
 
 /// Statements by their first words.
-const STATEMENTS: &str = "about, players, objects, flip, static, dynamic, derive, operator, win, lose, draw, stuck, limit, board or marks";
+const STATEMENTS: &str = "about, players, objects, flip, static, dynamic, derive, operator, chance, win, lose, draw, stuck, limit, board or marks";
 
 /// Objects in a range, such as `1..9`.
 pub(crate) const RANGE: i64 = 4096;
@@ -248,7 +255,7 @@ impl Parser {
         let first = self.name(&format!("a statement ({STATEMENTS})"))?;
         Ok(match first.text.as_str() {
             "about" => Statement::About(self.text("one line about the game")?),
-            "players" => Statement::Players(self.number("1 or 2")?),
+            "players" => Statement::Players(self.number("the number of players")?),
             "objects" => {
                 let name = self.name("the name of a type of objects")?;
                 self.sign("=")?;
@@ -257,11 +264,11 @@ impl Parser {
             }
             "flip" => {
                 let name = self.name("a type of objects")?;
-                let pairs = match self.accept_keyword("reversed") {
+                let cycles = match self.accept_keyword("reversed") {
                     true => Vec::new(),
-                    false => self.list(|p| Ok((p.object()?, p.object()?)))?,
+                    false => self.list(Self::cycle)?,
                 };
-                Statement::Flip { name, pairs }
+                Statement::Flip { name, cycles }
             }
             "static" | "dynamic" => {
                 let name = self.name("the name of a relation")?;
@@ -282,13 +289,19 @@ impl Parser {
                 let head = self.atom()?;
                 Statement::Derive { head, when: self.conditions("if")? }
             }
-            "operator" => {
-                let name = self.name("the name of the operator")?;
+            "operator" | "chance" => {
+                let is_chance = first.text == "chance";
+                let name = self.name(&format!("the name of the {}", first.text))?;
                 let params = self.bracketed(|p| {
                     let variable = p.name("a variable with its type, such as `s: square`,")?;
                     p.sign(":")?;
                     Ok((variable, p.name("a type of objects")?))
                 })?;
+                let place = self.place();
+                let weight = match is_chance && self.accept_keyword("weight") {
+                    true => Some((self.sum()?, place)),
+                    false => None,
+                };
                 let when = if self.is_keyword("if") { self.conditions("if")? } else { Vec::new() };
                 let mut effects = Vec::new();
                 while self.is_keyword("add") || self.is_keyword("delete") {
@@ -300,10 +313,29 @@ impl Parser {
                 if effects.is_empty() {
                     return self.expected("`add` or `delete` (an operator changes something)");
                 }
-                Statement::Operator(Operator { name, params, when, effects })
+                let mut turns = Vec::new();
+                let keyword = if is_chance { "pass" } else { "again" };
+                loop {
+                    let place = self.place();
+                    if !self.accept_keyword(keyword) {
+                        break;
+                    }
+                    turns.push((
+                        if self.is_keyword("if") { self.conditions("if")? } else { Vec::new() },
+                        place,
+                    ));
+                }
+                Statement::Operator(Operator { name, is_chance, weight, params, when, effects, turns })
             }
-            "win" | "lose" | "draw" => Statement::Ending { result: first, when: self.conditions("if")? },
-            "stuck" => Statement::Stuck(self.name("`win`, `lose` or `draw`")?),
+            "win" | "lose" | "draw" => {
+                let amount = self.amount(&first)?;
+                Statement::Ending { result: first, amount, when: self.conditions("if")? }
+            }
+            "stuck" => {
+                let result = self.name("`win`, `lose` or `draw`")?;
+                let amount = self.amount(&result)?;
+                Statement::Stuck(result, amount)
+            }
             "limit" => Statement::Limit(self.number("the most moves of a game")?),
             "board" => {
                 let relation = self.name("a dynamic relation")?;
@@ -333,6 +365,29 @@ impl Parser {
                 return Err(RuleError::new(first.place, what));
             }
         })
+    }
+
+    /// Two or more objects that follow each other.
+    fn cycle(&mut self) -> Result<Vec<Word>, RuleError> {
+        let mut cycle = vec![self.object()?, self.object()?];
+        while matches!(self.peek(), Token::Name(_) | Token::Number(_)) && !self.begins_statement() {
+            cycle.push(self.object()?);
+        }
+        Ok(cycle)
+    }
+
+    /// How much a win or a loss counts, if it is said.
+    fn amount(&mut self, result: &Word) -> Result<Option<Word>, RuleError> {
+        let (text, place) = match self.peek() {
+            Token::Number(number) => (number.to_string(), self.place()),
+            Token::Decimal(number) => (number.clone(), self.place()),
+            _ => return Ok(None),
+        };
+        if result.text == "draw" {
+            return Err(RuleError::new(place, "a draw counts 0 and has no amount"));
+        }
+        self.next();
+        Ok(Some(Word { text, place }))
     }
 
     /// Whether the next word is the first of a statement, after a list without commas.

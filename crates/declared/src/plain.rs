@@ -1,13 +1,13 @@
 //! A plain interpreter of declarations, the referee of the compiled rules. It tries all objects for all variables.
 
 use crate::declaration::{
-    Condition, Declaration, Ending, Expression, Kind, Object, Rule, Summand, Tuple, Value,
+    Condition, Declaration, Expression, Grade, Kind, Object, Rule, Summand, Tuple, Value,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 type Facts = BTreeSet<(usize, Tuple)>;
 
-/// A position as the player to move sees it: after each move of two players all facts are flipped.
+/// A position as the player whose turn it is sees it: when the turn passes, all facts are flipped.
 pub(crate) struct Plain<'a> {
     declaration: &'a Declaration,
     pub(crate) facts: Facts,
@@ -109,46 +109,58 @@ impl<'a> Plain<'a> {
         }
     }
 
-    /// Legal operators with their arguments.
-    pub(crate) fn legal(&self) -> BTreeSet<(usize, Tuple)> {
+    /// Legal operators of players, or outcomes of chance, with their arguments.
+    pub(crate) fn legal(&self, chance: bool) -> BTreeSet<(usize, Tuple)> {
         let operators = self.declaration.operators.iter().enumerate();
         operators
+            .filter(|(_, operator)| operator.weight.is_some() == chance)
             .flat_map(|(o, operator)| self.heads(&operator.rule, &[]).into_iter().map(move |t| (o, t)))
             .collect()
     }
 
-    /// Makes a move. Returns how the game ends by it for the player who moved, if it does.
-    pub(crate) fn apply(&mut self, operator: usize, tuple: &Tuple) -> Option<Ending> {
+    /// The weight of an outcome of chance.
+    pub(crate) fn weight(&self, operator: usize, tuple: &Tuple) -> i32 {
+        let (weight, _) = self.declaration.operators[operator].weight.as_ref().unwrap();
+        let binding: Vec<Option<Object>> = tuple.iter().map(|&object| Some(object)).collect();
+        match self.declaration.value(weight, &binding) {
+            Some(Value::Object(object)) => self.declaration.values[usize::from(object)].unwrap(),
+            Some(Value::Number(number)) => number,
+            None => panic!("no weight"),
+        }
+    }
+
+    /// Makes a move. Returns how the game ends by it for the player in whose turn it was, if it does, and whether the turn passes.
+    pub(crate) fn apply(&mut self, operator: usize, tuple: &Tuple) -> (Option<Grade>, bool) {
         let declaration = self.declaration;
-        let effects = &declaration.operators[operator].effects;
+        let of = &declaration.operators[operator];
         let changes = |adds: bool| -> Vec<(usize, Tuple)> {
-            let effects = effects.iter().filter(|effect| effect.adds == adds);
+            let effects = of.effects.iter().filter(|effect| effect.adds == adds);
             effects
                 .flat_map(|e| self.heads(&e.rule, tuple).into_iter().map(move |t| (e.relation, t)))
                 .collect()
         };
         let (deleted, added) = (changes(false), changes(true));
+        let says = of.turns.iter().any(|rule| !self.heads(rule, tuple).is_empty());
+        let passes = says == of.weight.is_some();
         deleted.iter().for_each(|fact| {
             self.facts.remove(fact);
         });
         self.facts.extend(added);
         self.derive();
-        let mut ending = None;
-        for of in [Ending::Draw, Ending::Lose, Ending::Win] {
-            let rules = declaration.endings.iter().filter(|(ending, _)| *ending == of);
-            if rules.into_iter().any(|(_, rule)| !self.heads(rule, &[]).is_empty()) {
-                ending = Some(of);
-            }
-        }
-        if declaration.players == 2 {
-            let flipped = |(relation, tuple): &(usize, Tuple)| {
-                let types = &declaration.relations[*relation].types;
-                (*relation, tuple.iter().zip(types).map(|(&o, &of)| declaration.flipped(of, o)).collect())
+        let holding = declaration.endings.iter().filter(|(_, rule)| !self.heads(rule, &[]).is_empty());
+        let grades = holding.map(|(grade, _)| *grade);
+        let ending = grades.min_by_key(|&(ending, amount)| (ending, std::cmp::Reverse(amount)));
+        if passes {
+            // What this player writes, the next one writes as what the objects were a turn before.
+            let turns = declaration.players - 1;
+            let turned = |(relation, tuple): &(usize, Tuple)| {
+                let objects = tuple.iter().zip(&declaration.relations[*relation].types);
+                (*relation, objects.map(|(&object, &of)| declaration.turned(of, object, turns)).collect())
             };
-            self.facts = self.facts.iter().map(flipped).collect();
+            self.facts = self.facts.iter().map(turned).collect();
             self.derive();
         }
-        ending
+        (ending, passes)
     }
 }
 

@@ -1,12 +1,13 @@
 //! Resolves the names of a rule file and checks what it says.
 
 use crate::declaration::{
-    Board, Condition, Declaration, Effect, Ending, Expression, Kind, Object, Operator, Relation, Rule,
-    Summand, Tuple, Type,
+    Board, Condition, Declaration, Effect, Ending, Expression, Grade, Kind, ONE, Object, Operator, Relation,
+    Rule, Summand, Tuple, Type,
 };
 use crate::error::{Place, RuleError, unknown};
 use crate::parse::{self, Source, Statement, Sum, Word};
 use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// Most objects of a game.
@@ -15,6 +16,10 @@ const OBJECTS: usize = 4096;
 const TUPLES: usize = 1 << 18;
 /// Most moves of a game that `limit` may allow.
 const LIMIT: i32 = 1_000_000;
+/// Most players.
+pub(crate) const PLAYERS: usize = 8;
+/// Most that a win or a loss counts, in hundredths.
+const AMOUNT: f64 = 10_000.0;
 /// Most relations, types included.
 const RELATIONS: usize = 512;
 
@@ -42,9 +47,21 @@ impl Reader {
                 self.objects(name, members)?;
             }
         }
+        let mut players = None;
+        for (statement, place) in &statements {
+            if let Statement::Players(word) = statement {
+                let count =
+                    word.text.parse().ok().filter(|n| (1..=PLAYERS).contains(n)).ok_or_else(|| {
+                        let what = format!("{} players; a game has 1 to {PLAYERS}", word.text);
+                        RuleError::new(word.place, what)
+                    })?;
+                once(&mut players, count, "players", *place)?;
+            }
+        }
+        let players = players.unwrap_or(2);
         for (statement, _) in &statements {
             match statement {
-                Statement::Flip { name, pairs } => self.flip(name, pairs)?,
+                Statement::Flip { name, cycles } => self.flip(name, cycles, players)?,
                 Statement::Relation { dynamic, name, types, tuples } => {
                     self.relation(*dynamic, name, types, tuples)?;
                 }
@@ -57,7 +74,7 @@ impl Reader {
                 self.head(&head.relation, head.args.len())?;
             }
         }
-        let (mut players, mut stuck, mut limit, mut about) = (2, None, None, None);
+        let (mut stuck, mut limit, mut about) = (None, None, None);
         let (mut operators, mut endings, mut board, mut marks) =
             (Vec::<Operator>::new(), Vec::new(), None, Vec::new());
         for (statement, place) in statements {
@@ -70,19 +87,13 @@ impl Reader {
                     }
                     operators.push(self.operator(&operator)?);
                 }
-                Statement::Ending { result, when } => {
+                Statement::Ending { result, amount, when } => {
                     let rule = self.rule(Scope::default(), &[], &[], &when, place)?;
-                    endings.push((ending(&result)?, rule));
+                    endings.push((grade(&result, amount.as_ref())?, rule));
                 }
-                Statement::Stuck(result) => once(&mut stuck, ending(&result)?, "stuck", place)?,
-                Statement::Players(word) => match word.text.as_str() {
-                    "1" => players = 1,
-                    "2" => players = 2,
-                    other => {
-                        let what = format!("{other} players; games of 1 or 2 players can be declared");
-                        return Err(RuleError::new(word.place, what));
-                    }
-                },
+                Statement::Stuck(result, amount) => {
+                    once(&mut stuck, grade(&result, amount.as_ref())?, "stuck", place)?;
+                }
                 Statement::Limit(word) => {
                     let most = word.text.parse().ok().filter(|n| (1..=LIMIT).contains(n));
                     let Some(most) = most else {
@@ -96,13 +107,18 @@ impl Reader {
                     once(&mut board, self.board(&relation, &roles, &rows)?, "board", place)?;
                 }
                 Statement::Marks(list) => marks.extend(list),
-                Statement::Objects { .. } | Statement::Flip { .. } | Statement::Relation { .. } => {}
+                Statement::Objects { .. }
+                | Statement::Players(_)
+                | Statement::Flip { .. }
+                | Statement::Relation { .. } => {}
             }
         }
         if let Some(board) = &mut board {
             self.marks(board, &marks)?;
         }
-        if operators.is_empty() {
+        operators.sort_by_key(|operator| operator.weight.is_some());
+        endings.sort_by_key(|((ending, amount), _): &(Grade, Rule)| (*ending, Reverse(*amount)));
+        if operators.first().is_none_or(|operator| operator.weight.is_some()) {
             return Err(RuleError::new(
                 Place { line: 1, column: 1 },
                 "a game without an operator: nobody can move",
@@ -122,7 +138,7 @@ impl Reader {
             order,
             operators,
             endings,
-            stuck: stuck.unwrap_or(Ending::Draw),
+            stuck: stuck.unwrap_or((Ending::Draw, 0)),
             limit,
             board,
         })
@@ -164,21 +180,35 @@ impl Reader {
         Ok(())
     }
 
-    fn flip(&mut self, name: &Word, pairs: &[(Word, Word)]) -> Result<(), RuleError> {
+    fn flip(&mut self, name: &Word, cycles: &[Vec<Word>], players: usize) -> Result<(), RuleError> {
         let of = self.type_of(name)?;
         let members = self.types[of].members.clone();
         if !self.types[of].flip.is_empty() {
             return Err(RuleError::new(name.place, format!("`{}` is flipped twice", name.text)));
         }
-        if pairs.is_empty() {
+        // After a turn of each player all objects are what they were. Alone, nothing is ever flipped.
+        let check = |length: usize, place: Place| match length {
+            _ if players == 1 || players.is_multiple_of(length) => Ok(()),
+            _ => {
+                let what = format!(
+                    "a cycle of {length} objects in a game of {players} players; the number of players must be a multiple, so that \
+                     all objects come back after a turn of each"
+                );
+                Err(RuleError::new(place, what))
+            }
+        };
+        if cycles.is_empty() {
+            check(2.min(members.len()), name.place)?;
             self.types[of].flip = members.iter().copied().zip(members.iter().rev().copied()).collect();
             return Ok(());
         }
-        for (a, b) in pairs {
-            let (x, y) = (self.member(a, of)?, self.member(b, of)?);
+        for cycle in cycles {
+            let objects = cycle.iter().map(|word| self.member(word, of)).collect::<Result<Vec<_>, _>>()?;
+            check(cycle.len(), cycle[0].place)?;
             let flip = &mut self.types[of].flip;
-            for (from, to, word) in [(x, y, a), (y, x, b)] {
-                if flip.insert(from, to).is_some_and(|other| other != to) {
+            for (i, word) in cycle.iter().enumerate() {
+                let next = objects[(i + 1) % objects.len()];
+                if flip.insert(objects[i], next).is_some_and(|other| other != next) {
                     let what = format!("`{}` is flipped to two objects", word.text);
                     return Err(RuleError::new(word.place, what));
                 }
@@ -345,7 +375,42 @@ impl Reader {
             self.fit(&rule.head, relation, &effect.atom)?;
             effects.push(Effect { place: effect.atom.relation.place, adds: effect.adds, relation, rule });
         }
-        Ok(Operator { name: operator.name.text.clone(), place: operator.name.place, types, rule, effects })
+        let turns = operator.turns.iter().map(|(when, place)| {
+            let scope = Scope { names: names.clone() };
+            self.rule(scope, &[], &types, when, *place)
+        });
+        let turns = turns.collect::<Result<Vec<_>, _>>()?;
+        let weight = self.weight(operator, names)?;
+        let (name, place) = (operator.name.text.clone(), operator.name.place);
+        Ok(Operator { name, place, types, rule, effects, weight, turns })
+    }
+
+    /// How likely an outcome of chance is: a number, or a sum with its variables. None for what a player does.
+    fn weight(
+        &self,
+        operator: &parse::Operator,
+        names: Vec<String>,
+    ) -> Result<Option<(Expression, Place)>, RuleError> {
+        if !operator.is_chance {
+            return Ok(None);
+        }
+        let Some((sum, place)) = &operator.weight else {
+            let one = Expression(vec![(false, Summand::Number(1))]);
+            return Ok(Some((one, operator.name.place)));
+        };
+        let mut scope = Scope { names };
+        let expression = self.expression(&mut scope, sum)?;
+        for (_, word) in sum {
+            let place = scope.names.iter().position(|name| *name == word.text);
+            if place.is_some_and(|place| place >= operator.params.len()) {
+                let what = format!(
+                    "the weight of an outcome is a sum of numbers and of its variables, and `{}` is neither",
+                    word.text
+                );
+                return Err(RuleError::new(word.place, what));
+            }
+        }
+        Ok(Some((expression, *place)))
     }
 
     /// A rule whose first variables, the parameters, have these types.
@@ -642,6 +707,24 @@ fn ending(word: &Word) -> Result<Ending, RuleError> {
             Err(RuleError::new(word.place, format!("`{other}` where `win`, `lose` or `draw` was expected")))
         }
     }
+}
+
+fn grade(result: &Word, amount: Option<&Word>) -> Result<Grade, RuleError> {
+    let ending = ending(result)?;
+    let Some(word) = amount else {
+        return Ok((ending, if ending == Ending::Draw { 0 } else { ONE }));
+    };
+    let hundredths = word.text.parse::<f64>().map_or(0.0, |amount| amount * f64::from(ONE));
+    let whole = hundredths.round();
+    if !(1.0..=AMOUNT).contains(&whole) || (hundredths - whole).abs() > 1e-6 {
+        let what = format!(
+            "an amount of {}; it may be from 0.01 to {}, with two digits behind the point at most",
+            word.text,
+            AMOUNT / f64::from(ONE)
+        );
+        return Err(RuleError::new(word.place, what));
+    }
+    Ok((ending, whole as u16))
 }
 
 fn once<T>(slot: &mut Option<T>, value: T, what: &str, place: Place) -> Result<(), RuleError> {

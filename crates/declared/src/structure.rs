@@ -8,7 +8,7 @@
 //!   reads how often each pattern occurs, so all bindings share its weight: two crosses and an empty square count the same in
 //!   all eight lines of tic-tac-toe.
 //!
-//! Each condition is asked for both players. Its *counterpart* is the same condition as the other player writes it about the same
+//! Each condition is asked for all players. Its *counterpart* is the same condition as another player writes it about the same
 //! place: `on(o, a)` for `on(x, a)`.
 
 use crate::circuit::{Cone, FALSE, Literal, TRUE};
@@ -183,7 +183,7 @@ impl Structure {
     /// As compiling, or that there are too many conditions to read.
     pub(crate) fn of(rules: &Rules) -> Result<Self, RuleError> {
         let declaration = &rules.declaration;
-        let mut grounder = Grounder::of(declaration, &rules.facts, &rules.flip);
+        let mut grounder = Grounder::of(declaration, &rules.facts, &rules.turned);
         grounder.derive()?;
         let types = types_of(declaration);
         let mut maker = Maker { declaration, types, grounder, modules: Vec::new(), outputs: Vec::new() };
@@ -204,19 +204,22 @@ impl Structure {
                 let rules: Vec<&Rule> = relation.rules.iter().collect();
                 let table = &maker.grounder.tables[number];
                 let tuples = table.tuples.iter().map(|t| declaration.shown(&relation.name, t)).collect();
-                let holds = table.holds.clone();
+                let holds = table.holds[..declaration.players].to_vec();
                 maker.rules(&relation.name, &rules, Some((holds, tuples)))?;
             }
         }
         let views = declaration.players;
         for (number, operator) in declaration.operators.iter().enumerate() {
+            if operator.weight.is_some() {
+                continue;
+            }
             let moves = rules.moves.iter().enumerate().filter(|(_, one)| one.operator == number);
             let moves: Vec<(usize, String)> =
                 moves.map(|(m, one)| (m, declaration.shown(&operator.name, &one.tuple))).collect();
-            let mut holds: [Vec<Literal>; 2] = Default::default();
+            let mut holds: Vec<Vec<Literal>> = Vec::with_capacity(views);
             let tuples: Vec<&[Object]> = moves.iter().map(|(m, _)| &rules.moves[*m].tuple[..]).collect();
-            for (view, holds) in holds.iter_mut().enumerate().take(views) {
-                *holds = maker.legal(number, view, &tuples)?;
+            for view in 0..views {
+                holds.push(maker.legal(number, view, &tuples)?);
             }
             let texts = moves.into_iter().map(|(_, text)| text).collect();
             let name = match declaration.relations.iter().any(|relation| relation.name == operator.name) {
@@ -232,8 +235,12 @@ impl Structure {
                 Ending::Lose => "ending-lose",
                 Ending::Draw => "ending-draw",
             };
-            let rules: Vec<&Rule> =
-                declaration.endings.iter().filter(|(of, _)| *of == ending).map(|(_, rule)| rule).collect();
+            let rules: Vec<&Rule> = declaration
+                .endings
+                .iter()
+                .filter(|((of, _), _)| *of == ending)
+                .map(|(_, rule)| rule)
+                .collect();
             maker.rules(name, &rules, None)?;
         }
         let cone = maker.grounder.builder.cone(&maker.outputs);
@@ -337,12 +344,12 @@ impl Maker<'_> {
         });
     }
 
-    /// The modules of a relation, an operator or endings: one of the rules, and one of the tuples for both players.
+    /// The modules of a relation, an operator or endings: one of the rules, and one of the tuples for all players.
     fn rules(
         &mut self,
         name: &str,
         rules: &[&Rule],
-        tuples: Option<([Vec<Literal>; 2], Vec<String>)>,
+        tuples: Option<(Vec<Vec<Literal>>, Vec<String>)>,
     ) -> Result<(), RuleError> {
         let mut parts = BTreeSet::new();
         let mut found = Vec::new();
@@ -371,13 +378,22 @@ impl Maker<'_> {
             self.modules.push(Module { name: named.clone(), parts, reads, about: about.join("; ") });
             parts = vec![named];
         }
-        if let Some(([own, other], texts)) = tuples {
-            // The other player's tuples, where they are not the same.
-            let known: BTreeSet<Literal> = own.iter().copied().collect();
-            let all = texts.iter().cloned().zip(own);
-            let others = texts.iter().map(|text| format!("their:{text}")).zip(other);
-            let all = all.chain(others.filter(|(_, literal)| !known.contains(literal)));
-            let (texts, holds) = all.unzip();
+        if let Some((holds, texts)) = tuples {
+            let mut all: Vec<(String, Literal)> = Vec::new();
+            let mut known: BTreeSet<Literal> = BTreeSet::new();
+            for (view, holds) in holds.into_iter().enumerate() {
+                // The other players' tuples, where they are not the same.
+                let whose = match (view, self.declaration.players) {
+                    (0, _) => String::new(),
+                    (_, 2) => "their:".into(),
+                    _ => format!("{view}-behind:"),
+                };
+                let tuples = texts.iter().zip(holds).filter(|(_, literal)| !known.contains(literal));
+                let before = all.len();
+                all.extend(tuples.map(|(text, literal)| (format!("{whose}{text}"), literal)));
+                known.extend(all[before..].iter().map(|(_, literal)| *literal));
+            }
+            let (texts, holds) = all.into_iter().unzip();
             self.tuples(name.into(), parts, holds, texts);
         }
         Ok(())
@@ -428,7 +444,7 @@ impl Maker<'_> {
                 {
                     continue;
                 }
-                columns.push((view == 1, *negated, literals));
+                columns.push((view > 0, *negated, literals));
             }
         }
         if columns.is_empty() {
@@ -466,8 +482,8 @@ impl Maker<'_> {
         Ok(Some(Bindings { first, count: found.len(), own: signs(false), other: signs(true), shared }))
     }
 
-    /// When a condition holds for a binding, or its counterpart. None if it is not known what becomes of an object when the
-    /// other player looks.
+    /// When a condition holds for a binding, or its counterpart. None if it is not known what becomes of an object when another
+    /// player looks.
     fn literal(
         &self,
         relation: usize,
@@ -476,11 +492,11 @@ impl Maker<'_> {
         view: usize,
     ) -> Option<Literal> {
         let Some(mut tuple) = tuple_of(self.declaration, args, binding) else { return Some(FALSE) };
-        if view == 1 {
-            // Places stay where they are: they are written as the other player writes them. Constants are as in the rule.
+        if view > 0 {
+            // Places stay where they are: they are written as that player writes them. Constants are as in the rule.
             for (at, (object, arg)) in tuple.iter_mut().zip(args).enumerate() {
                 if arg.0.iter().any(|(_, summand)| matches!(summand, Summand::Variable(_))) {
-                    *object = self.flipped(relation, at, *object)?;
+                    *object = self.seen(relation, at, *object, self.declaration.players - view)?;
                 }
             }
         }
@@ -488,12 +504,14 @@ impl Maker<'_> {
         Some(table.numbers.get(&tuple).map_or(FALSE, |&number| table.holds[view][number as usize]))
     }
 
-    fn flipped(&self, relation: usize, at: usize, object: Object) -> Option<Object> {
+    /// What an object is so many turns before.
+    fn seen(&self, relation: usize, at: usize, object: Object, turns: usize) -> Option<Object> {
         if let Some(of) = self.types[relation].get(at).copied().flatten() {
-            return Some(self.declaration.flipped(of, object));
+            return Some(self.declaration.turned(of, object, turns));
         }
-        let types = self.declaration.types.iter().filter(|of| of.members.contains(&object));
-        let mut all = types.map(|of| of.flip.get(&object).copied().unwrap_or(object));
+        let types = (0..self.declaration.types.len())
+            .filter(|&of| self.declaration.types[of].members.contains(&object));
+        let mut all = types.map(|of| self.declaration.turned(of, object, turns));
         let first = all.next().unwrap_or(object);
         all.all(|other| other == first).then_some(first)
     }

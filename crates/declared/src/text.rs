@@ -1,10 +1,11 @@
 //! Positions and moves as texts, and boards.
 //!
-//! A position is the player to move, 1 or 2, the board row by row if the rules have one, all other facts that hold, and `@n` after
-//! n moves if the rules limit them: `2 X../.O./X..`, or `1 heap(a,3) heap(b,1)`.
+//! A position is the player whose turn it is, the board row by row if the rules have one, all other facts that hold, and `@n` after
+//! n moves if the rules limit them: `2 X../.O./X..`, or `1 heap(a,3) heap(b,1)`. In games with chance or more than one move in a row,
+//! the player who moved last follows: `2/1` if player 1 has moved and player 2 is next; `2` alone after an outcome of chance.
 
 use crate::declaration::{Board, Object, Tuple};
-use crate::game::{Declared, State, Status};
+use crate::game::{Declared, NONE, State, Status};
 use adept_game::GameError;
 use std::fmt::Write;
 
@@ -68,8 +69,11 @@ fn drawn(game: &Declared, state: &State, board: &Board, cell: &Tuple) -> Option<
 pub(crate) fn position(game: &Declared, state: &State) -> String {
     let rules = &game.rules;
     let mut words = Vec::new();
-    if rules.declaration.players == 2 {
-        words.push((state.mover + 1).to_string());
+    if rules.declaration.players > 1 {
+        words.push(match state.last {
+            NONE => (state.mover + 1).to_string(),
+            last => format!("{}/{}", state.mover + 1, last + 1),
+        });
     }
     let mut shown = vec![false; rules.facts.len()];
     if let Some(board) = &rules.declaration.board {
@@ -110,12 +114,19 @@ pub(crate) fn parse(game: &Declared, text: &str) -> Result<State, GameError> {
     state.facts.fill(0);
     (state.mover, state.moves) = (0, 0);
     let mut words = text.split_whitespace().peekable();
-    if declaration.players == 2 {
-        state.mover = match words.next() {
-            Some("1") => 0,
-            Some("2") => 1,
-            _ => return Err(fail("it begins with the player to move, 1 or 2".into())),
+    if declaration.players > 1 {
+        let player = |word: &str| {
+            word.parse().ok().filter(|player| (1..=declaration.players).contains(player)).map(|p| p as u8 - 1)
         };
+        let word = words.next().unwrap_or_default();
+        let (mover, last) =
+            word.split_once('/').filter(|_| game.tells_last()).map_or((word, None), |(m, l)| (m, Some(l)));
+        let found = player(mover).zip(last.map_or(Some(NONE), player));
+        (state.mover, state.last) = found.ok_or_else(|| {
+            let all: Vec<String> = (1..=declaration.players).map(|player| player.to_string()).collect();
+            let last = if game.tells_last() { "; `/` and the player who moved last may follow" } else { "" };
+            fail(format!("it begins with the player whose turn it is, {}{last}", all.join(" or ")))
+        })?;
     }
     if let Some(board) = &declaration.board {
         let found: Vec<Vec<char>> =
@@ -159,8 +170,11 @@ pub(crate) fn parse(game: &Declared, text: &str) -> Result<State, GameError> {
         state.write(fact as u32, true);
     }
     state.status = Status::Going;
-    let last = if declaration.players == 2 { 1 - state.mover } else { 0 };
-    state.status = game.status_of(&state, Some(last));
+    let last = match game.tells_last() {
+        true => (state.last != NONE).then_some(state.last),
+        false => Some(game.before(state.mover)),
+    };
+    state.status = game.status_of(&state, last);
     Ok(state)
 }
 
@@ -181,12 +195,14 @@ pub(crate) fn list(text: &mut String, begin: &str, all: &[String]) {
     let _ = writeln!(text, "{}", line.trim_end());
 }
 
-/// A position without a board: who is to move, and what holds, a relation a line.
+/// A position without a board: whose turn it is, and what holds, a relation a line.
 fn facts(game: &Declared, state: &State) -> String {
     let declaration = &game.rules.declaration;
     let wide = declaration.relations.iter().map(|of| of.name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
-    if declaration.players == 2 {
+    if state.status == Status::Chance {
+        let _ = writeln!(text, "chance to move, in the turn of player {}", state.mover + 1);
+    } else if declaration.players > 1 {
         let _ = writeln!(text, "player {} to move", state.mover + 1);
     }
     for (number, relation) in declaration.relations.iter().enumerate() {
