@@ -108,9 +108,8 @@ impl Batch {
     /// As [`new`](Self::new).
     pub(crate) fn fits(game: &Declared) -> Result<(), GameError> {
         let rules = &game.rules;
-        let has_chance = rules.acts < rules.moves.len();
-        if has_chance || game.players() > 2 {
-            let what = if has_chance { "chance" } else { "more than two players" };
+        if game.has_chance() || game.players() > 2 {
+            let what = if game.has_chance() { "chance" } else { "more than two players" };
             return Err(GameError::new(format!(
                 "{}: a game with {what} cannot be played in lanes; play its games one by one",
                 game.name()
@@ -400,7 +399,41 @@ impl Work for &mut Batch {
 /// Computes the gates of a cone in all lanes.
 #[inline(always)]
 fn compute(cone: &Cone, values: &mut [Wide]) {
+    if !cone.circles().is_empty() {
+        return compute_circles(cone, values);
+    }
     crate::lanes::compute(cone.inputs(), 0, cone.ends(), 1 + cone.facts(), values);
+}
+
+/// The same for a cone with circles, which are computed until nothing changes in any lane.
+#[inline(always)]
+fn compute_circles(cone: &Cone, values: &mut [Wide]) {
+    let first = 1 + cone.facts();
+    let gate = |values: &mut [Wide], gate: usize| {
+        let inputs = cone.gate(gate).iter();
+        values[first + gate] = inputs.fold(Wide::ALL, |all, &input| all.and(value(values, input)));
+    };
+    let mut next = 0;
+    for circle in cone.circles() {
+        (next..circle.first as usize).for_each(|g| gate(values, g));
+        next = circle.end as usize;
+        circle.open.iter().for_each(|&(open, _)| values[first + open as usize] = Wide::NONE);
+        let mut changed = true;
+        while changed {
+            changed = false;
+            let mut open = circle.open.iter().map(|&(gate, _)| gate as usize).peekable();
+            for g in circle.first as usize..next {
+                if open.next_if_eq(&g).is_none() {
+                    gate(values, g);
+                }
+            }
+            for &(open, meaning) in &circle.open {
+                let is = value(values, meaning);
+                changed |= std::mem::replace(&mut values[first + open as usize], is) != is;
+            }
+        }
+    }
+    (next..cone.len()).for_each(|g| gate(values, g));
 }
 
 /// Changes the facts of each move in the lanes in which it is chosen.

@@ -25,12 +25,14 @@ pub(crate) struct Builder {
     known: HashTable<u32>,
     /// Gates that are open: what they are is told later. They have no inputs.
     open: FxHashMap<u32, Literal>,
+    /// First and end of the gates of each circle.
+    circles: Vec<(u32, u32)>,
 }
 
 impl Builder {
     pub(crate) fn new(facts: usize) -> Self {
-        let (ends, inputs, known, open) = Default::default();
-        Self { facts, ends, inputs, known, open }
+        let (ends, inputs, known, open, circles) = Default::default();
+        Self { facts, ends, inputs, known, open, circles }
     }
 
     /// That a fact holds.
@@ -87,6 +89,12 @@ impl Builder {
         self.open.insert(gate, meaning);
     }
 
+    /// Tells that the open gates from gate `first` on are closed, and depend on no later gates. Cones compute what was made since as
+    /// a circle.
+    pub(crate) fn enclose(&mut self, first: usize) {
+        self.circles.push((first as u32, self.ends.len() as u32));
+    }
+
     /// What an open gate is.
     pub(crate) fn meaning(&self, node: usize) -> Option<Literal> {
         self.open.get(&(node.checked_sub(self.facts + 1)? as u32)).copied()
@@ -120,7 +128,13 @@ impl Builder {
         for g in (0..self.len()).rev().filter(|&g| needed[g]).collect::<Vec<_>>() {
             self.mark(g, &mut needed);
         }
-        let mut cone = Cone { facts: self.facts, ends: Vec::new(), inputs: Vec::new(), outputs: Vec::new() };
+        let mut cone = Cone {
+            facts: self.facts,
+            ends: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            circles: Vec::new(),
+        };
         let mut renamed = vec![0; self.len()];
         let rename = |renamed: &[u32], literal: Literal| match gate(literal) {
             Some(g) => renamed[g] * 2 + literal % 2,
@@ -133,6 +147,16 @@ impl Builder {
             renamed[g] = (self.facts + cone.ends.len()) as u32;
         }
         cone.outputs = outputs.iter().map(|&output| rename(&renamed, output)).collect();
+        for &(first, end) in &self.circles {
+            let needed: Vec<u32> = (first..end).filter(|&g| needed[g as usize]).collect();
+            let place = |gate: u32| renamed[gate as usize] - self.facts as u32 - 1;
+            let open = needed.iter().filter_map(|gate| Some((*gate, *self.open.get(gate)?)));
+            let open: Vec<(u32, Literal)> =
+                open.map(|(gate, meaning)| (place(gate), rename(&renamed, meaning))).collect();
+            if let ([first, .., last], false) = (&needed[..], open.is_empty()) {
+                cone.circles.push(Circle { first: place(*first), end: place(*last) + 1, open });
+            }
+        }
         cone
     }
 
@@ -140,7 +164,8 @@ impl Builder {
     fn mark(&self, gate: usize, needed: &mut [bool]) {
         let mut open = vec![gate];
         while let Some(gate) = open.pop() {
-            for &input in range(&self.ends, &self.inputs, gate as u32) {
+            let inputs = range(&self.ends, &self.inputs, gate as u32).iter();
+            for &input in inputs.chain(self.open.get(&(gate as u32))) {
                 if let Some(part) = (input as usize / 2).checked_sub(self.facts + 1)
                     && !std::mem::replace(&mut needed[part], true)
                 {
@@ -164,6 +189,17 @@ pub(crate) struct Cone {
     ends: Vec<u32>,
     inputs: Vec<Literal>,
     outputs: Vec<Literal>,
+    circles: Vec<Circle>,
+}
+
+/// Gates that depend on each other. Open ones do not hold at first; all are computed again and again, until nothing changes: what
+/// holds is then what follows, and nothing else.
+#[derive(Clone, Debug)]
+pub(crate) struct Circle {
+    pub(crate) first: u32,
+    pub(crate) end: u32,
+    /// Gates that were open, and what they are.
+    pub(crate) open: Vec<(u32, Literal)>,
 }
 
 thread_local! {
@@ -194,21 +230,80 @@ impl Cone {
         &self.outputs
     }
 
+    /// In ascending order.
+    pub(crate) fn circles(&self) -> &[Circle] {
+        &self.circles
+    }
+
+    /// Inputs of a gate.
+    #[inline(always)]
+    pub(crate) fn gate(&self, gate: usize) -> &[Literal] {
+        range(&self.ends, &self.inputs, gate as u32)
+    }
+
+    /// Gates that are computed, those of circles several times, as often as is usual.
+    pub(crate) fn cost(&self) -> usize {
+        const ROUNDS: usize = 8;
+        let again = self.circles.iter().map(|circle| (circle.end - circle.first) as usize * ROUNDS);
+        self.len() + again.sum::<usize>()
+    }
+
+    /// Computes the values of all gates behind those of the facts.
+    fn compute(&self, values: &mut Vec<u8>) {
+        let first = 1 + self.facts;
+        let mut next = 0;
+        values.resize(first + self.len(), 0);
+        let gates = |values: &mut [u8], from: usize, to: usize| {
+            for gate in from..to {
+                let all = self.gate(gate).iter().all(|&input| holds(values, input));
+                values[first + gate] = u8::from(all);
+            }
+        };
+        for circle in &self.circles {
+            gates(values, next, circle.first as usize);
+            next = circle.end as usize;
+            circle.open.iter().for_each(|&(gate, _)| values[first + gate as usize] = 0);
+            let mut changed = true;
+            while changed {
+                changed = false;
+                // Open gates keep what they are, and the others follow.
+                let mut open = circle.open.iter().map(|&(gate, _)| gate as usize).peekable();
+                for gate in circle.first as usize..next {
+                    if open.next_if_eq(&gate).is_none() {
+                        gates(values, gate, gate + 1);
+                    }
+                }
+                for &(gate, meaning) in &circle.open {
+                    let is = u8::from(holds(values, meaning));
+                    changed |= std::mem::replace(&mut values[first + gate as usize], is) != is;
+                }
+            }
+        }
+        gates(values, next, self.len());
+    }
+
     /// Calls `visit` with the number of each output that holds, in ascending order, until it returns true. Returns whether it
     /// did. Bit f of `facts` says whether fact f holds.
     pub(crate) fn find(&self, facts: &[u64], mut visit: impl FnMut(usize) -> bool) -> bool {
+        if self.outputs.is_empty() {
+            return false;
+        }
         VALUES.with_borrow_mut(|values| {
             values.clear();
             values.push(0);
             for f in 0..self.facts {
                 values.push((facts[f / 64] >> (f % 64) & 1) as u8);
             }
-            let mut begin = 0;
-            for &end in &self.ends {
-                let inputs = &self.inputs[begin as usize..end as usize];
-                let holds = inputs.iter().all(|&input| holds(values, input));
-                values.push(u8::from(holds));
-                begin = end;
+            if self.circles.is_empty() {
+                let mut begin = 0;
+                for &end in &self.ends {
+                    let inputs = &self.inputs[begin as usize..end as usize];
+                    let holds = inputs.iter().all(|&input| holds(values, input));
+                    values.push(u8::from(holds));
+                    begin = end;
+                }
+            } else {
+                self.compute(values);
             }
             self.outputs.iter().enumerate().any(|(number, &output)| holds(values, output) && visit(number))
         })

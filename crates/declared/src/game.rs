@@ -122,7 +122,7 @@ impl Declared {
     pub(crate) fn cost(&self) -> usize {
         let view = &self.rules.views[0];
         let moves = view.legal.outputs().len() + view.chance.outputs().len();
-        view.legal.len() + view.chance.len() + view.over.len() + moves + self.rules.facts.len()
+        view.legal.cost() + view.chance.cost() + view.over.cost() + moves + self.rules.facts.len()
     }
 
     /// Plays a few random games, which must end.

@@ -20,6 +20,8 @@ const MOVES: usize = 1 << 16;
 const TUPLES: usize = 1 << 20;
 /// The largest weight of an outcome of chance.
 const WEIGHT: i32 = 1_000_000;
+/// Most gates of a circle times tuples in it: a tenth of a second at worst, and much less as a rule.
+const CIRCLE: usize = 1 << 27;
 /// Most gates.
 const GATES: usize = 1 << 21;
 /// Most steps of binding variables: about a second.
@@ -279,6 +281,10 @@ impl Grounder<'_> {
                 self.closure(group)?;
                 continue;
             }
+            if self.is_circle(group) {
+                self.close(group)?;
+                continue;
+            }
             for &relation in group {
                 let views = self.declaration.players;
                 let mut reasons: Vec<Vec<Vec<Literal>>> = vec![Vec::new(); views];
@@ -304,7 +310,58 @@ impl Grounder<'_> {
         Ok(())
     }
 
-    /// Adds to static relations what follows from each other, until nothing new follows.
+    /// Whether relations depend on each other, or one on itself.
+    fn is_circle(&self, group: &[usize]) -> bool {
+        let bodies = group.iter().flat_map(|&relation| &self.declaration.relations[relation].rules);
+        bodies.flat_map(|rule| &rule.body).any(
+            |condition| matches!(condition, Condition::Holds { relation, .. } if group.contains(relation)),
+        )
+    }
+
+    /// Relations that depend on each other and on the state: the least of what their rules prove.
+    fn close(&mut self, group: &[usize]) -> Result<(), RuleError> {
+        self.closure(group)?;
+        let (views, first) = (self.declaration.players, self.builder.len());
+        let mut tuples = 0;
+        for &relation in group {
+            let table = &mut self.tables[relation];
+            tuples += table.tuples.len();
+            for holds in &mut table.holds[..views] {
+                *holds = table.tuples.iter().map(|_| self.builder.open()).collect();
+            }
+            self.check_size(relation)?;
+        }
+        for &relation in group {
+            let mut reasons = vec![vec![Vec::new(); self.tables[relation].tuples.len()]; views];
+            for (tuple, rest) in self.heads(relation)? {
+                let number = self.tables[relation].numbers[&tuple] as usize;
+                for (view, reasons) in reasons.iter_mut().enumerate() {
+                    let gate = self.gate(view, &rest);
+                    reasons[number].push(gate);
+                }
+            }
+            for (view, reasons) in reasons.into_iter().enumerate() {
+                for (number, reasons) in reasons.into_iter().enumerate() {
+                    let meaning = self.builder.any(reasons);
+                    self.builder.close(self.tables[relation].holds[view][number], meaning);
+                }
+            }
+            self.check_size(relation)?;
+        }
+        self.builder.enclose(first);
+        let gates = self.builder.len() - first;
+        if gates.saturating_mul(tuples) > CIRCLE {
+            let Relation { name, place, .. } = &self.declaration.relations[group[0]];
+            let what = format!(
+                "`{name}` depends on itself and on the state with {tuples} tuples and {gates} gates; their product is more than {CIRCLE}"
+            );
+            return Err(RuleError::new(*place, what));
+        }
+        Ok(())
+    }
+
+    /// Adds to relations what follows from each other, until nothing new follows: the tuples that hold or, where they depend on the
+    /// state, may hold.
     pub(crate) fn closure(&mut self, group: &[usize]) -> Result<(), RuleError> {
         loop {
             let before: usize = group.iter().map(|&r| self.tables[r].tuples.len()).sum();

@@ -24,6 +24,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("dots-and-boxes", include_str!("../games/dots-and-boxes.game")),
     ("eight-puzzle", include_str!("../games/eight-puzzle.game")),
     ("hanoi", include_str!("../games/hanoi.game")),
+    ("hex", include_str!("../games/hex.game")),
     ("hexapawn-3x3-loss", include_str!("../games/hexapawn-3x3-loss.game")),
     ("hexapawn-3x3", include_str!("../games/hexapawn-3x3.game")),
     ("hexapawn-4x4-loss", include_str!("../games/hexapawn-4x4-loss.game")),
@@ -131,6 +132,11 @@ pub(crate) fn share(wins: &[bool], probabilities: &mut Vec<f64>) {
 }
 
 impl Declared {
+    /// Whether chance may move.
+    pub(crate) fn has_chance(&self) -> bool {
+        self.rules.acts < self.rules.moves.len()
+    }
+
     /// The game that `name` names: `file:PATH` for a rule file, `declared:NAME` for one that comes with adept. None if the name
     /// has another form; names that end in `.kif` are those of [`Described`](crate::Described).
     pub fn named(name: &str) -> Option<Result<Self, GameError>> {
@@ -199,7 +205,16 @@ impl Kit for Declared {
     }
 
     fn starter(&self) -> Option<String> {
-        Some(starter(self.players(), self.is_small()))
+        // Without a limit, a game with chance may come back to a state, and then it is not measured exactly.
+        let has_limit = self.rules.declaration.limit.is_some();
+        let text = starter(self.players(), self.is_small() && (has_limit || !self.has_chance()));
+        Some(match self.has_chance() || self.players() > 2 {
+            // Perfect play is known for two players without chance.
+            true => {
+                text.replace("[\"random\", \"minimax\"]         # the first one is reported", "[\"random\"]")
+            }
+            false => text,
+        })
     }
 
     fn is_small(&self) -> bool {

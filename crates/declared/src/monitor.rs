@@ -3,7 +3,11 @@
 //! Each gate counts its inputs that are false; it holds while there are none. A fact that changes is handed to the gates that read
 //! it, and on from each of them that changes. This is the network of the paper (after Rete), with a gate for each tuple of a
 //! table: Levinson, "General game-playing and reinforcement learning" (1996), section on monitoring.
+//!
+//! Where relations depend on themselves and on the state, all gates are computed again after each move instead: gates of a circle that hold
+//! each other up would not notice that nothing else does.
 
+use crate::circuit::Cone;
 use crate::declaration::Grade;
 use crate::game::{Declared, State, Status};
 use crate::ground::Effects;
@@ -30,6 +34,8 @@ pub(crate) struct Net {
     /// The start: gates' false inputs, and the output bits.
     counts: Vec<u32>,
     outputs: Vec<u64>,
+    /// The bit of each output of the circuit.
+    bits: Vec<u32>,
 }
 
 impl Net {
@@ -84,6 +90,7 @@ impl Net {
             conditions,
             counts: Vec::new(),
             outputs: vec![0; (next as usize).div_ceil(64)],
+            bits,
         };
         for (readers, shown) in readers.into_iter().zip(shown) {
             net.readers.extend(readers);
@@ -91,6 +98,11 @@ impl Net {
             net.ends.push((net.readers.len() as u32, net.shown.len() as u32));
         }
         let start = game.start();
+        if !cone.circles().is_empty() {
+            let mut outputs = std::mem::take(&mut net.outputs);
+            net.show(cone, &start, &mut outputs);
+            return Self { outputs, ..net };
+        }
         let mut values = vec![false];
         values.extend((0..cone.facts()).map(|fact| start.holds(fact)));
         begin = 0;
@@ -102,11 +114,21 @@ impl Net {
             values.push(fails == 0);
             begin = end;
         }
-        for (&output, bit) in cone.outputs().iter().zip(&bits) {
+        for (&output, bit) in cone.outputs().iter().zip(&net.bits) {
             let holds = values[output as usize / 2] != (output % 2 == 1);
             net.outputs[*bit as usize / 64] |= u64::from(holds) << (bit % 64);
         }
         net
+    }
+
+    /// Computes all outputs of a position.
+    fn show(&self, cone: &Cone, state: &State, outputs: &mut [u64]) {
+        outputs.fill(0);
+        cone.find(&state.facts, |output| {
+            let bit = self.bits[output];
+            outputs[bit as usize / 64] |= 1 << (bit % 64);
+            false
+        });
     }
 }
 
@@ -253,6 +275,7 @@ impl Monitor {
         for i in before..self.changed.len() {
             self.toggle(self.changed[i]);
         }
+        self.settle();
         self.game.pass_turn(&mut self.state, rules.is_chance(action), stays);
         let status = self.status(player, &view.results);
         self.game.arrive(&mut self.state, player, status);
@@ -290,6 +313,7 @@ impl Monitor {
                 self.toggle(fact);
             }
         }
+        self.settle();
         (self.state.mover, self.state.last, self.state.moves) = (mover, last, moves);
         self.state.status = status;
         true
@@ -312,11 +336,22 @@ impl Monitor {
         }
     }
 
-    /// Changes a fact, and all that depends on it.
+    /// Computes what depends on changed facts, where that is not done fact by fact.
+    fn settle(&mut self) {
+        let cone = &self.game.rules.whole;
+        if !cone.circles().is_empty() {
+            self.net.show(cone, &self.state, &mut self.outputs);
+        }
+    }
+
+    /// Changes a fact, and all that depends on it unless there are circles.
     #[inline]
     fn toggle(&mut self, fact: u32) {
         let value = !self.state.holds(fact as usize);
         self.state.write(fact, value);
+        if self.net.counts.len() < self.game.rules.whole.len() {
+            return;
+        }
         let facts = self.game.rules.facts.len() as u32;
         let net = &*self.net;
         self.open.push((fact + 1, value));

@@ -617,8 +617,41 @@ impl Reader {
         Ok(())
     }
 
-    /// Derived relations, each after those that it is made of. Those that follow from static relations alone become static,
-    /// and may depend on themselves.
+    /// That relation `a` asks that `b` does not hold, which depends on `a`.
+    fn without_meaning(&self, a: usize, b: usize, parts: &[BTreeSet<(usize, bool)>]) -> RuleError {
+        // The shortest way back from b to a.
+        let mut ways = vec![vec![b]];
+        let mut seen = BTreeSet::from([b]);
+        let mut at = 0;
+        while at < ways.len() && ways[at].last() != Some(&a) {
+            let way = ways[at].clone();
+            for &(next, _) in way.last().into_iter().flat_map(|&last| &parts[last]) {
+                if seen.insert(next) {
+                    ways.push(way.iter().copied().chain([next]).collect());
+                }
+            }
+            at += 1;
+        }
+        let name = |relation: usize| self.relations[relation].name.as_str();
+        let way = ways.get(at).map(Vec::as_slice).unwrap_or_default();
+        let way: Vec<String> = way.iter().map(|&relation| format!("`{}`", name(relation))).collect();
+        let has = |rule: &&Rule| {
+            let is = |condition: &Condition| matches!(condition, Condition::Holds { negated: true, relation, .. } if *relation == b);
+            rule.body.iter().any(is)
+        };
+        let of = &self.relations[a];
+        let place = of.rules.iter().find(has).map_or(of.place, |rule| rule.place);
+        let what = format!(
+            "`{}` depends on itself through `not`, so it has no meaning: `{}` → not {}",
+            name(a),
+            name(a),
+            way.join(" → ")
+        );
+        RuleError::new(place, what)
+    }
+
+    /// Derived relations, each after those that it is made of; those that depend on each other are one group. Those that follow
+    /// from static relations alone become static.
     fn order(&mut self) -> Result<Vec<Vec<usize>>, RuleError> {
         let n = self.relations.len();
         let mut dynamic: Vec<bool> =
@@ -657,19 +690,9 @@ impl Reader {
             }
         }
         for a in 0..n {
-            let Relation { name, place, .. } = &self.relations[a];
-            match reaches[a][a] {
-                2 => {
-                    let what = format!("`{name}` depends on itself through `not`, so it has no meaning");
-                    return Err(RuleError::new(*place, what));
-                }
-                1 if dynamic[a] => {
-                    let what = format!(
-                        "`{name}` depends on itself and on the state; only static relations may depend on themselves"
-                    );
-                    return Err(RuleError::new(*place, what));
-                }
-                _ => {}
+            let negated = parts[a].iter().find(|&&(b, negated)| negated && (a == b || reaches[b][a] > 0));
+            if let Some(&(b, _)) = negated {
+                return Err(self.without_meaning(a, b, &parts));
             }
         }
         let mut order: Vec<usize> = (0..n).filter(|&a| self.relations[a].kind == Kind::Derived).collect();
