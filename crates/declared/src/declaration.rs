@@ -15,6 +15,8 @@ pub(crate) type Tuple = Vec<Object>;
 pub(crate) struct Declaration {
     pub(crate) name: String,
     pub(crate) about: Option<String>,
+    /// Paragraphs of the rules for people.
+    pub(crate) rules: Vec<String>,
     pub(crate) players: usize,
     pub(crate) objects: Vec<String>,
     /// The number that an object is, if it is one.

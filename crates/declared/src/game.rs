@@ -404,6 +404,10 @@ impl Game for Declared {
         text::find_action(text, &actions, |action| self.action_text(state, action))
     }
 
+    fn rules_text(&self) -> Option<String> {
+        Some(text::rules(self))
+    }
+
     fn board(&self, state: &State, marks: &[(u32, String)]) -> String {
         text::board(self, state, marks)
     }

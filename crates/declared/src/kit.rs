@@ -205,9 +205,7 @@ impl Kit for Declared {
     }
 
     fn starter(&self) -> Option<String> {
-        // Without a limit, a game with chance may come back to a state, and then it is not measured exactly.
-        let has_limit = self.rules.declaration.limit.is_some();
-        let text = starter(self.players(), self.is_small() && (has_limit || !self.has_chance()));
+        let text = starter(self.players(), self.is_small());
         Some(match self.has_chance() || self.players() > 2 {
             // Perfect play is known for two players without chance.
             true => {
@@ -217,8 +215,10 @@ impl Kit for Declared {
         })
     }
 
+    /// A game with chance and without a limit may come back to a state, and then it cannot be measured exactly.
     fn is_small(&self) -> bool {
-        *self.facts.small.get_or_init(|| has_few_states(self, self.cost()))
+        let may_return = self.has_chance() && self.rules.declaration.limit.is_none();
+        !may_return && *self.facts.small.get_or_init(|| has_few_states(self, self.cost()))
     }
 
     /// None for games that cannot be played in lanes, for so few games that they are played as fast one by one, if the values of a batch

@@ -57,6 +57,8 @@ pub(crate) struct Operator {
 #[derive(Clone, Debug)]
 pub(crate) enum Statement {
     About(String),
+    /// A paragraph of the rules for people.
+    Rules(String),
     Players(Word),
     /// A type with its objects.
     Objects {
@@ -106,7 +108,7 @@ pub(crate) struct Source {
 }
 
 /// Statements by their first words.
-const STATEMENTS: &str = "about, players, objects, flip, static, dynamic, derive, operator, chance, win, lose, draw, stuck, limit, board or marks";
+const STATEMENTS: &str = "about, rules, players, objects, flip, static, dynamic, derive, operator, chance, win, lose, draw, stuck, limit, board or marks";
 
 /// Objects in a range, such as `1..9`.
 pub(crate) const RANGE: i64 = 4096;
@@ -254,6 +256,7 @@ impl Parser {
     fn statement(&mut self) -> Result<Statement, RuleError> {
         let first = self.name(&format!("a statement ({STATEMENTS})"))?;
         Ok(match first.text.as_str() {
+            "rules" => Statement::Rules(self.text("a paragraph about how to play")?),
             "about" => Statement::About(self.text("one line about the game")?),
             "players" => Statement::Players(self.number("the number of players")?),
             "objects" => {

@@ -74,7 +74,7 @@ impl Reader {
                 self.head(&head.relation, head.args.len())?;
             }
         }
-        let (mut stuck, mut limit, mut about) = (None, None, None);
+        let (mut stuck, mut limit, mut about, mut rules) = (None, None, None, Vec::new());
         let (mut operators, mut endings, mut board, mut marks) =
             (Vec::<Operator>::new(), Vec::new(), None, Vec::new());
         for (statement, place) in statements {
@@ -102,6 +102,7 @@ impl Reader {
                     };
                     once(&mut limit, most as u32, "limit", place)?;
                 }
+                Statement::Rules(text) => rules.push(text),
                 Statement::About(text) => once(&mut about, text, "about", place)?,
                 Statement::Board { relation, roles, rows } => {
                     once(&mut board, self.board(&relation, &roles, &rows)?, "board", place)?;
@@ -129,6 +130,7 @@ impl Reader {
         Ok(Declaration {
             name: source.name,
             about,
+            rules,
             players,
             by_value: by_value.filter_map(|(i, value)| Some(((*value)?, i as Object))).collect(),
             objects: self.objects,

@@ -842,6 +842,13 @@ fn all_games_have_modules() {
 }
 
 #[test]
+fn rules_tell_how_to_play() {
+    let text = ["breakthrough", "birthday"].map(|name| shipped(name).rules_text().unwrap());
+    assert!(text.iter().flat_map(|text| text.lines()).all(|line| line.chars().count() <= 76));
+    insta::assert_snapshot!(text.join("\n\n---\n\n"));
+}
+
+#[test]
 fn greedy_play_wins_where_it_can() {
     let game = shipped("tic-tac-toe");
     let script = game.script("greedy").unwrap();

@@ -4,7 +4,7 @@
 //! n moves if the rules limit them: `2 X../.O./X..`, or `1 heap(a,3) heap(b,1)`. In games with chance or more than one move in a row,
 //! the player who moved last follows: `2/1` if player 1 has moved and player 2 is next; `2` alone after an outcome of chance.
 
-use crate::declaration::{Board, Object, Tuple};
+use crate::declaration::{Board, Object, Operator, Tuple};
 use crate::game::{Declared, NONE, State, Status};
 use adept_game::GameError;
 use std::fmt::Write;
@@ -17,6 +17,47 @@ pub(crate) fn action(game: &Declared, player: usize, number: u32) -> String {
     let declaration = &game.rules.declaration;
     let name = &declaration.operators[game.rules.moves[number as usize].operator].name;
     declaration.shown(name, &game.rules.move_tuple(number as usize, player))
+}
+
+/// The rules for people: what the file says of them, and how moves are written.
+pub(crate) fn rules(game: &Declared) -> String {
+    let declaration = &game.rules.declaration;
+    let mut paragraphs = declaration.rules.clone();
+    if paragraphs.is_empty() {
+        paragraphs.push(declaration.about.clone().unwrap_or_else(|| declaration.name.clone()));
+    }
+    let form = |operator: &Operator| {
+        let types = operator.types.iter().map(|&of| declaration.types[of].name.as_str());
+        match types.collect::<Vec<_>>().join(",") {
+            types if types.is_empty() => operator.name.clone(),
+            types => format!("{}({types})", operator.name),
+        }
+    };
+    let of_players = declaration.operators.iter().filter(|operator| operator.weight.is_none());
+    let forms: Vec<String> = of_players.map(form).collect();
+    paragraphs.push(format!(
+        "How to write a move: {}. Brackets and commas may be left out. So may the name, and the last words, if that leaves \
+         only one legal move.",
+        forms.join(" or ")
+    ));
+    let wrapped: Vec<String> = paragraphs.iter().map(|paragraph| wrap(paragraph)).collect();
+    wrapped.join("\n\n")
+}
+
+/// A text in lines of a terminal.
+fn wrap(text: &str) -> String {
+    let (mut wrapped, mut column) = (String::with_capacity(text.len()), 0);
+    for word in text.split_whitespace() {
+        let wide = word.chars().count();
+        if column > 0 {
+            let fits = column + 1 + wide <= WIDTH;
+            wrapped.push(if fits { ' ' } else { '\n' });
+            column = if fits { column + 1 } else { 0 };
+        }
+        wrapped.push_str(word);
+        column += wide;
+    }
+    wrapped
 }
 
 /// The action with this text: as it is printed, its words without signs, or only its first arguments if no other action has them.
