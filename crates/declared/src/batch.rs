@@ -107,7 +107,6 @@ impl Batch {
     /// # Errors
     /// As [`new`](Self::new).
     pub(crate) fn fits(game: &Declared) -> Result<(), GameError> {
-        let rules = &game.rules;
         if game.has_chance() || game.players() > 2 {
             let what = if game.has_chance() { "chance" } else { "more than two players" };
             return Err(GameError::new(format!(
