@@ -1,9 +1,11 @@
 //! Games with chance, extra turns, three players, graded results and relations that depend on themselves, against solvers that are written from the rules of each game
 //! and know nothing of rule files.
 
+use crate::batch::Batch;
 use crate::game::{Declared, State};
 use crate::tests::{changed, next_moves, shipped};
-use adept_game::{Game, Kit, Turn, laws};
+use adept_game::{Game, Kit, Turn, laws, stream};
+use adept_rows::OutcomeClass;
 use rustc_hash::FxHashMap;
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -414,6 +416,44 @@ fn all_keep_the_laws() {
 fn results_are_graded() {
     let game = shipped("small-backgammon");
     assert_eq!((game.scale(), game.zero_sum()), (2.0, true));
-    let names: Vec<String> = game.outcome_classes().unwrap().into_iter().map(|class| class.name).collect();
+    let classes = game.outcome_classes().unwrap();
+    assert_eq!(OutcomeClass::check(&classes), Ok(()));
+    let names: Vec<String> = classes.into_iter().map(|class| class.name).collect();
     assert_eq!(names, ["loss_2", "loss", "draw", "win", "win_2"]);
+    let half = changed("hex", &[("win if", "win 0.5 if"), ("marks", "stuck lose 1.25\nmarks")]);
+    let names: Vec<String> = half.outcome_classes().unwrap().into_iter().map(|class| class.name).collect();
+    assert_eq!(names, ["loss_1_25", "loss_0_50", "draw", "win_0_50", "win_1_25"]);
+    assert_eq!(half.scale(), 1.25);
+    let race = shipped("race");
+    let (state, _) = race.parse_position("3/2 at(red,2) at(green,7) at(blue,0) @8").unwrap();
+    let mut utilities = Vec::new();
+    race.utilities(&state, &mut utilities);
+    assert_eq!((race.turn(&state), utilities), (Turn::Over, vec![-0.5, 1.0, -0.5]));
+}
+
+#[test]
+fn configs_to_begin_with_ask_for_what_a_game_has() {
+    for (name, is_small, against) in [
+        ("race", true, "[\"random\"]"),
+        ("hex", true, "\"minimax\"]"),
+        ("dots-and-boxes", true, "\"minimax\"]"),
+    ] {
+        let game = shipped(name);
+        assert_eq!(game.is_small(), is_small, "{name}");
+        assert!(game.starter().unwrap().contains(against), "{name}");
+    }
+    // It may go on for ever.
+    assert!(!changed("pig", &[("limit 60", "")]).is_small());
+}
+
+/// A player who takes one penny goes on, and loses if that was the last one.
+#[test]
+fn games_in_lanes_count_extra_turns() {
+    let changes = [("= 15\n", "= 4\n"), ("m >= n\n\nstuck", "m >= n\n  again if n = 1\n\nstuck")];
+    let game = changed("pennies", &changes);
+    let expected = worth(&game, &game.start(), &mut FxHashMap::default())[1];
+    let results = Batch::new(&game, &mut stream(3, "lanes", 0)).unwrap().run(2_000);
+    let (won, lost, games) = (results.won as f64, results.lost as f64, results.games() as f64);
+    assert!(expected.abs() > 0.05 && games > 200_000.0, "{expected} {games}");
+    assert!(((won - lost) / games - expected).abs() < 4.0 / games.sqrt() + 0.002, "{won} {lost} {expected}");
 }

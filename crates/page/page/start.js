@@ -10,7 +10,8 @@ const link = (name) => `#/new/${encodeURIComponent(name)}`;
 
 const SUGGESTIONS = [
   'backgammon:2', 'bearoff:15', 'liars-dice:soar:3x5', 'liars-dice:soar:2x1', 'holdem:limit:3',
-  'declared:breakthrough', 'declared:hexapawn-4x4', 'declared:tic-tac-toe-4x4', 'declared:nim', 'declared:eight-puzzle', 'declared:merlin',
+  'declared:breakthrough', 'declared:hexapawn-4x4', 'declared:tic-tac-toe-4x4', 'declared:nim', 'declared:pig', 'declared:small-backgammon', 'declared:eight-puzzle',
+  'declared:merlin',
 ];
 
 export async function startView(root, _, signal) {
