@@ -31,6 +31,8 @@ pub struct Successors<G: Game> {
     known: KnownRows,
     /// End of each branch in `actions`.
     ends: Vec<usize>,
+    /// Of the branches of [`expand`](Self::expand), whether the player who left the state moves again.
+    again: Vec<bool>,
     /// Outcomes of chance before the branches of [`expand`](Self::expand); empty if chance does not come first.
     chance: Vec<(G::Action, f64)>,
     /// With classes of outcomes, the class of each action of [`expand`](Self::expand) that ends the game.
@@ -58,6 +60,7 @@ impl<G: Game> Successors<G> {
             head: learner.head().clone(),
             known: KnownRows::default(),
             ends: Vec::new(),
+            again: Vec::new(),
             chance: Vec::new(),
             classes: Vec::new(),
             states: Vec::new(),
@@ -79,6 +82,7 @@ impl<G: Game> Successors<G> {
         self.outcomes.clear();
         self.known.clear();
         self.ends.clear();
+        self.again.clear();
         self.chance.clear();
         self.classes.clear();
         self.states.clear();
@@ -246,6 +250,7 @@ impl<G: Kit> Successors<G> {
                     self.after.clone_from(&self.before);
                     self.end_game(game, 1 - game.just_acted(state).unwrap_or(0).min(1))?;
                     self.ends.push(self.values.len());
+                    self.again.push(false);
                     continue;
                 }
                 Turn::Chance => {
@@ -284,6 +289,7 @@ impl<G: Kit> Successors<G> {
                 self.classes.push(0);
             }
             self.ends.push(self.actions.len());
+            self.again.push(game.just_acted(state) == Some(player));
         }
         if shared {
             let valued = screen.map_or(self.states.len(), |screen| self.pass(screen, game, encoder));
@@ -365,22 +371,26 @@ impl<G: Kit> Successors<G> {
     }
 
     /// Appends the expectation over the branches of [`expand`](Self::expand) for the player who left the state, in a
-    /// two-player zero-sum game: the value −Σ p · max over actions of V, or for classes of outcomes the distribution
-    /// Σ p · (that of the best action, mirrored).
+    /// two-player zero-sum game: the value Σ p · max over actions of V, negated where the other player moves, or for classes of outcomes
+    /// the distribution Σ p · (that of the best action, mirrored where the other player moves).
     pub fn expectation(&self, to: &mut Vec<f32>) {
         // What is not a number wins: it is to be seen, and a candidate that a screen has dropped has no row.
         let better = |a: usize, b: usize| {
             let (first, second) = (self.values[a], self.values[b]);
             if second > first || second.is_nan() { b } else { a }
         };
-        let branches = self.branches().filter_map(|(p, range)| Some((p, range.reduce(better)?)));
+        let branches = self.branches().zip(&self.again);
+        let branches = branches.filter_map(|((p, range), again)| Some((p, range.reduce(better)?, *again)));
         let Some(classes) = self.head.classes() else {
-            to.push(branches.fold(0.0, |sum, (p, best)| sum - p * f64::from(self.values[best])) as f32);
+            let value = |(p, best, again): (f64, usize, bool)| {
+                p * if again { f64::from(self.values[best]) } else { -f64::from(self.values[best]) }
+            };
+            to.push(branches.map(value).fold(0.0, |sum, value| sum + value) as f32);
             return;
         };
         let n = classes.len();
         let (mut sum, mut sure, mut mirrored) = (vec![0.0; n], Vec::new(), Vec::with_capacity(n));
-        for (p, best) in branches {
+        for (p, best, again) in branches {
             let from = match self.row_of[best] {
                 Some(row) => &self.outcomes[row as usize * n..][..n],
                 None => {
@@ -390,7 +400,10 @@ impl<G: Kit> Successors<G> {
                 }
             };
             mirrored.clear();
-            self.head.mirrored(from, &mut mirrored);
+            match again {
+                true => mirrored.extend_from_slice(from),
+                false => self.head.mirrored(from, &mut mirrored),
+            }
             sum.iter_mut().zip(&mirrored).for_each(|(sum, v)| *sum += p * f64::from(*v));
         }
         to.extend(sum.into_iter().map(|p: f64| p as f32));

@@ -481,13 +481,7 @@ fn fill<G: Kit>(
             found.expand_behind(screen.as_deref_mut(), game, &**bound.encoder(), &state)?;
             found.evaluate(&mut *bound.learner);
             // Nobody is to value a position that no move has led to, such as the one before the opening roll.
-            if let Some(actor) = game.just_acted(&state) {
-                if next_to_move(game, &state) == Some(actor) {
-                    return Err(ModelError::Unsupported(format!(
-                        "{}: a player may move twice in a row, which [learn.expectation] does not back up: take [learn.td]",
-                        game.name()
-                    )));
-                }
+            if game.just_acted(&state).is_some() {
                 found.expectation(&mut samples.targets);
                 encode(game, &**bound.encoder(), &state, samples);
                 samples.weights.push(1.0);
@@ -508,22 +502,4 @@ fn fill<G: Kit>(
         }
     }
     Ok(())
-}
-
-/// The player to move, at once or after the first outcome of chance.
-fn next_to_move<G: Kit>(game: &G, state: &G::State) -> Option<usize> {
-    match game.turn(state) {
-        Turn::Player(player) => Some(player),
-        Turn::Over => None,
-        Turn::Chance => {
-            let mut outcomes = Vec::new();
-            game.outcomes(state, &mut outcomes);
-            let mut next = state.clone();
-            game.apply(&mut next, &outcomes.first()?.0);
-            match game.turn(&next) {
-                Turn::Player(player) => Some(player),
-                Turn::Chance | Turn::Over => None,
-            }
-        }
-    }
 }
