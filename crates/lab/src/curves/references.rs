@@ -26,6 +26,8 @@ pub struct Reference {
 impl fmt::Display for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, value } = self;
+        // What rounding leaves of nothing.
+        let value = if value.abs() < 1e-12 { &0.0 } else { value };
         // Four digits, but no more than four places after the point.
         if value.abs() >= 10.0 {
             write!(f, "{name} {value:+.0}")
