@@ -34,7 +34,10 @@ use std::path::{Path, PathBuf};
 pub const AGENTS: [(&str, &str); 12] = [
     ("random", "any legal action, uniformly"),
     ("playouts:N", "the best mean of N random games, as many after each action; needs no checkpoint"),
-    ("uct:N", "tree search over N random games, or for a time, uct:500ms; needs no checkpoint"),
+    (
+        "uct:N",
+        "tree search over N random games, or for a time, uct:500ms; needs no checkpoint; uct:N,c=0.7 explores less than c=1",
+    ),
     ("minimax", "perfect play of a two-player zero-sum game without chance, ties uniform"),
     ("optimal:AGENT", "the exact best response to a fixed agent, such as optimal:ttt"),
     (
@@ -558,7 +561,7 @@ pub fn evaluator<G: Kit>(game: &G, agent: &Resolved, best: bool) -> Result<Optio
         AgentSpec::Model { play: Play::Greedy, search, .. } => {
             builder.searcher(search.as_ref().unwrap_or(&own), name).map(Some)
         }
-        // Random games tell what every player of any game gets.
+        // They play games that a search by values cannot.
         AgentSpec::Named(_)
             if matches!(agent.meaning, Meaning::Playouts(_)) && search::fits(game).is_err() =>
         {

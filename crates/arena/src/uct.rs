@@ -16,15 +16,20 @@ use rand::{Rng, RngExt};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 use std::hash::BuildHasher;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// C, for utilities in [−1, 1], if nothing is said.
 const EXPLORATION: f64 = 1.0;
 /// Actions after which a random game counts as a draw: some games need never end.
 const LONGEST: usize = 20_000;
-/// Random games that are played in one go, so that a deadline is kept.
-const PART: usize = 10_000;
-/// Most actions of all decisions in a tree.
+/// Random games that are played in one go.
+const PART: usize = 1_000;
+/// Steps between two looks at the clock.
+const CLOCK: u32 = 64;
+/// Most decisions in a tree, and most actions of all of them.
+const NODES: usize = 1_000_000;
 const MOST: usize = 8_000_000;
 
 /// The word before the number of random games.
@@ -137,6 +142,13 @@ pub struct PlayoutAgent<G: Game> {
     pub playouts: Playouts,
     /// When every decision must be made, whatever the budget.
     pub until: Option<Instant>,
+    /// Ends the present decision when it is set.
+    pub stop: Arc<AtomicBool>,
+    /// When the present decision ends.
+    deadline: Option<Instant>,
+    /// Steps until the next look at the clock.
+    until_clock: u32,
+    is_late: bool,
     nodes: Vec<Node>,
     /// What a player knows at each decision, and its number.
     known: FxHashMap<G::Info, u32>,
@@ -159,6 +171,10 @@ impl<G: Kit> PlayoutAgent<G> {
         Self {
             playouts,
             until: None,
+            stop: Arc::default(),
+            deadline: None,
+            until_clock: 0,
+            is_late: false,
             nodes: Vec::new(),
             known: FxHashMap::default(),
             actions: Vec::new(),
@@ -184,6 +200,7 @@ impl<G: Kit> PlayoutAgent<G> {
     fn learn(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>, rng: &mut Stream) {
         self.line.clear();
         values.clear();
+        (self.deadline, self.until_clock, self.is_late) = (self.until, 0, false);
         let before = at.game.before_choices(at.state).unwrap_or_else(|| at.state.clone());
         match self.playouts {
             Playouts::Even(games) => {
@@ -221,8 +238,11 @@ impl<G: Kit> PlayoutAgent<G> {
             return game.utility(&after, player);
         }
         let (mut sum, mut state) = (0.0, after.clone());
-        for begin in (0..games).step_by(PART) {
-            let part = (games - begin).min(PART as u64);
+        let mut played = 0;
+        // One part at least, so that there is a mean.
+        while played < games && (played == 0 || !self.looks_late()) {
+            let part = (games - played).min(PART as u64);
+            played += part;
             sum += match game.random_games(&after, part as usize, rng) {
                 Some(sums) => sums[player],
                 None => (0..part)
@@ -234,7 +254,25 @@ impl<G: Kit> PlayoutAgent<G> {
                     .sum(),
             };
         }
-        sum / games as f64
+        sum / played as f64
+    }
+
+    /// Whether the time is over, by a look at the clock.
+    fn looks_late(&mut self) -> bool {
+        self.is_late |= self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+            || self.stop.load(Ordering::Relaxed);
+        self.is_late
+    }
+
+    /// Whether the time is over, as far as is known.
+    #[inline]
+    fn is_spent(&mut self) -> bool {
+        if self.until_clock == 0 {
+            self.until_clock = CLOCK;
+            self.looks_late();
+        }
+        self.until_clock -= 1;
+        self.is_late
     }
 
     /// A random game from the beginning of a step in which several players choose, of whom this one takes `own`.
@@ -278,7 +316,12 @@ impl<G: Kit> PlayoutAgent<G> {
                 Turn::Chance => self.throw(game, state, rng),
                 Turn::Player(_) => self.take_any(game, state, rng),
             }
+            if self.is_spent() {
+                break;
+            }
         }
+        // Nobody knows how it would have ended.
+        self.trace = None;
         self.utilities.clear();
         self.utilities.resize(game.players(), 0.0);
     }
@@ -298,19 +341,23 @@ impl<G: Kit> PlayoutAgent<G> {
         self.actions.clear();
         self.tallies.clear();
         self.games = 0;
-        let (most, deadline) = match budget {
-            Budget::Nodes(games) => (games, self.until),
+        let most = match budget {
+            Budget::Nodes(games) => games,
             Budget::Time(time) => {
                 let own = Instant::now().checked_add(time);
-                (u64::MAX, own.into_iter().chain(self.until).min())
+                self.deadline = own.into_iter().chain(self.until).min();
+                u64::MAX
             }
-            Budget::Plies(_) => (1, self.until),
+            Budget::Plies(_) => 1,
         };
         let mut state = before.clone();
-        while self.games < most && deadline.is_none_or(|deadline| Instant::now() < deadline) {
+        while self.games < most && !self.is_spent() {
             state.clone_from(before);
             self.trace = (game.players() == 1).then(Vec::new);
             self.play(game, &mut state, c, rng);
+            if self.is_late {
+                break;
+            }
             self.games += 1;
             if let Some(trace) = self.trace.take() {
                 self.keep_way(game, before, &trace);
@@ -344,6 +391,10 @@ impl<G: Kit> PlayoutAgent<G> {
             }
         }
         self.play_on(game, state, rng, LONGEST);
+        // A game that is broken off says nothing.
+        if self.is_late {
+            return;
+        }
         let scale = game.scale();
         for &(node, edge) in &self.path {
             let node = &mut self.nodes[node as usize];
@@ -351,6 +402,19 @@ impl<G: Kit> PlayoutAgent<G> {
             let tally = &mut self.tallies[edge as usize];
             tally.visits += 1;
             tally.sum += self.utilities[node.player] / scale;
+        }
+    }
+
+    /// Goes one step along the way, if a game has gone on as it says.
+    fn follow_way(&mut self, state: &G::State) {
+        let Some(way) = &mut self.way else { return };
+        // A decision that is asked for again is where the way begins.
+        if way.steps.first().is_some_and(|(first, _)| first == state) {
+            return;
+        }
+        match way.steps.get(1) {
+            Some((next, _)) if next == state => drop(way.steps.remove(0)),
+            _ => self.way = None,
         }
     }
 
@@ -371,7 +435,7 @@ impl<G: Kit> PlayoutAgent<G> {
 
     /// Adds a decision to the tree, unless it is full.
     fn add(&mut self, game: &G, state: &G::State, player: usize, info: G::Info) {
-        if self.actions.len() >= MOST {
+        if self.actions.len() >= MOST || self.nodes.len() >= NODES {
             return;
         }
         game.actions(state, &mut self.legal);
@@ -441,7 +505,8 @@ impl<G: Kit> PlayoutAgent<G> {
             });
         }
         if let Some(way) = &self.way
-            && let Some((_, next)) = way.steps.iter().find(|(state, _)| state == at.state)
+            && let Some((state, next)) = way.steps.first()
+            && state == at.state
             && let utility = (way.utility / at.game.scale()) as f32
             && let Some(place) = actions.iter().position(|action| action == next)
             && utility >= highest
@@ -450,7 +515,9 @@ impl<G: Kit> PlayoutAgent<G> {
             values[place] = utility.max(highest.next_up());
         }
         let mut state = at.state.clone();
-        while self.line.len() < limits::PLIES as usize
+        // What others choose at the same time is not known.
+        let most = if at.game.hides() { 1 } else { limits::PLIES as usize };
+        while self.line.len() < most
             && let Turn::Player(player) = at.game.turn(&state)
             && let Some(edge) = self.favourite(&at.game.info(&state, player))
         {
@@ -502,9 +569,7 @@ impl<G: Kit> Agent<G> for PlayoutAgent<G> {
         rng: &mut Stream,
     ) -> usize {
         let mut values = std::mem::take(&mut self.values);
-        if self.way.as_ref().is_some_and(|way| way.steps.iter().all(|(state, _)| state != at.state)) {
-            self.way = None;
-        }
+        self.follow_way(at.state);
         match actions.len() {
             1 => values.splice(.., [0.0]).for_each(drop),
             _ => self.learn(at, actions, &mut values, &mut stream(rng.next_u64(), "playouts", 0)),

@@ -233,7 +233,8 @@ impl Shelf {
             all.push(Entry { values: true, exact: true, ..built_in("minimax", "perfect play") });
         }
         if info.is_open {
-            all.push(Entry { values: true, ..built_in(TREE, "tree search over 1,000 random games") });
+            let values = !info.hides && (info.players == 1 || info.zero_sum) && !survey.sampled;
+            all.push(Entry { values, ..built_in(TREE, "tree search over 1,000 random games") });
         }
         all.push(built_in("random", "any legal move"));
         all

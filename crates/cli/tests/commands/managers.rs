@@ -116,7 +116,9 @@ fn matches_are_played_to_their_end() {
         play(&server, &format!("guess.{role}"), guess, role, (60, 60)).unwrap();
     }
     let said = server.stop();
-    assert!(said.contains("tic-tac-toe.0 as ") && said.contains("0 of them late"), "{said}");
+    assert!(said.contains("tic-tac-toe.0 as "), "{said}");
+    let ends: Vec<&str> = said.lines().filter(|line| line.contains("decisions, ")).collect();
+    assert!(ends.len() == 11 && ends.iter().all(|line| line.contains("decisions, 0 of them late")), "{said}");
     let log = fs::read_to_string(desk.path("log.txt")).unwrap();
     assert!(log.contains("from: ( PLAY nim.1 NIL )\nto: "), "{log}");
 }
@@ -131,6 +133,23 @@ fn words_of_the_rules_keep_their_capitals() {
     let (_, answer) = server.ask("( PLAY m NIL )");
     assert!(["( goTo Town )", "( goTo Sea )"].contains(&&*answer), "{answer}");
     server.stop();
+}
+
+#[test]
+fn what_is_learned_in_the_start_clock_is_known_the_next_time() {
+    let desk = Desk::new();
+    let server = Server::start(&desk, &["--learn", "--margin", "100"]);
+    play(&server, "first", &rules("tic-tac-toe"), 0, (9, 1)).unwrap();
+    let said = server.stop();
+    assert!(said.contains("learned from ") && said.contains("plays by checkpoints/runs/ggp-"), "{said}");
+    // The rules in other letters.
+    let server = Server::start(&desk, &["--margin", "100"]);
+    play(&server, "second", &rules("tic-tac-toe").replace("noop", "NOOP"), 1, (60, 1)).unwrap();
+    let said = server.stop();
+    assert!(said.contains("plays by checkpoints/runs/ggp-"), "{said}");
+    // The run is one like any other.
+    let run = fs::read_dir(desk.path("checkpoints/runs")).unwrap().next().unwrap().unwrap().path();
+    desk.text(&["describe", &run.display().to_string()]);
 }
 
 #[test]
@@ -166,9 +185,14 @@ fn what_is_no_message_is_answered_and_the_server_goes_on() {
     assert!(status == 405 && body.contains("POST"), "{body}");
     assert_eq!(server.send("hello\r\n\r\n").0, 400);
     assert_eq!(server.send("POST / HTTP/1.0\r\n\r\n").0, 411);
-    // By the clock, with a margin that is nearly all of it.
     play(&server, "clock", &rules("nim"), 0, (60, 1)).unwrap();
     server.stop();
+    // Nothing is left of the clock.
+    let server = Server::start(&desk, &["uct:100000000", "--margin", "2000", "--matches", "1"]);
+    play(&server, "late", &rules("nim"), 0, (60, 1)).unwrap();
+    let output = server.child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && !said.contains(" 0 of them late"), "{said}");
     let said = desk.fails(&["serve", "ggp", "uct:x"], 1);
     assert!(said.contains("write uct:N"), "{said}");
 }

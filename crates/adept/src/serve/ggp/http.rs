@@ -45,9 +45,10 @@ fn write(socket: &mut TcpStream, status: u16, text: &str) {
         503 => "Service Unavailable",
         _ => "Request Timeout",
     };
+    // Some managers count letters of two bytes once: without a length they read to the end.
+    let length = if text.is_ascii() { format!("Content-Length: {}\r\n", text.len()) } else { String::new() };
     let answer = format!(
-        "HTTP/1.0 {status} {reason}\r\nContent-Type: text/acl\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{text}",
-        text.len()
+        "HTTP/1.0 {status} {reason}\r\nContent-Type: text/acl\r\n{length}Connection: close\r\n\r\n{text}"
     );
     // Whoever asked may have gone.
     let _ = socket.set_write_timeout(Some(WAIT));

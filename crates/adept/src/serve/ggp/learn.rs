@@ -1,13 +1,13 @@
 //! What plays a game that has just been told: a run that knows its rules, a network that learns them now, or random games.
 
-use super::play::{Chooser, Terms};
+use super::play::Chooser;
 use adept_builtin::gdl::Described;
 use adept_console::output::say;
 use adept_game::{Game, Kit};
 use adept_ground::files::{FileError, Files};
 use adept_lab::template::template;
 use adept_trainer::config::{One, Source, parse};
-use adept_trainer::run::{Cancel, Silent, TrainOptions, record_of, train};
+use adept_trainer::run::{Cancel, Record, Silent, TrainOptions, record_of, train};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -19,9 +19,11 @@ const RUNS: &str = "checkpoints/runs";
 const LEAST: f64 = 2.0;
 /// Share of the time that is left for learning: the rest is for the last checkpoint.
 const SHARE: f64 = 0.85;
-/// What differs from the starter config. How many games there will be is not known, so nothing changes along the run.
-const SETTINGS: [&str; 6] = [
-    "learn.rate=0.002",
+/// Seconds of learning, over all matches, from which a network goes before random games.
+const ENOUGH: f64 = 5.0;
+/// What differs from the starter config. How many games there will be is not known, so nothing changes along the run, and nothing is
+/// measured before its end.
+const SETTINGS: [&str; 5] = [
     "learn.td.games=100_000_000",
     "learn.td.explore=0.2",
     "evaluate.every=100_000_000",
@@ -29,67 +31,88 @@ const SETTINGS: [&str; 6] = [
     "evaluate.games=2",
 ];
 
-/// The best that there is for a game whose rules have just been read.
-///
-/// # Errors
-/// If what was found or learned cannot be opened.
-pub(super) fn best(game: &Described, rules: &str, terms: &Terms, until: Instant) -> Result<Chooser, String> {
+/// The best that there is for a game whose rules have just been read: with `learn`, what has been learned by `until`, or else the run
+/// that knows these rules best. None if random games are.
+pub(super) fn best(
+    game: &Described,
+    rules: &str,
+    (learn, seed): (bool, u64),
+    until: Instant,
+    cancel: &Cancel,
+) -> Option<Chooser> {
     let print = game.fingerprint().unwrap_or_default();
-    if let Some((run, name)) = known(&print) {
-        say(format!("plays by {}, which knows these rules", run.display()));
-        return by_run(&name, rules, &run);
-    }
     let left = until.saturating_duration_since(Instant::now()).as_secs_f64() * SHARE;
-    if !terms.learn || left < LEAST {
-        return Chooser::clock(game);
-    }
-    match learned(&print, rules, terms.seed, left) {
-        Ok((run, name)) => by_run(&name, rules, &run),
-        Err(why) => {
-            say(format!("nothing was learned: {why}"));
-            Chooser::clock(game)
+    if learn && left >= LEAST {
+        match learned(&print, rules, seed, left, cancel) {
+            Ok(record) => {
+                let run = record.0.display();
+                say(format!("learned from {} games in {:.0} s: {run}", record.1.step, record.1.seconds));
+            }
+            Err(why) => say(format!("nothing was learned: {why}")),
         }
     }
+    // The one that has learned longest comes first; one that cannot be opened is no reason to lose a match.
+    known(&print).into_iter().find_map(|(run, record)| match by_run(&record, rules, &run) {
+        Ok(chooser) => {
+            say(format!("plays by {}, which knows these rules", run.display()));
+            Some(chooser)
+        }
+        Err(why) => {
+            say(format!("{}: {why}", run.display()));
+            None
+        }
+    })
 }
 
-/// A run that learned these rules, and the name that the game has there.
-fn known(print: &str) -> Option<(PathBuf, String)> {
-    let runs = std::fs::read_dir(RUNS).ok()?.flatten().map(|entry| entry.path());
-    let mut runs: Vec<(PathBuf, String)> = runs
+/// The runs that learned these rules, the one that learned longest first.
+fn known(print: &str) -> Vec<(PathBuf, Record)> {
+    let runs = std::fs::read_dir(RUNS).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut runs: Vec<(PathBuf, Record)> = runs
         .filter_map(|run| {
             let record = record_of(&run).ok()??;
             let knows = record.rules.as_deref() == Some(print) && record.latest.is_some();
-            knows.then_some((run, record.config.game.rules))
+            (knows && record.seconds >= ENOUGH).then_some((run, record))
         })
         .collect();
-    runs.sort();
-    runs.pop()
+    runs.sort_by(|a, b| b.1.seconds.total_cmp(&a.1.seconds).then_with(|| a.0.cmp(&b.0)));
+    runs
 }
 
 /// Looks ahead by the network of a run, or plays by it where one cannot look ahead.
-fn by_run(name: &str, rules: &str, run: &Path) -> Result<Chooser, String> {
-    let game = Described::read(name, rules).map_err(|e| e.to_string())?;
+fn by_run(record: &Record, rules: &str, run: &Path) -> Result<Chooser, String> {
+    // Checkpoints are opened by the name that the game has in their run.
+    let game = Described::read(&record.config.game.rules, rules).map_err(|e| e.to_string())?;
     let run = run.display().to_string();
-    let prefix = if game.hides() || game.players() > 2 { "" } else { "search:clock:" };
-    Chooser::named(&game, &format!("{prefix}{run}"))
+    let looks_ahead = !game.hides() && game.players() <= 2;
+    Chooser::named(&game, &format!("{}{run}", if looks_ahead { "search:clock:" } else { "" }))
 }
 
-/// Learns for so many seconds.
-fn learned(print: &str, rules: &str, seed: u64, seconds: f64) -> Result<(PathBuf, String), String> {
+/// Learns for so many seconds, and goes on with what was learned before.
+fn learned(
+    print: &str,
+    rules: &str,
+    seed: u64,
+    seconds: f64,
+    cancel: &Cancel,
+) -> Result<(PathBuf, Record), String> {
     let short = &print[..print.len().min(12)];
     let path = format!("{RULES}/{short}.kif");
     keep(Path::new(&path), rules).map_err(|e| e.to_string())?;
     let name = format!("file:{path}");
     let games = One(Described::read(&name, rules).map_err(|e| e.to_string())?);
     let text = template(&name, None, &games).map_err(|e| e.to_string())?;
-    let settings = SETTINGS.iter().map(|set| set.to_string()).chain([format!("name=\"ggp-{short}\"")]);
-    let source = Source { file: "the config of the run".into(), text, set: settings.collect() };
+    let mut settings: Vec<String> = SETTINGS.iter().map(|set| set.to_string()).collect();
+    settings.push(format!("name=\"ggp-{short}\""));
+    if text.contains("optimiser") {
+        settings.push("learn.rate=0.002".into());
+    }
+    if games.0.players() > 1 {
+        settings.push("evaluate.against=[\"random\"]".into());
+    }
+    let source = Source { file: "the config of the run".into(), text, set: settings };
     let config = parse(&source, &games).map_err(|e| e.to_string())?;
     let options = TrainOptions { max_seconds: Some(seconds), resume: true, ..TrainOptions::default() };
-    let (run, record) =
-        train(&games.0, &config, seed, &options, &Silent, &Cancel::default()).map_err(|e| e.to_string())?;
-    say(format!("learned from {} games in {:.0} s: {}", record.step, record.seconds, run.display()));
-    Ok((run, name))
+    train(&games.0, &config, seed, &options, &Silent, cancel).map_err(|e| e.to_string())
 }
 
 /// Writes rules to a file, in a folder that need not exist yet.

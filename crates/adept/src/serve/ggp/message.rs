@@ -27,8 +27,8 @@ pub(super) enum Message<'a> {
     },
 }
 
-/// Longest clock, in seconds: a day.
-const CLOCK: u64 = 86_400;
+/// Longest clock, in seconds: an hour.
+const CLOCK: u64 = 3_600;
 /// Bytes of an id that is repeated in an answer.
 const SHOWN: usize = 100;
 
@@ -166,7 +166,7 @@ mod tests {
             ("()", "is not INFO"),
             ("( hello )", "`hello` is not INFO"),
             ("( START m x )", "( START ID ROLE"),
-            ("( START m x (( role x )) 0 5 )", "1 to 86400"),
+            ("( START m x (( role x )) 0 5 )", "1 to 3600"),
             ("( START m x (( role x )) 5 1e9 )", "`1e9`: a clock"),
             ("( START m x rules 5 5 )", "a list in brackets"),
             ("( PLAY m )", "( PLAY ID NIL )"),

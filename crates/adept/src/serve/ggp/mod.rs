@@ -13,20 +13,22 @@ use adept_console::output::say;
 use adept_trainer::run::Cancel;
 use anyhow::{Context, Result};
 use message::{Message, shown};
-use play::Match;
 pub(in crate::serve) use play::Terms;
+use play::{Match, Stop};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 /// Most matches at a time, and most connections.
 const MATCHES: usize = 8;
 const CONNECTIONS: usize = 64;
+/// Faults in a row after which nobody can connect any more.
+const FAULTS: usize = 100;
 
 /// What was answered.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -44,7 +46,7 @@ pub(super) struct Count {
 /// Serves game managers.
 pub(super) struct Server {
     terms: Terms,
-    matches: Mutex<HashMap<String, Arc<Mutex<Match>>>>,
+    matches: Mutex<HashMap<String, Playing>>,
     count: Mutex<Count>,
     connections: AtomicUsize,
     log: Option<Mutex<File>>,
@@ -52,6 +54,22 @@ pub(super) struct Server {
 
 fn locked<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
     what.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A match, and what ends the work for it while it is locked.
+#[derive(Clone)]
+struct Playing {
+    one: Arc<Mutex<Match>>,
+    stop: Stop,
+}
+
+/// A connection that is counted while it is open.
+struct Connection(Arc<Server>);
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Server {
@@ -76,24 +94,27 @@ impl Server {
         cancel: &Cancel,
     ) -> Result<Count> {
         door.set_nonblocking(true)?;
+        let mut faults = 0;
         while !cancel.requested() && !self.is_done(most) {
             match door.accept() {
                 Ok((socket, _)) => {
                     let open = self.connections.fetch_add(1, Ordering::Relaxed);
-                    let server = self.clone();
-                    let work = move || {
-                        match open < CONNECTIONS {
-                            true => http::converse(socket, |body, came| server.answer(body, came)),
-                            false => http::refuse(socket),
-                        }
-                        server.connections.fetch_sub(1, Ordering::Relaxed);
+                    faults = 0;
+                    let connection = Connection(self.clone());
+                    let work = move || match open < CONNECTIONS {
+                        true => http::converse(socket, |body, came| connection.0.answer(body, came)),
+                        false => http::refuse(socket),
                     };
-                    if std::thread::Builder::new().spawn(work).is_err() {
-                        self.connections.fetch_sub(1, Ordering::Relaxed);
-                    }
+                    // Without a thread the connection closes, and the manager plays for us.
+                    let _ = std::thread::Builder::new().spawn(work);
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    std::thread::sleep(Duration::from_millis(5))
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                // One connection may have broken, or files may be short for a while.
+                Err(_) if faults < FAULTS => {
+                    faults += 1;
+                    std::thread::sleep(Duration::from_millis(50));
                 }
                 Err(error) => return Err(error).context("nobody can connect any more"),
             }
@@ -103,7 +124,7 @@ impl Server {
 
     fn is_done(&self, most: Option<u64>) -> bool {
         most.is_some_and(|most| locked(&self.count).matches >= most)
-            && locked(&self.matches).is_empty()
+            && self.playing() == 0
             && self.connections.load(Ordering::Relaxed) == 0
     }
 
@@ -133,24 +154,32 @@ impl Server {
                     return Ok("busy".into());
                 };
                 let until = came + clocks.0.saturating_sub(self.terms.margin);
-                let seen = locked(&begun).wait(until);
-                match seen {
-                    Ok(true) => say(format!("match {number}: {id} as {role}")),
+                match locked(&begun).wait(until) {
+                    Ok(true) => say(format!("match {number}: {} as {}", shown(id), shown(role))),
                     Ok(false) => {
-                        say(format!("match {number}: {id} as {role}; the rules are still being read"))
+                        say(format!("match {number}: {}: the rules are still being read", shown(id)))
                     }
                     Err(why) => {
-                        locked(&self.matches).remove(id);
+                        let mut matches = locked(&self.matches);
+                        if matches.get(id).is_some_and(|known| Arc::ptr_eq(&known.one, &begun)) {
+                            matches.remove(id);
+                        }
                         return Err(format!("match {}: {why}", shown(id)));
                     }
                 }
+                locked(&begun).wait_to_learn(until);
                 Ok("ready".into())
             }
             Message::Play { id, moves } => {
                 let found = self.find(id)?;
                 let mut found = locked(&found);
                 found.seen = Instant::now();
-                found.answer(&moves, came).map_err(|why| format!("match {}: {why}", shown(id)))
+                let before = (found.decisions, found.late);
+                let answer = found.answer(&moves, came).map_err(|why| format!("match {}: {why}", shown(id)));
+                let mut count = locked(&self.count);
+                count.decisions += found.decisions - before.0;
+                count.late += found.late - before.1;
+                answer
             }
             Message::Stop { id, moves } => {
                 self.find(id)?;
@@ -165,13 +194,26 @@ impl Server {
         }
     }
 
-    fn has_room(&self) -> bool {
+    /// Number of matches that are played. Those of which nothing has been heard for long are given up.
+    fn playing(&self) -> usize {
         let mut matches = locked(&self.matches);
-        // A match that is being played now is locked.
-        matches.retain(|_, one| {
-            one.try_lock().is_ok_and(|one| one.seen.elapsed() < one.silence) || one.try_lock().is_err()
+        matches.retain(|id, playing| match playing.one.try_lock() {
+            Ok(one) => {
+                let goes_on = one.seen.elapsed() < one.silence;
+                if !goes_on {
+                    say(format!("{}: given up, the manager is silent", shown(id)));
+                }
+                goes_on
+            }
+            // It is being played now.
+            Err(TryLockError::WouldBlock) => true,
+            Err(TryLockError::Poisoned(_)) => false,
         });
-        matches.len() < MATCHES
+        matches.len()
+    }
+
+    fn has_room(&self) -> bool {
+        self.playing() < MATCHES
     }
 
     /// Begins a match, if there is room and none of this name.
@@ -194,31 +236,31 @@ impl Server {
             count.matches += 1;
             count.matches
         };
-        let begun = Arc::new(Mutex::new(Match::begin(number, role, rules, clocks, &self.terms)));
-        matches.insert(id.into(), begun.clone());
+        let begun = Match::begin(number, role, rules, clocks, &self.terms);
+        let stop = begun.stop();
+        let begun = Arc::new(Mutex::new(begun));
+        matches.insert(id.into(), Playing { one: begun.clone(), stop });
         Some((begun, number))
     }
 
     fn find(&self, id: &str) -> Result<Arc<Mutex<Match>>, String> {
-        let found = locked(&self.matches).get(id).cloned();
+        let found = locked(&self.matches).get(id).map(|playing| playing.one.clone());
         found.ok_or_else(|| format!("no match `{}` is being played here", shown(id)))
     }
 
     /// Ends a match, by these moves if it was not broken off.
     fn forget(&self, id: &str, moves: Option<&[&str]>) {
-        let Some(found) = locked(&self.matches).remove(id) else { return };
-        // An answer may still be on its way.
-        let Ok(mut found) = found.try_lock() else { return };
+        let Some(Playing { one: found, stop }) = locked(&self.matches).remove(id) else { return };
+        stop.end();
+        // An answer may still be on its way; nobody waits for it.
+        let Ok(mut found) = found.try_lock() else {
+            return say(format!("{}: ended before an answer", shown(id)));
+        };
         let end = match moves {
             Some(moves) => found.end(moves).map_or("over".into(), |goal| format!("goal {goal}")),
             None => "broken off".into(),
         };
         let (decisions, late) = (found.decisions, found.late);
-        {
-            let mut count = locked(&self.count);
-            count.decisions += decisions;
-            count.late += late;
-        }
         let role = shown(&found.role);
         say(format!("{} as {role}: {end}; {decisions} decisions, {late} of them late", shown(id)));
     }

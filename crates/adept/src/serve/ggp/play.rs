@@ -8,9 +8,12 @@ use adept_builtin::gdl::{Described, Steps};
 use adept_console::output::say;
 use adept_game::{Game, GameError, Stream, stream};
 use adept_ground::limits;
+use adept_trainer::run::Cancel;
 use rand::RngExt;
 use std::collections::HashMap;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 /// How matches are played.
@@ -95,6 +98,23 @@ struct Ready {
     found: Receiver<(u64, u32)>,
 }
 
+/// What ends the work for a match.
+#[derive(Clone, Default)]
+pub(super) struct Stop {
+    /// The decision that is being made.
+    thought: Arc<AtomicBool>,
+    /// The run that is learning.
+    learning: Cancel,
+}
+
+impl Stop {
+    /// Nobody waits any more for what is thought and learned.
+    pub(super) fn end(&self) {
+        self.thought.store(true, Ordering::Relaxed);
+        self.learning.cancel();
+    }
+}
+
 /// A match.
 pub(super) struct Match {
     /// The role that is played.
@@ -104,9 +124,14 @@ pub(super) struct Match {
     /// Words of the rules that have capitals, by themselves in small letters.
     spelling: HashMap<String, String>,
     coming: Receiver<Result<Ready, String>>,
+    /// Says when nothing more is learned.
+    learned: Receiver<()>,
+    stop: Stop,
     ready: Option<Ready>,
     /// Joint moves that came before the rules had been read.
     behind: Vec<Vec<String>>,
+    /// The joint move that was made last.
+    told: Option<Vec<String>>,
     /// Why the match cannot be played.
     fault: Option<String>,
     /// When the last message came, and how long after it no other one will come.
@@ -131,50 +156,49 @@ impl Match {
     ) -> Self {
         let begun = Instant::now();
         let (found, coming) = channel();
-        let (text, wanted, own, start) = (rules.to_string(), role.to_string(), terms.clone(), clocks.0);
-        let work = move || {
-            let (jobs, todo) = channel::<Job>();
-            let (answers, answered) = channel();
-            let until = begun + start.saturating_sub(own.margin);
-            let made = prepare(&text, &wanted, &own, until);
-            let (game, role, mut chooser) = match made {
-                Ok((steps, role, chooser)) => {
-                    let game = steps.game().clone();
-                    let ready = Ready { steps, role, jobs, found: answered };
-                    if found.send(Ok(ready)).is_err() {
-                        return;
-                    }
-                    (game, role, chooser)
-                }
-                Err(why) => return drop(found.send(Err(why))),
-            };
-            let mut rng = stream(own.seed, "choices at a manager", number);
-            // Until the match is over and forgotten.
-            for job in todo {
-                let at = Decision::new(&game, &job.state, role);
-                let choice = chooser.choose(at, job.until, &mut rng);
-                match choice {
-                    Ok(action) => drop(answers.send((job.number, action))),
-                    Err(error) => say(format!("the agent has no move: {error}")),
-                }
-            }
+        let (learns, learned) = channel();
+        let stop = Stop::default();
+        let mind = Mind {
+            rules: rules.into(),
+            role: role.into(),
+            terms: terms.clone(),
+            until: begun + clocks.0.saturating_sub(terms.margin),
+            stop: stop.clone(),
+            learns,
         };
         // Reading deep rules takes stack.
-        let thread = std::thread::Builder::new().name("match".into()).stack_size(16 << 20).spawn(work);
+        let thread = std::thread::Builder::new().name("match".into()).stack_size(16 << 20);
+        let thread = thread.spawn(move || mind.run(number, &found));
         Self {
             role: role.into(),
             play: clocks.1,
             terms: terms.clone(),
             spelling: spelling(rules),
             coming,
+            learned,
+            stop,
             ready: None,
             behind: Vec::new(),
+            told: None,
             fault: thread.err().map(|error| format!("no thread to think: {error}")),
             seen: begun,
             silence: clocks.0 + clocks.1 + GIVEN_UP,
             rng: stream(terms.seed, "late moves", number),
             decisions: 0,
             late: 0,
+        }
+    }
+
+    /// What ends the work for this match.
+    pub(super) fn stop(&self) -> Stop {
+        self.stop.clone()
+    }
+
+    /// Waits until nothing more is learned, until this time at the latest; then learning ends.
+    pub(super) fn wait_to_learn(&mut self, until: Instant) {
+        let left = until.saturating_duration_since(Instant::now());
+        if self.learned.recv_timeout(left) == Err(RecvTimeoutError::Timeout) {
+            self.stop.learning.cancel();
         }
     }
 
@@ -188,8 +212,8 @@ impl Match {
             match self.coming.recv_timeout(left) {
                 Ok(Ok(ready)) => self.ready = Some(ready),
                 Ok(Err(why)) => return Err(self.fault.insert(why).clone()),
-                Err(std::sync::mpsc::RecvTimeoutError::Timeout) => return Ok(false),
-                Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => {
+                Err(RecvTimeoutError::Timeout) => return Ok(false),
+                Err(RecvTimeoutError::Disconnected) => {
                     return Err(self.fault.insert("the rules could not be read".into()).clone());
                 }
             }
@@ -251,8 +275,9 @@ impl Match {
     /// Makes the moves that have been told.
     fn catch_up(&mut self) -> Result<(), String> {
         let Some(Ready { steps, .. }) = &mut self.ready else { return Ok(()) };
-        for moves in std::mem::take(&mut self.behind) {
+        'steps: for moves in std::mem::take(&mut self.behind) {
             let roles = steps.roles();
+            let is_told_again = self.told.as_ref() == Some(&moves);
             if moves.len() != roles.len() {
                 let why = format!("{} moves for the roles {}", moves.len(), roles.join(", "));
                 return Err(self.fault.insert(why).clone());
@@ -261,6 +286,8 @@ impl Match {
             for (role, text) in moves.iter().enumerate() {
                 match steps.find(role, text).filter(|number| steps.legal(role).contains(number)) {
                     Some(number) => numbers.push(number),
+                    // A manager that plays two roles here tells every step twice.
+                    None if is_told_again => continue 'steps,
                     None => {
                         let why = format!("`{}` is not a legal move of {}", shown(text), roles[role]);
                         return Err(self.fault.insert(why).clone());
@@ -268,6 +295,7 @@ impl Match {
                 }
             }
             steps.step(&numbers);
+            self.told = Some(moves);
         }
         Ok(())
     }
@@ -282,26 +310,95 @@ impl Match {
     }
 }
 
-/// Reads the rules, finds the role and opens the agent.
-fn prepare(
-    rules: &str,
-    role: &str,
-    terms: &Terms,
-    until: Instant,
-) -> Result<(Steps, usize, Chooser), String> {
-    if rules.len() as u64 > limits::CONFIG_BYTES {
-        return Err(format!("rules of {} bytes; at most {} are read", rules.len(), limits::CONFIG_BYTES));
+impl Drop for Match {
+    fn drop(&mut self) {
+        self.stop.end();
     }
-    let game = Described::read("the rules", rules).map_err(|e| e.to_string())?;
-    let steps = Steps::new(&game);
-    let roles = steps.roles();
-    let place = roles.iter().position(|known| known.eq_ignore_ascii_case(role));
-    let place = place.ok_or_else(|| format!("`{}` is not a role: {}", shown(role), roles.join(", ")))?;
-    let chooser = match &terms.agent {
-        Some(name) => Chooser::named(&game, name)?,
-        None => learn::best(&game, rules, terms, until)?,
-    };
-    Ok((steps, place, chooser))
+}
+
+/// The thread of a match.
+struct Mind {
+    rules: String,
+    role: String,
+    terms: Terms,
+    /// When the start clock ends.
+    until: Instant,
+    stop: Stop,
+    learns: Sender<()>,
+}
+
+impl Mind {
+    /// Reads the rules, and makes decisions until the match is forgotten.
+    fn run(self, number: u64, found: &Sender<Result<Ready, String>>) {
+        let (jobs, todo) = channel::<Job>();
+        let (answers, answered) = channel();
+        let made = self.prepare();
+        let (steps, role, chooser) = match made {
+            Ok(made) => made,
+            Err(why) => return drop(found.send(Err(why))),
+        };
+        let game = steps.game().clone();
+        if found.send(Ok(Ready { steps, role, jobs, found: answered })).is_err() {
+            return;
+        }
+        let Self { rules, terms, until, stop, learns, .. } = self;
+        let (better, found) = channel();
+        let mut chooser = match chooser {
+            Some(chooser) => chooser,
+            None => {
+                let (told, seed) = (game.clone(), terms.seed);
+                let (learn, cancel) = (terms.learn, stop.learning.clone());
+                let work = move || {
+                    if let Some(chooser) = learn::best(&told, &rules, (learn, seed), until, &cancel) {
+                        // The match may be over.
+                        let _ = better.send(chooser);
+                    }
+                    drop(learns);
+                };
+                if let Err(error) = std::thread::Builder::new().name("learning".into()).spawn(work) {
+                    say(format!("no thread to learn: {error}"));
+                }
+                match Chooser::clock(&game) {
+                    Ok(chooser) => chooser,
+                    Err(why) => return say(why),
+                }
+            }
+        };
+        let mut rng = stream(terms.seed, "choices at a manager", number);
+        while let Ok(mut job) = todo.recv() {
+            // Only the last question still waits for an answer.
+            while let Ok(newer) = todo.try_recv() {
+                job = newer;
+            }
+            if let Ok(learned) = found.try_recv() {
+                chooser = learned;
+            }
+            if let Chooser::Clock(agent) = &mut chooser {
+                agent.stop = stop.thought.clone();
+            }
+            let at = Decision::new(&game, &job.state, role);
+            match chooser.choose(at, job.until, &mut rng) {
+                Ok(action) => drop(answers.send((job.number, action))),
+                Err(error) => say(format!("the agent has no move: {error}")),
+            }
+        }
+    }
+
+    /// Reads the rules, finds the role and opens the agent that is named.
+    fn prepare(&self) -> Result<(Steps, usize, Option<Chooser>), String> {
+        if self.rules.len() as u64 > limits::CONFIG_BYTES {
+            let most = limits::CONFIG_BYTES;
+            return Err(format!("rules of {} bytes; at most {most} are read", self.rules.len()));
+        }
+        let game = Described::read("the rules", &self.rules).map_err(|e| e.to_string())?;
+        let steps = Steps::new(&game);
+        let roles = steps.roles();
+        let place = roles.iter().position(|known| *known == self.role.to_lowercase());
+        let place =
+            place.ok_or_else(|| format!("`{}` is not a role: {}", shown(&self.role), roles.join(", ")))?;
+        let chooser = self.terms.agent.as_ref().map(|name| Chooser::named(&game, name)).transpose()?;
+        Ok((steps, place, chooser))
+    }
 }
 
 /// Words of rules that have capitals, by themselves in small letters. Managers compare moves letter by letter.
