@@ -365,12 +365,12 @@ impl Game for Declared {
     }
 
     fn scale(&self) -> f64 {
-        f64::from(self.rules.declaration.amounts().last().copied().unwrap_or(ONE)) / f64::from(ONE)
+        f64::from(self.rules.amounts.last().copied().unwrap_or(ONE)) / f64::from(ONE)
     }
 
     /// Results are points if a game is played alone, or counts more than others.
     fn unit(&self) -> Option<Unit> {
-        let is_counted = self.players() == 1 || self.rules.declaration.amounts().len() > 1;
+        let is_counted = self.players() == 1 || self.rules.amounts.len() > 1;
         is_counted.then_some(Unit { name: "points".into(), size: 1.0 })
     }
 

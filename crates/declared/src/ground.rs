@@ -22,6 +22,8 @@ const TUPLES: usize = 1 << 20;
 const WEIGHT: i32 = 1_000_000;
 /// Most gates of a circle times tuples in it: a tenth of a second at worst, and much less as a rule.
 const CIRCLE: usize = 1 << 27;
+/// Most gates of the conditions of all moves, each move counted.
+const CONES: usize = 1 << 25;
 /// Most gates.
 const GATES: usize = 1 << 21;
 /// Most steps of binding variables: about a second.
@@ -45,6 +47,8 @@ pub(crate) struct Rules {
     pub(crate) acts: usize,
     /// Whether the players move in a fixed order, without chance.
     pub(crate) alternates: bool,
+    /// What wins and losses may count, in hundredths, in ascending order.
+    pub(crate) amounts: Vec<u16>,
     /// For each player.
     pub(crate) views: Vec<View>,
     /// All outputs in one circuit: for each player, whether each move can be made, then what ends the game; then what is asked
@@ -145,6 +149,10 @@ pub(crate) struct Grounder<'a> {
     pub(crate) tables: Vec<Table>,
     pub(crate) builder: Builder,
     steps: u64,
+    /// Tuples times gates of all relations that depend on themselves.
+    circles: usize,
+    /// Gates of the conditions of all moves.
+    cones: usize,
 }
 
 impl Rules {
@@ -167,8 +175,20 @@ impl Rules {
         let (moves, views, whole) = grounder.compile(&numbers)?;
         let is_act = |one: &&Move| declaration.operators[one.operator].weight.is_none();
         let acts = moves.iter().filter(is_act).count();
-        let alternates = declaration.alternates();
-        Ok(Self { facts, numbers, turned, start, acts, alternates, moves, views, whole, declaration })
+        let (alternates, amounts) = (declaration.alternates(), declaration.amounts());
+        Ok(Self {
+            facts,
+            numbers,
+            turned,
+            start,
+            acts,
+            alternates,
+            amounts,
+            moves,
+            views,
+            whole,
+            declaration,
+        })
     }
 
     /// The player after this one.
@@ -200,7 +220,7 @@ fn facts_of(declaration: &Declaration) -> Result<Vec<(usize, Tuple)>, RuleError>
         }
         let sizes = relation.types.iter().map(|&of| declaration.types[of].members.len());
         let size = sizes.fold(1_usize, usize::saturating_mul);
-        if facts.len() + size > FACTS {
+        if facts.len().saturating_add(size) > FACTS {
             let total = facts.len().saturating_add(size);
             let what =
                 format!("{total} facts with those of `{}`: a state has at most {FACTS}", relation.name);
@@ -244,7 +264,7 @@ fn product(declaration: &Declaration, types: &[usize]) -> Vec<Tuple> {
 impl Grounder<'_> {
     /// A grounder with these tuples of static and dynamic relations.
     pub(crate) fn new(declaration: &Declaration, tables: Vec<Table>, builder: Builder) -> Grounder<'_> {
-        Grounder { declaration, tables, builder, steps: 0 }
+        Grounder { declaration, tables, builder, steps: 0, circles: 0, cones: 0 }
     }
 
     /// A grounder for a rule file of adept, with static and dynamic relations filled in.
@@ -350,10 +370,12 @@ impl Grounder<'_> {
         }
         self.builder.enclose(first);
         let gates = self.builder.len() - first;
-        if gates.saturating_mul(tuples) > CIRCLE {
+        self.circles = self.circles.saturating_add(gates.saturating_mul(tuples));
+        if self.circles > CIRCLE {
             let Relation { name, place, .. } = &self.declaration.relations[group[0]];
             let what = format!(
-                "`{name}` depends on itself and on the state with {tuples} tuples and {gates} gates; their product is more than {CIRCLE}"
+                "`{name}` depends on itself and on the state with {tuples} tuples and {gates} gates; the sum of such products is more \
+                 than {CIRCLE}"
             );
             return Err(RuleError::new(*place, what));
         }
@@ -504,8 +526,18 @@ impl Grounder<'_> {
         let mut effects = Vec::with_capacity(views);
         let mut conditions = Vec::new();
         for view in 0..views {
-            let of_view = moves.iter().map(|one| self.effects(one, view, numbers, &mut conditions));
-            effects.push(of_view.collect::<Result<Vec<_>, _>>()?);
+            let mut of_view = Vec::with_capacity(moves.len());
+            for one in &moves {
+                of_view.push(self.effects(one, view, numbers, &mut conditions)?);
+                if self.cones > CONES || self.builder.len() > GATES {
+                    let Operator { name, place, .. } = &declaration.operators[one.operator];
+                    let what = format!(
+                        "what the moves of `{name}` change depends on too much: more than {GATES} gates, or {CONES} over all moves"
+                    );
+                    return Err(RuleError::new(*place, what));
+                }
+            }
+            effects.push(of_view);
         }
         let mut results = Vec::new();
         let mut over = vec![Vec::new(); views];
@@ -622,7 +654,10 @@ impl Grounder<'_> {
             }
         };
         if !gates.is_empty() {
-            effects.conditional = Some((self.builder.cone(&gates), changed));
+            let cone = self.builder.cone(&gates);
+            // Finding a cone looks at the whole circuit.
+            self.cones += cone.len() + gates.len() + self.builder.len() / 16;
+            effects.conditional = Some((cone, changed));
             conditions.extend(gates);
         }
         Ok(effects)

@@ -109,6 +109,10 @@ pub(crate) fn has_few_states<G: Game>(game: &G, cost: usize) -> bool {
             let mut next = state.clone();
             game.apply(&mut next, action);
             left = left.saturating_sub(1);
+            if next == state && game.turn(&state) == Turn::Chance {
+                // Such as a die that is thrown again: exact measures never come to its end.
+                return false;
+            }
             if game.turn(&next) != Turn::Over && seen.insert(next.clone()) {
                 open.push(next);
             }
@@ -171,7 +175,7 @@ impl Kit for Declared {
     fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
         match self.players() {
             1 => Err(GameError::new(format!("{}: a game for one has no winner", self.name()))),
-            2 => Ok(classes(&self.rules.declaration.amounts())),
+            2 => Ok(classes(&self.rules.amounts)),
             n => Err(GameError::new(format!("{}: a game for {n} has no classes of results", self.name()))),
         }
     }
@@ -228,7 +232,7 @@ impl Kit for Declared {
             return None;
         }
         // A batch counts wins, not what they are worth.
-        if self.rules.declaration.amounts().len() > 1 {
+        if self.rules.amounts.len() > 1 {
             return None;
         }
         let play = |batch: &mut Batch| batch.games(self, state, games as u64, rng);

@@ -44,10 +44,15 @@ pub(crate) fn words(source: &str) -> Result<Vec<(Token, Place)>, RuleError> {
     let mut words = Vec::new();
     let (mut line, mut begin) = (1, 0);
     let mut at = 0;
-    // Columns are counted in characters; `begin` is the byte at which the line begins.
-    let place = |line: u32, begin: usize, at: usize| Place {
-        line,
-        column: source[begin..at].chars().count() as u32 + 1,
+    // Columns are counted in characters, on from the last place that was asked for.
+    let (mut known, mut column) = (0, 1);
+    let mut place = |line: u32, begin: usize, at: usize| {
+        if known < begin {
+            (known, column) = (begin, 1);
+        }
+        column += source[known..at].chars().count() as u32;
+        known = at;
+        Place { line, column }
     };
     while let Some(c) = source[at..].chars().next() {
         let here = place(line, begin, at);

@@ -115,6 +115,8 @@ pub(crate) const RANGE: i64 = 4096;
 
 /// Most conditions of a rule.
 const CONDITIONS: usize = 256;
+/// Most changes of an operator, each counted with its conditions.
+const EFFECTS: usize = 1 << 16;
 /// Most arguments of a relation or an operator, and summands of an argument.
 const ARGUMENTS: usize = 16;
 
@@ -306,11 +308,18 @@ impl Parser {
                     false => None,
                 };
                 let when = if self.is_keyword("if") { self.conditions("if")? } else { Vec::new() };
-                let mut effects = Vec::new();
+                let (mut effects, mut copies) = (Vec::new(), 0);
                 while self.is_keyword("add") || self.is_keyword("delete") {
                     let adds = self.name("`add`")?.text == "add";
                     let atoms = self.list(Self::atom)?;
                     let when = if self.is_keyword("where") { self.conditions("where")? } else { Vec::new() };
+                    copies += atoms.len() * (1 + when.len());
+                    if copies > EFFECTS {
+                        let what = format!(
+                            "an operator with more than {EFFECTS} changes, each counted with its conditions"
+                        );
+                        return Err(RuleError::new(place, what));
+                    }
                     effects.extend(atoms.into_iter().map(|atom| Effect { adds, atom, when: when.clone() }));
                 }
                 if effects.is_empty() {

@@ -91,11 +91,15 @@ pub(crate) fn assert_played_as_one_by_one<G: Kit>(game: &G, state: &G::State, ga
 pub(crate) fn walk<G: Game>(game: &G, state: &G::State, steps: usize, rng: &mut Stream) -> G::State {
     let (mut state, mut actions) = (state.clone(), Vec::new());
     for _ in 0..steps {
-        if game.turn(&state) == Turn::Over {
-            break;
-        }
-        game.actions(&state, &mut actions);
-        game.apply(&mut state, &actions[rng.random_range(0..actions.len())]);
+        let action = match game.turn(&state) {
+            Turn::Over => break,
+            Turn::Chance => game.sample(&state, rng),
+            Turn::Player(_) => {
+                game.actions(&state, &mut actions);
+                actions.swap_remove(rng.random_range(0..actions.len()))
+            }
+        };
+        game.apply(&mut state, &action);
     }
     state
 }

@@ -235,6 +235,10 @@ fn random_games_begin_anywhere() {
     }
     for (name, _) in SHIPPED {
         let game = shipped(name);
+        if game.random_games(&game.start(), 100, &mut stream(1, "none", 0)).is_none() {
+            assert!(game.has_chance() || game.players() > 2 || game.rules.amounts.len() > 1, "{name}");
+            continue;
+        }
         assert_played_as_one_by_one(&game, &game.start(), 100);
         let state = walk(&game, &game.start(), 3, &mut stream(1, "walk", 0));
         if game.turn(&state) != Turn::Over {

@@ -341,8 +341,9 @@ impl Described {
     /// The state before any role has chosen in its step.
     pub(super) fn without_choices(&self, state: &State) -> State {
         let mut before = state.clone();
-        before.chosen.clear();
+        // Where the trial games have met no choices at the same time, a later role sees what an earlier one has chosen.
         if self.hides() && !state.is_over {
+            before.chosen.clear();
             self.with(|rules, session| {
                 session.go(rules, &state.facts);
                 let first = (0..rules.roles.len()).find(|&role| session.choices(rules, role) > 1);

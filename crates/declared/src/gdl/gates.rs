@@ -234,6 +234,15 @@ impl<'a> Grounder<'a> {
         Ok(self.gates)
     }
 
+    /// That gates have not too many inputs.
+    fn check_inputs(&self, rule: &Rule) -> Result<(), RuleError> {
+        if self.gates.builder.size() <= INPUTS {
+            return Ok(());
+        }
+        let what = format!("the rules have more than {INPUTS} cases; this one was being worked on");
+        Err(RuleError::new(rule.place, what))
+    }
+
     /// What a tuple follows from.
     fn meaning(&mut self, relation: usize, tuple: u32) -> Result<Literal, RuleError> {
         let mut bodies = Vec::new();
@@ -269,8 +278,10 @@ impl<'a> Grounder<'a> {
             let holds = self.factors(rule, &mut plan.fixed, &mut binding, &mut factors)?
                 && self.factors(rule, &mut plan.changing, &mut binding, &mut factors)?;
             self.plans[number] = Some(plan);
+            self.budget.spend(rule, factors.len() / 16)?;
             if holds {
                 bodies.push(self.gates.builder.all(factors));
+                self.check_inputs(rule)?;
             }
         }
         Ok(self.any(bodies))
@@ -483,10 +494,7 @@ impl<'a> Grounder<'a> {
             }
         }
         let literal = self.any(any);
-        if self.gates.builder.size() > INPUTS {
-            let what = format!("the rules have more than {INPUTS} cases; this one was being worked on");
-            return Err(RuleError::new(rule.place, what));
-        }
+        self.check_inputs(rule)?;
         if let Some(known) = &mut part.known
             && self.kept < KEPT
         {

@@ -611,11 +611,12 @@ impl Reader {
         }
         let mut order = self.order();
         self.mark_changes(&order);
+        self.check_moves()?;
         if self.fix_facts() {
             order = self.order();
+            self.relations.iter_mut().for_each(|relation| relation.changes = false);
             self.mark_changes(&order);
         }
-        self.check_moves()?;
         Ok(Program {
             terms: self.terms,
             relations: self.relations,
@@ -638,10 +639,15 @@ impl Reader {
             let is_one = matches!(self.rules[rule].head.args[0], Pattern::Ground(_)) && kind.1 > 0;
             *kinds.entry(kind).or_insert(true) &= keeps_all(&self.rules[rule]) && !is_one;
         }
-        let mut begins: FxHashMap<(Symbol, usize), Vec<usize>> = FxHashMap::default();
+        let mut begins: Vec<((Symbol, usize), Vec<usize>)> = Vec::new();
+        let mut places: FxHashMap<(Symbol, usize), usize> = FxHashMap::default();
         for &rule in &self.relations[INIT].rules {
             let Some(kind) = self.kind(&self.rules[rule].head.args[0]) else { return false };
-            begins.entry(kind).or_default().push(rule);
+            let place = *places.entry(kind).or_insert(begins.len());
+            if place == begins.len() {
+                begins.push((kind, Vec::new()));
+            }
+            begins[place].1.push(rule);
             let changes = |condition: &Condition| match condition {
                 Condition::Holds(atom) | Condition::Fails(atom) => self.relations[atom.relation].changes,
                 Condition::Differ(..) => false,

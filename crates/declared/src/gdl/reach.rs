@@ -193,6 +193,7 @@ pub(crate) fn idle(program: &mut Program, reached: &mut Reached) -> Result<Vec<P
     };
     let once: FxHashSet<Place> = places(true).collect();
     let mut never: Vec<Place> = places(false).filter(|place| !once.contains(place)).collect();
+    never.sort_by_key(|place| (place.line, place.column));
     never.dedup();
     Ok(never)
 }
