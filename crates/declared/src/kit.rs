@@ -4,7 +4,8 @@ use crate::batch::Batch;
 use crate::declaration::ONE;
 use crate::game::{Declared, State, WORK};
 use crate::lanes::{BYTES, Wide};
-use crate::structure::{Module, Reads, Structure};
+use crate::modules::channels;
+use crate::structure::Structure;
 use adept_game::{
     Afterstate, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, OutcomeClass, RowMut, Script,
     Stream, Turn, stream,
@@ -52,6 +53,10 @@ pub const SHIPPED_GDL: &[(&str, &str)] = &[
 
 /// The game that stands for all of them in lists.
 pub const USUAL: &str = "declared:hexapawn-3x3";
+
+/// What the encoder `rules` is.
+pub(crate) const RULES: &str =
+    "channels for every relation, operator and ending of the rules, for the architecture `modules`";
 
 /// States up to which a game is small: exact measurement then takes seconds.
 const SMALL: usize = 100_000;
@@ -184,10 +189,7 @@ impl Kit for Declared {
         Named::list(&[
             ("bits", "a bit for every fact, as the player who moved sees it; a key of all for tables"),
             ("blind", "the same bits without names, shuffled"),
-            (
-                "rules",
-                "channels for every relation, operator and ending of the rules, for the architecture `modules`",
-            ),
+            ("rules", RULES),
         ])
     }
 
@@ -308,14 +310,7 @@ struct Relations {
 impl Relations {
     fn of(game: &Declared) -> Self {
         let structure = game.structure().clone();
-        let channel = |module: &Module| {
-            let kind = match module.reads {
-                Reads::Tuples { count, .. } => ChannelKind::Bits(count),
-                Reads::Rules(_) => ChannelKind::Dense(module.width()),
-            };
-            Channel::new(module.name.clone(), kind).about(module.about.clone()).made_of(module.parts.clone())
-        };
-        let channels = structure.iter().flat_map(|s| &s.modules).map(channel);
+        let channels = structure.iter().flat_map(|s| channels(&s.modules, 1));
         Self { channels: channels.chain(next_channel(game)).collect(), structure }
     }
 }

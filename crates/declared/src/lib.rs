@@ -15,6 +15,7 @@ mod ground;
 mod kit;
 mod lanes;
 mod lex;
+mod modules;
 mod monitor;
 mod parse;
 #[cfg(test)]

@@ -72,15 +72,17 @@ impl Lean {
 
 const START: Place = Place { line: 1, column: 1 };
 
-impl Compiled {
-    /// Compiles a description.
-    pub(crate) fn read(text: &str) -> Result<Self, RuleError> {
-        let mut program = Program::read(text)?;
-        let mut reached = reach(&mut program)?;
-        let never = idle(&mut program, &mut reached)?;
-        let Reached { mut tables, budget, .. } = reached;
+/// The inputs of the circuit, in their order.
+pub(crate) struct Inputs {
+    /// Tuples of `true`, sorted.
+    pub(crate) facts: Vec<u32>,
+    /// Tuples of `does`, sorted by role.
+    pub(crate) moves: Vec<u32>,
+}
+
+impl Inputs {
+    pub(crate) fn of(program: &Program, tables: &[Table]) -> Self {
         let terms = &program.terms;
-        check_sizes(terms, &tables)?;
         let mut facts: Vec<u32> = (0..tables[TRUE].len() as u32).collect();
         facts.sort_by(|&a, &b| terms.compare(tables[TRUE].tuple(a)[0], tables[TRUE].tuple(b)[0]));
         let role = |tuple: u32| program.roles.iter().position(|&role| role == tables[DOES].tuple(tuple)[0]);
@@ -90,6 +92,20 @@ impl Compiled {
             let what = |tuple: u32| tables[DOES].tuple(tuple)[1];
             role(a).cmp(&role(b)).then_with(|| terms.compare(what(a), what(b)))
         });
+        Self { facts, moves }
+    }
+}
+
+impl Compiled {
+    /// Compiles a description.
+    pub(crate) fn read(text: &str) -> Result<Self, RuleError> {
+        let mut program = Program::read(text)?;
+        let mut reached = reach(&mut program)?;
+        let never = idle(&mut program, &mut reached)?;
+        let Reached { mut tables, budget, .. } = reached;
+        check_sizes(&program.terms, &tables)?;
+        let Inputs { facts, moves } = Inputs::of(&program, &tables);
+        let role = |tuple: u32| program.roles.iter().position(|&role| role == tables[DOES].tuple(tuple)[0]);
         let fact_terms: Vec<Term> = facts.iter().map(|&tuple| tables[TRUE].tuple(tuple)[0]).collect();
         let roles: Vec<u8> = moves.iter().filter_map(|&tuple| role(tuple)).map(|role| role as u8).collect();
         let move_terms: Vec<(u8, Term)> = roles

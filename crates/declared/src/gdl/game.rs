@@ -9,6 +9,7 @@ use super::compiled::{Compiled, Facts};
 use super::kif::expressions;
 use super::net::Runner;
 use super::steps::written;
+use super::structure::Structure;
 use adept_game::{Game, GameError, Stream, Turn, Unit, stream};
 use adept_ground::notes;
 use rand::RngExt;
@@ -24,6 +25,7 @@ pub struct Described {
     name: Arc<str>,
     pub(super) rules: Arc<Compiled>,
     pub(super) tried: Arc<Tried>,
+    pub(super) source: Arc<str>,
     /// What tells these rules from others.
     pub(super) print: Arc<str>,
     start: State,
@@ -32,6 +34,8 @@ pub struct Described {
     pub(super) batch: Arc<OnceLock<Option<Batch>>>,
     /// Facts by their texts.
     names: Arc<OnceLock<FxHashMap<String, u32>>>,
+    /// What the encoder `rules` reads, or why there is none.
+    pub(super) structure: Arc<OnceLock<Result<Arc<Structure>, String>>>,
 }
 
 /// A position: which facts hold, and who is to move.
@@ -135,16 +139,7 @@ impl Session {
             Some(lean) if self.is_lean => &lean.net,
             _ => &rules.net,
         };
-        for (word, &wanted) in facts.iter().enumerate() {
-            let mut different = self.facts[word] ^ wanted;
-            while different != 0 {
-                let bit = different.trailing_zeros();
-                self.runner.set(net, word as u32 * 64 + bit, wanted >> bit & 1 == 1);
-                different &= different - 1;
-            }
-            self.facts[word] = wanted;
-        }
-        self.runner.settle(net);
+        self.runner.go(net, &mut self.facts, facts);
     }
 
     /// Makes a move of every role.
@@ -313,11 +308,13 @@ impl Described {
             name: name.into(),
             rules: Arc::new(rules),
             tried: Arc::default(),
+            source: source.into(),
             print: fingerprint(source).into(),
             start,
             small: Arc::default(),
             batch: Arc::default(),
             names: Arc::default(),
+            structure: Arc::default(),
         };
         for note in &game.rules.notes {
             notes::note(&format!("{name}: {note}"));

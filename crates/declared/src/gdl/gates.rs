@@ -65,6 +65,13 @@ impl Heads {
     }
 }
 
+impl Gates {
+    /// When a tuple of a relation that changes holds, if it was asked for.
+    pub(crate) fn known(&self, relation: usize, tuple: u32) -> Option<Literal> {
+        self.literals[relation].get(tuple as usize).copied().filter(|&literal| literal != UNKNOWN)
+    }
+}
+
 /// A condition that is tested when its variables are bound.
 type Check = usize;
 

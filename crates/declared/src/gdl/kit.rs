@@ -2,7 +2,9 @@
 
 use super::batch::Batch;
 use super::game::{Described, State};
-use crate::kit::{has_few_states, is_gdl, shipped};
+use super::structure::Structure;
+use crate::kit::{RULES, has_few_states, is_gdl, shipped};
+use crate::modules::channels;
 use adept_game::{
     Afterstate, Audit, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, OutcomeClass, RowMut,
     Script, Stream, TraceStep, Turn, stream,
@@ -80,6 +82,7 @@ impl Kit for Described {
                 "a bit for every fact, and for who moved; a key of all for tables where nothing is hidden",
             ),
             ("blind", "the same bits without names, shuffled"),
+            ("rules", RULES),
         ])
     }
 
@@ -87,6 +90,7 @@ impl Kit for Described {
         match name {
             "bits" => Some(Arc::new(Bits::of(self, false))),
             "blind" => Some(Arc::new(Bits::of(self, true))),
+            "rules" => Some(Arc::new(Relations::of(self))),
             _ => None,
         }
     }
@@ -103,16 +107,7 @@ impl Kit for Described {
     }
 
     fn starter(&self) -> Option<String> {
-        let starter = crate::kit::starter(self.players(), self.is_small() && !self.hides());
-        // These read modules of rules in our form.
-        Some(
-            starter
-                .replace(
-                    "a bit for every fact; \"rules\" for modules, \"blind\" for blind:",
-                    "a bit for every fact:",
-                )
-                .replace("or modules, blind, lookup (a table):", "or another:"),
-        )
+        Some(crate::kit::starter(self.players(), self.is_small() && !self.hides()))
     }
 
     /// None if the circuit is so large that so few games are played faster one by one, if its values take more than 32 MiB or its gates
@@ -143,6 +138,49 @@ fn greedy(game: &Described, state: &State, actions: &[u32], probabilities: &mut 
     };
     let wins: Vec<bool> = actions.iter().map(wins).collect();
     crate::kit::share(&wins, probabilities);
+}
+
+/// What each module of the rules reads.
+#[derive(Debug)]
+struct Relations {
+    channels: Vec<Channel>,
+    /// Or why there is none.
+    structure: Result<Arc<Structure>, String>,
+    /// Whether choices are hidden, so that a row shows the move.
+    hides: bool,
+}
+
+impl Relations {
+    fn of(game: &Described) -> Self {
+        let structure = game.structure().clone();
+        let channels = structure.iter().flat_map(|s| channels(&s.modules, s.copies)).collect();
+        Self { channels, structure, hides: game.hides() }
+    }
+}
+
+impl Encoder<Described> for Relations {
+    fn name(&self) -> &str {
+        "rules"
+    }
+
+    fn channels(&self) -> &[Channel] {
+        &self.channels
+    }
+
+    fn fits(&self, _game: &Described) -> Result<(), String> {
+        self.structure.as_ref().map(|_| ()).map_err(String::clone)
+    }
+
+    fn encode(&self, _game: &Described, after: Afterstate<'_, Described>, row: RowMut<'_>) {
+        if let Ok(structure) = &self.structure {
+            let action = after.action.copied().filter(|_| self.hides);
+            structure.fill(&after.state.facts, after.player, action, row.dense);
+        }
+    }
+
+    fn needs_action(&self) -> bool {
+        self.hides
+    }
 }
 
 /// The facts of a position as bits, and who moved; in games with simultaneous choices, the position before and the move.

@@ -2,7 +2,8 @@
 //! Genesereth, "General Game Playing: Game Description Language Specification", 2008).
 //!
 //! `kif` reads words, `program` rules, `reach` what can ever hold, `gates` when each of it does, `net` follows a state, and `effects`
-//! knows what moves do where that is always the same. [`Described`] is the game.
+//! knows what moves do where that is always the same. `structure` turns the rules into modules, and `symmetry` finds whether the roles
+//! play the same game. [`Described`] is the game.
 
 mod audit;
 mod batch;
@@ -19,6 +20,8 @@ mod plain;
 mod program;
 mod reach;
 mod steps;
+mod structure;
+mod symmetry;
 mod tables;
 mod terms;
 #[cfg(test)]

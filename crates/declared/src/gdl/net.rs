@@ -409,6 +409,21 @@ impl Runner {
         self.hand_on(net);
     }
 
+    /// Changes the first inputs from those that hold to those that should, and settles.
+    #[inline]
+    pub(crate) fn go(&mut self, net: &Net, holding: &mut [u64], wanted: &[u64]) {
+        for (word, (holding, &wanted)) in (0..).zip(holding.iter_mut().zip(wanted)) {
+            let mut different = *holding ^ wanted;
+            while different != 0 {
+                let bit = different.trailing_zeros();
+                self.set(net, word * 64 + bit, wanted >> bit & 1 == 1);
+                different &= different - 1;
+            }
+            *holding = wanted;
+        }
+        self.settle(net);
+    }
+
     /// Hands changes on, until nothing changes but circles.
     #[inline]
     fn hand_on(&mut self, net: &Net) {

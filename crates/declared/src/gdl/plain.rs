@@ -40,6 +40,18 @@ pub(crate) fn derive(program: &mut Program, facts: &BTreeSet<Term>, moves: &[(Te
     derived
 }
 
+/// Number of choices of the variables of rules for which all conditions hold.
+pub(crate) fn satisfied(program: &mut Program, derived: &Derived, rules: &[usize]) -> usize {
+    let mut count = 0;
+    for &number in rules {
+        let rule = program.rules[number].clone();
+        let mut body = rule.body.clone();
+        body.sort_by_key(|condition| !matches!(condition, Condition::Holds(_)));
+        join(&mut program.terms, derived, &body, &mut vec![None; rule.variables], &mut |_, _| count += 1);
+    }
+    count
+}
+
 fn term(terms: &mut Terms, pattern: &Pattern, binding: &[Option<Term>]) -> Term {
     match pattern {
         Pattern::Variable(v) => binding[*v].expect("a bound variable"),

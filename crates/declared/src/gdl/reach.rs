@@ -213,6 +213,62 @@ impl Grown {
     }
 }
 
+/// Is told what the variables of a rule stand for. Returns whether to go on.
+pub(crate) type Visit<'a> = dyn FnMut(&mut Terms, &[Table], &[Term]) -> bool + 'a;
+
+/// Calls `visit` with each choice of the variables of a rule in which its conditions can hold. Looks at `left` tuples at most, and
+/// counts them down. Returns whether all choices were visited.
+pub(crate) fn bindings(
+    (terms, relations): (&mut Terms, &[Relation]),
+    rule: &Rule,
+    tables: &mut [Table],
+    left: &mut u64,
+    visit: &mut Visit<'_>,
+) -> bool {
+    let mut budget = Budget::new(*left);
+    let Ok(plan) = plan(terms, relations, rule, None, tables, &mut budget) else { return false };
+    for (step, _) in &plan.steps {
+        step.refresh(tables, terms);
+    }
+    let binding = vec![0; rule.variables];
+    let mut all = Bindings { terms, rule, plan: &plan, tables, binding, left, visit };
+    !all.plan.first.iter().all(|test| passes(all.terms, all.tables, rule, test, &all.binding)) || all.run(0)
+}
+
+struct Bindings<'a, 'v> {
+    terms: &'a mut Terms,
+    rule: &'a Rule,
+    plan: &'a Plan,
+    tables: &'a [Table],
+    binding: Vec<Term>,
+    /// Tuples that may still be looked at.
+    left: &'a mut u64,
+    visit: &'a mut Visit<'v>,
+}
+
+impl Bindings<'_, '_> {
+    fn run(&mut self, depth: usize) -> bool {
+        let plan = self.plan;
+        let Some((step, tests)) = plan.steps.get(depth) else {
+            return (self.visit)(self.terms, self.tables, &self.binding);
+        };
+        let table = &self.tables[step.table];
+        let mut cursor = step.begin(table, self.terms, &self.binding);
+        while let Some(number) = step.advance(table, &mut cursor) {
+            if *self.left == 0 {
+                return false;
+            }
+            *self.left -= 1;
+            let fits = step.bind(table, self.terms, number, &mut self.binding)
+                && tests.iter().all(|test| passes(self.terms, self.tables, self.rule, test, &self.binding));
+            if fits && !self.run(depth + 1) {
+                return false;
+            }
+        }
+        true
+    }
+}
+
 /// Applies some rules until nothing new follows.
 fn fixpoint(
     terms: &mut Terms,

@@ -73,8 +73,8 @@ impl Steps {
     /// Makes a move of every role, in the order of the roles; these must be moves of theirs.
     pub fn step(&mut self, moves: &[u32]) {
         let rules = &*self.game.rules;
-        let choosers = (0..rules.roles.len()).filter(|&role| self.session.choices(rules, role) > 1);
-        self.last = choosers.last().or(self.last);
+        let mut choosers = (0..rules.roles.len()).filter(|&role| self.session.choices(rules, role) > 1);
+        self.last = choosers.next_back().or(self.last);
         self.session.step(rules, moves);
     }
 

@@ -1,17 +1,21 @@
 //! Circuits against the plain interpreter, exact values, and what is refused.
 
 use super::game::{Described, Session, State};
-use super::plain::derive;
-use super::program::{GOAL, LEGAL, NEXT, Program, TERMINAL};
+use super::plain::{Derived, derive, satisfied};
+use super::program::{Condition, GOAL, LEGAL, NEXT, Program, TERMINAL, TRUE};
+use super::structure::Structure;
 use super::terms::Term;
 use crate::game::Declared;
 use crate::kit::{SHIPPED, SHIPPED_GDL};
+use crate::modules::Reads;
 use crate::random_play::{RandomPlay, assert_played_as_one_by_one, assert_repeats, walk};
 use adept_game::laws::{self, Budget};
-use adept_game::{Game, Kit, Turn, stream};
+use adept_game::{Afterstate, Channel, Game, Kit, Turn, stream};
+use adept_rows::Rows;
 use rand::RngExt;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 fn shipped(name: &str) -> Described {
     Described::named(&format!("declared:{name}")).unwrap().unwrap()
@@ -569,8 +573,12 @@ fn choices_at_the_same_time_are_hidden() {
 #[test]
 fn all_descriptions_keep_the_laws_of_games() {
     for (name, text) in all() {
-        let report = laws::check(&read(&text), &Budget::default());
-        assert!(report.holds(), "{name}: {report}");
+        let game = read(&text);
+        // Rows of modules take long without optimisation.
+        for (budget, of_rules) in [(Budget::default(), false), (Budget::short(), true)] {
+            let report = laws::check_with(&game, &budget, &|encoder| (encoder == "rules") == of_rules);
+            assert!(report.holds(), "{name}: {report}");
+        }
     }
 }
 
@@ -764,6 +772,9 @@ fn damaged_descriptions_are_refused() {
             let state = game.start();
             assert_eq!(game.parse_position(&game.position_text(&state)).map(|(state, _)| state), Ok(state));
             game.traced(round);
+            if game.structure().is_ok() {
+                row_of(&game, &game.start(), 0);
+            }
         }
     }
     assert!((100..1000).contains(&kept), "{kept}");
@@ -816,4 +827,293 @@ fn facts_that_hold_for_ever_are_conditions_that_never_change() {
     }
     assert_eq!(moves(&falls, &["go(2)", "stay"]), ["go(3)", "stay"]);
     assert_eq!(moves(&grows, &["go(2)"]), ["stay"]);
+}
+
+fn structure(game: &Described) -> Arc<Structure> {
+    game.structure().clone().unwrap()
+}
+
+/// The row of the encoder `rules` for a role that is said to have moved.
+fn row_of(game: &Described, state: &State, player: usize) -> Vec<f32> {
+    let encoder = game.encoder("rules").unwrap();
+    let mut rows = Rows::new(encoder.channels());
+    let action = game.rules.ranges[player].0;
+    encoder.encode(game, Afterstate { state, action: Some(&action), player }, rows.push());
+    rows.dense_row(0).to_vec()
+}
+
+/// Each module with its inputs.
+fn inputs_of<'a>(structure: &'a Structure, row: &'a [f32]) -> Vec<(&'a crate::modules::Module, &'a [f32])> {
+    let mut rest = row;
+    let all = structure.modules.iter().map(|module| {
+        let (own, others) = rest.split_at(module.width() * structure.copies);
+        rest = others;
+        (module, own)
+    });
+    all.collect()
+}
+
+/// What holds in the words of a module of tuples, by the plain interpreter.
+fn holding(program: &Program, derived: &Derived) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    for (number, relation) in program.relations.iter().enumerate() {
+        for tuple in &derived[number] {
+            let args: Vec<String> = tuple.iter().map(|&term| program.terms.shown(term)).collect();
+            all.insert(match number {
+                TRUE => args[0].clone(),
+                LEGAL => args.join(":"),
+                _ if args.is_empty() => relation.name.clone(),
+                _ => format!("{}({})", relation.name, args.join(",")),
+            });
+        }
+    }
+    all
+}
+
+/// Positions of random games.
+fn positions(game: &Described, games: u64) -> Vec<State> {
+    let mut all = Vec::new();
+    for seed in 0..games {
+        let (mut rng, mut state) = (stream(seed, "modules", 0), game.start());
+        for _ in 0..12 {
+            let mut actions = Vec::new();
+            game.actions(&state, &mut actions);
+            let Some(&action) = actions.get(rng.random_range(0..actions.len().max(1))) else { break };
+            game.apply(&mut state, &action);
+            all.push(state.clone());
+        }
+    }
+    all
+}
+
+/// Tuples hold where they say, and so many bindings of rules are satisfied: for roles that play the same game, and for others.
+#[test]
+fn modules_agree_with_the_plain_interpreter() {
+    let mut counted = 0;
+    for (name, text) in all() {
+        let first = read(&text).rules.terms.shown(read(&text).rules.roles[0]);
+        for text in [text.clone(), format!("{text} (<= (next (solely {first})) (does {first} ?m))")] {
+            let game = read(&text);
+            let structure = structure(&game);
+            let differ = text.contains("solely");
+            assert!(!differ || structure.copies == game.players(), "{name}");
+            let mut program = Program::read(&text).unwrap();
+            for state in positions(&game, 2) {
+                let facts: Vec<Term> = (0..game.rules.facts.len())
+                    .filter(|fact| state.facts[fact / 64] >> (fact % 64) & 1 == 1)
+                    .map(|fact| game.rules.facts[fact])
+                    .collect();
+                let facts = facts.into_iter().map(|fact| copied(&game, &mut program, fact)).collect();
+                let derived = derive(&mut program, &facts, &[]);
+                let holding = holding(&program, &derived);
+                let row = row_of(&game, &state, 0);
+                for (module, inputs) in inputs_of(&structure, &row) {
+                    let (inputs, others) = inputs.split_at(module.width());
+                    assert!(others.iter().all(|input| *input == 0.0), "{name}: {}", module.name);
+                    if let Reads::Tuples { .. } = module.reads
+                        && module.name != "chosen"
+                    {
+                        for (text, &input) in module.about.split(' ').zip(inputs) {
+                            assert_eq!(holding.contains(text), input == 1.0, "{name}: {text}");
+                        }
+                    }
+                    let relation = module.name.strip_suffix("-rules").unwrap_or(&module.name);
+                    let found = program.relations.iter().position(|one| one.name == relation);
+                    let all = module.bindings(inputs);
+                    let Some(relation) = found.filter(|_| differ && !all.is_empty()) else { continue };
+                    let changes = |&rule: &usize| {
+                        program.rules[rule].body.iter().any(|condition| match condition {
+                            Condition::Holds(atom) | Condition::Fails(atom) => {
+                                program.relations[atom.relation].changes
+                            }
+                            Condition::Differ(..) => false,
+                        })
+                    };
+                    let rules: Vec<usize> =
+                        program.relations[relation].rules.iter().copied().filter(changes).collect();
+                    let expected = satisfied(&mut program, &derived, &rules);
+                    let found: f32 = all.iter().map(|(bindings, inputs)| bindings.satisfied(inputs)).sum();
+                    assert_eq!(
+                        found,
+                        expected as f32,
+                        "{name}: {} {}",
+                        module.name,
+                        game.position_text(&state)
+                    );
+                    counted += 1;
+                }
+            }
+        }
+    }
+    assert!(counted > 300, "{counted}");
+}
+
+/// The lines of the same game in our form show the same counts, and the same pairs of lines that meet.
+#[test]
+fn lines_are_counted_as_in_our_form() {
+    let marks = SHIPPED_GDL.iter().find(|(name, _)| *name == "tic-tac-toe.kif").unwrap().1;
+    // Roles with other names than their marks.
+    let apart = marks
+        .replace(" x)", " xplayer)")
+        .replace(" o)", " oplayer)")
+        .replace("(legal x ", "(legal xplayer ")
+        .replace("(legal o ", "(legal oplayer ")
+        .replace("(other x ", "(other xplayer ")
+        .replace("(other o ", "(other oplayer ")
+        .replace(
+            "(<= (next (cell ?c ?r ?p)) (does ?p (mark ?c ?r)))",
+            "(<= (next (cell ?c ?r x)) (does xplayer (mark ?c ?r))) (<= (next (cell ?c ?r o)) (does oplayer (mark ?c ?r)))",
+        )
+        .replace("(<= (line ?p) (role ?p) (row ?p))", "(<= (line xplayer) (row x)) (<= (line oplayer) (row o))");
+    // Without a row above the board.
+    let four = SHIPPED_GDL.iter().find(|(name, _)| *name == "connect-four.kif").unwrap().1;
+    let four = four.replace("(next (on ?p ?c ?r)) (does", "(next (on ?p ?c ?r)) (row ?r) (does");
+    for (name, text, relation, endings) in [
+        ("tic-tac-toe", marks, "row-rules", 1),
+        ("tic-tac-toe", &apart[..], "row-rules", 1),
+        ("connect-four", &four, "line-rules", 4),
+    ] {
+        let ours = Declared::named(&format!("declared:{name}")).unwrap().unwrap();
+        let gdl = read(text);
+        let (structure, plain) = (structure(&gdl), ours.structure().clone().unwrap());
+        assert_eq!(structure.copies, 1, "{name}");
+        let encoder = ours.encoder("rules").unwrap();
+        let width = |channel: &Channel| channel.kind.dense_width();
+        let before: usize =
+            encoder.channels().iter().take_while(|channel| channel.name != "ending-win").map(width).sum();
+        for walk in 0..10 {
+            let mut rng = stream(walk, "lines", 0);
+            let (mut a, mut b) = (ours.start(), gdl.start());
+            while let Turn::Player(player) = ours.turn(&a) {
+                let (mut actions, mut others) = (Vec::new(), Vec::new());
+                ours.actions(&a, &mut actions);
+                gdl.actions(&b, &mut others);
+                let at = rng.random_range(0..actions.len());
+                // Squares by column and row.
+                let digits = |text: String| -> String {
+                    let digit =
+                        |c: char| if c.is_ascii_digit() { c } else { (c as u8 - b'a' + b'1') as char };
+                    let args = text.split_once('(').unwrap().1;
+                    args.chars().filter(char::is_ascii_alphanumeric).map(digit).collect()
+                };
+                let wanted = digits(ours.action_text(&a, &actions[at]));
+                let other = others
+                    .iter()
+                    .find(|other| wanted.starts_with(&digits(gdl.action_text(&b, other))))
+                    .unwrap();
+                ours.apply(&mut a, &actions[at]);
+                gdl.apply(&mut b, other);
+                let mut rows = Rows::new(encoder.channels());
+                encoder.encode(&ours, Afterstate { state: &a, action: None, player }, rows.push());
+                let win = plain.modules.iter().find(|module| module.name == "ending-win").unwrap();
+                let mut expected = Vec::new();
+                for (bindings, inputs) in win.bindings(&rows.dense_row(0)[before..]) {
+                    let counted = bindings.counted(inputs);
+                    expected.resize(counted.len(), 0.0);
+                    expected.iter_mut().zip(counted).for_each(|(sum, one)| *sum += one);
+                }
+                let row = row_of(&gdl, &b, player);
+                let all = inputs_of(&structure, &row);
+                let (module, inputs) = all.iter().find(|(module, _)| module.name == relation).unwrap();
+                let (bindings, inputs) = *module.bindings(inputs).last().unwrap();
+                let counted = bindings.counted(inputs);
+                // In our form lines of different rules do not meet.
+                let compared = if endings == 1 { counted.len() } else { 25 };
+                assert_eq!(counted[..compared], expected[..compared], "{name}: {}", ours.position_text(&a));
+            }
+        }
+    }
+}
+
+/// After a move of either role the row is that of the position in which the roles are exchanged.
+#[test]
+fn roles_that_play_the_same_game_see_the_same() {
+    let exchanged = |text: &str, turn: bool| -> String {
+        let words = text.split(' ').enumerate().map(|(at, word)| {
+            let names = [("white", "black"), ("x", "o"), ("first", "second"), ("1/2", "2/1")];
+            let mut parts: Vec<String> = word.split_inclusive(['(', ',', ')']).map(String::from).collect();
+            for part in &mut parts {
+                let name = part.trim_end_matches(['(', ',', ')']).to_string();
+                let end = part[name.len()..].to_string();
+                let other = names.iter().find_map(|&(a, b)| match &name[..] {
+                    name if name == a => Some(b.to_string()),
+                    name if name == b => Some(a.to_string()),
+                    _ => None,
+                });
+                let turned = name.parse::<i32>().ok().filter(|_| turn && at > 0).map(|n| (9 - n).to_string());
+                *part = other.or(turned).unwrap_or(name) + &end;
+            }
+            parts.concat()
+        });
+        words.collect::<Vec<_>>().join(" ")
+    };
+    for (name, text) in SHIPPED_GDL {
+        let game = read(text);
+        assert_eq!(structure(&game).copies, 1, "{name}");
+        let mut seen = 0;
+        for state in positions(&game, 4) {
+            let other = exchanged(&game.position_text(&state), *name == "breakthrough.kif");
+            let (other, _) = game.parse_position(&other).unwrap();
+            let player = game.just_acted(&state).unwrap();
+            assert_eq!(row_of(&game, &state, player), row_of(&game, &other, 1 - player), "{name}");
+            assert_ne!(row_of(&game, &state, player), row_of(&game, &state, 1 - player), "{name}");
+            seen += 1;
+        }
+        assert!(seen > 10, "{name}");
+    }
+    // Three roles in a circle, two that choose at once, and two with cells of their own.
+    assert_eq!(structure(&read(PENNIES)).copies, 2);
+    assert_eq!(structure(&read(&passing())).copies, 2);
+    assert_eq!(structure(&read(&path("(edge 1 2) (edge 2 3) (edge 3 4)"))).copies, 1);
+    assert_eq!(structure(&read(&flood())).copies, 1);
+}
+
+/// Hidden choices are known to a row by the move, and channels come after their parts.
+#[test]
+fn all_descriptions_have_modules() {
+    for (name, text) in all() {
+        let game = read(&text);
+        let encoder = game.encoder("rules").unwrap();
+        encoder.fits(&game).unwrap();
+        let channels = encoder.channels();
+        let place = |name: &str| channels.iter().position(|channel| channel.name == name);
+        for (at, channel) in channels.iter().enumerate() {
+            assert_eq!(place(&channel.name), Some(at), "{name}: {}", channel.name);
+            assert!(channel.parts.iter().all(|part| place(part).is_some_and(|part| part < at)), "{name}");
+        }
+        assert_eq!(encoder.needs_action(), game.hides(), "{name}");
+        let state = game.start();
+        let mut actions = Vec::new();
+        game.actions(&state, &mut actions);
+        let rows = actions.iter().map(|action| {
+            let (mut rows, player) = (Rows::new(channels), usize::from(state.mover));
+            encoder.encode(&game, Afterstate { state: &state, action: Some(action), player }, rows.push());
+            rows.dense_row(0).to_vec()
+        });
+        let rows: Vec<Vec<f32>> = rows.collect();
+        assert_eq!(rows.windows(2).all(|pair| pair[0] != pair[1]), game.hides(), "{name}");
+    }
+}
+
+/// What is too large is left out, or refused in words.
+#[test]
+fn modules_are_bounded() {
+    let about = |numbers: usize, facts: &str| {
+        let numbers: String = (0..numbers).map(|n| format!("(n {n}) ")).collect();
+        read(&format!(
+            "{numbers} {facts} (role x) (legal x a) (legal x b) (<= (next (on ?n)) (does x a) (n ?n)) (<= (next done) (does x ?m))
+            (<= three (true (on ?a)) (true (on ?b)) (true (on ?c))) (<= terminal (true done)) (<= (goal x 100) three)
+            (<= (goal x 0) (not three))"
+        ))
+    };
+    let names = |game: &Described| -> Vec<String> {
+        structure(game).modules.iter().map(|module| module.name.clone()).collect()
+    };
+    let few = names(&about(20, ""));
+    let many = names(&about(40, ""));
+    assert!(few.contains(&"three-rules".to_string()) && few.contains(&"three".to_string()), "{few:?}");
+    assert!(!many.contains(&"three-rules".to_string()) && many.contains(&"three".to_string()), "{many:?}");
+    let kinds: String = (0..1100).map(|n| format!("(init f{n}) ")).collect();
+    let refused = about(2, &kinds).structure().clone().map(|_| ()).unwrap_err();
+    assert_eq!(refused, "g.kif: facts of more than 1024 kinds; use the encoder `bits`");
 }

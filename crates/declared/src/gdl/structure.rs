@@ -1,0 +1,600 @@
+//! The structure of a description: facts, relations, moves, goals and the end as modules, each after those that it is made of.
+//!
+//! If the roles play the same game under other names, a position is read as the first role sees it, and the counterparts of a
+//! condition are what it becomes when only what stands for roles is renamed. Otherwise each input has a copy for each role that
+//! may have moved.
+
+use super::compiled::{Facts, Inputs};
+use super::game::Described;
+use super::gates::Grounder;
+use super::net::{Net, Runner, arrange};
+use super::program::{Atom, Condition, DOES, GOAL, INIT, LEGAL, NEXT, Pattern, Program, TERMINAL, TRUE};
+use super::reach::{self, Budget, Reached, bindings, reach, table_of};
+use super::symmetry::{self, Names, Symmetry, constants, renamed};
+use super::tables::Table;
+use super::terms::{Symbol, Term, Terms};
+use crate::circuit::{FALSE, Literal};
+use crate::modules::{Column, Module, Modules, OUTPUTS, Reads, TUPLES, fill};
+use adept_game::Game;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use std::cell::RefCell;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Most tuples that are looked at for the bindings of a rule, and of all rules. A rule with more is not read.
+const WORK: u64 = 2_000_000;
+const WORK_IN_ALL: u64 = 40_000_000;
+/// Most conditions of all bindings of a rule; a rule with more is not read. And most of all rules, before those that are the same are
+/// left out.
+const CONDITIONS: usize = OUTPUTS / 4;
+const CONDITIONS_IN_ALL: usize = OUTPUTS * 8;
+/// Most relations, and most kinds of facts.
+const MODULES: usize = 1024;
+
+/// The modules of a description.
+#[derive(Debug)]
+pub(crate) struct Structure {
+    /// Another number for each structure of this process.
+    id: u64,
+    /// Each after its parts.
+    pub(crate) modules: Vec<Module>,
+    /// Its outputs are what modules read, each once.
+    net: Net,
+    /// The output of the circuit that each output of the modules is: bit · 2 + negated.
+    reads: Vec<u32>,
+    facts: usize,
+    /// Copies of each input: one for each role, if roles differ.
+    pub(crate) copies: usize,
+    /// What each fact and each move becomes in the eyes of each role. Empty if they stay.
+    views: Vec<(Vec<u32>, Vec<u32>)>,
+}
+
+/// A circuit in the state of a position, as a role sees it.
+struct Session {
+    structure: u64,
+    player: usize,
+    runner: Runner,
+    facts: Facts,
+}
+
+thread_local! {
+    /// The circuits that this thread used last.
+    static SESSIONS: RefCell<Vec<Session>> = const { RefCell::new(Vec::new()) };
+}
+/// Circuits that a thread keeps.
+const KEPT: usize = 8;
+
+/// What bindings have in common that are counted together.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Kind {
+    /// The place of the first mark among the values of the variables.
+    mark: Option<usize>,
+    conditions: Vec<Shape>,
+}
+
+/// A condition without its variables and numbers.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Shape {
+    negated: bool,
+    relation: usize,
+    functor: Option<Symbol>,
+    names: Vec<Symbol>,
+}
+
+/// For one binding, the tuples of its conditions and then of their counterparts, as far as there are such tuples.
+type Row = Vec<Option<u32>>;
+
+/// What all rules may still take.
+struct Limits {
+    work: u64,
+    conditions: usize,
+}
+
+/// A relation with its rules, or the moves with the same first word.
+struct Section {
+    name: String,
+    rules: Vec<usize>,
+    relation: usize,
+    tuples: Vec<u32>,
+    rows: BTreeMap<Kind, Vec<Row>>,
+}
+
+impl Structure {
+    /// The structure of a game.
+    ///
+    /// # Errors
+    /// In words, that there are too many conditions to read, or nothing.
+    fn of(game: &Described) -> Result<Self, String> {
+        let mut program = Program::read(&game.source).map_err(|e| e.to_string())?;
+        let Reached { mut tables, .. } = reach(&mut program).map_err(|e| e.to_string())?;
+        let inputs = Inputs::of(&program, &tables);
+        let symmetry = symmetry::find(&mut program, &mut tables, &inputs).map_err(|e| e.to_string())?;
+        let mut sections = sections(&program, &tables, &inputs);
+        if sections.len() > MODULES {
+            return Err(format!("more than {MODULES} relations to read; use the encoder `bits`"));
+        }
+        let mut limits = Limits { work: WORK_IN_ALL, conditions: CONDITIONS_IN_ALL };
+        for section in &mut sections {
+            section.bind(&mut program, &mut tables, symmetry.as_ref(), &mut limits)?;
+        }
+        let mut grounder =
+            Grounder::new(&mut program, &mut tables, &inputs.facts, &inputs.moves, Budget::new(reach::WORK));
+        let mut literals: FxHashMap<(usize, u32), Literal> = FxHashMap::default();
+        for section in &sections {
+            let tuples = section.tuples.iter().map(|&tuple| (section.relation, tuple));
+            let conditions = section.rows.iter().flat_map(|(kind, rows)| {
+                let relations = kind.conditions.iter().map(|shape| shape.relation).cycle();
+                let all = rows.iter().flat_map(move |row| row.iter().copied().zip(relations.clone()));
+                all.filter_map(|(tuple, relation)| Some((relation, tuple?)))
+            });
+            for (relation, tuple) in tuples.chain(conditions) {
+                if let Entry::Vacant(entry) = literals.entry((relation, tuple)) {
+                    entry.insert(grounder.literal(relation, tuple).map_err(|e| e.to_string())?);
+                }
+            }
+        }
+        let gates = grounder.finish().map_err(|e| e.to_string())?;
+        let copies = if symmetry.is_some() { 1 } else { program.roles.len() };
+        let views = symmetry.as_ref().map_or(1, |_| program.roles.len());
+        let mut maker = Maker {
+            program: &program,
+            tables: &tables,
+            literals,
+            copies,
+            views,
+            modules: Modules::default(),
+            made: Vec::new(),
+        };
+        maker.facts(&inputs)?;
+        if game.hides() {
+            maker.moves(game, symmetry.is_some());
+        }
+        for section in &sections {
+            maker.section(section)?;
+        }
+        let Modules { list, outputs } = maker.modules;
+        if list.is_empty() {
+            return Err("no module can read so many facts; use the encoder `bits`".into());
+        }
+        let mut nodes: FxHashMap<Literal, u32> = FxHashMap::default();
+        let mut shown = Vec::new();
+        let reads = outputs.iter().map(|&output| {
+            let bit = *nodes.entry(output & !1).or_insert_with(|| {
+                shown.push(output & !1);
+                shown.len() as u32 - 1
+            });
+            bit * 2 + (output & 1)
+        });
+        let reads = reads.collect();
+        let arranged = arrange(&gates.builder, &shown)
+            .map_err(|_| "a relation follows from its own negation".to_string())?;
+        let places: Vec<u32> = (0..shown.len() as u32).collect();
+        static STRUCTURES: AtomicU64 = AtomicU64::new(0);
+        Ok(Self {
+            id: STRUCTURES.fetch_add(1, Ordering::Relaxed),
+            modules: list,
+            net: Net::new(&arranged, &places, shown.len()),
+            reads,
+            facts: inputs.facts.len(),
+            copies,
+            views: symmetry.map_or_else(Vec::new, |symmetry| views_of(&symmetry)),
+        })
+    }
+
+    /// Fills the inputs of all modules for a position and the role that moved; `action` is a move that it has chosen there.
+    pub(crate) fn fill(&self, facts: &Facts, player: usize, action: Option<u32>, inputs: &mut [f32]) {
+        let view = self.views.get(player).filter(|_| player > 0);
+        let seen = match view {
+            None => facts.clone(),
+            Some((places, _)) => {
+                let mut seen = Facts::from_elem(0, facts.len());
+                for (w, &word) in facts.iter().enumerate() {
+                    let mut word = word;
+                    while word != 0 {
+                        let to = places[w * 64 + word.trailing_zeros() as usize] as usize;
+                        seen[to / 64] |= 1 << (to % 64);
+                        word &= word - 1;
+                    }
+                }
+                seen
+            }
+        };
+        let action = action.map(|action| {
+            let action = view.map_or(action, |(_, moves)| moves[action as usize]);
+            self.facts as u32 + action
+        });
+        let holds = self.holds(&seen, player, action);
+        fill(&self.modules, &holds, (player % self.copies, self.copies), inputs);
+    }
+
+    /// Which outputs hold.
+    fn holds(&self, facts: &Facts, player: usize, action: Option<u32>) -> Vec<bool> {
+        SESSIONS.with_borrow_mut(|sessions| {
+            let is_own = |session: &Session| session.structure == self.id && session.player == player;
+            match sessions.iter().position(is_own) {
+                Some(at) => sessions.swap(0, at),
+                None => {
+                    sessions.truncate(KEPT - 1);
+                    let (runner, facts) = (Runner::new(&self.net), Facts::from_elem(0, facts.len()));
+                    sessions.insert(0, Session { structure: self.id, player, runner, facts });
+                }
+            }
+            let session = &mut sessions[0];
+            session.runner.go(&self.net, &mut session.facts, facts);
+            if let Some(input) = action {
+                session.runner.set(&self.net, input, true);
+                session.runner.settle(&self.net);
+            }
+            let outputs = &session.runner.outputs;
+            let holds =
+                |&read: &u32| outputs[read as usize / 128] >> (read / 2 % 64) & 1 != u64::from(read & 1);
+            let holds = self.reads.iter().map(holds).collect();
+            if let Some(input) = action {
+                session.runner.set(&self.net, input, false);
+                session.runner.settle(&self.net);
+            }
+            holds
+        })
+    }
+}
+
+/// What facts and moves become when each role is renamed to the first.
+fn views_of(symmetry: &Symmetry) -> Vec<(Vec<u32>, Vec<u32>)> {
+    let count = symmetry.powers.len();
+    let again = |places: &[u32], times: usize| -> Vec<u32> {
+        let all = 0..places.len() as u32;
+        all.map(|place| (0..times).fold(place, |place, _| places[place as usize])).collect()
+    };
+    (0..count)
+        .map(|role| {
+            let times = (count - role) % count;
+            (again(&symmetry.facts, times), again(&symmetry.moves, times))
+        })
+        .collect()
+}
+
+/// The relations that `legal`, `goal` and `terminal` lead to and that follow from the state, then these.
+fn sections(program: &Program, tables: &[Table], inputs: &Inputs) -> Vec<Section> {
+    let mut needed = vec![false; program.relations.len()];
+    let mut open = vec![LEGAL, GOAL, TERMINAL];
+    while let Some(relation) = open.pop() {
+        if std::mem::replace(&mut needed[relation], true) {
+            continue;
+        }
+        let bodies = program.relations[relation].rules.iter().flat_map(|&rule| &program.rules[rule].body);
+        open.extend(bodies.filter_map(atom_of).map(|(_, atom)| atom.relation));
+    }
+    let mut all = Vec::new();
+    let mut add = |name: &str, relation: usize, rules: Vec<usize>, mut tuples: Vec<u32>| {
+        let table = &tables[table_of(relation)];
+        tuples.sort_by(|&a, &b| {
+            let pairs = table.tuple(a).iter().zip(table.tuple(b));
+            pairs.map(|(&a, &b)| program.terms.compare(a, b)).find(|order| order.is_ne()).unwrap_or(a.cmp(&b))
+        });
+        all.push(Section { name: name.into(), rules, relation, tuples, rows: BTreeMap::new() });
+    };
+    for &number in program.order.iter().flat_map(|(group, _)| group) {
+        let relation = &program.relations[number];
+        let is_known = [TRUE, DOES, INIT, NEXT, LEGAL, GOAL, TERMINAL].contains(&number);
+        if needed[number] && relation.changes && !is_known {
+            let tuples = (0..tables[number].len() as u32).collect();
+            add(&relation.name, number, relation.rules.clone(), tuples);
+        }
+    }
+    // Rules whose move is a variable, and moves that only they allow, are those of `legal`.
+    let mut heads: Vec<(Option<Symbol>, Vec<usize>)> = Vec::new();
+    let mut places: FxHashMap<Option<Symbol>, usize> = FxHashMap::default();
+    for &rule in &program.relations[LEGAL].rules {
+        let head = program.rules[rule].head.args.get(1).and_then(|arg| functor(&program.terms, arg));
+        let place = *places.entry(head).or_insert(heads.len());
+        if place == heads.len() {
+            heads.push((head, Vec::new()));
+        }
+        heads[place].1.push(rule);
+    }
+    let mut moves: FxHashMap<Option<Symbol>, Vec<u32>> = FxHashMap::default();
+    for &tuple in &inputs.moves {
+        let head = Some(program.terms.head(tables[DOES].tuple(tuple)[1]));
+        moves.entry(head.filter(|_| places.contains_key(&head))).or_default().push(tuple);
+    }
+    for (head, rules) in heads {
+        let name = head.map_or("legal", |head| program.terms.name(head));
+        add(name, LEGAL, rules, moves.remove(&head).unwrap_or_default());
+    }
+    let goals = (0..tables[GOAL].len() as u32).collect();
+    add("goal", GOAL, program.relations[GOAL].rules.clone(), goals);
+    // It never holds where a position is valued.
+    add("terminal", TERMINAL, program.relations[TERMINAL].rules.clone(), Vec::new());
+    all
+}
+
+fn atom_of(condition: &Condition) -> Option<(bool, &Atom)> {
+    match condition {
+        Condition::Holds(atom) => Some((false, atom)),
+        Condition::Fails(atom) => Some((true, atom)),
+        Condition::Differ(..) => None,
+    }
+}
+
+/// The first word of a term.
+fn functor(terms: &Terms, pattern: &Pattern) -> Option<Symbol> {
+    match pattern {
+        Pattern::Variable(_) => None,
+        Pattern::Ground(term) => Some(terms.head(*term)),
+        Pattern::Compound(head, _) => Some(*head),
+    }
+}
+
+/// Names, but not numbers, that stand in a pattern.
+fn names_in(terms: &Terms, pattern: &Pattern, found: &mut Vec<Symbol>) {
+    match pattern {
+        Pattern::Variable(_) => {}
+        Pattern::Ground(term) => constants(terms, *term, &mut |name| {
+            if terms.name(name).parse::<i64>().is_err() {
+                found.push(name);
+            }
+        }),
+        Pattern::Compound(_, args) => args.iter().for_each(|arg| names_in(terms, arg, found)),
+    }
+}
+
+/// A condition as a role writes it about the same place: what the rule names is renamed, of what variables stand for only marks.
+fn seen(terms: &mut Terms, pattern: &Pattern, binding: &[Term], (names, marks): (&Names, &Names)) -> Term {
+    match pattern {
+        Pattern::Variable(v) => renamed(terms, marks, binding[*v]),
+        Pattern::Ground(term) => renamed(terms, names, *term),
+        Pattern::Compound(head, args) => {
+            let args: SmallVec<[Term; 6]> =
+                args.iter().map(|arg| seen(terms, arg, binding, (names, marks))).collect();
+            terms.term(*head, &args)
+        }
+    }
+}
+
+impl Section {
+    /// Finds the bindings of all rules.
+    fn bind(
+        &mut self,
+        program: &mut Program,
+        tables: &mut [Table],
+        symmetry: Option<&Symmetry>,
+        limits: &mut Limits,
+    ) -> Result<(), String> {
+        let Program { terms, relations, rules, roles, .. } = program;
+        let as_written = Names::default();
+        let views: Vec<(&Names, &Names)> = match symmetry {
+            Some(symmetry) => symmetry.powers.iter().zip(&symmetry.marks).collect(),
+            None => vec![(&as_written, &as_written)],
+        };
+        // Without a symmetry, roles are the only marks.
+        let roles: FxHashMap<Symbol, usize> = roles.iter().map(|&role| terms.head(role)).zip(0..).collect();
+        let marks = symmetry.map_or(&roles, |symmetry| &symmetry.places);
+        for &number in &self.rules {
+            let rule = &rules[number];
+            let changes = |atom: &Atom| relations[atom.relation].changes || atom.relation == LEGAL;
+            let conditions: Vec<(bool, &Atom)> =
+                rule.body.iter().filter_map(atom_of).filter(|(_, atom)| changes(atom)).collect();
+            if conditions.is_empty() {
+                continue;
+            }
+            let shapes: Vec<Shape> =
+                conditions.iter().map(|&(negated, atom)| Shape::of(terms, negated, atom)).collect();
+            let width = conditions.len() * views.len();
+            let mut found: BTreeMap<Option<usize>, Vec<Row>> = BTreeMap::new();
+            let mut left = CONDITIONS / width;
+            let mut visit = |terms: &mut Terms, tables: &[Table], binding: &[Term]| {
+                if left == 0 {
+                    return false;
+                }
+                left -= 1;
+                let mut mark = None;
+                for &term in binding {
+                    constants(terms, term, &mut |name| mark = mark.or(marks.get(&name).copied()));
+                }
+                let mut row = Row::with_capacity(width);
+                for &view in &views {
+                    for (_, atom) in &conditions {
+                        let args = atom.args.iter().map(|arg| seen(terms, arg, binding, view));
+                        let tuple: SmallVec<[Term; 6]> = args.collect();
+                        row.push(tables[table_of(atom.relation)].find(&tuple));
+                    }
+                }
+                found.entry(mark).or_default().push(row);
+                true
+            };
+            let work = WORK.min(limits.work);
+            let mut unused = work;
+            let is_whole = bindings((terms, relations), rule, tables, &mut unused, &mut visit);
+            limits.work -= work - unused;
+            if !is_whole {
+                continue;
+            }
+            let conditions = found.values().map(Vec::len).sum::<usize>() * width;
+            limits.conditions = limits.conditions.checked_sub(conditions).ok_or_else(|| {
+                format!("more than {CONDITIONS_IN_ALL} conditions of rules to read; use the encoder `bits`")
+            })?;
+            for (mark, rows) in found {
+                self.rows.entry(Kind { mark, conditions: shapes.clone() }).or_default().extend(rows);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Shape {
+    fn of(terms: &Terms, negated: bool, atom: &Atom) -> Self {
+        let fact = atom.args.first().filter(|_| atom.relation == TRUE);
+        let functor = fact.and_then(|arg| functor(terms, arg));
+        let mut names = Vec::new();
+        atom.args.iter().for_each(|arg| names_in(terms, arg, &mut names));
+        Self { negated, relation: atom.relation, functor, names }
+    }
+}
+
+struct Maker<'a> {
+    program: &'a Program,
+    tables: &'a [Table],
+    /// When tuples of relations hold.
+    literals: FxHashMap<(usize, u32), Literal>,
+    copies: usize,
+    /// Roles for which each condition is asked.
+    views: usize,
+    modules: Modules,
+    /// The module that stands for a relation, or for facts with a first word.
+    made: Vec<(usize, Option<Symbol>, String)>,
+}
+
+impl Maker<'_> {
+    /// A name that no module has, nor one of its bindings.
+    fn name(&self, wanted: &str) -> String {
+        let is_free = |name: &str| {
+            !self.modules.list.iter().any(|known| known.name == name || known.name == format!("{name}-rules"))
+        };
+        let mut name = wanted.to_string();
+        let mut number = 1;
+        while !is_free(&name) {
+            number += 1;
+            name = format!("{wanted}-{number}");
+        }
+        name
+    }
+
+    /// A module for the facts with each first word.
+    fn facts(&mut self, inputs: &Inputs) -> Result<(), String> {
+        let terms = &self.program.terms;
+        let mut heads: Vec<(Symbol, Vec<(Literal, String)>)> = Vec::new();
+        for (fact, &tuple) in inputs.facts.iter().enumerate() {
+            let term = self.tables[TRUE].tuple(tuple)[0];
+            let one = ((fact as Literal + 1) * 2, terms.shown(term));
+            // They are sorted by these words.
+            match heads.last_mut().filter(|(head, _)| *head == terms.head(term)) {
+                Some((_, all)) => all.push(one),
+                None => heads.push((terms.head(term), vec![one])),
+            }
+        }
+        if heads.len() > MODULES {
+            return Err(format!("facts of more than {MODULES} kinds; use the encoder `bits`"));
+        }
+        for (head, tuples) in heads {
+            let name = self.name(terms.name(head));
+            if self.modules.tuples(&name, Vec::new(), tuples, TUPLES / self.copies) {
+                self.made.push((TRUE, Some(head), name));
+            }
+        }
+        Ok(())
+    }
+
+    /// A module for the move that was chosen, where others are hidden. Seen alike, it is one of the first role.
+    fn moves(&mut self, game: &Described, is_alike: bool) {
+        let rules = &*game.rules;
+        let moves = rules.moves.iter().enumerate().filter(|(_, (role, _))| *role == 0 || !is_alike);
+        let tuples: Vec<(Literal, String)> = moves
+            .map(|(number, &(role, what))| {
+                let literal = (rules.facts.len() + number + 1) as Literal * 2;
+                (literal, format!("{}:{}", role + 1, rules.terms.shown(what)))
+            })
+            .collect();
+        let name = self.name("chosen");
+        self.modules.tuples(&name, Vec::new(), tuples, OUTPUTS);
+    }
+
+    fn literal(&self, relation: usize, tuple: Option<u32>) -> Literal {
+        tuple.and_then(|tuple| self.literals.get(&(relation, tuple)).copied()).unwrap_or(FALSE)
+    }
+
+    /// The modules of a section: one of its rules, and one of its tuples.
+    fn section(&mut self, section: &Section) -> Result<(), String> {
+        let name = self.name(&section.name);
+        let mut parts = self.parts(section);
+        let mut found = Vec::new();
+        let mut known: BTreeSet<Vec<Vec<Literal>>> = BTreeSet::new();
+        for (kind, rows) in &section.rows {
+            let relations = kind.conditions.iter().map(|shape| shape.relation).cycle();
+            let literals = rows
+                .iter()
+                .map(|row| row.iter().zip(relations.clone()).map(|(&t, r)| self.literal(r, t)).collect());
+            // What can never hold is no binding.
+            let is_alive = |row: &Vec<Literal>| {
+                let mut pairs = row.iter().zip(&kind.conditions);
+                pairs.all(|(&literal, shape)| literal != FALSE ^ Literal::from(shape.negated))
+            };
+            let literals: Vec<Vec<Literal>> = literals.filter(is_alive).collect();
+            // What another role's bindings show was read with the counterparts of these.
+            if self.views > 1 && !known.insert(signature(&literals, kind.conditions.len())) {
+                continue;
+            }
+            let columns = (0..kind.conditions.len() * self.views).map(|column| Column {
+                is_other: column >= kind.conditions.len(),
+                negated: kind.conditions[column % kind.conditions.len()].negated,
+                holds: literals.iter().map(|row| row[column]).collect(),
+            });
+            found.extend(self.modules.bindings(columns.collect(), &section.name)?);
+        }
+        let mut stands = None;
+        if !found.is_empty() {
+            let about: Vec<String> = found.iter().map(|bindings| bindings.about()).collect();
+            let named = if section.tuples.is_empty() { name.clone() } else { format!("{name}-rules") };
+            let reads = Reads::Rules(found);
+            self.modules.list.push(Module { name: named.clone(), parts, reads, about: about.join("; ") });
+            parts = vec![named.clone()];
+            stands = Some(named);
+        }
+        let terms = &self.program.terms;
+        let mut seen = FxHashSet::default();
+        let tuples = section.tuples.iter().map(|&tuple| {
+            let args = self.tables[table_of(section.relation)].tuple(tuple);
+            let args: Vec<String> = args.iter().map(|&term| terms.shown(term)).collect();
+            let text = match section.relation {
+                LEGAL => args.join(":"),
+                _ if args.is_empty() => section.name.clone(),
+                _ => format!("{}({})", section.name, args.join(",")),
+            };
+            (self.literal(section.relation, Some(tuple)), text)
+        });
+        let tuples: Vec<(Literal, String)> = tuples.filter(|(literal, _)| seen.insert(*literal)).collect();
+        if self.modules.tuples(&name, parts, tuples, TUPLES / self.copies) {
+            stands = Some(name);
+        }
+        if let Some(name) = stands {
+            self.made.push((section.relation, None, name));
+        }
+        Ok(())
+    }
+
+    /// The modules of what the conditions of a section ask for.
+    fn parts(&self, section: &Section) -> Vec<String> {
+        let conditions = section.rows.keys().flat_map(|kind| &kind.conditions);
+        let parts = conditions.flat_map(|shape| {
+            let made = self.made.iter().filter(|(relation, head, _)| {
+                *relation == shape.relation
+                    && (head.is_none() || shape.functor.is_none() || *head == shape.functor)
+            });
+            made.map(|(_, _, name)| name.clone())
+        });
+        let parts: BTreeSet<String> = parts.collect();
+        parts.into_iter().collect()
+    }
+}
+
+/// The same for bindings of any order, and for those of any role.
+fn signature(rows: &[Vec<Literal>], conditions: usize) -> Vec<Vec<Literal>> {
+    let views = rows.first().map_or(1, |row| row.len() / conditions);
+    let turned = (0..views).map(|view| {
+        let mut rows = rows.to_vec();
+        rows.iter_mut().for_each(|row| row.rotate_left(view * conditions));
+        rows.sort_unstable();
+        rows
+    });
+    turned.min().unwrap_or_default()
+}
+
+impl Described {
+    /// The structure of the rules, made when it is first asked for. Or why there is none.
+    pub(crate) fn structure(&self) -> &Result<Arc<Structure>, String> {
+        self.structure
+            .get_or_init(|| Structure::of(self).map(Arc::new).map_err(|e| format!("{}: {e}", self.name())))
+    }
+}
