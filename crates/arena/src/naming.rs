@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 /// Names and one-line descriptions of the agents that every game has, besides its own.
 pub const AGENTS: [(&str, &str); 12] = [
     ("random", "any legal action, uniformly"),
-    ("playouts:N", "the best mean of N random games, as many after each action; needs no checkpoint"),
+    ("playouts:N", "the best mean of N random games, shared evenly among the actions; needs no checkpoint"),
     (
         "uct:N",
         "tree search over N random games, or for a time, uct:500ms; needs no checkpoint; uct:N,c=0.7 explores less than c=1",

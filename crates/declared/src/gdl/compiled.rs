@@ -35,6 +35,8 @@ pub(crate) struct Compiled {
     /// First move of each role, and behind the last.
     pub(crate) ranges: Vec<(u32, u32)>,
     pub(crate) start: Facts,
+    /// Facts that hold in every position.
+    pub(crate) fixed: Facts,
     /// Role and value of each goal.
     pub(crate) goals: Vec<(u8, u8)>,
     pub(crate) net: Net,
@@ -190,6 +192,13 @@ impl Compiled {
         let shown = net.first_outputs(words);
         let mut start = Facts::from_elem(0, facts.len().div_ceil(64).max(1));
         start.iter_mut().zip(shown).for_each(|(word, shown)| *word = shown);
+        let mut fixed = start.clone();
+        for (fact, &term) in fact_terms.iter().enumerate() {
+            let kind = (program.terms.head(term), program.terms.args(term).len());
+            if !program.fixed.contains(&kind) {
+                fixed[fact / 64] &= !(1 << (fact % 64));
+            }
+        }
         let lean = Lean::new(arranged, &places, words * 64, facts.len(), move_terms.len());
         static GAMES: AtomicU64 = AtomicU64::new(0);
         Ok(Self {
@@ -200,6 +209,7 @@ impl Compiled {
             moves: move_terms,
             ranges,
             start,
+            fixed,
             goals: goals.into_iter().map(|(role, value, _)| (role, value)).collect(),
             net,
             lean,

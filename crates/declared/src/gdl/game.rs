@@ -629,7 +629,8 @@ impl Game for Described {
             GameError::new(format!("`{text}` is not a position: {why}; the game begins with `{example}`"))
         };
         let mut state = self.start.clone();
-        state.facts.fill(0);
+        // What holds for ever need not be said.
+        state.facts.clone_from(&rules.fixed);
         let mut words = text.split_whitespace().peekable();
         let mut said = None;
         if self.players() > 1

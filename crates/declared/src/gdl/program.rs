@@ -4,7 +4,7 @@ use super::components::components;
 use super::kif::{Expression, expressions};
 use super::terms::{Symbol, Term, Terms};
 use crate::error::{Place, RuleError, unknown};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Relations with a meaning of their own.
 pub(crate) const TRUE: usize = 0;
@@ -141,6 +141,8 @@ pub(crate) struct Program {
     /// Groups of relations that depend on each other, each after those that it depends on. A group that depends on itself is marked.
     pub(crate) order: Vec<(Vec<usize>, bool)>,
     pub(crate) roles: Vec<Term>,
+    /// Names and numbers of arguments of facts that hold for ever.
+    pub(crate) fixed: FxHashSet<(Symbol, usize)>,
     /// What is probably a mistake.
     pub(crate) notes: Vec<String>,
     /// Relations that nothing uses, with their places.
@@ -612,7 +614,8 @@ impl Reader {
         let mut order = self.order();
         self.mark_changes(&order);
         self.check_moves()?;
-        if self.fix_facts() {
+        let fixed = self.fix_facts();
+        if !fixed.is_empty() {
             order = self.order();
             self.relations.iter_mut().for_each(|relation| relation.changes = false);
             self.mark_changes(&order);
@@ -623,18 +626,19 @@ impl Reader {
             rules: self.rules,
             order,
             roles: self.roles,
+            fixed,
             notes,
             unused,
         })
     }
 
     /// Facts that go on for ever once they hold, such as walls, become relations that never change wherever they are conditions. The
-    /// facts themselves stay. Returns whether there are any.
-    fn fix_facts(&mut self) -> bool {
+    /// facts themselves stay. Returns their names and numbers of arguments.
+    fn fix_facts(&mut self) -> FxHashSet<(Symbol, usize)> {
         let mut kinds: FxHashMap<(Symbol, usize), bool> = FxHashMap::default();
         for &rule in &self.relations[NEXT].rules {
             // A variable may be any fact.
-            let Some(kind) = self.kind(&self.rules[rule].head.args[0]) else { return false };
+            let Some(kind) = self.kind(&self.rules[rule].head.args[0]) else { return FxHashSet::default() };
             // A fact whose arguments are given is one of several.
             let is_one = matches!(self.rules[rule].head.args[0], Pattern::Ground(_)) && kind.1 > 0;
             *kinds.entry(kind).or_insert(true) &= keeps_all(&self.rules[rule]) && !is_one;
@@ -642,7 +646,7 @@ impl Reader {
         let mut begins: Vec<((Symbol, usize), Vec<usize>)> = Vec::new();
         let mut places: FxHashMap<(Symbol, usize), usize> = FxHashMap::default();
         for &rule in &self.relations[INIT].rules {
-            let Some(kind) = self.kind(&self.rules[rule].head.args[0]) else { return false };
+            let Some(kind) = self.kind(&self.rules[rule].head.args[0]) else { return FxHashSet::default() };
             let place = *places.entry(kind).or_insert(begins.len());
             if place == begins.len() {
                 begins.push((kind, Vec::new()));
@@ -687,7 +691,7 @@ impl Reader {
             }
             self.rules[rule].body = body;
         }
-        !fixed.is_empty()
+        fixed.into_keys().collect()
     }
 
     /// The name of a fact and the number of its arguments, if they are known.

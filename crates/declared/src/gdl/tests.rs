@@ -825,6 +825,8 @@ fn facts_that_hold_for_ever_are_conditions_that_never_change() {
         assert_eq!(moves(game, &[]), ["go(2)", "stay"]);
         assert_eq!(moves(game, &["go(2)"]), ["stay"]);
     }
+    let (typed, _) = fixed.parse_position("at(2) clock(2)").unwrap();
+    assert_eq!(fixed.position_text(&typed), "at(2) clock(2) wall(3)");
     assert_eq!(moves(&falls, &["go(2)", "stay"]), ["go(3)", "stay"]);
     assert_eq!(moves(&grows, &["go(2)"]), ["stay"]);
 }
