@@ -209,6 +209,11 @@ impl<'a> Grounder<'a> {
         }
     }
 
+    /// Number of tuples of a relation that can hold.
+    pub(crate) fn count(&self, relation: usize) -> usize {
+        self.tables[table_of(relation)].len()
+    }
+
     /// When a tuple of a relation holds. Gates that are still open are closed by [`finish`](Self::finish).
     pub(crate) fn literal(&mut self, relation: usize, tuple: u32) -> Result<Literal, RuleError> {
         match self.gates.literals[relation].get(tuple as usize) {

@@ -13,7 +13,7 @@ use super::reach::{self, Budget, Reached, bindings, reach, table_of};
 use super::symmetry::{self, Names, Symmetry, constants, renamed};
 use super::tables::Table;
 use super::terms::{Symbol, Term, Terms};
-use crate::circuit::{FALSE, Literal};
+use crate::circuit::{Builder, FALSE, Literal};
 use crate::modules::{Column, Module, Modules, OUTPUTS, Reads, TUPLES, fill};
 use adept_game::Game;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -136,13 +136,22 @@ impl Structure {
                 }
             }
         }
+        let end = match grounder.count(TERMINAL) {
+            0 => FALSE,
+            _ => grounder.literal(TERMINAL, 0).map_err(|e| e.to_string())?,
+        };
         let gates = grounder.finish().map_err(|e| e.to_string())?;
+        let known = known_before(&gates.builder, end);
+        for literal in literals.values_mut() {
+            *literal = fixed(&known, *literal);
+        }
         let copies = if symmetry.is_some() { 1 } else { program.roles.len() };
         let views = symmetry.as_ref().map_or(1, |_| program.roles.len());
         let mut maker = Maker {
             program: &program,
             tables: &tables,
             literals,
+            known,
             copies,
             views,
             modules: Modules::default(),
@@ -157,7 +166,8 @@ impl Structure {
         }
         let Modules { list, outputs } = maker.modules;
         if list.is_empty() {
-            return Err("no module can read so many facts; use the encoder `bits`".into());
+            let what = "positions before the end do not differ, or in too many facts; use the encoder `bits`";
+            return Err(what.into());
         }
         let mut nodes: FxHashMap<Literal, u32> = FxHashMap::default();
         let mut shown = Vec::new();
@@ -241,6 +251,42 @@ impl Structure {
     }
 }
 
+/// What each node is in all positions that are not the end, as far as that follows at once. No others are valued by a network.
+fn known_before(builder: &Builder, end: Literal) -> Vec<Option<bool>> {
+    let first = builder.facts() + 1;
+    let mut known = vec![None; first + builder.len()];
+    known[0] = Some(false);
+    let mut open = vec![end ^ 1];
+    while let Some(literal) = open.pop() {
+        let (node, holds) = (literal as usize / 2, literal & 1 == 0);
+        if known[node].is_some() {
+            continue;
+        }
+        known[node] = Some(holds);
+        match builder.meaning(node) {
+            Some(meaning) => open.push(meaning ^ (literal & 1)),
+            None if holds => open.extend(builder.inputs(node).unwrap_or_default()),
+            None => {}
+        }
+    }
+    for node in first..known.len() {
+        if known[node].is_none() && builder.meaning(node).is_none() {
+            let value = |&input: &Literal| known[input as usize / 2].map(|holds| holds != (input & 1 == 1));
+            let inputs = builder.inputs(node).unwrap_or_default();
+            known[node] = match inputs.iter().any(|input| value(input) == Some(false)) {
+                true => Some(false),
+                false => inputs.iter().all(|input| value(input) == Some(true)).then_some(true),
+            };
+        }
+    }
+    known
+}
+
+/// A literal, or what it always is.
+fn fixed(known: &[Option<bool>], literal: Literal) -> Literal {
+    known[literal as usize / 2].map_or(literal, |holds| Literal::from(holds) ^ (literal & 1))
+}
+
 /// What facts and moves become when each role is renamed to the first.
 fn views_of(symmetry: &Symmetry) -> Vec<(Vec<u32>, Vec<u32>)> {
     let count = symmetry.powers.len();
@@ -306,7 +352,7 @@ fn sections(program: &Program, tables: &[Table], inputs: &Inputs) -> Vec<Section
     }
     let goals = (0..tables[GOAL].len() as u32).collect();
     add("goal", GOAL, program.relations[GOAL].rules.clone(), goals);
-    // It never holds where a position is valued.
+    // Before the end it does not hold.
     add("terminal", TERMINAL, program.relations[TERMINAL].rules.clone(), Vec::new());
     all
 }
@@ -439,6 +485,8 @@ struct Maker<'a> {
     tables: &'a [Table],
     /// When tuples of relations hold.
     literals: FxHashMap<(usize, u32), Literal>,
+    /// What each node is before the end, if it is always the same.
+    known: Vec<Option<bool>>,
     copies: usize,
     /// Roles for which each condition is asked.
     views: usize,
@@ -468,7 +516,7 @@ impl Maker<'_> {
         let mut heads: Vec<(Symbol, Vec<(Literal, String)>)> = Vec::new();
         for (fact, &tuple) in inputs.facts.iter().enumerate() {
             let term = self.tables[TRUE].tuple(tuple)[0];
-            let one = ((fact as Literal + 1) * 2, terms.shown(term));
+            let one = (fixed(&self.known, (fact as Literal + 1) * 2), terms.shown(term));
             // They are sorted by these words.
             match heads.last_mut().filter(|(head, _)| *head == terms.head(term)) {
                 Some((_, all)) => all.push(one),

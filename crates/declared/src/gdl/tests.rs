@@ -896,11 +896,16 @@ fn modules_agree_with_the_plain_interpreter() {
         let first = read(&text).rules.terms.shown(read(&text).rules.roles[0]);
         for text in [text.clone(), format!("{text} (<= (next (solely {first})) (does {first} ?m))")] {
             let game = read(&text);
-            let structure = structure(&game);
+            let Ok(structure) = game.structure().clone() else {
+                assert_eq!(name, "one choice");
+                continue;
+            };
             let differ = text.contains("solely");
             assert!(!differ || structure.copies == game.players(), "{name}");
             let mut program = Program::read(&text).unwrap();
-            for state in positions(&game, 2) {
+            // Bindings that hold in all positions before the end are not counted.
+            let mut always: FxHashMap<String, f32> = FxHashMap::default();
+            for state in positions(&game, 2).iter().filter(|state| game.turn(state) != Turn::Over) {
                 let facts: Vec<Term> = (0..game.rules.facts.len())
                     .filter(|fact| state.facts[fact / 64] >> (fact % 64) & 1 == 1)
                     .map(|fact| game.rules.facts[fact])
@@ -908,7 +913,7 @@ fn modules_agree_with_the_plain_interpreter() {
                 let facts = facts.into_iter().map(|fact| copied(&game, &mut program, fact)).collect();
                 let derived = derive(&mut program, &facts, &[]);
                 let holding = holding(&program, &derived);
-                let row = row_of(&game, &state, 0);
+                let row = row_of(&game, state, 0);
                 for (module, inputs) in inputs_of(&structure, &row) {
                     let (inputs, others) = inputs.split_at(module.width());
                     assert!(others.iter().all(|input| *input == 0.0), "{name}: {}", module.name);
@@ -935,13 +940,9 @@ fn modules_agree_with_the_plain_interpreter() {
                         program.relations[relation].rules.iter().copied().filter(changes).collect();
                     let expected = satisfied(&mut program, &derived, &rules);
                     let found: f32 = all.iter().map(|(bindings, inputs)| bindings.satisfied(inputs)).sum();
-                    assert_eq!(
-                        found,
-                        expected as f32,
-                        "{name}: {} {}",
-                        module.name,
-                        game.position_text(&state)
-                    );
+                    let left = expected as f32 - found;
+                    let known = *always.entry(module.name.clone()).or_insert(left);
+                    assert_eq!(left, known, "{name}: {} {}", module.name, game.position_text(state));
                     counted += 1;
                 }
             }
@@ -1076,7 +1077,8 @@ fn all_descriptions_have_modules() {
     for (name, text) in all() {
         let game = read(&text);
         let encoder = game.encoder("rules").unwrap();
-        encoder.fits(&game).unwrap();
+        // With one choice, all positions before the end are one.
+        assert_eq!(encoder.fits(&game).is_err(), name == "one choice", "{name}");
         let channels = encoder.channels();
         let place = |name: &str| channels.iter().position(|channel| channel.name == name);
         for (at, channel) in channels.iter().enumerate() {
