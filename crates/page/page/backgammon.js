@@ -358,10 +358,13 @@ export class BackgammonBoard extends Board {
   /** Moves the dragged checker to the place under the pointer, if it can go there. */
   drop(event) {
     if (!event.isPrimary) return;
-    this.held.end.abort();
-    if (!this.held.isDragged) return;
-    // The click that may follow still finds it.
-    setTimeout(() => { this.held = null; });
+    const { held } = this;
+    held.end.abort();
+    if (!held.isDragged) return;
+    // The click that may follow still finds it; the next checker may be held before.
+    setTimeout(() => {
+      if (this.held === held) this.held = null;
+    });
     const place = document.elementFromPoint(event.clientX, event.clientY)?.closest('.place')?.getAttribute('data-place');
     const way = this.isActive && place ? this.ways.get(Number(place)) : null;
     if (way) this.take(...way);
