@@ -6,9 +6,13 @@ use adept_game::{Game, Kit, Turn, stream};
 use adept_model::{Architecture, Head, Optimiser, build};
 use rand::RngExt;
 
-/// The best that the player to move gets, for that player; the player.
+/// The best that the player to move gets, or the first player at the end, for that player; the player.
 fn best(game: &Declared, bound: &mut GameModel<Declared>, state: &<Declared as Game>::State) -> (f64, usize) {
-    let Turn::Player(player) = game.turn(state) else { panic!("{:?}", game.turn(state)) };
+    let player = match game.turn(state) {
+        Turn::Player(player) => player,
+        Turn::Over => return (game.utility(state, 0) / game.scale(), 0),
+        Turn::Chance => panic!("two outcomes in a row"),
+    };
     let (mut actions, mut values) = (Vec::new(), Vec::new());
     game.actions(state, &mut actions);
     bound.values(Decision::new(game, state, player), &actions, &mut values);

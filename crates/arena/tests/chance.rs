@@ -39,6 +39,6 @@ fn what_needs_the_whole_game_is_refused_with_the_reason() {
     assert_eq!(
         refusal("ttt"),
         "`ttt` is not an agent of bearoff and not a checkpoint; agents are oracle, oracle-32, convolution, \
-         normal, kleinman, random and any checkpoint folder"
+         normal, kleinman, random, playouts:N, uct:N and any checkpoint folder"
     );
 }

@@ -608,8 +608,8 @@ fn agents_as_users_write_them() {
 #[test]
 fn what_cannot_be_opened_says_why() {
     let refusal = |text: &str| open::agent(&GAME, text).map(|_| ()).expect_err(text).to_string();
-    let there_is = "is not an agent of tictactoe and not a checkpoint; agents are ttt, random, minimax, optimal:AGENT and any \
-                    checkpoint folder";
+    let there_is = "is not an agent of tictactoe and not a checkpoint; agents are ttt, random, playouts:N, uct:N, minimax, \
+                    optimal:AGENT and any checkpoint folder";
     for name in ["", "no/such/run"] {
         assert_eq!(refusal(name), format!("`{name}` {there_is}"));
         assert_eq!(refusal(&format!("optimal:{name}")), format!("`{name}` {there_is}"));

@@ -31,7 +31,7 @@ pub(in crate::serve) struct Terms {
 /// What chooses moves.
 pub(super) enum Chooser {
     /// Random games until the time is over.
-    Clock(PlayoutAgent<Described>),
+    Clock(Box<PlayoutAgent<Described>>),
     /// Looks ahead until the time is over.
     Search(Box<AnySearch<Described>>),
     /// Any other agent. It does not know the clock.
@@ -41,7 +41,10 @@ pub(super) enum Chooser {
 impl Chooser {
     /// Tree search by the clock.
     pub(super) fn clock(game: &Described) -> Result<Self, String> {
-        Playouts::until_stopped().open(game).map(Self::Clock).map_err(|e| e.to_string())
+        Playouts::until_stopped()
+            .open(game)
+            .map(|agent| Self::Clock(Box::new(agent)))
+            .map_err(|e| e.to_string())
     }
 
     /// The agent of this name. A search by a network, `search:clock:NAME`, thinks as long as there is time.
