@@ -41,14 +41,14 @@ fn mover<G: Game>(game: &G, state: &G::State) -> usize {
 
 #[test]
 fn playouts_are_worth_what_random_play_is() {
-    let game = TicTacToe::default();
+    let game = TicTacToe;
     let mut playouts = agent(&game, "playouts:45000");
     let (state, mut actions, mut values) = (game.start(), Vec::new(), Vec::new());
     game.actions(&state, &mut actions);
     playouts.values(Decision::new(&game, &state, 0), &actions, &mut values);
     assert_eq!(playouts.games(), 45_000);
     for (action, value) in actions.iter().zip(&values) {
-        let mut after = state.clone();
+        let mut after = state;
         game.apply(&mut after, action);
         let exact = expected_utilities(&game, &after, &mut [Box::new(Random), Box::new(Random)]).unwrap()[0];
         // Five standard errors of a result in [−1, 1].
@@ -58,7 +58,7 @@ fn playouts_are_worth_what_random_play_is() {
 
 #[test]
 fn a_tree_plays_as_well_as_can_be_where_it_sees_the_end() {
-    let game = TicTacToe::default();
+    let game = TicTacToe;
     let mut perfect = Minimax::solve(&game).unwrap();
     let (mut tree, mut wrong, mut count) = (agent(&game, "uct:3000"), 0, 0);
     let mut rng = stream(1, "choices", 0);
@@ -80,7 +80,7 @@ fn a_tree_plays_as_well_as_can_be_where_it_sees_the_end() {
 
 #[test]
 fn the_same_decision_has_the_same_values_and_a_line() {
-    let game = TicTacToe::default();
+    let game = TicTacToe;
     let (state, mut actions) = (game.start(), Vec::new());
     game.actions(&state, &mut actions);
     let at = Decision::new(&game, &state, 0);
