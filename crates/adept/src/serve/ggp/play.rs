@@ -347,7 +347,11 @@ impl Mind {
         let Self { rules, terms, until, stop, learns, .. } = self;
         let (better, found) = channel();
         let mut chooser = match chooser {
-            Some(chooser) => chooser,
+            Some(chooser) => {
+                // Nothing is to be learned.
+                drop(learns);
+                chooser
+            }
             None => {
                 let (told, seed) = (game.clone(), terms.seed);
                 let (learn, cancel) = (terms.learn, stop.learning.clone());
