@@ -151,7 +151,7 @@ fn what_is_not_an_agent_is_answered_with_the_nearest_name() {
     for (command, output) in commands(&desk, "net-2") {
         assert!(text(&output).contains("did you mean `net-1`?"), "{command}: {}", text(&output));
     }
-    let all = "agents are oracle, oracle-32, convolution, normal, kleinman, random and any checkpoint folder";
+    let all = "agents are oracle, oracle-32, convolution, normal, kleinman, random, playouts:N, uct:N and any checkpoint folder";
     assert!(text(&commands(&desk, "xyzzy-xyzzy").remove(1).1).contains(all));
 }
 
