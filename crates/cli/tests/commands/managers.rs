@@ -142,14 +142,30 @@ fn what_is_learned_in_the_start_clock_is_known_the_next_time() {
     play(&server, "first", &rules("tic-tac-toe"), 0, (9, 1)).unwrap();
     let said = server.stop();
     assert!(said.contains("learned from ") && said.contains("plays by checkpoints/runs/ggp-"), "{said}");
-    // The rules in other letters.
-    let server = Server::start(&desk, &["--margin", "100"]);
-    play(&server, "second", &rules("tic-tac-toe").replace("noop", "NOOP"), 1, (60, 1)).unwrap();
+    // The rules in other letters. It goes on from there, and only if it is told to.
+    let other = rules("tic-tac-toe").replace("noop", "NOOP");
+    let server = Server::start(&desk, &["--learn", "--margin", "100"]);
+    play(&server, "second", &other, 1, (3, 1)).unwrap();
     let said = server.stop();
     assert!(said.contains("plays by checkpoints/runs/ggp-"), "{said}");
+    let server = Server::start(&desk, &["--margin", "100"]);
+    play(&server, "third", &other, 1, (60, 1)).unwrap();
+    let said = server.stop();
+    assert!(!said.contains("plays by"), "{said}");
+    // A run that has ended is taken without being told.
+    fs::write(desk.path("own.kif"), &other).unwrap();
+    let config = desk.text(&["config", "new", "file:own.kif"]);
+    fs::write(desk.path("own.toml"), config).unwrap();
+    let few = ["--set", "learn.td.games=200", "--set", "evaluate.every=200", "--set", "name=\"own\""];
+    desk.text(&[&["train", "own.toml"], &few[..]].concat());
+    let server = Server::start(&desk, &["--margin", "100"]);
+    play(&server, "fourth", &other, 0, (60, 1)).unwrap();
+    let said = server.stop();
+    assert!(said.contains("plays by checkpoints/runs/own-1"), "{said}");
     // The run is one like any other.
-    let run = fs::read_dir(desk.path("checkpoints/runs")).unwrap().next().unwrap().unwrap().path();
-    desk.text(&["describe", &run.display().to_string()]);
+    let runs = fs::read_dir(desk.path("checkpoints/runs")).unwrap().map(|run| run.unwrap().path());
+    let learned: Vec<_> = runs.filter(|run| run.display().to_string().contains("/ggp-")).collect();
+    desk.text(&["describe", &learned[0].display().to_string()]);
 }
 
 #[test]

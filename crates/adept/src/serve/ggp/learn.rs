@@ -19,7 +19,7 @@ const RUNS: &str = "checkpoints/runs";
 const LEAST: f64 = 2.0;
 /// Share of the time that is left for learning: the rest is for the last checkpoint.
 const SHARE: f64 = 0.85;
-/// Seconds of learning, over all matches, from which a network goes before random games.
+/// Seconds of learning, over all matches, from which a network that still learns goes before random games.
 const ENOUGH: f64 = 5.0;
 /// What differs from the starter config. How many games there will be is not known, so nothing changes along the run, and nothing is
 /// measured before its end.
@@ -31,8 +31,9 @@ const SETTINGS: [&str; 5] = [
     "evaluate.games=2",
 ];
 
-/// The best that there is for a game whose rules have just been read: with `learn`, what has been learned by `until`, or else the run
-/// that knows these rules best. None if random games are.
+/// The best that there is for a game whose rules have just been read: the run that has learned these rules longest, with `learn` until
+/// `until`. Without `learn` only runs that have ended count: a network of few seconds plays worse than tree search. None if random games
+/// are the best.
 pub(super) fn best(
     game: &Described,
     rules: &str,
@@ -52,7 +53,7 @@ pub(super) fn best(
         }
     }
     // The one that has learned longest comes first; one that cannot be opened is no reason to lose a match.
-    known(&print).into_iter().find_map(|(run, record)| match by_run(&record, rules, &run) {
+    known(&print, learn).into_iter().find_map(|(run, record)| match by_run(&record, rules, &run) {
         Ok(chooser) => {
             say(format!("plays by {}, which knows these rules", run.display()));
             Some(chooser)
@@ -64,14 +65,15 @@ pub(super) fn best(
     })
 }
 
-/// The runs that learned these rules, the one that learned longest first.
-fn known(print: &str) -> Vec<(PathBuf, Record)> {
+/// The runs that learned these rules, the one that learned longest first; with `learn`, those that still learn too.
+fn known(print: &str, learn: bool) -> Vec<(PathBuf, Record)> {
     let runs = std::fs::read_dir(RUNS).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut runs: Vec<(PathBuf, Record)> = runs
         .filter_map(|run| {
             let record = record_of(&run).ok()??;
             let knows = record.rules.as_deref() == Some(print) && record.latest.is_some();
-            (knows && record.seconds >= ENOUGH).then_some((run, record))
+            let is_fit = record.finished || learn && record.seconds >= ENOUGH;
+            (knows && is_fit).then_some((run, record))
         })
         .collect();
     runs.sort_by(|a, b| b.1.seconds.total_cmp(&a.1.seconds).then_with(|| a.0.cmp(&b.0)));
