@@ -221,6 +221,15 @@ impl Kit for Declared {
         })
     }
 
+    /// The moves as the player to move has them.
+    fn action_space(&self) -> Option<usize> {
+        Some(self.rules.acts)
+    }
+
+    fn action_number(&self, _: &State, &action: &u32) -> usize {
+        action as usize
+    }
+
     /// A game with chance and without a limit may come back to a state, and then it cannot be measured exactly.
     fn is_small(&self) -> bool {
         let may_return = self.has_chance() && self.rules.declaration.limit.is_none();

@@ -189,6 +189,18 @@ pub trait Kit: Game + Sized {
         false
     }
 
+    /// How many numbers its actions have, which mean the same in every state, for learners with an output for each action. None if
+    /// there are too many.
+    fn action_space(&self) -> Option<usize> {
+        None
+    }
+
+    /// The number of a player's action that is legal in this state, below [`action_space`](Self::action_space). Actions of one state
+    /// have different numbers.
+    fn action_number(&self, _state: &Self::State, _action: &Self::Action) -> usize {
+        0
+    }
+
     /// Checks the rules by random games, as many as given. None for games whose rules are not in
     /// GDL.
     fn audit(&self, _games: u64) -> Option<Audit> {

@@ -456,6 +456,7 @@ impl<'a, G: Kit> Checker<'a, G> {
                 twice.map_or(String::new(), |action| game.action_text(state, action))
             )
         });
+        self.check_action_numbers(state, &actions);
         self.check_texts(state, &actions);
         self.check_info(state, player, &actions);
         self.check_scripts(state, &actions);
@@ -463,6 +464,22 @@ impl<'a, G: Kit> Checker<'a, G> {
         self.check_rows(state, player, &some);
         self.check_reward(state, &some);
         Some(actions)
+    }
+
+    fn check_action_numbers(&mut self, state: &G::State, actions: &[G::Action]) {
+        let game = self.game;
+        let Some(size) = game.action_space() else { return };
+        let mut numbers: Vec<usize> =
+            actions.iter().map(|action| game.action_number(state, action)).collect();
+        let beyond = numbers.iter().copied().find(|&number| number >= size);
+        self.law(Law::Actions, beyond.is_none(), || {
+            format!("an action has number {}, but there are {size}", beyond.unwrap_or(0))
+        });
+        numbers.sort_unstable();
+        let twice = numbers.windows(2).find(|pair| pair[0] == pair[1]);
+        self.law(Law::Actions, twice.is_none(), || {
+            format!("two actions have number {}", twice.map_or(0, |pair| pair[0]))
+        });
     }
 
     fn check_texts(&mut self, state: &G::State, actions: &[G::Action]) {

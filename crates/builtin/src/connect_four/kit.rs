@@ -39,6 +39,15 @@ impl Kit for ConnectFour {
         }
     }
 
+    fn action_space(&self) -> Option<usize> {
+        Some(COLUMNS)
+    }
+
+    #[inline]
+    fn action_number(&self, _: &Board, &column: &u8) -> usize {
+        column.into()
+    }
+
     fn usual_suites(&self) -> Vec<Suite> {
         vec![Suite::Matches]
     }

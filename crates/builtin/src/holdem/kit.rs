@@ -52,6 +52,19 @@ impl Kit for Holdem {
         )))
     }
 
+    /// To fold, to call or check, to bet or raise.
+    fn action_space(&self) -> Option<usize> {
+        Some(3)
+    }
+
+    fn action_number(&self, _: &State, action: &Action) -> usize {
+        match action {
+            Action::Deal(_) | Action::Fold => 0,
+            Action::Call => 1,
+            Action::Raise => 2,
+        }
+    }
+
     fn encoders(&self) -> Vec<Named> {
         Named::list(&[
             (Features::NAME, "own cards, exact chances, hand and board, bets so far, seat, and a move"),

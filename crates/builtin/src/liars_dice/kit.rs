@@ -1,7 +1,8 @@
 //! Liar's dice's [`Kit`]: encoders, scripts, deliberating agents and starter configs.
 
 use super::deliberation;
-use super::rules::{LiarsDice, RuleSet};
+use super::rules::{Action, LiarsDice, RuleSet};
+use super::state::{Bid, State};
 use super::{encoders, post};
 use crate::Family;
 use adept_game::{
@@ -10,6 +11,11 @@ use adept_game::{
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
+
+/// Bids that are possible with all dice.
+fn most_bids(game: &LiarsDice) -> usize {
+    usize::from(game.faces) * game.dice.iter().map(|dice| usize::from(*dice)).sum::<usize>()
+}
 
 impl Family for LiarsDice {
     const USUAL: &str = "liars-dice:soar:4x5";
@@ -36,6 +42,20 @@ impl Kit for LiarsDice {
             "{}: policies and values of challenges are learned here, not results: its classes are not listed",
             self.name
         )))
+    }
+
+    /// The bids by count and face, then the challenge. Other rule sets have pushes, or counts without an end.
+    fn action_space(&self) -> Option<usize> {
+        matches!(self.rules, RuleSet::OpenSpiel { .. }).then(|| most_bids(self) + 1)
+    }
+
+    fn action_number(&self, _: &State, action: &Action) -> usize {
+        match action {
+            Action::Bid { bid: Bid { count, face }, .. } => {
+                (usize::from(*count) - 1) * usize::from(self.faces) + usize::from(*face) - 1
+            }
+            _ => most_bids(self),
+        }
     }
 
     fn encoders(&self) -> Vec<Named> {

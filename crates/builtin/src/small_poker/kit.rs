@@ -3,7 +3,9 @@
 use super::encoder::Bets;
 use super::rules::{Action, SmallPoker, State};
 use crate::Family;
-use adept_game::{Encoder, Found, Game, GameError, Kit, Named, OutcomeClass, Script, TreeVisitor};
+use adept_game::{
+    Encoder, Found, Game, GameError, Kit, Named, OutcomeClass, Script, TreeVisitor,
+};
 use std::sync::Arc;
 
 impl Family for SmallPoker {
@@ -31,6 +33,19 @@ impl Kit for SmallPoker {
             "{}: a deal wins or loses the chips in the pot, so its results are not a few classes",
             self.name()
         )))
+    }
+
+    /// To fold, to call or check, to bet or raise.
+    fn action_space(&self) -> Option<usize> {
+        Some(3)
+    }
+
+    fn action_number(&self, _: &State, action: &Action) -> usize {
+        match action {
+            Action::Deal(_) | Action::Fold => 0,
+            Action::Call => 1,
+            Action::Raise => 2,
+        }
     }
 
     fn encoders(&self) -> Vec<Named> {

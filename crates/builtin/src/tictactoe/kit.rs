@@ -1,6 +1,6 @@
 //! Tic-tac-toe's [`Kit`]: encoders, the script TTT and a starter config.
 
-use super::{TicTacToe, encoders, ttt};
+use super::{Position, TicTacToe, encoders, ttt};
 use crate::Family;
 use adept_game::{Encoder, Found, GameError, Kit, Named, OutcomeClass, Script};
 use std::sync::Arc;
@@ -41,6 +41,15 @@ impl Kit for TicTacToe {
 
     fn is_small(&self) -> bool {
         true
+    }
+
+    fn action_space(&self) -> Option<usize> {
+        Some(9)
+    }
+
+    #[inline]
+    fn action_number(&self, _: &Position, &square: &u8) -> usize {
+        square.into()
     }
 
     fn starter(&self) -> Option<String> {

@@ -123,6 +123,15 @@ impl Kit for Described {
         })
     }
 
+    /// The moves of all roles, one role after the other.
+    fn action_space(&self) -> Option<usize> {
+        Some(self.rules.moves.len())
+    }
+
+    fn action_number(&self, _: &State, &action: &u32) -> usize {
+        action as usize
+    }
+
     fn is_small(&self) -> bool {
         *self.small.get_or_init(|| has_few_states(self, self.rules.net.size() + self.rules.facts.len() + 100))
     }
