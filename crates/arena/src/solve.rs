@@ -85,6 +85,19 @@ impl<G: Game> Evaluator<G> for Minimax<G> {
     }
 }
 
+/// The utility of player 0 from a state on, if both players of a zero-sum game in which nothing is hidden play best. The game may have
+/// chance.
+///
+/// # Errors
+/// See [`ExactError`]. The caller must check [`Game::zero_sum`].
+pub fn optimal_value<G: Game>(game: &G, state: &G::State) -> Result<f64, ExactError> {
+    Walk::utility(0).numbers(game, state, 0, &mut |_, player, actions, p| {
+        p.clear();
+        p.resize(actions.len(), 1.0 / actions.len() as f64);
+        if player == 0 { Fold::Most } else { Fold::Least }
+    }).map(|[value]| value)
+}
+
 /// The exact best response of one player, in any seat, to a fixed agent in all other seats.
 pub struct BestResponse<G: Game> {
     name: String,

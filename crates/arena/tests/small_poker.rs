@@ -1,7 +1,7 @@
 //! Kuhn's and Leduc poker, solved on the public tree: cards that depend on each other, and a card on the table.
 
 use adept_arena::cfr::{Advantages, CfrPlus, Mccfr, Policy, Tabular, Tree};
-use adept_arena::{Agent, Random, expected_utilities};
+use adept_arena::{Agent, Random, best_responses, expected_utilities};
 use adept_builtin::small_poker::SmallPoker;
 use adept_game::{Game, stream};
 use rand::RngExt;
@@ -42,6 +42,18 @@ fn solutions_have_the_known_values() {
         assert_close(average.value(), value, 1e-4);
         let found = average.exploitability();
         assert!((0.0..=exploitability).contains(&found), "{found}");
+    }
+}
+
+/// The walk through all histories finds the best responses of the public tree.
+#[test]
+fn best_responses_by_information_sets_are_those_of_the_public_tree() {
+    for game in [SmallPoker::KUHN, SmallPoker::LEDUC] {
+        let tree = tree(&game);
+        let found = best_responses(&game, Box::new(Random)).unwrap_or_else(|e| panic!("{e}"));
+        let uniform = Policy::uniform(&tree).best_responses();
+        assert_close(found[0], uniform[0], 1e-12);
+        assert_close(found[1], uniform[1], 1e-12);
     }
 }
 
