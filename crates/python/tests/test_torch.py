@@ -42,10 +42,15 @@ def test_published_networks_give_the_same_values_in_pytorch(path, monkeypatch):
         return
     with torch.no_grad():
         found = network(*rows).numpy()
-    if "outcomes" in model.description["head"]:
-        assert np.allclose(found, model.outcomes(*rows), atol=1e-5)
+        values = network.values(*rows).numpy()
+    assert np.allclose(values, model.evaluate(*rows), atol=1e-5) and values.shape == (200,)
+    if network.classes:
+        assert found.shape == (200, len(network.classes)) and np.allclose(found, model.outcomes(*rows), atol=1e-5)
+        assert network.classes == tuple(one["name"] for one in model.description["head"]["outcomes"])
     else:
-        assert np.allclose(found[:, 0], model.evaluate(*rows), atol=1e-5)
+        assert np.array_equal(found, values)
+        with pytest.raises(ValueError, match="no outcomes"):
+            network.outcomes(*rows)
 
 
 def test_parameters_are_views_of_one_array_with_the_names_of_exported_files(tmp_path, monkeypatch):
@@ -125,7 +130,7 @@ def test_a_network_learns_in_pytorch_and_comes_back(tmp_path):
     assert np.array_equal(model.weights(), network.weights())
     dense, index = model.encode(POSITIONS)
     with torch.no_grad():
-        assert np.allclose(network(dense, index)[:, 0].numpy(), model.evaluate(dense, index), atol=1e-6)
+        assert np.allclose(network(dense, index).numpy(), model.evaluate(dense, index), atol=1e-6)
     agents = [{"name": "ours", "agent": str(tmp_path / "back")}, {"name": "random"}]
     table = adept.arena({"name": "m", "game": "tictactoe", "games": 400, "agents": agents}, out=tmp_path / "arena")
     assert table["pairs"][0]["score"] > 0.8
@@ -153,7 +158,7 @@ def test_nested_experts_run_on_any_number_of_rows():
     samples = games.play(3)
     for rows in (0, 1, 2, len(samples["dense"])):
         part = {key: value[:rows] for key, value in samples.items()}
-        assert network(part["dense"], part["index"]).shape == (rows, 1)
+        assert network(part["dense"], part["index"]).shape == (rows,)
         network.loss(**part).backward()
     twin = copy.deepcopy(network)
     with torch.no_grad():
@@ -184,7 +189,7 @@ def test_experts_on_shared_layers_give_the_same_values(tmp_path):
     model = adept.train(config, out=tmp_path / "run").open()
     rows, network = rows_of(model), adept.torch.Network(model)
     with torch.no_grad():
-        assert np.allclose(network(*rows).numpy()[:, 0], model.evaluate(*rows), atol=1e-5)
+        assert np.allclose(network(*rows).numpy(), model.evaluate(*rows), atol=1e-5)
 
 
 def test_rows_of_other_shapes_are_refused():
@@ -201,7 +206,7 @@ def test_rows_of_other_shapes_are_refused():
     ):
         with pytest.raises(ValueError, match=words):
             network.loss(**{**samples, **wrong})
-    assert "parameters" in repr(network)
+    assert repr(network).endswith(f"-> value, {len(network.flat)} parameters>") and len(repr(network)) < 80
     assert network.double()(samples["dense"], samples["index"]).dtype == torch.float64
 
 
