@@ -109,6 +109,37 @@ def test_a_step_in_pytorch_is_a_step_of_adept(tmp_path, more, head):
         assert found.shape == (3, 3) and np.allclose(found, model.outcomes(*rows), atol=1e-6)
 
 
+EXPERT = {"mlp": {"hidden": [4]}}
+
+
+@pytest.mark.parametrize(
+    "architecture",
+    [
+        {"hme": {"experts": 4, "threshold": 0.6, "expert": EXPERT}},
+        {"symbolic": {"by": "square", "expert": EXPERT}},
+        {"cells": {"by": ["square", "position"], "experts": 8, "expert": EXPERT}},
+    ],
+    ids=lambda architecture: next(iter(architecture)),
+)
+def test_adam_of_pytorch_leaves_experts_without_rows_alone_like_adept(tmp_path, architecture):
+    config = hme()
+    config["architecture"] = architecture
+    config["learn"] |= {"optimiser": "adam", "batch": 2}
+    config["learn"]["td"]["games"] = config["evaluate"]["every"] = 16
+    games = adept.SelfPlay(config)
+    network = adept.torch.Network(games)
+    optimiser = torch.optim.Adam(network.groups(0.01))
+    without = 0
+    for _ in range(8):
+        optimiser.zero_grad()
+        network.loss(**games.play(2)).backward()
+        without += sum(param.requires_grad and param.grad is None for param in network.parameters())
+        optimiser.step()
+        games.adopt(network.weights())
+    assert without > 0
+    assert np.allclose(network.weights(), adept.train(config, out=tmp_path / "run").open().weights(), atol=1e-5)
+
+
 def test_a_network_learns_in_pytorch_and_comes_back(tmp_path):
     config = hme()
     games = adept.SelfPlay(config, settings=["learn.td.games=6400"])

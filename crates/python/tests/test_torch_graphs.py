@@ -141,7 +141,8 @@ def test_graphs_learn_like_experts_on_their_own_rows(name, head):
         loss.backward()
     assert torch.allclose(*losses, rtol=1e-5)
     for one, other in zip(plain.parameters(), free.parameters()):
-        assert one.grad is None and other.grad is None or torch.allclose(one.grad, other.grad, atol=1e-5)
+        # An expert without rows has no gradient, and a gradient of 0 in a graph.
+        assert other.grad is None or torch.allclose(other.grad, torch.zeros(()) if one.grad is None else one.grad, atol=1e-5)
     for rows in (0, 1, 5, len(samples["dense"])):
         part = samples["dense"][:rows], samples["index"][:rows]
         values = plain(*part)

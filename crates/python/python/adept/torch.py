@@ -295,26 +295,33 @@ class Network(nn.Module):
         return Rows(here(rows.dense), rows.index, rows.targets, outer, False)
 
     def _route_rows(self, op: Op, values: Values, rows: Rows, chosen: Tensor) -> None:
-        """Every expert runs on its own rows. How many there are depends on the rows, so no graph is made of it."""
-        numbers: list[Tensor] = []
-        found: list[list[Tensor]] = [[] for _ in op["out"]]
+        """Every expert runs on its own rows. How many there are depends on the rows, so no graph is made of it.
+
+        An expert without rows does not run and gets no gradient, so that optimisers leave its moments as they are, as
+        those of adept do."""
+        runs: list[tuple[int, Tensor, Values]] = []
         for k, branch in enumerate(op["branches"]):
             number = chosen[:, k].nonzero()[:, 0]
-            outer = {op["x"]: values[op["x"]][number] for op in branch["ops"] if op["op"] == "outer"}
-            targets = None if rows.targets is None else rows.targets[number]
-            run = self.block(branch, Rows(rows.dense[number], rows.index[number], targets, outer, True))
-            numbers.append(number)
-            for parts, result in zip(found, branch["results"]):
-                if result in run:
-                    parts.append(run[result])
-        for out, parts in zip(op["out"], found):
-            if not parts:
+            if len(number) or not len(chosen):
+                outer = {op["x"]: values[op["x"]][number] for op in branch["ops"] if op["op"] == "outer"}
+                targets = None if rows.targets is None else rows.targets[number]
+                here = Rows(rows.dense[number], rows.index[number], targets, outer, True)
+                runs.append((k, number, self.block(branch, here)))
+        for at, out in enumerate(op["out"]):
+            results = [branch["results"][at] for branch in op["branches"]]
+            found = [(k, number, run[results[k]]) for k, number, run in runs if results[k] in run]
+            if not found:
                 continue
-            empty = parts[0].new_zeros(len(chosen), parts[0].shape[1])
+            part = found[0][2]
             if _is_side_by_side(op["select"]):
-                values[out] = torch.cat([empty.index_copy(0, *part) for part in zip(numbers, parts)], 1)
+                parts = [part.new_zeros(len(chosen), part.shape[1])] * len(results)
+                for k, number, part in found:
+                    parts[k] = parts[k].index_copy(0, number, part)
+                values[out] = torch.cat(parts, 1)
             else:
-                values[out] = empty.index_copy(0, torch.cat(numbers), torch.cat(parts))
+                empty = part.new_zeros(len(chosen), part.shape[1])
+                number = torch.cat([number for _, number, _ in found])
+                values[out] = empty.index_copy(0, number, torch.cat([part for _, _, part in found]))
 
     def _chosen(self, select: Any, branches: int, values: Values, rows: Rows) -> Tensor | None:
         """Which branches each row runs through, `[n, branches]`; none for all of them."""
