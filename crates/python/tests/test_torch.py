@@ -253,3 +253,15 @@ def test_an_index_out_of_range_is_refused(monkeypatch):
                 adept.torch.Network(model)(dense, index)
             return
     pytest.skip("no published network has an index")
+
+
+def test_the_notebook_of_optimisers_runs_from_top_to_bottom():
+    import nbclient
+    import nbformat
+
+    notebook = nbformat.read(ROOT / "examples/python/optimisers.ipynb", as_version=4)
+    folder = {"metadata": {"path": str(ROOT / "examples/python")}}
+    nbclient.NotebookClient(notebook, timeout=300, resources=folder).execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert [key for output in outputs for key in output.get("data", {})].count("image/png") == 1
+    assert any("the curves differ by at most" in output.get("text", "") for output in outputs)
