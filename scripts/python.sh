@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../crates/python"
 root=$(cd ../.. && pwd)
 desk=$(mktemp -d)
 trap 'rm -rf "$desk"' EXIT
-torch=(torch)
+torch=(torch onnx onnxruntime onnxscript)
 free=$(df --output=avail --block-size=1G "$desk" | tail -n 1)
 if [ "${1-}" = --without-torch ] || ((free < 12)); then
   echo "note: the tests of adept.torch are left out"

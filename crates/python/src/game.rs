@@ -221,6 +221,15 @@ impl PyGame {
         Ok(Self(Arc::new(rules), Stop::default()))
     }
 
+    /// Its object in Python.
+    pub(crate) fn object(&self, py: Python<'_>) -> Py<PyAny> {
+        self.0.object.clone_ref(py)
+    }
+
+    pub(crate) fn is(&self, game: &Bound<'_, PyAny>) -> bool {
+        self.0.object.is(game)
+    }
+
     /// The same game, for the work on this thread.
     pub(crate) fn at_work(&self) -> Self {
         Self(self.0.clone(), Stop::current())

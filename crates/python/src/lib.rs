@@ -1,5 +1,7 @@
 //! The native part of the Python module `adept`. Its documentation for Python is in `python/adept/__init__.pyi`.
 
+mod agent;
+mod batch;
 mod exchange;
 mod game;
 mod games;
@@ -9,6 +11,7 @@ mod model;
 mod oracle;
 mod run;
 mod self_play;
+mod stepping;
 
 use pyo3::prelude::*;
 use pyo3::types::PyModule;
@@ -38,10 +41,17 @@ fn _adept(module: &Bound<'_, PyModule>) -> PyResult<()> {
     drop(numpy::PyArray1::<f32>::zeros(module.py(), 0, false));
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("AdeptError", module.py().get_type::<AdeptError>())?;
+    module.add_class::<agent::Agent>()?;
+    module.add_class::<batch::Batch>()?;
     module.add_class::<model::Model>()?;
     module.add_class::<oracle::Oracle>()?;
     module.add_class::<run::Run>()?;
     module.add_class::<self_play::SelfPlay>()?;
+    module.add_class::<stepping::Action>()?;
+    module.add_class::<stepping::Actions>()?;
+    module.add_class::<stepping::Info>()?;
+    module.add_class::<stepping::Rules>()?;
+    module.add_class::<stepping::State>()?;
     module.add_function(wrap_pyfunction!(exchange::arena, module)?)?;
     module.add_function(wrap_pyfunction!(exchange::evaluate, module)?)?;
     module.add_function(wrap_pyfunction!(exchange::export, module)?)?;
@@ -50,10 +60,13 @@ fn _adept(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(games::check_laws, module)?)?;
     module.add_function(wrap_pyfunction!(games::encoders, module)?)?;
     module.add_function(wrap_pyfunction!(games::games, module)?)?;
+    module.add_function(wrap_pyfunction!(games::is_registered, module)?)?;
     module.add_function(wrap_pyfunction!(games::look_at, module)?)?;
     module.add_function(wrap_pyfunction!(games::rehearse, module)?)?;
     module.add_function(wrap_pyfunction!(games::starter, module)?)?;
     module.add_function(wrap_pyfunction!(model::open, module)?)?;
     module.add_function(wrap_pyfunction!(run::train, module)?)?;
+    module.add_function(wrap_pyfunction!(stepping::action_at, module)?)?;
+    module.add_function(wrap_pyfunction!(stepping::find_game, module)?)?;
     Ok(())
 }

@@ -1,11 +1,18 @@
 """Train, measure and play evaluation functions for games."""
 
 from ._adept import (
+    Action,
+    Actions,
     AdeptError,
+    Agent,
+    Batch,
+    Info,
     Model,
     Oracle,
+    Rules,
     Run,
     SelfPlay,
+    State,
     __version__,
     arena,
     encoders,
@@ -19,21 +26,33 @@ from ._adept import (
 )
 from ._game import CHANCE, Game, check, register
 from ._progress import progress_bar
+from ._stepping import BatchRows, Rows, Step, game
 
 __all__ = [
     "CHANCE",
+    "Action",
+    "Actions",
     "AdeptError",
+    "Agent",
+    "Batch",
+    "BatchRows",
     "Game",
+    "Info",
     "Model",
     "Oracle",
+    "Rows",
+    "Rules",
     "Run",
     "SelfPlay",
+    "State",
+    "Step",
     "__version__",
     "arena",
     "check",
     "encoders",
     "evaluate",
     "export",
+    "game",
     "games",
     "import_checkpoint",
     "open",

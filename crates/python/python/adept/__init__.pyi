@@ -1,9 +1,10 @@
 """Train, measure and play evaluation functions for games."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, final, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +24,9 @@ _Callback = Callable[[dict[str, Any]], object] | None
 
 def games() -> list[dict[str, str]]:
     """The games: dicts with `name` and `about`."""
+
+def game(rules: str | Game | Rules) -> Rules:
+    """The rules of a game: by name, such as `"backgammon"` or `"file:PATH"`, or of a `Game`, which is registered first."""
 
 def encoders(game: str) -> list[dict[str, str]]:
     """The encoders of a game: dicts with `name` and `about`."""
@@ -148,6 +152,198 @@ class Game:
     def text(self, state: Any) -> str: ...
     def parse(self, text: str) -> Any: ...
     def action_text(self, state: Any, action: Any) -> str: ...
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Encoded states, for the player who acted. `model.evaluate(rows.dense, rows.index)` values them."""
+
+    dense: NDArray[np.float32]
+    """Shape `(n, dense_width)`; zeros for a finished game."""
+    index: NDArray[np.uint64]
+    """Shape `(n, index_width)`."""
+    exact: NDArray[np.float32]
+    """Shape `(n,)`: the utility divided by the game's scale where the game is over, for the player who acted; NaN elsewhere."""
+
+@dataclass(frozen=True, eq=False)
+class BatchRows(Rows):
+    """The rows of all legal actions of a batch. Those of game i are `first[i]` to `first[i + 1]`, in the order of `Batch.legal`."""
+
+    first: NDArray[np.int64]
+    """Shape `(games + 1,)`."""
+
+class Step(NamedTuple):
+    """What a step of a batch brought."""
+
+    rewards: NDArray[np.float32]
+    """Shape `(games, players)`: the utilities of games that ended, 0 elsewhere."""
+    over: NDArray[np.bool_]
+    """Games that ended and began anew."""
+    truncated: NDArray[np.bool_]
+    """Games that were cut off at `longest` and began anew."""
+
+@final
+class Rules:
+    """The rules of a game, as `adept.game` finds them. Equal rules compare equal; they are pickled by name."""
+
+    name: str
+    players: int
+    hides: bool
+    """Whether players do not see everything."""
+    action_space: int | None
+    """How many actions have a number that means the same in every state, seen by the player to move. None if there are too many: the
+    number of an action is then its place among the legal ones."""
+    description: dict[str, Any]
+    """`about`, `scale`, `zero_sum`, `small`, `unit`, `encoders`, `agents`, `outcomes` and more."""
+
+    def start(self) -> State: ...
+    def from_text(self, text: str) -> State:
+        """The state with this text, as `str(state)` gives it, or in any form that the command reads: a gnubg Position ID, an XGID."""
+
+    def encode(
+        self,
+        states: Iterable[State],
+        encoder: str | None = None,
+        actions: Iterable[Action | str] | None = None,
+        *,
+        player: int | None = None,
+    ) -> Rows:
+        """The rows of states for the player who just acted, as a network values them. With `actions`, one for each state, the rows of the
+        states after them. `player` encodes them for this player instead. Without an encoder, by the game's first."""
+
+    def batch(self, n: int, seed: int = 1, *, longest: int = 10_000, threads: int = 1) -> Batch:
+        """Begins `n` games side by side, at most 1,048,576. A game that takes `longest` moves is cut off."""
+
+    def agent(self, name: _Path) -> Agent:
+        """Opens an agent: `random`, a script, `minimax`, `uct:1000`, `search:2:PATH`, or the path of a checkpoint or a run."""
+
+    def equity(self, agents: Sequence[_Path]) -> list[float]:
+        """The exact expected utility of each player, with one agent in each seat. For small games."""
+
+    def best_responses(self, agent: _Path) -> list[float]:
+        """The exact expected utility of the best response in each seat, where the agent has all other seats. For small games, with
+        hidden information too: `info` must then have perfect recall."""
+
+    def exploitability(self, agent: _Path) -> float:
+        """The mean of both best responses in a zero-sum game of two players: 0 at an equilibrium."""
+
+@final
+class State:
+    """A state of a game, chance and hidden parts included. It never changes: `apply` gives another. States hash, compare, copy and pickle."""
+
+    rules: Rules
+    player: int | None
+    """The player to move, from 0; None before chance and at the end."""
+    is_chance: bool
+    is_over: bool
+    just_acted: int | None
+    """The player whose action led here, if the state shows it."""
+
+    def actions(self) -> Actions:
+        """The legal actions of the player to move, always in the same order; none before chance and at the end."""
+
+    def outcomes(self) -> list[tuple[Action, float]]:
+        """The outcomes of chance with their probabilities. Raises `AdeptError` if there are too many to list."""
+
+    def sample(self, seed: int | None = None) -> Action:
+        """An outcome of chance. Without a seed, one is drawn from `random`."""
+
+    def apply(self, action: Action | str) -> State:
+        """The state after an action or an outcome of this state. A text is read as people write it."""
+
+    def returns(self) -> list[float]:
+        """The utility of each player, in ± `scale`, at the end of the game."""
+
+    def minimax(self) -> float:
+        """The exact utility under optimal play, for the player to move (before chance and at the end: for player 0). For small zero-sum games
+        of two players in which nothing is hidden; chance is allowed."""
+
+    def info(self, player: int) -> Info: ...
+    def shown_to(self, player: int) -> State:
+        """The state without what this player cannot see."""
+
+    def board(self, player: int | None = None) -> str:
+        """A drawing in several lines; for a player, of what the player sees."""
+
+    def rows(self, encoder: str | None = None) -> Rows:
+        """The rows of all legal actions, in their order, for the player to move."""
+
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object) -> bool: ...
+
+@final
+class Actions(Sequence[Action]):
+    """The legal actions of a state. An action is made when it is taken from the sequence."""
+
+    @overload
+    def __getitem__(self, place: int) -> Action: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Action]: ...
+    def __len__(self) -> int: ...
+    def texts(self) -> list[str]: ...
+    def numbers(self) -> NDArray[np.int64]:
+        """The number of each action."""
+
+@final
+class Action:
+    """A player's action, or an outcome of chance. `str(action)` is how people write it."""
+
+    text: str
+    number: int | None
+    """Its number in the action space; without one, its place among the legal actions. None for outcomes of chance."""
+
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object) -> bool: ...
+
+@final
+class Info:
+    """What a player knows: an information set. Two are equal if the player cannot tell the states apart."""
+
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object) -> bool: ...
+
+@final
+class Agent:
+    """Chooses actions. Threads may share one; they wait for each other."""
+
+    name: str
+    rules: Rules
+
+    def choose(self, state: State, seed: int | None = None) -> Action:
+        """An action, drawn from the agent's policy by this seed; without one, by a seed from `random`."""
+
+    def policy(self, state: State) -> NDArray[np.float64]:
+        """The probability of each legal action, in their order."""
+
+@final
+class Batch:
+    """Games side by side, stepped without the interpreter's lock. Chance acts by itself, and a game that is over begins anew. Each game draws
+    from a stream of its own, so results depend on the seed alone."""
+
+    player: NDArray[np.int8]
+    """The player to move in each game: shape `(games,)`."""
+    counts: NDArray[np.int32]
+    """The number of legal actions in each game."""
+    finished: int
+    """Games that have ended or were cut off so far."""
+
+    def __len__(self) -> int: ...
+    def mask(self) -> NDArray[np.bool_]:
+        """Which action numbers are legal: shape `(games, action_space)`, or without an action space `(games, most actions now)`."""
+
+    def legal(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """`(first, numbers)`: the legal actions of game i are `numbers[first[i]:first[i + 1]]`."""
+
+    def random(self, places: bool = False) -> NDArray[np.int64]:
+        """A legal action for each game, drawn uniformly."""
+
+    def step(self, actions: ArrayLike | None = None, places: bool = False) -> Step:
+        """Makes an action in each game: shape `(games,)`, their numbers, or with `places` their places among the legal actions; without
+        `actions`, those that `random` would draw. An action that is not legal raises `AdeptError`, and nothing changes."""
+
+    def rows(self, encoder: str | None = None) -> BatchRows:
+        """The rows of all legal actions of all games, for the players to move."""
+
+    def state(self, game: int) -> State: ...
 
 class SelfPlay:
     """Plays the games of a config with `[learn.td]`, and hands out TD(λ) targets for a learner elsewhere."""

@@ -1,0 +1,210 @@
+//! Agents that Python asks, and exact values of small games.
+
+use crate::fault;
+use crate::game::guarded;
+use crate::stepping::{Action, AnyRules, Held, Node, Place, Rules, State, Typed};
+use adept_library::arena::{self, Agent as Chooser, BestResponse, Decision, ExactError};
+use adept_library::game::{Kit, Stream, Turn, no_action, stream};
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// An agent without the type of its game.
+pub(crate) trait AnyAgent: Send {
+    fn name(&self) -> String;
+    /// The probability of each legal action of a state in which a player is to move.
+    fn policy(&mut self, node: &dyn Node) -> Result<Vec<f64>, String>;
+    fn choose(&mut self, node: &dyn Node, rng: &mut Stream) -> Result<Place, String>;
+}
+
+struct Of<G: Kit> {
+    rules: Arc<Held<G>>,
+    agent: Box<dyn Chooser<G>>,
+}
+
+/// Opens an agent of a game.
+pub(crate) fn open<G: Kit>(rules: Arc<Held<G>>, name: &str) -> Result<Box<dyn AnyAgent>, String> {
+    let agent = arena::open::agent(&rules.game, name).map_err(|e| e.to_string())?;
+    Ok(Box::new(Of { rules, agent }))
+}
+
+impl<G: Kit> Of<G> {
+    /// The state, the player to move, and the legal actions.
+    fn at<'a>(&self, node: &'a dyn Node) -> Result<(&'a G::State, usize, Vec<G::Action>), String> {
+        let state = state_of::<G>(node)?;
+        let Turn::Player(player) = node.turn() else {
+            return Err(format!("`{}`: no player is to move", node.text()));
+        };
+        let mut actions = Vec::new();
+        self.rules.game.actions(state, &mut actions);
+        match actions.is_empty() {
+            true => Err(no_action(&self.rules.game, state, player).to_string()),
+            false => Ok((state, player, actions)),
+        }
+    }
+}
+
+fn state_of<G: Kit>(node: &dyn Node) -> Result<&G::State, String> {
+    let node: Option<&Typed<G>> = node.as_any().downcast_ref();
+    node.map(|node| &node.state).ok_or_else(|| "a state of another game".into())
+}
+
+impl<G: Kit> AnyAgent for Of<G> {
+    fn name(&self) -> String {
+        self.agent.name().into()
+    }
+
+    fn policy(&mut self, node: &dyn Node) -> Result<Vec<f64>, String> {
+        let (state, player, actions) = self.at(node)?;
+        let mut probabilities = Vec::new();
+        self.agent.policy(Decision::new(&self.rules.game, state, player), &actions, &mut probabilities);
+        Ok(probabilities)
+    }
+
+    fn choose(&mut self, node: &dyn Node, rng: &mut Stream) -> Result<Place, String> {
+        let (state, player, actions) = self.at(node)?;
+        let at = Decision::new(&self.rules.game, state, player);
+        Ok(Place::Move(self.agent.act(at, &actions, &mut Vec::new(), rng) as u32))
+    }
+}
+
+/// A question about exact values.
+pub(crate) enum Exact<'a> {
+    /// Of optimal play by all from a state, for the first player.
+    Minimax(&'a dyn Node),
+    /// Of agents from the start, one in each seat.
+    Equity(&'a [String]),
+    /// Of the best response in each seat to an agent in all others.
+    BestResponses(&'a str),
+}
+
+/// For each player, or one number.
+pub(crate) type Answer = Vec<f64>;
+
+pub(crate) fn exact<G: Kit>(rules: &Held<G>, question: Exact<'_>) -> Result<Answer, String> {
+    let game = &rules.game;
+    let needs_small = |what: &str| match game.is_small() {
+        true => Ok(()),
+        false => Err(format!(
+            "{what} walks through all states, and {} has too many, or is not said to be small",
+            game.name()
+        )),
+    };
+    let said = |error: ExactError| format!("{}: {error}", game.name());
+    let open = |name: &str| arena::open::agent(game, name).map_err(|e| e.to_string());
+    match question {
+        Exact::Minimax(node) => {
+            if !game.zero_sum() || game.hides() {
+                return Err(format!(
+                    "{}: minimax needs a game of two players with zero sum in which nothing is hidden",
+                    game.name()
+                ));
+            }
+            needs_small("minimax")?;
+            Ok(vec![arena::optimal_value(game, state_of::<G>(node)?).map_err(said)?])
+        }
+        Exact::Equity(names) => {
+            needs_small("exact equity")?;
+            if names.len() != game.players() {
+                return Err(format!(
+                    "{} agents for {} players of {}: name one for each seat",
+                    names.len(),
+                    game.players(),
+                    game.name()
+                ));
+            }
+            let mut agents = names.iter().map(|name| open(name)).collect::<Result<Vec<_>, _>>()?;
+            arena::expected_utilities(game, &game.start(), &mut agents).map_err(said)
+        }
+        Exact::BestResponses(name) => {
+            let agent = open(name)?;
+            if game.hides() {
+                if !game.is_small() && !game.has_public_tree() {
+                    needs_small("a best response")?;
+                }
+                return arena::best_responses(game, agent).map_err(said);
+            }
+            needs_small("a best response")?;
+            let mut solved = BestResponse::solve(game, agent).map_err(said)?;
+            let start = game.start();
+            (0..game.players()).map(|seat| solved.value(game, &start, seat).map_err(said)).collect()
+        }
+    }
+}
+
+/// An agent: a checkpoint, a search, `uct:1000`, `random`, … Several threads may ask it; they wait for each other.
+#[pyclass(frozen, module = "adept")]
+pub(crate) struct Agent {
+    agent: Mutex<Box<dyn AnyAgent>>,
+    /// As it was named.
+    text: String,
+    rules: Arc<dyn AnyRules>,
+}
+
+impl Agent {
+    fn ask<R: Send>(
+        &self,
+        py: Python<'_>,
+        state: &State,
+        ask: impl FnOnce(&mut dyn AnyAgent, &dyn Node) -> Result<R, String> + Send,
+    ) -> PyResult<R> {
+        let theirs = state.0.rules();
+        if !Arc::ptr_eq(&theirs, &self.rules) && !theirs.same(&*self.rules) {
+            return Err(fault(format!("a state of {}, not of {}", theirs.name(), self.rules.name())));
+        }
+        let node = state.0.clone();
+        py.detach(|| {
+            guarded(|| {
+                let mut agent = self.agent.lock().unwrap_or_else(PoisonError::into_inner);
+                ask(&mut **agent, &*node)
+            })
+        })?
+        .map_err(fault)
+    }
+}
+
+#[pymethods]
+impl Agent {
+    #[getter]
+    fn name(&self, py: Python<'_>) -> String {
+        py.detach(|| self.agent.lock().unwrap_or_else(PoisonError::into_inner).name())
+    }
+
+    #[getter]
+    fn rules(&self) -> Rules {
+        Rules(self.rules.clone())
+    }
+
+    /// An action, drawn from its policy by this seed.
+    #[pyo3(signature = (state, seed = None))]
+    fn choose(&self, py: Python<'_>, state: PyRef<'_, State>, seed: Option<i128>) -> PyResult<Action> {
+        let seed = match seed {
+            Some(seed) => crate::given::seed(seed)?,
+            None => py.import("random")?.call_method1("getrandbits", (48,))?.extract()?,
+        };
+        let mut rng = stream(seed, "choose", 0);
+        let place = self.ask(py, &state, |agent, node| agent.choose(node, &mut rng))?;
+        Ok(Action { node: state.0.clone(), place })
+    }
+
+    /// The probability of each legal action.
+    fn policy<'py>(&self, py: Python<'py>, state: PyRef<'py, State>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(self.ask(py, &state, |agent, node| agent.policy(node))?.into_pyarray(py))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Rules, &str))> {
+        Ok((py.import("adept._stepping")?.getattr("_agent")?, (Rules(self.rules.clone()), &self.text)))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<adept.Agent {} of {}>", self.text, self.rules.name())
+    }
+}
+
+impl Agent {
+    /// Opens an agent.
+    pub(crate) fn open(py: Python<'_>, rules: &Arc<dyn AnyRules>, name: &str) -> PyResult<Self> {
+        let agent = py.detach(|| guarded(|| rules.clone().agent(name)))?.map_err(fault)?;
+        Ok(Self { agent: Mutex::new(agent), text: name.into(), rules: rules.clone() })
+    }
+}

@@ -1,0 +1,549 @@
+//! Many games side by side, stepped in Rust without the interpreter's lock.
+//!
+//! Each game draws from a stream of its own, so results depend on the seed alone: not on threads, nor on how many games there are.
+
+use crate::game::guarded;
+use crate::stepping::{AnyRules, Encoded, Held, MOST_NUMBERS, Node, State, arrays};
+use crate::{fault, given};
+use adept_library::game::{Afterstate, Encoder, Kit, Stream, Turn, no_action, stream};
+use adept_library::model::Rows;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::prelude::*;
+use rand::RngExt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Games side by side.
+const MOST: usize = 1 << 20;
+/// Games that one thread steps at least: fewer are not worth a thread.
+const LEAST_OF_A_THREAD: usize = 256;
+/// Threads of a batch.
+const THREADS: usize = 256;
+/// Chance events in a row.
+const CHANCE: usize = 10_000;
+
+/// What a batch is made with.
+pub(crate) struct Options {
+    pub(crate) games: usize,
+    pub(crate) seed: u64,
+    pub(crate) longest: u32,
+    pub(crate) threads: usize,
+}
+
+/// What a step brought: for each game its rewards, whether it ended, whether it was cut off.
+pub(crate) struct Stepped {
+    rewards: Vec<f32>,
+    over: Vec<bool>,
+    cut: Vec<bool>,
+}
+
+/// Games without their type.
+pub(crate) trait AnyBatch: Send {
+    fn len(&self) -> usize;
+    fn players(&self) -> usize;
+    /// Number of actions with a number; the most actions of a game now, if they have none.
+    fn width(&self) -> usize;
+    fn to_move(&self) -> Vec<i8>;
+    fn counts(&self) -> Vec<i32>;
+    /// The numbers of all legal actions, game after game.
+    fn numbers(&self) -> Vec<i64>;
+    fn mask(&self) -> Vec<bool>;
+    /// A legal action for each game, drawn uniformly: as numbers, or as places.
+    fn random(&mut self, places: bool) -> Vec<i64>;
+    /// Makes these actions, or random ones.
+    fn step(&mut self, actions: Option<&[i64]>, places: bool) -> Result<Stepped, String>;
+    /// The rows of all legal actions, game after game.
+    fn rows(&self, encoder: Option<&str>) -> Result<(Encoded, [usize; 2]), String>;
+    fn state(&self, game: usize) -> Arc<dyn Node>;
+    fn finished(&self) -> u64;
+}
+
+struct Lane<G: Kit> {
+    state: G::State,
+    player: u32,
+    plies: u32,
+    rng: Stream,
+    actions: Vec<G::Action>,
+}
+
+/// The games of a batch.
+pub(crate) struct Lanes<G: Kit> {
+    rules: Arc<Held<G>>,
+    start: G::State,
+    lanes: Vec<Lane<G>>,
+    longest: u32,
+    threads: usize,
+    finished: u64,
+    /// Whether a step was left halfway, by an exception of a game.
+    broken: bool,
+}
+
+impl<G: Kit> Lane<G> {
+    /// Lets chance act until a player is to move or the game is over.
+    fn settle(&mut self, rules: &Held<G>) -> Result<bool, String> {
+        let game = &rules.game;
+        for _ in 0..CHANCE {
+            match game.turn(&self.state) {
+                Turn::Over => return Ok(true),
+                Turn::Player(player) => {
+                    self.player = player as u32;
+                    game.actions(&self.state, &mut self.actions);
+                    if self.actions.is_empty() {
+                        return Err(no_action(game, &self.state, player).to_string());
+                    }
+                    return Ok(false);
+                }
+                Turn::Chance => {
+                    let outcome = game.sample(&self.state, &mut self.rng);
+                    game.apply(&mut self.state, &outcome);
+                }
+            }
+        }
+        Err(format!("{}: more than {CHANCE} chance events in a row", game.name()))
+    }
+
+    /// Begins anew, until a player is to move.
+    fn restart(&mut self, rules: &Held<G>, start: &G::State) -> Result<(), String> {
+        // A game may be over before anyone has moved; not every game.
+        for _ in 0..CHANCE {
+            self.state.clone_from(start);
+            self.plies = 0;
+            if !self.settle(rules)? {
+                return Ok(());
+            }
+        }
+        Err(format!("{}: {CHANCE} games were over before a player was to move", rules.game.name()))
+    }
+
+    /// The place of the action with this number.
+    #[inline]
+    fn place(&self, rules: &Held<G>, number: i64, places: bool) -> Option<usize> {
+        let wanted = usize::try_from(number).ok()?;
+        if places || !rules.is_numbered {
+            return (wanted < self.actions.len()).then_some(wanted);
+        }
+        self.actions.iter().position(|action| rules.game.action_number(&self.state, action) == wanted)
+    }
+
+    #[inline]
+    fn number(&self, rules: &Held<G>, place: usize) -> i64 {
+        match rules.is_numbered {
+            true => rules.game.action_number(&self.state, &self.actions[place]) as i64,
+            false => place as i64,
+        }
+    }
+
+    #[inline]
+    fn drawn(&mut self) -> usize {
+        self.rng.random_range(0..self.actions.len() as u32) as usize
+    }
+}
+
+/// Where a step of some games writes.
+struct Part<'a, G: Kit> {
+    first: usize,
+    lanes: &'a mut [Lane<G>],
+    rewards: &'a mut [f32],
+    over: &'a mut [bool],
+    cut: &'a mut [bool],
+}
+
+impl<G: Kit> Lanes<G> {
+    pub(crate) fn new(rules: Arc<Held<G>>, options: &Options) -> Result<Self, String> {
+        let start = rules.game.start();
+        let lane = |number| {
+            let rng = stream(options.seed, "batch", number as u64);
+            let mut lane = Lane { state: start.clone(), player: 0, plies: 0, rng, actions: Vec::new() };
+            lane.restart(&rules, &start)?;
+            Ok(lane)
+        };
+        let lanes = (0..options.games).map(lane).collect::<Result<_, String>>()?;
+        Ok(Self {
+            start,
+            lanes,
+            longest: options.longest,
+            threads: options.threads,
+            finished: 0,
+            broken: false,
+            rules,
+        })
+    }
+
+    /// The places of actions, all of which must be legal.
+    fn places(&self, actions: &[i64], places: bool) -> Result<Vec<u32>, String> {
+        let n = self.lanes.len();
+        if actions.len() != n {
+            return Err(format!("{} actions for {n} games: give one for each", actions.len()));
+        }
+        let rules = &*self.rules;
+        let mut found = Vec::with_capacity(n);
+        for (game, (lane, &number)) in self.lanes.iter().zip(actions).enumerate() {
+            let Some(place) = lane.place(rules, number, places) else {
+                let shown = |place| if places { place as i64 } else { lane.number(rules, place) };
+                let legal: Vec<String> =
+                    (0..lane.actions.len().min(20)).map(|place| shown(place).to_string()).collect();
+                let more = if lane.actions.len() > legal.len() { ", …" } else { "" };
+                return Err(format!(
+                    "actions[{game}] = {number} is not legal in `{}`: {}{more}",
+                    rules.game.position_text(&lane.state),
+                    legal.join(", ")
+                ));
+            };
+            found.push(place as u32);
+        }
+        Ok(found)
+    }
+
+    fn step_part(
+        rules: &Held<G>,
+        start: &G::State,
+        longest: u32,
+        part: Part<'_, G>,
+        chosen: Option<&[u32]>,
+    ) -> Result<u64, String> {
+        let game = &rules.game;
+        let (players, mut finished, mut utilities) = (game.players(), 0, Vec::new());
+        for (at, lane) in part.lanes.iter_mut().enumerate() {
+            let place = chosen.map_or_else(|| lane.drawn(), |chosen| chosen[at] as usize);
+            game.apply(&mut lane.state, &lane.actions[place]);
+            lane.plies += 1;
+            if lane.settle(rules)? {
+                game.utilities(&lane.state, &mut utilities);
+                let to = &mut part.rewards[at * players..][..players];
+                to.iter_mut().zip(&utilities).for_each(|(to, utility)| *to = *utility as f32);
+                part.over[at] = true;
+            } else if lane.plies >= longest {
+                part.cut[at] = true;
+            } else {
+                continue;
+            }
+            finished += 1;
+            lane.restart(rules, start)?;
+        }
+        Ok(finished)
+    }
+}
+
+impl<G: Kit> AnyBatch for Lanes<G> {
+    fn len(&self) -> usize {
+        self.lanes.len()
+    }
+
+    fn players(&self) -> usize {
+        self.rules.game.players()
+    }
+
+    fn width(&self) -> usize {
+        let most = || self.lanes.iter().map(|lane| lane.actions.len()).max().unwrap_or(0);
+        self.rules.game.action_space().unwrap_or_else(most)
+    }
+
+    fn to_move(&self) -> Vec<i8> {
+        self.lanes.iter().map(|lane| lane.player as i8).collect()
+    }
+
+    fn counts(&self) -> Vec<i32> {
+        self.lanes.iter().map(|lane| lane.actions.len() as i32).collect()
+    }
+
+    fn numbers(&self) -> Vec<i64> {
+        let each = |lane: &'_ Lane<G>| -> Vec<i64> {
+            (0..lane.actions.len()).map(|place| lane.number(&self.rules, place)).collect()
+        };
+        self.lanes.iter().flat_map(each).collect()
+    }
+
+    fn mask(&self) -> Vec<bool> {
+        let width = self.width();
+        let mut mask = vec![false; width * self.lanes.len()];
+        for (lane, row) in self.lanes.iter().zip(mask.chunks_exact_mut(width.max(1))) {
+            for place in 0..lane.actions.len() {
+                row[lane.number(&self.rules, place) as usize] = true;
+            }
+        }
+        mask
+    }
+
+    fn random(&mut self, places: bool) -> Vec<i64> {
+        let rules = &*self.rules;
+        let draw = |lane: &mut Lane<G>| {
+            let place = lane.drawn();
+            if places { place as i64 } else { lane.number(rules, place) }
+        };
+        self.lanes.iter_mut().map(draw).collect()
+    }
+
+    fn step(&mut self, actions: Option<&[i64]>, places: bool) -> Result<Stepped, String> {
+        let (n, players) = (self.lanes.len(), self.rules.game.players());
+        if self.broken {
+            return Err("an earlier step was left halfway by an error: begin a new batch".into());
+        }
+        // Before any game is changed.
+        let chosen = actions.map(|actions| self.places(actions, places)).transpose()?;
+        self.broken = true;
+        let mut found =
+            Stepped { rewards: vec![0.0; n * players], over: vec![false; n], cut: vec![false; n] };
+        let of_a_thread = n.div_ceil(self.threads.clamp(1, n.div_ceil(LEAST_OF_A_THREAD)));
+        let parts = self
+            .lanes
+            .chunks_mut(of_a_thread)
+            .zip(found.rewards.chunks_mut(of_a_thread * players))
+            .zip(found.over.chunks_mut(of_a_thread).zip(found.cut.chunks_mut(of_a_thread)))
+            .enumerate()
+            .map(|(i, ((lanes, rewards), (over, cut)))| Part {
+                first: i * of_a_thread,
+                lanes,
+                rewards,
+                over,
+                cut,
+            });
+        let (rules, start, longest) = (&*self.rules, &self.start, self.longest);
+        let run = |part: Part<'_, G>| {
+            let chosen = chosen.as_ref().map(|chosen| &chosen[part.first..][..part.lanes.len()]);
+            Self::step_part(rules, start, longest, part, chosen)
+        };
+        let mut parts: Vec<_> = parts.collect();
+        self.finished += match parts.len() {
+            1 => parts.pop().map_or(Ok(0), run)?,
+            // Threads of their own: a pool would not survive a fork.
+            _ => std::thread::scope(|scope| {
+                let threads: Vec<_> = parts.into_iter().map(|part| scope.spawn(move || run(part))).collect();
+                let mut finished = 0;
+                for thread in threads {
+                    finished += thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+                }
+                Ok::<_, String>(finished)
+            })?,
+        };
+        self.broken = false;
+        Ok(found)
+    }
+
+    fn rows(&self, encoder: Option<&str>) -> Result<(Encoded, [usize; 2]), String> {
+        let encoder = self.rules.encoder(encoder)?;
+        let empty = Rows::new(encoder.channels());
+        let widths = [empty.dense_width(), empty.index_width()];
+        let count: usize = self.lanes.iter().map(|lane| lane.actions.len()).sum();
+        if count.saturating_mul(widths[0] + widths[1]) > MOST_NUMBERS {
+            return Err(format!(
+                "{count} rows of {} numbers: a call encodes at most {MOST_NUMBERS} numbers; take fewer games",
+                widths[0] + widths[1]
+            ));
+        }
+        let n = self.lanes.len();
+        let of_a_thread = n.div_ceil(self.threads.clamp(1, n.div_ceil(LEAST_OF_A_THREAD)));
+        let encode = |lanes: &[Lane<G>]| {
+            let mut found = Encoded { rows: empty.empty(), exact: Vec::new() };
+            lanes.iter().for_each(|lane| encode(&self.rules.game, &*encoder, lane, &mut found));
+            found
+        };
+        let mut parts = self.lanes.chunks(of_a_thread);
+        let found = match parts.len() {
+            1 => parts.next().map_or_else(|| encode(&[]), encode),
+            _ => std::thread::scope(|scope| {
+                let threads: Vec<_> = parts.map(|part| scope.spawn(|| encode(part))).collect();
+                let mut all = Encoded { rows: empty.empty(), exact: Vec::new() };
+                for thread in threads {
+                    let one = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                    all.rows.append(&one.rows);
+                    all.exact.extend(one.exact);
+                }
+                all
+            }),
+        };
+        Ok((found, widths))
+    }
+
+    fn state(&self, game: usize) -> Arc<dyn Node> {
+        self.rules.node(self.lanes[game].state.clone())
+    }
+
+    fn finished(&self) -> u64 {
+        self.finished
+    }
+}
+
+/// Appends the rows of the legal actions of one game.
+fn encode<G: Kit>(game: &G, encoder: &dyn Encoder<G>, lane: &Lane<G>, found: &mut Encoded) {
+    let (player, hides) = (lane.player as usize, game.hides());
+    let mut after = lane.state.clone();
+    if encoder.fetches() {
+        for action in &lane.actions {
+            after.clone_from(&lane.state);
+            game.apply(&mut after, action);
+            encoder.fetch(game, Afterstate { state: &after, action: Some(action), player });
+        }
+    }
+    for action in &lane.actions {
+        let state = if hides {
+            &lane.state
+        } else {
+            after.clone_from(&lane.state);
+            game.apply(&mut after, action);
+            &after
+        };
+        let row = found.rows.push();
+        if !hides && game.turn(state) == Turn::Over {
+            found.exact.push((game.utility(state, player) / game.scale()) as f32);
+            continue;
+        }
+        found.exact.push(f32::NAN);
+        encoder.encode(game, Afterstate { state, action: Some(action), player }, row);
+    }
+}
+
+/// Many games side by side.
+#[pyclass(frozen, module = "adept")]
+pub(crate) struct Batch {
+    games: Mutex<Box<dyn AnyBatch>>,
+    name: String,
+}
+
+impl Batch {
+    fn games(&self) -> MutexGuard<'_, Box<dyn AnyBatch>> {
+        self.games.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Without the interpreter's lock, which a game in Python or another thread may need.
+    fn with<R: Send>(&self, py: Python<'_>, f: impl FnOnce(&mut dyn AnyBatch) -> R + Send) -> PyResult<R> {
+        py.detach(|| guarded(|| f(&mut **self.games())))
+    }
+}
+
+fn starts(counts: &[i32]) -> Vec<i64> {
+    let mut first = vec![0];
+    let mut sum = 0;
+    first.extend(counts.iter().map(|count| {
+        sum += i64::from(*count);
+        sum
+    }));
+    first
+}
+
+#[pymethods]
+impl Batch {
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        self.with(py, |games| games.len())
+    }
+
+    /// The player to move in each game.
+    #[getter]
+    fn player<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i8>>> {
+        Ok(self.with(py, |games| games.to_move())?.into_pyarray(py))
+    }
+
+    /// The number of legal actions in each game.
+    #[getter]
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i32>>> {
+        Ok(self.with(py, |games| games.counts())?.into_pyarray(py))
+    }
+
+    /// Games that have ended or were cut off so far.
+    #[getter]
+    fn finished(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, |games| games.finished())
+    }
+
+    /// Which actions are legal: `(games, numbers)`.
+    fn mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<bool>>> {
+        let (mask, n) = self.with(py, |games| (games.mask(), games.len()))?;
+        let width = mask.len() / n;
+        mask.into_pyarray(py).reshape([n, width])
+    }
+
+    /// The legal actions as numbers, game after game, and where each game begins: `(first, numbers)`.
+    #[allow(clippy::type_complexity, reason = "two arrays")]
+    fn legal<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>)> {
+        let (counts, numbers) = self.with(py, |games| (games.counts(), games.numbers()))?;
+        Ok((starts(&counts).into_pyarray(py), numbers.into_pyarray(py)))
+    }
+
+    /// A legal action for each game, drawn uniformly by the game's own stream.
+    #[pyo3(signature = (places = false))]
+    fn random<'py>(&self, py: Python<'py>, places: bool) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        Ok(self.with(py, |games| games.random(places))?.into_pyarray(py))
+    }
+
+    /// Makes an action in each game: a random one by default.
+    #[pyo3(signature = (actions = None, places = false))]
+    fn step<'py>(
+        &self,
+        py: Python<'py>,
+        actions: Option<&Bound<'py, PyAny>>,
+        places: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let numbers = |actions: &Bound<'py, PyAny>| match actions.extract::<PyReadonlyArray1<'_, i64>>() {
+            Ok(array) => Ok(array.as_array().to_vec()),
+            Err(_) => whole(actions),
+        };
+        let chosen: Option<Vec<i64>> = actions.map(numbers).transpose()?;
+        let found = self
+            .with(py, |games| games.step(chosen.as_deref(), places).map(|found| (found, games.players())))?;
+        let (Stepped { rewards, over, cut }, players) = found.map_err(fault)?;
+        let rewards = rewards.into_pyarray(py).reshape([over.len(), players])?;
+        let made = (rewards, over.into_pyarray(py), cut.into_pyarray(py));
+        py.import("adept._stepping")?.getattr("Step")?.call1(made)
+    }
+
+    /// The rows of all legal actions, game after game, and where each game begins.
+    #[pyo3(signature = (encoder = None))]
+    fn rows<'py>(&self, py: Python<'py>, encoder: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
+        let (found, counts) = self.with(py, |games| (games.rows(encoder), games.counts()))?;
+        let (found, widths) = found.map_err(fault)?;
+        let (dense, index, exact) = arrays(py, found, widths)?;
+        let first = starts(&counts).into_pyarray(py);
+        py.import("adept._stepping")?.getattr("BatchRows")?.call1((dense, index, exact, first))
+    }
+
+    /// The state of a game.
+    fn state(&self, py: Python<'_>, game: isize) -> PyResult<State> {
+        let found = self.with(py, |games| {
+            let from_start = if game < 0 { game + games.len() as isize } else { game };
+            usize::try_from(from_start).ok().filter(|at| *at < games.len()).map(|at| games.state(at))
+        })?;
+        found.map(State).ok_or_else(|| PyIndexError::new_err(format!("game {game} of a batch")))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let (n, finished) = self.with(py, |games| (games.len(), games.finished()))?;
+        Ok(format!("<adept.Batch {n} games of {}, {finished} finished>", self.name))
+    }
+}
+
+/// Whole numbers of any kind.
+fn whole(given: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
+    let py = given.py();
+    let array = py.import("numpy")?.call_method1("asarray", (given,))?;
+    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    let is_empty = array.getattr("size")?.extract::<usize>()? == 0;
+    if !matches!(&*kind, "i" | "u") && !is_empty {
+        let found = array.getattr("dtype")?;
+        return Err(PyTypeError::new_err(format!("actions: whole numbers are needed, found {found}")));
+    }
+    let array = array.call_method1("astype", ("int64",))?;
+    let wrong = |_| PyTypeError::new_err("actions: an array of shape (games,) is needed");
+    Ok(array.extract::<PyReadonlyArray1<'_, i64>>().map_err(wrong)?.as_array().to_vec())
+}
+
+impl Batch {
+    /// Begins games side by side.
+    pub(crate) fn begin(
+        py: Python<'_>,
+        rules: &Arc<dyn AnyRules>,
+        (games, seed, longest, threads): (i128, i128, i128, i128),
+    ) -> PyResult<Self> {
+        let count = usize::try_from(games).ok().filter(|n| (1..=MOST).contains(n));
+        let games = count.ok_or_else(|| fault(format!("n = {games}: a batch has 1 to {MOST} games")))?;
+        let fits = u32::try_from(longest).ok().filter(|n| *n >= 1);
+        let longest =
+            fits.ok_or_else(|| fault(format!("longest = {longest}: must lie in 1..{}", u32::MAX)))?;
+        let fits = usize::try_from(threads).ok().filter(|n| (1..=THREADS).contains(n));
+        let threads = fits.ok_or_else(|| fault(format!("threads = {threads}: must lie in 1..{THREADS}")))?;
+        let options = Options { games, seed: given::seed(seed)?, longest, threads };
+        let made = py.detach(|| guarded(|| rules.clone().batch(&options)))?.map_err(fault)?;
+        Ok(Self { games: Mutex::new(made), name: rules.name().into() })
+    }
+}
