@@ -2,17 +2,23 @@
 
 use crate::game::guarded;
 use crate::games::{ALL, registered};
-use crate::long::{Stop, long, on_its_own, until_interrupted};
+use crate::long::{Reports, Stop, long, on_its_own, until_interrupted};
+use crate::stepping::State;
 use crate::{fault, given, plain};
+use adept_library::Catalogue;
+use adept_library::arena::naming;
+use adept_library::ground::limits;
 use adept_library::lab::checkpoints;
 use adept_library::lab::exchange;
 use adept_library::lab::export::Format;
 use adept_library::lab::measure::EvaluateOptions;
+use adept_library::lab::rollouts::RolloutOptions;
 use adept_library::lab::tournament::{self, Tournament, TournamentEvent, TournamentOptions};
 use adept_library::model::checkpoint::{self, Manifest};
 use adept_trainer::run::Cancel;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -63,6 +69,68 @@ pub(crate) fn import_checkpoint(
 ) -> PyResult<Bound<'_, PyAny>> {
     let import = || guarded(|| exchange::import(&ALL, &file, like.as_deref(), strip.as_deref(), &out));
     plain(py, &py.detach(import)?.map_err(fault)?)
+}
+
+/// Rolls out positions: plays each of them to the end many times, and takes the luck out of the results.
+#[pyfunction]
+#[pyo3(signature = (
+    positions, by, *, game = None, trials = 1296, truncate = None, seed = 1, threads = 0, best = false, on_progress = None
+))]
+#[allow(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+pub(crate) fn rollout<'py>(
+    py: Python<'py>,
+    positions: &Bound<'py, PyAny>,
+    by: PathBuf,
+    game: Option<String>,
+    trials: i128,
+    truncate: Option<u32>,
+    seed: i128,
+    threads: i128,
+    best: bool,
+    on_progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let is_one = positions.is_instance_of::<PyString>() || positions.is_instance_of::<State>();
+    let positions = match is_one {
+        true => vec![positions.str()?.to_string()],
+        false => {
+            positions.try_iter()?.map(|one| Ok(one?.str()?.to_string())).collect::<PyResult<Vec<_>>>()?
+        }
+    };
+    let trials = u64::try_from(trials).ok().filter(|n| (2..=limits::LENGTH).contains(n));
+    let trials = trials.ok_or_else(|| fault(format!("trials: must lie in 2..{}", limits::LENGTH)))?;
+    let (agent, _) = naming::path_and_search(&by).map_err(fault)?;
+    let name = match game {
+        Some(name) => name,
+        None => {
+            let of_it = || -> Result<String, adept_library::model::ModelError> {
+                Ok(checkpoint::manifest(&checkpoint::locate(&agent, best)?)?.game)
+            };
+            py.detach(of_it)
+                .map_err(|error| fault(format!("{error}; or name the `game` of an agent without one")))?
+        }
+    };
+    let options = RolloutOptions {
+        agent: by.to_str().ok_or_else(|| fault(format!("{}: is not text", by.display())))?.into(),
+        best,
+        positions,
+        trials,
+        truncate,
+        seed: given::seed(seed)?,
+        threads: given::threads(threads)?,
+        out: None,
+        resume: false,
+    };
+    let (cancel, stop) = (Cancel::default(), Stop::default());
+    let rules = stop.within(|| ALL.find(&name)).map_err(fault)?;
+    let work = |reports: &Reports| {
+        let tell = |share: f64| reports.tell(json!({ "kind": "progress", "share": share }));
+        rules.roll_out(&options, &cancel, &tell)
+    };
+    let (found, raised) = long(py, on_progress.as_ref(), &cancel, &stop, work)?;
+    match raised {
+        Some(error) => Err(error),
+        None => plain(py, &found.map_err(fault)?.rollouts),
+    }
 }
 
 /// Measures a checkpoint, or the latest (or best) checkpoint of a run, as `adept evaluate` does.

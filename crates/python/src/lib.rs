@@ -56,6 +56,7 @@ fn _adept(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(exchange::evaluate, module)?)?;
     module.add_function(wrap_pyfunction!(exchange::export, module)?)?;
     module.add_function(wrap_pyfunction!(exchange::import_checkpoint, module)?)?;
+    module.add_function(wrap_pyfunction!(exchange::rollout, module)?)?;
     module.add_function(wrap_pyfunction!(games::add_game, module)?)?;
     module.add_function(wrap_pyfunction!(games::check_laws, module)?)?;
     module.add_function(wrap_pyfunction!(games::encoders, module)?)?;

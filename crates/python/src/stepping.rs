@@ -76,6 +76,7 @@ pub(crate) trait Node: Send + Sync {
     /// Draws all that a player can see of the state.
     fn board(&self, seat: Option<usize>) -> String;
     fn text(&self) -> String;
+    fn short_text(&self) -> String;
     fn utilities(&self) -> Vec<f64>;
     fn just_acted(&self) -> Option<usize>;
     /// How the state was reached. None if an outcome on the way was sampled and cannot be named.
@@ -518,6 +519,10 @@ impl<G: Kit> Node for Typed<G> {
         self.rules.game.position_text(&self.state)
     }
 
+    fn short_text(&self) -> String {
+        self.rules.game.short_text(&self.state)
+    }
+
     fn utilities(&self) -> Vec<f64> {
         let mut utilities = Vec::new();
         self.rules.game.utilities(&self.state, &mut utilities);
@@ -894,6 +899,12 @@ impl State {
     #[getter]
     fn is_over(&self) -> bool {
         self.0.turn() == Turn::Over
+    }
+
+    /// The shortest text of the position.
+    #[getter]
+    fn short_text(&self) -> PyResult<String> {
+        guarded(|| self.0.short_text())
     }
 
     #[getter]

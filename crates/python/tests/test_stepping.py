@@ -351,3 +351,25 @@ def test_agents_choose():
     assert str(game.agent("uct:200").choose(game.from_text("XX.OO...."), seed=1)) == str(
         game.from_text("XX.OO....").actions()[0]
     )
+
+
+def test_positions_by_id_rollouts_and_search():
+    game = adept.game("backgammon")
+    state = game.from_text("4HPwATDgc/ABMA 31")
+    assert state.player is not None and "8/5 6/5" in state.actions().texts()
+    assert game.from_text(state.short_text) == state and state.short_text.startswith("4HPwATDgc/ABMA")
+    path = ROOT / "checkpoints/hypergammon/td-128-32"
+    start = next(s for s in play(adept.game("hypergammon"), random.Random(1)) if s.is_chance)
+    shares = []
+    found = adept.rollout(start, path, trials=36, on_progress=lambda event: shares.append(event["share"]))
+    assert len(found) == 1 and found[0]["trials"] == 36 and found[0]["ci95"][0] <= found[0]["equity"] <= found[0]["ci95"][1]
+    assert shares[-1] == 1 and found == adept.rollout([str(start)], path, trials=36, threads=1)
+    decision = next(s for s in play(adept.game("hypergammon"), random.Random(2)) if s.player is not None)
+    looked = adept.search(path, decision, plies=2)
+    assert looked["search"]["plies"] == 2 and len(looked["candidates"]) == len(decision.actions())
+    with pytest.raises(TypeError, match="one of plies, seconds and nodes"):
+        adept.search(path, decision)
+    with pytest.raises(adept.AdeptError, match="trials"):
+        adept.rollout(start, path, trials=1)
+    with pytest.raises(adept.AdeptError, match="name the `game`"):
+        adept.rollout(start, "nowhere")

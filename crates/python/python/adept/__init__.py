@@ -21,11 +21,13 @@ from ._adept import (
     games,
     import_checkpoint,
     open,
+    rollout,
     starter,
     train,
 )
 from ._game import CHANCE, Game, check, register
 from ._progress import progress_bar
+from ._search import search
 from ._stepping import BatchRows, Rows, Step, game
 
 __all__ = [
@@ -58,6 +60,8 @@ __all__ = [
     "open",
     "progress_bar",
     "register",
+    "rollout",
+    "search",
     "starter",
     "train",
 ]

@@ -102,6 +102,36 @@ def export(path: _Path, out: _Path, *, format: str = "onnx", best: bool = False)
     """Exports a checkpoint to a file for other programs: `onnx`, `safetensors` in the layout of PyTorch, or source text
     in `c` or `rust`."""
 
+def search(
+    path: _Path,
+    position: str | State,
+    *,
+    plies: int | None = None,
+    seconds: float | None = None,
+    nodes: int | None = None,
+    best: bool = False,
+) -> dict[str, Any]:
+    """What a checkpoint, or the latest (or best) checkpoint of a run, finds in a position when it looks ahead: as `Model.explain`, with
+    `candidates` best first, and `search` with its `plies`, `nodes`, `solved` and `line`. Give one limit: a depth in plies, a time, or a number
+    of valued positions. A search cannot be interrupted: prefer a time."""
+
+def rollout(
+    positions: str | State | Iterable[str | State],
+    by: _Path,
+    *,
+    game: str | None = None,
+    trials: int = 1296,
+    truncate: int | None = None,
+    seed: int = 1,
+    threads: int = 0,
+    best: bool = False,
+    on_progress: _Callback = None,
+) -> list[dict[str, Any]]:
+    """Plays positions out, `trials` times each, with luck taken out of the results: `adept rollout`. `by` plays both sides: a checkpoint, a
+    search such as `search:1:PATH`, or a valuation, for which `game` is named. `truncate` cuts games off after so many moves. Returns a dict for
+    each position: `equity` for the player to move, its interval `ci95`, `raw`, `classes` and more. `on_progress` gets dicts with
+    `kind` `progress` and the finished `share`."""
+
 def import_checkpoint(
     file: _Path, out: _Path, *, like: _Path | None = None, strip: str | None = None
 ) -> dict[str, Any]:
@@ -235,6 +265,8 @@ class State:
     """The player to move, from 0; None before chance and at the end."""
     is_chance: bool
     is_over: bool
+    short_text: str
+    """The shortest text of the position: in backgammon the gnubg Position ID, which `from_text` reads too."""
     just_acted: int | None
     """The player whose action led here, if the state shows it."""
 
