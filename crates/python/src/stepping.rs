@@ -447,8 +447,18 @@ impl<G: Kit> Node for Typed<G> {
             Place::Outcome(place) => Some(Stage::Outcome(*place)),
             Place::Drawn(_) => None,
         };
-        let path = self.path.clone().zip(stage);
-        let path = path.map(|(before, stage)| Arc::new(Path { before: Some(before), stage }));
+        let path = match stage {
+            Some(stage) => {
+                self.path.clone().map(|before| Arc::new(Path { before: Some(before), stage }))
+            }
+            // The way begins anew behind what was sampled, if its text says all.
+            None => {
+                let text = self.rules.game.position_text(&state);
+                let read = self.rules.game.parse_position(&text);
+                let is_whole = read.is_ok_and(|(read, _)| read == state);
+                is_whole.then(|| Path::new(Stage::Text(text)))
+            }
+        };
         Arc::new(Typed::new(self.rules.clone(), state, via, path))
     }
 
