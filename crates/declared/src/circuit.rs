@@ -282,32 +282,54 @@ impl Cone {
         gates(values, next, self.len());
     }
 
+    /// Calls `visit` with the number of each output that holds, in ascending order.
+    #[inline]
+    pub(crate) fn each(&self, facts: &[u64], mut visit: impl FnMut(usize)) {
+        self.find(facts, |output| {
+            visit(output);
+            false
+        });
+    }
+
     /// Calls `visit` with the number of each output that holds, in ascending order, until it returns true. Returns whether it
     /// did. Bit f of `facts` says whether fact f holds.
-    pub(crate) fn find(&self, facts: &[u64], mut visit: impl FnMut(usize) -> bool) -> bool {
+    pub(crate) fn find(&self, facts: &[u64], visit: impl FnMut(usize) -> bool) -> bool {
+        !self.outputs.is_empty() && with_values(facts, self.facts, |values| self.find_by(values, visit))
+    }
+
+    /// The same for values of the facts, which several cones may share.
+    #[inline]
+    pub(crate) fn find_by(&self, values: &mut Vec<u8>, mut visit: impl FnMut(usize) -> bool) -> bool {
         if self.outputs.is_empty() {
             return false;
         }
-        VALUES.with_borrow_mut(|values| {
-            values.clear();
-            values.push(0);
-            for f in 0..self.facts {
-                values.push((facts[f / 64] >> (f % 64) & 1) as u8);
+        values.truncate(1 + self.facts);
+        if self.circles.is_empty() {
+            let mut begin = 0;
+            for &end in &self.ends {
+                let inputs = &self.inputs[begin as usize..end as usize];
+                let holds = inputs.iter().all(|&input| holds(values, input));
+                values.push(u8::from(holds));
+                begin = end;
             }
-            if self.circles.is_empty() {
-                let mut begin = 0;
-                for &end in &self.ends {
-                    let inputs = &self.inputs[begin as usize..end as usize];
-                    let holds = inputs.iter().all(|&input| holds(values, input));
-                    values.push(u8::from(holds));
-                    begin = end;
-                }
-            } else {
-                self.compute(values);
-            }
-            self.outputs.iter().enumerate().any(|(number, &output)| holds(values, output) && visit(number))
-        })
+        } else {
+            self.compute(values);
+        }
+        self.outputs.iter().enumerate().any(|(number, &output)| holds(values, output) && visit(number))
     }
+}
+
+/// Runs `work` with the values of so many facts.
+#[inline]
+pub(crate) fn with_values<R>(facts: &[u64], count: usize, work: impl FnOnce(&mut Vec<u8>) -> R) -> R {
+    VALUES.with_borrow_mut(|values| {
+        values.clear();
+        values.push(0);
+        for f in 0..count {
+            values.push((facts[f / 64] >> (f % 64) & 1) as u8);
+        }
+        work(values)
+    })
 }
 
 #[inline]

@@ -1,10 +1,11 @@
 //! A declared game as a [`Game`].
 
 use crate::batch::Batch;
+use crate::circuit::with_values;
 use crate::declaration::{Ending, Grade, ONE};
 use crate::ground::Rules;
 use crate::lanes::Pool;
-use crate::monitor::Net;
+use crate::monitor::{Measure, Pace};
 use crate::structure::Structure;
 use crate::text;
 use adept_game::{Game, GameError, Stream, Turn, Unit, stream};
@@ -19,6 +20,8 @@ pub struct Declared {
     pub(crate) rules: Arc<Rules>,
     start: State,
     pub(crate) facts: Arc<Facts>,
+    /// What it costs to follow a state. None if it is faster to compute all anew.
+    pub(crate) pace: Option<Pace>,
 }
 
 /// What is computed once, when a command asks for it.
@@ -26,8 +29,6 @@ pub struct Declared {
 pub(crate) struct Facts {
     /// Whether the game has few states.
     pub(crate) small: OnceLock<bool>,
-    /// The circuit of a [`Monitor`](crate::Monitor).
-    pub(crate) net: OnceLock<Arc<Net>>,
     /// What the encoder `rules` reads.
     pub(crate) structure: OnceLock<Result<Arc<Structure>, String>>,
     /// Batches that wait for random games to play.
@@ -35,7 +36,7 @@ pub(crate) struct Facts {
 }
 
 /// A position: which facts hold, whose turn it is, and how many moves were made if the game limits them.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct State {
     /// Bit f: fact f holds.
     pub(crate) facts: SmallVec<[u64; 2]>,
@@ -46,6 +47,14 @@ pub struct State {
     pub(crate) status: Status,
     /// Moves of players.
     pub(crate) moves: u32,
+}
+
+impl Clone for State {
+    #[inline]
+    fn clone(&self) -> Self {
+        // A derived clone would copy word by word.
+        Self { facts: SmallVec::from_slice(&self.facts), ..*self }
+    }
 }
 
 /// Nobody.
@@ -105,7 +114,8 @@ impl Declared {
         for &fact in &rules.start {
             start.facts[fact as usize / 64] |= 1 << (fact % 64);
         }
-        let mut game = Self { name: name.into(), rules: Arc::new(rules), start, facts: Arc::default() };
+        let mut game =
+            Self { name: name.into(), rules: Arc::new(rules), start, facts: Arc::default(), pace: None };
         game.start.status = game.status_of(&game.start, None);
         if !game.start.status.goes_on() {
             return Err(GameError::new(format!("{name}: no operator is legal at the start")));
@@ -114,7 +124,9 @@ impl Declared {
         if !game.status_of(&game.start, Some(before)).goes_on() {
             return Err(GameError::new(format!("{name}: a condition that ends the game holds at the start")));
         }
-        game.try_out()?;
+        let mut measure = Measure::new(&game);
+        game.try_out(&mut measure)?;
+        game.pace = Pace::of(&game, measure);
         Ok(game)
     }
 
@@ -125,13 +137,14 @@ impl Declared {
         view.legal.cost() + view.chance.cost() + view.over.cost() + moves + self.rules.facts.len()
     }
 
-    /// Plays a few random games, which must end.
-    fn try_out(&self) -> Result<(), GameError> {
+    /// Plays a few random games, which must end, and measures what it costs to follow them.
+    fn try_out(&self, measure: &mut Measure) -> Result<(), GameError> {
         let mut actions = Vec::new();
         let mut left = WORK / self.cost();
         for trial in 0..TRIALS {
             let (mut rng, mut state): (Stream, _) = (stream(0, "trial games", trial), self.start());
             let (mut moves, mut in_a_row) = (0, 0);
+            measure.begin(self, &state);
             loop {
                 let action = match self.turn(&state) {
                     Turn::Over => break,
@@ -146,6 +159,7 @@ impl Declared {
                     }
                 };
                 self.apply(&mut state, &action);
+                measure.go(self, &state);
                 moves += 1;
                 left = left.saturating_sub(1);
                 if left == 0 {
@@ -172,26 +186,28 @@ impl Declared {
     /// The status of a position after a move of `last`, or after chance in the turn of `last`.
     pub(crate) fn status_of(&self, state: &State, last: Option<u8>) -> Status {
         let rules = &self.rules;
-        if let Some(last) = last {
-            let view = &rules.views[usize::from(last)];
-            let mut status = None;
-            view.over.find(&state.facts, |output| {
-                status = Some(Status::of(view.results[output], last));
-                true
-            });
-            if let Some(status) = status {
+        with_values(&state.facts, rules.facts.len(), |values| {
+            if let Some(last) = last {
+                let view = &rules.views[usize::from(last)];
+                let mut status = None;
+                view.over.find_by(values, |output| {
+                    status = Some(Status::of(view.results[output], last));
+                    true
+                });
+                if let Some(status) = status {
+                    return status;
+                }
+            }
+            let view = &rules.views[usize::from(state.mover)];
+            if let Some(status) = self.at_limit(state.moves) {
                 return status;
             }
-        }
-        let view = &rules.views[usize::from(state.mover)];
-        if let Some(status) = self.at_limit(state.moves) {
-            return status;
-        }
-        match () {
-            () if view.chance.find(&state.facts, |_| true) => Status::Chance,
-            () if view.legal.find(&state.facts, |_| true) => Status::Going,
-            () => Status::of(rules.declaration.stuck, state.mover),
-        }
+            match () {
+                () if view.chance.find_by(values, |_| true) => Status::Chance,
+                () if view.legal.find_by(values, |_| true) => Status::Going,
+                () => Status::of(rules.declaration.stuck, state.mover),
+            }
+        })
     }
 
     /// The result of a game that has reached its limit of moves.
@@ -224,6 +240,31 @@ impl Declared {
         if !by_chance && self.rules.declaration.limit.is_some() {
             state.moves += 1;
         }
+    }
+
+    /// Makes a move, or has an outcome of chance, but does not say how the game stands then. Returns whose turn it was.
+    #[inline]
+    pub(crate) fn change(&self, state: &mut State, action: u32) -> u8 {
+        let player = state.mover;
+        let effects = &self.rules.views[usize::from(player)].effects[action as usize];
+        // Conditions are those of the state before the move.
+        let mut changes: SmallVec<[(u32, bool); 8]> = SmallVec::new();
+        let mut asked = false;
+        if let Some((cone, changed)) = &effects.conditional {
+            cone.find(&state.facts, |output| {
+                match changed.get(output) {
+                    Some(&change) => changes.push(change),
+                    None => asked = true,
+                }
+                false
+            });
+        }
+        effects.clear.iter().for_each(|&fact| state.write(fact, false));
+        changes.iter().filter(|(_, adds)| !adds).for_each(|&(fact, _)| state.write(fact, false));
+        effects.set.iter().for_each(|&fact| state.write(fact, true));
+        changes.iter().filter(|(_, adds)| *adds).for_each(|&(fact, _)| state.write(fact, true));
+        self.pass_turn(state, self.rules.is_chance(action), effects.keeps_turn(|| asked));
+        player
     }
 
     /// Notes how the game stands after a move in the turn of `player`.
@@ -310,44 +351,20 @@ impl Game for Declared {
     fn actions(&self, state: &State, actions: &mut Vec<u32>) {
         actions.clear();
         if state.status == Status::Going {
-            self.rules.views[usize::from(state.mover)].legal.find(&state.facts, |number| {
-                actions.push(number as u32);
-                false
-            });
+            self.each_legal(state, |number| actions.push(number as u32));
         }
     }
 
     fn apply(&self, state: &mut State, &action: &u32) {
-        let player = state.mover;
-        let effects = &self.rules.views[usize::from(player)].effects[action as usize];
-        // Conditions are those of the state before the move.
-        let mut changes: SmallVec<[(u32, bool); 8]> = SmallVec::new();
-        let mut asked = false;
-        if let Some((cone, changed)) = &effects.conditional {
-            cone.find(&state.facts, |output| {
-                match changed.get(output) {
-                    Some(&change) => changes.push(change),
-                    None => asked = true,
-                }
-                false
-            });
-        }
-        effects.clear.iter().for_each(|&fact| state.write(fact, false));
-        changes.iter().filter(|(_, adds)| !adds).for_each(|&(fact, _)| state.write(fact, false));
-        effects.set.iter().for_each(|&fact| state.write(fact, true));
-        changes.iter().filter(|(_, adds)| *adds).for_each(|&(fact, _)| state.write(fact, true));
-        self.pass_turn(state, self.rules.is_chance(action), effects.keeps_turn(|| asked));
-        let status = self.status_of(state, Some(player));
+        let player = self.change(state, action);
+        let status = self.status_after(state, player);
         self.arrive(state, player, status);
     }
 
     fn outcomes(&self, state: &State, outcomes: &mut Vec<(u32, f64)>) -> bool {
         let mut places: SmallVec<[usize; 64]> = SmallVec::new();
         if state.status == Status::Chance {
-            self.rules.views[usize::from(state.mover)].chance.find(&state.facts, |place| {
-                places.push(place);
-                false
-            });
+            self.each_chance(state, |place| places.push(place));
         }
         self.shares(places.into_iter(), outcomes);
         true

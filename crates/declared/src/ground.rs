@@ -7,6 +7,7 @@ use crate::declaration::{
     Condition, Declaration, Expression, Grade, Kind, Object, Operator, Relation, Rule, Summand, Tuple, Value,
 };
 use crate::error::RuleError;
+use crate::monitor::Followed;
 use crate::resolve::PLAYERS;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -51,9 +52,8 @@ pub(crate) struct Rules {
     pub(crate) amounts: Vec<u16>,
     /// For each player.
     pub(crate) views: Vec<View>,
-    /// All outputs in one circuit: for each player, whether each move can be made, then what ends the game; then what is asked
-    /// before each move, player by player.
-    pub(crate) whole: Cone,
+    /// The circuit that follows a state.
+    pub(crate) followed: Followed,
 }
 
 /// An operator or an outcome of chance with its arguments, as the first player sees it.
@@ -172,7 +172,7 @@ impl Rules {
         let start = start.map(|fact| numbers[&fact]).collect();
         let mut grounder = Grounder::of(&declaration, &facts, &turned);
         grounder.derive()?;
-        let (moves, views, whole) = grounder.compile(&numbers)?;
+        let (moves, views, followed) = grounder.compile(&numbers)?;
         let is_act = |one: &&Move| declaration.operators[one.operator].weight.is_none();
         let acts = moves.iter().filter(is_act).count();
         let (alternates, amounts) = (declaration.alternates(), declaration.amounts());
@@ -186,7 +186,7 @@ impl Rules {
             amounts,
             moves,
             views,
-            whole,
+            followed,
             declaration,
         })
     }
@@ -472,7 +472,7 @@ impl Grounder<'_> {
     fn compile(
         &mut self,
         numbers: &FxHashMap<(usize, Tuple), u32>,
-    ) -> Result<(Vec<Move>, Vec<View>, Cone), RuleError> {
+    ) -> Result<(Vec<Move>, Vec<View>, Followed), RuleError> {
         let declaration = self.declaration;
         let views = declaration.players;
         let mut moves = Vec::new();
@@ -524,11 +524,10 @@ impl Grounder<'_> {
             return Err(RuleError::new(declaration.operators[0].place, "no operator can ever be legal"));
         }
         let mut effects = Vec::with_capacity(views);
-        let mut conditions = Vec::new();
         for view in 0..views {
             let mut of_view = Vec::with_capacity(moves.len());
             for one in &moves {
-                of_view.push(self.effects(one, view, numbers, &mut conditions)?);
+                of_view.push(self.effects(one, view, numbers)?);
                 if self.cones > CONES || self.builder.len() > GATES {
                     let Operator { name, place, .. } = &declaration.operators[one.operator];
                     let what = format!(
@@ -548,11 +547,7 @@ impl Grounder<'_> {
             }
             results.push(*grade);
         }
-        let mut whole = Vec::new();
-        for view in 0..views {
-            whole.extend(legal[view].iter().chain(&chance[view]).chain(&over[view]));
-        }
-        let whole = self.builder.cone(&[whole, conditions].concat());
+        let followed = Followed::of(&self.builder, &legal, &chance, &over)?;
         let views = effects.into_iter().enumerate().map(|(view, effects)| View {
             legal: self.builder.cone(&legal[view]),
             chance: self.builder.cone(&chance[view]),
@@ -560,7 +555,7 @@ impl Grounder<'_> {
             results: results.clone(),
             effects,
         });
-        Ok((moves, views.collect(), whole))
+        Ok((moves, views.collect(), followed))
     }
 
     /// How likely an outcome with these arguments is, beside others. None if that is not a number in its bounds.
@@ -595,7 +590,6 @@ impl Grounder<'_> {
         one: &Move,
         view: usize,
         numbers: &FxHashMap<(usize, Tuple), u32>,
-        conditions: &mut Vec<Literal>,
     ) -> Result<Effects, RuleError> {
         let declaration = self.declaration;
         let (mut effects, mut gates, mut changed) = (Effects::default(), Vec::new(), Vec::new());
@@ -658,7 +652,6 @@ impl Grounder<'_> {
             // Finding a cone looks at the whole circuit.
             self.cones += cone.len() + gates.len() + self.builder.len() / 16;
             effects.conditional = Some((cone, changed));
-            conditions.extend(gates);
         }
         Ok(effects)
     }

@@ -1,134 +1,345 @@
-//! A game that is followed move by move: only what a move changes is computed again, and moves can be taken back.
+//! Following a game from position to position: what changes is computed, and nothing else.
 //!
-//! Each gate counts its inputs that are false; it holds while there are none. A fact that changes is handed to the gates that read
-//! it, and on from each of them that changes. This is the network of the paper (after Rete), with a gate for each tuple of a
-//! table: Levinson, "General game-playing and reinforcement learning" (1996), section on monitoring.
-//!
-//! Where relations depend on themselves and on the state, all gates are computed again after each move instead: gates of a circle that hold
-//! each other up would not notice that nothing else does.
+//! The network is that of games in GDL (`gdl::net`), which also follows relations that depend on themselves. Its outputs say what is
+//! legal, what chance may bring and what ends the game, for each player. The methods of [`Game`] use it: each thread keeps networks
+//! of the games that it played last, and moves them to the position of a call. A move changes few facts, and so does a step from
+//! one move to its alternative. Positions far from each other, and all of very small games, are computed anew.
 
-use crate::circuit::Cone;
+use crate::circuit::{Builder, Cone, Literal};
 use crate::declaration::Grade;
+use crate::error::{Place, RuleError};
 use crate::game::{Declared, State, Status};
-use crate::ground::Effects;
+use crate::gdl::net::{Net, Runner, arrange};
 use adept_game::{Game, Turn};
-use std::sync::Arc;
+use smallvec::SmallVec;
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The circuit, arranged by what reads each node.
+const START: Place = Place { line: 1, column: 1 };
+
+/// The circuit that follows a state.
 #[derive(Debug)]
-pub(crate) struct Net {
-    /// For each node, the end of its readers and of its outputs.
-    ends: Vec<(u32, u32)>,
-    /// Gates that read a node: gate · 2 + negated.
-    readers: Vec<u32>,
-    /// Outputs that show a node: bit · 2 + negated.
-    shown: Vec<u32>,
-    /// First bit of the legal moves of each player, which is a multiple of 64.
+pub(crate) struct Followed {
+    /// What tells it from all others, also from those of games that are no more.
+    id: u64,
+    net: Net,
+    /// First word of the legal moves of each player.
     legal: Vec<u32>,
-    /// First bit of the outcomes of chance in the turn of each player; a multiple of 64 too.
+    /// First word of the outcomes of chance in the turn of each player.
     chance: Vec<u32>,
-    /// First bit of what ends the game after a move of each player; a multiple of 64 too.
+    /// First word of what ends the game after a move of each player.
     over: Vec<u32>,
-    /// First bit of what is asked before each move of each player.
-    conditions: Vec<Vec<u32>>,
-    /// The start: gates' false inputs, and the output bits.
-    counts: Vec<u32>,
-    outputs: Vec<u64>,
-    /// The bit of each output of the circuit.
-    bits: Vec<u32>,
 }
 
-impl Net {
-    fn of(game: &Declared) -> Self {
-        let rules = &game.rules;
-        let cone = &rules.whole;
-        let results = rules.views[0].results.len();
-        // The outputs of each player begin at a word.
-        let (mut bits, mut next) = (Vec::new(), 0_u32);
-        let (mut legal, mut chance, mut over) = (Vec::new(), Vec::new(), Vec::new());
-        let mut take = |count: usize, bits: &mut Vec<u32>| {
+impl Followed {
+    /// The circuit with these outputs of each player.
+    pub(crate) fn of(
+        builder: &Builder,
+        legal: &[Vec<Literal>],
+        chance: &[Vec<Literal>],
+        over: &[Vec<Literal>],
+    ) -> Result<Self, RuleError> {
+        static GAMES: AtomicU64 = AtomicU64::new(0);
+        let (mut bits, mut literals, mut next) = (Vec::new(), Vec::new(), 0_u32);
+        // Each list begins at a word.
+        let mut place = |list: &Vec<Literal>| {
             let first = next;
-            bits.extend((0..count as u32).map(|i| first + i));
-            next = (first + count as u32).next_multiple_of(64);
+            bits.extend((first * 64..).zip(list).map(|(bit, _)| bit));
+            literals.extend_from_slice(list);
+            next += list.len().div_ceil(64) as u32;
             first
         };
-        for _ in &rules.views {
-            legal.push(take(rules.acts, &mut bits));
-            chance.push(take(rules.moves.len() - rules.acts, &mut bits));
-            over.push(take(results, &mut bits));
-        }
-        let all: usize = cone.outputs().len() - bits.len();
-        let mut condition = take(all, &mut bits);
-        let conditions = rules.views.iter().map(|view| {
-            let first = |effects: &Effects| {
-                let first = condition;
-                condition += effects.conditional.as_ref().map_or(0, |(cone, _)| cone.outputs().len() as u32);
-                first
-            };
-            view.effects.iter().map(first).collect()
-        });
-        let conditions = conditions.collect();
-        let nodes = 1 + cone.facts() + cone.len();
-        let (mut readers, mut shown) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);
-        let mut begin = 0;
-        for (gate, &end) in cone.ends().iter().enumerate() {
-            for &input in &cone.inputs()[begin as usize..end as usize] {
-                readers[input as usize / 2].push(gate as u32 * 2 + input % 2);
-            }
-            begin = end;
-        }
-        for (&output, bit) in cone.outputs().iter().zip(&bits) {
-            shown[output as usize / 2].push(bit * 2 + output % 2);
-        }
-        let mut net = Self {
-            ends: Vec::new(),
-            readers: Vec::new(),
-            shown: Vec::new(),
-            legal,
-            chance,
-            over,
-            conditions,
-            counts: Vec::new(),
-            outputs: vec![0; (next as usize).div_ceil(64)],
-            bits,
-        };
-        for (readers, shown) in readers.into_iter().zip(shown) {
-            net.readers.extend(readers);
-            net.shown.extend(shown);
-            net.ends.push((net.readers.len() as u32, net.shown.len() as u32));
-        }
-        let start = game.start();
-        if !cone.circles().is_empty() {
-            let mut outputs = std::mem::take(&mut net.outputs);
-            net.show(cone, &start, &mut outputs);
-            return Self { outputs, ..net };
-        }
-        let mut values = vec![false];
-        values.extend((0..cone.facts()).map(|fact| start.holds(fact)));
-        begin = 0;
-        for &end in cone.ends() {
-            let inputs = &cone.inputs()[begin as usize..end as usize];
-            let fails =
-                inputs.iter().filter(|&&input| values[input as usize / 2] == (input % 2 == 1)).count();
-            net.counts.push(fails as u32);
-            values.push(fails == 0);
-            begin = end;
-        }
-        for (&output, bit) in cone.outputs().iter().zip(&net.bits) {
-            let holds = values[output as usize / 2] != (output % 2 == 1);
-            net.outputs[*bit as usize / 64] |= u64::from(holds) << (bit % 64);
-        }
-        net
+        let legal = legal.iter().map(&mut place).collect();
+        let chance = chance.iter().map(&mut place).collect();
+        let over = over.iter().map(&mut place).collect();
+        // Relations that depend on themselves through `not` have been refused before.
+        let contradiction = |_| RuleError::new(START, "a relation follows from its own negation");
+        let arranged = arrange(builder, &literals).map_err(contradiction)?;
+        let net = Net::new(&arranged, &bits, next as usize * 64);
+        Ok(Self { id: GAMES.fetch_add(1, Ordering::Relaxed), net, legal, chance, over })
     }
 
-    /// Computes all outputs of a position.
-    fn show(&self, cone: &Cone, state: &State, outputs: &mut [u64]) {
-        outputs.fill(0);
-        cone.find(&state.facts, |output| {
-            let bit = self.bits[output];
-            outputs[bit as usize / 64] |= 1 << (bit % 64);
-            false
-        });
+    #[cfg(test)]
+    pub(crate) fn circles(&self) -> usize {
+        self.net.circles()
+    }
+}
+
+/// What the two ways to know a position cost: to follow the state, or to compute all anew, in gates.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    /// What a fact that changes costs.
+    fact: u32,
+    /// What all costs anew that is asked of a position in which a player is to move, and of the one after it.
+    legal: u32,
+    /// The same where chance is to move.
+    chance: u32,
+}
+
+/// What it costs to ask for a position, wherever it is.
+const CALL: u32 = 32;
+/// A gate that is told of a change costs as much as so many that are computed in a row.
+const TOLD: u64 = 2;
+/// How many times cheaper a move must be to follow than to compute anew. Much depends on the order in which positions are asked for.
+const GAIN: u64 = 4;
+
+impl Pace {
+    /// Always follows.
+    #[cfg(test)]
+    pub(crate) const ALWAYS: Self = Self { fact: 0, legal: u32::MAX, chance: u32::MAX };
+
+    /// What was measured in some random games. None if it is faster to compute all anew.
+    pub(crate) fn of(game: &Declared, mut measure: Measure) -> Option<Self> {
+        let rules = &game.rules;
+        let anew = |cone: &Cone| match cone.outputs().len() {
+            0 => 0,
+            outputs => cone.cost() + rules.facts.len() + outputs / 2,
+        };
+        let view = &rules.views[0];
+        let [legal, chance, over] = [&view.legal, &view.chance, &view.over].map(|cone| anew(cone) as u32);
+        let status = legal + chance + over;
+        let told = measure.session.runner.looks;
+        let is_faster = measure.moves * u64::from(status.saturating_sub(CALL)) > GAIN * told;
+        if measure.moves == 0 || !is_faster {
+            return None;
+        }
+        let fact = measure.scatter(game);
+        // The cones of a status share the values of the facts.
+        let cones =
+            [&view.legal, &view.chance, &view.over].iter().filter(|cone| !cone.outputs().is_empty()).count();
+        let status = status - (cones as u32 - 1) * rules.facts.len() as u32;
+        Some(Self { fact, legal: legal + status, chance: chance + status })
+    }
+}
+
+/// Moves of random games that a network follows.
+pub(crate) struct Measure {
+    session: Session,
+    moves: u64,
+    states: Vec<Facts>,
+}
+
+impl Measure {
+    /// Most states that are kept.
+    const STATES: usize = 512;
+    /// How often it goes from one of them to another.
+    const JUMPS: usize = 128;
+    /// Most gates that are told of a change: a tenth of a second.
+    const TOLD: u64 = 50_000_000;
+
+    pub(crate) fn new(game: &Declared) -> Self {
+        Self { session: Session::new(game), moves: 0, states: Vec::new() }
+    }
+
+    /// Goes to the beginning of a game.
+    pub(crate) fn begin(&mut self, game: &Declared, state: &State) {
+        let told = self.session.runner.looks;
+        if told < Self::TOLD {
+            self.session.go(game, &state.facts);
+            self.session.runner.looks = told;
+        }
+    }
+
+    /// Goes on to the state after a move.
+    pub(crate) fn go(&mut self, game: &Declared, state: &State) {
+        if self.session.runner.looks < Self::TOLD {
+            self.moves += 1;
+            self.session.go(game, &state.facts);
+            if self.states.len() < Self::STATES {
+                self.states.push(SmallVec::from_slice(&state.facts));
+            }
+        }
+    }
+
+    /// What a changed fact costs on average from one state to another of any game.
+    fn scatter(&mut self, game: &Declared) -> u32 {
+        let (before, mut facts) = (self.session.runner.looks, 0);
+        for jump in 0..Self::JUMPS {
+            let state = &self.states[jump * 197 % self.states.len()];
+            facts += u64::from(differing(&self.session.facts, state));
+            self.session.go(game, state);
+            if self.session.runner.looks - before > Self::TOLD {
+                break;
+            }
+        }
+        let told = self.session.runner.looks - before;
+        u32::try_from((told * TOLD).div_ceil(facts.max(1))).unwrap_or(u32::MAX)
+    }
+}
+
+type Facts = SmallVec<[u64; 2]>;
+
+/// Number of facts that hold in one of two states.
+#[inline]
+fn differing(one: &[u64], other: &[u64]) -> u32 {
+    one.iter().zip(other).map(|(one, other)| (one ^ other).count_ones()).sum()
+}
+
+/// A network at some position.
+#[derive(Clone, Debug)]
+struct Session {
+    game: u64,
+    runner: Runner,
+    facts: Facts,
+    /// Bits of the last word that are no facts.
+    rest: u64,
+    /// The last position that was computed anew.
+    anew: Facts,
+    /// What it has cost to compute positions anew that are near each other.
+    spent: u32,
+}
+
+thread_local! {
+    /// The games that this thread played last.
+    static SESSIONS: RefCell<Vec<Session>> = const { RefCell::new(Vec::new()) };
+}
+/// Games that a thread keeps a session of.
+const KEPT: usize = 4;
+
+impl Session {
+    fn new(game: &Declared) -> Self {
+        let followed = &game.rules.followed;
+        let count = game.rules.facts.len();
+        let facts: Facts = SmallVec::from_elem(0, count.div_ceil(64).max(1));
+        Self {
+            game: followed.id,
+            runner: Runner::new(&followed.net),
+            anew: facts.clone(),
+            rest: if count > 0 && count.is_multiple_of(64) { 0 } else { !0 << (count % 64) },
+            facts,
+            spent: 0,
+        }
+    }
+
+    #[inline]
+    fn go(&mut self, game: &Declared, facts: &[u64]) {
+        self.runner.go(&game.rules.followed.net, &mut self.facts, facts);
+    }
+
+    /// Goes to a position, unless what is asked of it costs less anew. Returns whether it went there.
+    #[inline]
+    fn reach(&mut self, game: &Declared, pace: &Pace, facts: &[u64], anew: u32) -> bool {
+        let different = differing(&self.facts, facts);
+        if different == 0 {
+            return true;
+        }
+        // A state of another game is none of a network.
+        if facts.len() != self.facts.len() || facts.last().is_some_and(|last| last & self.rest != 0) {
+            return false;
+        }
+        let far = |different: u32| different.saturating_mul(pace.fact).saturating_add(CALL);
+        let way = far(different);
+        // Positions far from each other are computed anew. Where one after the other is near the last such, it soon pays to go there.
+        let mut goes = way <= anew;
+        if !goes && far(differing(&self.anew, facts)) <= anew {
+            goes = way <= anew.saturating_add(self.spent);
+            self.spent = self.spent.saturating_add(anew / 2);
+        } else {
+            self.spent = 0;
+        }
+        if goes {
+            self.go(game, facts);
+            self.spent = 0;
+            return true;
+        }
+        self.anew.copy_from_slice(facts);
+        false
+    }
+
+    #[inline]
+    fn legal(&self, game: &Declared, player: u8) -> &[u64] {
+        let first = game.rules.followed.legal[usize::from(player)] as usize;
+        &self.runner.outputs[first..][..game.rules.acts.div_ceil(64)]
+    }
+
+    #[inline]
+    fn chance(&self, game: &Declared, player: u8) -> &[u64] {
+        let first = game.rules.followed.chance[usize::from(player)] as usize;
+        let rules = &game.rules;
+        &self.runner.outputs[first..][..(rules.moves.len() - rules.acts).div_ceil(64)]
+    }
+
+    /// The status of a position after a move in the turn of `last`.
+    #[inline]
+    fn status(&self, game: &Declared, state: &State, last: u8) -> Status {
+        let results: &[Grade] = &game.rules.views[usize::from(last)].results;
+        let first = game.rules.followed.over[usize::from(last)] as usize;
+        for (w, &word) in self.runner.outputs[first..][..results.len().div_ceil(64)].iter().enumerate() {
+            if word != 0 {
+                return Status::of(results[w * 64 + word.trailing_zeros() as usize], last);
+            }
+        }
+        let any = |words: &[u64]| words.iter().any(|&word| word != 0);
+        match game.at_limit(state.moves) {
+            Some(status) => status,
+            None if any(self.chance(game, state.mover)) => Status::Chance,
+            None if any(self.legal(game, state.mover)) => Status::Going,
+            None => Status::of(game.rules.declaration.stuck, state.mover),
+        }
+    }
+}
+
+/// Bits that are set, in ascending order.
+#[inline]
+fn each(words: &[u64], mut visit: impl FnMut(usize)) {
+    for (w, &word) in words.iter().enumerate() {
+        let mut word = word;
+        while word != 0 {
+            visit(w * 64 + word.trailing_zeros() as usize);
+            word &= word - 1;
+        }
+    }
+}
+
+impl Declared {
+    /// Runs `work` with a network of this thread at the position with these facts, unless it is cheaper to compute all anew, at a
+    /// cost that `anew` tells.
+    #[inline]
+    fn follow<R>(
+        &self,
+        facts: &[u64],
+        anew: impl FnOnce(&Pace) -> u32,
+        work: impl FnOnce(&Session) -> R,
+    ) -> Option<R> {
+        let pace = self.pace.as_ref()?;
+        SESSIONS.with_borrow_mut(|sessions| {
+            let id = self.rules.followed.id;
+            let at = sessions.iter().position(|session| session.game == id).unwrap_or_else(|| {
+                if sessions.len() == KEPT {
+                    sessions.remove(0);
+                }
+                sessions.push(Session::new(self));
+                sessions.len() - 1
+            });
+            let session = &mut sessions[at];
+            session.reach(self, pace, facts, anew(pace)).then(|| work(session))
+        })
+    }
+
+    /// Calls `visit` with each legal move of the player to move.
+    #[inline]
+    pub(crate) fn each_legal(&self, state: &State, mut visit: impl FnMut(usize)) {
+        let read = |session: &Session| each(session.legal(self, state.mover), &mut visit);
+        if self.follow(&state.facts, |pace| pace.legal, read).is_none() {
+            self.rules.views[usize::from(state.mover)].legal.each(&state.facts, visit);
+        }
+    }
+
+    /// Calls `visit` with the place of each outcome of chance.
+    #[inline]
+    pub(crate) fn each_chance(&self, state: &State, mut visit: impl FnMut(usize)) {
+        let read = |session: &Session| each(session.chance(self, state.mover), &mut visit);
+        if self.follow(&state.facts, |pace| pace.chance, read).is_none() {
+            self.rules.views[usize::from(state.mover)].chance.each(&state.facts, visit);
+        }
+    }
+
+    /// The status of a position after a move in the turn of `last`.
+    #[inline]
+    pub(crate) fn status_after(&self, state: &State, last: u8) -> Status {
+        let read = |session: &Session| session.status(self, state, last);
+        let status = self.follow(&state.facts, |pace| pace.legal, read);
+        status.unwrap_or_else(|| self.status_of(state, Some(last)))
     }
 }
 
@@ -136,44 +347,18 @@ impl Net {
 #[derive(Clone, Debug)]
 pub struct Monitor {
     game: Declared,
-    net: Arc<Net>,
+    session: Session,
     state: State,
-    counts: Vec<u32>,
-    outputs: Vec<u64>,
-    /// Nodes that changed and still have to be handed on, with their new values.
-    open: Vec<(u32, bool)>,
-    /// Facts that each move changed.
-    changed: Vec<u32>,
-    past: Vec<Past>,
-}
-
-/// What is not in the facts of a position before a move.
-#[derive(Clone, Copy, Debug)]
-struct Past {
-    /// First of the facts that the move changed.
-    first: u32,
-    mover: u8,
-    last: u8,
-    moves: u32,
-    status: Status,
+    past: Vec<State>,
 }
 
 impl Monitor {
     /// A game at its start.
     pub fn new(game: &Declared) -> Self {
-        let net = Arc::clone(game.facts.net.get_or_init(|| Arc::new(Net::of(game))));
-        let (counts, outputs) = (net.counts.clone(), net.outputs.clone());
+        let mut session = Session::new(game);
         let state = game.start();
-        Self {
-            game: game.clone(),
-            net,
-            state,
-            counts,
-            outputs,
-            open: Vec::new(),
-            changed: Vec::new(),
-            past: Vec::new(),
-        }
+        session.go(game, &state.facts);
+        Self { game: game.clone(), session, state, past: Vec::new() }
     }
 
     /// The position.
@@ -184,10 +369,8 @@ impl Monitor {
     /// Back to the start. Moves before it cannot be taken back.
     pub fn restart(&mut self) {
         self.state = self.game.start();
-        self.counts.copy_from_slice(&self.net.counts);
-        self.outputs.copy_from_slice(&self.net.outputs);
-        self.changed.clear();
         self.past.clear();
+        self.session.go(&self.game, &self.state.facts);
     }
 
     /// Whose turn it is.
@@ -195,13 +378,17 @@ impl Monitor {
         self.game.turn(&self.state)
     }
 
+    fn legal_words(&self) -> &[u64] {
+        match self.state.status {
+            Status::Going => self.session.legal(&self.game, self.state.mover),
+            _ => &[],
+        }
+    }
+
     /// Number of legal moves; 0 if the game is over or chance is to move.
     #[inline]
     pub fn count(&self) -> usize {
-        match self.state.status {
-            Status::Going => self.legal_words().iter().map(|word| word.count_ones() as usize).sum(),
-            _ => 0,
-        }
+        self.legal_words().iter().map(|word| word.count_ones() as usize).sum()
     }
 
     /// The legal move with this place in ascending order, from 0. None if there are fewer.
@@ -221,162 +408,29 @@ impl Monitor {
         None
     }
 
-    #[inline]
-    fn legal_words(&self) -> &[u64] {
-        let first = self.net.legal[usize::from(self.state.mover)] as usize / 64;
-        &self.outputs[first..][..self.game.rules.acts.div_ceil(64)]
-    }
-
-    #[inline]
-    fn chance_words(&self) -> &[u64] {
-        let first = self.net.chance[usize::from(self.state.mover)] as usize / 64;
-        let rules = &self.game.rules;
-        &self.outputs[first..][..(rules.moves.len() - rules.acts).div_ceil(64)]
-    }
-
     /// Replaces `outcomes` by the outcomes of chance with their probabilities; there are none if chance is not to move.
     pub fn outcomes(&self, outcomes: &mut Vec<(u32, f64)>) {
-        let words = if self.state.status == Status::Chance { self.chance_words() } else { &[] };
-        let bits = words.iter().enumerate().flat_map(|(w, &word)| {
-            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| w * 64 + bit)
-        });
-        self.game.shares(bits, outcomes);
+        let is_chance = self.state.status == Status::Chance;
+        let words = if is_chance { self.session.chance(&self.game, self.state.mover) } else { &[] };
+        let mut places: SmallVec<[usize; 64]> = SmallVec::new();
+        each(words, |place| places.push(place));
+        self.game.shares(places.into_iter(), outcomes);
     }
 
     /// Makes a legal move, or has an outcome of chance.
     pub fn apply(&mut self, action: u32) {
-        let State { mover: player, last, moves, status, .. } = self.state;
-        let before = self.changed.len();
-        self.past.push(Past { first: before as u32, mover: player, last, moves, status });
-        let rules = Arc::clone(&self.game.rules);
-        let view = &rules.views[usize::from(player)];
-        let effects = &view.effects[action as usize];
-        let asked = |place: usize| {
-            let bit = self.net.conditions[usize::from(player)][action as usize] as usize + place;
-            self.outputs[bit / 64] >> (bit % 64) & 1 == 1
-        };
-        let count = effects.conditional.as_ref().map_or(0, |(_, changes)| changes.len());
-        let stays = effects.keeps_turn(|| asked(count));
-        if let Some((_, changes)) = effects.conditional.as_ref().filter(|(_, changes)| !changes.is_empty()) {
-            self.conditional(player, action, changes, &effects.clear, &effects.set);
-        } else {
-            // What is cleared and set again does not change.
-            for &fact in &effects.clear {
-                if self.state.holds(fact as usize) && !effects.set.contains(&fact) {
-                    self.changed.push(fact);
-                }
-            }
-            for &fact in &effects.set {
-                if !self.state.holds(fact as usize) {
-                    self.changed.push(fact);
-                }
-            }
-        }
-        for i in before..self.changed.len() {
-            self.toggle(self.changed[i]);
-        }
-        self.settle();
-        self.game.pass_turn(&mut self.state, rules.is_chance(action), stays);
-        let status = self.status(player, &view.results);
+        self.past.push(self.state.clone());
+        let player = self.game.change(&mut self.state, action);
+        self.session.go(&self.game, &self.state.facts);
+        let status = self.session.status(&self.game, &self.state, player);
         self.game.arrive(&mut self.state, player, status);
-    }
-
-    /// The changes of a move with conditional effects.
-    fn conditional(&mut self, last: u8, action: u32, changes: &[(u32, bool)], clear: &[u32], set: &[u32]) {
-        let first = self.net.conditions[usize::from(last)][action as usize];
-        let outputs = &self.outputs;
-        let holds = |i: usize| {
-            let bit = first as usize + i;
-            outputs[bit / 64] >> (bit % 64) & 1 == 1
-        };
-        let mut next: Vec<(u32, bool)> = clear.iter().map(|&fact| (fact, false)).collect();
-        let due =
-            |adds: bool| changes.iter().enumerate().filter(move |(i, change)| change.1 == adds && holds(*i));
-        next.extend(due(false).map(|(_, change)| *change));
-        next.extend(set.iter().map(|&fact| (fact, true)));
-        next.extend(due(true).map(|(_, change)| *change));
-        for (i, &(fact, value)) in next.iter().enumerate() {
-            // The last word on a fact counts.
-            if next[i + 1..].iter().all(|(other, _)| *other != fact)
-                && self.state.holds(fact as usize) != value
-            {
-                self.changed.push(fact);
-            }
-        }
     }
 
     /// Takes the last move back. Returns whether there was one.
     pub fn undo(&mut self) -> bool {
-        let Some(Past { first, mover, last, moves, status }) = self.past.pop() else { return false };
-        while self.changed.len() > first as usize {
-            if let Some(fact) = self.changed.pop() {
-                self.toggle(fact);
-            }
-        }
-        self.settle();
-        (self.state.mover, self.state.last, self.state.moves) = (mover, last, moves);
-        self.state.status = status;
+        let Some(state) = self.past.pop() else { return false };
+        self.state = state;
+        self.session.go(&self.game, &self.state.facts);
         true
-    }
-
-    /// The status after a move in the turn of `player`.
-    fn status(&self, player: u8, results: &[Grade]) -> Status {
-        let first = self.net.over[usize::from(player)] as usize / 64;
-        for (w, &word) in self.outputs[first..][..results.len().div_ceil(64)].iter().enumerate() {
-            if word != 0 {
-                return Status::of(results[w * 64 + word.trailing_zeros() as usize], player);
-            }
-        }
-        let any = |words: &[u64]| words.iter().any(|&word| word != 0);
-        match self.game.at_limit(self.state.moves) {
-            Some(status) => status,
-            None if any(self.chance_words()) => Status::Chance,
-            None if any(self.legal_words()) => Status::Going,
-            None => Status::of(self.game.rules.declaration.stuck, self.state.mover),
-        }
-    }
-
-    /// Computes what depends on changed facts, where that is not done fact by fact.
-    fn settle(&mut self) {
-        let cone = &self.game.rules.whole;
-        if !cone.circles().is_empty() {
-            self.net.show(cone, &self.state, &mut self.outputs);
-        }
-    }
-
-    /// Changes a fact, and all that depends on it unless there are circles.
-    #[inline]
-    fn toggle(&mut self, fact: u32) {
-        let value = !self.state.holds(fact as usize);
-        self.state.write(fact, value);
-        if self.net.counts.len() < self.game.rules.whole.len() {
-            return;
-        }
-        let facts = self.game.rules.facts.len() as u32;
-        let net = &*self.net;
-        self.open.push((fact + 1, value));
-        while let Some((node, value)) = self.open.pop() {
-            let (begin, end) = (net.ends[node as usize - 1], net.ends[node as usize]);
-            for &reader in &net.readers[begin.0 as usize..end.0 as usize] {
-                let count = &mut self.counts[reader as usize / 2];
-                let gate = 1 + facts + reader / 2;
-                if value != (reader % 2 == 1) {
-                    *count -= 1;
-                    if *count == 0 {
-                        self.open.push((gate, true));
-                    }
-                } else {
-                    *count += 1;
-                    if *count == 1 {
-                        self.open.push((gate, false));
-                    }
-                }
-            }
-            for &shown in &net.shown[begin.1 as usize..end.1 as usize] {
-                let (bit, holds) = (shown / 2, value != (shown % 2 == 1));
-                let word = &mut self.outputs[bit as usize / 64];
-                *word = *word & !(1 << (bit % 64)) | u64::from(holds) << (bit % 64);
-            }
-        }
     }
 }

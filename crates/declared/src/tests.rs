@@ -4,7 +4,7 @@ use crate::batch::Batch;
 use crate::declaration::ONE;
 use crate::game::{Declared, NONE, State, Status};
 use crate::kit::SHIPPED;
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, Pace};
 use crate::plain::Plain;
 use crate::random_play::{RandomPlay, assert_played_as_one_by_one, assert_repeats, walk};
 use adept_game::{Afterstate, Game, Kit, Turn, stream};
@@ -68,9 +68,10 @@ fn relations_may_depend_on_themselves_and_on_the_state() {
         lose if reaches(5, 5), odd(5)
         limit 60";
     let game = Declared::read("links", source).unwrap();
-    assert!(game.rules.whole.circles().len() >= 2);
+    assert!(game.rules.followed.circles() >= 2);
     (0..8).for_each(|walk| follow_plainly(&game, walk));
     follow_with_monitor(&game);
+    ask_in_any_order(std::slice::from_ref(&game), 1, 1000);
     follow_in_lanes(&game);
 }
 
@@ -161,6 +162,100 @@ fn follow_with_monitor(game: &Declared) {
         }
         monitor.restart();
     }
+}
+
+/// A game whose positions are always computed anew, and one whose positions are always followed.
+fn anew_and_followed(game: &Declared) -> [Declared; 2] {
+    [None, Some(Pace::ALWAYS)].map(|pace| {
+        let mut game = game.clone();
+        game.pace = pace;
+        game
+    })
+}
+
+/// Asks for states in any order: along games, back, to others, and for the moves of one state in turn. However they are known, the
+/// answers are the same. Each step goes to the next game.
+fn ask_in_any_order(games: &[Declared], seed: u64, steps: usize) {
+    let mut rng = stream(seed, "any order", 0);
+    let mut all: Vec<(&Declared, [Declared; 2], Vec<State>, State)> =
+        games.iter().map(|game| (game, anew_and_followed(game), vec![game.start()], game.start())).collect();
+    let count = all.len();
+    for step in 0..steps {
+        let (game, [anew, followed], states, state) = &mut all[step % count];
+        let name = game.name();
+        if !state.status.goes_on() || rng.random_range(0..4) == 0 {
+            *state = states[rng.random_range(0..states.len())].clone();
+        }
+        let moves = next_moves(anew, state);
+        let both: [&Declared; 2] = [game, followed];
+        for game in both {
+            assert_eq!(next_moves(game, state), moves, "{name}");
+        }
+        let some = if rng.random_range(0..4) == 0 { moves.len() } else { 1 };
+        let from = rng.random_range(0..moves.len());
+        let mut next = state.clone();
+        for (action, _) in moves.iter().cycle().skip(from).take(some) {
+            next = state.clone();
+            anew.apply(&mut next, action);
+            for game in both {
+                let mut after = state.clone();
+                game.apply(&mut after, action);
+                assert_eq!(after, next, "{name}: {}", game.position_text(state));
+            }
+        }
+        if next.status.goes_on() {
+            states.push(next.clone());
+        }
+        *state = next;
+    }
+}
+
+#[test]
+fn methods_answer_the_same_in_any_order() {
+    let games: Vec<Declared> = SHIPPED.iter().map(|(name, _)| shipped(name)).collect();
+    for (n, game) in games.iter().enumerate() {
+        // Alone, then in turn with another.
+        ask_in_any_order(std::slice::from_ref(game), n as u64, 300);
+        ask_in_any_order(&[game.clone(), games[(n + 7) % games.len()].clone()], n as u64, 200);
+    }
+    // More games than a thread keeps, in two threads.
+    std::thread::scope(|scope| {
+        for seed in 0..2 {
+            let games = &games;
+            scope.spawn(move || ask_in_any_order(games, seed, 2000));
+        }
+    });
+}
+
+/// Games that come and go leave nothing behind.
+#[test]
+fn networks_are_of_one_game() {
+    for round in 0..3 {
+        let names = ["tic-tac-toe", "hexapawn-3x3", "hexapawn-3x3-loss", "hex", "pennies", "dots-and-boxes"];
+        for name in names {
+            ask_in_any_order(&[shipped(name)], round, 60);
+        }
+    }
+    // What a state of another game says is void, and does no harm.
+    let games = ["tic-tac-toe", "tic-tac-toe-4x4", "connect-four", "hexapawn-3x3"].map(shipped);
+    let [_, small] = anew_and_followed(&games[0]);
+    let mut actions = Vec::new();
+    for other in &games[1..] {
+        let state = walk(other, &other.start(), 3, &mut stream(1, "walk", 0));
+        small.actions(&state, &mut actions);
+        small.actions(&small.start(), &mut actions);
+        assert_eq!(actions, (0..9).collect::<Vec<u32>>());
+    }
+}
+
+/// Small games are computed anew, others follow the state.
+#[test]
+fn larger_games_follow_the_state() {
+    let follows = |name: &&str| shipped(name).pace.is_some();
+    let names =
+        ["breakthrough", "connect-four", "eight-puzzle", "hex", "pig", "small-backgammon", "tic-tac-toe-4x4"];
+    assert!(names.iter().all(follows));
+    assert!(!["nim", "nim-path", "merlin", "pennies"].iter().any(follows));
 }
 
 #[test]

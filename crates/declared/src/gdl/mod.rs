@@ -14,7 +14,7 @@ mod game;
 mod gates;
 mod kif;
 mod kit;
-mod net;
+pub(crate) mod net;
 #[cfg(test)]
 mod plain;
 mod program;
