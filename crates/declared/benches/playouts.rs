@@ -2,7 +2,7 @@
 //! these alone.
 
 use adept_declared::{Batch, Declared, Described, Monitor, SHIPPED, SHIPPED_GDL};
-use adept_game::{Game, Kit, Turn, draw_index, stream};
+use adept_game::{Game, Kit, Stream, Turn, draw_index, stream};
 use rand::RngExt;
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,8 @@ const TIME: Duration = Duration::from_secs(2);
 
 fn main() {
     let [a, b, c, d] = ["lanes, games/s", "lanes, moves/s", "monitor, moves/s", "game, moves/s"];
-    println!("{:<18} {a:>14} {b:>14} {c:>16} {d:>14}", "");
+    let [e, f] = ["tree, moves/s", "apart, moves/s"];
+    println!("{:<18} {a:>14} {b:>14} {c:>16} {d:>14} {e:>14} {f:>14}", "");
     // Cargo adds `--bench`.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|w| w == name);
@@ -32,13 +33,21 @@ fn main() {
             games = format!("{:.0}", results.games() as f64 / seconds);
             moves = format!("{:.0}", results.moves as f64 / seconds);
         }
-        println!("{name:<18} {games:>14} {moves:>14} {:>16.0} {:>14.0}", monitored(&game), one_by_one(&game));
+        let (single, tree, apart) = (one_by_one(&game), depth_first(&game), far_apart(&game));
+        println!(
+            "{name:<18} {games:>14} {moves:>14} {:>16.0} {single:>14.0} {tree:>14.0} {apart:>14.0}",
+            monitored(&game)
+        );
     }
     for (name, source) in SHIPPED_GDL.iter().filter(|(name, _)| is_wanted(name)) {
         match Described::read(name, source) {
             Ok(game) => {
                 let (games, single) = (side_by_side(&game), one_by_one(&game));
-                println!("{name:<18} {games:>14.0} {:>14} {:>16} {single:>14.0}", "", "");
+                let (tree, apart) = (depth_first(&game), far_apart(&game));
+                println!(
+                    "{name:<18} {games:>14.0} {:>14} {:>16} {single:>14.0} {tree:>14.0} {apart:>14.0}",
+                    "", ""
+                );
             }
             Err(fault) => return println!("{fault}"),
         }
@@ -83,21 +92,89 @@ fn monitored(game: &Declared) -> f64 {
     moves as f64 / begin.elapsed().as_secs_f64()
 }
 
-/// Moves a second of one random game after another, by the functions of [`Game`].
+/// Moves a second of one random game after another, by the methods of [`Game`].
 fn one_by_one<G: Game>(game: &G) -> f64 {
     let (mut rng, mut actions, mut moves) = (stream(1, "games", 0), Vec::new(), 0_u64);
     let begin = Instant::now();
     while begin.elapsed() < TIME / 4 {
         let mut state = game.start();
-        loop {
-            let action = match game.turn(&state) {
-                Turn::Over => break,
-                Turn::Chance => game.sample(&state, &mut rng),
-                Turn::Player(_) => {
-                    game.actions(&state, &mut actions);
-                    actions[rng.random_range(0..actions.len())].clone()
-                }
-            };
+        while let Some(action) = any(game, &state, &mut actions, &mut rng) {
+            game.apply(&mut state, &action);
+            moves += 1;
+        }
+    }
+    moves as f64 / begin.elapsed().as_secs_f64()
+}
+
+/// A random move or outcome. None if the game is over.
+fn any<G: Game>(
+    game: &G,
+    state: &G::State,
+    actions: &mut Vec<G::Action>,
+    rng: &mut Stream,
+) -> Option<G::Action> {
+    match game.turn(state) {
+        Turn::Over => None,
+        Turn::Chance => Some(game.sample(state, rng)),
+        Turn::Player(_) => {
+            game.actions(state, actions);
+            Some(actions[rng.random_range(0..actions.len())].clone())
+        }
+    }
+}
+
+/// Moves a second of a search: two moves deep from the states of random games.
+fn depth_first<G: Game>(game: &G) -> f64 {
+    let (mut rng, mut actions, mut moves) = (stream(1, "games", 0), Vec::new(), 0_u64);
+    let begin = Instant::now();
+    while begin.elapsed() < TIME / 4 {
+        let mut state = game.start();
+        while let Some(action) = any(game, &state, &mut actions, &mut rng) {
+            visit(game, &state, 2, &mut moves);
+            game.apply(&mut state, &action);
+        }
+    }
+    moves as f64 / begin.elapsed().as_secs_f64()
+}
+
+/// Makes every move of a state, and so on to some depth.
+fn visit<G: Game>(game: &G, state: &G::State, depth: usize, moves: &mut u64) {
+    let mut actions = Vec::new();
+    match game.turn(state) {
+        Turn::Over => return,
+        Turn::Player(_) => game.actions(state, &mut actions),
+        Turn::Chance => {
+            let mut outcomes = Vec::new();
+            game.outcomes(state, &mut outcomes);
+            actions.extend(outcomes.into_iter().map(|(outcome, _)| outcome));
+        }
+    }
+    for action in &actions {
+        let mut next = state.clone();
+        game.apply(&mut next, action);
+        *moves += 1;
+        if depth > 1 {
+            visit(game, &next, depth - 1, moves);
+        }
+    }
+}
+
+/// Moves a second of states of many games in any order, one move of each.
+fn far_apart<G: Game>(game: &G) -> f64 {
+    const STATES: usize = 4096;
+    let (mut rng, mut actions, mut moves) = (stream(1, "games", 0), Vec::new(), 0_u64);
+    let mut states = Vec::new();
+    while states.len() < STATES {
+        let mut state = game.start();
+        while let Some(action) = any(game, &state, &mut actions, &mut rng) {
+            states.push(state.clone());
+            game.apply(&mut state, &action);
+        }
+    }
+    let begin = Instant::now();
+    while begin.elapsed() < TIME / 4 {
+        let mut state = states[rng.random_range(0..states.len())].clone();
+        if let Some(action) = any(game, &state, &mut actions, &mut rng) {
             game.apply(&mut state, &action);
             moves += 1;
         }
