@@ -546,7 +546,7 @@ impl<G: Kit> Worker<G> {
 
 impl TdSettings {
     /// The settings of a batch that starts with this game, from the schedules.
-    fn settings(&self, learn: &Learn, game: u64) -> PlaySettings {
+    pub(super) fn settings(&self, learn: &Learn, game: u64) -> PlaySettings {
         let share = learn.share(game);
         let gap = |internal: fn(&GapDiscount) -> u32| {
             self.gap_discount.as_ref().map_or(0, internal).try_into().unwrap_or(i32::MAX)

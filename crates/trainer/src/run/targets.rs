@@ -5,16 +5,17 @@ use super::games::Worker;
 use super::start::{begin_with_cells, begin_with_clusters};
 use crate::config::{Config, Method, TraceKind};
 use crate::positions::Positions;
+use crate::td::{Bootstrap, Record};
 use adept_arena::{GameModel, OpenError, open};
 use adept_game::{Kit, stream};
 use adept_model::program::Program;
-use adept_model::{Compute, Engine, ModelError, Samples};
+use adept_model::{Compute, Engine, Head, ModelError, Samples};
 use std::sync::Arc;
 
-/// Plays the games of a config of the method `td` on one thread, and hands out their samples. Its first batch is that of a run
-/// with the same config and seed, and one worker.
+/// Plays the games of a config of the method `td` on one thread, and hands out their samples, or what was done in them. Its first
+/// batch is that of a run with the same config and seed, and one worker.
 pub struct Targets<G: Kit> {
-    game: G,
+    game: Arc<G>,
     config: Config,
     bound: GameModel<G>,
     worker: Worker<G>,
@@ -54,7 +55,7 @@ impl<G: Kit> Targets<G> {
         }
         let worker = Worker::new(&game, td, (seed, 0), &*bound.learner, None)?;
         let positions = td.distribution.as_deref().map(|d| Positions::new(&game, Some(d))).transpose()?;
-        Ok(Self { bound, worker, positions, played: 0, game, config })
+        Ok(Self { bound, worker, positions, played: 0, game: Arc::new(game), config })
     }
 
     /// Number of games played.
@@ -71,6 +72,7 @@ impl<G: Kit> Targets<G> {
         let Method::Td(td) = &self.config.learn.method else { return Ok(self.worker.player.samples.take()) };
         // What is left of a call that a panic of the game ended.
         self.worker.player.samples.clear();
+        self.worker.player.record = None;
         let span = self.played..self.played.saturating_add(games);
         let with = (&self.config.learn, &**td);
         let begins = self.positions.as_ref();
@@ -82,6 +84,54 @@ impl<G: Kit> Targets<G> {
             true => Ok(samples),
             false => Err(ModelError::Diverged { what: "target of a sample".into() }),
         }
+    }
+
+    /// An empty record for [`record`](Self::record).
+    pub fn empty(&self) -> Record<G> {
+        Record::new(&*self.game, self.bound.learner.channels())
+    }
+
+    /// Plays the games that [`play`](Self::play) would play, and appends them to a record. Returns λ, which they have in common.
+    ///
+    /// # Errors
+    /// As [`play`](Self::play). The record is then empty.
+    pub fn record(&mut self, games: u64, record: &mut Record<G>) -> Result<f32, ModelError> {
+        let Method::Td(td) = &self.config.learn.method else { return Ok(0.0) };
+        let lambda = self.bootstrap().lambda;
+        let span = self.played..self.played.saturating_add(games);
+        let with = (&self.config.learn, &**td);
+        let (begins, before) = (self.positions.as_ref(), record.columns.decisions());
+        let empty = Record::new(&*self.game, self.bound.learner.channels());
+        self.worker.player.record = Some(std::mem::replace(record, empty));
+        let played = self.worker.play(&self.game, Some(&mut self.bound), span.clone(), with, begins);
+        let recorded = self.worker.player.record.take();
+        played.map_err(|(error, _)| error)?;
+        self.played = span.end;
+        if let Some(recorded) = recorded {
+            *record = recorded;
+        }
+        match record.columns.own[before..].iter().all(|value| value.is_finite()) {
+            true => Ok(lambda),
+            false => Err(ModelError::Diverged { what: "value of a position".into() }),
+        }
+    }
+
+    /// How the targets of the next game follow from values.
+    pub fn bootstrap(&self) -> Bootstrap {
+        match &self.config.learn.method {
+            Method::Td(td) => td.settings(&self.config.learn, self.played).bootstrap,
+            _ => Bootstrap { lambda: 0.0, discount: 1.0, chosen: false, clip: f32::INFINITY },
+        }
+    }
+
+    /// The game.
+    pub fn game(&self) -> &Arc<G> {
+        &self.game
+    }
+
+    /// What the outputs of the network mean.
+    pub fn head(&self) -> &Head {
+        self.bound.learner.head()
     }
 
     /// The program that the network runs; none for a table.

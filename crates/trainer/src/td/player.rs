@@ -1,11 +1,12 @@
 //! Plays games of the learner against itself or opponents, and learns from them.
 
+use super::record::{Decided, Record};
 use super::returns::{Bootstrap, Returns, Step};
 use crate::config::{Along, TraceKind};
 use adept_arena::search::{Search, SearchOptions};
 use adept_arena::successors::{certain, class_of};
 use adept_arena::{Agent, Decision, GameModel, Scratch as Lists, agents};
-use adept_game::{Game, Kit, Stream, Turn, draw_index, no_action};
+use adept_game::{Game, Kit, OutcomeClass, Stream, Turn, draw_index, no_action};
 use adept_model::{Head, Learner, ModelError, Rows, Samples};
 use rand::RngExt;
 
@@ -52,6 +53,9 @@ struct Scratch {
     value: Vec<f32>,
 }
 
+/// The player, the value and the distribution of a state whose value is known, which ends the game.
+type Known = Option<(usize, f32, Vec<f32>)>;
+
 /// Plays games and collects samples, or steps online.
 pub struct TdPlayer<G: Kit> {
     state: G::State,
@@ -70,6 +74,8 @@ pub struct TdPlayer<G: Kit> {
     outcomes: Vec<f32>,
     /// Samples since the last step.
     pub samples: Samples,
+    /// Where games are written down, in place of collecting samples.
+    pub(crate) record: Option<Record<G>>,
 }
 
 impl<G: Kit> TdPlayer<G> {
@@ -88,6 +94,7 @@ impl<G: Kit> TdPlayer<G> {
             searched: Vec::new(),
             outcomes: Vec::new(),
             samples: Samples::new(learner.channels()),
+            record: None,
         }
     }
 
@@ -113,14 +120,19 @@ impl<G: Kit> TdPlayer<G> {
             }
         }
         self.rewards.fill(0.0);
-        let mut stats = GameStats::default();
-        // The player and the value of a state whose value is known, which ends the game.
-        let mut known: Option<(usize, f32, Vec<f32>)> = None;
+        if let Some(record) = &mut self.record {
+            record.begin(&self.state);
+        }
+        let (mut stats, mut ply) = (GameStats::default(), 0);
+        let mut known: Known = None;
         loop {
             let player = match game.turn(&self.state) {
                 Turn::Over => break,
                 Turn::Chance => {
                     let action = game.sample(&self.state, rng);
+                    if let Some(record) = &mut self.record {
+                        record.acts(&action);
+                    }
                     game.apply(&mut self.state, &action);
                     continue;
                 }
@@ -131,6 +143,7 @@ impl<G: Kit> TdPlayer<G> {
                 let chosen = seats.agents[agent].choose(at, &mut self.lists, rng);
                 let action = chosen.map_err(|e| ModelError::Unsupported(e.to_string()))?;
                 self.apply(game, &action, settings);
+                ply += 1;
                 continue;
             }
             // With `both`, the first chain holds the decisions of both players.
@@ -150,7 +163,8 @@ impl<G: Kit> TdPlayer<G> {
                 self.searched.clone_from(&search.found().values);
                 self.search = Some(search.with(()).0);
             }
-            let candidates = match is_valued && !searches {
+            // A record has all values.
+            let candidates = match (is_valued || self.record.is_some()) && !searches {
                 true => bound.decide(at),
                 false => bound.candidates(at),
             };
@@ -201,7 +215,7 @@ impl<G: Kit> TdPlayer<G> {
                 }
             }
             let reward = std::mem::take(&mut self.rewards[player]);
-            let decision = Step { row, value, greedy, reward, player };
+            let decision = Step { row, value, greedy, reward, player, cuts: value < greedy };
             chain.decisions.push(decision);
             bound.note_weighed();
             if searches
@@ -221,6 +235,21 @@ impl<G: Kit> TdPlayer<G> {
             if let Some(row) = decision.row {
                 bound.learner.chosen(&chain.rows, row as usize);
             }
+            if let Some(record) = &mut self.record {
+                let mut own = value;
+                // Beside an action that wins, the network was not asked.
+                if let Some(row) = decision.row
+                    && !searches
+                    && (value, greedy) == (-1.0, 1.0)
+                {
+                    self.scratch.row.clear();
+                    self.scratch.row.push_from(&chain.rows, row as usize);
+                    bound.learner.evaluate(&self.scratch.row, &mut self.scratch.value);
+                    own = self.scratch.value[0];
+                }
+                let explored = explores || (settings.temperature.is_some() && decision.cuts);
+                record.decides(&Decided { step: decision, own, ply, explored }, chain);
+            }
             if online {
                 let learner = &mut *bound.learner;
                 step_online(
@@ -234,30 +263,31 @@ impl<G: Kit> TdPlayer<G> {
                 )?;
             }
             self.apply(game, &action, settings);
+            ply += 1;
             if known.is_some() {
                 break;
             }
         }
+        if let Some(mut record) = self.record.take() {
+            for player in 0..game.players() {
+                let end = match self.head.classes() {
+                    Some(classes) => self.end(game, classes, &known, player)?,
+                    None => Vec::new(),
+                };
+                let is_over = known.is_none().then_some(&self.state);
+                record.ends(game, player, is_over, (self.result(game, &known, settings, player), &end));
+            }
+            self.record = Some(record);
+            return Ok(stats);
+        }
         for (player, chain) in self.chains.iter().enumerate() {
             let player = chain.decisions.last().map_or(player, |last| last.player);
-            let mut z = match known {
-                Some((knower, value, _)) if knower == player => value,
-                Some((_, value, _)) => -value,
-                None => (game.utility(&self.state, player) / game.scale()) as f32,
-            };
-            if let Some(factor) = settings.rewards {
-                z = self.rewards[player] + factor * z;
-            }
+            let z = self.result(game, &known, settings, player);
             if let Some(classes) = self.head.classes() {
                 if chain.decisions.is_empty() {
                     continue;
                 }
-                let mut end = Vec::with_capacity(classes.len());
-                match &known {
-                    Some((knower, _, p)) if *knower == player => end.extend_from_slice(p),
-                    Some((_, _, p)) => self.head.mirrored(p, &mut end),
-                    None => end.extend(certain(classes.len(), class_of(game, classes, &self.state, player)?)),
-                }
+                let end = self.end(game, classes, &known, player)?;
                 chain.target_outcomes(&end, &self.head, settings.bootstrap, &mut self.samples);
             } else if !online {
                 chain.targets(z, settings.bootstrap, &mut self.samples);
@@ -269,9 +299,39 @@ impl<G: Kit> TdPlayer<G> {
         Ok(stats)
     }
 
+    /// What the game was worth to a player, with the rewards since the last decision.
+    fn result(&self, game: &G, known: &Known, settings: PlaySettings, player: usize) -> f32 {
+        let z = match known {
+            Some((knower, value, _)) if *knower == player => *value,
+            Some((_, value, _)) => -value,
+            None => (game.utility(&self.state, player) / game.scale()) as f32,
+        };
+        settings.rewards.map_or(z, |factor| self.rewards[player] + factor * z)
+    }
+
+    /// The same as a distribution over classes of outcomes.
+    fn end(
+        &self,
+        game: &G,
+        classes: &[OutcomeClass],
+        known: &Known,
+        player: usize,
+    ) -> Result<Vec<f32>, ModelError> {
+        let mut end = Vec::with_capacity(classes.len());
+        match known {
+            Some((knower, _, p)) if *knower == player => end.extend_from_slice(p),
+            Some((_, _, p)) => self.head.mirrored(p, &mut end),
+            None => end.extend(certain(classes.len(), class_of(game, classes, &self.state, player)?)),
+        }
+        Ok(end)
+    }
+
     /// Applies an action and records its rewards.
     #[inline]
     fn apply(&mut self, game: &G, action: &G::Action, settings: PlaySettings) {
+        if let Some(record) = &mut self.record {
+            record.acts(action);
+        }
         if let Some(factor) = settings.rewards {
             for (player, reward) in self.rewards.iter_mut().enumerate() {
                 *reward += factor * (game.reward(&self.state, action, player) / game.scale()) as f32;
@@ -307,7 +367,7 @@ fn step_online(
     let [.., before, now] = &chain.decisions[..] else { return Ok(()) };
     let Some(row) = before.row else { return Ok(()) };
     follow(learner, chain, player, (row, target), settings, scratch, stats)?;
-    if now.cuts() {
+    if now.cuts {
         learner.traces()?.cut(player);
     }
     Ok(())

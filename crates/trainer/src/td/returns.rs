@@ -15,6 +15,8 @@ pub(crate) struct Step {
     pub(crate) reward: f32,
     /// Who decided.
     pub(crate) player: usize,
+    /// Whether the move was exploring and not greedy.
+    pub(crate) cuts: bool,
 }
 
 /// How the target of a decision follows from the next decision.
@@ -30,10 +32,56 @@ pub struct Bootstrap {
     pub clip: f32,
 }
 
-impl Step {
-    /// Whether the move was exploring and not greedy.
-    pub(crate) fn cuts(&self) -> bool {
-        self.value < self.greedy
+/// Goes through decisions from the last to the first, and gives each with its λ-return to `put`. `z` is the result.
+///
+/// G_t = (1 − λ) V_{t+1} + λ G_{t+1} (Sutton 1988), where G of the last afterstate is the outcome z. If the
+/// next move was exploring and not greedy, G_t is the greedy value there (Watkins), unless `chosen` is set.
+/// With rewards and a discount, G_t is r + γ times this. If the next decision is the opponent's, in a zero-sum game,
+/// its value counts with the opposite sign.
+#[inline]
+pub(crate) fn backwards(steps: &[Step], z: f32, bootstrap: Bootstrap, mut put: impl FnMut(&Step, f32)) {
+    let Bootstrap { lambda, discount, chosen, clip } = bootstrap;
+    let mut target = z;
+    for (t, step) in steps.iter().enumerate().rev() {
+        if let Some(next) = steps.get(t + 1) {
+            let follows = match next.cuts && !chosen {
+                true => next.greedy,
+                false => next.value + lambda * (target - next.value),
+            };
+            // What is good for the opponent is bad for the player.
+            let sign = if next.player == step.player { 1.0 } else { -1.0 };
+            target = next.reward + sign * discount * follows;
+        }
+        put(step, target.clamp(-clip, clip));
+    }
+}
+
+/// The same with distributions over the classes of outcomes: P_{t+1} in place of V_{t+1}, and that of the result, `end`,
+/// in place of z. `outcomes` gives the distributions of the chosen and of the greedy candidate of a decision, side by side. If the
+/// next decision is the opponent's, its distribution counts mirrored. There are no rewards, no discount and no limit.
+pub(crate) fn outcomes_backwards<'a>(
+    steps: &[Step],
+    outcomes: impl Fn(usize) -> [&'a [f32]; 2],
+    (end, head): (&[f32], &Head),
+    bootstrap: Bootstrap,
+    mut put: impl FnMut(&Step, &[f32]),
+) {
+    let Bootstrap { lambda, chosen, .. } = bootstrap;
+    let (mut target, mut mirrored) = (end.to_vec(), Vec::with_capacity(end.len()));
+    for (t, step) in steps.iter().enumerate().rev() {
+        if let Some(next) = steps.get(t + 1) {
+            let [own, greedy] = outcomes(t + 1);
+            match next.cuts && !chosen {
+                true => target.copy_from_slice(greedy),
+                false => target.iter_mut().zip(own).for_each(|(g, p)| *g = p + lambda * (*g - p)),
+            }
+            if next.player != step.player {
+                mirrored.clear();
+                head.mirrored(&target, &mut mirrored);
+                target.copy_from_slice(&mirrored);
+            }
+        }
+        put(step, &target);
     }
 }
 
@@ -59,37 +107,19 @@ impl Returns {
         self.outcomes.clear();
     }
 
-    /// Appends the afterstates with their λ-returns as targets.
-    ///
-    /// G_t = (1 − λ) V_{t+1} + λ G_{t+1} (Sutton 1988), where G of the last afterstate is the outcome z. If the
-    /// next move was exploring and not greedy, G_t is the greedy value there (Watkins), unless `chosen` is set.
-    /// With rewards and a discount, G_t is r + γ times this. If the next decision is the opponent's, in a zero-sum game,
-    /// its value counts with the opposite sign.
+    /// Appends the afterstates with their λ-returns as targets: see [`backwards`].
     #[inline]
     pub(crate) fn targets(&self, z: f32, bootstrap: Bootstrap, samples: &mut Samples) {
-        let Bootstrap { lambda, discount, chosen, clip } = bootstrap;
-        let mut target = z;
-        for (t, decision) in self.decisions.iter().enumerate().rev() {
-            if let Some(next) = self.decisions.get(t + 1) {
-                let follows = match next.cuts() && !chosen {
-                    true => next.greedy,
-                    false => next.value + lambda * (target - next.value),
-                };
-                // What is good for the opponent is bad for the player.
-                let sign = if next.player == decision.player { 1.0 } else { -1.0 };
-                target = next.reward + sign * discount * follows;
-            }
-            if let Some(row) = decision.row {
+        backwards(&self.decisions, z, bootstrap, |step, target| {
+            if let Some(row) = step.row {
                 samples.rows.push_from(&self.rows, row as usize);
-                samples.targets.push(target.clamp(-clip, clip));
+                samples.targets.push(target);
                 samples.weights.push(1.0);
             }
-        }
+        });
     }
 
-    /// The same with distributions over the classes of outcomes: P_{t+1} in place of V_{t+1}, and that of the result, `end`,
-    /// in place of z. If the next decision is the opponent's, its distribution counts mirrored. There are no rewards, no
-    /// discount and no limit.
+    /// The same with distributions over the classes of outcomes: see [`outcomes_backwards`].
     pub(crate) fn target_outcomes(
         &self,
         end: &[f32],
@@ -97,28 +127,18 @@ impl Returns {
         bootstrap: Bootstrap,
         samples: &mut Samples,
     ) {
-        let Bootstrap { lambda, chosen, .. } = bootstrap;
         let classes = end.len();
-        let (mut target, mut mirrored) = (end.to_vec(), Vec::with_capacity(classes));
-        for (t, decision) in self.decisions.iter().enumerate().rev() {
-            if let Some(next) = self.decisions.get(t + 1) {
-                let (own, greedy) = self.outcomes[2 * (t + 1) * classes..][..2 * classes].split_at(classes);
-                match next.cuts() && !chosen {
-                    true => target.copy_from_slice(greedy),
-                    false => target.iter_mut().zip(own).for_each(|(g, p)| *g = p + lambda * (*g - p)),
-                }
-                if next.player != decision.player {
-                    mirrored.clear();
-                    head.mirrored(&target, &mut mirrored);
-                    target.copy_from_slice(&mirrored);
-                }
-            }
-            if let Some(row) = decision.row {
+        let outcomes = |t: usize| {
+            let (own, greedy) = self.outcomes[2 * t * classes..][..2 * classes].split_at(classes);
+            [own, greedy]
+        };
+        outcomes_backwards(&self.decisions, outcomes, (end, head), bootstrap, |step, target| {
+            if let Some(row) = step.row {
                 samples.rows.push_from(&self.rows, row as usize);
-                samples.targets.extend_from_slice(&target);
+                samples.targets.extend_from_slice(target);
                 samples.weights.push(1.0);
             }
-        }
+        });
     }
 }
 
@@ -135,7 +155,10 @@ mod tests {
         let decisions = decisions
             .iter()
             .enumerate()
-            .map(|(i, &(value, greedy))| Step { row: Some(i as u32), value, greedy, reward: 0.0, player: 0 })
+            .map(|(i, &(value, greedy))| {
+                let cuts = value < greedy;
+                Step { row: Some(i as u32), value, greedy, reward: 0.0, player: 0, cuts }
+            })
             .collect();
         Returns { decisions, rows, outcomes: Vec::new() }
     }
