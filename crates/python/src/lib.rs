@@ -12,6 +12,7 @@ mod oracle;
 mod run;
 mod self_play;
 mod stepping;
+mod trajectories;
 
 use pyo3::prelude::*;
 use pyo3::types::PyModule;
@@ -52,6 +53,7 @@ fn _adept(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<stepping::Info>()?;
     module.add_class::<stepping::Rules>()?;
     module.add_class::<stepping::State>()?;
+    module.add_class::<trajectories::Texts>()?;
     module.add_function(wrap_pyfunction!(exchange::arena, module)?)?;
     module.add_function(wrap_pyfunction!(exchange::evaluate, module)?)?;
     module.add_function(wrap_pyfunction!(exchange::export, module)?)?;
@@ -69,5 +71,6 @@ fn _adept(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::train, module)?)?;
     module.add_function(wrap_pyfunction!(stepping::action_at, module)?)?;
     module.add_function(wrap_pyfunction!(stepping::find_game, module)?)?;
+    module.add_function(wrap_pyfunction!(trajectories::lambda_returns, module)?)?;
     Ok(())
 }

@@ -1,16 +1,17 @@
-//! Self-play without learning: TD(λ) targets for PyTorch and others.
+//! Self-play without learning: TD(λ) targets and trajectories for PyTorch and others.
 
 use crate::exchange;
 use crate::game::guarded;
 use crate::games::{ALL, registered};
 use crate::long::{Stop, long};
 use crate::run::config_of;
+use crate::trajectories::{Kept, Recorded};
 use crate::{fault, given, plain};
 use adept_library::Catalogue;
 use adept_library::game::{Kit, Visitor};
 use adept_library::model::program::Program;
 use adept_library::model::{ModelError, Samples};
-use adept_trainer::config::Config;
+use adept_trainer::config::{Config, Method};
 use adept_trainer::run::{Cancel, Targets, TrainError};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
@@ -22,10 +23,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const MOST: u64 = 1_000_000;
 /// Games between two looks for Ctrl-C.
 const PART: u64 = 256;
+/// Bytes of the trajectories of one call.
+const MOST_BYTES: usize = 1 << 32;
 
 /// [`Targets`] without the type of the game.
 trait AnyTargets: Send {
     fn play(&mut self, games: u64) -> Result<Samples, ModelError>;
+    /// Plays as long as `goes_on` holds.
+    fn record(&mut self, games: u64, goes_on: &dyn Fn() -> bool) -> Result<Recorded, ModelError>;
     fn played(&self) -> u64;
     fn program(&self) -> Option<&Arc<Program>>;
     fn weights(&mut self) -> Result<Vec<f32>, ModelError>;
@@ -35,6 +40,29 @@ trait AnyTargets: Send {
 impl<G: Kit> AnyTargets for Targets<G> {
     fn play(&mut self, games: u64) -> Result<Samples, ModelError> {
         Targets::play(self, games)
+    }
+
+    fn record(&mut self, games: u64, goes_on: &dyn Fn() -> bool) -> Result<Recorded, ModelError> {
+        let (first, bootstrap, mut lambda) = (self.played(), self.bootstrap(), Vec::new());
+        let (mut record, mut left) = (self.empty(), games);
+        while left > 0 && goes_on() {
+            let part = left.min(PART);
+            let of_part = Targets::record(self, part, &mut record)?;
+            lambda.resize(record.columns.games(), of_part);
+            left -= part;
+            if record.bytes() > MOST_BYTES {
+                return Err(ModelError::Unsupported(format!(
+                    "the trajectories of {} games take more than {} GiB: play fewer games in a call",
+                    games - left,
+                    MOST_BYTES >> 30
+                )));
+            }
+        }
+        let (rows, columns) = (std::mem::take(&mut record.rows), std::mem::take(&mut record.columns));
+        let (head, classes) = (self.head().clone(), record.classes().to_vec());
+        let texts = Box::new(Kept(self.game().clone(), record));
+        let zero_sum = self.game().zero_sum() && !self.game().hides();
+        Ok(Recorded { rows, columns, lambda, first, head, bootstrap, classes, zero_sum, texts })
     }
 
     fn played(&self) -> u64 {
@@ -64,7 +92,7 @@ impl Visitor for Opening {
     }
 }
 
-/// Plays the games of a config with `[learn.td]`, and hands out TD(λ) targets for a learner elsewhere.
+/// Plays the games of a config with `[learn.td]`, and hands out TD(λ) targets, or the games themselves, for a learner elsewhere.
 #[pyclass(frozen, module = "adept")]
 pub(crate) struct SelfPlay {
     config: Config,
@@ -83,18 +111,8 @@ impl SelfPlay {
     }
 }
 
-#[pymethods]
 impl SelfPlay {
-    #[new]
-    #[pyo3(signature = (config, *, seed = None, settings = None))]
-    fn new(
-        py: Python<'_>,
-        config: &Bound<'_, PyAny>,
-        seed: Option<i128>,
-        settings: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Self> {
-        let mut config = config_of(config, given::settings(settings)?)?;
-        config.seed = seed.map_or(Ok(config.seed), given::seed)?;
+    fn of(py: Python<'_>, config: Config) -> PyResult<Self> {
         let (name, opening) = (config.game.rules.clone(), Opening(config.clone(), config.seed));
         let stop = Stop::default();
         let opened = py.detach(|| {
@@ -108,6 +126,35 @@ impl SelfPlay {
         Ok(Self { config, targets: Mutex::new(targets), stop })
     }
 
+    /// Does work that may take long, and hears of Ctrl-C.
+    fn at_length<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Box<dyn AnyTargets>, &Cancel) -> Result<R, ModelError> + Send,
+    ) -> PyResult<R> {
+        let cancel = Cancel::default();
+        let (done, raised) = long(py, None, &cancel, &self.stop, |_| {
+            work(&mut self.targets.lock().unwrap_or_else(PoisonError::into_inner), &cancel)
+        })?;
+        raised.map_or_else(|| done.map_err(fault), Err)
+    }
+}
+
+#[pymethods]
+impl SelfPlay {
+    #[new]
+    #[pyo3(signature = (config, *, seed = None, settings = None))]
+    fn new(
+        py: Python<'_>,
+        config: &Bound<'_, PyAny>,
+        seed: Option<i128>,
+        settings: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let mut config = config_of(config, given::settings(settings)?)?;
+        config.seed = seed.map_or(Ok(config.seed), given::seed)?;
+        Self::of(py, config)
+    }
+
     /// Number of games played.
     #[getter]
     fn played(&self, py: Python<'_>) -> PyResult<u64> {
@@ -118,27 +165,30 @@ impl SelfPlay {
     /// `(n, index_width)`; `targets`, the λ-returns for the player who just moved, and `weights`, both of shape `(n,)`. With
     /// `head = "outcomes"` targets are distributions of shape `(n, classes)`.
     /// Schedules of the config go on over all games.
-    fn play<'py>(&self, py: Python<'py>, games: i128) -> PyResult<Bound<'py, PyDict>> {
+    ///
+    /// With `trajectories=True`, returns the same games as `Trajectories`, with all that was done in them.
+    #[pyo3(signature = (games, *, trajectories = false))]
+    fn play<'py>(&self, py: Python<'py>, games: i128, trajectories: bool) -> PyResult<Bound<'py, PyAny>> {
         let games = given::games(games, MOST)?;
+        if trajectories {
+            let recorded = match games <= PART {
+                true => self.with(py, |found| found.record(games, &|| true))?.map_err(fault)?,
+                false => self.at_length(py, |found, cancel| found.record(games, &|| !cancel.requested()))?,
+            };
+            let Method::Td(td) = &self.config.learn.method else { return Err(fault("no games")) };
+            return recorded.into_python(py, td);
+        }
         let samples = match games <= PART {
             true => self.with(py, |found| found.play(games))?.map_err(fault)?,
-            false => {
-                let cancel = Cancel::default();
-                let (samples, raised) = long(py, None, &cancel, &self.stop, |_| {
-                    let mut found = self.targets.lock().unwrap_or_else(PoisonError::into_inner);
-                    let mut all = found.play(0)?;
-                    let mut left = games;
-                    while left > 0 && !cancel.requested() {
-                        all.append(&found.play(left.min(PART))?);
-                        left -= left.min(PART);
-                    }
-                    Ok::<_, ModelError>(all)
-                })?;
-                if let Some(error) = raised {
-                    return Err(error);
+            false => self.at_length(py, |found, cancel| {
+                let mut all = found.play(0)?;
+                let mut left = games;
+                while left > 0 && !cancel.requested() {
+                    all.append(&found.play(left.min(PART))?);
+                    left -= left.min(PART);
                 }
-                samples.map_err(fault)?
-            }
+                Ok(all)
+            })?,
         };
         let outputs = samples.outputs();
         let Samples { rows, targets, weights } = samples;
@@ -151,7 +201,7 @@ impl SelfPlay {
             classes => samples.set_item("targets", targets.into_pyarray(py).reshape([n, classes])?)?,
         }
         samples.set_item("weights", weights.into_pyarray(py))?;
-        Ok(samples)
+        Ok(samples.into_any())
     }
 
     /// The program of the network, as dicts and lists.

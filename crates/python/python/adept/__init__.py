@@ -29,6 +29,7 @@ from ._game import CHANCE, Game, check, register
 from ._progress import progress_bar
 from ._search import search
 from ._stepping import BatchRows, Rows, Step, game
+from ._trajectories import Samples, Trajectories
 
 __all__ = [
     "CHANCE",
@@ -45,9 +46,11 @@ __all__ = [
     "Rows",
     "Rules",
     "Run",
+    "Samples",
     "SelfPlay",
     "State",
     "Step",
+    "Trajectories",
     "__version__",
     "arena",
     "check",

@@ -1,10 +1,10 @@
 """Train, measure and play evaluation functions for games."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, final, overload
+from typing import Any, final, Literal, NamedTuple, overload, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -378,17 +378,24 @@ class Batch:
     def state(self, game: int) -> State: ...
 
 class SelfPlay:
-    """Plays the games of a config with `[learn.td]`, and hands out TD(λ) targets for a learner elsewhere."""
+    """Plays the games of a config with `[learn.td]`, and hands out TD(λ) targets, or the games themselves, for a learner elsewhere."""
 
     played: int
     """Number of games played."""
 
     def __init__(self, config: _Config, *, seed: int | None = None, settings: _Settings = None) -> None: ...
-    def play(self, games: int) -> dict[str, NDArray[Any]]:
+    @overload
+    def play(self, games: int, *, trajectories: Literal[False] = False) -> Samples: ...
+    @overload
+    def play(self, games: int, *, trajectories: Literal[True]) -> Trajectories: ...
+    @overload
+    def play(self, games: int, *, trajectories: bool) -> Samples | Trajectories:
         """Plays games with the present parameters, at most a million. Returns the rows, `dense` `(n, dense_width)`
         and `index` `(n, index_width)`; `targets`, the λ-returns for the player who just moved, and `weights`, both of
         shape `(n,)`. With `head = "outcomes"` targets are distributions of shape `(n, classes)`. Schedules of the config
-        go on over all games."""
+        go on over all games.
+
+        With `trajectories=True`, returns the same games as `Trajectories`, with all that was done in them."""
 
     def adopt(self, weights: ArrayLike) -> None:
         """Plays with these parameters from now on."""
@@ -401,6 +408,113 @@ class SelfPlay:
 
     def save(self, out: _Path, weights: ArrayLike) -> dict[str, Any]:
         """Writes a checkpoint of the network with these parameters."""
+
+class Samples(TypedDict):
+    """Rows with targets: what `adept.torch.Network.loss` takes."""
+
+    dense: NDArray[np.float32]
+    index: NDArray[np.uint64] | NDArray[np.int64]
+    targets: NDArray[np.float32]
+    weights: NDArray[np.float32]
+
+class Trajectories:
+    """Games that `SelfPlay.play` wrote down: what the learner saw, did and got, a row for each move that did not end its game.
+
+    Rows stand in the order of play, game after game. An object has these arrays, of `n` rows and `g` games; numbers of rows, games and
+    players count from 0:
+
+    - `dense` `(n, dense_width)` and `index` `(n, index_width)`: the input of the network for the position after the move, as the
+      player who made it sees it. `index` is `int64`; keys of tables have 64 bits, so that some are negative.
+    - `game`, `ply`, `player`: the game of a row, the moves of players before it in the game, and who moved.
+    - `value`: of the row, by the network of the time when it was played. `best`: the highest value among the moves that
+      `player` had, which this one has too unless it explored.
+    - `explored`: whether the move was drawn at random (which may draw the best one), or with a temperature was not the best.
+    - `reward`: what `player` got after the row, until `next`: the rewards on the way, if `learn.td.rewards = "steps"`. In the last row of
+      a player in a game it is with the result, utility / scale, times `learn.td.discount` if the player's own move ends the game. Without
+      rewards on the way it is 0 but for the last row.
+    - `next`: the row after the same player's next move, −1 if the game ends before that or with it. `reply`: the next row of the game,
+      whoever moved.
+    - `weights`: 1 for each row.
+    - `utility` `(g, players)`: what a game was worth; `outcome` `(g, players)`: the number of its class in `classes`, −1 where the
+      game has no classes, or ended because a table knew its value. `number` `(g,)`: of the game in its self-play.
+    - `starts` `(g + 1,)`: rows `starts[i]` to `starts[i + 1] − 1` are those of game `i`.
+
+    Its length is the number of games. `trajectories[3]`, `[2:5]`, `[[1, 4]]` and a mask select games. Only moves of the learner have
+    rows, not those of other agents in `learn.td.against` or `field`. A pickle has all arrays and texts.
+    """
+
+    dense: NDArray[np.float32]
+    index: NDArray[np.int64]
+    game: NDArray[np.int64]
+    ply: NDArray[np.int64]
+    player: NDArray[np.int64]
+    value: NDArray[np.float32]
+    best: NDArray[np.float32]
+    reward: NDArray[np.float32]
+    explored: NDArray[np.bool_]
+    next: NDArray[np.int64]
+    reply: NDArray[np.int64]
+    weights: NDArray[np.float32]
+    starts: NDArray[np.int64]
+    number: NDArray[np.int64]
+    utility: NDArray[np.float64]
+    outcome: NDArray[np.int64]
+    classes: list[str]
+
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Trajectories]: ...
+    def __getitem__(self, games: int | slice | Sequence[int] | NDArray[Any]) -> Trajectories:
+        """The trajectories of one game, of a slice, or of several games by number or mask."""
+
+    def games(self) -> Iterator[Trajectories]:
+        """The games one by one, each as trajectories of its own that share the arrays."""
+
+    def split(self, fraction: float = 0.8, seed: int = 0) -> tuple[Trajectories, Trajectories]:
+        """Two parts without a game in common, such as training and validation: `fraction` of the games, drawn at random by `seed`,
+        and the others. The games of each part stay in order."""
+
+    def lambda_returns(
+        self, lam: float | None = None, *, along: Literal["player", "both"] | None = None, values: Any = None
+    ) -> NDArray[np.float32]:
+        """λ-returns of all rows for the player who moved: `(n,)`, or with `head = "outcomes"` distributions `(n, classes)`.
+
+        `lam` is λ, by default that of the config when each game was played. The return runs along the decisions of each player,
+        `"player"`, or of both in turn, `"both"`, where the value of a reply counts with the opposite sign; by default as
+        `learn.td.along` says. The discount, `learn.td.next` and `learn.td.clip` are those of the config. So
+        `lambda_returns()` are the targets of `SelfPlay.play`. A move that explored and was not the best ends a return, and
+        leaves the highest value of the time (Watkins), unless `learn.td.next = "chosen"`.
+
+        `values` are outputs of a network for all rows, in place of those of the time: `(n,)`, or `(n, classes)`."""
+
+    def samples(
+        self, lam: float | None = None, *, along: Literal["player", "both"] | None = None, values: Any = None
+    ) -> Samples:
+        """What `SelfPlay.play` returns without trajectories, in the order of play: `dense`, `index`, `targets` and `weights`, for
+        `Network.loss(**samples)`. Arguments are those of `lambda_returns`."""
+
+    def torch(self) -> dict[str, Any]:
+        """The arrays with a number for each row, as tensors of PyTorch that share their memory. Indices are `int64`."""
+
+    def state_text(self, row: int) -> str:
+        """The position in which the move of a row was made."""
+
+    def action_text(self, row: int) -> str:
+        """The move of a row."""
+
+    def after_text(self, row: int) -> str:
+        """The position after the move of a row: `Model.encode` has its row, where the text tells all that the encoder reads."""
+
+    @property
+    def states(self) -> list[str]:
+        """The positions in which moves were made, as a list of texts: made anew each time."""
+
+    @property
+    def actions(self) -> list[str]:
+        """The moves, as a list of texts: made anew each time."""
+
+    @property
+    def afterstates(self) -> list[str]:
+        """The positions after the moves, as a list of texts: made anew each time."""
 
 class Run(PathLike[str]):
     """A run folder. Functions take it as a path."""
