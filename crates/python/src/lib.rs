@@ -3,6 +3,7 @@
 mod agent;
 mod batch;
 mod exchange;
+mod forks;
 mod game;
 mod games;
 mod given;
@@ -40,6 +41,7 @@ fn plain<'py>(py: Python<'py>, value: &impl Serialize) -> PyResult<Bound<'py, Py
 fn _adept(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // NumPy's interface is looked up at its first use; an interrupt there would be a panic.
     drop(numpy::PyArray1::<f32>::zeros(module.py(), 0, false));
+    forks::begin();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("AdeptError", module.py().get_type::<AdeptError>())?;
     module.add_class::<agent::Agent>()?;

@@ -1,5 +1,6 @@
 //! Long work: on a thread of its own, while the caller's thread hands events to Python and looks for Ctrl-C.
 
+use crate::forks::with_own_threads;
 use crate::game::guarded;
 use crate::plain;
 use adept_trainer::run::{Cancel, Event, Observer};
@@ -170,7 +171,7 @@ pub(crate) fn on_its_own<T: Send + 'static>(
     let (send, mut receive) = mpsc::channel();
     let worker = std::thread::Builder::new().name("adept".into()).spawn(move || {
         // Nobody waits any more after Ctrl-C.
-        let _ = send.send(work());
+        let _ = send.send(with_own_threads(work));
     })?;
     loop {
         let waiting = &mut receive;
@@ -254,7 +255,9 @@ fn long_until<T: Send>(
         std::thread::scope(move |scope| {
             let handle = scope.spawn(move || {
                 // Attached once, so that the thread keeps its state in the interpreter: a game in Python attaches for each call.
-                Python::attach(|py| py.detach(|| stop.within(|| guarded(|| work(&reports)))))
+                with_own_threads(|| {
+                    Python::attach(|py| py.detach(|| stop.within(|| guarded(|| work(&reports)))))
+                })
             });
             loop {
                 let event = receive.recv_timeout(PAUSE);
