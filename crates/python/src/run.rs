@@ -8,7 +8,7 @@ use crate::{fault, given, plain};
 use adept_library::Catalogue;
 use adept_trainer::config::{self, Config, ConfigError, Source};
 use adept_trainer::run::{Cancel, Record, TrainOptions, measurements, numbers, record_of};
-use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::ffi::OsString;
@@ -92,7 +92,13 @@ pub(crate) fn source_of(config: &Bound<'_, PyAny>, settings: Vec<String>) -> PyR
         return Ok(Source { file: "the text".into(), text, set: settings });
     }
     if !config.is_instance_of::<PyDict>() {
-        return Source::read(&config.extract::<PathBuf>()?, &settings).map_err(fault);
+        let wrong = |_| match config.repr() {
+            Ok(found) => PyTypeError::new_err(format!(
+                "config: a file, a dict or the text of a TOML file is needed, found {found}"
+            )),
+            Err(error) => error,
+        };
+        return Source::read(&config.extract::<PathBuf>().map_err(wrong)?, &settings).map_err(fault);
     }
     let text = toml::to_string(&given::toml_of("", config)?).map_err(fault)?;
     Ok(Source { file: DICT.into(), text, set: settings })
