@@ -131,7 +131,8 @@ impl Model {
     ///
     /// `dense` has shape `(n, dense_width)` and `index` has shape `(n, index_width)`, as `encode` returns them. Dense rows of
     /// `float32` are not copied if they are contiguous; other types are converted. Raises `AdeptError` for other shapes, and
-    /// for numbers that are not finite or out of range.
+    /// for numbers that are not finite or out of range: dense numbers are refused if they are infinite or not a number, and an index
+    /// if it is not from 0 to `size − 1` of its channel in `description["channels"]`.
     #[pyo3(signature = (dense, index = None))]
     fn evaluate<'py>(
         &self,

@@ -546,7 +546,9 @@ class Model:
 
         `dense` has shape `(n, dense_width)` and `index` has shape `(n, index_width)`, as `encode` returns them. Dense
         rows of `float32` are not copied if they are contiguous; other types are converted. Raises `AdeptError` for
-        other shapes, and for numbers that are not finite or out of range."""
+        other shapes, and for numbers that are not finite or out of range: dense numbers are refused if they are
+        infinite or not a number, and an index if it is not from 0 to `size − 1` of its channel in
+        `description["channels"]`."""
 
     def outcomes(self, dense: ArrayLike, index: ArrayLike | None = None) -> NDArray[np.float32]:
         """Probabilities of the outcomes after rows, for the player who just moved: shape `(n, classes)`, in the order of
