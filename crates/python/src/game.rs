@@ -235,6 +235,11 @@ impl PyGame {
         Self(self.0.clone(), Stop::current())
     }
 
+    /// The object that was given.
+    pub(crate) fn object(&self, py: Python<'_>) -> Py<PyAny> {
+        self.0.object.clone_ref(py)
+    }
+
     /// Plays random games by the calls that training makes. What they show is the fingerprint of the game. Texts of positions do not
     /// count, since those of sets differ from process to process, nor do scripts.
     pub(crate) fn rehearse(&self) -> PyResult<()> {

@@ -105,6 +105,12 @@ pub(crate) fn add_game(game: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(())
 }
 
+/// The registered game of this name, as it was given; none if there is none.
+#[pyfunction]
+pub(crate) fn registered_game(py: Python<'_>, name: &str) -> Option<Py<PyAny>> {
+    all_registered().iter().find(|game| game.name() == name).map(|game| game.object(py))
+}
+
 /// The games: dicts with `name` and `about`.
 #[pyfunction]
 pub(crate) fn games(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {

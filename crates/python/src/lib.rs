@@ -67,12 +67,14 @@ fn _adept(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(games::games, module)?)?;
     module.add_function(wrap_pyfunction!(games::is_registered, module)?)?;
     module.add_function(wrap_pyfunction!(games::look_at, module)?)?;
+    module.add_function(wrap_pyfunction!(games::registered_game, module)?)?;
     module.add_function(wrap_pyfunction!(games::rehearse, module)?)?;
     module.add_function(wrap_pyfunction!(games::starter, module)?)?;
     module.add_function(wrap_pyfunction!(model::open, module)?)?;
     module.add_function(wrap_pyfunction!(run::train, module)?)?;
     module.add_function(wrap_pyfunction!(stepping::action_at, module)?)?;
     module.add_function(wrap_pyfunction!(stepping::find_game, module)?)?;
+    module.add_function(wrap_pyfunction!(self_play::restored, module)?)?;
     module.add_function(wrap_pyfunction!(trajectories::lambda_returns, module)?)?;
     Ok(())
 }

@@ -8,6 +8,7 @@ use adept_embed::Error;
 use adept_library::arena::naming;
 use adept_library::model::checkpoint::{self, Manifest};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
+use pyo3::intern;
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,8 @@ pub(crate) struct Model {
     model: adept_embed::Model,
     /// The folder of the checkpoint, as it was given.
     path: PathBuf,
+    /// What opens it from any folder, with its search.
+    name: PathBuf,
     manifest: Manifest,
 }
 
@@ -27,10 +30,12 @@ impl Model {
             let fault = |e: adept_library::model::ModelError| Error::Checkpoint(e.to_string());
             let (path, search) = naming::path_and_search(path).map_err(Error::Checkpoint)?;
             let path = checkpoint::locate(&path, best).map_err(fault)?;
-            let named = match search {
+            let named = |path: &Path| match &search {
                 Some(search) => PathBuf::from(format!("search:{search}:{}", path.display())),
-                None => path.clone(),
+                None => path.to_path_buf(),
             };
+            let whole = named(&std::path::absolute(&path).unwrap_or_else(|_| path.clone()));
+            let named = named(&path);
             let manifest = checkpoint::manifest(&path).map_err(fault)?;
             let name = &manifest.game;
             let model = match registered(name) {
@@ -44,7 +49,7 @@ impl Model {
                 }
                 None => adept_embed::Model::open(&named)?,
             };
-            Ok(Self { model, path, manifest })
+            Ok(Self { model, path, name: whole, manifest })
         };
         py.detach(|| guarded(open))?.map_err(fault)
     }
@@ -226,6 +231,21 @@ impl Model {
         weights: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         exchange::save(py, (self.manifest.clone(), &self.path), weights, &out)
+    }
+
+    /// A pickle has the path of the checkpoint, which must still be there, and a game in Python that it is of.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let to = intern!(py, "reduced_model");
+        py.import(intern!(py, "adept._processes"))?.call_method1(to, (&self.name, &self.manifest.game))
+    }
+
+    /// Nothing changes a model, so that it is a copy of itself.
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
     }
 
     fn __repr__(&self) -> String {

@@ -6,12 +6,13 @@ use adept_builtin::bearoff::two_sided::{Precision, Settings, Table};
 use adept_builtin::bearoff::{DicePosition, Roll, Side, Situation};
 use adept_trainer::run::Cancel;
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 use std::path::PathBuf;
 
 /// Exact values of the bear-off: solves the table of at most `checkers` checkers a side, or opens a `file` of `adept oracle
 /// build`.
 #[pyclass(frozen, module = "adept")]
-pub(crate) struct Oracle(Table);
+pub(crate) struct Oracle(Table, Option<PathBuf>);
 
 #[pymethods]
 impl Oracle {
@@ -21,11 +22,12 @@ impl Oracle {
     fn new(py: Python<'_>, checkers: u8, file: Option<PathBuf>) -> PyResult<Self> {
         let precision = if checkers <= 8 { Precision::Bits64 } else { Precision::Bits16 };
         let settings = Settings { precision, ..Settings::new(checkers) };
+        let place = file.as_ref().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone()));
         let table = on_its_own(py, &Cancel::default(), move || match &file {
             Some(path) => Table::open(path),
             None => Table::solve(settings, &mut |_| {}).map(|(table, _)| table),
         });
-        table?.map(Self).map_err(fault)
+        Ok(Self(table?.map_err(fault)?, place))
     }
 
     #[getter]
@@ -55,6 +57,21 @@ impl Oracle {
             .map(|(side, value)| serde_json::json!({ "after": side.to_string(), "value": value }))
             .collect();
         plain(py, &all)
+    }
+
+    /// A pickle has the file, or the number of checkers: the table is solved anew.
+    #[allow(clippy::type_complexity, reason = "a class and its arguments")]
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (u8, Option<PathBuf>)) {
+        (slf.get_type(), (slf.get().0.checkers(), slf.get().1.clone()))
+    }
+
+    /// Nothing changes an oracle, so that it is a copy of itself.
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
     }
 
     fn __repr__(&self) -> String {

@@ -10,7 +10,7 @@ use adept_trainer::config::{self, Config, ConfigError, Source};
 use adept_trainer::run::{Cancel, Record, TrainOptions, measurements, numbers, record_of};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyType};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -76,6 +76,21 @@ impl Run {
     /// A run stands for its folder.
     fn __fspath__(&self) -> OsString {
         self.path.clone().into()
+    }
+
+    /// A pickle has the path, and reads the folder anew.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyType>, (PathBuf,))> {
+        let path = &slf.get().path;
+        Ok((slf.get_type(), (std::path::absolute(path).unwrap_or_else(|_| path.clone()),)))
+    }
+
+    /// A run stands for its folder, so that it is a copy of itself.
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
     }
 
     fn __repr__(&self) -> String {

@@ -14,6 +14,7 @@ use adept_library::model::{ModelError, Samples};
 use adept_trainer::config::{Config, Method};
 use adept_trainer::run::{Cancel, Targets, TrainError};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,9 @@ trait AnyTargets: Send {
     fn play(&mut self, games: u64) -> Result<Samples, ModelError>;
     /// Plays as long as `goes_on` holds.
     fn record(&mut self, games: u64, goes_on: &dyn Fn() -> bool) -> Result<Recorded, ModelError>;
+    /// The generator of the next game, as JSON.
+    fn generator(&self) -> Result<String, ModelError>;
+    fn go_on(&mut self, played: u64, generator: &str) -> Result<(), ModelError>;
     fn played(&self) -> u64;
     fn program(&self) -> Option<&Arc<Program>>;
     fn weights(&mut self) -> Result<Vec<f32>, ModelError>;
@@ -65,6 +69,15 @@ impl<G: Kit> AnyTargets for Targets<G> {
         Ok(Recorded { rows, columns, lambda, first, head, bootstrap, classes, zero_sum, texts })
     }
 
+    fn generator(&self) -> Result<String, ModelError> {
+        Ok(serde_json::to_string(Targets::generator(self))?)
+    }
+
+    fn go_on(&mut self, played: u64, generator: &str) -> Result<(), ModelError> {
+        Targets::go_on(self, played, serde_json::from_str(generator)?);
+        Ok(())
+    }
+
     fn played(&self) -> u64 {
         Targets::played(self)
     }
@@ -93,6 +106,9 @@ impl Visitor for Opening {
 }
 
 /// Plays the games of a config with `[learn.td]`, and hands out TD(λ) targets, or the games themselves, for a learner elsewhere.
+///
+/// A pickle or a copy has the config, the parameters and the place in the games: it goes on with the same games. Agents that learn
+/// or remember across games begin anew.
 #[pyclass(frozen, module = "adept")]
 pub(crate) struct SelfPlay {
     config: Config,
@@ -138,6 +154,48 @@ impl SelfPlay {
         })?;
         raised.map_or_else(|| done.map_err(fault), Err)
     }
+
+    fn state(&self, py: Python<'_>) -> PyResult<State> {
+        let found = self.with(py, |targets| {
+            let weights = targets.program().is_some().then(|| targets.weights()).transpose()?;
+            Ok::<_, ModelError>((targets.played(), targets.generator()?, weights))
+        })?;
+        let (played, generator, weights) = found.map_err(fault)?;
+        let config = serde_json::to_string(&self.config).map_err(fault)?;
+        Ok((config, std::env::current_dir()?, played, generator, weights))
+    }
+
+    /// Goes on as the self-play whose state this is.
+    fn of_state(py: Python<'_>, state: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (config, folder, played, generator, weights): State = state.extract()?;
+        let mut config: Config = serde_json::from_str(&config).map_err(fault)?;
+        // Paths of a config are relative to the current folder.
+        if let Ok(here) = std::env::current_dir()
+            && here != folder
+        {
+            config = config.for_folder(&here, &folder);
+        }
+        let found = Self::of(py, config)?;
+        found
+            .with(py, |targets| {
+                if let Some(weights) = weights {
+                    targets.adopt(&weights)?;
+                }
+                targets.go_on(played, &generator)
+            })?
+            .map_err(fault)?;
+        Ok(found)
+    }
+}
+
+/// What self-play goes on from: its config as JSON, the folder that paths are relative to, the number of games played, the generator of
+/// the next one, and the parameters, which a table does not have.
+type State = (String, PathBuf, u64, String, Option<Vec<f32>>);
+
+/// The self-play whose state this is.
+#[pyfunction]
+pub(crate) fn restored(py: Python<'_>, state: &Bound<'_, PyAny>) -> PyResult<SelfPlay> {
+    SelfPlay::of_state(py, state)
 }
 
 #[pymethods]
@@ -231,6 +289,22 @@ impl SelfPlay {
         let game = ALL.find(&self.config.game.rules).map_err(fault)?;
         let manifest = guarded(|| game.manifest(&self.config))?.map_err(fault)?;
         exchange::save(py, (manifest, Path::new(&self.config.name)), weights, &out)
+    }
+
+    /// A pickle has the config, the parameters and the place in the games: self-play goes on there with the same games.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let (state, name) = (self.state(py)?, &self.config.game.rules);
+        let to = intern!(py, "reduced_self_play");
+        py.import(intern!(py, "adept._processes"))?.call_method1(to, (state, name))
+    }
+
+    /// A copy plays on by itself.
+    fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
+        Self::of_state(py, self.state(py)?.into_pyobject(py)?.as_any())
+    }
+
+    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.__copy__(py)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -378,7 +378,10 @@ class Batch:
     def state(self, game: int) -> State: ...
 
 class SelfPlay:
-    """Plays the games of a config with `[learn.td]`, and hands out TD(λ) targets, or the games themselves, for a learner elsewhere."""
+    """Plays the games of a config with `[learn.td]`, and hands out TD(λ) targets, or the games themselves, for a learner elsewhere.
+
+    A pickle or a copy has the config, the parameters and the place in the games: it goes on with the same games. Agents that learn
+    or remember across games begin anew."""
 
     played: int
     """Number of games played."""

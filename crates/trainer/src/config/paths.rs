@@ -214,7 +214,7 @@ impl Config {
     }
 
     /// The config for a file in this folder: its paths are relative to it. They were relative to `base`.
-    pub(crate) fn for_folder(&self, folder: &Path, base: &Path) -> Self {
+    pub fn for_folder(&self, folder: &Path, base: &Path) -> Self {
         self.moved(folder, base, |spot| Path::new(spot.path).is_relative())
     }
 

@@ -71,7 +71,7 @@ pub(super) struct Worker<G: Kit> {
     field: Vec<Option<usize>>,
     /// The seats of a game.
     seats: Vec<Option<usize>>,
-    rng: Stream,
+    pub(super) rng: Stream,
     /// A copy of the learner; `None` if the learner itself plays.
     bound: Option<GameModel<G>>,
 }

@@ -7,7 +7,7 @@ use crate::config::{Config, Method, TraceKind};
 use crate::positions::Positions;
 use crate::td::{Bootstrap, Record};
 use adept_arena::{GameModel, OpenError, open};
-use adept_game::{Kit, stream};
+use adept_game::{Kit, Stream, stream};
 use adept_model::program::Program;
 use adept_model::{Compute, Engine, Head, ModelError, Samples};
 use std::sync::Arc;
@@ -132,6 +132,16 @@ impl<G: Kit> Targets<G> {
     /// What the outputs of the network mean.
     pub fn head(&self) -> &Head {
         self.bound.learner.head()
+    }
+
+    /// The generator of the next game.
+    pub fn generator(&self) -> &Stream {
+        &self.worker.rng
+    }
+
+    /// Goes on after so many games with this generator, as the self-play that had both.
+    pub fn go_on(&mut self, played: u64, generator: Stream) {
+        (self.played, self.worker.rng) = (played, generator);
     }
 
     /// The program that the network runs; none for a table.
