@@ -221,11 +221,6 @@ impl PyGame {
         Ok(Self(Arc::new(rules), Stop::default()))
     }
 
-    /// Its object in Python.
-    pub(crate) fn object(&self, py: Python<'_>) -> Py<PyAny> {
-        self.0.object.clone_ref(py)
-    }
-
     pub(crate) fn is(&self, game: &Bound<'_, PyAny>) -> bool {
         self.0.object.is(game)
     }
