@@ -19,7 +19,7 @@ use adept_lab::{AnyGame, Catalogue};
 use adept_model::{ExpertUse, LIVE};
 use adept_ranks::Ranks;
 use adept_trainer::config::{self, Config, HeadName, Source, Suite};
-use adept_trainer::run::{Host, OnRanks, Record, Score, TrainError, TrainOptions};
+use adept_trainer::run::{Host, OnRanks, Record, Score, Steering, TrainError, TrainOptions};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -72,6 +72,7 @@ fn run(
         threads: args.threads,
         ranks: ranks.clone(),
         host: Host::default(),
+        steering: Steering::default(),
     };
     if args.estimate {
         return estimate(&*game, (source, config), first, &options, as_json);

@@ -156,6 +156,16 @@ fn notes(a: &Side, b: &Side) -> Vec<String> {
              better play".into(),
         );
     }
+    for (name, side) in [("a", a), ("b", b)] {
+        let changed = side.runs.iter().filter(|(_, record)| !record.changed.is_empty()).count();
+        if changed > 0 {
+            notes.push(format!(
+                "{changed} of {} runs of side {name} had settings changed while they learned (`changed` in run.json): the configs do \
+                 not tell all",
+                side.runs.len()
+            ));
+        }
+    }
     let one = |side: &Side| side.runs.len() == 1;
     if one(a) || one(b) {
         let which = match (one(a), one(b)) {

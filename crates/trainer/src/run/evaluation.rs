@@ -166,7 +166,7 @@ impl<G: Kit> Experiment<'_, G> {
         let exploitability = match &self.decisions {
             Some(decisions) if self.config.measures(Suite::Exploitability) => {
                 self.bound.learner.evaluate(decisions.rows(), &mut self.values);
-                Some(decisions.exploitability(&self.values, self.config.learn.plays_at(share)))
+                Some(decisions.exploitability(&self.values, self.pace().temperature(step)))
             }
             _ => None,
         };
@@ -175,12 +175,12 @@ impl<G: Kit> Experiment<'_, G> {
             return Err(self.diverged("value of an action".into(), step));
         }
         let warnings = self.collapses(&matches)?;
-        let learn = &self.config.learn;
+        let (learn, pace) = (&self.config.learn, self.pace());
         let mut evaluation = Evaluation {
             step,
             loss: (self.samples > 0).then(|| self.loss / self.samples as f64),
-            rate: f64::from(learn.rate_at(step)),
-            explore: learn.explore().map(|explore| explore.at(share)),
+            rate: f64::from(pace.rate(step)),
+            explore: pace.explore(step),
             lambda: learn.td().map(|td| f64::from(td.lambda.at(share) as f32)),
             equity: equities,
             grade: grade.clone(),
@@ -201,7 +201,7 @@ impl<G: Kit> Experiment<'_, G> {
         self.standing = if still.is_some() { self.standing + 1 } else { 0 };
         let last = step == self.record.games && (2..STANDING).contains(&self.standing);
         if let Some(still) = still.filter(|_| self.standing == STANDING || last) {
-            let rate = self.config.learn.rate_at(step);
+            let rate = self.pace().rate(step);
             evaluation.warnings.push(still.warning(self.standing, rate));
         }
         (self.loss, self.samples) = (0.0, 0);
@@ -417,7 +417,7 @@ impl<G: Kit> Experiment<'_, G> {
     /// # Errors
     /// A player to move has no action.
     fn matches(&mut self, step: u64) -> Result<Vec<Match>, TrainError> {
-        let temperature = self.config.learn.plays_at(step as f64 / self.record.games as f64);
+        let temperature = self.pace().temperature(step);
         let (game, games, seed) = (self.game, self.config.evaluate.games, self.record.seed);
         let mut all = Vec::with_capacity(self.judges.len());
         let unit = game.unit();

@@ -9,6 +9,7 @@ use super::host::{Clock, Host};
 use super::observe::{Cancel, Event, Observer};
 use super::source::{Source, source};
 use super::start::{Init, Start, begin_with_cells, begin_with_clusters, reassign_cells};
+use super::steer::{CHANGES, Changed, Pace, Steering};
 use crate::average::Average;
 use crate::config::{Config, Examples, Method, SCREEN, Suite};
 use crate::labels::{self, LabelReport};
@@ -47,6 +48,8 @@ pub struct TrainOptions {
     pub is_alone: bool,
     /// Write a checkpoint and stop after this many seconds.
     pub max_seconds: Option<f64>,
+    /// Where other settings are requested while it learns. Only for a run on one rank.
+    pub steering: Steering,
     /// Also write an event file for TensorBoard. A run that has one keeps it up to date without being told again.
     pub tensorboard: bool,
     /// Threads that compute the shards of a batch; 0 for one per core. Results do not depend on it.
@@ -460,6 +463,7 @@ pub(super) struct Experiment<'a, G: Kit> {
     /// Whether [`Self::prepare`] is done.
     prepared: bool,
     pub(super) clock: Clock,
+    steering: Steering,
     started: Duration,
     seconds_before: f64,
 }
@@ -532,6 +536,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             best: None,
             r#final: None,
             extended: Vec::new(),
+            changed: Vec::new(),
             metrics_bytes: 0,
         };
         let mut shards = shards();
@@ -566,6 +571,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             prepared: false,
             started: clock.now(),
             clock,
+            steering: options.steering.clone(),
             seconds_before: 0.0,
         })
     }
@@ -650,6 +656,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         let clock = self.clock.clone();
         let mut written = clock.now();
         observer.event(seed, Event::Started { from, games, unit: self.config.learn.unit() });
+        self.steer(from)?;
         let tick = (games / 1000).clamp(1, 5000);
         let mut step = from;
         while step < games {
@@ -676,6 +683,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
                 });
                 over = agree(&self.ranks, found)? || over;
             }
+            self.steer(step)?;
             let milestone = self.config.checkpoints.milestones.is_some_and(crosses);
             // Times are those of the first rank. A signal may reach any.
             let first = self.ranks.is_first();
@@ -766,6 +774,32 @@ impl<'a, G: Kit> Experiment<'a, G> {
         Ok(())
     }
 
+    /// The schedules of the run, with what was changed while it learned.
+    pub(super) fn pace(&self) -> Pace<'_> {
+        Pace::new(&self.config.learn, &self.record.changed)
+    }
+
+    /// Grants what was requested until this step. The next record says so.
+    fn steer(&mut self, step: u64) -> Result<(), TrainError> {
+        // Each rank would hear something else.
+        if self.ranks.are_several() {
+            return Ok(());
+        }
+        for (key, value) in self.steering.take() {
+            if self.pace().last(key) == value {
+                continue;
+            }
+            // Of several at one step, the last counts.
+            self.record.changed.retain(|c| (c.step, c.key) != (step, key));
+            if self.record.changed.len() == CHANGES {
+                let message = format!("its settings were changed {CHANGES} times: change them less often");
+                return Err(refused(&self.folder, message));
+            }
+            self.record.changed.push(Changed { step, key, value });
+        }
+        Ok(())
+    }
+
     /// The end (exclusive) of the batch that starts with game `begin`.
     pub(super) fn batch_end(&self, begin: u64) -> u64 {
         begin.saturating_add(self.config.learn.batch).min(self.record.games)
@@ -775,8 +809,8 @@ impl<'a, G: Kit> Experiment<'a, G> {
     pub(super) fn batch(&mut self, span: Span, next: Span) -> Result<(), TrainError> {
         let (clock, started) = (&self.clock, self.started);
         let now = || clock.since(started).as_secs_f64();
-        let rate = |step| self.config.learn.rate_at(step);
-        let learned = self.source.batch(&mut self.bound, span, next, &mut self.shards, &rate, &now);
+        let pace = Pace::new(&self.config.learn, &self.record.changed);
+        let learned = self.source.batch(&mut self.bound, span, next, &mut self.shards, pace, &now);
         let learned = learned.map_err(|(error, game)| self.named(error, game))?;
         self.loss += learned.loss;
         self.samples += learned.samples;
@@ -804,7 +838,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             }
             _ => String::new(),
         };
-        let rate = f64::from(self.config.learn.rate_at(step));
+        let rate = f64::from(self.pace().rate(step));
         TrainError::Diverged {
             name: self.record.name.clone(),
             seed: self.record.seed,

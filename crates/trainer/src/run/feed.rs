@@ -2,6 +2,7 @@
 
 use super::games::{BatchError, Learned, Span};
 use super::source::Source;
+use super::steer::Pace;
 use crate::config::{Config, ExpectationSettings, Method, MixedExamples, RareSettings};
 use crate::positions::{Examples, Positions, With, digest, encode, hash, rare_positions, training_samples};
 use crate::run::TrainError;
@@ -68,12 +69,13 @@ struct Labelled {
     weight: f32,
 }
 
-/// Where positions come from: settings, the distribution of all games, rare positions, and labelled ones.
+/// Where positions come from: settings, the distribution of all games, rare positions, labelled ones, and how games are played.
 struct From<'a, G: Kit> {
     settings: &'a ExpectationSettings,
     positions: Option<&'a Positions<G>>,
     rare: Option<&'a Rare<G>>,
     labelled: Option<&'a Labelled>,
+    pace: Pace<'a>,
 }
 
 impl<G: Kit> Clone for From<'_, G> {
@@ -188,12 +190,12 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
         span: Span,
         _: Span,
         shards: &mut Shards,
-        rate: &dyn Fn(u64) -> f32,
+        pace: Pace<'_>,
         clock: &dyn Fn() -> f64,
     ) -> Result<Learned, BatchError> {
         let Some(supply) = &mut self.supply else { unreachable!("learning begins with `prepare`") };
         let (start, n) = (clock(), span.end - span.start);
-        let how = (self.game, self.config, self.seed);
+        let how = (self.game, self.seed);
         let pieces: Vec<Span> = shards.mine().map(|shard| share_of(&span, shards.count(), shard)).collect();
         match supply {
             Supply::Examples(examples) => {
@@ -204,7 +206,7 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
                 }
             }
             Supply::Backups(backups) => {
-                let filled = backups.fill(how, bound, &pieces, &mut self.parts, shards.threads());
+                let filled = backups.fill((how, pace), bound, &pieces, &mut self.parts, shards.threads());
                 filled.map_err(|e| (e, span.start))?;
             }
         }
@@ -213,7 +215,7 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
             let all = self.parts.iter_mut().flat_map(|samples| &mut samples.weights);
             all.for_each(|weight| *weight /= n as f32);
         }
-        let (collected, rate) = (clock(), rate(span.start));
+        let (collected, rate) = (clock(), pace.rate(span.start));
         let mean = match supply {
             Supply::Backups(backups) if steps => {
                 backups.learn(self.seed, bound, &span, &pieces, &self.parts, shards, rate)
@@ -283,7 +285,7 @@ impl<G: Kit> Backups<'_, G> {
     /// Replaces each of `parts` by the samples with the numbers of its piece.
     fn fill(
         &mut self,
-        how: (&G, &Config, u64),
+        (how, pace): ((&G, u64), Pace<'_>),
         bound: &mut GameModel<G>,
         pieces: &[Span],
         parts: &mut [Samples],
@@ -294,6 +296,7 @@ impl<G: Kit> Backups<'_, G> {
             positions: self.positions.as_ref(),
             rare: self.rare.as_ref(),
             labelled: self.labelled.as_ref(),
+            pace,
         };
         if threads > 1 && self.crew.is_none() {
             self.crew = Some(Crew::new(how.0, bound, self.screen.as_mut(), threads)?);
@@ -439,15 +442,16 @@ impl<'a, G: Kit> OwnGames<'a, G> {
         samples: &mut Samples,
     ) -> Result<(), ModelError> {
         let (settings, positions) = (self.settings, self.positions.as_ref());
-        let from = From { settings, positions, rare: None, labelled: None };
-        fill((self.game, self.config, self.seed), from, (bound, &mut self.found, None), span, samples)
+        let pace = Pace::new(&self.config.learn, &[]);
+        let from = From { settings, positions, rare: None, labelled: None, pace };
+        fill((self.game, self.seed), from, (bound, &mut self.found, None), span, samples)
     }
 }
 
 /// Replaces `samples` by those with the numbers `span`.
 fn fill<G: Kit>(
-    (game, config, seed): (&G, &Config, u64),
-    From { settings, positions, rare, labelled }: From<'_, G>,
+    (game, seed): (&G, u64),
+    From { settings, positions, rare, labelled, pace }: From<'_, G>,
     (bound, found, mut screen): (&mut GameModel<G>, &mut Successors<G>, Option<&mut Screen<G>>),
     span: Span,
     samples: &mut Samples,
@@ -470,7 +474,7 @@ fn fill<G: Kit>(
         Some(_) => given + (settings.self_play * (n - given) as f64).round() as usize,
         None => n,
     };
-    let explore = settings.explore.at(config.learn.share(span.start));
+    let explore = pace.explore(span.start).unwrap_or(0.0);
     let mut rng = stream(seed, "positions", span.start);
     while samples.rows.len() < n {
         let before = samples.rows.len();

@@ -5,6 +5,7 @@
 //! or removed.
 
 use super::events::FILE as EVENTS;
+use super::steer::Changed;
 use crate::config::{Config, Suite};
 use crate::positions::PositionErrors;
 use adept_arena::{Guarantee, SoloGrade};
@@ -178,6 +179,9 @@ pub struct Record {
     /// gives other bits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extended: Vec<u64>,
+    /// Settings that were changed from outside while it learned, in the order of their steps. A run without these changes gives other bits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<Changed>,
     /// Bytes of `metrics.jsonl` up to the latest checkpoint.
     pub metrics_bytes: u64,
 }
@@ -435,6 +439,7 @@ impl Folder {
         record.milestones.retain(|milestone| *milestone <= name);
         record.best.take_if(|best| best.step > step);
         record.optimal.take_if(|optimal| *optimal > step);
+        record.changed.retain(|changed| changed.step <= step);
         (record.latest, record.step) = (Some(name), step);
         self.write_record(record)
     }

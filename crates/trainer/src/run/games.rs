@@ -8,7 +8,8 @@
 
 use super::error::TrainError;
 use super::source::Source;
-use crate::config::{Config, GapDiscount, Learn, Next, Rewards, SELF, TdSettings, TraceKind};
+use super::steer::Pace;
+use crate::config::{Config, GapDiscount, Next, Rewards, SELF, TdSettings, TraceKind};
 use crate::positions::{Examples, Positions, With};
 use crate::shards::{MOST_BYTES, Shards};
 use crate::td::{Bootstrap, GameStats, PlaySettings, Seats, TdPlayer};
@@ -168,8 +169,8 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
     }
 
     /// Plays games on all workers of this rank while the learner waits.
-    fn play_apart(&mut self, span: &Span) -> Vec<Result<GameStats, BatchError>> {
-        let (game, how) = (self.game, (&self.config.learn, self.td));
+    fn play_apart(&mut self, span: &Span, pace: Pace<'_>) -> Vec<Result<GameStats, BatchError>> {
+        let (game, how) = (self.game, (pace, self.td));
         let shares = shares(span, self.td.workers).into_iter().skip(self.first);
         let (jobs, begins) = (self.workers.iter_mut().zip(shares), self.positions.as_ref());
         let play = |(worker, share): (&mut Worker<G>, Span)| worker.play(game, None, share, how, begins);
@@ -321,14 +322,14 @@ impl<G: Kit> Source<G> for SelfPlay<'_, G> {
         span: Span,
         next: Span,
         shards: &mut Shards,
-        rate: &dyn Fn(u64) -> f32,
+        pace: Pace<'_>,
         clock: &dyn Fn() -> f64,
     ) -> Result<Learned, BatchError> {
         let (game, learn, td) = (self.game, &self.config.learn, self.td);
-        let rate = rate(span.start);
+        let rate = pace.rate(span.start);
         if !self.apart {
             let begins = self.positions.as_ref();
-            let stats = self.workers[0].play(game, Some(bound), span.clone(), (learn, td), begins)?;
+            let stats = self.workers[0].play(game, Some(bound), span.clone(), (pace, td), begins)?;
             let samples = &mut self.workers[0].player.samples;
             if let Some(examples) = &mut self.examples {
                 examples
@@ -348,7 +349,7 @@ impl<G: Kit> Source<G> for SelfPlay<'_, G> {
         let mut batch = match self.ahead.take() {
             Some((played, batch)) if played == span => batch,
             _ => {
-                let outcomes = self.play_apart(&span);
+                let outcomes = self.play_apart(&span, pace);
                 self.collect(outcomes, shards)?
             }
         };
@@ -385,14 +386,14 @@ impl<G: Kit> Source<G> for SelfPlay<'_, G> {
                 Some(pool) => pool.in_place_scope(|scope| {
                     for ((worker, outcome), share) in jobs {
                         scope.spawn(move |_| {
-                            *outcome = Some(worker.play(game, None, share, (learn, td), begins))
+                            *outcome = Some(worker.play(game, None, share, (pace, td), begins))
                         });
                     }
                     step()
                 }),
                 None => {
                     for ((worker, outcome), share) in jobs {
-                        *outcome = Some(worker.play(game, None, share, (learn, td), begins));
+                        *outcome = Some(worker.play(game, None, share, (pace, td), begins));
                     }
                     step()
                 }
@@ -515,11 +516,11 @@ impl<G: Kit> Worker<G> {
         game: &G,
         learner: Option<&mut GameModel<G>>,
         span: Span,
-        (learn, td): (&Learn, &TdSettings),
+        (pace, td): (Pace<'_>, &TdSettings),
         begins: Option<&Positions<G>>,
     ) -> Result<GameStats, BatchError> {
         let mut total = GameStats::default();
-        let settings = td.settings(learn, span.start);
+        let settings = td.settings(pace, span.start);
         let Some(bound) = learner.or(self.bound.as_mut()) else { return Ok(total) };
         for g in span {
             let seat = (g % game.players() as u64) as usize;
@@ -533,7 +534,7 @@ impl<G: Kit> Worker<G> {
                 self.seats.push(drawn);
             }
             let seats = Seats { agents: &mut self.agents, by_seat: &self.seats };
-            let settings = PlaySettings { explore: td.explore.at(learn.share(g)), ..settings };
+            let settings = PlaySettings { explore: pace.explore(g).unwrap_or(0.0), ..settings };
             let start = begins.map_or_else(|| game.start(), |positions| positions.any(&mut self.rng));
             let play = self.player.play(game, bound, start, seats, settings, &mut self.rng);
             let stats = play.map_err(|e| (e, g))?;
@@ -546,8 +547,8 @@ impl<G: Kit> Worker<G> {
 
 impl TdSettings {
     /// The settings of a batch that starts with this game, from the schedules.
-    pub(super) fn settings(&self, learn: &Learn, game: u64) -> PlaySettings {
-        let share = learn.share(game);
+    pub(super) fn settings(&self, pace: Pace<'_>, game: u64) -> PlaySettings {
+        let share = pace.learn.share(game);
         let gap = |internal: fn(&GapDiscount) -> u32| {
             self.gap_discount.as_ref().map_or(0, internal).try_into().unwrap_or(i32::MAX)
         };
@@ -561,10 +562,10 @@ impl TdSettings {
         };
         PlaySettings {
             bootstrap,
-            explore: self.explore.at(share),
-            temperature: self.temperature.map(|t| t.at(share)),
+            explore: pace.explore(game).unwrap_or(0.0),
+            temperature: pace.temperature(game),
             rewards: (self.rewards == Rewards::Steps).then_some(to_reward),
-            rate: learn.rate_at(game),
+            rate: pace.rate(game),
             traces: self.traces,
             along: self.along,
         }

@@ -14,6 +14,7 @@ mod opens;
 mod outcome;
 mod source;
 mod start;
+mod steer;
 mod targets;
 
 pub use error::{TrainError, Way};
@@ -28,4 +29,5 @@ pub use observe::{Cancel, Event, Observer, Saving, Silent};
 pub use opens::{Unusable, broken_law, check_files, of_breach, setting_of};
 pub use outcome::{lock_of, losses, measurements, record_of, remove_run};
 pub use start::Init;
+pub use steer::{CHANGES, Changed, Setting, Steering};
 pub use targets::Targets;

@@ -3,6 +3,7 @@
 use super::error::TrainError;
 use super::feed::Feed;
 use super::games::{BatchError, Learned, SelfPlay, SelfPlayState, Span};
+use super::steer::Pace;
 use crate::config::{Config, Method};
 use crate::regrets::Regrets;
 use crate::shards::Shards;
@@ -56,7 +57,7 @@ pub(super) trait Source<G: Kit> {
         span: Span,
         next: Span,
         shards: &mut Shards,
-        rate: &dyn Fn(u64) -> f32,
+        pace: Pace<'_>,
         clock: &dyn Fn() -> f64,
     ) -> Result<Learned, BatchError>;
 
@@ -116,12 +117,12 @@ impl<G: Kit> Source<G> for Regrets {
         span: Span,
         _: Span,
         shards: &mut Shards,
-        rate: &dyn Fn(u64) -> f32,
+        pace: Pace<'_>,
         _: &dyn Fn() -> f64,
     ) -> Result<Learned, BatchError> {
         let (mut loss, mut samples) = (0.0, 0);
         for iteration in span {
-            let found = self.iterate(iteration, &mut *bound.learner, shards, rate(iteration));
+            let found = self.iterate(iteration, &mut *bound.learner, shards, pace.rate(iteration));
             let found = found.map_err(|e| (e, iteration))?;
             (loss, samples) = (loss + found.0, samples + found.1);
         }

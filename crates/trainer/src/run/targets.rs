@@ -3,6 +3,7 @@
 use super::error::TrainError;
 use super::games::Worker;
 use super::start::{begin_with_cells, begin_with_clusters};
+use super::steer::Pace;
 use crate::config::{Config, Method, TraceKind};
 use crate::positions::Positions;
 use crate::td::{Bootstrap, Record};
@@ -74,7 +75,7 @@ impl<G: Kit> Targets<G> {
         self.worker.player.samples.clear();
         self.worker.player.record = None;
         let span = self.played..self.played.saturating_add(games);
-        let with = (&self.config.learn, &**td);
+        let with = (Pace::new(&self.config.learn, &[]), &**td);
         let begins = self.positions.as_ref();
         let played = self.worker.play(&self.game, Some(&mut self.bound), span.clone(), with, begins);
         let samples = self.worker.player.samples.take();
@@ -119,7 +120,7 @@ impl<G: Kit> Targets<G> {
     /// How the targets of the next game follow from values.
     pub fn bootstrap(&self) -> Bootstrap {
         match &self.config.learn.method {
-            Method::Td(td) => td.settings(&self.config.learn, self.played).bootstrap,
+            Method::Td(td) => td.settings(Pace::new(&self.config.learn, &[]), self.played).bootstrap,
             _ => Bootstrap { lambda: 0.0, discount: 1.0, chosen: false, clip: f32::INFINITY },
         }
     }

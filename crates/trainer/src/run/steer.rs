@@ -1,0 +1,221 @@
+//! Settings that are changed from outside while a run learns.
+
+use crate::config::{Config, Learn, Method};
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Changes of a run, at most. Each is a line of its record.
+pub const CHANGES: usize = 100_000;
+
+/// A setting that may be changed while a run learns, by its key in the config.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Setting {
+    /// The learning rate.
+    #[serde(rename = "learn.rate")]
+    Rate,
+    /// ε of the games of the method `td`.
+    #[serde(rename = "learn.td.explore")]
+    Explore,
+    /// ε of the games of the method `expectation`.
+    #[serde(rename = "learn.expectation.explore")]
+    ExploreExpectation,
+    /// Temperature of the games of the method `td`.
+    #[serde(rename = "learn.td.temperature")]
+    Temperature,
+}
+
+impl Setting {
+    const ALL: [Self; 4] = [Self::Rate, Self::Explore, Self::ExploreExpectation, Self::Temperature];
+
+    /// Its key in the config.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Rate => "learn.rate",
+            Self::Explore => "learn.td.explore",
+            Self::ExploreExpectation => "learn.expectation.explore",
+            Self::Temperature => "learn.td.temperature",
+        }
+    }
+
+    /// Whether runs of this config have it. Play does not become Boltzmann play on the way.
+    fn is_in(self, learn: &Learn) -> bool {
+        match (self, &learn.method) {
+            (Self::Rate, _) | (Self::Explore, Method::Td(_)) => true,
+            (Self::ExploreExpectation, Method::Expectation(_)) => true,
+            (Self::Temperature, Method::Td(td)) => td.temperature.is_some(),
+            _ => false,
+        }
+    }
+
+    /// The least and the largest value, as in configs.
+    fn range(self) -> (f64, f64) {
+        match self {
+            Self::Rate => (0.0, 1e9),
+            Self::Explore | Self::ExploreExpectation => (0.0, 1.0),
+            Self::Temperature => (1e-6, 1e6),
+        }
+    }
+
+    /// Whether it concerns games, which may be played a batch ahead.
+    fn is_of_games(self) -> bool {
+        self != Self::Rate
+    }
+}
+
+/// A change of a run while it learned.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Changed {
+    /// Games learned from when it was made, or samples. The rate holds from there on, and so do the others, except for games that
+    /// were played ahead (`overlap`).
+    pub step: u64,
+    /// The setting.
+    pub key: Setting,
+    /// Its value from then on; `None` for the schedule of the config.
+    pub value: Option<f64>,
+}
+
+/// A request to a run to go on with other settings. It is granted after the batch that the run is at.
+///
+/// Runs on several ranks do not look at it.
+#[derive(Clone, Debug, Default)]
+pub struct Steering(Arc<Mutex<Vec<(Setting, Option<f64>)>>>);
+
+impl Steering {
+    /// Requests another value of the setting with this key; `None` for the schedule of the config.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn change(&self, config: &Config, key: &str, value: Option<f64>) -> Result<(), String> {
+        let learn = &config.learn;
+        let Some(setting) = Setting::ALL.into_iter().find(|s| s.key() == key && s.is_in(learn)) else {
+            let known: Vec<&str> =
+                Setting::ALL.into_iter().filter(|s| s.is_in(learn)).map(Setting::key).collect();
+            return Err(format!("`{key}` cannot be changed while this run learns; {} can", known.join(", ")));
+        };
+        let (least, most) = setting.range();
+        if let Some(value) = value.filter(|value| !(least..=most).contains(value)) {
+            return Err(format!("{key}: must lie in {least}..{most}, found {value}"));
+        }
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((setting, value));
+        Ok(())
+    }
+
+    /// The requests since the last call.
+    pub(super) fn take(&self) -> Vec<(Setting, Option<f64>)> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The schedules of a run, with what was changed while it learned. What holds at a step follows from the step alone, so a resumed
+/// run goes on in the same way.
+#[derive(Clone, Copy)]
+pub(super) struct Pace<'a> {
+    pub(super) learn: &'a Learn,
+    changed: &'a [Changed],
+}
+
+impl<'a> Pace<'a> {
+    /// The schedules of a config, with changes in the order of their steps.
+    pub(super) fn new(learn: &'a Learn, changed: &'a [Changed]) -> Self {
+        Self { learn, changed }
+    }
+
+    /// The value of a setting that was changed, at this game, sample or iteration.
+    fn changed(&self, key: Setting, step: u64) -> Option<f64> {
+        // The games of the batch after a change were played while the batch before it was learned from.
+        let ahead = if key.is_of_games() && self.learn.overlaps() { self.learn.batch } else { 0 };
+        let holds = |c: &&Changed| {
+            let first = if c.step == 0 { 0 } else { c.step.saturating_add(ahead) };
+            c.key == key && first <= step
+        };
+        self.changed.iter().rev().find(holds)?.value
+    }
+
+    /// The last value that was asked for.
+    pub(super) fn last(&self, key: Setting) -> Option<f64> {
+        self.changed.iter().rev().find(|c| c.key == key)?.value
+    }
+
+    /// The learning rate.
+    pub(super) fn rate(&self, step: u64) -> f32 {
+        self.changed(Setting::Rate, step).map_or_else(|| self.learn.rate_at(step), |rate| rate as f32)
+    }
+
+    /// ε, where games are played.
+    pub(super) fn explore(&self, step: u64) -> Option<f64> {
+        let schedule = self.learn.explore()?;
+        let key = match self.learn.method {
+            Method::Expectation(_) => Setting::ExploreExpectation,
+            _ => Setting::Explore,
+        };
+        Some(self.changed(key, step).unwrap_or_else(|| schedule.at(self.learn.share(step))))
+    }
+
+    /// Temperature of Boltzmann play; `None` for greedy play.
+    pub(super) fn temperature(&self, step: u64) -> Option<f64> {
+        let usual = self.learn.plays_at(self.learn.share(step))?;
+        Some(self.changed(Setting::Temperature, step).unwrap_or(usual))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{from_value, json, to_value};
+
+    fn config(learn: serde_json::Value) -> Config {
+        let game = json!({ "rules": "tictactoe" });
+        let architecture = json!({ "mlp": { "hidden": [4] } });
+        from_value(json!({ "name": "test", "game": game, "architecture": architecture, "learn": learn })).unwrap()
+    }
+
+    fn td(overlap: bool) -> Config {
+        let td = json!({ "games": 100, "workers": 2, "overlap": overlap, "explore": { "from": 0.5, "to": 0.0 } });
+        config(json!({ "rate": { "from": 0.1, "to": 0.0 }, "batch": 10, "td": td }))
+    }
+
+    #[test]
+    fn a_change_holds_from_its_step_to_the_next() {
+        let changed = |step, key, value| Changed { step, key, value };
+        let changes = [
+            changed(20, Setting::Rate, Some(0.5)),
+            changed(20, Setting::Explore, Some(0.9)),
+            changed(60, Setting::Rate, None),
+        ];
+        let config = td(false);
+        let pace = Pace::new(&config.learn, &changes);
+        assert_eq!([0, 19, 20, 59].map(|step| pace.rate(step)), [0.1, config.learn.rate_at(19), 0.5, 0.5]);
+        assert_eq!(pace.rate(60), config.learn.rate_at(60));
+        assert_eq!([0, 20, 99].map(|step| pace.explore(step)), [Some(0.5), Some(0.9), Some(0.9)]);
+        assert_eq!((pace.last(Setting::Rate), pace.last(Setting::Explore)), (None, Some(0.9)));
+        // The games of the next batch were played before the change; those of the first were not.
+        let config = td(true);
+        let pace = Pace::new(&config.learn, &changes);
+        assert_eq!((pace.rate(20), pace.explore(29), pace.explore(30)), (0.5, Some(0.5 * 0.71), Some(0.9)));
+        let first = [changed(0, Setting::Explore, Some(0.25))];
+        assert_eq!(Pace::new(&config.learn, &first).explore(0), Some(0.25));
+    }
+
+    #[test]
+    fn only_settings_of_the_run_in_their_range_are_changed() {
+        let (steering, config) = (Steering::default(), td(false));
+        let refusal = |key: &str, value: f64| steering.change(&config, key, Some(value)).unwrap_err();
+        assert!(refusal("learn.rat", 0.1).ends_with("learn.rate, learn.td.explore can"));
+        assert!(refusal("learn.td.temperature", 0.1).contains("cannot be changed"));
+        assert!(refusal("learn.rate", f64::NAN).contains("found NaN"));
+        assert!(refusal("learn.td.explore", 1.5).contains("must lie in 0..1"));
+        assert!(steering.take().is_empty());
+        steering.change(&config, "learn.rate", Some(0.2)).unwrap();
+        steering.change(&config, "learn.rate", None).unwrap();
+        assert_eq!(steering.take(), [(Setting::Rate, Some(0.2)), (Setting::Rate, None)]);
+        let warm = self::config(json!({ "rate": 0.1, "td": { "games": 9, "temperature": 1.0 } }));
+        assert!(Steering::default().change(&warm, "learn.td.temperature", Some(0.5)).is_ok());
+    }
+
+    #[test]
+    fn keys_are_those_of_configs() {
+        for setting in Setting::ALL {
+            assert_eq!(to_value(setting).unwrap(), setting.key());
+        }
+    }
+}
