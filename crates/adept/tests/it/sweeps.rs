@@ -1,15 +1,18 @@
 //! Sweeps and comparisons: runs, kept results, refusals and tables.
 
 use crate::common::{BEAROFF_BY_SELF_PLAY, sweep, train_seeds};
-use adept::Builtin;
+use adept::{Builtin, Catalogue};
 use adept_lab::compare::compare;
 use adept_lab::seeds::Seeds;
-use adept_lab::sweep::{Grid, Row, Sweep, SweepError, SweepEvent, SweepOptions, What};
-use adept_trainer::config::Source;
-use adept_trainer::run::{Cancel, Event, Record, TrainOptions};
+use adept_lab::sweep::{
+    Done, Grid, Part, Row, Sweep, SweepError, SweepEvent, SweepOptions, SweepWatch, Together, What, together,
+};
+use adept_trainer::config::{Config, Source};
+use adept_trainer::run::{Cancel, Event, Observer, Record, TrainOptions};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
+use std::sync::Mutex;
 
 const TEXT: &str = r#"
 name = "test"
@@ -110,6 +113,55 @@ fn a_grid_runs_and_is_ranked() {
 }
 
 #[test]
+fn sweeps_run_together_and_take_more_seeds() {
+    let folder = tempfile::tempdir().unwrap();
+    let grids = [grid(&["learn.rate=0.01,0.02"]), grid(&["architecture.mlp.hidden=[4]"])];
+    let outs = ["one", "two"].map(|name| folder.path().join(name));
+    let parts = [0, 1].map(|i| Part { grid: &grids[i], out: outs[i].clone() });
+    let train = |config: &Config, seed: u64, options: &TrainOptions, observer: &dyn Observer| {
+        Builtin.find(&config.game.rules)?.train(config, seed, options, observer, &Cancel::default())
+    };
+    let all = |seeds: &[u64], watch: &SweepWatch<'_>| -> Result<Vec<Done>, SweepError> {
+        let how = Together { seeds, threads: 2, resume: true, other_seeds: true, train: &train };
+        together(&Builtin, &parts, &how, watch, &Cancel::default())
+    };
+    let found = all(&[5, 6], &silent).unwrap();
+    let alone = [0, 1].map(|i| whole(&grids[i], 2, &folder.path().join(format!("alone-{i}"))));
+    assert!(found.iter().zip(&alone).all(|(one, alone)| figures(&one.table) == figures(alone)));
+    let runs: Vec<(usize, u64, bool)> =
+        found[0].runs.iter().map(|r| (r.combination, r.seed, r.finished)).collect();
+    assert_eq!(runs, [(0, 5, true), (0, 6, true), (1, 5, true), (1, 6, true)]);
+
+    // Only what is new runs, and the events say of which sweep it is.
+    let (started, begun) = (Mutex::new(Vec::new()), Mutex::new(None));
+    let watch = |event: SweepEvent<'_>| match event.what {
+        What::Run(Event::Started { .. }) => started.lock().unwrap().push((event.sweep, event.seed)),
+        What::Begins { from, total } => *begun.lock().unwrap() = Some((from, total)),
+        _ => {}
+    };
+    let more = all(&[9, 6], &watch).unwrap();
+    let mut started = started.into_inner().unwrap();
+    started.sort_unstable();
+    assert_eq!((started, begun.into_inner().unwrap()), (vec![(0, 9), (0, 9), (1, 9)], Some((900, 1800))));
+    assert!(more.iter().all(|one| one.table.finished && one.table.rows.iter().all(|row| row.seeds == 2)));
+    // The command goes on with its own seeds.
+    let again = sweep(&grids[0], seeds(2), &at(&outs[0], false), &silent, &Cancel::default()).unwrap();
+    assert_eq!(figures(&again), figures(&alone[0]));
+    assert!(refusal(&grids[0], 3, &at(&outs[0], true)).contains("holds another sweep"));
+
+    // Nothing starts if one of them cannot.
+    fs::create_dir_all(folder.path().join("taken")).unwrap();
+    fs::write(folder.path().join("taken/letter.txt"), "mine").unwrap();
+    let parts = [
+        Part { grid: &grids[0], out: folder.path().join("new") },
+        Part { grid: &grids[1], out: folder.path().join("taken") },
+    ];
+    let how = Together { seeds: &[1], threads: 1, resume: true, other_seeds: true, train: &train };
+    let refused = together(&Builtin, &parts, &how, &silent, &Cancel::default()).unwrap_err().to_string();
+    assert!(refused.contains("letter.txt") && !folder.path().join("new").exists(), "{refused}");
+}
+
+#[test]
 fn a_stopped_sweep_goes_on_to_the_same_results() {
     let folder = tempfile::tempdir().unwrap();
     let grid = grid(&["learn.rate=0.01,0.02,0.03"]);
@@ -135,7 +187,7 @@ fn a_stopped_sweep_goes_on_to_the_same_results() {
     let error = refusal(&grid, 2, &at(&path, false));
     assert!(error.contains("stopped after 3 of 6 runs") && error.contains("resume it"), "{error}");
     assert!(error.contains("choose another"), "{error}");
-    let started = std::sync::Mutex::new(Vec::new());
+    let started = Mutex::new(Vec::new());
     let watch = |event: SweepEvent<'_>| {
         if let What::Run(Event::Started { from, .. }) = event.what {
             started.lock().unwrap().push((event.run.to_string(), from));

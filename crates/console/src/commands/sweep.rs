@@ -78,6 +78,7 @@ fn tell(progress: &Progress, event: SweepEvent<'_>) {
                 progress.line(&line);
             }
         }
+        What::Begins { .. } => {}
         What::Found if event.ended == event.runs => {
             progress.line("already finished: these are the earlier results, nothing was run");
         }

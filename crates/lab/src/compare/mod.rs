@@ -100,8 +100,8 @@ pub fn compare(a: &Path, b: &Path) -> Result<Comparison, CompareError> {
     })
 }
 
-/// What the figure depends on: the game, and the opponent or the positions.
-fn measured(config: &Config) -> (&str, Option<String>) {
+/// What the figure of a run depends on: the game, and the opponent or the positions.
+pub fn measured(config: &Config) -> (&str, Option<String>) {
     let positions = || {
         let (learn, evaluate) = (&config.learn, &config.evaluate);
         if let Some(Examples::File(path)) = learn.examples() {
@@ -120,19 +120,25 @@ fn measured(config: &Config) -> (&str, Option<String>) {
     (&config.game.rules, by)
 }
 
+impl MetricChange {
+    /// The change of a figure from the runs of one side to those of the other. The sides may be `comparable` or not.
+    pub fn of(name: &str, a: &[f64], b: &[f64], comparable: bool) -> Self {
+        let (a, b) = (Sample::of(a), Sample::of(b));
+        let test = if comparable { welch(a, b) } else { None };
+        Self {
+            metric: name.into(),
+            a,
+            b,
+            difference: a.mean.zip(b.mean).filter(|_| comparable).map(|(a, b)| b - a),
+            ci95: test.map(|t| t.ci95),
+            p: test.map(|t| t.p),
+        }
+    }
+}
+
 /// `None` if neither side has this figure.
 fn metric(name: &str, a: &[f64], b: &[f64], comparable: bool) -> Option<MetricChange> {
-    let (a, b) = (Sample::of(a), Sample::of(b));
-    let test = if comparable { welch(a, b) } else { None };
-    let difference = a.mean.zip(b.mean).filter(|_| comparable).map(|(a, b)| b - a);
-    (a.n + b.n > 0).then(|| MetricChange {
-        metric: name.into(),
-        a,
-        b,
-        difference,
-        ci95: test.map(|t| t.ci95),
-        p: test.map(|t| t.p),
-    })
+    (a.len() + b.len() > 0).then(|| MetricChange::of(name, a, b, comparable))
 }
 
 fn notes(a: &Side, b: &Side) -> Vec<String> {

@@ -3,7 +3,6 @@
 use super::SweepError;
 use super::grid::{Combination, Grid};
 use super::table::shows_results;
-use crate::seeds::Seeds;
 use adept_ground::{files::Files, limits};
 use adept_model::ModelError;
 use adept_trainer::config::folder_name;
@@ -27,6 +26,9 @@ pub(super) struct Plan {
     name: String,
     first_seed: u64,
     seeds: u64,
+    /// Other seeds, of calls that gave a list of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    more_seeds: Vec<u64>,
     combinations: Vec<Combination>,
     /// The folder to which paths in the configs are relative, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,12 +39,16 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn new(grid: &Grid, seeds: Seeds) -> Self {
+    /// The plan of a grid with these seeds, of which there is at least one.
+    pub(super) fn new(grid: &Grid, seeds: &[u64]) -> Self {
+        let first = seeds.first().copied().unwrap_or(grid.seed);
+        let ranged = seeds.iter().zip(first..).take_while(|(seed, next)| *seed == next).count();
         Self {
             format: FORMAT,
             name: grid.name.clone(),
-            first_seed: seeds.first,
-            seeds: seeds.count,
+            first_seed: first,
+            seeds: ranged as u64,
+            more_seeds: seeds[ranged..].to_vec(),
             combinations: grid.combinations.clone(),
             folder: grid.combinations.iter().find_map(|c| c.config.folder_of_paths()),
             diverged: BTreeMap::new(),
@@ -50,8 +56,8 @@ impl Plan {
     }
 
     /// Whether `earlier` is the plan of the same sweep. It may have been made in another folder, so that its paths are written in
-    /// another way, also in the names of its runs.
-    fn is(&self, earlier: &Self) -> bool {
+    /// another way, also in the names of its runs. With `other_seeds`, it may have had other seeds.
+    fn is(&self, earlier: &Self, other_seeds: bool) -> bool {
         let base = earlier.folder.as_deref().filter(|_| earlier.folder != self.folder);
         let is_same = |now: &Combination, then: &Combination| match base {
             Some(base) => {
@@ -61,9 +67,26 @@ impl Plan {
             }
             None => now == then,
         };
-        (self.first_seed, self.seeds) == (earlier.first_seed, earlier.seeds)
+        (other_seeds || (self.first_seed, self.seeds) == (earlier.first_seed, earlier.seeds))
             && self.combinations.len() == earlier.combinations.len()
             && self.combinations.iter().zip(&earlier.combinations).all(|(now, then)| is_same(now, then))
+    }
+
+    /// The seeds that follow one by one.
+    fn ranged(&self) -> std::ops::Range<u64> {
+        self.first_seed..self.first_seed.saturating_add(self.seeds)
+    }
+
+    /// This plan for these seeds too, and whether there are new ones.
+    pub(super) fn with_seeds(mut self, seeds: &[u64]) -> (Self, bool) {
+        let before = self.more_seeds.len();
+        for seed in seeds {
+            if !self.ranged().contains(seed) && !self.more_seeds.contains(seed) {
+                self.more_seeds.push(*seed);
+            }
+        }
+        let is_new = self.more_seeds.len() > before;
+        (self, is_new)
     }
 
     /// The combinations of this sweep, with the names of the run folders that this plan gave them.
@@ -74,10 +97,10 @@ impl Plan {
 
     /// Reads this sweep's plan from the folder; `None` if the folder is free, or holds another sweep of which no run has a
     /// checkpoint.
-    pub(super) fn look(&self, path: &Path) -> Result<Option<Self>, SweepError> {
+    pub(super) fn look(&self, path: &Path, other_seeds: bool) -> Result<Option<Self>, SweepError> {
         let found = Self::read(path)?;
         let Some(found) = found else { return Ok(None) };
-        if self.is(&found) {
+        if self.is(&found, other_seeds) {
             return Ok(Some(found));
         }
         if found.runs(path).is_some_and(|runs| runs.iter().all(|run| has_nothing(run))) {
@@ -108,13 +131,13 @@ impl Plan {
 
     /// The folders of all runs; `None` for a plan that no sweep writes: with too many of them, or outside its folder.
     fn runs(&self, path: &Path) -> Option<Vec<PathBuf>> {
-        let few = (self.combinations.len() as u64).saturating_mul(self.seeds) <= limits::RUNS;
+        let seeds = self.seeds.saturating_add(self.more_seeds.len() as u64);
+        let few = (self.combinations.len() as u64).saturating_mul(seeds) <= limits::RUNS;
         if !few || !self.combinations.iter().all(is_folder_name) {
             return None;
         }
-        let seeds = self.first_seed..self.first_seed.saturating_add(self.seeds);
-        let runs =
-            self.combinations.iter().flat_map(|c| seeds.clone().map(|seed| format!("{}-{seed}", c.name)));
+        let seeds = || self.ranged().chain(self.more_seeds.iter().copied());
+        let runs = self.combinations.iter().flat_map(|c| seeds().map(|seed| format!("{}-{seed}", c.name)));
         Some(runs.map(|name| path.join(name)).collect())
     }
 

@@ -10,7 +10,9 @@ mod run;
 mod table;
 
 pub use grid::{Combination, Grid};
-pub use run::{SweepEvent, SweepOptions, SweepWatch, What, sweep};
+pub use run::{
+    Done, DoneRun, Part, SweepEvent, SweepOptions, SweepWatch, Together, TrainRun, What, sweep, together,
+};
 pub use table::{Failure, Metric, Row, Sweep};
 
 use adept_model::ModelError;

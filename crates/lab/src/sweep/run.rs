@@ -10,7 +10,7 @@ use adept_ground::{files::Files, limits};
 use adept_model::ModelError;
 use adept_trainer::config::Config;
 use adept_trainer::run::{
-    Cancel, Event, Observer, Record, TrainError, TrainOptions, Way, lock_of, record_of,
+    Cancel, Event, Lock, Observer, Record, TrainError, TrainOptions, Way, lock_of, record_of,
 };
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,6 +27,10 @@ pub struct SweepOptions {
 /// An event in a run of a sweep, sent from the thread of the run.
 #[derive(Debug)]
 pub struct SweepEvent<'a> {
+    /// The number of the sweep, from 0, of those that run together.
+    pub sweep: usize,
+    /// Seed of the run.
+    pub seed: u64,
     /// Name of the run's folder.
     pub run: &'a str,
     /// Number of finished runs.
@@ -42,6 +46,13 @@ pub struct SweepEvent<'a> {
 pub enum What<'a> {
     /// An event of the run.
     Run(Event<'a>),
+    /// All runs of sweeps that run together have so many games, samples or iterations.
+    Begins {
+        /// Those of ended runs.
+        from: u64,
+        /// Those of all runs.
+        total: u64,
+    },
     /// An earlier call ended some of the runs.
     Found,
     /// The run failed, for this reason.
@@ -53,6 +64,8 @@ pub type SweepWatch<'a> = dyn Fn(SweepEvent<'_>) + Sync + 'a;
 
 /// A run of the sweep.
 pub(super) struct Job<'a> {
+    /// The number of its sweep.
+    sweep: usize,
     pub(super) combination: &'a Combination,
     pub(super) seed: u64,
     pub(super) name: String,
@@ -67,7 +80,12 @@ pub(super) enum State {
     Failed(Failure),
 }
 
-impl Job<'_> {
+impl<'a> Job<'a> {
+    fn new(sweep: usize, combination: &'a Combination, seed: u64, folder: &Path) -> Self {
+        let name = format!("{}-{seed}", combination.name);
+        Self { sweep, combination, seed, path: folder.join(&name), name }
+    }
+
     fn failure(&self, reason: String, diverged: bool) -> Failure {
         Failure { run: self.path.clone(), seed: self.seed, reason, diverged }
     }
@@ -98,105 +116,262 @@ pub fn sweep(
     watch: &SweepWatch<'_>,
     cancel: &Cancel,
 ) -> Result<Sweep, SweepError> {
-    if (grid.combinations.len() as u64).saturating_mul(seeds.count) > limits::RUNS {
+    let usual = || PathBuf::from("checkpoints/runs").join(format!("sweep-{}", grid.name));
+    let part = Part { grid, out: options.out.clone().unwrap_or_else(usual) };
+    // A list of more seeds would be refused too, but it has to fit into memory.
+    let count = seeds.count.min(limits::RUNS + 1);
+    let list: Vec<u64> = (seeds.first..seeds.first.saturating_add(count)).collect();
+    let train = |config: &Config, seed: u64, options: &TrainOptions, observer: &dyn Observer| {
+        games.find(&config.game.rules)?.train(config, seed, options, observer, cancel)
+    };
+    let how = Together {
+        seeds: &list,
+        threads: seeds.threads,
+        resume: options.resume,
+        other_seeds: false,
+        train: &train,
+    };
+    let watch = |event: SweepEvent<'_>| {
+        if !matches!(event.what, What::Begins { .. }) {
+            watch(event);
+        }
+    };
+    let mut found = together(games, &[part], &how, &watch, cancel)?;
+    Ok(found.remove(0).table)
+}
+
+/// One of the sweeps that run together.
+#[derive(Clone, Debug)]
+pub struct Part<'a> {
+    /// Its combinations.
+    pub grid: &'a Grid,
+    /// Its folder.
+    pub out: PathBuf,
+}
+
+/// Trains a run; cancelled as the sweeps are.
+pub type TrainRun<'a> =
+    dyn Fn(&Config, u64, &TrainOptions, &dyn Observer) -> Result<(PathBuf, Record), TrainError> + Sync + 'a;
+
+/// How sweeps run together.
+#[derive(Clone, Copy)]
+pub struct Together<'a> {
+    /// The seeds of each combination, all different, at least one.
+    pub seeds: &'a [u64],
+    /// Runs at a time; 0 for one per core.
+    pub threads: usize,
+    /// Continue an earlier call.
+    pub resume: bool,
+    /// Whether an earlier call may have had other seeds. Its runs stay, and those of the same seeds are not run again.
+    pub other_seeds: bool,
+    /// Trains a run.
+    pub train: &'a TrainRun<'a>,
+}
+
+/// What came of one of the sweeps that ran together.
+#[derive(Clone, Debug)]
+pub struct Done {
+    /// Its table.
+    pub table: Sweep,
+    /// Its runs: by combination in the order of the grid, then by seed.
+    pub runs: Vec<DoneRun>,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug)]
+pub struct DoneRun {
+    /// The number of its combination in the grid.
+    pub combination: usize,
+    /// Its seed.
+    pub seed: u64,
+    /// Its folder, which may not exist yet.
+    pub path: PathBuf,
+    /// Whether it has ended.
+    pub finished: bool,
+    /// Why it failed, if it did.
+    pub failure: Option<Failure>,
+}
+
+/// A sweep whose folder is locked, and of whose runs it is known how far they are.
+struct Begun {
+    _lock: Lock,
+    plan: Plan,
+    /// With the names of the run folders.
+    combinations: Vec<Combination>,
+    continues: bool,
+    /// Whether the plan is not the one in the folder.
+    is_new: bool,
+}
+
+impl Begun {
+    /// Locks the folder. Refuses one in which the sweep may not go on; writes nothing.
+    fn new(part: &Part<'_>, how: &Together<'_>) -> Result<Self, SweepError> {
+        let plan = Plan::new(part.grid, how.seeds);
+        plan.look(&part.out, how.other_seeds)?;
+        let Some(lock) = lock_of(&part.out)? else {
+            let message = "another process is using this sweep: wait for it, or choose another folder";
+            return Err(part.taken(message.into()));
+        };
+        let earlier = plan.look(&part.out, how.other_seeds)?;
+        let continues = earlier.is_some();
+        let (plan, is_new) = earlier.map_or((plan, true), |earlier| earlier.with_seeds(how.seeds));
+        let combinations = plan.named(&part.grid.combinations);
+        Ok(Self { _lock: lock, plan, combinations, continues, is_new })
+    }
+
+    fn jobs(&self, sweep: usize, part: &Part<'_>, how: &Together<'_>) -> Vec<Job<'_>> {
+        let job = |(combination, seed): (_, u64)| Job::new(sweep, combination, seed, &part.out);
+        let all = self.combinations.iter().flat_map(|c| how.seeds.iter().map(move |seed| (c, *seed)));
+        all.map(job).collect()
+    }
+
+    /// How far an earlier call came.
+    fn states(
+        &self,
+        part: &Part<'_>,
+        jobs: &[Job<'_>],
+        how: &Together<'_>,
+    ) -> Result<Vec<State>, SweepError> {
+        let states: Vec<State> = match self.continues {
+            true => jobs.iter().map(|job| state(job, &self.plan)).collect(),
+            false => jobs.iter().map(|_| State::Open).collect(),
+        };
+        // The table would be replaced.
+        if states.iter().all(State::is_open) && has_results(&part.out)? {
+            return Err(part.taken(format!(
+                "its {TABLE} has results of runs that are gone: put them back, choose another folder, or remove it"
+            )));
+        }
+        let ended = states.iter().filter(|s| !s.is_open()).count();
+        if self.continues && ended < jobs.len() && !how.resume {
+            return Err(part.taken(format!(
+                "holds this sweep, stopped after {ended} of {} runs: resume it, or choose another folder",
+                jobs.len()
+            )));
+        }
+        Ok(states)
+    }
+}
+
+impl Part<'_> {
+    fn taken(&self, message: String) -> SweepError {
+        SweepError::Folder { path: self.out.clone(), message }
+    }
+}
+
+/// Runs several sweeps as one: their runs share the threads. Nothing starts if one of them cannot begin in its folder.
+///
+/// # Errors
+/// As for [`sweep`].
+pub fn together(
+    games: &dyn Catalogue,
+    parts: &[Part<'_>],
+    how: &Together<'_>,
+    watch: &SweepWatch<'_>,
+    cancel: &Cancel,
+) -> Result<Vec<Done>, SweepError> {
+    let of = |part: &Part<'_>| (part.grid.combinations.len() as u64).saturating_mul(how.seeds.len() as u64);
+    let runs = parts.iter().map(of).fold(0, u64::saturating_add);
+    if runs > limits::RUNS {
         return Err(SweepError::Grid(format!(
             "this makes more than {} runs: use fewer values or seeds",
             limits::RUNS
         )));
     }
-    let path = options
-        .out
-        .clone()
-        .unwrap_or_else(|| PathBuf::from("checkpoints/runs").join(format!("sweep-{}", grid.name)));
-    let taken = |message: String| SweepError::Folder { path: path.clone(), message };
-    let mut plan = Plan::new(grid, seeds);
-    plan.look(&path)?;
-    let Some(_lock) = lock_of(&path)? else {
-        let message = "another process is using this sweep: wait for it, or choose another folder";
-        return Err(taken(message.into()));
-    };
-    let earlier = plan.look(&path)?;
-    let continues = earlier.is_some();
-    plan = earlier.unwrap_or(plan);
-    let combinations = plan.named(&grid.combinations);
-    let jobs: Vec<Job<'_>> = combinations.iter().flat_map(|c| jobs_of(c, seeds, &path)).collect();
-    let mut states = Vec::with_capacity(jobs.len());
-    // The table would be replaced.
-    let keep_table = |states: &[State]| match states.iter().all(State::is_open) && has_results(&path)? {
-        true => Err(taken(format!(
-            "its {TABLE} has results of runs that are gone: put them back, choose another folder, or remove it"
-        ))),
-        false => Ok(()),
-    };
-    match continues {
-        false => {
-            keep_table(&[])?;
-            Plan::discard(&path)?;
-            plan.write(&path)?;
-            states.extend(jobs.iter().map(|_| State::Open));
+    // Look at all folders before the first is created.
+    for part in parts {
+        Plan::new(part.grid, how.seeds).look(&part.out, how.other_seeds)?;
+    }
+    let mut begun = parts.iter().map(|part| Begun::new(part, how)).collect::<Result<Vec<_>, _>>()?;
+    let mut states = Vec::new();
+    for (i, (one, part)) in begun.iter().zip(parts).enumerate() {
+        states.extend(one.states(part, &one.jobs(i, part, how), how)?);
+    }
+    for (one, part) in begun.iter().zip(parts) {
+        if !one.continues {
+            Plan::discard(&part.out)?;
         }
-        true => {
-            for job in &jobs {
-                states.push(state(job, &plan)?);
-            }
-            keep_table(&states)?;
-            let ended = states.iter().filter(|s| !s.is_open()).count();
-            if ended < jobs.len() && !options.resume {
-                return Err(taken(format!(
-                    "holds this sweep, stopped after {ended} of {} runs: resume it, or choose another folder",
-                    jobs.len()
-                )));
-            }
+        if one.is_new {
+            one.plan.write(&part.out)?;
         }
     }
+    let all = begun.iter().zip(parts).enumerate();
+    let jobs: Vec<Job<'_>> = all.flat_map(|(i, (one, part))| one.jobs(i, part, how)).collect();
     let open: Vec<usize> = (0..jobs.len()).filter(|i| states[*i].is_open()).collect();
-    if open.len() < jobs.len() {
-        watch(SweepEvent { run: "", ended: jobs.len() - open.len(), runs: jobs.len(), what: What::Found });
+    let done = jobs.len() - open.len();
+    let tell = |what| watch(SweepEvent { sweep: 0, run: "", seed: 0, ended: done, runs: jobs.len(), what });
+    let steps = |all: &mut dyn Iterator<Item = usize>| {
+        all.map(|i| jobs[i].combination.config.learn.length()).fold(0, u64::saturating_add)
+    };
+    let total = steps(&mut (0..jobs.len()));
+    tell(What::Begins { from: total - steps(&mut open.iter().copied()), total });
+    if done > 0 {
+        tell(What::Found);
     }
-    let ended = AtomicUsize::new(jobs.len() - open.len());
-    let results =
-        on_ranks(&open, seeds.threads, |i| one(games, &jobs[*i], (jobs.len(), &ended), watch, cancel));
-    let known = plan.diverged.len();
+    let ended = AtomicUsize::new(done);
+    let work = |i: &usize| one(how.train, &jobs[*i], (jobs.len(), &ended), watch, cancel);
+    let results = on_ranks(&open, how.threads, work);
+    let mut diverged = Vec::new();
     for (i, result) in open.into_iter().zip(results) {
         if let State::Failed(Failure { reason, diverged: true, .. }) = &result {
-            plan.diverged.insert(jobs[i].name.clone(), reason.clone());
+            diverged.push((jobs[i].sweep, jobs[i].name.clone(), reason.clone()));
         }
         states[i] = result;
     }
-    if plan.diverged.len() > known {
-        plan.write(&path)?;
+    let mut found = Vec::new();
+    let mut rest = (&jobs[..], &states[..]);
+    for (one, part) in begun.iter().zip(parts) {
+        let (jobs, states);
+        ((jobs, rest.0), (states, rest.1)) = {
+            let count = one.combinations.len() * how.seeds.len();
+            (rest.0.split_at(count), rest.1.split_at(count))
+        };
+        let table = Sweep::new(games, &part.out, part.grid, how.seeds, jobs, states)?;
+        let runs = jobs.iter().zip(states).enumerate().map(|(i, (job, state))| DoneRun {
+            combination: i / how.seeds.len(),
+            seed: job.seed,
+            path: job.path.clone(),
+            finished: matches!(state, State::Finished(_)),
+            failure: match state {
+                State::Failed(failure) => Some(failure.clone()),
+                _ => None,
+            },
+        });
+        found.push(Done { runs: runs.collect(), table });
     }
-    let table = Sweep::new(games, &path, grid, seeds, &jobs, &states)?;
-    Files::default().replace(&path.join(TABLE), table.markdown().as_bytes()).map_err(ModelError::from)?;
-    Ok(table)
-}
-
-fn jobs_of<'a>(combination: &'a Combination, seeds: Seeds, folder: &Path) -> Vec<Job<'a>> {
-    (seeds.first..seeds.first.saturating_add(seeds.count))
-        .map(|seed| {
-            let name = format!("{}-{seed}", combination.name);
-            Job { combination, seed, path: folder.join(&name), name }
-        })
-        .collect()
+    drop(jobs);
+    for (i, (one, part)) in begun.iter_mut().zip(parts).enumerate() {
+        let own = diverged.iter().filter(|(sweep, ..)| *sweep == i);
+        let own: Vec<_> = own.map(|(_, name, reason)| (name.clone(), reason.clone())).collect();
+        if !own.is_empty() {
+            one.plan.diverged.extend(own);
+            one.plan.write(&part.out)?;
+        }
+        let table = found[i].table.markdown();
+        Files::default().replace(&part.out.join(TABLE), table.as_bytes()).map_err(ModelError::from)?;
+    }
+    Ok(found)
 }
 
 /// Finds out how far an earlier call came with a run.
-fn state(job: &Job<'_>, plan: &Plan) -> Result<State, SweepError> {
+fn state(job: &Job<'_>, plan: &Plan) -> State {
     if let Some(reason) = plan.diverged.get(&job.name) {
-        return Ok(State::Failed(job.failure(reason.clone(), true)));
+        return State::Failed(job.failure(reason.clone(), true));
     }
     // A run of another config stays open: starting it reports the fault.
     let config = Config { seed: job.seed, ..job.combination.config.clone() };
-    Ok(match record_of(&job.path) {
-        Ok(Some(record)) if record.finished && record.is_of(&config) => State::Finished(Box::new(record)),
-        // So does a run whose record cannot be read.
+    match record_of(&job.path) {
+        Ok(Some(record)) if record.finished && record.changed.is_empty() && record.is_of(&config) => {
+            State::Finished(Box::new(record))
+        }
+        // So does a run that was changed on the way, or whose record cannot be read.
         _ => State::Open,
-    })
+    }
 }
 
 /// Runs or resumes one of the open runs.
 fn one(
-    games: &dyn Catalogue,
+    train: &TrainRun<'_>,
     job: &Job<'_>,
     (runs, ended): (usize, &AtomicUsize),
     watch: &SweepWatch<'_>,
@@ -207,9 +382,17 @@ fn one(
     }
     let named = Named { job, runs, ended, watch };
     let options = TrainOptions { out: Some(job.path.clone()), resume: true, ..Default::default() };
+    if let Ok(Some(record)) = record_of(&job.path)
+        && !record.changed.is_empty()
+    {
+        let what =
+            "holds a run whose settings were changed while it learned (`changed` in run.json): remove it";
+        let reason = format!("{}: {what}", job.path.display());
+        named.tell(What::Failed(&reason), true);
+        return State::Failed(job.failure(reason, false));
+    }
     let config = &job.combination.config;
-    let game = games.find(&config.game.rules).map_err(TrainError::from);
-    match game.and_then(|game| game.train(config, job.seed, &options, &named, cancel)) {
+    match train(config, job.seed, &options, &named) {
         Ok((_, record)) if record.finished => State::Finished(Box::new(record)),
         Ok(_) => State::Open,
         Err(error) => {
@@ -236,7 +419,8 @@ impl Named<'_> {
     fn tell(&self, what: What<'_>, ends: bool) {
         let before = self.ended.fetch_add(usize::from(ends), Ordering::Relaxed);
         let ended = before + usize::from(ends);
-        (self.watch)(SweepEvent { run: &self.job.name, ended, runs: self.runs, what });
+        let Job { sweep, seed, .. } = *self.job;
+        (self.watch)(SweepEvent { sweep, run: &self.job.name, seed, ended, runs: self.runs, what });
     }
 }
 

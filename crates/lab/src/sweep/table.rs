@@ -4,7 +4,6 @@ use super::grid::{Grid, label};
 use super::run::{Job, State};
 use crate::catalogue::Catalogue;
 use crate::checkpoints;
-use crate::seeds::Seeds;
 use crate::statistics::{Sample, welch};
 use adept_trainer::config::Suite;
 use adept_trainer::run::{Score, TrainError, losses};
@@ -50,6 +49,9 @@ pub struct Sweep {
     /// One row per combination: complete ones best first, then those with unfinished runs, then those with a
     /// failed run.
     pub rows: Vec<Row>,
+    /// The first seed after those of the sweep.
+    #[serde(skip)]
+    next_seed: u64,
     /// Keys with several values.
     #[serde(skip)]
     keys: Vec<String>,
@@ -97,7 +99,7 @@ impl Sweep {
         games: &dyn Catalogue,
         path: &Path,
         grid: &Grid,
-        seeds: Seeds,
+        seeds: &[u64],
         jobs: &[Job<'_>],
         states: &[State],
     ) -> Result<Self, TrainError> {
@@ -114,7 +116,7 @@ impl Sweep {
         let mut rows = groups.map(|runs| Row::new(games, runs, metric)).collect::<Result<Vec<_>, _>>()?;
         // A stable sort keeps equal rows in the order of the grid.
         rows.sort_by(|a, b| {
-            let (a, b) = (a.rank(metric, seeds.count), b.rank(metric, seeds.count));
+            let (a, b) = (a.rank(metric, seeds.len() as u64), b.rank(metric, seeds.len() as u64));
             a.partial_cmp(&b).unwrap_or(Ordering::Equal)
         });
         Ok(Self {
@@ -123,8 +125,9 @@ impl Sweep {
             metric,
             against: grid.against.clone(),
             finished: !states.iter().any(|s| s.is_open() || s.failed_for_now()),
-            first_seed: seeds.first,
-            seeds: seeds.count,
+            first_seed: seeds.first().copied().unwrap_or(grid.seed),
+            seeds: seeds.len() as u64,
+            next_seed: seeds.iter().max().map_or(1, |last| last.saturating_add(1)),
             rows,
             keys: grid.keys.clone(),
         })
@@ -218,7 +221,7 @@ impl Sweep {
             notes.push(format!(
                 "the best of {ranked} looks better than it is, because it was chosen on these seeds: confirm it on new ones, \
                  with its settings alone, `--seed {}` and another folder (`--out`)",
-                self.first_seed.saturating_add(self.seeds)
+                self.next_seed
             ));
         }
         if !self.finished {
@@ -340,6 +343,7 @@ mod tests {
             finished: false,
             first_seed: 1,
             seeds: 2,
+            next_seed: 3,
             rows: vec![row("a | b", seeds, None, 1, false), row("b", 0, None, 1, true)],
             keys: vec!["key".into()],
         };
