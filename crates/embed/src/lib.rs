@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 pub use adept_arena::inspect::{Choice, Input, MoveValue, Numbers, PositionValue, Searched};
 pub use adept_arena::search::{Budget, Filter, SearchOptions};
-pub use adept_model::{Explanation, Rows};
+pub use adept_model::{Explanation, Gates, Rows};
 
 /// Why a call on a model failed.
 #[derive(Debug, thiserror::Error)]
@@ -264,6 +264,15 @@ impl Model {
         self.bound.outcomes(count, dense, index)
     }
 
+    /// The weight and the output of each expert on `count` rows, as for [`evaluate_slices`](Self::evaluate_slices). None if the model
+    /// has no experts.
+    ///
+    /// # Errors
+    /// As for [`evaluate_slices`](Self::evaluate_slices).
+    pub fn gates(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Option<Gates>, Error> {
+        self.bound.gates(count, dense, index)
+    }
+
     /// The network. None if the model is a table.
     ///
     /// # Errors
@@ -290,6 +299,7 @@ trait AnyModel: Send + Sync {
     fn rows(&self, count: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<Rows, Error>;
     fn evaluate(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error>;
     fn outcomes(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error>;
+    fn gates(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Option<Gates>, Error>;
     fn network(&self) -> Result<Option<Network>, Error>;
 }
 
@@ -442,6 +452,13 @@ impl<G: Kit> AnyModel for Opened<G> {
             let mut outcomes = Vec::new();
             bound.learner.outputs(&rows, &mut outcomes);
             Ok(outcomes)
+        })
+    }
+
+    fn gates(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Option<Gates>, Error> {
+        self.with(|bound| {
+            let rows = checked(bound.learner.channels(), count, dense, index)?.to_rows();
+            Ok(Gates::of(&mut *bound.learner, &rows))
         })
     }
 

@@ -54,4 +54,4 @@ pub use pairwise::{PairErrors, PairProducts, PairValues, Pairwise};
 pub use policy::policy_targets;
 pub use program::Program;
 pub use table::Table;
-pub use usage::{ExpertUse, LIVE, winning_expert};
+pub use usage::{ExpertUse, Gates, LIVE, winning_expert};

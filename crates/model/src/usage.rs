@@ -53,6 +53,86 @@ pub fn winning_expert(learner: &mut dyn Learner, rows: &Rows) -> Option<usize> {
     program.has_experts().then(|| winner(&program.body, &learner.explain(rows)))
 }
 
+/// The experts of a network on some rows, one by one. With nested gates an expert is a leaf of the hierarchy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gates {
+    /// Name of each expert: its number at each node on its path, such as `1.0`, in the order of their tensors; or the name of a
+    /// module.
+    pub experts: Vec<String>,
+    /// Weight of each expert in the blend, `[rows, experts]`: the product of the gates on its path. 0 for an expert that did not
+    /// run.
+    pub shares: Vec<f32>,
+    /// What each expert gives, `[rows, experts, outputs]`; NaN for one that did not run. As in [`Explanation`], an expert inside a
+    /// residual node gives its own correction.
+    pub outputs: Vec<f32>,
+    /// Numbers that an expert gives: the classes of outcomes, or one value.
+    pub width: usize,
+}
+
+impl Gates {
+    /// Those of a learner; none if it has no experts.
+    pub fn of(learner: &mut dyn Learner, rows: &Rows) -> Option<Self> {
+        let program = learner.program()?.clone();
+        let mut experts = Vec::new();
+        name_leaves(&program.body, "", &mut experts);
+        let are_modules = experts.len() < 2;
+        if are_modules {
+            experts.clone_from(&program.modules);
+        }
+        if experts.len() < 2 {
+            return None;
+        }
+        let width = learner.head().classes().map_or(1, <[_]>::len);
+        let mut found = Self { experts, shares: Vec::new(), outputs: Vec::new(), width };
+        let mut row = Rows::new(&program.channels);
+        for r in 0..rows.len() {
+            row.copy_range(rows, r, 1);
+            let explained = learner.explain(&row);
+            if are_modules {
+                for (i, gate) in explained.gates.iter().enumerate() {
+                    found.push(*gate, explained.experts.get(i).and_then(Option::as_ref));
+                }
+            } else {
+                found.push_leaves(&program.body, Some(&explained), 1.0);
+            }
+        }
+        Some(found)
+    }
+
+    fn push_leaves(&mut self, block: &Block, explanation: Option<&Explanation>, weight: f32) {
+        let all = branches(block);
+        if all.is_empty() {
+            return self.push(weight, explanation);
+        }
+        for (i, branch) in all.iter().enumerate() {
+            let gate = explanation.and_then(|e| e.gates.get(i)).copied().unwrap_or(0.0);
+            let below = explanation.and_then(|e| e.experts.get(i)?.as_ref());
+            self.push_leaves(branch, below, weight * gate);
+        }
+    }
+
+    fn push(&mut self, share: f32, explanation: Option<&Explanation>) {
+        self.shares.push(share);
+        match explanation {
+            Some(found) if found.outcomes.len() == self.width => self.outputs.extend(&found.outcomes),
+            Some(found) if self.width == 1 => self.outputs.push(found.value),
+            _ => self.outputs.resize(self.outputs.len() + self.width, f32::NAN),
+        }
+    }
+}
+
+/// Appends the names of the leaves of a block.
+fn name_leaves(block: &Block, name: &str, names: &mut Vec<String>) {
+    let all = branches(block);
+    if all.is_empty() {
+        names.push(name.into());
+    }
+    for (i, branch) in all.iter().enumerate() {
+        let below = if name.is_empty() { i.to_string() } else { format!("{name}.{i}") };
+        name_leaves(branch, &below, names);
+    }
+}
+
 /// The branches of the route of a block.
 fn branches(block: &Block) -> &[Block] {
     let route = block.ops.iter().find_map(|op| match op {
@@ -149,10 +229,23 @@ mod tests {
         assert_eq!((found.rows, found.live), (4, 3));
         // One expert of 3 · 4 + 4 · 1, and the blend of two.
         assert!((found.multiply_adds - 18.0).abs() < 1e-12, "{}", found.multiply_adds);
+        let gates = Gates::of(&mut network, &rows).unwrap();
+        assert_eq!(gates.experts, ["0.0", "0.1", "1.0", "1.1"]);
+        let ran: Vec<Vec<f32>> =
+            gates.shares.chunks(4).map(|row| row.iter().map(|s| s.round()).collect()).collect();
+        assert_eq!(ran, [[0., 0., 1., 0.], [0., 0., 0., 1.], [0., 0., 0., 1.], [0., 1., 0., 0.]]);
+        let (mut values, blend) = (Vec::new(), |row: usize| -> f32 {
+            let pairs = gates.shares[4 * row..][..4].iter().zip(&gates.outputs[4 * row..][..4]);
+            pairs.filter(|(share, _)| **share > 0.0).map(|(share, output)| share * output).sum()
+        });
+        network.evaluate(&rows, &mut values);
+        assert!((0..4).all(|row| (blend(row) - values[row]).abs() < 1e-6), "{gates:?} {values:?}");
+        assert!(gates.outputs[0].is_nan() && !gates.outputs[2].is_nan());
         let single: Architecture = serde_json::from_str(expert).unwrap();
         let program = Arc::new(lower(&single, &channels, &Head::Value).unwrap());
         let mut single =
             Network::new(program.clone(), &vec![0.1; program.parameters()], Optimiser::default());
         assert_eq!(ExpertUse::of(&mut single, &rows), None);
+        assert_eq!(Gates::of(&mut single, &rows), None);
     }
 }
