@@ -100,7 +100,7 @@ impl<G: Kit> Targets<G> {
         let Method::Td(td) = &self.config.learn.method else { return Ok(0.0) };
         let lambda = self.bootstrap().lambda;
         let span = self.played..self.played.saturating_add(games);
-        let with = (&self.config.learn, &**td);
+        let with = (Pace::new(&self.config.learn, &[]), &**td);
         let (begins, before) = (self.positions.as_ref(), record.columns.decisions());
         let empty = Record::new(&*self.game, self.bound.learner.channels());
         self.worker.player.record = Some(std::mem::replace(record, empty));
