@@ -71,6 +71,22 @@ pub(crate) fn texts(given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
         .map_err(|_| PyTypeError::new_err("positions: a list of texts is needed, such as [\"X........\"]"))
 }
 
+/// Dice, as a text such as `31`, or as two numbers.
+pub(crate) fn dice(given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<String>> {
+    let Some(given) = given else { return Ok(None) };
+    if let Ok(text) = given.extract::<String>() {
+        return Ok(Some(text));
+    }
+    match given.extract::<(u8, u8)>() {
+        Ok((a, b)) if (1..=6).contains(&a) && (1..=6).contains(&b) => Ok(Some(format!("{a}{b}"))),
+        Ok((a, b)) => Err(fault(format!("dice = ({a}, {b}): a die shows 1 to 6"))),
+        Err(_) => Err(PyTypeError::new_err(format!(
+            "dice = {}: a text such as \"31\", or two numbers such as (3, 1), are needed",
+            given.repr()?
+        ))),
+    }
+}
+
 /// A name, or a list of names.
 pub(crate) fn names(name: &str, given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
     let Some(given) = given else { return Ok(Vec::new()) };

@@ -196,8 +196,14 @@ impl Model {
     /// The legal moves of a position, best first: dicts with `action`, the position `after` it, and its `value` for the player
     /// who makes it.
     #[pyo3(signature = (position, dice = None))]
-    fn moves<'py>(&self, py: Python<'py>, position: &str, dice: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
-        let text = dice.map_or_else(|| position.to_string(), |dice| format!("{position} {dice}"));
+    fn moves<'py>(
+        &self,
+        py: Python<'py>,
+        position: &str,
+        dice: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let text =
+            given::dice(dice)?.map_or_else(|| position.to_string(), |dice| format!("{position} {dice}"));
         let moves = py.detach(|| guarded(|| self.model.moves(&text)))?.map_err(fault)?;
         let all: Vec<_> = moves
             .iter()

@@ -1,7 +1,7 @@
 //! The exact bear-off.
 
 use crate::long::on_its_own;
-use crate::{fault, plain};
+use crate::{fault, given, plain};
 use adept_builtin::bearoff::two_sided::{Precision, Settings, Table};
 use adept_builtin::bearoff::{DicePosition, Roll, Side, Situation};
 use adept_trainer::run::Cancel;
@@ -48,8 +48,13 @@ impl Oracle {
     /// The sides after each move, best first: dicts with `after`, and its `value` for the side that moves. `dice` may be left
     /// out if the position has them.
     #[pyo3(signature = (position, dice = None))]
-    fn moves<'py>(&self, py: Python<'py>, position: &str, dice: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
-        let dice: Option<Roll> = dice.map(str::parse).transpose().map_err(fault)?;
+    fn moves<'py>(
+        &self,
+        py: Python<'py>,
+        position: &str,
+        dice: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let dice: Option<Roll> = given::dice(dice)?.map(|dice| dice.parse()).transpose().map_err(fault)?;
         let situation = position.parse::<Situation>().and_then(|read| read.with_dice(dice)).map_err(fault)?;
         let all: Vec<_> = self
             .best_first(situation)?

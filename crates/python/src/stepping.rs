@@ -448,9 +448,7 @@ impl<G: Kit> Node for Typed<G> {
             Place::Drawn(_) => None,
         };
         let path = match stage {
-            Some(stage) => {
-                self.path.clone().map(|before| Arc::new(Path { before: Some(before), stage }))
-            }
+            Some(stage) => self.path.clone().map(|before| Arc::new(Path { before: Some(before), stage })),
             // The way begins anew behind what was sampled, if its text says all.
             None => {
                 let text = self.rules.game.position_text(&state);

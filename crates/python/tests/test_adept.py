@@ -21,6 +21,15 @@ CONFIG = ROOT / "configs/tictactoe/single-40.toml"
 SHORT = ["learn.td.games=2000", "evaluate.every=500"]
 
 
+def test_dice_are_a_text_or_two_numbers():
+    oracle, position = adept.Oracle(3), "1,1,0,0,0,0/0,2,0,0,0,0"
+    assert oracle.moves(position, (2, 1)) == oracle.moves(position, "21")
+    with pytest.raises(adept.AdeptError, match="a die shows 1 to 6"):
+        oracle.moves(position, (7, 1))
+    with pytest.raises(TypeError, match="two numbers such as"):
+        oracle.moves(position, 3)
+
+
 def test_games_and_encoders_go_by_name():
     assert "tictactoe" in [game["name"] for game in adept.games()]
     assert "canonical" in [encoder["name"] for encoder in adept.encoders("tictactoe")]

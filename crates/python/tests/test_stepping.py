@@ -366,7 +366,7 @@ def test_positions_by_id_rollouts_and_search():
     assert shares[-1] == 1 and found == adept.rollout([str(start)], path, trials=36, threads=1)
     decision = next(s for s in play(adept.game("hypergammon"), random.Random(2)) if s.player is not None)
     looked = adept.search(path, decision, plies=2)
-    assert looked["search"]["plies"] == 2 and len(looked["candidates"]) == len(decision.actions())
+    assert looked["search"]["plies"] == 2 and len(looked["moves"]) == len(decision.actions())
     with pytest.raises(TypeError, match="one of plies, seconds and nodes"):
         adept.search(path, decision)
     with pytest.raises(adept.AdeptError, match="trials"):

@@ -112,7 +112,7 @@ def search(
     best: bool = False,
 ) -> dict[str, Any]:
     """What a checkpoint, or the latest (or best) checkpoint of a run, finds in a position when it looks ahead: as `Model.explain`, with
-    `candidates` best first, and `search` with its `plies`, `nodes`, `solved` and `line`. Give one limit: a depth in plies, a time, or a number
+    `moves` best first, and `search` with its `plies`, `nodes`, `solved` and `line`. Give one limit: a depth in plies, a time, or a number
     of valued positions. A search cannot be interrupted: prefer a time."""
 
 def rollout(
@@ -567,7 +567,7 @@ class Model:
         finished game has its exact result, for that opponent too, or for the first player if `just_acted` does not
         tell. Raises `AdeptError` that names a text that is not a position."""
 
-    def moves(self, position: str, dice: str | None = None) -> list[dict[str, Any]]:
+    def moves(self, position: str, dice: str | tuple[int, int] | None = None) -> list[dict[str, Any]]:
         """The legal moves of a position, best first: dicts with `action`, the position `after` it, and its `value`
         for the player who makes it."""
 
@@ -596,6 +596,6 @@ class Oracle:
         """P(win) − P(lose) of the side to roll, as in `1,1,0,0,0,0/0,2,0,0,0,0`, in a gnubg Position ID or in an XGID.
         With a roll behind it, or dice in the XGID, the value of the best move."""
 
-    def moves(self, position: str, dice: str | None = None) -> list[dict[str, Any]]:
+    def moves(self, position: str, dice: str | tuple[int, int] | None = None) -> list[dict[str, Any]]:
         """The sides after each move, best first: dicts with `after`, and its `value` for the side that moves. `dice`
         may be left out if the position has them."""

@@ -166,11 +166,13 @@ mod tests {
     fn config(learn: serde_json::Value) -> Config {
         let game = json!({ "rules": "tictactoe" });
         let architecture = json!({ "mlp": { "hidden": [4] } });
-        from_value(json!({ "name": "test", "game": game, "architecture": architecture, "learn": learn })).unwrap()
+        from_value(json!({ "name": "test", "game": game, "architecture": architecture, "learn": learn }))
+            .unwrap()
     }
 
     fn td(overlap: bool) -> Config {
-        let td = json!({ "games": 100, "workers": 2, "overlap": overlap, "explore": { "from": 0.5, "to": 0.0 } });
+        let td =
+            json!({ "games": 100, "workers": 2, "overlap": overlap, "explore": { "from": 0.5, "to": 0.0 } });
         config(json!({ "rate": { "from": 0.1, "to": 0.0 }, "batch": 10, "td": td }))
     }
 
