@@ -76,5 +76,6 @@ fn _adept(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(stepping::find_game, module)?)?;
     module.add_function(wrap_pyfunction!(self_play::restored, module)?)?;
     module.add_function(wrap_pyfunction!(trajectories::lambda_returns, module)?)?;
+    module.add("STOP", Py::new(module.py(), long::StopSign)?)?;
     Ok(())
 }

@@ -139,27 +139,55 @@ impl Reports {
 
 impl Observer for Reports {
     fn event(&self, _: u64, event: Event<'_>) {
-        match event {
-            Event::Started { from, games, unit } => {
-                self.tell(json!({ "kind": "started", "from": from, "total": games, "unit": unit }));
-            }
-            Event::Progress { step, rate } if self.is_due() => {
-                self.tell(json!({ "kind": "progress", "step": step, "rate": rate }));
-            }
-            Event::Evaluated(evaluation) => {
-                if let Ok(mut value) = serde_json::to_value(evaluation) {
-                    value["kind"] = "measured".into();
-                    self.tell(value);
-                }
-            }
-            Event::Preparing(what) => self.tell(json!({ "kind": "preparing", "what": what })),
-            Event::SetBack { why, step } => {
-                self.tell(json!({ "kind": "set_back", "why": why.to_string(), "step": step }));
-            }
-            Event::Ended(record) => self.tell(json!({ "kind": "ended", "step": record.step })),
-            Event::Progress { .. } => {}
+        if matches!(event, Event::Progress { .. }) && !self.is_due() {
+            return;
+        }
+        if let Some(value) = told(&event) {
+            self.tell(value);
         }
     }
+}
+
+/// An event as Python hears of it.
+pub(crate) fn told(event: &Event<'_>) -> Option<Value> {
+    Some(match event {
+        Event::Started { from, games, unit } => {
+            json!({ "kind": "started", "from": from, "total": games, "unit": unit })
+        }
+        Event::Progress { step, rate } => json!({ "kind": "progress", "step": step, "rate": rate }),
+        Event::Evaluated(evaluation) => {
+            let mut value = serde_json::to_value(evaluation).ok()?;
+            value["kind"] = "measured".into();
+            value
+        }
+        Event::Preparing(what) => json!({ "kind": "preparing", "what": what }),
+        Event::SetBack { why, step } => json!({ "kind": "set_back", "why": why.to_string(), "step": step }),
+        Event::Ended(record) => json!({ "kind": "ended", "step": record.step }),
+    })
+}
+
+/// The type of `adept.STOP`.
+#[pyclass(frozen, module = "adept", name = "_Stop")]
+pub(crate) struct StopSign;
+
+#[pymethods]
+impl StopSign {
+    fn __repr__(&self) -> &'static str {
+        "adept.STOP"
+    }
+
+    /// There is one, also after pickling.
+    fn __reduce__(&self) -> &'static str {
+        "STOP"
+    }
+}
+
+/// What a callback answers to an event. An error is like an exception in the callback.
+pub(crate) type Answer<'a> = dyn FnMut(&Bound<'_, PyAny>) -> PyResult<()> + Send + 'a;
+
+/// Whether a callback answers with `adept.STOP`.
+pub(crate) fn stops(answer: &Bound<'_, PyAny>) -> bool {
+    answer.is_instance_of::<StopSign>()
 }
 
 /// Does work without progress. Ctrl-C requests `cancel` and leaves the work to itself: its result is dropped when it comes.
@@ -228,19 +256,30 @@ pub(crate) fn long<T: Send>(
     stop: &Stop,
     work: impl FnOnce(&Reports) -> T + Send,
 ) -> PyResult<(T, Option<PyErr>)> {
-    long_until(py, callback, Stopping { cancel: Some(cancel), stop }, work)
+    long_answered(py, (callback, &mut |_| Ok(())), cancel, stop, work)
+}
+
+/// Like [`long`], with what the callback answers. `adept.STOP` requests `cancel` in any case.
+pub(crate) fn long_answered<T: Send>(
+    py: Python<'_>,
+    (callback, answer): (Option<&Py<PyAny>>, &mut Answer<'_>),
+    cancel: &Cancel,
+    stop: &Stop,
+    work: impl FnOnce(&Reports) -> T + Send,
+) -> PyResult<(T, Option<PyErr>)> {
+    long_until(py, (callback, answer), Stopping { cancel: Some(cancel), stop }, work)
 }
 
 /// Does long work of a game in Python that has nothing to save: Ctrl-C ends it.
 pub(crate) fn until_interrupted<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let stopping = Stopping { cancel: None, stop: &Stop::default() };
-    let (result, raised) = long_until(py, None, stopping, |_| work())?;
+    let (result, raised) = long_until(py, (None, &mut |_| Ok(())), stopping, |_| work())?;
     raised.map_or(Ok(result), Err)
 }
 
 fn long_until<T: Send>(
     py: Python<'_>,
-    callback: Option<&Py<PyAny>>,
+    (callback, answer): (Option<&Py<PyAny>>, &mut Answer<'_>),
     Stopping { cancel, stop }: Stopping<'_>,
     work: impl FnOnce(&Reports) -> T + Send,
 ) -> PyResult<(T, Option<PyErr>)> {
@@ -281,9 +320,14 @@ fn long_until<T: Send>(
                     }
                     signal?;
                     if let (Ok((value, _)), Some(callback)) = (&event, callback) {
-                        told.started |= value["kind"] == "started";
+                        // A study has many runs, and tells of its own end.
+                        told.started |= value["kind"] == "started" && value["run"].is_null();
                         told.ended |= value["kind"] == "ended";
-                        callback.call1(py, (plain(py, value)?,))?;
+                        let answered = callback.bind(py).call1((plain(py, value)?,))?;
+                        match cancel.filter(|_| stops(&answered)) {
+                            Some(cancel) => cancel.cancel(),
+                            None => answer(&answered)?,
+                        }
                     }
                     Ok(())
                 });

@@ -10,6 +10,7 @@ use adept_library::model::checkpoint::{self, Manifest};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
 use std::path::{Path, PathBuf};
 
 /// An opened checkpoint. Several threads may use it at once.
@@ -84,16 +85,16 @@ fn slices(positions: &[String]) -> Vec<&str> {
 }
 
 /// What a model computes of rows.
-type OfRows = fn(&adept_embed::Model, usize, &[f32], &[u64]) -> Result<Vec<f32>, Error>;
+type OfRows<T> = fn(&adept_embed::Model, usize, &[f32], &[u64]) -> Result<T, Error>;
 
 impl Model {
-    /// Numbers of rows, and how many rows there are.
-    fn of_rows(
+    /// What is computed of rows, and how many rows there are.
+    fn of_rows<T: Send>(
         &self,
         py: Python<'_>,
         (dense, index): (&Bound<'_, PyAny>, Option<&Bound<'_, PyAny>>),
-        of: OfRows,
-    ) -> PyResult<(Vec<f32>, usize)> {
+        of: OfRows<T>,
+    ) -> PyResult<(T, usize)> {
         let dense = given::rows("dense", dense)?;
         let index = index.map(|index| given::indices("index", index)).transpose()?;
         let [rows, width] = [dense.shape()[0], dense.shape()[1]];
@@ -217,6 +218,43 @@ impl Model {
     fn explain<'py>(&self, py: Python<'py>, position: &str) -> PyResult<Bound<'py, PyAny>> {
         let explained = py.detach(|| guarded(|| self.model.explain(position)))?.map_err(fault)?;
         plain(py, &explained)
+    }
+
+    /// Weights and outputs of the experts on positions, or on rows as `evaluate` takes them: a dict with `experts`, their names;
+    /// `shares` `(n, experts)`, the weight of each expert in the blend; and `outputs` `(n, experts)`, what each gives, or `(n, experts,
+    /// classes)` if the model gives outcomes. An expert that did not run has the share 0 and the output NaN. With nested gates an expert is
+    /// a leaf such as `1.0`, the first below the second, and its share is the product of the gates on its path. Raises `AdeptError` for a model
+    /// without experts.
+    #[pyo3(signature = (positions, index = None))]
+    fn gates<'py>(
+        &self,
+        py: Python<'py>,
+        positions: &Bound<'py, PyAny>,
+        index: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let of =
+            |model: &adept_embed::Model, n: usize, dense: &[f32], index: &[u64]| model.gates(n, dense, index);
+        let (found, rows) = match positions.extract::<Vec<String>>() {
+            Ok(texts) if index.is_none() => {
+                let gates = || {
+                    let rows = self.model.encode(&slices(&texts))?;
+                    Ok((of(&self.model, rows.len(), &rows.dense, &rows.index)?, rows.len()))
+                };
+                py.detach(|| guarded(gates))?.map_err(|error: Error| fault(error))?
+            }
+            _ if positions.is_instance_of::<PyString>() => return Err(given::texts(positions).unwrap_err()),
+            _ => self.of_rows(py, (positions, index), of)?,
+        };
+        let found = found.ok_or_else(|| fault(format!("{}: has no experts", self.path.display())))?;
+        let (experts, gates) = (found.experts.len(), PyDict::new(py));
+        gates.set_item("experts", found.experts)?;
+        gates.set_item("shares", found.shares.into_pyarray(py).reshape([rows, experts])?)?;
+        let outputs = found.outputs.into_pyarray(py);
+        match found.width {
+            1 => gates.set_item("outputs", outputs.reshape([rows, experts])?)?,
+            classes => gates.set_item("outputs", outputs.reshape([rows, experts, classes])?)?,
+        }
+        Ok(gates)
     }
 
     /// The program of the network, as dicts and lists. `adept.torch.Network` runs it.

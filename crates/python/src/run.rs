@@ -2,12 +2,14 @@
 
 use crate::game::guarded;
 use crate::games::ALL;
-use crate::long::{Reports, Stop, long};
+use crate::long::{Reports, Stop, long_answered};
 use crate::model::Model;
 use crate::{fault, given, plain};
 use adept_library::Catalogue;
 use adept_trainer::config::{self, Config, ConfigError, Source};
 use adept_trainer::run::{Cancel, Record, TrainOptions, measurements, numbers, record_of};
+use adept_trainer::run::{Cancel, Record, Steering, TrainOptions, measurements, numbers, record_of};
+use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
@@ -30,6 +32,44 @@ impl Run {
         let record = record_of(path).map_err(fault)?;
         let record = record.ok_or_else(|| fault(format!("{}: there is no run", path.display())))?;
         Ok(Self { path: path.into(), record })
+    }
+
+    /// Numbers of the measurements that have `entry`, as arrays. A list of numbers becomes a row.
+    fn of_experts<'py>(
+        &self,
+        py: Python<'py>,
+        entry: &str,
+        keys: &[(&str, &str)],
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let all = measurements(&self.path, &self.record).map_err(fault)?;
+        let all: Vec<_> = all.iter().filter(|line| line[entry].is_object()).collect();
+        if all.is_empty() {
+            let name = &self.record.name;
+            return Err(fault(format!(
+                "{}: no measurement of `{name}` tells of `{entry}`",
+                self.path.display()
+            )));
+        }
+        let arrays = PyDict::new(py);
+        let steps: Vec<u64> = all.iter().map(|line| line["step"].as_u64().unwrap_or(0)).collect();
+        arrays.set_item("step", steps.into_pyarray(py))?;
+        for (name, key) in keys {
+            let found = all.iter().map(|line| &line[entry][key]);
+            let width = found.clone().find_map(|value| Some(value.as_array()?.len()));
+            let numbers: Vec<f64> = match width {
+                Some(width) => found
+                    .flat_map(|value| (0..width).map(|i| value[i].as_f64().unwrap_or(f64::NAN)))
+                    .collect(),
+                None => found.map(|value| value.as_f64().unwrap_or(f64::NAN)).collect(),
+            };
+            match width {
+                Some(width) => {
+                    arrays.set_item(name, numbers.into_pyarray(py).reshape([all.len(), width])?)?
+                }
+                None => arrays.set_item(name, numbers.into_pyarray(py))?,
+            }
+        }
+        Ok(arrays)
     }
 }
 
@@ -67,6 +107,31 @@ impl Run {
         }
     }
 
+    /// Settings that a callback changed while the run learned: dicts with `step`, `key` and `value`, which is None for the schedule of
+    /// the config.
+    #[getter]
+    fn changed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        plain(py, &self.record.changed)
+    }
+
+    /// How the experts share positions, at ten points of the run, as arrays: `step` `(n,)`; `shares` `(n, experts)`, the share of the
+    /// positions that each expert wins; `live` `(n,)`, how many win at least 1 %; `multiply_adds` `(n,)`, the mean cost of a
+    /// position. Raises `AdeptError` for a network without experts.
+    fn experts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.of_experts(
+            py,
+            "experts",
+            &[("shares", "shares"), ("live", "live"), ("multiply_adds", "multiply_adds")],
+        )
+    }
+
+    /// How often experts ran during each measurement, as arrays: `step` `(n,)`; `rows` `(n,)`, the rows that reached the outermost
+    /// gate that picks among experts; `share` `(n, experts)`, the share of them on which each expert ran. Raises `AdeptError` for a
+    /// network whose experts all run.
+    fn usage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.of_experts(py, "usage", &[("rows", "rows"), ("share", "share")])
+    }
+
     /// Opens the latest, or the best, checkpoint.
     #[pyo3(signature = (best = false))]
     fn open(&self, py: Python<'_>, best: bool) -> PyResult<Model> {
@@ -96,7 +161,8 @@ impl Run {
     fn __repr__(&self) -> String {
         let Record { name, seed, step, finished, .. } = &self.record;
         let state = if *finished { "finished" } else { "stopped" };
-        format!("<adept.Run {name}, seed {seed}, {state} after {step}>")
+        let changed = if self.record.changed.is_empty() { "" } else { ", changed on the way" };
+        format!("<adept.Run {name}, seed {seed}, {state} after {step}{changed}>")
     }
 }
 
@@ -124,6 +190,11 @@ const DICT: &str = "the config";
 
 /// A fault of a config in the words of Python: a dict has keys and no lines, and changes are not `--set` of a command.
 pub(crate) fn config_fault(error: ConfigError, source: &str) -> PyErr {
+    fault(config_text(error, source))
+}
+
+/// The same as text.
+pub(crate) fn config_text(error: ConfigError, source: &str) -> String {
     let ConfigError { mut file, mut place, mut line, message } = error;
     if file == DICT {
         let key = place.and_then(|(line, _)| key_at(source, line)).filter(|key| !message.contains(&**key));
@@ -132,7 +203,7 @@ pub(crate) fn config_fault(error: ConfigError, source: &str) -> PyErr {
     }
     let file = file.replacen("--set ", "settings: ", 1);
     let message = message.replacen("(with --set ", "(with settings ", 1).replace(" --set ", ", ");
-    fault(ConfigError { file, place, line, message })
+    ConfigError { file, place, line, message }.to_string()
 }
 
 /// The key that this line of a TOML text sets, with the tables that it lies in.
@@ -152,6 +223,20 @@ pub(crate) fn config_of(config: &Bound<'_, PyAny>, settings: Vec<String>) -> PyR
     guarded(|| config::parse(&source, &ALL))?.map_err(|error| config_fault(error, &source.text))
 }
 
+/// Changes settings of a run as a callback answers. What is not a dict says nothing.
+fn steer(steering: &Steering, config: &Config, answer: &Bound<'_, PyAny>) -> PyResult<()> {
+    let Ok(changes) = answer.cast::<PyDict>() else { return Ok(()) };
+    for (key, value) in changes.iter() {
+        let wrong = || {
+            format!("on_progress returned {{{key:?}: {value:?}}}: a key and a number, or None, are needed")
+        };
+        let name: String = key.extract().map_err(|_| PyTypeError::new_err(wrong()))?;
+        let value: Option<f64> = value.extract().map_err(|_| PyTypeError::new_err(wrong()))?;
+        steering.change(config, &name, value).map_err(|why| fault(format!("on_progress: {why}")))?;
+    }
+    Ok(())
+}
+
 /// Trains by a config and returns the run.
 ///
 /// `config` is a file, a dict, or the text of a TOML file. `settings` change keys of it, such as `{"learn.td.games": 10000}` or
@@ -163,6 +248,12 @@ pub(crate) fn config_of(config: &Bound<'_, PyAny>, settings: Vec<String>) -> PyR
 /// `on_progress` gets dicts. `kind` is `started` (with `from`, `total`, `unit`), `progress` (with `step` and `rate` per
 /// second), `measured` (a line of `Run.metrics`), `preparing`, `set_back` (a damaged checkpoint was left for an older one) or
 /// `ended`, which always follows on `started`. `progress_bar()` is such a callback.
+///
+/// If it returns `adept.STOP`, the run saves a checkpoint and ends, and is returned unfinished; `resume=True` goes on. If it
+/// returns a dict such as `{"learn.rate": 1e-4}`, the run goes on with that from the next batch: `learn.rate`, `learn.td.explore`,
+/// `learn.td.temperature` and `learn.expectation.explore` may be changed, and None goes back to the schedule of the config. `Run.changed`
+/// lists the changes, and a resumed run keeps them. Answers to `measured` come at fixed steps, so the same answers give the same
+/// bits; `progress` comes by the clock.
 ///
 /// Ctrl-C, or an exception in `on_progress`, stops the run after it has saved a checkpoint; `resume=True` goes on to the same
 /// bits. The interpreter lock is free meanwhile. Raises `AdeptError`.
@@ -201,8 +292,11 @@ pub(crate) fn train(
         ..TrainOptions::default()
     };
     let (cancel, seed) = (Cancel::default(), seed.map_or(Ok(config.seed), given::seed)?);
+    let steering = options.steering.clone();
+    let mut answer = |answer: &Bound<'_, PyAny>| steer(&steering, &config, answer);
     let work = |reports: &Reports| game.train(&config, seed, &options, reports, &cancel);
-    let (trained, raised) = long(py, on_progress.as_ref(), &cancel, &stop, work)?;
+    let heard = (on_progress.as_ref(), &mut answer as _);
+    let (trained, raised) = long_answered(py, heard, &cancel, &stop, work)?;
     if let Some(error) = raised {
         let interrupted = error.is_instance_of::<PyKeyboardInterrupt>(py);
         let saved = match trained {

@@ -387,9 +387,9 @@ def test_a_small_game_with_dice_is_measured_without_minimax(tmp_path):
         adept.evaluate(tmp_path / "run", "grade")
 
 
-def test_a_class_or_an_unfinished_game_is_refused():
+def test_a_class_to_check_or_an_unfinished_game_is_refused():
     with pytest.raises(TypeError, match="register"):
-        adept.register(TicTacToe)
+        adept.check(TicTacToe)
     with pytest.raises(NotImplementedError, match="Unfinished needs the method `start`"):
         adept.register(type("Unfinished", (adept.Game,), {"name": "unfinished", "inputs": 1})())
 

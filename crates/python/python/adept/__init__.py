@@ -3,6 +3,7 @@
 from ._adept import (
     Action,
     Actions,
+    STOP,
     AdeptError,
     Agent,
     Batch,
@@ -35,6 +36,7 @@ __all__ = [
     "CHANCE",
     "Action",
     "Actions",
+    "STOP",
     "AdeptError",
     "Agent",
     "Batch",

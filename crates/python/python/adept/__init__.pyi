@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, final, Literal, NamedTuple, overload, TypedDict
+from typing import Any, Final, Literal, NamedTuple, TypeVar, TypedDict, final, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,12 @@ class AdeptError(Exception):
 
 CHANCE: str
 """Returned by `Game.turn` where dice, cards or lots decide."""
+
+@final
+class _Stop: ...
+
+STOP: Final[_Stop]
+"""Returned by an `on_progress` callback: save a checkpoint and end."""
 
 _Path = str | PathLike[str]
 _Config = _Path | dict[str, Any]
@@ -64,6 +70,12 @@ def train(
     `on_progress` gets dicts. `kind` is `started` (with `from`, `total`, `unit`), `progress` (with `step` and `rate`
     per second), `measured` (a line of `Run.metrics`), `preparing`, `set_back` (a damaged checkpoint was left for an
     older one) or `ended`, which always follows on `started`. `progress_bar()` is such a callback.
+
+    If it returns `adept.STOP`, the run saves a checkpoint and ends, and is returned unfinished; `resume=True` goes on. If it
+    returns a dict such as `{"learn.rate": 1e-4}`, the run goes on with that from the next batch: `learn.rate`, `learn.td.explore`,
+    `learn.td.temperature` and `learn.expectation.explore` may be changed, and None goes back to the schedule of the config.
+    `Run.changed` lists the changes, and a resumed run keeps them. Answers to `measured` come at fixed steps, so the same
+    answers give the same bits; `progress` comes by the clock.
 
     Ctrl-C, or an exception in `on_progress`, stops the run after it has saved a checkpoint; `resume=True` goes on to
     the same bits. The interpreter lock is free meanwhile. Raises `AdeptError`."""
@@ -141,9 +153,12 @@ def import_checkpoint(
 def progress_bar(**options: Any) -> Callable[[dict[str, Any]], None]:
     """A callback for `on_progress` of `train` that draws a bar with tqdm, as a widget in a notebook. `options` go to tqdm."""
 
-def register(game: Game, games: int = 20) -> Game:
+_Registered = TypeVar("_Registered", Game, type[Game])
+
+def register(game: _Registered, games: int = 20) -> _Registered:
     """Makes a game known to `train`, `open`, `arena` and the others. Plays `games` random games first, and raises an
-    exception if the game does something that it must not. A game of the same name is replaced."""
+    exception if the game does something that it must not. A game of the same name is replaced. A class is called without
+    arguments for its game, so that `@adept.register` may stand before a class, and is returned."""
 
 def check(game: Game, games: int = 20) -> dict[str, Any]:
     """Plays random games, and raises an exception at the first thing that a `Game` must not do: a value of a wrong type, a
@@ -533,6 +548,20 @@ class Run(PathLike[str]):
         """The measurements as a list of dicts, for `pandas.DataFrame(run.metrics())`. With `flat`, all numbers of a
         measurement stand side by side, under names such as `equity/random/equity`."""
 
+    changed: list[dict[str, Any]]
+    """Settings that a callback changed while the run learned: dicts with `step`, `key` and `value`, which is None for the
+    schedule of the config."""
+
+    def experts(self) -> dict[str, NDArray[Any]]:
+        """How the experts share positions, at ten points of the run, as arrays: `step` `(n,)`; `shares` `(n, experts)`, the
+        share of the positions that each expert wins; `live` `(n,)`, how many win at least 1 %; `multiply_adds` `(n,)`, the
+        mean cost of a position. Raises `AdeptError` for a network without experts."""
+
+    def usage(self) -> dict[str, NDArray[Any]]:
+        """How often experts ran during each measurement, as arrays: `step` `(n,)`; `rows` `(n,)`, the rows that reached the
+        outermost gate that picks among experts; `share` `(n, experts)`, the share of them on which each expert ran. Raises
+        `AdeptError` for a network whose experts all run."""
+
     def open(self, best: bool = False) -> Model:
         """Opens the latest, or the best, checkpoint."""
 
@@ -570,6 +599,13 @@ class Model:
     def moves(self, position: str, dice: str | tuple[int, int] | None = None) -> list[dict[str, Any]]:
         """The legal moves of a position, best first: dicts with `action`, the position `after` it, and its `value`
         for the player who makes it."""
+
+    def gates(self, positions: list[str] | ArrayLike, index: ArrayLike | None = None) -> dict[str, Any]:
+        """Weights and outputs of the experts on positions, or on rows as `evaluate` takes them: a dict with `experts`, their
+        names; `shares` `(n, experts)`, the weight of each expert in the blend; and `outputs` `(n, experts)`, what each gives,
+        or `(n, experts, classes)` if the model gives outcomes. An expert that did not run has the share 0 and the output NaN.
+        With nested gates an expert is a leaf such as `1.0`, the first below the second, and its share is the product of the
+        gates on its path. Raises `AdeptError` for a model without experts."""
 
     def weights(self) -> NDArray[np.float32]:
         """A copy of the parameters as one array, in the order of the program."""

@@ -257,7 +257,11 @@ def _must(holds, otherwise):
 
 def register(game, games=20):
     """Makes a game known to `train`, `open`, `arena` and the others. Plays `games` random games first, and raises an
-    exception if the game does something that it must not. A game of the same name is replaced."""
+    exception if the game does something that it must not. A game of the same name is replaced. A class is called without arguments
+    for its game, so that `@adept.register` may stand before a class, and is returned."""
+    if isinstance(game, type):
+        register(game(), games)
+        return game
     for breach in check(game, games)["breaches"]:
         where = f"seed {breach['seed']}, ply {breach['ply']}, position {breach['position']!r}"
         raise ValueError(f"`{game.name}` breaks a law of games, {breach['law']}: {breach['found']} ({where})")
