@@ -14,6 +14,7 @@ mod run;
 mod self_play;
 mod stepping;
 mod trajectories;
+mod study;
 
 use pyo3::prelude::*;
 use pyo3::types::PyModule;
@@ -76,6 +77,8 @@ fn _adept(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(stepping::find_game, module)?)?;
     module.add_function(wrap_pyfunction!(self_play::restored, module)?)?;
     module.add_function(wrap_pyfunction!(trajectories::lambda_returns, module)?)?;
+    module.add_function(wrap_pyfunction!(study::change, module)?)?;
+    module.add_function(wrap_pyfunction!(study::study, module)?)?;
     module.add("STOP", Py::new(module.py(), long::StopSign)?)?;
     Ok(())
 }

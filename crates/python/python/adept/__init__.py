@@ -31,6 +31,7 @@ from ._progress import progress_bar
 from ._search import search
 from ._stepping import BatchRows, Rows, Step, game
 from ._trajectories import Samples, Trajectories
+from ._study import Comparison, Study, study
 
 __all__ = [
     "CHANCE",
@@ -41,6 +42,7 @@ __all__ = [
     "Agent",
     "Batch",
     "BatchRows",
+    "Comparison",
     "Game",
     "Info",
     "Model",
@@ -53,6 +55,7 @@ __all__ = [
     "State",
     "Step",
     "Trajectories",
+    "Study",
     "__version__",
     "arena",
     "check",
@@ -68,5 +71,6 @@ __all__ = [
     "rollout",
     "search",
     "starter",
+    "study",
     "train",
 ]

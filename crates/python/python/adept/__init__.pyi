@@ -1,6 +1,6 @@
 """Train, measure and play evaluation functions for games."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -80,6 +80,73 @@ def train(
     Ctrl-C, or an exception in `on_progress`, stops the run after it has saved a checkpoint; `resume=True` goes on to
     the same bits. The interpreter lock is free meanwhile. Raises `AdeptError`."""
 
+def study(
+    configs: Mapping[str, _Config],
+    seeds: int | Iterable[int] = 3,
+    grid: Mapping[str, Iterable[Any]] | None = None,
+    *,
+    out: _Path | None = None,
+    processes: int = 0,
+    settings: _Settings = None,
+    on_progress: _Callback = None,
+) -> Study:
+    """Trains several configs with several seeds, and returns a `Study` that compares them.
+
+    `configs` is a dict of names and configs, each as `train` takes it. `seeds` is a number (5: the seeds 1 to 5), a range or a
+    list. `grid` has keys with lists of values to try, such as `{"learn.rate": [0.01, 0.02]}`: all combinations are trained with all seeds.
+    `settings` are changes for all. More than 4,096 combinations or 100,000 runs are refused before anything starts. `out` is the
+    folder, by default `checkpoints/studies/` with the names joined by `_`. In it each config has a folder, which is that of a
+    sweep: `adept sweep` goes on with it, and `adept runs compare` and `adept report` read it.
+
+    The same call again returns what is finished at once and goes on with the rest; other seeds, or another config beside, are
+    added. If the config of a name or its grid has changed, the call is refused: choose another folder. Results do not
+    depend on `processes`, how many runs there are at a time, 0 for one per core. As in the command, they are threads of this process,
+    so games written in Python take part, one at a time.
+
+    `on_progress` gets dicts. `kind` is `study` (at the start, with `from` and `total` steps), the kinds of `train`, `failed` (with the `reason`)
+    or `over` (at the end). All have `runs` and how many are `done`; those of a run have `run`, `config` and `seed`.
+    `progress_bar()` is such a callback. If it returns `adept.STOP`, runs at work save checkpoints, and the study is returned
+    unfinished. So they do after Ctrl-C or an exception in it.
+
+    A run that fails does not keep others from going on: `Study.failed` and a warning tell of it. If no run is left, `AdeptError` is
+    raised."""
+
+class Study:
+    """What came of a study: made by `adept.study`.
+
+    `path` is its folder, `runs` are the `adept.Run` of its finished runs, and `finished` tells whether all runs are. `failed` lists
+    dicts of the others that failed: `config`, `settings`, `seed`, `run`, the `reason`, and the `error` if it was an exception in
+    Python. Printed, a study is the table of `compare()`."""
+
+    path: Path
+    runs: list[Run]
+    failed: list[dict[str, Any]]
+    @property
+    def finished(self) -> bool: ...
+    def frame(self, which: Literal["final", "curves"] = "final") -> dict[str, NDArray[Any]]:
+        """A dict of arrays of equal length, for `pandas.DataFrame(…)` and `polars.DataFrame(…)`. `final` has a row for each finished
+        run, `curves` one for each measurement of each run, unfinished ones too. The columns are `config`, the keys of the
+        grid, `seed`, all numbers of a measurement, such as `step`, `loss` and `equity/random/equity` (NaN where there is none), and
+        `run`, the folder. `seconds` are those of the whole run, in `curves` those until the measurement."""
+
+    def compare(self, metric: str | None = None, baseline: str | Mapping[str, Any] | None = None) -> Comparison:
+        """Compares the finished runs at their ends: a list of dicts, one for each config and combination of the grid, for
+        `pandas.DataFrame(…)` and `polars.DataFrame(…)`.
+
+        `metric` is a column of `frame()`, by default the figure by which the command ranks runs: exact equity, the error
+        `rms/rms`, … `baseline` is the name of a config, by default the first, with which each row is compared that has the same settings; a
+        dict such as `{"config": "single", "learn.rate": 0.01}` names one row for all.
+
+        A row has `n`, `mean`, `sd` (n − 1), `low` and `high`, the 95 % interval of the mean by Student; and `difference` to the
+        baseline with `difference_low`, `difference_high` and `p`, by Welch's t-test, as `adept runs compare` has them. Runs are not paired by
+        seed: different configs draw differently. Numbers are None if there are too few runs, or if they do not vary. `p` is not corrected for
+        many rows."""
+
+class Comparison(list[dict[str, Any]]):
+    """The rows of `Study.compare`, which are shown as a table. `metric` is the column that was compared."""
+
+    metric: str
+
 def arena(
     config: _Config,
     *,
@@ -151,7 +218,8 @@ def import_checkpoint(
     `export` needs none. `strip` is left out at the start of tensor names, such as `module.`."""
 
 def progress_bar(**options: Any) -> Callable[[dict[str, Any]], None]:
-    """A callback for `on_progress` of `train` that draws a bar with tqdm, as a widget in a notebook. `options` go to tqdm."""
+    """A callback for `on_progress` of `train` and `study` that draws a bar with tqdm, as a widget in a notebook. A study has one
+    bar over the steps of all runs, which also counts the runs. `options` go to tqdm."""
 
 _Registered = TypeVar("_Registered", Game, type[Game])
 
