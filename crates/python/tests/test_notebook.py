@@ -24,3 +24,17 @@ def test_nim_in_python_plays_perfectly(tmp_path):
     found = subprocess.run([sys.executable, EXAMPLES / "nim.py"], cwd=tmp_path, text=True, capture_output=True, check=True)
     assert "exact equity against minimax: -0.000" in found.stdout or "minimax: +0.000" in found.stdout
     assert "best first move: (0, 2)" in found.stdout
+
+
+def test_the_configs_of_the_study_learn(tmp_path):
+    import runpy
+
+    import adept
+
+    configs = runpy.run_path(str(EXAMPLES / "study.py"))
+    three = {name: configs[name] for name in ("single", "meta_pi", "hme")}
+    short = {"learn.supervised.samples": 200_000, "evaluate.every": 200_000}
+    found = adept.study(three, seeds=2, settings=short, out=tmp_path / "study")
+    assert found.finished and [row["n"] for row in found.compare()] == [2, 2, 2]
+    # As the script says, the single network is not the cheaper one.
+    assert all(run.experts()["multiply_adds"][-1] < 703 for run in found.runs[2:])
