@@ -13,8 +13,8 @@ mod oracle;
 mod run;
 mod self_play;
 mod stepping;
-mod trajectories;
 mod study;
+mod trajectories;
 
 use pyo3::prelude::*;
 use pyo3::types::PyModule;
@@ -45,6 +45,7 @@ fn _adept(module: &Bound<'_, PyModule>) -> PyResult<()> {
     forks::begin();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("AdeptError", module.py().get_type::<AdeptError>())?;
+    module.add("STOP", Py::new(module.py(), long::StopSign)?)?;
     module.add_class::<agent::Agent>()?;
     module.add_class::<batch::Batch>()?;
     module.add_class::<model::Model>()?;
@@ -73,12 +74,11 @@ fn _adept(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(games::starter, module)?)?;
     module.add_function(wrap_pyfunction!(model::open, module)?)?;
     module.add_function(wrap_pyfunction!(run::train, module)?)?;
+    module.add_function(wrap_pyfunction!(self_play::restored, module)?)?;
     module.add_function(wrap_pyfunction!(stepping::action_at, module)?)?;
     module.add_function(wrap_pyfunction!(stepping::find_game, module)?)?;
-    module.add_function(wrap_pyfunction!(self_play::restored, module)?)?;
-    module.add_function(wrap_pyfunction!(trajectories::lambda_returns, module)?)?;
     module.add_function(wrap_pyfunction!(study::change, module)?)?;
     module.add_function(wrap_pyfunction!(study::study, module)?)?;
-    module.add("STOP", Py::new(module.py(), long::StopSign)?)?;
+    module.add_function(wrap_pyfunction!(trajectories::lambda_returns, module)?)?;
     Ok(())
 }

@@ -7,7 +7,6 @@ use crate::model::Model;
 use crate::{fault, given, plain};
 use adept_library::Catalogue;
 use adept_trainer::config::{self, Config, ConfigError, Source};
-use adept_trainer::run::{Cancel, Record, TrainOptions, measurements, numbers, record_of};
 use adept_trainer::run::{Cancel, Record, Steering, TrainOptions, measurements, numbers, record_of};
 use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};

@@ -1,9 +1,9 @@
 """Train, measure and play evaluation functions for games."""
 
 from ._adept import (
+    STOP,
     Action,
     Actions,
-    STOP,
     AdeptError,
     Agent,
     Batch,
@@ -30,14 +30,14 @@ from ._game import CHANCE, Game, check, register
 from ._progress import progress_bar
 from ._search import search
 from ._stepping import BatchRows, Rows, Step, game
-from ._trajectories import Samples, Trajectories
 from ._study import Comparison, Study, study
+from ._trajectories import Samples, Trajectories
 
 __all__ = [
     "CHANCE",
+    "STOP",
     "Action",
     "Actions",
-    "STOP",
     "AdeptError",
     "Agent",
     "Batch",
@@ -54,8 +54,8 @@ __all__ = [
     "SelfPlay",
     "State",
     "Step",
-    "Trajectories",
     "Study",
+    "Trajectories",
     "__version__",
     "arena",
     "check",
