@@ -1,7 +1,9 @@
 """A study: do experts pay in the bear-off? Mixtures of four small networks against a single network that costs as much.
 
-python examples/python/study.py
+python examples/python/study.py [PICTURE]
 """
+
+import sys
 
 import adept
 
@@ -36,3 +38,18 @@ if __name__ == "__main__":
     for run in study.runs[5:]:
         experts = run.experts()
         print(run, f"{experts['live'][-1]:.0f} of 4 experts live, {experts['multiply_adds'][-1]:.0f} multiply-adds")
+    if len(sys.argv) > 1:
+        import matplotlib.pyplot as plt
+
+        curves = study.frame("curves")
+        for name in ["single", "meta-pi", "hme"]:
+            own = curves["config"] == name
+            steps = sorted(set(curves["step"][own]))
+            errors = [curves["rms/rms"][own & (curves["step"] == step)] for step in steps]
+            plt.plot(steps, [error.mean() for error in errors], label=name)
+            plt.fill_between(steps, [error.min() for error in errors], [error.max() for error in errors], alpha=0.2)
+        plt.yscale("log")
+        plt.xlabel("positions")
+        plt.ylabel("RMS error of V")
+        plt.legend()
+        plt.savefig(sys.argv[1])

@@ -270,10 +270,10 @@ def test_a_network_learns_from_trajectories(tmp_path):
         train, validation = games.play(64, trajectories=True).split(0.75)
         rows = train.torch()
         with torch.no_grad():
-            values = network(rows["dense"], rows["index"])[:, 0]
+            values = network(rows["dense"], rows["index"])
         targets = torch.from_numpy(train.lambda_returns(0.5, values=values))
         optimiser.zero_grad()
-        loss = (network(rows["dense"], rows["index"])[:, 0] - targets).square().mean()
+        loss = (network(rows["dense"], rows["index"]) - targets).square().mean()
         loss.backward()
         optimiser.step()
         network.constrain()
