@@ -26,7 +26,11 @@ ls -l "$desk"/wheels/*.whl
 # A wheel of more than 15 MB is refused.
 [ "$(stat -c %s "$desk"/wheels/*.whl)" -le 15000000 ]
 wheel=("$desk"/wheels/*.whl)
-venv "$desk/clean" "${wheel[0]}[test]" "${torch[@]}"
+venv "$desk/clean" "${wheel[0]}[test]" "${torch[@]}" pdoc
 cd "$desk"
-"$desk/clean/bin/python" -m pytest -q -p no:cacheprovider "$root/crates/python/tests"
+"$desk/clean/bin/python" -m pytest -q -p no:cacheprovider -n 2 --dist loadfile --durations 10 "$root/crates/python/tests"
 "$desk/clean/bin/python" "$root/crates/python/tests/overhead.py" "$CARGO_TARGET_DIR/release/examples/rust_call"
+# The reference of the module, from its stubs.
+modules=(adept adept.gymnasium adept.pettingzoo adept.openspiel)
+((${#torch[@]} == 0)) || modules+=(adept.torch)
+"$desk/clean/bin/python" -m pdoc -o "$root/target/book-python" "${modules[@]}"
