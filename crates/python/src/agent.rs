@@ -132,7 +132,7 @@ pub(crate) fn exact<G: Kit>(rules: &Held<G>, question: Exact<'_>) -> Result<Answ
     }
 }
 
-/// An agent: a checkpoint, a search, `uct:1000`, `random`, … Several threads may ask it; they wait for each other.
+/// Chooses actions. Threads may share one; they wait for each other.
 #[pyclass(frozen, module = "adept")]
 pub(crate) struct Agent {
     agent: Mutex<Box<dyn AnyAgent>>,
@@ -175,7 +175,7 @@ impl Agent {
         Rules(self.rules.clone())
     }
 
-    /// An action, drawn from its policy by this seed.
+    /// An action, drawn from the agent's policy by this seed; without one, by a seed from `random`.
     #[pyo3(signature = (state, seed = None))]
     fn choose(&self, py: Python<'_>, state: PyRef<'_, State>, seed: Option<i128>) -> PyResult<Action> {
         let seed = match seed {
@@ -187,7 +187,7 @@ impl Agent {
         Ok(Action { node: state.0.clone(), place })
     }
 
-    /// The probability of each legal action.
+    /// The probability of each legal action, in their order.
     fn policy<'py>(&self, py: Python<'py>, state: PyRef<'py, State>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         Ok(self.ask(py, &state, |agent, node| agent.policy(node))?.into_pyarray(py))
     }

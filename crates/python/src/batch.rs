@@ -392,7 +392,8 @@ fn encode<G: Kit>(game: &G, encoder: &dyn Encoder<G>, lane: &Lane<G>, found: &mu
     }
 }
 
-/// Many games side by side.
+/// Games side by side, stepped without the interpreter's lock. Chance acts by itself, and a game that is over begins anew. Each
+/// game draws from a stream of its own, so results depend on the seed alone.
 #[pyclass(frozen, module = "adept")]
 pub(crate) struct Batch {
     games: Mutex<Box<dyn AnyBatch>>,
@@ -444,14 +445,14 @@ impl Batch {
         self.with(py, |games| games.finished())
     }
 
-    /// Which actions are legal: `(games, numbers)`.
+    /// Which action numbers are legal: shape `(games, action_space)`, or without an action space `(games, most actions now)`.
     fn mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<bool>>> {
         let (mask, n) = self.with(py, |games| (games.mask(), games.len()))?;
         let width = mask.len() / n;
         mask.into_pyarray(py).reshape([n, width])
     }
 
-    /// The legal actions as numbers, game after game, and where each game begins: `(first, numbers)`.
+    /// `(first, numbers)`: the legal actions of game i are `numbers[first[i]:first[i + 1]]`.
     #[allow(clippy::type_complexity, reason = "two arrays")]
     fn legal<'py>(
         &self,
@@ -461,13 +462,14 @@ impl Batch {
         Ok((starts(&counts).into_pyarray(py), numbers.into_pyarray(py)))
     }
 
-    /// A legal action for each game, drawn uniformly by the game's own stream.
+    /// A legal action for each game, drawn uniformly.
     #[pyo3(signature = (places = false))]
     fn random<'py>(&self, py: Python<'py>, places: bool) -> PyResult<Bound<'py, PyArray1<i64>>> {
         Ok(self.with(py, |games| games.random(places))?.into_pyarray(py))
     }
 
-    /// Makes an action in each game: a random one by default.
+    /// Makes an action in each game: shape `(games,)`, their numbers, or with `places` their places among the legal actions;
+    /// without `actions`, those that `random` would draw. An action that is not legal raises `AdeptError`, and nothing changes.
     #[pyo3(signature = (actions = None, places = false))]
     fn step<'py>(
         &self,
@@ -488,7 +490,7 @@ impl Batch {
         py.import("adept._stepping")?.getattr("Step")?.call1(made)
     }
 
-    /// The rows of all legal actions, game after game, and where each game begins.
+    /// The rows of all legal actions of all games, for the players to move.
     #[pyo3(signature = (encoder = None))]
     fn rows<'py>(&self, py: Python<'py>, encoder: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
         let (found, counts) = self.with(py, |games| (games.rows(encoder), games.counts()))?;

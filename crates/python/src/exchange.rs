@@ -71,7 +71,10 @@ pub(crate) fn import_checkpoint(
     plain(py, &py.detach(import)?.map_err(fault)?)
 }
 
-/// Rolls out positions: plays each of them to the end many times, and takes the luck out of the results.
+/// Plays positions out, `trials` times each, with luck taken out of the results: `adept rollout`. `by` plays both sides: a
+/// checkpoint, a search such as `search:1:PATH`, or a valuation, for which `game` is named. `truncate` cuts games off after so
+/// many moves. Returns a dict for each position: `equity` for the player to move, its interval `ci95`, `raw`, `classes` and more.
+/// `on_progress` gets dicts with `kind` `progress` and the finished `share`.
 #[pyfunction]
 #[pyo3(signature = (
     positions, by, *, game = None, trials = 1296, truncate = None, seed = 1, threads = 0, best = false, on_progress = None

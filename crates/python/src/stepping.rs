@@ -595,7 +595,7 @@ impl<G: Game> Known for KnownBy<G> {
     }
 }
 
-/// The rules of a game, which `adept.game` finds.
+/// The rules of a game, as `adept.game` finds them. Equal rules compare equal; they are pickled by name.
 #[pyclass(frozen, module = "adept")]
 pub(crate) struct Rules(pub(crate) Arc<dyn AnyRules>);
 
@@ -741,12 +741,13 @@ impl Rules {
         Ok(State(guarded(|| self.0.clone().start())?))
     }
 
-    /// The state with this text.
+    /// The state with this text, as `str(state)` gives it, or in any form that the command reads: a gnubg Position ID, an XGID.
     fn from_text(&self, text: &str) -> PyResult<State> {
         Ok(State(guarded(|| self.0.clone().read(text))?.map_err(fault)?))
     }
 
-    /// The rows of states.
+    /// The rows of states for the player who just acted, as a network values them. With `actions`, one for each state, the rows
+    /// of the states after them. `player` encodes them for this player instead. Without an encoder, by the game's first.
     #[pyo3(signature = (states, encoder = None, actions = None, *, player = None))]
     fn encode<'py>(
         &self,
@@ -787,29 +788,30 @@ impl Rules {
         rows_of(py, found, widths)
     }
 
-    /// Games side by side.
+    /// Begins `n` games side by side, at most 1,048,576. A game that takes `longest` moves is cut off.
     #[pyo3(signature = (n, seed = 1, *, longest = 10_000, threads = 1))]
     fn batch(&self, py: Python<'_>, n: i128, seed: i128, longest: i128, threads: i128) -> PyResult<Batch> {
         Batch::begin(py, &self.0, (n, seed, longest, threads))
     }
 
-    /// Opens an agent.
+    /// Opens an agent: `random`, a script, `minimax`, `uct:1000`, `search:2:PATH`, or the path of a checkpoint or a run.
     fn agent(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<Agent> {
         Agent::open(py, &self.0, &agent_name(name)?)
     }
 
-    /// The exact expected utility of each player, with an agent in each seat.
+    /// The exact expected utility of each player, with one agent in each seat. For small games.
     fn equity(&self, py: Python<'_>, agents: Vec<Bound<'_, PyAny>>) -> PyResult<Vec<f64>> {
         let names = agents.iter().map(agent_name).collect::<PyResult<Vec<_>>>()?;
         self.exact(py, Exact::Equity(&names))
     }
 
-    /// The exact expected utility of the best response in each seat, where the agent has all other seats.
+    /// The exact expected utility of the best response in each seat, where the agent has all other seats. For small games, with
+    /// hidden information too: `info` must then have perfect recall.
     fn best_responses(&self, py: Python<'_>, agent: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
         self.exact(py, Exact::BestResponses(&agent_name(agent)?))
     }
 
-    /// The mean of both best responses.
+    /// The mean of both best responses in a zero-sum game of two players: 0 at an equilibrium.
     fn exploitability(&self, py: Python<'_>, agent: &Bound<'_, PyAny>) -> PyResult<f64> {
         let info = guarded(|| self.0.info())?;
         if !info.zero_sum {
@@ -848,7 +850,8 @@ impl Rules {
     }
 }
 
-/// A state of a game. It never changes.
+/// A state of a game, chance and hidden parts included. It never changes: `apply` gives another. States hash, compare, copy and
+/// pickle.
 #[pyclass(frozen, freelist = 256, module = "adept")]
 pub(crate) struct State(pub(crate) Arc<dyn Node>);
 
@@ -920,13 +923,13 @@ impl State {
         guarded(|| self.0.just_acted())
     }
 
-    /// The legal actions of the player to move.
+    /// The legal actions of the player to move, always in the same order; none before chance and at the end.
     fn actions(&self) -> PyResult<Actions> {
         let len = guarded(|| self.0.moves())?;
         Ok(Actions { node: self.0.clone(), len })
     }
 
-    /// The outcomes of chance with their probabilities.
+    /// The outcomes of chance with their probabilities. Raises `AdeptError` if there are too many to list.
     fn outcomes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let Some(found) = guarded(|| self.0.outcomes())? else {
             return Err(fault(format!(
@@ -942,7 +945,7 @@ impl State {
         PyList::new(py, pairs?)
     }
 
-    /// An outcome of chance, drawn by this seed.
+    /// An outcome of chance. Without a seed, one is drawn from `random`.
     #[pyo3(signature = (seed = None))]
     fn sample(&self, py: Python<'_>, seed: Option<i128>) -> PyResult<Action> {
         if self.0.turn() != Turn::Chance {
@@ -958,13 +961,13 @@ impl State {
         Ok(Action { node: self.0.clone(), place })
     }
 
-    /// The state after an action.
+    /// The state after an action or an outcome of this state. A text is read as people write it.
     fn apply(&self, action: &Bound<'_, PyAny>) -> PyResult<Self> {
         let place = self.place(action)?;
         Ok(Self(guarded(|| self.0.after(&place))?))
     }
 
-    /// The utility of a finished game for each player.
+    /// The utility of each player, in ± `scale`, at the end of the game.
     fn returns(&self) -> PyResult<Vec<f64>> {
         match self.0.turn() {
             Turn::Over => guarded(|| self.0.utilities()),
@@ -972,7 +975,8 @@ impl State {
         }
     }
 
-    /// The exact value of optimal play, for the player to move; for the first player before chance and at the end.
+    /// The exact utility under optimal play, for the player to move (before chance and at the end: for player 0). For small zero-
+    /// sum games of two players in which nothing is hidden; chance is allowed.
     fn minimax(&self, py: Python<'_>) -> PyResult<f64> {
         let node = &*self.0;
         let found = py.detach(|| guarded(|| node.rules().exact(Exact::Minimax(node))))?.map_err(fault)?;
@@ -992,14 +996,14 @@ impl State {
         Ok(Self(guarded(|| self.0.shown_to(player))?))
     }
 
-    /// A drawing in several lines.
+    /// A drawing in several lines; for a player, of what the player sees.
     #[pyo3(signature = (player = None))]
     fn board(&self, player: Option<i64>) -> PyResult<String> {
         let player = player.map(|player| self.player_number(player)).transpose()?;
         guarded(|| self.0.board(player))
     }
 
-    /// The rows of all legal actions, in their order.
+    /// The rows of all legal actions, in their order, for the player to move.
     #[pyo3(signature = (encoder = None))]
     fn rows<'py>(&self, py: Python<'py>, encoder: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
         let found = guarded(|| {
@@ -1062,7 +1066,7 @@ impl State {
     }
 }
 
-/// The legal actions of a state: a sequence.
+/// The legal actions of a state. An action is made when it is taken from the sequence.
 #[pyclass(frozen, sequence, freelist = 64, module = "adept")]
 pub(crate) struct Actions {
     node: Arc<dyn Node>,
@@ -1105,7 +1109,7 @@ impl Actions {
         guarded(|| (0..self.len as u32).map(|place| self.node.action_text(&Place::Move(place))).collect())
     }
 
-    /// The numbers of all actions.
+    /// The number of each action.
     fn numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let number = |place| self.node.action_number(&Place::Move(place)).unwrap_or_default() as i64;
         let numbers: Vec<i64> = guarded(|| (0..self.len as u32).map(number).collect())?;
@@ -1122,7 +1126,7 @@ impl Actions {
     }
 }
 
-/// A player's action, or an outcome of chance.
+/// A player's action, or an outcome of chance. `str(action)` is how people write it.
 #[pyclass(frozen, freelist = 256, module = "adept")]
 pub(crate) struct Action {
     pub(crate) node: Arc<dyn Node>,

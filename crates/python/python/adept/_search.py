@@ -6,7 +6,9 @@ from . import _adept
 
 
 def search(path, position, *, plies=None, seconds=None, nodes=None, best=False):
-    """What a checkpoint that looks ahead finds in a position."""
+    """What a checkpoint, or the latest (or best) checkpoint of a run, finds in a position when it looks ahead: as `Model.explain`, with
+    `moves` best first, and `search` with its `plies`, `nodes`, `solved` and `line`. Give one limit: a depth in plies, a time, or a
+    number of valued positions. A search cannot be interrupted: prefer a time."""
     limits = {"plies": plies, "seconds": seconds, "nodes": nodes}
     given = {name: limit for name, limit in limits.items() if limit is not None}
     if len(given) != 1:

@@ -11,7 +11,7 @@ __all__ = ["BatchRows", "Rows", "Step", "game"]
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Encoded states, for the player who acted."""
+    """Encoded states, for the player who acted. `model.evaluate(rows.dense, rows.index)` values them."""
 
     dense: object
     index: object
@@ -20,7 +20,7 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class BatchRows(Rows):
-    """The rows of all legal actions of a batch. Those of game i are `first[i]` to `first[i + 1]`."""
+    """The rows of all legal actions of a batch. Those of game i are `first[i]` to `first[i + 1]`, in the order of `Batch.legal`."""
 
     first: object
 
@@ -34,7 +34,7 @@ class Step(NamedTuple):
 
 
 def game(rules):
-    """The rules of a game: by name, such as "backgammon" or "file:PATH", or of an `adept.Game`, which is registered."""
+    """The rules of a game: by name, such as `"backgammon"` or `"file:PATH"`, or of a `Game`, which is registered first."""
     if isinstance(rules, _adept.Rules):
         return rules
     if isinstance(rules, Game):
