@@ -20,8 +20,9 @@ pub fn best_responses<G: Game>(game: &G, mut other: Box<dyn Agent<G>>) -> Result
         .map(|seat| {
             let mut tree =
                 Histories { seat, nodes: Vec::new(), sets: Vec::new(), set_of: FxHashMap::default() };
-            let root = tree.add(game, &mut *other, &game.start(), 1.0, 0)?;
-            tree.value(root, game)
+            let root =
+                tree.add(game, &mut *other, &game.start(), Way { weight: 1.0, depth: 0, own: None })?;
+            Ok(tree.value(root))
         })
         .collect()
 }
@@ -36,21 +37,42 @@ enum Node {
     Own(u32, Vec<u32>),
 }
 
-/// An information set.
-#[derive(Default)]
-struct Set {
-    /// Its histories, each with the probability that chance and the other players bring it about.
-    histories: Vec<(f64, u32)>,
-    choice: Choice,
+/// How a history came about.
+#[derive(Clone, Copy)]
+struct Way {
+    /// The probability that chance and the other players bring it about.
+    weight: f64,
+    /// Its moves and outcomes of chance.
+    depth: usize,
+    /// The last information set of the player, and the place of the action there.
+    own: Option<(u32, u32)>,
 }
 
-#[derive(Clone, Copy, Default, PartialEq)]
-enum Choice {
-    #[default]
-    Open,
-    /// Values below are being found.
-    Asked,
-    Made(usize),
+impl Way {
+    fn with(self, p: f64) -> Self {
+        Self { weight: self.weight * p, depth: self.depth + 1, ..self }
+    }
+}
+
+/// An information set.
+struct Set {
+    /// The last set and action of the player before it: with perfect recall, one and the same in all its histories.
+    own: Option<(u32, u32)>,
+    /// Its number of actions.
+    actions: usize,
+    /// Its histories, each with the probability that chance and the other players bring it about.
+    histories: Vec<(f64, u32)>,
+    /// The best action, once it is found.
+    choice: Option<usize>,
+}
+
+fn forgets<G: Game>(game: &G, state: &G::State, player: usize) -> ExactError {
+    ExactError::Rules(format!(
+        "{}: player {} forgets in `{}`: `info` must tell all that a player has seen and done",
+        game.name(),
+        player + 1,
+        game.position_text(state)
+    ))
 }
 
 struct Histories<G: Game> {
@@ -61,16 +83,15 @@ struct Histories<G: Game> {
 }
 
 impl<G: Game> Histories<G> {
-    /// Adds a history and all that follow it. `weight` is the probability that chance and the others bring it about.
+    /// Adds a history and all that follow it.
     fn add(
         &mut self,
         game: &G,
         other: &mut dyn Agent<G>,
         state: &G::State,
-        weight: f64,
-        depth: usize,
+        way: Way,
     ) -> Result<u32, ExactError> {
-        if depth >= DEEPEST {
+        if way.depth >= DEEPEST {
             return Err(ExactError::Depth(DEEPEST));
         }
         if self.nodes.len() >= MAX_STATES {
@@ -90,7 +111,7 @@ impl<G: Game> Histories<G> {
                 }
                 let mut below = Vec::with_capacity(outcomes.len());
                 for (outcome, p) in &outcomes {
-                    below.push((*p, self.add(game, other, &after(outcome), weight * p, depth + 1)?));
+                    below.push((*p, self.add(game, other, &after(outcome), way.with(*p))?));
                 }
                 Node::Others(below)
             }
@@ -104,14 +125,20 @@ impl<G: Game> Histories<G> {
                     let next = self.sets.len() as u32;
                     let set = *self.set_of.entry(game.info(state, player)).or_insert(next);
                     if set == next {
-                        self.sets.push(Set::default());
+                        let (own, actions) = (way.own, actions.len());
+                        self.sets.push(Set { own, actions, histories: Vec::new(), choice: None });
+                    }
+                    let known = &self.sets[set as usize];
+                    if (known.own, known.actions) != (way.own, actions.len()) {
+                        return Err(forgets(game, state, player));
                     }
                     let mut below = Vec::with_capacity(actions.len());
-                    for action in &actions {
-                        below.push(self.add(game, other, &after(action), weight, depth + 1)?);
+                    for (place, action) in actions.iter().enumerate() {
+                        let own = Some((set, place as u32));
+                        below.push(self.add(game, other, &after(action), Way { own, ..way.with(1.0) })?);
                     }
                     let place = self.nodes.len() as u32;
-                    self.sets[set as usize].histories.push((weight, place));
+                    self.sets[set as usize].histories.push((way.weight, place));
                     Node::Own(set, below)
                 } else {
                     let mut p = Vec::new();
@@ -122,7 +149,7 @@ impl<G: Game> Histories<G> {
                     }
                     let mut below = Vec::new();
                     for (action, p) in actions.iter().zip(p).filter(|(_, p)| *p > 0.0) {
-                        below.push((p, self.add(game, other, &after(action), weight * p, depth + 1)?));
+                        below.push((p, self.add(game, other, &after(action), way.with(p))?));
                     }
                     Node::Others(below)
                 }
@@ -133,53 +160,38 @@ impl<G: Game> Histories<G> {
     }
 
     /// The utility of a history under the best response.
-    fn value(&mut self, node: u32, game: &G) -> Result<f64, ExactError> {
+    fn value(&mut self, node: u32) -> f64 {
         match &self.nodes[node as usize] {
-            Node::Over(utility) => Ok(*utility),
+            Node::Over(utility) => *utility,
             Node::Others(below) => {
                 let below = below.clone();
-                below.into_iter().map(|(p, node)| Ok(p * self.value(node, game)?)).sum()
+                below.into_iter().map(|(p, node)| p * self.value(node)).sum()
             }
             Node::Own(set, _) => {
-                let choice = self.choose(*set, game)?;
+                let choice = self.choose(*set);
                 match &self.nodes[node as usize] {
-                    Node::Own(_, below) => self.value(below[choice], game),
-                    _ => Ok(0.0),
+                    Node::Own(_, below) => self.value(below[choice]),
+                    _ => 0.0,
                 }
             }
         }
     }
 
     /// The best action of an information set.
-    fn choose(&mut self, set: u32, game: &G) -> Result<usize, ExactError> {
-        let forgets = || {
-            ExactError::Rules(format!(
-                "{}: a player comes twice to the same information set, or has other actions in it: `info` must tell all that the \
-                 player has seen and done",
-                game.name()
-            ))
-        };
-        match self.sets[set as usize].choice {
-            Choice::Made(choice) => return Ok(choice),
-            Choice::Asked => return Err(forgets()),
-            Choice::Open => self.sets[set as usize].choice = Choice::Asked,
+    fn choose(&mut self, set: u32) -> usize {
+        if let Some(choice) = self.sets[set as usize].choice {
+            return choice;
         }
-        let histories = self.sets[set as usize].histories.clone();
-        let mut sums: Vec<f64> = Vec::new();
+        let histories = std::mem::take(&mut self.sets[set as usize].histories);
+        let mut sums = vec![0.0; self.sets[set as usize].actions];
         for (weight, node) in histories {
-            let Node::Own(_, below) = &self.nodes[node as usize] else { continue };
-            let below = below.clone();
-            if sums.is_empty() {
-                sums.resize(below.len(), 0.0);
-            } else if sums.len() != below.len() {
-                return Err(forgets());
-            }
-            for (sum, node) in sums.iter_mut().zip(below) {
-                *sum += weight * self.value(node, game)?;
+            for (place, sum) in sums.iter_mut().enumerate() {
+                let Node::Own(_, below) = &self.nodes[node as usize] else { continue };
+                *sum += weight * self.value(below[place]);
             }
         }
         let best = (0..sums.len()).fold(0, |best, i| if sums[i] > sums[best] { i } else { best });
-        self.sets[set as usize].choice = Choice::Made(best);
-        Ok(best)
+        self.sets[set as usize].choice = Some(best);
+        best
     }
 }

@@ -91,11 +91,13 @@ impl<G: Game> Evaluator<G> for Minimax<G> {
 /// # Errors
 /// See [`ExactError`]. The caller must check [`Game::zero_sum`].
 pub fn optimal_value<G: Game>(game: &G, state: &G::State) -> Result<f64, ExactError> {
-    Walk::utility(0).numbers(game, state, 0, &mut |_, player, actions, p| {
-        p.clear();
-        p.resize(actions.len(), 1.0 / actions.len() as f64);
-        if player == 0 { Fold::Most } else { Fold::Least }
-    }).map(|[value]| value)
+    Walk::utility(0)
+        .numbers(game, state, 0, &mut |_, player, actions, p| {
+            p.clear();
+            p.resize(actions.len(), 1.0 / actions.len() as f64);
+            if player == 0 { Fold::Most } else { Fold::Least }
+        })
+        .map(|[value]| value)
 }
 
 /// The exact best response of one player, in any seat, to a fixed agent in all other seats.

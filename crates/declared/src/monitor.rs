@@ -311,7 +311,12 @@ impl Declared {
                 sessions.push(Session::new(self));
                 sessions.len() - 1
             });
-            let session = &mut sessions[at];
+            // The game that was asked last stands at the end, so that the first is the one that was not asked for longest.
+            if at + 1 < sessions.len() {
+                sessions[at..].rotate_left(1);
+            }
+            let last = sessions.len() - 1;
+            let session = &mut sessions[last];
             session.reach(self, pace, facts, anew(pace)).then(|| work(session))
         })
     }

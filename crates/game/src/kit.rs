@@ -189,8 +189,8 @@ pub trait Kit: Game + Sized {
         false
     }
 
-    /// How many numbers its actions have, which mean the same in every state, for learners with an output for each action. None if
-    /// there are too many.
+    /// How many numbers its actions have, for learners with an output for each action. A number means the same in every state; in games
+    /// from rule files, as the player to move sees the board. None if there are too many actions.
     fn action_space(&self) -> Option<usize> {
         None
     }

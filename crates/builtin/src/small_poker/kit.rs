@@ -3,9 +3,7 @@
 use super::encoder::Bets;
 use super::rules::{Action, SmallPoker, State};
 use crate::Family;
-use adept_game::{
-    Encoder, Found, Game, GameError, Kit, Named, OutcomeClass, Script, TreeVisitor,
-};
+use adept_game::{Encoder, Found, Game, GameError, Kit, Named, OutcomeClass, Script, TreeVisitor};
 use std::sync::Arc;
 
 impl Family for SmallPoker {
