@@ -69,19 +69,19 @@ impl<G: Kit> AnyAgent for Of<G> {
 }
 
 /// A question about exact values.
-pub(crate) enum Exact<'a> {
+pub(crate) enum Exact {
     /// Of optimal play by all from a state, for the first player.
-    Minimax(&'a dyn Node),
+    Minimax(Arc<dyn Node>),
     /// Of agents from the start, one in each seat.
-    Equity(&'a [String]),
+    Equity(Vec<String>),
     /// Of the best response in each seat to an agent in all others.
-    BestResponses(&'a str),
+    BestResponses(String),
 }
 
 /// For each player, or one number.
 pub(crate) type Answer = Vec<f64>;
 
-pub(crate) fn exact<G: Kit>(rules: &Held<G>, question: Exact<'_>) -> Result<Answer, String> {
+pub(crate) fn exact<G: Kit>(rules: &Held<G>, question: Exact) -> Result<Answer, String> {
     let game = &rules.game;
     let needs_small = |what: &str| match game.is_small() {
         true => Ok(()),
@@ -101,7 +101,7 @@ pub(crate) fn exact<G: Kit>(rules: &Held<G>, question: Exact<'_>) -> Result<Answ
                 ));
             }
             needs_small("minimax")?;
-            Ok(vec![arena::optimal_value(game, state_of::<G>(node)?).map_err(said)?])
+            Ok(vec![arena::optimal_value(game, state_of::<G>(&*node)?).map_err(said)?])
         }
         Exact::Equity(names) => {
             needs_small("exact equity")?;
@@ -117,7 +117,7 @@ pub(crate) fn exact<G: Kit>(rules: &Held<G>, question: Exact<'_>) -> Result<Answ
             arena::expected_utilities(game, &game.start(), &mut agents).map_err(said)
         }
         Exact::BestResponses(name) => {
-            let agent = open(name)?;
+            let agent = open(&name)?;
             if game.hides() {
                 if !game.is_small() && !game.has_public_tree() {
                     needs_small("a best response")?;
@@ -132,7 +132,7 @@ pub(crate) fn exact<G: Kit>(rules: &Held<G>, question: Exact<'_>) -> Result<Answ
     }
 }
 
-/// Chooses actions. Threads may share one; they wait for each other.
+/// Chooses actions. Threads may share one; they wait for each other. A search cannot be interrupted: prefer a time.
 #[pyclass(frozen, module = "adept")]
 pub(crate) struct Agent {
     agent: Mutex<Box<dyn AnyAgent>>,
@@ -142,6 +142,11 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
+    /// As it was named.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     fn ask<R: Send>(
         &self,
         py: Python<'_>,

@@ -7,7 +7,7 @@ use crate::stepping::{AnyRules, Encoded, Held, MOST_NUMBERS, Node, State, arrays
 use crate::{fault, given};
 use adept_library::game::{Afterstate, Encoder, Kit, Stream, Turn, no_action, stream};
 use adept_library::model::Rows;
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use rand::RngExt;
@@ -15,6 +15,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Games side by side.
 const MOST: usize = 1 << 20;
+/// Bytes of the states and actions of a batch.
+const MOST_BYTES: usize = 4 << 30;
 /// Games that one thread steps at least: fewer are not worth a thread.
 const LEAST_OF_A_THREAD: usize = 256;
 /// Threads of a batch.
@@ -56,6 +58,8 @@ pub(crate) trait AnyBatch: Send {
     fn rows(&self, encoder: Option<&str>) -> Result<(Encoded, [usize; 2]), String>;
     fn state(&self, game: usize) -> Arc<dyn Node>;
     fn finished(&self) -> u64;
+    /// Whether a step was left halfway.
+    fn is_broken(&self) -> bool;
 }
 
 struct Lane<G: Kit> {
@@ -151,6 +155,17 @@ struct Part<'a, G: Kit> {
 impl<G: Kit> Lanes<G> {
     pub(crate) fn new(rules: Arc<Held<G>>, options: &Options) -> Result<Self, String> {
         let start = rules.game.start();
+        let mut first = Vec::new();
+        rules.game.actions(&start, &mut first);
+        let of_a_game = size_of::<Lane<G>>() + first.len() * size_of::<G::Action>();
+        if options.games.saturating_mul(of_a_game) > MOST_BYTES {
+            return Err(format!(
+                "n = {}: {of_a_game} bytes for each game of {} are more than {} GiB: take fewer games",
+                options.games,
+                rules.game.name(),
+                MOST_BYTES >> 30
+            ));
+        }
         let lane = |number| {
             let rng = stream(options.seed, "batch", number as u64);
             let mut lane = Lane { state: start.clone(), player: 0, plies: 0, rng, actions: Vec::new() };
@@ -275,9 +290,6 @@ impl<G: Kit> AnyBatch for Lanes<G> {
 
     fn step(&mut self, actions: Option<&[i64]>, places: bool) -> Result<Stepped, String> {
         let (n, players) = (self.lanes.len(), self.rules.game.players());
-        if self.broken {
-            return Err("an earlier step was left halfway by an error: begin a new batch".into());
-        }
         // Before any game is changed.
         let chosen = actions.map(|actions| self.places(actions, places)).transpose()?;
         self.broken = true;
@@ -361,6 +373,10 @@ impl<G: Kit> AnyBatch for Lanes<G> {
     fn finished(&self) -> u64 {
         self.finished
     }
+
+    fn is_broken(&self) -> bool {
+        self.broken
+    }
 }
 
 /// Appends the rows of the legal actions of one game.
@@ -407,7 +423,13 @@ impl Batch {
 
     /// Without the interpreter's lock, which a game in Python or another thread may need.
     fn with<R: Send>(&self, py: Python<'_>, f: impl FnOnce(&mut dyn AnyBatch) -> R + Send) -> PyResult<R> {
-        py.detach(|| guarded(|| f(&mut **self.games())))
+        py.detach(|| {
+            guarded(|| {
+                let mut games = self.games();
+                (!games.is_broken()).then(|| f(&mut **games))
+            })
+        })?
+        .ok_or_else(|| fault("an earlier step was left halfway by an error: begin a new batch"))
     }
 }
 
@@ -447,8 +469,14 @@ impl Batch {
 
     /// Which action numbers are legal: shape `(games, action_space)`, or without an action space `(games, most actions now)`.
     fn mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<bool>>> {
-        let (mask, n) = self.with(py, |games| (games.mask(), games.len()))?;
-        let width = mask.len() / n;
+        let found = self.with(py, |games| {
+            let (n, width) = (games.len(), games.width());
+            match n.saturating_mul(width) <= MOST_NUMBERS {
+                true => Ok((games.mask(), n, width)),
+                false => Err(format!("a mask of {n} games and {width} actions is too large: take `legal()`")),
+            }
+        })?;
+        let (mask, n, width) = found.map_err(fault)?;
         mask.into_pyarray(py).reshape([n, width])
     }
 
@@ -478,8 +506,10 @@ impl Batch {
         places: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let numbers = |actions: &Bound<'py, PyAny>| match actions.extract::<PyReadonlyArray1<'_, i64>>() {
-            Ok(array) => Ok(array.as_array().to_vec()),
-            Err(_) => whole(actions),
+            Ok(array) if array.is_c_contiguous() && array.data().is_aligned() => {
+                Ok(array.as_array().to_vec())
+            }
+            _ => whole(actions),
         };
         let chosen: Option<Vec<i64>> = actions.map(numbers).transpose()?;
         let found = self
@@ -525,7 +555,10 @@ fn whole(given: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
         let found = array.getattr("dtype")?;
         return Err(PyTypeError::new_err(format!("actions: whole numbers are needed, found {found}")));
     }
-    let array = array.call_method1("astype", ("int64",))?;
+    if kind == "u" && !is_empty && array.call_method0("max")?.gt(i64::MAX)? {
+        return Err(fault("actions: a number is too large"));
+    }
+    let array = py.import("numpy")?.call_method1("require", (array, "int64", ["C", "A"]))?;
     let wrong = |_| PyTypeError::new_err("actions: an array of shape (games,) is needed");
     Ok(array.extract::<PyReadonlyArray1<'_, i64>>().map_err(wrong)?.as_array().to_vec())
 }

@@ -66,8 +66,11 @@ impl Held {
     }
 
     fn hash(&self) -> isize {
-        let hash = || Python::attach(|py| self.object.bind(py).hash()).unwrap_or_else(|e| raise(e));
-        *self.hash.get_or_init(hash)
+        // Asked for before the cell is locked: a thread that waits for the cell may hold the interpreter, which the hash needs.
+        self.hash.get().copied().unwrap_or_else(|| {
+            let hash = Python::attach(|py| self.object.bind(py).hash()).unwrap_or_else(|e| raise(e));
+            *self.hash.get_or_init(|| hash)
+        })
     }
 
     fn is(&self, other: &Self) -> bool {
@@ -219,10 +222,6 @@ impl PyGame {
             scripts,
         };
         Ok(Self(Arc::new(rules), Stop::default()))
-    }
-
-    pub(crate) fn is(&self, game: &Bound<'_, PyAny>) -> bool {
-        self.0.object.is(game)
     }
 
     /// The same game, for the work on this thread.

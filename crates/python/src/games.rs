@@ -85,12 +85,6 @@ pub(crate) fn check_laws<'py>(game: &Bound<'py, PyAny>, games: u64) -> PyResult<
     plain(game.py(), &found)
 }
 
-/// Whether this very game is registered.
-#[pyfunction]
-pub(crate) fn is_registered(game: &Bound<'_, PyAny>) -> bool {
-    all_registered().iter().any(|known| known.is(game))
-}
-
 /// Adds a game that `adept.check` has looked at, or replaces the one of the same name.
 #[pyfunction]
 pub(crate) fn add_game(game: &Bound<'_, PyAny>) -> PyResult<()> {

@@ -77,10 +77,12 @@ pub(crate) fn dice(given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<String>>
     if let Ok(text) = given.extract::<String>() {
         return Ok(Some(text));
     }
-    match given.extract::<(u8, u8)>() {
-        Ok((a, b)) if (1..=6).contains(&a) && (1..=6).contains(&b) => Ok(Some(format!("{a}{b}"))),
-        Ok((a, b)) => Err(fault(format!("dice = ({a}, {b}): a die shows 1 to 6"))),
-        Err(_) => Err(PyTypeError::new_err(format!(
+    let numbers =
+        given.try_iter().and_then(|all| all.map(|die| die?.extract::<i64>()).collect::<PyResult<Vec<_>>>());
+    match numbers.as_deref() {
+        Ok([a, b]) if (1..=6).contains(a) && (1..=6).contains(b) => Ok(Some(format!("{a}{b}"))),
+        Ok([a, b]) => Err(fault(format!("dice = ({a}, {b}): a die shows 1 to 6"))),
+        _ => Err(PyTypeError::new_err(format!(
             "dice = {}: a text such as \"31\", or two numbers such as (3, 1), are needed",
             given.repr()?
         ))),

@@ -67,7 +67,6 @@ fn _adept(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(games::check_laws, module)?)?;
     module.add_function(wrap_pyfunction!(games::encoders, module)?)?;
     module.add_function(wrap_pyfunction!(games::games, module)?)?;
-    module.add_function(wrap_pyfunction!(games::is_registered, module)?)?;
     module.add_function(wrap_pyfunction!(games::look_at, module)?)?;
     module.add_function(wrap_pyfunction!(games::registered_game, module)?)?;
     module.add_function(wrap_pyfunction!(games::rehearse, module)?)?;

@@ -8,12 +8,14 @@ use crate::batch::{AnyBatch, Batch, Lanes, Options};
 use crate::fault;
 use crate::game::guarded;
 use crate::games::registered;
+use crate::long::{on_its_own, until_interrupted};
 use adept_library::arena::open;
 use adept_library::game::{Afterstate, Encoder, Game, GameError, GameInfo, Kit, Stream, Turn, Visitor};
 use adept_library::model::Rows;
 use adept_trainer::config::Games;
+use adept_trainer::run::Cancel;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 use rustc_hash::FxHashMap;
@@ -38,9 +40,11 @@ pub(crate) trait AnyRules: Send + Sync {
     fn hides(&self) -> bool;
     /// Number of actions that have a number.
     fn size(&self) -> Option<usize>;
-    /// What `adept.game` takes to find these rules again.
-    fn found_by(&self, py: Python<'_>) -> Py<PyAny>;
+    /// Whether these are rules in Python.
+    fn is_in_python(&self) -> bool;
     fn same(&self, other: &dyn AnyRules) -> bool;
+    /// What tells these rules from others of the same name.
+    fn source(&self) -> Option<String>;
     fn start(self: Arc<Self>) -> Arc<dyn Node>;
     fn read(self: Arc<Self>, text: &str) -> Result<Arc<dyn Node>, GameError>;
     /// Rows of states, or of actions in them. `view` is the player for whom states are encoded; otherwise it is the one who acted.
@@ -52,7 +56,7 @@ pub(crate) trait AnyRules: Send + Sync {
     ) -> Result<(Encoded, [usize; 2]), String>;
     fn batch(self: Arc<Self>, options: &Options) -> Result<Box<dyn AnyBatch>, String>;
     fn agent(self: Arc<Self>, name: &str) -> Result<Box<dyn AnyAgent>, String>;
-    fn exact(self: Arc<Self>, question: Exact<'_>) -> Result<agent::Answer, String>;
+    fn exact(self: Arc<Self>, question: Exact) -> Result<agent::Answer, String>;
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -81,6 +85,8 @@ pub(crate) trait Node: Send + Sync {
     fn just_acted(&self) -> Option<usize>;
     /// How the state was reached. None if an outcome on the way was sampled and cannot be named.
     fn path(&self) -> Option<Vec<Stage>>;
+    /// Moves and outcomes of chance on the way here.
+    fn plies(&self) -> u64;
     fn info(&self, player: usize) -> Box<dyn Known>;
     fn shown_to(&self, player: usize) -> Arc<dyn Node>;
     fn hash(&self) -> u64;
@@ -139,9 +145,11 @@ impl Drop for Path {
 }
 
 /// How Python found a game.
-pub(crate) enum FoundBy {
-    Name(String),
-    Object(Py<PyAny>),
+#[derive(Default)]
+pub(crate) struct FoundBy {
+    is_in_python: bool,
+    /// What is in its rule file.
+    file: Option<u64>,
 }
 
 /// The rules of a game.
@@ -192,6 +200,8 @@ pub(crate) struct Typed<G: Kit> {
     /// The player who acted last, and the action.
     via: Option<(usize, G::Action)>,
     path: Option<Arc<Path>>,
+    /// Moves and outcomes of chance on the way here.
+    plies: u64,
     actions: OnceLock<Vec<G::Action>>,
     outcomes: OnceLock<Option<Vec<(G::Action, f64)>>>,
 }
@@ -215,7 +225,7 @@ impl<G: Kit> Typed<G> {
         path: Option<Arc<Path>>,
     ) -> Self {
         let turn = rules.game.turn(&state);
-        Self { rules, state, turn, via, path, actions: OnceLock::new(), outcomes: OnceLock::new() }
+        Self { rules, state, turn, via, path, plies: 0, actions: OnceLock::new(), outcomes: OnceLock::new() }
     }
 
     fn actions(&self) -> &[G::Action] {
@@ -279,19 +289,19 @@ impl<G: Kit> AnyRules for Held<G> {
         self.game.action_space()
     }
 
-    fn found_by(&self, py: Python<'_>) -> Py<PyAny> {
-        match &self.by {
-            FoundBy::Name(name) => PyString::new(py, name).into_any().unbind(),
-            FoundBy::Object(object) => object.clone_ref(py),
-        }
+    fn is_in_python(&self) -> bool {
+        self.by.is_in_python
+    }
+
+    fn source(&self) -> Option<String> {
+        self.by.file.map(|file| format!("{file:016x}")).or_else(|| self.game.fingerprint())
     }
 
     fn same(&self, other: &dyn AnyRules) -> bool {
         let other: Option<&Self> = other.as_any().downcast_ref();
         other.is_some_and(|other| {
             std::ptr::eq(self, other)
-                || self.game.name() == other.game.name()
-                    && self.game.fingerprint() == other.game.fingerprint()
+                || self.game.name() == other.game.name() && self.source() == other.source()
         })
     }
 
@@ -396,7 +406,7 @@ impl<G: Kit> AnyRules for Held<G> {
         agent::open(self, name)
     }
 
-    fn exact(self: Arc<Self>, question: Exact<'_>) -> Result<agent::Answer, String> {
+    fn exact(self: Arc<Self>, question: Exact) -> Result<agent::Answer, String> {
         agent::exact(&self, question)
     }
 
@@ -457,7 +467,8 @@ impl<G: Kit> Node for Typed<G> {
                 is_whole.then(|| Path::new(Stage::Text(text)))
             }
         };
-        Arc::new(Typed::new(self.rules.clone(), state, via, path))
+        let after = Typed::new(self.rules.clone(), state, via, path);
+        Arc::new(Self { plies: self.plies + 1, ..after })
     }
 
     fn find(&self, text: &str) -> Result<Place, GameError> {
@@ -541,6 +552,10 @@ impl<G: Kit> Node for Typed<G> {
         self.via.as_ref().map(|(player, _)| *player).or_else(|| self.rules.game.just_acted(&self.state))
     }
 
+    fn plies(&self) -> u64 {
+        self.plies
+    }
+
     fn path(&self) -> Option<Vec<Stage>> {
         let mut at = Some(self.path.as_ref()?);
         let mut stages = Vec::new();
@@ -613,11 +628,13 @@ impl Visitor for Opening {
 #[pyfunction]
 pub(crate) fn find_game(py: Python<'_>, name: &str) -> PyResult<Rules> {
     let open = || match registered(name) {
-        Some(game) => {
-            let object = Python::attach(|py| game.object(py));
-            Some(Ok(Opening(FoundBy::Object(object)).visit(game)))
+        Some(game) => Some(Ok(Opening(FoundBy { is_in_python: true, file: None }).visit(game))),
+        None => {
+            // A rule file may be another at the next call.
+            let path = name.strip_prefix("file:").map(std::path::Path::new);
+            let file = path.and_then(|path| std::fs::read(path).ok()).map(|bytes| hash_of(&bytes));
+            adept_builtin::visit(name, Opening(FoundBy { is_in_python: false, file }))
         }
-        None => adept_builtin::visit(name, Opening(FoundBy::Name(name.into()))),
     };
     let found = py.detach(|| guarded(open))?;
     let none = || {
@@ -679,6 +696,9 @@ fn rows_of<'py>(py: Python<'py>, found: Encoded, widths: [usize; 2]) -> PyResult
 
 /// The name of an agent, or the path of a checkpoint or a run.
 fn agent_name(given: &Bound<'_, PyAny>) -> PyResult<String> {
+    if let Ok(agent) = given.cast::<Agent>() {
+        return Ok(agent.get().text().into());
+    }
     let path: Result<std::path::PathBuf, _> = given.extract();
     let path = path.map_err(|_| {
         PyTypeError::new_err(
@@ -688,9 +708,21 @@ fn agent_name(given: &Bound<'_, PyAny>) -> PyResult<String> {
     path.into_os_string().into_string().map_err(|path| fault(format!("{}: is not text", path.display())))
 }
 
+/// Answers a question on a thread of its own, whose stack is deep enough for the longest game. Ctrl-C leaves it to itself; a game in
+/// Python gives up.
+fn answer(py: Python<'_>, rules: &Arc<dyn AnyRules>, question: Exact) -> PyResult<Vec<f64>> {
+    let (held, cancel) = (rules.clone(), Cancel::default());
+    let work = move || guarded(|| held.exact(question));
+    match rules.is_in_python() {
+        true => until_interrupted(py, work)??,
+        false => on_its_own(py, &cancel, work)??,
+    }
+    .map_err(fault)
+}
+
 impl Rules {
-    fn exact(&self, py: Python<'_>, question: Exact<'_>) -> PyResult<Vec<f64>> {
-        py.detach(|| guarded(|| self.0.clone().exact(question)))?.map_err(fault)
+    fn exact(&self, py: Python<'_>, question: Exact) -> PyResult<Vec<f64>> {
+        answer(py, &self.0, question)
     }
 }
 
@@ -800,15 +832,18 @@ impl Rules {
     }
 
     /// The exact expected utility of each player, with one agent in each seat. For small games.
-    fn equity(&self, py: Python<'_>, agents: Vec<Bound<'_, PyAny>>) -> PyResult<Vec<f64>> {
-        let names = agents.iter().map(agent_name).collect::<PyResult<Vec<_>>>()?;
-        self.exact(py, Exact::Equity(&names))
+    fn equity(&self, py: Python<'_>, agents: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+        if agents.is_instance_of::<PyString>() {
+            return Err(PyTypeError::new_err("agents: a list with an agent for each seat is needed"));
+        }
+        let names = agents.try_iter()?.map(|agent| agent_name(&agent?)).collect::<PyResult<Vec<_>>>()?;
+        self.exact(py, Exact::Equity(names))
     }
 
     /// The exact expected utility of the best response in each seat, where the agent has all other seats. For small games, with
     /// hidden information too: `info` must then have perfect recall.
     fn best_responses(&self, py: Python<'_>, agent: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
-        self.exact(py, Exact::BestResponses(&agent_name(agent)?))
+        self.exact(py, Exact::BestResponses(agent_name(agent)?))
     }
 
     /// The mean of both best responses in a zero-sum game of two players: 0 at an equilibrium.
@@ -833,8 +868,13 @@ impl Rules {
         hash_of(&self.0.name())
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Py<PyAny>,))> {
-        Ok((py.import("adept")?.getattr("game")?, (self.0.found_by(py),)))
+    /// What tells these rules from others of the same name, for pickles.
+    fn _source(&self) -> PyResult<Option<String>> {
+        guarded(|| self.0.source())
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("adept._stepping")?.getattr("_reduced")?.call1((slf,))
     }
 
     fn __copy__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -860,7 +900,16 @@ impl State {
     pub(crate) fn place(&self, given: &Bound<'_, PyAny>) -> PyResult<Place> {
         if let Ok(action) = given.cast::<Action>() {
             let action = action.get();
-            if Arc::ptr_eq(&action.node, &self.0) || guarded(|| action.node.same(&*self.0))? {
+            if Arc::ptr_eq(&action.node, &self.0) {
+                return Ok(action.place.clone());
+            }
+            // Its own list, since a game in Python may list others at a second call.
+            let is_here = |place: &Place| match place {
+                Place::Move(at) => (*at as usize) < self.0.moves(),
+                Place::Outcome(at) => self.0.outcomes().is_some_and(|all| (*at as usize) < all.len()),
+                Place::Drawn(_) => true,
+            };
+            if guarded(|| action.node.same(&*self.0) && is_here(&action.place))? {
                 return Ok(action.place.clone());
             }
             let text = guarded(|| {
@@ -877,7 +926,8 @@ impl State {
         }
         let found = given.get_type().name()?.to_string();
         Err(PyTypeError::new_err(format!(
-            "action: an action of `state.actions()` or `state.outcomes()`, or its text, is needed, found {found}"
+            "action: an action of `state.actions()` or `state.outcomes()`, or its text, is needed, found {found}; `state.action(number)` \
+             finds one by its number"
         )))
     }
 
@@ -934,7 +984,7 @@ impl State {
         let Some(found) = guarded(|| self.0.outcomes())? else {
             return Err(fault(format!(
                 "`{}`: there are too many outcomes to list; draw one by state.sample(seed)",
-                self.0.text()
+                self.__str__()?
             )));
         };
         let pair = |(place, p): (usize, f64)| {
@@ -945,20 +995,38 @@ impl State {
         PyList::new(py, pairs?)
     }
 
-    /// An outcome of chance. Without a seed, one is drawn from `random`.
+    /// An outcome of chance. One seed serves a whole game: it draws anew at each chance event. Without a seed, one is drawn from
+    /// `random`.
     #[pyo3(signature = (seed = None))]
     fn sample(&self, py: Python<'_>, seed: Option<i128>) -> PyResult<Action> {
         if self.0.turn() != Turn::Chance {
-            return Err(fault(format!("`{}`: it is not chance's turn", self.0.text())));
+            return Err(fault(format!("`{}`: it is not chance's turn", self.__str__()?)));
         }
         let seed = match seed {
             Some(seed) => crate::given::seed(seed)?,
             // As all of `random` follows from `random.seed`, so does this.
             None => py.import("random")?.call_method1("getrandbits", (48,))?.extract()?,
         };
-        let mut rng = adept_library::game::stream(seed, "sample", 0);
+        // One seed serves a whole game: each chance event has draws of its own.
+        let mut rng = adept_library::game::stream(seed, "sample", self.0.plies());
         let place = guarded(|| self.0.draw(&mut rng))?;
         Ok(Action { node: self.0.clone(), place })
+    }
+
+    /// The legal action with this number.
+    fn action(&self, number: i64) -> PyResult<Action> {
+        let found = guarded(|| {
+            let places = (0..self.0.moves() as u32).map(Place::Move);
+            places
+                .into_iter()
+                .find(|place| self.0.action_number(place).is_some_and(|own| own as i64 == number))
+        })?;
+        let node = self.0.clone();
+        let none = || Ok(fault(format!("action {number} is not legal in `{}`", self.__str__()?)));
+        match found {
+            Some(place) => Ok(Action { node, place }),
+            None => Err(none().unwrap_or_else(|error: PyErr| error)),
+        }
     }
 
     /// The state after an action or an outcome of this state. A text is read as people write it.
@@ -971,15 +1039,15 @@ impl State {
     fn returns(&self) -> PyResult<Vec<f64>> {
         match self.0.turn() {
             Turn::Over => guarded(|| self.0.utilities()),
-            _ => Err(fault(format!("`{}`: the game is not over", self.0.text()))),
+            _ => Err(fault(format!("`{}`: the game is not over", self.__str__()?))),
         }
     }
 
     /// The exact utility under optimal play, for the player to move (before chance and at the end: for player 0). For small zero-
     /// sum games of two players in which nothing is hidden; chance is allowed.
     fn minimax(&self, py: Python<'_>) -> PyResult<f64> {
-        let node = &*self.0;
-        let found = py.detach(|| guarded(|| node.rules().exact(Exact::Minimax(node))))?.map_err(fault)?;
+        let node = self.0.clone();
+        let found = answer(py, &node.rules(), Exact::Minimax(node.clone()))?;
         let sign = if node.turn() == Turn::Player(1) { -1.0 } else { 1.0 };
         Ok(found.first().map_or(f64::NAN, |value| sign * value))
     }
@@ -990,7 +1058,7 @@ impl State {
         Ok(Info { known: guarded(|| self.0.info(player))?, rules: self.0.rules() })
     }
 
-    /// The state without what this player cannot see.
+    /// The state without what this player cannot see, to look at: what is hidden is gone from it, so it cannot be played on.
     fn shown_to(&self, player: i64) -> PyResult<Self> {
         let player = self.player_number(player)?;
         Ok(Self(guarded(|| self.0.shown_to(player))?))
@@ -1102,6 +1170,37 @@ impl Actions {
             (0..self.len as u32)
                 .any(|place| self.node.same_action(&Place::Move(place), &*action.node, &action.place))
         })
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let Ok(other) = other.cast::<Self>() else { return Ok(false) };
+        let other = other.get();
+        guarded(|| {
+            self.len == other.len
+                && (0..self.len as u32)
+                    .map(Place::Move)
+                    .all(|place| self.node.same_action(&place, &*other.node, &place))
+        })
+    }
+
+    /// The place of an action.
+    fn index(&self, action: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let found = match action.cast::<Action>() {
+            Ok(action) => {
+                let action = action.get();
+                guarded(|| {
+                    (0..self.len).find(|&place| {
+                        self.node.same_action(&Place::Move(place as u32), &*action.node, &action.place)
+                    })
+                })?
+            }
+            Err(_) => None,
+        };
+        found.ok_or_else(|| PyValueError::new_err("not among these actions"))
+    }
+
+    fn count(&self, action: &Bound<'_, PyAny>) -> PyResult<usize> {
+        Ok(usize::from(self.__contains__(action)?))
     }
 
     /// The texts of all actions.

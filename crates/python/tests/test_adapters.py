@@ -56,9 +56,9 @@ def test_observations_are_what_was_asked_for():
 
     env = adept.gymnasium.Env("connect-four", seat=0, encoder="cells")
     observation, info = env.reset(seed=1)
-    assert observation.shape == (7, adept.game("connect-four").start().rows("cells").dense.shape[1])
+    assert observation.shape == (7, 2 + adept.game("connect-four").start().rows("cells").dense.shape[1])
     rows = env.state.rows("cells")
-    assert (observation[env.state.actions().numbers()] == rows.dense).all()
+    assert (observation[env.state.actions().numbers(), 2:] == rows.dense).all() and not observation[:, :2].any()
     with pytest.raises(ValueError, match="is not legal"):
         env.step(7)
     own = adept.gymnasium.Env("hypergammon", seat=0, observe=lambda state, player: [len(state.actions()), player])
@@ -68,6 +68,15 @@ def test_observations_are_what_was_asked_for():
         adept.gymnasium.Env("hypergammon", observe="state")
     with pytest.raises(ValueError, match="seats are 0 to 1"):
         adept.gymnasium.Env("tictactoe", seat=2)
+
+
+def test_a_move_that_wins_is_seen():
+    pytest.importorskip("gymnasium")
+    from adept._observing import Observer
+
+    observer = Observer("tictactoe", "stones", "afterstates")
+    seen = observer.observation(adept.game("tictactoe").from_text("XX.OO...."), 0)
+    assert seen[2, :2].tolist() == [1, 1] and not seen[2, 2:].any() and not seen[[5, 6, 7, 8], :2].any() and seen[5, 2:].any()
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "connect-four", "leduc", "declared:pig"])

@@ -3,6 +3,8 @@
 import copy
 import pickle
 import random
+import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +60,8 @@ def test_actions_are_a_sequence():
     with pytest.raises(IndexError):
         actions[7]
     assert repr(actions).startswith("<adept.Actions ")
+    assert isinstance(actions, Sequence) and actions.index(actions[3]) == 3 and actions.count(actions[3]) == 1
+    assert actions == adept.game("tictactoe").from_text("XO.......").actions() != others
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -141,6 +145,11 @@ def test_faults_say_what_to_do():
         start.apply("nowhere")
     with pytest.raises(TypeError, match="action: "):
         start.apply(3.5)
+    assert start.action(4) == start.actions()[4]
+    with pytest.raises(adept.AdeptError, match="action 9 is not legal"):
+        start.action(9)
+    with pytest.raises(TypeError, match="a list with an agent"):
+        game.equity("random")
     with pytest.raises(adept.AdeptError, match="the game is not over"):
         start.returns()
     with pytest.raises(adept.AdeptError, match="players are 0 to 1"):
@@ -334,6 +343,79 @@ def test_best_responses_in_a_game_of_python_that_hides():
     # Against random doubt nothing can be won; against random words belief is worth nothing.
     assert game.best_responses("random") == pytest.approx([0.0, 0.0])
     assert game.exploitability("random") == pytest.approx(0.0)
+
+
+def test_who_forgets_has_no_best_response():
+    class Forgetful(adept.Game):
+        name, inputs, hides, small = "forgetful", 1, True, True
+
+        def start(self):
+            return ()
+
+        def turn(self, state):
+            return (0, 0, 1, None)[len(state)]
+
+        def actions(self, state):
+            return [0, 1]
+
+        def apply(self, state, action):
+            return (*state, action)
+
+        def utility(self, state, player):
+            return (1.0 if state[0] == state[1] else -1.0) * (1 if player == 0 else -1)
+
+        def info(self, state, player):
+            return (player, len(state))
+
+        def encode(self, state, player, action):
+            return [0.0]
+
+    with pytest.raises(adept.AdeptError, match="forgets in"):
+        adept.game(Forgetful()).best_responses("random")
+
+
+def test_one_seed_draws_anew_at_each_chance_event():
+    game, deals = adept.game("kuhn"), set()
+    for seed in range(100):
+        state = game.start()
+        while state.is_chance:
+            state = state.apply(state.sample(seed))
+        deals.add(str(state))
+    assert len(deals) == 6
+
+
+def test_a_changed_rule_file_is_another_game(tmp_path):
+    rules = ROOT / "crates/declared/games"
+    path = tmp_path / "my.game"
+    path.write_text((rules / "tic-tac-toe.game").read_text())
+    before = adept.game(f"file:{path}")
+    saved = pickle.dumps(before.start())
+    assert pickle.loads(saved) == before.start() and before == adept.game(f"file:{path}")
+    path.write_text((rules / "hex.game").read_text())
+    after = adept.game(f"file:{path}")
+    assert after != before and after.start() != before.start()
+    with pytest.raises(adept.AdeptError, match="not of"):
+        after.start().apply(before.start().actions()[0])
+    with pytest.raises(adept.AdeptError, match="have changed"):
+        pickle.loads(saved)
+
+
+def test_threads_share_states_of_a_game_in_python():
+    game = adept.game(TicTacToe())
+    for _ in range(200):
+        state = game.start()
+        threads = [threading.Thread(target=call) for call in (state.actions, lambda: hash(state), lambda: state == state)]
+        [thread.start() for thread in threads]
+        [thread.join() for thread in threads]
+
+
+def test_batches_and_masks_have_bounds(tmp_path):
+    wide = tmp_path / "wide.game"
+    text = (ROOT / "crates/declared/games/breakthrough.game").read_text()
+    wide.write_text(text)
+    game = adept.game(f"file:{wide}")
+    with pytest.raises(adept.AdeptError, match="take fewer games|too large"):
+        game.batch(1 << 20).mask()
 
 
 def test_agents_choose():

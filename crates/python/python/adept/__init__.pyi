@@ -303,8 +303,8 @@ class Rules:
     hides: bool
     """Whether players do not see everything."""
     action_space: int | None
-    """How many actions have a number that means the same in every state, seen by the player to move. None if there are too many: the
-    number of an action is then its place among the legal ones."""
+    """How many actions have a number that means the same in every state (in rule files, as the player to move sees the board). None if
+    there are too many: the number of an action is then its place among the legal ones."""
     description: dict[str, Any]
     """`about`, `scale`, `zero_sum`, `small`, `unit`, `encoders`, `agents`, `outcomes` and more."""
 
@@ -329,14 +329,14 @@ class Rules:
     def agent(self, name: _Path) -> Agent:
         """Opens an agent: `random`, a script, `minimax`, `uct:1000`, `search:2:PATH`, or the path of a checkpoint or a run."""
 
-    def equity(self, agents: Sequence[_Path]) -> list[float]:
+    def equity(self, agents: Iterable[_Path | Agent]) -> list[float]:
         """The exact expected utility of each player, with one agent in each seat. For small games."""
 
-    def best_responses(self, agent: _Path) -> list[float]:
+    def best_responses(self, agent: _Path | Agent) -> list[float]:
         """The exact expected utility of the best response in each seat, where the agent has all other seats. For small games, with
         hidden information too: `info` must then have perfect recall."""
 
-    def exploitability(self, agent: _Path) -> float:
+    def exploitability(self, agent: _Path | Agent) -> float:
         """The mean of both best responses in a zero-sum game of two players: 0 at an equilibrium."""
 
 @final
@@ -360,7 +360,11 @@ class State:
         """The outcomes of chance with their probabilities. Raises `AdeptError` if there are too many to list."""
 
     def sample(self, seed: int | None = None) -> Action:
-        """An outcome of chance. Without a seed, one is drawn from `random`."""
+        """An outcome of chance. One seed serves a whole game: it draws anew at each chance event. Without a seed, one is drawn from
+        `random`."""
+
+    def action(self, number: int) -> Action:
+        """The legal action with this number."""
 
     def apply(self, action: Action | str) -> State:
         """The state after an action or an outcome of this state. A text is read as people write it."""
@@ -374,7 +378,7 @@ class State:
 
     def info(self, player: int) -> Info: ...
     def shown_to(self, player: int) -> State:
-        """The state without what this player cannot see."""
+        """The state without what this player cannot see, to look at: what is hidden is gone from it, so it cannot be played on."""
 
     def board(self, player: int | None = None) -> str:
         """A drawing in several lines; for a player, of what the player sees."""
@@ -398,6 +402,8 @@ class Actions(Sequence[Action]):
     def numbers(self) -> NDArray[np.int64]:
         """The number of each action."""
 
+    def __eq__(self, other: object) -> bool: ...
+
 @final
 class Action:
     """A player's action, or an outcome of chance. `str(action)` is how people write it."""
@@ -418,7 +424,7 @@ class Info:
 
 @final
 class Agent:
-    """Chooses actions. Threads may share one; they wait for each other."""
+    """Chooses actions. Threads may share one; they wait for each other. A search cannot be interrupted: prefer a time."""
 
     name: str
     rules: Rules

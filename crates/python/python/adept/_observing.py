@@ -1,5 +1,7 @@
 """What environments show of a state, shared by the adapters for Gymnasium and PettingZoo."""
 
+import operator
+
 import numpy as np
 
 from ._stepping import game as find
@@ -12,7 +14,8 @@ MOST_NUMBERS = 1 << 22
 class Observer:
     """Observations as arrays.
 
-    `observe` is "afterstates": a row of the encoder for every action, `(actions, width)`, zeros for those that are not legal; "state":
+    `observe` is "afterstates": for every action whether it ends the game, its exact value if it does, and the row of the encoder, `(actions,
+    2 + width)`, zeros for those that are not legal; "state":
     the row of the state itself for the player to move, `(width,)`, in games without chance in which nothing is hidden; or a function of
     a state and a player that returns an array of `float32`, always of the same shape.
     """
@@ -24,8 +27,8 @@ class Observer:
         self.first = start.player
         width = start.rows(encoder).dense.shape[1]
         if observe == "afterstates":
-            shape = (self.actions, width)
-            if self.actions * width > MOST_NUMBERS:
+            shape = (self.actions, 2 + width)
+            if self.actions * (2 + width) > MOST_NUMBERS:
                 raise ValueError(
                     f"observe = 'afterstates': {self.actions} actions of {width} numbers are too many: give a function of state and player"
                 )
@@ -52,10 +55,13 @@ class Observer:
         if callable(self.observe):
             found[...] = self.observe(state, player)
         elif self.observe == "state":
-            # Its own view, also before the first move and at the end.
+            # Its own view; zeros at the end, where there is nothing to decide.
             found[...] = self.rules.encode([state], self.encoder, player=player).dense[0]
         elif state.player == player:
-            found[self.numbers(state)] = state.rows(self.encoder).dense
+            rows, numbers = state.rows(self.encoder), self.numbers(state)
+            ends = ~np.isnan(rows.exact)
+            found[numbers, 0], found[numbers, 1] = ends, np.where(ends, rows.exact, 0)
+            found[numbers, 2:] = rows.dense
         return found
 
     def numbers(self, state):
@@ -72,7 +78,7 @@ class Observer:
 
     def action(self, state, number):
         """The legal action with this number."""
-        places = np.flatnonzero(self.numbers(state) == number)
+        places = np.flatnonzero(self.numbers(state) == operator.index(number))
         if len(places) != 1:
             raise ValueError(f"action {number} is not legal in `{state}`: see the action mask")
         return state.actions()[int(places[0])]

@@ -1,10 +1,14 @@
 """Games to step: `adept.game`, and what its methods return."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from . import _adept
 from ._game import Game, register
+from ._processes import know, packed
+
+Sequence.register(_adept.Actions)
 
 __all__ = ["BatchRows", "Rows", "Step", "game"]
 
@@ -38,7 +42,7 @@ def game(rules):
     if isinstance(rules, _adept.Rules):
         return rules
     if isinstance(rules, Game):
-        if not _adept.is_registered(rules):
+        if _adept.registered_game(rules.name) is not rules:
             register(rules)
         rules = rules.name
     if not isinstance(rules, str):
@@ -47,6 +51,18 @@ def game(rules):
 
 
 # For pickles.
+
+
+def _rules(name, packed, source):
+    know(name, packed)
+    rules = _adept.find_game(name)
+    if rules._source() != source:
+        raise _adept.AdeptError(f"{name}: the rules have changed since this pickle was made")
+    return rules
+
+
+def _reduced(rules):
+    return _rules, (rules.name, packed(rules.name), rules._source())
 
 
 def _state(rules, text, moves):

@@ -1,10 +1,16 @@
 """A game against an agent as an environment of Gymnasium: `import adept.gymnasium`."""
 
+import operator
+
 import gymnasium
 import numpy as np
 from gymnasium import spaces
 
 from ._observing import Observer
+
+
+BEGINNINGS = 10_000
+"""Games in which the own seat is not to move, one after the other."""
 
 
 class Env(gymnasium.Env):
@@ -21,7 +27,7 @@ class Env(gymnasium.Env):
         self._observer = Observer(rules, encoder, observe)
         self.rules = self._observer.rules
         players = self.rules.players
-        if seat is not None and seat not in range(players):
+        if seat is not None and operator.index(seat) not in range(players):
             raise ValueError(f"seat = {seat}: seats are 0 to {players - 1}")
         if render_mode not in (None, "ansi"):
             raise ValueError(f"render_mode = {render_mode!r}: 'ansi' is there")
@@ -34,11 +40,12 @@ class Env(gymnasium.Env):
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
         self.seat = int(self.np_random.integers(self.rules.players)) if self._fixed is None else self._fixed
-        while True:
+        for _ in range(BEGINNINGS):
             self.state = self._to_own_move(self.rules.start())
             # A game may be over before the own first move.
             if not self.state.is_over:
                 return self._observation(), self._info()
+        raise RuntimeError(f"{self.rules.name}: seat {self.seat} was not to move in {BEGINNINGS} games")
 
     def step(self, action):
         if self.state is None or self.state.is_over:
@@ -50,10 +57,12 @@ class Env(gymnasium.Env):
 
     def action_masks(self):
         """Which actions are legal, as `MaskablePPO` asks."""
+        if self.state is None:
+            raise gymnasium.error.ResetNeeded("reset() comes first")
         return self._observer.mask(self.state, self.seat).astype(bool)
 
     def render(self):
-        return self.state.board(self.seat) if self.render_mode == "ansi" else None
+        return self.state.board(self.seat) if self.render_mode == "ansi" and self.state is not None else None
 
     def _to_own_move(self, state):
         while not state.is_over and state.player != self.seat:

@@ -1,6 +1,5 @@
 """Games as games of OpenSpiel, so that its algorithms run on them: `import adept.openspiel`."""
 
-import numpy as np
 import pyspiel
 
 from ._adept import AdeptError
@@ -116,8 +115,7 @@ class State(pyspiel.State):
         state = self.adept
         if state.is_chance:
             return state.outcomes()[number][0]
-        actions = state.actions()
-        return actions[int(np.flatnonzero(actions.numbers() == number)[0])]
+        return state.action(int(number))
 
     def is_terminal(self):
         return self.adept.is_over

@@ -9,6 +9,10 @@ from pettingzoo.utils import wrappers
 from ._observing import Observer
 
 
+BEGINNINGS = 10_000
+"""Games that chance ends, one after the other."""
+
+
 def env(rules, **settings):
     """`raw_env` in PettingZoo's usual wrappers: an illegal move ends the game, and calls in a wrong order are faults."""
     made = raw_env(rules, **settings)
@@ -62,11 +66,13 @@ class raw_env(pettingzoo.AECEnv):
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos = {agent: {} for agent in self.agents}
-        while True:
+        for _ in range(BEGINNINGS):
             self.state_now = self._after_chance(self.rules.start())
             # Chance alone may end a game.
             if not self.state_now.is_over:
                 break
+        else:
+            raise RuntimeError(f"{self.rules.name}: {BEGINNINGS} games were over before anyone was to move")
         self.agent_selection = self._name(self.state_now.player)
 
     def observe(self, agent):
