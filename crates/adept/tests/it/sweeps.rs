@@ -144,9 +144,16 @@ fn sweeps_run_together_and_take_more_seeds() {
     started.sort_unstable();
     assert_eq!((started, begun.into_inner().unwrap()), (vec![(0, 9), (0, 9), (1, 9)], Some((900, 1800))));
     assert!(more.iter().all(|one| one.table.finished && one.table.rows.iter().all(|row| row.seeds == 2)));
+    // Seeds that are all new. The table in the folder has the runs of all calls, also after one with fewer seeds.
+    let other = all(&[21, 22], &silent).unwrap();
+    assert!(other.iter().all(|one| one.table.finished && one.table.seeds == 2 && one.runs[0].seed == 21));
+    let table = || fs::read_to_string(outs[0].join("sweep.md")).unwrap();
+    let whole_table = table();
+    assert!(whole_table.matches("| 5 |").count() == 2 && whole_table.contains("--seed 23"), "{whole_table}");
     // The command goes on with its own seeds.
     let again = sweep(&grids[0], seeds(2), &at(&outs[0], false), &silent, &Cancel::default()).unwrap();
     assert_eq!(figures(&again), figures(&alone[0]));
+    assert_eq!(table(), whole_table);
     assert!(refusal(&grids[0], 3, &at(&outs[0], true)).contains("holds another sweep"));
 
     // Nothing starts if one of them cannot.

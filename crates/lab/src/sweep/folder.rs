@@ -8,7 +8,7 @@ use adept_model::ModelError;
 use adept_trainer::config::folder_name;
 use adept_trainer::run::{lock_of, record_of, remove_run};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -89,6 +89,23 @@ impl Plan {
         (self, is_new)
     }
 
+    /// All seeds: those that follow one by one, then the others.
+    fn all_seeds(&self) -> impl Iterator<Item = u64> {
+        self.ranged().chain(self.more_seeds.iter().copied())
+    }
+
+    /// The seeds besides these, of a plan that [is small](Self::is_small).
+    pub(super) fn seeds_beside(&self, seeds: &[u64]) -> Vec<u64> {
+        let given: BTreeSet<u64> = seeds.iter().copied().collect();
+        self.all_seeds().filter(|seed| !given.contains(seed)).collect()
+    }
+
+    /// Whether it has no more runs than a sweep may have.
+    pub(super) fn is_small(&self) -> bool {
+        let seeds = self.seeds.saturating_add(self.more_seeds.len() as u64);
+        (self.combinations.len() as u64).saturating_mul(seeds) <= limits::RUNS
+    }
+
     /// The combinations of this sweep, with the names of the run folders that this plan gave them.
     pub(super) fn named(&self, combinations: &[Combination]) -> Vec<Combination> {
         let names = self.combinations.iter().map(|c| c.name.clone());
@@ -131,13 +148,11 @@ impl Plan {
 
     /// The folders of all runs; `None` for a plan that no sweep writes: with too many of them, or outside its folder.
     fn runs(&self, path: &Path) -> Option<Vec<PathBuf>> {
-        let seeds = self.seeds.saturating_add(self.more_seeds.len() as u64);
-        let few = (self.combinations.len() as u64).saturating_mul(seeds) <= limits::RUNS;
-        if !few || !self.combinations.iter().all(is_folder_name) {
+        if !self.is_small() || !self.combinations.iter().all(is_folder_name) {
             return None;
         }
-        let seeds = || self.ranged().chain(self.more_seeds.iter().copied());
-        let runs = self.combinations.iter().flat_map(|c| seeds().map(|seed| format!("{}-{seed}", c.name)));
+        let runs =
+            self.combinations.iter().flat_map(|c| self.all_seeds().map(|seed| format!("{}-{seed}", c.name)));
         Some(runs.map(|name| path.join(name)).collect())
     }
 

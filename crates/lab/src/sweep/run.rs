@@ -12,6 +12,7 @@ use adept_trainer::config::Config;
 use adept_trainer::run::{
     Cancel, Event, Lock, Observer, Record, TrainError, TrainOptions, Way, lock_of, record_of,
 };
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -66,6 +67,8 @@ pub type SweepWatch<'a> = dyn Fn(SweepEvent<'_>) + Sync + 'a;
 pub(super) struct Job<'a> {
     /// The number of its sweep.
     sweep: usize,
+    /// The number of its combination in the grid.
+    number: usize,
     pub(super) combination: &'a Combination,
     pub(super) seed: u64,
     pub(super) name: String,
@@ -81,9 +84,9 @@ pub(super) enum State {
 }
 
 impl<'a> Job<'a> {
-    fn new(sweep: usize, combination: &'a Combination, seed: u64, folder: &Path) -> Self {
+    fn new(sweep: usize, (number, combination): (usize, &'a Combination), seed: u64, folder: &Path) -> Self {
         let name = format!("{}-{seed}", combination.name);
-        Self { sweep, combination, seed, path: folder.join(&name), name }
+        Self { sweep, number, combination, seed, path: folder.join(&name), name }
     }
 
     fn failure(&self, reason: String, diverged: bool) -> Failure {
@@ -215,42 +218,60 @@ impl Begun {
         let earlier = plan.look(&part.out, how.other_seeds)?;
         let continues = earlier.is_some();
         let (plan, is_new) = earlier.map_or((plan, true), |earlier| earlier.with_seeds(how.seeds));
+        if !plan.is_small() {
+            return Err(part.taken(format!(
+                "would have more than {} runs with those of earlier calls: choose another folder",
+                limits::RUNS
+            )));
+        }
         let combinations = plan.named(&part.grid.combinations);
         Ok(Self { _lock: lock, plan, combinations, continues, is_new })
     }
 
-    fn jobs(&self, sweep: usize, part: &Part<'_>, how: &Together<'_>) -> Vec<Job<'_>> {
-        let job = |(combination, seed): (_, u64)| Job::new(sweep, combination, seed, &part.out);
-        let all = self.combinations.iter().flat_map(|c| how.seeds.iter().map(move |seed| (c, *seed)));
-        all.map(job).collect()
+    /// The runs of these seeds.
+    fn jobs(&self, sweep: usize, part: &Part<'_>, seeds: &[u64]) -> Vec<Job<'_>> {
+        let all = self.combinations.iter().enumerate();
+        all.flat_map(|of| seeds.iter().map(move |seed| Job::new(sweep, of, *seed, &part.out))).collect()
     }
 
-    /// How far an earlier call came.
-    fn states(
-        &self,
-        part: &Part<'_>,
-        jobs: &[Job<'_>],
-        how: &Together<'_>,
-    ) -> Result<Vec<State>, SweepError> {
-        let states: Vec<State> = match self.continues {
+    /// How far earlier calls came with these runs.
+    fn states(&self, jobs: &[Job<'_>]) -> Vec<State> {
+        match self.continues {
             true => jobs.iter().map(|job| state(job, &self.plan)).collect(),
             false => jobs.iter().map(|_| State::Open).collect(),
-        };
+        }
+    }
+
+    /// Refuses a sweep that may not go on: `states` are those of this call's runs, `others` those of the other runs of the plan.
+    fn check(
+        &self,
+        part: &Part<'_>,
+        states: &[State],
+        others: &[State],
+        resume: bool,
+    ) -> Result<(), SweepError> {
         // The table would be replaced.
-        if states.iter().all(State::is_open) && has_results(&part.out)? {
+        if states.iter().chain(others).all(State::is_open) && has_results(&part.out)? {
             return Err(part.taken(format!(
                 "its {TABLE} has results of runs that are gone: put them back, choose another folder, or remove it"
             )));
         }
         let ended = states.iter().filter(|s| !s.is_open()).count();
-        if self.continues && ended < jobs.len() && !how.resume {
+        if self.continues && ended < states.len() && !resume {
             return Err(part.taken(format!(
                 "holds this sweep, stopped after {ended} of {} runs: resume it, or choose another folder",
-                jobs.len()
+                states.len()
             )));
         }
-        Ok(states)
+        Ok(())
     }
+}
+
+/// The runs of a sweep among those that run together.
+struct Share<'a> {
+    own: Range<usize>,
+    /// The runs of seeds that only earlier calls had, which are in its table too.
+    others: (Vec<Job<'a>>, Vec<State>),
 }
 
 impl Part<'_> {
@@ -282,10 +303,16 @@ pub fn together(
     for part in parts {
         Plan::new(part.grid, how.seeds).look(&part.out, how.other_seeds)?;
     }
-    let mut begun = parts.iter().map(|part| Begun::new(part, how)).collect::<Result<Vec<_>, _>>()?;
-    let mut states = Vec::new();
+    let begun = parts.iter().map(|part| Begun::new(part, how)).collect::<Result<Vec<_>, _>>()?;
+    let (mut jobs, mut states, mut shares) = (Vec::new(), Vec::new(), Vec::new());
     for (i, (one, part)) in begun.iter().zip(parts).enumerate() {
-        states.extend(one.states(part, &one.jobs(i, part, how), how)?);
+        let own = one.jobs(i, part, how.seeds);
+        let others = one.jobs(i, part, &one.plan.seeds_beside(how.seeds));
+        let (own_states, other_states) = (one.states(&own), one.states(&others));
+        one.check(part, &own_states, &other_states, how.resume)?;
+        shares.push(Share { own: jobs.len()..jobs.len() + own.len(), others: (others, other_states) });
+        jobs.extend(own);
+        states.extend(own_states);
     }
     for (one, part) in begun.iter().zip(parts) {
         if !one.continues {
@@ -295,8 +322,6 @@ pub fn together(
             one.plan.write(&part.out)?;
         }
     }
-    let all = begun.iter().zip(parts).enumerate();
-    let jobs: Vec<Job<'_>> = all.flat_map(|(i, (one, part))| one.jobs(i, part, how)).collect();
     let open: Vec<usize> = (0..jobs.len()).filter(|i| states[*i].is_open()).collect();
     let done = jobs.len() - open.len();
     let tell = |what| watch(SweepEvent { sweep: 0, run: "", seed: 0, ended: done, runs: jobs.len(), what });
@@ -318,17 +343,36 @@ pub fn together(
         }
         states[i] = result;
     }
+    // Before the tables, for which all runs are read once more: what is known of one sweep stays when another has a damaged file.
+    for (i, (one, part)) in begun.iter().zip(parts).enumerate() {
+        let own = diverged.iter().filter(|(sweep, ..)| *sweep == i);
+        let own: Vec<_> = own.map(|(_, name, reason)| (name.clone(), reason.clone())).collect();
+        if !own.is_empty() {
+            let mut plan = one.plan.clone();
+            plan.diverged.extend(own);
+            plan.write(&part.out)?;
+        }
+    }
     let mut found = Vec::new();
-    let mut rest = (&jobs[..], &states[..]);
-    for (one, part) in begun.iter().zip(parts) {
-        let (jobs, states);
-        ((jobs, rest.0), (states, rest.1)) = {
-            let count = one.combinations.len() * how.seeds.len();
-            (rest.0.split_at(count), rest.1.split_at(count))
+    for (part, Share { own, others }) in parts.iter().zip(&shares) {
+        let own: Vec<(&Job<'_>, &State)> = jobs[own.clone()].iter().zip(&states[own.clone()]).collect();
+        let table = Sweep::new(games, &part.out, part.grid, how.seeds, &own)?;
+        let text = match others.0.is_empty() {
+            true => table.markdown(),
+            // The file has the runs of all calls.
+            false => {
+                let mut all = own.clone();
+                all.extend(others.0.iter().zip(&others.1));
+                all.sort_by_key(|(job, _)| (job.number, job.seed));
+                let first = all[0].0.number;
+                let seeds: Vec<u64> =
+                    all.iter().take_while(|(job, _)| job.number == first).map(|(job, _)| job.seed).collect();
+                Sweep::new(games, &part.out, part.grid, &seeds, &all)?.markdown()
+            }
         };
-        let table = Sweep::new(games, &part.out, part.grid, how.seeds, jobs, states)?;
-        let runs = jobs.iter().zip(states).enumerate().map(|(i, (job, state))| DoneRun {
-            combination: i / how.seeds.len(),
+        Files::default().replace(&part.out.join(TABLE), text.as_bytes()).map_err(ModelError::from)?;
+        let runs = own.iter().map(|(job, state)| DoneRun {
+            combination: job.number,
             seed: job.seed,
             path: job.path.clone(),
             finished: matches!(state, State::Finished(_)),
@@ -338,17 +382,6 @@ pub fn together(
             },
         });
         found.push(Done { runs: runs.collect(), table });
-    }
-    drop(jobs);
-    for (i, (one, part)) in begun.iter_mut().zip(parts).enumerate() {
-        let own = diverged.iter().filter(|(sweep, ..)| *sweep == i);
-        let own: Vec<_> = own.map(|(_, name, reason)| (name.clone(), reason.clone())).collect();
-        if !own.is_empty() {
-            one.plan.diverged.extend(own);
-            one.plan.write(&part.out)?;
-        }
-        let table = found[i].table.markdown();
-        Files::default().replace(&part.out.join(TABLE), table.as_bytes()).map_err(ModelError::from)?;
     }
     Ok(found)
 }

@@ -100,8 +100,7 @@ impl Sweep {
         path: &Path,
         grid: &Grid,
         seeds: &[u64],
-        jobs: &[Job<'_>],
-        states: &[State],
+        all: &[(&Job<'_>, &State)],
     ) -> Result<Self, TrainError> {
         let metric = match grid.figure {
             Some(Suite::Equity) => Metric::Equity,
@@ -110,7 +109,6 @@ impl Sweep {
             Some(Suite::Exploitability) => Metric::Exploitability,
             Some(Suite::Grade | Suite::MoveLoss | Suite::Speed) | None => Metric::Loss,
         };
-        let all: Vec<(&Job<'_>, &State)> = jobs.iter().zip(states).collect();
         // The jobs of a combination are adjacent.
         let groups = all.chunk_by(|a, b| std::ptr::eq(a.0.combination, b.0.combination));
         let mut rows = groups.map(|runs| Row::new(games, runs, metric)).collect::<Result<Vec<_>, _>>()?;
@@ -124,7 +122,7 @@ impl Sweep {
             name: grid.name.clone(),
             metric,
             against: grid.against.clone(),
-            finished: !states.iter().any(|s| s.is_open() || s.failed_for_now()),
+            finished: !all.iter().any(|(_, s)| s.is_open() || s.failed_for_now()),
             first_seed: seeds.first().copied().unwrap_or(grid.seed),
             seeds: seeds.len() as u64,
             next_seed: seeds.iter().max().map_or(1, |last| last.saturating_add(1)),
