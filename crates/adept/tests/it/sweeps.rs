@@ -154,7 +154,11 @@ fn sweeps_run_together_and_take_more_seeds() {
     let again = sweep(&grids[0], seeds(2), &at(&outs[0], false), &silent, &Cancel::default()).unwrap();
     assert_eq!(figures(&again), figures(&alone[0]));
     assert_eq!(table(), whole_table);
-    assert!(refusal(&grids[0], 3, &at(&outs[0], true)).contains("holds another sweep"));
+    let error = refusal(&grids[0], 3, &at(&outs[0], true));
+    assert!(error.contains("combinations × seeds: 2 × 5, seeds 5–6, 9, 21–22)"), "{error}");
+    // Also with seeds that studies added one by one.
+    assert!(all(&[7], &silent).unwrap()[0].table.finished);
+    assert!(whole(&grids[0], 3, &outs[0]).rows.iter().all(|row| row.seeds == 3));
 
     // Nothing starts if one of them cannot.
     fs::create_dir_all(folder.path().join("taken")).unwrap();

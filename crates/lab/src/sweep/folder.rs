@@ -56,7 +56,7 @@ impl Plan {
     }
 
     /// Whether `earlier` is the plan of the same sweep. It may have been made in another folder, so that its paths are written in
-    /// another way, also in the names of its runs. With `other_seeds`, it may have had other seeds.
+    /// another way, also in the names of its runs. It has all seeds of this one, or with `other_seeds` any.
     fn is(&self, earlier: &Self, other_seeds: bool) -> bool {
         let base = earlier.folder.as_deref().filter(|_| earlier.folder != self.folder);
         let is_same = |now: &Combination, then: &Combination| match base {
@@ -67,7 +67,7 @@ impl Plan {
             }
             None => now == then,
         };
-        (other_seeds || (self.first_seed, self.seeds) == (earlier.first_seed, earlier.seeds))
+        (other_seeds || earlier.covers(self))
             && self.combinations.len() == earlier.combinations.len()
             && self.combinations.iter().zip(&earlier.combinations).all(|(now, then)| is_same(now, then))
     }
@@ -89,6 +89,37 @@ impl Plan {
         (self, is_new)
     }
 
+    /// Whether it has all seeds of another plan.
+    fn covers(&self, other: &Self) -> bool {
+        let more: BTreeSet<u64> = self.more_seeds.iter().copied().collect();
+        other.all_seeds().all(|seed| self.ranged().contains(&seed) || more.contains(&seed))
+    }
+
+    /// Its seeds in words: `from seed 5 on`, or `seeds 1–3, 7`.
+    fn seeds_text(&self) -> String {
+        if self.more_seeds.is_empty() {
+            return format!("from seed {} on", self.first_seed);
+        }
+        // First and last of each row, so that a plan of any size is read.
+        let own =
+            self.seeds.checked_sub(1).map(|more| (self.first_seed, self.first_seed.saturating_add(more)));
+        let mut all: Vec<(u64, u64)> =
+            own.into_iter().chain(self.more_seeds.iter().map(|seed| (*seed, *seed))).collect();
+        all.sort_unstable();
+        all.dedup_by(|next, row| {
+            let follows = next.0 <= row.1.saturating_add(1);
+            if follows {
+                row.1 = row.1.max(next.1);
+            }
+            follows
+        });
+        let row = |(first, last): &(u64, u64)| match first == last {
+            true => first.to_string(),
+            false => format!("{first}–{last}"),
+        };
+        format!("seeds {}", all.iter().map(row).collect::<Vec<_>>().join(", "))
+    }
+
     /// All seeds: those that follow one by one, then the others.
     fn all_seeds(&self) -> impl Iterator<Item = u64> {
         self.ranged().chain(self.more_seeds.iter().copied())
@@ -100,10 +131,14 @@ impl Plan {
         self.all_seeds().filter(|seed| !given.contains(seed)).collect()
     }
 
+    /// Number of seeds.
+    fn count(&self) -> u64 {
+        self.seeds.saturating_add(self.more_seeds.len() as u64)
+    }
+
     /// Whether it has no more runs than a sweep may have.
     pub(super) fn is_small(&self) -> bool {
-        let seeds = self.seeds.saturating_add(self.more_seeds.len() as u64);
-        (self.combinations.len() as u64).saturating_mul(seeds) <= limits::RUNS
+        (self.combinations.len() as u64).saturating_mul(self.count()) <= limits::RUNS
     }
 
     /// The combinations of this sweep, with the names of the run folders that this plan gave them.
@@ -124,11 +159,11 @@ impl Plan {
             return Ok(None);
         }
         let message = format!(
-            "holds another sweep (`{}`, combinations × seeds: {} × {}, from seed {} on): choose another folder, or remove it",
+            "holds another sweep (`{}`, combinations × seeds: {} × {}, {}): choose another folder, or remove it",
             found.name,
             found.combinations.len(),
-            found.seeds,
-            found.first_seed
+            found.count(),
+            found.seeds_text()
         );
         Err(SweepError::Folder { path: path.into(), message })
     }
