@@ -74,14 +74,23 @@ pub fn publish(
     if let [(first, one), rest @ ..] = &runs[..]
         && let Some((path, other)) = rest.iter().find(|(_, r)| {
             let config = r.config_beside(&one.config, one.folder.as_deref());
-            !Config { seed: one.seed, ..config }.same_experiment(&one.config) || r.extended != one.extended
+            !Config { seed: one.seed, ..config }.same_experiment(&one.config)
+                || r.extended != one.extended
+                || r.changed != one.changed
         })
     {
+        let mut differences = one.config.differences(&other.config);
+        if differences.is_empty() {
+            differences = match one.changed == other.changed {
+                true => "made longer at other steps".into(),
+                false => "with other settings changed while they learned".into(),
+            };
+        }
         let message = format!(
             "holds runs of several experiments, {} and {} ({}): name one of them",
             first.display(),
             path.display(),
-            one.config.differences(&other.config)
+            differences
         );
         return Err(TrainError::Folder { path: given.into(), message });
     }
@@ -358,9 +367,19 @@ fn card(
     let alike = runs.iter().all(|(_, other)| other.init == record.init);
     let seeds = if runs.len() > 1 && alike { format!(" --seeds {}", runs.len()) } else { String::new() };
     let from: String = manifest.init.iter().map(|origin| format!(" --init {}", origin.option())).collect();
-    let same = match &record.extended[..] {
-        [] => "gives the same bits on the same kind of machine".into(),
-        steps => format!("is similar: this run was made longer at {unit} {steps:?}, so its bits differ"),
+    let same = match (&record.extended[..], &record.changed[..]) {
+        ([], []) => "gives the same bits on the same kind of machine".into(),
+        (steps, []) => {
+            format!("is similar: this run was made longer at {unit} {steps:?}, so its bits differ")
+        }
+        (steps, _) => {
+            let longer = match steps {
+                [] => String::new(),
+                steps => format!("this run was made longer at {unit} {steps:?}, and "),
+            };
+            let changes = record.changes();
+            format!("gives another network: {longer}settings were changed while this run learned ({changes})")
+        }
     };
     let _ = write!(
         text,

@@ -257,7 +257,14 @@ fn about(
         "file": format!("{name}.toml"),
         "commands": commands(experiment, &options.program),
         "extended": record.extended,
+        "changed": changed(runs),
     }))
+}
+
+/// What was changed in runs while they learned, which their config does not say.
+fn changed(runs: &[(PathBuf, Record)]) -> Vec<String> {
+    let steered = runs.iter().filter(|(_, record)| !record.changed.is_empty());
+    steered.map(|(_, record)| format!("seed {}: {}", record.seed, record.changes())).collect()
 }
 
 /// A run, for the table of runs.

@@ -207,11 +207,12 @@ function copied(text, what) {
   return [pre, h('p', { class: 'row' }, button('Copy', copy, { 'aria-label': `Copy ${what}` }), said)];
 }
 
-const repeated = ({ name, file, config, commands, extended }) => [
+const repeated = ({ name, file, config, commands, extended, changed }) => [
   h('h3', null, name),
   h('details', { class: 'config', open: data.experiments.length === 1 }, h('summary', null, `Config: save it as ${file}`), copied(config, `the config of ${name}`)),
   copied(commands.join('\n'), `the commands of ${name}`),
   extended.length > 0 && h('p', null, `These runs were made longer after ${extended.map(count).join(', ')} steps, so that a run of the whole length is similar, not the same.`),
+  changed.length > 0 && h('p', null, `Settings were changed while these runs learned, so that the config alone gives other runs: ${changed.join('; ')}.`),
 ];
 
 /** A section for the experiments that have something of a kind. */

@@ -143,6 +143,15 @@ fn run<G: Kit>(
                 // Removes files left by a process that was killed at its very end. The result is valid without
                 // this.
                 let _ = folder.complete(record).and_then(|()| folder.prune(record, None));
+                if !record.changed.is_empty() {
+                    let what = format!(
+                        "settings of the finished run `{}` (seed {seed}) were changed while it learned ({}): its config alone gives \
+                         another run",
+                        record.name,
+                        record.changes()
+                    );
+                    observer.event(seed, Event::Preparing(&what));
+                }
             }
             Earlier::Stopped(record) => experiment.resume((**record).clone(), observer)?,
             Earlier::Shorter(record) => {

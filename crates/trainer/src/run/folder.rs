@@ -195,6 +195,13 @@ impl Record {
         if own == base { self.config.clone() } else { self.config.with_paths_of(own, other, base) }
     }
 
+    /// The first few settings that were changed while it learned, in words; empty if none was.
+    pub fn changes(&self) -> String {
+        let mut shown: Vec<String> = self.changed.iter().take(3).map(ToString::to_string).collect();
+        shown.extend((self.changed.len() > 3).then(|| "…".into()));
+        shown.join(", ")
+    }
+
     /// Whether a run of this config, whose paths are relative to the current folder, gives the same bits.
     pub fn is_of(&self, config: &Config) -> bool {
         self.config_beside(config, None).same_experiment(config)

@@ -2,6 +2,7 @@
 
 use crate::config::{Config, Learn, Method};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Changes of a run, at most. Each is a line of its record.
@@ -72,6 +73,16 @@ pub struct Changed {
     pub key: Setting,
     /// Its value from then on; `None` for the schedule of the config.
     pub value: Option<f64>,
+}
+
+impl fmt::Display for Changed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { step, key, value } = self;
+        match value {
+            Some(value) => write!(f, "{} = {value} from step {step} on", key.key()),
+            None => write!(f, "{} by its schedule from step {step} on", key.key()),
+        }
+    }
 }
 
 /// A request to a run to go on with other settings. It is granted after the batch that the run is at.
