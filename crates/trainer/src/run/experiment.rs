@@ -9,7 +9,7 @@ use super::host::{Clock, Host};
 use super::observe::{Cancel, Event, Observer};
 use super::source::{Source, source};
 use super::start::{Init, Start, begin_with_cells, begin_with_clusters, reassign_cells};
-use super::steer::{CHANGES, Changed, Pace, Steering};
+use super::steer::{CHANGES, Changed, Changes, Pace, Steering};
 use crate::average::Average;
 use crate::config::{Config, Examples, Method, SCREEN, Suite};
 use crate::labels::{self, LabelReport};
@@ -473,6 +473,10 @@ pub(super) struct Experiment<'a, G: Kit> {
     prepared: bool,
     pub(super) clock: Clock,
     steering: Steering,
+    /// Those of the record.
+    changes: Changes,
+    /// Whether it was said that there is no room for more of them.
+    is_full_said: bool,
     started: Duration,
     seconds_before: f64,
 }
@@ -581,6 +585,8 @@ impl<'a, G: Kit> Experiment<'a, G> {
             started: clock.now(),
             clock,
             steering: options.steering.clone(),
+            changes: Changes::default(),
+            is_full_said: false,
             seconds_before: 0.0,
         })
     }
@@ -606,6 +612,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         self.folder.complete(&record)?;
         self.folder.prune(&record, None)?;
         self.seconds_before = record.seconds;
+        self.changes = Changes::of(&record.changed);
         self.record = record;
         Ok(())
     }
@@ -615,6 +622,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         if let Some(latest) = &record.latest {
             self.take_up(latest)?;
         }
+        self.changes = Changes::of(&record.changed);
         self.record = record;
         Ok(())
     }
@@ -665,7 +673,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         let clock = self.clock.clone();
         let mut written = clock.now();
         observer.event(seed, Event::Started { from, games, unit: self.config.learn.unit() });
-        self.steer(from)?;
+        self.steer(from, false, observer);
         let tick = (games / 1000).clamp(1, 5000);
         let mut step = from;
         while step < games {
@@ -692,7 +700,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
                 });
                 over = agree(&self.ranks, found)? || over;
             }
-            self.steer(step)?;
+            self.steer(step, over, observer);
             let milestone = self.config.checkpoints.milestones.is_some_and(crosses);
             // Times are those of the first rank. A signal may reach any.
             let first = self.ranks.is_first();
@@ -785,28 +793,26 @@ impl<'a, G: Kit> Experiment<'a, G> {
 
     /// The schedules of the run, with what was changed while it learned.
     pub(super) fn pace(&self) -> Pace<'_> {
-        Pace::new(&self.config.learn, &self.record.changed)
+        Pace::new(&self.config.learn, &self.changes)
     }
 
-    /// Grants what was requested until this step. The next record says so.
-    fn steer(&mut self, step: u64) -> Result<(), TrainError> {
+    /// Grants what was requested until this step. The next record says so. A run that is `over` has nothing left to change.
+    fn steer(&mut self, step: u64, over: bool, observer: &dyn Observer) {
         // Each rank would hear something else.
         if self.ranks.are_several() {
-            return Ok(());
+            return;
         }
-        for (key, value) in self.steering.take() {
-            if self.pace().last(key) == value {
-                continue;
+        let asked = self.steering.take();
+        for (key, value) in asked.into_iter().filter(|_| !over) {
+            let has_room = self.changes.add(&mut self.record.changed, Changed { step, key, value });
+            if !has_room && !std::mem::replace(&mut self.is_full_said, true) {
+                let what = format!(
+                    "warning: its settings were changed {CHANGES} times, and a record has no more: they stay as they are from \
+                     step {step} on"
+                );
+                observer.event(self.record.seed, Event::Preparing(&what));
             }
-            // Of several at one step, the last counts.
-            self.record.changed.retain(|c| (c.step, c.key) != (step, key));
-            if self.record.changed.len() == CHANGES {
-                let message = format!("its settings were changed {CHANGES} times: change them less often");
-                return Err(refused(&self.folder, message));
-            }
-            self.record.changed.push(Changed { step, key, value });
         }
-        Ok(())
     }
 
     /// The end (exclusive) of the batch that starts with game `begin`.
@@ -818,7 +824,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
     pub(super) fn batch(&mut self, span: Span, next: Span) -> Result<(), TrainError> {
         let (clock, started) = (&self.clock, self.started);
         let now = || clock.since(started).as_secs_f64();
-        let pace = Pace::new(&self.config.learn, &self.record.changed);
+        let pace = Pace::new(&self.config.learn, &self.changes);
         let learned = self.source.batch(&mut self.bound, span, next, &mut self.shards, pace, &now);
         let learned = learned.map_err(|(error, game)| self.named(error, game))?;
         self.loss += learned.loss;

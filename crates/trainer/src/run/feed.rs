@@ -442,7 +442,7 @@ impl<'a, G: Kit> OwnGames<'a, G> {
         samples: &mut Samples,
     ) -> Result<(), ModelError> {
         let (settings, positions) = (self.settings, self.positions.as_ref());
-        let pace = Pace::new(&self.config.learn, &[]);
+        let pace = Pace::of(&self.config.learn);
         let from = From { settings, positions, rare: None, labelled: None, pace };
         fill((self.game, self.seed), from, (bound, &mut self.found, None), span, samples)
     }

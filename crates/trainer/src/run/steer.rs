@@ -8,6 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Changes of a run, at most. Each is a line of its record.
 pub const CHANGES: usize = 100_000;
 
+/// How many settings may be changed.
+const SETTINGS: usize = 4;
+
 /// A setting that may be changed while a run learns, by its key in the config.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Setting {
@@ -26,7 +29,7 @@ pub enum Setting {
 }
 
 impl Setting {
-    const ALL: [Self; 4] = [Self::Rate, Self::Explore, Self::ExploreExpectation, Self::Temperature];
+    const ALL: [Self; SETTINGS] = [Self::Rate, Self::Explore, Self::ExploreExpectation, Self::Temperature];
 
     /// Its key in the config.
     pub fn key(self) -> &'static str {
@@ -117,34 +120,73 @@ impl Steering {
     }
 }
 
+/// The changes of a run by setting, in the order of their steps, so that what holds at a step is found at once.
+#[derive(Debug, Default)]
+pub(super) struct Changes([Vec<(u64, Option<f64>)>; SETTINGS]);
+
+static NO_CHANGES: Changes = Changes([const { Vec::new() }; SETTINGS]);
+
+impl Changes {
+    /// Those of a record.
+    pub(super) fn of(all: &[Changed]) -> Self {
+        let mut changes = Self::default();
+        all.iter().for_each(|c| changes.0[c.key as usize].push((c.step, c.value)));
+        changes
+    }
+
+    /// The last value that was asked for.
+    fn last(&self, key: Setting) -> Option<f64> {
+        self.0[key as usize].last()?.1
+    }
+
+    /// Adds a change to these and to those of the record, none of which comes later. Of several at one step, the last counts; one
+    /// that changes nothing is not kept. Returns whether there was room.
+    pub(super) fn add(&mut self, record: &mut Vec<Changed>, change: Changed) -> bool {
+        let Changed { step, key, value } = change;
+        let here = record.partition_point(|c| c.step < step);
+        if let Some(at) = record[here..].iter().position(|c| c.key == key) {
+            record.remove(here + at);
+            self.0[key as usize].pop();
+        }
+        if self.last(key) == value {
+            return true;
+        }
+        if record.len() >= CHANGES {
+            return false;
+        }
+        record.push(change);
+        self.0[key as usize].push((step, value));
+        true
+    }
+}
+
 /// The schedules of a run, with what was changed while it learned. What holds at a step follows from the step alone, so a resumed
 /// run goes on in the same way.
 #[derive(Clone, Copy)]
 pub(super) struct Pace<'a> {
     pub(super) learn: &'a Learn,
-    changed: &'a [Changed],
+    changes: &'a Changes,
 }
 
 impl<'a> Pace<'a> {
-    /// The schedules of a config, with changes in the order of their steps.
-    pub(super) fn new(learn: &'a Learn, changed: &'a [Changed]) -> Self {
-        Self { learn, changed }
+    /// The schedules of a config, with changes.
+    pub(super) fn new(learn: &'a Learn, changes: &'a Changes) -> Self {
+        Self { learn, changes }
+    }
+
+    /// The schedules of a config.
+    pub(super) fn of(learn: &'a Learn) -> Self {
+        Self::new(learn, &NO_CHANGES)
     }
 
     /// The value of a setting that was changed, at this game, sample or iteration.
     fn changed(&self, key: Setting, step: u64) -> Option<f64> {
         // The games of the batch after a change were played while the batch before it was learned from.
         let ahead = if key.is_of_games() && self.learn.overlaps() { self.learn.batch } else { 0 };
-        let holds = |c: &&Changed| {
-            let first = if c.step == 0 { 0 } else { c.step.saturating_add(ahead) };
-            c.key == key && first <= step
-        };
-        self.changed.iter().rev().find(holds)?.value
-    }
-
-    /// The last value that was asked for.
-    pub(super) fn last(&self, key: Setting) -> Option<f64> {
-        self.changed.iter().rev().find(|c| c.key == key)?.value
+        let first = |at: u64| if at == 0 { 0 } else { at.saturating_add(ahead) };
+        let all = &self.changes.0[key as usize];
+        let until = all.partition_point(|(at, _)| first(*at) <= step);
+        all[..until].last()?.1
     }
 
     /// The learning rate.
@@ -195,18 +237,44 @@ mod tests {
             changed(20, Setting::Explore, Some(0.9)),
             changed(60, Setting::Rate, None),
         ];
+        let changes = Changes::of(&changes);
         let config = td(false);
         let pace = Pace::new(&config.learn, &changes);
         assert_eq!([0, 19, 20, 59].map(|step| pace.rate(step)), [0.1, config.learn.rate_at(19), 0.5, 0.5]);
         assert_eq!(pace.rate(60), config.learn.rate_at(60));
         assert_eq!([0, 20, 99].map(|step| pace.explore(step)), [Some(0.5), Some(0.9), Some(0.9)]);
-        assert_eq!((pace.last(Setting::Rate), pace.last(Setting::Explore)), (None, Some(0.9)));
+        assert_eq!((changes.last(Setting::Rate), changes.last(Setting::Explore)), (None, Some(0.9)));
         // The games of the next batch were played before the change; those of the first were not.
         let config = td(true);
         let pace = Pace::new(&config.learn, &changes);
         assert_eq!((pace.rate(20), pace.explore(29), pace.explore(30)), (0.5, Some(0.5 * 0.71), Some(0.9)));
-        let first = [changed(0, Setting::Explore, Some(0.25))];
+        let first = Changes::of(&[changed(0, Setting::Explore, Some(0.25))]);
         assert_eq!(Pace::new(&config.learn, &first).explore(0), Some(0.25));
+    }
+
+    #[test]
+    fn of_changes_at_one_step_the_last_counts_and_void_ones_are_not_kept() {
+        let changed = |step, key, value| Changed { step, key, value };
+        let (mut changes, mut record) = (Changes::default(), Vec::new());
+        let mut add = |change| assert!(changes.add(&mut record, change));
+        add(changed(10, Setting::Rate, None));
+        add(changed(10, Setting::Rate, Some(0.5)));
+        add(changed(10, Setting::Explore, Some(0.25)));
+        add(changed(10, Setting::Rate, None));
+        add(changed(20, Setting::Explore, Some(0.5)));
+        add(changed(20, Setting::Rate, Some(0.1)));
+        add(changed(20, Setting::Explore, Some(0.25)));
+        add(changed(30, Setting::Rate, Some(0.1)));
+        let kept = [changed(10, Setting::Explore, Some(0.25)), changed(20, Setting::Rate, Some(0.1))];
+        assert_eq!(record, kept);
+        assert_eq!(changes.0, Changes::of(&kept).0);
+        // A full record takes no more, but those that it has may be replaced.
+        let many = (0..CHANGES as u64).map(|step| changed(step, Setting::Rate, Some(step as f64)));
+        let mut record: Vec<Changed> = many.collect();
+        let (mut changes, last) = (Changes::of(&record), CHANGES as u64 - 1);
+        assert!(!changes.add(&mut record, changed(last, Setting::Explore, Some(0.5))));
+        assert!(changes.add(&mut record, changed(last, Setting::Rate, Some(0.5))));
+        assert_eq!((record.len(), changes.last(Setting::Rate)), (CHANGES, Some(0.5)));
     }
 
     #[test]

@@ -75,7 +75,7 @@ impl<G: Kit> Targets<G> {
         self.worker.player.samples.clear();
         self.worker.player.record = None;
         let span = self.played..self.played.saturating_add(games);
-        let with = (Pace::new(&self.config.learn, &[]), &**td);
+        let with = (Pace::of(&self.config.learn), &**td);
         let begins = self.positions.as_ref();
         let played = self.worker.play(&self.game, Some(&mut self.bound), span.clone(), with, begins);
         let samples = self.worker.player.samples.take();
@@ -100,7 +100,7 @@ impl<G: Kit> Targets<G> {
         let Method::Td(td) = &self.config.learn.method else { return Ok(0.0) };
         let lambda = self.bootstrap().lambda;
         let span = self.played..self.played.saturating_add(games);
-        let with = (Pace::new(&self.config.learn, &[]), &**td);
+        let with = (Pace::of(&self.config.learn), &**td);
         let (begins, before) = (self.positions.as_ref(), record.columns.decisions());
         let empty = Record::new(&*self.game, self.bound.learner.channels());
         self.worker.player.record = Some(std::mem::replace(record, empty));
@@ -120,7 +120,7 @@ impl<G: Kit> Targets<G> {
     /// How the targets of the next game follow from values.
     pub fn bootstrap(&self) -> Bootstrap {
         match &self.config.learn.method {
-            Method::Td(td) => td.settings(Pace::new(&self.config.learn, &[]), self.played).bootstrap,
+            Method::Td(td) => td.settings(Pace::of(&self.config.learn), self.played).bootstrap,
             _ => Bootstrap { lambda: 0.0, discount: 1.0, chosen: false, clip: f32::INFINITY },
         }
     }
