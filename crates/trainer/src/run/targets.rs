@@ -113,7 +113,10 @@ impl<G: Kit> Targets<G> {
         }
         match record.columns.own[before..].iter().all(|value| value.is_finite()) {
             true => Ok(lambda),
-            false => Err(ModelError::Diverged { what: "value of a position".into() }),
+            false => {
+                *record = self.empty();
+                Err(ModelError::Diverged { what: "value of a position".into() })
+            }
         }
     }
 

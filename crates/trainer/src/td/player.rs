@@ -274,8 +274,12 @@ impl<G: Kit> TdPlayer<G> {
                     Some(classes) => self.end(game, classes, &known, player)?,
                     None => Vec::new(),
                 };
-                let is_over = known.is_none().then_some(&self.state);
-                record.ends(game, player, is_over, (self.result(game, &known, settings, player), &end));
+                // Without the rewards, and their discount.
+                let over = match known.is_none() {
+                    true => Ok(&self.state),
+                    false => Err(self.outcome(game, &known, player)),
+                };
+                record.ends(game, player, over, (self.result(game, &known, settings, player), &end));
             }
             self.record = Some(record);
             return Ok(stats);
@@ -299,13 +303,18 @@ impl<G: Kit> TdPlayer<G> {
         Ok(stats)
     }
 
-    /// What the game was worth to a player, with the rewards since the last decision.
-    fn result(&self, game: &G, known: &Known, settings: PlaySettings, player: usize) -> f32 {
-        let z = match known {
+    /// What the end of the game is worth to a player.
+    fn outcome(&self, game: &G, known: &Known, player: usize) -> f32 {
+        match known {
             Some((knower, value, _)) if *knower == player => *value,
             Some((_, value, _)) => -value,
             None => (game.utility(&self.state, player) / game.scale()) as f32,
-        };
+        }
+    }
+
+    /// What the game was worth to a player, with the rewards since the last decision.
+    fn result(&self, game: &G, known: &Known, settings: PlaySettings, player: usize) -> f32 {
+        let z = self.outcome(game, known, player);
         settings.rewards.map_or(z, |factor| self.rewards[player] + factor * z)
     }
 

@@ -43,7 +43,7 @@ pub struct Columns {
     pub result: Vec<f32>,
     /// The same as distributions, for a head with classes of outcomes, `[games, players, classes]`.
     pub end: Vec<f32>,
-    /// Utilities, `[games, players]`.
+    /// Utilities, `[games, players]`; where a table knew how the game would end, what it says.
     pub utility: Vec<f64>,
     /// Classes of outcomes by number, `[games, players]`; −1 if the game has none, or ended where a table knew its value.
     pub outcome: Vec<i64>,
@@ -256,21 +256,22 @@ impl<G: Kit> Record<G> {
         to.outcomes.extend_from_slice(&chain.outcomes[chain.outcomes.len() - each..]);
     }
 
-    /// Writes down how a game ended for a player, all of whom follow each other: its last state, unless a table knew the value,
-    /// and its result.
+    /// Writes down how a game ended for a player, all of whom follow each other: its last state, or what it was worth where a
+    /// table knew that, and its result.
     pub(crate) fn ends(
         &mut self,
         game: &G,
         player: usize,
-        state: Option<&G::State>,
+        over: Result<&G::State, f32>,
         (result, end): (f32, &[f32]),
     ) {
+        let state = over.ok();
         let to = &mut self.columns;
         to.result.push(result);
         to.end.extend_from_slice(end);
-        to.utility.push(match state {
-            Some(state) => game.utility(state, player),
-            None => f64::from(result) * game.scale(),
+        to.utility.push(match over {
+            Ok(state) => game.utility(state, player),
+            Err(value) => f64::from(value) * game.scale(),
         });
         let class = state.filter(|_| !self.classes.is_empty());
         let class = class.and_then(|state| game.outcome_of(&self.classes, state, player));
@@ -316,6 +317,16 @@ mod tests {
 
     /// Games of hypergammon with many exploring moves, as samples and written down.
     fn played(encoder: &str, head: &Head, along: Along) -> (Samples, Record<Backgammon>) {
+        played_for(encoder, head, along, None)
+    }
+
+    /// The same with a factor on rewards and outcomes.
+    fn played_for(
+        encoder: &str,
+        head: &Head,
+        along: Along,
+        rewards: Option<f32>,
+    ) -> (Samples, Record<Backgammon>) {
         let game = Backgammon::new(3).unwrap();
         let encoder = open::encoder(&game, Some(encoder)).unwrap();
         let channels = encoder.channels().to_vec();
@@ -326,7 +337,7 @@ mod tests {
             bootstrap: bootstrap(),
             explore: 0.3,
             temperature: None,
-            rewards: None,
+            rewards,
             rate: 0.1,
             traces: TraceKind::Backward,
             along,
@@ -396,6 +407,18 @@ mod tests {
                     );
                 }
             }
+        }
+    }
+
+    /// Also where a table knew the end, and the result is discounted.
+    #[test]
+    fn utilities_are_those_of_the_game() {
+        let (_, record) = played_for("points+known:race-8", &Head::Value, Along::Own, Some(0.5));
+        let Columns { result, utility, outcome, .. } = &record.columns;
+        assert!(outcome.contains(&-1) && result.len() == 60);
+        let scale = Backgammon::new(3).unwrap().scale();
+        for (result, utility) in result.iter().zip(utility) {
+            assert!((f64::from(*result) - 0.5 * utility / scale).abs() < 1e-6, "{result} {utility}");
         }
     }
 
