@@ -97,7 +97,7 @@ pub enum TrainError {
         /// Another setting that may be the cause.
         more: String,
     },
-    /// Ranks do not compute alike. All of them have this error.
+    /// Ranks do not compute alike, or cannot do what was asked. All of them have this error.
     #[error("{0}")]
     Ranks(String),
     /// Another rank failed, and says why.

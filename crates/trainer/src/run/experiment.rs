@@ -9,7 +9,7 @@ use super::host::{Clock, Host};
 use super::observe::{Cancel, Event, Observer};
 use super::source::{Source, source};
 use super::start::{Init, Start, begin_with_cells, begin_with_clusters, reassign_cells};
-use super::steer::{CHANGES, Changed, Changes, Pace, Steering};
+use super::steer::{CHANGES, Changed, Changes, ON_RANKS, Pace, Steering};
 use crate::average::Average;
 use crate::config::{Config, Examples, Method, SCREEN, Suite};
 use crate::labels::{self, LabelReport};
@@ -48,7 +48,7 @@ pub struct TrainOptions {
     pub is_alone: bool,
     /// Write a checkpoint and stop after this many seconds.
     pub max_seconds: Option<f64>,
-    /// Where other settings are requested while it learns. Only for a run on one rank.
+    /// Where other settings are requested while it learns. A run on several ranks refuses that.
     pub steering: Steering,
     /// Also write an event file for TensorBoard. A run that has one keeps it up to date without being told again.
     pub tensorboard: bool,
@@ -112,6 +112,10 @@ fn run<G: Kit>(
 ) -> Result<(PathBuf, Record), TrainError> {
     let (path, ranks) = (folder_of(config, seed, options), &options.ranks);
     check_alike(ranks)?;
+    let is_steered = options.steering.begin(ranks.are_several());
+    if ranks.any(u8::from(is_steered)) > 0 {
+        return Err(TrainError::Ranks(ON_RANKS.into()));
+    }
     let folder = Folder::new(path.clone(), options.host.files.clone());
     let config = &Config { seed, ..config.clone() };
     let mut experiment = experiment(game, config, seed, options)?;
@@ -798,10 +802,6 @@ impl<'a, G: Kit> Experiment<'a, G> {
 
     /// Grants what was requested until this step. The next record says so. A run that is `over` has nothing left to change.
     fn steer(&mut self, step: u64, over: bool, observer: &dyn Observer) {
-        // Each rank would hear something else.
-        if self.ranks.are_several() {
-            return;
-        }
         let asked = self.steering.take();
         for (key, value) in asked.into_iter().filter(|_| !over) {
             let has_room = self.changes.add(&mut self.record.changed, Changed { step, key, value });

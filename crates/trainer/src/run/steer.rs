@@ -3,7 +3,7 @@
 use crate::config::{Config, Learn, Method};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Changes of a run, at most. Each is a line of its record.
 pub const CHANGES: usize = 100_000;
@@ -90,9 +90,19 @@ impl fmt::Display for Changed {
 
 /// A request to a run to go on with other settings. It is granted after the batch that the run is at.
 ///
-/// Runs on several ranks do not look at it.
+/// A run on several ranks refuses it.
 #[derive(Clone, Debug, Default)]
-pub struct Steering(Arc<Mutex<Vec<(Setting, Option<f64>)>>>);
+pub struct Steering(Arc<Mutex<Requests>>);
+
+#[derive(Debug, Default)]
+struct Requests {
+    open: Vec<(Setting, Option<f64>)>,
+    are_refused: bool,
+}
+
+/// Why requests are refused.
+pub(super) const ON_RANKS: &str =
+    "settings cannot be changed while a run on several ranks learns: train on one rank";
 
 impl Steering {
     /// Requests another value of the setting with this key; `None` for the schedule of the config.
@@ -110,13 +120,29 @@ impl Steering {
         if let Some(value) = value.filter(|value| !(least..=most).contains(value)) {
             return Err(format!("{key}: must lie in {least}..{most}, found {value}"));
         }
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((setting, value));
+        let mut requests = self.lock();
+        if requests.are_refused {
+            return Err(ON_RANKS.into());
+        }
+        requests.open.push((setting, value));
         Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Requests> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A run begins. From now on it refuses requests if it is on several ranks, each of which would hear something else. Returns
+    /// whether it has to refuse one that was made before.
+    pub(super) fn begin(&self, on_several: bool) -> bool {
+        let mut requests = self.lock();
+        requests.are_refused = on_several;
+        on_several && !std::mem::take(&mut requests.open).is_empty()
     }
 
     /// The requests since the last call.
     pub(super) fn take(&self) -> Vec<(Setting, Option<f64>)> {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.lock().open)
     }
 }
 
@@ -291,6 +317,15 @@ mod tests {
         assert_eq!(steering.take(), [(Setting::Rate, Some(0.2)), (Setting::Rate, None)]);
         let warm = self::config(json!({ "rate": 0.1, "td": { "games": 9, "temperature": 1.0 } }));
         assert!(Steering::default().change(&warm, "learn.td.temperature", Some(0.5)).is_ok());
+    }
+
+    #[test]
+    fn several_ranks_refuse_requests() {
+        let (steering, config) = (Steering::default(), td(false));
+        steering.change(&config, "learn.rate", Some(0.2)).unwrap();
+        assert!(!steering.begin(false) && steering.begin(true) && steering.take().is_empty());
+        assert_eq!(steering.change(&config, "learn.rate", Some(0.2)).unwrap_err(), ON_RANKS);
+        assert!(!steering.begin(false) && steering.change(&config, "learn.rate", Some(0.2)).is_ok());
     }
 
     #[test]
