@@ -3,12 +3,14 @@
 use crate::common::{BEAROFF_BY_SELF_PLAY, sweep, train_seeds};
 use adept::{Builtin, Catalogue};
 use adept_lab::compare::compare;
+use adept_lab::publish::{PublishOptions, publish};
+use adept_lab::report::{ReportOptions, experiments, report};
 use adept_lab::seeds::Seeds;
 use adept_lab::sweep::{
     Done, Grid, Part, Row, Sweep, SweepError, SweepEvent, SweepOptions, SweepWatch, Together, What, together,
 };
 use adept_trainer::config::{Config, Source};
-use adept_trainer::run::{Cancel, Event, Observer, Record, TrainOptions};
+use adept_trainer::run::{Cancel, Event, Observer, Record, Steering, TrainOptions};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -405,6 +407,63 @@ impl adept_trainer::run::Observer for StopIn {
             _ => {}
         }
     }
+}
+
+/// Changes the rate after the measurements at these steps, and keeps what is said.
+struct Steers<'a>(&'a [u64], Steering, &'a Config, Mutex<Vec<String>>);
+
+impl Observer for Steers<'_> {
+    fn event(&self, _: u64, event: Event<'_>) {
+        match event {
+            Event::Evaluated(evaluation) if self.0.contains(&evaluation.step) => {
+                self.1.change(self.2, "learn.rate", Some(0.5 / evaluation.step as f64)).unwrap();
+            }
+            Event::Preparing(what) => self.3.lock().unwrap().push(what.into()),
+            _ => {}
+        }
+    }
+}
+
+/// A run whose settings were changed while it learned is not what its config gives, and all say so.
+#[test]
+fn steered_runs_are_told_from_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = grid(&["evaluate.every=100", "learn.games=200"]).combinations.remove(0).config;
+    let train = |seed: u64, steps: &[u64]| {
+        let path = folder.path().join(format!("test-{seed}"));
+        let options = TrainOptions { out: Some(path), ..Default::default() };
+        let observer = Steers(steps, options.steering.clone(), &config, Mutex::default());
+        let game = Builtin.find("tictactoe").unwrap();
+        let (_, record) = game.train(&config, seed, &options, &observer, &Cancel::default()).unwrap();
+        (record, observer.3.into_inner().unwrap())
+    };
+    // An answer to the last measurement changes nothing.
+    let plain = train(6, &[200]).0;
+    assert!(plain.finished && plain.changed.is_empty());
+    let (steered, said) = train(5, &[100, 200]);
+    assert_eq!((steered.changes(), said.len()), ("learn.rate = 0.005 from step 100 on".into(), 0));
+    let said = train(5, &[]).1;
+    assert!(
+        said[0].contains("`test` (seed 5) were changed") && said[0].contains(&steered.changes()),
+        "{said:?}"
+    );
+    assert!(train(6, &[]).1.is_empty());
+
+    let published = |name: &str| {
+        let (given, out) = (folder.path().join(name), folder.path().join("out").join(name));
+        let done = publish(&Builtin, &given, &out, &PublishOptions::default()).map_err(|e| e.to_string())?;
+        Ok::<_, String>(fs::read_to_string(done.card).unwrap())
+    };
+    let error = published("test").unwrap_err();
+    assert!(error.contains("with other settings changed while they learned"), "{error}");
+    let card = published("test-5").unwrap();
+    assert!(card.contains(&steered.changes()) && !card.contains("same bits"), "{card}");
+    assert!(published("test-6").unwrap().contains("same bits"));
+
+    let (given, out) = ([folder.path().join("test")], folder.path().join("report.html"));
+    report(&Builtin, &experiments(&given).unwrap(), &ReportOptions::default(), &out).unwrap();
+    let page = fs::read_to_string(out).unwrap();
+    assert!(page.contains(&format!(r#""changed":["seed 5: {}"]"#, steered.changes())));
 }
 
 /// A plan that a version before saved, with the settings of all methods side by side, goes on.
