@@ -2,12 +2,10 @@
 
 import collections.abc
 import contextlib
-import html
 import itertools
 import math
 import os
 import warnings
-from pathlib import Path
 
 import numpy as np
 
@@ -27,6 +25,9 @@ class Study:
     Python. Printed, a study is the table of `compare()`."""
 
     def __init__(self, found, grid):
+        # Imported here: it would take most of the time of `import adept`.
+        from pathlib import Path
+
         self.path = Path(found["out"])
         self._configs = found["configs"]
         self._runs = found["runs"]
@@ -185,8 +186,8 @@ class Study:
 
     def _repr_html_(self):
         table = self._table()
-        failed = "".join(f"<p>{html.escape(_name(run))}: {html.escape(run['reason'])}</p>" for run in self.failed)
-        return f"<p>{html.escape(str(self.path))}: {self._state()}</p>{table._repr_html_() if table else ''}{failed}"
+        failed = "".join(f"<p>{_escaped(_name(run))}: {_escaped(run['reason'])}</p>" for run in self.failed)
+        return f"<p>{_escaped(str(self.path))}: {self._state()}</p>{table._repr_html_() if table else ''}{failed}"
 
 
 class Comparison(list):
@@ -211,7 +212,7 @@ class Comparison(list):
 
     def _repr_html_(self):
         header, rows = self._cells()
-        line = lambda cells, tag: "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+        line = lambda cells, tag: "<tr>" + "".join(f"<{tag}>{_escaped(cell)}</{tag}>" for cell in cells) + "</tr>"
         return f"<table><thead>{line(header, 'th')}</thead><tbody>{''.join(line(row, 'td') for row in rows)}</tbody></table>"
 
 
@@ -234,6 +235,12 @@ def _figures(row, places):
         interval("difference_low", "difference_high", "+"),
         "–" if p is None else "< 0.0001" if p < 1e-4 else f"{p:.4f}",
     ]
+
+
+def _escaped(text):
+    import html
+
+    return html.escape(text)
 
 
 def _name(run):
@@ -295,8 +302,9 @@ def study(configs, seeds=3, grid=None, *, out=None, processes=0, settings=None, 
     grid = {str(key): _values(values) for key, values in (grid or {}).items()}
     seeds = _seeds(seeds)
     if out is None:
-        out = Path("checkpoints/studies") / "_".join(names)
-        if len(out.name) > 100:
+        folder = "_".join(names)
+        out = os.path.join("checkpoints/studies", folder)
+        if len(folder) > 100:
             raise ValueError("out: the names are too long for a folder together: give one")
     told = {"runs": 0, "done": 0}
 
