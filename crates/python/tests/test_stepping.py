@@ -409,13 +409,9 @@ def test_threads_share_states_of_a_game_in_python():
         [thread.join() for thread in threads]
 
 
-def test_batches_and_masks_have_bounds(tmp_path):
-    wide = tmp_path / "wide.game"
-    text = (ROOT / "crates/declared/games/breakthrough.game").read_text()
-    wide.write_text(text)
-    game = adept.game(f"file:{wide}")
-    with pytest.raises(adept.AdeptError, match="take fewer games|too large"):
-        game.batch(1 << 20).mask()
+def test_rows_of_a_batch_have_a_bound():
+    with pytest.raises(adept.AdeptError, match="take fewer games"):
+        adept.game("connect-four").batch(1 << 20).rows("cells")
 
 
 def test_agents_choose():
