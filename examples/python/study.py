@@ -52,4 +52,4 @@ if __name__ == "__main__":
         plt.xlabel("positions")
         plt.ylabel("RMS error of V")
         plt.legend()
-        plt.savefig(sys.argv[1])
+        plt.savefig(sys.argv[1], bbox_inches="tight")
