@@ -1,5 +1,8 @@
 """Train, measure and play evaluation functions for games."""
 
+# pdoc runs this file, in which names are used before they are defined.
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -221,8 +224,6 @@ def progress_bar(**options: Any) -> Callable[[dict[str, Any]], None]:
     """A callback for `on_progress` of `train` and `study` that draws a bar with tqdm, as a widget in a notebook. A study has one
     bar over the steps of all runs, which also counts the runs. `options` go to tqdm."""
 
-_Registered = TypeVar("_Registered", Game, type[Game])
-
 def register(game: _Registered, games: int = 20) -> _Registered:
     """Makes a game known to `train`, `open`, `arena` and the others. Plays `games` random games first, and raises an
     exception if the game does something that it must not. A game of the same name is replaced. A class is called without
@@ -265,6 +266,8 @@ class Game:
     def text(self, state: Any) -> str: ...
     def parse(self, text: str) -> Any: ...
     def action_text(self, state: Any, action: Any) -> str: ...
+
+_Registered = TypeVar("_Registered", Game, type[Game])
 
 @dataclass(frozen=True, eq=False)
 class Rows:
@@ -390,6 +393,17 @@ class State:
     def __eq__(self, other: object) -> bool: ...
 
 @final
+class Action:
+    """A player's action, or an outcome of chance. `str(action)` is how people write it."""
+
+    text: str
+    number: int | None
+    """Its number in the action space; without one, its place among the legal actions. None for outcomes of chance."""
+
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object) -> bool: ...
+
+@final
 class Actions(Sequence[Action]):
     """The legal actions of a state. An action is made when it is taken from the sequence."""
 
@@ -402,17 +416,6 @@ class Actions(Sequence[Action]):
     def numbers(self) -> NDArray[np.int64]:
         """The number of each action."""
 
-    def __eq__(self, other: object) -> bool: ...
-
-@final
-class Action:
-    """A player's action, or an outcome of chance. `str(action)` is how people write it."""
-
-    text: str
-    number: int | None
-    """Its number in the action space; without one, its place among the legal actions. None for outcomes of chance."""
-
-    def __hash__(self) -> int: ...
     def __eq__(self, other: object) -> bool: ...
 
 @final
