@@ -30,6 +30,7 @@ pub(crate) fn open<G: Kit>(rules: Arc<Held<G>>, name: &str) -> Result<Box<dyn An
 
 impl<G: Kit> Of<G> {
     /// The state, the player to move, and the legal actions.
+    #[allow(clippy::type_complexity, reason = "three things")]
     fn at<'a>(&self, node: &'a dyn Node) -> Result<(&'a G::State, usize, Vec<G::Action>), String> {
         let state = state_of::<G>(node)?;
         let Turn::Player(player) = node.turn() else {

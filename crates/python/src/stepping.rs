@@ -192,6 +192,9 @@ impl<G: Kit> Held<G> {
     }
 }
 
+/// Outcomes of chance with their probabilities.
+type Listed<G> = Vec<(<G as Game>::Action, f64)>;
+
 /// A state of a game.
 pub(crate) struct Typed<G: Kit> {
     rules: Arc<Held<G>>,
@@ -203,7 +206,7 @@ pub(crate) struct Typed<G: Kit> {
     /// Moves and outcomes of chance on the way here.
     plies: u64,
     actions: OnceLock<Vec<G::Action>>,
-    outcomes: OnceLock<Option<Vec<(G::Action, f64)>>>,
+    outcomes: OnceLock<Option<Listed<G>>>,
 }
 
 /// Fills a cell. A second thread computes too, and does not wait: it may hold the interpreter that the first one needs.
@@ -674,6 +677,7 @@ fn states_of<'py>(rules: &Arc<dyn AnyRules>, given: &Bound<'py, PyAny>) -> PyRes
 }
 
 /// Rows as arrays: `dense`, `index` and `exact`.
+#[allow(clippy::type_complexity, reason = "three arrays")]
 pub(crate) fn arrays<'py>(
     py: Python<'py>,
     found: Encoded,
@@ -774,6 +778,7 @@ impl Rules {
     }
 
     /// The state with this text, as `str(state)` gives it, or in any form that the command reads: a gnubg Position ID, an XGID.
+    #[allow(clippy::wrong_self_convention, reason = "the name in Python")]
     fn from_text(&self, text: &str) -> PyResult<State> {
         Ok(State(guarded(|| self.0.clone().read(text))?.map_err(fault)?))
     }
