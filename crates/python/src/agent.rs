@@ -2,12 +2,15 @@
 
 use crate::fault;
 use crate::game::guarded;
+use crate::long::on_its_own;
+use crate::shared::Shared;
 use crate::stepping::{Action, AnyRules, Held, Node, Place, Rules, State, Typed};
 use adept_library::arena::{self, Agent as Chooser, BestResponse, Decision, ExactError};
 use adept_library::game::{Kit, Stream, Turn, no_action, stream};
+use adept_trainer::run::Cancel;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// An agent without the type of its game.
 pub(crate) trait AnyAgent: Send {
@@ -133,10 +136,10 @@ pub(crate) fn exact<G: Kit>(rules: &Held<G>, question: Exact) -> Result<Answer, 
     }
 }
 
-/// Chooses actions. Threads may share one; they wait for each other. A search cannot be interrupted: prefer a time.
+/// Chooses actions. Threads may share one; they wait for each other. Ctrl-C leaves a search to end by itself.
 #[pyclass(frozen, module = "adept")]
 pub(crate) struct Agent {
-    agent: Mutex<Box<dyn AnyAgent>>,
+    agent: Arc<Shared<Box<dyn AnyAgent>>>,
     /// As it was named.
     text: String,
     rules: Arc<dyn AnyRules>,
@@ -148,32 +151,35 @@ impl Agent {
         &self.text
     }
 
-    fn ask<R: Send>(
+    /// Whether a decision may take so long that somebody presses Ctrl-C.
+    fn is_slow(&self) -> bool {
+        !self.rules.is_in_python()
+            && ["uct:", "playouts:", "search:"].iter().any(|form| self.text.starts_with(form))
+    }
+
+    fn ask<R: Send + 'static>(
         &self,
         py: Python<'_>,
         state: &State,
-        ask: impl FnOnce(&mut dyn AnyAgent, &dyn Node) -> Result<R, String> + Send,
+        ask: impl FnOnce(&mut dyn AnyAgent, &dyn Node) -> Result<R, String> + Send + 'static,
     ) -> PyResult<R> {
         let theirs = state.0.rules();
         if !Arc::ptr_eq(&theirs, &self.rules) && !theirs.same(&*self.rules) {
             return Err(fault(format!("a state of {}, not of {}", theirs.name(), self.rules.name())));
         }
-        let node = state.0.clone();
-        py.detach(|| {
-            guarded(|| {
-                let mut agent = self.agent.lock().unwrap_or_else(PoisonError::into_inner);
-                ask(&mut **agent, &*node)
-            })
-        })?
-        .map_err(fault)
+        let (node, agent) = (state.0.clone(), self.agent.clone());
+        let work = move || guarded(|| agent.with(|agent| ask(&mut **agent, &*node)));
+        // After Ctrl-C a search ends by itself; who asks the agent again waits for it.
+        let found = if self.is_slow() { on_its_own(py, &Cancel::default(), work)? } else { py.detach(work) };
+        found??.map_err(fault)
     }
 }
 
 #[pymethods]
 impl Agent {
     #[getter]
-    fn name(&self, py: Python<'_>) -> String {
-        py.detach(|| self.agent.lock().unwrap_or_else(PoisonError::into_inner).name())
+    fn name(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.agent.with(|agent| agent.name()))
     }
 
     #[getter]
@@ -189,7 +195,7 @@ impl Agent {
             None => py.import("random")?.call_method1("getrandbits", (48,))?.extract()?,
         };
         let mut rng = stream(seed, "choose", 0);
-        let place = self.ask(py, &state, |agent, node| agent.choose(node, &mut rng))?;
+        let place = self.ask(py, &state, move |agent, node| agent.choose(node, &mut rng))?;
         Ok(Action { node: state.0.clone(), place })
     }
 
@@ -211,6 +217,6 @@ impl Agent {
     /// Opens an agent.
     pub(crate) fn open(py: Python<'_>, rules: &Arc<dyn AnyRules>, name: &str) -> PyResult<Self> {
         let agent = py.detach(|| guarded(|| rules.clone().agent(name)))?.map_err(fault)?;
-        Ok(Self { agent: Mutex::new(agent), text: name.into(), rules: rules.clone() })
+        Ok(Self { agent: Arc::new(Shared::new(agent)), text: name.into(), rules: rules.clone() })
     }
 }

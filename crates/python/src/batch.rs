@@ -3,6 +3,7 @@
 //! Each game draws from a stream of its own, so results depend on the seed alone: not on threads, nor on how many games there are.
 
 use crate::game::guarded;
+use crate::shared::Shared;
 use crate::stepping::{AnyRules, Encoded, Held, MOST_NUMBERS, Node, State, arrays};
 use crate::{fault, given};
 use adept_library::game::{Afterstate, Encoder, Kit, Stream, Turn, no_action, stream};
@@ -11,7 +12,7 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, P
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use rand::RngExt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// Games side by side.
 const MOST: usize = 1 << 20;
@@ -412,24 +413,15 @@ fn encode<G: Kit>(game: &G, encoder: &dyn Encoder<G>, lane: &Lane<G>, found: &mu
 /// game draws from a stream of its own, so results depend on the seed alone.
 #[pyclass(frozen, module = "adept")]
 pub(crate) struct Batch {
-    games: Mutex<Box<dyn AnyBatch>>,
+    games: Shared<Box<dyn AnyBatch>>,
     name: String,
 }
 
 impl Batch {
-    fn games(&self) -> MutexGuard<'_, Box<dyn AnyBatch>> {
-        self.games.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Without the interpreter's lock, which a game in Python or another thread may need.
     fn with<R: Send>(&self, py: Python<'_>, f: impl FnOnce(&mut dyn AnyBatch) -> R + Send) -> PyResult<R> {
-        py.detach(|| {
-            guarded(|| {
-                let mut games = self.games();
-                (!games.is_broken()).then(|| f(&mut **games))
-            })
-        })?
-        .ok_or_else(|| fault("an earlier step was left halfway by an error: begin a new batch"))
+        py.detach(|| guarded(|| self.games.with(|games| (!games.is_broken()).then(|| f(&mut **games)))))??
+            .ok_or_else(|| fault("an earlier step was left halfway by an error: begin a new batch"))
     }
 }
 
@@ -579,6 +571,6 @@ impl Batch {
         let threads = fits.ok_or_else(|| fault(format!("threads = {threads}: must lie in 1..{THREADS}")))?;
         let options = Options { games, seed: given::seed(seed)?, longest, threads };
         let made = py.detach(|| guarded(|| rules.clone().batch(&options)))?.map_err(fault)?;
-        Ok(Self { games: Mutex::new(made), name: rules.name().into() })
+        Ok(Self { games: Shared::new(made), name: rules.name().into() })
     }
 }

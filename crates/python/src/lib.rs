@@ -12,6 +12,7 @@ mod model;
 mod oracle;
 mod run;
 mod self_play;
+mod shared;
 mod stepping;
 mod study;
 mod trajectories;

@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 
 /// Pause between two looks for signals, and between two reports of progress.
 const PAUSE: Duration = Duration::from_millis(50);
+/// Stack of a thread that works, of which only what is used takes memory: exact walks go as deep as the longest game.
+const STACK: usize = 64 << 20;
 /// Time that work may take to stop before a word is said.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -197,7 +199,7 @@ pub(crate) fn on_its_own<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
     let (send, mut receive) = mpsc::channel();
-    let worker = std::thread::Builder::new().name("adept".into()).spawn(move || {
+    let worker = std::thread::Builder::new().name("adept".into()).stack_size(STACK).spawn(move || {
         // Nobody waits any more after Ctrl-C.
         let _ = send.send(with_own_threads(work));
     })?;
@@ -292,12 +294,12 @@ fn long_until<T: Send>(
         let (raised, told) = (raised_here, told_here);
         let mut since: Option<Instant> = None;
         std::thread::scope(move |scope| {
-            let handle = scope.spawn(move || {
+            let handle = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, move || {
                 // Attached once, so that the thread keeps its state in the interpreter: a game in Python attaches for each call.
                 with_own_threads(|| {
                     Python::attach(|py| py.detach(|| stop.within(|| guarded(|| work(&reports)))))
                 })
-            });
+            })?;
             loop {
                 let event = receive.recv_timeout(PAUSE);
                 if matches!(event, Err(RecvTimeoutError::Disconnected)) {
@@ -339,7 +341,7 @@ fn long_until<T: Send>(
                     since = Some(Instant::now());
                 }
             }
-            handle.join()
+            Ok::<_, std::io::Error>(handle.join())
         })
     });
     // Games that live longer than this work go on.
@@ -349,7 +351,7 @@ fn long_until<T: Send>(
         // The first exception counts.
         drop(plain(py, &event).and_then(|event| callback.call1(py, (event,))));
     }
-    match result {
+    match result? {
         // The first exception counts, not one that follows from it.
         Ok(Err(_)) if raised.is_some() => Err(raised.unwrap_or_else(|| unreachable!("it was looked at"))),
         Ok(result) => Ok((result?, raised)),

@@ -5,6 +5,7 @@ use crate::game::guarded;
 use crate::games::{ALL, registered};
 use crate::long::{Stop, long};
 use crate::run::config_of;
+use crate::shared::Shared;
 use crate::trajectories::{Kept, Recorded};
 use crate::{fault, given, plain};
 use adept_library::Catalogue;
@@ -18,7 +19,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// Games that one call may play.
 const MOST: u64 = 1_000_000;
@@ -112,7 +113,7 @@ impl Visitor for Opening {
 #[pyclass(frozen, module = "adept")]
 pub(crate) struct SelfPlay {
     config: Config,
-    targets: Mutex<Box<dyn AnyTargets>>,
+    targets: Shared<Box<dyn AnyTargets>>,
     stop: Stop,
 }
 
@@ -121,9 +122,9 @@ impl SelfPlay {
     fn with<R: Send>(
         &self,
         py: Python<'_>,
-        f: impl FnOnce(&mut MutexGuard<'_, Box<dyn AnyTargets>>) -> R + Send,
+        f: impl FnOnce(&mut Box<dyn AnyTargets>) -> R + Send,
     ) -> PyResult<R> {
-        py.detach(|| guarded(|| f(&mut self.targets.lock().unwrap_or_else(PoisonError::into_inner))))
+        py.detach(|| guarded(|| self.targets.with(f)))?
     }
 }
 
@@ -139,7 +140,7 @@ impl SelfPlay {
         })?;
         let targets = opened.ok_or_else(|| fault(format!("no game named `{name}`")))?;
         let targets = targets.map_err(fault)?.map_err(fault)?;
-        Ok(Self { config, targets: Mutex::new(targets), stop })
+        Ok(Self { config, targets: Shared::new(targets), stop })
     }
 
     /// Does work that may take long, and hears of Ctrl-C.
@@ -149,10 +150,9 @@ impl SelfPlay {
         work: impl FnOnce(&mut Box<dyn AnyTargets>, &Cancel) -> Result<R, ModelError> + Send,
     ) -> PyResult<R> {
         let cancel = Cancel::default();
-        let (done, raised) = long(py, None, &cancel, &self.stop, |_| {
-            work(&mut self.targets.lock().unwrap_or_else(PoisonError::into_inner), &cancel)
-        })?;
-        raised.map_or_else(|| done.map_err(fault), Err)
+        let (done, raised) =
+            long(py, None, &cancel, &self.stop, |_| self.targets.with(|targets| work(targets, &cancel)))?;
+        raised.map_or_else(|| done?.map_err(fault), Err)
     }
 
     fn state(&self, py: Python<'_>) -> PyResult<State> {

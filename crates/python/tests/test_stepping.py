@@ -1,9 +1,12 @@
 """Games that are stepped, one by one and side by side."""
 
 import copy
+import os
 import pickle
 import random
+import signal
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -407,6 +410,61 @@ def test_threads_share_states_of_a_game_in_python():
         threads = [threading.Thread(target=call) for call in (state.actions, lambda: hash(state), lambda: state == state)]
         [thread.start() for thread in threads]
         [thread.join() for thread in threads]
+
+
+def test_what_is_at_work_cannot_be_asked_from_within():
+    class Asking(TicTacToe):
+        name = "asking"
+        batch = None
+
+        def apply(self, state, square):
+            if self.batch is not None:
+                self.batch.finished
+            return super().apply(state, square)
+
+    mine = Asking()
+    batch = adept.game(mine).batch(3, seed=1)
+    mine.batch = batch
+    with pytest.raises(adept.AdeptError, match="at work: a game that it calls"):
+        batch.step()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_an_agent_that_was_at_work_at_a_fork_says_so():
+    game = adept.game("connect-four")
+    agent = game.agent("uct:3000000")
+    thread = threading.Thread(target=agent.choose, args=(game.start(), 1))
+    thread.start()
+    time.sleep(0.3)
+    child = os.fork()
+    if child == 0:
+        try:
+            agent.choose(game.start(), 1)
+        except adept.AdeptError as error:
+            os._exit(7 if "was forked" in str(error) else 8)
+        os._exit(9)
+    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    thread.join()
+    assert ended == 7
+
+
+def test_control_c_leaves_a_long_search():
+    game = adept.game("connect-four")
+    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        game.agent("uct:5000000").choose(game.start(), 1)
+    assert game.agent("random").choose(game.start(), 1) in game.start().actions()
+
+
+def test_masks_of_a_batch_have_a_bound(tmp_path):
+    text = (ROOT / "crates/declared/games/breakthrough.game").read_text()
+    wide = tmp_path / "wide.game"
+    wide.write_text(text.replace("1..8", "1..20"))
+    game = adept.game(f"file:{wide}")
+    assert game.action_space > 1000 and game.batch(8).mask().shape == (8, game.action_space)
+    with pytest.raises(adept.AdeptError, match="a mask of .* is too large: take `legal"):
+        game.batch(2**28 // game.action_space + 1).mask()
 
 
 def test_rows_of_a_batch_have_a_bound():

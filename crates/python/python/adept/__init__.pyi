@@ -427,7 +427,7 @@ class Info:
 
 @final
 class Agent:
-    """Chooses actions. Threads may share one; they wait for each other. A search cannot be interrupted: prefer a time."""
+    """Chooses actions. Threads may share one; they wait for each other. Ctrl-C leaves a search to end by itself."""
 
     name: str
     rules: Rules
