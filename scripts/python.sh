@@ -20,11 +20,11 @@ venv() {
 venv "$desk/build" 'maturin>=1.9,<2'
 CARGO_TARGET_DIR=$(realpath -m "${CARGO_TARGET_DIR:-$root/target/python}")
 export CARGO_TARGET_DIR
-"$desk/build/bin/maturin" build --release --locked --out "$desk/wheels"
+"$desk/build/bin/maturin" build --release --locked --compression-level 9 --out "$desk/wheels"
 cargo build --release --locked --example rust_call
 ls -l "$desk"/wheels/*.whl
-# A wheel of more than 20 MB is refused.
-[ "$(stat -c %s "$desk"/wheels/*.whl)" -le 20000000 ]
+# A wheel of more than 15 MB is refused.
+[ "$(stat -c %s "$desk"/wheels/*.whl)" -le 15000000 ]
 wheel=("$desk"/wheels/*.whl)
 venv "$desk/clean" "${wheel[0]}[test]" "${torch[@]}" pdoc
 cd "$desk"
