@@ -18,7 +18,7 @@ venv() {
   "$1/bin/pip" install --quiet --disable-pip-version-check "${@:2}"
 }
 venv "$desk/build" 'maturin>=1.16,<2'
-CARGO_TARGET_DIR=$(realpath -m "${CARGO_TARGET_DIR:-$root/target/python}")
+CARGO_TARGET_DIR=$(realpath -m "${CARGO_TARGET_DIR:-$root/target}")
 export CARGO_TARGET_DIR
 "$desk/build/bin/maturin" build --release --locked --compression-level 9 --out "$desk/wheels"
 cargo build --release --locked --example rust_call

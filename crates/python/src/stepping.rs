@@ -1048,8 +1048,8 @@ impl State {
         }
     }
 
-    /// The exact utility under optimal play, for the player to move (before chance and at the end: for player 0). For small zero-
-    /// sum games of two players in which nothing is hidden; chance is allowed.
+    /// The exact utility under optimal play, for the player to move (before chance and at the end: for player 0). For small
+    /// zero-sum games of two players in which nothing is hidden; chance is allowed.
     fn minimax(&self, py: Python<'_>) -> PyResult<f64> {
         let node = self.0.clone();
         let found = answer(py, &node.rules(), Exact::Minimax(node.clone()))?;
