@@ -4,6 +4,7 @@ use crate::agents::Decision;
 use crate::known::known;
 use crate::screen::{Screen, highest_first};
 use adept_game::{Afterstate, Encoder, Game, Kit, Stream, Turn, draw_index, no_action};
+use adept_ground::profile::{self, Phase};
 use adept_model::{Head, Learner, ModelError, OutcomeClass, Rows};
 use rand::RngExt;
 use rustc_hash::FxHashMap;
@@ -98,6 +99,7 @@ impl<G: Game> Successors<G> {
         // The first branch needs no copy.
         let to = if first == 0 { &mut *actions } else { &mut *listed };
         if encoder.decides() {
+            let _encoding = profile::span(Phase::Encoding);
             encoder.decide(at.game, at.state, at.player, to, &mut self.rows);
         } else {
             at.game.actions(at.state, to);
@@ -108,7 +110,7 @@ impl<G: Game> Successors<G> {
             self.row_of.extend((row..row + (actions.len() - first) as u32).map(Some));
             self.ends.push(actions.len());
         } else {
-            self.encode(encoder, at, first);
+            self.encode_from(encoder, at, first);
         }
     }
 
@@ -116,11 +118,20 @@ impl<G: Game> Successors<G> {
     pub fn list_these(&mut self, encoder: &dyn Encoder<G>, at: Decision<'_, G>, actions: &[G::Action]) {
         let first = self.actions.len();
         self.actions.extend_from_slice(actions);
-        self.encode(encoder, at, first);
+        self.encode_from(encoder, at, first);
     }
 
     /// Encodes the actions from `first` on, and ends their branch.
-    fn encode(&mut self, encoder: &dyn Encoder<G>, at: Decision<'_, G>, first: usize) {
+    fn encode_from(&mut self, encoder: &dyn Encoder<G>, at: Decision<'_, G>, first: usize) {
+        if profile::is_on() {
+            self.encode::<true>(encoder, at, first);
+        } else {
+            self.encode::<false>(encoder, at, first);
+        }
+    }
+
+    /// The same. Rows are told apart from rules only if that is asked for: it would cost a read an action.
+    fn encode<const PROFILED: bool>(&mut self, encoder: &dyn Encoder<G>, at: Decision<'_, G>, first: usize) {
         let Decision { game, state, player } = at;
         self.ends.push(self.actions.len());
         let Self { actions, values, row_of, rows, known, head, after, .. } = self;
@@ -149,6 +160,7 @@ impl<G: Game> Successors<G> {
             }
             row_of.push(Some(rows.len() as u32));
             values.push(0.0);
+            let _encoding = PROFILED.then(|| profile::span(Phase::Encoding));
             add((rows, known), head, encoder, game, Afterstate { state, action: Some(action), player });
         }
     }

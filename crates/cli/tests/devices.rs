@@ -66,6 +66,26 @@ fn bench_speed_measures_the_grid() {
     assert!(desk.fails(&["bench", "speed", "--batch", "0"], 2).contains("1 to 1048576 rows"));
 }
 
+#[test]
+fn a_profile_says_where_the_time_goes() {
+    let desk = Desk::new();
+    let config = configs().join("single-30.toml").to_string_lossy().into_owned();
+    let train = ["train", &config, "--set", "learn.td.games=20000", "--out"];
+    let found = desk.json(&[&train[..], &["run", "--profile"]].concat());
+    let profile = found["profile"].as_object().unwrap();
+    assert!(!profile.is_empty(), "{found}");
+    let names = ["games", "encoding", "forward", "backward", "optimiser", "learning", "measuring", "writing"];
+    for (name, seconds) in profile {
+        assert!(names.contains(&name.as_str()) && number(seconds) > 0.0, "{found}");
+    }
+    let record = std::fs::read_to_string(desk.path("run/run.json")).unwrap();
+    assert!(record.contains("\"profile\""), "{record}");
+    let text = desk.text(&[&train[..], &["run", "--resume", "--profile"]].concat());
+    assert!(text.contains("work") && text.contains("share"), "{text}");
+    assert!(desk.json(&[&train[..], &["plain"]].concat())["profile"].is_null());
+    assert!(desk.fails(&["train", &config, "--profile", "--seeds", "2"], 2).contains("--seeds"));
+}
+
 /// The answer of a machine without a driver, tested even where drivers exist.
 #[test]
 #[cfg(feature = "wgpu")]

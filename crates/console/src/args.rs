@@ -192,6 +192,9 @@ pub(crate) struct TrainArgs {
     /// Also write the measurements as an event file for TensorBoard, in the run folder.
     #[arg(long)]
     pub(crate) tensorboard: bool,
+    /// Find out where the time goes: games, encoding, forward, backward, optimiser, measuring, writing. The record has it too.
+    #[arg(long, conflicts_with_all = ["seeds", "estimate"])]
+    pub(crate) profile: bool,
     /// Continue from the latest checkpoint of the run folder, if there is one. With a larger number of games or samples
     /// (--set), a run becomes longer: schedules then cover its new length.
     #[arg(long)]

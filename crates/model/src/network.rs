@@ -10,6 +10,7 @@ use crate::optimiser::Optimiser;
 use crate::pairwise::Pairwise;
 use crate::program::{Init, Param, Program};
 use adept_ground::limits::Claim;
+use adept_ground::profile::{self, Phase};
 use adept_rows::Samples;
 use adept_rows::{Channel, Rows, RowsView};
 use rand::{Rng, RngExt};
@@ -192,7 +193,10 @@ impl Network {
     #[inline]
     fn differentiate(&mut self, samples: &Samples) -> f64 {
         let rows = &samples.rows;
+        let forward = profile::span(Phase::Forward);
         self.plan.forward(&mut self.workspace, &self.params, rows, Some(&samples.targets));
+        drop(forward);
+        let _backward = profile::span(Phase::Backward);
         let density = self.workspace.value(self.plan.program.density());
         let loss = density.iter().zip(&samples.weights).map(|(d, w)| -f64::from(*d) * f64::from(*w)).sum();
         self.seeds.clear();
@@ -209,6 +213,7 @@ impl Network {
 
     /// Takes a step along `grad`, and sets it to 0.
     fn step(&mut self, loss: f64, rate: f32) -> Result<(), ModelError> {
+        let _optimiser = profile::span(Phase::Optimiser);
         if !loss.is_finite() {
             self.grad.fill(0.0);
             return Err(self.name_divergence());
@@ -336,6 +341,7 @@ impl Learner for Network {
         if rows.is_empty() {
             return;
         }
+        let _forward = profile::span(Phase::Forward);
         let output = self.plan.program.output();
         for first in (0..rows.len()).step_by(PASS) {
             let here = first..rows.len().min(first + PASS);
@@ -352,6 +358,7 @@ impl Learner for Network {
 
     fn outputs(&mut self, rows: &Rows, outputs: &mut Vec<f32>) {
         outputs.clear();
+        let _forward = profile::span(Phase::Forward);
         let output = self.plan.program.output();
         for first in (0..rows.len()).step_by(PASS) {
             let here = first..rows.len().min(first + PASS);

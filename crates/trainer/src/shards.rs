@@ -2,6 +2,7 @@
 
 use crate::average::Average;
 use adept_ground::limits::Claim;
+use adept_ground::profile::{self, Phase};
 use adept_model::{Learner, ModelError, Samples};
 use adept_ranks::tree::{Node, Tree};
 use adept_ranks::{Ranks, share};
@@ -124,6 +125,7 @@ impl Shards {
         if samples.is_empty() {
             return Ok(0.0);
         }
+        let _learning = profile::span(Phase::Learning);
         let loss = match self.count {
             1 => learner.update(samples, rate),
             _ => self.step(learner, Batch::Whole(samples), rate),
@@ -142,6 +144,7 @@ impl Shards {
         parts: &[Samples],
         rate: f32,
     ) -> Result<f64, ModelError> {
+        let _learning = profile::span(Phase::Learning);
         match parts {
             [whole] if self.count == 1 => self.update(learner, whole, rate),
             _ => {
@@ -181,7 +184,9 @@ impl Shards {
             }
         }
         let computed = Instant::now();
+        let waits = profile::pause();
         let sum = self.ranks.sum(&mut self.tree, n);
+        drop(waits);
         self.spent.gradients += (computed - began).as_secs_f64();
         self.spent.exchange += computed.elapsed().as_secs_f64();
         learner.descend(sum.loss, &sum.vector, rate)?;
@@ -233,6 +238,7 @@ impl Helpers {
         learner.weights(&mut self.flat)?;
         let (flat, first) = (&self.flat, mine.start);
         let copies = &mut self.copies;
+        let _waits = profile::pause();
         self.pool.install(|| copies.par_iter_mut().try_for_each(|copy| copy.learner.adopt(flat)))?;
         let mut rest = mine;
         while !rest.is_empty() {

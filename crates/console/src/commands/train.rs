@@ -6,6 +6,7 @@ use crate::program;
 use crate::progress::{Progress, SAVING, on_interrupt};
 use crate::world::{self, Together};
 use adept_game::Unit;
+use adept_ground::profile::Phase;
 use adept_ground::shown::shell_path;
 use adept_lab::curves::{self, Point, References};
 use adept_lab::files::{Placed, check_laws};
@@ -69,6 +70,7 @@ fn run(
         is_alone: args.seeds.is_none(),
         max_seconds: args.max_seconds,
         tensorboard: args.tensorboard,
+        profile: args.profile,
         threads: args.threads,
         ranks: ranks.clone(),
         host: Host::default(),
@@ -291,6 +293,7 @@ fn one(path: &Path, record: &Record) -> Value {
             "samples_per_second": t.samples_per_second(),
             "share_waited": t.share_waited(),
         })),
+        "profile": (!record.profile.is_empty()).then_some(&record.profile),
         "steps": record.step,
         "seconds": record.seconds,
         "final": score(record.r#final.as_ref()),
@@ -464,6 +467,7 @@ fn as_text(
                 100.0 * t.share_waited()
             ));
         }
+        text.push_str(&profile(record));
         if let Some(early) = &record.early {
             text.push_str(&format!("ended after {} of {games} {unit}: {early}\n", record.step));
         }
@@ -486,6 +490,18 @@ fn as_text(
         }
     }
     Ok(text)
+}
+
+/// Where the time went, if that was asked for.
+fn profile(record: &Record) -> String {
+    let total: f64 = record.profile.values().sum();
+    let named = Phase::ALL.into_iter().filter_map(|phase| record.profile.get_key_value(phase.name()));
+    let rows: Vec<Vec<String>> = named
+        .map(|(name, seconds)| {
+            vec![name.clone(), format!("{seconds:.2}"), format!("{:.0} %", 100.0 * seconds / total)]
+        })
+        .collect();
+    if rows.is_empty() { String::new() } else { output::table(&["work", "seconds", "share"], &rows) + "\n" }
 }
 
 /// Where formulas of the game are clearly more accurate than the first run.

@@ -18,6 +18,7 @@ use crate::shards::Shards;
 use adept_arena::cfr::Decisions;
 use adept_arena::{Agent, GameModel, OpenError, naming, open};
 use adept_game::{GameError, Kit, stream};
+use adept_ground::profile::{self, Phase, Profiler, Seconds};
 use adept_model::checkpoint::{self, Manifest, Origin};
 use adept_model::native::Isa;
 use adept_model::{Engine, ModelError, Rows, Tensor};
@@ -54,6 +55,9 @@ pub struct TrainOptions {
     pub tensorboard: bool,
     /// Threads that compute the shards of a batch; 0 for one per core. Results do not depend on it.
     pub threads: usize,
+    /// Also find out where the time goes, for the record. What other runs in this process do at the same time counts too, and one of
+    /// them has the profile.
+    pub profile: bool,
     /// The ranks that share the work. Every one of them must call the same functions. The first writes the files.
     pub ranks: Ranks,
     /// File system and clock.
@@ -188,6 +192,8 @@ fn run<G: Kit>(
             experiment.follow(record)?;
         }
     }
+    experiment.record.profile.clear();
+    experiment.profiler = if options.profile { Profiler::start() } else { None };
     experiment.learn(options.max_seconds, observer, cancel)?;
     observer.event(seed, Event::Ended(&experiment.record));
     Ok((path, experiment.record))
@@ -483,6 +489,7 @@ pub(super) struct Experiment<'a, G: Kit> {
     is_full_said: bool,
     started: Duration,
     seconds_before: f64,
+    profiler: Option<Profiler>,
 }
 
 impl<'a, G: Kit> Experiment<'a, G> {
@@ -548,6 +555,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             opponents: rivals,
             seconds: 0.0,
             timing: None,
+            profile: Seconds::new(),
             latest: None,
             milestones: Vec::new(),
             best: None,
@@ -589,6 +597,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             started: clock.now(),
             clock,
             steering: options.steering.clone(),
+            profiler: None,
             changes: Changes::default(),
             is_full_said: false,
             seconds_before: 0.0,
@@ -696,6 +705,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             let out_of_time = max_seconds.is_some_and(|s| spent() >= s);
             let mut over = step == games;
             if crosses(every) {
+                let _measuring = profile::whole(Phase::Measuring);
                 let first = self.ranks.is_first();
                 let found = first.then(|| {
                     let evaluation = self.evaluate(step)?;
@@ -717,6 +727,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             let (stop, due) = (!over && asked & 1 > 0, asked & 2 > 0);
             if stop || due || over || milestone {
                 let _saving = cancel.saving();
+                let _writing = profile::whole(Phase::Writing);
                 self.checkpoint(step, over, milestone)?;
                 written = clock.now();
             }
@@ -825,6 +836,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         let (clock, started) = (&self.clock, self.started);
         let now = || clock.since(started).as_secs_f64();
         let pace = Pace::new(&self.config.learn, &self.changes);
+        let _games = profile::span(Phase::Games);
         let learned = self.source.batch(&mut self.bound, span, next, &mut self.shards, pace, &now);
         let learned = learned.map_err(|(error, game)| self.named(error, game))?;
         self.loss += learned.loss;
@@ -907,6 +919,9 @@ impl<'a, G: Kit> Experiment<'a, G> {
         milestone: bool,
     ) -> Result<(), TrainError> {
         self.record.seconds = self.seconds();
+        if let Some(profiler) = &self.profiler {
+            self.record.profile = profiler.seconds();
+        }
         self.record.metrics_bytes = self.folder.append_metrics(&self.lines)?;
         if let Some(events) = &self.events {
             events.append(&self.folder, &self.lines)?;

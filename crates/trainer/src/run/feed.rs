@@ -11,6 +11,7 @@ use adept_arena::{GameModel, OpenError, Screen, Successors};
 use adept_game::{Encoder, Kit};
 use adept_game::{Stream, Turn, stream};
 use adept_ground::limits::Claim;
+use adept_ground::profile::{self, Phase};
 use adept_model::{Channel, ModelError, Samples};
 use adept_ranks::{share, share_of};
 use rand::RngExt;
@@ -322,6 +323,7 @@ impl<G: Kit> Backups<'_, G> {
             }
             Ok(())
         };
+        let _waits = profile::pause();
         crew.pool.install(|| crew.members.par_iter_mut().with_max_len(1).try_for_each(work))
     }
 
@@ -456,6 +458,7 @@ fn fill<G: Kit>(
     span: Span,
     samples: &mut Samples,
 ) -> Result<(), ModelError> {
+    let _games = profile::span(Phase::Games);
     samples.clear();
     let n = (span.end - span.start) as usize;
     if let Some(labelled) = labelled {

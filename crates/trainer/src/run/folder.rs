@@ -9,6 +9,7 @@ use super::steer::Changed;
 use crate::config::{Config, Suite};
 use crate::positions::PositionErrors;
 use adept_arena::{Guarantee, SoloGrade};
+use adept_ground::profile::Seconds;
 use adept_ground::{
     files::{FileError, Files},
     limits,
@@ -162,6 +163,9 @@ pub struct Record {
     /// Breakdown of the time, if workers play with copies of the learner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timing: Option<Timing>,
+    /// Seconds that threads spent, by what they did, since the run began or was resumed; empty if that was not asked for.
+    #[serde(default, skip_serializing_if = "Seconds::is_empty")]
+    pub profile: Seconds,
     /// Latest checkpoint.
     #[serde(default)]
     pub latest: Option<String>,

@@ -17,6 +17,7 @@ use adept_arena::{Agent, GameModel, OpenError, open};
 use adept_game::Kit;
 use adept_game::{Stream, stream};
 use adept_ground::limits::Claim;
+use adept_ground::profile::{self, Phase};
 use adept_model::{Learner, ModelError, Rows, Samples, Tensor, TensorData};
 use adept_ranks::{Ranks, share, share_of};
 use rand::RngExt;
@@ -177,6 +178,7 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
         match &self.pool {
             Some(pool) => {
                 let jobs: Vec<_> = jobs.collect();
+                let _waits = profile::pause();
                 pool.install(|| jobs.into_par_iter().with_max_len(1).map(play).collect())
             }
             None => jobs.map(play).collect(),
@@ -377,6 +379,7 @@ impl<G: Kit> Source<G> for SelfPlay<'_, G> {
         let (update, stepped);
         let mut ahead = None;
         if learn.overlaps() && !next.is_empty() {
+            let _waits = profile::pause();
             let mut outcomes: Vec<Option<Result<GameStats, BatchError>>> = Vec::new();
             outcomes.resize_with(self.workers.len(), || None);
             let shares = shares(&next, td.workers).into_iter().skip(self.first);
@@ -519,6 +522,7 @@ impl<G: Kit> Worker<G> {
         (pace, td): (Pace<'_>, &TdSettings),
         begins: Option<&Positions<G>>,
     ) -> Result<GameStats, BatchError> {
+        let _games = profile::span(Phase::Games);
         let mut total = GameStats::default();
         let settings = td.settings(pace, span.start);
         let Some(bound) = learner.or(self.bound.as_mut()) else { return Ok(total) };
