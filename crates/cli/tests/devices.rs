@@ -58,11 +58,29 @@ fn bench_speed_measures_the_grid() {
     let desk = Desk::new();
     let result = desk.json(&["bench", "speed", "--device", "cpu", "--device", "flex", "--batch", "2"]);
     let cells = result["cells"].as_array().unwrap();
-    // Three networks: evaluation and training by the native engine, training by burn.
-    assert_eq!(cells.len(), 9);
+    // Seven networks: evaluation and training by the native engine, training by burn.
+    assert_eq!(cells.len(), 21);
     for cell in cells {
         assert!(number(&cell["median_us"]) > 0.0 && cell["batch"] == 2 && cell["threads"] == 1, "{cell}");
     }
+    assert!(
+        number(&result["peak"]["multiply_adds"]) > 1e8 && number(&result["peak"]["read"]) > 1e8,
+        "{result}"
+    );
+    assert!(
+        ["avx512", "avx2", "portable"].contains(&result["machine"]["vectors"].as_str().unwrap()),
+        "{result}"
+    );
+    std::fs::write(desk.path("before.json"), result.to_string()).unwrap();
+    let again = ["bench", "speed", "--compare", "before.json", "--batch", "2", "--device", "cpu"];
+    let table = desk.text(&again);
+    assert!(table.contains("faster") && table.contains("68-10-1") && table.contains("before: "), "{table}");
+    let other = ["bench", "speed", "--compare", "before.json", "--batch", "3"];
+    assert!(desk.fails(&other, 1).contains("batches 2"));
+    std::fs::write(desk.path("else.json"), "{\"cells\": []}").unwrap();
+    let other = ["bench", "speed", "--compare", "else.json"];
+    assert!(desk.fails(&other, 1).contains("`adept bench speed --json`"));
+    assert!(desk.fails(&["bench", "speed", "--compare", "none.json"], 1).contains("none.json"));
     assert!(desk.fails(&["bench", "speed", "--batch", "0"], 2).contains("1 to 1048576 rows"));
 }
 

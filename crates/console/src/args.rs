@@ -122,7 +122,10 @@ pub(crate) enum Command {
     )]
     List(ListArgs),
     /// Measure the speed of this machine.
-    #[command(after_help = "Example:\n  adept bench speed --device cpu --device flex --batch 8192")]
+    #[command(
+        after_help = "Examples:\n  adept bench speed --device cpu --device flex --batch 8192\n  adept bench speed --json > before.json\n  \
+                      adept bench speed --compare before.json"
+    )]
     Bench(BenchArgs),
     /// List, draw or compare runs on this machine.
     #[command(
@@ -663,9 +666,15 @@ pub(crate) enum BenchAction {
         /// Devices, where cpu is the native engine. Default: all available ones. May be given several times.
         #[arg(long = "device", value_name = "DEVICE")]
         devices: Vec<DeviceName>,
+        /// Networks, such as 68-10-1. Default: all. May be given several times.
+        #[arg(long = "network", value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(adept_lab::bench::networks()))]
+        networks: Vec<String>,
         /// Rows per call. Default: 1, 8, 512 and 8192. May be given several times.
         #[arg(long = "batch", value_name = "N", value_parser = batch)]
         batches: Vec<usize>,
+        /// Compare with an earlier measurement: what `adept bench speed --json` printed.
+        #[arg(long, value_name = "FILE")]
+        compare: Option<PathBuf>,
     },
 }
 

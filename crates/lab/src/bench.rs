@@ -1,36 +1,193 @@
 //! Measures how fast networks evaluate rows and learn on this machine, by engine and device.
 
 use adept_game::stream;
+use adept_ground::limits;
+use adept_model::machine::{Machine, Peak};
 use adept_model::{
-    Architecture, Channel, ChannelKind, Compute, DeviceName, Engine, Learner, ModelError, Optimiser, Samples,
-    build_on,
+    Architecture, Channel, ChannelKind, Compute, Description, DeviceName, Engine, Head, Learner, ModelError,
+    Optimiser, OutcomeClass, Samples, build_on,
 };
 use rand::RngExt;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Benchmarked networks: name, dense inputs, architecture as JSON.
-const NETWORKS: [(&str, usize, &str); 3] = [
-    ("68-10-1", 68, r#"{ "mlp": { "hidden": [10] } }"#),
-    ("400-512-512-1", 400, r#"{ "mlp": { "hidden": [512, 512], "activation": "relu", "init": "fan_in" } }"#),
-    (
-        "hme 16x64",
-        68,
-        r#"{ "hme": { "experts": 16, "expert": { "mlp": { "hidden": [64], "init": "fan_in" } } } }"#,
-    ),
+/// A benchmarked network.
+struct Benched {
+    /// Layers, or experts by layers.
+    name: &'static str,
+    inputs: usize,
+    /// The share of inputs that are not 0.
+    density: f64,
+    /// Classes of outcomes; 0 for one value.
+    classes: usize,
+    /// Values of an index channel, `cell`; 0 without one.
+    cells: u64,
+    architecture: &'static str,
+}
+
+/// The usual encoding of dense rows: half of the numbers are 0.
+const HALF: f64 = 0.5;
+/// Encoders of whole boards set about a tenth of their inputs.
+const BOARD: f64 = 0.1;
+
+const NETWORKS: [Benched; 7] = [
+    Benched {
+        name: "68-10-1",
+        inputs: 68,
+        density: HALF,
+        classes: 0,
+        cells: 0,
+        architecture: r#"{ "mlp": { "hidden": [10] } }"#,
+    },
+    Benched {
+        name: "200-256-1",
+        inputs: 200,
+        density: BOARD,
+        classes: 0,
+        cells: 0,
+        architecture: r#"{ "mlp": { "hidden": [256], "activation": "relu", "init": "fan_in" } }"#,
+    },
+    Benched {
+        name: "202-128-6",
+        inputs: 202,
+        density: BOARD,
+        classes: 6,
+        cells: 0,
+        architecture: r#"{ "mlp": { "hidden": [128], "activation": "relu", "init": "fan_in" } }"#,
+    },
+    Benched {
+        name: "202-512-64-6",
+        inputs: 202,
+        density: BOARD,
+        classes: 6,
+        cells: 0,
+        architecture: r#"{ "mlp": { "hidden": [512, 64], "activation": "relu", "init": "fan_in" } }"#,
+    },
+    Benched {
+        name: "400-512-512-1",
+        inputs: 400,
+        density: HALF,
+        classes: 0,
+        cells: 0,
+        architecture: r#"{ "mlp": { "hidden": [512, 512], "activation": "relu", "init": "fan_in" } }"#,
+    },
+    Benched {
+        name: "cells 64x8",
+        inputs: 68,
+        density: HALF,
+        classes: 0,
+        cells: 64,
+        architecture: r#"{ "symbolic": { "by": "cell", "expert": { "mlp": { "hidden": [8], "init": "fan_in" } } } }"#,
+    },
+    Benched {
+        name: "hme 16x64",
+        inputs: 68,
+        density: HALF,
+        classes: 0,
+        cells: 0,
+        architecture: r#"{ "hme": { "experts": 16, "expert": { "mlp": { "hidden": [64], "init": "fan_in" } } } }"#,
+    },
 ];
 
+/// The names of the networks that are measured.
+pub fn networks() -> impl Iterator<Item = &'static str> {
+    NETWORKS.iter().map(|network| network.name)
+}
+
+impl Benched {
+    fn channels(&self) -> Vec<Channel> {
+        let dense = Channel::new("inputs", ChannelKind::Dense(self.inputs));
+        let cell = (self.cells > 0).then(|| Channel::new("cell", ChannelKind::Index(self.cells)));
+        [Some(dense), cell].into_iter().flatten().collect()
+    }
+
+    fn head(&self) -> Head {
+        match self.classes {
+            0 => Head::Value,
+            n => Head::Outcomes(
+                (0..n)
+                    .map(|k| OutcomeClass {
+                        name: format!("class{k}"),
+                        utility: 1.0 - 2.0 * k as f32 / (n - 1) as f32,
+                        mirror: n - 1 - k,
+                    })
+                    .collect(),
+            ),
+        }
+    }
+
+    /// Multiply-adds of the layers for one row, and of those that read the row.
+    fn multiply_adds(&self, described: &Description) -> [f64; 2] {
+        let first = described.tensors.iter().filter(|t| t.shape.len() == 2 && t.shape.contains(&self.inputs));
+        let first: usize = first.map(|t| t.shape.iter().product::<usize>()).sum();
+        [described.multiply_adds_least as f64, first as f64 / self.cells.max(1) as f64]
+    }
+
+    /// Rows like those of encoders, with targets in [−1, 1] or one class each.
+    fn samples(&self, channels: &[Channel], batch: usize) -> Samples {
+        let mut rng = stream(1, "bench", batch as u64);
+        let mut samples = Samples::new(channels);
+        for _ in 0..batch {
+            let row = samples.rows.push();
+            row.dense
+                .fill_with(|| if rng.random_bool(self.density) { rng.random_range(-1.0..1.0) } else { 0.0 });
+            row.index.fill_with(|| rng.random_range(0..self.cells));
+            match self.classes {
+                0 => samples.targets.push(rng.random_range(-1.0..1.0)),
+                n => {
+                    let class = rng.random_range(0..n);
+                    samples.targets.extend((0..n).map(|k| if k == class { 1.0 } else { 0.0 }));
+                }
+            }
+            samples.weights.push(1.0 / batch as f32);
+        }
+        samples
+    }
+}
+
+/// What a benchmark found, and where: what `adept bench speed --json` prints and `--compare` reads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bench {
+    /// The processor.
+    pub machine: Machine,
+    /// What one core of it does at most, measured in the same run.
+    pub peak: Peak,
+    /// The measurements.
+    pub cells: Vec<BenchCell>,
+}
+
+impl Bench {
+    /// Reads what `adept bench speed --json` printed.
+    ///
+    /// # Errors
+    /// In words: a file that cannot be read, is larger than 16 MiB or holds something else.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let text = limits::read_text(path, 16 << 20).map_err(|e| format!("{}: {e}", path.display()))?;
+        serde_json::from_str(&text).map_err(|e| {
+            let path = path.display();
+            format!("{path}: {e}; expected what this version's `adept bench speed --json` prints")
+        })
+    }
+
+    /// The cell of this network, work, batch, engine and device.
+    pub fn alike(&self, cell: &BenchCell) -> Option<&BenchCell> {
+        let key = |c: &BenchCell| (c.network.clone(), c.operation.clone(), c.batch, c.engine, c.device);
+        self.cells.iter().find(|other| key(other) == key(cell))
+    }
+}
+
 /// One measurement.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BenchCell {
     /// Name of the network: layers, or experts by hidden units.
-    pub network: &'static str,
+    pub network: String,
     /// Number of learned parameters.
     pub parameters: usize,
     /// Rows per call.
     pub batch: usize,
     /// `evaluate`, or `update` (a step of Adam: forward, backward, parameters).
-    pub operation: &'static str,
+    pub operation: String,
     /// Engine.
     pub engine: Engine,
     /// Device.
@@ -43,6 +200,8 @@ pub struct BenchCell {
     pub range_us: [f64; 2],
     /// Rows per second at the median.
     pub rows_per_second: f64,
+    /// Multiply-adds a row of the layers, backward too, as if no input were 0.
+    pub multiply_adds: f64,
     /// Timed calls, after three warm-up calls.
     pub calls: usize,
 }
@@ -52,6 +211,8 @@ pub struct BenchCell {
 pub struct BenchGrid {
     /// Devices; the CPU means the native engine.
     pub devices: Vec<DeviceName>,
+    /// Names of networks, of [`networks`].
+    pub networks: Vec<String>,
     /// Rows per call.
     pub batches: Vec<usize>,
     /// Time per cell; at least five calls are made.
@@ -62,6 +223,7 @@ impl Default for BenchGrid {
     fn default() -> Self {
         Self {
             devices: vec![DeviceName::Cpu],
+            networks: networks().map(String::from).collect(),
             batches: vec![1, 8, 512, 8192],
             time: Duration::from_millis(300),
         }
@@ -72,40 +234,39 @@ impl Default for BenchGrid {
 ///
 /// # Errors
 /// [`ModelError::Unsupported`] if a device cannot be used.
-pub fn speed(grid: &BenchGrid, mut seen: impl FnMut(&BenchCell)) -> Result<Vec<BenchCell>, ModelError> {
+pub fn speed(grid: &BenchGrid, mut seen: impl FnMut(&BenchCell)) -> Result<Bench, ModelError> {
     let mut cells = Vec::new();
-    for (network, inputs, architecture) in NETWORKS {
-        let architecture: Architecture = serde_json::from_str(architecture)?;
-        let channels = [Channel::new("inputs", ChannelKind::Dense(inputs))];
+    for network in NETWORKS.iter().filter(|network| grid.networks.iter().any(|name| name == network.name)) {
+        let architecture: Architecture = serde_json::from_str(network.architecture)?;
+        let (channels, head) = (network.channels(), network.head());
         for &device in &grid.devices {
             let engine = if device == DeviceName::Cpu { Engine::Native } else { Engine::Burn };
             let compute = Compute { engine, device };
             for &batch in &grid.batches {
-                let (samples, adam) = (samples(&channels, batch), Optimiser::Adam(Default::default()));
-                let mut learner = build_on(
-                    &architecture,
-                    &channels,
-                    &adept_model::Head::Value,
-                    adam,
-                    compute,
-                    &mut stream(1, "init", 0),
-                )?;
-                let parameters = learner.describe().parameters;
+                let samples = network.samples(&channels, batch);
+                let adam = Optimiser::Adam(Default::default());
+                let mut rng = stream(1, "init", 0);
+                let mut learner = build_on(&architecture, &channels, &head, adam, compute, &mut rng)?;
+                let described = learner.describe();
+                let [forward, first] = network.multiply_adds(&described);
                 let mut measure =
-                    |operation, work: &mut dyn FnMut(&mut dyn Learner) -> Result<(), ModelError>| {
+                    |operation: &str,
+                     multiply_adds: f64,
+                     work: &mut dyn FnMut(&mut dyn Learner) -> Result<(), ModelError>| {
                         let times = timed(grid.time, || work(&mut *learner))?;
                         let median = times[times.len() / 2];
                         let cell = BenchCell {
-                            network,
-                            parameters,
+                            network: network.name.into(),
+                            parameters: described.parameters,
                             batch,
-                            operation,
+                            operation: operation.into(),
                             engine,
                             device,
                             threads: 1,
                             median_us: 1e6 * median,
                             range_us: [1e6 * times[0], 1e6 * times[times.len() - 1]],
                             rows_per_second: batch as f64 / median,
+                            multiply_adds,
                             calls: times.len(),
                         };
                         seen(&cell);
@@ -115,16 +276,18 @@ pub fn speed(grid: &BenchGrid, mut seen: impl FnMut(&BenchCell)) -> Result<Vec<B
                 let mut values = Vec::new();
                 // Rows are evaluated on the CPU, whatever device trains.
                 if engine == Engine::Native {
-                    measure("evaluate", &mut |l| {
+                    measure("evaluate", forward, &mut |l| {
                         l.evaluate(&samples.rows, &mut values);
                         Ok(())
                     })?;
                 }
-                measure("update", &mut |l| l.update(&samples, 1e-5).map(|_| ()))?;
+                // The gradients of weights cost as much as forward, and so do the adjoints of inputs but for those of rows.
+                let learn = 3.0 * forward - first;
+                measure("update", learn, &mut |l| l.update(&samples, 1e-5).map(|_| ()))?;
             }
         }
     }
-    Ok(cells)
+    Ok(Bench { machine: Machine::here(), peak: Peak::measure(), cells })
 }
 
 /// Seconds of each call, sorted.
@@ -140,17 +303,4 @@ fn timed(time: Duration, mut call: impl FnMut() -> Result<(), ModelError>) -> Re
     }
     times.sort_by(f64::total_cmp);
     Ok(times)
-}
-
-/// Rows like those of encoders: half of the entries are 0, and targets lie in [−1, 1].
-fn samples(channels: &[Channel], batch: usize) -> Samples {
-    let mut rng = stream(1, "bench", batch as u64);
-    let mut samples = Samples::new(channels);
-    for _ in 0..batch {
-        let dense = samples.rows.push().dense;
-        dense.fill_with(|| if rng.random_bool(0.5) { rng.random_range(-1.0..1.0) } else { 0.0 });
-        samples.targets.push(rng.random_range(-1.0..1.0));
-        samples.weights.push(1.0 / batch as f32);
-    }
-    samples
 }

@@ -52,6 +52,7 @@ mod mixed;
 mod mixture;
 mod narrow;
 mod pairwise;
+mod peak;
 mod residual;
 mod sparse;
 mod step;
@@ -68,6 +69,7 @@ pub(crate) use pairwise::{
     Columns, Errors, Gated, Head, Unit, gated_values, pair_errors, pair_products, pair_values,
 };
 pub use pairwise::{TILE, TileRow};
+pub(crate) use peak::{fma_loop, read_loop};
 pub(crate) use residual::{Prior, residual, residual_backward};
 pub(crate) use step::{StepRule, add_scaled, scale_add, step};
 

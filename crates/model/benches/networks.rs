@@ -1,0 +1,69 @@
+//! Evaluations and steps of Adam of single networks, by rows a call, and the loops that they are measured against:
+//! `cargo bench -p adept-model --bench networks`.
+
+use adept_model::machine::Peak;
+use adept_model::{Architecture, Channel, ChannelKind, Compute, Head, Optimiser, Samples, build_on};
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::time::Duration;
+
+const NETWORKS: [(&str, usize, f64, &str); 4] = [
+    ("68-10-1", 68, 0.5, r#"{ "mlp": { "hidden": [10] } }"#),
+    ("200-256-1", 200, 0.1, r#"{ "mlp": { "hidden": [256], "activation": "relu", "init": "fan_in" } }"#),
+    (
+        "202-512-64-1",
+        202,
+        0.1,
+        r#"{ "mlp": { "hidden": [512, 64], "activation": "relu", "init": "fan_in" } }"#,
+    ),
+    (
+        "400-512-512-1",
+        400,
+        0.5,
+        r#"{ "mlp": { "hidden": [512, 512], "activation": "relu", "init": "fan_in" } }"#,
+    ),
+];
+
+fn networks(c: &mut Criterion) {
+    let peak = Peak::measure();
+    println!("one core: {:.1} billion multiply-adds a second", peak.multiply_adds / 1e9);
+    for (name, inputs, density, architecture) in NETWORKS {
+        let architecture: Architecture = serde_json::from_str(architecture).unwrap();
+        let channels = [Channel::new("inputs", ChannelKind::Dense(inputs))];
+        let mut group = c.benchmark_group(name);
+        group
+            .sample_size(10)
+            .warm_up_time(Duration::from_millis(100))
+            .measurement_time(Duration::from_millis(500));
+        for batch in [1, 8, 512, 8192] {
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(batch);
+            let adam = Optimiser::Adam(Default::default());
+            let mut learner =
+                build_on(&architecture, &channels, &Head::Value, adam, Compute::default(), &mut rng).unwrap();
+            let mut samples = Samples::new(&channels);
+            for _ in 0..batch {
+                let row = samples.rows.push();
+                row.dense.fill_with(
+                    || {
+                        if rng.random_bool(density) { rng.random_range(-1.0..1.0) } else { 0.0 }
+                    },
+                );
+                samples.targets.push(rng.random_range(-1.0..1.0));
+                samples.weights.push(1.0 / batch as f32);
+            }
+            let mut values = Vec::new();
+            group.throughput(Throughput::Elements(batch));
+            group.bench_function(BenchmarkId::new("evaluate", batch), |b| {
+                b.iter(|| learner.evaluate(&samples.rows, &mut values));
+            });
+            group.bench_function(BenchmarkId::new("update", batch), |b| {
+                b.iter(|| learner.update(&samples, 1e-5).unwrap());
+            });
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, networks);
+criterion_main!(benches);
