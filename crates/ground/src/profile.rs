@@ -105,7 +105,14 @@ pub fn pause() -> Span {
 
 #[inline]
 fn enter(phase: u8) -> Span {
-    let before = is_on().then(|| MINE.with(|mine| mine.swap(phase, Ordering::Relaxed)));
+    let before = is_on().then(|| {
+        MINE.with(|mine| {
+            // Nobody else writes it, so this needs no locked exchange.
+            let before = mine.load(Ordering::Relaxed);
+            mine.store(phase, Ordering::Relaxed);
+            before
+        })
+    });
     Span { before, _thread: PhantomData }
 }
 
@@ -119,22 +126,16 @@ impl Drop for Span {
     }
 }
 
-/// As long as it lives, all that any thread does counts as this phase.
+/// As long as it lives, all that threads in any phase do counts as one phase.
 #[must_use]
 #[derive(Debug)]
 pub struct Whole {
-    before: u8,
     _mine: Span,
-}
-
-/// Lets all that threads do count as this phase.
-pub fn whole(phase: Phase) -> Whole {
-    Whole { before: ALL.swap(phase as u8, Ordering::Relaxed), _mine: span(phase) }
 }
 
 impl Drop for Whole {
     fn drop(&mut self) {
-        ALL.store(self.before, Ordering::Relaxed);
+        ALL.store(NOTHING, Ordering::Relaxed);
     }
 }
 
@@ -169,6 +170,12 @@ impl Profiler {
         }
     }
 
+    /// Lets all that threads in any phase do count as this one. One at a time.
+    pub fn whole(&self, phase: Phase) -> Whole {
+        ALL.store(phase as u8, Ordering::Relaxed);
+        Whole { _mine: span(phase) }
+    }
+
     /// What was found so far.
     pub fn seconds(&self) -> Seconds {
         let found = *self.found.lock().unwrap_or_else(PoisonError::into_inner);
@@ -194,7 +201,8 @@ fn sample(found: &Mutex<[f64; Phase::ALL.len()]>, stop: &AtomicBool) {
         turn = turn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         std::thread::sleep(Duration::from_micros(700 + (turn >> 32) % 600));
         let now = Instant::now();
-        let passed = (now - last).as_secs_f64();
+        // A process that was stopped did nothing meanwhile.
+        let passed = (now - last).as_secs_f64().min(0.1);
         last = now;
         let all = ALL.load(Ordering::Relaxed);
         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
@@ -242,7 +250,7 @@ mod tests {
             while !is_seen("games") {
                 std::thread::yield_now();
             }
-            let _writing = whole(Phase::Writing);
+            let _writing = profiler.whole(Phase::Writing);
             let done = AtomicBool::new(false);
             std::thread::scope(|scope| {
                 scope.spawn(|| {
@@ -256,6 +264,7 @@ mod tests {
                 }
                 done.store(true, Ordering::Relaxed);
             });
+            assert!(!is_seen("forward"));
         }
         assert_eq!(state(), NOTHING);
         drop(profiler);

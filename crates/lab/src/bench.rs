@@ -161,19 +161,24 @@ impl Bench {
     /// Reads what `adept bench speed --json` printed.
     ///
     /// # Errors
-    /// In words: a file that cannot be read, is larger than 16 MiB or holds something else.
+    /// In words: a file that cannot be read, is larger than 1 MiB or holds something else.
     pub fn read(path: &Path) -> Result<Self, String> {
-        let text = limits::read_text(path, 16 << 20).map_err(|e| format!("{}: {e}", path.display()))?;
-        serde_json::from_str(&text).map_err(|e| {
+        let text = limits::read_text(path, 1 << 20).map_err(|e| format!("{}: {e}", path.display()))?;
+        let fault = |what: String| {
             let path = path.display();
-            format!("{path}: {e}; expected what this version's `adept bench speed --json` prints")
-        })
+            format!("{path}: {what}; expected what this version's `adept bench speed --json` prints")
+        };
+        let bench: Self = serde_json::from_str(&text).map_err(|e| fault(e.to_string()))?;
+        if bench.cells.is_empty() { Err(fault("has no cells".into())) } else { Ok(bench) }
     }
 
     /// The cell of this network, work, batch, engine and device.
     pub fn alike(&self, cell: &BenchCell) -> Option<&BenchCell> {
-        let key = |c: &BenchCell| (c.network.clone(), c.operation.clone(), c.batch, c.engine, c.device);
-        self.cells.iter().find(|other| key(other) == key(cell))
+        let is_alike = |c: &&BenchCell| {
+            (&c.network, &c.operation, c.batch) == (&cell.network, &cell.operation, cell.batch)
+                && (c.engine, c.device) == (cell.engine, cell.device)
+        };
+        self.cells.iter().find(is_alike)
     }
 }
 

@@ -58,8 +58,9 @@ fn caches() -> Vec<usize> {
     let mut found: Vec<(u8, usize)> = listed
         .filter(|cache| matches!(cache.cache_type(), CacheType::Data | CacheType::Unified))
         .map(|c| {
-            let lines = c.associativity() * c.physical_line_partitions() * c.sets();
-            (c.level(), lines * c.coherency_line_size())
+            let lines =
+                c.associativity().saturating_mul(c.physical_line_partitions()).saturating_mul(c.sets());
+            (c.level(), lines.saturating_mul(c.coherency_line_size()))
         })
         .collect();
     found.sort_unstable();
@@ -86,7 +87,9 @@ impl Peak {
     /// Measures for about a quarter of a second, with the instruction set of the kernels. The best of several loops.
     pub fn measure() -> Self {
         let isa = Isa::detect();
-        let near = vec![1.0f32; caches().first().map_or(16 << 10, |bytes| bytes / 2) / size_of::<f32>()];
+        // Hypervisors may say anything.
+        let near = caches().first().map_or(16 << 10, |bytes| bytes / 2).clamp(8 << 10, 1 << 20);
+        let near = vec![1.0f32; near / size_of::<f32>()];
         let far = vec![1.0f32; FAR / size_of::<f32>()];
         // Loops as long as one over `far`.
         let turns = FAR / size_of_val(&near[..]);

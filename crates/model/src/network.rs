@@ -519,6 +519,7 @@ impl Learner for Network {
 
 impl Traces for Network {
     fn accumulate(&mut self, slot: usize, rows: &Rows, row: usize, decay: f32) {
+        let _backward = profile::span(Phase::Backward);
         let mut part = std::mem::take(&mut self.part);
         part.copy_range(rows, row, 1);
         // ∇V needs the net inputs, which forward keeps only with targets. Their values do not matter.
@@ -543,6 +544,7 @@ impl Traces for Network {
         if !error.is_finite() {
             return Err(self.name_divergence());
         }
+        let _optimiser = profile::span(Phase::Optimiser);
         let Some(trace) = self.traces.get(slot) else { return Ok(()) };
         for piece in &self.plan.pieces {
             let (step, span) =

@@ -238,8 +238,9 @@ impl Helpers {
         learner.weights(&mut self.flat)?;
         let (flat, first) = (&self.flat, mine.start);
         let copies = &mut self.copies;
-        let _waits = profile::pause();
+        let waits = profile::pause();
         self.pool.install(|| copies.par_iter_mut().try_for_each(|copy| copy.learner.adopt(flat)))?;
+        drop(waits);
         let mut rest = mine;
         while !rest.is_empty() {
             let wave = rest.start..rest.end.min(rest.start + copies.len());
@@ -247,12 +248,15 @@ impl Helpers {
             let jobs: Vec<_> =
                 copies.iter_mut().zip(wave).map(|(copy, shard)| (copy, shard, tree.vector())).collect();
             let compute = |(copy, shard, mut vector): (&mut Helper, usize, Vec<f32>)| {
+                let _learning = profile::span(Phase::Learning);
                 let samples = batch.shard(shard, count, first, &mut copy.part);
                 let loss = copy.learner.gradient(samples, &mut vector)?;
                 Ok(Node { shards: shard..shard + 1, loss, vector })
             };
+            let waits = profile::pause();
             let found: Vec<Result<Node, ModelError>> =
                 self.pool.install(|| jobs.into_par_iter().with_max_len(1).map(compute).collect());
+            drop(waits);
             for node in found {
                 tree.push(node?);
             }

@@ -3,11 +3,14 @@
 use crate::args::{BenchAction, BenchArgs};
 use crate::output;
 use adept_ground::limits;
+use adept_ground::shown::{clipped, printable};
 use adept_lab::bench::{Bench, BenchCell, BenchGrid, speed};
+use adept_model::DeviceName;
 use adept_model::device::devices;
 use adept_model::machine::{Machine, Peak};
 use anyhow::{Result, bail};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 pub(crate) fn run(args: &BenchArgs, as_json: bool) -> Result<()> {
     let BenchAction::Speed { devices: chosen, networks, batches, compare } = &args.action;
@@ -25,8 +28,13 @@ pub(crate) fn run(args: &BenchArgs, as_json: bool) -> Result<()> {
     if !batches.is_empty() {
         grid.batches.clone_from(batches);
     }
-    if let Some(before) = &before {
-        check_grid(before, &grid)?;
+    if let Some((path, before)) = compare.as_ref().zip(before.as_ref()) {
+        if as_json {
+            bail!(
+                "--compare writes a table: leave out --json, and compare the `median_us` of both files yourself"
+            );
+        }
+        check_grid(path, before, &grid)?;
     }
     let show = |cell: &BenchCell| {
         output::say(format!(
@@ -48,12 +56,13 @@ pub(crate) fn run(args: &BenchArgs, as_json: bool) -> Result<()> {
     if let Some(before) = &before {
         text.push_str(&format!("before: {}\n", about(&before.machine, &before.peak)));
     }
-    text.push_str("peak: the share of multiply-adds of one core, as if no input were 0\n");
+    let peak = "peak: the share of what one core multiplies and adds at most; inputs that are 0 count, which kernels may skip";
+    text.push_str(&format!("{peak}\n"));
     output::text(&text)
 }
 
 /// An earlier measurement must have a cell of this grid.
-fn check_grid(before: &Bench, grid: &BenchGrid) -> Result<()> {
+fn check_grid(path: &Path, before: &Bench, grid: &BenchGrid) -> Result<()> {
     let has = |c: &BenchCell| {
         grid.devices.contains(&c.device)
             && grid.batches.contains(&c.batch)
@@ -63,11 +72,13 @@ fn check_grid(before: &Bench, grid: &BenchGrid) -> Result<()> {
         return Ok(());
     }
     let devices: BTreeSet<String> = before.cells.iter().map(|c| c.device.to_string()).collect();
-    let networks: BTreeSet<String> = before.cells.iter().map(|c| c.network.clone()).collect();
+    let networks: BTreeSet<String> = before.cells.iter().map(|c| word(&c.network)).collect();
     let batches: BTreeSet<usize> = before.cells.iter().map(|c| c.batch).collect();
-    let list = |words: Vec<String>| words.join(", ");
+    let list = |words: Vec<String>| clipped(&words.join(", "), 200).into_owned();
     bail!(
-        "--compare: the file has none of these cells; it has devices {}, networks {}, and batches {}",
+        "{}: has none of the cells that would be measured, but devices {}, networks {} and batches {}: choose some of them with --device, \
+         --network and --batch",
+        path.display(),
         list(devices.into_iter().collect()),
         list(networks.into_iter().collect()),
         list(batches.iter().map(usize::to_string).collect())
@@ -85,7 +96,8 @@ fn row(cell: &BenchCell, peak: &Peak, before: Option<&Bench>) -> Vec<String> {
         format!("{:.2}", cell.range_us[0]),
         format!("{:.2}", cell.range_us[1]),
         format!("{:.0}", cell.rows_per_second),
-        format!("{:.0} %", 100.0 * share),
+        // The limit is that of a core.
+        if cell.device == DeviceName::Cpu { format!("{:.0} %", 100.0 * share) } else { "-".into() },
     ];
     if let Some(before) = before {
         let old = before.alike(cell);
@@ -95,8 +107,14 @@ fn row(cell: &BenchCell, peak: &Peak, before: Option<&Bench>) -> Vec<String> {
     row
 }
 
+/// A word of a file.
+fn word(text: &str) -> String {
+    printable(&clipped(text, 60)).into_owned()
+}
+
 fn about(machine: &Machine, peak: &Peak) -> String {
-    let caches: Vec<String> = machine.caches.iter().map(|&bytes| limits::size(bytes as u64)).collect();
+    let caches: Vec<String> =
+        machine.caches.iter().take(4).map(|&bytes| limits::size(bytes as u64)).collect();
     let caches = if caches.is_empty() { String::new() } else { format!(", caches {}", caches.join(", ")) };
     let threads = match machine.threads {
         1 => "1 thread".to_string(),
@@ -105,6 +123,8 @@ fn about(machine: &Machine, peak: &Peak) -> String {
     let [fma, read, near] = [peak.multiply_adds, peak.read, peak.read_near].map(|rate| rate / 1e9);
     format!(
         "{}, {}, {}{caches}; one core: {fma:.0} billion multiply-adds, reads {read:.0} GB a second, {near:.0} GB from its cache",
-        machine.processor, threads, machine.vectors
+        word(&machine.processor),
+        threads,
+        word(&machine.vectors)
     )
 }

@@ -193,7 +193,7 @@ fn run<G: Kit>(
         }
     }
     experiment.record.profile.clear();
-    experiment.profiler = if options.profile { Profiler::start() } else { None };
+    experiment.profiler = options.profile.then(Profiler::start).flatten().map(Arc::new);
     experiment.learn(options.max_seconds, observer, cancel)?;
     observer.event(seed, Event::Ended(&experiment.record));
     Ok((path, experiment.record))
@@ -489,7 +489,7 @@ pub(super) struct Experiment<'a, G: Kit> {
     is_full_said: bool,
     started: Duration,
     seconds_before: f64,
-    profiler: Option<Profiler>,
+    profiler: Option<Arc<Profiler>>,
 }
 
 impl<'a, G: Kit> Experiment<'a, G> {
@@ -705,7 +705,8 @@ impl<'a, G: Kit> Experiment<'a, G> {
             let out_of_time = max_seconds.is_some_and(|s| spent() >= s);
             let mut over = step == games;
             if crosses(every) {
-                let _measuring = profile::whole(Phase::Measuring);
+                let profiler = self.profiler.clone();
+                let _measuring = profiler.as_deref().map(|p| p.whole(Phase::Measuring));
                 let first = self.ranks.is_first();
                 let found = first.then(|| {
                     let evaluation = self.evaluate(step)?;
@@ -727,7 +728,8 @@ impl<'a, G: Kit> Experiment<'a, G> {
             let (stop, due) = (!over && asked & 1 > 0, asked & 2 > 0);
             if stop || due || over || milestone {
                 let _saving = cancel.saving();
-                let _writing = profile::whole(Phase::Writing);
+                let profiler = self.profiler.clone();
+                let _writing = profiler.as_deref().map(|p| p.whole(Phase::Writing));
                 self.checkpoint(step, over, milestone)?;
                 written = clock.now();
             }

@@ -163,7 +163,8 @@ pub struct Record {
     /// Breakdown of the time, if workers play with copies of the learner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timing: Option<Timing>,
-    /// Seconds that threads spent, by what they did, since the run began or was resumed; empty if that was not asked for.
+    /// Seconds that threads spent, by what they did, since the run began or was resumed and until its last checkpoint was written;
+    /// empty if that was not asked for. With ranks, those of the first.
     #[serde(default, skip_serializing_if = "Seconds::is_empty")]
     pub profile: Seconds,
     /// Latest checkpoint.
