@@ -9,6 +9,7 @@ use crate::naming;
 use crate::open::{OpenError, open};
 use crate::successors::Successors;
 use adept_game::{Afterstate, Game, Kit};
+use adept_ground::profile::{self, Phase};
 use adept_model::{ModelError, OutcomeClass};
 use std::path::Path;
 
@@ -80,10 +81,12 @@ impl<G: Game> Screen<G> {
         G::State: 'a,
     {
         self.found.clear();
+        let encoding = profile::span(Phase::Encoding);
         for state in states {
             let player = game.just_acted(state).unwrap_or(0);
             self.found.push(&**self.model.encoder(), game, Afterstate { state, action: None, player });
         }
+        drop(encoding);
         self.found.evaluate(&mut *self.model.learner);
         self.found.row_values()
     }

@@ -292,6 +292,7 @@ impl<G: Kit> Successors<G> {
                     if shared {
                         encoder.fetch(game, after);
                     } else {
+                        let _encoding = profile::span(Phase::Encoding);
                         add((&mut self.rows, &mut self.known), &self.head, encoder, game, after);
                     }
                     self.states.push(self.after.clone());
@@ -305,6 +306,7 @@ impl<G: Kit> Successors<G> {
         }
         if shared {
             let valued = screen.map_or(self.states.len(), |screen| self.pass(screen, game, encoder));
+            let _encoding = profile::span(Phase::Encoding);
             let Self { rows, known, head, states, .. } = self;
             for state in &states[..valued] {
                 let player = game.just_acted(state).unwrap_or(0);

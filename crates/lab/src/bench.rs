@@ -1,12 +1,13 @@
 //! Measures how fast networks evaluate rows and learn on this machine, by engine and device.
 
-use adept_game::stream;
+use adept_game::{GameError, stream};
 use adept_ground::limits;
 use adept_model::machine::{Machine, Peak};
 use adept_model::{
     Architecture, Channel, ChannelKind, Compute, Description, DeviceName, Engine, Head, Learner, ModelError,
     Optimiser, OutcomeClass, Samples, build_on,
 };
+use adept_trainer::run::TrainError;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -161,15 +162,15 @@ impl Bench {
     /// Reads what `adept bench speed --json` printed.
     ///
     /// # Errors
-    /// In words: a file that cannot be read, is larger than 1 MiB or holds something else.
-    pub fn read(path: &Path) -> Result<Self, String> {
-        let text = limits::read_text(path, 1 << 20).map_err(|e| format!("{}: {e}", path.display()))?;
+    /// A file that cannot be read, is larger than 1 MiB or holds something else.
+    pub fn read(path: &Path) -> Result<Self, TrainError> {
+        let text = limits::read_text(path, 1 << 20).map_err(ModelError::io(path))?;
         let fault = |what: String| {
-            let path = path.display();
-            format!("{path}: {what}; expected what this version's `adept bench speed --json` prints")
+            let what = format!("{what}; expected what this version's `adept bench speed --json` prints");
+            GameError::data(path, what)
         };
         let bench: Self = serde_json::from_str(&text).map_err(|e| fault(e.to_string()))?;
-        if bench.cells.is_empty() { Err(fault("has no cells".into())) } else { Ok(bench) }
+        if bench.cells.is_empty() { Err(fault("has no cells".into()).into()) } else { Ok(bench) }
     }
 
     /// The cell of this network, work, batch, engine and device.
@@ -240,7 +241,7 @@ impl Default for BenchGrid {
 /// # Errors
 /// [`ModelError::Unsupported`] if a device cannot be used.
 pub fn speed(grid: &BenchGrid, mut seen: impl FnMut(&BenchCell)) -> Result<Bench, ModelError> {
-    let mut cells = Vec::new();
+    let (mut cells, peak) = (Vec::new(), Peak::measure());
     for network in NETWORKS.iter().filter(|network| grid.networks.iter().any(|name| name == network.name)) {
         let architecture: Architecture = serde_json::from_str(network.architecture)?;
         let (channels, head) = (network.channels(), network.head());
@@ -292,7 +293,7 @@ pub fn speed(grid: &BenchGrid, mut seen: impl FnMut(&BenchCell)) -> Result<Bench
             }
         }
     }
-    Ok(Bench { machine: Machine::here(), peak: Peak::measure(), cells })
+    Ok(Bench { machine: Machine::here(), peak, cells })
 }
 
 /// Seconds of each call, sorted.

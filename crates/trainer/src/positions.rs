@@ -11,6 +11,7 @@ use adept_game::{
     Afterstate, Draw, Encoder, Example, GameError, Kit, ParsedPosition, Stream, Turn, Valuation, files,
     stream,
 };
+use adept_ground::profile::{self, Phase};
 use adept_ground::{limits, work};
 use adept_model::{Channel, Head, Learner, ModelError, Rows, Samples};
 use rand::RngExt;
@@ -520,6 +521,7 @@ impl<G: Kit> Examples<G> {
                     let target = target.ok_or_else(|| ModelError::Unsupported(no_distribution(head)))?;
                     samples.targets.extend(target);
                 }
+                let _encoding = profile::span(Phase::Encoding);
                 for state in states {
                     encode(game, encoder, state, samples);
                     samples.weights.push(1.0);

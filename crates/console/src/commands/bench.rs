@@ -14,7 +14,7 @@ use std::path::Path;
 
 pub(crate) fn run(args: &BenchArgs, as_json: bool) -> Result<()> {
     let BenchAction::Speed { devices: chosen, networks, batches, compare } = &args.action;
-    let before = compare.as_ref().map(|path| Bench::read(path)).transpose().map_err(anyhow::Error::msg)?;
+    let before = compare.as_ref().map(|path| Bench::read(path)).transpose()?;
     let mut grid = BenchGrid::default();
     if chosen.is_empty() {
         let usable = devices().into_iter().filter(|d| d.usable);

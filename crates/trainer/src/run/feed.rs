@@ -490,7 +490,9 @@ fn fill<G: Kit>(
             // Nobody is to value a position that no move has led to, such as the one before the opening roll.
             if game.just_acted(&state).is_some() {
                 found.expectation(&mut samples.targets);
+                let encoding = profile::span(Phase::Encoding);
                 encode(game, &**bound.encoder(), &state, samples);
+                drop(encoding);
                 samples.weights.push(1.0);
             }
             if samples.rows.len() >= played {

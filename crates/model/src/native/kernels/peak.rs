@@ -20,8 +20,10 @@ fn fma_body<S: Simd>(s: S, turns: usize, done: &mut usize, x: &mut Chunk) {
         fma_sums::<S, 16>(s, turns, done, x);
     } else if S::SUMS >= 6 {
         fma_sums::<S, 6>(s, turns, done, x);
+    } else if S::SUMS >= 4 {
+        fma_sums::<S, 4>(s, turns, done, x);
     } else {
-        fma_sums::<S, 2>(s, turns, done, x);
+        fma_sums::<S, 3>(s, turns, done, x);
     }
 }
 
