@@ -1,7 +1,8 @@
 //! Speed of backgammon on one core: `cargo bench -p adept-arena --bench backgammon`.
 //!
 //! Rolls a second that the generator lists; time of each encoder for a position; afterstates a second that networks value in
-//! play, the generator included; and steps of Adam with inputs that are always 0, which denormal numbers would make slow.
+//! play, the generator included, as floats and quantised, and the decisions a second that makes; and steps of Adam with inputs that
+//! are always 0, which denormal numbers would make slow.
 //! `-- WORD` measures what has the word in its name: `generator`, `encoders`, `adam`, or an encoder and the hidden layers of a
 //! network, such as `[128]` or `expert`.
 
@@ -9,7 +10,7 @@ use adept_arena::{Decision, GameModel};
 use adept_builtin::backgammon::{Backgammon, Position, State, results};
 use adept_builtin::dice::ROLLS;
 use adept_game::{Afterstate, Game, Kit, Stream, Turn, stream};
-use adept_model::{Head, Optimiser, Samples, build};
+use adept_model::{Head, Learner, Optimiser, Quantised, Samples, build};
 use rand::RngExt;
 use std::hint::black_box;
 use std::time::Instant;
@@ -98,16 +99,36 @@ fn values(game: &Backgammon, states: &[State], encoder: &str, hidden: &str) {
     let name = encoder;
     let encoder = game.encoder(name).expect("an encoder");
     let head = Head::Outcomes(game.outcome_classes().expect("classes"));
-    let text = format!(r#"{{"mlp": {{"hidden": {hidden}, "activation": "relu"}}}}"#);
-    let architecture = serde_json::from_str(&text).expect("an architecture");
-    let learner =
-        build(&architecture, encoder.channels(), &head, Optimiser::default(), &mut stream(2, "bench", 0));
-    let mut model = GameModel::new(game, encoder.clone(), learner.expect("a network"));
-    let speed = rate(|| {
-        let value = |state: &State| model.weighed(Decision::new(game, state, state.player)).values.len();
-        states.iter().take(50_000).map(value).sum()
-    });
-    println!("{name} {hidden}: {:.2} M afterstates/s", speed / 1e6);
+    for f in ["relu", "sigmoid"] {
+        let text = format!(r#"{{"mlp": {{"hidden": {hidden}, "activation": "{f}"}}}}"#);
+        let architecture = serde_json::from_str(&text).expect("an architecture");
+        let learner =
+            build(&architecture, encoder.channels(), &head, Optimiser::default(), &mut stream(2, "bench", 0));
+        let mut learner = learner.expect("a network");
+        let mut rows = Samples::new(encoder.channels()).rows;
+        for state in &states[..2000] {
+            encoder.encode(game, Afterstate { state, action: None, player: 1 - state.player }, rows.push());
+        }
+        let mut weights = Vec::new();
+        learner.weights(&mut weights).expect("parameters");
+        let program = learner.program().expect("a program").clone();
+        let quantised = Quantised::fit(program, &weights, &rows).expect("a quantised network");
+        let mut speeds = [0.0; 2];
+        let learners: [Box<dyn Learner>; 2] = [learner, Box::new(quantised)];
+        for (learner, speed) in learners.into_iter().zip(&mut speeds) {
+            let mut model = GameModel::new(game, encoder.clone(), learner);
+            *speed = rate(|| {
+                let value =
+                    |state: &State| model.weighed(Decision::new(game, state, state.player)).values.len();
+                states.iter().take(50_000).map(value).sum()
+            });
+        }
+        let [floats, whole] = speeds.map(|speed| speed / 1e6);
+        println!(
+            "{name} {hidden} {f}: {floats:.2} M afterstates/s, quantised {whole:.2} M, {:.2} times",
+            whole / floats
+        );
+    }
 }
 
 /// Steps of Adam with inputs that are always 0.

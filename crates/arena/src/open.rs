@@ -316,6 +316,12 @@ fn bind_of<G: Kit>(
             manifest.encoder
         ));
     }
+    if manifest.quantised.is_some() {
+        return match adept_model::Quantised::open(&manifest, &tensors) {
+            Ok(learner) => Ok((GameModel::new(game, encoder, Box::new(learner)), manifest)),
+            Err(e) => fail(format!("cannot be used: {e}")),
+        };
+    }
     // Before memory is taken for the parameters that the manifest promises.
     if !manifest.architecture.grows() {
         let wanted =

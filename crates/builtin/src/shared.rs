@@ -6,6 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 /// Computes a constant for which other threads wait, on threads of its own. A worker of a pool that waits for parts of the
 /// constant would meanwhile take other work of its pool. If that needs the constant too, it would wait for itself.
 pub(crate) fn apart<R: Send>(make: impl FnOnce() -> R + Send) -> R {
+    // WebAssembly has no threads, so nobody waits.
+    if cfg!(target_family = "wasm") {
+        return make();
+    }
     let on_own_threads = || match rayon::ThreadPoolBuilder::new().build() {
         Ok(pool) => pool.install(make),
         Err(_) => make(),

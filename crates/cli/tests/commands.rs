@@ -526,6 +526,78 @@ fn checkpoints_are_exported_and_imported() {
     );
 }
 
+/// Whole numbers play like the network, are named for what they are, and go no further.
+#[test]
+fn checkpoints_are_quantised() {
+    let desk = Desk::new();
+    let network = published("../backgammon/small-88-24");
+    let quantise = ["export", &network, "--format", "quantised", "--out", "small-i8"];
+    let exported = desk.json(&quantise);
+    assert_eq!(exported["path"], "small-i8");
+    let error = exported["quantised"]["rms"].as_f64().unwrap();
+    assert!(error > 0.0 && error < 0.01, "{exported}");
+    assert!(exported["bytes"].as_u64().unwrap() < 60_000, "{exported}");
+    assert!(desk.fails(&quantise, 1).contains("small-i8: already exists"));
+
+    // The same bits again, and the card says from what.
+    desk.json(&["export", &network, "--format", "quantised", "--out", "again"]);
+    let bytes = |name: &str| fs::read(Path::new(&desk.path(name)).join("weights.safetensors")).unwrap();
+    assert_eq!(bytes("small-i8"), bytes("again"));
+    let described = desk.text(&["describe", "small-i8"]);
+    assert!(described.contains("quantised i16-i8 from the checkpoint "), "{described}");
+    assert!(described.lines().all(|line| line.chars().count() <= 80), "{described}");
+
+    let position = "4HPwATDgc/ABMA:cIkJAAAAAAAA";
+    let value = |path: &str| desk.json(&["value", path, position])["positions"][0]["value"].as_f64().unwrap();
+    assert!((value("small-i8") - value(&network)).abs() < 0.02);
+    // An agent like others, also under a search.
+    let played =
+        desk.json(&["evaluate", "small-i8", "--suite", "matches", "--against", "random", "--samples", "40"]);
+    assert_eq!(played["matches"][0]["games"], 40, "{played}");
+    let moves = desk.json(&["moves", "search:1:small-i8", position]);
+    assert!(moves["moves"].as_array().is_some_and(|moves| moves.len() > 5), "{moves}");
+
+    let fails = |args: &[&str], what: &str| {
+        let said = desk.fails(args, 1);
+        assert!(said.contains(what), "{said}");
+    };
+    for format in ["onnx", "safetensors", "c", "quantised"] {
+        let file = format!("x.{format}");
+        fails(
+            &["export", "small-i8", "--format", format, "--out", &file],
+            "export the checkpoint that it was made from",
+        );
+        assert!(!Path::new(&desk.path(&file)).exists());
+    }
+    let config = configs().join("../backgammon/small-88-24.toml").to_string_lossy().into_owned();
+    fails(&["train", &config, "--init", "small-i8", "--out", "run"], "whole numbers do not learn");
+    fails(
+        &["export", &published("cells-16x8"), "--format", "quantised", "--out", "cells"],
+        "only single networks with a hidden layer are quantised",
+    );
+    assert!(!Path::new(&desk.path("cells")).exists());
+
+    // Damage, and a scheme of another program.
+    let weights = Path::new(&desk.path("again")).join("weights.safetensors");
+    let mut damaged = bytes("again");
+    let last = damaged.len() - 1;
+    damaged[last] ^= 1;
+    fs::write(&weights, damaged).unwrap();
+    fails(&["value", "again", position], "is damaged");
+    let manifest = Path::new(&desk.path("small-i8")).join("manifest.json");
+    let text = fs::read_to_string(&manifest).unwrap().replace("\"i16-i8\"", "\"i4\"");
+    fs::write(&manifest, resealed(&text)).unwrap();
+    fails(&["value", "small-i8", position], "quantised by the scheme `i4`, this program reads `i16-i8`");
+}
+
+/// A manifest with the checksum of its text.
+fn resealed(text: &str) -> String {
+    let at = text.rfind("\"checksum\": \"").unwrap() + "\"checksum\": \"".len();
+    let blank = format!("{}{}{}", &text[..at], "0".repeat(64), &text[at + 64..]);
+    let sum = adept_model::checkpoint::hex(blank.as_bytes());
+    format!("{}{sum}{}", &blank[..at], &blank[at + 64..])
+}
+
 #[test]
 fn choices_are_measured_beside_those_of_a_peer() {
     let desk = Desk::new();

@@ -6,7 +6,7 @@ use adept_game::GameError;
 use adept_ground::shown::{printable, printable_json};
 use adept_lab::compare::CompareError;
 use adept_lab::sweep::SweepError;
-use adept_model::ModelError;
+use adept_model::{ModelError, Quantisation};
 use adept_play::PlayError;
 use adept_trainer::config::ConfigError;
 use adept_trainer::run::TrainError;
@@ -324,6 +324,15 @@ pub(crate) fn entry(head: &str, indent: usize, text: &str) -> String {
     let (first, rest) = (format!("{head:<width$} ", width = indent.saturating_sub(1)), " ".repeat(indent));
     let first = if head.ends_with(' ') && head.chars().count() >= indent { head } else { &first };
     textwrap::fill(&words, lines_of(COLUMNS).initial_indent(first).subsequent_indent(&rest)) + "\n"
+}
+
+/// How far a quantised network is from the one it was made from.
+pub(crate) fn quantised(of: &Quantisation) -> String {
+    format!(
+        "values differ by {:.5} from the network's, root mean square over positions of its games, and by {:.4} at most; {} other \
+         positions gave the scales",
+        of.rms, of.max, of.rows
+    )
 }
 
 /// An entry for a channel of an encoder.

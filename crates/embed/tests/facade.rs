@@ -99,6 +99,34 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// A network that corrects one that corrects another, as `adept publish` packs them: it opens wherever its folder lies.
+/// A quantised checkpoint is opened as any other, from Rust and C.
+#[test]
+fn quantised_networks_are_opened_from_rust_and_c() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/plain-10-i8");
+    let (floats, whole) = (Model::open(&published("plain-10")).unwrap(), Model::open(&folder).unwrap());
+    let wanted = floats.values(&POSITIONS).unwrap();
+    for (position, (wanted, found)) in
+        POSITIONS.iter().zip(wanted.iter().zip(whole.values(&POSITIONS).unwrap()))
+    {
+        assert!((wanted - found).abs() < 0.03, "{position}: {wanted} {found}");
+    }
+    assert_eq!(whole.moves(DECISION).unwrap().len(), floats.moves(DECISION).unwrap().len());
+    // Whole numbers have no parameters of a program.
+    assert!(whole.network().unwrap().is_none() && whole.describe().range == floats.describe().range);
+
+    let path = CString::new(folder.to_str().unwrap()).unwrap();
+    let position = CString::new(POSITIONS[0]).unwrap();
+    let mut value = 0.0;
+    // SAFETY: the texts end with zero, and the value is one float.
+    unsafe {
+        let mut model = ptr::null_mut();
+        assert_eq!(ffi::adept_open(path.as_ptr(), &mut model), 0, "{}", last_error());
+        assert_eq!(ffi::adept_values(model, &position.as_ptr(), 1, &mut value), 0, "{}", last_error());
+        ffi::adept_close(model);
+    }
+    assert_eq!(value.to_bits(), whole.values(&POSITIONS[..1]).unwrap()[0].to_bits());
+}
+
 #[test]
 fn a_published_network_has_its_priors_with_it() {
     let folder = tempfile::tempdir().unwrap();

@@ -107,6 +107,12 @@ pub trait AnyGame: Rules {
 
     fn export(&self, checkpoint: Checkpoint, format: Format, name: &str) -> Result<export::File, TrainError>;
 
+    /// The checkpoint in whole numbers.
+    fn quantised(&self, checkpoint: Checkpoint) -> Result<Checkpoint, TrainError>;
+
+    /// What the output of a checkpoint means.
+    fn meaning(&self, manifest: &Manifest) -> String;
+
     /// Opens a checkpoint to check that it fits. Returns its number of parameters.
     fn parameters(&self, checkpoint: Checkpoint) -> Result<usize, TrainError>;
 
@@ -335,6 +341,14 @@ impl<G: Kit> AnyGame for G {
 
     fn export(&self, checkpoint: Checkpoint, format: Format, name: &str) -> Result<export::File, TrainError> {
         export::file_of(self, checkpoint, format, name)
+    }
+
+    fn quantised(&self, checkpoint: Checkpoint) -> Result<Checkpoint, TrainError> {
+        export::quantised(self, checkpoint)
+    }
+
+    fn meaning(&self, manifest: &Manifest) -> String {
+        export::meaning(self, manifest)
     }
 
     fn parameters(&self, checkpoint: Checkpoint) -> Result<usize, TrainError> {

@@ -1,4 +1,4 @@
-//! Exports and imports checkpoints: ONNX, safetensors in the layout of PyTorch, and source text in C and Rust.
+//! Exports and imports checkpoints: ONNX, safetensors in the layout of PyTorch, source text in C and Rust, and whole numbers.
 
 use crate::catalogue::Catalogue;
 use crate::checkpoints::opened;
@@ -8,7 +8,7 @@ use adept_arena::OpenError;
 use adept_ground::files::Files;
 use adept_model::checkpoint::{self, Checkpoint, Manifest, Origin};
 use adept_model::export::from_torch;
-use adept_model::{ModelError, Tensor};
+use adept_model::{ModelError, Quantisation, Tensor};
 use adept_trainer::config;
 use adept_trainer::run::TrainError;
 use serde::Serialize;
@@ -17,19 +17,23 @@ use std::path::{Path, PathBuf};
 /// An exported checkpoint.
 #[derive(Debug, Serialize)]
 pub struct Exported {
-    /// The file.
+    /// The file, or the folder of a quantised checkpoint.
     pub path: PathBuf,
     /// Its format.
     pub format: Format,
-    /// Its size in bytes.
+    /// Its size in bytes; that of the tensors of a quantised checkpoint.
     pub bytes: u64,
     /// Encoder that fills the inputs.
     pub encoder: String,
     /// Meaning of the output `value`.
     pub value: String,
+    /// How a quantised checkpoint differs from the network.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantised: Option<Quantisation>,
 }
 
-/// Exports a checkpoint, or the latest (or best) checkpoint of a run, to a file for other programs.
+/// Exports a checkpoint, or the latest (or best) checkpoint of a run, to a file for other programs, or to a folder as a quantised
+/// checkpoint.
 ///
 /// # Errors
 /// If the checkpoint cannot be opened, a table is exported as a graph or as source text, a network is too large for source
@@ -46,10 +50,19 @@ pub fn export(
         return Err(TrainError::Folder { path: out.into(), message: message.into() });
     }
     let (game, checkpoint) = opened(games, path, best)?;
+    if format == Format::Quantised {
+        check_free(out)?;
+        let whole = game.quantised(checkpoint)?;
+        let (manifest, value) = (whole.manifest.clone(), game.meaning(&whole.manifest));
+        let bytes = whole.tensors.iter().map(Tensor::bytes).sum();
+        pack::write(&Files::default(), out, whole)?;
+        let (encoder, quantised) = (manifest.encoder, manifest.quantised);
+        return Ok(Exported { path: out.into(), format, bytes, encoder, value, quantised });
+    }
     let name = out.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
     let File { bytes, encoder, value } = game.export(checkpoint, format, &name)?;
     Files::default().replace(out, &bytes)?;
-    Ok(Exported { path: out.into(), format, bytes: bytes.len() as u64, encoder, value })
+    Ok(Exported { path: out.into(), format, bytes: bytes.len() as u64, encoder, value, quantised: None })
 }
 
 /// An imported checkpoint.
@@ -173,7 +186,8 @@ pub fn with_weights(
 ) -> Result<Imported, TrainError> {
     check_free(out)?;
     if manifest.kind != "network" {
-        return Err(ModelError::Unsupported("a table of positions has no vector of weights".into()).into());
+        let message = format!("a {} has no vector of weights that could be changed", manifest.kind);
+        return Err(ModelError::Unsupported(message).into());
     }
     if let Some(at) = flat.iter().position(|weight| !weight.is_finite()) {
         return Err(ModelError::Unsupported(format!("weight {at} is {}", flat[at])).into());
@@ -202,6 +216,9 @@ fn check_free(out: &Path) -> Result<(), TrainError> {
 
 /// Removes what is known of other weights.
 fn untrained(manifest: &mut Manifest) {
+    if manifest.quantised.take().is_some() {
+        manifest.kind = "network".into();
+    }
     manifest.step = 0;
     manifest.metrics = serde_json::Value::Null;
     manifest.training = None;

@@ -1,12 +1,14 @@
-//! What exported files hold: ONNX, safetensors in the layout of PyTorch, and source text in C and Rust.
+//! What exported files hold: ONNX, safetensors in the layout of PyTorch, source text in C and Rust; and checkpoints in whole numbers.
 
 use adept_arena::{GameModel, open};
-use adept_game::Kit;
+use adept_game::{Kit, stream};
 use adept_model::checkpoint::{Checkpoint, Manifest, is_of_training};
 use adept_model::export::{self, About, onnx, to_torch};
-use adept_model::{Architecture, ModelError, Program, Tensor};
+use adept_model::{Architecture, Learner, ModelError, Program, Quantisation, Quantised, SCHEME, Tensor};
+use adept_trainer::positions::rows_of_own_games;
 use adept_trainer::run::TrainError;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// Format of an exported file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -20,7 +22,12 @@ pub enum Format {
     C,
     /// A file of Rust with the weights and the evaluation.
     Rust,
+    /// A checkpoint in whole numbers of 16 and 8 bits, for play.
+    Quantised,
 }
+
+/// Positions that give the scales of a quantised network, and as many that it is compared on.
+const QUANTISED: usize = 4096;
 
 /// The bytes of an exported file, and their description.
 #[derive(Debug)]
@@ -30,10 +37,46 @@ pub struct File {
     pub(crate) value: String,
 }
 
+/// The checkpoint in whole numbers, with what it differs by over positions of its own games that did not give the scales.
+///
+/// # Errors
+/// If the checkpoint cannot be opened, or if it is not a single network with a hidden layer.
+pub fn quantised<G: Kit>(game: &G, checkpoint: Checkpoint) -> Result<Checkpoint, TrainError> {
+    let path = checkpoint.path.clone();
+    let (mut bound, _) = open::bind(game, checkpoint.clone())?;
+    let (program, params) = program(&checkpoint)?;
+    let mut rows = |what| rows_of_own_games(game, &mut bound, QUANTISED, &mut stream(1, what, 0));
+    let (rows, others) = (rows("quantise"), rows("quantised"));
+    if rows.is_empty() || others.is_empty() {
+        let message =
+            "its games have no positions that the network values, which give the scales of whole numbers";
+        return Err(ModelError::Checkpoint { path, message: message.into() }.into());
+    }
+    let mut learner = Quantised::fit(Arc::new(program), &params, &rows)
+        .map_err(|e| ModelError::Checkpoint { path: path.clone(), message: e.to_string() })?;
+    let (mut found, mut wanted) = (Vec::new(), Vec::new());
+    learner.evaluate(&others, &mut found);
+    bound.learner.evaluate(&others, &mut wanted);
+    let errors = found.iter().zip(&wanted).map(|(a, b)| f64::from((a - b).abs()));
+    let squares: f64 = errors.clone().map(|e| e * e).sum();
+    let Checkpoint { mut manifest, .. } = checkpoint;
+    manifest.kind = "quantised".into();
+    manifest.training = None;
+    manifest.quantised = Some(Quantisation {
+        scheme: SCHEME.into(),
+        of: manifest.checksum.clone(),
+        rows: rows.len(),
+        rms: (squares / found.len() as f64).sqrt(),
+        max: errors.fold(0.0, f64::max),
+    });
+    Ok(Checkpoint { path, manifest, tensors: learner.tensors().to_vec() })
+}
+
 /// Writes a checkpoint of this game in a format. Names in source text begin with `name`.
 ///
 /// # Errors
 /// If the checkpoint cannot be opened, a table is exported as a graph or as source text, or a network is too large for source text.
+/// A quantised checkpoint is a folder, see [`quantised`].
 pub fn file_of<G: Kit>(
     game: &G,
     checkpoint: Checkpoint,
@@ -55,6 +98,11 @@ pub fn file_of<G: Kit>(
         Format::Rust => {
             let (program, params) = program(&checkpoint)?;
             export::rust(&program, &params, &about, name)?.into_bytes()
+        }
+        Format::Quantised => {
+            return Err(
+                ModelError::Unsupported("a quantised checkpoint is a folder, not a file".into()).into()
+            );
         }
     };
     Ok(File { bytes, encoder: bound.encoder().name().to_string(), value: about.value })
@@ -83,7 +131,7 @@ fn about<G: Kit>(game: &G, bound: &GameModel<G>, manifest: &Manifest) -> About {
 
 /// Whose value the output is, in which unit and range. Where a game hides something, candidates are valued before they are
 /// made.
-fn meaning<G: Kit>(game: &G, manifest: &Manifest) -> String {
+pub(crate) fn meaning<G: Kit>(game: &G, manifest: &Manifest) -> String {
     if manifest.head.is_policy() {
         return "logit of an action, not bounded: the softmax over the actions of a decision is the policy"
             .into();
@@ -106,6 +154,7 @@ fn meaning<G: Kit>(game: &G, manifest: &Manifest) -> String {
 /// The program of a network, and its parameters.
 fn program(checkpoint: &Checkpoint) -> Result<(Program, Vec<f32>), TrainError> {
     let Checkpoint { manifest, tensors, .. } = checkpoint;
+    not_quantised(checkpoint)?;
     if manifest.kind != "network" {
         let what = match &manifest.architecture {
             Architecture::Blind(_) => "sets of bits that a blind learner found",
@@ -119,7 +168,18 @@ fn program(checkpoint: &Checkpoint) -> Result<(Program, Vec<f32>), TrainError> {
     Ok((program, params))
 }
 
+/// Whole numbers cannot be turned into the floats of other formats.
+fn not_quantised(checkpoint: &Checkpoint) -> Result<(), TrainError> {
+    let Some(quantised) = &checkpoint.manifest.quantised else { return Ok(()) };
+    let message = format!(
+        "is quantised: export the checkpoint that it was made from, with the checksum {}",
+        adept_arena::open::Prior::pin(&quantised.of)
+    );
+    Err(ModelError::Checkpoint { path: checkpoint.path.clone(), message }.into())
+}
+
 fn tensors(checkpoint: Checkpoint) -> Result<Vec<u8>, TrainError> {
+    not_quantised(&checkpoint)?;
     let Checkpoint { manifest, tensors, .. } = checkpoint;
     let manifest = Manifest { training: None, checksums: Default::default(), ..manifest };
     let text = serde_json::to_string(&manifest).map_err(ModelError::from)?;

@@ -28,6 +28,10 @@ pub enum TensorData {
     F32(Vec<f32>),
     /// 64-bit unsigned integers: keys, counters.
     U64(Vec<u64>),
+    /// 16-bit integers of quantised networks.
+    I16(Vec<i16>),
+    /// 8-bit integers of quantised networks.
+    I8(Vec<i8>),
 }
 
 /// The value of one row, with the weights and values of the experts behind it.
@@ -251,11 +255,23 @@ impl Tensor {
         Self { name: name.into(), shape, data: TensorData::U64(data) }
     }
 
+    /// Creates a tensor of 16-bit integers.
+    pub fn i16(name: impl Into<String>, shape: Vec<usize>, data: Vec<i16>) -> Self {
+        Self { name: name.into(), shape, data: TensorData::I16(data) }
+    }
+
+    /// Creates a tensor of 8-bit integers.
+    pub fn i8(name: impl Into<String>, shape: Vec<usize>, data: Vec<i8>) -> Self {
+        Self { name: name.into(), shape, data: TensorData::I8(data) }
+    }
+
     /// Size of the entries in bytes.
     pub fn bytes(&self) -> u64 {
         match &self.data {
             TensorData::F32(data) => size_of_val(&data[..]) as u64,
             TensorData::U64(data) => size_of_val(&data[..]) as u64,
+            TensorData::I16(data) => size_of_val(&data[..]) as u64,
+            TensorData::I8(data) => data.len() as u64,
         }
     }
 
@@ -263,7 +279,7 @@ impl Tensor {
     pub fn is_finite(&self) -> bool {
         match &self.data {
             TensorData::F32(data) => data.iter().all(|v| v.is_finite()),
-            TensorData::U64(_) => true,
+            TensorData::U64(_) | TensorData::I16(_) | TensorData::I8(_) => true,
         }
     }
 
@@ -275,10 +291,7 @@ impl Tensor {
                 "the tensor `{}` holds a number that is not finite",
                 self.name
             ))),
-            TensorData::U64(_) => Err(ModelError::Unsupported(format!(
-                "the tensor `{}` holds integers, expected floats",
-                self.name
-            ))),
+            _ => Err(self.expected("floats")),
         }
     }
 
@@ -286,10 +299,33 @@ impl Tensor {
     pub(crate) fn integers(&self) -> Result<&[u64], ModelError> {
         match &self.data {
             TensorData::U64(data) => Ok(data),
-            TensorData::F32(_) => Err(ModelError::Unsupported(format!(
-                "the tensor `{}` holds floats, expected integers",
-                self.name
-            ))),
+            _ => Err(self.expected("integers")),
         }
+    }
+
+    /// The entries, if they are 16-bit integers.
+    pub(crate) fn shorts(&self) -> Result<&[i16], ModelError> {
+        match &self.data {
+            TensorData::I16(data) => Ok(data),
+            _ => Err(self.expected("16-bit integers")),
+        }
+    }
+
+    /// The entries, if they are 8-bit integers.
+    pub(crate) fn small(&self) -> Result<&[i8], ModelError> {
+        match &self.data {
+            TensorData::I8(data) => Ok(data),
+            _ => Err(self.expected("8-bit integers")),
+        }
+    }
+
+    fn expected(&self, what: &str) -> ModelError {
+        let found = match &self.data {
+            TensorData::F32(_) => "floats",
+            TensorData::U64(_) => "integers",
+            TensorData::I16(_) => "16-bit integers",
+            TensorData::I8(_) => "8-bit integers",
+        };
+        ModelError::Unsupported(format!("the tensor `{}` holds {found}, expected {what}", self.name))
     }
 }

@@ -239,13 +239,37 @@ impl Adam {
     #[inline(never)]
     fn rule(&self, rate: f32, step: u64) -> StepRule {
         let t = step.min(i32::MAX as u64) as i32;
-        let (c1, c2) = (1.0 - f64::from(self.beta1).powi(t), (1.0 - f64::from(self.beta2).powi(t)).sqrt());
+        // 1 − βᵗ. Where βᵗ < e⁻⁴⁰ it is 1 to the bit, and powers cost as much as a layer of a small network.
+        let rest = |beta: f32| match (1.0 - f64::from(beta)) * f64::from(t) < 40.0 {
+            true => 1.0 - f64::from(beta).powi(t),
+            false => 1.0,
+        };
+        let (c1, c2) = (rest(self.beta1), rest(self.beta2).sqrt());
         StepRule::Adam {
             rate: (f64::from(rate) * c2 / c1) as f32,
             decay: rate * self.decay,
             beta1: self.beta1,
             beta2: self.beta2,
             epsilon: (f64::from(self.epsilon) * c2) as f32,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Powers that no longer change a correction are not computed, and it is the same to the bit.
+    #[test]
+    fn corrections_end_at_one() {
+        for adam in [Adam::default(), Adam { beta1: 0.0, beta2: 0.99, ..Adam::default() }] {
+            for t in [1, 39, 399, 400, 401, 3_999, 4_001, 39_000, 40_100, 5_000_000_000] {
+                let rest = |beta: f32| 1.0 - f64::from(beta).powi(t.min(i32::MAX as u64) as i32);
+                let (c1, c2) = (rest(adam.beta1), rest(adam.beta2).sqrt());
+                let StepRule::Adam { rate, epsilon, .. } = adam.rule(0.01, t) else { panic!("another rule") };
+                assert_eq!(rate.to_bits(), ((f64::from(0.01_f32) * c2 / c1) as f32).to_bits(), "{t}");
+                assert_eq!(epsilon.to_bits(), ((f64::from(adam.epsilon) * c2) as f32).to_bits(), "{t}");
+            }
         }
     }
 }

@@ -54,6 +54,17 @@ impl Activation {
         }
     }
 
+    /// f(x).
+    pub(crate) fn of(self, x: f32) -> f32 {
+        match self {
+            Self::Tanh => x.tanh(),
+            Self::Sigmoid => 1.0 / (1.0 + (-x).exp()),
+            Self::Relu => x.max(0.0),
+            Self::Silu => x / (1.0 + (-x).exp()),
+            Self::Linear => x,
+        }
+    }
+
     /// Whether its values lie in a bounded interval.
     pub fn is_bounded(self) -> bool {
         let (low, high) = self.range();

@@ -21,6 +21,7 @@ fn manifest() -> Manifest {
         seed: 1,
         step: 10,
         rivals: vec![],
+        quantised: None,
         init: Vec::new(),
         revision: "abc".into(),
         metrics: serde_json::json!({ "equity": 0.123_456_789 }),

@@ -1,7 +1,6 @@
 //! Connections between the first rank and the others, beside those of MPI.
 
 use crate::Ranks;
-use socket2::{SockRef, TcpKeepalive};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
@@ -88,9 +87,14 @@ impl Meeting {
 /// Sends what is written at once, and notices within a minute if the other machine is gone.
 fn ready(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let probes =
-        TcpKeepalive::new().with_time(Duration::from_secs(20)).with_interval(Duration::from_secs(10));
-    SockRef::from(stream).set_tcp_keepalive(&probes)
+    #[cfg(not(target_family = "wasm"))]
+    {
+        use socket2::{SockRef, TcpKeepalive};
+        let probes =
+            TcpKeepalive::new().with_time(Duration::from_secs(20)).with_interval(Duration::from_secs(10));
+        SockRef::from(stream).set_tcp_keepalive(&probes)?;
+    }
+    Ok(())
 }
 
 fn secret() -> u64 {

@@ -124,6 +124,8 @@ pub(crate) enum FormatArg {
     C,
     /// A file of Rust: weights and evaluation, no crate, no `std`. For networks of up to a million parameters.
     Rust,
+    /// A checkpoint in whole numbers of 16 and 8 bits, which plays faster and does not learn. For single networks.
+    Quantised,
 }
 
 #[derive(Debug, Args)]
@@ -133,7 +135,7 @@ pub(crate) struct ExportArgs {
     /// File format.
     #[arg(long, value_enum)]
     pub(crate) format: FormatArg,
-    /// File to write. In C, names begin with the name of the file: `net.h` has `net_value`.
+    /// File to write; for quantised, a new folder. In C, names begin with the name of the file: `net.h` has `net_value`.
     #[arg(long)]
     pub(crate) out: PathBuf,
 }

@@ -13,16 +13,19 @@ pub(crate) fn export(games: &dyn Catalogue, args: &ExportArgs, as_json: bool) ->
         FormatArg::Safetensors => Format::Safetensors,
         FormatArg::C => Format::C,
         FormatArg::Rust => Format::Rust,
+        FormatArg::Quantised => Format::Quantised,
     };
     let exported = exchange::export(games, &args.of.checkpoint, args.of.best, format, &args.out)?;
     if as_json {
         return output::json(&exported);
     }
     let (path, value) = (exported.path.display(), output::entry("value:", 7, &exported.value));
-    output::text(&format!(
-        "{path}: {} bytes, inputs from the encoder {}\n{value}",
-        exported.bytes, exported.encoder
-    ))
+    let mut text =
+        format!("{path}: {} bytes, inputs from the encoder {}\n{value}", exported.bytes, exported.encoder);
+    if let Some(quantised) = &exported.quantised {
+        text.push_str(&output::entry("differs:", 7, &output::quantised(quantised)));
+    }
+    output::text(&text)
 }
 
 pub(crate) fn import(games: &dyn Catalogue, args: &ImportArgs, as_json: bool) -> Result<()> {

@@ -6,6 +6,7 @@ use crate::args::{CheckpointArgs, DescribeArgs, EvaluateArgs, MovesArgs, Publish
 use crate::output::{self, say};
 use adept_arena::inspect::{Input, Numbers, PositionValue, Searched};
 use adept_arena::naming::{self, AgentSpec, Play};
+use adept_arena::open::Prior;
 use adept_arena::{MoveLoss, OpenError, WinDrawLoss};
 use adept_game::{Difference, Worth};
 use adept_ground::{files::Files, limits};
@@ -738,6 +739,12 @@ pub(crate) fn describe(games: &dyn Catalogue, args: &DescribeArgs, as_json: bool
         let class = |class: &OutcomeClass| format!("{} ({:+})", class.name, class.utility);
         let classes: Vec<String> = classes.iter().map(class).collect();
         text.push_str(&output::entry("outcomes", 9, &classes.join(", ")));
+    }
+    if let Some(quantised) = &d.quantised {
+        let of = Prior::pin(&quantised.of);
+        let text_of =
+            format!("{} from the checkpoint {of}: {}", quantised.scheme, output::quantised(quantised));
+        text.push_str(&output::entry("quantised", 9, &text_of));
     }
     let s = &d.size;
     let adds = if s.multiply_adds == s.multiply_adds_least {

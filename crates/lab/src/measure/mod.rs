@@ -31,7 +31,7 @@ use adept_game::{GameError, Kit, ParsedPosition, stream};
 use adept_ground::files::Files;
 use adept_ground::{limits, notes, work};
 use adept_model::checkpoint::{Checkpoint, Manifest};
-use adept_model::{Description, Head, ModelError, Usage};
+use adept_model::{Description, Head, ModelError, Quantisation, Usage};
 use adept_trainer::config::{Config, no_equity};
 use adept_trainer::positions::Positions;
 use adept_trainer::run::{Cancel, TrainError};
@@ -562,6 +562,9 @@ pub struct Described {
     pub seed: u64,
     /// Revision of the program that trained it.
     pub revision: String,
+    /// How a quantised checkpoint was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantised: Option<Quantisation>,
     /// Size and cost.
     #[serde(flatten)]
     pub size: Description,
@@ -587,7 +590,8 @@ pub fn describe_of<G: Kit>(game: &G, checkpoint: Checkpoint) -> Result<Described
     let (bound, manifest) = open::bind(game, checkpoint)?;
     let unit = Config::from_saved(manifest.config.clone()).map_or("games", |c| c.learn.unit());
     let about = (manifest.step, unit, manifest.seed, manifest.revision.clone());
-    Ok(described(&bound, Some(path), manifest.experiment("name"), manifest.game.clone(), about))
+    let described = described(&bound, Some(path), manifest.experiment("name"), manifest.game.clone(), about);
+    Ok(Described { quantised: manifest.quantised, ..described })
 }
 
 /// Describes the untrained network of a config of this game.
@@ -635,6 +639,7 @@ fn described<G: Kit>(
         unit,
         seed,
         revision,
+        quantised: None,
         size: bound.learner.describe(),
     }
 }

@@ -10,6 +10,7 @@ use crate::architecture::Architecture;
 use crate::error::ModelError;
 use crate::head::Head;
 use crate::learner::{Tensor, TensorData};
+use crate::quantised::Quantisation;
 use adept_ground::{
     files::{Files, parent, temporary},
     limits,
@@ -44,7 +45,7 @@ const BLANK: &str = "00000000000000000000000000000000000000000000000000000000000
 pub struct Manifest {
     /// Version of the layout, [`FORMAT`].
     pub format: u32,
-    /// `network` or `table`.
+    /// `network`, `table` or `quantised`.
     pub kind: String,
     /// Rule set of the game.
     pub game: String,
@@ -63,6 +64,9 @@ pub struct Manifest {
     pub seed: u64,
     /// Number of games learned from.
     pub step: u64,
+    /// How a network in whole numbers was made; none for other models.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantised: Option<Quantisation>,
     /// Checkpoints that provided the initial weights of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub init: Vec<Origin>,
@@ -96,6 +100,7 @@ impl Manifest {
             config: serde_json::Value::Null,
             seed: 0,
             step: 0,
+            quantised: None,
             init: Vec::new(),
             rivals: Vec::new(),
             revision: String::new(),
@@ -353,7 +358,7 @@ fn versioned(text: &str, path: &Path) -> Result<(serde_json::Value, u64), ModelE
 fn typed(value: serde_json::Value, path: &Path) -> Result<Manifest, ModelError> {
     let manifest: Manifest =
         serde_json::from_value(value).map_err(|e| fault(path, format!("is not a valid manifest: {e}")))?;
-    let kind = kind_of(&manifest.architecture);
+    let kind = if manifest.quantised.is_some() { "quantised" } else { kind_of(&manifest.architecture) };
     if manifest.kind != kind {
         let message = format!("is not a valid manifest: its kind is `{}` instead of `{kind}`", manifest.kind);
         return Err(fault(path, message));
@@ -523,13 +528,20 @@ pub(crate) fn to_bytes(
         .map(|t| match &t.data {
             TensorData::F32(data) => data.iter().flat_map(|v| v.to_le_bytes()).collect(),
             TensorData::U64(data) => data.iter().flat_map(|v| v.to_le_bytes()).collect(),
+            TensorData::I16(data) => data.iter().flat_map(|v| v.to_le_bytes()).collect(),
+            TensorData::I8(data) => data.iter().flat_map(|v| v.to_le_bytes()).collect(),
         })
         .collect();
     let views: Result<Vec<_>, SafeTensorError> = tensors
         .iter()
         .zip(&data)
         .map(|(t, data)| {
-            let kind = if matches!(t.data, TensorData::F32(_)) { Dtype::F32 } else { Dtype::U64 };
+            let kind = match t.data {
+                TensorData::F32(_) => Dtype::F32,
+                TensorData::U64(_) => Dtype::U64,
+                TensorData::I16(_) => Dtype::I16,
+                TensorData::I8(_) => Dtype::I8,
+            };
             Ok((t.name.clone(), TensorView::new(kind, t.shape.clone(), data)?))
         })
         .collect();
@@ -576,7 +588,15 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Vec<Tensor>, String> {
                 Dtype::U64 => TensorData::U64(
                     view.data().as_chunks().0.iter().map(|b| u64::from_le_bytes(*b)).collect(),
                 ),
-                other => return Err(format!("the tensor `{name}` has type {other:?}, expected F32 or U64")),
+                Dtype::I16 => TensorData::I16(
+                    view.data().as_chunks().0.iter().map(|b| i16::from_le_bytes(*b)).collect(),
+                ),
+                Dtype::I8 => TensorData::I8(view.data().iter().map(|b| i8::from_le_bytes([*b])).collect()),
+                other => {
+                    return Err(format!(
+                        "the tensor `{name}` has type {other:?}, expected F32, U64, I16 or I8"
+                    ));
+                }
             };
             Ok(Tensor { name: name.into(), shape: view.shape().to_vec(), data })
         })

@@ -14,6 +14,7 @@ pub(crate) use exec::{Derivative, Workspace};
 pub(crate) use kernels::{
     Columns, Errors, Gated, Head, Unit, gated_values, pair_errors, pair_products, pair_values,
 };
+pub(crate) use kernels::{Prior, gate, residual, stride};
 pub(crate) use kernels::{StepRule, add_scaled, fma_loop, read_loop, scale_add, step};
 pub use kernels::{TILE, TileRow};
 pub(crate) use plan::Plan;

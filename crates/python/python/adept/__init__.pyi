@@ -181,8 +181,8 @@ def evaluate(
     ends matches, and leaves other suites to end by themselves."""
 
 def export(path: _Path, out: _Path, *, format: str = "onnx", best: bool = False) -> dict[str, Any]:
-    """Exports a checkpoint to a file for other programs: `onnx`, `safetensors` in the layout of PyTorch, or source text
-    in `c` or `rust`."""
+    """Exports a checkpoint to a file for other programs: `onnx`, `safetensors` in the layout of PyTorch, or source text in `c` or
+    `rust`; or, as `quantised`, to a new folder: a checkpoint in whole numbers, which plays faster and does not learn."""
 
 def search(
     path: _Path,

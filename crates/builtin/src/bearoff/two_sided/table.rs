@@ -12,7 +12,6 @@ use crate::memory::fetch;
 use adept_game::GameError;
 use adept_ground::{limits, work};
 use adept_ranks::Ranks;
-use cpu_time::ProcessTime;
 use memmap2::MmapMut;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -94,10 +93,15 @@ pub struct Seconds {
 
 /// Runs a step and measures its duration.
 pub(super) fn timed<T>(step: impl FnOnce() -> T) -> (T, Seconds) {
-    let (clock, cpu) = (Instant::now(), ProcessTime::now());
+    let clock = Instant::now();
+    #[cfg(not(target_family = "wasm"))]
+    let start = cpu_time::ProcessTime::now();
     let result = step();
     // Without a CPU clock, CPU time is 0.
-    let cpu = cpu.try_elapsed().unwrap_or(Duration::ZERO);
+    #[cfg(not(target_family = "wasm"))]
+    let cpu = start.try_elapsed().unwrap_or(Duration::ZERO);
+    #[cfg(target_family = "wasm")]
+    let cpu = Duration::ZERO;
     (result, Seconds { wall: clock.elapsed().as_secs_f64(), cpu: cpu.as_secs_f64() })
 }
 

@@ -100,6 +100,7 @@ fn step_body<S: Simd>(
             let (rate, keep, epsilon) = (s.splat(-rate), s.splat(1.0 - decay), s.splat(epsilon));
             let (b1, c1) = (s.splat(beta1), s.splat(1.0 - beta1));
             let (b2, c2) = (s.splat(beta2), s.splat(1.0 - beta2));
+            let decays = decay != 0.0;
             let (first, second) = (&mut first[..n], &mut second[..n]);
             for i in 0..n {
                 let (p, g, m, v) = (&mut params[i], &mut grad[i], &mut first[i], &mut second[i]);
@@ -108,8 +109,9 @@ fn step_body<S: Simd>(
                 let square = s.flush(s.fma(b2, s.load(v), s.mul(c2, s.mul(gradient, gradient))));
                 s.store(m, mean);
                 s.store(v, square);
-                let step = s.div_near(mean, s.add(s.sqrt(square), epsilon));
-                s.store(p, s.fma(rate, step, s.mul(keep, s.load(p))));
+                let step = s.div_near(mean, s.add(s.sqrt_near(square), epsilon));
+                let before = s.load(p);
+                s.store(p, s.fma(rate, step, if decays { s.mul(keep, before) } else { before }));
                 s.store(g, zero);
             }
         }

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# The engine on 64-bit ARM: compiles the tests of the networks for it, and runs them in an emulator. They compare what NEON
+# computes with the reference and with finite differences. `--all` adds the comparison of all engines op by op, which takes
+# minutes. For Debian 12 on x86-64.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/debian-rust.sh
+target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+debian_rust "$target/debian-rust"
+needs gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+if [[ ! -d $debian/usr/lib/rustlib/aarch64-unknown-linux-gnu/lib ]]; then
+  apt_of arm64 update
+  unpacked arm64 libstd-rust-web-dev
+fi
+
+tests=(--test native --test engines --test residual --test pairwise --test checkpoints --test onnx --test quantised)
+[[ ${1-} != --all ]] || tests+=(--test agreement)
+export CARGO_TARGET_DIR=$target/arm CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
+export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
+export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER='qemu-aarch64 -L /usr/aarch64-linux-gnu'
+for package in adept-model adept-embed; do
+  [[ $package == adept-model ]] || tests=(--test facade)
+  # Without optimisation gemm-f16 does not compile for ARM: its half-precision instructions must be inlined.
+  cargo test --quiet --locked --config profile.dev.package.gemm-f16.opt-level=1 --target aarch64-unknown-linux-gnu -p "$package" --lib \
+    "${tests[@]}"
+done
