@@ -7,17 +7,11 @@ cd "$(dirname "$0")/.."
 . scripts/debian-rust.sh
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 debian_rust "$target/debian-rust"
-needs gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
-if [[ ! -d $debian/usr/lib/rustlib/aarch64-unknown-linux-gnu/lib ]]; then
-  apt_of arm64 update
-  unpacked arm64 libstd-rust-web-dev
-fi
+debian_arm
 
 tests=(--test native --test engines --test residual --test pairwise --test checkpoints --test onnx --test quantised)
 [[ ${1-} != --all ]] || tests+=(--test agreement)
 export CARGO_TARGET_DIR=$target/arm CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
-export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
-export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER='qemu-aarch64 -L /usr/aarch64-linux-gnu'
 for package in adept-model adept-embed; do
   [[ $package == adept-model ]] || tests=(--test facade)
   # Without optimisation gemm-f16 does not compile for ARM: its half-precision instructions must be inlined.

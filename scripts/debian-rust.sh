@@ -33,7 +33,7 @@ unpacked() {
 debian_rust() {
   local version
   debian=$(realpath -m "$1")
-  ((EUID == 0)) && apt-get -qq update || sudo apt-get -qq update
+  if ((EUID == 0)); then apt-get -qq update; else sudo apt-get -qq update; fi
   version=$(apt-cache show --no-all-versions rustc-web | sed -n 's/^Version: //p')
   if [[ $version != "$(cat "$debian/version" 2> /dev/null)" ]]; then
     rm -rf "$debian"
@@ -50,4 +50,15 @@ debian_rust() {
   # It loads the LLVM of this machine.
   needs "$(apt-cache depends "$(cat "$debian/library")" | sed -n 's/^ *Depends: \(libllvm[0-9]*\)$/\1/p')"
   export RUSTC=$debian/rustc
+}
+
+# debian_arm: what compiles for 64-bit ARM and runs it.
+debian_arm() {
+  needs gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+  if [[ ! -d $debian/usr/lib/rustlib/aarch64-unknown-linux-gnu/lib ]]; then
+    apt_of arm64 update
+    unpacked arm64 libstd-rust-web-dev
+  fi
+  export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
+  export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER='qemu-aarch64 -L /usr/aarch64-linux-gnu'
 }

@@ -316,12 +316,6 @@ fn bind_of<G: Kit>(
             manifest.encoder
         ));
     }
-    if manifest.quantised.is_some() {
-        return match adept_model::Quantised::open(&manifest, &tensors) {
-            Ok(learner) => Ok((GameModel::new(game, encoder, Box::new(learner)), manifest)),
-            Err(e) => fail(format!("cannot be used: {e}")),
-        };
-    }
     // Before memory is taken for the parameters that the manifest promises.
     if !manifest.architecture.grows() {
         let wanted =
@@ -332,6 +326,12 @@ fn bind_of<G: Kit>(
                 "does not match its own architecture: {held} numbers for {wanted} parameters"
             ));
         }
+    }
+    if manifest.quantised.is_some() {
+        return match adept_model::Quantised::open(&manifest, &tensors) {
+            Ok(learner) => Ok((GameModel::new(game, encoder, Box::new(learner)), manifest)),
+            Err(e) => fail(format!("cannot be used: {e}")),
+        };
     }
     // The checkpoint overwrites the initial parameters, so any stream works.
     let mut rng = stream(0, "open", 0);

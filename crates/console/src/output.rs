@@ -329,8 +329,8 @@ pub(crate) fn entry(head: &str, indent: usize, text: &str) -> String {
 /// How far a quantised network is from the one it was made from.
 pub(crate) fn quantised(of: &Quantisation) -> String {
     format!(
-        "values differ by {:.5} from the network's, root mean square over positions of its games, and by {:.4} at most; {} other \
-         positions gave the scales",
+        "values differ by {:.5} from the network's, root mean square over positions of its games, and by {:.4} at most; {} positions \
+         of other games gave the scales",
         of.rms, of.max, of.rows
     )
 }

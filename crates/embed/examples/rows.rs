@@ -2,7 +2,7 @@
 //!
 //!     cargo run --release -p adept-embed --example rows -- checkpoints/bearoff/residual-10
 //!
-//! The same on every machine but for rounding: `scripts/wasm.sh` compares WebAssembly with this machine.
+//! The same on every machine but for rounding: `scripts/processors.sh` compares ARM and WebAssembly with this one.
 
 use adept_builtin::bearoff::Distribution;
 use adept_embed::Model;

@@ -98,7 +98,6 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A network that corrects one that corrects another, as `adept publish` packs them: it opens wherever its folder lies.
 /// A quantised checkpoint is opened as any other, from Rust and C.
 #[test]
 fn quantised_networks_are_opened_from_rust_and_c() {
@@ -127,6 +126,7 @@ fn quantised_networks_are_opened_from_rust_and_c() {
     assert_eq!(value.to_bits(), whole.values(&POSITIONS[..1]).unwrap()[0].to_bits());
 }
 
+/// A network that corrects one that corrects another, as `adept publish` packs them: it opens wherever its folder lies.
 #[test]
 fn a_published_network_has_its_priors_with_it() {
     let folder = tempfile::tempdir().unwrap();

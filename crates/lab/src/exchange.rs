@@ -186,8 +186,13 @@ pub fn with_weights(
 ) -> Result<Imported, TrainError> {
     check_free(out)?;
     if manifest.kind != "network" {
-        let message = format!("a {} has no vector of weights that could be changed", manifest.kind);
-        return Err(ModelError::Unsupported(message).into());
+        let message = match manifest.quantised {
+            Some(_) => {
+                "a quantised network has no vector of weights: use the checkpoint that it was made from"
+            }
+            None => "a table of positions has no vector of weights",
+        };
+        return Err(ModelError::Unsupported(message.into()).into());
     }
     if let Some(at) = flat.iter().position(|weight| !weight.is_finite()) {
         return Err(ModelError::Unsupported(format!("weight {at} is {}", flat[at])).into());

@@ -26,7 +26,7 @@ pub enum Format {
     Quantised,
 }
 
-/// Positions that give the scales of a quantised network, and as many that it is compared on.
+/// Positions that give the scales of a quantised network, at most, and as many of other games that it is compared on.
 const QUANTISED: usize = 4096;
 
 /// The bytes of an exported file, and their description.
@@ -37,7 +37,7 @@ pub struct File {
     pub(crate) value: String,
 }
 
-/// The checkpoint in whole numbers, with what it differs by over positions of its own games that did not give the scales.
+/// The checkpoint in whole numbers, with what it differs by over positions of its own games, which are not those that gave the scales.
 ///
 /// # Errors
 /// If the checkpoint cannot be opened, or if it is not a single network with a hidden layer.

@@ -43,8 +43,8 @@ pub fn cell_maps(path: &Path) -> Result<Vec<CellMap>, ModelError> {
     let path = checkpoint::locate(path, false)?;
     let Checkpoint { manifest, tensors, .. } = checkpoint::read(&path)?;
     let mut maps: Vec<CellMap> = Vec::new();
-    // A table that grows has no program.
-    if !manifest.architecture.grows() {
+    // A table that grows has no program, and what is quantised has no cells.
+    if !manifest.architecture.grows() && manifest.quantised.is_none() {
         let program = lower(&manifest.architecture, &manifest.channels, &manifest.head)?;
         let flat = program.parameters_in(&tensors)?;
         collect(&program, &program.body, &flat, &mut maps);

@@ -57,7 +57,15 @@ impl Model {
 
     fn network(&self) -> PyResult<adept_embed::Network> {
         let network = self.model.network().map_err(fault)?;
-        network.ok_or_else(|| fault(format!("{}: is a table, not a network", self.path.display())))
+        network.ok_or_else(|| {
+            let what = match self.manifest.quantised {
+                Some(_) => {
+                    "is quantised and has no weights in floats: open the checkpoint that it was made from"
+                }
+                None => "is a table, not a network",
+            };
+            fault(format!("{}: {what}", self.path.display()))
+        })
     }
 }
 

@@ -80,7 +80,7 @@ pub(crate) trait Simd: Copy {
         self.div(a, b)
     }
     fn sqrt(self, a: Self::V) -> Self::V;
-    /// √a with an error of a unit in the last place, for numbers that are 0 or normal. Uses an estimate and a Newton step where they
+    /// √a with an error of a unit in the last place, for numbers that are 0 or normal; infinity may become NaN. Uses an estimate and a Newton step where they
     /// are faster than the instruction.
     #[inline(always)]
     fn sqrt_near(self, a: Self::V) -> Self::V {
@@ -323,8 +323,7 @@ mod x86 {
             };
             sqrt(a: __m512) -> __m512 = _mm512_sqrt_ps(a);
             sqrt_near(a: __m512) -> __m512 = {
-                // Of 0 the estimate would be infinite, of infinity 0; NaN stays.
-                let a = _mm512_min_ps(_mm512_set1_ps(f32::MAX), a);
+                // Of 0 the estimate would be infinite. Infinity becomes NaN, which shows as a divergence.
                 let some = _mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(a, _mm512_setzero_ps());
                 let r = _mm512_maskz_rsqrt14_ps(some, a);
                 let y = _mm512_mul_ps(a, r);

@@ -3,6 +3,9 @@
 use crate::head::Tilt;
 use crate::program::{Activation, Op, Program};
 
+/// Most inputs of a layer: their products fit 32 bits, and how they vary together fits the memory.
+const MOST_INPUTS: usize = 8192;
+
 /// f(x W + b); sensitivities are multiplied into W and b.
 #[derive(Clone, Debug)]
 pub(super) struct Layer {
@@ -44,11 +47,11 @@ pub(super) struct Chain {
 }
 
 impl Chain {
-    /// The chain of a program with these flat parameters.
+    /// The chain of a program with these flat parameters; without them only its shape, with empty layers.
     ///
     /// # Errors
     /// A message about what is not a chain.
-    pub(super) fn of(program: &Program, params: &[f32]) -> Result<Self, String> {
+    pub(super) fn of(program: &Program, params: Option<&[f32]>) -> Result<Self, String> {
         let no = |what: &str| {
             Err(format!(
                 "{what}: only single networks with a hidden layer are quantised, whose layers follow one after the other"
@@ -75,13 +78,18 @@ impl Chain {
         }
         let entries = |id: usize| {
             let param = &program.params[id];
-            params[param.offset..][..param.len()].to_vec()
+            params.map_or(Vec::new(), |params| params[param.offset..][..param.len()].to_vec())
         };
         let mut layers = Vec::new();
         while let Some(Op::Affine { weight, bias, .. }) = ops.next_if(|op| matches!(op, Op::Affine { .. })) {
             let [inputs, outputs] = program.params[*weight].shape[..] else {
                 return no("a weight is not a matrix");
             };
+            if inputs > MOST_INPUTS {
+                return Err(format!(
+                    "a layer has {inputs} inputs: layers of at most {MOST_INPUTS} are quantised"
+                ));
+            }
             let (mut weight, mut bias) = (entries(*weight), entries(*bias));
             if let Some(Op::Scale { beta, .. }) = ops.next_if(|op| matches!(op, Op::Scale { .. })) {
                 let beta = entries(*beta);
@@ -109,10 +117,10 @@ impl Chain {
             Some(Op::Residual { prior, .. }) if logits.is_none() => {
                 End::Residual(program.layout.offsets[*prior])
             }
-            _ => return no("the network has experts, or layers beside each other"),
+            _ => return no("the network has experts, layers beside each other, or more than one prior"),
         };
         if ops.next().is_some() {
-            return no("the network has experts, or layers beside each other");
+            return no("the network has experts, layers beside each other, or more than one prior");
         }
         match layers.len() {
             0 | 1 => no("the network has no hidden layer"),

@@ -37,7 +37,7 @@ impl Quantised {
     /// If there are no rows, or if rows or parameters do not fit the program.
     pub fn fit(program: Arc<Program>, params: &[f32], rows: &Rows) -> Result<Self, ModelError> {
         assert!(!rows.is_empty(), "rows give the scales");
-        let chain = Chain::of(&program, params).map_err(ModelError::Unsupported)?;
+        let chain = Chain::of(&program, Some(params)).map_err(ModelError::Unsupported)?;
         let isa = Integers::available()[0];
         let count = rows.len();
         let x: Vec<f32> =
@@ -96,8 +96,8 @@ impl Quantised {
                 sums.iter().zip(&bias).map(|(sum, bias)| kernels::nearest(*sum as f32 + f32::from(*bias)));
             u.extend(units.values(isa, net));
         }
-        let (mut shape, mut before) = (shape, first);
-        let mut values: Vec<f32> = net.iter().map(|z| before.f.of(*z)).collect();
+        let mut shape = shape;
+        let mut values: Vec<f32> = net.iter().map(|z| first.f.of(*z)).collect();
         for (l, layer) in rest.iter().enumerate().map(|(l, layer)| (l + 1, layer)) {
             net = layer.net(&values);
             // Net inputs of a hidden layer are as fine as 16 bits allow.
@@ -133,12 +133,10 @@ impl Quantised {
             tensors.push(Tensor::f32(format!("layer.{l}.scale"), vec![outputs], scale));
             tensors.push(Tensor::f32(format!("layer.{l}.bias"), vec![outputs], bias));
             values = net.iter().map(|z| layer.f.of(*z)).collect();
-            before = layer;
             if let Some(next) = next {
                 shape = next;
             }
         }
-        let _ = before;
         Self::of(program, tensors, isa)
     }
 }
@@ -193,7 +191,7 @@ fn bits(first: &Layer, most: u32, x: &[f32], chain: &Chain, seen: &[f32]) -> Opt
             // As far as an input may go, and as far as its contributions fit.
             let wanted = bound.unwrap_or_else(|| (BEYOND * seen).max(1.0)).max(*seen);
             let fits = if *largest > 0.0 { 32_767.0 / (largest * unit) } else { f32::INFINITY };
-            (fits >= *seen).then(|| 32_767.0 / wanted.min(fits))
+            (fits > 0.0 && fits >= *seen).then(|| 32_767.0 / wanted.min(fits))
         });
         Some((m, scale.collect::<Option<_>>()?))
     })
@@ -300,7 +298,8 @@ impl Shape {
                 let rest: Vec<f64> = wanted.iter().zip(&found).map(|(w, q)| w - q * step).collect();
                 (together.error(&rest), step, found)
             });
-            let Some((_, step, found)) = tried.min_by(|a, b| a.0.total_cmp(&b.0)) else { continue };
+            let nearest = tried.min_by(|a, b| a.0.total_cmp(&b.0));
+            let (_, step, found) = nearest.expect("some share is tried");
             found.iter().enumerate().for_each(|(i, q)| weight[i * outputs + o] = *q as i8);
             scale.push(step as f32);
         }

@@ -94,6 +94,9 @@ impl Curve {
             Line::Positive => z.max(0),
             Line::Whole => z,
         };
+        if self.straight {
+            return line;
+        }
         let z = i32::from(z.clamp(low, high));
         let piece = ((z >> self.shift) + PIECES as i32 / 2) as usize % PIECES;
         let rest = (z & ((1 << self.shift) - 1)) << (15 - self.shift);
@@ -184,7 +187,8 @@ pub(super) fn renew(isa: Integers, x: &[f32], scale: &[f32], row: &mut [i16], ch
                     unsafe {
                         let scaled =
                             _mm512_mul_ps(_mm512_loadu_ps(x.as_ptr()), _mm512_loadu_ps(scale.as_ptr()));
-                        let limited = _mm512_min_ps(_mm512_max_ps(scaled, low), high);
+                        // NaN stays, and becomes 0 below.
+                        let limited = _mm512_min_ps(high, _mm512_max_ps(low, scaled));
                         let whole = _mm512_cvtepi32_epi16(_mm512_cvtps_epi32(limited));
                         let before = _mm256_loadu_si256(row.as_ptr().cast());
                         differ |= u64::from(_mm256_cmpneq_epi16_mask(whole, before)) << (16 * b);
@@ -381,6 +385,7 @@ pub(super) enum Packed {
     /// Pairs of inputs, `[inputs / 2, outputs, 2]`.
     Pairs(Vec<i16>),
     /// Fours of inputs, `[inputs / 4, outputs, 4]`.
+    #[cfg(target_arch = "x86_64")]
     Fours(Vec<i8>),
 }
 
@@ -446,8 +451,6 @@ pub(super) fn product(
                 }
             }
         }
-        #[cfg(not(target_arch = "x86_64"))]
-        Packed::Fours(_) => unreachable!("packed for another processor"),
     }
 }
 
@@ -642,21 +645,25 @@ mod tests {
 
     #[test]
     fn rows_become_whole_numbers_and_their_changes_are_found() {
-        let x: Vec<f32> = (0..101).map(|i| (i as f32 - 50.0) / 3.0).collect();
+        let mut x: Vec<f32> = (0..101).map(|i| (i as f32 - 50.0) / 3.0).collect();
+        for first in [7, 97] {
+            x[first..][..4].copy_from_slice(&[f32::NAN, f32::INFINITY, -0.0, f32::NEG_INFINITY]);
+        }
         let scale: Vec<f32> = (0..101).map(|i| 100.0 * (i as f32 + 0.5)).collect();
         for isa in Integers::available() {
             let mut to = vec![0; 101];
             whole(isa, &x, &scale, &mut to);
             for ((to, x), scale) in to.iter().zip(&x).zip(&scale) {
-                assert_eq!(f32::from(*to), (x * scale).round_ties_even().clamp(-32767.0, 32767.0));
+                let wanted = (x * scale).round_ties_even().clamp(-32767.0, 32767.0);
+                assert_eq!(f32::from(*to), if x.is_nan() { 0.0 } else { wanted });
             }
             let mut row = to.clone();
-            [3, 40, 64, 100].iter().for_each(|&i: &usize| row[i] = row[i].wrapping_add(1));
+            [3, 7, 8, 40, 64, 97, 100].iter().for_each(|&i: &usize| row[i] = row[i].wrapping_add(1));
             let mut found = Vec::new();
             renew(isa, &x, &scale, &mut row, &mut found);
             assert_eq!(row, to, "{isa:?}");
             let at = |i: usize| Change { input: i as u32, from: to[i].wrapping_add(1), to: to[i] };
-            assert_eq!(found, [3, 40, 64, 100].map(at), "{isa:?}");
+            assert_eq!(found, [3, 7, 8, 40, 64, 97, 100].map(at), "{isa:?}");
         }
     }
 }

@@ -149,8 +149,7 @@ impl Quantised {
 
     /// Of these tensors, on one of the available instruction sets.
     fn of(program: Arc<Program>, tensors: Vec<Tensor>, isa: Integers) -> Result<Self, ModelError> {
-        // Its weights do not matter, its shape does.
-        let chain = Chain::of(&program, &vec![0.0; program.parameters()]).map_err(ModelError::Unsupported)?;
+        let chain = Chain::of(&program, None).map_err(ModelError::Unsupported)?;
         let model = Model::of(program, chain, tensors, isa)?;
         Ok(Self { model: Arc::new(model), work: Work::default(), isa })
     }
