@@ -201,12 +201,7 @@ fn a_state_opens_again_and_damage_is_named() {
 #[test]
 fn it_does_not_learn() {
     let (_, mut quantised) = pair(FORMS[0], &Head::Value);
-    let samples = adept_model::Samples {
-        rows: rows(1, 1),
-        targets: vec![0.5],
-        weights: vec![1.0],
-        ..adept_model::Samples::new(&channels())
-    };
+    let samples = adept_model::Samples { rows: rows(1, 1), targets: vec![0.5], weights: vec![1.0] };
     let error = quantised.update(&samples, 0.1).unwrap_err().to_string();
     assert!(error.contains("does not learn"), "{error}");
     assert!(quantised.traces().is_err() && quantised.weights(&mut Vec::new()).is_err());

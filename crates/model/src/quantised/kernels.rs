@@ -459,6 +459,10 @@ pub(super) fn product(
 fn fours((u, inputs): (&[u8], usize), weight: &[i8], (scale, bias): (&[f32], &[f32]), y: &mut [f32]) {
     /// `R` rows from `r` on, `C` registers of outputs from `c` on.
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    #[expect(
+        clippy::needless_range_loop,
+        reason = "steps of iterators may stay calls without link-time optimisation"
+    )]
     fn tile<const R: usize, const C: usize>(
         (r, c): (usize, usize),
         (u, inputs): (&[u8], usize),
