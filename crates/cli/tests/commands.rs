@@ -548,12 +548,12 @@ fn checkpoints_are_quantised() {
     assert!(described.lines().all(|line| line.chars().count() <= 80), "{described}");
 
     let position = "4HPwATDgc/ABMA:cIkJAAAAAAAA";
-    let value = |path: &str| desk.json(&["value", path, position])["positions"][0]["value"].as_f64().unwrap();
+    let value = |path: &str| desk.json(&["value", path, position])["values"][0]["value"].as_f64().unwrap();
     assert!((value("small-i8") - value(&network)).abs() < 0.02);
     // An agent like others, also under a search.
     let played =
         desk.json(&["evaluate", "small-i8", "--suite", "matches", "--against", "random", "--samples", "40"]);
-    assert_eq!(played["matches"][0]["games"], 40, "{played}");
+    assert_eq!(played["matches"]["games"], 40, "{played}");
     let moves = desk.json(&["moves", "search:1:small-i8", position]);
     assert!(moves["moves"].as_array().is_some_and(|moves| moves.len() > 5), "{moves}");
 

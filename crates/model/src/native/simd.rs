@@ -80,12 +80,6 @@ pub(crate) trait Simd: Copy {
         self.div(a, b)
     }
     fn sqrt(self, a: Self::V) -> Self::V;
-    /// √a with an error of a unit in the last place, for numbers that are 0 or normal; infinity may become NaN. Uses an estimate and a Newton step where they
-    /// are faster than the instruction.
-    #[inline(always)]
-    fn sqrt_near(self, a: Self::V) -> Self::V {
-        self.sqrt(a)
-    }
     /// a · b + c, rounded once if the machine supports it.
     fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// The larger value; `x` if it is NaN.
@@ -322,14 +316,6 @@ mod x86 {
                 _mm512_mul_ps(a, r)
             };
             sqrt(a: __m512) -> __m512 = _mm512_sqrt_ps(a);
-            sqrt_near(a: __m512) -> __m512 = {
-                // Of 0 the estimate would be infinite. Infinity becomes NaN, which shows as a divergence.
-                let some = _mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(a, _mm512_setzero_ps());
-                let r = _mm512_maskz_rsqrt14_ps(some, a);
-                let y = _mm512_mul_ps(a, r);
-                let rest = _mm512_fnmadd_ps(y, y, a);
-                _mm512_fmadd_ps(_mm512_mul_ps(r, _mm512_set1_ps(0.5)), rest, y)
-            };
             fma(a: __m512, b: __m512, c: __m512) -> __m512 = _mm512_fmadd_ps(a, b, c);
             // The instruction returns the second operand if one is NaN.
             at_least(x: __m512, low: __m512) -> __m512 = _mm512_max_ps(low, x);
@@ -518,26 +504,6 @@ mod x86 {
 mod tests {
     use super::*;
     use crate::native::kernels::columns;
-
-    /// The dispatched step of Adam uses it: with moments that do not decay, no momentum and a rate of 1, p ← −g / √(v + g²).
-    #[test]
-    fn roots_are_near_on_every_instruction_set() {
-        use crate::native::kernels::{StepRule, step};
-        let squares: Vec<f32> = (0..4096).map(|i| f32::from_bits(0x0080_0000 + i * 520_000)).collect();
-        let squares: Vec<f32> =
-            squares.into_iter().filter(|v| v.is_finite()).chain([0.0, f32::MAX]).collect();
-        let n = squares.len() / LANES * LANES;
-        for isa in Isa::available() {
-            let rule = StepRule::Adam { rate: 1.0, decay: 1.0, beta1: 1.0, beta2: 1.0, epsilon: 0.0 };
-            let (mut p, mut g, mut first) = (vec![0.0; n], vec![0.0; n], vec![1.0; n]);
-            let mut second = squares[squares.len() - n..].to_vec();
-            step(isa, rule, &mut p, &mut g, &mut first, &mut second);
-            for (p, v) in p.iter().zip(&second).filter(|(_, v)| **v > 0.0) {
-                let exact = -1.0 / f64::from(*v).sqrt();
-                assert!((f64::from(*p) / exact - 1.0).abs() < 4e-7, "{isa:?}: {p} of {v}, exactly {exact}");
-            }
-        }
-    }
 
     #[test]
     fn columns_of_rows_are_found_on_every_instruction_set() {

@@ -109,7 +109,7 @@ fn step_body<S: Simd>(
                 let square = s.flush(s.fma(b2, s.load(v), s.mul(c2, s.mul(gradient, gradient))));
                 s.store(m, mean);
                 s.store(v, square);
-                let step = s.div_near(mean, s.add(s.sqrt_near(square), epsilon));
+                let step = s.div_near(mean, s.add(s.sqrt(square), epsilon));
                 let before = s.load(p);
                 s.store(p, s.fma(rate, step, if decays { s.mul(keep, before) } else { before }));
                 s.store(g, zero);
