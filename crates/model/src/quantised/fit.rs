@@ -1,4 +1,5 @@
-//! Finds the whole numbers of a network.
+//! Finds the whole numbers of a network, layer by layer: units of inputs and sums from what rows reach, then weights that are rounded
+//! together, so that Σ w x stays over those rows, then biases that put the mean of each sum back in its place.
 
 use super::chain::{Chain, Layer};
 use super::kernels::{self, Integers, PIECES, rounded};
@@ -66,7 +67,6 @@ impl Quantised {
             let found = together.rounded(&wanted, 1.0, 32_767.0);
             found.iter().enumerate().for_each(|(k, w)| weight[k * outputs + o] = *w as i16);
         }
-        let mut bias: Vec<f64> = first.bias.iter().map(|b| f64::from(*b) * unit).collect();
         // Sums as they will be, without bias, against what they should be: rounding must not shift the mean.
         let mut whole = vec![0; x.len()];
         for (x, to) in x.chunks_exact(inputs).zip(whole.chunks_exact_mut(inputs)) {
@@ -80,11 +80,11 @@ impl Quantised {
             sums
         };
         let all: Vec<Vec<i32>> = whole.chunks_exact(inputs).map(sums).collect();
-        for (unit_at, bias) in bias.iter_mut().enumerate() {
-            let wanted = mean(net.iter().skip(unit_at).step_by(outputs).map(|z| f64::from(*z) * unit));
-            *bias = wanted - mean(all.iter().map(|sums| f64::from(sums[unit_at])));
-        }
-        let bias: Vec<i16> = bias.into_iter().map(near).collect();
+        let bias = (0..outputs).map(|o| {
+            let wanted = mean(net.iter().skip(o).step_by(outputs).map(|z| f64::from(*z) * unit));
+            near(wanted - mean(all.iter().map(|sums| f64::from(sums[o]))))
+        });
+        let bias: Vec<i16> = bias.collect();
         tensors.push(Tensor::f32("input.scale", vec![inputs], scale));
         tensors.push(Tensor::i16("layer.0.weight", vec![inputs, outputs], weight));
         tensors.push(Tensor::i16("layer.0.bias", vec![outputs], bias.clone()));
@@ -104,30 +104,30 @@ impl Quantised {
             let next = (l < rest.len()).then(|| Shape::of(layer, &net, finest(layer.f, &net)));
             let unit = f64::from(1_u32 << next.as_ref().map_or(0, |next| next.m));
             let (weight, scale) = shape.narrowed(layer, unit, &u);
-            let bias = (0..layer.outputs).map(|o| {
-                let wanted = mean(net.iter().skip(o).step_by(layer.outputs).map(|z| f64::from(*z) * unit));
-                let products = u.chunks_exact(layer.inputs).map(|u| {
-                    let terms = u.iter().zip(weight[o..].iter().step_by(layer.outputs));
-                    terms.map(|(u, w)| i32::from(*u) * i32::from(*w)).sum::<i32>() as f64
-                        * f64::from(scale[o])
-                });
-                (wanted - mean(products)) as f32
+            let (inputs, outputs) = (layer.inputs, layer.outputs);
+            let products = u.chunks_exact(inputs).flat_map(|u| {
+                let weight = &weight;
+                (0..outputs).map(move |o| {
+                    let terms = u.iter().zip(weight[o..].iter().step_by(outputs));
+                    terms.map(|(u, w)| i32::from(*u) * i32::from(*w)).sum::<i32>()
+                })
+            });
+            let products: Vec<i32> = products.collect();
+            let bias = (0..outputs).map(|o| {
+                let of_unit = net.iter().zip(&products).skip(o).step_by(outputs);
+                let wanted = mean(of_unit.clone().map(|(z, _)| f64::from(*z) * unit));
+                (wanted - mean(of_unit.map(|(_, sum)| f64::from(*sum) * f64::from(scale[o])))) as f32
             });
             let bias: Vec<f32> = bias.collect();
-            let (inputs, outputs) = (layer.inputs, layer.outputs);
             if let Some(next) = &next {
                 next.write(l, &mut tensors);
                 let units = Units::of(&ByName::new(&tensors), l, outputs)?;
-                let mut above = Vec::with_capacity(count * outputs);
-                for u in u.chunks_exact(inputs) {
-                    let net = (0..outputs).map(|o| {
-                        let terms = u.iter().zip(weight[o..].iter().step_by(outputs));
-                        let sum = terms.map(|(u, w)| i32::from(*u) * i32::from(*w)).sum::<i32>();
-                        kernels::nearest(sum as f32 * scale[o] + bias[o])
-                    });
-                    above.extend(units.values(isa, net));
+                u.clear();
+                for sums in products.chunks_exact(outputs) {
+                    let scaled = sums.iter().zip(&scale).zip(&bias);
+                    let net = scaled.map(|((sum, scale), bias)| kernels::nearest(*sum as f32 * scale + bias));
+                    u.extend(units.values(isa, net));
                 }
-                u = above;
             }
             tensors.push(Tensor::i8(format!("layer.{l}.weight"), vec![inputs, outputs], weight));
             tensors.push(Tensor::f32(format!("layer.{l}.scale"), vec![outputs], scale));

@@ -54,6 +54,8 @@ pub struct Quantised {
     model: Arc<Model>,
     work: Work,
     isa: Integers,
+    /// For the last step, in floats.
+    floats: Isa,
 }
 
 /// What does not change.
@@ -151,7 +153,7 @@ impl Quantised {
     fn of(program: Arc<Program>, tensors: Vec<Tensor>, isa: Integers) -> Result<Self, ModelError> {
         let chain = Chain::of(&program, None).map_err(ModelError::Unsupported)?;
         let model = Model::of(program, chain, tensors, isa)?;
-        Ok(Self { model: Arc::new(model), work: Work::default(), isa })
+        Ok(Self { model: Arc::new(model), work: Work::default(), isa, floats: Isa::detect() })
     }
 
     /// The tensors of a checkpoint.
@@ -189,7 +191,7 @@ impl Quantised {
             u.swap(0, 1);
         }
         work.u = u;
-        model.finish(work, rows, some);
+        model.finish(self.floats, work, rows, some);
     }
 }
 
@@ -300,10 +302,9 @@ impl Model {
     }
 
     /// The outputs of some rows, from the sums of the last layer.
-    fn finish(&self, work: &mut Work, rows: RowsView<'_>, some: Range<usize>) {
+    fn finish(&self, isa: Isa, work: &mut Work, rows: RowsView<'_>, some: Range<usize>) {
         let (n, outputs) = (some.len(), self.program.outputs());
         let (width, to) = (self.layers[self.layers.len() - 1].width, stride(outputs));
-        let isa = Isa::detect();
         let (y, out) = (&mut work.y, &mut work.out);
         if to == 1 {
             // One number a row.
