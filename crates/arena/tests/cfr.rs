@@ -3,7 +3,8 @@
 use adept_arena::cfr::{Advantages, CfrPlus, Mccfr, Policy, Tabular, Tree};
 use adept_arena::{Agent, Decision, ExactError, Random, expected_utilities};
 use adept_builtin::liars_dice::{Info, LiarsDice};
-use adept_game::{Game, Stream, Turn, stream};
+use adept_builtin::small_poker::SmallPoker;
+use adept_game::{Game, PublicTree, Stream, Turn, stream};
 use proptest::prelude::*;
 use rand::RngExt;
 use std::collections::HashMap;
@@ -293,6 +294,126 @@ fn values_and_exploitability_of_cfr_plus() {
         let [first, second] = policy.best_responses();
         assert!(-second <= value + 1e-4 && value <= first + 1e-4, "{name}: {second} {first}");
     }
+}
+
+/// CFR+ as its paper writes it: one private index and one action at a time. It adds in the order of the solver, because noise in
+/// the last bit of a regret decides a policy where actions are equally good.
+struct Plain<'a, G: PublicTree> {
+    game: &'a G,
+    /// By node in preorder, action and private index.
+    regrets: HashMap<(usize, usize, usize), f64>,
+    sums: HashMap<(usize, usize, usize), f64>,
+    iteration: f64,
+}
+
+impl<G: PublicTree> Plain<'_, G> {
+    fn strategy(&self, at: usize, actions: usize, private: usize) -> Vec<f64> {
+        let regrets: Vec<f64> =
+            (0..actions).map(|a| *self.regrets.get(&(at, a, private)).unwrap_or(&0.0)).collect();
+        let total = regrets.iter().fold(0.0, |sum, r| sum + r);
+        regrets.iter().map(|r| if total > 0.0 { r * (1.0 / total) } else { 1.0 / actions as f64 }).collect()
+    }
+
+    /// Adds the counterfactual values of the player's private indices; `at` becomes the node after this subtree.
+    fn visit(
+        &mut self,
+        public: &G::Public,
+        at: &mut usize,
+        player: usize,
+        [own, other]: [&[f64]; 2],
+        value: &mut [f64],
+    ) {
+        let here = *at;
+        *at += 1;
+        let mover = match self.game.public_turn(public) {
+            Turn::Over => {
+                let (mut matrix, sizes) = (Vec::new(), [0, 1].map(|p| self.game.privates(p).len()));
+                self.game.payoffs(public, sizes, &mut matrix);
+                for (i, v) in value.iter_mut().enumerate() {
+                    for (j, p) in other.iter().enumerate() {
+                        *v += match player {
+                            0 => p * matrix[i * sizes[1] + j],
+                            _ => p * -matrix[j * sizes[1] + i],
+                        };
+                    }
+                }
+                return;
+            }
+            Turn::Player(mover) => Some(mover),
+            Turn::Chance => None,
+        };
+        let mut actions = Vec::new();
+        self.game.public_actions(public, &mut actions);
+        let next = |a: usize| self.game.public_apply(public, &actions[a]);
+        let Some(mover) = mover.filter(|_| actions.len() > 1) else {
+            for a in 0..actions.len() {
+                self.visit(&next(a), at, player, [own, other], value);
+            }
+            return;
+        };
+        let reached = if mover == player { own } else { other };
+        let policy: Vec<Vec<f64>> =
+            (0..reached.len()).map(|i| self.strategy(here, actions.len(), i)).collect();
+        let mut values = vec![vec![0.0; value.len()]; actions.len()];
+        for (a, below) in values.iter_mut().enumerate() {
+            let reach: Vec<f64> = reached.iter().enumerate().map(|(i, p)| p * policy[i][a]).collect();
+            if mover == player {
+                for (i, p) in reach.iter().enumerate() {
+                    *self.sums.entry((here, a, i)).or_default() += self.iteration * p;
+                }
+                self.visit(&next(a), at, player, [&reach, other], below);
+            } else {
+                self.visit(&next(a), at, player, [own, &reach], value);
+            }
+        }
+        if mover == player {
+            for (i, v) in value.iter_mut().enumerate() {
+                let mean = (0..actions.len()).fold(0.0, |sum, a| sum + policy[i][a] * values[a][i]);
+                for (a, below) in values.iter().enumerate() {
+                    let regret = self.regrets.entry((here, a, i)).or_default();
+                    *regret = (*regret + below[i] - mean).max(0.0);
+                }
+                *v += mean;
+            }
+        }
+    }
+
+    fn iterate(&mut self) {
+        self.iteration += 1.0;
+        for player in 0..2 {
+            let (own, other) = (vec![1.0; self.game.privates(player).len()], self.game.privates(1 - player));
+            let mut value = vec![0.0; own.len()];
+            self.visit(&self.game.root(), &mut 0, player, [&own, &other], &mut value);
+        }
+    }
+}
+
+fn is_plain_cfr_plus<G: PublicTree>(game: &G) {
+    let mut plain = Plain { game, regrets: HashMap::new(), sums: HashMap::new(), iteration: 0.0 };
+    let mut solver = CfrPlus::new(game).expect("it is small");
+    for _ in 0..12 {
+        plain.iterate();
+        solver.iterate(1);
+    }
+    let (policy, tree) = (solver.average(), solver.tree());
+    for node in 0..tree.len() {
+        let privates = tree.mover(node).map_or(0, |player| tree.privates(player).len());
+        for private in 0..privates {
+            let found = policy.row(node, private);
+            let sum = |a| plain.sums.get(&(node, a, private)).copied().unwrap_or(0.0);
+            let total = (0..found.len()).fold(0.0, |total, a| total + sum(a));
+            for (a, p) in found.iter().enumerate() {
+                let expected = if total > 0.0 { sum(a) / total } else { 1.0 / found.len() as f64 };
+                assert_eq!(*p, expected, "node {node}, private index {private}, action {a}");
+            }
+        }
+    }
+}
+
+#[test]
+fn cfr_plus_is_what_its_paper_writes() {
+    ["1-1:3", "1-1:4", "2-1:3", "1-2:2:no-wild"].into_iter().for_each(|name| is_plain_cfr_plus(&game(name)));
+    [SmallPoker::KUHN, SmallPoker::LEDUC].iter().for_each(is_plain_cfr_plus);
 }
 
 #[test]

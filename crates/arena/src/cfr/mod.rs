@@ -13,6 +13,7 @@
 
 mod advantage;
 mod decisions;
+mod lanes;
 mod mccfr;
 mod plus;
 mod policy;

@@ -1,27 +1,65 @@
 //! CFR+, a variant of counterfactual regret minimisation.
 
+use super::lanes::{LANES, Lanes, Many, One, Width, padded};
 use super::policy::Policy;
 use super::tree::Tree;
 use crate::exact::ExactError;
 use adept_game::PublicTree;
+use adept_model::native::Isa;
 use std::sync::Arc;
 
 /// CFR+ (Tammelin 2014, "Solving large imperfect information games using CFR+"): regrets are floored at 0, players are
 /// updated in turn, and iteration t has weight t in the average policy.
 ///
-/// One iteration traverses the public tree once per player and processes all private indices of both players together.
+/// One iteration traverses the public tree once per player and processes all private indices of both players together, in the
+/// widest vectors of the processor. The instruction set does not change a bit of the result.
 /// Regrets and policies are `f64`, because exploitability falls far below the precision of `f32`.
 pub struct CfrPlus {
     tree: Arc<Tree>,
-    /// R⁺, the sums of counterfactual regrets floored at 0. All tables are `[node][action][private]`.
-    regrets: Vec<f64>,
-    /// σ, the policy from regret matching: R⁺ / Σ R⁺, uniform if all are 0.
-    strategy: Vec<f64>,
-    /// Numerators of the average policy: Σₜ t · (reach probability of the player's own actions, including this one).
-    sums: Vec<f64>,
+    isa: Isa,
+    /// For each player: blocks of a row.
+    blocks: [usize; 2],
+    nodes: Vec<Place>,
+    /// For each player: its payoff matrices, `[matrix][opponent's private][own private]`.
+    payoffs: [Vec<Lanes>; 2],
+    /// For each player: the probability of each private index.
+    privates: [Vec<Lanes>; 2],
+    /// For each player: 1 at each private index, 0 in the padding.
+    ones: [Vec<Lanes>; 2],
+    /// A row for each decision node and action.
+    table: Vec<Learned>,
     iterations: u64,
-    scratch: Vec<f64>,
+    scratch: Vec<Lanes>,
 }
+
+/// What is learned for an action, by private index of the player to move. The three are read together.
+#[derive(Clone, Copy)]
+struct Learned {
+    /// R⁺, the sums of counterfactual regrets floored at 0.
+    regret: Lanes,
+    /// σ, the policy from regret matching: R⁺ / Σ R⁺, uniform if all are 0.
+    strategy: Lanes,
+    /// Numerator of the average policy: Σₜ t · (reach probability of the player's own actions, including this one).
+    sum: Lanes,
+}
+
+/// What the traversal needs to know of a node. Where there is only one action, all is that of the node it leads to, except the
+/// end: nothing can be learned there.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The player to move; [`CHANCE`] if chance moves.
+    mover: u32,
+    /// Number of actions or chance outcomes; 0 if the game is over.
+    actions: u32,
+    /// Where its rows in the table begin. For a terminal node, the index of its payoff matrix.
+    at: u32,
+    /// The first child. Each other child starts at the end of the previous one.
+    child: u32,
+    /// Index after the last node of this subtree.
+    end: u32,
+}
+
+const CHANCE: u32 = 2;
 
 impl CfrPlus {
     /// Unrolls a game and prepares the first iteration.
@@ -34,20 +72,42 @@ impl CfrPlus {
 
     /// Starts on an existing tree.
     pub fn on(tree: Arc<Tree>) -> Self {
-        let mut strategy = Vec::with_capacity(tree.entries());
-        for node in tree.nodes() {
-            if let Some(player) = node.mover {
-                let n = node.actions as usize * tree.size(player.into());
-                strategy.extend(std::iter::repeat_n(1.0 / f64::from(node.actions), n));
+        Self::with(tree, Isa::detect())
+    }
+
+    /// Starts with one of the instruction sets of this machine.
+    fn with(tree: Arc<Tree>, isa: Isa) -> Self {
+        let blocks = [0, 1].map(|player| tree.size(player).div_ceil(LANES));
+        let (mut nodes, mut table) = (Vec::<Place>::with_capacity(tree.len()), Vec::new());
+        for (node, child) in tree.nodes().iter().zip(1..) {
+            let mover = node.mover.map_or(CHANCE, u32::from);
+            let at = if node.is_end() { node.at } else { table.len() as u32 };
+            nodes.push(Place { mover, actions: node.actions, at, child, end: node.end });
+            if let Some(player) = node.mover.filter(|_| node.actions > 1) {
+                let strategy = Lanes::all(1.0 / f64::from(node.actions));
+                let first = Learned { regret: Lanes::ZERO, strategy, sum: Lanes::ZERO };
+                table.extend(std::iter::repeat_n(first, node.actions as usize * blocks[usize::from(player)]));
             }
         }
+        // Children come after their parents.
+        for at in (0..nodes.len()).rev() {
+            if nodes[at].actions == 1 {
+                nodes[at] = Place { end: nodes[at].end, ..nodes[at + 1] };
+            }
+        }
+        let payoffs = |player: usize| tree.payoffs(player).chunks_exact(tree.size(player));
         Self {
-            regrets: vec![0.0; tree.entries()],
-            sums: vec![0.0; tree.entries()],
-            strategy,
+            payoffs: [0, 1]
+                .map(|player| payoffs(player).flat_map(|values| padded(values, blocks[player])).collect()),
+            privates: [0, 1].map(|player| padded(tree.privates(player), blocks[player]).collect()),
+            ones: [0, 1].map(|player| padded(&vec![1.0; tree.size(player)], blocks[player]).collect()),
+            table,
+            // Three rows per level, and the value of the root.
+            scratch: vec![Lanes::ZERO; 3 * blocks[0].max(blocks[1]) * (tree.depth() + 1)],
+            blocks,
             iterations: 0,
-            // Three vectors per level, and the arguments of the root.
-            scratch: vec![0.0; 3 * tree.widest() * (tree.depth() + 1)],
+            nodes,
+            isa,
             tree,
         }
     }
@@ -67,163 +127,369 @@ impl CfrPlus {
         for _ in 0..n {
             self.iterations += 1;
             for player in 0..2 {
-                let mut pass = Pass {
-                    tree: &self.tree,
-                    player,
-                    weight: self.iterations as f64,
-                    regrets: &mut self.regrets,
-                    strategy: &mut self.strategy,
-                    sums: &mut self.sums,
-                };
-                let (first, rest) = self.scratch.split_at_mut(2 * self.tree.size(player));
-                let (own, value) = first.split_at_mut(self.tree.size(player));
-                own.fill(1.0);
-                pass.visit(0, own, self.tree.privates(1 - player), value, rest);
+                match self.blocks {
+                    [1, 1] => self.update(player, One),
+                    blocks => self.update(player, Many { own: blocks[player], other: blocks[1 - player] }),
+                }
             }
         }
+    }
+
+    /// Updates one player.
+    fn update<W: Width>(&mut self, player: usize, width: W) {
+        match self.isa {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the instruction set is one of this machine.
+            Isa::Avx512 => self.pass(player, width, unsafe { Avx512::new() }),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: see above.
+            Isa::Avx2 => self.pass(player, width, unsafe { Avx2::new() }),
+            Isa::Portable => self.pass(player, width, Portable),
+        }
+    }
+
+    fn pass<W: Width, L: Level>(&mut self, player: usize, width: W, level: L) {
+        let pass = Pass {
+            nodes: &self.nodes,
+            payoffs: &self.payoffs[player],
+            opponents: self.tree.size(1 - player),
+            player: player as u32,
+            weight: self.iterations as f64,
+            width,
+            level,
+        };
+        let reach = Reach { own: &self.ones[player], other: &self.privates[1 - player] };
+        let (value, scratch) = self.scratch.split_at_mut(width.own());
+        level.visit(&pass, &mut self.table, 0, reach, value, scratch);
     }
 
     /// The average policy, which converges to an equilibrium. Uniform at information sets that the average never
     /// reaches.
     pub fn average(&self) -> Policy {
         Policy::from_fn(&self.tree, |at, private, row| {
-            let node = self.tree.nodes()[at];
-            let size = node.mover.map_or(1, |player| self.tree.size(player.into()));
-            let sums = self.sums[node.at as usize + private..].iter().step_by(size);
-            let total: f64 = sums.clone().take(row.len()).sum();
+            let node = self.nodes[at];
+            let Some(&blocks) = self.blocks.get(node.mover as usize).filter(|_| row.len() > 1) else {
+                return;
+            };
+            let first = node.at as usize + private / LANES;
+            let sum = |a: usize| self.table[first + a * blocks].sum.0[private % LANES];
+            let total: f64 = (0..row.len()).map(sum).sum();
             if total.is_normal() {
-                row.iter_mut().zip(sums).for_each(|(p, sum)| *p = sum / total);
+                row.iter_mut().enumerate().for_each(|(a, p)| *p = sum(a) / total);
             }
         })
     }
 }
 
-/// The update of one player.
-struct Pass<'a> {
-    tree: &'a Tree,
-    player: usize,
-    /// Weight of this iteration in the average.
-    weight: f64,
-    regrets: &'a mut [f64],
-    strategy: &'a mut [f64],
-    sums: &'a mut [f64],
+/// Probabilities that a node is reached, each a row by private index.
+#[derive(Clone, Copy)]
+struct Reach<'a> {
+    /// By the player's own actions.
+    own: &'a [Lanes],
+    /// By the opponent's deal and actions.
+    other: &'a [Lanes],
 }
 
-impl Pass<'_> {
-    /// Adds the counterfactual value of a node to `value`, by private index of the player, and updates the subtree. By
-    /// private index, `own` is the reach probability of the player's own actions, and `other` is the reach probability
-    /// of the opponent's deal and actions.
-    fn visit(&mut self, at: usize, own: &[f64], other: &[f64], value: &mut [f64], scratch: &mut [f64]) {
-        let node = self.tree.nodes()[at];
-        if node.is_end() {
-            self.tree.add_payoffs(self.player, node.at, other, value);
+/// An instruction set, as a type: the traversal is compiled for each, with each [`Width`].
+trait Level: Copy {
+    /// [`Pass::visit`].
+    fn visit<W: Width>(
+        self,
+        pass: &Pass<'_, W, Self>,
+        table: &mut [Learned],
+        at: usize,
+        reach: Reach<'_>,
+        value: &mut [Lanes],
+        scratch: &mut [Lanes],
+    );
+
+    /// [`Pass::average`].
+    fn average<W: Width>(
+        self,
+        pass: &Pass<'_, W, Self>,
+        table: &mut [Learned],
+        at: usize,
+        own: &[Lanes],
+        scratch: &mut [Lanes],
+    );
+}
+
+/// What every processor of the target has.
+#[derive(Clone, Copy)]
+struct Portable;
+
+impl Level for Portable {
+    fn visit<W: Width>(
+        self,
+        pass: &Pass<'_, W, Self>,
+        table: &mut [Learned],
+        at: usize,
+        reach: Reach<'_>,
+        value: &mut [Lanes],
+        scratch: &mut [Lanes],
+    ) {
+        pass.visit(table, at, reach, value, scratch);
+    }
+
+    fn average<W: Width>(
+        self,
+        pass: &Pass<'_, W, Self>,
+        table: &mut [Learned],
+        at: usize,
+        own: &[Lanes],
+        scratch: &mut [Lanes],
+    ) {
+        pass.average(table, at, own, scratch);
+    }
+}
+
+/// Defines a [`Level`] with features of a processor.
+macro_rules! level {
+    ($name:ident, $features:literal) => {
+        /// Proves that this machine has the instruction set.
+        #[cfg(target_arch = "x86_64")]
+        #[derive(Clone, Copy)]
+        struct $name(());
+
+        #[cfg(target_arch = "x86_64")]
+        impl $name {
+            /// # Safety
+            /// This machine must have the features.
+            unsafe fn new() -> Self {
+                Self(())
+            }
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        impl Level for $name {
+            #[inline(always)]
+            fn visit<W: Width>(
+                self,
+                pass: &Pass<'_, W, Self>,
+                table: &mut [Learned],
+                at: usize,
+                reach: Reach<'_>,
+                value: &mut [Lanes],
+                scratch: &mut [Lanes],
+            ) {
+                #[target_feature(enable = $features)]
+                fn visit<W: Width>(
+                    pass: &Pass<'_, W, $name>,
+                    table: &mut [Learned],
+                    at: usize,
+                    reach: Reach<'_>,
+                    value: &mut [Lanes],
+                    scratch: &mut [Lanes],
+                ) {
+                    pass.visit(table, at, reach, value, scratch);
+                }
+                // SAFETY: the value proves it.
+                unsafe { visit(pass, table, at, reach, value, scratch) }
+            }
+
+            #[inline(always)]
+            fn average<W: Width>(
+                self,
+                pass: &Pass<'_, W, Self>,
+                table: &mut [Learned],
+                at: usize,
+                own: &[Lanes],
+                scratch: &mut [Lanes],
+            ) {
+                #[target_feature(enable = $features)]
+                fn average<W: Width>(
+                    pass: &Pass<'_, W, $name>,
+                    table: &mut [Learned],
+                    at: usize,
+                    own: &[Lanes],
+                    scratch: &mut [Lanes],
+                ) {
+                    pass.average(table, at, own, scratch);
+                }
+                // SAFETY: the value proves it.
+                unsafe { average(pass, table, at, own, scratch) }
+            }
+        }
+    };
+}
+
+level!(Avx512, "avx512f,avx512dq,avx2,fma,popcnt,bmi1");
+level!(Avx2, "avx2,fma,popcnt,bmi1");
+
+/// The update of one player.
+struct Pass<'a, W, L> {
+    nodes: &'a [Place],
+    payoffs: &'a [Lanes],
+    /// The opponent's number of private indices.
+    opponents: usize,
+    player: u32,
+    /// Weight of this iteration in the average.
+    weight: f64,
+    width: W,
+    level: L,
+}
+
+impl<W: Width, L: Level> Pass<'_, W, L> {
+    /// Adds the counterfactual value of a node to `value`, by private index of the player, and updates the subtree.
+    #[inline(always)]
+    fn visit(
+        &self,
+        table: &mut [Learned],
+        at: usize,
+        reach: Reach<'_>,
+        value: &mut [Lanes],
+        scratch: &mut [Lanes],
+    ) {
+        let node = self.nodes[at];
+        let n = self.width.own();
+        let (own, other, value) = (&reach.own[..n], &reach.other[..self.width.other()], &mut value[..n]);
+        let (actions, mut row) = (node.actions as usize, node.at as usize);
+        if actions == 0 {
+            self.add_payoffs(node.at, other, value);
             return;
         }
-        let (actions, first) = (node.actions as usize, node.at as usize);
-        let mut child = at + 1;
-        let Some(mover) = node.mover else {
+        let mut child = node.child as usize;
+        if node.mover == CHANCE {
             // Payoffs already count with the probabilities of chance.
             for _ in 0..actions {
-                self.visit(child, own, other, value, scratch);
-                child = self.tree.nodes()[child].end as usize;
+                self.level.visit(self, table, child, Reach { own, other }, value, scratch);
+                child = self.nodes[child].end as usize;
             }
             return;
-        };
-        if usize::from(mover) != self.player {
-            let n = other.len();
+        }
+        if node.mover != self.player {
+            let n = self.width.other();
             let (reach, rest) = scratch.split_at_mut(n);
-            for a in 0..actions {
-                let row = first + a * n..first + (a + 1) * n;
-                let mut sum = 0.0;
-                for ((r, s), o) in reach.iter_mut().zip(&self.strategy[row]).zip(other) {
-                    *r = s * o;
-                    sum += *r;
+            for _ in 0..actions {
+                let mut reached = false;
+                for ((r, learned), o) in reach.iter_mut().zip(&table[row..row + n]).zip(other) {
+                    *r = learned.strategy.times(*o);
+                    reached |= r.any();
                 }
+                let next = self.nodes[child];
                 // If the opponent never reaches this node, all values and regrets are 0 and only the average changes.
-                if sum > 0.0 {
-                    self.visit(child, own, reach, value, rest);
+                if next.actions == 0 {
+                    self.add_payoffs(next.at, reach, value);
+                } else if reached {
+                    self.level.visit(self, table, child, Reach { own, other: reach }, value, rest);
                 } else {
-                    self.average(child, own, rest);
+                    self.level.average(self, table, child, own, rest);
                 }
-                child = self.tree.nodes()[child].end as usize;
+                (child, row) = (next.end as usize, row + n);
             }
             return;
         }
 
-        let n = own.len();
         let (reach, rest) = scratch.split_at_mut(n);
         let (below, rest) = rest.split_at_mut(n);
         let (mean, rest) = rest.split_at_mut(n);
-        mean.fill(0.0);
-        for a in 0..actions {
-            let row = first + a * n..first + (a + 1) * n;
-            self.add_to_average(row.clone(), own, reach);
-            below.fill(0.0);
-            self.visit(child, reach, other, below, rest);
-            let strategy = &self.strategy[row.clone()];
-            for (((r, s), b), m) in self.regrets[row].iter_mut().zip(strategy).zip(&*below).zip(&mut *mean) {
-                *r += b;
-                *m += s * b;
+        mean.fill(Lanes::ZERO);
+        let first = row;
+        for _ in 0..actions {
+            self.add_to_average(table, row, own, reach);
+            below.fill(Lanes::ZERO);
+            let next = self.nodes[child];
+            match next.actions {
+                0 => self.add_payoffs(next.at, other, below),
+                _ => self.level.visit(self, table, child, Reach { own: reach, other }, below, rest),
             }
-            child = self.tree.nodes()[child].end as usize;
+            for ((learned, b), m) in table[row..row + n].iter_mut().zip(&*below).zip(&mut *mean) {
+                learned.regret = learned.regret.plus(*b);
+                *m = m.plus(learned.strategy.times(*b));
+            }
+            (child, row) = (next.end as usize, row + n);
         }
         // R⁺ ← max(R⁺ + v(I, a) − v(I), 0). The values v(I, a) have already been added.
-        let (total, rows) = (reach, first..first + actions * n);
-        total.fill(0.0);
-        let (regrets, strategy) = (&mut self.regrets[rows.clone()], &mut self.strategy[rows]);
-        for row in regrets.chunks_exact_mut(n) {
-            for ((r, m), t) in row.iter_mut().zip(&*mean).zip(&mut *total) {
-                let regret = *r - m;
-                *r = if regret > 0.0 { regret } else { 0.0 };
-                *t += *r;
+        let total = reach;
+        total.fill(Lanes::ZERO);
+        let table = &mut table[first..row];
+        for row in table.chunks_exact_mut(n) {
+            for ((learned, m), t) in row.iter_mut().zip(&*mean).zip(&mut *total) {
+                learned.regret = learned.regret.zip(*m, |r, m| if r - m > 0.0 { r - m } else { 0.0 });
+                *t = t.plus(learned.regret);
             }
         }
         let uniform = 1.0 / actions as f64;
         // The inverse of a subnormal number can be infinite.
-        total.iter_mut().for_each(|t| *t = if *t >= f64::MIN_POSITIVE { 1.0 / *t } else { 0.0 });
-        for (row, regrets) in strategy.chunks_exact_mut(n).zip(regrets.chunks_exact(n)) {
-            for ((s, r), t) in row.iter_mut().zip(regrets).zip(&*total) {
-                *s = if *t > 0.0 { r * t } else { uniform };
+        for t in &mut *total {
+            *t = t.zip(*t, |t, _| if t >= f64::MIN_POSITIVE { 1.0 / t } else { 0.0 });
+        }
+        for row in table.chunks_exact_mut(n) {
+            for (learned, t) in row.iter_mut().zip(&*total) {
+                learned.strategy = learned.regret.zip(*t, |r, t| if t > 0.0 { r * t } else { uniform });
             }
         }
         for (v, m) in value.iter_mut().zip(&*mean) {
-            *v += m;
+            *v = v.plus(*m);
+        }
+    }
+
+    /// Adds the counterfactual value of a terminal node to `value`, by own private index i: Σⱼ otherⱼ uⱼᵢ.
+    #[inline(always)]
+    fn add_payoffs(&self, matrix: u32, other: &[Lanes], value: &mut [Lanes]) {
+        let n = value.len();
+        let first = matrix as usize * self.opponents * n;
+        let payoffs = &self.payoffs[first..first + self.opponents * n];
+        for (block, v) in value.iter_mut().enumerate() {
+            // In registers: the next sum does not wait for memory.
+            let mut sum = *v;
+            for (row, reach) in payoffs.chunks_exact(n).zip(other.iter().flat_map(|block| &block.0)) {
+                sum = sum.zip(row[block], |sum, payoff| sum + reach * payoff);
+            }
+            *v = sum;
         }
     }
 
     /// Updates the averages below a node that the opponent never reaches.
-    fn average(&mut self, at: usize, own: &[f64], scratch: &mut [f64]) {
-        let node = self.tree.nodes()[at];
-        let n = own.len();
-        let mut child = at + 1;
-        if node.mover.map(usize::from) != Some(self.player) {
-            for _ in 0..node.actions {
-                self.average(child, own, scratch);
-                child = self.tree.nodes()[child].end as usize;
-            }
-            return;
-        }
+    #[inline(always)]
+    fn average(&self, table: &mut [Learned], at: usize, own: &[Lanes], scratch: &mut [Lanes]) {
+        let node = self.nodes[at];
+        let n = self.width.own();
+        let (own, mut row) = (&own[..n], node.at as usize);
+        let mut child = node.child as usize;
         let (reach, rest) = scratch.split_at_mut(n);
-        for a in 0..node.actions as usize {
-            let first = node.at as usize + a * n;
-            if self.add_to_average(first..first + n, own, reach) > 0.0 {
-                self.average(child, reach, rest);
+        for _ in 0..node.actions {
+            if node.mover != self.player {
+                self.level.average(self, table, child, own, rest);
+            } else if self.add_to_average(table, row, own, reach) {
+                self.level.average(self, table, child, reach, rest);
             }
-            child = self.tree.nodes()[child].end as usize;
+            (child, row) = (self.nodes[child].end as usize, row + n);
         }
     }
 
     /// Sets `reach` to the reach probability of the player's own actions including this action, adds it to the average
-    /// and returns its sum.
-    #[inline]
-    fn add_to_average(&mut self, row: std::ops::Range<usize>, own: &[f64], reach: &mut [f64]) -> f64 {
-        let mut total = 0.0;
-        let sums = &mut self.sums[row.clone()];
-        for (((r, s), sum), o) in reach.iter_mut().zip(&self.strategy[row]).zip(sums).zip(own) {
-            *r = s * o;
-            *sum += self.weight * *r;
-            total += *r;
+    /// and tells whether it is above 0 anywhere.
+    #[inline(always)]
+    fn add_to_average(&self, table: &mut [Learned], row: usize, own: &[Lanes], reach: &mut [Lanes]) -> bool {
+        let mut reached = false;
+        for ((r, learned), o) in reach.iter_mut().zip(&mut table[row..row + own.len()]).zip(own) {
+            *r = learned.strategy.times(*o);
+            learned.sum = learned.sum.zip(*r, |sum, r| sum + self.weight * r);
+            reached |= r.any();
         }
-        total
+        reached
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adept_builtin::liars_dice::LiarsDice;
+
+    #[test]
+    fn instruction_sets_give_the_same_bits() {
+        // Rows of one block, and of two for the player with ten private indices.
+        for name in ["1-1:6", "1-1:4:no-wild", "2-1:4"] {
+            let game = LiarsDice::named(&format!("liars-dice:openspiel:{name}")).expect("a game");
+            let tree = Arc::new(Tree::new(&game).expect("it is small"));
+            let mut policies = Isa::available().into_iter().map(|isa| {
+                let mut solver = CfrPlus::with(tree.clone(), isa);
+                solver.iterate(10);
+                solver.average().probabilities
+            });
+            let first = policies.next().expect("there is a portable one");
+            assert!(policies.all(|policy| policy == first), "{name}");
+        }
     }
 }

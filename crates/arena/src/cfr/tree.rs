@@ -120,6 +120,11 @@ impl Tree {
         self.depth
     }
 
+    /// All payoff matrices of a player, `[matrix][opponent's private][own private]`.
+    pub(super) fn payoffs(&self, player: usize) -> &[f64] {
+        &self.payoffs[player]
+    }
+
     /// A payoff matrix for a player, `[opponent's private][own private]`.
     pub(super) fn payoff(&self, player: usize, matrix: u32) -> &[f64] {
         let pairs = self.size(0) * self.size(1);
