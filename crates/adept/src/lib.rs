@@ -15,13 +15,13 @@
 //! experiments and runs, [`lab`] for the functions behind the commands, [`console`] for commands of your
 //! own: a [`Tool`], given to [`main_with_tools`].
 
-mod builtin;
 mod oracle;
 pub mod prelude;
 mod serve;
 
 pub use adept_arena as arena;
 pub use adept_builtin::{backgammon, bearoff, connect_four, dice, holdem, liars_dice, tictactoe};
+pub use adept_catalogue::Builtin;
 pub use adept_console as console;
 pub use adept_console::{Reproduce, Tool};
 pub use adept_game as game;
@@ -30,7 +30,6 @@ pub use adept_lab as lab;
 pub use adept_lab::{AnyGame, Catalogue, One};
 pub use adept_model as model;
 pub use adept_trainer as trainer;
-pub use builtin::Builtin;
 
 use std::process::ExitCode;
 

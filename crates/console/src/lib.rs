@@ -6,6 +6,8 @@
 mod args;
 mod commands;
 mod lost_file;
+#[cfg(feature = "mpi")]
+mod mpi;
 pub mod output;
 mod program;
 mod progress;

@@ -4,7 +4,7 @@ use crate::output::{self, say};
 use crate::progress::{SAVING, on_interrupt};
 use adept_lab::{Catalogue, farm, worker};
 use adept_ranks::slots::{self, Part};
-use adept_ranks::{Dead, Place, Ranks, StartError, World};
+use adept_ranks::{Connect, Dead, Place, Ranks, StartError, World};
 use adept_trainer::run::TrainError;
 use anyhow::Result;
 use std::process::ExitCode;
@@ -40,9 +40,14 @@ pub(crate) fn places() -> Option<String> {
     Some(format!("{} ranks: {}", ranks.size(), list.join(", ")))
 }
 
+#[cfg(feature = "mpi")]
+const CONNECT: Option<Connect> = Some(crate::mpi::connect);
+#[cfg(not(feature = "mpi"))]
+const CONNECT: Option<Connect> = None;
+
 /// Finds the ranks of this process.
 pub(crate) fn start() -> std::result::Result<World, StartError> {
-    let world = adept_ranks::start(Arc::new(missed))?;
+    let world = adept_ranks::start(CONNECT, Arc::new(missed))?;
     let _ = RANKS.set((world.ranks.clone(), world.places.clone()));
     if !world.ranks.is_first() {
         output::be_quiet();

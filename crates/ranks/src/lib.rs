@@ -1,21 +1,19 @@
 //! Processes that compute together. A program asks its [`Ranks`] what to do: which shards of a batch, which jobs. Results are
 //! put together in an order that does not depend on how many ranks there are, so 1 and 64 give the same bits.
 //!
-//! Ranks are processes of MPI (feature `mpi`), threads of one process ([`threads()`]), or there is just one.
+//! Ranks are processes that a [`Link`] connects, such as that of MPI in the command line, threads of one process ([`threads()`]), or there
+//! is just one.
 
 mod link;
 mod meeting;
-#[cfg(feature = "mpi")]
-mod mpi;
 pub mod slots;
 mod start;
 mod threads;
 pub mod tree;
-#[cfg(any(feature = "mpi", test))]
 mod watch;
 
 pub use link::Link;
-pub use start::{Dead, OnDeath, Place, StartError, World, start};
+pub use start::{Connect, Connected, Dead, OnDeath, Place, StartError, World, start};
 pub use threads::threads;
 
 use link::Alone;

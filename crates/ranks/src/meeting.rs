@@ -34,7 +34,6 @@ impl Meeting {
     }
 
     /// The machine of the first rank.
-    #[cfg(any(feature = "mpi", test))]
     pub(crate) fn node(&self) -> &str {
         &self.node
     }

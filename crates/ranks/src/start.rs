@@ -1,8 +1,8 @@
 //! How this process was started: alone, or as a rank of several.
 
-use crate::Ranks;
-#[cfg(feature = "mpi")]
 use crate::watch::Watch;
+use crate::{Link, Ranks};
+use std::any::Any;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -44,7 +44,6 @@ pub struct Place {
 }
 
 /// The places of all ranks.
-#[cfg(feature = "mpi")]
 fn places(ranks: &Ranks) -> Vec<Place> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let all = ranks.collect(format!("{threads} {}", ranks.link().node()).as_bytes());
@@ -56,16 +55,26 @@ fn places(ranks: &Ranks) -> Vec<Place> {
     all.into_iter().map(place).collect()
 }
 
+/// Processes that have found each other.
+pub struct Connected {
+    /// What connects them.
+    pub link: Arc<dyn Link>,
+    /// What ends the connection when it is dropped.
+    pub until: Box<dyn Any>,
+}
+
+/// Connects the processes that a launcher has started together.
+pub type Connect = fn() -> Result<Connected, StartError>;
+
 /// The ranks of this process. MPI ends when it is dropped, which must be in `main`.
 pub struct World {
     /// The ranks.
     pub ranks: Ranks,
     /// Where each of them runs.
     pub places: Vec<Place>,
-    #[cfg(feature = "mpi")]
     watch: Option<Watch>,
-    #[cfg(feature = "mpi")]
-    _universe: Option<::mpi::environment::Universe>,
+    /// Dropped last.
+    _until: Option<Box<dyn Any>>,
 }
 
 /// How many processes a launcher has started together; `None` if no launcher was found. Launchers: Open MPI, MPICH and its
@@ -77,37 +86,23 @@ fn launched(variable: impl Fn(&str) -> Option<String>) -> Option<usize> {
     number("OMPI_COMM_WORLD_SIZE").or_else(|| number("PMI_SIZE")).or_else(slurm)
 }
 
-/// Finds the ranks of this process. Call it once, at the start of `main`. `on_death` is told of a rank that ends without a
-/// word, on a thread of its own; what waits for that rank waits forever.
+/// Finds the ranks of this process. Call it once, at the start of `main`. `connect` is needed where a launcher has started several.
+/// `on_death` is told of a rank that ends without a word, on a thread of its own; what waits for that rank waits forever.
 ///
 /// # Errors
 /// [`StartError`], if several processes were started that cannot find each other.
-pub fn start(on_death: OnDeath) -> Result<World, StartError> {
-    match launched(|name| std::env::var(name).ok()) {
-        None => Ok(World::alone()),
-        Some(n) => several(n, on_death),
-    }
-}
-
-#[cfg(feature = "mpi")]
-fn several(_: usize, on_death: OnDeath) -> Result<World, StartError> {
-    use crate::mpi::Mpi;
-    // A thread may compute while another one, which never calls MPI, plays.
-    let Some((universe, _)) = ::mpi::initialize_with_threading(::mpi::Threading::Serialized) else {
-        return Err(StartError::Failed("it runs already".into()));
+pub fn start(connect: Option<Connect>, on_death: OnDeath) -> Result<World, StartError> {
+    let Some(n) = launched(|name| std::env::var(name).ok()) else { return Ok(World::alone()) };
+    let Some(connect) = connect else {
+        return if n > 1 { Err(StartError::NoMpi(n)) } else { Ok(World::alone()) };
     };
-    let ranks = Ranks::new(std::sync::Arc::new(Mpi::new(&universe)));
+    let Connected { link, until } = connect()?;
+    let ranks = Ranks::new(link);
     let watch = if ranks.are_several() { Watch::new(&ranks, on_death) } else { None };
     let places = places(&ranks);
-    Ok(World { ranks, places, watch, _universe: Some(universe) })
+    Ok(World { ranks, places, watch, _until: Some(until) })
 }
 
-#[cfg(not(feature = "mpi"))]
-fn several(n: usize, _: OnDeath) -> Result<World, StartError> {
-    if n > 1 { Err(StartError::NoMpi(n)) } else { Ok(World::alone()) }
-}
-
-#[cfg(feature = "mpi")]
 impl Drop for World {
     fn drop(&mut self) {
         // The others would wait for this rank.
@@ -122,7 +117,6 @@ impl Drop for World {
 impl World {
     /// Ends all ranks because of an error that this one has reported.
     pub fn fail(&self) -> ! {
-        #[cfg(feature = "mpi")]
         if let Some(watch) = &self.watch {
             watch.fail();
         }
@@ -131,7 +125,6 @@ impl World {
 
     /// Ends this process and the other ranks without MPI, which would wait for a rank that is missing.
     pub fn leave(&self, status: i32) -> ! {
-        #[cfg(feature = "mpi")]
         if let Some(watch) = &self.watch {
             watch.leave();
         }
@@ -139,14 +132,7 @@ impl World {
     }
 
     fn alone() -> Self {
-        Self {
-            ranks: Ranks::default(),
-            places: Vec::new(),
-            #[cfg(feature = "mpi")]
-            watch: None,
-            #[cfg(feature = "mpi")]
-            _universe: None,
-        }
+        Self { ranks: Ranks::default(), places: Vec::new(), watch: None, _until: None }
     }
 }
 

@@ -69,18 +69,15 @@ impl Watch {
     }
 
     /// Tells the others that this rank ends them all, and has said why.
-    #[cfg(feature = "mpi")]
     pub(crate) fn fail(&self) {
         self.tell(FAILED);
     }
 
     /// Tells the others to leave as this rank does.
-    #[cfg(feature = "mpi")]
     pub(crate) fn leave(&self) {
         self.tell(LEFT);
     }
 
-    #[cfg(feature = "mpi")]
     fn tell(&self, word: u8) {
         for mut stream in crate::lock(&self.streams).iter() {
             // Who is gone needs no word.

@@ -1,4 +1,5 @@
-//! The catalogue of built-in games.
+//! The catalogue of built-in games: here everything that can be done with a game is compiled for each of them. It is a crate of its
+//! own, because that is much work for the compiler, which a change of the command line, or a feature of it, need not repeat.
 
 use adept_builtin as builtin;
 use adept_game::{GameError, Kit, Visitor};

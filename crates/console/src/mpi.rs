@@ -1,16 +1,24 @@
 //! Ranks of MPI.
 
-use crate::link::Link;
-use crate::lock;
 use ::mpi::datatype::PartitionMut;
 use ::mpi::environment::{Universe, processor_name};
 use ::mpi::request::{WaitGuard, scope};
 use ::mpi::topology::SimpleCommunicator;
 use ::mpi::traits::{Communicator, CommunicatorCollectives, Destination, Source};
+use adept_ranks::{Connected, Link, StartError};
 use std::fmt;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, PoisonError};
 
-pub(crate) struct Mpi {
+/// Starts MPI, which ends when what is returned is dropped.
+pub(crate) fn connect() -> Result<Connected, StartError> {
+    // A thread may compute while another one, which never calls MPI, plays.
+    let Some((universe, _)) = ::mpi::initialize_with_threading(::mpi::Threading::Serialized) else {
+        return Err(StartError::Failed("it runs already".into()));
+    };
+    Ok(Connected { link: Arc::new(Mpi::new(&universe)), until: Box::new(universe) })
+}
+
+struct Mpi {
     rank: usize,
     size: usize,
     /// One thread at a time calls MPI.
@@ -18,13 +26,13 @@ pub(crate) struct Mpi {
 }
 
 impl Mpi {
-    pub(crate) fn new(universe: &Universe) -> Self {
+    fn new(universe: &Universe) -> Self {
         let world = universe.world();
         Self { rank: world.rank() as usize, size: world.size() as usize, turn: Mutex::new(()) }
     }
 
     fn call<R>(&self, f: impl FnOnce(SimpleCommunicator) -> R) -> R {
-        let _turn = lock(&self.turn);
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         f(SimpleCommunicator::world())
     }
 }
