@@ -5,6 +5,7 @@
 
 use crate::evaluator::Evaluator;
 use adept_game::{Game, GameError, Kit, Script, Stream, Worth, draw_index, no_action};
+use adept_ground::order::sort_by_highest;
 use rand::RngExt;
 
 /// A decision, as agents and evaluators are asked for it.
@@ -122,7 +123,7 @@ const NAMED: usize = 3;
 /// The actions with the highest finite numbers, best first, as text.
 fn highest<G: Game>(at: Decision<'_, G>, actions: &[G::Action], numbers: &[f64]) -> Vec<(String, f64)> {
     let mut all: Vec<_> = actions.iter().zip(numbers).filter(|(_, number)| number.is_finite()).collect();
-    all.sort_by(|a, b| b.1.total_cmp(a.1));
+    sort_by_highest(&mut all, &|(_, number)| **number);
     all.into_iter()
         .take(NAMED)
         .map(|(action, number)| (at.game.action_text(at.state, action), *number))

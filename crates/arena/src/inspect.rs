@@ -6,6 +6,7 @@ use crate::open::OpenError;
 use crate::search::Search;
 use crate::successors::Successors;
 use adept_game::{Afterstate, Kit, ParsedPosition, Turn, Worth};
+use adept_ground::order::{places_by, sort_by_highest};
 use adept_model::{Explanation, Layout, OutcomeClass, Rows};
 use serde::ser::{SerializeMap, Serializer};
 use std::ops::Range;
@@ -290,8 +291,7 @@ pub fn inspect<G: Kit>(
     let experts = detail.experts && bound.learner.has_parts();
     let outputs = bound.learner.head().classes().map_or(0, <[_]>::len);
     // Only what is told is put into words and explained.
-    let mut order: Vec<usize> = (0..listed.actions.len()).collect();
-    order.sort_by(|&a, &b| listed.values[b].total_cmp(&listed.values[a]));
+    let mut order = places_by(&listed.values[..listed.actions.len()]);
     order.truncate(detail.moves);
     let actions: Vec<G::Action> = order.iter().map(|&i| listed.actions[i].clone()).collect();
     let texts = game.action_texts(state, &actions);
@@ -332,7 +332,7 @@ pub fn inspect<G: Kit>(
         });
     }
     bound.spare = Some(listed);
-    moves.sort_by(|a, b| b.explanation.value.total_cmp(&a.explanation.value));
+    sort_by_highest(&mut moves, &|m| m.explanation.value.into());
     let value = moves.first().map_or(0.0, |m| m.explanation.value);
     Ok(PositionValue { after, inputs: inputs_after, ..found(value, Some(player + 1), moves) })
 }
@@ -416,7 +416,7 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
                     inputs: Vec::new(),
                 });
             }
-            found.moves.sort_by(|a, b| b.explanation.value.total_cmp(&a.explanation.value));
+            sort_by_highest(&mut found.moves, &|m| m.explanation.value.into());
             found.value = found.moves.first().map_or(0.0, |m| m.explanation.value);
             found.chances = found.moves.first().map(|best| best.chances.clone()).unwrap_or_default();
             found.to_move = Some(player + 1);
@@ -632,7 +632,7 @@ pub fn choices<G: Kit>(game: &G, bound: &mut GameModel<G>, text: &str) -> Result
         Choice { action: game.action_text(&state, action), after: text, value }
     };
     let mut choices: Vec<Choice> = actions.iter().zip(&found).map(choice).collect();
-    choices.sort_by(|a, b| b.value.total_cmp(&a.value));
+    sort_by_highest(&mut choices, &|choice| choice.value.into());
     Ok(choices)
 }
 

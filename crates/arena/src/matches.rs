@@ -4,8 +4,8 @@ use crate::agents::{Agent, Decision, Scratch};
 use crate::luck::Fortune;
 use crate::statistics::wilson95;
 use adept_game::{Game, GameError, OutcomeClass, Stream, Turn, Unit, no_action, stream};
+use adept_ground::jobs;
 use rand::seq::IndexedRandom;
-use rayon::prelude::*;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::time::Instant;
 
@@ -495,8 +495,7 @@ pub fn compete_from<G: Game, T: Into<Table<G>>, E: Send + From<GameError>>(
         let tasks: Vec<u64> = (next..chunks.min(next + at_once.min(TASKS))).collect();
         let (begun, count) = (Instant::now(), tasks.len() as u64);
         next += count;
-        let tallies: Result<Vec<Option<Tally>>, E> =
-            tasks.into_par_iter().with_max_len(1).map(task).collect();
+        let tallies = jobs::try_all(None, tasks, &task);
         // What comes after a task that was stopped does not count, so that another call can go on from there.
         total = tallies?.iter().map_while(Option::as_ref).fold(total, Tally::and);
         report(&total)?;

@@ -5,6 +5,7 @@ use crate::evaluator::Evaluator;
 use crate::judge::TIE;
 use crate::luck::{Fortune, Luck};
 use adept_game::{GameError, Kit, Turn, WholeGame};
+use adept_ground::order::sort_by_highest;
 
 /// What one player did and got, in units of utility.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -193,8 +194,7 @@ pub fn review<G: Kit>(
             (account.games, account.result, account.adjusted) = (1, result, result - account.luck);
         }
     }
-    // A stable sort: of equal ones the first stands first.
-    slips.sort_by(|a, b| b.loss.total_cmp(&a.loss));
+    sort_by_highest(&mut slips, &|slip| slip.loss);
     slips.truncate(most);
     Ok(Some(Reviewed { players, slips }))
 }

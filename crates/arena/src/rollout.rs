@@ -10,8 +10,8 @@ use crate::matches::Net;
 use crate::open::OpenError;
 use crate::successors::class_of;
 use adept_game::{Kit, Turn, draw_index, stream};
+use adept_ground::jobs;
 use rand::seq::SliceRandom;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, PoisonError};
 
@@ -229,8 +229,7 @@ pub fn roll_out<G: Kit>(
         let starts = (0..(TASKS * rayon::current_num_threads()) as u64)
             .map(|k| if k == 0 { next } else { (next / TASK + k) * TASK });
         let starts: Vec<u64> = starts.filter(|first| *first < options.trials).collect();
-        let found: Vec<Option<Sums>> =
-            starts.into_par_iter().with_max_len(1).map(task).collect::<Result<_, _>>()?;
+        let found: Vec<Option<Sums>> = jobs::try_all(None, starts, &task)?;
         sums = found.iter().map_while(Option::as_ref).fold(sums, Sums::and);
         report(&sums)?;
     }

@@ -93,7 +93,7 @@ impl<G: Game> Screen<G> {
 }
 
 /// Puts the numbers of the `keep` highest values first, in ascending order. Of equals, the first is higher.
-pub(crate) fn highest_first(order: &mut [u32], keep: usize, value: impl Fn(u32) -> f32) {
+pub(crate) fn highest_first(order: &mut [u32], keep: usize, value: &dyn Fn(u32) -> f32) {
     let keep = keep.min(order.len());
     if (1..order.len()).contains(&keep) {
         order.select_nth_unstable_by(keep - 1, |&a, &b| value(b).total_cmp(&value(a)).then(a.cmp(&b)));
@@ -126,7 +126,7 @@ impl<G: Kit, E: Evaluator<G>> Evaluator<G> for Screened<G, E> {
         screen.model.values(at, actions, thought);
         order.clear();
         order.extend(0..actions.len() as u32);
-        highest_first(order, screen.keep, |i| thought[i as usize]);
+        highest_first(order, screen.keep, &|i| thought[i as usize]);
         let kept = &order[..screen.keep];
         few.clear();
         few.extend(kept.iter().map(|&i| actions[i as usize].clone()));
@@ -163,7 +163,7 @@ mod tests {
         let values = [0.1, 0.5, 0.3, 0.5, -1.0];
         for (keep, first) in [(1, &[1][..]), (2, &[1, 3]), (3, &[1, 2, 3]), (9, &[0, 1, 2, 3, 4])] {
             let mut order: Vec<u32> = (0..5).collect();
-            highest_first(&mut order, keep, |i| values[i as usize]);
+            highest_first(&mut order, keep, &|i| values[i as usize]);
             assert_eq!(&order[..keep.min(5)], first);
         }
     }

@@ -351,7 +351,7 @@ impl<G: Kit> Successors<G> {
         let values = screen
             .values(game, self.states.iter().zip(&asked).filter(|(_, is)| **is).map(|(state, _)| state));
         for rows in branches.iter_mut().filter(|rows| rows.len() > keep) {
-            highest_first(rows, keep, |row| values[places[row as usize]]);
+            highest_first(rows, keep, &|row| values[places[row as usize]]);
             rows[..keep].iter().for_each(|&row| passes[row as usize] = true);
         }
         let (mut kept, mut dropped) = (0, passes.iter().filter(|passes| **passes).count() as u32);

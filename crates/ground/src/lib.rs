@@ -1,12 +1,14 @@
 //! The ground floor: what every crate may need, and what knows nothing of games or models.
 //!
 //! [`limits`] bounds what comes from outside, and reads files within these bounds. [`files`] writes them so that a crash loses
-//! nothing. [`notes`] and [`work`] tell whoever runs a program what happens and how far it is, [`profile`] where its time goes. [`shown`] makes text from outside
+//! nothing. [`notes`] and [`work`] tell whoever runs a program what happens and how far it is, [`profile`] where its time goes. [`jobs`] runs on several threads, [`order`] puts in order. [`shown`] makes text from outside
 //! safe to print.
 
 pub mod files;
+pub mod jobs;
 pub mod limits;
 pub mod notes;
+pub mod order;
 pub mod profile;
 pub mod shown;
 pub mod work;

@@ -10,11 +10,11 @@ use adept_arena::{Agent, Decision, Luck, OpenError, Scratch, naming};
 use adept_game::sheet::Sheet;
 use adept_game::{Game, GameError, Kit, Turn, stream};
 use adept_ground::files::Files;
+use adept_ground::jobs;
 use adept_ground::{limits, work};
 use adept_model::ModelError;
 use adept_trainer::run::{Cancel, TrainError};
 use rand::RngExt;
-use rayon::prelude::*;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -393,7 +393,7 @@ pub fn grade<G: Kit>(
                     let mut agent = naming::build(game, &resolved, false)?;
                     chunk.iter().map(|item| Ok(lost(*item, &mut agent)?)).collect()
                 };
-                let found: Vec<_> = pool.install(|| numbered.par_chunks(CHUNK).map(of_chunk).collect());
+                let found = jobs::all(Some(&pool), numbered.chunks(CHUNK), &of_chunk);
                 for losses_of_chunk in found {
                     losses.extend(losses_of_chunk?);
                 }

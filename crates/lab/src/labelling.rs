@@ -10,13 +10,13 @@ use adept_arena::{Decision, Evaluator, Luck, OpenError, Resolved, naming};
 use adept_game::sheet::VALUE;
 use adept_game::{Kit, OutcomeClass, Turn, stream};
 use adept_ground::files::Files;
+use adept_ground::jobs;
 use adept_ground::{limits, work};
 use adept_model::{ModelError, checkpoint};
 use adept_trainer::positions::Positions;
 use adept_trainer::run::{Cancel, TrainError};
 use rand::RngExt;
 use rand::seq::SliceRandom;
-use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt::Write;
 use std::fs::{File, TryLockError};
@@ -124,8 +124,7 @@ pub fn label<G: Kit>(game: &G, options: &LabelOptions, cancel: &Cancel) -> Resul
         let (begun, first) = (Instant::now(), games / at_a_time);
         let task = |number: u64| labels.games(number * at_a_time..(number + 1) * at_a_time);
         let tasks: Vec<u64> = (first..first + at_once).collect();
-        let found: Vec<Result<_, _>> =
-            pool.install(|| tasks.into_par_iter().with_max_len(1).map(task).collect());
+        let found = jobs::all(Some(&pool), tasks, &task);
         for (number, found) in (first..).zip(found) {
             // What comes after a game that was stopped does not count, and neither does what is more than enough.
             for (game, lines) in (number * at_a_time..).zip(found?) {

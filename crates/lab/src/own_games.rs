@@ -2,6 +2,7 @@
 
 use adept_arena::{Decision, Evaluator, OpenError, naming};
 use adept_game::{Game, Kit, Stream, Turn, no_action};
+use adept_ground::order::highest_first;
 use adept_model::ModelError;
 use adept_trainer::run::TrainError;
 use rand::RngExt;
@@ -75,7 +76,7 @@ pub(crate) fn play<G: Kit>(
         }
         order.clear();
         order.extend(0..actions.len());
-        order.sort_by(|&a, &b| f32::total_cmp(&values[b], &values[a]));
+        highest_first(&values, &mut order);
         let met = Met { state: &state, player, actions: &actions, values: &values, order: &order };
         match next(met, evaluator, rng)? {
             Some(place) => game.apply(&mut state, &actions[place]),

@@ -5,10 +5,11 @@ use crate::pairing::luck_of;
 use adept_arena::OpenError;
 use adept_arena::review::{Account, Reviewed, review};
 use adept_game::{GameError, Kit, WholeGame};
+use adept_ground::jobs;
+use adept_ground::order::sort_by_highest;
 use adept_ground::work;
 use adept_model::{ModelError, names};
 use adept_trainer::run::{Cancel, TrainError};
-use rayon::prelude::*;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -200,9 +201,8 @@ pub fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Cancel) -> 
         };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
     let pool = pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?;
-    let found: Result<Vec<_>, TrainError> =
-        pool.install(|| games.par_chunks(CHUNK).enumerate().map(task).collect());
-    let found: Vec<Option<Reviewed>> = found?.into_iter().flatten().collect();
+    let found = jobs::try_all(Some(&pool), games.chunks(CHUNK).enumerate(), &task)?;
+    let found: Vec<Option<Reviewed>> = found.into_iter().flatten().collect();
     work::share(&what, 1.0);
     let is_wanted = |player: usize| wanted.is_none_or(|wanted| wanted == player);
     let unit = game.unit();
@@ -224,7 +224,7 @@ pub fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Cancel) -> 
             loss: slip.loss / size,
         }));
     }
-    worst.sort_by(|a, b| b.loss.total_cmp(&a.loss));
+    sort_by_highest(&mut worst, &|slip| slip.loss);
     worst.truncate(options.worst);
     let decisions = |account: &Account| Decisions {
         decisions: account.decisions,

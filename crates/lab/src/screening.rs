@@ -4,6 +4,7 @@ use crate::decisions::size;
 use crate::own_games;
 use adept_arena::{Decision, OpenError};
 use adept_game::{Kit, stream};
+use adept_ground::order::highest_first;
 use adept_ground::work;
 use adept_trainer::run::{Cancel, TrainError};
 use serde::Serialize;
@@ -126,7 +127,7 @@ pub fn screening_of<G: Kit>(
                 let worth: Vec<f32> = (0..actions.len()).map(of).collect();
                 ranks.clear();
                 ranks.extend(0..actions.len());
-                ranks.sort_by(|&a, &b| f32::total_cmp(&worth[b], &worth[a]));
+                highest_first(&worth, &mut ranks);
                 for ((here, all), &keep) in here.iter_mut().zip(&mut all).zip(&options.keep) {
                     let kept = ranks.iter().take(keep).map(|&i| values[i]).fold(f32::NEG_INFINITY, f32::max);
                     let loss = f64::from(values[order[0]] - kept) * size(game);

@@ -8,6 +8,7 @@ use adept_arena::open::{self, OpenError};
 use adept_arena::review::{Account, Judged, Weighed, judge_each};
 use adept_arena::{Agent, Decision, Evaluator, GameModel, Greedy, Luck, Pool, Scratch};
 use adept_game::{Kit, ParsedPosition, Turn, no_action};
+use adept_ground::order::places_by;
 use adept_model::OutcomeClass;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -820,8 +821,7 @@ fn judged_decision<G: Kit>(
     in_unit: f64,
 ) -> DecisionAnalysis {
     let text = |action: &G::Action| game.action_text(weighed.state, action);
-    let mut order: Vec<usize> = (0..weighed.actions.len()).collect();
-    order.sort_by(|&a, &b| weighed.values[b].total_cmp(&weighed.values[a]));
+    let order = places_by(&weighed.values[..weighed.actions.len()]);
     let candidate = |&i: &usize| Candidate {
         action: text(&weighed.actions[i]),
         equity: f64::from(weighed.values[i]) * in_unit,

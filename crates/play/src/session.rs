@@ -2,6 +2,7 @@
 
 use adept_arena::{Decision, OpenError};
 use adept_game::{GameError, Kit, Stream, Turn, Unit, score_text, stream};
+use adept_ground::order::sort_by_highest;
 use adept_model::OutcomeClass;
 
 /// What happened: a chance event or a move.
@@ -235,7 +236,7 @@ pub fn losses<G: Kit>(game: &G) -> Vec<OutcomeClass> {
     }
     let mut losses = game.outcome_classes().unwrap_or_default();
     losses.retain(|class| class.utility < 0.0);
-    losses.sort_by(|a, b| b.utility.total_cmp(&a.utility));
+    sort_by_highest(&mut losses, &|class| class.utility.into());
     losses
 }
 

@@ -4,6 +4,7 @@ use crate::session::{Next, Session, Step, losses};
 use adept_arena::inspect::policy_of;
 use adept_arena::{Agent, Decision, Evaluator, GameModel, OpenError, Scratch, naming, open};
 use adept_game::{Kit, Stream, Turn, Worth, no_action};
+use adept_ground::order::sort_by_highest;
 use adept_model::{Explanation, Head, OutcomeClass};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -321,7 +322,7 @@ impl<'a, G: Kit> Table<'a, G> {
         let mut all: Vec<String> =
             actions.iter().map(|action| self.game.action_text(self.session.state(), action)).collect();
         // Words such as `pass` go before the numbers, of which there may be many.
-        all.sort_by_key(|text| text.contains(|c: char| c.is_ascii_digit()));
+        sort_by_highest(&mut all, &|text| f64::from(!text.contains(|c: char| c.is_ascii_digit())));
         let mut moves = String::new();
         let shown = all.iter().take_while(|text| {
             let fits = moves.chars().count() + text.chars().count() < COLUMNS_OF_MOVES;
@@ -386,7 +387,7 @@ impl<'a, G: Kit> Table<'a, G> {
                 Head::Policy => policy_of(&values).iter().map(|p| format!("{:.1} %", 100.0 * p)).collect(),
             };
             let mut valued: Vec<_> = actions.iter().zip(&values).zip(shown).collect();
-            valued.sort_by(|a, b| b.0.1.total_cmp(a.0.1));
+            sort_by_highest(&mut valued, &|((_, value), _)| f64::from(**value));
             if let [best, rest @ ..] = &valued[..]
                 && !head.is_policy()
             {

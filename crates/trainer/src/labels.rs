@@ -3,6 +3,7 @@
 use crate::positions::{Part, PositionErrors};
 use adept_game::sheet::{Sheet, Values};
 use adept_game::{Example, GameError, Kit};
+use adept_ground::order::sort_by_highest;
 use adept_ground::{
     limits,
     shown::{shell, shell_path},
@@ -237,7 +238,7 @@ impl LabelReport {
         }
         self.positions = first.len() as u64;
         self.contradictions = found.len() as u64;
-        found.sort_by(|a, b| b.0.total_cmp(&a.0));
+        sort_by_highest(&mut found, &|(difference, ..)| *difference);
         let contradiction = |(_, example, earlier): &Differing<'_, G::State>| Contradiction {
             line: example.line,
             position: game.position_text(&example.state),
@@ -280,7 +281,7 @@ impl LabelReport {
             self.test_rms_error = Some(PositionErrors::of(test.iter().map(|&i| error(i))).rms);
         }
         // Of equal errors the first one comes first.
-        known.sort_by(|&a, &b| error(b).abs().total_cmp(&error(a).abs()));
+        sort_by_highest(&mut known, &|&i| error(i).abs());
         known.retain(|&i| error(i).abs() > self.tolerance);
         self.disagreements = known.len() as u64;
         let row = |&i: &usize| LabelRow {

@@ -1,12 +1,12 @@
 //! Steps on the sum of the gradients of shards, which threads and ranks compute.
 
 use crate::average::Average;
+use adept_ground::jobs;
 use adept_ground::limits::Claim;
 use adept_ground::profile::{self, Phase};
 use adept_model::{Learner, ModelError, Samples};
 use adept_ranks::tree::{Node, Tree};
 use adept_ranks::{Ranks, share};
-use rayon::prelude::*;
 use std::ops::Range;
 use std::time::Instant;
 
@@ -239,7 +239,7 @@ impl Helpers {
         let (flat, first) = (&self.flat, mine.start);
         let copies = &mut self.copies;
         let waits = profile::pause();
-        self.pool.install(|| copies.par_iter_mut().try_for_each(|copy| copy.learner.adopt(flat)))?;
+        jobs::try_all(Some(&self.pool), &mut *copies, &|copy: &mut Helper| copy.learner.adopt(flat))?;
         drop(waits);
         let mut rest = mine;
         while !rest.is_empty() {
@@ -254,8 +254,7 @@ impl Helpers {
                 Ok(Node { shards: shard..shard + 1, loss, vector })
             };
             let waits = profile::pause();
-            let found: Vec<Result<Node, ModelError>> =
-                self.pool.install(|| jobs.into_par_iter().with_max_len(1).map(compute).collect());
+            let found: Vec<Result<Node, ModelError>> = jobs::all(Some(&self.pool), jobs, &compute);
             drop(waits);
             for node in found {
                 tree.push(node?);

@@ -6,6 +6,7 @@ use crate::agents::Decision;
 use crate::evaluator::Evaluator;
 use adept_game::{Game, Kit, OutcomeClass, Turn, stream};
 use adept_ground::limits;
+use adept_ground::order::places_by;
 use rand::RngExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -83,6 +84,12 @@ fn bounded(value: f32) -> f32 {
 
 /// Decisions between two looks at the clock.
 const CLOCK: u32 = 16;
+
+/// Orders actions by value, the highest first and before it the one that is known to be good.
+fn rank(order: &mut [u32], values: &[f32], known: Option<u32>) {
+    let of = |i: u32| if Some(i) == known { f32::INFINITY } else { values[i as usize] };
+    order.sort_by(|a, b| of(*b).total_cmp(&of(*a)));
+}
 
 impl<G: Game, E> Search<G, E> {
     /// Looks ahead with this evaluator in a game that [`fits`](super::fits).
@@ -240,8 +247,7 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
 
     /// Searches every action at the root to this depth. If the budget is spent before, the actions searched so far count.
     fn deepen(&mut self, at: Decision<'_, G>, actions: &[G::Action], plies: u32, found: &mut Found<G>) {
-        let mut order: Vec<usize> = (0..actions.len()).collect();
-        order.sort_by(|a, b| found.values[*b].total_cmp(&found.values[*a]));
+        let mut order = places_by(&found.values[..actions.len()]);
         let full = self.options.all || self.has_chance;
         if let Some(count) =
             self.options.filter.at_root(plies).filter(|_| self.has_chance && !self.options.all)
@@ -652,7 +658,7 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         order.clear();
         order.extend(0..actions.len() as u32);
         let of = |i: u32| if Some(i) == known { f32::INFINITY } else { values[i as usize] };
-        order.sort_by(|a, b| of(*b).total_cmp(&of(*a)));
+        rank(order, &values, known);
         if self.has_chance && !order.is_empty() {
             let keep = self.options.filter.at(self.plies.saturating_sub(plies) as usize);
             let least = highest(&values).map_or(0.0, |best| values[best] - self.options.filter.margin);

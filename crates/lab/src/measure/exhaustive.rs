@@ -2,11 +2,11 @@
 
 use adept_arena::{GameModel, open};
 use adept_game::{Afterstate, Factors, GameError, Halves, Kit, Named, Valuation, stream};
+use adept_ground::jobs;
 use adept_model::{ModelError, PairErrors, PairProducts, PairValues, Pairwise, Rows, TILE, TileRow};
 use adept_trainer::positions::PositionErrors;
 use adept_trainer::run::TrainError;
 use rand::RngExt;
-use rayon::prelude::*;
 use serde::Serialize;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -73,18 +73,16 @@ pub(super) fn exhaustive<G: Kit>(
         None => (Model::plain(game, bound)?, false, None),
     };
     let (strips, done) = (halves.strips(TILE), AtomicUsize::new(0));
-    let sums: Result<Vec<Vec<PairErrors>>, TrainError> = strips
-        .par_iter()
-        .map(|rollers| {
-            let sums = all.strip(&model, rollers.clone())?;
-            let done = done.fetch_add(rollers.len(), Ordering::Relaxed) + rollers.len();
-            progress(done as f64 / halves.count() as f64);
-            Ok(sums)
-        })
-        .collect();
+    let of_strip = |rollers: &Range<usize>| -> Result<Vec<PairErrors>, TrainError> {
+        let sums = all.strip(&model, rollers.clone())?;
+        let done = done.fetch_add(rollers.len(), Ordering::Relaxed) + rollers.len();
+        progress(done as f64 / halves.count() as f64);
+        Ok(sums)
+    };
+    let sums = jobs::try_all(None, &strips, &of_strip)?;
     // In the order of the strips, whichever thread computed them.
     let mut total = vec![PairErrors::default(); 1 + baselines.len()];
-    for strip in sums? {
+    for strip in sums {
         total.iter_mut().zip(strip).for_each(|(total, sums)| total.add(&sums));
     }
     let errors = position_errors(&total[0]);

@@ -402,9 +402,11 @@ fn chooser<'a, G: Kit>(
     bound: &'a mut GameModel<G>,
     search: Option<&SearchOptions>,
 ) -> Box<dyn Evaluator<G> + 'a> {
+    // Behind a pointer the search is compiled once a game.
+    let values: Box<dyn Evaluator<G> + 'a> = Box::new(bound);
     match search {
-        Some(options) => Box::new(Search::new(game, bound, options.clone())),
-        None => Box::new(bound),
+        Some(options) => Box::new(Search::new(game, values, options.clone())),
+        None => values,
     }
 }
 

@@ -3,7 +3,7 @@
 use adept_arena::cfr::{Decisions, Policy};
 use adept_arena::matches::{compete, orders};
 use adept_arena::search::{Search, SearchOptions};
-use adept_arena::{Agent, Boltzmann, GameModel, Greedy, OpenError, open};
+use adept_arena::{Agent, Boltzmann, Evaluator, GameModel, Greedy, OpenError, open};
 use adept_game::{Kit, Unit};
 use adept_model::Head;
 use adept_model::checkpoint::Manifest;
@@ -69,7 +69,8 @@ fn player<G: Kit>(
 ) -> Result<Box<dyn Agent<G>>, OpenError> {
     let (bound, manifest) = open::open(game, path, false)?;
     if let Some(options) = search {
-        return Ok(Box::new(Greedy::new(Search::new(game, bound, options.clone()))));
+        let values: Box<dyn Evaluator<G>> = Box::new(bound);
+        return Ok(Box::new(Greedy::new(Search::new(game, values, options.clone()))));
     }
     Ok(match temperature(&manifest) {
         Some(temperature) => Box::new(Boltzmann::new(bound, temperature)),

@@ -29,8 +29,7 @@ pub fn rules_of<G: Kit>(game: &G, checkpoint: Checkpoint, count: usize) -> Resul
     let (Some(TensorData::U64(keys)), Some(TensorData::F32(values))) = (data("keys"), data("values")) else {
         return Err(no_words(&manifest.encoder).into());
     };
-    let mut rules: Vec<(u64, f32)> = keys.iter().copied().zip(values.iter().copied()).collect();
-    rules.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
+    let rules = weightiest(keys, values);
     let encoder = bound.encoder();
     let rule = |&(key, value): &(u64, f32)| {
         let text = encoder.channels().iter().find_map(|c| encoder.key_text(game, &c.name, key));
@@ -38,6 +37,13 @@ pub fn rules_of<G: Kit>(game: &G, checkpoint: Checkpoint, count: usize) -> Resul
         Ok(Rule { key, value, text })
     };
     rules.iter().take(count).map(rule).collect()
+}
+
+/// Keys with their values, the largest value without its sign first.
+fn weightiest(keys: &[u64], values: &[f32]) -> Vec<(u64, f32)> {
+    let mut all: Vec<(u64, f32)> = keys.iter().copied().zip(values.iter().copied()).collect();
+    all.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
+    all
 }
 
 fn no_words(encoder: &str) -> ModelError {

@@ -10,13 +10,13 @@ use crate::shards::Shards;
 use adept_arena::{GameModel, OpenError, Screen, Successors};
 use adept_game::{Encoder, Kit};
 use adept_game::{Stream, Turn, stream};
+use adept_ground::jobs;
 use adept_ground::limits::Claim;
 use adept_ground::profile::{self, Phase};
 use adept_model::{Channel, ModelError, Samples};
 use adept_ranks::{share, share_of};
 use rand::RngExt;
 use rand::seq::SliceRandom;
-use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
 /// Source of samples for runs without games. The content of a shard of a batch depends only on the seed, the number of its
@@ -316,7 +316,7 @@ impl<G: Kit> Backups<'_, G> {
         // Pieces take unequal time, so members take the next one when they are done.
         let jobs = Mutex::new(pieces.iter().zip(parts));
         let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let work = |(member, found, screen): &mut Member<G>| {
+        let work = |(member, found, screen): &mut Member<G>| -> Result<(), ModelError> {
             while let Some((piece, samples)) = next() {
                 let by = (&mut *member, &mut *found, screen.as_mut());
                 fill(how, from, by, piece.clone(), samples)?;
@@ -324,7 +324,7 @@ impl<G: Kit> Backups<'_, G> {
             Ok(())
         };
         let _waits = profile::pause();
-        crew.pool.install(|| crew.members.par_iter_mut().with_max_len(1).try_for_each(work))
+        jobs::try_all(Some(&crew.pool), &mut crew.members, &work).map(|_| ())
     }
 
     /// Takes steps on parts of the samples, as often as the settings say. Returns the mean loss.

@@ -16,12 +16,12 @@ use crate::td::{Bootstrap, GameStats, PlaySettings, Seats, TdPlayer};
 use adept_arena::{Agent, GameModel, OpenError, open};
 use adept_game::Kit;
 use adept_game::{Stream, stream};
+use adept_ground::jobs;
 use adept_ground::limits::Claim;
 use adept_ground::profile::{self, Phase};
 use adept_model::{Learner, ModelError, Rows, Samples, Tensor, TensorData};
 use adept_ranks::{Ranks, share, share_of};
 use rand::RngExt;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -177,9 +177,8 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
         let play = |(worker, share): (&mut Worker<G>, Span)| worker.play(game, None, share, how, begins);
         match &self.pool {
             Some(pool) => {
-                let jobs: Vec<_> = jobs.collect();
                 let _waits = profile::pause();
-                pool.install(|| jobs.into_par_iter().with_max_len(1).map(play).collect())
+                jobs::all(Some(pool), jobs, &play)
             }
             None => jobs.map(play).collect(),
         }

@@ -1,0 +1,45 @@
+//! Orders by numbers.
+//!
+//! What calls this is often compiled for each game; the sorting is not, because it knows nothing but the numbers.
+
+/// Puts the places of numbers in order, the highest number first, and of equal ones the first place. NaN is above all others.
+pub fn highest_first(numbers: &[f32], places: &mut [usize]) {
+    places.sort_unstable_by(|&a, &b| numbers[b].total_cmp(&numbers[a]).then(a.cmp(&b)));
+}
+
+/// All places of numbers, ordered by [`highest_first`].
+pub fn places_by(numbers: &[f32]) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..numbers.len()).collect();
+    highest_first(numbers, &mut places);
+    places
+}
+
+/// Sorts items by a number, the highest first. Of equal ones the first stays first.
+pub fn sort_by_highest<T>(items: &mut Vec<T>, number: &dyn Fn(&T) -> f64) {
+    let numbers: Vec<f64> = items.iter().map(number).collect();
+    let mut unsorted: Vec<Option<T>> = items.drain(..).map(Some).collect();
+    items.extend(places_by_f64(&numbers).into_iter().filter_map(|place| unsorted[place].take()));
+}
+
+fn places_by_f64(numbers: &[f64]) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..numbers.len()).collect();
+    places.sort_unstable_by(|&a, &b| numbers[b].total_cmp(&numbers[a]).then(a.cmp(&b)));
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_highest_comes_first_and_of_equal_ones_the_first() {
+        let numbers = [1.0, 3.0, f32::NEG_INFINITY, 3.0, 2.0, -0.0, 0.0];
+        assert_eq!(places_by(&numbers), [1, 3, 4, 0, 6, 5, 2]);
+        let mut some = [4, 5, 3, 1];
+        highest_first(&numbers, &mut some);
+        assert_eq!(some, [1, 3, 4, 5]);
+        let mut words: Vec<String> = ["one", "three", "two", "seven", ""].map(String::from).into();
+        sort_by_highest(&mut words, &|word| word.len() as f64);
+        assert_eq!(words, ["three", "seven", "one", "two", ""]);
+    }
+}
