@@ -1,7 +1,7 @@
 //! Iterations of CFR+ a second on one core: `cargo bench -p adept-arena --bench cfr`.
 //!
-//! Liar's dice with one die each, of four to six faces, and with two dice each; poker of Kuhn and of Leduc. The last column
-//! is a checksum of the average policy after 100 iterations: it is the same on every processor.
+//! Liar's dice with one die each, of four to six faces, with two dice each, and with two against one; poker of Kuhn and of Leduc. The
+//! last column is a checksum of the average policy after 100 iterations. It is the same on every processor, for one version of Rust.
 
 use adept_arena::cfr::{CfrPlus, Policy, Tree};
 use adept_builtin::liars_dice::LiarsDice;

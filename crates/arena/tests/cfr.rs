@@ -412,7 +412,9 @@ fn is_plain_cfr_plus<G: PublicTree>(game: &G) {
 
 #[test]
 fn cfr_plus_is_what_its_paper_writes() {
-    ["1-1:3", "1-1:4", "2-1:3", "1-2:2:no-wild"].into_iter().for_each(|name| is_plain_cfr_plus(&game(name)));
+    ["1-1:3", "1-1:4", "2-1:3", "1-2:2:no-wild", "2-1:4:no-wild"]
+        .into_iter()
+        .for_each(|name| is_plain_cfr_plus(&game(name)));
     [SmallPoker::KUHN, SmallPoker::LEDUC].iter().for_each(is_plain_cfr_plus);
 }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Calls `work` with every number below `n`, on the threads of the pool; without one, on those of the pool that this is called in.
-/// Threads take one number after the other, because jobs take unequal time.
+/// Each number is a job of its own, which any free thread takes, because jobs take unequal time. They begin in no fixed order.
 pub fn each(pool: Option<&ThreadPool>, n: usize, work: &(dyn Fn(usize) + Sync)) {
     let mut all = || (0..n).into_par_iter().with_max_len(1).for_each(work);
     let all: &mut (dyn FnMut() + Send) = &mut all;
@@ -26,7 +26,7 @@ enum Slot<I, T> {
     Done(T),
 }
 
-/// What `work` makes of each item, in their order, as [`each`].
+/// Calls `work` with each item, as [`each`] does. Results stand in the order of the items.
 pub fn all<I: Send, T: Send>(
     pool: Option<&ThreadPool>,
     items: impl IntoIterator<Item = I>,
@@ -51,7 +51,7 @@ pub fn all<I: Send, T: Send>(
 /// Like [`all`]; after an error no further job begins.
 ///
 /// # Errors
-/// That of the first item in order that has one.
+/// Of the jobs that began, the error of the first in order.
 pub fn try_all<I: Send, T: Send, E: Send>(
     pool: Option<&ThreadPool>,
     items: impl IntoIterator<Item = I>,

@@ -1,8 +1,8 @@
 //! The ground floor: what every crate may need, and what knows nothing of games or models.
 //!
 //! [`limits`] bounds what comes from outside, and reads files within these bounds. [`files`] writes them so that a crash loses
-//! nothing. [`notes`] and [`work`] tell whoever runs a program what happens and how far it is, [`profile`] where its time goes. [`jobs`] runs on several threads, [`order`] puts in order. [`shown`] makes text from outside
-//! safe to print.
+//! nothing. [`notes`] and [`work`] tell whoever runs a program what happens and how far it is, [`profile`] where its time goes.
+//! [`jobs`] uses several threads, [`order`] sorts. [`shown`] makes text from outside safe to print.
 
 pub mod files;
 pub mod jobs;

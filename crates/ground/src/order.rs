@@ -2,7 +2,8 @@
 //!
 //! What calls this is often compiled for each game; the sorting is not, because it knows nothing but the numbers.
 
-/// Puts the places of numbers in order, the highest number first, and of equal ones the first place. NaN is above all others.
+/// Puts the places of numbers in order, the highest number first, and of equal ones the first place. NaN comes first or last, by
+/// its sign.
 pub fn highest_first(numbers: &[f32], places: &mut [usize]) {
     places.sort_unstable_by(|&a, &b| numbers[b].total_cmp(&numbers[a]).then(a.cmp(&b)));
 }
@@ -14,7 +15,7 @@ pub fn places_by(numbers: &[f32]) -> Vec<usize> {
     places
 }
 
-/// Sorts items by a number, the highest first. Of equal ones the first stays first.
+/// Sorts items by a number, the highest first. Of equal ones the first stays first. NaN comes first or last, by its sign.
 pub fn sort_by_highest<T>(items: &mut Vec<T>, number: &dyn Fn(&T) -> f64) {
     let numbers: Vec<f64> = items.iter().map(number).collect();
     let mut unsorted: Vec<Option<T>> = items.drain(..).map(Some).collect();

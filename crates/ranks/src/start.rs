@@ -106,7 +106,7 @@ pub fn start(connect: Option<Connect>, on_death: OnDeath) -> Result<World, Start
 impl Drop for World {
     fn drop(&mut self) {
         // The others would wait for this rank.
-        if std::thread::panicking() {
+        if self.ranks.are_several() && std::thread::panicking() {
             self.fail();
         }
         // Before MPI ends, where ranks wait for each other.

@@ -2,7 +2,7 @@
 
 use super::lanes::{LANES, Lanes, Many, One, Width, padded};
 use super::policy::Policy;
-use super::tree::Tree;
+use super::tree::{Node, Tree};
 use crate::exact::ExactError;
 use adept_game::PublicTree;
 use adept_model::native::Isa;
@@ -43,8 +43,8 @@ struct Learned {
     sum: Lanes,
 }
 
-/// What the traversal needs to know of a node. Where there is only one action, all is that of the node it leads to, except the
-/// end: nothing can be learned there.
+/// What the traversal needs to know of a node. Where there is only one action, nothing can be learned, and all fields but `end`
+/// are those of its child.
 #[derive(Clone, Copy)]
 struct Place {
     /// The player to move; [`CHANCE`] if chance moves.
@@ -78,15 +78,18 @@ impl CfrPlus {
     /// Starts with one of the instruction sets of this machine.
     fn with(tree: Arc<Tree>, isa: Isa) -> Self {
         let blocks = [0, 1].map(|player| tree.size(player).div_ceil(LANES));
-        let (mut nodes, mut table) = (Vec::<Place>::with_capacity(tree.len()), Vec::new());
+        let rows =
+            |node: &Node| node.mover.map_or(0, |player| node.actions as usize * blocks[usize::from(player)]);
+        let size = tree.nodes().iter().filter(|node| node.actions > 1).map(rows).sum();
+        let (mut nodes, mut table) = (Vec::<Place>::with_capacity(tree.len()), Vec::with_capacity(size));
         for (node, child) in tree.nodes().iter().zip(1..) {
             let mover = node.mover.map_or(CHANCE, u32::from);
             let at = if node.is_end() { node.at } else { table.len() as u32 };
             nodes.push(Place { mover, actions: node.actions, at, child, end: node.end });
-            if let Some(player) = node.mover.filter(|_| node.actions > 1) {
+            if mover != CHANCE && node.actions > 1 {
                 let strategy = Lanes::all(1.0 / f64::from(node.actions));
                 let first = Learned { regret: Lanes::ZERO, strategy, sum: Lanes::ZERO };
-                table.extend(std::iter::repeat_n(first, node.actions as usize * blocks[usize::from(player)]));
+                table.extend(std::iter::repeat_n(first, rows(node)));
             }
         }
         // Children come after their parents.

@@ -85,10 +85,15 @@ fn bounded(value: f32) -> f32 {
 /// Decisions between two looks at the clock.
 const CLOCK: u32 = 16;
 
-/// Orders actions by value, the highest first and before it the one that is known to be good.
-fn rank(order: &mut [u32], values: &[f32], known: Option<u32>) {
-    let of = |i: u32| if Some(i) == known { f32::INFINITY } else { values[i as usize] };
-    order.sort_by(|a, b| of(*b).total_cmp(&of(*a)));
+/// What an action is ordered by: its value, or infinity if it is known to be good.
+fn merit(values: &[f32], known: Option<u32>, action: u32) -> f32 {
+    if Some(action) == known { f32::INFINITY } else { values[action as usize] }
+}
+
+/// Puts the action that is known to be good first, then the others by value.
+fn by_merit(order: &mut [u32], values: &[f32], known: Option<u32>) {
+    let of = |action: &u32| merit(values, known, *action);
+    order.sort_by(|a, b| of(b).total_cmp(&of(a)));
 }
 
 impl<G: Game, E> Search<G, E> {
@@ -657,15 +662,14 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         self.found.nodes += actions.len() as u64;
         order.clear();
         order.extend(0..actions.len() as u32);
-        let of = |i: u32| if Some(i) == known { f32::INFINITY } else { values[i as usize] };
-        rank(order, &values, known);
+        by_merit(order, &values, known);
         if self.has_chance && !order.is_empty() {
             let keep = self.options.filter.at(self.plies.saturating_sub(plies) as usize);
             let least = highest(&values).map_or(0.0, |best| values[best] - self.options.filter.margin);
             let mut n = 0;
             order.retain(|i| {
                 n += 1;
-                n <= keep || of(*i) >= least
+                n <= keep || merit(&values, known, *i) >= least
             });
         }
         self.frames[level].values = values;
