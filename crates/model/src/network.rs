@@ -23,6 +23,9 @@ const OWN_STEPS: &str = "optimiser.own_steps";
 /// Rows evaluated in one pass; more would not fit in the cache.
 const PASS: usize = 256;
 
+/// Rows that go forward and backward in one pass, for the same reason.
+const PART: usize = 512;
+
 /// A network that learns by gradient descent.
 #[derive(Debug)]
 pub struct Network {
@@ -179,7 +182,7 @@ impl Network {
 
     /// The outputs `[rows, outputs]`, and with targets of the same shape the log densities `[rows]`.
     pub fn run(&mut self, rows: &Rows, targets: Option<&[f32]>) -> (Vec<f32>, Vec<f32>) {
-        self.plan.forward(&mut self.workspace, &self.params, rows, targets);
+        self.plan.forward(&mut self.workspace, &self.params, (rows, 0..rows.len()), targets);
         let (program, n) = (&self.plan.program, rows.len());
         let output = self.workspace.rows(&self.plan, program.output(), n).flatten().copied().collect();
         let density = match targets {
@@ -192,22 +195,26 @@ impl Network {
     /// Adds the gradient of Σ weight · loss to `grad` and returns that sum.
     #[inline]
     fn differentiate(&mut self, samples: &Samples) -> f64 {
-        let rows = &samples.rows;
-        let forward = profile::span(Phase::Forward);
-        self.plan.forward(&mut self.workspace, &self.params, rows, Some(&samples.targets));
-        drop(forward);
-        let _backward = profile::span(Phase::Backward);
-        let density = self.workspace.value(self.plan.program.density());
-        let loss = density.iter().zip(&samples.weights).map(|(d, w)| -f64::from(*d) * f64::from(*w)).sum();
-        self.seeds.clear();
-        self.seeds.extend(samples.weights.iter().map(|w| -w));
-        self.plan.backward(
-            &mut self.workspace,
-            &self.params,
-            (rows, &samples.targets),
-            (Derivative::Density, &self.seeds),
-            &mut self.grad,
-        );
+        let (rows, mut loss) = (&samples.rows, 0.0);
+        for first in (0..rows.len()).step_by(PART) {
+            let here = first..rows.len().min(first + PART);
+            let (weights, targets) = (&samples.weights[here.clone()], &samples.targets);
+            let forward = profile::span(Phase::Forward);
+            self.plan.forward(&mut self.workspace, &self.params, (rows, here.clone()), Some(targets));
+            drop(forward);
+            let _backward = profile::span(Phase::Backward);
+            let density = self.workspace.value(self.plan.program.density());
+            density.iter().zip(weights).for_each(|(d, w)| loss -= f64::from(*d) * f64::from(*w));
+            self.seeds.clear();
+            self.seeds.extend(weights.iter().map(|w| -w));
+            self.plan.backward(
+                &mut self.workspace,
+                &self.params,
+                (rows, targets, here),
+                (Derivative::Density, &self.seeds),
+                &mut self.grad,
+            );
+        }
         loss
     }
 
@@ -413,7 +420,7 @@ impl Learner for Network {
     }
 
     fn explain(&mut self, rows: &Rows) -> Explanation {
-        self.plan.forward(&mut self.workspace, &self.params, rows, None);
+        self.plan.forward(&mut self.workspace, &self.params, (rows, 0..rows.len()), None);
         self.plan.explain(&self.workspace, rows.index_row(0))
     }
 
@@ -524,11 +531,11 @@ impl Traces for Network {
         part.copy_range(rows, row, 1);
         // ∇V needs the net inputs, which forward keeps only with targets. Their values do not matter.
         self.no_targets.resize(self.plan.program.outputs(), 0.0);
-        self.plan.forward(&mut self.workspace, &self.params, &part, Some(&self.no_targets));
+        self.plan.forward(&mut self.workspace, &self.params, (&part, 0..1), Some(&self.no_targets));
         self.plan.backward(
             &mut self.workspace,
             &self.params,
-            (&part, &self.no_targets),
+            (&part, &self.no_targets, 0..1),
             (Derivative::Output, &[1.0]),
             &mut self.grad,
         );

@@ -10,6 +10,8 @@ use adept_model::{
     Rows, Samples, Table, TensorData, lower, reassigned_cells,
 };
 use common::{SEEDS, case, gradient_of};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
 use std::sync::Arc;
 
 fn samples(rows: Rows, targets: Vec<f32>) -> Samples {
@@ -25,6 +27,52 @@ fn rates(program: &Program, rate: f64) -> Vec<(f64, f64)> {
         all[p.offset..][..p.len()].fill((rate * group, p.min.map_or(f64::NEG_INFINITY, f64::from)));
     }
     all
+}
+
+/// More rows than go through the network at once.
+#[test]
+fn the_gradient_of_a_large_batch_is_the_sum_of_its_parts() {
+    for text in [
+        r#"{"mlp": {"hidden": [40, 20], "init": "fan_in"}}"#,
+        r#"{"hme": {"experts": 3, "expert": {"mlp": {"hidden": [7], "init": "fan_in"}}}}"#,
+        r#"{"symbolic": {"by": "class", "expert": {"mlp": {"inputs": ["x"], "hidden": [5], "init": "fan_in"}}}}"#,
+    ] {
+        let channels =
+            [Channel::new("x", ChannelKind::Dense(70)), Channel::new("class", ChannelKind::Index(3))];
+        let architecture: Architecture = serde_json::from_str(text).unwrap();
+        let program = Arc::new(lower(&architecture, &channels, &Head::Value).unwrap());
+        let params = program.draw(&mut Xoshiro256PlusPlus::seed_from_u64(3));
+        let mut network = Network::new(program, &params, Optimiser::default());
+        let draw = |rows: std::ops::Range<usize>| {
+            let mut samples = Samples::new(&channels);
+            for r in rows {
+                let row = samples.rows.push();
+                row.dense
+                    .iter_mut()
+                    .enumerate()
+                    .for_each(|(i, x)| *x = ((r * 31 + i * 17) % 23) as f32 / 11.0 - 1.0);
+                row.index[0] = (r * r % 3) as u64;
+                samples.targets.push(((r * 7) % 19) as f32 / 9.0 - 1.0);
+                samples.weights.push(0.1 + (r % 5) as f32);
+            }
+            samples
+        };
+        let (loss, gradient) = gradient_of(&mut network, &draw(0..1300));
+        let (mut losses, mut sum) = (0.0, vec![0.0; gradient.len()]);
+        for first in (0..1300).step_by(100) {
+            let (loss, part) = gradient_of(&mut network, &draw(first..first + 100));
+            losses += loss;
+            sum.iter_mut().zip(part).for_each(|(sum, g)| *sum += f64::from(g));
+        }
+        assert!((losses - loss).abs() < 1e-3 * loss.abs(), "{text}: {loss} {losses}");
+        let scale = gradient.iter().fold(0.0f32, |a, g| a.max(g.abs()));
+        for (found, expected) in gradient.iter().zip(sum) {
+            assert!(
+                (f64::from(*found) - expected).abs() < 1e-4 * f64::from(scale),
+                "{text}: {found} {expected}"
+            );
+        }
+    }
 }
 
 /// Compares three steps of each optimiser with its textbook form in f64, on the engine's own gradients.

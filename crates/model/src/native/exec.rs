@@ -45,8 +45,8 @@ pub(crate) struct Workspace {
     packed: Vec<Vec<f32>>,
     /// For each route by cells: its tables.
     cells: Vec<CellNumbers>,
-    /// Buffer for transposed weights.
-    scratch: Vec<f32>,
+    /// Buffer for weights in another order.
+    scratch: Aligned,
     /// Buffer for rows in lanes.
     lanes: Vec<Chunk>,
 }
@@ -86,7 +86,7 @@ impl Workspace {
             experts: Vec::new(),
             packed: vec![Vec::new(); plan.routes],
             cells: vec![CellNumbers::default(); plan.routes],
-            scratch: Vec::new(),
+            scratch: Aligned::default(),
             lanes: Vec::new(),
         }
     }
@@ -154,8 +154,8 @@ impl Workspace {
 }
 
 impl Plan {
-    /// Runs the program on a batch, with padded parameters. With targets `[rows, outputs]`, also computes the
-    /// densities.
+    /// Runs the program on a range of rows of a batch, with padded parameters. With targets `[rows, outputs]` of the batch, also
+    /// computes the densities. The values hold only these rows.
     ///
     /// # Panics
     /// If rows or targets do not fit the program. Callers validate external input.
@@ -163,11 +163,11 @@ impl Plan {
         &self,
         workspace: &mut Workspace,
         params: &[f32],
-        batch: &Rows,
+        (batch, rows): (&Rows, Range<usize>),
         targets: Option<&[f32]>,
     ) {
         let batch = batch.view();
-        self.run_some(workspace, Job { params, batch, local: None, targets, merges: false }, 0..batch.len());
+        self.run_some(workspace, Job { params, batch, local: None, targets, merges: false }, rows);
     }
 
     /// Runs the program on a range of rows, without targets. The values hold only these rows.
@@ -238,8 +238,10 @@ impl Plan {
                     let mut y = ws.size(self, dense.out, n);
                     let keep = dense.keep && job.targets.is_some();
                     let mut kept = if keep { ws.size(self, dense.kept, n) } else { Aligned::default() };
+                    let mut scratch = take(&mut ws.scratch);
                     let x = self.input(dense, ws, job, rows, 0);
-                    dense_forward(ws.isa, n, dense.layer(job.params), x, &mut kept, &mut y);
+                    dense_forward(ws.isa, n, dense.layer(job.params), x, &mut scratch, &mut kept, &mut y);
+                    ws.scratch = scratch;
                     ws.values[dense.out] = y;
                     if keep {
                         ws.values[dense.kept] = kept;
@@ -365,12 +367,13 @@ impl Plan {
             narrow_forward(isa, most, hidden.layer(params), head.layer(params), x, &mut lanes, &mut y);
         }
         if most < n {
-            let mut units = ws.size(self, hidden.out, n - most);
+            let (mut units, mut scratch) = (ws.size(self, hidden.out, n - most), take(&mut ws.scratch));
             let x = self.input(hidden, ws, job, rows, most);
-            dense_forward(isa, n - most, hidden.layer(params), x, &mut [], &mut units);
+            dense_forward(isa, n - most, hidden.layer(params), x, &mut scratch, &mut [], &mut units);
             ws.values[hidden.out] = units;
             let x = self.input(head, ws, job, rows, 0);
-            dense_forward(isa, n - most, head.layer(params), x, &mut [], &mut y[most..]);
+            dense_forward(isa, n - most, head.layer(params), x, &mut scratch, &mut [], &mut y[most..]);
+            ws.scratch = scratch;
         }
         (ws.values[head.out], ws.lanes) = (y, lanes);
     }
@@ -503,16 +506,16 @@ impl Plan {
     }
 
     /// Adds Σᵣ seedᵣ · ∂(density or output of row r)/∂parameters to `grad`. Call it after a forward run with targets on
-    /// the same batch. For [`Derivative::Output`] the seed applies to the first output.
+    /// the same rows. For [`Derivative::Output`] the seed applies to the first output.
     pub(crate) fn backward(
         &self,
         workspace: &mut Workspace,
         params: &[f32],
-        (batch, targets): (&Rows, &[f32]),
+        (batch, targets, rows): (&Rows, &[f32], Range<usize>),
         (derivative, seeds): (Derivative, &[f32]),
         grad: &mut [f32],
     ) {
-        let (n, batch) = (batch.len(), batch.view());
+        let (n, batch) = (rows.len(), batch.view());
         let (output, density) = (self.program.output(), self.program.density());
         let seeded = if derivative == Derivative::Density { density } else { output };
         self.zero_adjoints(workspace, &[output, density], n);
@@ -522,7 +525,7 @@ impl Plan {
         }
         let all = take(&mut workspace.all);
         let job = Job { params, batch, local: None, targets: Some(targets), merges: false };
-        self.pull((&self.steps, &self.program.body.results), workspace, job, &all[..n], derivative, grad);
+        self.pull((&self.steps, &self.program.body.results), workspace, job, &all[rows], derivative, grad);
         workspace.all = all;
     }
 

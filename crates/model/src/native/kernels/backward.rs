@@ -4,12 +4,15 @@
 //! ∂x = ∂net Wᵀ; sums run over the rows.
 
 use super::BesideExt;
-use super::dense::{InputAdjoint, Layer, LayerGrad, Matrix, Saved, dot, in_blocks, in_tiles, padded, spans};
-use super::forward::affine;
+use super::dense::{
+    InputAdjoint, Layer, LayerGrad, Matrix, ROWS, Saved, dot, in_blocks, in_tiles, padded, panels, spans,
+};
+use super::forward::affine_packed;
 use super::math::derive;
 use super::sparse::{self, is_sparse};
 use super::{chunks, chunks_mut, stride};
-use crate::native::simd::{Isa, LANES, Simd};
+use crate::native::aligned::Aligned;
+use crate::native::simd::{Chunk, Isa, LANES, Simd};
 use crate::program::Activation;
 use std::ops::Range;
 
@@ -94,7 +97,7 @@ fn backward_body<S: Simd>(
     let stride = stride(layer.outputs);
     let transposed = !dx.is_empty() && n >= TRANSPOSE && layer.inputs > 1;
     if transposed {
-        transpose(layer, scratch);
+        transpose(s, layer, scratch);
     }
     let is_sparse = is_sparse(s, n, layer.inputs, saved.x);
     for rows in spans(n) {
@@ -111,7 +114,7 @@ fn backward_body<S: Simd>(
                 beta: None,
                 f: Activation::Linear,
             };
-            affine(s, rows.clone(), back, d, dx);
+            affine_packed(s, rows.clone(), back, d, chunks(weight), dx);
         } else if !dx.is_empty() {
             for (r, dx) in
                 rows.clone().beside(dx.chunks_exact_mut(self::stride(layer.inputs)).skip(rows.start))
@@ -137,27 +140,30 @@ fn backward_body<S: Simd>(
     }
 }
 
-/// Writes Wᵀ with padded rows, followed by a bias of zeros.
+/// Writes Wᵀ with padded rows in [`panels`], followed by a bias of zeros.
 #[inline(always)]
-fn transpose(layer: Layer<'_>, scratch: &mut Vec<f32>) {
+fn transpose<S: Simd>(s: S, layer: Layer<'_>, scratch: &mut Aligned) {
     let (to, from) = (stride(layer.inputs) / LANES, stride(layer.outputs) / LANES);
     scratch.clear();
-    scratch.resize((layer.outputs + 1) * to * LANES, 0.0);
+    scratch.resize((layer.outputs + 1) * to * LANES);
     let weight = chunks(layer.weight);
     let scratch = chunks_mut(scratch);
     // Blocks of sixteen by sixteen, through a buffer that stays in the cache.
     let mut square = [[0.0; LANES]; LANES];
-    for first in 0..to {
-        let inputs = (layer.inputs - first * LANES).min(LANES);
-        for c in 0..from {
-            for (i, row) in square[..inputs].iter_mut().enumerate() {
-                *row = weight[(first * LANES + i) * from + c];
-            }
-            square[inputs..].fill([0.0; LANES]);
-            for o in 0..LANES.min(layer.outputs - c * LANES) {
-                let to = &mut scratch[(c * LANES + o) * to + first];
-                for (to, row) in to.iter_mut().beside(&square) {
-                    *to = row[o];
+    for (panel, block) in panels(s, to) {
+        let scratch = &mut scratch[panel * layer.outputs..][..block * layer.outputs];
+        for first in panel..panel + block {
+            let inputs = (layer.inputs - first * LANES).min(LANES);
+            for c in 0..from {
+                for (i, row) in square[..inputs].iter_mut().enumerate() {
+                    *row = weight[(first * LANES + i) * from + c];
+                }
+                square[inputs..].fill([0.0; LANES]);
+                for o in 0..LANES.min(layer.outputs - c * LANES) {
+                    let to = &mut scratch[(c * LANES + o) * block + first - panel];
+                    for (to, row) in to.iter_mut().beside(&square) {
+                        *to = row[o];
+                    }
                 }
             }
         }
@@ -205,6 +211,9 @@ fn slope<S: Simd>(s: S, f: Activation, d: S::V, y: S::V, kept: S::V, beta: Optio
     }
 }
 
+/// Fewest inputs for which a copy of the adjoints pays off.
+const MANY: usize = 64;
+
 /// Adds xᵀ d over some rows to chunks `c..c + C` of the gradient of the weights.
 #[inline(always)]
 fn gradient_columns<S: Simd, const C: usize>(
@@ -217,32 +226,42 @@ fn gradient_columns<S: Simd, const C: usize>(
     grad: &mut [f32],
 ) {
     let width = stride(layer.outputs) / LANES;
-    in_tiles!(0..layer.inputs, |k| gradient_tile::<C>(s, rows.clone(), k, c, width, x, d, grad));
+    let d = &chunks(d)[rows.start * width..rows.end * width];
+    let grad = (&mut chunks_mut(grad)[c..], width);
+    if C < width && layer.inputs >= MANY {
+        // Together, because rows of a power of two would share few sets of the L1 cache.
+        let mut copy = [[[0.0; LANES]; C]; ROWS];
+        for (to, from) in copy.iter_mut().beside(d.chunks_exact(width)) {
+            to.copy_from_slice(&from[c..c + C]);
+        }
+        let d = (copy.as_flattened(), C);
+        in_tiles!(0..layer.inputs, |k| gradient_tile::<C>(s, rows.clone(), k, x, d, (&mut *grad.0, grad.1)));
+    } else {
+        let d = (d.get(c..).unwrap_or_default(), width);
+        in_tiles!(0..layer.inputs, |k| gradient_tile::<C>(s, rows.clone(), k, x, d, (&mut *grad.0, grad.1)));
+    }
 }
 
-/// Like [`gradient_columns`], for the weights of inputs `k..k + K`, whose sums stay in registers.
+/// Like [`gradient_columns`], for the weights of inputs `k..k + K`, whose sums stay in registers. Adjoints and gradients begin at the
+/// first chunk and have a number of chunks a row.
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "what the innermost loops run over")]
 fn gradient_tile<S: Simd, const K: usize, const C: usize>(
     s: S,
     rows: Range<usize>,
     k: usize,
-    c: usize,
-    width: usize,
     x: Matrix<'_>,
-    d: &[f32],
-    grad: &mut [f32],
+    (d, d_width): (&[Chunk], usize),
+    (grad, width): (&mut [Chunk], usize),
 ) {
-    let (d, grad) = (chunks(d), chunks_mut(grad));
     let mut sums = [[s.splat(0.0); C]; K];
     for (i, sums) in sums.iter_mut().enumerate() {
-        for (sum, g) in sums.iter_mut().beside(&grad[(k + i) * width + c..][..C]) {
+        for (sum, g) in sums.iter_mut().beside(&grad[(k + i) * width..][..C]) {
             *sum = s.load(g);
         }
     }
-    for r in rows {
+    for (i, r) in rows.enumerate() {
         let mut delta = [s.splat(0.0); C];
-        for (delta, from) in delta.iter_mut().beside(&d[r * width + c..][..C]) {
+        for (delta, from) in delta.iter_mut().beside(&d[i * d_width..][..C]) {
             *delta = s.load(from);
         }
         let x = &x.row(r)[k..k + K];
@@ -254,7 +273,7 @@ fn gradient_tile<S: Simd, const K: usize, const C: usize>(
         }
     }
     for (i, sums) in sums.into_iter().enumerate() {
-        for (g, sum) in grad[(k + i) * width + c..][..C].iter_mut().beside(sums) {
+        for (g, sum) in grad[(k + i) * width..][..C].iter_mut().beside(sums) {
             s.store(g, sum);
         }
     }
@@ -403,7 +422,7 @@ mod tests {
                 let layer = Layer { inputs, outputs, weight: &weight, bias: &bias, beta: None, f };
                 let x = Matrix { data: &x, stride: stride(inputs), rows: None, alike: false };
                 let mut y = vec![0.0; d.len()];
-                dense_forward(isa, n, layer, x, &mut [], &mut y);
+                dense_forward(isa, n, layer, x, &mut Aligned::default(), &mut [], &mut y);
                 let dot = |r: usize, c: usize| (0..inputs).map(|k| ex[r][k] * ew[k][c]).sum::<f64>();
                 assert_close(&y, |r, c| eb[0][c] + dot(r, c), outputs, &what("y"));
 
@@ -411,7 +430,7 @@ mod tests {
                 let (mut dy, mut dx) = (d.clone(), vec![0.0; n * stride(inputs)]);
                 let grad = LayerGrad { weight: &mut gw, bias: &mut gb, beta: None };
                 let saved = Saved { x, kept: &[], y: &y };
-                let below = InputAdjoint { dx: &mut dx, scratch: &mut Vec::new() };
+                let below = InputAdjoint { dx: &mut dx, scratch: &mut Aligned::default() };
                 dense_backward(isa, n, layer, saved, &mut dy, grad, below);
                 let back = |r: usize, k: usize| (0..outputs).map(|c| ed[r][c] * ew[k][c]).sum::<f64>();
                 assert_close(&dx, back, inputs, &what("dx"));

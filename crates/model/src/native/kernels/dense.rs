@@ -1,6 +1,7 @@
 //! Types and loop macros for layers y = f(β ∘ (x W + b)), forward and backward.
 
 use super::BesideExt;
+use crate::native::aligned::Aligned;
 use crate::native::simd::{Chunk, LANES, Simd};
 use crate::program::Activation;
 
@@ -53,7 +54,7 @@ pub(crate) struct Saved<'a> {
 pub(crate) struct InputAdjoint<'a> {
     pub(crate) dx: &'a mut [f32],
     /// Buffer for transposed weights.
-    pub(crate) scratch: &'a mut Vec<f32>,
+    pub(crate) scratch: &'a mut Aligned,
 }
 
 /// Rows that pass through all stages together, so that they stay in the cache.
@@ -86,6 +87,20 @@ macro_rules! in_blocks {
     };
 }
 pub(super) use in_blocks;
+
+/// The blocks that [`in_blocks`] makes of `width` chunks for many rows: first chunk and number.
+///
+/// A weight in panels has the chunks of each block together, so that a tile reads memory in order: it needs fewer pages and fewer
+/// sets of the cache at a time.
+#[inline(always)]
+pub(super) fn panels<S: Simd>(_: S, width: usize) -> impl Iterator<Item = (usize, usize)> {
+    let (mut first, mut left) = (0, width.div_ceil(S::TALL));
+    std::iter::from_fn(move || {
+        let block = if left > 0 { (width - first).div_ceil(left) } else { return None };
+        (first, left) = (first + block, left - 1);
+        Some((first - block, block))
+    })
+}
 
 /// Calls `$tile::<S, N, C>` for all of `$range`, N items at a time if N · C sums fit in the registers.
 macro_rules! in_tiles {

@@ -1,21 +1,29 @@
 //! Forward pass of layers.
 
 use super::BesideExt;
-use super::dense::{Layer, Matrix, block, block_mut, dot, in_blocks, in_tiles, padded, spans};
+use super::dense::{Layer, Matrix, ROWS, block, block_mut, dot, in_blocks, in_tiles, padded, panels, spans};
 use super::math::{activate, sigmoid};
 use super::sparse::{self, is_sparse};
 use super::{chunks, chunks_mut, stride};
+use crate::native::aligned::Aligned;
 use crate::native::simd::{Chunk, Isa, LANES, Simd};
 use crate::program::Activation;
 use std::ops::Range;
 
+/// Fewest rows for which weights are put in panels, which takes as long as some five rows.
+const PACK: usize = 2 * ROWS;
+
+/// Chunks of a weight that fits in the L1 cache, as which it needs no panels.
+const SMALL: usize = 512;
+
 /// y = f(β ∘ (x W + b)) for `n` rows. If `kept` is not empty, it receives what backward needs besides y: the net inputs
-/// of a layer with sensitivities, or the slopes f′ of SiLU units without.
+/// of a layer with sensitivities, or the slopes f′ of SiLU units without. `scratch` is a buffer for weights.
 pub(crate) fn dense_forward(
     isa: Isa,
     n: usize,
     layer: Layer<'_>,
     x: Matrix<'_>,
+    scratch: &mut Aligned,
     kept: &mut [f32],
     y: &mut [f32],
 ) {
@@ -23,12 +31,14 @@ pub(crate) fn dense_forward(
     if n == 1 {
         forward_one(isa, layer, x, kept, y);
     } else {
-        forward(isa, n, layer, x, kept, y);
+        forward(isa, n, layer, x, scratch, kept, y);
     }
 }
 
 dispatched! {
-    fn forward(n: usize, layer: Layer<'_>, x: Matrix<'_>, kept: &mut [f32], y: &mut [f32]) = forward_body;
+    fn forward(
+        n: usize, layer: Layer<'_>, x: Matrix<'_>, scratch: &mut Aligned, kept: &mut [f32], y: &mut [f32],
+    ) = forward_body;
 }
 
 dispatched! {
@@ -50,14 +60,29 @@ fn forward_one_body<S: Simd>(s: S, layer: Layer<'_>, x: Matrix<'_>, kept: &mut [
 }
 
 #[inline(always)]
-fn forward_body<S: Simd>(s: S, n: usize, layer: Layer<'_>, x: Matrix<'_>, kept: &mut [f32], y: &mut [f32]) {
+fn forward_body<S: Simd>(
+    s: S,
+    n: usize,
+    layer: Layer<'_>,
+    x: Matrix<'_>,
+    scratch: &mut Aligned,
+    kept: &mut [f32],
+    y: &mut [f32],
+) {
     if layer.outputs == 1 {
         return forward_single(s, n, layer, x, kept, y);
     }
     let is_sparse = is_sparse(s, n, layer.inputs, x);
+    let width = stride(layer.outputs) / LANES;
+    let packs = !is_sparse && n >= PACK && width > S::TALL && layer.inputs * width > SMALL;
+    if packs {
+        pack(s, layer, scratch);
+    }
     for rows in spans(n) {
         if is_sparse {
             sparse::affine(s, rows.clone(), layer, x, y);
+        } else if packs {
+            affine_packed(s, rows.clone(), layer, x, chunks(scratch), y);
         } else {
             affine(s, rows.clone(), layer, x, y);
         }
@@ -114,6 +139,107 @@ pub(super) fn affine<S: Simd>(s: S, rows: Range<usize>, layer: Layer<'_>, x: Mat
         x,
         y
     ));
+}
+
+/// Copies the weights in [`panels`].
+#[inline(always)]
+fn pack<S: Simd>(s: S, layer: Layer<'_>, to: &mut Aligned) {
+    let width = stride(layer.outputs) / LANES;
+    let count = layer.inputs * width;
+    if to.len() < count * LANES {
+        to.resize(count * LANES);
+    }
+    let (to, weight) = (chunks_mut(to), chunks(layer.weight));
+    for (c, block) in panels(s, width) {
+        let panel = to[c * layer.inputs..][..layer.inputs * block].chunks_exact_mut(block);
+        for (to, from) in panel.beside(weight.chunks_exact(width)) {
+            to.copy_from_slice(&from[c..c + block]);
+        }
+    }
+}
+
+/// Like [`affine`], with weights in [`panels`].
+#[inline(always)]
+pub(super) fn affine_packed<S: Simd>(
+    s: S,
+    rows: Range<usize>,
+    layer: Layer<'_>,
+    x: Matrix<'_>,
+    weight: &[Chunk],
+    y: &mut [f32],
+) {
+    in_blocks!(S::SUMS, stride(layer.outputs) / LANES, |c| packed_columns(
+        s,
+        rows.clone(),
+        c,
+        layer,
+        x,
+        weight,
+        y
+    ));
+}
+
+/// Like [`affine_columns`], with weights in [`panels`].
+#[inline(always)]
+fn packed_columns<S: Simd, const C: usize>(
+    s: S,
+    rows: Range<usize>,
+    c: usize,
+    layer: Layer<'_>,
+    x: Matrix<'_>,
+    weight: &[Chunk],
+    y: &mut [f32],
+) {
+    let weight: &[[Chunk; C]] = weight[c * layer.inputs..][..C * layer.inputs].as_chunks().0;
+    in_tiles!(rows, |r| packed_tile::<C>(s, r, c, layer, x, weight, y));
+}
+
+/// Like [`affine_tile`], with weights that follow each other.
+#[inline(always)]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "steps of iterators may stay calls without link-time optimisation"
+)]
+fn packed_tile<S: Simd, const R: usize, const C: usize>(
+    s: S,
+    r: usize,
+    c: usize,
+    layer: Layer<'_>,
+    x: Matrix<'_>,
+    weight: &[[Chunk; C]],
+    y: &mut [f32],
+) {
+    let (count, width) = (weight.len(), stride(layer.outputs) / LANES);
+    let mut inputs = [&[][..]; R];
+    for (i, row) in inputs.iter_mut().enumerate() {
+        *row = &x.row(r + i)[..count];
+    }
+    let mut sums = [[s.splat(0.0); C]; R];
+    let bias: &[Chunk; C] = block(chunks(layer.bias), c);
+    for sums in &mut sums {
+        for j in 0..C {
+            sums[j] = s.load(&bias[j]);
+        }
+    }
+    for k in 0..count {
+        let mut w = [s.splat(0.0); C];
+        for j in 0..C {
+            w[j] = s.load(&weight[k][j]);
+        }
+        for i in 0..R {
+            let x = s.splat(inputs[i][k]);
+            for j in 0..C {
+                sums[i][j] = s.fma(x, w[j], sums[i][j]);
+            }
+        }
+    }
+    let y = chunks_mut(y);
+    for i in 0..R {
+        let y: &mut [Chunk; C] = block_mut(y, (r + i) * width + c);
+        for j in 0..C {
+            s.store(&mut y[j], sums[i][j]);
+        }
+    }
 }
 
 /// Chunks `c..c + C` of some rows.

@@ -181,6 +181,7 @@ fn add<S: Simd, const C: usize>(s: S, c: usize, row: &[f32], places: &[u32], d: 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::native::Aligned;
     use crate::native::kernels::{InputAdjoint, LayerGrad, Saved, dense_backward, dense_forward};
     use crate::native::simd::Isa;
     use crate::program::Activation;
@@ -222,7 +223,7 @@ mod tests {
                         let rows = x.len() / inputs;
                         let x = Matrix { data: x, stride: inputs, rows: None, alike: false };
                         let mut y = vec![0.0; rows * stride(outputs)];
-                        dense_forward(isa, rows, layer, x, &mut [], &mut y);
+                        dense_forward(isa, rows, layer, x, &mut Aligned::default(), &mut [], &mut y);
                         // Only the first rows have an error.
                         let mut dy = vec![0.0; y.len()];
                         dy[..n * stride(outputs)]
@@ -231,7 +232,7 @@ mod tests {
                             .for_each(|(i, d)| *d = padded_number(i, outputs));
                         let (mut gw, mut gb) = (vec![0.0; weight.len()], vec![0.0; bias.len()]);
                         let grad = LayerGrad { weight: &mut gw, bias: &mut gb, beta: None };
-                        let below = InputAdjoint { dx: &mut [], scratch: &mut Vec::new() };
+                        let below = InputAdjoint { dx: &mut [], scratch: &mut Aligned::default() };
                         dense_backward(isa, rows, layer, Saved { x, kept: &[], y: &y }, &mut dy, grad, below);
                         y.truncate(n * stride(outputs));
                         (y, gw, gb)
@@ -264,7 +265,7 @@ mod tests {
         let run = |isa, alike| {
             let x = Matrix { data: &data, stride: inputs, rows: None, alike };
             let mut y = vec![0.0; n * stride(outputs)];
-            dense_forward(isa, n, layer, x, &mut [], &mut y);
+            dense_forward(isa, n, layer, x, &mut Aligned::default(), &mut [], &mut y);
             y
         };
         for isa in Isa::available() {
