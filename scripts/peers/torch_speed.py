@@ -4,13 +4,14 @@
     pip install torch onnx onnxscript onnxruntime tract
     taskset -c 0 python scripts/peers/torch_speed.py target/release/adept
 
-Each is written as its users write it: PyTorch eager with fused Adam; the loss by `torch.compile` with the same Adam; the whole step,
+Each is written as its users write it: PyTorch eager with fused Adam; evaluation also of the model in bfloat16; the loss by `torch.compile` with the same Adam; the whole step,
 Adam by hand, as one compiled graph; ONNX Runtime and tract on the exported network. In each round, network by network, ours runs all its
 cells, then the others do, one program after the other. Printed are medians over the rounds, how many times as long as ours the fastest way of
 PyTorch takes, and which share of a core's multiply-adds ours does, as if no input were 0.
 """
 
 import argparse
+import copy
 import io
 import json
 import statistics
@@ -150,8 +151,21 @@ class Cell:
             with torch.inference_mode():
                 return self.values(*self.x)
 
-        works = {("evaluate", "eager"): eager, ("update", "eager"): self.eager_step}
+        half, x = copy.deepcopy(self.model).bfloat16(), [x.bfloat16() if x.is_floating_point() else x for x in self.x]
+
+        def half_eager():
+            with torch.inference_mode():
+                return half(*x)
+
+        works = {("evaluate", "eager"): eager, ("update", "eager"): self.eager_step, ("bf16", "eager"): half_eager}
         if self.compiles:
+            half_values = torch.compile(half, dynamic=False, fullgraph=True)
+
+            def half_compiled():
+                with torch.inference_mode():
+                    return half_values(*x)
+
+            works["bf16", "compiled"] = half_compiled
             works |= {("evaluate", "compiled"): compiled, ("update", "compiled"): self.compiled_step}
             works["update", "graph"] = self.graph_step
         return works | {("evaluate", k): v for k, v in self.runtimes().items()}
@@ -229,6 +243,8 @@ def main():
                     found[key]["work"] = [c["multiply_adds"] * c["batch"]]
             for batch in args.batch:
                 for (operation, program), work in cells[name, batch].items():
+                    if (name, operation, batch) not in found:
+                        continue  # small networks gain nothing by bfloat16
                     times = found[name, operation, batch].setdefault(program, [])
                     times.append(microseconds(work, args.seconds))
 

@@ -328,8 +328,8 @@ fn bind_of<G: Kit>(
         }
     }
     if manifest.quantised.is_some() {
-        return match adept_model::Quantised::open(&manifest, &tensors) {
-            Ok(learner) => Ok((GameModel::new(game, encoder, Box::new(learner)), manifest)),
+        return match adept_model::open_quantised(&manifest, &tensors) {
+            Ok(learner) => Ok((GameModel::new(game, encoder, learner), manifest)),
             Err(e) => fail(format!("cannot be used: {e}")),
         };
     }

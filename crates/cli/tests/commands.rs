@@ -570,7 +570,7 @@ fn checkpoints_are_quantised() {
         assert!(!Path::new(&desk.path(&file)).exists());
     }
     let config = configs().join("../backgammon/small-88-24.toml").to_string_lossy().into_owned();
-    fails(&["train", &config, "--init", "small-i8", "--out", "run"], "whole numbers do not learn");
+    fails(&["train", &config, "--init", "small-i8", "--out", "run"], "is quantised, and does not learn");
     fails(
         &["export", &published("cells-16x8"), "--format", "quantised", "--out", "cells"],
         "only single networks with a hidden layer are quantised",
@@ -588,6 +588,44 @@ fn checkpoints_are_quantised() {
     let text = fs::read_to_string(&manifest).unwrap().replace("\"i16-i8\"", "\"i4\"");
     fs::write(&manifest, text).unwrap();
     fails(&["value", "small-i8", position], "its checksum does not match");
+}
+
+#[test]
+fn checkpoints_are_rounded_to_bfloat16() {
+    let desk = Desk::new();
+    let network = published("../backgammon/small-88-24");
+    let exported = desk.json(&["export", &network, "--format", "bf16", "--out", "small-bf16"]);
+    let error = exported["quantised"]["rms"].as_f64().unwrap();
+    assert!(error > 0.0 && error < 0.01 && exported["quantised"]["rows"] == 0, "{exported}");
+    let described = desk.text(&["describe", "small-bf16"]);
+    assert!(described.contains("quantised bf16 from the checkpoint "), "{described}");
+    assert!(!described.contains("scales") && described.lines().all(|line| line.chars().count() <= 80));
+
+    let position = "4HPwATDgc/ABMA:cIkJAAAAAAAA";
+    let value = |path: &str| desk.json(&["value", path, position])["values"][0]["value"].as_f64().unwrap();
+    assert!((value("small-bf16") - value(&network)).abs() < 0.01);
+    // Experts too.
+    let experts = published("../backgammon/pips-256-16x32");
+    desk.json(&["export", &experts, "--format", "bf16", "--out", "pips-bf16"]);
+    assert!((value("pips-bf16") - value(&experts)).abs() < 0.01);
+
+    for (args, what) in [
+        (
+            &["export", "small-bf16", "--format", "onnx", "--out", "x"][..],
+            "export the checkpoint that it was",
+        ),
+        (&["train", "--init", "small-bf16", "--out", "run"], "does not learn"),
+        (&["export", &published("plain-10"), "--format", "bf16", "--out", "x"], "at least 32 inputs and 16"),
+    ] {
+        let config = configs().join("../backgammon/small-88-24.toml").to_string_lossy().into_owned();
+        let mut args = args.to_vec();
+        if args[0] == "train" {
+            args.insert(1, &config);
+        }
+        let said = desk.fails(&args, 1);
+        assert!(said.contains(what), "{said}");
+        assert!(!Path::new(&desk.path("x")).exists());
+    }
 }
 
 #[test]

@@ -80,7 +80,7 @@ pub(crate) enum Command {
                       checkpoint comes from the lowest seed."
     )]
     Publish(PublishArgs),
-    /// Export a checkpoint for other programs: ONNX, safetensors for PyTorch, source text in C or Rust, or a quantised checkpoint.
+    /// Export a checkpoint for other programs: ONNX, safetensors for PyTorch, source text in C or Rust, or a checkpoint in whole numbers or bfloat16.
     #[command(
         after_help = "Examples:\n  adept export checkpoints/bearoff/residual-10 --format onnx --out residual-10.onnx\n  adept export checkpoints/bearoff/plain-10 --format c --out plain_10.h\n  adept export checkpoints/backgammon/single-256-32 --format quantised --out single-256-32-i8\n  adept export my-run --best --format safetensors --out my-run.safetensors"
     )]

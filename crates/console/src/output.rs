@@ -328,11 +328,14 @@ pub(crate) fn entry(head: &str, indent: usize, text: &str) -> String {
 
 /// How far a quantised network is from the one it was made from.
 pub(crate) fn quantised(of: &Quantisation) -> String {
-    format!(
-        "values differ by {:.5} from the network's, root mean square over positions of its games, and by {:.4} at most; {} positions \
-         of other games gave the scales",
-        of.rms, of.max, of.rows
-    )
+    let mut text = format!(
+        "values differ by {:.5} from the network's, root mean square over positions of its games, and by {:.4} at most",
+        of.rms, of.max
+    );
+    if of.rows > 0 {
+        text.push_str(&format!("; {} positions of other games gave the scales", of.rows));
+    }
+    text
 }
 
 /// An entry for a channel of an encoder.

@@ -4,8 +4,8 @@ use adept_game::{GameError, stream};
 use adept_ground::limits;
 use adept_model::machine::{Machine, Peak};
 use adept_model::{
-    Architecture, Channel, ChannelKind, Compute, Description, DeviceName, Engine, Head, Learner, ModelError,
-    Optimiser, OutcomeClass, Samples, build_on,
+    Architecture, Channel, ChannelKind, Compute, Description, DeviceName, Engine, Halved, Head, Learner,
+    ModelError, Optimiser, OutcomeClass, Samples, build_on,
 };
 use adept_trainer::run::TrainError;
 use rand::RngExt;
@@ -192,7 +192,8 @@ pub struct BenchCell {
     pub parameters: usize,
     /// Rows per call.
     pub batch: usize,
-    /// `evaluate`, or `update` (a step of Adam: forward, backward, parameters).
+    /// `evaluate`, `bf16` (the same of the [quantised](adept_model::BF16) network), or `update` (a step of Adam: forward, backward,
+    /// parameters).
     pub operation: String,
     /// Engine.
     pub engine: Engine,
@@ -253,6 +254,15 @@ pub fn speed(grid: &BenchGrid, mut seen: impl FnMut(&BenchCell)) -> Result<Bench
                 let adam = Optimiser::Adam(Default::default());
                 let mut rng = stream(1, "init", 0);
                 let mut learner = build_on(&architecture, &channels, &head, adam, compute, &mut rng)?;
+                // Large layers may be evaluated in bfloat16.
+                let mut halved = match learner.program().cloned() {
+                    Some(program) if engine == Engine::Native => {
+                        let mut flat = Vec::new();
+                        learner.weights(&mut flat)?;
+                        Halved::round(program, &flat).ok()
+                    }
+                    _ => None,
+                };
                 let described = learner.describe();
                 let [forward, first] = network.multiply_adds(&described);
                 let mut measure =
@@ -286,6 +296,12 @@ pub fn speed(grid: &BenchGrid, mut seen: impl FnMut(&BenchCell)) -> Result<Bench
                         l.evaluate(&samples.rows, &mut values);
                         Ok(())
                     })?;
+                    if let Some(halved) = &mut halved {
+                        measure("bf16", forward, &mut |_| {
+                            halved.evaluate(&samples.rows, &mut values);
+                            Ok(())
+                        })?;
+                    }
                 }
                 // The gradients of weights cost as much as forward, and so do the adjoints of inputs but for those of rows.
                 let learn = 3.0 * forward - first;

@@ -6,7 +6,7 @@
 
 use crate::curves;
 use crate::decisions::{self, BuildOptions, Built, Graded};
-use crate::export::{self, Format};
+use crate::export::{self, Format, Scheme};
 use crate::farm::{self, Here};
 use crate::labelling::{self, LabelOptions, Labelled};
 use crate::measure::{self, Baseline, ClassShares, Cost, Described, EvaluateOptions, Kinds, Report, Rule};
@@ -107,8 +107,8 @@ pub trait AnyGame: Rules {
 
     fn export(&self, checkpoint: Checkpoint, format: Format, name: &str) -> Result<export::File, TrainError>;
 
-    /// The checkpoint in whole numbers.
-    fn quantised(&self, checkpoint: Checkpoint) -> Result<Checkpoint, TrainError>;
+    /// The checkpoint in this scheme, for play.
+    fn quantised(&self, checkpoint: Checkpoint, scheme: Scheme) -> Result<Checkpoint, TrainError>;
 
     /// What the output of a checkpoint means.
     fn meaning(&self, manifest: &Manifest) -> String;
@@ -343,8 +343,8 @@ impl<G: Kit> AnyGame for G {
         export::file_of(self, checkpoint, format, name)
     }
 
-    fn quantised(&self, checkpoint: Checkpoint) -> Result<Checkpoint, TrainError> {
-        export::quantised(self, checkpoint)
+    fn quantised(&self, checkpoint: Checkpoint, scheme: Scheme) -> Result<Checkpoint, TrainError> {
+        export::quantised(self, checkpoint, scheme)
     }
 
     fn meaning(&self, manifest: &Manifest) -> String {

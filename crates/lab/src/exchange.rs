@@ -1,8 +1,8 @@
-//! Exports and imports checkpoints: ONNX, safetensors in the layout of PyTorch, source text in C and Rust, and whole numbers.
+//! Exports and imports checkpoints: ONNX, safetensors in the layout of PyTorch, source text in C and Rust, and checkpoints that only play.
 
 use crate::catalogue::Catalogue;
 use crate::checkpoints::opened;
-use crate::export::{File, Format};
+use crate::export::{File, Format, Scheme};
 use crate::pack;
 use adept_arena::OpenError;
 use adept_ground::files::Files;
@@ -50,9 +50,14 @@ pub fn export(
         return Err(TrainError::Folder { path: out.into(), message: message.into() });
     }
     let (game, checkpoint) = opened(games, path, best)?;
-    if format == Format::Quantised {
+    let scheme = match format {
+        Format::Quantised => Some(Scheme::Whole),
+        Format::Bf16 => Some(Scheme::Bf16),
+        _ => None,
+    };
+    if let Some(scheme) = scheme {
         check_free(out)?;
-        let whole = game.quantised(checkpoint)?;
+        let whole = game.quantised(checkpoint, scheme)?;
         let (manifest, value) = (whole.manifest.clone(), game.meaning(&whole.manifest));
         let bytes = whole.tensors.iter().map(Tensor::bytes).sum();
         pack::write(&Files::default(), out, whole)?;

@@ -1,10 +1,12 @@
-//! What exported files hold: ONNX, safetensors in the layout of PyTorch, source text in C and Rust; and checkpoints in whole numbers.
+//! What exported files hold: ONNX, safetensors in the layout of PyTorch, source text in C and Rust; and checkpoints that only play.
 
 use adept_arena::{GameModel, open};
 use adept_game::{Kit, stream};
 use adept_model::checkpoint::{Checkpoint, Manifest, is_of_training};
 use adept_model::export::{self, About, onnx, to_torch};
-use adept_model::{Architecture, Learner, ModelError, Program, Quantisation, Quantised, SCHEME, Tensor};
+use adept_model::{
+    Architecture, BF16, Halved, Learner, ModelError, Program, Quantisation, Quantised, SCHEME, Tensor,
+};
 use adept_trainer::positions::rows_of_own_games;
 use adept_trainer::run::TrainError;
 use serde::Serialize;
@@ -24,6 +26,17 @@ pub enum Format {
     Rust,
     /// A checkpoint in whole numbers of 16 and 8 bits, for play.
     Quantised,
+    /// A checkpoint whose large layers are in bfloat16, for play.
+    Bf16,
+}
+
+/// The numbers of a checkpoint that only plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// Whole numbers: 16 bits in the first layer, 8 behind it.
+    Whole,
+    /// Weights of large layers in bfloat16.
+    Bf16,
 }
 
 /// Positions that give the scales of a quantised network, at most, and as many of other games that it is compared on.
@@ -37,23 +50,32 @@ pub struct File {
     pub(crate) value: String,
 }
 
-/// The checkpoint in whole numbers, with what it differs by over positions of its own games, which are not those that gave the scales.
+/// The checkpoint in this scheme, with what it differs by over positions of its own games, which are not those that gave the scales.
 ///
 /// # Errors
-/// If the checkpoint cannot be opened, or if it is not a single network with a hidden layer.
-pub fn quantised<G: Kit>(game: &G, checkpoint: Checkpoint) -> Result<Checkpoint, TrainError> {
+/// If the checkpoint cannot be opened, or if the scheme does not suit it: whole numbers are for single networks with a hidden layer,
+/// bfloat16 for networks with a large layer.
+pub fn quantised<G: Kit>(game: &G, checkpoint: Checkpoint, scheme: Scheme) -> Result<Checkpoint, TrainError> {
     let path = checkpoint.path.clone();
     let (mut bound, _) = open::bind(game, checkpoint.clone())?;
     let (program, params) = program(&checkpoint)?;
     let mut rows = |what| rows_of_own_games(game, &mut bound, QUANTISED, &mut stream(1, what, 0));
-    let (rows, others) = (rows("quantise"), rows("quantised"));
-    if rows.is_empty() || others.is_empty() {
-        let message =
-            "its games have no positions that the network values, which give the scales of whole numbers";
+    let others = rows("quantised");
+    let rows = match scheme {
+        Scheme::Whole => rows("quantise"),
+        Scheme::Bf16 => others.empty(),
+    };
+    if others.is_empty() || (scheme == Scheme::Whole && rows.is_empty()) {
+        let message = "its games have no positions that the network values, on which it is measured";
         return Err(ModelError::Checkpoint { path, message: message.into() }.into());
     }
-    let mut learner = Quantised::fit(Arc::new(program), &params, &rows)
-        .map_err(|e| ModelError::Checkpoint { path: path.clone(), message: e.to_string() })?;
+    let program = Arc::new(program);
+    let learner: Result<Box<dyn Learner>, ModelError> = match scheme {
+        Scheme::Whole => Quantised::fit(program, &params, &rows).map(|learner| Box::new(learner) as _),
+        Scheme::Bf16 => Halved::round(program, &params).map(|learner| Box::new(learner) as _),
+    };
+    let mut learner =
+        learner.map_err(|e| ModelError::Checkpoint { path: path.clone(), message: e.to_string() })?;
     let (mut found, mut wanted) = (Vec::new(), Vec::new());
     learner.evaluate(&others, &mut found);
     bound.learner.evaluate(&others, &mut wanted);
@@ -63,13 +85,13 @@ pub fn quantised<G: Kit>(game: &G, checkpoint: Checkpoint) -> Result<Checkpoint,
     manifest.kind = "quantised".into();
     manifest.training = None;
     manifest.quantised = Some(Quantisation {
-        scheme: SCHEME.into(),
+        scheme: if scheme == Scheme::Whole { SCHEME } else { BF16 }.into(),
         of: manifest.checksum.clone(),
         rows: rows.len(),
         rms: (squares / found.len() as f64).sqrt(),
         max: errors.fold(0.0, f64::max),
     });
-    Ok(Checkpoint { path, manifest, tensors: learner.tensors().to_vec() })
+    Ok(Checkpoint { path, manifest, tensors: learner.state(false)? })
 }
 
 /// Writes a checkpoint of this game in a format. Names in source text begin with `name`.
@@ -99,7 +121,7 @@ pub fn file_of<G: Kit>(
             let (program, params) = program(&checkpoint)?;
             export::rust(&program, &params, &about, name)?.into_bytes()
         }
-        Format::Quantised => {
+        Format::Quantised | Format::Bf16 => {
             return Err(
                 ModelError::Unsupported("a quantised checkpoint is a folder, not a file".into()).into()
             );

@@ -1,8 +1,10 @@
-//! Evaluations and steps of Adam of single networks, by rows a call, and the loops that they are measured against:
+//! Evaluations, in bfloat16 too, and steps of Adam of single networks, by rows a call, and the loops that they are measured against:
 //! `cargo bench -p adept-model --bench networks`.
 
 use adept_model::machine::Peak;
-use adept_model::{Architecture, Channel, ChannelKind, Compute, Head, Optimiser, Samples, build_on};
+use adept_model::{
+    Architecture, Channel, ChannelKind, Compute, Halved, Head, Learner, Optimiser, Samples, build_on,
+};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -57,6 +59,13 @@ fn networks(c: &mut Criterion) {
             group.bench_function(BenchmarkId::new("evaluate", batch), |b| {
                 b.iter(|| learner.evaluate(&samples.rows, &mut values));
             });
+            let mut flat = Vec::new();
+            learner.weights(&mut flat).unwrap();
+            if let Some(Ok(mut halved)) = learner.program().cloned().map(|p| Halved::round(p, &flat)) {
+                group.bench_function(BenchmarkId::new("bf16", batch), |b| {
+                    b.iter(|| halved.evaluate(&samples.rows, &mut values));
+                });
+            }
             group.bench_function(BenchmarkId::new("update", batch), |b| {
                 b.iter(|| learner.update(&samples, 1e-5).unwrap());
             });

@@ -3,10 +3,12 @@
 use crate::describe::Description;
 use crate::error::ModelError;
 use crate::head::Head;
+use crate::native::whole;
 use crate::program::Program;
 use adept_rows::Samples;
 use adept_rows::{Channel, Rows, RowsView};
 use std::any::Any;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -32,6 +34,8 @@ pub enum TensorData {
     I16(Vec<i16>),
     /// 8-bit integers of quantised networks.
     I8(Vec<i8>),
+    /// The bits of bfloat16 numbers.
+    Bf16(Vec<u16>),
 }
 
 /// The value of one row, with the weights and values of the experts behind it.
@@ -265,6 +269,11 @@ impl Tensor {
         Self { name: name.into(), shape, data: TensorData::I8(data) }
     }
 
+    /// Creates a tensor of bfloat16 numbers from their bits.
+    pub fn bf16(name: impl Into<String>, shape: Vec<usize>, data: Vec<u16>) -> Self {
+        Self { name: name.into(), shape, data: TensorData::Bf16(data) }
+    }
+
     /// Size of the entries in bytes.
     pub fn bytes(&self) -> u64 {
         match &self.data {
@@ -272,6 +281,7 @@ impl Tensor {
             TensorData::U64(data) => size_of_val(&data[..]) as u64,
             TensorData::I16(data) => size_of_val(&data[..]) as u64,
             TensorData::I8(data) => data.len() as u64,
+            TensorData::Bf16(data) => size_of_val(&data[..]) as u64,
         }
     }
 
@@ -279,6 +289,7 @@ impl Tensor {
     pub fn is_finite(&self) -> bool {
         match &self.data {
             TensorData::F32(data) => data.iter().all(|v| v.is_finite()),
+            TensorData::Bf16(data) => data.iter().all(|&v| whole(v).is_finite()),
             TensorData::U64(_) | TensorData::I16(_) | TensorData::I8(_) => true,
         }
     }
@@ -287,11 +298,17 @@ impl Tensor {
     pub(crate) fn floats(&self) -> Result<&[f32], ModelError> {
         match &self.data {
             TensorData::F32(data) if self.is_finite() => Ok(data),
-            TensorData::F32(_) => Err(ModelError::Unsupported(format!(
-                "the tensor `{}` holds a number that is not finite",
-                self.name
-            ))),
+            TensorData::F32(_) => Err(self.not_finite()),
             _ => Err(self.expected("floats")),
+        }
+    }
+
+    /// The entries as floats, if they are finite floats or numbers of bfloat16.
+    pub(crate) fn widened(&self) -> Result<Cow<'_, [f32]>, ModelError> {
+        match &self.data {
+            TensorData::Bf16(data) if self.is_finite() => Ok(data.iter().map(|&v| whole(v)).collect()),
+            TensorData::Bf16(_) => Err(self.not_finite()),
+            _ => self.floats().map(Cow::Borrowed),
         }
     }
 
@@ -319,12 +336,17 @@ impl Tensor {
         }
     }
 
+    fn not_finite(&self) -> ModelError {
+        ModelError::Unsupported(format!("the tensor `{}` holds a number that is not finite", self.name))
+    }
+
     fn expected(&self, what: &str) -> ModelError {
         let found = match &self.data {
             TensorData::F32(_) => "floats",
             TensorData::U64(_) => "integers",
             TensorData::I16(_) => "16-bit integers",
             TensorData::I8(_) => "8-bit integers",
+            TensorData::Bf16(_) => "bfloat16 numbers",
         };
         ModelError::Unsupported(format!("the tensor `{}` holds {found}, expected {what}", self.name))
     }

@@ -56,6 +56,6 @@ pub use optimiser::Optimiser;
 pub use pairwise::{PairErrors, PairProducts, PairValues, Pairwise};
 pub use policy::policy_targets;
 pub use program::Program;
-pub use quantised::{Quantisation, Quantised, SCHEME};
+pub use quantised::{BF16, Halved, Quantisation, Quantised, SCHEME, open_quantised};
 pub use table::Table;
 pub use usage::{ExpertUse, Gates, LIVE, winning_expert};

@@ -106,7 +106,7 @@ impl Program {
         let tensors = ByName::new(tensors);
         for p in &self.params {
             let tensor = tensors.find(&format!("{prefix}{}", p.name), &p.shape)?;
-            let entries = tensor.floats()?;
+            let entries = tensor.widened()?;
             if let Init::Below(n) = p.init
                 && let Some(bad) = entries.iter().find(|v| v.fract() != 0.0 || !(0.0..n as f32).contains(*v))
             {
@@ -115,7 +115,7 @@ impl Program {
                     tensor.name
                 )));
             }
-            flat.extend_from_slice(entries);
+            flat.extend_from_slice(&entries);
         }
         Ok(flat)
     }
@@ -168,6 +168,11 @@ impl Network {
             plan,
             claim: None,
         }
+    }
+
+    /// From now on large layers are evaluated in bfloat16. Their weights must be such numbers.
+    pub(crate) fn halve(&mut self) {
+        self.workspace.halve(&self.plan);
     }
 
     /// The program of the network.

@@ -673,7 +673,9 @@ fn a_damaged_state_of_the_blind_learner_is_refused_or_harmless() {
                     data.pop();
                     state[tensor].shape[0] = state[tensor].shape[0].saturating_sub(1);
                 }
-                (TensorData::I16(_) | TensorData::I8(_), _) => panic!("only quantised networks have them"),
+                (TensorData::I16(_) | TensorData::I8(_) | TensorData::Bf16(_), _) => {
+                    panic!("only quantised networks have them")
+                }
             }
             let mut other = blind("{}");
             match other.restore(&state) {

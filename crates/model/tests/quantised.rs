@@ -1,9 +1,10 @@
-//! Networks in whole numbers: near to floats, and the same bits however rows come.
+//! Networks in whole numbers and in bfloat16: near to floats, and the same bits however rows come.
 
-use adept_model::checkpoint::Manifest;
+use adept_ground::files::Files;
+use adept_model::checkpoint::{self, Manifest};
 use adept_model::{
-    Architecture, Channel, ChannelKind, Head, Learner, Network, Optimiser, OutcomeClass, Quantisation,
-    Quantised, Rows, SCHEME, Tensor, TensorData, lower,
+    Architecture, BF16, Channel, ChannelKind, Halved, Head, Learner, Network, Optimiser, OutcomeClass,
+    Quantisation, Quantised, Rows, SCHEME, Samples, Tensor, TensorData, lower, open_quantised,
 };
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
@@ -181,6 +182,7 @@ fn a_state_opens_again_and_damage_is_named() {
             TensorData::U64(_) => TensorData::U64(vec![40, 1 << 60, 3]),
             TensorData::I16(data) => TensorData::I8(vec![0; data.len()]),
             TensorData::I8(data) => TensorData::I16(vec![0; data.len()]),
+            TensorData::Bf16(_) => panic!("whole numbers"),
         };
         let error = failure(&manifest, &wrong);
         assert!(error.contains(&tensor.name), "{error}");
@@ -196,6 +198,81 @@ fn a_state_opens_again_and_damage_is_named() {
     });
     let mut wild = Quantised::open(&manifest, &wild.collect::<Vec<_>>()).unwrap();
     wild.evaluate(&rows(50, 7), &mut a);
+}
+
+/// Large layers in bfloat16 are near to floats, for all kinds of networks.
+#[test]
+fn bfloat16_is_near_to_floats() {
+    let experts = r#"{"hme": {"experts": 3, "expert": {"mlp": {"inputs": ["board"], "hidden": [40], "init": "fan_in"}}}}"#;
+    for text in FORMS[..4].iter().chain([&FORMS[6], &experts]) {
+        let program = Arc::new(lower(&architecture(text), &channels(), &Head::Value).unwrap());
+        let params = program.draw(&mut Xoshiro256PlusPlus::seed_from_u64(5));
+        let mut network = Network::new(program.clone(), &params, Optimiser::default());
+        let mut halved = Halved::round(program, &params).unwrap();
+        let (mut wanted, mut found, mut again) = (Vec::new(), Vec::new(), Vec::new());
+        let others = rows(700, 2);
+        network.evaluate(&others, &mut wanted);
+        halved.evaluate(&others, &mut found);
+        let differences = wanted.iter().zip(&found).map(|(w, f)| (w - f).abs());
+        let largest = differences.fold(0.0, f32::max);
+        assert!(largest > 0.0 && largest < 0.02, "{text}: {largest}");
+        // The same bits alone, and of another player.
+        let mut player = halved.player().unwrap();
+        for r in [0, 300, 699] {
+            let mut one = others.empty();
+            one.push_from(&others, r);
+            player.evaluate(&one, &mut again);
+            assert_eq!(again[0].to_bits(), found[r].to_bits(), "{text}: row {r}");
+        }
+        assert!(halved.describe().bytes < network.describe().bytes * 2 / 3);
+    }
+}
+
+#[test]
+fn bfloat16_opens_again_and_damage_is_named() {
+    let text = FORMS[0];
+    let program = Arc::new(lower(&architecture(text), &channels(), &Head::Value).unwrap());
+    let params = program.draw(&mut Xoshiro256PlusPlus::seed_from_u64(5));
+    let mut halved = Halved::round(program, &params).unwrap();
+    let mut manifest = manifest(text);
+    manifest.quantised.as_mut().unwrap().scheme = BF16.into();
+    let tensors = halved.state(false).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("halved");
+    checkpoint::write(&Files::default(), &path, manifest, &tensors).unwrap();
+    let read = checkpoint::read(&path).unwrap();
+    let sorted = |mut tensors: Vec<Tensor>| {
+        tensors.sort_by(|a, b| a.name.cmp(&b.name));
+        tensors
+    };
+    assert_eq!(sorted(read.tensors.clone()), sorted(tensors.clone()));
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    halved.evaluate(&rows(50, 7), &mut a);
+    open_quantised(&read.manifest, &read.tensors).unwrap().evaluate(&rows(50, 7), &mut b);
+    assert_eq!(a, b);
+
+    let failure = |tensors: &[Tensor]| open_quantised(&read.manifest, tensors).err().unwrap().to_string();
+    let large = tensors.iter().position(|tensor| matches!(tensor.data, TensorData::Bf16(_))).unwrap();
+    let TensorData::Bf16(data) = &tensors[large].data else { unreachable!() };
+    for (data, what) in [
+        (TensorData::Bf16(vec![0x7f80; data.len()]), "not finite"),
+        (TensorData::F32(vec![0.1; data.len()]), "not in bfloat16"),
+        (TensorData::I16(vec![1; data.len()]), "expected floats"),
+    ] {
+        let mut wrong = tensors.clone();
+        wrong[large].data = data;
+        let error = failure(&wrong);
+        assert!(error.contains(what) && error.contains(&tensors[large].name), "{error}");
+    }
+    let mut samples = Samples::new(&channels());
+    samples.rows.append(&rows(1, 1));
+    (samples.targets, samples.weights) = (vec![0.5], vec![1.0]);
+    assert!(halved.update(&samples, 0.1).unwrap_err().to_string().contains("does not learn"));
+
+    let small = r#"{"mlp": {"inputs": ["board"], "hidden": [12]}}"#;
+    let program = Arc::new(lower(&architecture(small), &channels(), &Head::Value).unwrap());
+    let params = program.draw(&mut Xoshiro256PlusPlus::seed_from_u64(5));
+    assert!(Halved::round(program, &params).unwrap_err().to_string().contains("at least 32 inputs"));
 }
 
 #[test]

@@ -35,7 +35,8 @@ pub(crate) fn save<'py>(
 }
 
 /// Exports a checkpoint to a file for other programs: `onnx`, `safetensors` in the layout of PyTorch, or source text in `c` or
-/// `rust`; or, as `quantised`, to a new folder: a checkpoint in whole numbers, which plays faster and does not learn.
+/// `rust`; or to a new folder, as a checkpoint that plays faster and does not learn: `quantised` in whole numbers, `bf16` with large layers in
+/// bfloat16.
 #[pyfunction]
 #[pyo3(signature = (path, out, *, format = "onnx", best = false))]
 pub(crate) fn export<'py>(
@@ -51,9 +52,10 @@ pub(crate) fn export<'py>(
         "c" => Format::C,
         "rust" => Format::Rust,
         "quantised" => Format::Quantised,
+        "bf16" => Format::Bf16,
         other => {
             return Err(fault(format!(
-                "format = `{other}`: `onnx`, `safetensors`, `c`, `rust` or `quantised`"
+                "format = `{other}`: `onnx`, `safetensors`, `c`, `rust`, `quantised` or `bf16`"
             )));
         }
     };

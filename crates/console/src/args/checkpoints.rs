@@ -126,6 +126,8 @@ pub(crate) enum FormatArg {
     Rust,
     /// A checkpoint in whole numbers of 16 and 8 bits, which plays faster and does not learn. For single networks.
     Quantised,
+    /// A checkpoint whose large layers are in bfloat16, which plays faster on processors with AMX and does not learn.
+    Bf16,
 }
 
 #[derive(Debug, Args)]
@@ -135,7 +137,7 @@ pub(crate) struct ExportArgs {
     /// File format.
     #[arg(long, value_enum)]
     pub(crate) format: FormatArg,
-    /// File to write; for quantised, a new folder. In C, names begin with the name of the file: `net.h` has `net_value`.
+    /// File to write; for quantised and bf16, a new folder. In C, names begin with the name of the file: `net.h` has `net_value`.
     #[arg(long)]
     pub(crate) out: PathBuf,
 }

@@ -14,6 +14,7 @@ pub(crate) fn export(games: &dyn Catalogue, args: &ExportArgs, as_json: bool) ->
         FormatArg::C => Format::C,
         FormatArg::Rust => Format::Rust,
         FormatArg::Quantised => Format::Quantised,
+        FormatArg::Bf16 => Format::Bf16,
     };
     let exported = exchange::export(games, &args.of.checkpoint, args.of.best, format, &args.out)?;
     if as_json {

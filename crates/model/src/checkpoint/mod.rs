@@ -64,7 +64,7 @@ pub struct Manifest {
     pub seed: u64,
     /// Number of games learned from.
     pub step: u64,
-    /// How a network in whole numbers was made; none for other models.
+    /// How a network that only plays was made; none for other models.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantised: Option<Quantisation>,
     /// Checkpoints that provided the initial weights of the run.
@@ -225,8 +225,8 @@ pub fn is_of_training(name: &str) -> bool {
 /// [`ModelError::Io`]; [`ModelError::Checkpoint`] if a tensor is not finite, because a diverged model is useless.
 pub fn write(files: &Files, path: &Path, manifest: Manifest, tensors: &[Tensor]) -> Result<(), ModelError> {
     for tensor in tensors {
-        if matches!(tensor.data, TensorData::F32(_)) {
-            tensor.floats().map_err(|e| fault(path, e.to_string()))?;
+        if matches!(tensor.data, TensorData::F32(_) | TensorData::Bf16(_)) {
+            tensor.widened().map_err(|e| fault(path, e.to_string()))?;
         }
     }
     files.create_folder(parent(path))?;
@@ -530,6 +530,7 @@ pub(crate) fn to_bytes(
             TensorData::U64(data) => data.iter().flat_map(|v| v.to_le_bytes()).collect(),
             TensorData::I16(data) => data.iter().flat_map(|v| v.to_le_bytes()).collect(),
             TensorData::I8(data) => data.iter().flat_map(|v| v.to_le_bytes()).collect(),
+            TensorData::Bf16(data) => data.iter().flat_map(|v| v.to_le_bytes()).collect(),
         })
         .collect();
     let views: Result<Vec<_>, SafeTensorError> = tensors
@@ -541,6 +542,7 @@ pub(crate) fn to_bytes(
                 TensorData::U64(_) => Dtype::U64,
                 TensorData::I16(_) => Dtype::I16,
                 TensorData::I8(_) => Dtype::I8,
+                TensorData::Bf16(_) => Dtype::BF16,
             };
             Ok((t.name.clone(), TensorView::new(kind, t.shape.clone(), data)?))
         })
@@ -592,9 +594,12 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Vec<Tensor>, String> {
                     view.data().as_chunks().0.iter().map(|b| i16::from_le_bytes(*b)).collect(),
                 ),
                 Dtype::I8 => TensorData::I8(view.data().iter().map(|b| i8::from_le_bytes([*b])).collect()),
+                Dtype::BF16 => TensorData::Bf16(
+                    view.data().as_chunks().0.iter().map(|b| u16::from_le_bytes(*b)).collect(),
+                ),
                 other => {
                     return Err(format!(
-                        "the tensor `{name}` has type {other:?}, expected F32, U64, I16 or I8"
+                        "the tensor `{name}` has type {other:?}, expected F32, BF16, U64, I16 or I8"
                     ));
                 }
             };

@@ -7,6 +7,7 @@
 use crate::checkpoint::{from_bytes, to_bytes};
 use crate::error::ModelError;
 use crate::learner::{Tensor, TensorData};
+use crate::native::whole;
 use safetensors::SafeTensors;
 
 /// The metadata entry that describes the tensors.
@@ -37,8 +38,12 @@ pub fn from_torch(bytes: &[u8]) -> Result<(Vec<Tensor>, Option<String>), ModelEr
     Ok((tensors.iter().map(turn).collect(), about))
 }
 
-/// Transposes weights; returns other tensors unchanged.
+/// Transposes weights, and widens numbers of bfloat16; returns other tensors unchanged.
 fn turn(tensor: &Tensor) -> Tensor {
+    if let TensorData::Bf16(data) = &tensor.data {
+        let wide = data.iter().map(|&v| whole(v)).collect();
+        return turn(&Tensor::f32(tensor.name.clone(), tensor.shape.clone(), wide));
+    }
     let is_weight = tensor.name == "weight" || tensor.name.ends_with(".weight");
     match (&tensor.shape[..], &tensor.data) {
         (&[rows, columns], TensorData::F32(data)) if is_weight => {

@@ -3,13 +3,15 @@
 use super::aligned::Aligned;
 use super::kernels::BesideExt;
 use super::kernels::{
-    InputAdjoint, Layer, LayerGrad, Matrix, Mixed, Prior, Saved, blend, blend_backward, dense_backward,
-    dense_forward, gate, gate_backward, log_mix, log_mix_backward, log_weights, mixed_forward,
-    narrow_forward, narrow_rows, residual, residual_backward, stride,
+    HalfRoom, InputAdjoint, Layer, LayerGrad, Matrix, Mixed, Prior, Saved, blend, blend_backward,
+    dense_backward, dense_forward, gate, gate_backward, log_mix, log_mix_backward, log_weights,
+    mixed_forward, narrow_forward, narrow_rows, residual, residual_backward, stride,
 };
+use super::kernels::{half_forward, suits_half};
 use super::plan::{CellNumbers, Dense, MixedForm, PartAdjoint, Plan, Route, Select, Source, Step};
 use super::selected::Selected;
 use super::simd::{Chunk, Isa};
+use super::tiles::{self, Halves, Tiles};
 use crate::head::LEAST_PROBABILITY;
 use crate::program::ValueId;
 use adept_rows::{Rows, RowsView};
@@ -49,6 +51,18 @@ pub(crate) struct Workspace {
     scratch: Aligned,
     /// Buffer for rows in lanes.
     lanes: Vec<Chunk>,
+    /// For evaluation in bfloat16.
+    half: Option<Half>,
+}
+
+/// What evaluation in bfloat16 needs.
+#[derive(Debug, Default)]
+struct Half {
+    /// None where multiply-adds of floats take the place of AMX.
+    tiles: Option<Tiles>,
+    /// Weights of layers as tiles read them, by the layer's value; empty if the parameters have changed.
+    packed: Vec<Vec<Halves>>,
+    room: HalfRoom,
 }
 
 /// The constant inputs of a run.
@@ -88,7 +102,15 @@ impl Workspace {
             cells: vec![CellNumbers::default(); plan.routes],
             scratch: Aligned::default(),
             lanes: Vec::new(),
+            half: None,
         }
+    }
+
+    /// From now on [suitable](suits_half) layers are evaluated in bfloat16. Their weights must be such numbers.
+    pub(crate) fn halve(&mut self, plan: &Plan) {
+        let tiles = if self.isa == Isa::available()[0] { Tiles::detect() } else { None };
+        self.half =
+            Some(Half { tiles, packed: vec![Vec::new(); plan.widths.len()], room: HalfRoom::default() });
     }
 
     /// A value of the last run, in padded rows. There may be more rows than the run had.
@@ -123,6 +145,7 @@ impl Workspace {
     /// Forgets copies of learned parameters. Call it whenever they change.
     pub(crate) fn forget(&mut self) {
         self.packed.iter_mut().for_each(Vec::clear);
+        self.half.iter_mut().flat_map(|half| &mut half.packed).for_each(Vec::clear);
     }
 
     /// Forgets copies of all parameters, also of those that do not learn.
@@ -236,6 +259,12 @@ impl Plan {
                 }
                 Step::Dense(dense) => {
                     let mut y = ws.size(self, dense.out, n);
+                    if let Some(mut half) = ws.half.take_if(|_| dense.is_half(job)) {
+                        let x = self.input(dense, ws, job, rows, 0);
+                        half.forward(ws.isa, n, dense, job.params, x, &mut y);
+                        (ws.half, ws.values[dense.out]) = (Some(half), y);
+                        continue;
+                    }
                     let keep = dense.keep && job.targets.is_some();
                     let mut kept = if keep { ws.size(self, dense.kept, n) } else { Aligned::default() };
                     let mut scratch = take(&mut ws.scratch);
@@ -814,7 +843,25 @@ impl Plan {
     }
 }
 
+impl Half {
+    fn forward(&mut self, isa: Isa, n: usize, dense: &Dense, params: &[f32], x: Matrix<'_>, y: &mut [f32]) {
+        let layer = dense.layer(params);
+        let weight = &mut self.packed[dense.out];
+        if self.tiles.is_some() && weight.is_empty() {
+            *weight = tiles::packed(layer.weight, layer.inputs, layer.outputs, stride(layer.outputs));
+        }
+        half_forward(isa, n, layer, self.tiles.map(|tiles| (tiles, &weight[..])), x, &mut self.room, y);
+    }
+}
+
 impl Dense {
+    /// Whether a network in bfloat16 evaluates this layer so. Rows that are alike cost less in floats, because only their
+    /// differences are computed.
+    fn is_half(&self, job: Job<'_>) -> bool {
+        let is_alike = matches!(self.x, Source::Columns(_)) && job.batch.is_alike();
+        job.targets.is_none() && suits_half(self.inputs, self.outputs) && !is_alike
+    }
+
     fn layer<'a>(&self, params: &'a [f32]) -> Layer<'a> {
         Layer {
             inputs: self.inputs,

@@ -8,11 +8,12 @@ mod plan;
 mod selected;
 mod simd;
 mod soap;
+mod tiles;
 
 pub(crate) use aligned::Aligned;
 pub(crate) use exec::{Derivative, Workspace};
 pub(crate) use kernels::{
-    Columns, Errors, Gated, Head, Unit, gated_values, pair_errors, pair_products, pair_values,
+    Columns, Errors, Gated, Head, Unit, gated_values, pair_errors, pair_products, pair_values, suits_half,
 };
 pub(crate) use kernels::{Prior, gate, residual, stride};
 pub(crate) use kernels::{StepRule, add_scaled, fma_loop, read_loop, scale_add, step};
@@ -20,4 +21,5 @@ pub use kernels::{TILE, TileRow};
 pub(crate) use plan::Plan;
 pub use simd::Isa;
 pub(crate) use simd::LANES;
-pub(crate) use soap::{Bases, WIDEST};
+pub(crate) use soap::{Bases, WIDEST, affine_layers};
+pub(crate) use tiles::{half, whole};

@@ -157,7 +157,7 @@ impl Bases {
 }
 
 /// Collects weights and biases of the affine ops of a block and its branches.
-fn affine_layers(block: &Block, pairs: &mut Vec<(ParamId, ParamId)>) {
+pub(crate) fn affine_layers(block: &Block, pairs: &mut Vec<(ParamId, ParamId)>) {
     for op in &block.ops {
         match op {
             Op::Affine { weight, bias, .. } => pairs.push((*weight, *bias)),

@@ -10,7 +10,10 @@
 
 mod chain;
 mod fit;
+mod half;
 mod kernels;
+
+pub use half::{BF16, Halved, open_quantised};
 
 use crate::checkpoint::Manifest;
 use crate::describe::{Description, TensorInfo};
@@ -27,7 +30,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The scheme that this program writes and reads: whole numbers of 16 bits, then of 8.
+/// The scheme of whole numbers: 16 bits, then 8.
 pub const SCHEME: &str = "i16-i8";
 
 /// Rows evaluated in one pass.
@@ -36,11 +39,11 @@ const PASS: usize = 64;
 /// How a quantised checkpoint came about, in its manifest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Quantisation {
-    /// [`SCHEME`].
+    /// [`SCHEME`] or [`BF16`].
     pub scheme: String,
     /// [`Manifest::checksum`] of the network that was quantised.
     pub of: String,
-    /// Rows of games that gave the scales.
+    /// Rows of games that gave the scales; 0 without scales.
     pub rows: usize,
     /// Root mean square difference from the network's values, over other rows.
     pub rms: f64,
@@ -141,7 +144,7 @@ impl Quantised {
         let scheme = manifest.quantised.as_ref().map_or("", |q| &q.scheme);
         if scheme != SCHEME {
             return Err(ModelError::Unsupported(format!(
-                "it is quantised by the scheme `{scheme}`, this program reads `{SCHEME}`: use a newer adept, or quantise the \
+                "it is quantised by the scheme `{scheme}`, this program reads `{SCHEME}` and `{BF16}`: use a newer adept, or quantise the \
                  network again with `adept export --format quantised`"
             )));
         }
@@ -368,10 +371,11 @@ impl Units {
     }
 }
 
+/// Why it does not learn.
+const PLAYS: &str = "a quantised network plays and does not learn: use the checkpoint that it was made from";
+
 fn no_learning<T>() -> Result<T, ModelError> {
-    Err(ModelError::Unsupported(
-        "a quantised network plays and does not learn: use the checkpoint that it was made from".into(),
-    ))
+    Err(ModelError::Unsupported(PLAYS.into()))
 }
 
 impl Learner for Quantised {

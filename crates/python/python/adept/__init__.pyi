@@ -182,7 +182,8 @@ def evaluate(
 
 def export(path: _Path, out: _Path, *, format: str = "onnx", best: bool = False) -> dict[str, Any]:
     """Exports a checkpoint to a file for other programs: `onnx`, `safetensors` in the layout of PyTorch, or source text in `c` or
-    `rust`; or, as `quantised`, to a new folder: a checkpoint in whole numbers, which plays faster and does not learn."""
+    `rust`; or to a new folder, as a checkpoint that plays faster and does not learn: `quantised` in whole numbers, `bf16` with
+    large layers in bfloat16."""
 
 def search(
     path: _Path,

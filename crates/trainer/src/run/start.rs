@@ -78,7 +78,7 @@ impl Start {
         let (found, channels) = (&from.manifest, encoder.channels().to_vec());
         let mismatch = |message: String| OpenError::Mismatch { path: located.clone(), message };
         if found.quantised.is_some() {
-            let message = "is quantised, and whole numbers do not learn: start from the checkpoint that it was made from";
+            let message = "is quantised, and does not learn: start from the checkpoint that it was made from";
             return Err(mismatch(message.into()).into());
         }
         let head = config.head_of(game.outcome_classes()).map_err(OpenError::from)?;

@@ -1,0 +1,176 @@
+//! Networks in bfloat16 numbers, for play: large layers multiply numbers of 16 bits and add floats.
+//!
+//! Processors with AMX multiply them many times as fast as floats; others compute the same with floats. All architectures but tables are
+//! possible.
+
+use super::{PLAYS, Quantised};
+use crate::checkpoint::Manifest;
+use crate::describe::Description;
+use crate::error::ModelError;
+use crate::head::Head;
+use crate::learner::{Explanation, Learner, Tensor, TensorData, Traces, Usage};
+use crate::native::{affine_layers, half, suits_half, whole};
+use crate::network::Network;
+use crate::optimiser::Optimiser;
+use crate::program::{ParamId, Program};
+use adept_rows::{Channel, Rows, RowsView, Samples};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// The scheme of networks whose large layers have weights in bfloat16.
+pub const BF16: &str = "bf16";
+
+/// A network whose large layers are evaluated in bfloat16.
+#[derive(Debug)]
+pub struct Halved {
+    network: Network,
+    /// As in a checkpoint.
+    tensors: Vec<Tensor>,
+}
+
+/// Opens a checkpoint that only plays, by its scheme.
+///
+/// # Errors
+/// As [`Quantised::open`], or if a weight of a large layer is not in bfloat16.
+pub fn open_quantised(manifest: &Manifest, tensors: &[Tensor]) -> Result<Box<dyn Learner>, ModelError> {
+    if manifest.quantised.as_ref().is_none_or(|of| of.scheme != BF16) {
+        return Ok(Box::new(Quantised::open(manifest, tensors)?));
+    }
+    let program = Arc::new(crate::lower(&manifest.architecture, &manifest.channels, &manifest.head)?);
+    Ok(Box::new(Halved::of(program, tensors.to_vec())?))
+}
+
+/// The weights of layers that are evaluated in bfloat16.
+fn weights(program: &Program) -> HashSet<ParamId> {
+    let mut layers = Vec::new();
+    affine_layers(&program.body, &mut layers);
+    let weights = layers.into_iter().map(|(weight, _)| weight);
+    weights
+        .filter(|&id| {
+            let shape = &program.params[id].shape;
+            suits_half(shape[0], shape[1])
+        })
+        .collect()
+}
+
+impl Halved {
+    /// The network with these flat parameters, its large layers rounded to the nearest numbers.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] if no layer is large enough, or if the number of parameters is wrong.
+    pub fn round(program: Arc<Program>, flat: &[f32]) -> Result<Self, ModelError> {
+        let weights = weights(&program);
+        if weights.is_empty() {
+            return Err(ModelError::Unsupported(
+                "only layers of at least 32 inputs and 16 outputs are computed in bfloat16, and it has none: it would not become \
+                 faster"
+                    .into(),
+            ));
+        }
+        let mut tensors = program.tensors_of(flat)?;
+        for id in weights {
+            if let TensorData::F32(data) = &tensors[id].data {
+                let data = data.iter().map(|&w| half(w)).collect();
+                tensors[id].data = TensorData::Bf16(data);
+            }
+        }
+        Self::of(program, tensors)
+    }
+
+    fn of(program: Arc<Program>, tensors: Vec<Tensor>) -> Result<Self, ModelError> {
+        let flat = program.parameters_in(&tensors)?;
+        for id in weights(&program) {
+            let param = &program.params[id];
+            if flat[param.offset..][..param.len()].iter().any(|&w| whole(half(w)) != w) {
+                return Err(ModelError::Unsupported(format!(
+                    "the tensor `{}` holds numbers that are not in bfloat16",
+                    param.name
+                )));
+            }
+        }
+        let mut network = Network::new(program, &flat, Optimiser::default());
+        network.halve();
+        Ok(Self { network, tensors })
+    }
+
+    /// The tensors of a checkpoint.
+    pub fn tensors(&self) -> &[Tensor] {
+        &self.tensors
+    }
+}
+
+fn no_learning<T>() -> Result<T, ModelError> {
+    Err(ModelError::Unsupported(PLAYS.into()))
+}
+
+impl Learner for Halved {
+    fn channels(&self) -> &[Channel] {
+        self.network.channels()
+    }
+
+    fn head(&self) -> &Head {
+        self.network.head()
+    }
+
+    fn evaluate(&mut self, rows: &Rows, values: &mut Vec<f32>) {
+        self.network.evaluate(rows, values);
+    }
+
+    fn evaluate_view(&mut self, rows: RowsView<'_>, values: &mut Vec<f32>) {
+        self.network.evaluate_view(rows, values);
+    }
+
+    fn outputs(&mut self, rows: &Rows, outputs: &mut Vec<f32>) {
+        self.network.outputs(rows, outputs);
+    }
+
+    fn update(&mut self, samples: &Samples, _rate: f32) -> Result<f64, ModelError> {
+        if samples.is_empty() { Ok(0.0) } else { no_learning() }
+    }
+
+    fn traces(&mut self) -> Result<&mut dyn Traces, ModelError> {
+        no_learning()
+    }
+
+    fn explain(&mut self, rows: &Rows) -> Explanation {
+        self.network.explain(rows)
+    }
+
+    fn has_parts(&self) -> bool {
+        self.network.has_parts()
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        self.network.usage()
+    }
+
+    fn reset_usage(&mut self) {
+        self.network.reset_usage();
+    }
+
+    fn describe(&self) -> Description {
+        let bytes = self.tensors.iter().map(|tensor| tensor.bytes() as usize).sum();
+        Description { bytes, ..self.network.describe() }
+    }
+
+    fn state(&mut self, _training: bool) -> Result<Vec<Tensor>, ModelError> {
+        Ok(self.tensors.clone())
+    }
+
+    fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError> {
+        *self = Self::of(self.network.program().clone(), state.to_vec())?;
+        Ok(())
+    }
+
+    fn player(&mut self) -> Result<Box<dyn Learner>, ModelError> {
+        Ok(Box::new(Self::of(self.network.program().clone(), self.tensors.clone())?))
+    }
+
+    fn weights(&mut self, _: &mut Vec<f32>) -> Result<(), ModelError> {
+        no_learning()
+    }
+
+    fn adopt(&mut self, _: &[f32]) -> Result<(), ModelError> {
+        no_learning()
+    }
+}
