@@ -47,7 +47,9 @@ pub(crate) struct Workspace {
     packed: Vec<Vec<f32>>,
     /// For each route by cells: its tables.
     cells: Vec<CellNumbers>,
-    /// Buffer for weights in another order.
+    /// Weights of large layers in panels, by the layer's value; empty if the parameters have changed.
+    panels: Vec<Aligned>,
+    /// Buffer for transposed weights.
     scratch: Aligned,
     /// Buffer for rows in lanes.
     lanes: Vec<Chunk>,
@@ -100,6 +102,7 @@ impl Workspace {
             experts: Vec::new(),
             packed: vec![Vec::new(); plan.routes],
             cells: vec![CellNumbers::default(); plan.routes],
+            panels: vec![Aligned::default(); n],
             scratch: Aligned::default(),
             lanes: Vec::new(),
             half: None,
@@ -145,6 +148,7 @@ impl Workspace {
     /// Forgets copies of learned parameters. Call it whenever they change.
     pub(crate) fn forget(&mut self) {
         self.packed.iter_mut().for_each(Vec::clear);
+        self.panels.iter_mut().for_each(Aligned::clear);
         self.half.iter_mut().flat_map(|half| &mut half.packed).for_each(Vec::clear);
     }
 
@@ -267,10 +271,10 @@ impl Plan {
                     }
                     let keep = dense.keep && job.targets.is_some();
                     let mut kept = if keep { ws.size(self, dense.kept, n) } else { Aligned::default() };
-                    let mut scratch = take(&mut ws.scratch);
+                    let mut panels = take(&mut ws.panels[dense.out]);
                     let x = self.input(dense, ws, job, rows, 0);
-                    dense_forward(ws.isa, n, dense.layer(job.params), x, &mut scratch, &mut kept, &mut y);
-                    ws.scratch = scratch;
+                    dense_forward(ws.isa, n, dense.layer(job.params), x, &mut panels, &mut kept, &mut y);
+                    ws.panels[dense.out] = panels;
                     ws.values[dense.out] = y;
                     if keep {
                         ws.values[dense.kept] = kept;
@@ -396,13 +400,22 @@ impl Plan {
             narrow_forward(isa, most, hidden.layer(params), head.layer(params), x, &mut lanes, &mut y);
         }
         if most < n {
-            let (mut units, mut scratch) = (ws.size(self, hidden.out, n - most), take(&mut ws.scratch));
+            let mut units = ws.size(self, hidden.out, n - most);
+            let mut panels = take(&mut ws.panels[hidden.out]);
             let x = self.input(hidden, ws, job, rows, most);
-            dense_forward(isa, n - most, hidden.layer(params), x, &mut scratch, &mut [], &mut units);
+            dense_forward(isa, n - most, hidden.layer(params), x, &mut panels, &mut [], &mut units);
             ws.values[hidden.out] = units;
             let x = self.input(head, ws, job, rows, 0);
-            dense_forward(isa, n - most, head.layer(params), x, &mut scratch, &mut [], &mut y[most..]);
-            ws.scratch = scratch;
+            dense_forward(
+                isa,
+                n - most,
+                head.layer(params),
+                x,
+                &mut Aligned::default(),
+                &mut [],
+                &mut y[most..],
+            );
+            ws.panels[hidden.out] = panels;
         }
         (ws.values[head.out], ws.lanes) = (y, lanes);
     }

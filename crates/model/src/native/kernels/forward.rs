@@ -17,13 +17,14 @@ const PACK: usize = 2 * ROWS;
 const SMALL: usize = 512;
 
 /// y = f(β ∘ (x W + b)) for `n` rows. If `kept` is not empty, it receives what backward needs besides y: the net inputs
-/// of a layer with sensitivities, or the slopes f′ of SiLU units without. `scratch` is a buffer for weights.
+/// of a layer with sensitivities, or the slopes f′ of SiLU units without. Where `packed` is
+/// empty, it may receive the weights in [`panels`], which calls with the same weights use.
 pub(crate) fn dense_forward(
     isa: Isa,
     n: usize,
     layer: Layer<'_>,
     x: Matrix<'_>,
-    scratch: &mut Aligned,
+    packed: &mut Aligned,
     kept: &mut [f32],
     y: &mut [f32],
 ) {
@@ -31,13 +32,13 @@ pub(crate) fn dense_forward(
     if n == 1 {
         forward_one(isa, layer, x, kept, y);
     } else {
-        forward(isa, n, layer, x, scratch, kept, y);
+        forward(isa, n, layer, x, packed, kept, y);
     }
 }
 
 dispatched! {
     fn forward(
-        n: usize, layer: Layer<'_>, x: Matrix<'_>, scratch: &mut Aligned, kept: &mut [f32], y: &mut [f32],
+        n: usize, layer: Layer<'_>, x: Matrix<'_>, packed: &mut Aligned, kept: &mut [f32], y: &mut [f32],
     ) = forward_body;
 }
 
@@ -65,7 +66,7 @@ fn forward_body<S: Simd>(
     n: usize,
     layer: Layer<'_>,
     x: Matrix<'_>,
-    scratch: &mut Aligned,
+    packed: &mut Aligned,
     kept: &mut [f32],
     y: &mut [f32],
 ) {
@@ -75,14 +76,14 @@ fn forward_body<S: Simd>(
     let is_sparse = is_sparse(s, n, layer.inputs, x);
     let width = stride(layer.outputs) / LANES;
     let packs = !is_sparse && n >= PACK && width > S::TALL && layer.inputs * width > SMALL;
-    if packs {
-        pack(s, layer, scratch);
+    if packs && packed.is_empty() {
+        pack(s, layer, packed);
     }
     for rows in spans(n) {
         if is_sparse {
             sparse::affine(s, rows.clone(), layer, x, y);
         } else if packs {
-            affine_packed(s, rows.clone(), layer, x, chunks(scratch), y);
+            affine_packed(s, rows.clone(), layer, x, chunks(packed), y);
         } else {
             affine(s, rows.clone(), layer, x, y);
         }
@@ -145,10 +146,7 @@ pub(super) fn affine<S: Simd>(s: S, rows: Range<usize>, layer: Layer<'_>, x: Mat
 #[inline(always)]
 fn pack<S: Simd>(s: S, layer: Layer<'_>, to: &mut Aligned) {
     let width = stride(layer.outputs) / LANES;
-    let count = layer.inputs * width;
-    if to.len() < count * LANES {
-        to.resize(count * LANES);
-    }
+    to.resize(layer.inputs * width * LANES);
     let (to, weight) = (chunks_mut(to), chunks(layer.weight));
     for (c, block) in panels(s, width) {
         let panel = to[c * layer.inputs..][..layer.inputs * block].chunks_exact_mut(block);
