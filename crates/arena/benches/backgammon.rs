@@ -10,7 +10,7 @@ use adept_arena::{Decision, GameModel};
 use adept_builtin::backgammon::{Backgammon, Position, State, results};
 use adept_builtin::dice::ROLLS;
 use adept_game::{Afterstate, Game, Kit, Stream, Turn, stream};
-use adept_model::{Head, Learner, Optimiser, Quantised, Samples, build};
+use adept_model::{Halved, Head, Learner, Optimiser, Quantised, Samples, build};
 use rand::RngExt;
 use std::hint::black_box;
 use std::time::Instant;
@@ -112,9 +112,10 @@ fn values(game: &Backgammon, states: &[State], encoder: &str, hidden: &str) {
         let mut weights = Vec::new();
         learner.weights(&mut weights).expect("parameters");
         let program = learner.program().expect("a program").clone();
-        let quantised = Quantised::fit(program, &weights, &rows).expect("a quantised network");
-        let mut speeds = [0.0; 2];
-        let learners: [Box<dyn Learner>; 2] = [learner, Box::new(quantised)];
+        let quantised = Quantised::fit(program.clone(), &weights, &rows).expect("a quantised network");
+        let halved = Halved::round(program, &weights).expect("a network in bfloat16");
+        let mut speeds = [0.0; 3];
+        let learners: [Box<dyn Learner>; 3] = [learner, Box::new(quantised), Box::new(halved)];
         for (learner, speed) in learners.into_iter().zip(&mut speeds) {
             let mut model = GameModel::new(game, encoder.clone(), learner);
             *speed = rate(|| {
@@ -123,10 +124,11 @@ fn values(game: &Backgammon, states: &[State], encoder: &str, hidden: &str) {
                 states.iter().take(50_000).map(value).sum()
             });
         }
-        let [floats, whole] = speeds.map(|speed| speed / 1e6);
+        let [floats, whole, halves] = speeds.map(|speed| speed / 1e6);
         println!(
-            "{name} {hidden} {f}: {floats:.2} M afterstates/s, quantised {whole:.2} M, {:.2} times",
-            whole / floats
+            "{name} {hidden} {f}: {floats:.2} M afterstates/s, quantised {whole:.2} M, {:.2} times, bf16 {halves:.2} M, {:.2} times",
+            whole / floats,
+            halves / floats
         );
     }
 }

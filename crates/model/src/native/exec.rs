@@ -10,7 +10,7 @@ use super::kernels::{
 use super::kernels::{half_forward, suits_half};
 use super::plan::{CellNumbers, Dense, MixedForm, PartAdjoint, Plan, Route, Select, Source, Step};
 use super::selected::Selected;
-use super::simd::{Chunk, Isa};
+use super::simd::Isa;
 use super::tiles::{self, Halves, Tiles};
 use crate::head::LEAST_PROBABILITY;
 use crate::program::ValueId;
@@ -52,7 +52,7 @@ pub(crate) struct Workspace {
     /// Buffer for transposed weights.
     scratch: Aligned,
     /// Buffer for rows in lanes.
-    lanes: Vec<Chunk>,
+    lanes: Aligned,
     /// For evaluation in bfloat16.
     half: Option<Half>,
 }
@@ -104,7 +104,7 @@ impl Workspace {
             cells: vec![CellNumbers::default(); plan.routes],
             panels: vec![Aligned::default(); n],
             scratch: Aligned::default(),
-            lanes: Vec::new(),
+            lanes: Aligned::default(),
             half: None,
         }
     }

@@ -6,15 +6,18 @@
 use super::BesideExt;
 use super::dense::{Layer, Matrix};
 use super::forward::finish;
-use super::stride;
+use super::{chunks_mut, stride};
+use crate::native::aligned::Aligned;
 use crate::native::simd::{Chunk, LANES, Simd};
+use crate::program::Activation;
 
 /// Number of columns gathered at once.
 const WIDE: usize = 4;
 
-/// Whether this kernel pays off: the units leave at least half a register idle, and sixteen rows fit in the L1 cache.
+/// Whether this kernel pays off: the units leave at least a quarter of their registers idle, and sixteen rows fit in the L1 cache.
 pub(crate) fn is_narrow(inputs: usize, hidden: usize) -> bool {
-    inputs <= 256 && (2..2 * LANES).contains(&hidden) && hidden.next_multiple_of(LANES) - hidden >= LANES / 2
+    let lanes = hidden.next_multiple_of(LANES);
+    inputs <= 256 && (2..2 * LANES).contains(&hidden) && lanes - hidden >= lanes / 4
 }
 
 /// How many of `n` rows [`narrow_forward`] should process, from the first on: those that fill chunks, and the rest if
@@ -27,7 +30,7 @@ pub(crate) fn narrow_rows(n: usize, hidden: usize) -> usize {
 dispatched! {
     /// The output of both layers for `n` rows. `room` is a buffer for intermediate results.
     fn narrow_forward(
-        n: usize, hidden: Layer<'_>, head: Layer<'_>, x: Matrix<'_>, room: &mut Vec<Chunk>, y: &mut [f32],
+        n: usize, hidden: Layer<'_>, head: Layer<'_>, x: Matrix<'_>, room: &mut Aligned, y: &mut [f32],
     ) = narrow_body;
 }
 
@@ -38,106 +41,189 @@ fn narrow_body<S: Simd>(
     hidden: Layer<'_>,
     head: Layer<'_>,
     x: Matrix<'_>,
-    room: &mut Vec<Chunk>,
+    room: &mut Aligned,
     y: &mut [f32],
 ) {
-    let blocks = hidden.inputs.div_ceil(WIDE);
-    let needed = 2 * blocks * WIDE + LANES;
-    if room.len() < needed {
-        room.resize(needed, [0.0; LANES]);
+    let (mut first, y) = (0, &mut y[..n]);
+    while first < n {
+        // Twice as many rows share the loads of weights, if their sums fit in the registers.
+        if S::SUMS >= 20 && n - first > LANES {
+            tiles::<S, 2>(s, first, hidden, head, x, room, y);
+            first += 2 * LANES;
+        } else {
+            tiles::<S, 1>(s, first, hidden, head, x, room, y);
+            first += LANES;
+        }
     }
-    let (columns, rest) = room.split_at_mut(blocks * WIDE);
-    let (products, spare) = rest.split_at_mut(LANES);
-    let spare = &mut spare.as_flattened_mut()[..blocks * WIDE * LANES];
-    for (tile, y) in y[..n].chunks_mut(LANES).enumerate() {
-        // Fills an incomplete tile with the last row; the extra results are dropped.
-        let row = |i: usize| x.row(tile * LANES + i.min(y.len() - 1));
-        // The last rows of the matrix may end within a block.
-        for (i, spare) in spare.chunks_exact_mut(blocks * WIDE).enumerate() {
-            if row(i).len() < blocks * WIDE {
-                spare[..hidden.inputs].copy_from_slice(&row(i)[..hidden.inputs]);
-            }
+}
+
+/// Up to T times sixteen rows.
+#[inline(always)]
+fn tiles<S: Simd, const T: usize>(
+    s: S,
+    first: usize,
+    hidden: Layer<'_>,
+    head: Layer<'_>,
+    x: Matrix<'_>,
+    room: &mut Aligned,
+    y: &mut [f32],
+) {
+    let (blocks, units) = (hidden.inputs.div_ceil(WIDE), hidden.outputs);
+    let needed = T * blocks * WIDE + T * 2 * LANES + blocks * WIDE;
+    if room.len() < needed * LANES {
+        room.resize(needed * LANES);
+    }
+    let (columns, rest) = chunks_mut(room).as_chunks_mut::<T>().0.split_at_mut(blocks * WIDE);
+    let (nets, spare) = rest.split_at_mut(2 * LANES);
+    let spare = &mut spare.as_flattened_mut().as_flattened_mut()[..blocks * WIDE * LANES];
+    for t in 0..T {
+        transpose(s, (first + t * LANES, y.len()), (hidden.inputs, blocks), x, spare, |c, column| {
+            s.store(&mut columns[c][t], column);
+        });
+    }
+    let (columns, nets) = (&columns[..hidden.inputs], &mut nets[..units]);
+    let mut j = 0;
+    while j < units {
+        match units - j {
+            12.. if S::UNITS >= 8 => j += group::<S, 12, T>(s, j, hidden, columns, nets),
+            10.. if S::UNITS >= 8 => j += group::<S, 10, T>(s, j, hidden, columns, nets),
+            8.. if S::UNITS >= 8 => j += group::<S, 8, T>(s, j, hidden, columns, nets),
+            5.. if S::UNITS >= 5 => j += group::<S, 5, T>(s, j, hidden, columns, nets),
+            4.. if S::UNITS >= 4 => j += group::<S, 4, T>(s, j, hidden, columns, nets),
+            2.. if S::UNITS >= 2 => j += group::<S, 2, T>(s, j, hidden, columns, nets),
+            _ => j += group::<S, 1, T>(s, j, hidden, columns, nets),
         }
-        let mut rows = [&[][..]; LANES];
-        for (i, (to, spare)) in rows.iter_mut().beside(spare.chunks_exact(blocks * WIDE)).enumerate() {
-            let row = if row(i).len() < blocks * WIDE { spare } else { row(i) };
-            *to = &row.as_chunks::<WIDE>().0[..blocks];
-        }
-        for (b, columns) in columns.as_chunks_mut::<WIDE>().0.iter_mut().enumerate() {
-            let mut block = [&[0.0; WIDE]; LANES];
-            for (to, row) in block.iter_mut().beside(&rows) {
-                *to = &row[b];
-            }
-            for (to, column) in columns.iter_mut().beside(s.columns(block)) {
-                s.store(to, column);
-            }
-        }
-        let columns = &columns[..hidden.inputs];
-        let (mut j, units) = (0, hidden.outputs);
-        while j + 8 <= units && S::UNITS >= 8 {
-            group::<S, 8>(s, j, hidden, head, columns, products);
-            j += 8;
-        }
-        while j + 5 <= units && S::UNITS >= 5 {
-            group::<S, 5>(s, j, hidden, head, columns, products);
-            j += 5;
-        }
-        while j + 4 <= units && S::UNITS >= 4 {
-            group::<S, 4>(s, j, hidden, head, columns, products);
-            j += 4;
-        }
-        while j + 2 <= units && S::UNITS >= 2 {
-            group::<S, 2>(s, j, hidden, head, columns, products);
-            j += 2;
-        }
-        while j < units {
-            group::<S, 1>(s, j, hidden, head, columns, products);
-            j += 1;
+    }
+    match hidden.f {
+        // A separate loop for each activation.
+        Activation::Tanh => activate_units(s, Activation::Tanh, hidden.beta, nets),
+        Activation::Sigmoid => activate_units(s, Activation::Sigmoid, hidden.beta, nets),
+        Activation::Relu => activate_units(s, Activation::Relu, hidden.beta, nets),
+        Activation::Silu => activate_units(s, Activation::Silu, hidden.beta, nets),
+        Activation::Linear => activate_units(s, Activation::Linear, hidden.beta, nets),
+    }
+    for t in 0..T {
+        let here = (first + t * LANES).min(y.len())..(first + (t + 1) * LANES).min(y.len());
+        let mut products = [s.splat(0.0); LANES];
+        for (j, net) in nets.iter().enumerate() {
+            let (unit, w) = (s.load(&net[t]), s.splat(head.weight[j]));
+            let to = &mut products[j % LANES];
+            *to = if j < LANES { s.mul(unit, w) } else { s.fma(unit, w, *to) };
         }
         // Sums in the same tree as the lanes of a register.
         let (mut half, count) = (LANES / 2, units.min(LANES));
         while half > 0 {
             for i in half..count.min(2 * half) {
-                let sum = s.add(s.load(&products[i - half]), s.load(&products[i]));
-                s.store(&mut products[i - half], sum);
+                products[i - half] = s.add(products[i - half], products[i]);
             }
             half /= 2;
         }
         let mut out = [0.0; LANES];
-        s.store(&mut out, s.add(s.splat(head.bias[0]), s.load(&products[0])));
+        s.store(&mut out, s.add(s.splat(head.bias[0]), products[0]));
         finish(s, head.f, head.beta.map(|beta| s.splat(beta[0])), None, &mut out);
+        let y = &mut y[here];
         y.copy_from_slice(&out[..y.len()]);
     }
 }
 
-/// Units `j..j + N` of sixteen rows, times their weights in the output.
+/// Calls `store` with each column of sixteen rows, from the first on. Rows from `end` on are those of the last one; their results are
+/// dropped.
 #[inline(always)]
-fn group<S: Simd, const N: usize>(
+fn transpose<S: Simd>(
+    s: S,
+    (first, end): (usize, usize),
+    (inputs, blocks): (usize, usize),
+    x: Matrix<'_>,
+    spare: &mut [f32],
+    mut store: impl FnMut(usize, S::V),
+) {
+    let length = blocks * WIDE;
+    let (mut wide, mut rest) = ([&[][..]; LANES], [&[][..]; LANES]);
+    for (i, spare) in spare.chunks_exact_mut(length).enumerate().take(LANES) {
+        let mut row = x.row((first + i).min(end - 1));
+        // The last rows of the matrix may end within a block.
+        if row.len() < length {
+            spare[..inputs].copy_from_slice(&row[..inputs]);
+            row = spare;
+        }
+        let (of_wide, of_rest) = row[..length].as_chunks::<LANES>();
+        (wide[i], rest[i]) = (of_wide, of_rest.as_chunks::<WIDE>().0);
+    }
+    for b in 0..length / LANES {
+        let mut square = [&[0.0; LANES]; LANES];
+        for i in 0..LANES {
+            square[i] = &wide[i][b];
+        }
+        for q in 0..LANES / WIDE {
+            let mut block = [&[0.0; WIDE]; LANES];
+            for i in 0..LANES {
+                block[i] = &square[i].as_chunks().0[q];
+            }
+            let columns = s.columns(block);
+            for j in 0..WIDE {
+                store(b * LANES + q * WIDE + j, columns[j]);
+            }
+        }
+    }
+    for b in 0..length % LANES / WIDE {
+        let mut block = [&[0.0; WIDE]; LANES];
+        for i in 0..LANES {
+            block[i] = &rest[i][b];
+        }
+        let columns = s.columns(block);
+        for j in 0..WIDE {
+            store(length / LANES * LANES + b * WIDE + j, columns[j]);
+        }
+    }
+}
+
+/// The net inputs of units `j..j + N` of T times sixteen rows. Returns N.
+#[inline(always)]
+fn group<S: Simd, const N: usize, const T: usize>(
     s: S,
     j: usize,
     hidden: Layer<'_>,
-    head: Layer<'_>,
-    columns: &[Chunk],
-    products: &mut [Chunk],
-) {
+    columns: &[[Chunk; T]],
+    nets: &mut [[Chunk; T]],
+) -> usize {
     let width = stride(hidden.outputs);
-    let mut sums = [s.splat(0.0); N];
-    for (sum, bias) in sums.iter_mut().beside(&hidden.bias[j..j + N]) {
-        *sum = s.splat(*bias);
+    let mut sums = [[s.splat(0.0); T]; N];
+    for (sums, bias) in sums.iter_mut().beside(&hidden.bias[j..j + N]) {
+        *sums = [s.splat(*bias); T];
     }
-    for (x, weight) in columns.iter().beside(hidden.weight.chunks_exact(width)) {
-        let x = s.load(x);
-        for (sum, w) in sums.iter_mut().beside(&weight[j..j + N]) {
-            *sum = s.fma(x, s.splat(*w), *sum);
+    for (column, weight) in columns.iter().beside(hidden.weight.chunks_exact(width)) {
+        let mut x = [s.splat(0.0); T];
+        for t in 0..T {
+            x[t] = s.load(&column[t]);
+        }
+        let weight = &weight[j..j + N];
+        for i in 0..N {
+            let w = s.splat(weight[i]);
+            for t in 0..T {
+                sums[i][t] = s.fma(x[t], w, sums[i][t]);
+            }
         }
     }
-    for (i, sum) in sums.into_iter().enumerate() {
-        let mut unit = [0.0; LANES];
-        s.store(&mut unit, sum);
-        finish(s, hidden.f, hidden.beta.map(|beta| s.splat(beta[j + i])), None, &mut unit);
-        let (unit, w) = (s.load(&unit), s.splat(head.weight[j + i]));
-        let to = &mut products[(j + i) % LANES];
-        let product = if j + i < LANES { s.mul(unit, w) } else { s.fma(unit, w, s.load(to)) };
-        s.store(to, product);
+    for i in 0..N {
+        for t in 0..T {
+            s.store(&mut nets[j + i][t], sums[i][t]);
+        }
+    }
+    N
+}
+
+/// Applies the activation to the net inputs of all units.
+#[inline(always)]
+fn activate_units<S: Simd, const T: usize>(
+    s: S,
+    f: Activation,
+    beta: Option<&[f32]>,
+    nets: &mut [[Chunk; T]],
+) {
+    for (j, net) in nets.iter_mut().enumerate() {
+        let beta = beta.map(|beta| s.splat(beta[j]));
+        for net in net {
+            finish(s, f, beta, None, net);
+        }
     }
 }
