@@ -7,7 +7,7 @@
 Each is written as its users write it: PyTorch eager with fused Adam; evaluation also of the model in bfloat16; the loss by `torch.compile` with the same Adam; the whole step,
 Adam by hand, as one compiled graph; ONNX Runtime and tract on the exported network. In each round, network by network, ours runs all its
 cells, then the others do, one program after the other. Printed are medians over the rounds, how many times as long as ours the fastest way of
-PyTorch takes, and which share of a core's multiply-adds ours does, as if no input were 0.
+PyTorch takes, and which share of a core's multiply-adds ours does, as if no input were 0. The share is of floats.
 """
 
 import argparse
@@ -259,7 +259,8 @@ def main():
         ratio = min(v for p, v in medians.items() if p in pytorch) / medians["ours"]
         share = work / (medians["ours"] * 1e-6) / peak
         shown = "".join(f"{medians[p]:>12.2f}" if p in medians else f"{'-':>12}" for p in programs)
-        print(f"{name:<14} {operation:<8} {batch:>5}{shown}{ratio:>8.2f}{100 * share:>6.0f}%")
+        of_peak = "-" if operation == "bf16" else f"{100 * share:.0f}%"
+        print(f"{name:<14} {operation:<8} {batch:>5}{shown}{ratio:>8.2f}{of_peak:>7}")
         table.append({"network": name, "operation": operation, "batch": batch, "us": medians, "ratio": ratio, "peak": share})
     if args.json:
         with open(args.json, "w") as to:

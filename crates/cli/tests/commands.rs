@@ -608,6 +608,13 @@ fn checkpoints_are_rounded_to_bfloat16() {
     let experts = published("../backgammon/pips-256-16x32");
     desk.json(&["export", &experts, "--format", "bf16", "--out", "pips-bf16"]);
     assert!((value("pips-bf16") - value(&experts)).abs() < 0.01);
+    assert_eq!(
+        desk.text(&["runs", "plot", "--gates", "pips-bf16"]),
+        desk.text(&["runs", "plot", "--gates", &experts])
+    );
+    assert!(
+        desk.json(&["evaluate", "pips-bf16", "--suite", "matches", "--samples", "40"])["experts"].is_object()
+    );
 
     for (args, what) in [
         (

@@ -58,8 +58,10 @@ fn bench_speed_measures_the_grid() {
     let desk = Desk::new();
     let result = desk.json(&["bench", "speed", "--device", "cpu", "--device", "flex", "--batch", "2"]);
     let cells = result["cells"].as_array().unwrap();
-    // Seven networks: evaluation and training by the native engine, training by burn.
-    assert_eq!(cells.len(), 21);
+    // Seven networks: evaluation and training by the native engine, training by burn. Five have a layer that is large enough for
+    // bfloat16.
+    assert_eq!(cells.len(), 26);
+    assert_eq!(cells.iter().filter(|cell| cell["operation"] == "bf16").count(), 5);
     for cell in cells {
         assert!(number(&cell["median_us"]) > 0.0 && cell["batch"] == 2 && cell["threads"] == 1, "{cell}");
     }

@@ -273,7 +273,7 @@ impl Model {
         self.bound.gates(count, dense, index)
     }
 
-    /// The network. None if the model is a table or quantised.
+    /// The network. None if the model is a table or in whole numbers.
     ///
     /// # Errors
     /// [`Error::Checkpoint`] if no more copies of the model can be made.

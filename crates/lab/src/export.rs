@@ -66,7 +66,7 @@ pub fn quantised<G: Kit>(game: &G, checkpoint: Checkpoint, scheme: Scheme) -> Re
         Scheme::Bf16 => others.empty(),
     };
     if others.is_empty() || (scheme == Scheme::Whole && rows.is_empty()) {
-        let message = "its games have no positions that the network values, on which it is measured";
+        let message = "its games have no positions that the network values, on which the new checkpoint could be compared";
         return Err(ModelError::Checkpoint { path, message: message.into() }.into());
     }
     let program = Arc::new(program);
@@ -190,7 +190,7 @@ fn program(checkpoint: &Checkpoint) -> Result<(Program, Vec<f32>), TrainError> {
     Ok((program, params))
 }
 
-/// Whole numbers cannot be turned into the floats of other formats.
+/// What is quantised is not exported: the network that it was made from is more exact.
 fn not_quantised(checkpoint: &Checkpoint) -> Result<(), TrainError> {
     let Some(quantised) = &checkpoint.manifest.quantised else { return Ok(()) };
     let message = format!(

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// About how many bytes a learner takes at least: parameters, gradient and moments, a copy of parameters and moments for a
 /// checkpoint, the values of 64 rows with their derivatives, and the bases of SOAP.
-fn memory(program: &Program, optimiser: Optimiser) -> u64 {
+pub(crate) fn memory(program: &Program, optimiser: Optimiser) -> u64 {
     let (moments, bases) = match optimiser {
         Optimiser::Sgd(_) => (1, 0),
         Optimiser::Adam(_) => (2, 0),

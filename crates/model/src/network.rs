@@ -201,8 +201,10 @@ impl Network {
     #[inline]
     fn differentiate(&mut self, samples: &Samples) -> f64 {
         let (rows, mut loss) = (&samples.rows, 0.0);
-        for first in (0..rows.len()).step_by(PART) {
-            let here = first..rows.len().min(first + PART);
+        // Experts that rows select get too few rows of a part.
+        let part = if self.plan.outer_choice().is_some() { rows.len().max(1) } else { PART };
+        for first in (0..rows.len()).step_by(part) {
+            let here = first..rows.len().min(first + part);
             let (weights, targets) = (&samples.weights[here.clone()], &samples.targets);
             let forward = profile::span(Phase::Forward);
             self.plan.forward(&mut self.workspace, &self.params, (rows, here.clone()), Some(targets));

@@ -29,6 +29,44 @@ fn rates(program: &Program, rate: f64) -> Vec<(f64, f64)> {
     all
 }
 
+/// Copies of weights in another order do not outlive them.
+#[test]
+fn values_follow_parameters_that_change() {
+    let channels = [Channel::new("x", ChannelKind::Dense(128))];
+    let architecture: Architecture =
+        serde_json::from_str(r#"{"mlp": {"hidden": [100, 70], "init": "fan_in"}}"#).unwrap();
+    let program = Arc::new(lower(&architecture, &channels, &Head::Value).unwrap());
+    let params = program.draw(&mut Xoshiro256PlusPlus::seed_from_u64(3));
+    let mut samples = Samples::new(&channels);
+    for r in 0..300 {
+        let row = samples.rows.push();
+        row.dense.iter_mut().enumerate().for_each(|(i, x)| *x = ((r * 31 + i * 17) % 23) as f32 / 11.0 - 0.9);
+        samples.targets.push(((r * 7) % 19) as f32 / 9.0 - 1.0);
+        samples.weights.push(1.0);
+    }
+    let values = |learner: &mut Network| {
+        let mut values = Vec::new();
+        learner.evaluate(&samples.rows, &mut values);
+        values
+    };
+    let fresh = |learner: &Network| {
+        values(&mut Network::new(program.clone(), &learner.parameters(), Optimiser::default()))
+    };
+    let mut network = Network::new(program.clone(), &params, Optimiser::default());
+    let before = values(&mut network);
+    network.update(&samples, 0.01).unwrap();
+    let after = values(&mut network);
+    assert!(before != after);
+    assert_eq!(after, fresh(&network));
+    network.adopt(&params).unwrap();
+    assert_eq!(values(&mut network), before);
+    let other: Vec<f32> = params.iter().map(|w| w * 0.5).collect();
+    let state = program.tensors_of(&other).unwrap();
+    network.restore(&state).unwrap();
+    assert_eq!(values(&mut network), fresh(&network));
+    assert!(values(&mut network) != before);
+}
+
 /// More rows than go through the network at once.
 #[test]
 fn the_gradient_of_a_large_batch_is_the_sum_of_its_parts() {

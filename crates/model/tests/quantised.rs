@@ -228,6 +228,61 @@ fn bfloat16_is_near_to_floats() {
     }
 }
 
+/// Experts that rows pick are computed in one way, whether values or explanations are asked for.
+#[test]
+fn experts_in_bfloat16_are_explained_as_they_are_evaluated() {
+    let experts = r#"{"symbolic": {"by": "class", "expert": {"mlp": {"inputs": ["board"], "hidden": [16], "init": "fan_in"}}}}"#;
+    let narrow = r#"{"mlp": {"inputs": ["board"], "hidden": [20], "init": "fan_in"}}"#;
+    for text in [experts, narrow] {
+        let program = Arc::new(lower(&architecture(text), &channels(), &Head::Value).unwrap());
+        let params = program.draw(&mut Xoshiro256PlusPlus::seed_from_u64(5));
+        let mut halved = Halved::round(program.clone(), &params).unwrap();
+        // Numbers that rounding changes.
+        let (from, mut rows, mut values) = (rows(90, 2), Rows::new(&channels()), Vec::new());
+        for r in 0..from.len() {
+            let row = rows.push();
+            row.dense.iter_mut().zip(from.view().dense_row(r)).for_each(|(to, x)| *to = 0.7 * x);
+            row.index.copy_from_slice(from.view().index_row(r));
+        }
+        halved.evaluate(&rows, &mut values);
+        let mut rounded = Vec::new();
+        halved.weights(&mut rounded).unwrap();
+        let mut floats = Network::new(program, &rounded, Optimiser::default());
+        let mut differ = 0;
+        for (r, value) in values.iter().enumerate() {
+            let mut one = rows.empty();
+            one.push_from(&rows, r);
+            assert_eq!(halved.explain(&one).value.to_bits(), value.to_bits(), "{text}: row {r}");
+            differ += usize::from(floats.explain(&one).value != *value);
+        }
+        assert!(differ > 45, "{text}: inputs are rounded too");
+    }
+}
+
+/// Only where few inputs change from row to row, and most are 0, are they not rounded.
+#[test]
+fn alike_rows_in_bfloat16_are_rounded_unless_they_are_sparse() {
+    let text = r#"{"mlp": {"inputs": ["board"], "hidden": [40], "init": "fan_in"}}"#;
+    let program = Arc::new(lower(&architecture(text), &channels(), &Head::Value).unwrap());
+    let params = program.draw(&mut Xoshiro256PlusPlus::seed_from_u64(5));
+    let mut halved = Halved::round(program, &params).unwrap();
+    for (dense, same) in [(true, true), (false, false)] {
+        let mut rows = Rows::new(&channels());
+        for r in 0..20 {
+            let row = rows.push();
+            let filled = if dense { 120 } else { 12 };
+            row.dense[..filled].iter_mut().enumerate().for_each(|(i, x)| *x = 1.0 / (3 + i) as f32);
+            row.dense[r % 8] = 1.0 / 7.0;
+        }
+        let (mut apart, mut alike) = (Vec::new(), Vec::new());
+        halved.evaluate(&rows, &mut apart);
+        let rows = rows.alike();
+        halved.evaluate(&rows, &mut alike);
+        assert_eq!(apart == alike, same, "dense: {dense}");
+        assert!(apart.iter().zip(&alike).all(|(a, b)| (a - b).abs() < 0.01));
+    }
+}
+
 #[test]
 fn bfloat16_opens_again_and_damage_is_named() {
     let text = FORMS[0];
@@ -251,7 +306,13 @@ fn bfloat16_opens_again_and_damage_is_named() {
     open_quantised(&read.manifest, &read.tensors).unwrap().evaluate(&rows(50, 7), &mut b);
     assert_eq!(a, b);
 
+    let mut more = tensors.clone();
+    more.push(Tensor::f32("more", vec![1], vec![1.0]));
     let failure = |tensors: &[Tensor]| open_quantised(&read.manifest, tensors).err().unwrap().to_string();
+    assert!(failure(&more).contains("`more` does not belong"));
+    assert!(
+        Quantised::open(&read.manifest, &tensors).unwrap_err().to_string().contains("not in whole numbers")
+    );
     let large = tensors.iter().position(|tensor| matches!(tensor.data, TensorData::Bf16(_))).unwrap();
     let TensorData::Bf16(data) = &tensors[large].data else { unreachable!() };
     for (data, what) in [

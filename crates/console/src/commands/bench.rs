@@ -96,8 +96,12 @@ fn row(cell: &BenchCell, peak: &Peak, before: Option<&Bench>) -> Vec<String> {
         format!("{:.2}", cell.range_us[0]),
         format!("{:.2}", cell.range_us[1]),
         format!("{:.0}", cell.rows_per_second),
-        // The limit is that of a core.
-        if cell.device == DeviceName::Cpu { format!("{:.0} %", 100.0 * share) } else { "-".into() },
+        // The limit is that of a core, for floats.
+        if cell.device == DeviceName::Cpu && cell.operation != "bf16" {
+            format!("{:.0} %", 100.0 * share)
+        } else {
+            "-".into()
+        },
     ];
     if let Some(before) = before {
         let old = before.alike(cell);

@@ -7,7 +7,7 @@ use super::kernels::{
     dense_backward, dense_forward, gate, gate_backward, log_mix, log_mix_backward, log_weights,
     mixed_forward, narrow_forward, narrow_rows, residual, residual_backward, stride,
 };
-use super::kernels::{half_forward, suits_half};
+use super::kernels::{by_differences, half_forward, suits_half};
 use super::plan::{CellNumbers, Dense, MixedForm, PartAdjoint, Plan, Route, Select, Source, Step};
 use super::selected::Selected;
 use super::simd::Isa;
@@ -114,6 +114,11 @@ impl Workspace {
         let tiles = if self.isa == Isa::available()[0] { Tiles::detect() } else { None };
         self.half =
             Some(Half { tiles, packed: vec![Vec::new(); plan.widths.len()], room: HalfRoom::default() });
+    }
+
+    /// Whether a layer of this shape is evaluated in bfloat16, unless rows are computed from the rows before.
+    fn halves(&self, inputs: usize, outputs: usize) -> bool {
+        self.half.is_some() && suits_half(inputs, outputs)
     }
 
     /// A value of the last run, in padded rows. There may be more rows than the run had.
@@ -256,14 +261,21 @@ impl Plan {
                     }
                     ws.values[*out] = to;
                 }
-                Step::Dense(hidden) if hidden.narrow && job.targets.is_none() => {
+                Step::Dense(hidden)
+                    if hidden.narrow
+                        && job.targets.is_none()
+                        && !ws.halves(hidden.inputs, hidden.outputs) =>
+                {
                     if let Some(Step::Dense(head)) = steps.next() {
                         self.narrow(hidden, head, ws, job, rows);
                     }
                 }
                 Step::Dense(dense) => {
                     let mut y = ws.size(self, dense.out, n);
-                    if let Some(mut half) = ws.half.take_if(|_| dense.is_half(job)) {
+                    let halves = job.targets.is_none()
+                        && ws.halves(dense.inputs, dense.outputs)
+                        && !by_differences(n, dense.inputs, self.input(dense, ws, job, rows, 0));
+                    if let Some(mut half) = ws.half.take_if(|_| halves) {
                         let x = self.input(dense, ws, job, rows, 0);
                         half.forward(ws.isa, n, dense, job.params, x, &mut y);
                         (ws.half, ws.values[dense.out]) = (Some(half), y);
@@ -486,7 +498,8 @@ impl Plan {
 
     fn route(&self, route: &Route, ws: &mut Workspace, job: Job<'_>, rows: &[u32]) {
         let n = rows.len();
-        if let Some(form) = route.mixed.as_ref().filter(|_| job.merges) {
+        let merges = |form: &&MixedForm| job.merges && !ws.halves(form.inputs, form.units);
+        if let Some(form) = route.mixed.as_ref().filter(merges) {
             return self.merged(route, form, ws, job, rows);
         }
         let mut selected = take(&mut ws.selected[route.id]);
@@ -868,13 +881,6 @@ impl Half {
 }
 
 impl Dense {
-    /// Whether a network in bfloat16 evaluates this layer so. Rows that are alike cost less in floats, because only their
-    /// differences are computed.
-    fn is_half(&self, job: Job<'_>) -> bool {
-        let is_alike = matches!(self.x, Source::Columns(_)) && job.batch.is_alike();
-        job.targets.is_none() && suits_half(self.inputs, self.outputs) && !is_alike
-    }
-
     fn layer<'a>(&self, params: &'a [f32]) -> Layer<'a> {
         Layer {
             inputs: self.inputs,

@@ -30,8 +30,10 @@ pub(crate) fn half(x: f32) -> u16 {
     if x.is_nan() {
         return (bits >> 16) as u16 | 0x40;
     }
-    let rounded = ((bits + 0x7fff + (bits >> 16 & 1)) >> 16) as u16;
-    if rounded & 0x7f80 == 0 { rounded & 0x8000 } else { rounded }
+    if x.is_subnormal() {
+        return (bits >> 16) as u16 & 0x8000;
+    }
+    ((bits + 0x7fff + (bits >> 16 & 1)) >> 16) as u16
 }
 
 /// The float of a number of bfloat16.
@@ -75,6 +77,20 @@ mod amx {
     #[derive(Clone, Copy, Debug)]
     pub(crate) struct Tiles(());
 
+    /// Tiles that are shaped for products of a number of rows. Dropped, they are free, so that the system does not save them when
+    /// it switches to another thread.
+    #[derive(Debug)]
+    pub(crate) struct Shaped {
+        rows: usize,
+    }
+
+    impl Drop for Shaped {
+        fn drop(&mut self) {
+            // SAFETY: shaped tiles prove the instruction set.
+            unsafe { asm!("tilerelease", options(nostack, nomem)) };
+        }
+    }
+
     /// The shapes of the tiles, as the instruction `ldtilecfg` reads them.
     #[repr(C, align(64))]
     struct Shapes {
@@ -113,14 +129,37 @@ mod amx {
             }
         }
 
-        /// The product of `rows` rows of `a`, as [`load`](Self::load) writes them, and a pair of tiles of [`packed`](super::packed).
-        pub(crate) fn product(self, rows: usize, a: &[Halves], b: &[Halves], to: &mut Sums) {
+        /// Shapes the tiles for products of this many rows, at most [`HIGH`].
+        pub(crate) fn shape(self, rows: usize) -> Shaped {
+            assert!((1..=HIGH).contains(&rows));
+            let (upper, lower) = (rows.min(16) as u8, rows.saturating_sub(16) as u8);
+            let mut shapes =
+                Shapes { palette: 1, start_row: 0, reserved: [0; 14], bytes: [0; 16], rows: [0; 16] };
+            // Sums of the upper and lower rows, rows of the left side, and two tiles of the right side.
+            let high = [upper, upper, lower, lower, upper, lower, 16, 16];
+            for (tile, rows) in high.into_iter().enumerate().filter(|(_, rows)| *rows > 0) {
+                (shapes.bytes[tile], shapes.rows[tile]) = (64, rows);
+            }
+            // SAFETY: the token proves the instruction set, and the shapes are valid.
+            unsafe { asm!("ldtilecfg [{}]", in(reg) &shapes, options(nostack, readonly)) };
+            Shaped { rows }
+        }
+    }
+
+    impl Shaped {
+        /// The number of rows.
+        pub(crate) fn rows(&self) -> usize {
+            self.rows
+        }
+
+        /// The product of rows of `a`, as [`load`](Tiles::load) writes them, and a pair of tiles of [`packed`](super::packed).
+        pub(crate) fn product(&self, a: &[Halves], b: &[Halves], to: &mut Sums) {
             let depth = b.len() / 32;
-            assert!((1..=HIGH).contains(&rows) && b.len() == depth * 32 && depth > 0);
-            assert!(a.len() >= depth * HIGH);
-            // SAFETY: the token proves the instruction set, tiles are shaped, and the loops read `depth` blocks of both slices.
+            assert!(b.len() == depth * 32 && depth > 0 && a.len() >= depth * HIGH);
+            // SAFETY: the tiles are shaped, by a token that proves the instruction set, and the loops read `depth` blocks of both
+            // slices.
             unsafe {
-                if rows > 16 {
+                if self.rows > 16 {
                     asm!(
                         "tilezero tmm0", "tilezero tmm1", "tilezero tmm2", "tilezero tmm3",
                         "2:",
@@ -146,6 +185,8 @@ mod amx {
                         to = in(reg) to.as_mut_ptr(),
                         line = in(reg) 64_usize,
                         two = in(reg) 128_usize,
+                        out("tmm0") _, out("tmm1") _, out("tmm2") _, out("tmm3") _,
+                        out("tmm4") _, out("tmm5") _, out("tmm6") _, out("tmm7") _,
                         options(nostack),
                     );
                 } else {
@@ -169,31 +210,11 @@ mod amx {
                         to = in(reg) to.as_mut_ptr(),
                         line = in(reg) 64_usize,
                         two = in(reg) 128_usize,
+                        out("tmm0") _, out("tmm1") _, out("tmm4") _, out("tmm6") _, out("tmm7") _,
                         options(nostack),
                     );
                 }
             }
-        }
-
-        /// Shapes the tiles for products of this many rows, at most [`HIGH`]. Call [`release`](Self::release) after the last one.
-        pub(crate) fn shape(self, rows: usize) {
-            assert!((1..=HIGH).contains(&rows));
-            let (upper, lower) = (rows.min(16) as u8, rows.saturating_sub(16) as u8);
-            let mut shapes =
-                Shapes { palette: 1, start_row: 0, reserved: [0; 14], bytes: [0; 16], rows: [0; 16] };
-            // Sums of the upper and lower rows, rows of the left side, and two tiles of the right side.
-            let high = [upper, upper, lower, lower, upper, lower, 16, 16];
-            for (tile, rows) in high.into_iter().enumerate().filter(|(_, rows)| *rows > 0) {
-                (shapes.bytes[tile], shapes.rows[tile]) = (64, rows);
-            }
-            // SAFETY: the token proves the instruction set, and the shapes are valid.
-            unsafe { asm!("ldtilecfg [{}]", in(reg) &shapes, options(nostack, readonly)) };
-        }
-
-        /// Frees the tiles, so that the system does not save them when it switches to another thread.
-        pub(crate) fn release(self) {
-            // SAFETY: the token proves the instruction set.
-            unsafe { asm!("tilerelease", options(nostack, nomem)) };
         }
     }
 
@@ -267,16 +288,22 @@ mod none {
             match self {}
         }
 
-        pub(crate) fn product(self, _: usize, _: &[Halves], _: &[Halves], _: &mut Sums) {
+        pub(crate) fn shape(self, _: usize) -> Shaped {
             match self {}
         }
+    }
 
-        pub(crate) fn shape(self, _: usize) {
-            match self {}
+    /// See [`Tiles`].
+    #[derive(Debug)]
+    pub(crate) enum Shaped {}
+
+    impl Shaped {
+        pub(crate) fn rows(&self) -> usize {
+            match *self {}
         }
 
-        pub(crate) fn release(self) {
-            match self {}
+        pub(crate) fn product(&self, _: &[Halves], _: &[Halves], _: &mut Sums) {
+            match *self {}
         }
     }
 }
@@ -293,9 +320,11 @@ mod tests {
             (1.0 + 1.0 / 256.0, 1.0),
             (1.0 + 3.0 / 256.0, 1.0 + 4.0 / 256.0),
             (1.0 + 1.1 / 256.0, 1.0 + 2.0 / 256.0),
-            (-3.141_592_7, -3.140_625),
+            (-3.142_5, -3.140_625),
             (f32::MAX, f32::INFINITY),
             (f32::NEG_INFINITY, f32::NEG_INFINITY),
+            (f32::MIN_POSITIVE, f32::MIN_POSITIVE),
+            (f32::from_bits(0x007f_ffff), 0.0),
             (1e-40, 0.0),
             (-1e-40, -0.0),
         ] {
@@ -309,6 +338,7 @@ mod tests {
     fn rows_are_rounded_as_numbers_are() {
         let Some(tiles) = Tiles::detect() else { return };
         let mut row: Vec<f32> = (0..75).map(|i: u32| f32::from_bits(i.wrapping_mul(0x9e37_79b9))).collect();
+        row.extend([0x007f_ffff, 0x807f_ffff, 0x007f_8000, 0x0080_0000].map(f32::from_bits));
         row.extend([0.0, -0.0, 1e-40, -1e-40, f32::MAX, f32::INFINITY, 1.175_494_4e-38, 1.003_906_3]);
         let mut to = vec![Line([7; DEEP]); 3 * HIGH];
         tiles.load([&row[..]].into_iter(), row.len(), &mut to);

@@ -4,6 +4,7 @@
 //! possible.
 
 use super::{PLAYS, Quantised};
+use crate::build::memory;
 use crate::checkpoint::Manifest;
 use crate::describe::Description;
 use crate::error::ModelError;
@@ -13,6 +14,7 @@ use crate::native::{affine_layers, half, suits_half, whole};
 use crate::network::Network;
 use crate::optimiser::Optimiser;
 use crate::program::{ParamId, Program};
+use adept_ground::limits::Claim;
 use adept_rows::{Channel, Rows, RowsView, Samples};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -25,7 +27,7 @@ pub const BF16: &str = "bf16";
 pub struct Halved {
     network: Network,
     /// As in a checkpoint.
-    tensors: Vec<Tensor>,
+    tensors: Arc<Vec<Tensor>>,
 }
 
 /// Opens a checkpoint that only plays, by its scheme.
@@ -37,7 +39,7 @@ pub fn open_quantised(manifest: &Manifest, tensors: &[Tensor]) -> Result<Box<dyn
         return Ok(Box::new(Quantised::open(manifest, tensors)?));
     }
     let program = Arc::new(crate::lower(&manifest.architecture, &manifest.channels, &manifest.head)?);
-    Ok(Box::new(Halved::of(program, tensors.to_vec())?))
+    Ok(Box::new(Halved::of(program, Arc::new(tensors.to_vec()))?))
 }
 
 /// The weights of layers that are evaluated in bfloat16.
@@ -62,8 +64,8 @@ impl Halved {
         let weights = weights(&program);
         if weights.is_empty() {
             return Err(ModelError::Unsupported(
-                "only layers of at least 32 inputs and 16 outputs are computed in bfloat16, and it has none: it would not become \
-                 faster"
+                "only layers of at least 32 inputs and 16 outputs are computed in bfloat16, and this network has no such layer: it \
+                 would not become faster"
                     .into(),
             ));
         }
@@ -74,14 +76,25 @@ impl Halved {
                 tensors[id].data = TensorData::Bf16(data);
             }
         }
-        Self::of(program, tensors)
+        Self::of(program, Arc::new(tensors))
     }
 
-    fn of(program: Arc<Program>, tensors: Vec<Tensor>) -> Result<Self, ModelError> {
-        let flat = program.parameters_in(&tensors)?;
+    fn of(program: Arc<Program>, tensors: Arc<Vec<Tensor>>) -> Result<Self, ModelError> {
+        let known = |t: &&Tensor| program.params.iter().any(|p| p.name == t.name);
+        if let Some(extra) = tensors.iter().find(|t| !known(t)) {
+            return Err(ModelError::Unsupported(format!(
+                "the tensor `{}` does not belong to this architecture",
+                extra.name
+            )));
+        }
+        let held: u64 = tensors.iter().map(Tensor::bytes).sum();
+        let claim = Claim::new(memory(&program, Optimiser::default()) + held)?;
+        let mut flat = program.parameters_in(&tensors)?;
         for id in weights(&program) {
             let param = &program.params[id];
-            if flat[param.offset..][..param.len()].iter().any(|&w| whole(half(w)) != w) {
+            let weight = &mut flat[param.offset..][..param.len()];
+            weight.iter_mut().filter(|w| w.is_subnormal()).for_each(|w| *w = 0.0);
+            if weight.iter().any(|&w| whole(half(w)) != w) {
                 return Err(ModelError::Unsupported(format!(
                     "the tensor `{}` holds numbers that are not in bfloat16",
                     param.name
@@ -89,6 +102,7 @@ impl Halved {
             }
         }
         let mut network = Network::new(program, &flat, Optimiser::default());
+        network.claim = Some(claim);
         network.halve();
         Ok(Self { network, tensors })
     }
@@ -148,17 +162,21 @@ impl Learner for Halved {
         self.network.reset_usage();
     }
 
+    fn program(&self) -> Option<&Arc<Program>> {
+        Some(self.network.program())
+    }
+
     fn describe(&self) -> Description {
         let bytes = self.tensors.iter().map(|tensor| tensor.bytes() as usize).sum();
         Description { bytes, ..self.network.describe() }
     }
 
     fn state(&mut self, _training: bool) -> Result<Vec<Tensor>, ModelError> {
-        Ok(self.tensors.clone())
+        Ok(self.tensors.to_vec())
     }
 
     fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError> {
-        *self = Self::of(self.network.program().clone(), state.to_vec())?;
+        *self = Self::of(self.network.program().clone(), Arc::new(state.to_vec()))?;
         Ok(())
     }
 
@@ -166,8 +184,8 @@ impl Learner for Halved {
         Ok(Box::new(Self::of(self.network.program().clone(), self.tensors.clone())?))
     }
 
-    fn weights(&mut self, _: &mut Vec<f32>) -> Result<(), ModelError> {
-        no_learning()
+    fn weights(&mut self, flat: &mut Vec<f32>) -> Result<(), ModelError> {
+        self.network.weights(flat)
     }
 
     fn adopt(&mut self, _: &[f32]) -> Result<(), ModelError> {

@@ -142,6 +142,9 @@ impl Quantised {
     /// A message if it is of another scheme, if its architecture is not a single network, or if a tensor is missing or does not fit.
     pub fn open(manifest: &Manifest, tensors: &[Tensor]) -> Result<Self, ModelError> {
         let scheme = manifest.quantised.as_ref().map_or("", |q| &q.scheme);
+        if scheme == BF16 {
+            return Err(ModelError::Unsupported("it is in bfloat16, not in whole numbers".into()));
+        }
         if scheme != SCHEME {
             return Err(ModelError::Unsupported(format!(
                 "it is quantised by the scheme `{scheme}`, this program reads `{SCHEME}` and `{BF16}`: use a newer adept, or quantise the \

@@ -73,16 +73,16 @@ fn by_tiles<S: Simd>(
     let depth = layer.inputs.div_ceil(DEEP);
     let HalfRoom { rows, sums, .. } = room;
     rows.resize(rows.len().max(depth * HIGH), Line([0; DEEP]));
-    let mut shape = 0;
+    let mut shaped = tiles.shape(n.clamp(1, HIGH));
     for first in (0..n).step_by(HIGH) {
         let here = first..n.min(first + HIGH);
-        if here.len() != shape {
-            shape = here.len();
-            tiles.shape(shape);
+        if here.len() != shaped.rows() {
+            drop(shaped);
+            shaped = tiles.shape(here.len());
         }
         tiles.load(here.clone().map(|r| x.row(r)), layer.inputs, rows);
         for (pair, weight) in weight.chunks_exact(depth * 32).enumerate() {
-            tiles.product(shape, rows, weight, sums);
+            shaped.product(rows, weight, sums);
             match layer.f {
                 // A separate loop for each activation.
                 Activation::Tanh => finish_pair(s, Activation::Tanh, here.clone(), pair, layer, sums, y),
@@ -95,7 +95,6 @@ fn by_tiles<S: Simd>(
             }
         }
     }
-    tiles.release();
 }
 
 /// Two chunks of some rows, from their sums without biases.
@@ -143,12 +142,13 @@ fn by_floats<S: Simd>(s: S, n: usize, layer: Layer<'_>, x: Matrix<'_>, room: &mu
                     sums::<S, 2, 4>(s, c, layer, rows, y);
                     c += 4;
                 }
-                4.. if S::SUMS >= 8 => {
+                4.. if S::SUMS >= 16 => {
                     sums::<S, 1, 4>(s, c, layer, rows, y);
-                    if both {
-                        sums::<S, 1, 4>(s, c, layer, &rows[inputs..], &mut y[width..]);
-                    }
                     c += 4;
+                }
+                _ if S::SUMS >= 6 && both => {
+                    sums::<S, 2, 1>(s, c, layer, rows, y);
+                    c += 1;
                 }
                 _ => {
                     sums::<S, 1, 1>(s, c, layer, rows, y);
@@ -170,10 +170,6 @@ fn by_floats<S: Simd>(s: S, n: usize, layer: Layer<'_>, x: Matrix<'_>, room: &mu
 
 /// Net inputs of chunks `c..c + C` of R rows: blocks of 32 inputs, even and odd ones apart.
 #[inline(always)]
-#[expect(
-    clippy::needless_range_loop,
-    reason = "steps of iterators may stay calls without link-time optimisation"
-)]
 fn sums<S: Simd, const R: usize, const C: usize>(
     s: S,
     c: usize,

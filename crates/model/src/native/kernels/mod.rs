@@ -73,6 +73,7 @@ pub(crate) use pairwise::{
 pub use pairwise::{TILE, TileRow};
 pub(crate) use peak::{fma_loop, read_loop};
 pub(crate) use residual::{Prior, residual, residual_backward};
+pub(crate) use sparse::by_differences;
 pub(crate) use step::{StepRule, add_scaled, scale_add, step};
 
 /// Padded row length of a value or weight of width `width`.

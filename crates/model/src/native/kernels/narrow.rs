@@ -59,6 +59,10 @@ fn narrow_body<S: Simd>(
 
 /// Up to T times sixteen rows.
 #[inline(always)]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "steps of iterators may stay calls without link-time optimisation"
+)]
 fn tiles<S: Simd, const T: usize>(
     s: S,
     first: usize,
@@ -129,6 +133,10 @@ fn tiles<S: Simd, const T: usize>(
 /// Calls `store` with each column of sixteen rows, from the first on. Rows from `end` on are those of the last one; their results are
 /// dropped.
 #[inline(always)]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "steps of iterators may stay calls without link-time optimisation"
+)]
 fn transpose<S: Simd>(
     s: S,
     (first, end): (usize, usize),

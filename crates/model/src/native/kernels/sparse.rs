@@ -5,7 +5,7 @@
 
 use super::dense::{Layer, Matrix, block, block_mut};
 use super::{chunks, chunks_mut, stride};
-use crate::native::simd::{LANES, Simd};
+use crate::native::simd::{LANES, Portable, Simd};
 use std::ops::Range;
 
 /// Fewest inputs for which a list is worth its time.
@@ -19,6 +19,11 @@ const SHARE: usize = 4;
 #[inline(always)]
 pub(super) fn is_sparse<S: Simd>(s: S, n: usize, inputs: usize, x: Matrix<'_>) -> bool {
     n > 0 && (LEAST..=MOST).contains(&inputs) && SHARE * count(s, &x.row(n / 2)[..inputs]) <= inputs
+}
+
+/// Whether rows that are alike are computed from the rows before: more than one, with inputs that are mostly 0.
+pub(crate) fn by_differences(n: usize, inputs: usize, x: Matrix<'_>) -> bool {
+    x.alike && n > 1 && is_sparse(Portable, n, inputs, x)
 }
 
 /// How many numbers are not 0.
