@@ -61,6 +61,10 @@ fn half_body<S: Simd>(
 }
 
 #[inline(always)]
+#[cfg_attr(
+    not(all(target_arch = "x86_64", target_os = "linux")),
+    expect(unreachable_code, unused_variables, unused_mut, reason = "no other machine has tiles")
+)]
 fn by_tiles<S: Simd>(
     s: S,
     n: usize,
