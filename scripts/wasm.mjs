@@ -1,6 +1,10 @@
 // Runs a program of WebAssembly with the files of the current folder: node wasm.mjs PROGRAM ARGUMENT…
 import { readFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
 import { WASI } from 'node:wasi';
+
+// Node 20 may collect garbage within a fast call of WASI, and then frees what the call uses.
+setFlagsFromString('--no-turbo-fast-api-calls');
 
 const [program] = process.argv.slice(2);
 const wasi = new WASI({ version: 'preview1', args: process.argv.slice(2), preopens: { '.': '.' }, returnOnExit: true });
