@@ -58,6 +58,17 @@ fn turn(tensor: &Tensor) -> Tensor {
 mod tests {
     use super::*;
 
+    /// What PyTorch saves of a model in bfloat16.
+    #[test]
+    fn numbers_of_bfloat16_are_widened_and_turned() {
+        let bits = [0x3f80, 0xc000, 0x3e00, 0x0000, 0x4049, 0x8000];
+        let weight = Tensor::bf16("layer.0.weight", vec![3, 2], bits.to_vec());
+        let bytes = to_bytes(&[&weight], None).unwrap();
+        let (found, _) = from_torch(&bytes).unwrap();
+        let expected = vec![1.0, 0.125, 3.140_625, -2.0, 0.0, -0.0];
+        assert_eq!(found, [Tensor::f32("layer.0.weight", vec![2, 3], expected)]);
+    }
+
     #[test]
     fn weights_are_turned_and_come_back() {
         let weight = Tensor::f32("gate.layer.0.weight", vec![2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);

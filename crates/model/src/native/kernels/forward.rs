@@ -207,37 +207,12 @@ fn packed_tile<S: Simd, const R: usize, const C: usize>(
     weight: &[[Chunk; C]],
     y: &mut [f32],
 ) {
-    let (count, width) = (weight.len(), stride(layer.outputs) / LANES);
-    let mut inputs = [&[][..]; R];
-    for (i, row) in inputs.iter_mut().enumerate() {
-        *row = &x.row(r + i)[..count];
+    let inputs: [&[f32]; R] = rows_of(x, r, weight.len());
+    let mut sums = [biases::<S, C>(s, c, layer); R];
+    for k in 0..weight.len() {
+        add_products(s, k, &inputs, &weight[k], &mut sums);
     }
-    let mut sums = [[s.splat(0.0); C]; R];
-    let bias: &[Chunk; C] = block(chunks(layer.bias), c);
-    for sums in &mut sums {
-        for j in 0..C {
-            sums[j] = s.load(&bias[j]);
-        }
-    }
-    for k in 0..count {
-        let mut w = [s.splat(0.0); C];
-        for j in 0..C {
-            w[j] = s.load(&weight[k][j]);
-        }
-        for i in 0..R {
-            let x = s.splat(inputs[i][k]);
-            for j in 0..C {
-                sums[i][j] = s.fma(x, w[j], sums[i][j]);
-            }
-        }
-    }
-    let y = chunks_mut(y);
-    for i in 0..R {
-        let y: &mut [Chunk; C] = block_mut(y, (r + i) * width + c);
-        for j in 0..C {
-            s.store(&mut y[j], sums[i][j]);
-        }
-    }
+    write(s, r, c, layer, &sums, y);
 }
 
 /// Chunks `c..c + C` of some rows.
@@ -255,10 +230,6 @@ fn affine_columns<S: Simd, const C: usize>(
 
 /// Chunks `c..c + C` of rows `r..r + R`. The sums are independent, and each weight is read once for all rows.
 #[inline(always)]
-#[expect(
-    clippy::needless_range_loop,
-    reason = "steps of iterators may stay calls without link-time optimisation"
-)]
 fn affine_tile<S: Simd, const R: usize, const C: usize>(
     s: S,
     r: usize,
@@ -268,32 +239,72 @@ fn affine_tile<S: Simd, const R: usize, const C: usize>(
     y: &mut [f32],
 ) {
     let width = stride(layer.outputs) / LANES;
-    let mut inputs = [&[][..]; R];
-    for (i, row) in inputs.iter_mut().enumerate() {
-        *row = &x.row(r + i)[..layer.inputs];
-    }
-    let mut sums = [[s.splat(0.0); C]; R];
-    let bias: &[Chunk; C] = block(chunks(layer.bias), c);
-    for sums in &mut sums {
-        for j in 0..C {
-            sums[j] = s.load(&bias[j]);
-        }
-    }
+    let inputs: [&[f32]; R] = rows_of(x, r, layer.inputs);
+    let mut sums = [biases::<S, C>(s, c, layer); R];
     let weight = chunks(layer.weight);
     for k in 0..layer.inputs {
-        let from: &[Chunk; C] = block(weight, k * width + c);
-        let mut w = [s.splat(0.0); C];
+        add_products(s, k, &inputs, block(weight, k * width + c), &mut sums);
+    }
+    write(s, r, c, layer, &sums, y);
+}
+
+/// The first `count` inputs of rows `r..r + R`.
+#[inline(always)]
+fn rows_of<const R: usize>(x: Matrix<'_>, r: usize, count: usize) -> [&[f32]; R] {
+    let mut inputs = [&[][..]; R];
+    for (i, row) in inputs.iter_mut().enumerate() {
+        *row = &x.row(r + i)[..count];
+    }
+    inputs
+}
+
+/// Chunks `c..c + C` of the biases.
+#[inline(always)]
+fn biases<S: Simd, const C: usize>(s: S, c: usize, layer: Layer<'_>) -> [S::V; C] {
+    let bias: &[Chunk; C] = block(chunks(layer.bias), c);
+    let mut sums = [s.splat(0.0); C];
+    for j in 0..C {
+        sums[j] = s.load(&bias[j]);
+    }
+    sums
+}
+
+/// Adds input `k` of each row times its weights.
+#[inline(always)]
+fn add_products<S: Simd, const R: usize, const C: usize>(
+    s: S,
+    k: usize,
+    inputs: &[&[f32]; R],
+    weight: &[Chunk; C],
+    sums: &mut [[S::V; C]; R],
+) {
+    let mut w = [s.splat(0.0); C];
+    for j in 0..C {
+        w[j] = s.load(&weight[j]);
+    }
+    for i in 0..R {
+        let x = s.splat(inputs[i][k]);
         for j in 0..C {
-            w[j] = s.load(&from[j]);
-        }
-        for i in 0..R {
-            let x = s.splat(inputs[i][k]);
-            for j in 0..C {
-                sums[i][j] = s.fma(x, w[j], sums[i][j]);
-            }
+            sums[i][j] = s.fma(x, w[j], sums[i][j]);
         }
     }
-    let y = chunks_mut(y);
+}
+
+/// Writes chunks `c..c + C` of rows `r..r + R`.
+#[inline(always)]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "steps of iterators may stay calls without link-time optimisation"
+)]
+fn write<S: Simd, const R: usize, const C: usize>(
+    s: S,
+    r: usize,
+    c: usize,
+    layer: Layer<'_>,
+    sums: &[[S::V; C]; R],
+    y: &mut [f32],
+) {
+    let (y, width) = (chunks_mut(y), stride(layer.outputs) / LANES);
     for i in 0..R {
         let y: &mut [Chunk; C] = block_mut(y, (r + i) * width + c);
         for j in 0..C {
