@@ -361,11 +361,12 @@ impl Learner for Network {
             let here = first..rows.len().min(first + PASS);
             let n = here.len();
             self.plan.values(&mut self.workspace, &self.params, rows, here);
-            values.reserve(n);
-            let found = self.workspace.rows(&self.plan, output, n);
             match &self.plan.program.head {
-                Head::Value | Head::Policy => found.for_each(|row| values.push(row[0])),
-                head @ Head::Outcomes(_) => found.for_each(|row| values.push(head.value_of(row))),
+                // Of width 1, so that they follow each other.
+                Head::Value | Head::Policy => values.extend_from_slice(&self.workspace.value(output)[..n]),
+                head @ Head::Outcomes(_) => {
+                    values.extend(self.workspace.rows(&self.plan, output, n).map(|row| head.value_of(row)));
+                }
             }
         }
     }

@@ -3,9 +3,9 @@
 use super::aligned::Aligned;
 use super::kernels::BesideExt;
 use super::kernels::{
-    HalfRoom, InputAdjoint, Layer, LayerGrad, Matrix, Mixed, Prior, Saved, blend, blend_backward,
-    dense_backward, dense_forward, gate, gate_backward, log_mix, log_mix_backward, log_weights,
-    mixed_forward, narrow_forward, narrow_rows, residual, residual_backward, stride,
+    ForwardRoom, HalfRoom, InputAdjoint, Layer, LayerGrad, Matrix, Mixed, Prior, Saved, blend,
+    blend_backward, dense_backward, dense_forward, gate, gate_backward, log_mix, log_mix_backward,
+    log_weights, mixed_forward, narrow_forward, narrow_rows, residual, residual_backward, stride,
 };
 use super::kernels::{by_differences, half_forward, suits_half};
 use super::plan::{CellNumbers, Dense, MixedForm, PartAdjoint, Plan, Route, Select, Source, Step};
@@ -47,8 +47,8 @@ pub(crate) struct Workspace {
     packed: Vec<Vec<f32>>,
     /// For each route by cells: its tables.
     cells: Vec<CellNumbers>,
-    /// Weights of large layers in panels, by the layer's value; empty if the parameters have changed.
-    panels: Vec<Aligned>,
+    /// By the layer's value.
+    rooms: Vec<ForwardRoom>,
     /// Buffer for transposed weights.
     scratch: Aligned,
     /// Buffer for rows in lanes.
@@ -102,7 +102,7 @@ impl Workspace {
             experts: Vec::new(),
             packed: vec![Vec::new(); plan.routes],
             cells: vec![CellNumbers::default(); plan.routes],
-            panels: vec![Aligned::default(); n],
+            rooms: vec![ForwardRoom::default(); n],
             scratch: Aligned::default(),
             lanes: Aligned::default(),
             half: None,
@@ -153,7 +153,7 @@ impl Workspace {
     /// Forgets copies of learned parameters. Call it whenever they change.
     pub(crate) fn forget(&mut self) {
         self.packed.iter_mut().for_each(Vec::clear);
-        self.panels.iter_mut().for_each(Aligned::clear);
+        self.rooms.iter_mut().for_each(ForwardRoom::forget);
         self.half.iter_mut().flat_map(|half| &mut half.packed).for_each(Vec::clear);
     }
 
@@ -283,10 +283,10 @@ impl Plan {
                     }
                     let keep = dense.keep && job.targets.is_some();
                     let mut kept = if keep { ws.size(self, dense.kept, n) } else { Aligned::default() };
-                    let mut panels = take(&mut ws.panels[dense.out]);
+                    let mut room = take(&mut ws.rooms[dense.out]);
                     let x = self.input(dense, ws, job, rows, 0);
-                    dense_forward(ws.isa, n, dense.layer(job.params), x, &mut panels, &mut kept, &mut y);
-                    ws.panels[dense.out] = panels;
+                    dense_forward(ws.isa, n, dense.layer(job.params), x, &mut room, &mut kept, &mut y);
+                    ws.rooms[dense.out] = room;
                     ws.values[dense.out] = y;
                     if keep {
                         ws.values[dense.kept] = kept;
@@ -413,9 +413,9 @@ impl Plan {
         }
         if most < n {
             let mut units = ws.size(self, hidden.out, n - most);
-            let mut panels = take(&mut ws.panels[hidden.out]);
+            let mut room = take(&mut ws.rooms[hidden.out]);
             let x = self.input(hidden, ws, job, rows, most);
-            dense_forward(isa, n - most, hidden.layer(params), x, &mut panels, &mut [], &mut units);
+            dense_forward(isa, n - most, hidden.layer(params), x, &mut room, &mut [], &mut units);
             ws.values[hidden.out] = units;
             let x = self.input(head, ws, job, rows, 0);
             dense_forward(
@@ -423,11 +423,11 @@ impl Plan {
                 n - most,
                 head.layer(params),
                 x,
-                &mut Aligned::default(),
+                &mut ForwardRoom::default(),
                 &mut [],
                 &mut y[most..],
             );
-            ws.panels[hidden.out] = panels;
+            ws.rooms[hidden.out] = room;
         }
         (ws.values[head.out], ws.lanes) = (y, lanes);
     }
@@ -742,9 +742,9 @@ impl Plan {
                     let Some(targets) = job.targets else { continue };
                     let mut dy = take(&mut ws.adjoints[*y]);
                     dy.resize(n);
-                    for (r, &row) in rows.iter().enumerate() {
-                        let a = ws.adjoints[*out][r] / variance;
-                        dy[r] = a * (targets[row as usize] - ws.values[*y][r]);
+                    let (a, found) = (&ws.adjoints[*out][..n], &ws.values[*y][..n]);
+                    for (((dy, a), y), &row) in dy.iter_mut().beside(a).beside(found).beside(rows) {
+                        *dy = a / variance * (targets[row as usize] - y);
                     }
                     ws.adjoints[*y] = dy;
                 }

@@ -66,6 +66,9 @@ pub(crate) trait Simd: Copy {
     /// Chunks that are summed at once if weights come one by one, at most 8.
     const UNITS: usize;
 
+    /// Asks for the cache line of an address, which need not be valid.
+    #[inline(always)]
+    fn prefetch(self, _address: *const f32) {}
     fn splat(self, x: f32) -> Self::V;
     fn load(self, from: &Chunk) -> Self::V;
     fn store(self, to: &mut Chunk, v: Self::V);
@@ -107,6 +110,28 @@ pub(crate) trait Simd: Copy {
     fn join(self, low: Self::H, high: Self::H) -> Self::V;
     /// Four columns of sixteen rows: lane i of register j is number j of row i.
     fn columns(self, rows: [&[f32; 4]; LANES]) -> [Self::V; 4];
+    /// Like [`columns`](Self::columns), sixteen columns.
+    #[inline(always)]
+    fn transposed(self, rows: [&Chunk; LANES]) -> [Self::V; LANES] {
+        let mut out = [self.splat(0.0); LANES];
+        for q in 0..LANES / 4 {
+            let mut block = [&[0.0; 4]; LANES];
+            for i in 0..LANES {
+                block[i] = &rows[i].as_chunks().0[q];
+            }
+            out[4 * q..][..4].copy_from_slice(&self.columns(block));
+        }
+        out
+    }
+    /// Lane i is the [`sum`](Self::sum) of register i.
+    #[inline(always)]
+    fn sums(self, v: [Self::V; LANES]) -> Self::V {
+        let mut out = [0.0; LANES];
+        for i in 0..LANES {
+            out[i] = self.sum(v[i]);
+        }
+        self.load(&out)
+    }
 }
 
 /// The portable version: plain arrays, for any machine.
@@ -305,6 +330,7 @@ mod x86 {
         const UNITS: usize = 8;
 
         methods! {
+            prefetch(address: *const f32) -> () = _mm_prefetch::<_MM_HINT_T0>(address.cast());
             splat(x: f32) -> __m512 = _mm512_set1_ps(x);
             load(from: &Chunk) -> __m512 = _mm512_loadu_ps(from.as_ptr());
             store(to: &mut Chunk, v: __m512) -> () = _mm512_storeu_ps(to.as_mut_ptr(), v);
@@ -357,16 +383,83 @@ mod x86 {
                     *v = _mm512_insertf32x4::<2>(*v, quarter(2));
                     *v = _mm512_insertf32x4::<3>(*v, quarter(3));
                 }
-                let (a, b) = (_mm512_unpacklo_ps(v[0], v[1]), _mm512_unpackhi_ps(v[0], v[1]));
-                let (c, d) = (_mm512_unpacklo_ps(v[2], v[3]), _mm512_unpackhi_ps(v[2], v[3]));
-                [
-                    _mm512_shuffle_ps::<0x44>(a, c),
-                    _mm512_shuffle_ps::<0xee>(a, c),
-                    _mm512_shuffle_ps::<0x44>(b, d),
-                    _mm512_shuffle_ps::<0xee>(b, d),
-                ]
+                columns_of_quarters(v)
+            };
+            transposed(rows: [&Chunk; 16]) -> [__m512; 16] = {
+                // Row by row, so that each address is needed once.
+                let mut v = [[_mm512_setzero_ps(); 4]; 4];
+                insert_quarters::<0>(&rows, &mut v);
+                insert_quarters::<1>(&rows, &mut v);
+                insert_quarters::<2>(&rows, &mut v);
+                insert_quarters::<3>(&rows, &mut v);
+                let mut out = [_mm512_setzero_ps(); 16];
+                for (q, v) in v.into_iter().enumerate() {
+                    let columns = columns_of_quarters(v);
+                    (out[4 * q], out[4 * q + 1]) = (columns[0], columns[1]);
+                    (out[4 * q + 2], out[4 * q + 3]) = (columns[2], columns[3]);
+                }
+                out
+            };
+            sums(v: [__m512; 16]) -> __m512 = {
+                // Eight sums of two registers each, as in `sum`: lanes 8 apart, then 4, 2 and 1.
+                let mut four = [_mm512_setzero_ps(); 4];
+                for i in 0..4 {
+                    let ab = add_halves(v[i], v[4 + i]);
+                    let cd = add_halves(v[8 + i], v[12 + i]);
+                    let even = _mm512_shuffle_f32x4::<0x88>(ab, cd);
+                    four[i] = _mm512_add_ps(even, _mm512_shuffle_f32x4::<0xdd>(ab, cd));
+                }
+                // Quarter k of register i holds the sum of register 4 k + i.
+                let two = |a, b| _mm512_add_ps(_mm512_shuffle_ps::<0x44>(a, b), _mm512_shuffle_ps::<0xee>(a, b));
+                let (ab, cd) = (two(four[0], four[1]), two(four[2], four[3]));
+                _mm512_add_ps(_mm512_shuffle_ps::<0x88>(ab, cd), _mm512_shuffle_ps::<0xdd>(ab, cd))
             };
         }
+    }
+
+    /// Four columns: quarter k of register i holds four numbers of row 4 k + i.
+    ///
+    /// # Safety
+    /// The machine has AVX-512 F.
+    #[inline(always)]
+    unsafe fn columns_of_quarters(v: [__m512; 4]) -> [__m512; 4] {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            let (a, b) = (_mm512_unpacklo_ps(v[0], v[1]), _mm512_unpackhi_ps(v[0], v[1]));
+            let (c, d) = (_mm512_unpacklo_ps(v[2], v[3]), _mm512_unpackhi_ps(v[2], v[3]));
+            [
+                _mm512_shuffle_ps::<0x44>(a, c),
+                _mm512_shuffle_ps::<0xee>(a, c),
+                _mm512_shuffle_ps::<0x44>(b, d),
+                _mm512_shuffle_ps::<0xee>(b, d),
+            ]
+        }
+    }
+
+    /// Writes the quarters of four rows, from row 4 K on, to quarter K of the registers of each block.
+    ///
+    /// # Safety
+    /// The machine has AVX-512 F.
+    #[inline(always)]
+    unsafe fn insert_quarters<const K: i32>(rows: &[&Chunk; 16], blocks: &mut [[__m512; 4]; 4]) {
+        for (i, row) in rows[4 * K as usize..][..4].iter().enumerate() {
+            for (q, block) in blocks.iter_mut().enumerate() {
+                // SAFETY: guaranteed by the caller; a chunk has four quarters.
+                unsafe {
+                    block[i] = _mm512_insertf32x4::<K>(block[i], _mm_loadu_ps(row.as_ptr().add(4 * q)));
+                }
+            }
+        }
+    }
+
+    /// The sums of both halves of a, then those of b.
+    ///
+    /// # Safety
+    /// The machine has AVX-512 F.
+    #[inline(always)]
+    unsafe fn add_halves(a: __m512, b: __m512) -> __m512 {
+        // SAFETY: guaranteed by the caller.
+        unsafe { _mm512_add_ps(_mm512_shuffle_f32x4::<0x44>(a, b), _mm512_shuffle_f32x4::<0xee>(a, b)) }
     }
 
     /// Sum of eight lanes: halves, then halves of halves.
@@ -447,6 +540,7 @@ mod x86 {
         }
 
         methods! {
+            prefetch(address: *const f32) -> () = _mm_prefetch::<_MM_HINT_T0>(address.cast());
             splat(x: f32) -> Pair = (_mm256_set1_ps(x), _mm256_set1_ps(x));
             load(from: &Chunk) -> Pair = (_mm256_loadu_ps(from.as_ptr()), _mm256_loadu_ps(from.as_ptr().add(8)));
             store(to: &mut Chunk, v: Pair) -> () = {
@@ -505,7 +599,7 @@ mod x86 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::native::kernels::columns;
+    use crate::native::kernels::{columns, sums_of, transposed};
 
     #[test]
     fn columns_of_rows_are_found_on_every_instruction_set() {
@@ -519,6 +613,37 @@ mod tests {
                     assert_eq!(*x, rows[i][j], "{isa:?}, row {i}, column {j}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn squares_are_transposed_on_every_instruction_set() {
+        let mut rows = [[0.0; LANES]; LANES];
+        rows.iter_mut().flatten().enumerate().for_each(|(i, x)| *x = i as f32);
+        for isa in Isa::available() {
+            let mut found = [[0.0; LANES]; LANES];
+            transposed(isa, &rows, &mut found);
+            for (i, row) in found.iter().enumerate() {
+                for (j, x) in row.iter().enumerate() {
+                    assert_eq!(*x, rows[j][i], "{isa:?}, row {i}, column {j}");
+                }
+            }
+        }
+    }
+
+    /// Numbers whose sum depends on the order.
+    #[test]
+    fn sums_of_sixteen_rows_have_the_bits_of_each_sum() {
+        let mut rows = [[0.0; LANES]; LANES];
+        rows.iter_mut()
+            .flatten()
+            .enumerate()
+            .for_each(|(i, x)| *x = 1.7_f32.powi((i * 37 % 101) as i32 - 50));
+        let expected = rows.map(tree_sum);
+        for isa in Isa::available() {
+            let mut found = [0.0; LANES];
+            sums_of(isa, &rows, &mut found);
+            assert_eq!(found.map(f32::to_bits), expected.map(f32::to_bits), "{isa:?}");
         }
     }
 }

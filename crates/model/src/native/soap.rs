@@ -8,9 +8,8 @@
 //!
 //! Every few steps an orthogonal iteration updates the bases.
 
-use super::aligned::Aligned;
 use super::kernels::BesideExt;
-use super::kernels::{Layer as Dense, Matrix, dense_forward, stride};
+use super::kernels::{ForwardRoom, Layer as Dense, Matrix, dense_forward, stride};
 use super::plan::{Plan, Span};
 use super::simd::{Isa, LANES};
 use crate::error::ModelError;
@@ -359,5 +358,5 @@ fn product(
         f: Activation::Linear,
     };
     let x = Matrix { data: x, stride: stride(inner), rows: None, alike: false };
-    dense_forward(isa, rows, layer, x, &mut Aligned::default(), &mut [], to);
+    dense_forward(isa, rows, layer, x, &mut ForwardRoom::default(), &mut [], to);
 }

@@ -4,6 +4,7 @@
 //! ∂x = ∂net Wᵀ; sums run over the rows.
 
 use super::BesideExt;
+use super::across;
 use super::dense::{
     InputAdjoint, Layer, LayerGrad, Matrix, ROWS, Saved, dot, in_blocks, in_tiles, padded, panels, spans,
 };
@@ -100,7 +101,9 @@ fn backward_body<S: Simd>(
         transpose(s, layer, scratch);
     }
     let is_sparse = is_sparse(s, n, layer.inputs, saved.x);
-    for rows in spans(n) {
+    // The buffer is free if there are no adjoints of x.
+    let across = !is_sparse && dx.is_empty() && across::suits(s, n, layer);
+    for rows in spans(0..n) {
         net_adjoints(s, rows.clone(), layer, &saved, dy, &mut grad);
         let d = Matrix { data: dy, stride, rows: None, alike: false };
         if transposed {
@@ -124,6 +127,9 @@ fn backward_body<S: Simd>(
                 }
             }
         }
+        if across {
+            continue;
+        }
         if is_sparse {
             sparse::gradient(s, rows, layer, saved.x, dy, grad.weight);
             continue;
@@ -137,6 +143,9 @@ fn backward_body<S: Simd>(
             dy,
             grad.weight
         ));
+    }
+    if across {
+        across::gradient(s, n, layer, saved.x, dy, grad.weight, scratch);
     }
 }
 
@@ -181,14 +190,47 @@ fn net_adjoints<S: Simd>(
     dy: &mut [f32],
     grad: &mut LayerGrad<'_>,
 ) {
+    match layer.f {
+        // A separate loop for each activation.
+        Activation::Tanh => net_adjoints_of(s, Activation::Tanh, rows, layer, saved, dy, grad),
+        Activation::Sigmoid => net_adjoints_of(s, Activation::Sigmoid, rows, layer, saved, dy, grad),
+        Activation::Relu => net_adjoints_of(s, Activation::Relu, rows, layer, saved, dy, grad),
+        Activation::Silu => net_adjoints_of(s, Activation::Silu, rows, layer, saved, dy, grad),
+        Activation::Linear => net_adjoints_of(s, Activation::Linear, rows, layer, saved, dy, grad),
+    }
+}
+
+#[inline(always)]
+fn net_adjoints_of<S: Simd>(
+    s: S,
+    f: Activation,
+    rows: Range<usize>,
+    layer: Layer<'_>,
+    saved: &Saved<'_>,
+    dy: &mut [f32],
+    grad: &mut LayerGrad<'_>,
+) {
     let width = stride(layer.outputs) / LANES;
     let (y, kept, dy) = (chunks(saved.y), chunks(saved.kept), chunks_mut(dy));
+    if width == 1 && layer.beta.is_none() {
+        // The sum stays in a register.
+        let (y, dy) = (&y[..rows.end], &mut dy[..rows.end]);
+        let bias = &mut chunks_mut(grad.bias)[0];
+        let mut sum = s.load(bias);
+        for at in rows {
+            let delta = slope(s, f, s.load(&dy[at]), s.load(&y[at]), load_or_zero(s, kept, at), None);
+            sum = s.add(sum, delta);
+            s.store(&mut dy[at], delta);
+        }
+        s.store(bias, sum);
+        return;
+    }
     for r in rows {
         for c in 0..width {
             let at = r * width + c;
-            let kept = kept.get(at).map_or(s.splat(0.0), |kept| s.load(kept));
+            let kept = load_or_zero(s, kept, at);
             let beta = layer.beta.map(|beta| s.load(&chunks(beta)[c]));
-            let mut delta = slope(s, layer.f, s.load(&dy[at]), s.load(&y[at]), kept, beta);
+            let mut delta = slope(s, f, s.load(&dy[at]), s.load(&y[at]), kept, beta);
             if let (Some(gbeta), Some(beta)) = (grad.beta.as_deref_mut(), beta) {
                 let g = &mut chunks_mut(gbeta)[c];
                 s.store(g, s.fma(delta, kept, s.load(g)));
@@ -198,6 +240,15 @@ fn net_adjoints<S: Simd>(
             s.store(g, s.add(s.load(g), delta));
             s.store(&mut dy[at], delta);
         }
+    }
+}
+
+/// A chunk; zeros if there are none.
+#[inline(always)]
+fn load_or_zero<S: Simd>(s: S, chunks: &[Chunk], at: usize) -> S::V {
+    match chunks.get(at) {
+        Some(chunk) => s.load(chunk),
+        None => s.splat(0.0),
     }
 }
 
@@ -211,10 +262,7 @@ fn slope<S: Simd>(s: S, f: Activation, d: S::V, y: S::V, kept: S::V, beta: Optio
     }
 }
 
-/// Fewest inputs for which a copy of the adjoints pays off.
-const MANY: usize = 64;
-
-/// Adds xᵀ d over some rows to chunks `c..c + C` of the gradient of the weights.
+/// Adds xᵀ d over at most [`ROWS`] rows to chunks `c..c + C` of the gradient of the weights.
 #[inline(always)]
 fn gradient_columns<S: Simd, const C: usize>(
     s: S,
@@ -227,30 +275,33 @@ fn gradient_columns<S: Simd, const C: usize>(
 ) {
     let width = stride(layer.outputs) / LANES;
     let d = &chunks(d)[rows.start * width..rows.end * width];
-    let grad = (&mut chunks_mut(grad)[c..], width);
-    if C < width && layer.inputs >= MANY {
-        // Together, because rows of a power of two would share few sets of the L1 cache.
-        let mut copy = [[[0.0; LANES]; C]; ROWS];
+    let mut inputs = [&[][..]; ROWS];
+    for (input, r) in inputs.iter_mut().beside(rows.clone()) {
+        *input = &x.row(r)[..layer.inputs];
+    }
+    let inputs = &inputs[..rows.len()];
+    let grad = &mut chunks_mut(grad)[c..];
+    // Together, because rows of a power of two would share few sets of the L1 cache.
+    let mut copy = [[[0.0; LANES]; C]; ROWS];
+    let d: &[[Chunk; C]] = if C == width {
+        d.as_chunks().0
+    } else {
         for (to, from) in copy.iter_mut().beside(d.chunks_exact(width)) {
             to.copy_from_slice(&from[c..c + C]);
         }
-        let d = (copy.as_flattened(), C);
-        in_tiles!(0..layer.inputs, |k| gradient_tile::<C>(s, rows.clone(), k, x, d, (&mut *grad.0, grad.1)));
-    } else {
-        let d = (d.get(c..).unwrap_or_default(), width);
-        in_tiles!(0..layer.inputs, |k| gradient_tile::<C>(s, rows.clone(), k, x, d, (&mut *grad.0, grad.1)));
-    }
+        &copy
+    };
+    in_tiles!(0..layer.inputs, |k| gradient_tile::<C>(s, k, inputs, d, (&mut *grad, width)));
 }
 
-/// Like [`gradient_columns`], for the weights of inputs `k..k + K`, whose sums stay in registers. Adjoints and gradients begin at the
-/// first chunk and have a number of chunks a row.
+/// Like [`gradient_columns`], for the weights of inputs `k..k + K`, whose sums stay in registers. The gradient begins at the first
+/// chunk and has `width` chunks a row.
 #[inline(always)]
 fn gradient_tile<S: Simd, const K: usize, const C: usize>(
     s: S,
-    rows: Range<usize>,
     k: usize,
-    x: Matrix<'_>,
-    (d, d_width): (&[Chunk], usize),
+    inputs: &[&[f32]],
+    d: &[[Chunk; C]],
     (grad, width): (&mut [Chunk], usize),
 ) {
     let mut sums = [[s.splat(0.0); C]; K];
@@ -259,12 +310,12 @@ fn gradient_tile<S: Simd, const K: usize, const C: usize>(
             *sum = s.load(g);
         }
     }
-    for (i, r) in rows.enumerate() {
+    for (x, d) in inputs.iter().beside(d) {
         let mut delta = [s.splat(0.0); C];
-        for (delta, from) in delta.iter_mut().beside(&d[i * d_width..][..C]) {
-            *delta = s.load(from);
+        for j in 0..C {
+            delta[j] = s.load(&d[j]);
         }
-        let x = &x.row(r)[k..k + K];
+        let x = &x[k..k + K];
         for i in 0..K {
             let x = s.splat(x[i]);
             for j in 0..C {
@@ -364,7 +415,7 @@ fn single_columns<S: Simd, const C: usize>(s: S, c: usize, d: &[f32], x: Matrix<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::native::kernels::dense_forward;
+    use crate::native::kernels::{ForwardRoom, dense_forward};
 
     /// A pseudo-random number in ±0.5.
     fn number(i: usize) -> f32 {
@@ -407,6 +458,8 @@ mod tests {
                 (71, 50, 128),
                 (130, 7, 100),
                 (67, 40, 1),
+                (130, 68, 10),
+                (75, 21, 20),
             ] {
                 let what = |part: &str| format!("{isa:?}, {n} rows, {inputs} to {outputs}, {part}");
                 let ((x, ex), (d, ed)) = (matrix(n, inputs, 1), matrix(n, outputs, 2));
@@ -422,7 +475,7 @@ mod tests {
                 let layer = Layer { inputs, outputs, weight: &weight, bias: &bias, beta: None, f };
                 let x = Matrix { data: &x, stride: stride(inputs), rows: None, alike: false };
                 let mut y = vec![0.0; d.len()];
-                dense_forward(isa, n, layer, x, &mut Aligned::default(), &mut [], &mut y);
+                dense_forward(isa, n, layer, x, &mut ForwardRoom::default(), &mut [], &mut y);
                 let dot = |r: usize, c: usize| (0..inputs).map(|k| ex[r][k] * ew[k][c]).sum::<f64>();
                 assert_close(&y, |r, c| eb[0][c] + dot(r, c), outputs, &what("y"));
 

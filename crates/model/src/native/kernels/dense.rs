@@ -4,6 +4,7 @@ use super::BesideExt;
 use crate::native::aligned::Aligned;
 use crate::native::simd::{Chunk, LANES, Simd};
 use crate::program::Activation;
+use std::ops::Range;
 
 /// A matrix with scattered rows: row r starts at `data[rows[r] · stride]`, or at `data[r · stride]` without `rows`.
 #[derive(Clone, Copy)]
@@ -60,9 +61,10 @@ pub(crate) struct InputAdjoint<'a> {
 /// Rows that pass through all stages together, so that they stay in the cache.
 pub(super) const ROWS: usize = 64;
 
-/// The spans of at most [`ROWS`] rows that make up `n`.
-pub(super) fn spans(n: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
-    (0..n).step_by(ROWS).map(move |first| first..n.min(first + ROWS))
+/// The spans of at most [`ROWS`] rows that make up a range.
+pub(super) fn spans(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let end = rows.end;
+    rows.step_by(ROWS).map(move |first| first..end.min(first + ROWS))
 }
 
 /// Calls `$tile::<S, C>` on blocks of C chunks that cover `$width`, of nearly equal size. Their sums for some of
@@ -107,6 +109,10 @@ macro_rules! in_tiles {
     ($range:expr, |$at:ident| $tile:ident::<$c:ident>($($arg:expr),* $(,)?)) => {
         let range = $range;
         let (mut $at, end) = (range.start, range.end);
+        while 12 * $c <= S::SUMS && $at + 12 <= end {
+            $tile::<S, 12, $c>($($arg),*);
+            $at += 12;
+        }
         while 8 * $c <= S::SUMS && $at + 8 <= end {
             $tile::<S, 8, $c>($($arg),*);
             $at += 8;

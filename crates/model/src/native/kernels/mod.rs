@@ -42,6 +42,7 @@ macro_rules! dispatched {
 }
 
 // After the macro, which the modules use.
+mod across;
 mod backward;
 mod beside;
 mod dense;
@@ -61,7 +62,7 @@ mod step;
 pub(crate) use backward::dense_backward;
 pub(crate) use beside::BesideExt;
 pub(crate) use dense::{InputAdjoint, Layer, LayerGrad, Matrix, Saved};
-pub(crate) use forward::dense_forward;
+pub(crate) use forward::{ForwardRoom, dense_forward};
 pub(crate) use gate::gate;
 pub(crate) use half::{HalfRoom, half_forward, suits_half};
 pub(crate) use mixed::{MOST_UNITS, Mixed, lanes, mixed_forward};
@@ -101,4 +102,28 @@ dispatched! {
 #[inline(always)]
 fn columns_body<S: super::simd::Simd>(s: S, rows: &[[f32; 4]; LANES], to: &mut [Chunk; 4]) {
     to.iter_mut().beside(s.columns(rows.each_ref())).for_each(|(to, column)| s.store(to, column));
+}
+
+#[cfg(test)]
+dispatched! {
+    /// Rows as columns.
+    fn transposed(rows: &[Chunk; LANES], to: &mut [Chunk; LANES]) = transposed_body;
+}
+
+#[cfg(test)]
+#[inline(always)]
+fn transposed_body<S: super::simd::Simd>(s: S, rows: &[Chunk; LANES], to: &mut [Chunk; LANES]) {
+    to.iter_mut().beside(s.transposed(rows.each_ref())).for_each(|(to, row)| s.store(to, row));
+}
+
+#[cfg(test)]
+dispatched! {
+    /// The sum of each row.
+    fn sums_of(rows: &[Chunk; LANES], to: &mut Chunk) = sums_body;
+}
+
+#[cfg(test)]
+#[inline(always)]
+fn sums_body<S: super::simd::Simd>(s: S, rows: &[Chunk; LANES], to: &mut Chunk) {
+    s.store(to, s.sums(rows.each_ref().map(|row| s.load(row))));
 }

@@ -1,7 +1,7 @@
-//! A hidden layer with few units and a single output, fused into one kernel.
+//! Layers with few units, and such a layer with a single output, fused into one kernel.
 //!
-//! [`forward`](super::forward) puts units into lanes, so six units leave ten lanes idle. This kernel puts sixteen rows
-//! into lanes and processes units one by one. Sums run in the same order, so both give the same bits.
+//! [`forward`](super::forward) puts units into lanes, so six units leave ten lanes idle. These kernels put sixteen rows
+//! into lanes and process units one by one. Sums run in the same order, so both give the same bits.
 
 use super::BesideExt;
 use super::dense::{Layer, Matrix};
@@ -57,12 +57,43 @@ fn narrow_body<S: Simd>(
     }
 }
 
+/// How many of `n` rows [`layer_rows`] should process, from the first on.
+#[inline(always)]
+pub(super) fn wide_rows<S: Simd>(_: S, n: usize, layer: Layer<'_>) -> usize {
+    if S::SUMS >= 20 && is_narrow(layer.inputs, layer.outputs) { n - n % (2 * LANES) } else { 0 }
+}
+
+/// y = f(β ∘ (x W + b)) for `n` rows.
+#[inline(always)]
+pub(super) fn layer_rows<S: Simd>(
+    s: S,
+    n: usize,
+    layer: Layer<'_>,
+    x: Matrix<'_>,
+    room: &mut Aligned,
+    y: &mut [f32],
+) {
+    let width = stride(layer.outputs) / LANES;
+    let y = &mut chunks_mut(y)[..n * width];
+    for first in (0..n).step_by(2 * LANES) {
+        let units = units_of::<S, 2>(s, (first, n), layer, x, room);
+        for t in 0..2 {
+            for c in 0..width {
+                let mut square = [&[0.0; LANES]; LANES];
+                for (to, unit) in square.iter_mut().beside(&units[c * LANES..]) {
+                    *to = &unit[t];
+                }
+                let square = s.transposed(square);
+                for i in 0..LANES.min((n - first).saturating_sub(t * LANES)) {
+                    s.store(&mut y[(first + t * LANES + i) * width + c], square[i]);
+                }
+            }
+        }
+    }
+}
+
 /// Up to T times sixteen rows.
 #[inline(always)]
-#[expect(
-    clippy::needless_range_loop,
-    reason = "steps of iterators may stay calls without link-time optimisation"
-)]
 fn tiles<S: Simd, const T: usize>(
     s: S,
     first: usize,
@@ -72,50 +103,17 @@ fn tiles<S: Simd, const T: usize>(
     room: &mut Aligned,
     y: &mut [f32],
 ) {
-    let (blocks, units) = (hidden.inputs.div_ceil(WIDE), hidden.outputs);
-    let needed = T * blocks * WIDE + T * 2 * LANES + blocks * WIDE;
-    if room.len() < needed * LANES {
-        room.resize(needed * LANES);
-    }
-    let (columns, rest) = chunks_mut(room).as_chunks_mut::<T>().0.split_at_mut(blocks * WIDE);
-    let (nets, spare) = rest.split_at_mut(2 * LANES);
-    let spare = &mut spare.as_flattened_mut().as_flattened_mut()[..blocks * WIDE * LANES];
-    for t in 0..T {
-        transpose(s, (first + t * LANES, y.len()), (hidden.inputs, blocks), x, spare, |c, column| {
-            s.store(&mut columns[c][t], column);
-        });
-    }
-    let (columns, nets) = (&columns[..hidden.inputs], &mut nets[..units]);
-    let mut j = 0;
-    while j < units {
-        match units - j {
-            12.. if S::UNITS >= 8 => j += group::<S, 12, T>(s, j, hidden, columns, nets),
-            10.. if S::UNITS >= 8 => j += group::<S, 10, T>(s, j, hidden, columns, nets),
-            8.. if S::UNITS >= 8 => j += group::<S, 8, T>(s, j, hidden, columns, nets),
-            5.. if S::UNITS >= 5 => j += group::<S, 5, T>(s, j, hidden, columns, nets),
-            4.. if S::UNITS >= 4 => j += group::<S, 4, T>(s, j, hidden, columns, nets),
-            2.. if S::UNITS >= 2 => j += group::<S, 2, T>(s, j, hidden, columns, nets),
-            _ => j += group::<S, 1, T>(s, j, hidden, columns, nets),
-        }
-    }
-    match hidden.f {
-        // A separate loop for each activation.
-        Activation::Tanh => activate_units(s, Activation::Tanh, hidden.beta, nets),
-        Activation::Sigmoid => activate_units(s, Activation::Sigmoid, hidden.beta, nets),
-        Activation::Relu => activate_units(s, Activation::Relu, hidden.beta, nets),
-        Activation::Silu => activate_units(s, Activation::Silu, hidden.beta, nets),
-        Activation::Linear => activate_units(s, Activation::Linear, hidden.beta, nets),
-    }
+    let units = units_of::<S, T>(s, (first, y.len()), hidden, x, room);
     for t in 0..T {
         let here = (first + t * LANES).min(y.len())..(first + (t + 1) * LANES).min(y.len());
         let mut products = [s.splat(0.0); LANES];
-        for (j, net) in nets.iter().enumerate() {
-            let (unit, w) = (s.load(&net[t]), s.splat(head.weight[j]));
+        for (j, unit) in units.iter().enumerate() {
+            let (unit, w) = (s.load(&unit[t]), s.splat(head.weight[j]));
             let to = &mut products[j % LANES];
             *to = if j < LANES { s.mul(unit, w) } else { s.fma(unit, w, *to) };
         }
         // Sums in the same tree as the lanes of a register.
-        let (mut half, count) = (LANES / 2, units.min(LANES));
+        let (mut half, count) = (LANES / 2, units.len().min(LANES));
         while half > 0 {
             for i in half..count.min(2 * half) {
                 products[i - half] = s.add(products[i - half], products[i]);
@@ -130,20 +128,63 @@ fn tiles<S: Simd, const T: usize>(
     }
 }
 
-/// Calls `store` with each column of sixteen rows, from the first on. Rows from `end` on are those of the last one; their results are
-/// dropped.
+/// The units of up to T times sixteen rows, which are in the lanes. Rows from `end` on are those of the last one.
 #[inline(always)]
-#[expect(
-    clippy::needless_range_loop,
-    reason = "steps of iterators may stay calls without link-time optimisation"
-)]
-fn transpose<S: Simd>(
+fn units_of<'a, S: Simd, const T: usize>(
+    s: S,
+    (first, end): (usize, usize),
+    layer: Layer<'_>,
+    x: Matrix<'_>,
+    room: &'a mut Aligned,
+) -> &'a [[Chunk; T]] {
+    let (blocks, units) = (layer.inputs.div_ceil(WIDE), layer.outputs);
+    let needed = T * blocks * WIDE + T * 2 * LANES + blocks * WIDE;
+    if room.len() < needed * LANES {
+        room.resize(needed * LANES);
+    }
+    let (columns, rest) = chunks_mut(room).as_chunks_mut::<T>().0.split_at_mut(blocks * WIDE);
+    let (nets, spare) = rest.split_at_mut(2 * LANES);
+    let spare = &mut spare.as_flattened_mut().as_flattened_mut()[..blocks * WIDE * LANES];
+    for t in 0..T {
+        transpose(s, (first + t * LANES, end), (layer.inputs, blocks), x, spare, t, columns);
+    }
+    let (columns, nets) = (&columns[..layer.inputs], &mut nets[..units]);
+    // The next rows mostly follow in memory.
+    let ahead = x.row((first + T * LANES).min(end - 1)).as_ptr();
+    let mut j = 0;
+    while j < units {
+        match units - j {
+            12.. if S::UNITS >= 8 => j += group::<S, 12, T>(s, j, layer, columns, ahead, nets),
+            10.. if S::UNITS >= 8 => j += group::<S, 10, T>(s, j, layer, columns, ahead, nets),
+            8.. if S::UNITS >= 8 => j += group::<S, 8, T>(s, j, layer, columns, ahead, nets),
+            5.. if S::UNITS >= 5 => j += group::<S, 5, T>(s, j, layer, columns, ahead, nets),
+            4.. if S::UNITS >= 4 => j += group::<S, 4, T>(s, j, layer, columns, ahead, nets),
+            2.. if S::UNITS >= 2 => j += group::<S, 2, T>(s, j, layer, columns, ahead, nets),
+            _ => j += group::<S, 1, T>(s, j, layer, columns, ahead, nets),
+        }
+    }
+    match layer.f {
+        // A separate loop for each activation.
+        Activation::Tanh => activate_units(s, Activation::Tanh, layer.beta, nets),
+        Activation::Sigmoid => activate_units(s, Activation::Sigmoid, layer.beta, nets),
+        Activation::Relu => activate_units(s, Activation::Relu, layer.beta, nets),
+        Activation::Silu => activate_units(s, Activation::Silu, layer.beta, nets),
+        Activation::Linear => activate_units(s, Activation::Linear, layer.beta, nets),
+    }
+    nets
+}
+
+/// Writes the columns of sixteen rows, from the first on, to number `t` of each of `columns`. Rows from `end` on are those of the last
+/// one; their results are dropped.
+#[inline(always)]
+fn transpose<S: Simd, const T: usize>(
     s: S,
     (first, end): (usize, usize),
     (inputs, blocks): (usize, usize),
     x: Matrix<'_>,
     spare: &mut [f32],
-    mut store: impl FnMut(usize, S::V),
+    t: usize,
+    columns: &mut [[Chunk; T]],
 ) {
     let length = blocks * WIDE;
     let (mut wide, mut rest) = ([&[][..]; LANES], [&[][..]; LANES]);
@@ -157,41 +198,37 @@ fn transpose<S: Simd>(
         let (of_wide, of_rest) = row[..length].as_chunks::<LANES>();
         (wide[i], rest[i]) = (of_wide, of_rest.as_chunks::<WIDE>().0);
     }
-    for b in 0..length / LANES {
+    let (of_wide, of_rest) = columns[..length].split_at_mut(length - length % LANES);
+    for (b, to) in of_wide.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
         let mut square = [&[0.0; LANES]; LANES];
         for i in 0..LANES {
             square[i] = &wide[i][b];
         }
-        for q in 0..LANES / WIDE {
-            let mut block = [&[0.0; WIDE]; LANES];
-            for i in 0..LANES {
-                block[i] = &square[i].as_chunks().0[q];
-            }
-            let columns = s.columns(block);
-            for j in 0..WIDE {
-                store(b * LANES + q * WIDE + j, columns[j]);
-            }
+        let square = s.transposed(square);
+        for j in 0..LANES {
+            s.store(&mut to[j][t], square[j]);
         }
     }
-    for b in 0..length % LANES / WIDE {
+    for (b, to) in of_rest.as_chunks_mut::<WIDE>().0.iter_mut().enumerate() {
         let mut block = [&[0.0; WIDE]; LANES];
         for i in 0..LANES {
             block[i] = &rest[i][b];
         }
-        let columns = s.columns(block);
+        let block = s.columns(block);
         for j in 0..WIDE {
-            store(length / LANES * LANES + b * WIDE + j, columns[j]);
+            s.store(&mut to[j][t], block[j]);
         }
     }
 }
 
-/// The net inputs of units `j..j + N` of T times sixteen rows. Returns N.
+/// The net inputs of units `j..j + N` of T times sixteen rows. Asks for the rows `ahead` meanwhile. Returns N.
 #[inline(always)]
 fn group<S: Simd, const N: usize, const T: usize>(
     s: S,
     j: usize,
     hidden: Layer<'_>,
     columns: &[[Chunk; T]],
+    ahead: *const f32,
     nets: &mut [[Chunk; T]],
 ) -> usize {
     let width = stride(hidden.outputs);
@@ -199,7 +236,10 @@ fn group<S: Simd, const N: usize, const T: usize>(
     for (sums, bias) in sums.iter_mut().beside(&hidden.bias[j..j + N]) {
         *sums = [s.splat(*bias); T];
     }
-    for (column, weight) in columns.iter().beside(hidden.weight.chunks_exact(width)) {
+    for (k, (column, weight)) in columns.iter().beside(hidden.weight.chunks_exact(width)).enumerate() {
+        for t in 0..T {
+            s.prefetch(ahead.wrapping_add((k * T + t) * LANES));
+        }
         let mut x = [s.splat(0.0); T];
         for t in 0..T {
             x[t] = s.load(&column[t]);

@@ -187,7 +187,9 @@ fn add<S: Simd, const C: usize>(s: S, c: usize, row: &[f32], places: &[u32], d: 
 mod tests {
     use super::*;
     use crate::native::Aligned;
-    use crate::native::kernels::{InputAdjoint, LayerGrad, Saved, dense_backward, dense_forward};
+    use crate::native::kernels::{
+        ForwardRoom, InputAdjoint, LayerGrad, Saved, dense_backward, dense_forward,
+    };
     use crate::native::simd::Isa;
     use crate::program::Activation;
 
@@ -228,7 +230,7 @@ mod tests {
                         let rows = x.len() / inputs;
                         let x = Matrix { data: x, stride: inputs, rows: None, alike: false };
                         let mut y = vec![0.0; rows * stride(outputs)];
-                        dense_forward(isa, rows, layer, x, &mut Aligned::default(), &mut [], &mut y);
+                        dense_forward(isa, rows, layer, x, &mut ForwardRoom::default(), &mut [], &mut y);
                         // Only the first rows have an error.
                         let mut dy = vec![0.0; y.len()];
                         dy[..n * stride(outputs)]
@@ -270,7 +272,7 @@ mod tests {
         let run = |isa, alike| {
             let x = Matrix { data: &data, stride: inputs, rows: None, alike };
             let mut y = vec![0.0; n * stride(outputs)];
-            dense_forward(isa, n, layer, x, &mut Aligned::default(), &mut [], &mut y);
+            dense_forward(isa, n, layer, x, &mut ForwardRoom::default(), &mut [], &mut y);
             y
         };
         for isa in Isa::available() {

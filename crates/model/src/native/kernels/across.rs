@@ -1,0 +1,205 @@
+//! The gradient of the weights of a layer with few units.
+//!
+//! [`backward`](super::backward) puts units into lanes. Ten units leave six lanes idle, and each multiply-add needs a load of its own.
+//! This kernel puts inputs into lanes. Sums run in the same order, so both give the same bits.
+
+use super::BesideExt;
+use super::dense::{Layer, Matrix, ROWS, in_blocks, spans};
+use super::narrow::is_narrow;
+use super::{chunks, chunks_mut, stride};
+use crate::native::aligned::Aligned;
+use crate::native::simd::{Chunk, LANES, Simd};
+
+/// Fewest rows for which turning the gradient around pays off.
+const LEAST: usize = 48;
+
+/// Whether this kernel pays off.
+#[inline(always)]
+pub(super) fn suits<S: Simd>(_: S, n: usize, layer: Layer<'_>) -> bool {
+    S::SUMS >= 20 && n >= LEAST && layer.inputs >= LANES && is_narrow(layer.inputs, layer.outputs)
+}
+
+/// Where the lanes of chunk `c` of the inputs begin: the last chunk ends with the inputs, and may overlap with the one before.
+#[inline(always)]
+fn start(c: usize, inputs: usize) -> usize {
+    (c * LANES).min(inputs - LANES)
+}
+
+/// Adds xᵀ d over `n` rows to the gradient of the weights. `room` is a buffer for intermediate results.
+#[inline(always)]
+pub(super) fn gradient<S: Simd>(
+    s: S,
+    n: usize,
+    layer: Layer<'_>,
+    x: Matrix<'_>,
+    d: &[f32],
+    grad: &mut [f32],
+    room: &mut Aligned,
+) {
+    let (width, blocks) = (stride(layer.outputs) / LANES, layer.inputs.div_ceil(LANES));
+    if room.len() < width * LANES * blocks * LANES {
+        room.resize(width * LANES * blocks * LANES);
+    }
+    // The gradient of unit u in chunk `u · blocks + c`.
+    let turned = &mut chunks_mut(room)[..width * LANES * blocks];
+    let grad = chunks_mut(grad);
+    for c in 0..blocks {
+        let first = start(c, layer.inputs);
+        for w in 0..width {
+            let mut square = [&[0.0; LANES]; LANES];
+            for i in 0..LANES {
+                square[i] = &grad[(first + i) * width + w];
+            }
+            let square = s.transposed(square);
+            for i in 0..LANES {
+                s.store(&mut turned[(w * LANES + i) * blocks + c], square[i]);
+            }
+        }
+    }
+    let d = chunks(d).as_flattened();
+    for rows in spans(0..n) {
+        let mut inputs = [&[][..]; ROWS];
+        for (input, r) in inputs.iter_mut().beside(rows.clone()) {
+            *input = &x.row(r)[..layer.inputs];
+        }
+        let inputs = &inputs[..rows.len()];
+        let d = &d[rows.start * width * LANES..rows.end * width * LANES];
+        in_blocks!(1, blocks, |c| columns(s, c, layer, inputs, d, turned));
+    }
+    for c in 0..blocks {
+        let first = start(c, layer.inputs);
+        for w in 0..width {
+            let mut square = [&[0.0; LANES]; LANES];
+            for i in 0..LANES {
+                square[i] = &turned[(w * LANES + i) * blocks + c];
+            }
+            let square = s.transposed(square);
+            for i in 0..LANES {
+                s.store(&mut grad[(first + i) * width + w], square[i]);
+            }
+        }
+    }
+}
+
+/// Chunks `c..c + C` of all units.
+#[inline(always)]
+fn columns<S: Simd, const C: usize>(
+    s: S,
+    c: usize,
+    layer: Layer<'_>,
+    inputs: &[&[f32]],
+    d: &[f32],
+    turned: &mut [Chunk],
+) {
+    let mut u = 0;
+    while u < layer.outputs {
+        let left = layer.outputs - u;
+        match left.div_ceil(left.div_ceil(5)) {
+            5 => u += units::<S, C, 5>(s, (c, u), layer, inputs, d, turned),
+            4 => u += units::<S, C, 4>(s, (c, u), layer, inputs, d, turned),
+            3 => u += units::<S, C, 3>(s, (c, u), layer, inputs, d, turned),
+            2 => u += units::<S, C, 2>(s, (c, u), layer, inputs, d, turned),
+            _ => u += units::<S, C, 1>(s, (c, u), layer, inputs, d, turned),
+        }
+    }
+}
+
+/// Chunks `c..c + C` of units `u..u + U`, whose sums stay in registers. Returns U.
+#[inline(always)]
+fn units<S: Simd, const C: usize, const U: usize>(
+    s: S,
+    (c, u): (usize, usize),
+    layer: Layer<'_>,
+    inputs: &[&[f32]],
+    d: &[f32],
+    turned: &mut [Chunk],
+) -> usize {
+    let (stride, blocks) = (stride(layer.outputs), layer.inputs.div_ceil(LANES));
+    let mut sums = [[s.splat(0.0); C]; U];
+    for i in 0..U {
+        for j in 0..C {
+            sums[i][j] = s.load(&turned[(u + i) * blocks + c + j]);
+        }
+    }
+    let last = start(c + C - 1, layer.inputs);
+    for (x, d) in inputs.iter().beside(d.chunks_exact(stride)) {
+        let whole = x[c * LANES..][..(C - 1) * LANES].as_chunks::<LANES>().0;
+        let mut from = [s.splat(0.0); C];
+        for j in 0..C - 1 {
+            from[j] = s.load(&whole[j]);
+        }
+        from[C - 1] = s.load(x[last..].first_chunk().expect("a chunk of inputs"));
+        let d = &d[u..u + U];
+        for i in 0..U {
+            let d = s.splat(d[i]);
+            for j in 0..C {
+                sums[i][j] = s.fma(from[j], d, sums[i][j]);
+            }
+        }
+    }
+    for i in 0..U {
+        for j in 0..C {
+            s.store(&mut turned[(u + i) * blocks + c + j], sums[i][j]);
+        }
+    }
+    U
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::native::kernels::{
+        ForwardRoom, InputAdjoint, LayerGrad, Saved, dense_backward, dense_forward,
+    };
+    use crate::native::simd::Isa;
+    use crate::program::Activation;
+
+    fn numbers(n: usize, seed: usize) -> Vec<f32> {
+        (0..n).map(|i| (((i + seed) * 7919 + 13) % 1009) as f32 / 1009.0 - 0.5).collect()
+    }
+
+    /// Layers with few units have the same bits by rows in lanes, by inputs in lanes and by units in lanes, which rows one by one and
+    /// layers with adjoints of their inputs take.
+    #[test]
+    fn layers_with_few_units_have_the_same_bits_in_any_lanes() {
+        for isa in Isa::available() {
+            for (n, inputs, outputs) in
+                [(48, 68, 10), (130, 20, 5), (64, 16, 12), (75, 97, 20), (200, 256, 2)]
+            {
+                let what = format!("{isa:?}, {n} rows, {inputs} to {outputs}");
+                let width = stride(outputs);
+                let padded = |mut rows: Vec<f32>| {
+                    rows.chunks_exact_mut(width).for_each(|row| row[outputs..].fill(0.0));
+                    rows
+                };
+                let data = numbers(n * inputs, 1);
+                let (weight, bias) = (padded(numbers(inputs * width, 2)), padded(numbers(width, 3)));
+                let f = Activation::Sigmoid;
+                let layer = Layer { inputs, outputs, weight: &weight, bias: &bias, beta: None, f };
+                // The last row twice, as samples may be.
+                let order: Vec<u32> = (0..n as u32).map(|r| r.min(n as u32 - 2)).collect();
+                let x = Matrix { data: &data, stride: inputs, rows: Some(&order), alike: false };
+                let (mut y, mut room) = (vec![0.0; n * width], ForwardRoom::default());
+                dense_forward(isa, n, layer, x, &mut room, &mut [], &mut y);
+                for (r, y) in y.chunks_exact(width).enumerate() {
+                    let x = Matrix { rows: Some(&order[r..]), ..x };
+                    let mut one = vec![0.0; width];
+                    dense_forward(isa, 1, layer, x, &mut room, &mut [], &mut one);
+                    assert_eq!(y, one, "{what}, row {r}");
+                }
+                let gradient = |dx: &mut [f32]| {
+                    let (mut dy, mut weight) =
+                        (padded(numbers(n * width, 4)), padded(numbers(inputs * width, 5)));
+                    let mut bias = padded(numbers(width, 6));
+                    let grad = LayerGrad { weight: &mut weight, bias: &mut bias, beta: None };
+                    let below = InputAdjoint { dx, scratch: &mut Aligned::default() };
+                    dense_backward(isa, n, layer, Saved { x, kept: &[], y: &y }, &mut dy, grad, below);
+                    (weight, bias)
+                };
+                let (by_inputs, by_units) = (gradient(&mut []), gradient(&mut vec![0.0; n * stride(inputs)]));
+                assert_eq!(by_inputs.0, by_units.0, "{what}: the gradient of the weights");
+                assert_eq!(by_inputs.1, by_units.1, "{what}: the gradient of the biases");
+            }
+        }
+    }
+}
