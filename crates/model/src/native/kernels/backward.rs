@@ -281,11 +281,12 @@ fn gradient_columns<S: Simd, const C: usize>(
     }
     let inputs = &inputs[..rows.len()];
     let grad = &mut chunks_mut(grad)[c..];
-    // Together, because rows of a power of two would share few sets of the L1 cache.
-    let mut copy = [[[0.0; LANES]; C]; ROWS];
+    let mut copy: [[Chunk; C]; ROWS];
     let d: &[[Chunk; C]] = if C == width {
         d.as_chunks().0
     } else {
+        // Together, because rows of a power of two would share few sets of the L1 cache.
+        copy = [[[0.0; LANES]; C]; ROWS];
         for (to, from) in copy.iter_mut().beside(d.chunks_exact(width)) {
             to.copy_from_slice(&from[c..c + C]);
         }
