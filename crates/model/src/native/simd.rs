@@ -123,6 +123,18 @@ pub(crate) trait Simd: Copy {
         }
         out
     }
+    /// Like [`transposed`](Self::transposed), of rows that begin `stride` numbers apart.
+    ///
+    /// # Panics
+    /// If a row ends outside of `data`.
+    #[inline(always)]
+    fn transposed_from(self, data: &[f32], stride: usize) -> [Self::V; LANES] {
+        let mut rows = [&[0.0; LANES]; LANES];
+        for i in 0..LANES {
+            rows[i] = data[i * stride..].first_chunk().expect("a chunk a row");
+        }
+        self.transposed(rows)
+    }
     /// Lane i is the [`sum`](Self::sum) of register i.
     #[inline(always)]
     fn sums(self, v: [Self::V; LANES]) -> Self::V {
@@ -386,19 +398,19 @@ mod x86 {
                 columns_of_quarters(v)
             };
             transposed(rows: [&Chunk; 16]) -> [__m512; 16] = {
-                // Row by row, so that each address is needed once.
-                let mut v = [[_mm512_setzero_ps(); 4]; 4];
-                insert_quarters::<0>(&rows, &mut v);
-                insert_quarters::<1>(&rows, &mut v);
-                insert_quarters::<2>(&rows, &mut v);
-                insert_quarters::<3>(&rows, &mut v);
-                let mut out = [_mm512_setzero_ps(); 16];
-                for (q, v) in v.into_iter().enumerate() {
-                    let columns = columns_of_quarters(v);
-                    (out[4 * q], out[4 * q + 1]) = (columns[0], columns[1]);
-                    (out[4 * q + 2], out[4 * q + 3]) = (columns[2], columns[3]);
+                let mut addresses = [std::ptr::null(); 16];
+                for i in 0..16 {
+                    addresses[i] = rows[i].as_ptr();
                 }
-                out
+                transposed_at(addresses)
+            };
+            transposed_from(data: &[f32], stride: usize) -> [__m512; 16] = {
+                assert!(stride <= data.len() && 15 * stride + 16 <= data.len(), "a row ends outside");
+                let mut addresses = [data.as_ptr(); 16];
+                for (i, address) in addresses.iter_mut().enumerate() {
+                    *address = address.add(i * stride);
+                }
+                transposed_at(addresses)
             };
             sums(v: [__m512; 16]) -> __m512 = {
                 // Eight sums of two registers each, as in `sum`: lanes 8 apart, then 4, 2 and 1.
@@ -436,19 +448,31 @@ mod x86 {
         }
     }
 
-    /// Writes the quarters of four rows, from row 4 K on, to quarter K of the registers of each block.
+    /// Rows of sixteen floats at these addresses as columns.
     ///
     /// # Safety
-    /// The machine has AVX-512 F.
+    /// The machine has AVX-512 F, and the addresses are valid.
     #[inline(always)]
-    unsafe fn insert_quarters<const K: i32>(rows: &[&Chunk; 16], blocks: &mut [[__m512; 4]; 4]) {
-        for (i, row) in rows[4 * K as usize..][..4].iter().enumerate() {
-            for (q, block) in blocks.iter_mut().enumerate() {
-                // SAFETY: guaranteed by the caller; a chunk has four quarters.
-                unsafe {
-                    block[i] = _mm512_insertf32x4::<K>(block[i], _mm_loadu_ps(row.as_ptr().add(4 * q)));
+    unsafe fn transposed_at(rows: [*const f32; 16]) -> [__m512; 16] {
+        // SAFETY: guaranteed by the caller; a row has four quarters.
+        unsafe {
+            let mut out = [_mm512_setzero_ps(); 16];
+            for i in 0..4 {
+                for q in 0..4 {
+                    let quarter = |k: usize| _mm_loadu_ps(rows[4 * k + i].add(4 * q));
+                    let v = _mm512_castps128_ps512(quarter(0));
+                    let v = _mm512_insertf32x4::<1>(v, quarter(1));
+                    let v = _mm512_insertf32x4::<2>(v, quarter(2));
+                    out[4 * q + i] = _mm512_insertf32x4::<3>(v, quarter(3));
                 }
             }
+            for q in 0..4 {
+                let columns =
+                    columns_of_quarters([out[4 * q], out[4 * q + 1], out[4 * q + 2], out[4 * q + 3]]);
+                (out[4 * q], out[4 * q + 1]) = (columns[0], columns[1]);
+                (out[4 * q + 2], out[4 * q + 3]) = (columns[2], columns[3]);
+            }
+            out
         }
     }
 

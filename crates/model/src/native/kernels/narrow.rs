@@ -186,6 +186,28 @@ fn transpose<S: Simd, const T: usize>(
     t: usize,
     columns: &mut [[Chunk; T]],
 ) {
+    if let Some(data) = together(x, (first, end), inputs) {
+        let whole = inputs - inputs % LANES;
+        for (b, to) in columns[..whole].as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
+            let square = s.transposed_from(&data[b * LANES..], x.stride);
+            for j in 0..LANES {
+                s.store(&mut to[j][t], square[j]);
+            }
+        }
+        for at in (whole..inputs).step_by(WIDE) {
+            // The last ones may overlap with those before them.
+            let at = at.min(inputs - WIDE);
+            let mut block = [&[0.0; WIDE]; LANES];
+            for i in 0..LANES {
+                block[i] = data[i * x.stride + at..].first_chunk().expect("four numbers a row");
+            }
+            let block = s.columns(block);
+            for j in 0..WIDE {
+                s.store(&mut columns[at + j][t], block[j]);
+            }
+        }
+        return;
+    }
     let length = blocks * WIDE;
     let (mut wide, mut rest) = ([&[][..]; LANES], [&[][..]; LANES]);
     for (i, spare) in spare.chunks_exact_mut(length).enumerate().take(LANES) {
@@ -219,6 +241,29 @@ fn transpose<S: Simd, const T: usize>(
             s.store(&mut to[j][t], block[j]);
         }
     }
+}
+
+/// Sixteen rows, from the first on, if they follow each other. They begin [`Matrix::stride`] numbers apart.
+#[inline(always)]
+fn together<'a>(x: Matrix<'a>, (first, end): (usize, usize), inputs: usize) -> Option<&'a [f32]> {
+    if first + LANES > end || inputs < LANES {
+        return None;
+    }
+    let start = match x.rows {
+        Some(rows) => {
+            let rows = &rows[first..first + LANES];
+            let mut strays = 0;
+            for i in 0..LANES {
+                strays |= rows[i] ^ rows[0].wrapping_add(i as u32);
+            }
+            if strays != 0 {
+                return None;
+            }
+            rows[0] as usize
+        }
+        None => first,
+    };
+    x.data.get(start * x.stride..)?.get(..(LANES - 1) * x.stride + inputs)
 }
 
 /// The net inputs of units `j..j + N` of T times sixteen rows. Asks for the rows `ahead` meanwhile. Returns N.
