@@ -255,7 +255,7 @@ impl Adam {
     }
 }
 
-/// The same bits as [`f64::powi`], without its branches, of which processors guess half wrong.
+/// The same bits as [`f64::powi`], without its branches, half of which processors predict wrongly.
 fn power(base: f64, n: u32) -> f64 {
     let (mut power, mut result, mut left) = (base, 1.0, n);
     while left > 0 {

@@ -51,8 +51,9 @@ fn narrow_layers_give_the_same_bits_by_rows_and_by_units() {
         let channels = [Channel::new("x", ChannelKind::Dense(inputs))];
         for f in ["tanh", "sigmoid", "relu", "silu"] {
             let sensitivity = if f == "tanh" { r#", "sensitivity": 1.5"# } else { "" };
+            let layers = if hidden == 10 { "10, 5".into() } else { hidden.to_string() };
             let architecture =
-                format!(r#"{{ "mlp": {{ "hidden": [{hidden}], "activation": "{f}"{sensitivity} }} }}"#);
+                format!(r#"{{ "mlp": {{ "hidden": [{layers}], "activation": "{f}"{sensitivity} }} }}"#);
             let architecture = serde_json::from_str(&architecture).unwrap();
             let program = Arc::new(lower(&architecture, &channels, &Head::Value).unwrap());
             let params = program.draw(&mut rng);
@@ -64,7 +65,14 @@ fn narrow_layers_give_the_same_bits_by_rows_and_by_units() {
                         rows.push().dense.iter_mut().for_each(|x| *x = rng.random_range(-1.0..=1.0));
                     }
                     let (units, _) = network.run(&rows, Some(&vec![0.0; n]));
-                    assert_eq!(network.run(&rows, None).0, units, "{inputs}-{hidden} {f}, {n} rows, {isa:?}");
+                    let what = format!("{inputs}-{hidden} {f}, {n} rows, {isa:?}");
+                    assert_eq!(network.run(&rows, None).0, units, "{what}");
+                    let one_by_one = (0..n).map(|r| {
+                        let mut one = Rows::new(&channels);
+                        one.push().dense.copy_from_slice(rows.view().dense_row(r));
+                        network.run(&one, None).0[0]
+                    });
+                    assert_eq!(one_by_one.collect::<Vec<_>>(), units, "{what}, one by one");
                 }
             }
         }

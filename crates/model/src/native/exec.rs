@@ -47,8 +47,8 @@ pub(crate) struct Workspace {
     packed: Vec<Vec<f32>>,
     /// For each route by cells: its tables.
     cells: Vec<CellNumbers>,
-    /// By the layer's value.
-    rooms: Vec<ForwardRoom>,
+    /// Weights of large layers in panels, by the layer's value; empty if the parameters have changed.
+    panels: Vec<Aligned>,
     /// Buffer for transposed weights.
     scratch: Aligned,
     /// Buffer for rows in lanes.
@@ -102,7 +102,7 @@ impl Workspace {
             experts: Vec::new(),
             packed: vec![Vec::new(); plan.routes],
             cells: vec![CellNumbers::default(); plan.routes],
-            rooms: vec![ForwardRoom::default(); n],
+            panels: vec![Aligned::default(); n],
             scratch: Aligned::default(),
             lanes: Aligned::default(),
             half: None,
@@ -153,7 +153,7 @@ impl Workspace {
     /// Forgets copies of learned parameters. Call it whenever they change.
     pub(crate) fn forget(&mut self) {
         self.packed.iter_mut().for_each(Vec::clear);
-        self.rooms.iter_mut().for_each(ForwardRoom::forget);
+        self.panels.iter_mut().for_each(Aligned::clear);
         self.half.iter_mut().flat_map(|half| &mut half.packed).for_each(Vec::clear);
     }
 
@@ -283,10 +283,11 @@ impl Plan {
                     }
                     let keep = dense.keep && job.targets.is_some();
                     let mut kept = if keep { ws.size(self, dense.kept, n) } else { Aligned::default() };
-                    let mut room = take(&mut ws.rooms[dense.out]);
+                    let (mut panels, mut lanes) = (take(&mut ws.panels[dense.out]), take(&mut ws.lanes));
                     let x = self.input(dense, ws, job, rows, 0);
-                    dense_forward(ws.isa, n, dense.layer(job.params), x, &mut room, &mut kept, &mut y);
-                    ws.rooms[dense.out] = room;
+                    let room = ForwardRoom { panels: &mut panels, lanes: Some(&mut lanes) };
+                    dense_forward(ws.isa, n, dense.layer(job.params), x, room, &mut kept, &mut y);
+                    (ws.panels[dense.out], ws.lanes) = (panels, lanes);
                     ws.values[dense.out] = y;
                     if keep {
                         ws.values[dense.kept] = kept;
@@ -413,9 +414,18 @@ impl Plan {
         }
         if most < n {
             let mut units = ws.size(self, hidden.out, n - most);
-            let mut room = take(&mut ws.rooms[hidden.out]);
+            // Too few rows for panels.
+            let mut panels = Aligned::default();
             let x = self.input(hidden, ws, job, rows, most);
-            dense_forward(isa, n - most, hidden.layer(params), x, &mut room, &mut [], &mut units);
+            dense_forward(
+                isa,
+                n - most,
+                hidden.layer(params),
+                x,
+                ForwardRoom { panels: &mut panels, lanes: None },
+                &mut [],
+                &mut units,
+            );
             ws.values[hidden.out] = units;
             let x = self.input(head, ws, job, rows, 0);
             dense_forward(
@@ -423,11 +433,10 @@ impl Plan {
                 n - most,
                 head.layer(params),
                 x,
-                &mut ForwardRoom::default(),
+                ForwardRoom { panels: &mut panels, lanes: None },
                 &mut [],
                 &mut y[most..],
             );
-            ws.rooms[hidden.out] = room;
         }
         (ws.values[head.out], ws.lanes) = (y, lanes);
     }

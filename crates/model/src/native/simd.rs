@@ -324,8 +324,8 @@ mod x86 {
             $(
                 #[inline(always)]
                 fn $name(self, $($arg: $type),*) -> $out {
-                    // SAFETY: the token proves the instruction set; loads and stores take whole chunks and need no
-                    // alignment.
+                    // SAFETY: the token proves the instruction set; loads and stores take whole chunks, or what an
+                    // assertion bounds, and need no alignment.
                     unsafe { $body }
                 }
             )*

@@ -8,6 +8,7 @@
 //!
 //! Every few steps an orthogonal iteration updates the bases.
 
+use super::aligned::Aligned;
 use super::kernels::BesideExt;
 use super::kernels::{ForwardRoom, Layer as Dense, Matrix, dense_forward, stride};
 use super::plan::{Plan, Span};
@@ -358,5 +359,6 @@ fn product(
         f: Activation::Linear,
     };
     let x = Matrix { data: x, stride: stride(inner), rows: None, alike: false };
-    dense_forward(isa, rows, layer, x, &mut ForwardRoom::default(), &mut [], to);
+    let room = ForwardRoom { panels: &mut Aligned::default(), lanes: None };
+    dense_forward(isa, rows, layer, x, room, &mut [], to);
 }

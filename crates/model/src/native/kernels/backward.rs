@@ -262,7 +262,10 @@ fn slope<S: Simd>(s: S, f: Activation, d: S::V, y: S::V, kept: S::V, beta: Optio
     }
 }
 
-/// Adds xᵀ d over at most [`ROWS`] rows to chunks `c..c + C` of the gradient of the weights.
+/// Fewest inputs for which a copy of the adjoints pays off.
+const MANY: usize = 64;
+
+/// Adds xᵀ d over some rows to chunks `c..c + C` of the gradient of the weights.
 #[inline(always)]
 fn gradient_columns<S: Simd, const C: usize>(
     s: S,
@@ -275,40 +278,79 @@ fn gradient_columns<S: Simd, const C: usize>(
 ) {
     let width = stride(layer.outputs) / LANES;
     let d = &chunks(d)[rows.start * width..rows.end * width];
-    let mut inputs = [&[][..]; ROWS];
-    for (input, r) in inputs.iter_mut().beside(rows.clone()) {
-        *input = &x.row(r)[..layer.inputs];
-    }
-    let inputs = &inputs[..rows.len()];
-    let grad = &mut chunks_mut(grad)[c..];
-    let mut copy: [[Chunk; C]; ROWS];
-    let d: &[[Chunk; C]] = if C == width {
-        d.as_chunks().0
-    } else {
+    let grad = (&mut chunks_mut(grad)[c..], width);
+    if C == width {
+        let mut inputs = [&[][..]; ROWS];
+        for (input, r) in inputs.iter_mut().beside(rows.clone()) {
+            *input = &x.row(r)[..layer.inputs];
+        }
+        let (inputs, d) = (&inputs[..rows.len()], d.as_chunks::<C>().0);
+        in_tiles!(0..layer.inputs, |k| whole_tile::<C>(s, k, inputs, d, &mut *grad.0));
+    } else if layer.inputs >= MANY {
         // Together, because rows of a power of two would share few sets of the L1 cache.
-        copy = [[[0.0; LANES]; C]; ROWS];
+        let mut copy = [[[0.0; LANES]; C]; ROWS];
         for (to, from) in copy.iter_mut().beside(d.chunks_exact(width)) {
             to.copy_from_slice(&from[c..c + C]);
         }
-        &copy
-    };
-    in_tiles!(0..layer.inputs, |k| gradient_tile::<C>(s, k, inputs, d, (&mut *grad, width)));
+        let d = (copy.as_flattened(), C);
+        in_tiles!(0..layer.inputs, |k| gradient_tile::<C>(s, rows.clone(), k, x, d, (&mut *grad.0, grad.1)));
+    } else {
+        let d = (d.get(c..).unwrap_or_default(), width);
+        in_tiles!(0..layer.inputs, |k| gradient_tile::<C>(s, rows.clone(), k, x, d, (&mut *grad.0, grad.1)));
+    }
 }
 
-/// Like [`gradient_columns`], for the weights of inputs `k..k + K`, whose sums stay in registers. The gradient begins at the first
-/// chunk and has `width` chunks a row.
+/// Like [`gradient_columns`], for the weights of inputs `k..k + K`, whose sums stay in registers. Adjoints and gradients begin at the
+/// first chunk and have a number of chunks a row.
 #[inline(always)]
 fn gradient_tile<S: Simd, const K: usize, const C: usize>(
     s: S,
+    rows: Range<usize>,
     k: usize,
-    inputs: &[&[f32]],
-    d: &[[Chunk; C]],
+    x: Matrix<'_>,
+    (d, d_width): (&[Chunk], usize),
     (grad, width): (&mut [Chunk], usize),
 ) {
     let mut sums = [[s.splat(0.0); C]; K];
     for (i, sums) in sums.iter_mut().enumerate() {
         for (sum, g) in sums.iter_mut().beside(&grad[(k + i) * width..][..C]) {
             *sum = s.load(g);
+        }
+    }
+    for (i, r) in rows.enumerate() {
+        let mut delta = [s.splat(0.0); C];
+        for (delta, from) in delta.iter_mut().beside(&d[i * d_width..][..C]) {
+            *delta = s.load(from);
+        }
+        let x = &x.row(r)[k..k + K];
+        for i in 0..K {
+            let x = s.splat(x[i]);
+            for j in 0..C {
+                sums[i][j] = s.fma(x, delta[j], sums[i][j]);
+            }
+        }
+    }
+    for (i, sums) in sums.into_iter().enumerate() {
+        for (g, sum) in grad[(k + i) * width..][..C].iter_mut().beside(sums) {
+            s.store(g, sum);
+        }
+    }
+}
+
+/// Like [`gradient_tile`], for layers of C chunks.
+#[inline(always)]
+fn whole_tile<S: Simd, const K: usize, const C: usize>(
+    s: S,
+    k: usize,
+    inputs: &[&[f32]],
+    d: &[[Chunk; C]],
+    grad: &mut [Chunk],
+) {
+    let grad: &mut [[Chunk; C]] = &mut grad.as_chunks_mut().0[k..k + K];
+    let mut sums = [[s.splat(0.0); C]; K];
+    for (sums, g) in sums.iter_mut().beside(grad.iter()) {
+        for j in 0..C {
+            sums[j] = s.load(&g[j]);
         }
     }
     for (x, d) in inputs.iter().beside(d) {
@@ -324,9 +366,9 @@ fn gradient_tile<S: Simd, const K: usize, const C: usize>(
             }
         }
     }
-    for (i, sums) in sums.into_iter().enumerate() {
-        for (g, sum) in grad[(k + i) * width..][..C].iter_mut().beside(sums) {
-            s.store(g, sum);
+    for (sums, g) in sums.iter().beside(grad) {
+        for j in 0..C {
+            s.store(&mut g[j], sums[j]);
         }
     }
 }
@@ -476,7 +518,15 @@ mod tests {
                 let layer = Layer { inputs, outputs, weight: &weight, bias: &bias, beta: None, f };
                 let x = Matrix { data: &x, stride: stride(inputs), rows: None, alike: false };
                 let mut y = vec![0.0; d.len()];
-                dense_forward(isa, n, layer, x, &mut ForwardRoom::default(), &mut [], &mut y);
+                dense_forward(
+                    isa,
+                    n,
+                    layer,
+                    x,
+                    ForwardRoom { panels: &mut Aligned::default(), lanes: Some(&mut Aligned::default()) },
+                    &mut [],
+                    &mut y,
+                );
                 let dot = |r: usize, c: usize| (0..inputs).map(|k| ex[r][k] * ew[k][c]).sum::<f64>();
                 assert_close(&y, |r, c| eb[0][c] + dot(r, c), outputs, &what("y"));
 

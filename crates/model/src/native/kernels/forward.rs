@@ -24,7 +24,7 @@ pub(crate) fn dense_forward(
     n: usize,
     layer: Layer<'_>,
     x: Matrix<'_>,
-    room: &mut ForwardRoom,
+    room: ForwardRoom<'_>,
     kept: &mut [f32],
     y: &mut [f32],
 ) {
@@ -36,25 +36,17 @@ pub(crate) fn dense_forward(
     }
 }
 
-/// Buffers of [`dense_forward`] for one layer.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ForwardRoom {
-    /// The weights in [`panels`]; empty if they are not known.
-    panels: Aligned,
-    /// Rows in lanes.
-    lanes: Aligned,
-}
-
-impl ForwardRoom {
-    /// Forgets copies of the weights. Call it whenever they change.
-    pub(crate) fn forget(&mut self) {
-        self.panels.clear();
-    }
+/// Buffers of [`dense_forward`].
+pub(crate) struct ForwardRoom<'a> {
+    /// The weights of this layer in [`panels`]; empty if they are not known or have changed.
+    pub(crate) panels: &'a mut Aligned,
+    /// For rows in lanes. Without it units are in the lanes.
+    pub(crate) lanes: Option<&'a mut Aligned>,
 }
 
 dispatched! {
     fn forward(
-        n: usize, layer: Layer<'_>, x: Matrix<'_>, room: &mut ForwardRoom, kept: &mut [f32], y: &mut [f32],
+        n: usize, layer: Layer<'_>, x: Matrix<'_>, room: ForwardRoom<'_>, kept: &mut [f32], y: &mut [f32],
     ) = forward_body;
 }
 
@@ -82,7 +74,7 @@ fn forward_body<S: Simd>(
     n: usize,
     layer: Layer<'_>,
     x: Matrix<'_>,
-    room: &mut ForwardRoom,
+    room: ForwardRoom<'_>,
     kept: &mut [f32],
     y: &mut [f32],
 ) {
@@ -91,10 +83,10 @@ fn forward_body<S: Simd>(
     }
     let ForwardRoom { panels: packed, lanes } = room;
     let is_sparse = is_sparse(s, n, layer.inputs, x);
-    let narrow = if is_sparse || !kept.is_empty() { 0 } else { narrow::wide_rows(s, n, layer) };
-    if narrow > 0 {
-        narrow::layer_rows(s, narrow, layer, x, lanes, y);
-    }
+    let narrow = match lanes {
+        Some(lanes) if !is_sparse && kept.is_empty() => narrow::layer_rows(s, n, layer, x, lanes, y),
+        _ => 0,
+    };
     let width = stride(layer.outputs) / LANES;
     let packs = !is_sparse && n >= PACK && width > S::TALL && layer.inputs * width > SMALL;
     if packs && packed.is_empty() {
@@ -131,12 +123,12 @@ fn forward_single<S: Simd>(s: S, n: usize, layer: Layer<'_>, x: Matrix<'_>, kept
     // Reads whole padded rows if the inputs have them, because the padding is 0 on both sides.
     let width = if x.rows.is_none() { stride(layer.inputs) } else { layer.inputs };
     let y = &mut y[..n];
-    // Sixteen sums at once take a third of the steps.
-    let together = if width == LANES && x.rows.is_none() { n / LANES } else { 0 };
+    // Sixteen sums at once take a third of the steps with AVX-512.
+    let together = if width == LANES && x.rows.is_none() && x.stride == LANES { n / LANES } else { 0 };
     if together > 0 {
         let (weight, bias) = (s.load(&chunks(layer.weight)[0]), s.splat(layer.bias[0]));
         for (x, y) in chunks(x.data).as_chunks::<LANES>().0.iter().beside(y.as_chunks_mut::<LANES>().0) {
-            let mut products = [bias; LANES];
+            let mut products = [s.splat(0.0); LANES];
             for i in 0..LANES {
                 products[i] = s.fma(s.load(&x[i]), weight, s.splat(0.0));
             }

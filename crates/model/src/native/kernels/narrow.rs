@@ -14,7 +14,7 @@ use crate::program::Activation;
 /// Number of columns gathered at once.
 const WIDE: usize = 4;
 
-/// Whether this kernel pays off: the units leave at least a quarter of their registers idle, and sixteen rows fit in the L1 cache.
+/// Whether these kernels pay off: the units leave at least a quarter of their registers idle, and some rows fit in the L1 cache.
 pub(crate) fn is_narrow(inputs: usize, hidden: usize) -> bool {
     let lanes = hidden.next_multiple_of(LANES);
     inputs <= 256 && (2..2 * LANES).contains(&hidden) && lanes - hidden >= lanes / 4
@@ -57,13 +57,7 @@ fn narrow_body<S: Simd>(
     }
 }
 
-/// How many of `n` rows [`layer_rows`] should process, from the first on.
-#[inline(always)]
-pub(super) fn wide_rows<S: Simd>(_: S, n: usize, layer: Layer<'_>) -> usize {
-    if S::SUMS >= 20 && is_narrow(layer.inputs, layer.outputs) { n - n % (2 * LANES) } else { 0 }
-}
-
-/// y = f(β ∘ (x W + b)) for `n` rows.
+/// y = f(β ∘ (x W + b)) for the first of `n` rows, as far as they fill registers, if that pays off. Returns how many.
 #[inline(always)]
 pub(super) fn layer_rows<S: Simd>(
     s: S,
@@ -72,8 +66,11 @@ pub(super) fn layer_rows<S: Simd>(
     x: Matrix<'_>,
     room: &mut Aligned,
     y: &mut [f32],
-) {
-    let width = stride(layer.outputs) / LANES;
+) -> usize {
+    if S::SUMS < 20 || layer.inputs < LANES || !is_narrow(layer.inputs, layer.outputs) {
+        return 0;
+    }
+    let (n, width) = (n - n % (2 * LANES), stride(layer.outputs) / LANES);
     let y = &mut chunks_mut(y)[..n * width];
     for first in (0..n).step_by(2 * LANES) {
         let units = units_of::<S, 2>(s, (first, n), layer, x, room);
@@ -84,12 +81,13 @@ pub(super) fn layer_rows<S: Simd>(
                     *to = &unit[t];
                 }
                 let square = s.transposed(square);
-                for i in 0..LANES.min((n - first).saturating_sub(t * LANES)) {
+                for i in 0..LANES {
                     s.store(&mut y[(first + t * LANES + i) * width + c], square[i]);
                 }
             }
         }
     }
+    n
 }
 
 /// Up to T times sixteen rows.
@@ -149,18 +147,30 @@ fn units_of<'a, S: Simd, const T: usize>(
         transpose(s, (first + t * LANES, end), (layer.inputs, blocks), x, spare, t, columns);
     }
     let (columns, nets) = (&columns[..layer.inputs], &mut nets[..units]);
-    // The next rows mostly follow in memory.
-    let ahead = x.row((first + T * LANES).min(end - 1)).as_ptr();
+    // Rows of more inputs would drive these out of the L1 cache.
+    let ahead = if layer.inputs <= 128 { following(x, (first, end), T * LANES) } else { None };
     let mut j = 0;
     while j < units {
         match units - j {
-            12.. if S::UNITS >= 8 => j += group::<S, 12, T>(s, j, layer, columns, ahead, nets),
-            10.. if S::UNITS >= 8 => j += group::<S, 10, T>(s, j, layer, columns, ahead, nets),
-            8.. if S::UNITS >= 8 => j += group::<S, 8, T>(s, j, layer, columns, ahead, nets),
-            5.. if S::UNITS >= 5 => j += group::<S, 5, T>(s, j, layer, columns, ahead, nets),
-            4.. if S::UNITS >= 4 => j += group::<S, 4, T>(s, j, layer, columns, ahead, nets),
-            2.. if S::UNITS >= 2 => j += group::<S, 2, T>(s, j, layer, columns, ahead, nets),
-            _ => j += group::<S, 1, T>(s, j, layer, columns, ahead, nets),
+            12.. if S::UNITS >= 8 => {
+                j += group::<S, 12, T>(s, j, layer, columns, ahead.filter(|_| j == 0), nets)
+            }
+            10.. if S::UNITS >= 8 => {
+                j += group::<S, 10, T>(s, j, layer, columns, ahead.filter(|_| j == 0), nets)
+            }
+            8.. if S::UNITS >= 8 => {
+                j += group::<S, 8, T>(s, j, layer, columns, ahead.filter(|_| j == 0), nets)
+            }
+            5.. if S::UNITS >= 5 => {
+                j += group::<S, 5, T>(s, j, layer, columns, ahead.filter(|_| j == 0), nets)
+            }
+            4.. if S::UNITS >= 4 => {
+                j += group::<S, 4, T>(s, j, layer, columns, ahead.filter(|_| j == 0), nets)
+            }
+            2.. if S::UNITS >= 2 => {
+                j += group::<S, 2, T>(s, j, layer, columns, ahead.filter(|_| j == 0), nets)
+            }
+            _ => j += group::<S, 1, T>(s, j, layer, columns, ahead.filter(|_| j == 0), nets),
         }
     }
     match layer.f {
@@ -243,6 +253,15 @@ fn transpose<S: Simd, const T: usize>(
     }
 }
 
+/// The address of the row `count` after the first one, if it is as far from it in memory.
+#[inline(always)]
+fn following(x: Matrix<'_>, (first, end): (usize, usize), count: usize) -> Option<*const f32> {
+    let next = first + count;
+    let follows =
+        next < end && x.rows.is_none_or(|rows| rows[next] == rows[first].wrapping_add(count as u32));
+    if follows { Some(x.row(next).as_ptr()) } else { None }
+}
+
 /// Sixteen rows, from the first on, if they follow each other. They begin [`Matrix::stride`] numbers apart.
 #[inline(always)]
 fn together<'a>(x: Matrix<'a>, (first, end): (usize, usize), inputs: usize) -> Option<&'a [f32]> {
@@ -273,7 +292,7 @@ fn group<S: Simd, const N: usize, const T: usize>(
     j: usize,
     hidden: Layer<'_>,
     columns: &[[Chunk; T]],
-    ahead: *const f32,
+    ahead: Option<*const f32>,
     nets: &mut [[Chunk; T]],
 ) -> usize {
     let width = stride(hidden.outputs);
@@ -282,8 +301,10 @@ fn group<S: Simd, const N: usize, const T: usize>(
         *sums = [s.splat(*bias); T];
     }
     for (k, (column, weight)) in columns.iter().beside(hidden.weight.chunks_exact(width)).enumerate() {
-        for t in 0..T {
-            s.prefetch(ahead.wrapping_add((k * T + t) * LANES));
+        if let Some(ahead) = ahead {
+            for t in 0..T {
+                s.prefetch(ahead.wrapping_add((k * T + t) * LANES));
+            }
         }
         let mut x = [s.splat(0.0); T];
         for t in 0..T {

@@ -230,7 +230,18 @@ mod tests {
                         let rows = x.len() / inputs;
                         let x = Matrix { data: x, stride: inputs, rows: None, alike: false };
                         let mut y = vec![0.0; rows * stride(outputs)];
-                        dense_forward(isa, rows, layer, x, &mut ForwardRoom::default(), &mut [], &mut y);
+                        dense_forward(
+                            isa,
+                            rows,
+                            layer,
+                            x,
+                            ForwardRoom {
+                                panels: &mut Aligned::default(),
+                                lanes: Some(&mut Aligned::default()),
+                            },
+                            &mut [],
+                            &mut y,
+                        );
                         // Only the first rows have an error.
                         let mut dy = vec![0.0; y.len()];
                         dy[..n * stride(outputs)]
@@ -272,7 +283,15 @@ mod tests {
         let run = |isa, alike| {
             let x = Matrix { data: &data, stride: inputs, rows: None, alike };
             let mut y = vec![0.0; n * stride(outputs)];
-            dense_forward(isa, n, layer, x, &mut ForwardRoom::default(), &mut [], &mut y);
+            dense_forward(
+                isa,
+                n,
+                layer,
+                x,
+                ForwardRoom { panels: &mut Aligned::default(), lanes: Some(&mut Aligned::default()) },
+                &mut [],
+                &mut y,
+            );
             y
         };
         for isa in Isa::available() {
