@@ -46,14 +46,25 @@ fn outputs_and_densities_agree_with_the_reference_on_every_instruction_set() {
 #[test]
 fn narrow_layers_give_the_same_bits_by_rows_and_by_units() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
-    for (inputs, hidden) in [(1, 2), (3, 5), (4, 8), (36, 8), (50, 10), (7, 16), (9, 17), (36, 24), (18, 32)]
-    {
+    let layers: [(usize, &[usize]); 11] = [
+        (1, &[2]),
+        (3, &[5]),
+        (4, &[8]),
+        (36, &[8]),
+        (50, &[10]),
+        (50, &[10, 5]),
+        (36, &[24, 3]),
+        (7, &[16]),
+        (9, &[17]),
+        (36, &[24]),
+        (18, &[32]),
+    ];
+    for (inputs, hidden) in layers {
         let channels = [Channel::new("x", ChannelKind::Dense(inputs))];
         for f in ["tanh", "sigmoid", "relu", "silu"] {
             let sensitivity = if f == "tanh" { r#", "sensitivity": 1.5"# } else { "" };
-            let layers = if hidden == 10 { "10, 5".into() } else { hidden.to_string() };
             let architecture =
-                format!(r#"{{ "mlp": {{ "hidden": [{layers}], "activation": "{f}"{sensitivity} }} }}"#);
+                format!(r#"{{ "mlp": {{ "hidden": {hidden:?}, "activation": "{f}"{sensitivity} }} }}"#);
             let architecture = serde_json::from_str(&architecture).unwrap();
             let program = Arc::new(lower(&architecture, &channels, &Head::Value).unwrap());
             let params = program.draw(&mut rng);
@@ -65,7 +76,7 @@ fn narrow_layers_give_the_same_bits_by_rows_and_by_units() {
                         rows.push().dense.iter_mut().for_each(|x| *x = rng.random_range(-1.0..=1.0));
                     }
                     let (units, _) = network.run(&rows, Some(&vec![0.0; n]));
-                    let what = format!("{inputs}-{hidden} {f}, {n} rows, {isa:?}");
+                    let what = format!("{inputs}-{hidden:?} {f}, {n} rows, {isa:?}");
                     assert_eq!(network.run(&rows, None).0, units, "{what}");
                     let one_by_one = (0..n).map(|r| {
                         let mut one = Rows::new(&channels);

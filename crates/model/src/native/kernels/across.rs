@@ -1,7 +1,8 @@
-//! The gradient of the weights of a layer with few units.
+//! The gradient ∂W = xᵀ ∂net of the weights of a layer with few units, summed over the rows of a batch.
 //!
 //! [`backward`](super::backward) puts units into lanes. Ten units leave six lanes idle, and each multiply-add needs a load of its own.
-//! This kernel puts inputs into lanes. Sums run in the same order, so both give the same bits.
+//! This kernel turns the gradient so far around, adds the rows with inputs in the lanes, and turns it back. Sums run in the same order,
+//! so both give the same bits.
 
 use super::BesideExt;
 use super::dense::{Layer, Matrix, ROWS, in_blocks, spans};
@@ -46,14 +47,7 @@ pub(super) fn gradient<S: Simd>(
     for c in 0..blocks {
         let first = start(c, layer.inputs);
         for w in 0..width {
-            let mut square = [&[0.0; LANES]; LANES];
-            for i in 0..LANES {
-                square[i] = &grad[(first + i) * width + w];
-            }
-            let square = s.transposed(square);
-            for i in 0..LANES {
-                s.store(&mut turned[(w * LANES + i) * blocks + c], square[i]);
-            }
+            turn(s, (&grad[first * width + w..], width), (&mut turned[w * LANES * blocks + c..], blocks));
         }
     }
     let d = chunks(d).as_flattened();
@@ -69,15 +63,21 @@ pub(super) fn gradient<S: Simd>(
     for c in 0..blocks {
         let first = start(c, layer.inputs);
         for w in 0..width {
-            let mut square = [&[0.0; LANES]; LANES];
-            for i in 0..LANES {
-                square[i] = &turned[(w * LANES + i) * blocks + c];
-            }
-            let square = s.transposed(square);
-            for i in 0..LANES {
-                s.store(&mut grad[(first + i) * width + w], square[i]);
-            }
+            turn(s, (&turned[w * LANES * blocks + c..], blocks), (&mut grad[first * width + w..], width));
         }
+    }
+}
+
+/// Writes a square of sixteen chunks as columns. Both have a number of chunks from one row to the next.
+#[inline(always)]
+fn turn<S: Simd>(s: S, (from, step): (&[Chunk], usize), (to, to_step): (&mut [Chunk], usize)) {
+    let mut square = [&[0.0; LANES]; LANES];
+    for i in 0..LANES {
+        square[i] = &from[i * step];
+    }
+    let square = s.transposed(square);
+    for i in 0..LANES {
+        s.store(&mut to[i * to_step], square[i]);
     }
 }
 

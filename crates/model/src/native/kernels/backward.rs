@@ -458,7 +458,7 @@ fn single_columns<S: Simd, const C: usize>(s: S, c: usize, d: &[f32], x: Matrix<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::native::kernels::{ForwardRoom, dense_forward};
+    use crate::native::kernels::forward::forward_alone;
 
     /// A pseudo-random number in ±0.5.
     fn number(i: usize) -> f32 {
@@ -518,15 +518,7 @@ mod tests {
                 let layer = Layer { inputs, outputs, weight: &weight, bias: &bias, beta: None, f };
                 let x = Matrix { data: &x, stride: stride(inputs), rows: None, alike: false };
                 let mut y = vec![0.0; d.len()];
-                dense_forward(
-                    isa,
-                    n,
-                    layer,
-                    x,
-                    ForwardRoom { panels: &mut Aligned::default(), lanes: Some(&mut Aligned::default()) },
-                    &mut [],
-                    &mut y,
-                );
+                forward_alone(isa, n, layer, x, &mut y);
                 let dot = |r: usize, c: usize| (0..inputs).map(|k| ex[r][k] * ew[k][c]).sum::<f64>();
                 assert_close(&y, |r, c| eb[0][c] + dot(r, c), outputs, &what("y"));
 

@@ -44,6 +44,14 @@ pub(crate) struct ForwardRoom<'a> {
     pub(crate) lanes: Option<&'a mut Aligned>,
 }
 
+/// [`dense_forward`] with buffers of its own, keeping nothing.
+#[cfg(test)]
+pub(super) fn forward_alone(isa: Isa, n: usize, layer: Layer<'_>, x: Matrix<'_>, y: &mut [f32]) {
+    let (mut panels, mut lanes) = (Aligned::default(), Aligned::default());
+    let room = ForwardRoom { panels: &mut panels, lanes: Some(&mut lanes) };
+    dense_forward(isa, n, layer, x, room, &mut [], y);
+}
+
 dispatched! {
     fn forward(
         n: usize, layer: Layer<'_>, x: Matrix<'_>, room: ForwardRoom<'_>, kept: &mut [f32], y: &mut [f32],

@@ -148,29 +148,18 @@ fn units_of<'a, S: Simd, const T: usize>(
     }
     let (columns, nets) = (&columns[..layer.inputs], &mut nets[..units]);
     // Rows of more inputs would drive these out of the L1 cache.
-    let ahead = if layer.inputs <= 128 { following(x, (first, end), T * LANES) } else { None };
+    let mut ahead = if layer.inputs <= 128 { following(x, (first, end), T * LANES) } else { None };
     let mut j = 0;
     while j < units {
+        let ahead = ahead.take();
         match units - j {
-            12.. if S::UNITS >= 8 => {
-                j += group::<S, 12, T>(s, j, layer, columns, ahead.filter(|_| j == 0), nets)
-            }
-            10.. if S::UNITS >= 8 => {
-                j += group::<S, 10, T>(s, j, layer, columns, ahead.filter(|_| j == 0), nets)
-            }
-            8.. if S::UNITS >= 8 => {
-                j += group::<S, 8, T>(s, j, layer, columns, ahead.filter(|_| j == 0), nets)
-            }
-            5.. if S::UNITS >= 5 => {
-                j += group::<S, 5, T>(s, j, layer, columns, ahead.filter(|_| j == 0), nets)
-            }
-            4.. if S::UNITS >= 4 => {
-                j += group::<S, 4, T>(s, j, layer, columns, ahead.filter(|_| j == 0), nets)
-            }
-            2.. if S::UNITS >= 2 => {
-                j += group::<S, 2, T>(s, j, layer, columns, ahead.filter(|_| j == 0), nets)
-            }
-            _ => j += group::<S, 1, T>(s, j, layer, columns, ahead.filter(|_| j == 0), nets),
+            12.. if S::UNITS >= 8 => j += group::<S, 12, T>(s, j, layer, columns, ahead, nets),
+            10.. if S::UNITS >= 8 => j += group::<S, 10, T>(s, j, layer, columns, ahead, nets),
+            8.. if S::UNITS >= 8 => j += group::<S, 8, T>(s, j, layer, columns, ahead, nets),
+            5.. if S::UNITS >= 5 => j += group::<S, 5, T>(s, j, layer, columns, ahead, nets),
+            4.. if S::UNITS >= 4 => j += group::<S, 4, T>(s, j, layer, columns, ahead, nets),
+            2.. if S::UNITS >= 2 => j += group::<S, 2, T>(s, j, layer, columns, ahead, nets),
+            _ => j += group::<S, 1, T>(s, j, layer, columns, ahead, nets),
         }
     }
     match layer.f {

@@ -187,9 +187,8 @@ fn add<S: Simd, const C: usize>(s: S, c: usize, row: &[f32], places: &[u32], d: 
 mod tests {
     use super::*;
     use crate::native::Aligned;
-    use crate::native::kernels::{
-        ForwardRoom, InputAdjoint, LayerGrad, Saved, dense_backward, dense_forward,
-    };
+    use crate::native::kernels::forward::forward_alone;
+    use crate::native::kernels::{InputAdjoint, LayerGrad, Saved, dense_backward};
     use crate::native::simd::Isa;
     use crate::program::Activation;
 
@@ -230,18 +229,7 @@ mod tests {
                         let rows = x.len() / inputs;
                         let x = Matrix { data: x, stride: inputs, rows: None, alike: false };
                         let mut y = vec![0.0; rows * stride(outputs)];
-                        dense_forward(
-                            isa,
-                            rows,
-                            layer,
-                            x,
-                            ForwardRoom {
-                                panels: &mut Aligned::default(),
-                                lanes: Some(&mut Aligned::default()),
-                            },
-                            &mut [],
-                            &mut y,
-                        );
+                        forward_alone(isa, rows, layer, x, &mut y);
                         // Only the first rows have an error.
                         let mut dy = vec![0.0; y.len()];
                         dy[..n * stride(outputs)]
@@ -283,15 +271,7 @@ mod tests {
         let run = |isa, alike| {
             let x = Matrix { data: &data, stride: inputs, rows: None, alike };
             let mut y = vec![0.0; n * stride(outputs)];
-            dense_forward(
-                isa,
-                n,
-                layer,
-                x,
-                ForwardRoom { panels: &mut Aligned::default(), lanes: Some(&mut Aligned::default()) },
-                &mut [],
-                &mut y,
-            );
+            forward_alone(isa, n, layer, x, &mut y);
             y
         };
         for isa in Isa::available() {
