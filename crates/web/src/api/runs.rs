@@ -17,11 +17,16 @@ use utoipa::ToSchema;
 
 fn all(app: &App) -> Result<Vec<RunSummary>, Fault> {
     let failed = |error: adept_model::ModelError| Fault::missing(error.to_string());
+    // Before the folders are read: a run whose folder appears meanwhile is in both lists, not in none.
+    let unseen = app.training.unseen();
     let mut runs = list_runs(&app.training.runs).map_err(failed)?;
     runs.truncate(limits::RUNS);
     // Those that are still being prepared.
-    for (run, name, seed) in app.training.unseen() {
-        let status = if app.training.look(&run).0 { "preparing" } else { "failed" };
+    for (run, name, seed) in unseen {
+        if runs.iter().any(|listed| listed.run == run) {
+            continue;
+        }
+        let status = if app.training.look(&run).1.is_some() { "failed" } else { "preparing" };
         let (step, games, seconds, figure, r#final, best) = Default::default();
         let status = status.into();
         runs.push(RunSummary { run, name, seed, status, step, games, seconds, figure, r#final, best });

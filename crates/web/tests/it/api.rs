@@ -445,6 +445,10 @@ fn runs_learn_here_and_are_stopped() {
     let (_, long) = server.post("/runs", &run(json!({ "learn.td.games": 100_000_000 })));
     assert_eq!(long["id"], "my-tictactoe-td.2-3");
     let id = long["id"].as_str().unwrap();
+    // It is known before it has a folder, after that, and in between.
+    for _ in 0..100 {
+        assert_eq!(server.get(&format!("/runs/{id}")).0, 200);
+    }
     assert_eq!(server.post(&format!("/runs/{id}/resume"), &json!({})).0, 503);
     assert_eq!(server.post(&format!("/runs/{id}/stop"), &json!({})).0, 202);
     let stopped = wait(id, "stopped");
