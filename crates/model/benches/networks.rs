@@ -1,7 +1,8 @@
-//! Evaluations, in bfloat16 too, and steps of Adam of single networks, by rows a call, and the loops that they are measured against:
+//! Evaluations, in bfloat16 too, and steps of Adam, sparse ones too, of single networks, by rows a call, and the loops that they are measured against:
 //! `cargo bench -p adept-model --bench networks`.
 
 use adept_model::machine::Peak;
+use adept_model::optimiser::Adam;
 use adept_model::{
     Architecture, Channel, ChannelKind, Compute, Halved, Head, Learner, Optimiser, Samples, build_on,
 };
@@ -40,9 +41,11 @@ fn networks(c: &mut Criterion) {
             .measurement_time(Duration::from_millis(500));
         for batch in [1, 8, 512, 8192] {
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(batch);
-            let adam = Optimiser::Adam(Default::default());
-            let mut learner =
-                build_on(&architecture, &channels, &Head::Value, adam, Compute::default(), &mut rng).unwrap();
+            let mut learner = |sparse: bool| {
+                let adam = Optimiser::Adam(Adam { sparse, ..Adam::default() });
+                build_on(&architecture, &channels, &Head::Value, adam, Compute::default(), &mut rng).unwrap()
+            };
+            let (mut learner, mut sparse) = (learner(false), learner(true));
             let mut samples = Samples::new(&channels);
             for _ in 0..batch {
                 let row = samples.rows.push();
@@ -69,6 +72,11 @@ fn networks(c: &mut Criterion) {
             group.bench_function(BenchmarkId::new("update", batch), |b| {
                 b.iter(|| learner.update(&samples, 1e-5).unwrap());
             });
+            if density <= 0.1 {
+                group.bench_function(BenchmarkId::new("sparse", batch), |b| {
+                    b.iter(|| sparse.update(&samples, 1e-5).unwrap());
+                });
+            }
         }
         group.finish();
     }

@@ -145,7 +145,7 @@ impl Network {
         assert!(Isa::available().contains(&isa), "{isa:?} on a machine without it");
         assert_eq!(flat.len(), program.parameters());
         let part = Rows::new(&program.channels);
-        let plan = Arc::new(Plan::new(program));
+        let plan = Arc::new(Plan::new(program, optimiser.is_sparse()));
         let params = plan.pad(flat);
         Self {
             isa,
@@ -295,7 +295,7 @@ impl Network {
         }
         for (piece, _) in plan.pieces.iter().zip(&self.idle).filter(|(_, idle)| **idle) {
             let rate = rate * plan.program.groups[piece.group].rate;
-            let keep = 1.0 - self.optimiser.rule(rate, self.steps).decay();
+            let keep = 1.0 - self.optimiser.decay(rate);
             if keep < 1.0 {
                 self.params[piece.span.range()].iter_mut().for_each(|p| *p *= keep);
             }

@@ -39,6 +39,10 @@ pub struct Adam {
     pub epsilon: f32,
     /// Weight decay.
     pub decay: f32,
+    /// Whether weights of an input rest while it is 0. In layers that read the position, the weights of an input whose gradient is 0
+    /// keep their values, but for weight decay, and their moments, and count steps of their own. A step then costs what the inputs
+    /// cost that are not 0. Native engine only.
+    pub sparse: bool,
 }
 
 /// Settings of SOAP.
@@ -69,7 +73,7 @@ impl Default for Soap {
 
 impl Default for Adam {
     fn default() -> Self {
-        Self { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decay: 0.0 }
+        Self { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decay: 0.0, sparse: false }
     }
 }
 
@@ -144,9 +148,18 @@ impl JsonSchema for Optimiser {
 }
 
 impl Optimiser {
-    /// Message of the burn engine for SOAP.
-    pub const NATIVE_ONLY: &str =
-        "`soap` runs on the native engine only: write `engine = \"native\"`, or use `adam`";
+    /// Why the burn engine refuses this optimiser, if it does.
+    pub fn native_only(&self) -> Option<&'static str> {
+        match self {
+            Self::Soap(_) => {
+                Some("`soap` runs on the native engine only: write `engine = \"native\"`, or use `adam`")
+            }
+            Self::Adam(Adam { sparse: true, .. }) => Some(
+                "`adam.sparse` runs on the native engine only: write `engine = \"native\"`, or leave it out",
+            ),
+            _ => None,
+        }
+    }
 
     /// The first invalid setting: key and message.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
@@ -169,7 +182,7 @@ impl Optimiser {
                 unit("sgd.momentum", momentum)?;
                 positive("sgd.decay", decay)
             }
-            Self::Adam(Adam { beta1, beta2, epsilon, decay }) => {
+            Self::Adam(Adam { beta1, beta2, epsilon, decay, sparse: _ }) => {
                 unit("adam.beta1", beta1)?;
                 unit("adam.beta2", beta2)?;
                 if !(epsilon > 0.0 && epsilon.is_finite()) {
@@ -205,6 +218,18 @@ impl Optimiser {
         }
     }
 
+    /// Whether the weights of each input have steps of their own.
+    pub(crate) fn is_sparse(&self) -> bool {
+        matches!(self, Self::Adam(Adam { sparse: true, .. }))
+    }
+
+    /// The share of the parameters that decays in a step at learning rate `rate`.
+    pub(crate) fn decay(&self, rate: f32) -> f32 {
+        let (Self::Sgd(Sgd { decay, .. }) | Self::Adam(Adam { decay, .. }) | Self::Soap(Soap { decay, .. })) =
+            self;
+        rate * decay
+    }
+
     /// The rule of step number `step`, from 1, at learning rate `rate`.
     pub(crate) fn rule(&self, rate: f32, step: u64) -> StepRule {
         match *self {
@@ -212,7 +237,7 @@ impl Optimiser {
             Self::Sgd(Sgd { momentum, decay }) => StepRule::Momentum { rate, decay, momentum },
             Self::Adam(adam) => adam.rule(rate, step),
             Self::Soap(Soap { beta1, beta2, epsilon, decay, .. }) => {
-                Adam { beta1, beta2, epsilon, decay }.rule(rate, step)
+                Adam { beta1, beta2, epsilon, decay, sparse: false }.rule(rate, step)
             }
         }
     }

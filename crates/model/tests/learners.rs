@@ -209,6 +209,84 @@ fn experts_that_no_row_runs_through_keep_weights_and_moments() {
     }
 }
 
+/// Weights of inputs that are 0 rest, and learn later as if the steps in between had not been.
+#[test]
+fn sparse_steps_leave_weights_of_zero_inputs_alone() {
+    let channels = [Channel::new("x", ChannelKind::Dense(60)), Channel::new("phase", ChannelKind::Index(2))];
+    let sparse = Adam { sparse: true, ..Adam::default() };
+    // Whether an input differs from 0 in this step.
+    let is_on = |step: usize, input: usize| (step * 7 + input * 5) % 11 < 2 || input < 3;
+    let of_step = |step: usize, all: bool| {
+        let mut samples = Samples::new(&channels);
+        for r in 0..3 {
+            let row = samples.rows.push();
+            row.index[0] = (step + r) as u64 % 2;
+            for (i, x) in row.dense.iter_mut().enumerate().filter(|(i, _)| all || is_on(step, *i)) {
+                *x = ((step * 13 + r * 31 + i * 17) % 23) as f32 / 11.0 + 0.05;
+            }
+            samples.targets.push(((step * 7 + r) % 19) as f32 / 9.0 - 1.0);
+            samples.weights.push(1.0);
+        }
+        samples
+    };
+    let mlp = r#"{"mlp": {"inputs": ["x"], "hidden": [20, 5], "init": "fan_in"}}"#;
+    for text in [mlp.to_string(), format!(r#"{{"symbolic": {{"by": "phase", "expert": {mlp}}}}}"#)] {
+        let architecture: Architecture = serde_json::from_str(&text).unwrap();
+        let program = Arc::new(lower(&architecture, &channels, &Head::Value).unwrap());
+        let params = program.draw(&mut adept_rng());
+        let new = |optimiser| Network::new(program.clone(), &params, Optimiser::Adam(optimiser));
+        let firsts = program.params.iter().filter(|p| p.shape == [60, 20]);
+        let firsts: Vec<usize> = firsts.map(|p| p.offset).collect();
+
+        // Steps of its own for each input: an input that was always on has seen what Adam has seen in all steps.
+        let mut network = new(sparse);
+        let mut moments = vec![[0.0f64; 2]; params.len()];
+        let mut counts = vec![0; params.len()];
+        let (mut rested, mut moved) = (0, 0);
+        for step in 0..40 {
+            if step == 25 {
+                let state = network.state(true).unwrap();
+                network = new(sparse);
+                network.restore(&state).unwrap();
+            }
+            let (before, samples) = (network.parameters(), of_step(step, false));
+            let (_, gradient) = gradient_of(&mut network, &samples);
+            network.update(&samples, 0.01).unwrap();
+            let after = network.parameters();
+            for first in &firsts {
+                for input in 0..60 {
+                    let row = first + input * 20..first + (input + 1) * 20;
+                    if gradient[row.clone()].iter().all(|g| *g == 0.0) {
+                        assert_eq!(before[row.clone()], after[row], "step {step}, input {input}");
+                        rested += 1;
+                        continue;
+                    }
+                    moved += 1;
+                    for i in row {
+                        let (g, [m, v]) = (f64::from(gradient[i]), &mut moments[i]);
+                        (counts[i], *m, *v) = (counts[i] + 1, 0.9 * *m + 0.1 * g, 0.999 * *v + 0.001 * g * g);
+                        let t = counts[i];
+                        let (mean, square) = (*m / (1.0 - 0.9f64.powi(t)), *v / (1.0 - 0.999f64.powi(t)));
+                        let exact = f64::from(before[i]) - 0.01 * mean / (square.sqrt() + 1e-8);
+                        let error = (f64::from(after[i]) - exact).abs();
+                        assert!(error < 2e-5, "step {step}, input {input}: {} {exact}", after[i]);
+                    }
+                }
+            }
+        }
+        assert!(rested > 500 && moved > 300, "{text}: {rested} {moved}");
+
+        // Where no input is 0 there is no difference.
+        let (mut a, mut b) = (new(sparse), new(Adam::default()));
+        for step in 0..20 {
+            a.update(&of_step(step, true), 0.01).unwrap();
+            b.update(&of_step(step, true), 0.01).unwrap();
+        }
+        assert_eq!(a.parameters(), b.parameters(), "{text}");
+        assert_ne!(a.parameters(), params);
+    }
+}
+
 type Matrix = Vec<Vec<f64>>;
 
 fn times(a: &Matrix, b: &Matrix) -> Matrix {

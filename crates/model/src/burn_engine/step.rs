@@ -29,13 +29,16 @@ impl Stepper {
     /// # Errors
     /// [`ModelError::Unsupported`] if only the native engine has the optimiser.
     pub(super) fn new(optimiser: Optimiser) -> Result<Self, ModelError> {
+        if let Some(why) = optimiser.native_only() {
+            return Err(ModelError::Unsupported(why.into()));
+        }
         Ok(match optimiser {
             Optimiser::Sgd(Sgd { momentum, decay }) => {
                 let config = MomentumConfig::new().with_momentum(momentum.into()).with_dampening(0.0);
                 let sgd = SgdConfig::new().with_momentum((momentum > 0.0).then_some(config)).build();
                 Self::Sgd { sgd, decay: decay.into() }
             }
-            Optimiser::Adam(Adam { beta1, beta2, epsilon, decay }) => Self::Adam(
+            Optimiser::Adam(Adam { beta1, beta2, epsilon, decay, sparse: _ }) => Self::Adam(
                 AdamWConfig::new()
                     .with_beta_1(beta1)
                     .with_beta_2(beta2)
@@ -43,7 +46,7 @@ impl Stepper {
                     .with_weight_decay(decay)
                     .build(),
             ),
-            Optimiser::Soap(_) => return Err(ModelError::Unsupported(Optimiser::NATIVE_ONLY.into())),
+            Optimiser::Soap(_) => unreachable!("it is refused above"),
         })
     }
 

@@ -327,14 +327,17 @@ pub(crate) struct Piece {
     pub(crate) group: usize,
     /// The branch that they belong to, counted over all branches that rows select.
     expert: Option<usize>,
+    /// Whether they are the weights of one input, which have steps of their own.
+    is_of_input: bool,
 }
 
 impl Piece {
-    /// Whether they belong to an expert that no row has run through. It keeps its moments, and its weights but for their decay.
+    /// Whether they belong to an expert that no row has run through, or to an input that was 0. They keep their moments, and their values
+    /// but for their decay.
     pub(crate) fn is_idle(&self, grad: &[f32]) -> bool {
         // Bits but for the sign, many at a time: NaN counts as a gradient.
         let is_zero = |part: &[f32]| part.iter().fold(0, |bits, g| bits | g.to_bits() << 1) == 0;
-        self.expert.is_some() && grad[self.span.range()].chunks(64).all(is_zero)
+        (self.expert.is_some() || self.is_of_input) && grad[self.span.range()].chunks(64).all(is_zero)
     }
 }
 
@@ -359,29 +362,45 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Compiles a program.
+    /// Compiles a program. The weights of each input are a piece of their own if they are `sparse`.
     ///
     /// # Panics
     /// If a Scale or Activation does not follow an Affine, if a Threshold does not follow a LogSoftmax, or if log
     /// weights do not come from a gate of the same block. Lowering never produces such a program.
-    pub(crate) fn new(program: Arc<Program>) -> Self {
+    pub(crate) fn new(program: Arc<Program>, sparse: bool) -> Self {
         let (mut places, mut length) = (Vec::new(), 0);
         let mut pieces: Vec<Piece> = Vec::new();
         let mut experts = vec![None; program.params.len()];
         find_experts(&program.body, None, &mut 0, &mut experts);
+        let mut by_input = vec![false; program.params.len()];
+        if sparse {
+            find_first_layers(&program.body, &mut vec![false; program.widths.len()], &mut by_input);
+        }
         let mut bounds = Vec::new();
-        for (param, expert) in program.params.iter().zip(experts) {
-            let span = Span { start: length, len: physical_len(&param.shape) };
+        for ((param, expert), by_input) in program.params.iter().zip(experts).zip(by_input) {
+            let (span, group) = (Span { start: length, len: physical_len(&param.shape) }, param.group);
             length += span.len;
             places.push(span);
-            match pieces.last_mut() {
+            match (pieces.last_mut(), &param.shape[..]) {
                 _ if param.fixed => {}
-                Some(Piece { span: last, group, expert: of })
-                    if (*group, *of) == (param.group, expert) && last.start + last.len == span.start =>
-                {
-                    last.len += span.len;
+                // Steps need whole chunks.
+                (_, &[inputs, outputs]) if by_input && stride(outputs).is_multiple_of(LANES) => {
+                    let len = stride(outputs);
+                    let row = |input: usize| Span { start: span.start + input * len, len };
+                    pieces.extend((0..inputs).map(|input| Piece {
+                        span: row(input),
+                        group,
+                        expert,
+                        is_of_input: true,
+                    }));
                 }
-                _ => pieces.push(Piece { span, group: param.group, expert }),
+                (Some(last), _)
+                    if (last.group, last.expert, last.is_of_input) == (group, expert, false)
+                        && last.span.start + last.span.len == span.start =>
+                {
+                    last.span.len += span.len;
+                }
+                _ => pieces.push(Piece { span, group, expert, is_of_input: false }),
             }
             if let Some(min) = param.min {
                 // Excludes the padding, which must stay 0. Only sensitivities, which are vectors, have bounds.
@@ -458,6 +477,24 @@ fn find_experts(block: &Block, inside: Option<usize>, count: &mut usize, experts
                     let own = (!matches!(select, Selector::All)).then_some(*count);
                     find_experts(branch, own.or(inside), count, experts);
                 }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Marks the weights whose rows belong to inputs: of layers that read the position alone, and tables. `inputs` are the values that
+/// are inputs.
+fn find_first_layers(block: &Block, inputs: &mut [bool], params: &mut [bool]) {
+    for op in &block.ops {
+        match op {
+            Op::Input { out, .. } => inputs[*out] = true,
+            Op::Concat { xs, out } => inputs[*out] = xs.iter().all(|&x| inputs[x]),
+            Op::Outer { x, out } => inputs[*out] = inputs[*x],
+            Op::Affine { x, weight, .. } => params[*weight] = inputs[*x],
+            Op::Gather { table, .. } => params[*table] = true,
+            Op::Route { branches, .. } => {
+                branches.iter().for_each(|branch| find_first_layers(branch, inputs, params));
             }
             _ => {}
         }

@@ -359,8 +359,8 @@ impl Learn {
                     "tables and the blind learner do not learn with tensors: leave `engine` out",
                 );
             }
-            if matches!(self.optimiser, Optimiser::Soap(_)) {
-                return fault("learn.optimiser", Optimiser::NATIVE_ONLY);
+            if let Some(why) = self.optimiser.native_only() {
+                return fault("learn.optimiser", why);
             }
         }
         Ok(())
