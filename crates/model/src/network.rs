@@ -5,7 +5,9 @@ use crate::describe::Description;
 use crate::error::ModelError;
 use crate::head::Head;
 use crate::learner::{ByName, Explanation, Learner, Tensor, Traces, Usage, find};
-use crate::native::{self, Aligned, Bases, Derivative, Isa, Plan, Workspace, add_scaled, scale_add};
+use crate::native::{
+    self, Aligned, Bases, Derivative, Isa, Plan, SparseStep, Workspace, add_scaled, scale_add,
+};
 use crate::optimiser::Optimiser;
 use crate::pairwise::Pairwise;
 use crate::program::{Init, Param, Program};
@@ -19,6 +21,12 @@ use std::sync::Arc;
 
 /// The tensor of the steps of each piece, if they differ.
 const OWN_STEPS: &str = "optimiser.own_steps";
+
+/// The tensor of the last steps of the weights of each input.
+const INPUT_STEPS: &str = "optimiser.input_steps";
+
+/// Steps between two of an input whose effect is kept at most.
+const PAUSES: u64 = 1 << 16;
 
 /// Rows evaluated in one pass; more would not fit in the cache.
 const PASS: usize = 256;
@@ -45,6 +53,10 @@ pub struct Network {
     own_steps: Vec<u64>,
     /// Pieces that have no step this time.
     idle: Vec<bool>,
+    /// The last step of the weights of each input, if steps are sparse.
+    input_steps: Vec<u64>,
+    /// [`Adam::pause`](crate::optimiser::Adam::pause) of 0 steps, 1 step and so on, for these inputs.
+    pauses: Vec<[f32; 3]>,
     seeds: Vec<f32>,
     no_targets: Vec<f32>,
     part: Rows,
@@ -160,6 +172,8 @@ impl Network {
             steps: 0,
             own_steps: vec![0; plan.pieces.len()],
             idle: Vec::new(),
+            input_steps: vec![0; plan.inputs],
+            pauses: Vec::new(),
             seeds: Vec::new(),
             no_targets: Vec::new(),
             part,
@@ -243,7 +257,8 @@ impl Network {
         // The pieces that have a step, with their learning rates and rules.
         let stepped = || {
             let all = plan.pieces.iter().zip(&self.own_steps).zip(&self.idle);
-            all.filter(|(_, idle)| !**idle).map(|((piece, &steps), _)| {
+            let whole = all.filter(|((piece, _), idle)| !**idle && piece.inputs.len == 0);
+            whole.map(|((piece, &steps), _)| {
                 let rate = rate * plan.program.groups[piece.group].rate;
                 (piece.span.range(), rate, self.optimiser.rule(rate, steps))
             })
@@ -291,6 +306,26 @@ impl Network {
                     first.as_mut().map_or(&mut [][..], |m| &mut m[a]),
                     second.as_mut().map_or(&mut [][..], |m| &mut m[b]),
                 );
+            }
+            if let (Optimiser::Adam(adam), Some(first), Some(second)) = (self.optimiser, first, second)
+                && plan.inputs > 0
+            {
+                let missing = self.pauses.len() as u64..self.steps.min(PAUSES);
+                self.pauses.extend(missing.map(|n| adam.pause(n)));
+                let sparse = plan.pieces.iter().zip(&self.own_steps).zip(&self.idle);
+                for ((piece, &step), _) in sparse.filter(|((p, _), idle)| !**idle && p.inputs.len > 0) {
+                    let rate = rate * plan.program.groups[piece.group].rate;
+                    let span = || piece.span.range();
+                    native::step_inputs(
+                        isa,
+                        SparseStep { adam, rate, step, pauses: &self.pauses },
+                        &mut self.input_steps[piece.inputs.range()],
+                        &mut self.params[span()],
+                        &mut self.grad[span()],
+                        &mut first[span()],
+                        &mut second[span()],
+                    );
+                }
             }
         }
         for (piece, _) in plan.pieces.iter().zip(&self.idle).filter(|(_, idle)| **idle) {
@@ -466,6 +501,10 @@ impl Learner for Network {
                 let own = self.own_steps.clone();
                 state.push(Tensor::u64(OWN_STEPS, vec![own.len()], own));
             }
+            if !self.input_steps.is_empty() {
+                let own = self.input_steps.clone();
+                state.push(Tensor::u64(INPUT_STEPS, vec![own.len()], own));
+            }
         }
         Ok(state)
     }
@@ -493,6 +532,10 @@ impl Learner for Network {
         if state.iter().any(|t| t.name == OWN_STEPS) {
             own_steps.copy_from_slice(find(state, OWN_STEPS, &[self.own_steps.len()])?.integers()?);
         }
+        let mut input_steps = vec![steps; self.input_steps.len()];
+        if state.iter().any(|t| t.name == INPUT_STEPS) {
+            input_steps.copy_from_slice(find(state, INPUT_STEPS, &[self.input_steps.len()])?.integers()?);
+        }
         if let Some(bases) = &mut self.bases {
             // A state without training data starts with new bases.
             let mut fresh = bases.fresh(&self.plan);
@@ -501,7 +544,8 @@ impl Learner for Network {
             }
             *bases = fresh;
         }
-        (self.params, self.moments, self.steps, self.own_steps) = (params, moments, steps, own_steps);
+        (self.params, self.moments, self.steps) = (params, moments, steps);
+        (self.own_steps, self.input_steps) = (own_steps, input_steps);
         self.workspace.forget_all();
         self.traces.clear();
         Ok(())

@@ -39,9 +39,9 @@ pub struct Adam {
     pub epsilon: f32,
     /// Weight decay.
     pub decay: f32,
-    /// Whether weights of an input rest while it is 0. In layers that read the position, the weights of an input whose gradient is 0
-    /// keep their values, but for weight decay, and their moments, and count steps of their own. A step then costs what the inputs
-    /// cost that are not 0. Native engine only.
+    /// Whether a step leaves out the weights of inputs without a gradient, such as those that are 0 in all its rows, in layers that
+    /// read the position. What momentum and decaying moments do to them in the meantime is made up for when the input next has a
+    /// gradient. Native engine only, and β₁² must be below β₂.
     pub sparse: bool,
 }
 
@@ -182,9 +182,15 @@ impl Optimiser {
                 unit("sgd.momentum", momentum)?;
                 positive("sgd.decay", decay)
             }
-            Self::Adam(Adam { beta1, beta2, epsilon, decay, sparse: _ }) => {
+            Self::Adam(Adam { beta1, beta2, epsilon, decay, sparse }) => {
                 unit("adam.beta1", beta1)?;
                 unit("adam.beta2", beta2)?;
+                if sparse && f64::from(beta1) * f64::from(beta1) >= f64::from(beta2) {
+                    // Else steps grow while there is no gradient.
+                    let what =
+                        format!("needs a square of `beta1` below `beta2`, found {beta1:?} and {beta2:?}");
+                    return Err(("adam.sparse", what));
+                }
                 if !(epsilon > 0.0 && epsilon.is_finite()) {
                     // Avoids 0/0 if a gradient has always been 0.
                     return Err(("adam.epsilon", format!("must be above 0, found {epsilon}")));
@@ -218,7 +224,7 @@ impl Optimiser {
         }
     }
 
-    /// Whether the weights of each input have steps of their own.
+    /// Whether steps leave weights of inputs out that are 0.
     pub(crate) fn is_sparse(&self) -> bool {
         matches!(self, Self::Adam(Adam { sparse: true, .. }))
     }
@@ -262,7 +268,7 @@ impl Adam {
     /// m̂ / (√v̂ + ε) with m̂ = m / (1 − β₁ᵗ), v̂ = v / (1 − β₂ᵗ), the corrections moved out of the loop.
     // Never inlined, so that only Adam's branch computes the powers.
     #[inline(never)]
-    fn rule(&self, rate: f32, step: u64) -> StepRule {
+    pub(crate) fn rule(&self, rate: f32, step: u64) -> StepRule {
         let t = step.min(i32::MAX as u64) as u32;
         // 1 − βᵗ. Where βᵗ < e⁻⁴⁰ it is 1 to the bit, and powers cost as much as a layer of a small network.
         let rest = |beta: f32| match (1.0 - f64::from(beta)) * f64::from(t) < 40.0 {
@@ -277,6 +283,15 @@ impl Adam {
             beta2: self.beta2,
             epsilon: (f64::from(self.epsilon) * c2) as f32,
         }
+    }
+
+    /// What `n` steps with a gradient of 0 do: the factors β₁ⁿ and β₂ⁿ of the moments, and how many times the step m / √v the weights
+    /// move, Σ (β₁ / √β₂)ᵏ over k = 1 … n. The rate and the bias corrections are taken as constant, and ε as small.
+    pub(crate) fn pause(&self, n: u64) -> [f32; 3] {
+        let n = n.min(i32::MAX as u64) as u32;
+        let (b1, b2) = (f64::from(self.beta1), f64::from(self.beta2));
+        let ratio = b1 / b2.sqrt();
+        [power(b1, n), power(b2, n), ratio * (1.0 - power(ratio, n)) / (1.0 - ratio)].map(|x| x as f32)
     }
 }
 

@@ -380,6 +380,8 @@ fn impossible_settings() {
         (LOOKUP, r#""sgd""#, r#""adam""#),
         (MLP, r#"{ adam = { beta1 = 0.9 } }"#, r#"{ soap = { every = 0 } }"#),
         (MLP, "{ adam = { beta1 = 0.9 } }\nengine    = \"native\"", "\"soap\"\nengine = \"burn\""),
+        (MLP, r#"{ adam = { beta1 = 0.9 } }"#, r#"{ adam = { sparse = true, beta2 = 0.8 } }"#),
+        (MLP, "beta1 = 0.9 } }\nengine    = \"native\"", "sparse = true } }\nengine = \"burn\""),
     ];
     assert_readable("impossible_settings", &messages(&faults, true));
 }

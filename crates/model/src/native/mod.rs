@@ -16,7 +16,9 @@ pub(crate) use kernels::{
     Columns, Errors, Gated, Head, Unit, gated_values, pair_errors, pair_products, pair_values, suits_half,
 };
 pub(crate) use kernels::{Prior, gate, residual, stride};
-pub(crate) use kernels::{StepRule, add_scaled, fma_loop, read_loop, scale_add, step};
+pub(crate) use kernels::{
+    SparseStep, StepRule, add_scaled, fma_loop, read_loop, scale_add, step, step_inputs,
+};
 pub use kernels::{TILE, TileRow};
 pub(crate) use plan::Plan;
 pub use simd::Isa;

@@ -327,17 +327,16 @@ pub(crate) struct Piece {
     pub(crate) group: usize,
     /// The branch that they belong to, counted over all branches that rows select.
     expert: Option<usize>,
-    /// Whether they are the weights of one input, which have steps of their own.
-    is_of_input: bool,
+    /// The inputs whose weights they are, row by row, counted over all pieces; empty if they are stepped as one.
+    pub(crate) inputs: Span,
 }
 
 impl Piece {
-    /// Whether they belong to an expert that no row has run through, or to an input that was 0. They keep their moments, and their values
-    /// but for their decay.
+    /// Whether they belong to an expert that no row has run through. It keeps its moments, and its weights but for their decay.
     pub(crate) fn is_idle(&self, grad: &[f32]) -> bool {
         // Bits but for the sign, many at a time: NaN counts as a gradient.
         let is_zero = |part: &[f32]| part.iter().fold(0, |bits, g| bits | g.to_bits() << 1) == 0;
-        (self.expert.is_some() || self.is_of_input) && grad[self.span.range()].chunks(64).all(is_zero)
+        self.expert.is_some() && grad[self.span.range()].chunks(64).all(is_zero)
     }
 }
 
@@ -355,6 +354,8 @@ pub(crate) struct Plan {
     pub(crate) length: usize,
     /// What the optimiser steps as one, in order.
     pub(crate) pieces: Vec<Piece>,
+    /// How many inputs have weights that are not stepped as one.
+    pub(crate) inputs: usize,
     /// Spans with a lower bound.
     pub(crate) bounds: Vec<(Span, f32)>,
     /// Whether branches of a route read a value of their enclosing block.
@@ -362,7 +363,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Compiles a program. The weights of each input are a piece of their own if they are `sparse`.
+    /// Compiles a program. If steps are `sparse`, the weights of inputs are not stepped as one.
     ///
     /// # Panics
     /// If a Scale or Activation does not follow an Affine, if a Threshold does not follow a LogSoftmax, or if log
@@ -376,7 +377,7 @@ impl Plan {
         if sparse {
             find_first_layers(&program.body, &mut vec![false; program.widths.len()], &mut by_input);
         }
-        let mut bounds = Vec::new();
+        let (mut inputs, mut bounds) = (0, Vec::new());
         for ((param, expert), by_input) in program.params.iter().zip(experts).zip(by_input) {
             let (span, group) = (Span { start: length, len: physical_len(&param.shape) }, param.group);
             length += span.len;
@@ -384,23 +385,17 @@ impl Plan {
             match (pieces.last_mut(), &param.shape[..]) {
                 _ if param.fixed => {}
                 // Steps need whole chunks.
-                (_, &[inputs, outputs]) if by_input && stride(outputs).is_multiple_of(LANES) => {
-                    let len = stride(outputs);
-                    let row = |input: usize| Span { start: span.start + input * len, len };
-                    pieces.extend((0..inputs).map(|input| Piece {
-                        span: row(input),
-                        group,
-                        expert,
-                        is_of_input: true,
-                    }));
+                (_, &[rows, columns]) if by_input && stride(columns).is_multiple_of(LANES) => {
+                    pieces.push(Piece { span, group, expert, inputs: Span { start: inputs, len: rows } });
+                    inputs += rows;
                 }
                 (Some(last), _)
-                    if (last.group, last.expert, last.is_of_input) == (group, expert, false)
+                    if (last.group, last.expert, last.inputs.len) == (group, expert, 0)
                         && last.span.start + last.span.len == span.start =>
                 {
                     last.span.len += span.len;
                 }
-                _ => pieces.push(Piece { span, group, expert, is_of_input: false }),
+                _ => pieces.push(Piece { span, group, expert, inputs: Span { start: 0, len: 0 } }),
             }
             if let Some(min) = param.min {
                 // Excludes the padding, which must stay 0. Only sensitivities, which are vectors, have bounds.
@@ -414,7 +409,7 @@ impl Plan {
         let steps = planner.block(&program.body);
         let (widths, routes) = (planner.widths, planner.routes);
         shared.resize(widths.len(), false);
-        Self { steps, widths, routes, places, length, pieces, bounds, shared, program }
+        Self { steps, widths, routes, places, length, pieces, inputs, bounds, shared, program }
     }
 
     /// Pads a flat parameter vector.

@@ -75,7 +75,7 @@ pub use pairwise::{TILE, TileRow};
 pub(crate) use peak::{fma_loop, read_loop};
 pub(crate) use residual::{Prior, residual, residual_backward};
 pub(crate) use sparse::by_differences;
-pub(crate) use step::{StepRule, add_scaled, scale_add, step};
+pub(crate) use step::{SparseStep, StepRule, add_scaled, scale_add, step, step_inputs};
 
 /// Padded row length of a value or weight of width `width`.
 pub(crate) fn stride(width: usize) -> usize {

@@ -3,6 +3,7 @@
 use super::BesideExt;
 use super::{chunks, chunks_mut};
 use crate::native::simd::{Chunk, LANES, Simd};
+use crate::optimiser::Adam;
 
 /// Settings of one optimiser step on one span of parameters.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +50,26 @@ dispatched! {
     fn step(
         rule: StepRule, params: &mut [f32], grad: &mut [f32], first: &mut [f32], second: &mut [f32],
     ) = step_body;
+}
+
+/// A step of Adam on the weights of inputs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SparseStep<'a> {
+    pub(crate) adam: Adam,
+    pub(crate) rate: f32,
+    /// Its number, from 1.
+    pub(crate) step: u64,
+    /// [`Adam::pause`] of 0 steps, 1 step and so on.
+    pub(crate) pauses: &'a [[f32; 3]],
+}
+
+dispatched! {
+    /// One step of Adam on the weights of some inputs, `[inputs, whole chunks]`. Those of an input whose gradient is 0 keep their
+    /// moments, and their values but for their decay, until it has one. `last` is the last step of each input, 0 before the first.
+    /// Sets the gradient to 0.
+    fn step_inputs(
+        sparse: SparseStep<'_>, last: &mut [u64], params: &mut [f32], grad: &mut [f32], first: &mut [f32], second: &mut [f32],
+    ) = step_inputs_body;
 }
 
 dispatched! {
@@ -116,6 +137,72 @@ fn step_body<S: Simd>(
             }
         }
     }
+}
+
+#[inline(always)]
+fn step_inputs_body<S: Simd>(
+    s: S,
+    sparse: SparseStep<'_>,
+    last: &mut [u64],
+    params: &mut [f32],
+    grad: &mut [f32],
+    first: &mut [f32],
+    second: &mut [f32],
+) {
+    let SparseStep { adam, rate, step, pauses } = sparse;
+    let width = params.len() / last.len().max(1);
+    let (rule, keep) = (adam.rule(rate, step), 1.0 - rate * adam.decay);
+    let rows = params.chunks_exact_mut(width).beside(grad.chunks_exact_mut(width));
+    let moments = first.chunks_exact_mut(width).beside(second.chunks_exact_mut(width));
+    for ((last, (params, grad)), (first, second)) in last.iter_mut().beside(rows).beside(moments) {
+        if is_zero(s, grad) {
+            if keep < 1.0 {
+                params.iter_mut().for_each(|p| *p *= keep);
+            }
+            continue;
+        }
+        let paused = step.saturating_sub(*last).saturating_sub(1);
+        *last = step;
+        if paused > 0 {
+            let pause = pauses.get(paused as usize).copied().unwrap_or_else(|| adam.pause(paused));
+            make_up(s, rule, pause, params, first, second);
+        }
+        step_body(s, rule, params, grad, first, second);
+    }
+}
+
+/// What some steps of Adam without a gradient do at once, see [`Adam::pause`].
+#[inline(always)]
+fn make_up<S: Simd>(
+    s: S,
+    rule: StepRule,
+    [decay1, decay2, moves]: [f32; 3],
+    params: &mut [f32],
+    first: &mut [f32],
+    second: &mut [f32],
+) {
+    let StepRule::Adam { rate, epsilon, .. } = rule else { return };
+    let (rate, epsilon) = (s.splat(-rate * moves), s.splat(epsilon));
+    let (decay1, decay2) = (s.splat(decay1), s.splat(decay2));
+    let moments = chunks_whole(first).iter_mut().beside(chunks_whole(second));
+    for (p, (m, v)) in chunks_whole(params).iter_mut().beside(moments) {
+        let (mean, square) = (s.load(m), s.load(v));
+        let step = s.div_near(mean, s.add(s.sqrt(square), epsilon));
+        s.store(p, s.fma(rate, step, s.load(p)));
+        s.store(m, s.flush(s.mul(decay1, mean)));
+        s.store(v, s.flush(s.mul(decay2, square)));
+    }
+}
+
+/// Whether no number of some chunks differs from 0. NaN does.
+#[inline(always)]
+fn is_zero<S: Simd>(s: S, span: &[f32]) -> bool {
+    for chunk in chunks(span) {
+        if s.differ(s.load(chunk), s.splat(0.0)) != 0 {
+            return false;
+        }
+    }
+    true
 }
 
 #[inline(always)]
