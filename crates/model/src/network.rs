@@ -8,7 +8,7 @@ use crate::learner::{ByName, Explanation, Learner, Tensor, Traces, Usage, find};
 use crate::native::{
     self, Aligned, Bases, Derivative, Isa, Plan, SparseStep, Workspace, add_scaled, scale_add,
 };
-use crate::optimiser::Optimiser;
+use crate::optimiser::{Counted, Optimiser};
 use crate::pairwise::Pairwise;
 use crate::program::{Init, Param, Program};
 use adept_ground::limits::Claim;
@@ -25,8 +25,8 @@ const OWN_STEPS: &str = "optimiser.own_steps";
 /// The tensor of the last steps of the weights of each input.
 const INPUT_STEPS: &str = "optimiser.input_steps";
 
-/// Steps between two of an input whose effect is kept at most.
-const PAUSES: u64 = 1 << 16;
+/// Numbers of steps at most for which [`Counted`] is kept.
+const COUNTED: u64 = 1 << 16;
 
 /// Rows evaluated in one pass; more would not fit in the cache.
 const PASS: usize = 256;
@@ -55,8 +55,8 @@ pub struct Network {
     idle: Vec<bool>,
     /// The last step of the weights of each input, if steps are sparse.
     input_steps: Vec<u64>,
-    /// [`Adam::pause`](crate::optimiser::Adam::pause) of 0 steps, 1 step and so on, for these inputs.
-    pauses: Vec<[f32; 3]>,
+    /// Of 0 steps, 1 step and so on, for these inputs.
+    counted: Vec<Counted>,
     seeds: Vec<f32>,
     no_targets: Vec<f32>,
     part: Rows,
@@ -173,7 +173,7 @@ impl Network {
             own_steps: vec![0; plan.pieces.len()],
             idle: Vec::new(),
             input_steps: vec![0; plan.inputs],
-            pauses: Vec::new(),
+            counted: Vec::new(),
             seeds: Vec::new(),
             no_targets: Vec::new(),
             part,
@@ -250,6 +250,12 @@ impl Network {
         let (plan, isa) = (&self.plan, self.isa);
         self.idle.clear();
         self.idle.extend(plan.pieces.iter().map(|piece| piece.is_idle(&self.grad)));
+        for (at, pair) in plan.pieces.windows(2).enumerate() {
+            // An expert whose inputs were all 0 has run if the biases behind these weights have a gradient.
+            if pair[0].inputs.len > 0 && pair[0].expert == pair[1].expert {
+                self.idle[at] &= self.idle[at + 1];
+            }
+        }
         self.own_steps
             .iter_mut()
             .zip(&self.idle)
@@ -310,15 +316,15 @@ impl Network {
             if let (Optimiser::Adam(adam), Some(first), Some(second)) = (self.optimiser, first, second)
                 && plan.inputs > 0
             {
-                let missing = self.pauses.len() as u64..self.steps.min(PAUSES);
-                self.pauses.extend(missing.map(|n| adam.pause(n)));
+                let missing = self.counted.len() as u64..self.steps.min(COUNTED);
+                self.counted.extend(missing.map(|n| adam.counted(n)));
                 let sparse = plan.pieces.iter().zip(&self.own_steps).zip(&self.idle);
                 for ((piece, &step), _) in sparse.filter(|((p, _), idle)| !**idle && p.inputs.len > 0) {
                     let rate = rate * plan.program.groups[piece.group].rate;
                     let span = || piece.span.range();
                     native::step_inputs(
                         isa,
-                        SparseStep { adam, rate, step, pauses: &self.pauses },
+                        SparseStep { adam, rate, step, counted: &self.counted },
                         &mut self.input_steps[piece.inputs.range()],
                         &mut self.params[span()],
                         &mut self.grad[span()],

@@ -269,13 +269,7 @@ impl Adam {
     // Never inlined, so that only Adam's branch computes the powers.
     #[inline(never)]
     pub(crate) fn rule(&self, rate: f32, step: u64) -> StepRule {
-        let t = step.min(i32::MAX as u64) as u32;
-        // 1 − βᵗ. Where βᵗ < e⁻⁴⁰ it is 1 to the bit, and powers cost as much as a layer of a small network.
-        let rest = |beta: f32| match (1.0 - f64::from(beta)) * f64::from(t) < 40.0 {
-            true => 1.0 - power(f64::from(beta), t),
-            false => 1.0,
-        };
-        let (c1, c2) = (rest(self.beta1), rest(self.beta2).sqrt());
+        let [c1, c2] = self.corrections(step);
         StepRule::Adam {
             rate: (f64::from(rate) * c2 / c1) as f32,
             decay: rate * self.decay,
@@ -285,14 +279,48 @@ impl Adam {
         }
     }
 
-    /// What `n` steps with a gradient of 0 do: the factors β₁ⁿ and β₂ⁿ of the moments, and how many times the step m / √v the weights
-    /// move, Σ (β₁ / √β₂)ᵏ over k = 1 … n. The rate and the bias corrections are taken as constant, and ε as small.
-    pub(crate) fn pause(&self, n: u64) -> [f32; 3] {
+    /// 1 − β₁ᵗ and √(1 − β₂ᵗ).
+    #[inline(always)]
+    fn corrections(&self, step: u64) -> [f64; 2] {
+        let t = step.min(i32::MAX as u64) as u32;
+        // Where βᵗ < e⁻⁴⁰ this is 1 to the bit, and powers cost as much as a layer of a small network.
+        let rest = |beta: f32| match (1.0 - f64::from(beta)) * f64::from(t) < 40.0 {
+            true => 1.0 - power(f64::from(beta), t),
+            false => 1.0,
+        };
+        [rest(self.beta1), rest(self.beta2).sqrt()]
+    }
+
+    /// What depends on a number of steps.
+    pub(crate) fn counted(&self, n: u64) -> Counted {
+        let [c1, c2] = self.corrections(n);
         let n = n.min(i32::MAX as u64) as u32;
         let (b1, b2) = (f64::from(self.beta1), f64::from(self.beta2));
         let ratio = b1 / b2.sqrt();
-        [power(b1, n), power(b2, n), ratio * (1.0 - power(ratio, n)) / (1.0 - ratio)].map(|x| x as f32)
+        Counted {
+            decay1: power(b1, n) as f32,
+            decay2: power(b2, n) as f32,
+            moves: (ratio * (1.0 - power(ratio, n)) / (1.0 - ratio)) as f32,
+            rate: (c2 / c1) as f32,
+            epsilon: c2 as f32,
+        }
     }
+}
+
+/// Numbers of Adam that depend on a number of steps n.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counted {
+    /// β₁ⁿ, what n steps with a gradient of 0 leave of the mean.
+    pub(crate) decay1: f32,
+    /// β₂ⁿ, what they leave of the mean square.
+    pub(crate) decay2: f32,
+    /// Σ (β₁ / √β₂)ᵏ over k = 1 … n: how many times the last step these steps move, if the bias corrections are constant and ε is
+    /// small.
+    pub(crate) moves: f32,
+    /// The bias correction √(1 − β₂ⁿ) / (1 − β₁ⁿ) of the rate in step n.
+    pub(crate) rate: f32,
+    /// The bias correction √(1 − β₂ⁿ) of ε in step n.
+    pub(crate) epsilon: f32,
 }
 
 /// The same bits as [`f64::powi`], without its branches, half of which processors predict wrongly.

@@ -326,7 +326,7 @@ pub(crate) struct Piece {
     pub(crate) span: Span,
     pub(crate) group: usize,
     /// The branch that they belong to, counted over all branches that rows select.
-    expert: Option<usize>,
+    pub(crate) expert: Option<usize>,
     /// The inputs whose weights they are, row by row, counted over all pieces; empty if they are stepped as one.
     pub(crate) inputs: Span,
 }
@@ -486,7 +486,7 @@ fn find_first_layers(block: &Block, inputs: &mut [bool], params: &mut [bool]) {
             Op::Input { out, .. } => inputs[*out] = true,
             Op::Concat { xs, out } => inputs[*out] = xs.iter().all(|&x| inputs[x]),
             Op::Outer { x, out } => inputs[*out] = inputs[*x],
-            Op::Affine { x, weight, .. } => params[*weight] = inputs[*x],
+            Op::Affine { x, weight, .. } => params[*weight] |= inputs[*x],
             Op::Gather { table, .. } => params[*table] = true,
             Op::Route { branches, .. } => {
                 branches.iter().for_each(|branch| find_first_layers(branch, inputs, params));

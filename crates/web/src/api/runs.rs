@@ -18,14 +18,12 @@ use utoipa::ToSchema;
 fn all(app: &App) -> Result<Vec<RunSummary>, Fault> {
     let failed = |error: adept_model::ModelError| Fault::missing(error.to_string());
     // Before the folders are read: a run whose folder appears meanwhile is in both lists, not in none.
-    let unseen = app.training.unseen();
+    let mut unseen = app.training.unseen();
     let mut runs = list_runs(&app.training.runs).map_err(failed)?;
+    unseen.retain(|(run, ..)| runs.iter().all(|listed| listed.run != *run));
     runs.truncate(limits::RUNS);
     // Those that are still being prepared.
     for (run, name, seed) in unseen {
-        if runs.iter().any(|listed| listed.run == run) {
-            continue;
-        }
         let status = if app.training.look(&run).1.is_some() { "failed" } else { "preparing" };
         let (step, games, seconds, figure, r#final, best) = Default::default();
         let status = status.into();

@@ -3,7 +3,7 @@
 use super::BesideExt;
 use super::{chunks, chunks_mut};
 use crate::native::simd::{Chunk, LANES, Simd};
-use crate::optimiser::Adam;
+use crate::optimiser::{Adam, Counted};
 
 /// Settings of one optimiser step on one span of parameters.
 #[derive(Clone, Copy, Debug)]
@@ -59,9 +59,19 @@ pub(crate) struct SparseStep<'a> {
     pub(crate) rate: f32,
     /// Its number, from 1.
     pub(crate) step: u64,
-    /// [`Adam::pause`] of 0 steps, 1 step and so on.
-    pub(crate) pauses: &'a [[f32; 3]],
+    /// [`Adam::counted`] of 0 steps, 1 step and so on.
+    pub(crate) counted: &'a [Counted],
 }
+
+impl SparseStep<'_> {
+    #[inline(always)]
+    fn counted(&self, n: u64) -> Counted {
+        self.counted.get(n as usize).copied().unwrap_or_else(|| self.adam.counted(n))
+    }
+}
+
+/// Momentum moves the weights for some ten steps. The bias corrections of this one stand for all of them.
+const MIDDLE: u64 = 5;
 
 dispatched! {
     /// One step of Adam on the weights of some inputs, `[inputs, whole chunks]`. Those of an input whose gradient is 0 keep their
@@ -149,7 +159,7 @@ fn step_inputs_body<S: Simd>(
     first: &mut [f32],
     second: &mut [f32],
 ) {
-    let SparseStep { adam, rate, step, pauses } = sparse;
+    let SparseStep { adam, rate, step, .. } = sparse;
     let width = params.len() / last.len().max(1);
     let (rule, keep) = (adam.rule(rate, step), 1.0 - rate * adam.decay);
     let rows = params.chunks_exact_mut(width).beside(grad.chunks_exact_mut(width));
@@ -162,26 +172,33 @@ fn step_inputs_body<S: Simd>(
             continue;
         }
         let paused = step.saturating_sub(*last).saturating_sub(1);
-        *last = step;
-        if paused > 0 {
-            let pause = pauses.get(paused as usize).copied().unwrap_or_else(|| adam.pause(paused));
-            make_up(s, rule, pause, params, first, second);
+        // Before the first step there is no momentum.
+        if paused > 0 && *last > 0 {
+            let middle = sparse.counted(*last + paused.min(MIDDLE));
+            make_up(
+                s,
+                (rate * middle.rate, adam.epsilon * middle.epsilon),
+                sparse.counted(paused),
+                params,
+                first,
+                second,
+            );
         }
+        *last = step;
         step_body(s, rule, params, grad, first, second);
     }
 }
 
-/// What some steps of Adam without a gradient do at once, see [`Adam::pause`].
+/// What some steps of Adam without a gradient do at once.
 #[inline(always)]
 fn make_up<S: Simd>(
     s: S,
-    rule: StepRule,
-    [decay1, decay2, moves]: [f32; 3],
+    (rate, epsilon): (f32, f32),
+    Counted { decay1, decay2, moves, .. }: Counted,
     params: &mut [f32],
     first: &mut [f32],
     second: &mut [f32],
 ) {
-    let StepRule::Adam { rate, epsilon, .. } = rule else { return };
     let (rate, epsilon) = (s.splat(-rate * moves), s.splat(epsilon));
     let (decay1, decay2) = (s.splat(decay1), s.splat(decay2));
     let moments = chunks_whole(first).iter_mut().beside(chunks_whole(second));
