@@ -6,7 +6,7 @@ use adept_model::optimiser::Adam;
 use adept_model::{
     Architecture, Channel, ChannelKind, Compute, Halved, Head, Learner, Optimiser, Samples, build_on,
 };
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::time::Duration;
@@ -46,17 +46,19 @@ fn networks(c: &mut Criterion) {
                 build_on(&architecture, &channels, &Head::Value, adam, Compute::default(), &mut rng).unwrap()
             };
             let (mut learner, mut sparse) = (learner(false), learner(true));
-            let mut samples = Samples::new(&channels);
-            for _ in 0..batch {
-                let row = samples.rows.push();
-                row.dense.fill_with(
-                    || {
+            let mut draw = || {
+                let mut samples = Samples::new(&channels);
+                for _ in 0..batch {
+                    let row = samples.rows.push();
+                    row.dense.fill_with(|| {
                         if rng.random_bool(density) { rng.random_range(-1.0..1.0) } else { 0.0 }
-                    },
-                );
-                samples.targets.push(rng.random_range(-1.0..1.0));
-                samples.weights.push(1.0 / batch as f32);
-            }
+                    });
+                    samples.targets.push(rng.random_range(-1.0..1.0));
+                    samples.weights.push(1.0 / batch as f32);
+                }
+                samples
+            };
+            let samples = draw();
             let mut values = Vec::new();
             group.throughput(Throughput::Elements(batch));
             group.bench_function(BenchmarkId::new("evaluate", batch), |b| {
@@ -72,9 +74,15 @@ fn networks(c: &mut Criterion) {
             group.bench_function(BenchmarkId::new("update", batch), |b| {
                 b.iter(|| learner.update(&samples, 1e-5).unwrap());
             });
-            if density <= 0.1 {
+            if density <= 0.1 && batch <= 8 {
+                // Of other rows each time, so that weights rest and return.
+                let mut others = (0..64).map(|_| draw()).collect::<Vec<_>>().into_iter().cycle();
                 group.bench_function(BenchmarkId::new("sparse", batch), |b| {
-                    b.iter(|| sparse.update(&samples, 1e-5).unwrap());
+                    b.iter_batched_ref(
+                        || others.next().unwrap(),
+                        |samples| sparse.update(samples, 1e-5).unwrap(),
+                        BatchSize::SmallInput,
+                    );
                 });
             }
         }
