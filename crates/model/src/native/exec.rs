@@ -1,17 +1,17 @@
 //! Runs a plan forward and backward.
 
 use super::aligned::Aligned;
+use super::halves::Halves;
 use super::kernels::BesideExt;
 use super::kernels::{
     ForwardRoom, HalfRoom, InputAdjoint, Layer, LayerGrad, Matrix, Mixed, Prior, Saved, blend,
     blend_backward, dense_backward, dense_forward, gate, gate_backward, log_mix, log_mix_backward,
     log_weights, mixed_forward, narrow_forward, narrow_rows, residual, residual_backward, stride,
 };
-use super::kernels::{by_differences, half_forward, suits_half};
+use super::kernels::{HalfUnit, by_differences, half_forward, suits_half};
 use super::plan::{CellNumbers, Dense, MixedForm, PartAdjoint, Plan, Route, Select, Source, Step};
 use super::selected::Selected;
 use super::simd::Isa;
-use super::tiles::{self, Halves, Tiles};
 use crate::head::LEAST_PROBABILITY;
 use crate::program::ValueId;
 use adept_rows::{Rows, RowsView};
@@ -58,11 +58,10 @@ pub(crate) struct Workspace {
 }
 
 /// What evaluation in bfloat16 needs.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Half {
-    /// None where multiply-adds of floats take the place of AMX.
-    tiles: Option<Tiles>,
-    /// Weights of layers as tiles read them, by the layer's value; empty if the parameters have changed.
+    unit: HalfUnit,
+    /// Weights of layers as the unit reads them, by the layer's value; empty if the parameters have changed.
     packed: Vec<Vec<Halves>>,
     room: HalfRoom,
 }
@@ -111,9 +110,12 @@ impl Workspace {
 
     /// From now on [suitable](suits_half) layers are evaluated in bfloat16. Their weights must be such numbers.
     pub(crate) fn halve(&mut self, plan: &Plan) {
-        let tiles = if self.isa == Isa::available()[0] { Tiles::detect() } else { None };
+        let unit = match self.isa == Isa::detect() {
+            true => HalfUnit::available()[0],
+            false => HalfUnit::Floats,
+        };
         self.half =
-            Some(Half { tiles, packed: vec![Vec::new(); plan.widths.len()], room: HalfRoom::default() });
+            Some(Half { unit, packed: vec![Vec::new(); plan.widths.len()], room: HalfRoom::default() });
     }
 
     /// Whether a layer of this shape is evaluated in bfloat16, unless rows are computed from the rows before.
@@ -276,8 +278,10 @@ impl Plan {
                         && ws.halves(dense.inputs, dense.outputs)
                         && !by_differences(n, dense.inputs, self.input(dense, ws, job, rows, 0));
                     if let Some(mut half) = ws.half.take_if(|_| halves) {
+                        half.room.panels = take(&mut ws.panels[dense.out]);
                         let x = self.input(dense, ws, job, rows, 0);
                         half.forward(ws.isa, n, dense, job.params, x, &mut y);
+                        ws.panels[dense.out] = take(&mut half.room.panels);
                         (ws.half, ws.values[dense.out]) = (Some(half), y);
                         continue;
                     }
@@ -882,10 +886,10 @@ impl Half {
     fn forward(&mut self, isa: Isa, n: usize, dense: &Dense, params: &[f32], x: Matrix<'_>, y: &mut [f32]) {
         let layer = dense.layer(params);
         let weight = &mut self.packed[dense.out];
-        if self.tiles.is_some() && weight.is_empty() {
-            *weight = tiles::packed(layer.weight, layer.inputs, layer.outputs, stride(layer.outputs));
+        if weight.is_empty() {
+            *weight = self.unit.pack(layer);
         }
-        half_forward(isa, n, layer, self.tiles.map(|tiles| (tiles, &weight[..])), x, &mut self.room, y);
+        half_forward(isa, n, layer, (self.unit, weight), x, &mut self.room, y);
     }
 }
 

@@ -3,6 +3,7 @@
 mod aligned;
 mod exec;
 mod explain;
+mod halves;
 mod kernels;
 mod plan;
 mod selected;
@@ -12,6 +13,7 @@ mod tiles;
 
 pub(crate) use aligned::Aligned;
 pub(crate) use exec::{Derivative, Workspace};
+pub(crate) use halves::{half, whole};
 pub(crate) use kernels::{
     Columns, Errors, Gated, Head, Unit, gated_values, pair_errors, pair_products, pair_values, suits_half,
 };
@@ -24,4 +26,3 @@ pub(crate) use plan::Plan;
 pub use simd::Isa;
 pub(crate) use simd::LANES;
 pub(crate) use soap::{Bases, WIDEST, affine_layers};
-pub(crate) use tiles::{half, whole};

@@ -4,43 +4,15 @@
 //! adds to sixteen rows of sixteen floats (Intel, Software Developer's Manual 2, TDPBF16PS): for each of the 256 sums it adds the products
 //! of even places in order, those of odd places in order, then both to the sum.
 
-/// Numbers that one instruction multiplies in a row.
-pub(crate) const DEEP: usize = 32;
+use super::halves::{DEEP, Halves, Line, half};
+
 /// Rows of a product in one call.
 pub(crate) const HIGH: usize = 32;
 /// Columns of a product in one call, as two tiles.
 pub(crate) const WIDE: usize = 32;
 
-/// A row of a tile.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
-pub(crate) struct Line<T, const N: usize>(pub(crate) [T; N]);
-
-/// 32 numbers of bfloat16.
-pub(crate) type Halves = Line<u16, DEEP>;
-
 /// Sums of a product: each row has two lines.
 pub(crate) type Sums = [Line<f32, 16>; 2 * HIGH];
-
-/// The nearest number of bfloat16, which is the upper half of the bits of a float; of two, the even one. NaN stays NaN, and denormal
-/// numbers become 0, as AMX reads them.
-#[inline(always)]
-pub(crate) fn half(x: f32) -> u16 {
-    let bits = x.to_bits();
-    if x.is_nan() {
-        return (bits >> 16) as u16 | 0x40;
-    }
-    if x.is_subnormal() {
-        return (bits >> 16) as u16 & 0x8000;
-    }
-    ((bits + 0x7fff + (bits >> 16 & 1)) >> 16) as u16
-}
-
-/// The float of a number of bfloat16.
-#[inline(always)]
-pub(crate) fn whole(half: u16) -> f32 {
-    f32::from_bits(u32::from(half) << 16)
-}
 
 /// A weight in the order in which tiles read it: pairs of tiles of sixteen columns; in each, 32 inputs after the other; in each tile,
 /// lines of two inputs by sixteen columns. Missing inputs and columns are 0.
@@ -311,27 +283,7 @@ mod none {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn halves_are_the_nearest_numbers() {
-        for (x, expected) in [
-            (1.0, 1.0),
-            (-0.0, -0.0),
-            (1.0 + 1.0 / 256.0, 1.0),
-            (1.0 + 3.0 / 256.0, 1.0 + 4.0 / 256.0),
-            (1.0 + 1.1 / 256.0, 1.0 + 2.0 / 256.0),
-            (-3.142_5, -3.140_625),
-            (f32::MAX, f32::INFINITY),
-            (f32::NEG_INFINITY, f32::NEG_INFINITY),
-            (f32::MIN_POSITIVE, f32::MIN_POSITIVE),
-            (f32::from_bits(0x007f_ffff), 0.0),
-            (1e-40, 0.0),
-            (-1e-40, -0.0),
-        ] {
-            assert_eq!(whole(half(x)).to_bits(), f32::to_bits(expected), "{x}");
-        }
-        assert!(whole(half(f32::NAN)).is_nan() && whole(half(f32::from_bits(0x7f80_0001))).is_nan());
-    }
+    use crate::native::halves::whole;
 
     /// The rows that AMX reads are those of [`half`].
     #[test]

@@ -89,33 +89,84 @@ fn forward_body<S: Simd>(
     if layer.outputs == 1 {
         return forward_single(s, n, layer, x, kept, y);
     }
-    let ForwardRoom { panels: packed, lanes } = room;
-    let is_sparse = is_sparse(s, n, layer.inputs, x);
+    let ForwardRoom { panels, lanes } = room;
+    let reads = Reads::of(s, n, layer, x, panels);
     let narrow = match lanes {
-        Some(lanes) if !is_sparse && kept.is_empty() => narrow::layer_rows(s, n, layer, x, lanes, y),
+        Some(lanes) if !reads.is_sparse && kept.is_empty() => narrow::layer_rows(s, n, layer, x, lanes, y),
         _ => 0,
     };
-    let width = stride(layer.outputs) / LANES;
-    let packs = !is_sparse && n >= PACK && width > S::TALL && layer.inputs * width > SMALL;
-    if packs && packed.is_empty() {
-        pack(s, layer, packed);
-    }
     for rows in spans(narrow..n) {
-        if is_sparse {
-            sparse::affine(s, rows.clone(), layer, x, y);
-        } else if packs {
-            affine_packed(s, rows.clone(), layer, x, chunks(packed), y);
+        reads.affine(s, rows.clone(), layer, x, y);
+        finish_span(s, rows, layer, kept, y);
+    }
+}
+
+/// How a layer reads its weights.
+#[derive(Clone, Copy)]
+pub(super) struct Reads<'a> {
+    /// Only those of inputs that are not 0.
+    is_sparse: bool,
+    /// In [`panels`], if these are not empty.
+    panels: &'a [Chunk],
+}
+
+impl<'a> Reads<'a> {
+    /// The best way for `n` rows. Panels are written if they are empty and needed.
+    #[inline(always)]
+    pub(super) fn of<S: Simd>(
+        s: S,
+        n: usize,
+        layer: Layer<'_>,
+        x: Matrix<'_>,
+        panels: &'a mut Aligned,
+    ) -> Self {
+        let is_sparse = is_sparse(s, n, layer.inputs, x);
+        let width = stride(layer.outputs) / LANES;
+        if is_sparse || n < PACK || width <= S::TALL || layer.inputs * width <= SMALL {
+            return Self { is_sparse, panels: &[] };
+        }
+        if panels.is_empty() {
+            pack(s, layer, panels);
+        }
+        Self { is_sparse, panels: chunks(panels) }
+    }
+
+    /// y = x W + b for some rows and more than one output.
+    #[inline(always)]
+    pub(super) fn affine<S: Simd>(
+        self,
+        s: S,
+        rows: Range<usize>,
+        layer: Layer<'_>,
+        x: Matrix<'_>,
+        y: &mut [f32],
+    ) {
+        if self.is_sparse {
+            sparse::affine(s, rows, layer, x, y);
+        } else if !self.panels.is_empty() {
+            affine_packed(s, rows, layer, x, self.panels, y);
         } else {
-            affine(s, rows.clone(), layer, x, y);
+            affine(s, rows, layer, x, y);
         }
-        match layer.f {
-            // A separate loop for each activation.
-            Activation::Tanh => finish_rows(s, Activation::Tanh, rows, layer, kept, y),
-            Activation::Sigmoid => finish_rows(s, Activation::Sigmoid, rows, layer, kept, y),
-            Activation::Relu => finish_rows(s, Activation::Relu, rows, layer, kept, y),
-            Activation::Silu => finish_rows(s, Activation::Silu, rows, layer, kept, y),
-            Activation::Linear => finish_rows(s, Activation::Linear, rows, layer, kept, y),
-        }
+    }
+}
+
+/// Applies the activation to net inputs in some rows of y.
+#[inline(always)]
+pub(super) fn finish_span<S: Simd>(
+    s: S,
+    rows: Range<usize>,
+    layer: Layer<'_>,
+    kept: &mut [f32],
+    y: &mut [f32],
+) {
+    match layer.f {
+        // A separate loop for each activation.
+        Activation::Tanh => finish_rows(s, Activation::Tanh, rows, layer, kept, y),
+        Activation::Sigmoid => finish_rows(s, Activation::Sigmoid, rows, layer, kept, y),
+        Activation::Relu => finish_rows(s, Activation::Relu, rows, layer, kept, y),
+        Activation::Silu => finish_rows(s, Activation::Silu, rows, layer, kept, y),
+        Activation::Linear => finish_rows(s, Activation::Linear, rows, layer, kept, y),
     }
 }
 
@@ -299,7 +350,7 @@ fn rows_of<const R: usize>(x: Matrix<'_>, r: usize, count: usize) -> [&[f32]; R]
 
 /// Chunks `c..c + C` of the biases.
 #[inline(always)]
-fn biases<S: Simd, const C: usize>(s: S, c: usize, layer: Layer<'_>) -> [S::V; C] {
+pub(super) fn biases<S: Simd, const C: usize>(s: S, c: usize, layer: Layer<'_>) -> [S::V; C] {
     let bias: &[Chunk; C] = block(chunks(layer.bias), c);
     let mut sums = [s.splat(0.0); C];
     for j in 0..C {
@@ -335,7 +386,7 @@ fn add_products<S: Simd, const R: usize, const C: usize>(
     clippy::needless_range_loop,
     reason = "steps of iterators may stay calls without link-time optimisation"
 )]
-fn write<S: Simd, const R: usize, const C: usize>(
+pub(super) fn write<S: Simd, const R: usize, const C: usize>(
     s: S,
     r: usize,
     c: usize,
@@ -352,7 +403,7 @@ fn write<S: Simd, const R: usize, const C: usize>(
     }
 }
 
-/// Applies the activation to net inputs in some rows of y.
+/// Like [`finish_span`], for one activation.
 #[inline(always)]
 fn finish_rows<S: Simd>(
     s: S,

@@ -1,21 +1,56 @@
 //! Layers in bfloat16 numbers, for evaluation: y = f(β ∘ (x W + b)) with x and W rounded, and sums in floats.
 //!
-//! The order of a sum is that of AMX, see [`tiles`](crate::native::tiles). Products of two rounded numbers are exact in floats, so that
-//! multiply-adds of floats give the same bits on every instruction set, unless a sum is below the smallest normal number.
+//! Products of two rounded numbers are exact in floats. So multiply-adds of floats, on every instruction set, and
+//! [pairs](super::pairs) give the same bits, unless a sum is below the smallest normal number. [Tiles](crate::native::tiles) add in
+//! another order: their sums differ by rounding.
 
-use super::dense::{Layer, Matrix};
-use super::forward::finish;
+use super::BesideExt;
+use super::dense::{Layer, Matrix, ROWS, spans};
+use super::forward::{Reads, finish, finish_span};
+use super::pairs::{self, Pairs};
 use super::{chunks, chunks_mut, stride};
-use crate::native::simd::{Chunk, LANES, Simd};
-use crate::native::tiles::{DEEP, HIGH, Halves, Line, Sums, Tiles, WIDE, half, whole};
+use crate::native::aligned::Aligned;
+use crate::native::halves::{DEEP, Halves, Line, rounded};
+use crate::native::simd::{Isa, LANES, Simd};
+use crate::native::tiles::{self, HIGH, Sums, Tiles, WIDE};
 use crate::program::Activation;
 use std::ops::Range;
+
+/// What multiplies numbers of bfloat16.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum HalfUnit {
+    /// AMX.
+    Tiles(Tiles),
+    /// AVX-512 BF16.
+    Pairs(Pairs),
+    /// Multiply-adds of floats.
+    Floats,
+}
+
+impl HalfUnit {
+    /// All of this machine, best first.
+    pub(crate) fn available() -> Vec<Self> {
+        let (tiles, pairs) = (Tiles::detect().map(Self::Tiles), Pairs::detect().map(Self::Pairs));
+        [tiles, pairs, Some(Self::Floats)].into_iter().flatten().collect()
+    }
+
+    /// The weight of a layer as [`half_forward`] reads it, besides the layer itself.
+    pub(crate) fn pack(self, layer: Layer<'_>) -> Vec<Halves> {
+        match self {
+            Self::Tiles(_) => tiles::packed(layer.weight, layer.inputs, layer.outputs, stride(layer.outputs)),
+            Self::Pairs(of) => pairs::packed(of, layer),
+            Self::Floats => Vec::new(),
+        }
+    }
+}
 
 /// Buffers of one thread.
 #[derive(Debug)]
 pub(crate) struct HalfRoom {
-    /// Rows as tiles read them.
-    rows: Vec<Halves>,
+    /// The weights of this layer for [`Reads::of`]; empty if they are not known or have changed.
+    pub(crate) panels: Aligned,
+    /// Rows of bfloat16.
+    pub(super) rows: Vec<Halves>,
     /// Rows of rounded floats.
     floats: Vec<f32>,
     sums: Box<Sums>,
@@ -23,7 +58,12 @@ pub(crate) struct HalfRoom {
 
 impl Default for HalfRoom {
     fn default() -> Self {
-        Self { rows: Vec::new(), floats: Vec::new(), sums: Box::new([Line([0.0; 16]); 2 * HIGH]) }
+        Self {
+            panels: Aligned::default(),
+            rows: Vec::new(),
+            floats: Vec::new(),
+            sums: Box::new([Line([0.0; 16]); 2 * HIGH]),
+        }
     }
 }
 
@@ -32,32 +72,32 @@ pub(crate) fn suits_half(inputs: usize, outputs: usize) -> bool {
     inputs >= DEEP && outputs >= 16
 }
 
-dispatched! {
-    /// A layer of at least two outputs for `n` rows. The weights in `layer` are numbers of bfloat16; `tiles` holds the same
-    /// [`packed`](crate::native::tiles::packed) where AMX computes.
-    fn half_forward(
-        n: usize, layer: Layer<'_>, tiles: Option<(Tiles, &[Halves])>, x: Matrix<'_>, room: &mut HalfRoom, y: &mut [f32],
-    ) = half_body;
-}
-
-#[inline(always)]
-fn half_body<S: Simd>(
-    s: S,
+/// A layer of at least two outputs for `n` rows. The weights in `layer` are numbers of bfloat16; `weight` holds the same, as
+/// [`HalfUnit::pack`] writes them.
+pub(crate) fn half_forward(
+    isa: Isa,
     n: usize,
     layer: Layer<'_>,
-    tiles: Option<(Tiles, &[Halves])>,
+    (unit, weight): (HalfUnit, &[Halves]),
     x: Matrix<'_>,
     room: &mut HalfRoom,
     y: &mut [f32],
 ) {
-    match tiles {
-        Some((tiles, weight)) => by_tiles(s, n, layer, (tiles, weight), x, room, y),
-        None => by_floats(s, n, layer, x, room, y),
+    match unit {
+        HalfUnit::Tiles(tiles) => tiles_forward(isa, n, layer, (tiles, weight), x, room, y),
+        HalfUnit::Pairs(pairs) => pairs.forward(n, layer, weight, x, room, y),
+        HalfUnit::Floats => floats_forward(isa, n, layer, x, room, y),
     }
-    // If f(0) ≠ 0, resets the padding, which must be 0 for the next layer.
-    if layer.f == Activation::Sigmoid {
-        y.chunks_exact_mut(stride(layer.outputs)).take(n).for_each(|row| row[layer.outputs..].fill(0.0));
-    }
+}
+
+dispatched! {
+    fn tiles_forward(
+        n: usize, layer: Layer<'_>, tiles: (Tiles, &[Halves]), x: Matrix<'_>, room: &mut HalfRoom, y: &mut [f32],
+    ) = by_tiles;
+}
+
+dispatched! {
+    fn floats_forward(n: usize, layer: Layer<'_>, x: Matrix<'_>, room: &mut HalfRoom, y: &mut [f32]) = by_floats;
 }
 
 #[inline(always)]
@@ -99,6 +139,10 @@ fn by_tiles<S: Simd>(
             }
         }
     }
+    // If f(0) ≠ 0, resets the padding, which must be 0 for the next layer.
+    if layer.f == Activation::Sigmoid {
+        y.chunks_exact_mut(stride(layer.outputs)).take(n).for_each(|row| row[layer.outputs..].fill(0.0));
+    }
 }
 
 /// Two chunks of some rows, from their sums without biases.
@@ -127,114 +171,69 @@ fn finish_pair<S: Simd>(
 
 /// The same by multiply-adds of floats.
 #[inline(always)]
-fn by_floats<S: Simd>(s: S, n: usize, layer: Layer<'_>, x: Matrix<'_>, room: &mut HalfRoom, y: &mut [f32]) {
-    let (inputs, width) = (layer.inputs, stride(layer.outputs) / LANES);
-    let rounded = &mut room.floats;
-    rounded.resize(rounded.len().max(2 * inputs), 0.0);
-    for first in (0..n).step_by(2) {
-        let here = first..n.min(first + 2);
-        for (r, to) in here.clone().zip(rounded.chunks_exact_mut(inputs)) {
-            for (to, x) in to.iter_mut().zip(&x.row(r)[..inputs]) {
-                *to = whole(half(*x));
-            }
-        }
-        let (rows, y) = (&rounded[..], &mut chunks_mut(y)[here.start * width..here.end * width]);
-        let (mut c, both) = (0, here.len() == 2);
-        while c < width {
-            match width - c {
-                4.. if S::SUMS >= 16 && both => {
-                    sums::<S, 2, 4>(s, c, layer, rows, y);
-                    c += 4;
-                }
-                4.. if S::SUMS >= 16 => {
-                    sums::<S, 1, 4>(s, c, layer, rows, y);
-                    c += 4;
-                }
-                _ if S::SUMS >= 6 && both => {
-                    sums::<S, 2, 1>(s, c, layer, rows, y);
-                    c += 1;
-                }
-                _ => {
-                    sums::<S, 1, 1>(s, c, layer, rows, y);
-                    if both {
-                        sums::<S, 1, 1>(s, c, layer, &rows[inputs..], &mut y[width..]);
-                    }
-                    c += 1;
-                }
-            }
-        }
-        let beta = layer.beta.map(chunks);
-        for y in y.chunks_exact_mut(width) {
-            for (c, y) in y.iter_mut().enumerate() {
-                finish(s, layer.f, beta.map(|beta| s.load(&beta[c])), None, y);
-            }
-        }
-    }
-}
-
-/// Net inputs of chunks `c..c + C` of R rows: blocks of 32 inputs, even and odd ones apart.
-#[inline(always)]
-fn sums<S: Simd, const R: usize, const C: usize>(
+pub(super) fn by_floats<S: Simd>(
     s: S,
-    c: usize,
+    n: usize,
     layer: Layer<'_>,
-    rows: &[f32],
-    y: &mut [Chunk],
+    x: Matrix<'_>,
+    room: &mut HalfRoom,
+    y: &mut [f32],
 ) {
-    let (inputs, width) = (layer.inputs, stride(layer.outputs) / LANES);
-    let weight = chunks(layer.weight);
-    let mut total = [[s.splat(0.0); C]; R];
-    for first in (0..inputs).step_by(DEEP) {
-        let (mut even, mut odd) = ([[s.splat(0.0); C]; R], [[s.splat(0.0); C]; R]);
-        let end = inputs.min(first + DEEP);
-        for k in (first..end).step_by(2) {
-            let w = &weight[k * width + c..][..C];
-            for i in 0..R {
-                let x = s.splat(rows[i * inputs + k]);
-                for j in 0..C {
-                    even[i][j] = s.fma(x, s.load(&w[j]), even[i][j]);
-                }
-            }
-            if k + 1 == end {
-                break;
-            }
-            let w = &weight[(k + 1) * width + c..][..C];
-            for i in 0..R {
-                let x = s.splat(rows[i * inputs + k + 1]);
-                for j in 0..C {
-                    odd[i][j] = s.fma(x, s.load(&w[j]), odd[i][j]);
-                }
+    let (inputs, width) = (layer.inputs, stride(layer.outputs));
+    let HalfRoom { panels, floats, .. } = room;
+    let reads = Reads::of(s, n, layer, x, panels);
+    floats.resize(floats.len().max(n.min(ROWS) * inputs), 0.0);
+    for rows in spans(0..n) {
+        for (r, to) in rows.clone().beside(floats.chunks_exact_mut(inputs)) {
+            for (to, x) in to.iter_mut().beside(&x.row(r)[..inputs]) {
+                *to = rounded(*x);
             }
         }
-        for i in 0..R {
-            for j in 0..C {
-                total[i][j] = s.add(total[i][j], s.add(even[i][j], odd[i][j]));
-            }
-        }
-    }
-    for i in 0..R {
-        for j in 0..C {
-            s.store(&mut y[i * width + c + j], s.add(total[i][j], s.load(&chunks(layer.bias)[c + j])));
-        }
+        let x = Matrix { data: floats, stride: inputs, rows: None, alike: false };
+        let (y, rows) = (&mut y[rows.start * width..rows.end * width], 0..rows.len());
+        reads.affine(s, rows.clone(), layer, x, y);
+        finish_span(s, rows, layer, &mut [], y);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::native::simd::Isa;
-    use crate::native::tiles;
+    use crate::native::halves::{half, whole};
+    use crate::native::kernels::forward::forward_alone;
 
     /// A pseudo-random number in ±1.
     fn number(i: usize) -> f32 {
         ((i * 7919 + 13) % 2003) as f32 / 1001.0 - 1.0
     }
 
-    /// All instruction sets and AMX give the same bits, which are near to sums in f64 of rounded numbers.
+    /// Net inputs in the order of tiles: blocks of 32 inputs, even and odd ones apart.
+    fn by_blocks(layer: Layer<'_>, x: &[f32]) -> Vec<f32> {
+        let wide = stride(layer.outputs);
+        let net = |c: usize| {
+            let mut total = 0.0_f32;
+            for first in (0..layer.inputs).step_by(DEEP) {
+                let mut sums = [0.0_f32; 2];
+                for k in first..layer.inputs.min(first + DEEP) {
+                    sums[(k - first) % 2] = x[k].mul_add(layer.weight[k * wide + c], sums[(k - first) % 2]);
+                }
+                total += sums[0] + sums[1];
+            }
+            total + layer.bias[c]
+        };
+        (0..wide).map(net).collect()
+    }
+
+    /// All instruction sets and pairs give the bits of the layer in floats with rounded inputs. Tiles give those of their order. Both are
+    /// near to sums in f64.
     #[test]
     fn layers_have_the_same_bits_everywhere() {
-        for (inputs, outputs) in [(32, 16), (33, 20), (68, 40), (202, 512), (400, 130), (7, 100)] {
-            for n in [1, 3, 16, 17, 32, 33, 70] {
+        for (inputs, outputs) in
+            [(32, 16), (33, 20), (68, 40), (202, 512), (400, 130), (7, 100), (64, 272), (32, 64)]
+        {
+            for (n, share) in
+                [(1, 1), (1, 9), (2, 1), (3, 1), (8, 1), (16, 9), (17, 1), (33, 1), (70, 9), (150, 1)]
+            {
                 let wide = stride(outputs);
                 let weight = (0..inputs * wide).map(|i| match i % wide < outputs {
                     true => whole(half(number(i) / 8.0)),
@@ -244,49 +243,67 @@ mod tests {
                 let beside = |i: usize, to: f32| if i < outputs { to } else { 0.0 };
                 let bias: Vec<f32> = (0..wide).map(|i| beside(i, number(i + 3))).collect();
                 let beta: Vec<f32> = (0..wide).map(|i| beside(i, 1.0 + number(i + 5) / 4.0)).collect();
-                let x: Vec<f32> = (0..n * inputs).map(|i| number(i * 31 + 7)).collect();
+                // One in `share` is not 0.
+                let x = |i: usize| if (i * 31 / 7).is_multiple_of(share) { number(i * 31 + 7) } else { 0.0 };
+                let x: Vec<f32> = (0..n * inputs).map(x).collect();
+                let rounded: Vec<f32> = x.iter().map(|&x| whole(half(x))).collect();
                 for (f, beta) in [
                     (Activation::Linear, None),
                     (Activation::Sigmoid, Some(&beta[..])),
                     (Activation::Silu, None),
                 ] {
                     let layer = Layer { inputs, outputs, weight: &weight, bias: &bias, beta, f };
-                    let run = |isa, tiles: Option<(Tiles, &[Halves])>| {
-                        let x = Matrix { data: &x, stride: inputs, rows: None, alike: false };
+                    let matrix = |data| Matrix { data, stride: inputs, rows: None, alike: false };
+                    let run = |isa, unit: HalfUnit| {
                         let mut y = vec![7.0; n * wide];
-                        half_forward(isa, n, layer, tiles, x, &mut HalfRoom::default(), &mut y);
+                        let weight = unit.pack(layer);
+                        half_forward(
+                            isa,
+                            n,
+                            layer,
+                            (unit, &weight),
+                            matrix(&x),
+                            &mut HalfRoom::default(),
+                            &mut y,
+                        );
                         y
                     };
-                    let what = format!("{n} rows, {inputs} to {outputs}, {f:?}");
+                    let what = format!("{n} rows, one in {share}, {inputs} to {outputs}, {f:?}");
+                    for isa in Isa::available() {
+                        let mut expected = vec![7.0; n * wide];
+                        forward_alone(isa, n, layer, matrix(&rounded), &mut expected);
+                        assert_eq!(run(isa, HalfUnit::Floats), expected, "{what}, {isa:?}");
+                        if f == Activation::Linear {
+                            assert_eq!(expected, run(Isa::Portable, HalfUnit::Floats), "{what}, {isa:?}");
+                        }
+                    }
                     let best = Isa::detect();
-                    let expected = run(best, None);
-                    if f == Activation::Linear {
-                        for (r, y) in expected.chunks_exact(wide).enumerate() {
-                            let exact = |c: usize| {
-                                let product = |k: usize| {
-                                    f64::from(whole(half(x[r * inputs + k])))
-                                        * f64::from(weight[k * wide + c])
-                                };
-                                f64::from(bias[c]) + (0..inputs).map(product).sum::<f64>()
-                            };
+                    let expected = run(best, HalfUnit::Floats);
+                    for unit in HalfUnit::available() {
+                        let found = run(best, unit);
+                        let padding = found.chunks_exact(wide).flat_map(|row| &row[outputs..]);
+                        assert!(padding.copied().all(|y| y == 0.0), "{what}, {unit:?}: padding");
+                        if !matches!(unit, HalfUnit::Tiles(_)) {
+                            assert_eq!(found, expected, "{what}, {unit:?}");
+                        }
+                        if f != Activation::Linear {
+                            continue;
+                        }
+                        for (r, y) in found.chunks_exact(wide).enumerate() {
+                            let x = &rounded[r * inputs..][..inputs];
+                            if matches!(unit, HalfUnit::Tiles(_)) {
+                                assert_eq!(y, by_blocks(layer, x), "{what}, {unit:?}");
+                            }
                             for (c, y) in y.iter().enumerate() {
+                                let product = |k: usize| f64::from(x[k]) * f64::from(weight[k * wide + c]);
+                                let exact = f64::from(bias[c]) + (0..inputs).map(product).sum::<f64>();
                                 assert!(
-                                    (f64::from(*y) - exact(c)).abs() < 1e-5,
-                                    "{what}: {y}, exactly {}",
-                                    exact(c)
+                                    (f64::from(*y) - exact).abs() < 1e-5,
+                                    "{what}, {unit:?}: {y}, exactly {exact}"
                                 );
                             }
                         }
-                        for isa in Isa::available() {
-                            assert_eq!(run(isa, None), expected, "{what}, {isa:?}");
-                        }
                     }
-                    if let Some(tiles) = Tiles::detect() {
-                        let packed = tiles::packed(&weight, inputs, outputs, wide);
-                        assert_eq!(run(best, Some((tiles, &packed))), expected, "{what}, AMX");
-                    }
-                    let padding = expected.chunks_exact(wide).flat_map(|row| &row[outputs..]);
-                    assert!(padding.copied().all(|y| y == 0.0), "{what}: padding");
                 }
             }
         }
