@@ -31,6 +31,8 @@ pub(crate) fn dense_forward(
     // For a single row the set-up of `forward` would take as long as the work.
     if n == 1 {
         forward_one(isa, layer, x, kept, y);
+    } else if n < LANES && layer.outputs <= LANES {
+        forward_few(isa, n, layer, x, kept, y);
     } else {
         forward(isa, n, layer, x, room, kept, y);
     }
@@ -168,6 +170,31 @@ pub(super) fn finish_span<S: Simd>(
         Activation::Silu => finish_rows(s, Activation::Silu, rows, layer, kept, y),
         Activation::Linear => finish_rows(s, Activation::Linear, rows, layer, kept, y),
     }
+}
+
+dispatched! {
+    /// A few rows of at most one chunk.
+    fn forward_few(n: usize, layer: Layer<'_>, x: Matrix<'_>, kept: &mut [f32], y: &mut [f32]) = forward_few_body;
+}
+
+#[inline(always)]
+fn forward_few_body<S: Simd>(
+    s: S,
+    n: usize,
+    layer: Layer<'_>,
+    x: Matrix<'_>,
+    kept: &mut [f32],
+    y: &mut [f32],
+) {
+    if layer.outputs == 1 {
+        return forward_single(s, n, layer, x, kept, y);
+    }
+    if is_sparse(s, n, layer.inputs, x) {
+        sparse::affine(s, 0..n, layer, x, y);
+    } else {
+        affine_columns::<S, 1>(s, 0..n, 0, layer, x, y);
+    }
+    finish_span(s, 0..n, layer, kept, y);
 }
 
 /// Chunks `c..c + C` of one row.
