@@ -5,7 +5,7 @@
 
 use rayon::ThreadPool;
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Calls `work` with every number below `n`, on the threads of the pool; without one, on those of the pool that this is called in.
@@ -17,6 +17,30 @@ pub fn each(pool: Option<&ThreadPool>, n: usize, work: &(dyn Fn(usize) + Sync)) 
         Some(pool) => pool.install(all),
         None => all(),
     }
+}
+
+/// Calls `first` on this thread and `work` with every number below `n`: on the threads of the pool, in order as they become free, and
+/// on this one after `first`. Without a pool this thread does everything.
+fn each_beside(pool: Option<&ThreadPool>, n: usize, work: &(dyn Fn(usize) + Sync), first: &mut dyn FnMut()) {
+    let next = AtomicUsize::new(0);
+    let run = || {
+        while let k = next.fetch_add(1, Ordering::Relaxed)
+            && k < n
+        {
+            work(k);
+        }
+    };
+    let Some(pool) = pool else {
+        first();
+        return run();
+    };
+    pool.in_place_scope(|scope| {
+        for _ in 0..pool.current_num_threads().min(n) {
+            scope.spawn(|_| run());
+        }
+        first();
+        run();
+    });
 }
 
 /// An item that waits, or what was made of it.
@@ -32,11 +56,35 @@ pub fn all<I: Send, T: Send>(
     items: impl IntoIterator<Item = I>,
     work: &(dyn Fn(I) -> T + Sync),
 ) -> Vec<T> {
+    with_slots(items, work, |n, work| each(pool, n, work))
+}
+
+/// Calls `first` on this thread and `work` with each item: on the threads of the pool, in order as they become free, and on this one
+/// after `first`. Without a pool this thread does everything. Results stand in the order of the items.
+pub fn all_beside<I: Send, T: Send, R>(
+    pool: Option<&ThreadPool>,
+    items: impl IntoIterator<Item = I>,
+    work: &(dyn Fn(I) -> T + Sync),
+    first: impl FnOnce() -> R,
+) -> (R, Vec<T>) {
+    let (mut first, mut result) = (Some(first), None);
+    let made = with_slots(items, work, |n, work| {
+        each_beside(pool, n, work, &mut || result = first.take().map(|first| first()));
+    });
+    (result.expect("`first` is called once"), made)
+}
+
+/// Has `each` call `work` with the items by their numbers, and collects the results.
+fn with_slots<I: Send, T: Send>(
+    items: impl IntoIterator<Item = I>,
+    work: &(dyn Fn(I) -> T + Sync),
+    each: impl FnOnce(usize, &(dyn Fn(usize) + Sync)),
+) -> Vec<T> {
     let slots: Vec<Mutex<Slot<I, T>>> = items.into_iter().map(|item| Mutex::new(Slot::Open(item))).collect();
     let set = |k: usize, slot| {
         std::mem::replace(&mut *slots[k].lock().unwrap_or_else(PoisonError::into_inner), slot)
     };
-    each(pool, slots.len(), &|k| {
+    each(slots.len(), &|k| {
         if let Slot::Open(item) = set(k, Slot::Taken) {
             set(k, Slot::Done(work(item)));
         }
@@ -83,6 +131,39 @@ mod tests {
             assert_eq!(all(pool, 0..100, &|k| k * k), (0..100).map(|k| k * k).collect::<Vec<_>>());
             assert!(all(pool, [0; 0], &|k| k).is_empty());
         }
+    }
+
+    #[test]
+    fn the_first_thing_is_done_here_and_the_items_by_all() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        for pool in [None, Some(&pool)] {
+            let here = std::thread::current().id();
+            for n in [0, 1, 2, 50] {
+                let (first, found) =
+                    all_beside(pool, 0..n, &|k| k * k, || std::thread::current().id() == here);
+                assert!(first);
+                assert_eq!(found, (0..n).map(|k| k * k).collect::<Vec<_>>());
+            }
+        }
+        // The only thread of the pool waits for an item that this thread does.
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let (send, receive) = std::sync::mpsc::channel();
+        let (send, receive) = (Mutex::new(send), Mutex::new(receive));
+        let (begun, begins) = std::sync::mpsc::channel();
+        let begun = Mutex::new(begun);
+        let work = |k: usize| match k {
+            0 => {
+                begun.lock().unwrap().send(()).unwrap();
+                receive.lock().unwrap().recv().unwrap()
+            }
+            _ => {
+                send.lock().unwrap().send(k).unwrap();
+                k
+            }
+        };
+        // Until the pool has taken the first item, this thread must not.
+        let ((), found) = all_beside(Some(&pool), 0..2, &work, || begins.recv().unwrap());
+        assert_eq!(found, [1, 1]);
     }
 
     #[test]

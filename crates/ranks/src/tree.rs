@@ -86,6 +86,12 @@ impl Tree {
         self.nodes.push(node);
     }
 
+    /// Takes as many vectors for use again from another tree as the nodes of `block` need in the end, which go there.
+    pub fn borrow(&mut self, from: &mut Self, block: &Range<usize>) {
+        let count = nodes(self.shards, block.clone()).len().min(from.spare.len());
+        self.spare.extend(from.spare.drain(from.spare.len() - count..));
+    }
+
     /// The nodes that remain, in order: one if all shards were added.
     pub fn take(&mut self) -> Vec<Node> {
         std::mem::take(&mut self.nodes)

@@ -12,10 +12,11 @@ use adept_game::{
     stream,
 };
 use adept_ground::profile::{self, Phase};
-use adept_ground::{limits, work};
+use adept_ground::{jobs, limits, work};
 use adept_model::{Channel, Head, Learner, ModelError, Rows, Samples};
 use rand::RngExt;
 use rand::seq::SliceRandom;
+use rayon::ThreadPool;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::ops::Range;
@@ -432,14 +433,21 @@ impl Tests {
 /// Examples for learning, shown one after the other.
 pub(crate) enum Examples<G: Kit> {
     /// A fixed set, shown repeatedly, in a new order each time.
-    Fixed { set: Set, seed: u64, order: Vec<u32>, epoch: Option<u64> },
+    Fixed {
+        set: Set,
+        seed: u64,
+        /// The epochs that were needed last, and the order of the set in each.
+        epochs: Range<u64>,
+        orders: Vec<Vec<u32>>,
+    },
     /// A new position each time.
     Fresh {
         positions: Positions<G>,
         oracle: Arc<dyn Valuation<G>>,
         head: Head,
         seed: u64,
-        states: Vec<G::State>,
+        /// Buffers, one for each piece that is filled at once.
+        states: Vec<Vec<G::State>>,
     },
 }
 
@@ -448,7 +456,7 @@ impl<G: Kit> Examples<G> {
     pub(crate) fn new(game: &G, config: &Config, seed: u64, with: With<'_, G>) -> Result<Self, TrainError> {
         let learn = &config.learn;
         let fixed = |set: Set| match set.samples.targets.is_empty() {
-            false => Ok(Self::Fixed { set, seed, order: Vec::new(), epoch: None }),
+            false => Ok(Self::Fixed { set, seed, epochs: 0..0, orders: Vec::new() }),
             true => Err(TrainError::from(OpenError::Unknown(no_distribution(with.head)))),
         };
         let count = match learn.examples() {
@@ -489,46 +497,98 @@ impl<G: Kit> Examples<G> {
         span: Range<u64>,
         samples: &mut Samples,
     ) -> Result<(), ModelError> {
+        self.fill_all(game, encoder, &[span], std::slice::from_mut(samples), None)
+    }
+
+    /// Like [`Self::fill`], the pieces of a span one after the other, each to its own samples; on the threads of a pool, if there is one.
+    ///
+    /// # Errors
+    /// As [`Self::fill`].
+    pub(crate) fn fill_all(
+        &mut self,
+        game: &G,
+        encoder: &dyn Encoder<G>,
+        pieces: &[Range<u64>],
+        parts: &mut [Samples],
+        pool: Option<&ThreadPool>,
+    ) -> Result<(), ModelError> {
+        let waits = pool.map(|_| profile::pause());
         match self {
-            Self::Fixed { set, seed, order, epoch } => {
+            Self::Fixed { set, seed, epochs, orders } => {
                 let n = set.samples.len() as u64;
-                for number in span {
-                    if *epoch != Some(number / n) {
-                        *epoch = Some(number / n);
-                        order.clear();
-                        order.extend(0..n as u32);
-                        order.shuffle(&mut stream(*seed, "epoch", number / n));
-                    }
-                    let row = order[(number % n) as usize] as usize;
-                    samples.rows.push_from(&set.samples.rows, row);
-                    let width = set.samples.outputs();
-                    samples.targets.extend_from_slice(&set.samples.targets[row * width..][..width]);
-                    samples.weights.push(1.0);
+                let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { return Ok(()) };
+                let needed = first.start / n..last.end.div_ceil(n);
+                if *epochs != needed {
+                    let before = std::mem::replace(epochs, needed.clone());
+                    let mut known = std::mem::take(orders);
+                    orders.extend(needed.map(|epoch| match before.contains(&epoch) {
+                        true => std::mem::take(&mut known[(epoch - before.start) as usize]),
+                        false => {
+                            let mut order: Vec<u32> = (0..n as u32).collect();
+                            order.shuffle(&mut stream(*seed, "epoch", epoch));
+                            order
+                        }
+                    }));
                 }
+                let (from, orders, first) = (&set.samples, &*orders, epochs.start);
+                each_on(pool, pieces.iter().zip(parts), &|(piece, to): (&Range<u64>, &mut Samples)| {
+                    let _games = profile::span(Phase::Games);
+                    let width = from.outputs();
+                    for number in piece.clone() {
+                        let row = orders[(number / n - first) as usize][(number % n) as usize] as usize;
+                        to.rows.push_from(&from.rows, row);
+                        to.targets.extend_from_slice(&from.targets[row * width..][..width]);
+                        to.weights.push(1.0);
+                    }
+                    Ok(())
+                })?;
             }
             Self::Fresh { positions, oracle, head, seed, states } => {
-                let mut rng = stream(*seed, "examples", span.start);
-                states.clear();
-                states.extend(span.map(|_| positions.of_part(Part::Train, &mut rng)));
-                for state in &*states {
-                    let after =
-                        Afterstate { state, action: None, player: game.just_acted(state).unwrap_or(0) };
-                    oracle.fetch(game, after);
-                    encoder.fetch(game, after);
-                }
-                for state in &*states {
-                    let target = target(head, label(game, &**oracle, state), &[]);
-                    let target = target.ok_or_else(|| ModelError::Unsupported(no_distribution(head)))?;
-                    samples.targets.extend(target);
-                }
-                let _encoding = profile::span(Phase::Encoding);
-                for state in states {
-                    encode(game, encoder, state, samples);
-                    samples.weights.push(1.0);
-                }
+                states.resize_with(states.len().max(pieces.len()), Vec::new);
+                let (positions, oracle, head, seed) = (&*positions, &**oracle, &*head, *seed);
+                let items = pieces.iter().zip(parts).zip(states);
+                each_on(pool, items, &|((piece, to), states): (
+                    (&Range<u64>, &mut Samples),
+                    &mut Vec<_>,
+                )| {
+                    let _games = profile::span(Phase::Games);
+                    let mut rng = stream(seed, "examples", piece.start);
+                    states.clear();
+                    states.extend(piece.clone().map(|_| positions.of_part(Part::Train, &mut rng)));
+                    for state in &*states {
+                        let after =
+                            Afterstate { state, action: None, player: game.just_acted(state).unwrap_or(0) };
+                        oracle.fetch(game, after);
+                        encoder.fetch(game, after);
+                    }
+                    for state in &*states {
+                        let target = target(head, label(game, oracle, state), &[]);
+                        let target = target.ok_or_else(|| ModelError::Unsupported(no_distribution(head)))?;
+                        to.targets.extend(target);
+                    }
+                    let _encoding = profile::span(Phase::Encoding);
+                    for state in states {
+                        encode(game, encoder, state, to);
+                        to.weights.push(1.0);
+                    }
+                    Ok(())
+                })?;
             }
         }
+        drop(waits);
         Ok(())
+    }
+}
+
+/// Calls `work` with each item, on the threads of a pool, if there is one.
+fn each_on<I: Send>(
+    pool: Option<&ThreadPool>,
+    items: impl IntoIterator<Item = I>,
+    work: &(dyn Fn(I) -> Result<(), ModelError> + Sync),
+) -> Result<(), ModelError> {
+    match pool {
+        Some(_) => jobs::try_all(pool, items, work).map(|_| ()),
+        None => items.into_iter().try_for_each(work),
     }
 }
 

@@ -7,6 +7,7 @@ use adept_ground::profile::{self, Phase};
 use adept_model::{Learner, ModelError, Samples};
 use adept_ranks::tree::{Node, Tree};
 use adept_ranks::{Ranks, share};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::ops::Range;
 use std::time::Instant;
 
@@ -21,7 +22,9 @@ pub(crate) struct Shards {
     /// The shards of this rank.
     mine: Range<usize>,
     threads: usize,
-    /// None until the first step, or if one thread computes everything.
+    /// None until it is needed, or if one thread does everything.
+    pool: Option<ThreadPool>,
+    /// Copies of the learner, one a thread; none until the first step, or if one thread computes everything.
     helpers: Option<Helpers>,
     tree: Tree,
     /// Samples of a shard of the learner's own thread.
@@ -42,9 +45,8 @@ pub(crate) struct Spent {
     pub(crate) exchange: f64,
 }
 
-/// Threads with copies of the learner.
+/// Copies of the learner.
 struct Helpers {
-    pool: rayon::ThreadPool,
     copies: Vec<Helper>,
     flat: Vec<f32>,
     /// Memory of the copies.
@@ -54,6 +56,10 @@ struct Helpers {
 struct Helper {
     learner: Box<dyn Learner>,
     part: Samples,
+    /// Its shards.
+    mine: Range<usize>,
+    /// Adds up what it computes.
+    tree: Tree,
 }
 
 /// A batch, as far as this rank has it.
@@ -78,6 +84,7 @@ impl Shards {
             ranks,
             mine,
             threads,
+            pool: None,
             helpers: None,
             tree: Tree::new(count),
             part: Samples::default(),
@@ -102,9 +109,18 @@ impl Shards {
         self.spent
     }
 
-    /// How many threads compute shards of this rank side by side.
-    pub(crate) fn threads(&self) -> usize {
-        self.threads
+    /// The threads that compute shards of this rank; none if there is just one.
+    ///
+    /// # Errors
+    /// If the system starts no threads.
+    pub(crate) fn pool(&mut self) -> Result<Option<&ThreadPool>, ModelError> {
+        if self.threads > 1 && self.pool.is_none() {
+            let pool = ThreadPoolBuilder::new().num_threads(self.threads).build();
+            let pool =
+                pool.map_err(|e| ModelError::Unsupported(format!("no threads for the shards: {e}")))?;
+            self.pool = Some(pool);
+        }
+        Ok(self.pool.as_ref())
     }
 
     /// The ranks that share the work.
@@ -157,8 +173,9 @@ impl Shards {
 
     fn step(&mut self, learner: &mut dyn Learner, batch: Batch<'_>, rate: f32) -> Result<f64, ModelError> {
         if self.threads > 1 && self.helpers.is_none() {
-            self.helpers = Some(Helpers::new(learner, self.threads)?);
+            self.helpers = Some(Helpers::new(learner, self.threads, self.count, self.mine.clone())?);
         }
+        self.pool()?;
         // With those that do not learn.
         let n = *self
             .parameters
@@ -170,11 +187,11 @@ impl Shards {
             )));
         }
         let began = Instant::now();
-        match &mut self.helpers {
-            Some(helpers) => {
-                helpers.gradients(learner, batch, (self.count, self.mine.clone()), &mut self.tree)?
+        match (&mut self.helpers, &self.pool) {
+            (Some(helpers), Some(pool)) => {
+                helpers.gradients(pool, learner, batch, self.mine.start, &mut self.tree)?;
             }
-            None => {
+            _ => {
                 for shard in self.mine.clone() {
                     let mut vector = self.tree.vector();
                     let samples = batch.shard(shard, self.count, self.mine.start, &mut self.part);
@@ -216,49 +233,57 @@ impl Batch<'_> {
 }
 
 impl Helpers {
-    fn new(learner: &mut dyn Learner, threads: usize) -> Result<Self, ModelError> {
-        // A copy has parameters and room for their gradient.
+    /// Cuts the shards `mine` of `count` into one part a thread.
+    fn new(
+        learner: &mut dyn Learner,
+        threads: usize,
+        count: usize,
+        mine: Range<usize>,
+    ) -> Result<Self, ModelError> {
+        // A copy has parameters, and gradients that wait for the others of their node of the tree.
         let flat = learner.program().map_or(0, |program| program.parameters()) as u64;
-        let claim = Claim::new(8 * flat * threads as u64)?;
-        let copy = |_| Ok(Helper { learner: learner.player()?, part: Samples::default() });
+        let gradients = 1 + u64::from(mine.len().div_ceil(threads).max(1).ilog2());
+        let claim = Claim::new(4 * (1 + gradients) * flat * threads as u64)?;
+        let copy = |thread| {
+            let share = share(mine.len() as u64, threads, thread);
+            let mine = mine.start + share.start as usize..mine.start + share.end as usize;
+            let (learner, tree) = (learner.player()?, Tree::new(count));
+            Ok(Helper { learner, part: Samples::default(), mine, tree })
+        };
         let copies = (0..threads).map(copy).collect::<Result<_, ModelError>>()?;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool.map_err(|e| ModelError::Unsupported(format!("no threads for the shards: {e}")))?;
-        Ok(Self { pool, copies, flat: Vec::new(), _claim: claim })
+        Ok(Self { copies, flat: Vec::new(), _claim: claim })
     }
 
-    /// Computes the gradients of the shards `mine` of `count`, as many at a time as there are threads.
+    /// Computes the gradients of all shards of this rank, of which the batch has those from `first` on. Each thread adds up its own;
+    /// nobody waits before the end.
     fn gradients(
         &mut self,
+        pool: &ThreadPool,
         learner: &mut dyn Learner,
         batch: Batch<'_>,
-        (count, mine): (usize, Range<usize>),
+        first: usize,
         tree: &mut Tree,
     ) -> Result<(), ModelError> {
         learner.weights(&mut self.flat)?;
-        let (flat, first) = (&self.flat, mine.start);
-        let copies = &mut self.copies;
-        let waits = profile::pause();
-        jobs::try_all(Some(&self.pool), &mut *copies, &|copy: &mut Helper| copy.learner.adopt(flat))?;
-        drop(waits);
-        let mut rest = mine;
-        while !rest.is_empty() {
-            let wave = rest.start..rest.end.min(rest.start + copies.len());
-            rest.start = wave.end;
-            let jobs: Vec<_> =
-                copies.iter_mut().zip(wave).map(|(copy, shard)| (copy, shard, tree.vector())).collect();
-            let compute = |(copy, shard, mut vector): (&mut Helper, usize, Vec<f32>)| {
-                let _learning = profile::span(Phase::Learning);
+        let (flat, count) = (&self.flat, tree.shards());
+        // The vectors that `tree` got in the step before.
+        self.copies.iter_mut().for_each(|copy| copy.tree.borrow(tree, &copy.mine));
+        let compute = |copy: &mut Helper| -> Result<(), ModelError> {
+            let _learning = profile::span(Phase::Learning);
+            copy.learner.adopt(flat)?;
+            for shard in copy.mine.clone() {
+                let mut vector = copy.tree.vector();
                 let samples = batch.shard(shard, count, first, &mut copy.part);
                 let loss = copy.learner.gradient(samples, &mut vector)?;
-                Ok(Node { shards: shard..shard + 1, loss, vector })
-            };
-            let waits = profile::pause();
-            let found: Vec<Result<Node, ModelError>> = jobs::all(Some(&self.pool), jobs, &compute);
-            drop(waits);
-            for node in found {
-                tree.push(node?);
+                copy.tree.push(Node { shards: shard..shard + 1, loss, vector });
             }
+            Ok(())
+        };
+        let waits = profile::pause();
+        jobs::try_all(Some(pool), &mut self.copies, &compute)?;
+        drop(waits);
+        for copy in &mut self.copies {
+            copy.tree.take().into_iter().for_each(|node| tree.push(node));
         }
         Ok(())
     }

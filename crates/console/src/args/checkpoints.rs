@@ -126,7 +126,7 @@ pub(crate) enum FormatArg {
     Rust,
     /// A checkpoint in whole numbers of 16 and 8 bits, which plays faster and does not learn. For single networks.
     Quantised,
-    /// A checkpoint whose large layers are in bfloat16, which plays faster on processors with AMX and does not learn.
+    /// A checkpoint whose large layers are in bfloat16, which plays faster on processors with AMX or AVX-512 BF16 and does not learn.
     Bf16,
 }
 

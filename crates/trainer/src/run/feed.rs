@@ -17,7 +17,11 @@ use adept_model::{Channel, ModelError, Samples};
 use adept_ranks::{share, share_of};
 use rand::RngExt;
 use rand::seq::SliceRandom;
+use rayon::ThreadPool;
 use std::sync::{Mutex, PoisonError};
+
+/// Fewer examples are taken sooner than threads wake up.
+const FEW: u64 = 256;
 
 /// Source of samples for runs without games. The content of a shard of a batch depends only on the seed, the number of its
 /// first sample and, for backups, the parameters. So checkpoints need not keep any state of it.
@@ -87,9 +91,8 @@ impl<G: Kit> Clone for From<'_, G> {
 
 impl<G: Kit> Copy for From<'_, G> {}
 
-/// Threads with copies of the learner, which compute the targets of shards side by side.
+/// Copies of the learner, one a thread, which compute the targets of shards side by side.
 struct Crew<G: Kit> {
-    pool: rayon::ThreadPool,
     members: Vec<Member<G>>,
     flat: Vec<f32>,
     /// Memory of the copies.
@@ -200,14 +203,14 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
         let pieces: Vec<Span> = shards.mine().map(|shard| share_of(&span, shards.count(), shard)).collect();
         match supply {
             Supply::Examples(examples) => {
-                for (piece, samples) in pieces.iter().zip(&mut self.parts) {
-                    samples.clear();
-                    let filled = examples.fill(how.0, &**bound.encoder(), piece.clone(), samples);
-                    filled.map_err(|e| (e, span.start))?;
-                }
+                self.parts.iter_mut().for_each(Samples::clear);
+                let pool = if n < FEW { None } else { shards.pool().map_err(|e| (e, span.start))? };
+                let filled = examples.fill_all(how.0, &**bound.encoder(), &pieces, &mut self.parts, pool);
+                filled.map_err(|e| (e, span.start))?;
             }
             Supply::Backups(backups) => {
-                let filled = backups.fill((how, pace), bound, &pieces, &mut self.parts, shards.threads());
+                let pool = shards.pool().map_err(|e| (e, span.start))?;
+                let filled = backups.fill((how, pace), bound, &pieces, &mut self.parts, pool);
                 filled.map_err(|e| (e, span.start))?;
             }
         }
@@ -290,7 +293,7 @@ impl<G: Kit> Backups<'_, G> {
         bound: &mut GameModel<G>,
         pieces: &[Span],
         parts: &mut [Samples],
-        threads: usize,
+        pool: Option<&ThreadPool>,
     ) -> Result<(), ModelError> {
         let from = From {
             settings: self.settings,
@@ -299,8 +302,8 @@ impl<G: Kit> Backups<'_, G> {
             labelled: self.labelled.as_ref(),
             pace,
         };
-        if threads > 1 && self.crew.is_none() {
-            self.crew = Some(Crew::new(how.0, bound, self.screen.as_mut(), threads)?);
+        if let (Some(pool), None) = (pool, &self.crew) {
+            self.crew = Some(Crew::new(how.0, bound, self.screen.as_mut(), pool.current_num_threads())?);
         }
         let Some(crew) = &mut self.crew else {
             let mut jobs = pieces.iter().zip(parts);
@@ -324,7 +327,7 @@ impl<G: Kit> Backups<'_, G> {
             Ok(())
         };
         let _waits = profile::pause();
-        jobs::try_all(Some(&crew.pool), &mut crew.members, &work).map(|_| ())
+        jobs::try_all(pool, &mut crew.members, &work).map(|_| ())
     }
 
     /// Takes steps on parts of the samples, as often as the settings say. Returns the mean loss.
@@ -405,9 +408,7 @@ impl<G: Kit> Crew<G> {
             Ok((copy, found, screen))
         };
         let members = (0..threads).map(&mut member).collect::<Result<_, ModelError>>()?;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool.map_err(|e| ModelError::Unsupported(format!("no threads for the targets: {e}")))?;
-        Ok(Self { pool, members, flat: Vec::new(), _claim: claim })
+        Ok(Self { members, flat: Vec::new(), _claim: claim })
     }
 }
 

@@ -22,6 +22,7 @@ use adept_ground::profile::{self, Phase};
 use adept_model::{Learner, ModelError, Rows, Samples, Tensor, TensorData};
 use adept_ranks::{Ranks, share, share_of};
 use rand::RngExt;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -44,8 +45,8 @@ pub(super) struct SelfPlay<'a, G: Kit> {
     spread: bool,
     /// Memory of the workers' copies.
     _claim: Claim,
-    /// `None` if the learner itself plays.
-    pool: Option<rayon::ThreadPool>,
+    /// Threads that play beside the one that learns, which plays too when it has learned. `None` if there are none.
+    pool: Option<ThreadPool>,
     flat: Vec<f32>,
     /// No rows, of the learner's channels.
     channels: Rows,
@@ -125,8 +126,12 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
                 Worker::new(game, td, (seed, w as u64), &*bound.learner, copy)
             })
             .collect();
-        // If the machine gives no threads, play on the current one.
-        let pool = || rayon::ThreadPoolBuilder::new().num_threads(mine.len().max(1)).build().ok();
+        // More threads than cores would keep the one that learns waiting. If the machine gives none, play on the current one.
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let pool = || match mine.len().min(cores - 1) {
+            0 => None,
+            threads => ThreadPoolBuilder::new().num_threads(threads).build().ok(),
+        };
         Ok(Self {
             game,
             config,
@@ -175,13 +180,8 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
         let shares = shares(span, self.td.workers).into_iter().skip(self.first);
         let (jobs, begins) = (self.workers.iter_mut().zip(shares), self.positions.as_ref());
         let play = |(worker, share): (&mut Worker<G>, Span)| worker.play(game, None, share, how, begins);
-        match &self.pool {
-            Some(pool) => {
-                let _waits = profile::pause();
-                jobs::all(Some(pool), jobs, &play)
-            }
-            None => jobs.map(play).collect(),
-        }
+        let _waits = profile::pause();
+        jobs::all_beside(self.pool.as_ref(), jobs, &play, || ()).1
     }
 
     /// Joins the samples of the workers in order, by shard where workers belong to shards. The first error of any rank becomes
@@ -379,28 +379,14 @@ impl<G: Kit> Source<G> for SelfPlay<'_, G> {
         let mut ahead = None;
         if learn.overlaps() && !next.is_empty() {
             let _waits = profile::pause();
-            let mut outcomes: Vec<Option<Result<GameStats, BatchError>>> = Vec::new();
-            outcomes.resize_with(self.workers.len(), || None);
             let shares = shares(&next, td.workers).into_iter().skip(self.first);
-            let jobs = self.workers.iter_mut().zip(&mut outcomes).zip(shares);
-            (update, stepped) = match &self.pool {
-                // Step on this thread: devices work best with one thread at a time.
-                Some(pool) => pool.in_place_scope(|scope| {
-                    for ((worker, outcome), share) in jobs {
-                        scope.spawn(move |_| {
-                            *outcome = Some(worker.play(game, None, share, (pace, td), begins))
-                        });
-                    }
-                    step()
-                }),
-                None => {
-                    for ((worker, outcome), share) in jobs {
-                        *outcome = Some(worker.play(game, None, share, (pace, td), begins));
-                    }
-                    step()
-                }
-            };
-            ahead = Some(outcomes.into_iter().flatten().collect());
+            let jobs = self.workers.iter_mut().zip(shares);
+            let play =
+                |(worker, share): (&mut Worker<G>, Span)| worker.play(game, None, share, (pace, td), begins);
+            // Step on this thread: devices work best with one thread at a time.
+            let outcomes;
+            ((update, stepped), outcomes) = jobs::all_beside(self.pool.as_ref(), jobs, &play, step);
+            ahead = Some(outcomes);
         } else {
             (update, stepped) = step();
         }
