@@ -334,9 +334,14 @@ impl Plan {
                 Step::Density { y, variance, out } => {
                     let Some(targets) = job.targets else { continue };
                     let mut to = ws.size(self, *out, n);
-                    for ((to, y), &row) in to.iter_mut().beside(&ws.values[*y][..n]).beside(rows) {
-                        let e = targets[row as usize] - y;
-                        *to = -e * e / (2.0 * variance);
+                    let y = &ws.values[*y][..n];
+                    if let Some(rows) = successive(rows) {
+                        log_densities(*variance, &targets[rows], y, &mut to);
+                    } else {
+                        for ((to, y), &row) in to.iter_mut().beside(y).beside(rows) {
+                            let e = targets[row as usize] - y;
+                            *to = -e * e / (2.0 * variance);
+                        }
                     }
                     ws.values[*out] = to;
                 }
@@ -588,8 +593,11 @@ impl Plan {
         let seeded = if derivative == Derivative::Density { density } else { output };
         self.zero_adjoints(workspace, &[output, density], n);
         let width = stride(self.widths[seeded]);
-        for (adjoint, seed) in workspace.adjoints[seeded].chunks_exact_mut(width).beside(seeds) {
-            adjoint[0] = *seed;
+        if width == 1 && n >= MANY {
+            workspace.adjoints[seeded].copy_from_slice(&seeds[..n]);
+        } else {
+            let adjoints = workspace.adjoints[seeded].chunks_exact_mut(width);
+            adjoints.beside(seeds).for_each(|(adjoint, seed)| adjoint[0] = *seed);
         }
         let all = take(&mut workspace.all);
         let job = Job { params, batch, local: None, targets: Some(targets), merges: false };
@@ -756,8 +764,12 @@ impl Plan {
                     let mut dy = take(&mut ws.adjoints[*y]);
                     dy.resize(n);
                     let (a, found) = (&ws.adjoints[*out][..n], &ws.values[*y][..n]);
-                    for (((dy, a), y), &row) in dy.iter_mut().beside(a).beside(found).beside(rows) {
-                        *dy = a / variance * (targets[row as usize] - y);
+                    if let Some(rows) = successive(rows) {
+                        pull_densities(*variance, &targets[rows], a, found, &mut dy);
+                    } else {
+                        for (((dy, a), y), &row) in dy.iter_mut().beside(a).beside(found).beside(rows) {
+                            *dy = a / variance * (targets[row as usize] - y);
+                        }
                     }
                     ws.adjoints[*y] = dy;
                 }
@@ -910,6 +922,37 @@ impl Dense {
         let (weight, rest) = grad[self.weight.start..].split_at_mut(self.weight.len);
         let (bias, rest) = rest.split_at_mut(self.bias.len);
         LayerGrad { weight, bias, beta: self.beta.map(|b| &mut rest[..b.len]) }
+    }
+}
+
+/// Rows from which it pays off to call a function for all of them.
+const MANY: usize = 16;
+
+/// The range of [`MANY`] rows that follow each other. Rows are in order.
+#[inline(always)]
+fn successive(rows: &[u32]) -> Option<Range<usize>> {
+    let (first, last) = (*rows.first()? as usize, *rows.last()? as usize);
+    (rows.len() >= MANY && last + 1 - first == rows.len()).then_some(first..last + 1)
+}
+
+/// ℓ = −|d − y|² / 2σ², several at a time.
+#[inline(never)]
+fn log_densities(variance: f32, targets: &[f32], y: &[f32], to: &mut [f32]) {
+    let n = targets.len();
+    let (y, to) = (&y[..n], &mut to[..n]);
+    for i in 0..n {
+        let e = targets[i] - y[i];
+        to[i] = -e * e / (2.0 * variance);
+    }
+}
+
+/// The adjoints of y from those of ℓ, several at a time.
+#[inline(never)]
+fn pull_densities(variance: f32, targets: &[f32], adjoints: &[f32], y: &[f32], to: &mut [f32]) {
+    let n = targets.len();
+    let (adjoints, y, to) = (&adjoints[..n], &y[..n], &mut to[..n]);
+    for i in 0..n {
+        to[i] = adjoints[i] / variance * (targets[i] - y[i]);
     }
 }
 

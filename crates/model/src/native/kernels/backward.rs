@@ -34,6 +34,8 @@ pub(crate) fn dense_backward(
     // For a single row the set-up of `backward` would take as long as the work.
     if n == 1 {
         backward_one(isa, layer, saved, dy, grad, below);
+    } else if n < TRANSPOSE && layer.outputs <= LANES {
+        backward_few(isa, n, layer, saved, dy, grad, below);
     } else {
         backward(isa, n, layer, saved, dy, grad, below);
     }
@@ -49,6 +51,47 @@ dispatched! {
     fn backward_one(
         layer: Layer<'_>, saved: Saved<'_>, dy: &mut [f32], grad: LayerGrad<'_>, below: InputAdjoint<'_>,
     ) = backward_one_body;
+}
+
+dispatched! {
+    fn backward_few(
+        n: usize, layer: Layer<'_>, saved: Saved<'_>, dy: &mut [f32], grad: LayerGrad<'_>, below: InputAdjoint<'_>,
+    ) = backward_few_body;
+}
+
+/// A few rows of at most one chunk.
+#[inline(always)]
+fn backward_few_body<S: Simd>(
+    s: S,
+    n: usize,
+    layer: Layer<'_>,
+    saved: Saved<'_>,
+    dy: &mut [f32],
+    mut grad: LayerGrad<'_>,
+    below: InputAdjoint<'_>,
+) {
+    if layer.outputs == 1 {
+        return backward_single(s, n, layer, saved, dy, grad, below.dx);
+    }
+    net_adjoints(s, 0..n, layer, &saved, dy, &mut grad);
+    input_adjoints(s, 0..n, layer, dy, below.dx);
+    if is_sparse(s, n, layer.inputs, saved.x) {
+        sparse::gradient(s, 0..n, layer, saved.x, dy, grad.weight);
+    } else {
+        gradient_columns::<S, 1>(s, 0..n, 0, layer, saved.x, dy, grad.weight);
+    }
+}
+
+/// ∂x = ∂net Wᵀ of some rows. Nothing is computed if `dx` is empty.
+#[inline(always)]
+fn input_adjoints<S: Simd>(s: S, rows: Range<usize>, layer: Layer<'_>, d: &[f32], dx: &mut [f32]) {
+    let (from, to) = (stride(layer.outputs), stride(layer.inputs));
+    let rows = d.chunks_exact(from).beside(dx.chunks_exact_mut(to)).skip(rows.start).take(rows.len());
+    for (d, dx) in rows {
+        for (dx, w) in dx.iter_mut().beside(layer.weight.chunks_exact(from)).take(layer.inputs) {
+            *dx = dot(s, w, d);
+        }
+    }
 }
 
 /// One row.
@@ -118,14 +161,8 @@ fn backward_body<S: Simd>(
                 f: Activation::Linear,
             };
             affine_packed(s, rows.clone(), back, d, chunks(weight), dx);
-        } else if !dx.is_empty() {
-            for (r, dx) in
-                rows.clone().beside(dx.chunks_exact_mut(self::stride(layer.inputs)).skip(rows.start))
-            {
-                for (dx, w) in dx.iter_mut().beside(layer.weight.chunks_exact(stride)).take(layer.inputs) {
-                    *dx = dot(s, w, &d.row(r)[..stride]);
-                }
-            }
+        } else {
+            input_adjoints(s, rows.clone(), layer, dy, dx);
         }
         if across {
             continue;
