@@ -74,17 +74,17 @@ pub fn all_beside<I: Send, T: Send, R>(
     (result.expect("`first` is called once"), made)
 }
 
-/// Has `each` call `work` with the items by their numbers, and collects the results.
+/// Has `call` call `work` with the items by their numbers, and collects the results.
 fn with_slots<I: Send, T: Send>(
     items: impl IntoIterator<Item = I>,
     work: &(dyn Fn(I) -> T + Sync),
-    each: impl FnOnce(usize, &(dyn Fn(usize) + Sync)),
+    call: impl FnOnce(usize, &(dyn Fn(usize) + Sync)),
 ) -> Vec<T> {
     let slots: Vec<Mutex<Slot<I, T>>> = items.into_iter().map(|item| Mutex::new(Slot::Open(item))).collect();
     let set = |k: usize, slot| {
         std::mem::replace(&mut *slots[k].lock().unwrap_or_else(PoisonError::into_inner), slot)
     };
-    each(slots.len(), &|k| {
+    call(slots.len(), &|k| {
         if let Slot::Open(item) = set(k, Slot::Taken) {
             set(k, Slot::Done(work(item)));
         }

@@ -86,10 +86,10 @@ impl Tree {
         self.nodes.push(node);
     }
 
-    /// Takes as many vectors for use again from another tree as the nodes of `block` need in the end, which go there.
-    pub fn borrow(&mut self, from: &mut Self, block: &Range<usize>) {
-        let count = nodes(self.shards, block.clone()).len().min(from.spare.len());
-        self.spare.extend(from.spare.drain(from.spare.len() - count..));
+    /// Takes up to `count` vectors for use again from another tree, to which as many nodes go.
+    pub fn borrow(&mut self, from: &mut Self, count: usize) {
+        let kept = from.spare.len().saturating_sub(count);
+        self.spare.extend(from.spare.drain(kept..));
     }
 
     /// The nodes that remain, in order: one if all shards were added.
@@ -127,6 +127,38 @@ mod tests {
     fn the_order_of_additions_shows_in_the_bits() {
         let plain: f32 = (0..23).map(value).sum();
         assert_ne!(plain.to_bits(), sum(0..23, &value).to_bits());
+    }
+
+    /// Vectors go from tree to tree and back, and none are made after the second step.
+    #[test]
+    fn vectors_are_used_again() {
+        let shards = 15;
+        let mut main = Tree::new(shards);
+        let mut parts = [0..1, 1..7, 7..15].map(|block| (Tree::new(shards), block));
+        let mut made = 0;
+        for step in 0..20 {
+            for (part, block) in &mut parts {
+                part.borrow(&mut main, nodes(shards, block.clone()).len());
+                for shard in block.clone() {
+                    let mut vector = part.vector();
+                    if vector.is_empty() {
+                        made += 1;
+                        assert!(step < 2, "a vector is made in step {step}");
+                    }
+                    vector.clear();
+                    vector.push(value(shard));
+                    part.push(Node { shards: shard..shard + 1, loss: 0.0, vector });
+                }
+            }
+            for (part, _) in &mut parts {
+                part.take().into_iter().for_each(|node| main.push(node));
+            }
+            let all = main.take();
+            assert_eq!(all.len(), 1);
+            main.give_back(all);
+            let spare = parts.iter().map(|(part, _)| part.spare.len()).sum::<usize>() + main.spare.len();
+            assert_eq!(spare, made, "vectors get lost");
+        }
     }
 
     proptest! {

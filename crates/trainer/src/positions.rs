@@ -512,7 +512,7 @@ impl<G: Kit> Examples<G> {
         parts: &mut [Samples],
         pool: Option<&ThreadPool>,
     ) -> Result<(), ModelError> {
-        let waits = pool.map(|_| profile::pause());
+        let _waits = pool.map(|_| profile::pause());
         match self {
             Self::Fixed { set, seed, epochs, orders } => {
                 let n = set.samples.len() as u64;
@@ -575,7 +575,6 @@ impl<G: Kit> Examples<G> {
                 })?;
             }
         }
-        drop(waits);
         Ok(())
     }
 }

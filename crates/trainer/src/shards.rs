@@ -5,7 +5,7 @@ use adept_ground::jobs;
 use adept_ground::limits::Claim;
 use adept_ground::profile::{self, Phase};
 use adept_model::{Learner, ModelError, Samples};
-use adept_ranks::tree::{Node, Tree};
+use adept_ranks::tree::{Node, Tree, nodes};
 use adept_ranks::{Ranks, share};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::ops::Range;
@@ -56,8 +56,9 @@ struct Helpers {
 struct Helper {
     learner: Box<dyn Learner>,
     part: Samples,
-    /// Its shards.
+    /// Its shards, and the number of nodes of the tree that they make.
     mine: Range<usize>,
+    nodes: usize,
     /// Adds up what it computes.
     tree: Tree,
 }
@@ -240,15 +241,16 @@ impl Helpers {
         count: usize,
         mine: Range<usize>,
     ) -> Result<Self, ModelError> {
-        // A copy has parameters, and gradients that wait for the others of their node of the tree.
+        // A copy has parameters, their gradient, and at most so many gradients that wait for the others of their node of the tree.
         let flat = learner.program().map_or(0, |program| program.parameters()) as u64;
-        let gradients = 1 + u64::from(mine.len().div_ceil(threads).max(1).ilog2());
-        let claim = Claim::new(4 * (1 + gradients) * flat * threads as u64)?;
+        let waiting = 1 + 2 * u64::from(mine.len().div_ceil(threads).max(1).ilog2());
+        let claim = Claim::new(4 * (2 + waiting) * flat * threads as u64)?;
         let copy = |thread| {
             let share = share(mine.len() as u64, threads, thread);
             let mine = mine.start + share.start as usize..mine.start + share.end as usize;
-            let (learner, tree) = (learner.player()?, Tree::new(count));
-            Ok(Helper { learner, part: Samples::default(), mine, tree })
+            let (learner, tree, nodes) =
+                (learner.player()?, Tree::new(count), nodes(count, mine.clone()).len());
+            Ok(Helper { learner, part: Samples::default(), mine, nodes, tree })
         };
         let copies = (0..threads).map(copy).collect::<Result<_, ModelError>>()?;
         Ok(Self { copies, flat: Vec::new(), _claim: claim })
@@ -266,8 +268,13 @@ impl Helpers {
     ) -> Result<(), ModelError> {
         learner.weights(&mut self.flat)?;
         let (flat, count) = (&self.flat, tree.shards());
-        // The vectors that `tree` got in the step before.
-        self.copies.iter_mut().for_each(|copy| copy.tree.borrow(tree, &copy.mine));
+        for copy in &mut self.copies {
+            // Left by a step that failed.
+            let left = copy.tree.take();
+            copy.tree.give_back(left);
+            // The vectors that `tree` got in the step before.
+            copy.tree.borrow(tree, copy.nodes);
+        }
         let compute = |copy: &mut Helper| -> Result<(), ModelError> {
             let _learning = profile::span(Phase::Learning);
             copy.learner.adopt(flat)?;

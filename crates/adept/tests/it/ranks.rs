@@ -54,6 +54,11 @@ fn any_number_of_ranks_and_threads_gives_the_same_bits() {
     let burn = "learn = { batch = 40, shards = 3, rate = 0.01, engine = \"burn\", average = 0.9, \
                 td = { games = 400, workers = 4 } }";
     let exact = "learn = { batch = 64, shards = 4, rate = 0.01, supervised = { samples = 4000 } }";
+    // So large that threads draw the examples.
+    let drawn = "learn = { batch = 300, shards = 4, rate = 0.01, supervised = { samples = 4000 } }";
+    // Several epochs a batch, and some that end within a shard.
+    let fixed =
+        "learn = { batch = 300, shards = 4, rate = 0.01, supervised = { samples = 4000, examples = 70 } }";
     let backups = "learn = { batch = 64, shards = 3, rate = 0.01, optimiser = \"soap\", expectation = { samples = 3000 } }";
     let replayed = "learn = { batch = 768, shards = 3, rate = 0.01, optimiser = \"adam\", \
                     average = 0.9, \
@@ -67,6 +72,8 @@ fn any_number_of_ranks_and_threads_gives_the_same_bits() {
         (TICTACTOE, burn),
         (BEAROFF, mixed),
         (BEAROFF, exact),
+        (BEAROFF, drawn),
+        (BEAROFF, fixed),
         (BEAROFF, backups),
         (ONE_CHECKER, replayed),
         (DICE, regrets),

@@ -8,7 +8,7 @@ use super::kernels::{
     blend_backward, dense_backward, dense_forward, gate, gate_backward, log_mix, log_mix_backward,
     log_weights, mixed_forward, narrow_forward, narrow_rows, residual, residual_backward, stride,
 };
-use super::kernels::{HalfUnit, by_differences, half_forward, suits_half};
+use super::kernels::{HalfUnit, HalfWeights, by_differences, half_forward, suits_half};
 use super::plan::{CellNumbers, Dense, MixedForm, PartAdjoint, Plan, Route, Select, Source, Step};
 use super::selected::Selected;
 use super::simd::Isa;
@@ -278,11 +278,13 @@ impl Plan {
                         && ws.halves(dense.inputs, dense.outputs)
                         && !by_differences(n, dense.inputs, self.input(dense, ws, job, rows, 0));
                     if let Some(mut half) = ws.half.take_if(|_| halves) {
-                        half.room.panels = take(&mut ws.panels[dense.out]);
-                        let x = self.input(dense, ws, job, rows, 0);
-                        half.forward(ws.isa, n, dense, job.params, x, &mut y);
-                        ws.panels[dense.out] = take(&mut half.room.panels);
-                        (ws.half, ws.values[dense.out]) = (Some(half), y);
+                        let mut panels = take(&mut ws.panels[dense.out]);
+                        let (x, layer) = (self.input(dense, ws, job, rows, 0), dense.layer(job.params));
+                        let weights =
+                            HalfWeights { packed: &mut half.packed[dense.out], panels: &mut panels };
+                        half_forward(ws.isa, n, layer, (half.unit, weights), x, &mut half.room, &mut y);
+                        (ws.panels[dense.out], ws.half) = (panels, Some(half));
+                        ws.values[dense.out] = y;
                         continue;
                     }
                     let keep = dense.keep && job.targets.is_some();
@@ -891,17 +893,6 @@ impl Plan {
             self.pull((&branch.steps, &branch.results), ws, job, rows, derivative, grad);
         }
         ws.selected[route.id] = selected;
-    }
-}
-
-impl Half {
-    fn forward(&mut self, isa: Isa, n: usize, dense: &Dense, params: &[f32], x: Matrix<'_>, y: &mut [f32]) {
-        let layer = dense.layer(params);
-        let weight = &mut self.packed[dense.out];
-        if weight.is_empty() {
-            *weight = self.unit.pack(layer);
-        }
-        half_forward(isa, n, layer, (self.unit, weight), x, &mut self.room, y);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Networks in bfloat16 numbers, for play: large layers multiply numbers of 16 bits and add floats.
 //!
-//! Processors with AMX or AVX-512 BF16 multiply them faster than floats; others compute the same with floats. All architectures but
+//! Processors with AMX or AVX-512 BF16 multiply them faster than floats; others compute with rounded floats. All architectures but
 //! tables are possible.
 
 use super::{PLAYS, Quantised};

@@ -2,6 +2,7 @@
 
 use super::error::TrainError;
 use super::experiment::{Experiment, TrainOptions, experiment};
+use super::games::players;
 use crate::config::Config;
 use adept_game::Kit;
 use adept_ground::limits::free_space;
@@ -162,13 +163,15 @@ impl<G: Kit> Experiment<'_, G> {
         let divided = self.source.is_divided();
         let (gradients, exchange) = (spent.gradients / steps, spent.exchange / steps);
         let (learning, waiting) = (timing.learning / steps, timing.waiting / steps);
-        let samples = match learn.overlaps() {
+        // With a single core, games follow the step.
+        let overlaps = learn.overlaps() && players(learn.engine) > 0;
+        let samples = match overlaps {
             // Games in the shade of learning take nobody's time.
             true if waiting < 0.1 * learning => 0.0,
             true => learning + waiting,
             false => waiting,
         };
-        let beside = if learn.overlaps() { seconds - learning } else { samples };
+        let beside = if overlaps { seconds - learning } else { samples };
         // What was measured is the share of this rank.
         let whole = shards as f64 / shards.div_ceil(size) as f64;
         Step {
@@ -177,7 +180,7 @@ impl<G: Kit> Experiment<'_, G> {
             samples: if divided { samples * whole } else { 0.0 },
             undivided: if divided { 0.0 } else { samples },
             rest: (seconds - gradients - exchange - beside).max(0.0),
-            overlap: learn.overlaps(),
+            overlap: overlaps,
             parameters: self.bound.learner.program().map_or(0, |program| program.parameters()),
             messages,
         }

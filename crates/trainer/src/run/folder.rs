@@ -94,7 +94,7 @@ pub struct Timing {
     pub samples: u64,
     /// Seconds in optimiser steps.
     pub learning: f64,
-    /// Seconds in which the optimiser waited for games.
+    /// Seconds in which the optimiser waited for games, or its thread played them.
     pub waiting: f64,
 }
 

@@ -19,7 +19,7 @@ use adept_game::{Stream, stream};
 use adept_ground::jobs;
 use adept_ground::limits::Claim;
 use adept_ground::profile::{self, Phase};
-use adept_model::{Learner, ModelError, Rows, Samples, Tensor, TensorData};
+use adept_model::{Engine, Learner, ModelError, Rows, Samples, Tensor, TensorData};
 use adept_ranks::{Ranks, share, share_of};
 use rand::RngExt;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -94,12 +94,21 @@ pub(super) struct SelfPlayState {
 pub(super) struct Learned {
     pub(super) loss: f64,
     pub(super) samples: u64,
-    /// Seconds of the step, and of waiting for games before and after it; `None` if the learner itself plays.
+    /// Seconds of the step, and of playing or waiting for games before and after it; `None` if the learner itself plays.
     pub(super) seconds: Option<(f64, f64)>,
 }
 
 /// An error in a batch, and its game.
 pub(super) type BatchError = (ModelError, u64);
+
+/// How many threads play beside the one that learns. More than there are cores would keep that one waiting; on a device it needs none.
+pub(super) fn players(engine: Engine) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    match engine {
+        Engine::Native => cores - 1,
+        Engine::Burn => cores,
+    }
+}
 
 impl<'a, G: Kit> SelfPlay<'a, G> {
     /// Creates the workers that the config asks for. They get the learner's parameters at the first
@@ -126,9 +135,8 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
                 Worker::new(game, td, (seed, w as u64), &*bound.learner, copy)
             })
             .collect();
-        // More threads than cores would keep the one that learns waiting. If the machine gives none, play on the current one.
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let pool = || match mine.len().min(cores - 1) {
+        // If the machine gives no threads, play on the current one.
+        let pool = || match mine.len().min(players(config.learn.engine)) {
             0 => None,
             threads => ThreadPoolBuilder::new().num_threads(threads).build().ok(),
         };
@@ -384,9 +392,8 @@ impl<G: Kit> Source<G> for SelfPlay<'_, G> {
             let play =
                 |(worker, share): (&mut Worker<G>, Span)| worker.play(game, None, share, (pace, td), begins);
             // Step on this thread: devices work best with one thread at a time.
-            let outcomes;
-            ((update, stepped), outcomes) = jobs::all_beside(self.pool.as_ref(), jobs, &play, step);
-            ahead = Some(outcomes);
+            let (found, outcomes) = jobs::all_beside(self.pool.as_ref(), jobs, &play, step);
+            ((update, stepped), ahead) = (found, Some(outcomes));
         } else {
             (update, stepped) = step();
         }

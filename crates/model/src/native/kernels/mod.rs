@@ -65,7 +65,7 @@ pub(crate) use beside::BesideExt;
 pub(crate) use dense::{InputAdjoint, Layer, LayerGrad, Matrix, Saved};
 pub(crate) use forward::{ForwardRoom, dense_forward};
 pub(crate) use gate::gate;
-pub(crate) use half::{HalfRoom, HalfUnit, half_forward, suits_half};
+pub(crate) use half::{HalfRoom, HalfUnit, HalfWeights, half_forward, suits_half};
 pub(crate) use mixed::{MOST_UNITS, Mixed, lanes, mixed_forward};
 pub(crate) use mixture::{blend, blend_backward, gate_backward, log_mix, log_mix_backward, log_weights};
 pub(crate) use narrow::{is_narrow, narrow_forward, narrow_rows};

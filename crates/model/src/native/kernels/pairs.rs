@@ -5,16 +5,16 @@
 //! bits, of those of floats.
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use x86::{Pairs, packed};
+pub(crate) use x86::Pairs;
 
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) use none::{Pairs, packed};
+pub(crate) use none::Pairs;
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::super::dense::{Layer, Matrix, in_blocks, in_tiles, panels, spans};
     use super::super::forward::{biases, finish_span, write};
-    use super::super::half::{HalfRoom, by_floats};
+    use super::super::half::{HalfRoom, HalfWeights, by_floats};
     use super::super::sparse::is_sparse;
     use super::super::{BesideExt, stride};
     use crate::native::halves::{DEEP, Halves, Line, half};
@@ -42,18 +42,18 @@ mod x86 {
             found.then_some(Self(()))
         }
 
-        /// y = f(β ∘ (x W + b)) for `n` rows, with `weight` from [`packed`].
+        /// y = f(β ∘ (x W + b)) for `n` rows.
         pub(crate) fn forward(
             self,
             n: usize,
             layer: Layer<'_>,
-            weight: &[Halves],
+            weights: HalfWeights<'_>,
             x: Matrix<'_>,
             room: &mut HalfRoom,
             y: &mut [f32],
         ) {
             // SAFETY: the token proves the instruction sets.
-            unsafe { forward(self, n, layer, weight, x, room, y) };
+            unsafe { forward(self, n, layer, weights, x, room, y) };
         }
 
         /// sums + a₁ b₁ + a₀ b₀.
@@ -90,12 +90,10 @@ mod x86 {
 
     /// A weight in the order in which [`Pairs::forward`] reads it: the [`panels`] one after the other; in each, lines of two inputs by
     /// sixteen columns. Missing inputs are 0.
-    pub(crate) fn packed(_: Pairs, layer: Layer<'_>) -> Vec<Halves> {
+    fn packed<S: Simd>(s: S, layer: Layer<'_>) -> Vec<Halves> {
         let (depth, width) = (layer.inputs.div_ceil(2), stride(layer.outputs) / LANES);
-        // SAFETY: the token proves the instruction set.
-        let blocks: Vec<_> = panels(unsafe { Avx512::new() }, width).collect();
         let mut all = Vec::with_capacity(depth * width);
-        for (first, block) in blocks {
+        for (first, block) in panels(s, width) {
             for (pair, c) in (0..depth).flat_map(|pair| (first..first + block).map(move |c| (pair, c))) {
                 let mut line = Line([0; DEEP]);
                 for (i, to) in line.0.iter_mut().enumerate() {
@@ -115,7 +113,7 @@ mod x86 {
         pairs: Pairs,
         n: usize,
         layer: Layer<'_>,
-        weight: &[Halves],
+        HalfWeights { packed: weight, panels }: HalfWeights<'_>,
         x: Matrix<'_>,
         room: &mut HalfRoom,
         y: &mut [f32],
@@ -125,7 +123,10 @@ mod x86 {
         let s = unsafe { Avx512::new() };
         // Floats give the same bits.
         if is_sparse(s, n, layer.inputs, x) {
-            return by_floats(s, n, layer, x, room, y);
+            return by_floats(s, n, layer, panels, x, room, y);
+        }
+        if weight.is_empty() {
+            *weight = packed(s, layer);
         }
         let (lines, width) = (layer.inputs.div_ceil(DEEP), stride(layer.outputs) / LANES);
         for rows in spans(0..n) {
@@ -173,14 +174,12 @@ mod x86 {
         let (mut c, mut left) = (0, width.div_ceil(S::TALL));
         while left > 0 {
             let block = (width - c).div_ceil(left);
-            // Blocks never become larger.
+            // Only the last blocks are smaller than three chunks.
             let four = left >= 4 && (width - c - 3 * block).div_ceil(left - 3) == block;
             match (block, four) {
                 (3, true) => tile::<S, 1, 3, 4>(s, r, c, product, y),
-                (2, true) => tile::<S, 1, 2, 4>(s, r, c, product, y),
-                (1, true) => tile::<S, 1, 1, 4>(s, r, c, product, y),
-                (3, false) => tile::<S, 1, 3, 1>(s, r, c, product, y),
-                (2, false) => tile::<S, 1, 2, 1>(s, r, c, product, y),
+                (3, _) => tile::<S, 1, 3, 1>(s, r, c, product, y),
+                (2, _) => tile::<S, 1, 2, 1>(s, r, c, product, y),
                 _ => tile::<S, 1, 1, 1>(s, r, c, product, y),
             }
             let panels = if four { 4 } else { 1 };
@@ -265,8 +264,7 @@ mod x86 {
 #[cfg(not(target_arch = "x86_64"))]
 mod none {
     use super::super::dense::{Layer, Matrix};
-    use super::super::half::HalfRoom;
-    use crate::native::halves::Halves;
+    use super::super::half::{HalfRoom, HalfWeights};
 
     /// No machine of this kind.
     #[derive(Clone, Copy, Debug)]
@@ -281,16 +279,12 @@ mod none {
             self,
             _: usize,
             _: Layer<'_>,
-            _: &[Halves],
+            _: HalfWeights<'_>,
             _: Matrix<'_>,
             _: &mut HalfRoom,
             _: &mut [f32],
         ) {
             match self {}
         }
-    }
-
-    pub(crate) fn packed(pairs: Pairs, _: Layer<'_>) -> Vec<Halves> {
-        match pairs {}
     }
 }
