@@ -11,8 +11,9 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::time::Duration;
 
-const NETWORKS: [(&str, usize, f64, &str); 4] = [
+const NETWORKS: [(&str, usize, f64, &str); 5] = [
     ("68-10-1", 68, 0.5, r#"{ "mlp": { "hidden": [10] } }"#),
+    ("hme 16x64", 68, 0.5, r#"{ "hme": { "experts": 16, "expert": { "mlp": { "hidden": [64] } } } }"#),
     ("200-256-1", 200, 0.1, r#"{ "mlp": { "hidden": [256], "activation": "relu", "init": "fan_in" } }"#),
     (
         "202-512-64-1",

@@ -171,6 +171,18 @@ fn backward_body<S: Simd>(
             sparse::gradient(s, rows, layer, saved.x, dy, grad.weight);
             continue;
         }
+        match stride / LANES {
+            // The adjoints of all units of a row are read in order.
+            4 if S::BLOCK == 5 => {
+                gradient_columns::<S, 4>(s, rows, 0, layer, saved.x, dy, grad.weight);
+                continue;
+            }
+            5 if S::BLOCK == 5 => {
+                gradient_columns::<S, 5>(s, rows, 0, layer, saved.x, dy, grad.weight);
+                continue;
+            }
+            _ => {}
+        }
         in_blocks!(layer.inputs, stride / LANES, |c| gradient_columns(
             s,
             rows.clone(),
