@@ -20,6 +20,7 @@ mod x86 {
     use crate::native::halves::{DEEP, Halves, Line, half};
     use crate::native::simd::{Avx512, LANES, Simd};
     use std::arch::x86_64::*;
+    use std::mem::transmute;
     use std::ops::Range;
 
     /// Fewer rows go through the layer one by one, with more sums at a time for each.
@@ -60,7 +61,10 @@ mod x86 {
         #[inline(always)]
         fn add_products(self, sums: __m512, a: __m512i, b: __m512i) -> __m512 {
             // SAFETY: the token proves the instruction set, and registers have the same size.
-            unsafe { _mm512_dpbf16_ps(sums, std::mem::transmute(a), std::mem::transmute(b)) }
+            unsafe {
+                let a = transmute::<__m512i, __m512bh>(a);
+                _mm512_dpbf16_ps(sums, a, transmute::<__m512i, __m512bh>(b))
+            }
         }
 
         #[inline(always)]
@@ -82,7 +86,7 @@ mod x86 {
             // SAFETY: the token proves the instruction sets; all 32 numbers are read and written.
             unsafe {
                 let (low, high) = (_mm512_loadu_ps(from.as_ptr()), _mm512_loadu_ps(from[LANES..].as_ptr()));
-                let halves: __m512i = std::mem::transmute(_mm512_cvtne2ps_pbh(high, low));
+                let halves = transmute::<__m512bh, __m512i>(_mm512_cvtne2ps_pbh(high, low));
                 _mm512_storeu_si512(to.as_mut_ptr().cast(), _mm512_rol_epi32::<16>(halves));
             }
         }
