@@ -61,6 +61,8 @@ pub(crate) trait Simd: Copy {
     const BLOCK: usize;
     /// Like the above, if there are enough rows to fill the registers with their sums.
     const TALL: usize = Self::BLOCK;
+    /// Chunks of a row that are processed together, whatever the number of rows, if the weights are in the L1 cache.
+    const WHOLE: usize = 0;
     /// Sums of chunks that fit in the registers next to a block, at least [`BLOCK`](Self::BLOCK).
     const SUMS: usize;
     /// Chunks that are summed at once if weights come one by one, at most 8.
@@ -338,6 +340,7 @@ mod x86 {
         const BLOCK: usize = 5;
         // Eight rows by three chunks: processors of Intel read too little from their L2 cache for wider blocks.
         const TALL: usize = 3;
+        const WHOLE: usize = 5;
         const SUMS: usize = 24;
         const UNITS: usize = 8;
 

@@ -171,19 +171,9 @@ fn backward_body<S: Simd>(
             sparse::gradient(s, rows, layer, saved.x, dy, grad.weight);
             continue;
         }
-        match stride / LANES {
-            // The adjoints of all units of a row are read in order.
-            4 if S::BLOCK == 5 => {
-                gradient_columns::<S, 4>(s, rows, 0, layer, saved.x, dy, grad.weight);
-                continue;
-            }
-            5 if S::BLOCK == 5 => {
-                gradient_columns::<S, 5>(s, rows, 0, layer, saved.x, dy, grad.weight);
-                continue;
-            }
-            _ => {}
-        }
-        in_blocks!(layer.inputs, stride / LANES, |c| gradient_columns(
+        // Adjoints of few units are in the L1 cache: one block, as for few inputs.
+        let items = if stride / LANES <= S::WHOLE { 0 } else { layer.inputs };
+        in_blocks!(items, stride / LANES, |c| gradient_columns(
             s,
             rows.clone(),
             c,

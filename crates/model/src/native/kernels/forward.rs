@@ -243,23 +243,10 @@ fn forward_single<S: Simd>(s: S, n: usize, layer: Layer<'_>, x: Matrix<'_>, kept
 /// y = x W + b for some rows and more than one output.
 #[inline(always)]
 pub(super) fn affine<S: Simd>(s: S, rows: Range<usize>, layer: Layer<'_>, x: Matrix<'_>, y: &mut [f32]) {
-    // A weight in the L1 cache is read fastest in one block.
     let width = stride(layer.outputs) / LANES;
-    if S::BLOCK == 5 && layer.inputs * width <= SMALL && width > S::TALL {
-        match width {
-            4 => return affine_columns::<S, 4>(s, rows, 0, layer, x, y),
-            5 => return affine_columns::<S, 5>(s, rows, 0, layer, x, y),
-            _ => {}
-        }
-    }
-    in_blocks!(rows.len(), stride(layer.outputs) / LANES, |c| affine_columns(
-        s,
-        rows.clone(),
-        c,
-        layer,
-        x,
-        y
-    ));
+    // Small weights are in the L1 cache: one block, as for few rows.
+    let items = if width <= S::WHOLE && layer.inputs * width <= SMALL { 0 } else { rows.len() };
+    in_blocks!(items, width, |c| affine_columns(s, rows.clone(), c, layer, x, y));
 }
 
 /// Copies the weights in [`panels`].
