@@ -270,8 +270,10 @@ impl Adam {
     #[inline(never)]
     pub(crate) fn rule(&self, rate: f32, step: u64) -> StepRule {
         let [c1, c2] = self.corrections(step);
+        let scaled = f64::from(rate) * c2;
         StepRule::Adam {
-            rate: (f64::from(rate) * c2 / c1) as f32,
+            // c1 is soon 1, and a division takes as long as a step on some weights.
+            rate: (if c1 < 1.0 { scaled / c1 } else { scaled }) as f32,
             decay: rate * self.decay,
             beta1: self.beta1,
             beta2: self.beta2,
@@ -288,7 +290,8 @@ impl Adam {
             true => 1.0 - power(f64::from(beta), t),
             false => 1.0,
         };
-        [rest(self.beta1), rest(self.beta2).sqrt()]
+        let [rest1, rest2] = [rest(self.beta1), rest(self.beta2)];
+        [rest1, if rest2 < 1.0 { rest2.sqrt() } else { 1.0 }]
     }
 
     /// What depends on a number of steps.

@@ -23,7 +23,21 @@ impl Aligned {
     }
 
     /// Changes the length. New numbers are 0.
+    #[inline]
     pub(crate) fn resize(&mut self, len: usize) {
+        if len != self.len {
+            self.change_len(len);
+        }
+    }
+
+    /// Makes it `len` zeros.
+    #[inline]
+    pub(crate) fn zero(&mut self, len: usize) {
+        self.resize(len);
+        self.fill(0.0);
+    }
+
+    fn change_len(&mut self, len: usize) {
         let before = self.len;
         self.lines.resize(len.div_ceil(LANES), Line([0.0; LANES]));
         self.len = len;
@@ -79,6 +93,10 @@ mod tests {
         all.resize(20);
         assert_eq!(&all[..3], [7.0, 7.0, 0.0]);
         assert!(all[2..].iter().all(|x| *x == 0.0));
+        all.fill(7.0);
+        all.zero(3);
+        all.resize(20);
+        assert!(all.len() == 20 && all.iter().all(|x| *x == 0.0));
         all.clear();
         assert!(all.is_empty());
     }

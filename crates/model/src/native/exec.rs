@@ -176,6 +176,7 @@ impl Workspace {
         numbers
     }
 
+    #[inline]
     fn size(&mut self, plan: &Plan, id: ValueId, n: usize) -> Aligned {
         let mut buffer = take(&mut self.values[id]);
         let length = n * stride(plan.widths[id]);
@@ -276,24 +277,18 @@ impl Plan {
                     let mut y = ws.size(self, dense.out, n);
                     let halves = job.targets.is_none()
                         && ws.halves(dense.inputs, dense.outputs)
-                        && !by_differences(n, dense.inputs, self.input(dense, ws, job, rows, 0));
-                    if let Some(mut half) = ws.half.take_if(|_| halves) {
-                        let mut panels = take(&mut ws.panels[dense.out]);
-                        let (x, layer) = (self.input(dense, ws, job, rows, 0), dense.layer(job.params));
-                        let weights =
-                            HalfWeights { packed: &mut half.packed[dense.out], panels: &mut panels };
-                        half_forward(ws.isa, n, layer, (half.unit, weights), x, &mut half.room, &mut y);
-                        (ws.panels[dense.out], ws.half) = (panels, Some(half));
-                        ws.values[dense.out] = y;
-                        continue;
-                    }
+                        && !by_differences(n, dense.inputs, self.input(dense, &ws.values, job, rows, 0));
                     let keep = dense.keep && job.targets.is_some();
                     let mut kept = if keep { ws.size(self, dense.kept, n) } else { Aligned::default() };
-                    let (mut panels, mut lanes) = (take(&mut ws.panels[dense.out]), take(&mut ws.lanes));
-                    let x = self.input(dense, ws, job, rows, 0);
-                    let room = ForwardRoom { panels: &mut panels, lanes: Some(&mut lanes) };
-                    dense_forward(ws.isa, n, dense.layer(job.params), x, room, &mut kept, &mut y);
-                    (ws.panels[dense.out], ws.lanes) = (panels, lanes);
+                    let (x, layer) = (self.input(dense, &ws.values, job, rows, 0), dense.layer(job.params));
+                    let panels = &mut ws.panels[dense.out];
+                    if let Some(half) = ws.half.as_mut().filter(|_| halves) {
+                        let weights = HalfWeights { packed: &mut half.packed[dense.out], panels };
+                        half_forward(ws.isa, n, layer, (half.unit, weights), x, &mut half.room, &mut y);
+                    } else {
+                        let room = ForwardRoom { panels, lanes: Some(&mut ws.lanes) };
+                        dense_forward(ws.isa, n, layer, x, room, &mut kept, &mut y);
+                    }
                     ws.values[dense.out] = y;
                     if keep {
                         ws.values[dense.kept] = kept;
@@ -420,14 +415,14 @@ impl Plan {
         let (mut lanes, mut y) = (take(&mut ws.lanes), ws.size(self, head.out, n));
         let most = narrow_rows(n, hidden.outputs);
         if most > 0 {
-            let x = self.input(hidden, ws, job, rows, 0);
+            let x = self.input(hidden, &ws.values, job, rows, 0);
             narrow_forward(isa, most, hidden.layer(params), head.layer(params), x, &mut lanes, &mut y);
         }
         if most < n {
             let mut units = ws.size(self, hidden.out, n - most);
             // Too few rows for panels.
             let mut panels = Aligned::default();
-            let x = self.input(hidden, ws, job, rows, most);
+            let x = self.input(hidden, &ws.values, job, rows, most);
             dense_forward(
                 isa,
                 n - most,
@@ -438,7 +433,7 @@ impl Plan {
                 &mut units,
             );
             ws.values[hidden.out] = units;
-            let x = self.input(head, ws, job, rows, 0);
+            let x = self.input(head, &ws.values, job, rows, 0);
             dense_forward(
                 isa,
                 n - most,
@@ -453,10 +448,11 @@ impl Plan {
     }
 
     /// The inputs of a layer, starting at row `first` of `rows`.
+    #[inline(always)]
     fn input<'a>(
         &self,
         dense: &Dense,
-        ws: &'a Workspace,
+        values: &'a [Aligned],
         job: Job<'a>,
         rows: &'a [u32],
         first: usize,
@@ -464,12 +460,12 @@ impl Plan {
         match dense.x {
             Source::Value(x) => {
                 let stride = stride(self.widths[x]);
-                Matrix { data: &ws.values[x][first * stride..], stride, rows: None, alike: false }
+                Matrix { data: &values[x][first * stride..], stride, rows: None, alike: false }
             }
             Source::Outer(x) => {
                 let (stride, local) = (stride(self.widths[x]), job.local.map(|local| &local[first..]));
                 let skipped = if local.is_some() { 0 } else { first };
-                Matrix { data: &ws.values[x][skipped * stride..], stride, rows: local, alike: false }
+                Matrix { data: &values[x][skipped * stride..], stride, rows: local, alike: false }
             }
             Source::Columns(column) => {
                 let (rows, batch) = (Some(&rows[first..]), job.batch);
@@ -610,8 +606,7 @@ impl Plan {
     fn zero_adjoints(&self, ws: &mut Workspace, ids: &[ValueId], n: usize) {
         for &id in ids {
             let adjoint = &mut ws.adjoints[id];
-            adjoint.clear();
-            adjoint.resize(n * stride(self.widths[id]));
+            adjoint.zero(n * stride(self.widths[id]));
         }
     }
 
@@ -680,45 +675,32 @@ impl Plan {
                     ws.adjoints[*out] = dy;
                 }
                 Step::Dense(dense) => {
-                    let mut dy = take(&mut ws.adjoints[dense.out]);
-                    let mut dx = match dense.x {
+                    let kept = if dense.keep { &ws.values[dense.kept][..] } else { &[] };
+                    let x = self.input(dense, &ws.values, job, rows, 0);
+                    let saved = Saved { x, kept, y: &ws.values[dense.out] };
+                    let length = n * stride(dense.inputs);
+                    let (dy, dx): (_, &mut [f32]) = match dense.x {
                         _ if dense.adds_dx => {
-                            let mut dx = take(&mut ws.part);
-                            dx.resize(n * stride(dense.inputs));
-                            dx
+                            ws.part.resize(length);
+                            (&mut ws.adjoints[dense.out], &mut ws.part)
                         }
                         Source::Value(x) if dense.wants_dx => {
-                            let mut dx = take(&mut ws.adjoints[x]);
-                            dx.resize(n * stride(dense.inputs));
-                            dx
+                            let both = ws.adjoints.get_disjoint_mut([dense.out, x]);
+                            let [dy, dx] = both.expect("a layer has its own value");
+                            dx.resize(length);
+                            (dy, dx)
                         }
-                        _ => Aligned::default(),
+                        _ => (&mut ws.adjoints[dense.out], &mut []),
                     };
-                    let mut scratch = take(&mut ws.scratch);
-                    let kept = if dense.keep { &ws.values[dense.kept][..] } else { &[] };
-                    let x = self.input(dense, ws, job, rows, 0);
-                    let saved = Saved { x, kept, y: &ws.values[dense.out] };
-                    dense_backward(
-                        ws.isa,
-                        n,
-                        dense.layer(job.params),
-                        saved,
-                        &mut dy,
-                        dense.grad(grad),
-                        InputAdjoint { dx: &mut dx, scratch: &mut scratch },
-                    );
-                    ws.scratch = scratch;
-                    ws.adjoints[dense.out] = dy;
+                    let below = InputAdjoint { dx, scratch: &mut ws.scratch };
+                    dense_backward(ws.isa, n, dense.layer(job.params), saved, dy, dense.grad(grad), below);
                     match dense.x {
                         Source::Value(x) if dense.adds_dx => {
-                            add_rows(&mut ws.adjoints[x], dense.inputs, n, &dx, |r| r);
-                            ws.part = dx;
+                            add_rows(&mut ws.adjoints[x], dense.inputs, n, &ws.part, |r| r);
                         }
                         Source::Outer(x) => {
-                            add_rows(&mut ws.adjoints[x], dense.inputs, n, &dx, |r| job.outer(r));
-                            ws.part = dx;
+                            add_rows(&mut ws.adjoints[x], dense.inputs, n, &ws.part, |r| job.outer(r));
                         }
-                        Source::Value(x) if dense.wants_dx => ws.adjoints[x] = dx,
                         _ => {}
                     }
                 }
@@ -780,8 +762,7 @@ impl Plan {
                     let classes = self.widths[*out];
                     let width = stride(classes);
                     let mut dx = take(&mut ws.adjoints[*x]);
-                    dx.clear();
-                    dx.resize(n * width);
+                    dx.zero(n * width);
                     for (r, dx) in dx.chunks_exact_mut(width).enumerate() {
                         let p = &ws.values[*out][r * width..][..classes];
                         let a = &ws.adjoints[*out][r * width..][..classes];
@@ -799,8 +780,7 @@ impl Plan {
                     let classes = self.widths[*p];
                     let width = stride(classes);
                     let mut dp = take(&mut ws.adjoints[*p]);
-                    dp.clear();
-                    dp.resize(n * width);
+                    dp.zero(n * width);
                     for ((r, dp), &row) in dp.chunks_exact_mut(width).enumerate().beside(rows) {
                         let a = ws.adjoints[*out][r];
                         let t = &targets[row as usize * classes..][..classes];
@@ -879,8 +859,7 @@ impl Plan {
             for (&out, &result) in route.out.iter().beside(&branch.results) {
                 let width = self.widths[result];
                 let mut to = take(&mut ws.adjoints[result]);
-                to.clear();
-                to.resize(rows.len() * stride(width));
+                to.zero(rows.len() * stride(width));
                 let (from, from_stride) = (&ws.adjoints[out], stride(self.widths[out]));
                 let column = if indexed { 0 } else { b * width };
                 for (r, to) in to.chunks_exact_mut(stride(width)).enumerate() {

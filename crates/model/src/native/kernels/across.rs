@@ -1,15 +1,17 @@
 //! The gradient ∂W = xᵀ ∂net of the weights of a layer with few units, summed over the rows of a batch.
 //!
 //! [`backward`](super::backward) puts units into lanes. Ten units leave six lanes idle, and each multiply-add needs a load of its own.
-//! This kernel turns the gradient so far around, adds the rows with inputs in the lanes, and turns it back. Sums run in the same order,
-//! so both give the same bits.
+//! This kernel turns the gradient so far around, adds the rows with inputs in the lanes, and turns it back. The last inputs are left out
+//! if they would leave most lanes of a chunk idle. Sums run in the same order, so all give the same bits.
 
 use super::BesideExt;
+use super::backward::whole_tile;
 use super::dense::{Layer, Matrix, ROWS, in_blocks, spans};
 use super::narrow::is_narrow;
 use super::{chunks, chunks_mut, stride};
 use crate::native::aligned::Aligned;
 use crate::native::simd::{Chunk, LANES, Simd};
+use std::ops::Range;
 
 /// Fewest rows for which turning the gradient around pays off.
 const LEAST: usize = 48;
@@ -37,7 +39,10 @@ pub(super) fn gradient<S: Simd>(
     grad: &mut [f32],
     room: &mut Aligned,
 ) {
-    let (width, blocks) = (stride(layer.outputs) / LANES, layer.inputs.div_ceil(LANES));
+    let width = stride(layer.outputs) / LANES;
+    let aside = aside(layer, width);
+    let inputs = layer.inputs - aside;
+    let blocks = inputs.div_ceil(LANES);
     if room.len() < width * LANES * blocks * LANES {
         room.resize(width * LANES * blocks * LANES);
     }
@@ -45,26 +50,58 @@ pub(super) fn gradient<S: Simd>(
     let turned = &mut chunks_mut(room)[..width * LANES * blocks];
     let grad = chunks_mut(grad);
     for c in 0..blocks {
-        let first = start(c, layer.inputs);
+        let first = start(c, inputs);
         for w in 0..width {
             turn(s, (&grad[first * width + w..], width), (&mut turned[w * LANES * blocks + c..], blocks));
         }
     }
     let d = chunks(d).as_flattened();
     for rows in spans(0..n) {
-        let mut inputs = [&[][..]; ROWS];
-        for (input, r) in inputs.iter_mut().beside(rows.clone()) {
+        let mut of_rows = [&[][..]; ROWS];
+        for (input, r) in of_rows.iter_mut().beside(rows.clone()) {
             *input = &x.row(r)[..layer.inputs];
         }
-        let inputs = &inputs[..rows.len()];
+        let of_rows = &of_rows[..rows.len()];
         let d = &d[rows.start * width * LANES..rows.end * width * LANES];
-        in_blocks!(1, blocks, |c| columns(s, c, layer, inputs, d, turned));
+        in_blocks!(1, blocks, |c| columns(s, c, (layer, inputs), of_rows, d, turned));
+        if aside > 0 && width == 1 {
+            last_inputs::<S, 1>(s, inputs..layer.inputs, of_rows, chunks(d), grad);
+        } else if aside > 0 {
+            last_inputs::<S, 2>(s, inputs..layer.inputs, of_rows, chunks(d), grad);
+        }
     }
     for c in 0..blocks {
-        let first = start(c, layer.inputs);
+        let first = start(c, inputs);
         for w in 0..width {
             turn(s, (&turned[w * LANES * blocks + c..], blocks), (&mut grad[first * width + w..], width));
         }
+    }
+}
+
+/// How many of the last inputs are not turned, because a chunk for so few costs more than a few chunks of units.
+#[inline(always)]
+fn aside(layer: Layer<'_>, width: usize) -> usize {
+    let last = layer.inputs % LANES;
+    if last * width < layer.outputs { last } else { 0 }
+}
+
+/// The gradient of some inputs, with C chunks of units in the lanes.
+#[inline(always)]
+fn last_inputs<S: Simd, const C: usize>(
+    s: S,
+    inputs: Range<usize>,
+    x: &[&[f32]],
+    d: &[Chunk],
+    grad: &mut [Chunk],
+) {
+    let (d, mut k) = (d.as_chunks::<C>().0, inputs.start);
+    while k + 4 <= inputs.end {
+        whole_tile::<S, 4, C>(s, k, x, d, grad);
+        k += 4;
+    }
+    while k < inputs.end {
+        whole_tile::<S, 1, C>(s, k, x, d, grad);
+        k += 1;
     }
 }
 
@@ -81,13 +118,13 @@ fn turn<S: Simd>(s: S, (from, step): (&[Chunk], usize), (to, to_step): (&mut [Ch
     }
 }
 
-/// Chunks `c..c + C` of all units.
+/// Chunks `c..c + C` of all units. The first `inputs` are in the lanes.
 #[inline(always)]
 fn columns<S: Simd, const C: usize>(
     s: S,
     c: usize,
-    layer: Layer<'_>,
-    inputs: &[&[f32]],
+    (layer, inputs): (Layer<'_>, usize),
+    x: &[&[f32]],
     d: &[f32],
     turned: &mut [Chunk],
 ) {
@@ -95,11 +132,11 @@ fn columns<S: Simd, const C: usize>(
     while u < layer.outputs {
         let left = layer.outputs - u;
         match left.div_ceil(left.div_ceil(5)) {
-            5 => u += units::<S, C, 5>(s, (c, u), layer, inputs, d, turned),
-            4 => u += units::<S, C, 4>(s, (c, u), layer, inputs, d, turned),
-            3 => u += units::<S, C, 3>(s, (c, u), layer, inputs, d, turned),
-            2 => u += units::<S, C, 2>(s, (c, u), layer, inputs, d, turned),
-            _ => u += units::<S, C, 1>(s, (c, u), layer, inputs, d, turned),
+            5 => u += units::<S, C, 5>(s, (c, u), (layer, inputs), x, d, turned),
+            4 => u += units::<S, C, 4>(s, (c, u), (layer, inputs), x, d, turned),
+            3 => u += units::<S, C, 3>(s, (c, u), (layer, inputs), x, d, turned),
+            2 => u += units::<S, C, 2>(s, (c, u), (layer, inputs), x, d, turned),
+            _ => u += units::<S, C, 1>(s, (c, u), (layer, inputs), x, d, turned),
         }
     }
 }
@@ -109,20 +146,20 @@ fn columns<S: Simd, const C: usize>(
 fn units<S: Simd, const C: usize, const U: usize>(
     s: S,
     (c, u): (usize, usize),
-    layer: Layer<'_>,
-    inputs: &[&[f32]],
+    (layer, inputs): (Layer<'_>, usize),
+    x: &[&[f32]],
     d: &[f32],
     turned: &mut [Chunk],
 ) -> usize {
-    let (stride, blocks) = (stride(layer.outputs), layer.inputs.div_ceil(LANES));
+    let (stride, blocks) = (stride(layer.outputs), inputs.div_ceil(LANES));
     let mut sums = [[s.splat(0.0); C]; U];
     for i in 0..U {
         for j in 0..C {
             sums[i][j] = s.load(&turned[(u + i) * blocks + c + j]);
         }
     }
-    let last = start(c + C - 1, layer.inputs);
-    for (x, d) in inputs.iter().beside(d.chunks_exact(stride)) {
+    let last = start(c + C - 1, inputs);
+    for (x, d) in x.iter().beside(d.chunks_exact(stride)) {
         let whole = x[c * LANES..][..(C - 1) * LANES].as_chunks::<LANES>().0;
         let mut from = [s.splat(0.0); C];
         for j in 0..C - 1 {
@@ -172,6 +209,12 @@ mod tests {
                 (64, 16, 12),
                 (50, 30, 14),
                 (50, 30, 27),
+                // The last chunk of inputs overlaps with the one before.
+                (50, 30, 10),
+                (50, 31, 20),
+                // Some inputs that are not turned.
+                (60, 22, 10),
+                (60, 37, 20),
             ] {
                 let what = format!("{isa:?}, {n} rows, {inputs} to {outputs}");
                 let width = stride(outputs);

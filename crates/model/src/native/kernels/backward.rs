@@ -28,14 +28,14 @@ pub(crate) fn dense_backward(
     layer: Layer<'_>,
     saved: Saved<'_>,
     dy: &mut [f32],
-    grad: LayerGrad<'_>,
+    mut grad: LayerGrad<'_>,
     below: InputAdjoint<'_>,
 ) {
     // For a single row the set-up of `backward` would take as long as the work.
     if n == 1 {
-        backward_one(isa, layer, saved, dy, grad, below);
+        backward_one(isa, &layer, &saved, dy, &mut grad, below.dx);
     } else if n < TRANSPOSE && layer.outputs <= LANES {
-        backward_few(isa, n, layer, saved, dy, grad, below);
+        backward_few(isa, n, &layer, &saved, dy, &mut grad, below.dx);
     } else {
         backward(isa, n, layer, saved, dy, grad, below);
     }
@@ -49,13 +49,13 @@ dispatched! {
 
 dispatched! {
     fn backward_one(
-        layer: Layer<'_>, saved: Saved<'_>, dy: &mut [f32], grad: LayerGrad<'_>, below: InputAdjoint<'_>,
+        layer: &Layer<'_>, saved: &Saved<'_>, dy: &mut [f32], grad: &mut LayerGrad<'_>, dx: &mut [f32],
     ) = backward_one_body;
 }
 
 dispatched! {
     fn backward_few(
-        n: usize, layer: Layer<'_>, saved: Saved<'_>, dy: &mut [f32], grad: LayerGrad<'_>, below: InputAdjoint<'_>,
+        n: usize, layer: &Layer<'_>, saved: &Saved<'_>, dy: &mut [f32], grad: &mut LayerGrad<'_>, dx: &mut [f32],
     ) = backward_few_body;
 }
 
@@ -64,17 +64,18 @@ dispatched! {
 fn backward_few_body<S: Simd>(
     s: S,
     n: usize,
-    layer: Layer<'_>,
-    saved: Saved<'_>,
+    layer: &Layer<'_>,
+    saved: &Saved<'_>,
     dy: &mut [f32],
-    mut grad: LayerGrad<'_>,
-    below: InputAdjoint<'_>,
+    grad: &mut LayerGrad<'_>,
+    dx: &mut [f32],
 ) {
+    let layer = *layer;
     if layer.outputs == 1 {
-        return backward_single(s, n, layer, saved, dy, grad, below.dx);
+        return backward_single(s, n, layer, saved, dy, grad, dx);
     }
-    net_adjoints(s, 0..n, layer, &saved, dy, &mut grad);
-    input_adjoints(s, 0..n, layer, dy, below.dx);
+    net_adjoints(s, 0..n, layer, saved, dy, grad);
+    input_adjoints(s, 0..n, layer, dy, dx);
     if is_sparse(s, n, layer.inputs, saved.x) {
         sparse::gradient(s, 0..n, layer, saved.x, dy, grad.weight);
     } else {
@@ -98,25 +99,33 @@ fn input_adjoints<S: Simd>(s: S, rows: Range<usize>, layer: Layer<'_>, d: &[f32]
 #[inline(always)]
 fn backward_one_body<S: Simd>(
     s: S,
-    layer: Layer<'_>,
-    saved: Saved<'_>,
+    layer: &Layer<'_>,
+    saved: &Saved<'_>,
     dy: &mut [f32],
-    mut grad: LayerGrad<'_>,
-    below: InputAdjoint<'_>,
+    grad: &mut LayerGrad<'_>,
+    dx: &mut [f32],
 ) {
+    let layer = *layer;
     if layer.outputs == 1 {
-        return backward_single(s, 1, layer, saved, dy, grad, below.dx);
+        return backward_single(s, 1, layer, saved, dy, grad, dx);
     }
+    net_adjoints(s, 0..1, layer, saved, dy, grad);
+    input_adjoints(s, 0..1, layer, dy, dx);
     let stride = stride(layer.outputs);
-    net_adjoints(s, 0..1, layer, &saved, dy, &mut grad);
     let d = &dy[..stride];
-    for (dx, w) in below.dx.iter_mut().beside(layer.weight.chunks_exact(stride)).take(layer.inputs) {
-        *dx = dot(s, w, d);
-    }
     if is_sparse(s, 1, layer.inputs, saved.x) {
         return sparse::gradient(s, 0..1, layer, saved.x, d, grad.weight);
     }
-    for (x, g) in saved.x.row(0)[..layer.inputs].iter().beside(grad.weight.chunks_exact_mut(stride)) {
+    let x = &saved.x.row(0)[..layer.inputs];
+    if let [d] = chunks(d) {
+        let (d, grad) = (s.load(d), &mut chunks_mut(grad.weight)[..x.len()]);
+        for k in 0..x.len() {
+            let g = &mut grad[k];
+            s.store(g, s.fma(s.splat(x[k]), d, s.load(g)));
+        }
+        return;
+    }
+    for (x, g) in x.iter().beside(grad.weight.chunks_exact_mut(stride)) {
         let x = s.splat(*x);
         for (g, d) in chunks_mut(g).iter_mut().beside(chunks(d)) {
             s.store(g, s.fma(x, s.load(d), s.load(g)));
@@ -136,7 +145,7 @@ fn backward_body<S: Simd>(
 ) {
     let InputAdjoint { dx, scratch } = below;
     if layer.outputs == 1 {
-        return backward_single(s, n, layer, saved, dy, grad, dx);
+        return backward_single(s, n, layer, &saved, dy, &mut grad, dx);
     }
     let stride = stride(layer.outputs);
     let transposed = !dx.is_empty() && n >= TRANSPOSE && layer.inputs > 1;
@@ -378,7 +387,7 @@ fn gradient_tile<S: Simd, const K: usize, const C: usize>(
 
 /// Like [`gradient_tile`], for layers of C chunks.
 #[inline(always)]
-fn whole_tile<S: Simd, const K: usize, const C: usize>(
+pub(super) fn whole_tile<S: Simd, const K: usize, const C: usize>(
     s: S,
     k: usize,
     inputs: &[&[f32]],
@@ -418,14 +427,24 @@ fn backward_single<S: Simd>(
     s: S,
     n: usize,
     layer: Layer<'_>,
-    saved: Saved<'_>,
+    saved: &Saved<'_>,
     dy: &mut [f32],
-    grad: LayerGrad<'_>,
+    grad: &mut LayerGrad<'_>,
     dx: &mut [f32],
 ) {
     let beta = layer.beta.map(|beta| s.splat(beta[0]));
     let (mut gb, mut gbeta) = (s.splat(0.0), s.splat(0.0));
-    for first in (0..n).step_by(LANES) {
+    // One number fills all lanes: to write it into a chunk and load the chunk would stall.
+    let single = n == 1 && beta.is_none();
+    if single {
+        let kept = s.splat(saved.kept.first().copied().unwrap_or_default());
+        let delta = slope(s, layer.f, s.splat(dy[0]), s.splat(saved.y[0]), kept, None);
+        let mut chunk = [0.0; LANES];
+        s.store(&mut chunk, delta);
+        dy[0] = chunk[0];
+        grad.bias[0] += chunk[0];
+    }
+    for first in (0..if single { 0 } else { n }).step_by(LANES) {
         let here = first..n.min(first + LANES);
         let kept = s.load(&padded(saved.kept.get(here.clone()).unwrap_or_default()));
         let (d, y) = (s.load(&padded(&dy[here.clone()])), s.load(&padded(&saved.y[here.clone()])));
@@ -439,8 +458,10 @@ fn backward_single<S: Simd>(
         s.store(&mut chunk, delta);
         dy[here].iter_mut().beside(&chunk).for_each(|(to, from)| *to = *from);
     }
-    grad.bias[0] += s.sum(gb);
-    if let Some(g) = grad.beta {
+    if !single {
+        grad.bias[0] += s.sum(gb);
+    }
+    if let Some(g) = &mut grad.beta {
         g[0] += s.sum(gbeta);
     }
     let d = &dy[..n];
@@ -534,6 +555,10 @@ mod tests {
         for isa in Isa::available() {
             for (n, inputs, outputs) in [
                 (1, 9, 80),
+                (1, 20, 10),
+                (1, 40, 1),
+                (1, 1, 1),
+                (1, 1, 5),
                 (3, 68, 10),
                 (15, 20, 33),
                 (16, 33, 20),

@@ -30,9 +30,9 @@ pub(crate) fn dense_forward(
 ) {
     // For a single row the set-up of `forward` would take as long as the work.
     if n == 1 {
-        forward_one(isa, layer, x, kept, y);
+        forward_one(isa, &layer, &x, kept, y);
     } else if n < LANES && layer.outputs <= LANES {
-        forward_few(isa, n, layer, x, kept, y);
+        forward_few(isa, n, &layer, &x, kept, y);
     } else {
         forward(isa, n, layer, x, room, kept, y);
     }
@@ -61,12 +61,14 @@ dispatched! {
 }
 
 dispatched! {
-    fn forward_one(layer: Layer<'_>, x: Matrix<'_>, kept: &mut [f32], y: &mut [f32]) = forward_one_body;
+    // References, because copies on the stack cost as much as the layers of a small network.
+    fn forward_one(layer: &Layer<'_>, x: &Matrix<'_>, kept: &mut [f32], y: &mut [f32]) = forward_one_body;
 }
 
 /// One row.
 #[inline(always)]
-fn forward_one_body<S: Simd>(s: S, layer: Layer<'_>, x: Matrix<'_>, kept: &mut [f32], y: &mut [f32]) {
+fn forward_one_body<S: Simd>(s: S, layer: &Layer<'_>, x: &Matrix<'_>, kept: &mut [f32], y: &mut [f32]) {
+    let (layer, x) = (*layer, *x);
     if layer.outputs == 1 {
         return forward_single(s, 1, layer, x, kept, y);
     }
@@ -174,18 +176,19 @@ pub(super) fn finish_span<S: Simd>(
 
 dispatched! {
     /// A few rows of at most one chunk.
-    fn forward_few(n: usize, layer: Layer<'_>, x: Matrix<'_>, kept: &mut [f32], y: &mut [f32]) = forward_few_body;
+    fn forward_few(n: usize, layer: &Layer<'_>, x: &Matrix<'_>, kept: &mut [f32], y: &mut [f32]) = forward_few_body;
 }
 
 #[inline(always)]
 fn forward_few_body<S: Simd>(
     s: S,
     n: usize,
-    layer: Layer<'_>,
-    x: Matrix<'_>,
+    layer: &Layer<'_>,
+    x: &Matrix<'_>,
     kept: &mut [f32],
     y: &mut [f32],
 ) {
+    let (layer, x) = (*layer, *x);
     if layer.outputs == 1 {
         return forward_single(s, n, layer, x, kept, y);
     }
@@ -231,7 +234,9 @@ fn forward_single<S: Simd>(s: S, n: usize, layer: Layer<'_>, x: Matrix<'_>, kept
         finish(s, layer.f, beta, chunks_mut(kept).get_mut(i), y);
     }
     if !rest.is_empty() {
-        let (mut kept_chunk, mut chunk) = ([0.0; LANES], padded(rest));
+        // One number fills all lanes: to write it into a chunk and load the chunk would stall.
+        let (mut kept_chunk, mut chunk) =
+            ([0.0; LANES], if let [y] = rest { [*y; LANES] } else { padded(rest) });
         finish(s, layer.f, beta, Some(&mut kept_chunk), &mut chunk);
         rest.iter_mut().beside(&chunk).for_each(|(to, from)| *to = *from);
         if let Some(kept) = kept.get_mut(n - rest.len()..n) {

@@ -127,25 +127,39 @@ fn step_body<S: Simd>(
                 s.store(g, zero);
             }
         }
-        StepRule::Adam { rate, decay, beta1, beta2, epsilon } => {
-            let (rate, keep, epsilon) = (s.splat(-rate), s.splat(1.0 - decay), s.splat(epsilon));
-            let (b1, c1) = (s.splat(beta1), s.splat(1.0 - beta1));
-            let (b2, c2) = (s.splat(beta2), s.splat(1.0 - beta2));
-            let decays = decay != 0.0;
-            let (first, second) = (&mut first[..n], &mut second[..n]);
-            for i in 0..n {
-                let (p, g, m, v) = (&mut params[i], &mut grad[i], &mut first[i], &mut second[i]);
-                let gradient = s.load(g);
-                let mean = s.flush(s.fma(b1, s.load(m), s.mul(c1, gradient)));
-                let square = s.flush(s.fma(b2, s.load(v), s.mul(c2, s.mul(gradient, gradient))));
-                s.store(m, mean);
-                s.store(v, square);
-                let step = s.div_near(mean, s.add(s.sqrt(square), epsilon));
-                let before = s.load(p);
-                s.store(p, s.fma(rate, step, if decays { s.mul(keep, before) } else { before }));
-                s.store(g, zero);
-            }
-        }
+        // Without decay, a product with 1 would take a tenth of the time.
+        StepRule::Adam { decay: 0.0, .. } => adam::<S, false>(s, rule, params, grad, first, second),
+        StepRule::Adam { .. } => adam::<S, true>(s, rule, params, grad, first, second),
+    }
+}
+
+/// A step of Adam, whose weights decay if `DECAYS`.
+#[inline(always)]
+fn adam<S: Simd, const DECAYS: bool>(
+    s: S,
+    rule: StepRule,
+    params: &mut [Chunk],
+    grad: &mut [Chunk],
+    first: &mut [Chunk],
+    second: &mut [Chunk],
+) {
+    let StepRule::Adam { rate, decay, beta1, beta2, epsilon } = rule else { return };
+    let (rate, keep, epsilon) = (s.splat(-rate), s.splat(1.0 - decay), s.splat(epsilon));
+    let (b1, c1) = (s.splat(beta1), s.splat(1.0 - beta1));
+    let (b2, c2) = (s.splat(beta2), s.splat(1.0 - beta2));
+    let n = params.len();
+    let (grad, first, second) = (&mut grad[..n], &mut first[..n], &mut second[..n]);
+    for i in 0..n {
+        let (p, g, m, v) = (&mut params[i], &mut grad[i], &mut first[i], &mut second[i]);
+        let gradient = s.load(g);
+        let mean = s.flush(s.fma(b1, s.load(m), s.mul(c1, gradient)));
+        let square = s.flush(s.fma(b2, s.load(v), s.mul(c2, s.mul(gradient, gradient))));
+        s.store(m, mean);
+        s.store(v, square);
+        let step = s.div_near(mean, s.add(s.sqrt(square), epsilon));
+        let before = s.load(p);
+        s.store(p, s.fma(rate, step, if DECAYS { s.mul(keep, before) } else { before }));
+        s.store(g, s.splat(0.0));
     }
 }
 
