@@ -24,7 +24,7 @@ pub(crate) struct Shards {
     threads: usize,
     /// None until it is needed, or if one thread does everything.
     pool: Option<ThreadPool>,
-    /// Copies of the learner, one a thread; none until the first step, or if one thread computes everything.
+    /// Copies of the learner, one a thread; none until the first step that is worth it, or if one thread computes everything.
     helpers: Option<Helpers>,
     tree: Tree,
     /// Samples of a shard of the learner's own thread.
@@ -71,6 +71,9 @@ enum Batch<'a> {
     /// The samples of each shard of this rank.
     Parts(&'a [Samples]),
 }
+
+/// Samples times parameters of a step from which a second thread pays off: a thread takes some time to wake up.
+const WORTH: u64 = 1 << 20;
 
 /// Most bytes that ranks collect at a time: MPI counts in 31 bits.
 pub(crate) const MOST_BYTES: usize = i32::MAX as usize / 2;
@@ -173,14 +176,23 @@ impl Shards {
     }
 
     fn step(&mut self, learner: &mut dyn Learner, batch: Batch<'_>, rate: f32) -> Result<f64, ModelError> {
-        if self.threads > 1 && self.helpers.is_none() {
-            self.helpers = Some(Helpers::new(learner, self.threads, self.count, self.mine.clone())?);
-        }
-        self.pool()?;
         // With those that do not learn.
         let n = *self
             .parameters
             .get_or_insert_with(|| learner.program().map_or(0, |program| program.parameters()));
+        let samples = match batch {
+            // Of all ranks.
+            Batch::Whole(samples) => samples.len() * self.mine.len() / self.count,
+            Batch::Parts(parts) => parts.iter().map(Samples::len).sum(),
+        };
+        let is_worth = n == 0 || samples as u64 * n as u64 >= WORTH;
+        let helps = self.threads > 1 && is_worth;
+        if helps && self.helpers.is_none() {
+            self.helpers = Some(Helpers::new(learner, self.threads, self.count, self.mine.clone())?);
+        }
+        if helps {
+            self.pool()?;
+        }
         if self.ranks.are_several() && 4 * n > MOST_BYTES {
             return Err(ModelError::Unsupported(format!(
                 "a gradient of {n} parameters is too large for ranks to exchange, at most {}: start one process",
@@ -189,7 +201,7 @@ impl Shards {
         }
         let began = Instant::now();
         match (&mut self.helpers, &self.pool) {
-            (Some(helpers), Some(pool)) => {
+            (Some(helpers), Some(pool)) if helps => {
                 helpers.gradients(pool, learner, batch, self.mine.start, &mut self.tree)?;
             }
             _ => {

@@ -41,6 +41,14 @@ const ONE_CHECKER: &str = "head = \"outcomes\"\ngame = { rules = \"backgammon:1\
 const DICE: &str = "game = { rules = \"liars-dice:openspiel:1-1:3\", encoder = \"bids:1-1:3\" }\n\
                     architecture.mlp = { hidden = [8], activation = \"relu\", output = \"linear\" }\n";
 
+/// The same with so many units that a step on a batch is worth a second thread.
+fn wide(game: &str) -> String {
+    let units = [(12, 1500), (5, 200), (6, 250), (8, 2500)];
+    units.into_iter().fold(game.to_owned(), |game, (few, many)| {
+        game.replace(&format!("hidden = [{few}]"), &format!("hidden = [{many}]"))
+    })
+}
+
 /// One process, threads, and two to four ranks that take over from each other: the same bits for every method.
 #[test]
 fn any_number_of_ranks_and_threads_gives_the_same_bits() {
@@ -66,17 +74,20 @@ fn any_number_of_ranks_and_threads_gives_the_same_bits() {
     let regrets = "learn = { shards = 3, rate = 0.01, optimiser = \"adam\", regrets = { iterations = 4, passes = 2, \
                    rows = 64, steps = 4, batch = 16, keep = 50, memory = 1000 } }";
     let all = [
-        (TICTACTOE, played),
-        (TICTACTOE, ahead),
-        (TICTACTOE, whole),
-        (TICTACTOE, burn),
-        (BEAROFF, mixed),
-        (BEAROFF, exact),
-        (BEAROFF, drawn),
-        (BEAROFF, fixed),
-        (BEAROFF, backups),
-        (ONE_CHECKER, replayed),
-        (DICE, regrets),
+        (TICTACTOE.to_owned(), played),
+        (BEAROFF.to_owned(), exact),
+        (TICTACTOE.to_owned(), burn),
+        (wide(TICTACTOE), played),
+        (wide(TICTACTOE), ahead),
+        (wide(TICTACTOE), whole),
+        (wide(BEAROFF), mixed),
+        // The last batch is too small for a second thread.
+        (wide(BEAROFF), exact),
+        (wide(BEAROFF), drawn),
+        (wide(BEAROFF), fixed),
+        (wide(BEAROFF), backups),
+        (wide(ONE_CHECKER), replayed),
+        (wide(DICE), regrets),
     ];
     let with_burn = cfg!(feature = "flex");
     for (game, learn) in all.into_iter().filter(|(_, learn)| with_burn || !learn.contains("burn")) {
