@@ -203,13 +203,13 @@ pub struct BenchCell {
     pub threads: usize,
     /// Median microseconds per call.
     pub median_us: f64,
-    /// Shortest and longest call, in microseconds.
+    /// Shortest and longest call, in microseconds; means of calls that follow each other, if a call takes less than 10.
     pub range_us: [f64; 2],
     /// Rows per second at the median.
     pub rows_per_second: f64,
     /// Multiply-adds a row of the layers, backward too, as if no input were 0.
     pub multiply_adds: f64,
-    /// Timed calls, after three warm-up calls.
+    /// Timed calls, after four that are not.
     pub calls: usize,
 }
 
@@ -269,7 +269,7 @@ pub fn speed(grid: &BenchGrid, mut seen: impl FnMut(&BenchCell)) -> Result<Bench
                     |operation: &str,
                      multiply_adds: f64,
                      work: &mut dyn FnMut(&mut dyn Learner) -> Result<(), ModelError>| {
-                        let times = timed(grid.time, || work(&mut *learner))?;
+                        let (times, group) = timed(grid.time, || work(&mut *learner))?;
                         let median = times[times.len() / 2];
                         let cell = BenchCell {
                             network: network.name.into(),
@@ -283,7 +283,7 @@ pub fn speed(grid: &BenchGrid, mut seen: impl FnMut(&BenchCell)) -> Result<Bench
                             range_us: [1e6 * times[0], 1e6 * times[times.len() - 1]],
                             rows_per_second: batch as f64 / median,
                             multiply_adds,
-                            calls: times.len(),
+                            calls: times.len() * group,
                         };
                         seen(&cell);
                         cells.push(cell);
@@ -312,17 +312,29 @@ pub fn speed(grid: &BenchGrid, mut seen: impl FnMut(&BenchCell)) -> Result<Bench
     Ok(Bench { machine: Machine::here(), peak, cells })
 }
 
-/// Seconds of each call, sorted.
-fn timed(time: Duration, mut call: impl FnMut() -> Result<(), ModelError>) -> Result<Vec<f64>, ModelError> {
+/// Least time between two readings of the clock. One takes some 20 ns, a tenth of the shortest calls.
+const READING: Duration = Duration::from_micros(10);
+
+/// Seconds a call of each reading, sorted, and the number of calls between two readings.
+fn timed(
+    time: Duration,
+    mut call: impl FnMut() -> Result<(), ModelError>,
+) -> Result<(Vec<f64>, usize), ModelError> {
     for _ in 0..3 {
         call()?;
     }
+    let before = Instant::now();
+    call()?;
+    let once = before.elapsed().as_nanos().max(10);
+    let group = READING.as_nanos().div_ceil(once) as usize;
     let (start, mut times) = (Instant::now(), Vec::new());
     while times.len() < 5 || start.elapsed() < time {
         let before = Instant::now();
-        call()?;
-        times.push(before.elapsed().as_secs_f64());
+        for _ in 0..group {
+            call()?;
+        }
+        times.push(before.elapsed().as_secs_f64() / group as f64);
     }
     times.sort_by(f64::total_cmp);
-    Ok(times)
+    Ok((times, group))
 }
