@@ -57,6 +57,8 @@ pub(crate) trait Simd: Copy {
     /// Eight floats in registers.
     type H: Copy;
 
+    /// The instruction set.
+    const ISA: Isa;
     /// Chunks of a row that are processed together, at most 5.
     const BLOCK: usize;
     /// Like the above, if there are enough rows to fill the registers with their sums.
@@ -173,6 +175,7 @@ fn tree_sum(mut v: Chunk) -> f32 {
 impl Simd for Portable {
     type V = Chunk;
     type H = [f32; LANES / 2];
+    const ISA: Isa = Isa::Portable;
     const BLOCK: usize = if cfg!(target_arch = "aarch64") { 2 } else { 1 };
     const SUMS: usize = 2 * Self::BLOCK;
     const UNITS: usize = 2 * Self::BLOCK;
@@ -291,7 +294,7 @@ pub(crate) use x86::{Avx2, Avx512};
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Chunk, EXPONENT, Simd};
+    use super::{Chunk, EXPONENT, Isa, Simd};
     use std::arch::x86_64::*;
 
     /// A machine with AVX-512 F and DQ.
@@ -337,6 +340,7 @@ mod x86 {
     impl Simd for Avx512 {
         type V = __m512;
         type H = __m256;
+        const ISA: Isa = Isa::Avx512;
         const BLOCK: usize = 5;
         // Eight rows by three chunks: processors of Intel read too little from their L2 cache for wider blocks.
         const TALL: usize = 3;
@@ -556,6 +560,7 @@ mod x86 {
     impl Simd for Avx2 {
         type V = Pair;
         type H = __m256;
+        const ISA: Isa = Isa::Avx2;
         const BLOCK: usize = 2;
         const TALL: usize = 1;
         const SUMS: usize = 6;

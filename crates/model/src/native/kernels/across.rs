@@ -118,9 +118,13 @@ fn turn<S: Simd>(s: S, (from, step): (&[Chunk], usize), (to, to_step): (&mut [Ch
     }
 }
 
-/// Chunks `c..c + C` of all units. The first `inputs` are in the lanes.
+apart! {
+    /// Chunks `c..c + C` of all units. The first `inputs` are in the lanes.
+    fn columns<C>(c: usize, inputs: (Layer<'_>, usize), x: &[&[f32]], d: &[f32], turned: &mut [Chunk]) = columns_body;
+}
+
 #[inline(always)]
-fn columns<S: Simd, const C: usize>(
+fn columns_body<S: Simd, const C: usize>(
     s: S,
     c: usize,
     (layer, inputs): (Layer<'_>, usize),

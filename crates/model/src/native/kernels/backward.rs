@@ -79,7 +79,7 @@ fn backward_few_body<S: Simd>(
     if is_sparse(s, n, layer.inputs, saved.x) {
         sparse::gradient(s, 0..n, layer, saved.x, dy, grad.weight);
     } else {
-        gradient_columns::<S, 1>(s, 0..n, 0, layer, saved.x, dy, grad.weight);
+        whole_body::<S, 1>(s, 0..n, layer, saved.x, dy, grad.weight);
     }
 }
 
@@ -324,28 +324,70 @@ fn gradient_columns<S: Simd, const C: usize>(
     d: &[f32],
     grad: &mut [f32],
 ) {
+    if C == stride(layer.outputs) / LANES {
+        whole_columns::<S, C>(s, rows, layer, x, d, grad);
+    } else {
+        scattered_columns::<S, C>(s, rows, c, layer, x, d, grad);
+    }
+}
+
+apart! {
+    /// Like [`gradient_columns`], for layers of C chunks.
+    fn whole_columns<C>(
+        rows: Range<usize>, layer: Layer<'_>, x: Matrix<'_>, d: &[f32], grad: &mut [f32],
+    ) = whole_body;
+}
+
+#[inline(always)]
+fn whole_body<S: Simd, const C: usize>(
+    s: S,
+    rows: Range<usize>,
+    layer: Layer<'_>,
+    x: Matrix<'_>,
+    d: &[f32],
+    grad: &mut [f32],
+) {
+    let mut inputs = [&[][..]; ROWS];
+    for (input, r) in inputs.iter_mut().beside(rows.clone()) {
+        *input = &x.row(r)[..layer.inputs];
+    }
+    let (inputs, d) = (&inputs[..rows.len()], chunks(d)[rows.start * C..rows.end * C].as_chunks::<C>().0);
+    let grad = chunks_mut(grad);
+    in_tiles!(0..layer.inputs, |k| whole_tile::<C>(s, k, inputs, d, grad));
+}
+
+apart! {
+    /// Like [`gradient_columns`], for layers of more than C chunks.
+    fn scattered_columns<C>(
+        rows: Range<usize>, c: usize, layer: Layer<'_>, x: Matrix<'_>, d: &[f32], grad: &mut [f32],
+    ) = scattered_body;
+}
+
+#[inline(always)]
+fn scattered_body<S: Simd, const C: usize>(
+    s: S,
+    rows: Range<usize>,
+    c: usize,
+    layer: Layer<'_>,
+    x: Matrix<'_>,
+    d: &[f32],
+    grad: &mut [f32],
+) {
     let width = stride(layer.outputs) / LANES;
     let d = &chunks(d)[rows.start * width..rows.end * width];
-    let grad = (&mut chunks_mut(grad)[c..], width);
-    if C == width {
-        let mut inputs = [&[][..]; ROWS];
-        for (input, r) in inputs.iter_mut().beside(rows.clone()) {
-            *input = &x.row(r)[..layer.inputs];
-        }
-        let (inputs, d) = (&inputs[..rows.len()], d.as_chunks::<C>().0);
-        in_tiles!(0..layer.inputs, |k| whole_tile::<C>(s, k, inputs, d, &mut *grad.0));
-    } else if layer.inputs >= MANY {
+    let grad = &mut chunks_mut(grad)[c..];
+    let mut copy;
+    let d = if layer.inputs >= MANY {
         // Together, because rows of a power of two would share few sets of the L1 cache.
-        let mut copy = [[[0.0; LANES]; C]; ROWS];
+        copy = [[[0.0; LANES]; C]; ROWS];
         for (to, from) in copy.iter_mut().beside(d.chunks_exact(width)) {
             to.copy_from_slice(&from[c..c + C]);
         }
-        let d = (copy.as_flattened(), C);
-        in_tiles!(0..layer.inputs, |k| gradient_tile::<C>(s, rows.clone(), k, x, d, (&mut *grad.0, grad.1)));
+        (copy.as_flattened(), C)
     } else {
-        let d = (d.get(c..).unwrap_or_default(), width);
-        in_tiles!(0..layer.inputs, |k| gradient_tile::<C>(s, rows.clone(), k, x, d, (&mut *grad.0, grad.1)));
-    }
+        (d.get(c..).unwrap_or_default(), width)
+    };
+    in_tiles!(0..layer.inputs, |k| gradient_tile::<C>(s, rows.clone(), k, x, d, (&mut *grad, width)));
 }
 
 /// Like [`gradient_columns`], for the weights of inputs `k..k + K`, whose sums stay in registers. Adjoints and gradients begin at the

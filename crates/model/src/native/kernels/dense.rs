@@ -68,19 +68,25 @@ pub(super) fn spans(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// Calls `$tile::<S, C>` on blocks of C chunks that cover `$width`, of nearly equal size. Their sums for some of
-/// `$items` rows stay in registers.
+/// `$items` rows stay in registers; with `tall`, for many rows.
 macro_rules! in_blocks {
-    ($items:expr, $width:expr, |$c:ident| $tile:ident($($arg:expr),* $(,)?)) => {
-        let width = $width;
+    (tall, $width:expr, |$c:ident| $tile:ident $args:tt) => {
+        in_blocks!(@ S::TALL, S::TALL, $width, |$c| $tile $args);
+    };
+    ($items:expr, $width:expr, |$c:ident| $tile:ident $args:tt) => {
         let most = if $items * S::TALL >= S::SUMS { S::TALL } else { S::BLOCK };
-        let (mut $c, mut left) = (0, width.div_ceil(most));
+        in_blocks!(@ most, S::BLOCK, $width, |$c| $tile $args);
+    };
+    (@ $most:expr, $limit:expr, $width:expr, |$c:ident| $tile:ident($($arg:expr),* $(,)?)) => {
+        let width = $width;
+        let (mut $c, mut left) = (0, width.div_ceil($most));
         while left > 0 {
             let block = (width - $c).div_ceil(left);
             match block {
-                5 => $tile::<S, 5>($($arg),*),
-                4 => $tile::<S, 4>($($arg),*),
-                3 => $tile::<S, 3>($($arg),*),
-                2 => $tile::<S, 2>($($arg),*),
+                5 if const { $limit >= 5 } => $tile::<S, 5>($($arg),*),
+                4 if const { $limit >= 4 } => $tile::<S, 4>($($arg),*),
+                3 if const { $limit >= 3 } => $tile::<S, 3>($($arg),*),
+                2 if const { $limit >= 2 } => $tile::<S, 2>($($arg),*),
                 _ => $tile::<S, 1>($($arg),*),
             }
             $c += block;
@@ -109,23 +115,23 @@ macro_rules! in_tiles {
     ($range:expr, |$at:ident| $tile:ident::<$c:ident>($($arg:expr),* $(,)?)) => {
         let range = $range;
         let (mut $at, end) = (range.start, range.end);
-        while 12 * $c <= S::SUMS && $at + 12 <= end {
+        while const { 12 * $c <= S::SUMS } && $at + 12 <= end {
             $tile::<S, 12, $c>($($arg),*);
             $at += 12;
         }
-        while 8 * $c <= S::SUMS && $at + 8 <= end {
+        while const { 8 * $c <= S::SUMS } && $at + 8 <= end {
             $tile::<S, 8, $c>($($arg),*);
             $at += 8;
         }
-        while 6 * $c <= S::SUMS && $at + 6 <= end {
+        while const { 6 * $c <= S::SUMS } && $at + 6 <= end {
             $tile::<S, 6, $c>($($arg),*);
             $at += 6;
         }
-        while 4 * $c <= S::SUMS && $at + 4 <= end {
+        while const { 4 * $c <= S::SUMS } && $at + 4 <= end {
             $tile::<S, 4, $c>($($arg),*);
             $at += 4;
         }
-        while 2 * $c <= S::SUMS && $at + 2 <= end {
+        while const { 2 * $c <= S::SUMS } && $at + 2 <= end {
             $tile::<S, 2, $c>($($arg),*);
             $at += 2;
         }

@@ -195,7 +195,7 @@ fn forward_few_body<S: Simd>(
     if is_sparse(s, n, layer.inputs, x) {
         sparse::affine(s, 0..n, layer, x, y);
     } else {
-        affine_columns::<S, 1>(s, 0..n, 0, layer, x, y);
+        packed_body::<S, 1>(s, 0..n, 0, layer, x, chunks(layer.weight), y);
     }
     finish_span(s, 0..n, layer, kept, y);
 }
@@ -278,7 +278,7 @@ pub(super) fn affine_packed<S: Simd>(
     weight: &[Chunk],
     y: &mut [f32],
 ) {
-    in_blocks!(S::SUMS, stride(layer.outputs) / LANES, |c| packed_columns(
+    in_blocks!(tall, stride(layer.outputs) / LANES, |c| packed_columns(
         s,
         rows.clone(),
         c,
@@ -289,9 +289,15 @@ pub(super) fn affine_packed<S: Simd>(
     ));
 }
 
-/// Like [`affine_columns`], with weights in [`panels`].
+apart! {
+    /// Like [`affine_columns`], with weights in [`panels`].
+    fn packed_columns<C>(
+        rows: Range<usize>, c: usize, layer: Layer<'_>, x: Matrix<'_>, weight: &[Chunk], y: &mut [f32],
+    ) = packed_body;
+}
+
 #[inline(always)]
-fn packed_columns<S: Simd, const C: usize>(
+fn packed_body<S: Simd, const C: usize>(
     s: S,
     rows: Range<usize>,
     c: usize,
@@ -302,6 +308,23 @@ fn packed_columns<S: Simd, const C: usize>(
 ) {
     let weight: &[[Chunk; C]] = weight[c * layer.inputs..][..C * layer.inputs].as_chunks().0;
     in_tiles!(rows, |r| packed_tile::<C>(s, r, c, layer, x, weight, y));
+}
+
+apart! {
+    /// Like [`affine_columns`], for layers of more than C chunks.
+    fn scattered_columns<C>(rows: Range<usize>, c: usize, layer: Layer<'_>, x: Matrix<'_>, y: &mut [f32]) = scattered_body;
+}
+
+#[inline(always)]
+fn scattered_body<S: Simd, const C: usize>(
+    s: S,
+    rows: Range<usize>,
+    c: usize,
+    layer: Layer<'_>,
+    x: Matrix<'_>,
+    y: &mut [f32],
+) {
+    in_tiles!(rows, |r| affine_tile::<C>(s, r, c, layer, x, y));
 }
 
 /// Like [`affine_tile`], with weights that follow each other.
@@ -339,10 +362,9 @@ fn affine_columns<S: Simd, const C: usize>(
 ) {
     if C == stride(layer.outputs) / LANES {
         // The weights follow each other as in panels.
-        let weight = chunks(layer.weight)[..C * layer.inputs].as_chunks().0;
-        in_tiles!(rows, |r| packed_tile::<C>(s, r, c, layer, x, weight, y));
+        packed_columns::<S, C>(s, rows, c, layer, x, chunks(layer.weight), y);
     } else {
-        in_tiles!(rows, |r| affine_tile::<C>(s, r, c, layer, x, y));
+        scattered_columns::<S, C>(s, rows, c, layer, x, y);
     }
 }
 

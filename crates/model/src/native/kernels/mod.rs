@@ -6,6 +6,26 @@
 
 use super::simd::{Chunk, LANES};
 
+/// Defines `avx512` and `avx2`, the versions of `$body` for these instruction sets, as functions that stay apart.
+#[cfg(target_arch = "x86_64")]
+macro_rules! versions {
+    (fn $body:ident $(<$const:ident>)? ($($arg:ident: $type:ty),*)) => {
+        use crate::native::simd::{Avx2, Avx512};
+        #[inline(never)]
+        #[target_feature(enable = "avx512f,avx512dq,avx2,fma,popcnt,bmi1")]
+        fn avx512 $(<const $const: usize>)? ($($arg: $type),*) {
+            // SAFETY: these are the features of this function.
+            $body$(::<_, $const>)?(unsafe { Avx512::new() }, $($arg),*)
+        }
+        #[inline(never)]
+        #[target_feature(enable = "avx2,fma,popcnt,bmi1")]
+        fn avx2 $(<const $const: usize>)? ($($arg: $type),*) {
+            // SAFETY: these are the features of this function.
+            $body$(::<_, $const>)?(unsafe { Avx2::new() }, $($arg),*)
+        }
+    };
+}
+
 /// Defines `$name`, which runs the version of `$body` for the instruction set `isa`.
 macro_rules! dispatched {
     ($(#[$meta:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) = $body:ident;) => {
@@ -14,17 +34,7 @@ macro_rules! dispatched {
             use crate::native::simd::{Isa, Portable};
             #[cfg(target_arch = "x86_64")]
             {
-                use crate::native::simd::{Avx2, Avx512};
-                #[target_feature(enable = "avx512f,avx512dq,avx2,fma,popcnt,bmi1")]
-                fn avx512($($arg: $type),*) {
-                    // SAFETY: these are the features of this function.
-                    $body(unsafe { Avx512::new() }, $($arg),*)
-                }
-                #[target_feature(enable = "avx2,fma,popcnt,bmi1")]
-                fn avx2($($arg: $type),*) {
-                    // SAFETY: these are the features of this function.
-                    $body(unsafe { Avx2::new() }, $($arg),*)
-                }
+                versions!(fn $body($($arg: $type),*));
                 match isa {
                     // SAFETY: networks accept only detected instruction sets.
                     Isa::Avx512 => return unsafe { avx512($($arg),*) },
@@ -41,7 +51,39 @@ macro_rules! dispatched {
     };
 }
 
-// After the macro, which the modules use.
+/// Defines `$name::<S, C>`, which runs `$body` in a function of its own. The compiler takes several times as long if all block sizes
+/// of a kernel are inlined in one function.
+macro_rules! apart {
+    ($(#[$meta:meta])* fn $name:ident<$const:ident>($($arg:ident: $type:ty),* $(,)?) = $body:ident;) => {
+        $(#[$meta])*
+        #[inline(always)]
+        pub(super) fn $name<S: crate::native::simd::Simd, const $const: usize>(_: S, $($arg: $type),*) {
+            use crate::native::simd::{Isa, Portable};
+            #[cfg(target_arch = "x86_64")]
+            {
+                versions!(fn $body<$const>($($arg: $type),*));
+                // In `const` blocks, so that no version is compiled for block sizes that only another one has.
+                if const { matches!(S::ISA, Isa::Avx512) } {
+                    // SAFETY: the token proves the instruction set.
+                    return unsafe { avx512::<$const>($($arg),*) };
+                }
+                if const { matches!(S::ISA, Isa::Avx2) } {
+                    // SAFETY: see above.
+                    return unsafe { avx2::<$const>($($arg),*) };
+                }
+            }
+            if const { matches!(S::ISA, Isa::Portable) } {
+                #[inline(never)]
+                fn portable<const $const: usize>($($arg: $type),*) {
+                    $body::<_, $const>(Portable, $($arg),*)
+                }
+                portable::<$const>($($arg),*);
+            }
+        }
+    };
+}
+
+// After the macros, which the modules use.
 mod across;
 mod backward;
 mod beside;

@@ -154,7 +154,7 @@ mod x86 {
                     one_row(s, r, product, y);
                 }
             } else {
-                in_blocks!(S::SUMS, width, |c| columns(s, rows.clone(), c, product, y));
+                in_blocks!(tall, width, |c| columns(s, rows.clone(), c, product, y));
             }
             finish_span(s, rows, layer, &mut [], y);
         }
@@ -191,8 +191,9 @@ mod x86 {
         }
     }
 
-    /// Chunks `c..c + C` of some rows.
-    #[inline(always)]
+    /// Chunks `c..c + C` of some rows. As in `apart!`, a function of its own.
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,avx512dq,avx512bf16,avx2,fma,popcnt,bmi1")]
     fn columns<S: Simd<V = __m512>, const C: usize>(
         s: S,
         rows: Range<usize>,
