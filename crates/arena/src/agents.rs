@@ -80,21 +80,26 @@ pub trait Agent<G: Game>: Send {
         let (mut actions, mut probabilities) = (Vec::new(), Vec::new());
         at.game.actions(at.state, &mut actions);
         self.policy(at, &actions, &mut probabilities);
-        let likeliest = highest(at, &actions, &probabilities);
-        let Some((_, most)) = likeliest.first() else { return String::new() };
-        let ties = probabilities.iter().filter(|p| (*p - most).abs() < 1e-9).count();
-        if ties == actions.len() && ties > 1 {
-            return format!("It would choose any of {ties} moves.\n");
-        }
-        let with = |(text, p): &(String, f64)| match 100.0 * p {
-            sure if sure > 99.95 => text.clone(),
-            small if small < 1.0 => format!("{text} (< 1 %)"),
-            percent => format!("{text} ({percent:.0} %)"),
-        };
-        let shown: Vec<String> = likeliest.iter().filter(|(_, p)| *p > 0.0).map(with).collect();
-        let others = probabilities.iter().filter(|p| **p > 0.0).count() - shown.len();
-        format!("It would choose {}{}.\n", shown.join(", "), or_others(others))
+        // What does not depend on the agent is compiled once a game.
+        would_choose(&highest(at, &actions, &probabilities), &probabilities)
     }
+}
+
+/// The explanation of a policy, whose likeliest actions are named.
+fn would_choose(likeliest: &[(String, f64)], probabilities: &[f64]) -> String {
+    let Some((_, most)) = likeliest.first() else { return String::new() };
+    let ties = probabilities.iter().filter(|p| (*p - most).abs() < 1e-9).count();
+    if ties == probabilities.len() && ties > 1 {
+        return format!("It would choose any of {ties} moves.\n");
+    }
+    let with = |(text, p): &(String, f64)| match 100.0 * p {
+        sure if sure > 99.95 => text.clone(),
+        small if small < 1.0 => format!("{text} (< 1 %)"),
+        percent => format!("{text} ({percent:.0} %)"),
+    };
+    let shown: Vec<String> = likeliest.iter().filter(|(_, p)| *p > 0.0).map(with).collect();
+    let others = probabilities.iter().filter(|p| **p > 0.0).count() - shown.len();
+    format!("It would choose {}{}.\n", shown.join(", "), or_others(others))
 }
 
 /// Actions that follow each other, as texts.
@@ -106,6 +111,32 @@ pub(crate) fn line_texts<G: Game>(game: &G, state: &G::State, line: &[G::Action]
         text
     };
     line.iter().map(text).collect()
+}
+
+/// The explanation of an agent that values actions and expects this line.
+fn values_highest<G: Game>(
+    at: Decision<'_, G>,
+    actions: &[G::Action],
+    values: &[f32],
+    line: &[G::Action],
+) -> String {
+    let values: Vec<f64> = values.iter().map(|v| f64::from(*v)).collect();
+    if values.len() > 1 && values.iter().all(|value| *value == values[0]) {
+        return format!("It values all {} moves alike.\n", values.len());
+    }
+    let best = highest(at, actions, &values);
+    if best.is_empty() {
+        return "It knows no values here.\n".into();
+    }
+    let with = |(text, value): (String, f64)| {
+        format!("{text} ({value:+.3}{})", Worth::of(at.game, value).after_comma(3))
+    };
+    let shown: Vec<String> = best.into_iter().map(with).collect();
+    let line = match &line_texts(at.game, at.state, line)[..] {
+        line @ [_, _, ..] => format!("It expects {}.\n", line.join(", ")),
+        _ => String::new(),
+    };
+    format!("It values highest {}.\n{line}", shown.join(", "))
 }
 
 /// Mentions candidates that are not named.
@@ -310,23 +341,7 @@ by_values!(
     fn explain(&mut self, at: Decision<'_, G>) -> String {
         let mut actions = Vec::new();
         self.evaluator.study(at, &mut actions, &mut self.values);
-        let values: Vec<f64> = self.values.iter().map(|v| f64::from(*v)).collect();
-        if values.len() > 1 && values.iter().all(|value| *value == values[0]) {
-            return format!("It values all {} moves alike.\n", values.len());
-        }
-        let best = highest(at, &actions, &values);
-        if best.is_empty() {
-            return "It knows no values here.\n".into();
-        }
-        let with = |(text, value): (String, f64)| {
-            format!("{text} ({value:+.3}{})", Worth::of(at.game, value).after_comma(3))
-        };
-        let shown: Vec<String> = best.into_iter().map(with).collect();
-        let line = match &line_texts(at.game, at.state, self.evaluator.line())[..] {
-            line @ [_, _, ..] => format!("It expects {}.\n", line.join(", ")),
-            _ => String::new(),
-        };
-        format!("It values highest {}.\n{line}", shown.join(", "))
+        values_highest(at, &actions, &self.values, self.evaluator.line())
     }
 );
 by_values!(EpsilonGreedy, "epsilon",);

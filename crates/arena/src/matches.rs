@@ -298,7 +298,7 @@ pub fn play<G: Game, A: Agent<G>>(
     (dice, choices): (&mut Stream, &mut Stream),
     scratch: &mut Scratch<G>,
 ) -> Result<Vec<f64>, GameError> {
-    played(game, agents, order, (dice, choices, 0), scratch, |_, _| Ok(()))
+    played(game, agents, order, (dice, choices, 0), scratch, &mut |_, _| Ok(()))
 }
 
 /// The same after a number of random decisions, and shows each move and chance outcome to `watch`, with the state before it.
@@ -308,7 +308,7 @@ fn played<G: Game, A: Agent<G>>(
     order: &[usize],
     (dice, choices, mut random): (&mut Stream, &mut Stream, u32),
     scratch: &mut Scratch<G>,
-    mut watch: impl FnMut(&G::State, &G::Action) -> Result<(), GameError>,
+    watch: &mut dyn FnMut(&G::State, &G::Action) -> Result<(), GameError>,
 ) -> Result<Vec<f64>, GameError> {
     let mut state = game.start();
     let mut legal = Vec::new();
@@ -379,12 +379,12 @@ pub fn replay<'a, G: Game, A: Agent<G>>(
 ) -> Result<(&'a Order, Vec<G::Action>), GameError> {
     let (order, mut dice, mut choices) = draws(orders, g, deals.seed);
     let mut actions = Vec::new();
-    let watch = |_: &G::State, action: &G::Action| {
+    let mut watch = |_: &G::State, action: &G::Action| {
         actions.push(action.clone());
         Ok(())
     };
     let draws = (&mut dice, &mut choices, deals.random_plies);
-    played(game, agents, order, draws, &mut Scratch::default(), watch)?;
+    played(game, agents, order, draws, &mut Scratch::default(), &mut watch)?;
     Ok((order, actions))
 }
 
@@ -426,7 +426,8 @@ pub fn compete<G: Game, T: Into<Table<G>>, E: Send + From<GameError>>(
     stop: impl Fn() -> bool + Sync,
 ) -> Result<Tally, E> {
     let none = Tally::new(agents_of(orders));
-    compete_from(game, make, orders, games, deals.into(), none, stop, &mut |_| Ok(()))
+    let make = || make().map(T::into);
+    compete_from(game, &make, orders, games, deals.into(), none, &stop, &mut |_| Ok(()))
 }
 
 /// The number of agents that these orders name.
@@ -440,14 +441,14 @@ fn agents_of(orders: &[Order]) -> usize {
 /// # Errors
 /// As [`compete`], and errors of `report`.
 #[expect(clippy::too_many_arguments, reason = "what a match is made of")]
-pub fn compete_from<G: Game, T: Into<Table<G>>, E: Send + From<GameError>>(
+pub fn compete_from<G: Game, E: Send + From<GameError>>(
     game: &G,
-    make: impl Fn() -> Result<T, E> + Sync,
+    make: &(dyn Fn() -> Result<Table<G>, E> + Sync),
     orders: &[Order],
     games: u64,
     Deals { seed, random_plies }: Deals,
     done: Tally,
-    stop: impl Fn() -> bool + Sync,
+    stop: &(dyn Fn() -> bool + Sync),
     report: &mut dyn FnMut(&Tally) -> Result<(), E>,
 ) -> Result<Tally, E> {
     // A deal is played in all orders by one task.
@@ -459,7 +460,7 @@ pub fn compete_from<G: Game, T: Into<Table<G>>, E: Send + From<GameError>>(
         if stop() {
             return Ok(None);
         }
-        let Table { mut agents, mut luck } = make()?.into();
+        let Table { mut agents, mut luck } = make()?;
         let mut tally = Tally::new(agents.len());
         let mut scratch = Scratch::default();
         let (mut deal, mut adjusted) = (DealSum::default(), DealSum::default());
@@ -470,7 +471,7 @@ pub fn compete_from<G: Game, T: Into<Table<G>>, E: Send + From<GameError>>(
             let (order, mut dice, mut choices) = draws(orders, g, seed);
             let draws = (&mut dice, &mut choices, random_plies);
             let mut gained = 0.0;
-            let watch = |state: &G::State, action: &G::Action| {
+            let mut watch = |state: &G::State, action: &G::Action| {
                 if let Some(luck) = &mut luck
                     && game.turn(state) == Turn::Chance
                 {
@@ -478,7 +479,7 @@ pub fn compete_from<G: Game, T: Into<Table<G>>, E: Send + From<GameError>>(
                 }
                 Ok(())
             };
-            let mut utilities = played(game, &mut agents, order, draws, &mut scratch, watch)?;
+            let mut utilities = played(game, &mut agents, order, draws, &mut scratch, &mut watch)?;
             tally.add(order, &utilities);
             deal.add(order, &utilities, turn, &mut tally.net);
             if luck.is_some() {

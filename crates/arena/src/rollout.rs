@@ -196,12 +196,12 @@ const TASKS: usize = 3;
 /// Errors of `make` and `report`. If a player has no action, or a game ends in none of the classes.
 pub fn roll_out<G: Kit>(
     game: &G,
-    make: impl Fn() -> Result<Luck<G>, OpenError> + Sync,
+    make: &(dyn Fn() -> Result<Luck<G>, OpenError> + Sync),
     (start, viewer): (&G::State, usize),
     options: &Options,
     done: Sums,
     stop: &(dyn Fn() -> bool + Sync),
-    mut report: impl FnMut(&Sums) -> Result<(), OpenError>,
+    report: &mut dyn FnMut(&Sums) -> Result<(), OpenError>,
 ) -> Result<Sums, OpenError> {
     let (dice, idle, mut sums) = (Dice::new(options.seed), Mutex::new(Vec::new()), done);
     let task = |first: u64| -> Result<Option<Sums>, OpenError> {

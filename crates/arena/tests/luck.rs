@@ -207,7 +207,7 @@ fn a_match_goes_on_from_what_was_reported() {
             Ok(())
         };
         let deals = matches::Deals::from(7);
-        let end = matches::compete_from(&game, make, &orders, 620, deals, done, stop, &mut report).unwrap();
+        let end = matches::compete_from(&game, &make, &orders, 620, deals, done, &stop, &mut report).unwrap();
         assert_eq!(reports.last(), Some(&end));
         (end, reports)
     };

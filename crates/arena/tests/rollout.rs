@@ -32,12 +32,13 @@ fn rolled<G: Kit>(
     while sums.equity.deals < options.trials {
         let stopped = std::sync::atomic::AtomicBool::new(false);
         let stop = || stopped.load(std::sync::atomic::Ordering::Relaxed);
-        let report = |_: &Sums| {
+        let mut report = |_: &Sums| {
             stopped.store(true, std::sync::atomic::Ordering::Relaxed);
             Ok(())
         };
         let make = || Ok::<_, OpenError>(make());
-        sums = pool.install(|| roll_out(game, make, (&state, 0), &options, sums, &stop, report)).unwrap();
+        sums =
+            pool.install(|| roll_out(game, &make, (&state, 0), &options, sums, &stop, &mut report)).unwrap();
     }
     sums
 }

@@ -197,9 +197,9 @@ pub fn build<G: Kit>(game: &G, options: &BuildOptions, cancel: &Cancel) -> Resul
             let (equity, error) = match viewer(game, &after) {
                 None => (game.utility(&after, player) / game.scale(), 0.0),
                 Some(next) => {
-                    let report = |_: &Sums| Ok(());
+                    let mut report = |_: &Sums| Ok(());
                     let sums = pool.install(|| {
-                        roll_out(game, open, (&after, next), &how, Sums::default(), &stop, report)
+                        roll_out(game, &open, (&after, next), &how, Sums::default(), &stop, &mut report)
                     })?;
                     if sums.equity.deals < options.trials {
                         finished = false;

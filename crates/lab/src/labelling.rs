@@ -290,7 +290,7 @@ impl<G: Kit> Labels<'_, G> {
         let how = Options { trials: options.trials.unwrap_or(0), truncate: options.truncate, seed };
         let open = || Luck::open(*game, agent, options.best);
         let stop = || cancel.requested();
-        let sums = roll_out(*game, open, (after, viewer), &how, Default::default(), &stop, |_| Ok(()))?;
+        let sums = roll_out(*game, &open, (after, viewer), &how, Default::default(), &stop, &mut |_| Ok(()))?;
         if sums.equity.deals < how.trials {
             return Ok(None);
         }

@@ -75,7 +75,7 @@ impl Pairing {
         };
         let (done, stop) = (done.unwrap_or_else(|| Tally::new(2)), || cancel.requested());
         let (orders, games) = (&self.orders, self.games);
-        matches::compete_from(game, make, orders, games, self.deals, done, stop, &mut report)
+        matches::compete_from(game, &make, orders, games, self.deals, done, &stop, &mut report)
     }
 
     /// The share of the seats that the first player takes: its score by the luck of its seats. The last turn through the orders

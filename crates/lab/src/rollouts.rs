@@ -148,7 +148,7 @@ pub fn rollouts_of<G: Kit>(
     let mut written = Instant::now();
     for (i, (state, player)) in starts.iter().enumerate() {
         let done = saved.sums[i].clone();
-        let report = |sums: &Sums| {
+        let mut report = |sums: &Sums| {
             saved.sums[i].clone_from(sums);
             let share = sums.equity.deals as f64 / options.trials as f64;
             let share = (i as f64 + share) / starts.len() as f64;
@@ -160,7 +160,8 @@ pub fn rollouts_of<G: Kit>(
             }
             Ok(())
         };
-        let found = pool.install(|| roll_out(game, open, (state, *player), &how, done, &stop, report))?;
+        let found =
+            pool.install(|| roll_out(game, &open, (state, *player), &how, done, &stop, &mut report))?;
         saved.sums[i] = found;
     }
     // Stopped or not, and where nothing was left to do.

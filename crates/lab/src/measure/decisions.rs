@@ -146,7 +146,7 @@ pub(super) fn decisions<G: Kit>(
     let losses = losses(game, &*truth, bound, &known, &mut looked, states.iter().cloned());
     complete(&looked)?;
     let positions = states.len() as u64;
-    let all = Judged::new(game, bound, &known, states, exact).errors("all", |_| true);
+    let all = Judged::new(game, bound, &known, states, exact).errors("all", &|_| true);
     let rms = [all.errors.rms].into_iter().chain(all.baselines.into_iter().map(|b| b.1)).chain(of_peers);
     let row = |((name, rms), loss): ((String, f64), &adept_arena::MoveLoss)| DecisionsRow {
         name,

@@ -141,16 +141,25 @@ impl<G: Kit> Judged<G> {
     }
 
     /// The errors on the positions that satisfy `of`.
-    pub(super) fn errors(&self, name: &str, of: impl Fn(usize) -> bool) -> ErrorsOf {
-        let these: Vec<usize> = (0..self.exact.len()).filter(|&i| of(i)).collect();
-        let rms = |value: &dyn Fn(usize) -> f64| {
-            PositionErrors::of(these.iter().map(|&i| value(i) - self.exact[i]))
-        };
-        let mean = these.iter().map(|&i| self.exact[i]).sum::<f64>() / these.len().max(1) as f64;
-        let mut baselines = vec![("constant".to_string(), rms(&|_| mean).rms)];
-        baselines.extend(self.known.iter().map(|(name, values)| (name.clone(), rms(&|i| values[i]).rms)));
-        ErrorsOf { name: name.into(), errors: rms(&|i| f64::from(self.found[i])), baselines }
+    pub(super) fn errors(&self, name: &str, of: &dyn Fn(usize) -> bool) -> ErrorsOf {
+        errors_of(name, &self.exact, &self.found, &self.known, of)
     }
+}
+
+/// The errors of the values found, and of known ones, on the positions that satisfy `of`. Compiled once for all games.
+fn errors_of(
+    name: &str,
+    exact: &[f64],
+    found: &[f32],
+    known: &[(String, Vec<f64>)],
+    of: &dyn Fn(usize) -> bool,
+) -> ErrorsOf {
+    let these: Vec<usize> = (0..exact.len()).filter(|&i| of(i)).collect();
+    let rms = |value: &dyn Fn(usize) -> f64| PositionErrors::of(these.iter().map(|&i| value(i) - exact[i]));
+    let mean = these.iter().map(|&i| exact[i]).sum::<f64>() / these.len().max(1) as f64;
+    let mut baselines = vec![("constant".to_string(), rms(&|_| mean).rms)];
+    baselines.extend(known.iter().map(|(name, values)| (name.clone(), rms(&|i| values[i]).rms)));
+    ErrorsOf { name: name.into(), errors: rms(&|i| f64::from(found[i])), baselines }
 }
 
 /// The values of states by a valuation, for the player who acted last.
@@ -241,7 +250,7 @@ pub(super) fn errors_by_distribution<G: Kit>(
     names
         .map(|name| {
             let states = test_positions(game, &name, count)?;
-            Ok(formulas.judge(game, bound, states).errors(&name, |_| true))
+            Ok(formulas.judge(game, bound, states).errors(&name, &|_| true))
         })
         .collect()
 }
@@ -265,7 +274,7 @@ pub(super) fn errors_by_class<G: Kit>(
             let mut rng = stream(0, "positions of a class", class.class);
             (0..count).map(|_| (class.position)(rng.random_range(0..class.count))).collect()
         };
-        formulas.judge(game, bound, states).errors(&class.class.to_string(), |_| true)
+        formulas.judge(game, bound, states).errors(&class.class.to_string(), &|_| true)
     };
     Ok(Some(classes.into_iter().map(errors).collect()))
 }
@@ -305,10 +314,10 @@ pub(super) fn rms<G: Kit>(
 ) -> Result<RmsReport, TrainError> {
     let (formulas, main) = (Formulas::of(game)?, named(game, distribution));
     let judged = formulas.judge(game, bound, test_positions(game, &main, count)?);
-    let mut distributions = vec![judged.errors(&main, |_| true)];
+    let mut distributions = vec![judged.errors(&main, &|_| true)];
     for other in game.positions().names().iter().filter(|other| other.name != main) {
         let states = test_positions(game, &other.name, count)?;
-        distributions.push(formulas.judge(game, bound, states).errors(&other.name, |_| true));
+        distributions.push(formulas.judge(game, bound, states).errors(&other.name, &|_| true));
     }
     let listed = errors_by_class(game, bound, &formulas, count)?;
     let (classes, class_positions) = match listed {
@@ -316,7 +325,7 @@ pub(super) fn rms<G: Kit>(
         None => {
             let class_of: Vec<u64> = judged.states.iter().map(game.positions().class).collect();
             let classes: BTreeSet<u64> = class_of.iter().copied().collect();
-            let errors = |class: &u64| judged.errors(&class.to_string(), |i| class_of[i] == *class);
+            let errors = |class: &u64| judged.errors(&class.to_string(), &|i| class_of[i] == *class);
             (classes.iter().map(errors).collect(), main.clone())
         }
     };
@@ -406,11 +415,11 @@ pub(super) fn file<G: Kit>(
     let judged = Judged::new(game, bound, &baselines(game)?, states, exact);
     let number = game.positions().number;
     let part = |i: usize| Part::of(number(&judged.states[i]));
-    let all = judged.errors("all", |_| true);
+    let all = judged.errors("all", &|_| true);
     Ok(FileReport {
         errors: all.errors,
         for_training: (0..judged.exact.len()).filter(|&i| part(i) == Part::Train).count() as u64,
-        test: judged.errors("test", |i| part(i) == Part::Test).errors,
+        test: judged.errors("test", &|i| part(i) == Part::Test).errors,
         baselines: all.baselines,
     })
 }
