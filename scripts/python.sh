@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../crates/python"
 root=$(cd ../.. && pwd)
 desk=$(mktemp -d)
-trap 'rm -rf "$desk"' EXIT
+trap 'kill "${packages-}" 2> /dev/null || true; rm -rf "$desk"' EXIT
 torch=(torch onnx onnxruntime onnxscript)
 free=$(df --output=avail --block-size=1G "$desk" | tail -n 1)
 if [ "${1-}" = --without-torch ] || ((free < 12)); then
@@ -20,13 +20,18 @@ venv() {
 venv "$desk/build" 'maturin>=1.16,<2'
 CARGO_TARGET_DIR=$(realpath -m "${CARGO_TARGET_DIR:-$root/target}")
 export CARGO_TARGET_DIR
+# While the wheel is compiled. Its own requirements come with it.
+venv "$desk/clean" "${torch[@]}" pdoc &
+packages=$!
 "$desk/build/bin/maturin" build --release --locked --compression-level 9 --out "$desk/wheels"
 cargo build --release --locked --example rust_call
 ls -l "$desk"/wheels/*.whl
 # A wheel of more than 15 MB is refused.
 [ "$(stat -c %s "$desk"/wheels/*.whl)" -le 15000000 ]
 wheel=("$desk"/wheels/*.whl)
-venv "$desk/clean" "${wheel[0]}[test]" "${torch[@]}" pdoc
+wait "$packages"
+packages=
+"$desk/clean/bin/pip" install --quiet --disable-pip-version-check "${wheel[0]}[test]" "${torch[@]}"
 cd "$desk"
 "$desk/clean/bin/python" -m pytest -q -p no:cacheprovider -n 2 --dist loadfile --durations 10 "$root/crates/python/tests"
 "$desk/clean/bin/python" "$root/crates/python/tests/overhead.py" "$CARGO_TARGET_DIR/release/examples/rust_call"
