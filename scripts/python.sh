@@ -5,7 +5,12 @@ set -euo pipefail
 cd "$(dirname "$0")/../crates/python"
 root=$(cd ../.. && pwd)
 desk=$(mktemp -d)
-trap 'kill "${packages-}" 2> /dev/null || true; rm -rf "$desk"' EXIT
+packages=
+clear_desk() {
+  [ -z "$packages" ] || { kill -- "-$packages"; wait "$packages"; } 2> /dev/null || true
+  rm -rf "$desk"
+}
+trap clear_desk EXIT
 torch=(torch onnx onnxruntime onnxscript)
 free=$(df --output=avail --block-size=1G "$desk" | tail -n 1)
 if [ "${1-}" = --without-torch ] || ((free < 12)); then
@@ -20,9 +25,11 @@ venv() {
 venv "$desk/build" 'maturin>=1.16,<2'
 CARGO_TARGET_DIR=$(realpath -m "${CARGO_TARGET_DIR:-$root/target}")
 export CARGO_TARGET_DIR
-# While the wheel is compiled. Its own requirements come with it.
+# While the wheel is compiled, which brings its own requirements. In a process group of its own, so that it can be stopped.
+set -m
 venv "$desk/clean" "${torch[@]}" pdoc &
 packages=$!
+set +m
 "$desk/build/bin/maturin" build --release --locked --compression-level 9 --out "$desk/wheels"
 cargo build --release --locked --example rust_call
 ls -l "$desk"/wheels/*.whl

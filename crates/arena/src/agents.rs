@@ -80,7 +80,7 @@ pub trait Agent<G: Game>: Send {
         let (mut actions, mut probabilities) = (Vec::new(), Vec::new());
         at.game.actions(at.state, &mut actions);
         self.policy(at, &actions, &mut probabilities);
-        // What does not depend on the agent is compiled once a game.
+        // What does not depend on the agent is not compiled for each.
         would_choose(&highest(at, &actions, &probabilities), &probabilities)
     }
 }

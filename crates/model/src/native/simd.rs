@@ -57,11 +57,11 @@ pub(crate) trait Simd: Copy {
     /// Eight floats in registers.
     type H: Copy;
 
-    /// The instruction set.
+    /// The instruction set that the token proves.
     const ISA: Isa;
     /// Chunks of a row that are processed together, at most 5.
     const BLOCK: usize;
-    /// Like the above, if there are enough rows to fill the registers with their sums.
+    /// Like the above, and at most that, if there are enough rows to fill the registers with their sums.
     const TALL: usize = Self::BLOCK;
     /// Chunks of a row that are processed together, whatever the number of rows, if the weights are in the L1 cache.
     const WHOLE: usize = 0;
@@ -297,17 +297,17 @@ mod x86 {
     use super::{Chunk, EXPONENT, Isa, Simd};
     use std::arch::x86_64::*;
 
-    /// A machine with AVX-512 F and DQ.
+    /// A machine with AVX-512 F and DQ, and all that [`Avx2`] needs.
     #[derive(Clone, Copy)]
     pub(crate) struct Avx512(());
 
-    /// A machine with AVX2 and FMA.
+    /// A machine with AVX2, FMA, POPCNT and BMI1.
     #[derive(Clone, Copy)]
     pub(crate) struct Avx2(());
 
     impl Avx512 {
         /// # Safety
-        /// The machine has AVX-512 F and DQ.
+        /// The machine is as [`Avx512`] says.
         #[inline(always)]
         pub(crate) unsafe fn new() -> Self {
             Self(())
@@ -316,7 +316,7 @@ mod x86 {
 
     impl Avx2 {
         /// # Safety
-        /// The machine has AVX2 and FMA.
+        /// The machine is as [`Avx2`] says.
         #[inline(always)]
         pub(crate) unsafe fn new() -> Self {
             Self(())

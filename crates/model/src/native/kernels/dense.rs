@@ -74,6 +74,7 @@ macro_rules! in_blocks {
         in_blocks!(@ S::TALL, S::TALL, $width, |$c| $tile $args);
     };
     ($items:expr, $width:expr, |$c:ident| $tile:ident $args:tt) => {
+        const { assert!(S::TALL <= S::BLOCK && S::BLOCK <= 5, "larger blocks are not compiled") };
         let most = if $items * S::TALL >= S::SUMS { S::TALL } else { S::BLOCK };
         in_blocks!(@ most, S::BLOCK, $width, |$c| $tile $args);
     };

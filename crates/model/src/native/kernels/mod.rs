@@ -51,7 +51,7 @@ macro_rules! dispatched {
     };
 }
 
-/// Defines `$name::<S, C>`, which runs `$body` in a function of its own. The compiler takes several times as long if all block sizes
+/// Defines `$name::<S, C>`, which runs `$body` in a function of its own. This crate takes twice as long to compile if all block sizes
 /// of a kernel are inlined in one function.
 macro_rules! apart {
     ($(#[$meta:meta])* fn $name:ident<$const:ident>($($arg:ident: $type:ty),* $(,)?) = $body:ident;) => {
@@ -64,7 +64,7 @@ macro_rules! apart {
                 versions!(fn $body<$const>($($arg: $type),*));
                 // In `const` blocks, so that no version is compiled for block sizes that only another one has.
                 if const { matches!(S::ISA, Isa::Avx512) } {
-                    // SAFETY: the token proves the instruction set.
+                    // SAFETY: the token proves these features.
                     return unsafe { avx512::<$const>($($arg),*) };
                 }
                 if const { matches!(S::ISA, Isa::Avx2) } {
