@@ -301,6 +301,9 @@ pub fn play<G: Game, A: Agent<G>>(
     played(game, agents, order, (dice, choices, 0), scratch, &mut |_, _| Ok(()))
 }
 
+/// Sees each move and chance outcome, with the state before it.
+type Watch<'a, G> = dyn FnMut(&<G as Game>::State, &<G as Game>::Action) -> Result<(), GameError> + 'a;
+
 /// The same after a number of random decisions, and shows each move and chance outcome to `watch`, with the state before it.
 fn played<G: Game, A: Agent<G>>(
     game: &G,
@@ -308,7 +311,7 @@ fn played<G: Game, A: Agent<G>>(
     order: &[usize],
     (dice, choices, mut random): (&mut Stream, &mut Stream, u32),
     scratch: &mut Scratch<G>,
-    watch: &mut dyn FnMut(&G::State, &G::Action) -> Result<(), GameError>,
+    watch: &mut Watch<'_, G>,
 ) -> Result<Vec<f64>, GameError> {
     let mut state = game.start();
     let mut legal = Vec::new();
