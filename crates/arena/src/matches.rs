@@ -2,11 +2,13 @@
 
 use crate::agents::{Agent, Decision, Scratch};
 use crate::luck::Fortune;
-use crate::statistics::wilson95;
+use crate::statistics::Score;
 use adept_game::{Game, GameError, OutcomeClass, Stream, Turn, Unit, no_action, stream};
 use adept_ground::jobs;
 use rand::seq::IndexedRandom;
+use rustc_hash::FxHasher;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::hash::{Hash, Hasher};
 use std::time::Instant;
 
 /// The number of the agent in each seat.
@@ -61,12 +63,108 @@ pub struct Tally {
     /// Mean utility of the first agent's seats.
     #[serde(default)]
     pub net: Net,
+    /// Mean points of the first agent a game, between deals.
+    #[serde(default)]
+    pub shares: Net,
+    /// How many games differ.
+    #[serde(default)]
+    pub distinct: Distinct,
+    /// The deal of which some games are still to come.
+    #[serde(skip)]
+    deal: DealSum,
     /// The same less the luck of each game; without deals if luck was not asked for.
     #[serde(default)]
     pub adjusted: Net,
     /// How often each utility was the result of a seat of the first agent.
     #[serde(default)]
     pub ends: Ends,
+}
+
+/// Counts different games among many. Exact up to [`Distinct::MOST`] different games; beyond, estimated from the games with the
+/// smallest hashes, with a standard error of 3 %, and exact again if none of those is repeated.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Distinct {
+    /// The smallest hashes of games in ascending order, and how often each was met.
+    smallest: Vec<(u64, u64)>,
+    /// Games in all.
+    games: u64,
+    /// Different hashes beyond the smallest were met.
+    more: bool,
+    /// Chance took part in a game.
+    chance: bool,
+}
+
+impl Distinct {
+    /// Hashes that are kept.
+    const MOST: usize = 1024;
+
+    fn add(&mut self, hash: u64, times: u64) {
+        self.games += times;
+        match self.smallest.binary_search_by_key(&hash, |(known, _)| *known) {
+            Ok(i) => self.smallest[i].1 += times,
+            Err(i) if i < Self::MOST => {
+                self.smallest.insert(i, (hash, times));
+                self.more |= self.smallest.len() > Self::MOST;
+                self.smallest.truncate(Self::MOST);
+            }
+            Err(_) => self.more = true,
+        }
+    }
+
+    fn join(&mut self, other: &Self) {
+        let games = self.games + other.games;
+        other.smallest.iter().for_each(|(hash, times)| self.add(*hash, *times));
+        self.games = games;
+        self.more |= other.more;
+        self.chance |= other.chance;
+    }
+
+    /// The number of different games.
+    pub fn count(&self) -> u64 {
+        if !self.more {
+            return self.smallest.len() as u64;
+        }
+        let met: u64 = self.smallest.iter().map(|(_, times)| times).sum();
+        (self.games as f64 * self.smallest.len() as f64 / met as f64).round() as u64
+    }
+
+    /// Whether games were too few different ones to tell which agent is stronger: fewer than 30 and than games were played, in a
+    /// game without chance.
+    pub fn is_few(&self) -> bool {
+        !self.chance && self.count() < self.games.min(FEW_GAMES)
+    }
+}
+
+/// Different games from which a strength may be told.
+const FEW_GAMES: u64 = 30;
+
+/// The hash of a game as it goes on.
+#[derive(Default)]
+struct Trace {
+    hasher: FxHasher,
+    chance: bool,
+}
+
+impl Trace {
+    fn of(order: &[usize]) -> Self {
+        let mut trace = Self::default();
+        order.hash(&mut trace.hasher);
+        trace
+    }
+
+    fn add(&mut self, action: &impl Hash, by_chance: bool) {
+        action.hash(&mut self.hasher);
+        self.chance |= by_chance;
+    }
+
+    /// Well spread, as the smallest hashes stand for all.
+    fn end(&self) -> u64 {
+        // The finaliser of SplitMix64.
+        let z = self.hasher.finish();
+        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
 }
 
 /// How often each of several utilities was a result, as long as few are different.
@@ -181,6 +279,18 @@ impl Net {
         self.sum / self.deals.max(1) as f64
     }
 
+    /// The same deals, each with another figure: `change` is linear.
+    #[must_use]
+    fn map(self, change: impl Fn(f64) -> f64) -> Self {
+        let (n, offset) = (self.deals as f64, change(0.0));
+        let slope = change(1.0) - offset;
+        Self {
+            deals: self.deals,
+            sum: slope * self.sum + offset * n,
+            squares: slope * slope * self.squares + 2.0 * slope * offset * self.sum + offset * offset * n,
+        }
+    }
+
     /// Standard error of the mean, from the spread between deals; infinite with fewer than two.
     pub fn error(&self) -> f64 {
         if self.deals < 2 {
@@ -208,6 +318,9 @@ impl Tally {
             points: vec![0.0; agents],
             wins: vec![0; agents],
             net: Net::default(),
+            shares: Net::default(),
+            distinct: Distinct::default(),
+            deal: DealSum::default(),
             adjusted: Net::default(),
             ends: Ends::default(),
         }
@@ -215,19 +328,32 @@ impl Tally {
 
     /// Counts one game: the agent and the utility of each seat.
     pub fn add(&mut self, order: &[usize], utilities: &[f64]) {
-        let best = utilities.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let winners = || (0..order.len()).filter(|seat| utilities[*seat] == best).map(|seat| order[seat]);
-        let share = 1.0 / winners().count().max(1) as f64;
         self.games += 1;
         let of_first = order.iter().zip(utilities).filter(|(agent, _)| **agent == 0);
         of_first.for_each(|(_, utility)| self.ends.add(*utility, 1));
-        winners().for_each(|agent| self.points[agent] += share);
-        let mut all = winners();
+        let share = 1.0 / winners(order, utilities).count().max(1) as f64;
+        winners(order, utilities).for_each(|agent| self.points[agent] += share);
+        let mut all = winners(order, utilities);
         if let Some(first) = all.next()
             && all.all(|agent| agent == first)
         {
             self.wins[first] += 1;
         }
+    }
+
+    /// Counts a played game. A deal ends after `orders` games; says whether this was its last.
+    fn count(&mut self, order: &[usize], utilities: &[f64], trace: &Trace, orders: u64) -> bool {
+        self.add(order, utilities);
+        self.distinct.add(trace.end(), 1);
+        self.distinct.chance |= trace.chance;
+        self.deal.add(order, utilities);
+        let ended = self.deal.games == orders;
+        if ended {
+            let deal = std::mem::take(&mut self.deal);
+            self.net.add(deal.utility());
+            self.shares.add(deal.points / deal.games as f64);
+        }
+        ended
     }
 
     /// Sum of both tallies.
@@ -237,12 +363,19 @@ impl Tally {
         self.points.iter_mut().zip(&other.points).for_each(|(a, b)| *a += b);
         self.wins.iter_mut().zip(&other.wins).for_each(|(a, b)| *a += b);
         self.net = self.net.and(other.net);
+        self.shares = self.shares.and(other.shares);
+        self.distinct.join(&other.distinct);
         self.adjusted = self.adjusted.and(other.adjusted);
         other.ends.counts.iter().for_each(|(utility, times)| self.ends.add(*utility, *times));
         if other.ends.are_many {
             self.ends = other.ends.clone();
         }
         self
+    }
+
+    /// Whether whole deals were counted, if games were. Tallies of earlier versions lack them.
+    pub fn has_deals(&self) -> bool {
+        self.distinct.games == self.games
     }
 
     /// The result of the first agent: its mean utility in the unit of the game, or its points per game.
@@ -253,21 +386,51 @@ impl Tally {
         }
     }
 
-    /// Its 95 % interval: normal, between deals, or Wilson's for points.
-    pub fn ci95(&self, unit: Option<&Unit>) -> [f64; 2] {
+    /// The uncertainty of [`score`](Self::score), from the spread between deals. `equal` is the share of points that the seats of the
+    /// first agent would bring equal agents; in a unit it is not used, as then 0 is expected. `scale` is the game's.
+    pub fn uncertainty(&self, unit: Option<&Unit>, scale: f64, equal: f64) -> Score {
+        let mean = self.score(unit);
         match unit {
-            Some(unit) => self.net.ci95().map(|utility| utility / unit.size),
-            None => wilson95(self.points[0], self.games),
+            Some(unit) => {
+                let deals = self.as_deals(self.net.map(|utility| utility / unit.size));
+                Score::new(mean, &deals, 0.0, [-scale / unit.size, scale / unit.size])
+            }
+            None => Score::new(mean, &self.as_deals(self.shares), equal, [0.0, 1.0]),
         }
     }
 
-    /// The result of the first agent less the luck of its games, with its 95 % interval, between deals: in the unit of the game, or in
-    /// points a game, (1 + utility / scale) / 2. None if luck was not asked for.
-    pub fn without_luck(&self, unit: Option<&Unit>, scale: f64) -> Option<(f64, [f64; 2])> {
+    /// The result of the first agent less the luck of its games, with its uncertainty: in the unit of the game, or in points a game,
+    /// (1 + utility / scale) / 2. None if luck was not asked for.
+    pub fn without_luck(&self, unit: Option<&Unit>, scale: f64) -> Option<(f64, Score)> {
         let shown = |utility: f64| unit.map_or((1.0 + utility / scale) / 2.0, |unit| utility / unit.size);
-        let net = self.adjusted;
-        (net.deals > 0).then(|| (shown(net.mean()), net.ci95().map(shown)))
+        let net = self.adjusted.map(shown);
+        (net.deals > 0).then(|| {
+            let range = [-scale, scale].map(shown);
+            // Corrections may go beyond what a game can bring; its expectation cannot.
+            let mean = net.mean();
+            (mean, Score::new(mean, &net, shown(0.0), [range[0].min(mean), range[1].max(mean)]))
+        })
     }
+
+    /// Deals as evidence: one, if the same game was played in each order again and again.
+    fn as_deals(&self, deals: Net) -> Net {
+        let each = self.games / deals.deals.max(1);
+        if deals.deals > 1
+            && !self.distinct.chance
+            && self.distinct.games > 0
+            && self.distinct.count() <= each.max(1)
+        {
+            let mean = deals.mean();
+            return Net { deals: 1, sum: mean, squares: mean * mean };
+        }
+        deals
+    }
+}
+
+/// The agent of each seat that has the highest utility.
+fn winners<'a>(order: &'a [usize], utilities: &'a [f64]) -> impl Iterator<Item = usize> + 'a {
+    let best = utilities.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (0..order.len()).filter(move |seat| utilities[*seat] == best).map(|seat| order[seat])
 }
 
 /// What the games of a match share in every seat order: chance, and the way they open.
@@ -287,6 +450,16 @@ impl From<u64> for Deals {
     }
 }
 
+/// The random draws of a game.
+pub struct Draws<'a> {
+    /// Chance, and the random decisions with which the game opens.
+    pub dice: &'a mut Stream,
+    /// The agents' own draws.
+    pub choices: &'a mut Stream,
+    /// How many decisions are drawn at random before the agents decide.
+    pub random_plies: u32,
+}
+
 /// Plays one game to its end with `agents[order[seat]]` in each seat. Returns the utility of every seat.
 ///
 /// # Errors
@@ -295,28 +468,52 @@ pub fn play<G: Game, A: Agent<G>>(
     game: &G,
     agents: &mut [A],
     order: &[usize],
-    (dice, choices): (&mut Stream, &mut Stream),
+    draws: Draws<'_>,
     scratch: &mut Scratch<G>,
 ) -> Result<Vec<f64>, GameError> {
-    played(game, agents, order, (dice, choices, 0), scratch, &mut |_, _| Ok(()))
+    played(game, agents, order, draws, scratch, &mut |_, _, _| Ok(()))
 }
 
-/// Sees each move and chance outcome, with the state before it.
-type Watch<'a, G> = dyn FnMut(&<G as Game>::State, &<G as Game>::Action) -> Result<(), GameError> + 'a;
+/// The same, and counts the game in `tally`. A deal ends after `orders` games.
+///
+/// # Errors
+/// As [`Agent::choose`].
+pub fn play_counted<G: Game, A: Agent<G>>(
+    game: &G,
+    agents: &mut [A],
+    order: &[usize],
+    draws: Draws<'_>,
+    scratch: &mut Scratch<G>,
+    tally: &mut Tally,
+    orders: u64,
+) -> Result<(), GameError> {
+    let mut trace = Trace::of(order);
+    let mut watch = |_: &G::State, action: &G::Action, by_chance: bool| {
+        trace.add(action, by_chance);
+        Ok(())
+    };
+    let utilities = played(game, agents, order, draws, scratch, &mut watch)?;
+    tally.count(order, &utilities, &trace, orders);
+    Ok(())
+}
 
-/// The same after a number of random decisions, and shows each move and chance outcome to `watch`, with the state before it.
+/// Sees each move and chance outcome, with the state before it, and whether it is chance's.
+type Watch<'a, G> = dyn FnMut(&<G as Game>::State, &<G as Game>::Action, bool) -> Result<(), GameError> + 'a;
+
+/// As [`play`], and shows each move and chance outcome to `watch`.
 fn played<G: Game, A: Agent<G>>(
     game: &G,
     agents: &mut [A],
     order: &[usize],
-    (dice, choices, mut random): (&mut Stream, &mut Stream, u32),
+    Draws { dice, choices, random_plies: mut random }: Draws<'_>,
     scratch: &mut Scratch<G>,
     watch: &mut Watch<'_, G>,
 ) -> Result<Vec<f64>, GameError> {
     let mut state = game.start();
     let mut legal = Vec::new();
     loop {
-        let action = match game.turn(&state) {
+        let turn = game.turn(&state);
+        let action = match turn {
             Turn::Over => break,
             Turn::Chance => game.sample(&state, dice),
             Turn::Player(player) if random > 0 => {
@@ -328,7 +525,7 @@ fn played<G: Game, A: Agent<G>>(
                 agents[order[player]].choose(Decision::new(game, &state, player), scratch, choices)?
             }
         };
-        watch(&state, &action)?;
+        watch(&state, &action, turn == Turn::Chance)?;
         game.apply(&mut state, &action);
     }
     let mut utilities = Vec::with_capacity(order.len());
@@ -336,29 +533,91 @@ fn played<G: Game, A: Agent<G>>(
     Ok(utilities)
 }
 
-/// Utility of the first agent's seats in the games of one deal.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct DealSum {
+/// Different openings that are enough for a match.
+const OPENINGS: f64 = 200.0;
+
+/// Decisions that open a game at random, at most.
+const MOST_OPENING: u32 = 8;
+
+/// How many decisions to draw at random at the start of each game of these agents, so that their games differ: 0 if they differ
+/// by themselves, because chance or an agent draws. Else as few as lead to 200 openings, but not more than a third of a random game.
+///
+/// # Errors
+/// As [`Agent::choose`].
+pub fn opening_plies<G: Game, A: Agent<G>>(
+    game: &G,
+    agents: &mut [A],
+    order: &Order,
+    seed: u64,
+) -> Result<u32, GameError> {
+    let orders = std::slice::from_ref(order);
+    let mut seen = None;
+    for g in 0..2 {
+        let (_, mut dice, mut choices) = draws(orders, g, seed);
+        let draws = Draws { dice: &mut dice, choices: &mut choices, random_plies: 0 };
+        let mut trace = Trace::default();
+        let mut watch = |_: &G::State, action: &G::Action, by_chance: bool| {
+            trace.add(action, by_chance);
+            Ok(())
+        };
+        played(game, agents, order, draws, &mut Scratch::default(), &mut watch)?;
+        if trace.chance || seen.is_some_and(|seen| seen != trace.end()) {
+            return Ok(0);
+        }
+        seen = Some(trace.end());
+    }
+    openings(game, seed)
+}
+
+/// The shortest random openings of which there are enough, by the branching of a few random games (Knuth 1975).
+fn openings<G: Game>(game: &G, seed: u64) -> Result<u32, GameError> {
+    const GAMES: u64 = 64;
+    let mut legal = Vec::new();
+    let (mut reached, mut length) = ([0.0; MOST_OPENING as usize], 0_u64);
+    for g in 0..GAMES {
+        let (mut state, mut rng, mut paths) = (game.start(), stream(seed, "match openings", g), 1.0);
+        for ply in 0..10_000 {
+            let Turn::Player(player) = game.turn(&state) else { break };
+            game.actions(&state, &mut legal);
+            let action = legal.choose(&mut rng).ok_or_else(|| no_action(game, &state, player))?;
+            game.apply(&mut state, action);
+            paths *= legal.len() as f64;
+            length += 1;
+            if let Some(reached) = reached.get_mut(ply) {
+                *reached += paths / GAMES as f64;
+            }
+        }
+    }
+    let enough =
+        reached.iter().position(|paths| *paths >= OPENINGS).map_or(MOST_OPENING, |ply| ply as u32 + 1);
+    Ok(enough.min((length / GAMES / 3) as u32).max(1))
+}
+
+/// Results of the first agent's seats in the games of one deal.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct DealSum {
     sum: f64,
     seats: u64,
+    points: f64,
     games: u64,
 }
 
 impl DealSum {
-    /// Counts one game: the agent and the utility of each seat. When the deal was played `orders` times, it is added to the
-    /// tally and the next one begins.
-    pub fn add(&mut self, order: &[usize], utilities: &[f64], orders: u64, net: &mut Net) {
+    fn add(&mut self, order: &[usize], utilities: &[f64]) {
         for (agent, utility) in order.iter().zip(utilities) {
             if *agent == 0 {
                 self.sum += utility;
                 self.seats += 1;
             }
         }
+        let all = winners(order, utilities).count().max(1) as f64;
+        self.points += winners(order, utilities).filter(|agent| *agent == 0).count() as f64 / all;
         self.games += 1;
-        if self.games == orders {
-            net.add(self.sum / self.seats.max(1) as f64);
-            *self = Self::default();
-        }
+    }
+
+    /// Mean utility of a seat.
+    fn utility(&self) -> f64 {
+        self.sum / self.seats.max(1) as f64
     }
 }
 
@@ -382,11 +641,11 @@ pub fn replay<'a, G: Game, A: Agent<G>>(
 ) -> Result<(&'a Order, Vec<G::Action>), GameError> {
     let (order, mut dice, mut choices) = draws(orders, g, deals.seed);
     let mut actions = Vec::new();
-    let mut watch = |_: &G::State, action: &G::Action| {
+    let mut watch = |_: &G::State, action: &G::Action, _: bool| {
         actions.push(action.clone());
         Ok(())
     };
-    let draws = (&mut dice, &mut choices, deals.random_plies);
+    let draws = Draws { dice: &mut dice, choices: &mut choices, random_plies: deals.random_plies };
     played(game, agents, order, draws, &mut Scratch::default(), &mut watch)?;
     Ok((order, actions))
 }
@@ -466,28 +725,31 @@ pub fn compete_from<G: Game, E: Send + From<GameError>>(
         let Table { mut agents, mut luck } = make()?;
         let mut tally = Tally::new(agents.len());
         let mut scratch = Scratch::default();
-        let (mut deal, mut adjusted) = (DealSum::default(), DealSum::default());
+        let mut adjusted = DealSum::default();
         for g in chunk * chunk_of..games.min((chunk + 1) * chunk_of) {
             if stop() {
                 return Ok(None);
             }
             let (order, mut dice, mut choices) = draws(orders, g, seed);
-            let draws = (&mut dice, &mut choices, random_plies);
-            let mut gained = 0.0;
-            let mut watch = |state: &G::State, action: &G::Action| {
+            let draws = Draws { dice: &mut dice, choices: &mut choices, random_plies };
+            let (mut gained, mut trace) = (0.0, Trace::of(order));
+            let mut watch = |state: &G::State, action: &G::Action, by_chance: bool| {
+                trace.add(action, by_chance);
                 if let Some(luck) = &mut luck
-                    && game.turn(state) == Turn::Chance
+                    && by_chance
                 {
                     gained += luck.luck(game, state, action)?;
                 }
                 Ok(())
             };
             let mut utilities = played(game, &mut agents, order, draws, &mut scratch, &mut watch)?;
-            tally.add(order, &utilities);
-            deal.add(order, &utilities, turn, &mut tally.net);
+            let ended = tally.count(order, &utilities, &trace, turn);
             if luck.is_some() {
                 utilities.iter_mut().zip([gained, -gained]).for_each(|(utility, luck)| *utility -= luck);
-                adjusted.add(order, &utilities, turn, &mut tally.adjusted);
+                adjusted.add(order, &utilities);
+                if ended {
+                    tally.adjusted.add(std::mem::take(&mut adjusted).utility());
+                }
             }
         }
         Ok(Some(tally))
@@ -568,21 +830,69 @@ mod tests {
         assert!(both.and(&money).ends.are_many && money.and(&first).ends.counts.is_empty());
     }
 
+    fn counted(tally: &mut Tally, order: &[usize], utilities: &[f64], orders: u64, game: u64) {
+        let mut trace = Trace::of(order);
+        trace.add(&game, false);
+        tally.count(order, utilities, &trace, orders);
+    }
+
     #[test]
     fn utilities_are_averaged_over_deals() {
         let mut tally = Tally::new(2);
         [1.0, 3.0, 2.0].into_iter().for_each(|utility| tally.net.add(utility));
         // Two seats, then one: (3 + 1 + 2) / 3. A deal that was not played in all orders does not count.
-        let mut deal = DealSum::default();
-        deal.add(&[0, 1, 0], &[3.0, -4.0, 1.0], 2, &mut tally.net);
-        deal.add(&[1, 0, 1], &[-1.0, 2.0, -1.0], 2, &mut tally.net);
-        deal.add(&[0, 1, 0], &[9.0, 0.0, 9.0], 2, &mut tally.net);
+        counted(&mut tally, &[0, 1, 0], &[3.0, -4.0, 1.0], 2, 1);
+        counted(&mut tally, &[1, 0, 1], &[-1.0, 2.0, -1.0], 2, 2);
+        counted(&mut tally, &[0, 1, 0], &[9.0, 0.0, 9.0], 2, 3);
         let unit = Unit { name: "cents".into(), size: 0.01 };
-        // The variance between deals is 2/3.
+        // Deals of 1, 3, 2 and 2: the variance is 2/3, t of three degrees of freedom 3.182446.
         let error = 100.0 * (2.0_f64 / 3.0 / 4.0).sqrt();
-        let [low, high] = tally.ci95(Some(&unit));
+        let found = tally.uncertainty(Some(&unit), 10.0, 0.5);
         assert_eq!(tally.score(Some(&unit)), 200.0);
-        assert!((high - low - 2.0 * Z * error).abs() < 1e-9, "{low} {high}");
-        assert!(Tally::new(1).ci95(Some(&unit))[1].is_infinite());
+        assert!((found.ci95[1] - found.ci95[0] - 2.0 * 3.182_446 * error).abs() < 1e-4, "{found:?}");
+        assert!((found.errors - 200.0 / error).abs() < 1e-9, "{found:?}");
+        assert_eq!(Tally::new(1).uncertainty(Some(&unit), 2.0, 0.5).ci95, [-200.0, 200.0]);
+    }
+
+    /// 400 games of which two differ are one deal: won by the agent that moves first, or by the first agent alone.
+    #[test]
+    fn the_same_game_again_proves_nothing() {
+        let mut won = Tally::new(2);
+        for _ in 0..200 {
+            counted(&mut won, &[0, 1], &[1.0, -1.0], 2, 1);
+            counted(&mut won, &[1, 0], &[-1.0, 1.0], 2, 2);
+        }
+        let found = won.uncertainty(None, 1.0, 0.5);
+        assert_eq!((won.score(None), won.distinct.count(), found.p, found.errors), (1.0, 2, 1.0, 0.0));
+        assert!(found.ci95[0] < 0.05 && won.distinct.is_few(), "{found:?}");
+        // As many games that differ prove much.
+        let mut differ = Tally::new(2);
+        for g in 0..200 {
+            counted(&mut differ, &[0, 1], &[1.0, -1.0], 2, 2 * g);
+            counted(&mut differ, &[1, 0], &[-1.0, 1.0], 2, 2 * g + 1);
+        }
+        let found = differ.uncertainty(None, 1.0, 0.5);
+        assert!(found.p < 1e-9 && found.ci95[0] > 0.95 && !differ.distinct.is_few(), "{found:?}");
+        // Joined in parts, the count is the same.
+        let both = won.clone().and(&differ).and(&won);
+        assert_eq!(both.distinct.count(), 402);
+    }
+
+    #[test]
+    fn different_games_are_counted_beyond_the_hashes_that_are_kept() {
+        let count = |games: u64, times: u64| {
+            let mut parts = [Distinct::default(), Distinct::default()];
+            for g in 0..games * times {
+                let mut trace = Trace::default();
+                trace.add(&(g % games), false);
+                parts[(g % 2) as usize].add(trace.end(), 1);
+            }
+            let [mut all, other] = parts;
+            all.join(&other);
+            all.count()
+        };
+        assert_eq!([count(5, 3), count(1024, 2), count(3000, 1), count(3000, 4)], [5, 1024, 3000, 3000]);
+        let text = serde_json::to_string(&Distinct::default()).unwrap();
+        assert_eq!(serde_json::from_str::<Distinct>(&text).unwrap(), Distinct::default());
     }
 }

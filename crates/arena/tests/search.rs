@@ -1,6 +1,6 @@
 //! Search against plain recursion, exact solvers and oracles.
 
-use adept_arena::matches::{Deals, orders, replay};
+use adept_arena::matches::{Deals, opening_plies, orders, replay};
 use adept_arena::search::{Budget, Search, SearchOptions, fits};
 use adept_arena::{Agent, Decision, Evaluator, Greedy, Minimax, each_after};
 use adept_builtin::bearoff::Bearoff;
@@ -457,6 +457,19 @@ fn a_small_budget_before_dice_covers_all_of_them() {
         (search.before_chance(&game, &state, 1 - player), search.found().plies)
     };
     assert_eq!(found(Budget::Nodes(1)), found(Budget::Plies(1)));
+}
+
+/// A game of three moves opens in 9 · 8 ways after two, and a third of a random game are two moves; Connect Four has 7³ after three.
+/// Perfect play shares ties out at random, and dice make games differ.
+#[test]
+fn games_that_repeat_each_other_open_at_random() {
+    fn plies<G: Game>(game: &G, mut agent: impl Agent<G>) -> u32 {
+        opening_plies(game, &mut [&mut agent as &mut dyn Agent<G>], &vec![0; game.players()], 1).unwrap()
+    }
+    assert_eq!(plies(&TicTacToe, Greedy::new(Whim)), 2);
+    assert_eq!(plies(&ConnectFour, Greedy::new(Whim)), 3);
+    assert_eq!(plies(&TicTacToe, Minimax::solve(&TicTacToe).unwrap()), 0);
+    assert_eq!(plies(&Bearoff::default(), Greedy::new(Whim)), 0);
 }
 
 #[test]

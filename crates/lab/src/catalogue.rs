@@ -154,6 +154,9 @@ pub trait AnyGame: Rules {
     /// Reviews whole games in a file.
     fn review(&self, options: &ReviewOptions, cancel: &Cancel) -> Result<Review, TrainError>;
 
+    /// How many random decisions make the games of two agents differ; 0 if they differ by themselves.
+    fn opening_plies(&self, pairing: &Pairing) -> Result<u32, OpenError>;
+
     /// Plays the games of two agents.
     fn play_pair(
         &self,
@@ -405,6 +408,10 @@ impl<G: Kit> AnyGame for G {
 
     fn check_luck(&self, agent: &str) -> Result<(), OpenError> {
         luck_of(self, agent, false).map(drop)
+    }
+
+    fn opening_plies(&self, pairing: &Pairing) -> Result<u32, OpenError> {
+        pairing.opening_plies(self)
     }
 
     fn play_pair(

@@ -78,6 +78,14 @@ impl Pairing {
         matches::compete_from(game, &make, orders, games, self.deals, done, &stop, &mut report)
     }
 
+    /// How many decisions to draw at random at the start of each game, so that games differ.
+    ///
+    /// # Errors
+    /// If an agent is not available.
+    pub(crate) fn opening_plies<G: Kit>(&self, game: &G) -> Result<u32, OpenError> {
+        Ok(matches::opening_plies(game, &mut self.agents(game)?, &self.orders[0], self.deals.seed)?)
+    }
+
     /// The share of the seats that the first player takes: its score by the luck of its seats. The last turn through the orders
     /// may be incomplete.
     pub(crate) fn share(&self) -> f64 {

@@ -9,7 +9,7 @@ use crate::runs::interrupted;
 use adept_arena::matches::{Net, Order, Tally, compete};
 use adept_arena::{Agent, OpenError, open};
 use adept_builtin::holdem::{Holdem, Stakes};
-use adept_game::Unit;
+use adept_game::{Game, Unit};
 use adept_ground::{files::Files, work};
 use adept_lab::reproduction::{Made, Reproduction, Work};
 use adept_model::ModelError;
@@ -191,7 +191,7 @@ fn study(work: Work<'_>) -> Result<SoarBotStudy, TrainError> {
     for (against, elsewhere) in DUELS {
         let hands = HANDS[0] / part * options.seeds;
         let tally = play(&duel, &[(against, 1)], hands, crate::runs::FIRST_SEED, work)?;
-        let [low, high] = tally.ci95(Some(&unit));
+        let [low, high] = tally.uncertainty(Some(&unit), duel.scale(), 0.5).ci95;
         let (won, half_width) = (tally.score(Some(&unit)), (high - low) / 2.0);
         rows.push(SoarBotRow {
             against: against.into(),
@@ -209,7 +209,7 @@ fn study(work: Work<'_>) -> Result<SoarBotStudy, TrainError> {
     for (name, company, elsewhere) in TABLES {
         let hands = HANDS[1] / part / 9 * 9 * options.seeds;
         let tally = play(&table, company, hands, crate::runs::FIRST_SEED, work)?;
-        let [low, high] = tally.ci95(Some(&dollars));
+        let [low, high] = tally.uncertainty(Some(&dollars), table.scale(), 0.5).ci95;
         let (won, half_width) = (tally.score(Some(&dollars)), (high - low) / 2.0);
         rows.push(SoarBotRow {
             against: name.into(),

@@ -266,6 +266,51 @@ fn random_moves_open_the_games_of_a_tournament() {
     assert!(error.contains("`random_plies`: must lie in 0..1000, found 1001"), "{error}");
 }
 
+/// Two agents without draws of their own play one game in each order, unless it opens at random.
+#[test]
+fn agents_that_repeat_themselves_get_random_openings() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("tiny.toml");
+    let tiny = "name = \"tiny\"\n[game]\nrules = \"tictactoe\"\nencoder = \"fields\"\n[architecture.mlp]\nhidden = [4]\n[learn.td]\n\
+                games = 64\n[evaluate]\nevery = 64\n";
+    std::fs::write(&config, tiny).unwrap();
+    let played = |plies: &str, games: u64| {
+        // The same seed makes the same network of both.
+        let text = format!(
+            "name = \"t\"\ngame = \"tictactoe\"\ngames = {games}\n{plies}agents = [{{ name = \"a\", learns = \"{0}\" }}, \
+             {{ name = \"b\", learns = \"{0}\" }}]\n",
+            config.display()
+        );
+        let out = folder.path().join(format!("{}-{games}", plies.len()));
+        play(&plan(&text).unwrap(), &out, false, 1, usize::MAX)
+    };
+    // 72 openings of two moves, in two orders.
+    let opened = played("", 400);
+    let pair = &opened.pairs[0];
+    assert!(opened.random_plies == Some(2) && !pair.repeated, "{pair:?}");
+    assert!((60..=144).contains(&pair.distinct.unwrap()), "{pair:?}");
+    // They play alike, so each opening brings both the same.
+    assert!((pair.score, pair.p) == (0.5, 1.0) && pair.wins == pair.losses && pair.wins > 0, "{pair:?}");
+    let same = played("random_plies = 0\n", 400);
+    let pair = &same.pairs[0];
+    assert_eq!((pair.distinct, pair.repeated, pair.p, pair.errors), (Some(2), true, 1.0, Some(0.0)));
+    assert!(same.markdown().contains("the same games again and again"), "{}", same.markdown());
+    // Agents that stay as they are may be a gate.
+    let gate = |mut table: Standings| {
+        table.tournament.agents.iter_mut().for_each(|agent| agent.learns = None);
+        table.wins_of("a").map_err(|error| error.to_string())
+    };
+    assert_eq!(gate(opened), Ok(vec![("b".to_string(), 0.0)]));
+    let error = gate(same).unwrap_err();
+    assert!(error.contains("only 2 of 400 games of a and b differ"), "{error}");
+    assert!(error.contains("`random_plies` to 1 or more"), "{error}");
+    // A table that was written before openings were drawn by default goes on without them.
+    let path = folder.path().join("0-400/arena.json");
+    let text = std::fs::read_to_string(&path).unwrap().replace("  \"random_plies\": 2,\n", "");
+    std::fs::write(&path, text).unwrap();
+    assert_eq!(played("", 400).random_plies, Some(0));
+}
+
 /// The score less luck is in the terms of the score, in points or in the unit of a game, and varies less.
 #[test]
 fn luck_is_taken_from_the_results_of_a_tournament() {
@@ -282,7 +327,7 @@ fn luck_is_taken_from_the_results_of_a_tournament() {
         assert_eq!(table, play(&plan, &folder.path().join(format!("{game}-3")), false, 3, usize::MAX));
         let pair = &table.pairs[0];
         let (score, [low, high]) = (pair.adjusted.unwrap(), pair.adjusted_ci95.unwrap());
-        assert!(low < score && score < high && high - low < 0.7 * (pair.ci95[1] - pair.ci95[0]), "{pair:?}");
+        assert!(low < score && score < high && high - low < 0.9 * (pair.ci95[1] - pair.ci95[0]), "{pair:?}");
         assert!((score - pair.score).abs() < pair.ci95[1] - pair.ci95[0], "{pair:?}");
         let markdown = table.markdown();
         assert!(

@@ -27,6 +27,9 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ArenaArgs, as_json: bool) -> Res
     };
     let watch = |event: TournamentEvent<'_>| match event {
         TournamentEvent::Learns(name) => say(format!("{name} learns")),
+        TournamentEvent::Opens(plies) => say(format!(
+            "agents repeat the same game: each opens with random moves, {plies} of them (`random_plies`)"
+        )),
         TournamentEvent::Played(pair, unit) => say(format!(
             "{} – {}: {} of {} games, p {}{}",
             pair.a,

@@ -191,12 +191,20 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
         let unit = matches.first.unit.as_deref();
         let row = |m: &Match| {
             let [score, low, high] = [m.score, m.ci95[0], m.ci95[1]].map(|v| shown(v, unit.is_some()));
-            vec![m.against.clone(), m.games.to_string(), score, format!("{low} … {high}")]
+            let differ = m.distinct.map_or_else(String::new, |distinct| distinct.to_string());
+            vec![m.against.clone(), m.games.to_string(), differ, score, format!("{low} … {high}")]
         };
         let rows: Vec<Vec<String>> = matches.opponents.iter().map(row).collect();
         text.push('\n');
         let what = unit.map_or("points per game".into(), |unit| format!("{unit} per game"));
-        text.push_str(&output::table(&["against", "games", &what, "95 %"], &rows));
+        text.push_str(&output::table(&["against", "games", "differ", &what, "95 %"], &rows));
+        for m in matches.opponents.iter().filter(|m| m.random_plies > 0) {
+            let _ = writeln!(
+                text,
+                "games against {} open with random moves, {} of them: without, they repeat each other",
+                m.against, m.random_plies
+            );
+        }
         let of = |m: &Match| {
             let shares = m.classes.0.iter().map(|(_, share)| percent(*share));
             [m.against.clone()].into_iter().chain(shares).collect()

@@ -1,7 +1,7 @@
 //! Measures by playing: games against opponents, and exploitability.
 
 use adept_arena::cfr::{Decisions, Policy};
-use adept_arena::matches::{compete, orders};
+use adept_arena::matches::{Deals, compete, opening_plies, orders};
 use adept_arena::search::{Search, SearchOptions};
 use adept_arena::{Agent, Boltzmann, Evaluator, GameModel, Greedy, OpenError, open};
 use adept_game::{Kit, Unit};
@@ -51,8 +51,11 @@ pub(super) fn matches<G: Kit>(
     }
     let play = |against: &String| -> Result<Match, OpenError> {
         let make = || Ok::<_, OpenError>(vec![player(game, path, search)?, open::agent(game, against)?]);
-        let tally = compete(game, make, &orders(&[1, others]), games, 1, || cancel.requested())?;
-        Ok(Match::of(game, against, &tally))
+        let orders = orders(&[1, others]);
+        let random_plies = opening_plies(game, &mut make()?, &orders[0], 1)?;
+        let deals = Deals { seed: 1, random_plies };
+        let tally = compete(game, make, &orders, games, deals, || cancel.requested())?;
+        Ok(Match::of(game, against, &tally, random_plies))
     };
     let all = opponents.iter().map(play).collect::<Result<Vec<_>, _>>()?;
     if cancel.requested() {

@@ -30,10 +30,10 @@ pub struct Tournament {
     pub game: String,
     /// Games per pair.
     pub games: u64,
-    /// The first decisions of each game that are drawn at random, the same in every order of the seats. Without chance, agents
-    /// otherwise play few different games. Default: 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub random_plies: u32,
+    /// The first decisions of each game that are drawn at random, the same in every order of the seats. Default: none where games differ
+    /// by chance or by an agent's own draws; else as many as lead to 200 openings, at most a third of a game.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub random_plies: Option<u32>,
     /// The agent whose values tell the luck of each game: a checkpoint or a valuation. Results are then shown with and without
     /// luck, for two-player zero-sum games with chance. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -99,19 +99,10 @@ fn one() -> u64 {
     1
 }
 
-fn is_zero(plies: &u32) -> bool {
-    *plies == 0
-}
-
 /// Another path for one that is written, or none. It is told whether a name is that of an agent of the game.
 type Change<'a> = dyn FnMut(Spot<'_>, &dyn Fn(&str) -> bool) -> Option<String> + 'a;
 
 impl Tournament {
-    /// What the games of a pair share.
-    pub(super) fn deals(&self) -> matches::Deals {
-        matches::Deals { seed: self.seed, random_plies: self.random_plies }
-    }
-
     /// Replaces each path for which `change` has another. What an agent of the game has as its name is not a path.
     fn change_paths(&mut self, games: &dyn Games, change: &mut Change<'_>) {
         if let Some(path) = self.game.strip_prefix("file:")
@@ -211,9 +202,8 @@ impl Written for Tournament {
         if !(1..=limits::GAMES).contains(&self.games) {
             return fail("games", format!("must lie in 1..{}, found {}", limits::GAMES, self.games));
         }
-        if self.random_plies > limits::RANDOM_PLIES {
-            let (most, found) = (limits::RANDOM_PLIES, self.random_plies);
-            return fail("random_plies", format!("must lie in 0..{most}, found {found}"));
+        if let Some(found) = self.random_plies.filter(|plies| *plies > limits::RANDOM_PLIES) {
+            return fail("random_plies", format!("must lie in 0..{}, found {found}", limits::RANDOM_PLIES));
         }
         if self.orders.as_ref().is_some_and(Vec::is_empty) {
             return fail("orders", "name at least one order, or leave it out for all distinct ones".into());

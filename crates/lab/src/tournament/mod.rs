@@ -11,8 +11,8 @@ use crate::farm::{self, on_one_thread};
 use crate::pairing::{Pairing, Player};
 use crate::seeds::in_turn;
 use adept_arena::OpenError;
-use adept_arena::matches::{self, ByClass, Order, Tally};
-use adept_arena::statistics::{binomial_test, normal_test, ratings};
+use adept_arena::matches::{self, ByClass, Deals, Order, Tally};
+use adept_arena::statistics::{Score, holm, ratings};
 use adept_game::{GameInfo, OutcomeClass, Unit};
 use adept_ground::{files::Files, limits, notes};
 use adept_model::ModelError;
@@ -49,7 +49,7 @@ pub struct PairScore {
     pub games: u64,
     /// Points of the first agent per game, 1 for a win, less for a shared win; or its mean utility in the unit.
     pub score: f64,
-    /// 95 % interval of the score: Wilson's, or between deals.
+    /// 95 % interval of the score, between deals.
     pub ci95: [f64; 2],
     /// The score less the luck of each game. A game without a unit then counts (1 + utility / scale) / 2 points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,9 +57,21 @@ pub struct PairScore {
     /// 95 % interval of the adjusted score, between deals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adjusted_ci95: Option<[f64; 2]>,
-    /// Two-sided p of the binomial test that the first agent's wins are due to its seats alone; with a unit, of the normal
-    /// test that its mean utility is 0.
+    /// Two-sided p of the hypothesis that the expected score is that of the seats alone, between deals.
     pub p: f64,
+    /// The same after Holm, for all pairs of the tournament.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_holm: Option<f64>,
+    /// Standard errors by which the score, less luck if it is known, lies above that of the seats alone. None in tables of versions that
+    /// did not measure the spread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errors: Option<f64>,
+    /// How many of the games differ. None in tables of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distinct: Option<u64>,
+    /// Too few games differ, in a game without chance, to tell which agent is stronger.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repeated: bool,
     /// Expected score of the first agent if only seats mattered.
     pub share: f64,
     /// Games won by seats of the first agent alone.
@@ -90,29 +102,6 @@ impl Tournament {
             return Ok(());
         };
         Err(TrainError::Open(OpenError::Unknown(format!("{}: {why}", self.name))))
-    }
-}
-
-impl PairScore {
-    /// The standard errors by which the first agent's score, less luck if it is known, lies above that of equals.
-    fn errors_above(&self, in_units: bool) -> f64 {
-        let (score, [low, high]) = match (self.adjusted, self.adjusted_ci95) {
-            (Some(score), Some(ci95)) => (score, ci95),
-            _ if in_units => (self.score, self.ci95),
-            _ => {
-                // Shared wins make the spread smaller than this.
-                let error = (self.share * (1.0 - self.share) / self.games as f64).sqrt();
-                return (self.score - self.share) / error;
-            }
-        };
-        let equal = if in_units { 0.0 } else { 0.5 };
-        let error = (high - low) / (2.0 * 1.96);
-        match score - equal {
-            // Few deals may be alike by chance. Many without a spread are a game that always ends alike.
-            _ if error == 0.0 && self.games < FEW => 0.0,
-            above if error == 0.0 && above != 0.0 => f64::INFINITY.copysign(above),
-            above => above / error.max(f64::MIN_POSITIVE),
-        }
     }
 }
 
@@ -148,6 +137,9 @@ pub struct Standings {
     /// The unit of the scores; `None` for points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
+    /// Decisions that were drawn at random at the start of each game. None before the first game.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub random_plies: Option<u32>,
     /// Pairs in order of play.
     pub pairs: Vec<PairScore>,
     /// The pair that is being played.
@@ -166,12 +158,11 @@ pub struct Standings {
 pub enum TournamentEvent<'a> {
     /// The agent with this name starts or resumes learning.
     Learns(&'a str),
+    /// Games open with this many random decisions, because agents would otherwise repeat the same game.
+    Opens(u32),
     /// A pair has finished its games; with the unit of the scores.
     Played(&'a PairScore, Option<&'a str>),
 }
-
-/// Games whose results may be alike by chance.
-const FEW: u64 = 30;
 
 /// Time between two tables of the same pair.
 const BETWEEN_SAVES: Duration = Duration::from_secs(20);
@@ -216,18 +207,33 @@ pub fn tournament(
             }
         }
     }
-    let pairing = |(a, b): &(usize, usize)| Pairing {
+    let paired = |(a, b): &(usize, usize), random_plies| Pairing {
         players: [players[*a].clone(), players[*b].clone()],
         orders: orders.clone(),
         games: tournament.games,
-        deals: tournament.deals(),
+        deals: Deals { seed: tournament.seed, random_plies },
         luck: tournament.luck.clone(),
     };
+    let random_plies = match table.random_plies.or(tournament.random_plies) {
+        Some(plies) => plies,
+        // One pair that repeats itself is enough: all play under the same conditions.
+        None => meetings.iter().try_fold(0, |plies, meeting| match plies {
+            0 => game.opening_plies(&paired(meeting, 0)),
+            _ => Ok(plies),
+        })?,
+    };
+    table.random_plies = Some(random_plies);
+    if tournament.random_plies.is_none() && random_plies > 0 && table.pairs.is_empty() {
+        watch(TournamentEvent::Opens(random_plies));
+    }
+    let pairing = |meeting: &(usize, usize)| paired(meeting, random_plies);
     let left = &meetings[table.pairs.len().min(meetings.len())..];
     let add = |table: &mut Standings, pairing: &Pairing, tally: Tally, seconds| -> Result<(), TrainError> {
         let pair = pair(pairing, &tally, seconds, (unit.as_ref(), scale, &classes));
         watch(TournamentEvent::Played(&pair, table.unit.as_deref()));
         table.pairs.push(pair);
+        let adjusted = holm(&table.pairs.iter().map(|pair| pair.p).collect::<Vec<_>>());
+        table.pairs.iter_mut().zip(adjusted).for_each(|(pair, p)| pair.p_holm = Some(p));
         table.seconds += seconds;
         table.standings = standings(tournament, &players, &table.pairs, unit.is_some());
         table.finished = table.pairs.len() == meetings.len();
@@ -277,7 +283,7 @@ pub fn tournament(
             let (tally, seconds) = table
                 .begun
                 .take()
-                .filter(|begun| begun.tally.games < pairing.games)
+                .filter(|begun| begun.tally.games < pairing.games && begun.tally.has_deals())
                 .map_or((None, 0.0), |begun| (Some(begun.tally), begun.seconds));
             let mut saved = Instant::now();
             let mut report = |tally: &Tally| {
@@ -340,6 +346,7 @@ fn begin(
         tournament: tournament.clone(),
         folder: tournament.folder_of_paths(games),
         unit: unit.map(|unit| unit.name.to_string()),
+        random_plies: None,
         pairs: Vec::new(),
         begun: None,
         standings: Vec::new(),
@@ -357,9 +364,13 @@ fn begin(
         }
         Err(source) => return Err(ModelError::io(path)(source).into()),
     };
-    let Ok(table) = serde_json::from_slice::<Standings>(&text) else {
+    let Ok(mut table) = serde_json::from_slice::<Standings>(&text) else {
         return taken("its arena.json is not the table of a tournament: choose another folder");
     };
+    // Earlier versions opened with random decisions only where the tournament says so.
+    if table.begun.is_some() || !table.pairs.is_empty() {
+        table.random_plies = table.random_plies.or(Some(table.tournament.random_plies.unwrap_or(0)));
+    }
     // Its paths may have been given from another folder.
     let then = match &table.folder {
         Some(folder) if table.folder != empty.folder => {
@@ -420,19 +431,20 @@ fn pair(
     let adjusted = tally.without_luck(unit, scale);
     let ([a, b], share) = (&pairing.players, pairing.share());
     let [wins, losses] = [tally.wins[0], tally.wins[1]];
-    let p = match unit {
-        Some(_) => normal_test(tally.net.mean() / tally.net.error()),
-        None => binomial_test(wins, wins + losses, share),
-    };
+    let Score { ci95, p, errors } = tally.uncertainty(unit, scale, share);
     PairScore {
         a: a.name.clone(),
         b: b.name.clone(),
         games: tally.games,
         score: tally.score(unit),
-        ci95: tally.ci95(unit),
+        ci95,
         adjusted: adjusted.map(|(score, _)| score),
-        adjusted_ci95: adjusted.map(|(_, ci95)| ci95),
+        adjusted_ci95: adjusted.map(|(_, found)| found.ci95),
         p,
+        p_holm: None,
+        errors: Some(adjusted.map_or(errors, |(_, found)| found.errors)),
+        distinct: Some(tally.distinct.count()),
+        repeated: tally.distinct.is_few(),
         share,
         wins,
         losses,
@@ -496,7 +508,7 @@ impl Standings {
     /// By how many standard errors an agent wins against each other one, less luck if that was asked for.
     ///
     /// # Errors
-    /// As [`Tournament::check_gate`], or if it has not met one of them.
+    /// As [`Tournament::check_gate`], if it has not met one of them, or if their games are few different ones.
     pub fn wins_of(&self, name: &str) -> Result<Vec<(String, f64)>, TrainError> {
         self.tournament.check_gate(name)?;
         let refused = |message: String| {
@@ -510,7 +522,19 @@ impl Standings {
                     .map(|pair| (pair, 1.0))
                     .or(of(&other.name, name).map(|pair| (pair, -1.0)))
                     .ok_or_else(|| refused(format!("{name} has not met {}", other.name)))?;
-                Ok((other.name.clone(), sign * pair.errors_above(self.unit.is_some())))
+                if pair.repeated {
+                    return Err(refused(format!(
+                        "only {} of {} games of {name} and {} differ, too few for a gate: set `random_plies` to {} or more",
+                        pair.distinct.unwrap_or_default(),
+                        pair.games,
+                        other.name,
+                        self.random_plies.unwrap_or_default() + 1
+                    )));
+                }
+                let errors = pair.errors.ok_or_else(|| {
+                    refused("this table is of an earlier version, without the spread of the games: play it again, in another folder".into())
+                })?;
+                Ok((other.name.clone(), sign * errors))
             })
             .collect()
     }
@@ -530,7 +554,7 @@ impl Standings {
             self.tournament.game,
             self.tournament.games,
             self.tournament.seed,
-            match self.tournament.random_plies {
+            match self.random_plies.unwrap_or_default() {
                 0 => String::new(),
                 1 => ", after one random move".into(),
                 plies => format!(", after {plies} random moves"),
@@ -553,22 +577,36 @@ impl Standings {
                 self.shown(row.score)
             );
         }
+        let several = self.pairs.len() > 1;
         let _ = writeln!(
             text,
-            "\n| pair | games | {} | 95 % interval | p | games/s |\n|---|---:|---:|---|---:|---:|",
-            self.unit.as_deref().map_or("score a game".into(), |unit| format!("score {unit}"))
+            "\n| pair | games | differ | {} | 95 % interval | p | {}games/s |\n|---|---:|---:|---:|---|---:|{}---:|",
+            self.unit.as_deref().map_or("score a game".into(), |unit| format!("score {unit}")),
+            if several { "p (Holm) | " } else { "" },
+            if several { "---:|" } else { "" },
         );
         for p in &self.pairs {
             let [low, high] = p.ci95.map(|x| self.shown(x));
             let _ = writeln!(
                 text,
-                "| {} – {} | {} | {} | {low} to {high} | {} | {:.0} |",
+                "| {} – {} | {} | {} | {} | {low} to {high} | {} | {}{:.0} |",
                 p.a,
                 p.b,
                 p.games,
+                p.distinct.map_or("?".into(), |distinct| distinct.to_string()),
                 self.shown(p.score),
                 p_text(p.p),
+                if several { p.p_holm.map_or("? | ".into(), |p| p_text(p) + " | ") } else { String::new() },
                 p.games_per_second
+            );
+        }
+        for p in self.pairs.iter().filter(|pair| pair.repeated) {
+            let _ = writeln!(
+                text,
+                "\n{} – {}: the same games again and again. The score is that of {} games: set `random_plies`.",
+                p.a,
+                p.b,
+                p.distinct.unwrap_or_default()
             );
         }
         let names: Option<Vec<String>> = self

@@ -171,7 +171,7 @@ fn plan(profile: &Profile, seed: u64, quick: bool) -> Tournament {
         seed,
         game: "liars-dice:soar:4x5".into(),
         games: if quick { GAMES / 20 } else { GAMES },
-        random_plies: 0,
+        random_plies: Some(0),
         luck: None,
         seats: adept_lab::tournament::Seats::Half,
         orders: Some(["XXYY", "YYXX", "XYYX", "XYXY"].map(String::from).to_vec()),

@@ -25,6 +25,10 @@ pub struct Evaluate {
     pub distribution: Option<String>,
     /// Games against each opponent in one measurement of the suite `matches`.
     pub games: u64,
+    /// Decisions of each of these games that are drawn at random before the agents decide, the same in every seat. Default: none where
+    /// games differ by chance or by the opponent's own draws; else as many as lead to 200 openings, at most a third of a game.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub random_plies: Option<u32>,
     /// Number of test positions, on which errors are reported. They are never used as examples.
     pub positions: u64,
     /// Number of validation positions. If a run learns from examples, the best checkpoint is the one with the
@@ -49,6 +53,7 @@ impl Default for Evaluate {
             suites: None,
             distribution: None,
             games: 1000,
+            random_plies: None,
             positions: 100_000,
             validation: 10_000,
             against: None,
@@ -126,6 +131,10 @@ impl Evaluate {
         if config.measures(Suite::Matches) && !(1..=limits::EVALUATION_GAMES).contains(&self.games) {
             let message = format!("must lie in 1..{}, found {}", limits::EVALUATION_GAMES, self.games);
             return fault("evaluate.games", message);
+        }
+        if let Some(found) = self.random_plies.filter(|plies| *plies > limits::RANDOM_PLIES) {
+            let message = format!("must lie in 0..{}, found {found}", limits::RANDOM_PLIES);
+            return fault("evaluate.random_plies", message);
         }
         let least = Unit::least_games(game.players as u64);
         if config.measures(Suite::Matches) && game.unit.is_some() && self.games < least {

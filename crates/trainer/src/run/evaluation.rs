@@ -4,10 +4,10 @@ use super::error::TrainError;
 use super::experiment::{Experiment, checkpoint_name};
 use super::folder::Score;
 use super::start::shared_rows;
-use crate::config::{Suite, TdSettings};
+use crate::config::{Config, Suite, TdSettings};
 use crate::positions::{PositionErrors, Set, rows_of_random_games};
 use adept_arena::grade::{alone, shortest, worst};
-use adept_arena::matches::{ByClass, DealSum, Tally, compete, orders, play};
+use adept_arena::matches::{ByClass, Draws, Tally, compete, opening_plies, orders, play_counted};
 use adept_arena::{
     Agent, Boltzmann, Equity, ExactError, Grader, Greedy, Guarantee, OpenError, Random, Scratch, SoloGrade,
     equity, open,
@@ -79,8 +79,14 @@ pub struct Match {
     pub games: u64,
     /// Points per game, 1 for a win, a fraction of 1 if it is shared; or the mean utility in the unit of the game.
     pub score: f64,
-    /// 95 % interval of the score.
+    /// 95 % interval of the score, from the spread between deals.
     pub ci95: [f64; 2],
+    /// How many of the games differ. None in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distinct: Option<u64>,
+    /// Decisions drawn at random at the start of each game.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub random_plies: u32,
     /// The unit; `None` for points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
@@ -89,16 +95,46 @@ pub struct Match {
     pub classes: ByClass<f64>,
 }
 
+fn is_zero(plies: &u32) -> bool {
+    *plies == 0
+}
+
+/// An opponent in measurements.
+pub(super) struct EvalOpponent<G: Kit> {
+    /// The agent, as text.
+    pub(super) name: String,
+    pub(super) agent: Box<dyn Agent<G>>,
+    /// Decisions that open each game at random.
+    pub(super) random_plies: u32,
+}
+
+impl<G: Kit> EvalOpponent<G> {
+    /// Opens the agent. Where nothing else is said, games open at random if those of this agent with itself repeat each other: what
+    /// learns plays greedily too.
+    pub(super) fn open(game: &G, name: &str, config: &Config, seed: u64) -> Result<Self, OpenError> {
+        let mut agent = open::agent(game, name)?;
+        let plays = config.measures(Suite::Matches) && config.learn.plays_at(0.0).is_none();
+        let random_plies = match config.evaluate.random_plies {
+            Some(plies) => plies,
+            None if plays => opening_plies(game, &mut [&mut *agent], &vec![0; game.players()], seed)?,
+            None => 0,
+        };
+        Ok(Self { name: name.into(), agent, random_plies })
+    }
+}
+
 impl Match {
-    /// The result of games against one opponent.
-    pub fn of<G: Kit>(game: &G, against: &str, tally: &Tally) -> Self {
+    /// The result of games against one opponent, of which one agent has a single seat.
+    pub fn of<G: Kit>(game: &G, against: &str, tally: &Tally, random_plies: u32) -> Self {
         let unit = game.unit();
         let unit = unit.as_ref();
         Self {
             against: against.into(),
             games: tally.games,
             score: tally.score(unit),
-            ci95: tally.ci95(unit),
+            ci95: tally.uncertainty(unit, game.scale(), 1.0 / game.players() as f64).ci95,
+            distinct: Some(tally.distinct.count()),
+            random_plies,
             unit: unit.map(|unit| unit.name.to_string()),
             classes: tally.ends.shares(&game.outcome_classes().unwrap_or_default(), game.scale()),
         }
@@ -126,12 +162,12 @@ impl<G: Kit> Experiment<'_, G> {
 
     fn measure(&mut self, step: u64) -> Result<Evaluation, TrainError> {
         self.bound.learner.reset_usage();
-        let mut equities = Vec::with_capacity(self.judges.len());
+        let mut equities = Vec::with_capacity(self.eval_opponents.len());
         let matches = if self.config.measures(Suite::Matches) { self.matches(step)? } else { Vec::new() };
-        for (name, judge) in self.judges.iter_mut().filter(|_| self.config.measures(Suite::Equity)) {
+        for opponent in self.eval_opponents.iter_mut().filter(|_| self.config.measures(Suite::Equity)) {
             let mut greedy = Greedy::new(&mut self.bound);
-            match equity(self.game, &mut greedy, judge) {
-                Ok(found) => equities.push((name.clone(), found)),
+            match equity(self.game, &mut greedy, &mut opponent.agent) {
+                Ok(found) => equities.push((opponent.name.clone(), found)),
                 // In a measurement only the network can fail to give a policy …
                 Err(ExactError::Policy(_)) => {
                     // … unless a device is lost, which has its own error.
@@ -408,7 +444,7 @@ impl<G: Kit> Experiment<'_, G> {
         let make = || Ok::<_, OpenError>(vec![Box::new(Random) as _, open::agent(game, against)?]);
         let seats = orders(&[1, game.players() - 1]);
         let tally = compete(game, make, &seats, FLOOR_GAMES, self.record.seed, || false)?;
-        Ok(Match::of(game, against, &tally))
+        Ok(Match::of(game, against, &tally, 0))
     }
 
     /// Plays against every opponent, with the learner in each seat in turn. The dice are the same in every
@@ -419,9 +455,9 @@ impl<G: Kit> Experiment<'_, G> {
     fn matches(&mut self, step: u64) -> Result<Vec<Match>, TrainError> {
         let temperature = self.pace().temperature(step);
         let (game, games, seed) = (self.game, self.config.evaluate.games, self.record.seed);
-        let mut all = Vec::with_capacity(self.judges.len());
-        let unit = game.unit();
-        for (name, judge) in &mut self.judges {
+        let mut all = Vec::with_capacity(self.eval_opponents.len());
+        let players = game.players() as u64;
+        for EvalOpponent { name, agent, random_plies } in &mut self.eval_opponents {
             let bound = &mut self.bound;
             let mut learner: Box<dyn Agent<G> + '_> = match temperature {
                 Some(temperature) => Box::new(Boltzmann::new(bound, temperature)),
@@ -429,22 +465,19 @@ impl<G: Kit> Experiment<'_, G> {
             };
             let mut scratch = Scratch::default();
             let mut tally = Tally::new(2);
-            let players = game.players() as u64;
-            let mut deal = DealSum::default();
+            // Where utilities count or games open at random, each deal is played in all seats.
+            let orders = if game.unit().is_some() || *random_plies > 0 { players } else { 1 };
             for g in 0..games {
                 let mut order = vec![1; game.players()];
                 order[(g % players) as usize] = 0;
-                // Where utilities count, each deal is played in all seats.
-                let dealt = if unit.is_some() { g / players } else { g };
                 let (mut dice, mut choices) =
-                    (stream(seed, "measure dice", dealt), stream(seed, "measure", g));
-                let mut agents: [&mut dyn Agent<G>; 2] = [&mut *learner, &mut **judge];
-                let utilities = play(game, &mut agents, &order, (&mut dice, &mut choices), &mut scratch)
+                    (stream(seed, "measure dice", g / orders), stream(seed, "measure", g));
+                let draws = Draws { dice: &mut dice, choices: &mut choices, random_plies: *random_plies };
+                let mut agents: [&mut dyn Agent<G>; 2] = [&mut *learner, &mut **agent];
+                play_counted(game, &mut agents, &order, draws, &mut scratch, &mut tally, orders)
                     .map_err(OpenError::from)?;
-                tally.add(&order, &utilities);
-                deal.add(&order, &utilities, players, &mut tally.net);
             }
-            all.push(Match::of(game, name, &tally));
+            all.push(Match::of(game, name, &tally, *random_plies));
         }
         Ok(all)
     }

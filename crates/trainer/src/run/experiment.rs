@@ -1,7 +1,7 @@
 //! One run: plays games, takes optimiser steps, measures, and writes checkpoints.
 
 use super::error::{TrainError, Way};
-use super::evaluation::{Match, Patience};
+use super::evaluation::{EvalOpponent, Match, Patience};
 use super::events::EventFile;
 use super::folder::{FORMAT, Folder, Found, Lock, Opponent, Record, Score};
 use super::games::{SelfPlayState, Span};
@@ -16,7 +16,7 @@ use crate::labels::{self, LabelReport};
 use crate::positions::{Tests, With, oracle};
 use crate::shards::Shards;
 use adept_arena::cfr::Decisions;
-use adept_arena::{Agent, GameModel, OpenError, naming, open};
+use adept_arena::{GameModel, OpenError, naming, open};
 use adept_game::{GameError, Kit, stream};
 use adept_ground::profile::{self, Phase, Profiler, Seconds};
 use adept_model::checkpoint::{self, Manifest, Origin};
@@ -453,7 +453,7 @@ pub(super) struct Experiment<'a, G: Kit> {
     pub(super) values: Vec<f32>,
     /// Rows on which the use of experts is measured, once they are drawn.
     pub(super) shared: Rows,
-    pub(super) judges: Vec<(String, Box<dyn Agent<G>>)>,
+    pub(super) eval_opponents: Vec<EvalOpponent<G>>,
     /// What perfect play is sure of in each seat, once greedy play is graded.
     pub(super) sure: Option<Vec<f64>>,
     /// Random play against the measured opponents.
@@ -524,9 +524,9 @@ impl<'a, G: Kit> Experiment<'a, G> {
             start.apply(&mut *bound.learner)?;
         }
         let rivals = opponents(game, config)?;
-        let agent = |name: &str| open::agent(game, name);
-        let judges: Result<Vec<_>, OpenError> =
-            config.evaluate_against().into_iter().map(|name| Ok((name.clone(), agent(&name)?))).collect();
+        let measured = config.evaluate_against();
+        let measured = measured.iter().map(|name| EvalOpponent::open(game, name, config, seed));
+        let measured: Vec<_> = measured.collect::<Result<_, _>>()?;
         let decisions = match config.lists_decisions() {
             true => Some(Arc::new(Decisions::of(game, &**bound.encoder())?)),
             false => None,
@@ -577,7 +577,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             tests: None,
             values: Vec::new(),
             shared: Rows::new(&channels),
-            judges: judges?,
+            eval_opponents: measured,
             sure: None,
             floors: Vec::new(),
             optimum: None,

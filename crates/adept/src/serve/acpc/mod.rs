@@ -74,7 +74,7 @@ impl Match {
         self.chips += won;
         self.tally.net.add(won as f64);
         self.mbb = self.tally.score(unit.as_ref());
-        self.ci95 = (self.hands > 1).then(|| self.tally.ci95(unit.as_ref()));
+        self.ci95 = (self.hands > 1).then(|| self.tally.uncertainty(unit.as_ref(), game.scale(), 0.5).ci95);
     }
 
     /// As a line.
