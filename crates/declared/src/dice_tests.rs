@@ -434,7 +434,7 @@ fn results_are_graded() {
 #[test]
 fn configs_to_begin_with_ask_for_what_a_game_has() {
     for (name, is_small, against) in [
-        ("race", true, "[\"random\"]"),
+        ("race", true, "[\"greedy\"]"),
         ("hex", true, "\"minimax\"]"),
         ("dots-and-boxes", true, "\"minimax\"]"),
     ] {

@@ -215,7 +215,7 @@ impl Kit for Declared {
         Some(match self.has_chance() || self.players() > 2 {
             // Perfect play is known for two players without chance.
             true => {
-                text.replace("[\"random\", \"minimax\"]         # the first one is reported", "[\"random\"]")
+                text.replace("[\"greedy\", \"minimax\"]         # the first one is reported", "[\"greedy\"]")
             }
             false => text,
         })

@@ -107,7 +107,9 @@ impl Kit for Described {
     }
 
     fn starter(&self) -> Option<String> {
-        Some(crate::kit::starter(self.players(), self.is_small() && !self.hides()))
+        let text = crate::kit::starter(self.players(), self.is_small() && !self.hides());
+        // What wins at once is not known where moves are hidden.
+        Some(if self.hides() { text.replace("[\"greedy\", \"random\"]", "[\"random\"]") } else { text })
     }
 
     /// None if the circuit is so large that so few games are played faster one by one, if its values take more than 32 MiB or its gates
