@@ -699,7 +699,8 @@ pub(crate) enum RunsAction {
         #[arg(default_value = "checkpoints/runs")]
         folder: PathBuf,
     },
-    /// Compare two experiments: the settings that differ, and the results, with Welch's t-test over the seeds.
+    /// Compare two experiments: the settings that differ, and the results, tested over the seeds. Runs of the same seed share
+    /// dice and positions, and are paired where that makes the test sharper.
     #[command(
         after_help = "Examples:\n  adept runs compare single-50 single-80\n  adept runs compare checkpoints/runs/single-80-1 my-runs"
     )]
@@ -709,6 +710,9 @@ pub(crate) enum RunsAction {
         a: PathBuf,
         /// Second experiment, given in the same way.
         b: PathBuf,
+        /// Show intervals by bootstrap (percentiles of 10,000 resamples) in place of Student's.
+        #[arg(long)]
+        bootstrap: bool,
     },
     /// Draw the learning curves of runs, in the terminal or as SVG. Runs of one experiment become one curve, their mean.
     ///

@@ -270,22 +270,24 @@ pub(crate) fn study<'py>(
     Ok(study)
 }
 
-/// The change of a figure from one sample to another, with the statistics of `adept runs compare`: a dict with `n`, `mean` and `sd` of
-/// the second, the 95 % `interval` of its mean, and the `difference`, its interval `ci95` and `p`. Without the first, only those of the
-/// second.
+/// The change of a figure from one sample to another, each a list of pairs of a seed and a value, with the statistics of `adept runs
+/// compare`: a dict with `n`, `mean` and `sd` of the second, the 95 % `interval` of its mean, and the `difference`, its interval `ci95`,
+/// `p`, the `test` of both, the `correlation` of runs of the same seed, and `bootstrap95`. Without the first, only those of the second.
 #[pyfunction]
 pub(crate) fn change<'py>(
     py: Python<'py>,
-    from: Option<Vec<f64>>,
-    to: Vec<f64>,
+    from: Option<Vec<(u64, f64)>>,
+    to: Vec<(u64, f64)>,
     comparable: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let values: Vec<f64> = to.iter().map(|(_, value)| *value).collect();
     let change = MetricChange::of("", from.as_deref().unwrap_or_default(), &to, comparable && from.is_some());
     plain(
         py,
         &json!({
-            "n": change.b.n, "mean": change.b.mean, "sd": change.b.sd, "interval": interval95(&to),
-            "difference": change.difference, "ci95": change.ci95, "p": change.p,
+            "n": change.b.n, "mean": change.b.mean, "sd": change.b.sd, "interval": interval95(&values),
+            "difference": change.difference, "ci95": change.ci95, "p": change.p, "test": change.test,
+            "correlation": change.correlation, "bootstrap95": change.bootstrap95,
         }),
     )
 }

@@ -78,7 +78,7 @@ def test_polars_takes_what_pandas_takes(tmp_path):
     assert ours.columns == list(theirs.columns) and ours["config"].to_list() == list(theirs["config"])
     assert ours["learn.rate"].to_list() == [0.01, 0.02] * 2 and set(ours["learn.td.lambda"]) == {0.5}
     assert ours["config"].dtype == polars.String and ours["seed"].dtype == polars.Int64
-    assert polars.DataFrame(found.compare()).shape == pd.DataFrame(found.compare()).shape == (4, 12)
+    assert polars.DataFrame(found.compare()).shape == pd.DataFrame(found.compare()).shape == (4, 17)
 
 
 def test_a_study_goes_on_where_it_was_stopped_and_grows(tmp_path):

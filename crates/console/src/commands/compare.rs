@@ -2,11 +2,11 @@
 
 use crate::output::{self, say};
 use adept_lab::compare::{MetricChange, compare};
-use adept_lab::statistics::Sample;
+use adept_lab::statistics::{Sample, Test};
 use anyhow::Result;
 use std::path::Path;
 
-pub(crate) fn run(a: &Path, b: &Path, as_json: bool) -> Result<()> {
+pub(crate) fn run(a: &Path, b: &Path, bootstrap: bool, as_json: bool) -> Result<()> {
     let found = compare(a, b)?;
     for run in found.unfinished.a.iter().chain(&found.unfinished.b) {
         say(format!("skipped, not finished: {}", run.display()));
@@ -21,13 +21,23 @@ pub(crate) fn run(a: &Path, b: &Path, as_json: bool) -> Result<()> {
         let rows: Vec<Vec<String>> = found.config.iter().map(|d| d.cells().to_vec()).collect();
         text.push_str(&settings(&rows));
     }
-    let rows: Vec<Vec<String>> = found.metrics.iter().map(cells).collect();
+    let rows: Vec<Vec<String>> = found.metrics.iter().map(|metric| cells(metric, bootstrap)).collect();
     text.push('\n');
     text.push_str(&output::table(&["mean ± sd (runs)", "a", "b", "b − a", "95 % interval", "p"], &rows));
     for note in &found.notes {
         text.push_str(&format!("\n{note}"));
     }
-    text.push_str("\np: Welch's t-test over the seeds, two-sided\n");
+    let paired = found.metrics.iter().filter(|metric| metric.test == Some(Test::Paired));
+    let paired: Vec<String> = paired
+        .map(|m| {
+            format!("{} (correlation {:.2})", m.metric.replace('_', " "), m.correlation.unwrap_or_default())
+        })
+        .collect();
+    text.push_str("\np: two-sided, by Welch's t-test over the seeds");
+    if !paired.is_empty() {
+        text.push_str(&format!("; by Student's t of pairs of the same seed: {}", paired.join(", ")));
+    }
+    text.push_str(if bootstrap { "; intervals by bootstrap\n" } else { "\n" });
     output::text(&text)
 }
 
@@ -41,7 +51,7 @@ fn settings(rows: &[Vec<String>]) -> String {
     rows.iter().map(|row| format!("{}\n{}{}", row[0], side("a", &row[1]), side("b", &row[2]))).collect()
 }
 
-fn cells(metric: &MetricChange) -> Vec<String> {
+fn cells(metric: &MetricChange, bootstrap: bool) -> Vec<String> {
     let none = || "–".to_string();
     // Digits after the decimal point, and a sign if the scale has two.
     let (places, signed) = match metric.metric.as_str() {
@@ -69,7 +79,8 @@ fn cells(metric: &MetricChange) -> Vec<String> {
         side(metric.a),
         side(metric.b),
         metric.difference.map_or_else(none, plus),
-        metric.ci95.map_or_else(none, |[low, high]| format!("{} … {}", plus(low), plus(high))),
+        if bootstrap { metric.bootstrap95 } else { metric.ci95 }
+            .map_or_else(none, |[low, high]| format!("{} … {}", plus(low), plus(high))),
         metric.p.map_or_else(none, |p| if p < 1e-4 { "< 0.0001".into() } else { format!("{p:.4}") }),
     ]
 }

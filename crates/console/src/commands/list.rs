@@ -197,7 +197,7 @@ fn share_table(class: &str, shares: &[ClassShares]) -> String {
 pub(crate) fn runs(args: &RunsArgs, as_json: bool) -> Result<()> {
     let folder = match &args.action {
         RunsAction::List { folder } => folder,
-        RunsAction::Compare { a, b } => return compare::run(a, b, as_json),
+        RunsAction::Compare { a, b, bootstrap } => return compare::run(a, b, *bootstrap, as_json),
         RunsAction::Plot { runs, gates, values, loss, mark, out } => {
             if let Some(out) = out {
                 check_svg(out)?;

@@ -4,9 +4,10 @@ mod side;
 
 pub use adept_trainer::settings::Difference;
 
-use crate::statistics::{Sample, welch};
+use crate::statistics::{Sample, Seeded, Test, bootstrap95, correlation, difference};
 use adept_model::ModelError;
 use adept_trainer::config::{Config, Examples, Suite};
+use adept_trainer::run::Record;
 use adept_trainer::settings;
 use serde::Serialize;
 use side::Side;
@@ -67,8 +68,14 @@ pub struct MetricChange {
     pub difference: Option<f64>,
     /// Its 95 % confidence interval; `None` if a side has one run, or if the runs do not vary.
     pub ci95: Option<[f64; 2]>,
-    /// p of Welch's t-test; `None` in the same cases.
+    /// p of the test; `None` in the same cases.
     pub p: Option<f64>,
+    /// The test of interval and p.
+    pub test: Option<Test>,
+    /// Correlation of runs of the same seed; `None` if the sides have other seeds or do not vary.
+    pub correlation: Option<f64>,
+    /// 95 % interval of the difference by bootstrap; `None` if a side has one run.
+    pub bootstrap95: Option<[f64; 2]>,
 }
 
 /// Compares two experiments. Each is given as a run folder, as a folder with runs of one experiment, or as a
@@ -83,12 +90,19 @@ pub fn compare(a: &Path, b: &Path) -> Result<Comparison, CompareError> {
     let figure = a.config.figure().or(b.config.figure()).map_or("equity", Suite::name);
     // What is not the same quantity has no name of its own.
     let figure = if a.config.figure() == b.config.figure() { figure } else { "figure" };
+    let seconds = |run: &Record| Some(run.seconds);
+    let steps = |run: &Record| Some(run.step as f64);
     let metrics = [
         metric(&format!("final_{figure}"), &a.finals(), &b.finals(), alike),
         metric(&format!("best_{figure}"), &a.bests(), &b.bests(), alike),
         metric("loss", &a.losses()?, &b.losses()?, true),
-        metric("seconds", &a.seconds(), &b.seconds(), true),
-        metric(a.config.learn.unit(), &a.games(), &b.games(), a.config.learn.unit() == b.config.learn.unit()),
+        metric("seconds", &a.figures(seconds), &b.figures(seconds), true),
+        metric(
+            a.config.learn.unit(),
+            &a.figures(steps),
+            &b.figures(steps),
+            a.config.learn.unit() == b.config.learn.unit(),
+        ),
     ];
     let paths = |side: &Side| side.runs.iter().map(|(path, _)| path.clone()).collect();
     Ok(Comparison {
@@ -122,22 +136,26 @@ pub fn measured(config: &Config) -> (&str, Option<String>) {
 
 impl MetricChange {
     /// The change of a figure from the runs of one side to those of the other. The sides may be `comparable` or not.
-    pub fn of(name: &str, a: &[f64], b: &[f64], comparable: bool) -> Self {
-        let (a, b) = (Sample::of(a), Sample::of(b));
-        let test = if comparable { welch(a, b) } else { None };
+    pub fn of(name: &str, a: &[Seeded], b: &[Seeded], comparable: bool) -> Self {
+        let sample = |side: &[Seeded]| Sample::of(&side.iter().map(|(_, value)| *value).collect::<Vec<_>>());
+        let tested = if comparable { difference(a, b) } else { None };
+        let (mean_a, mean_b) = (sample(a), sample(b));
         Self {
             metric: name.into(),
-            a,
-            b,
-            difference: a.mean.zip(b.mean).filter(|_| comparable).map(|(a, b)| b - a),
-            ci95: test.map(|t| t.ci95),
-            p: test.map(|t| t.p),
+            a: mean_a,
+            b: mean_b,
+            difference: mean_a.mean.zip(mean_b.mean).filter(|_| comparable).map(|(a, b)| b - a),
+            ci95: tested.map(|t| t.ci95),
+            p: tested.map(|t| t.p),
+            test: tested.map(|t| t.test),
+            correlation: correlation(a, b).filter(|_| comparable),
+            bootstrap95: bootstrap95(a, b).filter(|_| comparable),
         }
     }
 }
 
 /// `None` if neither side has this figure.
-fn metric(name: &str, a: &[f64], b: &[f64], comparable: bool) -> Option<MetricChange> {
+fn metric(name: &str, a: &[Seeded], b: &[Seeded], comparable: bool) -> Option<MetricChange> {
     (a.len() + b.len() > 0).then(|| MetricChange::of(name, a, b, comparable))
 }
 

@@ -1,6 +1,7 @@
 //! One side of a comparison: the finished runs of one experiment.
 
 use super::CompareError;
+use crate::statistics::Seeded;
 use adept_model::ModelError;
 use adept_model::checkpoint::RUNS;
 use adept_trainer::config::Config;
@@ -74,28 +75,25 @@ impl Side {
         Ok(self)
     }
 
-    pub(super) fn finals(&self) -> Vec<f64> {
-        self.runs.iter().filter_map(|(_, r)| r.r#final.as_ref()).map(Score::figure).collect()
+    /// A figure of each run that has it, with the seed of the run.
+    pub(super) fn figures(&self, figure: impl Fn(&Record) -> Option<f64>) -> Vec<Seeded> {
+        self.runs.iter().filter_map(|(_, r)| Some((r.seed, figure(r)?))).collect()
     }
 
-    pub(super) fn bests(&self) -> Vec<f64> {
-        self.runs.iter().filter_map(|(_, r)| r.best.as_ref()).map(Score::figure).collect()
+    pub(super) fn finals(&self) -> Vec<Seeded> {
+        self.figures(|r| r.r#final.as_ref().map(Score::figure))
     }
 
-    pub(super) fn losses(&self) -> Result<Vec<f64>, ModelError> {
+    pub(super) fn bests(&self) -> Vec<Seeded> {
+        self.figures(|r| r.best.as_ref().map(Score::figure))
+    }
+
+    pub(super) fn losses(&self) -> Result<Vec<Seeded>, ModelError> {
         let mut found = Vec::new();
         for (path, record) in &self.runs {
-            found.extend(losses(path, record)?.map(|(last, _)| last));
+            found.extend(losses(path, record)?.map(|(last, _)| (record.seed, last)));
         }
         Ok(found)
-    }
-
-    pub(super) fn seconds(&self) -> Vec<f64> {
-        self.runs.iter().map(|(_, r)| r.seconds).collect()
-    }
-
-    pub(super) fn games(&self) -> Vec<f64> {
-        self.runs.iter().map(|(_, r)| r.step as f64).collect()
     }
 }
 

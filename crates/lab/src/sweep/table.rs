@@ -4,7 +4,7 @@ use super::grid::{Grid, label};
 use super::run::{Job, State};
 use crate::catalogue::Catalogue;
 use crate::checkpoints;
-use crate::statistics::{Sample, welch};
+use crate::statistics::{Sample, Seeded, difference};
 use adept_trainer::config::Suite;
 use adept_trainer::run::{Score, TrainError, losses};
 use adept_trainer::settings::show;
@@ -76,6 +76,9 @@ pub struct Row {
     pub runs: Vec<PathBuf>,
     /// Runs that failed.
     pub failed: Vec<Failure>,
+    /// The metric at the end of each finished run.
+    #[serde(skip)]
+    finals: Vec<Seeded>,
     /// Parameters of the first run, which break ties.
     #[serde(skip)]
     parameters: usize,
@@ -169,14 +172,13 @@ impl Sweep {
         if !is_whole(best) || !is_whole(next) || self.metric == Metric::Loss {
             return None;
         }
-        let sample = |row: &Row| Sample { mean: row.final_mean, sd: row.final_sd, n: row.seeds };
         let by = (best.final_mean? - next.final_mean?).abs();
         let names = [best, next].map(|row| label(&row.settings));
         if by < 1e-9 {
             return Some(format!("best: {} and {} are equal", names[0], names[1]));
         }
         let number = |v: f64| if v < 1e-3 { format!("{v:.2e}") } else { format!("{v:.4}") };
-        let sure = match welch(sample(best), sample(next)).map(|test| test.p) {
+        let sure = match difference(&best.finals, &next.finals).map(|test| test.p) {
             None if self.seeds < 2 => "one seed each, so not tested".to_string(),
             None => "the seeds do not vary, so not tested".into(),
             Some(p) if p < 1e-4 => "significant, p < 0.0001".into(),
@@ -270,7 +272,7 @@ impl Row {
                         }
                         Metric::Loss => losses(&job.path, record).ok().flatten().unzip(),
                     };
-                    finals.extend(last);
+                    finals.extend(last.map(|last| (record.seed, last)));
                     bests.extend(best);
                     seconds.push(record.seconds);
                     paths.push(job.path.clone());
@@ -282,7 +284,7 @@ impl Row {
             Some(run) => checkpoints::describe(games, run, false).map_or(0, |d| d.size.parameters),
             None => 0,
         };
-        let last = Sample::of(&finals);
+        let last = Sample::of(&finals.iter().map(|(_, value)| *value).collect::<Vec<_>>());
         Ok(Self {
             settings: runs.first().map(|(job, _)| job.combination.settings.clone()).unwrap_or_default(),
             seeds: paths.len(),
@@ -292,6 +294,7 @@ impl Row {
             seconds: Sample::of(&seconds).mean,
             runs: paths,
             failed,
+            finals,
             parameters,
         })
     }
@@ -326,6 +329,7 @@ mod tests {
             best_mean: mean,
             seconds: None,
             runs: Vec::new(),
+            finals: Vec::new(),
             failed: fails.then(failure).into_iter().collect(),
             parameters,
         }

@@ -88,9 +88,10 @@ class Study:
         dict such as `{"config": "single", "learn.rate": 0.01}` names one row for all.
 
         A row has `n`, `mean`, `sd` (n − 1), `low` and `high`, the 95 % interval of the mean by Student; and `difference` to the
-        baseline with `difference_low`, `difference_high` and `p`, by Welch's t-test, as `adept runs compare` has them. Runs are not paired by
-        seed: different configs draw differently. Numbers are None if there are too few runs, or if they do not vary. `p` is not corrected for
-        many rows."""
+        baseline with `difference_low`, `difference_high` and `p`, as `adept runs compare` has them: `test` is `paired` where the
+        `correlation` of runs of the same seed makes pairs the sharper test, else `welch`. `p_holm` is `p` after Holm for all rows,
+        `bootstrap_low` and `bootstrap_high` are an interval of the difference by bootstrap. Numbers are None if there are too few runs, or
+        if they do not vary."""
         metric = self._figure() if metric is None else metric
         frame = self.frame()
         if metric not in frame or frame[metric].dtype.kind not in "if":
@@ -102,9 +103,9 @@ class Study:
         for about in self._runs:
             groups.setdefault(self._group(about), [])
         finished = [about for about in self._runs if about["finished"]]
-        for about, value in zip(finished, frame[metric].tolist(), strict=True):
+        for about, seed, value in zip(finished, frame["seed"].tolist(), frame[metric].tolist(), strict=True):
             if value == value:
-                groups[self._group(about)].append(value)
+                groups[self._group(about)].append((seed, value))
         labels = {group: self._label(group) for group in groups}
         fixed, of_baseline = self._baseline(baseline, groups, labels)
         rows = Comparison()
@@ -116,6 +117,7 @@ class Study:
             found = _adept.change(groups[base] if compared else None, values, alike)
             low, high = found["interval"] or (None, None)
             difference_low, difference_high = found["ci95"] or (None, None)
+            bootstrap_low, bootstrap_high = found["bootstrap95"] or (None, None)
             rows.append(
                 {
                     **labels[group],
@@ -128,8 +130,18 @@ class Study:
                     "difference_low": difference_low,
                     "difference_high": difference_high,
                     "p": found["p"],
+                    "p_holm": None,
+                    "test": found["test"],
+                    "correlation": found["correlation"],
+                    "bootstrap_low": bootstrap_low,
+                    "bootstrap_high": bootstrap_high,
                 }
             )
+        tested = sorted((row for row in rows if row["p"] is not None), key=lambda row: row["p"])
+        highest = 0.0
+        for rank, row in enumerate(tested):
+            highest = max(highest, min(1.0, (len(tested) - rank) * row["p"]))
+            row["p_holm"] = highest
         return rows
 
     def _figure(self):
