@@ -10,7 +10,7 @@ use adept_lab::chart::{self, Cloud, HIGHEST};
 use adept_lab::checkpoints::{cost, describe};
 use adept_lab::measure::Cost;
 use adept_lab::reproduction::{Made, ReproduceOptions, Reproduction, Work};
-use adept_lab::statistics::{interval95, mean_sd};
+use adept_lab::statistics::{Median, mean_sd, median};
 use adept_trainer::config::{Config, Games};
 use adept_trainer::run::TrainError;
 use serde::Serialize;
@@ -202,8 +202,10 @@ pub struct ExpertsPoint {
     pub final_sd: f64,
     /// Final errors by seed.
     pub finals: Vec<f64>,
-    /// 95 % interval of the mean over the seeds (Student); `None` with one seed.
-    pub ci95: Option<[f64; 2]>,
+    /// The interval of the median, by order statistics.
+    pub interval: [f64; 2],
+    /// The probability with which it covers the median of all runs: .9375 with five seeds, 0 with one.
+    pub level: f64,
     /// By which prices no other network of any kind is both cheaper and better.
     frontier: Vec<Price>,
     /// Seconds of the fastest run: other work slows runs, nothing makes them faster.
@@ -392,6 +394,8 @@ fn point(games: &dyn Catalogue, job: &Job, tried: &Tried, runs: &[Run]) -> Resul
     let finals = runs.iter().filter_map(|(_, record)| record.r#final.as_ref()).map(|score| score.figure());
     let finals: Vec<f64> = finals.collect();
     let end = mean_sd(&finals);
+    let none = Median { median: f64::NAN, interval: [f64::NAN; 2], level: 0.0 };
+    let Median { median: final_median, interval, level } = median(&finals).unwrap_or(none);
     Ok(ExpertsPoint {
         name: job.name(),
         family: job.family.name,
@@ -402,25 +406,15 @@ fn point(games: &dyn Catalogue, job: &Job, tried: &Tried, runs: &[Run]) -> Resul
         rates: tried.iter().map(|(rate, _)| *rate).collect(),
         parameters: describe(games, &runs[0].0, false)?.size.parameters,
         cost: cost(games, &runs[0].0, job.distribution)?,
-        final_median: median(&finals),
+        final_median,
         final_mean: end.mean,
         final_sd: end.sd,
-        ci95: interval95(&finals),
+        interval,
+        level,
         finals,
         frontier: Vec::new(),
         seconds: runs.iter().map(|(_, record)| record.seconds).fold(f64::INFINITY, f64::min),
     })
-}
-
-/// The median: the middle value, or the mean of the two middle values.
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let (low, high) = (sorted.len().saturating_sub(1) / 2, sorted.len() / 2);
-    match (sorted.get(low), sorted.get(high)) {
-        (Some(low), Some(high)) => (low + high) / 2.0,
-        _ => f64::NAN,
-    }
 }
 
 fn mark_frontiers(rows: &mut [ExpertsPoint]) {
@@ -460,17 +454,18 @@ fn markdown(result: &ExpertsStudy) -> String {
          by the worst of {} other seeds, of {RATES:?} and up to three further ones until the best had neighbours on both sides. All networks read \
          the same 36 inputs; gates read the mean rolls of both sides. Size: experts × hidden units. Live: experts that \
          win at least 1 % of positions. By halves: the first layer is computed once per side, then all pairs. The \
-         error is the median over the seeds, with the 95 % interval of the mean. ● after a price: no network that \
+         error is the median over the seeds, with its interval by order statistics ({:.0} %). ● after a price: no network that \
          costs as much or less is better. Seconds: the fastest run. Figures leave out errors above {HIGHEST} times the lowest.\n",
         result.samples,
         if result.quick { " (--quick: a twentieth of the full length)" } else { "" },
         result.seeds,
         SEARCH_SEEDS.count(),
+        100.0 * result.rows.first().map_or(0.0, |row| row.level),
     );
     for distribution in DISTRIBUTIONS {
         let _ = writeln!(
             text,
-            "\n## {distribution}\n\n| network | size | live | rate | RMS error of V | 95 % | multiply-adds | ns, 512 \
+            "\n## {distribution}\n\n| network | size | live | rate | RMS error of V, median | interval | multiply-adds | ns, 512 \
              rows | ns, 1 row | ns, by halves | parameters | seconds |\n|---|---|---|---|---|---|---|---|---|---|---|---|"
         );
         for family in &FAMILIES {
@@ -484,7 +479,8 @@ fn markdown(result: &ExpertsStudy) -> String {
                     let mark = if row.frontier.contains(&by) { " ●" } else { "" };
                     by.of(row).map_or_else(String::new, |v| format!("{v:.places$}{mark}"))
                 };
-                let range = row.ci95.map_or_else(String::new, |[low, high]| format!("{low:.5}–{high:.5}"));
+                let [low, high] = row.interval;
+                let range = if row.level > 0.0 { format!("{low:.5}–{high:.5}") } else { String::new() };
                 let _ = writeln!(
                     text,
                     "| {} | {size} | {} | {} | {:.5} | {range} | {} | {} | {:.0} | {} | {} | {} |",
@@ -553,7 +549,8 @@ mod tests {
             final_median,
             final_mean: final_median,
             final_sd: 0.0,
-            ci95: None,
+            interval: [final_median; 2],
+            level: 0.0,
             finals: vec![],
             frontier: vec![],
             seconds: 1.0,
