@@ -8,7 +8,8 @@
 //! 1. the folder at this path, if it holds a checkpoint or a run;
 //! 2. an agent of the game, `random`, `minimax`;
 //! 3. the run of this name in `checkpoints/runs`, with or without its seed;
-//! 4. the published checkpoint of this name, `checkpoints/GAME/NAME`.
+//! 4. the published checkpoint of this name, `checkpoints/GAME/NAME`, also as `GAME/NAME`;
+//! 5. the best published checkpoint of the game of this name; without one, the game's strongest agent.
 
 use crate::agents::{Agent, Boltzmann, EpsilonGreedy, Greedy, Random, Scripted};
 use crate::asking::Asking;
@@ -16,6 +17,7 @@ use crate::deliberating::Deliberating;
 use crate::evaluator::{ByValuation, Evaluator};
 use crate::exact::ExactError;
 use crate::known::{KNOWN, known_part};
+use crate::levels;
 use crate::open::{OpenError, by_head, open_with};
 use crate::part::file_of;
 use crate::screen::{Screen, Screened};
@@ -478,7 +480,17 @@ pub fn resolve<G: Kit>(game: &G, text: &str, more: &[&str]) -> Result<Resolved, 
     let meaning = || known.get_or_init(|| own(game, name)).clone();
     let meaning = match folder_of(name, |_| meaning().is_some())? {
         Some(folder) => Meaning::Checkpoint(folder),
-        None => meaning().ok_or_else(|| unknown(game, &spec, more))?,
+        None => match meaning() {
+            Some(meaning) => meaning,
+            None if levels::names_game(name, game.name()) => {
+                return resolve(
+                    game,
+                    &format!("{}{}", &text[..text.len() - name.len()], levels::usual(game)),
+                    more,
+                );
+            }
+            None => return Err(unknown(game, &spec, more)),
+        },
     };
     if spec.tables().is_some() && !matches!(meaning, Meaning::Checkpoint(_)) {
         return Err(OpenError::Unknown(format!(

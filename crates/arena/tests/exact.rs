@@ -620,8 +620,9 @@ fn what_cannot_be_opened_says_why() {
         assert_eq!([refusal(name), refusal(&format!("optimal:{name}"))], [message.clone(), message]);
     }
     assert_eq!(refusal("epsilon:2:a"), "`epsilon:2:a`: write epsilon:E:CHECKPOINT with E in 0..1");
-    let hint = "give a folder with manifest.json or run.json, or a name in `checkpoints` or `checkpoints/runs` of the present \
-                folder; `adept runs list` shows the runs here";
+    let hint = "give a folder with manifest.json or run.json, the name of a run in `checkpoints/runs` of the working folder, or of a \
+                published checkpoint; `adept runs list` shows the runs here. Published checkpoints are looked for in: the working \
+                folder (checkpoints), ";
     let values =
         "is not a checkpoint and not a valuation of tictactoe; what has values: any checkpoint folder";
     assert_eq!(refusal("greedy:no/such/run"), format!("`no/such/run` {values}"));
@@ -631,11 +632,14 @@ fn what_cannot_be_opened_says_why() {
     let config = "is a config, not a checkpoint: train it, then give the folder of its run";
     assert_eq!(refusal("Cargo.toml"), format!("Cargo.toml: {config}"));
     for path in ["../arena/src/lib.rs", "src"] {
-        assert_eq!(refusal(path), format!("{path}: is neither a checkpoint nor a run folder; {hint}"));
-        assert_eq!(
-            refusal(&format!("boltzmann:1:{path}")),
-            format!("{path}: is neither a checkpoint nor a run folder; {hint}")
+        let message = refusal(path);
+        let begin = format!("{path}: is neither a checkpoint nor a run folder; {hint}");
+        assert!(
+            message.starts_with(&begin)
+                && message.contains("inside the program, which has backgammon/small-88-24"),
+            "{message}"
         );
+        assert_eq!(refusal(&format!("boltzmann:1:{path}")), message);
     }
     let encoder =
         |name| open::encoder(&TicTacToe, name).map(|e| e.name().to_string()).map_err(|e| e.to_string());

@@ -1050,7 +1050,7 @@ fn oracle_refuses_what_makes_no_sense() {
     }
     desk.fails(&["oracle", "moves", FULL, "70"], 2);
     desk.fails(&["oracle", "build", "--checkers", "3", "--bits", "8"], 2);
-    assert!(desk.fails(&["oracle", "verify"], 1).contains("no table in datasets"));
+    assert!(desk.fails(&["oracle", "verify"], 1).contains("no table in the working folder (datasets), "));
     let over = desk.fails(&["oracle", "moves", "0,0,0,0,0,0/1,0,0,0,0,0", "21"], 1);
     assert!(over.contains("the game is over"), "{over}");
     desk.json(&["oracle", "build", "--checkers", "3", "--out", "small.table"]);

@@ -226,3 +226,90 @@ fn searches_that_cannot_be_are_refused_with_the_reason() {
         assert!(!output.status.success() && text(&output).contains(why), "{args:?}: {}", text(&output));
     }
 }
+
+/// A command in an empty folder of a user with nothing but the program.
+fn alone(desk: &Desk, args: &[&str]) -> Output {
+    let mut command = desk.command(args);
+    command.env_remove("ADEPT_HOME").env_remove("XDG_DATA_HOME").env("HOME", desk.folder.path());
+    command.stdin(std::process::Stdio::null()).output().unwrap()
+}
+
+#[test]
+fn every_game_is_played_with_the_program_alone() {
+    let desk = Desk::new();
+    let listed = desk.json(&["list", "games"]);
+    let games: Vec<&str> =
+        listed["games"].as_array().unwrap().iter().map(|game| game["name"].as_str().unwrap()).collect();
+    let others = [
+        "hypergammon",
+        "holdem:limit:6",
+        "liars-dice:soar:2x5",
+        "liars-dice:soar:3x5",
+        "holdem",
+        "liars-dice",
+    ];
+    for game in games.into_iter().chain(others) {
+        let output = alone(&desk, &["play", game, "--seed", "1", "--json"]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && said.contains("strong: "), "{game}: {said}");
+        let played: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let opponent = played["opponent"].as_str().unwrap();
+        let wanted = match game {
+            "tictactoe" | "declared:hexapawn-3x3" => "minimax",
+            "connect-four" => "uct:1000",
+            "leduc" => "always-raise",
+            "bearoff" => "built-in:bearoff/residual-16-8",
+            "backgammon" => "built-in:backgammon/small-88-24",
+            "hypergammon" => "built-in:hypergammon/exact-256-64",
+            "holdem" | "holdem:limit:2" => "built-in:holdem/limit-2-meta-pi",
+            "holdem:limit:6" => "built-in:holdem/limit-6",
+            "liars-dice" | "liars-dice:soar:4x5" => "built-in:liars-dice/soar-net-four",
+            "liars-dice:soar:2x5" => "built-in:liars-dice/soar-net",
+            "liars-dice:soar:3x5" => "PMH",
+            _ => opponent,
+        };
+        assert_eq!(opponent, wanted, "{game}");
+    }
+    for (level, agent) in [
+        ("easy", "epsilon:0.3:"),
+        ("medium", "epsilon:0.1:"),
+        ("strong", ""),
+        ("strongest", "search:2,root=6,keep=1,margin=0:"),
+    ] {
+        let output = alone(&desk, &["play", "backgammon", "--level", level, "--seed", "1", "--json"]);
+        let played: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(
+            played["opponent"],
+            format!("{agent}built-in:backgammon/small-88-24"),
+            "{}",
+            text(&output)
+        );
+    }
+    assert!(text(&alone(&desk, &["play", "leduc", "--level", "strongest"])).contains("it has easy, strong"));
+    assert!(text(&alone(&desk, &["play", "ttt", "--level", "easy"])).contains("`ttt` plays at one level"));
+}
+
+#[test]
+fn published_networks_are_found_in_other_places() {
+    let desk = Desk::new();
+    let home = desk.folder.path().join("home");
+    copy(Path::new(&published("residual-10")), &home.join("checkpoints/bearoff/mine"));
+    let position = "1,1,0,0,0,0/0,0,1,0,0,1";
+    for name in ["bearoff/mine", "checkpoints/bearoff/mine", "mine"] {
+        let mut command = desk.command(&["value", name, position]);
+        let output = command.env("ADEPT_HOME", &home).output().unwrap();
+        assert!(output.status.success(), "{name}: {}", text(&output));
+        let refused = text(&alone(&desk, &["value", name, position]));
+        for place in [
+            "the working folder (checkpoints)",
+            "ADEPT_HOME (not set)",
+            "adept/checkpoints",
+            "inside the program",
+        ] {
+            assert!(refused.contains(place), "{refused}");
+        }
+    }
+    // A folder of that name which is something else does not hide a game.
+    fs::create_dir(desk.path("bearoff")).unwrap();
+    assert!(alone(&desk, &["value", "bearoff", position]).status.success());
+}

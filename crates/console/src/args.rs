@@ -2,6 +2,7 @@
 
 mod checkpoints;
 
+use adept_arena::Level;
 use adept_ground::limits;
 use adept_lab::chart::Mark;
 use adept_lab::template::METHODS;
@@ -104,7 +105,7 @@ pub(crate) enum Command {
     Solve(SolveArgs),
     /// Play against a checkpoint or an agent in the terminal.
     #[command(
-        after_help = "Examples:\n  adept play checkpoints/runs/single-80-1 --hints\n  adept play oracle --game bearoff --from VQUAgKoCAAAAAA"
+        after_help = "Examples:\n  adept play backgammon --level medium\n  adept play checkpoints/runs/single-80-1 --hints\n  adept play oracle --game bearoff --from VQUAgKoCAAAAAA"
     )]
     Play(PlayArgs),
     /// Check configs, print their schema, write a starter config, or convert old ones.
@@ -261,8 +262,12 @@ fn positive(text: &str) -> Result<f64, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct PlayArgs {
-    /// Checkpoint, run, or the name of an agent (see adept list agents).
+    /// The name of a game, whose best network plays, or its strongest agent without one; or a checkpoint, a run, or the name of an agent
+    /// (see adept list agents).
     pub(crate) opponent: String,
+    /// How strong it plays: easy, medium, strong or strongest, which looks ahead. Default: strong.
+    #[arg(long)]
+    pub(crate) level: Option<Level>,
     /// Rule set. Default: the rule set of the checkpoint.
     #[arg(long)]
     pub(crate) game: Option<String>,

@@ -296,6 +296,16 @@ pub trait Kit: Game + Sized {
     /// The exact valuation that measures lost value. It must resolve differences of 1e-6. By default, `oracle`.
     fn judge(&self) -> Found<Arc<dyn Valuation<Self>>> {
         self.valuation("oracle")
+        None
+    }
+
+    /// The tables that stand for the network of a checkpoint which names none, joined by `+`. They are opened in less than a second.
+    fn usual_tables(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The strongest of its own agents, as matches show. None if tree search over random games is stronger, or nothing was measured.
+    fn strongest(&self) -> Option<String> {
     }
 
     /// Its deliberating agents.

@@ -17,7 +17,7 @@ use crate::screening::{self, Screening, ScreeningOptions};
 use adept_arena::cfr::{self, SolveOptions, Solved};
 use adept_arena::inspect::PositionValue;
 use adept_arena::matches::Tally;
-use adept_arena::{OpenError, open};
+use adept_arena::{OpenError, Rung, open};
 use adept_game::laws::{self, Budget};
 use adept_game::{Audit, Found, GameError, Kit, Recorded, TraceStep, Valuation};
 use adept_model::checkpoint::{Checkpoint, Manifest};
@@ -172,6 +172,9 @@ pub trait AnyGame: Rules {
     fn writes_histories(&self) -> Result<&'static str, GameError>;
 
     fn add_history(&self, text: &str, game: &str) -> Found<(String, u64)>;
+
+    /// The levels of the checkpoint of this name, or of the best agent of the game.
+    fn levels(&self, base: Option<&str>) -> Result<Vec<Rung>, OpenError>;
 
     fn play(
         &self,
@@ -434,6 +437,10 @@ impl<G: Kit> AnyGame for G {
 
     fn add_history(&self, text: &str, game: &str) -> Found<(String, u64)> {
         Kit::add_history(self, text, game)
+    }
+
+    fn levels(&self, base: Option<&str>) -> Result<Vec<Rung>, OpenError> {
+        adept_arena::levels::levels(self, base)
     }
 
     fn play(

@@ -10,7 +10,7 @@ use crate::measure::{
 use crate::pack;
 use crate::statistics::{mean_sd, plus_minus};
 use adept_ground::{files::Files, limits, shown::printable};
-use adept_model::checkpoint::{self, Manifest, Rival};
+use adept_model::checkpoint::{self, Manifest, Rival, Strength};
 use adept_model::{Description, ExpertUse, ModelError};
 use adept_trainer::config::{Config, Examples};
 use adept_trainer::run::{Record, Score, TrainError, record_of};
@@ -580,6 +580,35 @@ pub fn refresh(games: &dyn Catalogue, folder: &Path) -> Result<String, TrainErro
     Ok(card)
 }
 
+/// How the line of a card with the measured strength begins.
+const STRENGTH: &str = "- strength: ";
+
+/// Notes the measured strength of a published checkpoint in its manifest and on its card, in place of an earlier one, whose levels stay.
+/// Returns the new card.
+///
+/// # Errors
+/// If there is no whole checkpoint with a card in this folder, or it cannot be written.
+pub fn note_strength(folder: &Path, strength: &Strength) -> Result<String, TrainError> {
+    let path = folder.join(CARD);
+    let old = limits::read_text(&path, limits::CONFIG_BYTES).map_err(ModelError::io(&path))?;
+    let levels = checkpoint::manifest(folder)?.strength.map_or_else(Vec::new, |before| before.levels);
+    let card = with_strength(&old, strength).ok_or_else(|| TrainError::Folder {
+        path: path.clone(),
+        message: "has no list at its head for the strength".into(),
+    })?;
+    checkpoint::note_strength(folder, &Strength { levels, ..strength.clone() })?;
+    Files::default().replace(&path, printable(&card).as_bytes())?;
+    Ok(card)
+}
+
+/// The card with this strength as the last line of its first list; none without a list.
+fn with_strength(old: &str, strength: &Strength) -> Option<String> {
+    let kept: String = old.split_inclusive('\n').filter(|line| !line.starts_with(STRENGTH)).collect();
+    let list = kept.find("\n- ")? + 1;
+    let end = list + kept[list..].find("\n\n")? + 1;
+    Some(format!("{}{STRENGTH}{}\n{}", &kept[..end], strength.text(), &kept[end..]))
+}
+
 /// The card with new errors; none if it has none.
 fn refreshed(old: &str, rms: &RmsReport, kinds: &Kinds) -> Option<String> {
     let (mut text, mut own) = (old.to_string(), String::new());
@@ -665,6 +694,17 @@ fn seeds(runs: &[(PathBuf, Record)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_card_has_one_strength() {
+        let strength = |text: &str| text.parse::<Strength>().unwrap();
+        let card = "# net\n\nabout\n\n- 9 parameters\n- game `x`\n\n## Figures\n";
+        let first = with_strength(card, &strength("1 points, against a")).unwrap();
+        assert_eq!(first, card.replace("`x`\n", "`x`\n- strength: 1 points, against a\n"));
+        let second = with_strength(&first, &strength("2 points, against a")).unwrap();
+        assert_eq!(second, first.replace("1 points", "2 points"));
+        assert_eq!(with_strength("# net\n", &strength("1 points, against a")), None);
+    }
 
     #[test]
     fn what_people_wrote_on_weaknesses_is_known() {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 fn manifest() -> Manifest {
     let architecture: Architecture = serde_json::from_str(r#"{ "mlp": { "hidden": [2] } }"#).unwrap();
     Manifest {
+        strength: None,
         format: FORMAT,
         kind: "network".into(),
         game: "tictactoe".into(),

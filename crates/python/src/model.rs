@@ -35,7 +35,8 @@ impl Model {
                 Some(search) => PathBuf::from(format!("search:{search}:{}", path.display())),
                 None => path.to_path_buf(),
             };
-            let whole = named(&std::path::absolute(&path).unwrap_or_else(|_| path.clone()));
+            let absolute = || std::path::absolute(&path).ok().filter(|_| !checkpoint::is_inside(&path));
+            let whole = named(&absolute().unwrap_or_else(|| path.clone()));
             let named = named(&path);
             let manifest = checkpoint::manifest(&path).map_err(fault)?;
             let name = &manifest.game;

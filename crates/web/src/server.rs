@@ -40,8 +40,8 @@ pub struct ServeOptions {
     pub token: Option<String>,
     /// Agents beside the published checkpoints.
     pub agents: Vec<Named>,
-    /// The folder of published checkpoints.
-    pub published: PathBuf,
+    /// The folders of published checkpoints.
+    pub published: Vec<PathBuf>,
     /// The folder of runs.
     pub runs: PathBuf,
     /// Whether requests may begin runs there and stop them.

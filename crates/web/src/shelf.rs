@@ -6,13 +6,15 @@ use crate::rule_files::RuleFiles;
 use adept_arena::inspect::Detail;
 use adept_arena::naming::{self, AgentSpec, Play};
 use adept_arena::search::{Budget, SearchOptions};
+use adept_arena::{Level, Rung};
 use adept_game::{GameError, GameInfo};
 use adept_lab::gates::{self, CellMap};
 use adept_lab::{AnyGame, Catalogue};
 use adept_model::checkpoint::{self, Manifest};
 use adept_play::{AgentText, AnyRoom};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,7 +40,7 @@ pub struct Named {
 pub(crate) struct Entry {
     pub(crate) id: String,
     pub(crate) game: String,
-    /// `checkpoint` or `built-in`.
+    /// `level`, `checkpoint` or `built-in`.
     pub(crate) kind: &'static str,
     pub(crate) about: String,
     /// Whether it has values, so that it can be asked for them.
@@ -54,6 +56,9 @@ pub(crate) struct Entry {
     text: String,
     #[serde(skip)]
     best: bool,
+    /// Whether it was named at the start.
+    #[serde(skip)]
+    is_named: bool,
 }
 
 /// A game that was found, with its opened agents.
@@ -127,19 +132,22 @@ pub(crate) struct Shelf {
 }
 
 impl Shelf {
-    /// The agents named at the start come first, then the checkpoints under `published`.
-    pub(crate) fn new(finder: Finder, names: Vec<String>, named: &[Named], published: &Path) -> Self {
+    /// The agents named at the start come first, then the published checkpoints in these folders, the best of each game first.
+    pub(crate) fn new(finder: Finder, names: Vec<String>, named: &[Named], published: &[PathBuf]) -> Self {
         let files = RuleFiles::default();
         let names = names.iter().map(|name| files.name_of(name)).collect();
         let mut entries: Vec<Entry> = named.iter().map(|named| entry_of(named, &files)).collect();
-        let mut paths = checkpoints_in(published);
-        // The largest networks first, which are the strongest as a rule: the first one is the default.
-        let bytes = |path: &PathBuf| path.join("weights.safetensors").metadata().map_or(0, |file| file.len());
-        paths.sort_by_key(|path| std::cmp::Reverse(bytes(path)));
-        for path in paths {
-            let inside = path.strip_prefix(published).unwrap_or(&path).display().to_string();
-            let Ok(manifest) = checkpoint::manifest(&path) else { continue };
-            let short = path.file_name().map_or_else(|| inside.clone(), |name| name.to_string_lossy().into());
+        let read = |path: &PathBuf| checkpoint::manifest(path).ok().map(|manifest| (path.clone(), manifest));
+        let mut by_game: BTreeMap<String, Vec<_>> = BTreeMap::new();
+        for (path, manifest) in published.iter().filter_map(read) {
+            by_game.entry(manifest.game.clone()).or_default().push((path, manifest));
+        }
+        by_game.values_mut().for_each(|all| checkpoint::rank(all));
+        for (path, manifest) in by_game.into_values().flatten() {
+            let part = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+            let Some(short) = part(&path) else { continue };
+            let inside =
+                path.parent().and_then(part).map_or_else(|| short.clone(), |game| format!("{game}/{short}"));
             let is_taken = |id: &str| entries.iter().any(|entry| entry.id == id);
             let id = if is_taken(&short) { inside } else { short };
             if is_taken(&id) {
@@ -150,17 +158,19 @@ impl Shelf {
                 continue;
             }
             let about = manifest.config.get("about").and_then(|about| about.as_str()).unwrap_or_default();
+            let strength = manifest.strength.as_ref().map(|strength| format!("{}. ", strength.text()));
             entries.push(Entry {
                 id,
                 game: files.name_of(&manifest.game),
                 kind: "checkpoint",
-                about: about.into(),
+                about: strength.unwrap_or_default() + about,
                 values: !manifest.head.is_policy(),
                 exact: false,
                 cells: has_cells(&manifest),
                 unit: unit_of(&manifest),
                 text: path.display().to_string(),
                 best: false,
+                is_named: false,
             });
         }
         let entries = Mutex::new(Arc::new(entries));
@@ -204,11 +214,13 @@ impl Shelf {
         Ok(rooms.entry(name.into()).or_insert(found).clone())
     }
 
-    /// The agents of a game: those on the shelf, then its own.
+    /// The agents of a game: those named at the start, its levels, the published ones, then its own.
     pub(crate) fn agents(&self, game: &Found) -> Vec<Entry> {
         let info = &game.info;
         let fits = |entry: &&Entry| entry.game == info.name;
         let mut all: Vec<Entry> = self.entries().iter().filter(fits).cloned().collect();
+        let named = all.iter().take_while(|entry| entry.is_named).count();
+        all.splice(named..named, levels(game, &all));
         let own = info.scripts.iter().chain(&info.deliberators);
         let built_in = |id: &str, about: &str| Entry {
             id: id.into(),
@@ -221,6 +233,7 @@ impl Shelf {
             unit: None,
             text: id.into(),
             best: false,
+            is_named: false,
         };
         // Names with parameters, such as `equity:T`, are forms.
         let is_name =
@@ -379,6 +392,7 @@ impl Shelf {
             unit: unit_of(&manifest),
             text: path.display().to_string(),
             best: false,
+            is_named: false,
         };
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<Entry> = entries.iter().filter(|known| known.id != entry.id).cloned().collect();
@@ -397,6 +411,28 @@ impl Entry {
     fn agent(&self, name: &str) -> AgentText {
         AgentText { name: name.into(), text: self.text.clone(), best: self.best }
     }
+}
+
+/// The levels of a game, `strong` first: those of the first checkpoint of the list, or of the game's own agents.
+fn levels(game: &Found, all: &[Entry]) -> Vec<Entry> {
+    let base = all.iter().find(|entry| entry.kind == "checkpoint" && !entry.best);
+    let mut rungs = game.game.levels(base.map(|entry| &*entry.text)).unwrap_or_default();
+    rungs
+        .sort_by_key(|rung| (rung.level < Level::Strong, rung.level.max(Level::Strong), Reverse(rung.level)));
+    let entry = |rung: Rung| Entry {
+        id: rung.level.name().into(),
+        game: game.info.name.clone(),
+        kind: "level",
+        about: rung.about,
+        values: rung.values && !game.info.hides,
+        exact: false,
+        cells: false,
+        unit: None,
+        text: rung.agent,
+        best: false,
+        is_named: false,
+    };
+    rungs.into_iter().map(entry).collect()
 }
 
 /// Whether an architecture has learned cells anywhere.
@@ -486,23 +522,8 @@ fn entry_of(named: &Named, files: &RuleFiles) -> Entry {
         values: named.values && manifest.is_none_or(|manifest| !manifest.head.is_policy()),
         text: named.text.clone(),
         best: named.best,
+        is_named: true,
     }
-}
-
-/// Folders of checkpoints below a folder, at most three levels deep, without runs.
-fn checkpoints_in(folder: &Path) -> Vec<PathBuf> {
-    let (mut found, mut left) = (Vec::new(), vec![(folder.to_path_buf(), 0)]);
-    while let Some((folder, depth)) = left.pop() {
-        if folder.join("manifest.json").is_file() {
-            found.push(folder);
-            continue;
-        }
-        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
-        let below = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir());
-        left.extend(below.filter(|path| depth < 3 && !path.ends_with("runs")).map(|path| (path, depth + 1)));
-    }
-    found.sort();
-    found
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use adept_game::files::POSITION;
 use adept_game::sheet::{Row, Sheet};
 use adept_game::{Game, GameError, Kit, score_text, stream};
 use adept_ground::files::{Files, replace_large};
+use adept_ground::places;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use std::io::{BufWriter, Write};
@@ -243,7 +244,11 @@ pub(super) fn verify(
     as_json: bool,
 ) -> Result<()> {
     let Some(csv) = csv else {
-        let path = args.table.clone().unwrap_or_else(|| usual_file(game));
+        let path = args
+            .table
+            .clone()
+            .or_else(|| places::find(&usual_file(game)))
+            .unwrap_or_else(|| usual_file(game));
         if !path.exists() {
             bail!(
                 "{}: there is no such table: build one with `adept oracle build --game {}`, or give values to compare with (--csv)",

@@ -19,7 +19,7 @@ use adept_builtin::bearoff::{
 use adept_console::output::{self, say};
 use adept_console::{OnRanks, Tool};
 use adept_game::{Game, GameError};
-use adept_ground::{files::Files, work};
+use adept_ground::{files::Files, places, work};
 use adept_lab::Catalogue;
 use adept_ranks::Ranks;
 use anyhow::{Context, Result, bail};
@@ -167,7 +167,8 @@ fn find(checkers: u8, args: &TableArgs) -> Result<Table> {
     let least = args.bits.unwrap_or(Precision::Bits16);
     let what = solving(settings);
     let begin = || {
-        say(format!("no table for {checkers} checkers with at least {} bits in {FOLDER}", least.bits()));
+        let places = places::in_words(FOLDER);
+        say(format!("no table for {checkers} checkers with at least {} bits in {places}", least.bits()));
         work::share(&what, 0.0);
     };
     let (table, source) =
@@ -644,11 +645,12 @@ fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: 
             let table = match &args.table {
                 Some(path) => Table::open(path)?,
                 None => {
-                    let files = (1..=15).rev().map(|n| usual_file(Path::new(FOLDER), n));
-                    let file = files.into_iter().find(|file| file.exists()).with_context(|| {
+                    let mut files = (1..=15).rev().map(|n| usual_file(Path::new(FOLDER), n));
+                    let file = files.find_map(|file| places::find(&file)).with_context(|| {
                         format!(
-                            "no table in {FOLDER}: name one with --table, build one with \
-                             `adept oracle build`, or give values to compare with (--csv, --gnubg, --exact)"
+                            "no table in {}: name one with --table, build one with \
+                             `adept oracle build`, or give values to compare with (--csv, --gnubg, --exact)",
+                            places::in_words(FOLDER)
                         )
                     })?;
                     Table::open(&file)?

@@ -5,6 +5,7 @@ use adept_arena::Meaning;
 use adept_console::output::{self, say};
 use adept_console::{game_of, on_interrupt};
 use adept_lab::Catalogue;
+use adept_model::checkpoint;
 use adept_web::{Named, ServeOptions, serve};
 use anyhow::Result;
 use clap::Args;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 
 #[derive(Debug, Args)]
 pub(super) struct HttpArgs {
-    /// Checkpoints, runs or agents to choose from, beside those in `checkpoints/` and the agents of each game.
+    /// Checkpoints, runs or agents to choose from, beside the published ones, the levels and the agents of each game.
     agents: Vec<String>,
     /// Game of the agents that are not checkpoints.
     #[arg(long)]
@@ -52,7 +53,7 @@ pub(super) fn run(games: &dyn Catalogue, args: &HttpArgs, as_json: bool) -> Resu
         hosts: args.host.iter().map(|host| host.to_ascii_lowercase()).collect(),
         token: args.token.as_ref().map(token_in).transpose()?,
         agents: args.agents.iter().map(named).collect::<Result<_>>()?,
-        published: "checkpoints".into(),
+        published: checkpoint::published(),
         runs: "checkpoints/runs".into(),
         train: args.train || (args.host.is_empty() && is_local(&args.listen)),
         // Programs with other games have no use for them.

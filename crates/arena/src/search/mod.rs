@@ -14,6 +14,7 @@ mod table;
 mod tree;
 
 pub use options::{Budget, Filter, SearchOptions};
+pub(crate) use tree::has_chance;
 pub use tree::{Found, Search};
 
 use crate::open::OpenError;

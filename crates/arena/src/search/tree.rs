@@ -818,7 +818,7 @@ pub(super) fn walk<G: Game>(game: &G, mut visit: impl FnMut(&G::State) -> bool) 
 }
 
 /// Whether chance comes in one of a few games at random.
-fn has_chance<G: Game>(game: &G) -> bool {
+pub(crate) fn has_chance<G: Game>(game: &G) -> bool {
     let mut found = false;
     walk(game, |state| {
         found |= game.turn(state) == Turn::Chance;

@@ -12,7 +12,7 @@ use adept_game::{
     Afterstate, Distribution, Encoder, Found, Game, GameError, Kit, Named, OutcomeClass, Peer, Positions,
     Script, Suite, Valuation, WholeGame,
 };
-use adept_ground::notes;
+use adept_ground::{notes, places};
 use rand::{Rng, RngExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -275,7 +275,7 @@ pub fn usual_file(game: &Backgammon) -> PathBuf {
 pub fn table(game: &Backgammon, file: Option<PathBuf>) -> Result<Arc<Table>, GameError> {
     static TABLES: Shared<(u8, Option<PathBuf>), Table> = Shared::new();
     let checkers = game.checkers();
-    let file = file.or_else(|| Some(usual_file(game)).filter(|path| path.exists()));
+    let file = file.or_else(|| places::find(&usual_file(game)));
     // A table that was solved is kept: agents come and go.
     static SOLVED: Mutex<Vec<Arc<Table>>> = Mutex::new(Vec::new());
     let is_solved = file.is_none();

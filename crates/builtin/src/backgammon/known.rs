@@ -5,6 +5,7 @@ use crate::bearoff::one_sided::gnubg::{GnubgOneSided, ROLLS, Rolls};
 use crate::bearoff::two_sided::Table;
 use crate::bearoff::{self, Bearoff};
 use adept_game::{Afterstate, Found, Game, GameError, Named, Valuation};
+use adept_ground::places;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -87,10 +88,9 @@ pub fn race_file(game: &Backgammon, points: usize) -> PathBuf {
 /// A race table from the default file, or solved in memory.
 fn race(game: &Backgammon, points: usize) -> Result<GnubgOneSided, GameError> {
     let checkers = game.checkers();
-    let path = race_file(game, points);
-    if !path.exists() {
+    let Some(path) = places::find(&race_file(game, points)) else {
         return Ok(GnubgOneSided::solve(points, checkers));
-    }
+    };
     let table = GnubgOneSided::open(&path)?;
     let fault = |what: String| Err(GameError::Table(format!("{}: {what}", path.display())));
     if (table.points(), table.checkers()) != (points, checkers) {

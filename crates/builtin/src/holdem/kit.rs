@@ -124,6 +124,10 @@ impl Kit for Holdem {
         }))
     }
 
+    fn strongest(&self) -> Option<String> {
+        Some("soarbot".into())
+    }
+
     fn deliberators(&self) -> Vec<Named> {
         let about = |name| Some(Profile::built_in(name)?.ok()?.about.clone());
         let built_in =

@@ -86,6 +86,10 @@ impl Kit for LiarsDice {
         post::script(name)
     }
 
+    fn strongest(&self) -> Option<String> {
+        Some("PMH".into())
+    }
+
     fn deliberators(&self) -> Vec<Named> {
         deliberation::list(self)
     }

@@ -62,6 +62,10 @@ impl Kit for SmallPoker {
         Some(include_str!("starter.toml").replace("{game}", self.name()))
     }
 
+    fn strongest(&self) -> Option<String> {
+        Some("always-raise".into())
+    }
+
     fn scripts(&self) -> Vec<Named> {
         Named::list(&[
             ("always-call", "checks or calls"),

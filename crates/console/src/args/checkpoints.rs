@@ -3,6 +3,7 @@
 use adept_game::Suite;
 use adept_ground::limits;
 use adept_lab::measure::Peer;
+use adept_model::checkpoint::Strength;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -100,6 +101,10 @@ pub(crate) struct PublishArgs {
     /// Measure the errors of a published checkpoint again and put them on its card; the checkpoint stays as it is.
     #[arg(long, value_name = "CHECKPOINT", conflicts_with_all = ["run", "out", "best", "move_loss", "note", "rival"])]
     pub(crate) refresh: Option<PathBuf>,
+    /// With --refresh: note this measured strength in the manifest and on the card, and measure nothing. Commands prefer the checkpoint with
+    /// the best figure of those of a game with the same unit and measure. ` (lower is better)` may end it.
+    #[arg(long, value_name = "VALUE UNIT, MEASURE", requires = "refresh", allow_hyphen_values = true)]
+    pub(crate) strength: Option<Strength>,
     /// Use the best checkpoint of the run instead of the last one.
     #[arg(long)]
     pub(crate) best: bool,

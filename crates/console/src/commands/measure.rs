@@ -364,7 +364,10 @@ pub(crate) fn publish(games: &dyn Catalogue, args: &PublishArgs, as_json: bool) 
         (None, Some(run), Some(out)) => (run, out),
         (folder, ..) => {
             let folder = folder.clone().unwrap_or_default();
-            let card = publish::refresh(games, &folder)?;
+            let card = match &args.strength {
+                Some(strength) => publish::note_strength(&folder, strength)?,
+                None => publish::refresh(games, &folder)?,
+            };
             if as_json {
                 let weak = Kinds::beside(&folder).map_or_else(Vec::new, |kinds| kinds.weaknesses());
                 return output::json(&json!({ "path": folder, "weak": weak }));

@@ -3,14 +3,14 @@
 use super::games_with;
 use crate::args::PlayArgs;
 use crate::output;
-use adept_arena::{AgentSpec, OpenError, naming};
+use adept_arena::{AgentSpec, Level, OpenError, levels, naming};
 use adept_ground::shown::{ascii, printable};
 use adept_ground::{files::Files, limits};
 use adept_lab::{AnyGame, Catalogue};
 use adept_model::checkpoint;
 use adept_model::names;
 use adept_play::{Input, PlayOptions, Played};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
 use std::collections::BTreeSet;
@@ -21,8 +21,9 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(crate) fn run(games: &dyn Catalogue, args: &PlayArgs, as_json: bool) -> Result<()> {
+    let game = game_of(games, &args.opponent, args.game.as_deref(), args.best)?;
     let options = PlayOptions {
-        opponent: args.opponent.clone(),
+        opponent: opponent_of(&*game, &args.opponent, args.level)?,
         from: args.from.clone(),
         seat: args.seat as usize - 1,
         seed: args.seed.unwrap_or_else(fresh_seed),
@@ -30,7 +31,6 @@ pub(crate) fn run(games: &dyn Catalogue, args: &PlayArgs, as_json: bool) -> Resu
         best: args.best,
         history: args.history.is_some(),
     };
-    let game = game_of(games, &args.opponent, args.game.as_deref(), args.best)?;
     if let Some(path) = &args.history {
         game.writes_histories()?;
         with_game(&*game, path, "")?;
@@ -46,6 +46,22 @@ pub(crate) fn run(games: &dyn Catalogue, args: &PlayArgs, as_json: bool) -> Resu
     let played = game.play(&options, &mut *input, &mut output::Shown(out))?;
     save(&*game, args, &played)?;
     if as_json { output::json(&played) } else { Ok(()) }
+}
+
+/// The agent that plays: at a level, or the best of the game if the game is named.
+fn opponent_of(game: &dyn AnyGame, named: &str, level: Option<Level>) -> Result<String> {
+    let is_game = levels::names_game(named, &game.info().name) && !is_folder(named)?;
+    if level.is_none() && !is_game {
+        return Ok(named.into());
+    }
+    let level = level.unwrap_or(Level::Strong);
+    let all = game.levels((!is_game).then_some(named))?;
+    let names = || all.iter().map(|rung| rung.level.name()).collect::<Vec<_>>().join(", ");
+    let found = all.iter().find(|rung| rung.level == level);
+    let found =
+        found.with_context(|| format!("`{named}` has no level `{}`; it has {}", level.name(), names()))?;
+    output::say(format!("{}: {}", level.name(), found.about));
+    Ok(found.agent.clone())
 }
 
 /// Whether terminals show more than ASCII, by the variables of the environment: the first one that is set says so. Without any,
@@ -149,6 +165,9 @@ pub fn game_of(
         return Ok(games.find(name)?);
     }
     let spec = AgentSpec::parse(agent).map_err(OpenError::Unknown)?;
+    if let Some(game) = game_named(games, spec.name())? {
+        return Ok(game);
+    }
     let found = games_with(games, spec.name());
     if let Some(folder) = naming::folder_of(spec.name(), |_| !found.is_empty())? {
         return Ok(games.find(&checkpoint::manifest(&checkpoint::locate(&folder, best)?)?.game)?);
@@ -176,6 +195,22 @@ pub fn game_of(
         None => ": see `adept list agents`".into(),
     };
     bail!("`{}` is neither a checkpoint nor an agent of any game{hint}", spec.name())
+}
+
+/// Whether a name is that of a checkpoint or run of this machine, which goes before the game of that name.
+fn is_folder(name: &str) -> Result<bool> {
+    let path = Path::new(name);
+    Ok(checkpoint::is_at(path)?
+        || checkpoint::named(path)?.is_some_and(|found| found.starts_with(checkpoint::RUNS)))
+}
+
+/// The game of this name, or the usual rule set of its family, if the name is not that of a checkpoint or run.
+fn game_named(games: &dyn Catalogue, name: &str) -> Result<Option<Arc<dyn AnyGame>>> {
+    if is_folder(name)? {
+        return Ok(None);
+    }
+    let usual = games.names().into_iter().find(|usual| levels::names_game(name, usual));
+    Ok(games.find(usual.as_deref().unwrap_or(name)).ok())
 }
 
 #[cfg(test)]

@@ -4,7 +4,10 @@
 //! `training.safetensors`. It is written under a temporary name, synced and renamed, and never changes afterwards.
 //! Opening verifies every byte, then migrates older formats.
 
+mod inside;
 mod migrate;
+mod published;
+mod strength;
 
 use crate::architecture::Architecture;
 use crate::error::ModelError;
@@ -21,11 +24,16 @@ use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::fs;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
+
+pub use inside::is_inside;
+pub use published::{best_of, published, published_in, rank};
+pub use strength::{LevelStrength, Strength, note_strength};
 
 /// Version of the layout that this program writes. It also reads all older versions.
 pub const FORMAT: u32 = 3;
@@ -43,6 +51,9 @@ const BLANK: &str = "00000000000000000000000000000000000000000000000000000000000
 /// The description of a checkpoint, in `manifest.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
+    /// How well it plays, measured after it was published. Its checksum does not cover it: the network stays the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strength: Option<Strength>,
     /// Version of the layout, [`FORMAT`].
     pub format: u32,
     /// `network`, `table` or `quantised`.
@@ -90,6 +101,7 @@ impl Manifest {
     /// The manifest of an untrained model. Add the experiment with [`of`](Self::of).
     pub fn new(game: &str, encoder: &str, channels: Vec<Channel>, architecture: &Architecture) -> Self {
         Self {
+            strength: None,
             format: FORMAT,
             kind: kind_of(architecture).into(),
             game: game.into(),
@@ -252,6 +264,8 @@ fn prepare(
 ) -> Result<(), ModelError> {
     files.create_folder(temporary)?;
     manifest.format = FORMAT;
+    // Another network may play otherwise.
+    manifest.strength = None;
     manifest.checksums.clear();
     let (later, model): (Vec<&Tensor>, Vec<&Tensor>) = tensors.iter().partition(|t| is_of_training(&t.name));
     for (file, tensors) in [(WEIGHTS, model), (TRAINING, later)] {
@@ -283,10 +297,13 @@ pub fn read(path: &Path) -> Result<Checkpoint, ModelError> {
     for file in [WEIGHTS, TRAINING] {
         let Some(expected) = manifest.checksums.get(file) else { continue };
         let file_path = path.join(file);
-        let bytes = read_weights(&file_path).map_err(|e| match e {
-            ModelError::Checkpoint { message, .. } => damaged(&file_path, message),
-            other => other,
-        })?;
+        let bytes = match inside::file(&file_path) {
+            Some(bytes) => Cow::Borrowed(bytes),
+            None => Cow::Owned(read_weights(&file_path).map_err(|e| match e {
+                ModelError::Checkpoint { message, .. } => damaged(&file_path, message),
+                other => other,
+            })?),
+        };
         if hex(&bytes) != *expected {
             return Err(damaged(&file_path, "its checksum does not match the manifest"));
         }
@@ -301,13 +318,12 @@ pub fn read(path: &Path) -> Result<Checkpoint, ModelError> {
 /// As [`read`], for the manifest alone.
 pub fn manifest(path: &Path) -> Result<Manifest, ModelError> {
     let manifest_path = path.join(MANIFEST);
-    let text =
-        limits::read(&manifest_path, limits::MANIFEST_BYTES).map_err(ModelError::io(&manifest_path))?;
-    let text = String::from_utf8(text).map_err(|_| damaged(&manifest_path, "not text"))?;
+    let text = manifest_text(&manifest_path)?;
     // Checks the version first, because a newer manifest may have another form.
     let (mut value, format) = versioned(&text, &manifest_path)?;
     // The checksum covers the bytes as they were written, so it is checked before any migration.
     let sum = value["checksum"].as_str().unwrap_or_default().to_string();
+    let text = strength::without(&text);
     let blanked = text
         .rsplit_once(sum.as_str())
         .filter(|_| sum.len() == BLANK.len())
@@ -321,6 +337,14 @@ pub fn manifest(path: &Path) -> Result<Manifest, ModelError> {
         manifest.game = format!("{RULES}{}", found.display());
     }
     Ok(manifest)
+}
+
+fn manifest_text(path: &Path) -> Result<String, ModelError> {
+    let text = match inside::file(path) {
+        Some(bytes) => bytes.to_vec(),
+        None => limits::read(path, limits::MANIFEST_BYTES).map_err(ModelError::io(path))?,
+    };
+    String::from_utf8(text).map_err(|_| damaged(path, "not text"))
 }
 
 /// The rule file that the checkpoint in `folder` names, if it is not at its path from the current folder: packed with the
@@ -379,21 +403,22 @@ pub fn is_name(name: &str) -> bool {
 /// Parent folder of runs that are given by name.
 pub const RUNS: &str = "checkpoints/runs";
 
-/// Parent folder of the folders of published checkpoints.
-const PUBLISHED: &str = "checkpoints";
-
 /// The folder that a name or path stands for: the path itself if it exists; else the run of that name in
-/// `checkpoints/runs`, with or without its seed; else the published checkpoint of that name, `checkpoints/GAME/NAME`.
-/// None if there is nothing of the kind.
+/// `checkpoints/runs`, with or without its seed; else the published checkpoint of that name, see [`published`], which may also be named
+/// as `GAME/NAME` or `checkpoints/GAME/NAME`; else the best published checkpoint of the game of that name. None if there is nothing of the kind.
 ///
 /// # Errors
 /// [`ModelError::Checkpoint`] if the name fits several folders.
 pub fn named(path: &Path) -> Result<Option<PathBuf>, ModelError> {
     if is_there(path)? {
-        return Ok(Some(path.into()));
+        // A folder that is something else, such as one of configs, may bear the name of a game.
+        let other = if is_at(path)? { None } else { published::named(path)? };
+        return Ok(Some(other.unwrap_or_else(|| path.into())));
     }
     let plain = path.components().count() == 1;
-    let Some(name) = path.to_str().filter(|name| plain && !name.is_empty()) else { return Ok(None) };
+    let Some(name) = path.to_str().filter(|name| plain && !name.is_empty()) else {
+        return published::named(path);
+    };
     let run = Path::new(RUNS).join(name);
     if run.exists() {
         return Ok(Some(run));
@@ -402,20 +427,12 @@ pub fn named(path: &Path) -> Result<Option<PathBuf>, ModelError> {
         let seed = path.file_name().and_then(|file| file.to_str()?.strip_prefix(name)?.strip_prefix('-'));
         seed.is_some_and(|seed| !seed.is_empty() && seed.bytes().all(|b| b.is_ascii_digit()))
     };
-    let mut found: Vec<PathBuf> = folders(Path::new(RUNS)).into_iter().filter(of_seed).collect();
-    if found.is_empty() {
-        let published = folders(Path::new(PUBLISHED)).into_iter().map(|game| game.join(name));
-        found = published.filter(|path| path.join(MANIFEST).exists()).collect();
-    }
+    let found: Vec<PathBuf> = folders(Path::new(RUNS)).into_iter().filter(of_seed).collect();
     match &found[..] {
-        [] => Ok(None),
+        [] => published::named(path),
         [one] => Ok(Some(one.clone())),
         many => {
             let list: Vec<String> = many.iter().map(|path| path.display().to_string()).collect();
-            if many[0].join(MANIFEST).exists() {
-                let message = format!("fits several checkpoints: give the path of one, {}", list.join(", "));
-                return Err(fault(path, message));
-            }
             let first = many[0].file_name().unwrap_or_default().to_string_lossy();
             Err(fault(
                 path,
@@ -437,10 +454,7 @@ pub fn is_at(path: &Path) -> Result<bool, ModelError> {
 /// Names that [`named`] finds: of runs, then of published checkpoints.
 pub fn known() -> Vec<String> {
     let name = |path: &PathBuf| Some(path.file_name()?.to_str()?.to_string());
-    let published = folders(Path::new(PUBLISHED)).into_iter().flat_map(|game| folders(&game));
-    let all =
-        folders(Path::new(RUNS)).into_iter().chain(published.filter(|path| path.join(MANIFEST).exists()));
-    all.filter_map(|path| name(&path)).collect()
+    folders(Path::new(RUNS)).iter().chain(&published()).filter_map(name).collect()
 }
 
 /// The folders in this one, by name; none if it cannot be read.
@@ -476,9 +490,9 @@ pub fn locate(path: &Path, best: bool) -> Result<PathBuf, ModelError> {
             ));
         }
         let why = if path.exists() { "is neither a checkpoint nor a run folder" } else { "does not exist" };
-        let hint = "give a folder with manifest.json or run.json, or a name in `checkpoints` or `checkpoints/runs` of the \
-                    present folder; `adept runs list` shows the runs here";
-        return Err(fault(path, format!("{why}; {hint}")));
+        let hint = "give a folder with manifest.json or run.json, the name of a run in `checkpoints/runs` of the working folder, or of a \
+                    published checkpoint; `adept runs list` shows the runs here";
+        return Err(fault(path, format!("{why}; {hint}. {}", published::searched())));
     };
     let record: serde_json::Value =
         serde_json::from_slice(&text).map_err(|e| damaged(&record_path, e.to_string()))?;
@@ -499,6 +513,9 @@ pub fn locate(path: &Path, best: bool) -> Result<PathBuf, ModelError> {
 /// # Errors
 /// [`ModelError::Io`] if we may not look.
 fn is_there(path: &Path) -> Result<bool, ModelError> {
+    if inside::is_there(path) {
+        return Ok(true);
+    }
     match path.try_exists() {
         Err(e) if e.kind() == ErrorKind::PermissionDenied => Err(ModelError::io(path)(e)),
         there => Ok(there.unwrap_or(false)),

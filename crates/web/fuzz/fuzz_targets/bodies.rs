@@ -33,7 +33,7 @@ static SERVER: LazyLock<SocketAddr> = LazyLock::new(|| {
         hosts: Vec::new(),
         token: None,
         agents: Vec::new(),
-        published: "missing".into(),
+        published: Vec::new(),
         runs: "missing".into(),
         train: false,
         extras: Vec::new(),

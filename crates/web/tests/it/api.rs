@@ -25,6 +25,18 @@ fn games_and_agents_are_listed() {
     let (_, agents) = server.get("/agents?game=backgammon");
     let ids: Vec<&str> =
         agents["agents"].as_array().unwrap().iter().map(|a| a["id"].as_str().unwrap()).collect();
+    // The levels first, then the networks by their measured strength.
+    let first = [
+        "strong",
+        "strongest",
+        "medium",
+        "easy",
+        "expert-512-64",
+        "small-88-24",
+        "pips-256-16x32",
+        "single-256-32",
+    ];
+    assert_eq!(ids[..first.len()], first);
     for id in ["small-88-24", "expert-512-64", "pubeval", "random"] {
         assert!(ids.contains(&id), "{ids:?}");
     }
@@ -197,12 +209,8 @@ fn rule_files_are_named_without_their_folders() {
     let nim = concat!(env!("CARGO_MANIFEST_DIR"), "/../declared/games/nim.game");
     std::fs::copy(nim, &rules).unwrap();
     let game = Declared::named(&format!("file:{}", rules.display())).unwrap().unwrap();
-    let options = ServeOptions {
-        runs: folder.path().join("runs"),
-        published: "missing".into(),
-        train: true,
-        ..options()
-    };
+    let options =
+        ServeOptions { runs: folder.path().join("runs"), published: Vec::new(), train: true, ..options() };
     let server = Server::of(One(game), options);
     let is_told = |answer: &Value| answer.to_string().contains("secret");
     let ask = |path: &str| {
@@ -296,7 +304,7 @@ fn jobs_run_to_their_end_or_are_stopped() {
 fn named_agents_stand_on_the_shelf() {
     let path = published().join("backgammon/single-256-32");
     let agents = vec![Server::named(&path, "backgammon")];
-    let server = Server::with(adept_web::ServeOptions { agents, published: "missing".into(), ..options() });
+    let server = Server::with(adept_web::ServeOptions { agents, published: Vec::new(), ..options() });
     let (_, found) = server.get("/agents?game=backgammon");
     assert_eq!(found["agents"][0]["id"], "single-256-32");
     assert!(!found.to_string().contains("checkpoints"), "no path is told: {found}");

@@ -34,7 +34,7 @@ pub(crate) fn options() -> ServeOptions {
         hosts: Vec::new(),
         token: None,
         agents: Vec::new(),
-        published: published().into(),
+        published: adept_model::checkpoint::published_in(published()),
         runs: "missing".into(),
         train: false,
         extras: Vec::new(),

@@ -3,6 +3,7 @@
 use super::solve::Progress;
 use super::table::{Precision, Settings, Table, TableError, Timings};
 use crate::bearoff::MAX_CHECKERS;
+use adept_ground::places;
 use std::path::{Path, PathBuf};
 
 /// Source of a table.
@@ -20,7 +21,7 @@ pub fn usual_file(folder: &Path, checkers: u8) -> PathBuf {
 }
 
 /// Finds a table for sides with `settings.checkers` checkers. Uses `file` if given. Otherwise uses the smallest
-/// suitable default file in `folder` with at least the precision `least`. Otherwise calls `solving` and solves the
+/// suitable default file in `folder`, in the first of the [places] that has it, with at least the precision `least`. Otherwise calls `solving` and solves the
 /// table in memory.
 ///
 /// # Errors
@@ -50,8 +51,7 @@ pub fn find(
         return Ok((table, Source::File(path.into())));
     }
     for checkers in settings.checkers..=MAX_CHECKERS {
-        let path = usual_file(folder, checkers);
-        if path.exists() {
+        if let Some(path) = places::find(&usual_file(folder, checkers)) {
             let table = Table::open(&path)?;
             if table.checkers() >= settings.checkers && table.precision().bits() >= least.bits() {
                 return Ok((table, Source::File(path)));
