@@ -255,15 +255,17 @@ pub fn prior_in(prior: &Prior, by: Option<&Path>) -> Result<Option<PathBuf>, Ope
     }
 }
 
-/// Opens a checkpoint, or the latest (or best) checkpoint of a run folder, as an evaluator of this game.
+/// Opens a checkpoint, or the latest (or best) checkpoint of a run folder, as an evaluator of this game: the network, with the tables
+/// that it names.
 ///
 /// # Errors
 /// [`OpenError::Model`] if it is damaged. [`OpenError::Mismatch`] if it belongs to another game, encoder or shape.
 pub fn open<G: Kit>(game: &G, path: &Path, best: bool) -> Result<(GameModel<G>, Manifest), OpenError> {
-    open_with(game, path, best, None)
+    bind(game, checkpoint::read(&checkpoint::locate(path, best)?)?)
 }
 
-/// As [`open`], with these tables of known values, joined by `+`, in place of those that the checkpoint names; `none` for none.
+/// As [`open`], with these tables of known values, joined by `+`, in place of those that the checkpoint names; `none` for none. Without
+/// any, as an agent plays by the checkpoint: see [`with_usual_tables`].
 ///
 /// # Errors
 /// As [`open`], or if the game has no such table.
@@ -274,10 +276,22 @@ pub fn open_with<G: Kit>(
     tables: Option<&str>,
 ) -> Result<(GameModel<G>, Manifest), OpenError> {
     let mut checkpoint = checkpoint::read(&checkpoint::locate(path, best)?)?;
-    if let Some(tables) = tables {
-        checkpoint.manifest.encoder = known::with_tables(&checkpoint.manifest.encoder, tables);
+    match tables {
+        Some(tables) => {
+            checkpoint.manifest.encoder = known::with_tables(&checkpoint.manifest.encoder, tables);
+        }
+        None => with_usual_tables(game, &mut checkpoint.manifest),
     }
     bind(game, checkpoint)
+}
+
+/// Adds the [tables that the game takes by default](Kit::usual_tables) to a checkpoint that names none: agents play by them, and
+/// values of positions come from them. A policy has no values that they could stand for.
+pub fn with_usual_tables<G: Kit>(game: &G, manifest: &mut Manifest) {
+    let names_some = part::parts(&manifest.encoder).into_iter().any(|part| known::known_part(part).is_some());
+    if let Some(tables) = game.usual_tables().filter(|_| !names_some && !manifest.head.is_policy()) {
+        manifest.encoder = known::with_tables(&manifest.encoder, tables);
+    }
 }
 
 /// Whether two names mean the same game: they are the same, or name rule files with the same content.

@@ -115,7 +115,10 @@ pub struct Model {
 
 impl Model {
     /// Opens a checkpoint folder, or the latest checkpoint of a run folder. If its prior is another checkpoint, that is in the
-    /// same folder, where `adept publish` puts it, or at its path from the current folder.
+    /// same folder, where `adept publish` puts it, or at its path from the current folder. Where nothing is at the path, published
+    /// checkpoints are searched as by all commands: `backgammon/small-88-24`, or the name of a game for its best one.
+    ///
+    /// Positions that the tables of a game know, such as races of backgammon, have their values; rows have those of the network.
     ///
     /// `search:BUDGET:PATH` looks ahead: `search:4:PATH` by plies, `search:100ms:PATH` by time, `search:10000n:PATH` by valued
     /// positions, and with settings such as `search:3,keep=8/4:PATH`. The budget is for one position. [`values`](Self::values),
@@ -493,10 +496,12 @@ impl Visitor for Opening {
     type Output = Result<Model, Error>;
 
     fn visit<G: Kit>(self, game: G) -> Self::Output {
-        let Self(checkpoint, search) = self;
+        let Self(mut checkpoint, search) = self;
         let fault = |e: OpenError| Error::Checkpoint(e.to_string());
         let path = checkpoint.path.display().to_string();
-        let (mut bound, manifest) = open::bind(&game, checkpoint).map_err(fault)?;
+        let manifest = checkpoint.manifest.clone();
+        open::with_usual_tables(&game, &mut checkpoint.manifest);
+        let (mut bound, _) = open::bind(&game, checkpoint).map_err(fault)?;
         if let Some(options) = &search {
             naming::search_by(&game, &path, (&mut bound, &manifest.head), options.clone()).map_err(fault)?;
         }

@@ -120,6 +120,10 @@ impl Kit for Backgammon {
         known::names()
     }
 
+    fn usual_tables(&self) -> Option<&'static str> {
+        Some("bearoff-8+race-6")
+    }
+
     fn table(&self, name: &str) -> Found<Arc<dyn Valuation<Self>>> {
         known::table(self, name)
     }

@@ -431,12 +431,13 @@ fn suites_of<G: Kit>(game: &G) -> String {
 /// [`TrainError`] if the checkpoint cannot be opened or a text is not a position.
 pub fn value_of<G: Kit>(
     game: &G,
-    checkpoint: Checkpoint,
+    mut checkpoint: Checkpoint,
     texts: &[String],
     file: Option<&Path>,
     inputs: bool,
 ) -> Result<Vec<PositionValue>, TrainError> {
     let path = checkpoint.path.clone();
+    open::with_usual_tables(game, &mut checkpoint.manifest);
     let (mut bound, _) = open::bind(game, checkpoint)?;
     let named = named_positions(game, texts, file)?;
     if let Some(kinds) = Kinds::beside(&path) {
