@@ -566,7 +566,20 @@ pub type AnySearch<G> = Search<G, Box<dyn Evaluator<G>>>;
 /// # Errors
 /// See [`OpenError`].
 pub fn evaluator<G: Kit>(game: &G, agent: &Resolved, best: bool) -> Result<Option<AnySearch<G>>, OpenError> {
-    let builder = Builder::of(game, agent, best);
+    evaluator_for(game, agent, best, None)
+}
+
+/// As [`evaluator`], to value these positions alone: exact values then come from the smallest table that holds them.
+///
+/// # Errors
+/// See [`OpenError`].
+pub fn evaluator_for<G: Kit>(
+    game: &G,
+    agent: &Resolved,
+    best: bool,
+    positions: Option<&[G::State]>,
+) -> Result<Option<AnySearch<G>>, OpenError> {
+    let builder = Builder { positions, ..Builder::of(game, agent, best) };
     let name = agent.spec.name();
     let own = SearchOptions::from(Budget::Plies(1));
     match &agent.spec {
@@ -639,18 +652,20 @@ pub fn try_out<G: Kit>(game: &G, agent: &Resolved) -> Result<(), OpenError> {
     }
 }
 
-struct Builder<'a, G> {
+struct Builder<'a, G: Kit> {
     game: &'a G,
     meaning: &'a Meaning,
     best: bool,
     tables: Option<&'a str>,
     screen: Option<(&'a Path, usize)>,
+    /// The positions that are to be valued, if it is known.
+    positions: Option<&'a [G::State]>,
 }
 
 impl<'a, G: Kit> Builder<'a, G> {
     fn of(game: &'a G, agent: &'a Resolved, best: bool) -> Self {
         let screen = agent.screen.as_deref().zip(agent.spec.screen().map(|screen| screen.keep));
-        Self { game, meaning: &agent.meaning, best, tables: agent.spec.tables(), screen }
+        Self { game, meaning: &agent.meaning, best, tables: agent.spec.tables(), screen, positions: None }
     }
 
     fn agent(&self, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>, OpenError> {
@@ -719,7 +734,11 @@ impl<'a, G: Kit> Builder<'a, G> {
         if let Meaning::Playouts(playouts) = self.meaning {
             return Ok((Box::new(playouts.open(self.game)?), Head::Value));
         }
-        let found = self.game.valuation(name).ok_or_else(|| {
+        let found = match self.positions {
+            Some(positions) => self.game.valuation_for(name, positions),
+            None => self.game.valuation(name),
+        };
+        let found = found.ok_or_else(|| {
             OpenError::Unknown(format!(
                 "{} has no valuation `{name}`; what has values: {}",
                 self.game.name(),

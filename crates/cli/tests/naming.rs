@@ -313,3 +313,18 @@ fn published_networks_are_found_in_other_places() {
     fs::create_dir(desk.path("bearoff")).unwrap();
     assert!(alone(&desk, &["value", "bearoff", position]).status.success());
 }
+
+#[test]
+fn exact_values_come_from_the_smallest_table() {
+    let desk = Desk::new();
+    let position = "1,0,0,0,0,2/0,1,0,1,0,0";
+    let exact = desk.json(&["oracle", "value", position])["values"][0]["value"].as_f64().unwrap();
+    let output = alone(&desk, &["value", "oracle", position, "--game", "bearoff", "--json"]);
+    assert!(!text(&output).contains("14 checkers"), "{}", text(&output));
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!((found["values"][0]["equity"].as_f64().unwrap() - exact).abs() < 1e-6, "{found} {exact}");
+    // A network of backgammon has these values too: its tables stand for it.
+    let output = alone(&desk, &["value", "backgammon/small-88-24", "6:2 1:1/4:1 2:1", "--json"]);
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!((found["values"][0]["equity"].as_f64().unwrap() - exact).abs() < 2e-4, "{found} {exact}");
+}

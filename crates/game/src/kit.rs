@@ -283,6 +283,12 @@ pub trait Kit: Game + Sized {
         None
     }
 
+    /// The valuation named `name`, as [`valuation`](Self::valuation), for these positions and what follows them alone: from the smallest
+    /// table that holds them, where the game has tables of several sizes.
+    fn valuation_for(&self, name: &str, _positions: &[Self::State]) -> Found<Arc<dyn Valuation<Self>>> {
+        self.valuation(name)
+    }
+
     /// Its tables: valuations that know part of the positions so well that they may stand for a network there. They have NaN elsewhere.
     fn tables(&self) -> Vec<Named> {
         Vec::new()
@@ -293,12 +299,6 @@ pub trait Kit: Game + Sized {
         None
     }
 
-    /// The exact valuation that measures lost value. It must resolve differences of 1e-6. By default, `oracle`.
-    fn judge(&self) -> Found<Arc<dyn Valuation<Self>>> {
-        self.valuation("oracle")
-        None
-    }
-
     /// The tables that stand for the network of a checkpoint which names none, joined by `+`. They are opened in less than a second.
     fn usual_tables(&self) -> Option<&'static str> {
         None
@@ -306,6 +306,12 @@ pub trait Kit: Game + Sized {
 
     /// The strongest of its own agents, as matches show. None if tree search over random games is stronger, or nothing was measured.
     fn strongest(&self) -> Option<String> {
+        None
+    }
+
+    /// The exact valuation that measures lost value. It must resolve differences of 1e-6. By default, `oracle`.
+    fn judge(&self) -> Found<Arc<dyn Valuation<Self>>> {
+        self.valuation("oracle")
     }
 
     /// Its deliberating agents.

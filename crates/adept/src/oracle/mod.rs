@@ -160,10 +160,7 @@ fn other_game(name: &str, args: &TableArgs) -> Result<Option<Backgammon>> {
 /// Finds or solves a table for sides with this many checkers.
 fn find(checkers: u8, args: &TableArgs) -> Result<Table> {
     let checkers = checkers.max(1);
-    // Solving a small table exactly takes almost no time.
-    let usual = if checkers <= 8 { Precision::Bits64 } else { Precision::Bits16 };
-    let precision = args.bits.unwrap_or(usual);
-    let settings = Settings { precision, threads: args.threads, ..Settings::new(checkers) };
+    let settings = Settings { threads: args.threads, ..Settings::for_values(checkers, args.bits) };
     let least = args.bits.unwrap_or(Precision::Bits16);
     let what = solving(settings);
     let begin = || {

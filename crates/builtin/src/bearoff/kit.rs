@@ -158,6 +158,10 @@ impl Kit for Bearoff {
         valuations::valuation(self, name)
     }
 
+    fn valuation_for(&self, name: &str, positions: &[State]) -> Found<Arc<dyn Valuation<Self>>> {
+        valuations::valuation_for(self, name, positions)
+    }
+
     /// The 32-bit oracle. The default of 16 bits is too coarse for small losses.
     fn judge(&self) -> Found<Arc<dyn Valuation<Self>>> {
         self.valuation("oracle-32")

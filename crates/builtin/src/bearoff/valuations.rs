@@ -61,18 +61,14 @@ pub(super) fn valuation(game: &Bearoff, name: &str) -> Found<Arc<dyn Valuation<B
         Some((name, file)) => (name, Some(Path::new(file))),
         None => (name, None),
     };
+    let settings = |precision| Settings { precision, ..Settings::new(game.checkers()) };
     let one_sided = || OneSided::shared(game.checkers());
     let estimate = |estimate: Box<dyn Estimate>| -> Value { Box::new(move |p| estimate.value(p)) };
     let (value, fetch): (Value, Option<Fetch>) = match (name, file) {
         ("oracle" | "oracle-32", file) => {
             let least = if name == "oracle" { Precision::Bits16 } else { Precision::Bits32 };
-            match table(game, file, least) {
-                // The table holds every position of the game, and its blocks have been checked.
-                Ok(table) => {
-                    let same = table.clone();
-                    let value: Value = Box::new(move |position| table.value(position).unwrap_or(f64::NAN));
-                    (value, Some(Box::new(move |position| same.fetch(position))))
-                }
+            match table(file, least, settings(least)) {
+                Ok(table) => of_table(table),
                 Err(error) => return Some(Err(error)),
             }
         }
@@ -85,6 +81,31 @@ pub(super) fn valuation(game: &Bearoff, name: &str) -> Found<Arc<dyn Valuation<B
         _ => return None,
     };
     Some(Ok(Arc::new(OfRoller { value, fetch })))
+}
+
+/// The values of a table that holds every position of the game, and whose blocks have been checked.
+fn of_table(table: Arc<Table>) -> (Value, Option<Fetch>) {
+    let same = table.clone();
+    let value: Value = Box::new(move |position| table.value(position).unwrap_or(f64::NAN));
+    (value, Some(Box::new(move |position| same.fetch(position))))
+}
+
+/// [`valuation`] for these positions: `oracle` takes the smallest table that holds them.
+pub(super) fn valuation_for(
+    game: &Bearoff,
+    name: &str,
+    states: &[State],
+) -> Found<Arc<dyn Valuation<Bearoff>>> {
+    if name != "oracle" {
+        return valuation(game, name);
+    }
+    let most = states.iter().map(|state| state.position().checkers()).max();
+    let checkers = most.unwrap_or(game.checkers()).clamp(1, game.checkers());
+    let table = table(None, Precision::Bits16, Settings::for_values(checkers, None));
+    Some(table.map(|table| {
+        let (value, fetch) = of_table(table);
+        Arc::new(OfRoller { value, fetch }) as _
+    }))
 }
 
 /// Exact values of positions for the side that just moved, from the smallest table that holds them all.
@@ -104,7 +125,7 @@ pub(super) fn exact_values(game: &Bearoff, states: &[State]) -> Found<Vec<f64>> 
 
 /// All positions of the game with the values of the oracle.
 pub(super) fn halves(game: &Bearoff) -> Found<Box<dyn Halves<Bearoff>>> {
-    let table = table(game, None, Precision::Bits16);
+    let table = exact_table(game);
     Some(table.map(|table| -> Box<dyn Halves<Bearoff>> { Box::new(Pairs::new(game, table)) }))
 }
 
@@ -133,20 +154,25 @@ fn keep(checkers: u8, least: Precision) -> String {
 
 /// The exact table of a game: from the default file, or solved in memory.
 pub(crate) fn exact_table(game: &Bearoff) -> Result<Arc<Table>, GameError> {
-    table(game, None, Precision::Bits16)
+    table(None, Precision::Bits16, Settings::new(game.checkers()))
 }
 
-fn table(game: &Bearoff, file: Option<&Path>, least: Precision) -> Result<Arc<Table>, GameError> {
-    static TABLES: Shared<(u8, Option<PathBuf>, Precision), Table> = Shared::new();
-    TABLES.get((game.checkers(), file.map(Path::to_path_buf), least), || {
-        let settings = Settings { precision: least, ..Settings::new(game.checkers()) };
-        let why = if least == Precision::Bits32 && game.checkers() >= LARGE {
+/// The table of a file, of a default file with this precision at least, or solved with these settings.
+fn table(file: Option<&Path>, least: Precision, settings: Settings) -> Result<Arc<Table>, GameError> {
+    static TABLES: Shared<(u8, Option<PathBuf>, Precision, Precision), Table> = Shared::new();
+    let checkers = settings.checkers;
+    TABLES.get((checkers, file.map(Path::to_path_buf), least, settings.precision), || {
+        let why = if least == Precision::Bits32 && checkers >= LARGE {
             "; 16 bits are too coarse for lost values"
         } else {
             ""
         };
-        let what = solving(settings) + why + &keep(game.checkers(), least);
+        let what = solving(settings) + why + &keep(checkers, least);
         let begin = || work::share(&what, 0.0);
+        if file.is_none() && settings.precision == Precision::Bits64 {
+            // Solving a small table takes less time than checking a file.
+            return Ok(Table::solve(settings, &mut |_| ())?.0);
+        }
         let found =
             find(file, Path::new(FOLDER), least, settings, begin, &mut |p| work::share(&what, p.share));
         let checked = found.and_then(|(table, source)| {

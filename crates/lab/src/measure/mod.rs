@@ -489,12 +489,13 @@ pub fn value_by<G: Kit>(
             .map(|(name, p)| inspect::inspect(game, &mut bound, &p, name, inspect::Detail::default()));
         return Ok(values.collect::<Result<_, _>>()?);
     }
-    let Some(mut search) = naming::evaluator(game, &found, best)? else {
+    let named = named_positions(game, texts, file)?;
+    let states: Vec<G::State> = named.iter().map(|(_, (state, _))| state.clone()).collect();
+    let Some(mut search) = naming::evaluator_for(game, &found, best, Some(&states))? else {
         let message =
             format!("`{agent}` is an agent without values: `adept play {agent}` shows how it plays");
         return Err(OpenError::Unknown(message).into());
     };
-    let named = named_positions(game, texts, file)?;
     let values = named.into_iter().map(|(name, p)| inspect::inspect_by(game, &mut search, &p, name, true));
     Ok(values.collect::<Result<_, _>>()?)
 }

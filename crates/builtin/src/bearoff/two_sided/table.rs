@@ -74,6 +74,12 @@ impl Settings {
     pub fn new(checkers: u8) -> Self {
         Self { checkers, precision: Precision::Bits16, threads: 0, isa: Isa::detect(), shorten: None }
     }
+
+    /// Settings for looking up a few values: 16 bits at least, or `least`. A small table is solved exactly, which takes almost no time.
+    pub fn for_values(checkers: u8, least: Option<Precision>) -> Self {
+        let usual = if checkers <= 8 { Precision::Bits64 } else { Precision::Bits16 };
+        Self { precision: least.unwrap_or(usual), ..Self::new(checkers) }
+    }
 }
 
 /// With fewer sides, using full lists is faster than finding short lists.
