@@ -201,6 +201,12 @@ pub trait Kit: Game + Sized {
         0
     }
 
+    /// Upper bound on the legal actions of a state, for environments with a place for each. By default
+    /// [`action_space`](Self::action_space). None if it is not known.
+    fn most_actions(&self) -> Option<usize> {
+        self.action_space()
+    }
+
     /// Checks the rules by random games, as many as given. None for games whose rules are not in
     /// GDL.
     fn audit(&self, _games: u64) -> Option<Audit> {

@@ -468,6 +468,10 @@ impl<'a, G: Kit> Checker<'a, G> {
 
     fn check_action_numbers(&mut self, state: &G::State, actions: &[G::Action]) {
         let game = self.game;
+        let most = game.most_actions().unwrap_or(usize::MAX);
+        self.law(Law::Actions, actions.len() <= most, || {
+            format!("there are {} actions, but `most_actions` is {most}", actions.len())
+        });
         let Some(size) = game.action_space() else { return };
         let mut numbers: Vec<usize> =
             actions.iter().map(|action| game.action_number(state, action)).collect();

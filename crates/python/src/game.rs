@@ -24,6 +24,8 @@ use std::sync::{Arc, OnceLock};
 
 /// Widest row of inputs.
 const INPUTS: usize = 1 << 20;
+/// Most actions of a state that a game may state.
+const ACTIONS: usize = 1 << 20;
 /// Name of the encoder.
 const ENCODER: &str = "inputs";
 /// Moves of a game, chance outcomes included. A game that goes on for longer may have no end under some policy.
@@ -141,6 +143,7 @@ struct Rules {
     hides: bool,
     is_small: bool,
     needs_action: bool,
+    most_actions: Option<usize>,
     unit: Option<String>,
     /// What its rehearsal showed.
     fingerprint: OnceLock<String>,
@@ -189,6 +192,13 @@ impl PyGame {
         let about: String = setting(game, "about", "a text")?;
         let zero_sum: Option<bool> = setting(game, "zero_sum", "True, False or None")?;
         let hides: bool = setting(game, "hides", "True or False")?;
+        let most_actions: Option<usize> = setting(game, "most_actions", "a whole number or None")?;
+        if most_actions.is_some_and(|most| !(1..=ACTIONS).contains(&most)) {
+            return Err(wrong(format!(
+                "most_actions = {}: must lie in 1..{ACTIONS}",
+                most_actions.unwrap_or(0)
+            )));
+        }
         let unit: Option<String> = setting(game, "unit", "a text such as \"points\", or None")?;
         let listed = game.getattr("scripts")?;
         let mut scripts = Vec::new();
@@ -217,6 +227,7 @@ impl PyGame {
             players,
             scale,
             hides,
+            most_actions,
             unit: unit.filter(|unit| !unit.is_empty()),
             fingerprint: OnceLock::new(),
             scripts,
@@ -543,6 +554,10 @@ impl Kit for PyGame {
 
     fn is_small(&self) -> bool {
         self.0.is_small
+    }
+
+    fn most_actions(&self) -> Option<usize> {
+        self.0.most_actions
     }
 
     fn fingerprint(&self) -> Option<String> {

@@ -40,6 +40,8 @@ pub(crate) trait AnyRules: Send + Sync {
     fn hides(&self) -> bool;
     /// Number of actions that have a number.
     fn size(&self) -> Option<usize>;
+    /// Upper bound on the legal actions of a state.
+    fn most_actions(&self) -> Option<usize>;
     /// Whether these are rules in Python.
     fn is_in_python(&self) -> bool;
     fn same(&self, other: &dyn AnyRules) -> bool;
@@ -290,6 +292,10 @@ impl<G: Kit> AnyRules for Held<G> {
 
     fn size(&self) -> Option<usize> {
         self.game.action_space()
+    }
+
+    fn most_actions(&self) -> Option<usize> {
+        self.game.most_actions()
     }
 
     fn is_in_python(&self) -> bool {
@@ -754,6 +760,12 @@ impl Rules {
         self.0.size()
     }
 
+    /// Upper bound on the legal actions of a state; None if it is not known.
+    #[getter]
+    fn most_actions(&self) -> Option<usize> {
+        self.0.most_actions()
+    }
+
     /// What the game says of itself.
     #[getter]
     fn description<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -765,7 +777,8 @@ impl Rules {
         let described = serde_json::json!({
             "name": info.name, "about": info.about, "players": info.players, "scale": info.scale,
             "zero_sum": info.zero_sum, "hides": info.hides, "small": info.is_small,
-            "unit": info.unit.as_ref().map(|unit| &unit.name), "action_space": self.0.size(),
+            "unit": info.unit.as_ref().map(|unit| &unit.name),
+            "action_space": self.0.size(), "most_actions": self.0.most_actions(),
             "encoders": named(&info.encoders), "agents": info.agents(),
             "outcomes": classes.iter().map(|class| &class.name).collect::<Vec<_>>(),
         });

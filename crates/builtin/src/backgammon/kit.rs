@@ -50,6 +50,13 @@ impl Kit for Backgammon {
         Ok(names.into_iter().zip(points).enumerate().map(class).collect())
     }
 
+    /// A double moves checkers four times, and how often each moves decides the result: C(K + 3, 4) ways. Two dice choose a checker
+    /// each, and one checker may move by both in two orders: K (K + 1) ways.
+    fn most_actions(&self) -> Option<usize> {
+        let k = usize::from(self.checkers());
+        Some((k * (k + 1) * (k + 2) * (k + 3) / 24).max(k * (k + 1)))
+    }
+
     fn encoders(&self) -> Vec<Named> {
         Named::list(&[
             ("points", "202 inputs: checkers on each point in units, on the bar and off, of both sides"),

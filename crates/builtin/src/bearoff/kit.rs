@@ -60,6 +60,13 @@ impl Kit for Bearoff {
         Ok(OutcomeClass::loss_win())
     }
 
+    /// A double moves checkers four times. How often each moves decides the result, C(N + 3, 4) ways, and so do the points from which
+    /// they move, C(9, 4) ways.
+    fn most_actions(&self) -> Option<usize> {
+        let n = usize::from(self.checkers());
+        Some((n * (n + 1) * (n + 2) * (n + 3) / 24).min(126))
+    }
+
     fn encoders(&self) -> Vec<Named> {
         Named::list(&encoders::ALL)
     }

@@ -58,6 +58,20 @@ impl Kit for LiarsDice {
         }
     }
 
+    /// In soar a bid comes with each proper part of the own dice, which are most with equal numbers of all faces.
+    fn most_actions(&self) -> Option<usize> {
+        const OTHERS: usize = 5;
+        let dice = usize::from(self.dice.iter().copied().max().unwrap_or(0));
+        Some(match self.rules {
+            RuleSet::OpenSpiel { .. } => most_bids(self) + 1,
+            RuleSet::RPost => usize::from(self.faces) + OTHERS,
+            RuleSet::Soar => {
+                let parts: usize = (0..6).map(|face| (dice + 5 - face) / 6 + 1).product();
+                most_bids(self) * (parts - 1) + OTHERS
+            }
+        })
+    }
+
     fn encoders(&self) -> Vec<Named> {
         encoders::list(self)
     }

@@ -254,6 +254,7 @@ class Game:
     zero_sum: bool | None
     hides: bool
     needs_action: bool
+    most_actions: int | None
     scripts: dict[str, Callable[[Any, list[Any]], Any]]
 
     def start(self) -> Any: ...
@@ -310,6 +311,8 @@ class Rules:
     action_space: int | None
     """How many actions have a number that means the same in every state (in rule files, as the player to move sees the board). None if
     there are too many: the number of an action is then its place among the legal ones."""
+    most_actions: int | None
+    """Upper bound on the legal actions of a state. None if it is not known, in games written in Python."""
     description: dict[str, Any]
     """`about`, `scale`, `zero_sum`, `small`, `unit`, `encoders`, `agents`, `outcomes` and more."""
 

@@ -46,6 +46,9 @@ class Game:
     `player` knows."""
     needs_action = False
     """Whether `encode` needs the action, and cannot do with None. A position then has a row only with its last move."""
+    most_actions = None
+    """Upper bound on the legal actions of a state. Environments of Gymnasium, PettingZoo and OpenSpiel need it in a game of more than
+    20,000 states; in others they count."""
     scripts = {}
     """Policies by name: functions of a state and its legal actions, which return an action, or a dict with the
     probabilities of actions. They are opponents in training and measurement."""
