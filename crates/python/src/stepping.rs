@@ -10,7 +10,7 @@ use crate::game::guarded;
 use crate::games::registered;
 use crate::long::{on_its_own, until_interrupted};
 use adept_library::arena::open;
-use adept_library::game::{Afterstate, Encoder, Game, GameError, GameInfo, Kit, Stream, Turn, Visitor};
+use adept_library::game::{Afterstate, Encoder, Game, GameError, GameInfo, Kit, Turn, Visitor, stream};
 use adept_library::model::Rows;
 use adept_trainer::config::Games;
 use adept_trainer::run::Cancel;
@@ -71,7 +71,7 @@ pub(crate) trait Node: Send + Sync {
     /// The probability of each outcome of chance. None if they can only be sampled.
     fn outcomes(&self) -> Option<Vec<f64>>;
     /// Draws an outcome of chance.
-    fn draw(&self, rng: &mut Stream) -> Place;
+    fn draw(&self, by: Draw) -> Place;
     fn after(&self, place: &Place) -> Arc<dyn Node>;
     /// The action or outcome with this text.
     fn find(&self, text: &str) -> Result<Place, GameError>;
@@ -85,10 +85,10 @@ pub(crate) trait Node: Send + Sync {
     fn short_text(&self) -> String;
     fn utilities(&self) -> Vec<f64>;
     fn just_acted(&self) -> Option<usize>;
-    /// How the state was reached. None if an outcome on the way was sampled and cannot be named.
-    fn path(&self) -> Option<Vec<Stage>>;
     /// Moves and outcomes of chance on the way here.
     fn plies(&self) -> u64;
+    /// How the state was reached. None if it is not known.
+    fn path(&self) -> Option<Vec<Stage>>;
     fn info(&self, player: usize) -> Box<dyn Known>;
     fn shown_to(&self, player: usize) -> Arc<dyn Node>;
     fn hash(&self) -> u64;
@@ -112,7 +112,19 @@ pub(crate) enum Place {
     /// Among the outcomes of chance.
     Outcome(u32),
     /// An outcome of chance that was sampled, where they cannot be listed.
-    Drawn(Arc<dyn Any + Send + Sync>),
+    Drawn(Arc<dyn Any + Send + Sync>, Draw),
+}
+
+/// What a sampled outcome follows from: a seed, and how many moves and outcomes came before. One seed serves a whole game, since each
+/// chance event has draws of its own.
+#[derive(Clone, Copy, FromPyObject, IntoPyObject)]
+pub(crate) struct Draw(u64, u64);
+
+/// A place in a pickle.
+#[derive(FromPyObject, IntoPyObject)]
+pub(crate) enum Pickled {
+    Listed(u32),
+    Drawn(Draw),
 }
 
 /// A stage on the way to a state.
@@ -122,6 +134,7 @@ pub(crate) enum Stage {
     Text(String),
     Move(u32),
     Outcome(u32),
+    Drawn(Draw),
 }
 
 /// The way to a state: a game in two seats may have one text for both, so texts do not say all.
@@ -257,7 +270,7 @@ impl<G: Kit> Typed<G> {
             Place::Outcome(place) => {
                 self.listed().and_then(|listed| listed.get(*place as usize)).map(|pair| &pair.0)
             }
-            Place::Drawn(drawn) => drawn.downcast_ref(),
+            Place::Drawn(drawn, _) => drawn.downcast_ref(),
         };
         found.unwrap_or_else(|| unreachable!("a place is one of its node"))
     }
@@ -447,10 +460,11 @@ impl<G: Kit> Node for Typed<G> {
         }
     }
 
-    fn draw(&self, rng: &mut Stream) -> Place {
-        let drawn = self.rules.game.sample(&self.state, rng);
+    fn draw(&self, by: Draw) -> Place {
+        let mut rng = stream(by.0, "sample", by.1);
+        let drawn = self.rules.game.sample(&self.state, &mut rng);
         let place = self.listed().and_then(|listed| listed.iter().position(|(outcome, _)| *outcome == drawn));
-        place.map_or_else(|| Place::Drawn(Arc::new(drawn)), |place| Place::Outcome(place as u32))
+        place.map_or_else(|| Place::Drawn(Arc::new(drawn), by), |place| Place::Outcome(place as u32))
     }
 
     fn after(&self, place: &Place) -> Arc<dyn Node> {
@@ -462,20 +476,11 @@ impl<G: Kit> Node for Typed<G> {
             _ => None,
         };
         let stage = match place {
-            Place::Move(place) => Some(Stage::Move(*place)),
-            Place::Outcome(place) => Some(Stage::Outcome(*place)),
-            Place::Drawn(_) => None,
+            Place::Move(place) => Stage::Move(*place),
+            Place::Outcome(place) => Stage::Outcome(*place),
+            Place::Drawn(_, by) => Stage::Drawn(*by),
         };
-        let path = match stage {
-            Some(stage) => self.path.clone().map(|before| Arc::new(Path { before: Some(before), stage })),
-            // The way begins anew behind what was sampled, if its text says all.
-            None => {
-                let text = self.rules.game.position_text(&state);
-                let read = self.rules.game.parse_position(&text);
-                let is_whole = read.is_ok_and(|(read, _)| read == state);
-                is_whole.then(|| Path::new(Stage::Text(text)))
-            }
-        };
+        let path = self.path.clone().map(|before| Arc::new(Path { before: Some(before), stage }));
         let after = Typed::new(self.rules.clone(), state, via, path);
         Arc::new(Self { plies: self.plies + 1, ..after })
     }
@@ -925,7 +930,7 @@ impl State {
             let is_here = |place: &Place| match place {
                 Place::Move(at) => (*at as usize) < self.0.moves(),
                 Place::Outcome(at) => self.0.outcomes().is_some_and(|all| (*at as usize) < all.len()),
-                Place::Drawn(_) => true,
+                Place::Drawn(..) => true,
             };
             if guarded(|| action.node.same(&*self.0) && is_here(&action.place))? {
                 return Ok(action.place.clone());
@@ -1025,9 +1030,7 @@ impl State {
             // As all of `random` follows from `random.seed`, so does this.
             None => py.import("random")?.call_method1("getrandbits", (48,))?.extract()?,
         };
-        // One seed serves a whole game: each chance event has draws of its own.
-        let mut rng = adept_library::game::stream(seed, "sample", self.0.plies());
-        let place = guarded(|| self.0.draw(&mut rng))?;
+        let place = guarded(|| self.0.draw(Draw(seed, self.0.plies())))?;
         Ok(Action { node: self.0.clone(), place })
     }
 
@@ -1138,7 +1141,8 @@ impl State {
                 match stage {
                     Stage::Start => {}
                     Stage::Text(from) => text = Some(from),
-                    Stage::Move(place) | Stage::Outcome(place) => moves.push(place),
+                    Stage::Move(place) | Stage::Outcome(place) => moves.push(Pickled::Listed(place)),
+                    Stage::Drawn(by) => moves.push(Pickled::Drawn(by)),
                 }
             }
             return Ok((make, (rules, text, moves).into_pyobject(py)?));
@@ -1296,13 +1300,8 @@ impl Action {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let place = match &self.place {
-            Place::Move(place) | Place::Outcome(place) => *place,
-            Place::Drawn(_) => {
-                let text = self.text()?;
-                return Err(fault(format!(
-                    "`{text}` was sampled, and cannot be pickled: pickle the state after it"
-                )));
-            }
+            Place::Move(place) | Place::Outcome(place) => Pickled::Listed(*place),
+            Place::Drawn(_, by) => Pickled::Drawn(*by),
         };
         let make = py.import("adept._stepping")?.getattr("_action")?;
         Ok((make, (State(self.node.clone()), place).into_pyobject(py)?))
@@ -1343,14 +1342,23 @@ impl Info {
 
 /// The action or outcome of a state at this place, for pickles.
 #[pyfunction]
-pub(crate) fn action_at(state: &Bound<'_, State>, place: u32) -> PyResult<Action> {
+pub(crate) fn action_at(state: &Bound<'_, State>, place: Pickled) -> PyResult<Action> {
     let node = state.get().0.clone();
+    let changed = || fault("the rules have changed: there is no such action");
+    let place = match (place, node.turn()) {
+        (Pickled::Listed(place), _) => place,
+        (Pickled::Drawn(by), Turn::Chance) => {
+            let place = guarded(|| node.draw(by))?;
+            return Ok(Action { node, place });
+        }
+        (Pickled::Drawn(_), _) => return Err(changed()),
+    };
     let (place, count) = match node.turn() {
         Turn::Chance => (Place::Outcome(place), guarded(|| node.outcomes())?.map_or(0, |found| found.len())),
         _ => (Place::Move(place), guarded(|| node.moves())?),
     };
     match &place {
         Place::Move(at) | Place::Outcome(at) if (*at as usize) < count => Ok(Action { node, place }),
-        _ => Err(fault("the rules have changed: there is no such action")),
+        _ => Err(changed()),
     }
 }

@@ -80,7 +80,7 @@ def test_random_games_keep_what_they_promise(name):
             assert pickle.loads(pickle.dumps(state)) == state
             assert copy.copy(state) is state and copy.deepcopy(state) is state
             if state.player is not None:
-                assert len(state.actions()) >= 1
+                assert 1 <= len(state.actions()) <= game.most_actions
                 numbers = state.actions().numbers()
                 assert len(set(numbers.tolist())) == len(numbers)
                 assert state.info(state.player) == state.info(state.player)
@@ -91,6 +91,36 @@ def test_random_games_keep_what_they_promise(name):
                 action = outcomes[0][0]
                 assert pickle.loads(pickle.dumps(action)) == action
                 assert state.apply(action) == state.apply(str(action))
+
+
+@pytest.mark.parametrize("name", ["holdem:limit:2", "bearoff:6"])
+def test_what_was_sampled_is_pickled_by_its_seed(name):
+    game, rng = adept.game(name), random.Random(4)
+    for _ in range(4):
+        state = game.start()
+        while not state.is_over:
+            if state.is_chance:
+                action = state.sample(rng.randrange(2**48))
+                again = pickle.loads(pickle.dumps(action))
+                assert again == action and state.apply(again) == state.apply(action)
+            else:
+                action = rng.choice(state.actions())
+            state = state.apply(action)
+            copied = pickle.loads(pickle.dumps(state))
+            assert copied == state and str(copied) == str(state)
+            if state.is_chance:
+                # The copy draws as the state does.
+                assert copied.apply(copied.sample(5)) == state.apply(state.sample(5))
+
+
+def test_what_was_sampled_for_an_equal_state_is_pickled():
+    game = adept.game("holdem:limit:2")
+    betting = game.from_text("cr:5hKc|Kd5d")
+    far = betting.apply(betting.action(1))
+    near = game.from_text(str(far))
+    assert near == far and near.is_chance and near.apply(near.sample(3)) != far.apply(far.sample(3))
+    after = near.apply(far.sample(3))
+    assert pickle.loads(pickle.dumps(after)) == after == far.apply(far.sample(3))
 
 
 def test_what_a_player_knows_hides_the_rest():
