@@ -1,5 +1,6 @@
 """Games written in Python."""
 
+import itertools
 import os
 import random
 import signal
@@ -184,6 +185,9 @@ def test_a_game_that_hides_something_learns_from_what_a_player_knows(tmp_path):
     assert moves["b"] > 0.4
 
 
+COUNT = itertools.count()
+
+
 def broken(**changes):
     return type("Broken", (TicTacToe,), {"name": "broken", **changes})()
 
@@ -206,8 +210,8 @@ def broken(**changes):
         ({"actions": lambda self, state: None}, TypeError, "a list is needed, found None"),
         ({"actions": lambda self, state: [[1]]}, TypeError, "an action must be immutable"),
         ({"utility": lambda self, state, player: "win"}, TypeError, "a number is needed, found 'win'"),
-        ({"encode": lambda self, state, player, action: None}, TypeError, "encode returned None"),
-        ({"encode": lambda self, state, player, action: (0.0 for _ in range(9))}, TypeError, "encode returned <generator"),
+        ({"encode": lambda self, state, player, action: None}, TypeError, "encode of .* returned None"),
+        ({"encode": lambda self, state, player, action: (0.0 for _ in range(9))}, TypeError, "encode of .* returned <generator"),
         ({"actions": lambda self, state: random.sample(range(20), 9)}, ValueError, "must not draw or count"),
         ({"turn": lambda self, state: 0.0}, ValueError, "players are 0 to 1"),
         ({"parse": lambda self, text: 1 / 0}, ValueError, "write `text` and `parse`"),
@@ -216,12 +220,21 @@ def broken(**changes):
         ({"encode": lambda self, state, player, action: [float("nan")] * 9}, ValueError, "encode of .* found nan"),
         ({"name": "tictactoe"}, adept.AdeptError, "built-in game"),
         ({"name": "two words"}, ValueError, "a name has"),
-        ({"inputs": 8}, ValueError, "encode returned 9 numbers, but inputs has 8"),
+        ({"inputs": 8}, ValueError, "encode of .* returned 9 numbers, but inputs has 8"),
         ({"players": 65}, ValueError, "players = 65"),
         ({"text": lambda self, state: "........."}, ValueError, "is not the state"),
         ({"utility": lambda self, state, player: 2.0}, ValueError, "exceed"),
         ({"actions": lambda self, state: []}, ValueError, "no action"),
         ({"apply": lambda self, state, square: 1 / 0}, ZeroDivisionError, "division"),
+        ({"apply": lambda self, state, square: list(state)}, TypeError, r"apply\('\.{9}', .\): a state must be immutable"),
+        ({"apply": lambda self, state, square: "XO"[next(COUNT) % 2] + state[1:]}, ValueError, "leads to two states"),
+        ({"actions": lambda self, state: [[1]]}, TypeError, r"actions of '\.{9}': an action must be immutable"),
+        ({"utility": lambda self, state, player: random.random()}, ValueError, "utility of .* when it is asked again"),
+        ({"turn": lambda self, state: next(COUNT) % 2}, ValueError, "turn of .* when it is asked again"),
+        ({"start": lambda self: "X" * (next(COUNT) % 2) + "." * 9}, ValueError, "start returns .* when it is asked again"),
+        ({"most_actions": 8}, ValueError, r"actions of '\.{9}': there are 9, but most_actions is 8"),
+        ({"most_actions": 0}, ValueError, "most_actions = 0: must lie in"),
+        ({"most_actions": "nine"}, TypeError, "most_actions = 'nine': must be a whole number or None"),
     ],
 )
 def test_what_a_game_must_not_do_is_found_when_it_is_registered(changes, error, text):

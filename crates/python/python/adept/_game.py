@@ -119,7 +119,7 @@ def check(game, games=20):
     _adept.look_at(game)
     taken = {"random", "minimax", "self"} & set(game.scripts)
     _must(not taken, f"scripts: {', '.join(sorted(taken))} is the name of an agent of every game: choose another")
-    _hashed(game.start(), "a state")
+    _same(_hashed(game.start(), "start: a state"), game.start(), "start returns")
     draw, known = random.Random(1), {}
     for _ in range(games):
         _play(game, draw, known)
@@ -130,57 +130,96 @@ def check(game, games=20):
 def _play(game, draw, known):
     """Plays a random game. `known` has the inputs of what players knew."""
     state, seen = game.start(), set()
-    for _ in range(MOST_EXACT if game.small else MOST + 1):
-        if game.small:
-            _must(state not in seen, f"{state!r} comes twice in a game, so play cannot be measured exactly: {UNSMALL}")
-            seen.add(state)
-        _must(state == _parsed(game, state), f"parse(text(state)) is not the state {state!r}")
-        turn = game.turn(state)
-        if turn is None:
-            break
-        _must(
-            turn == CHANCE or isinstance(turn, numbers.Integral) and turn in range(game.players),
-            f"turn of {state!r} is {turn!r}, but players are 0 to {game.players - 1}",
-        )
-        before = repr(state), hash(state), game.text(state)
-        if turn == CHANCE:
-            outcomes, chances = _chances(game, state)
-            action = draw.choices(outcomes, chances)[0]
-        else:
-            actions = _listed(game.actions(state), f"actions of {state!r}")
-            _must(actions, f"no action in {state!r}, but it is the turn of player {turn}")
-            for action in actions:
-                _hashed(action, "an action")
-            _must(len(set(actions)) == len(actions), f"an action is listed twice in {state!r}")
-            _must(actions == list(game.actions(state)), f"actions of {state!r} differ when they are asked twice: {PURE}")
-            action = draw.choice(actions)
-        after = game.apply(state, action)
-        now = repr(state), hash(state), game.text(state)
-        _must(now == before, f"apply has changed {before[2]}: return a new state")
-        _must(after == game.apply(state, action), f"apply({state!r}, {action!r}) leads to two states: {PURE}")
-        if turn != CHANCE:
-            shown = state if game.hides else after
-            row = _row(game, shown, turn, action)
-            _must(row == _row(game, shown, turn, action), f"encode of {shown!r} differs when it is asked twice: {PURE}")
-            if game.hides:
-                what = turn, _hashed(game.info(state, turn), f"what player {turn} knows"), action
-                _must(
-                    known.setdefault(what, row) == row,
-                    f"encode tells two states apart in which player {turn} knows the same, {what[1]!r}: encode only what `info` has",
-                )
-        if game.hides:
-            for player in range(game.players):
-                info = game.info(after, player)
-                _must(info is not None, f"info of {after!r} for player {player} is None")
-                _hashed(info, f"what player {player} knows")
-        state = after
+    try:
+        for _ in range(MOST_EXACT if game.small else MOST + 1):
+            if game.small:
+                twice = f"{_short(state)} comes twice in a game, so play cannot be measured exactly: {UNSMALL}"
+                _must(state not in seen, twice)
+                seen.add(state)
+            turn = _turn(game, state)
+            if turn is None:
+                _check_end(game, state)
+                return
+            state = _step(game, state, turn, draw, known)
+    except Exception as error:
+        # What a method itself raises does not tell the state. Python 3.11 shows notes with the traceback.
+        if hasattr(error, "add_note"):
+            error.add_note(f"in a random game of `{game.name}`, at the state {_short(state)}")
+        raise
+    hint = UNSMALL if game.small else "count moves in the state, and end the game"
+    raise ValueError(f"a random game of `{game.name}` does not end within {MOST_EXACT if game.small else MOST} moves: {hint}")
+
+
+def _turn(game, state):
+    shown = _short(state)
+    _must(state == _parsed(game, state), f"parse(text(state)) is not the state {shown}")
+    turn = game.turn(state)
+    _same(turn, game.turn(state), f"turn of {shown} is")
+    _must(
+        turn is None or turn == CHANCE or isinstance(turn, numbers.Integral) and turn in range(game.players),
+        f"turn of {shown} is {turn!r}, but players are 0 to {game.players - 1}",
+    )
+    return turn
+
+
+def _step(game, state, turn, draw, known):
+    """The state after a random action or outcome."""
+    shown = _short(state)
+    before = repr(state), hash(state), game.text(state)
+    if turn == CHANCE:
+        outcomes, chances = _chances(game, state)
+        _must((outcomes, chances) == _chances(game, state), f"outcomes of {shown} differ when they are asked twice: {PURE}")
+        action = draw.choices(outcomes, chances)[0]
     else:
-        hint = UNSMALL if game.small else "count moves in the state, and end the game"
-        raise ValueError(f"a random game of `{game.name}` does not end within {MOST_EXACT if game.small else MOST} moves: {hint}")
-    won = [_number(game.utility(state, player), f"utility of {state!r}") for player in range(game.players)]
-    _must(all(abs(u) <= game.scale for u in won), f"utilities {won} exceed ± scale, {game.scale}")
+        action = draw.choice(_actions(game, state, turn))
+    after = game.apply(state, action)
+    now = repr(state), hash(state), game.text(state)
+    _must(now == before, f"apply has changed {before[2]}: return a new state")
+    call = f"apply({shown}, {action!r})"
+    _hashed(after, f"{call}: a state")
+    _must(after == game.apply(state, action), f"{call} leads to two states: {PURE}")
+    if turn != CHANCE:
+        seen = state if game.hides else after
+        row = _row(game, seen, turn, action)
+        _must(row == _row(game, seen, turn, action), f"encode of {_short(seen)} differs when it is asked twice: {PURE}")
+        if game.hides:
+            what = turn, _hashed(game.info(state, turn), f"info of {shown}: what player {turn} knows"), action
+            _must(
+                known.setdefault(what, row) == row,
+                f"encode tells two states apart in which player {turn} knows the same, {what[1]!r}: encode only what `info` has",
+            )
+    if game.hides:
+        for player in range(game.players):
+            info = game.info(after, player)
+            _must(info is not None, f"info of {_short(after)} for player {player} is None")
+            _hashed(info, f"info of {_short(after)}: what player {player} knows")
+    return after
+
+
+def _actions(game, state, turn):
+    shown = _short(state)
+    actions = _listed(game.actions(state), f"actions of {shown}")
+    _must(actions, f"no action in {shown}, but it is the turn of player {turn}")
+    for action in actions:
+        _hashed(action, f"actions of {shown}: an action")
+    _must(len(set(actions)) == len(actions), f"an action is listed twice in {shown}")
+    _must(actions == list(game.actions(state)), f"actions of {shown} differ when they are asked twice: {PURE}")
+    most = game.most_actions
+    _must(most is None or len(actions) <= most, f"actions of {shown}: there are {len(actions)}, but most_actions is {most}")
+    return actions
+
+
+def _check_end(game, state):
+    what = f"utility of {_short(state)}"
+    won = [_number(game.utility(state, player), what) for player in range(game.players)]
+    _same(won, [float(game.utility(state, player)) for player in range(game.players)], f"{what} is")
+    _must(all(abs(u) <= game.scale for u in won), f"{what}: {won} exceed ± scale, {game.scale}")
     zero_sum = game.players == 2 if game.zero_sum is None else game.zero_sum
-    _must(not zero_sum or math.isclose(sum(won), 0, abs_tol=1e-9), f"utilities {won} do not sum to 0")
+    _must(not zero_sum or math.isclose(sum(won), 0, abs_tol=1e-9), f"{what}: {won} do not sum to 0")
+
+
+def _same(one, two, what):
+    _must(one == two, f"{what} {_short(one)}, and {_short(two)} when it is asked again: {PURE}")
 
 
 def _hashed(found, what):
@@ -194,11 +233,11 @@ def _hashed(found, what):
 def _row(game, state, player, action):
     found = game.encode(state, player, action)
     if isinstance(found, str) or not hasattr(found, "__len__") or getattr(found, "ndim", 1) != 1 or not hasattr(found, "__getitem__"):
-        raise TypeError(f"encode returned {_short(found)}: a list or an array of {game.inputs} numbers is needed")
-    row = [_number(number, f"encode of {state!r}") for number in found]
+        raise TypeError(f"encode of {_short(state)} returned {_short(found)}: a list or an array of {game.inputs} numbers is needed")
+    row = [_number(number, f"encode of {_short(state)}") for number in found]
     width = sum(game.inputs.values()) if isinstance(game.inputs, dict) else game.inputs
-    _must(len(row) == width, f"encode returned {len(row)} numbers, but inputs has {width}")
-    _must(all(map(math.isfinite, row)), f"encode returned {row} for {state!r}")
+    _must(len(row) == width, f"encode of {_short(state)} returned {len(row)} numbers, but inputs has {width}")
+    _must(all(map(math.isfinite, row)), f"encode of {_short(state)} returned {_short(row)}")
     return row
 
 
@@ -213,15 +252,15 @@ def _listed(found, what):
 
 
 def _chances(game, state):
-    what = f"outcomes of {state!r}"
+    what = f"outcomes of {_short(state)}"
     listed = _listed(game.outcomes(state), what)
-    _must(listed, f"no outcome in {state!r}, but it is the turn of chance")
+    _must(listed, f"no outcome in {_short(state)}, but it is the turn of chance")
     try:
         outcomes, chances = zip(*listed, strict=True)
     except (TypeError, ValueError):
         raise TypeError(f"{what}: pairs of an outcome and its probability are needed, found {_short(listed)}") from None
     for outcome, chance in listed:
-        _hashed(outcome, "an outcome")
+        _hashed(outcome, f"{what}: an outcome")
         _must(_number(chance, what) >= 0, f"{what}: {outcome!r} has the probability {chance}")
     chances = [float(chance) for chance in chances]
     total = sum(chances)
