@@ -1,59 +1,140 @@
-"""What environments show of a state, shared by the adapters for Gymnasium and PettingZoo."""
+"""What environments show of a state, shared by the adapters."""
 
+import functools
 import operator
+from typing import NamedTuple
 
 import numpy as np
 
+from . import _adept
 from ._stepping import game as find
 
-MOST_ACTIONS = 4096
-"""Places of actions in games that do not number them."""
 MOST_NUMBERS = 1 << 22
+"""Numbers in an observation."""
+MOST_STATES = 20_000
+"""States that a survey walks through."""
+BEGINNINGS = 10_000
+"""Games that end before somebody is to move, one after the other."""
+
+
+RENDER_MODES = ["ansi", "human"]
+
+
+class Survey(NamedTuple):
+    """The largest numbers of a game: legal actions of a state, outcomes of a chance event, decisions and chance events in a game."""
+
+    actions: int
+    outcomes: int
+    decisions: int
+    events: int
+
+
+def survey(rules, look=lambda state: None):
+    """Walks through all states, and calls `look` with each decision. None if there are more than `MOST_STATES`, counted at each place in a
+    game at which they come up, or chance events whose outcomes cannot be listed."""
+    actions = outcomes = decisions = events = walked = 0
+    # The states after so many actions and outcomes, with the most decisions and the most chance events on the way.
+    level = {rules.start(): (0, 0)}
+    while level:
+        walked += len(level)
+        following = {}
+        for state, (acted, drawn) in level.items():
+            decisions, events = max(decisions, acted), max(events, drawn)
+            if state.is_over:
+                continue
+            if state.is_chance:
+                try:
+                    listed = [outcome for outcome, _ in state.outcomes()]
+                except _adept.AdeptError:
+                    return None
+                outcomes, drawn = max(outcomes, len(listed)), drawn + 1
+            else:
+                look(state)
+                listed = state.actions()
+                actions, acted = max(actions, len(listed)), acted + 1
+            for action in listed:
+                after = state.apply(action)
+                before = following.get(after, (0, 0))
+                following[after] = max(before[0], acted), max(before[1], drawn)
+            if walked + len(following) > MOST_STATES:
+                return None
+        level = following
+    return Survey(actions, outcomes, decisions, events)
+
+
+@functools.lru_cache(maxsize=64)
+def _counted(rules):
+    found = survey(rules)
+    return found and found.actions
+
+
+def places(rules):
+    """How many places for actions an observation needs: actions with the same number in every state, or else the most of a state."""
+    known = rules.action_space or rules.most_actions or _counted(rules)
+    if not known:
+        raise ValueError(f"{rules.name}: how many legal actions a state may have is not known: set `most_actions` in its class")
+    return known
+
+
+def check_render_mode(mode):
+    if mode not in (None, *RENDER_MODES):
+        raise ValueError(f"render_mode = {mode!r}: 'ansi' or 'human' is needed")
+    return mode
 
 
 class Observer:
     """Observations as arrays.
 
-    `observe` is "afterstates": for every action whether it ends the game, its exact value if it does, and the row of the encoder, `(actions,
-    2 + width)`, zeros for those that are not legal; "state":
+    `observe` is "afterstates": for every action whether it ends the game, its exact value if it does, and the dense row of the encoder,
+    `(actions, 2 + width)`, zeros for those that are not legal; "state":
     the row of the state itself for the player to move, `(width,)`, in games without chance in which nothing is hidden; or a function of
     a state and a player that returns an array of `float32`, always of the same shape.
     """
 
     def __init__(self, rules, encoder, observe):
         self.rules, self.encoder, self.observe = find(rules), encoder, observe
-        self.actions = self.rules.action_space or MOST_ACTIONS
-        start = self.decision(self.rules.start(), 0)
-        self.first = start.player
-        width = start.rows(encoder).dense.shape[1]
-        if observe == "afterstates":
-            shape = (self.actions, 2 + width)
-            if self.actions * (2 + width) > MOST_NUMBERS:
-                raise ValueError(
-                    f"observe = 'afterstates': {self.actions} actions of {width} numbers are too many: give a function of state and player"
-                )
-        elif observe == "state":
-            if self.rules.hides or self.rules.start().is_chance:
-                raise ValueError("observe = 'state' is for games without chance in which nothing is hidden: take 'afterstates'")
-            shape = (width,)
-        elif callable(observe):
-            shape = np.asarray(observe(start, self.first), np.float32).shape
+        self.actions = places(self.rules)
+        start = self.first_decision(iter(range(BEGINNINGS)).__next__)
+        if callable(observe):
+            self.shape = np.asarray(observe(start, start.player), np.float32).shape
+        elif observe in ("afterstates", "state"):
+            width = start.rows(encoder).dense.shape[1]
+            if width == 0:
+                raise ValueError(f"encoder = {encoder!r}: has indices and no numbers, which an observation needs: take another encoder")
+            self.shape = (self.actions, 2 + width) if observe == "afterstates" else (width,)
         else:
             raise ValueError(f"observe = {observe!r}: 'afterstates', 'state' or a function of state and player is needed")
-        self.shape = shape
+        if observe == "state" and (self.rules.hides or self.rules.start().is_chance):
+            raise ValueError("observe = 'state' is for games without chance in which nothing is hidden: take 'afterstates'")
+        if observe == "afterstates" and self.actions * self.shape[1] > MOST_NUMBERS:
+            raise ValueError(
+                f"observe = 'afterstates': {self.actions} actions of {width} numbers are too many: give a function of state and player"
+            )
+        # What cannot be observed is refused before a game begins.
+        self.observation(start, start.player)
 
-    def decision(self, state, seed):
-        """The state when chance has acted, drawn by this seed."""
-        step = 0
+    def first_decision(self, seed):
+        """A state in which a player is to move first. `seed()` draws seeds of chance events."""
+        for _ in range(BEGINNINGS):
+            state = self.after_chance(self.rules.start(), seed)
+            # Chance alone may end a game.
+            if not state.is_over:
+                return state
+        raise RuntimeError(f"{self.rules.name}: {BEGINNINGS} games were over before anyone was to move")
+
+    def after_chance(self, state, seed):
+        """The state when chance has acted."""
         while state.is_chance:
-            state = state.apply(state.sample((seed + 7919 * step) % 2**48))
-            step += 1
+            state = state.apply(state.sample(seed()))
         return state
 
     def observation(self, state, player):
         found = np.zeros(self.shape, np.float32)
         if callable(self.observe):
-            found[...] = self.observe(state, player)
+            shown = np.asarray(self.observe(state, player), np.float32)
+            if shown.shape != self.shape:
+                raise ValueError(f"observe: the first observation has the shape {self.shape}, that of `{state}` {shown.shape}")
+            found[...] = shown
         elif self.observe == "state":
             # Its own view; zeros at the end, where there is nothing to decide.
             found[...] = self.rules.encode([state], self.encoder, player=player).dense[0]
@@ -67,7 +148,7 @@ class Observer:
     def numbers(self, state):
         numbers = state.actions().numbers()
         if len(numbers) and numbers.max() >= self.actions:
-            raise ValueError(f"`{state}` has {len(numbers)} actions, more than {self.actions}")
+            raise ValueError(f"`{state}` has {len(numbers)} actions, but `most_actions` is {self.actions}")
         return numbers
 
     def mask(self, state, player):
@@ -77,8 +158,9 @@ class Observer:
         return mask
 
     def action(self, state, number):
-        """The legal action with this number."""
-        places = np.flatnonzero(self.numbers(state) == operator.index(number))
-        if len(places) != 1:
-            raise ValueError(f"action {number} is not legal in `{state}`: see the action mask")
-        return state.actions()[int(places[0])]
+        """The legal action with this number. None if the number is that of an action which is not legal now."""
+        number = operator.index(number)
+        if number not in range(self.actions):
+            raise ValueError(f"action {number} is not legal: actions are 0 to {self.actions - 1}")
+        places = np.flatnonzero(self.numbers(state) == number)
+        return state.actions()[int(places[0])] if len(places) else None

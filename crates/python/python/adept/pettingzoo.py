@@ -6,11 +6,7 @@ import pettingzoo
 from gymnasium import spaces
 from pettingzoo.utils import wrappers
 
-from ._observing import Observer
-
-
-BEGINNINGS = 10_000
-"""Games that chance ends, one after the other."""
+from ._observing import RENDER_MODES, Observer, check_render_mode
 
 
 def env(rules, **settings):
@@ -25,17 +21,16 @@ class raw_env(pettingzoo.AECEnv):
     """A game of all its players, who are called `player_0`, `player_1`, …
 
     `rules` is the name of a game, or rules. Observations are dicts with `observation` and `action_mask`; `observe` is "afterstates" (a row of
-    the encoder for every action), "state" or a function: see the book. Rewards are the utilities at the end of the game.
+    the encoder for every action), "state" or a function: see the book. Rewards are the utilities at the end of the game. With
+    `render_mode="ansi"`, `render()` returns the board as text; "human" prints it after each step.
     """
 
     def __init__(self, rules, *, encoder=None, observe="afterstates", render_mode=None):
         super().__init__()
         self._observer = Observer(rules, encoder, observe)
         self.rules = self._observer.rules
-        self.metadata = {"render_modes": ["ansi"], "name": self.rules.name, "is_parallelizable": False, "render_fps": 1}
-        if render_mode not in (None, "ansi"):
-            raise ValueError(f"render_mode = {render_mode!r}: 'ansi' is there")
-        self.render_mode = render_mode
+        self.metadata = {"render_modes": RENDER_MODES, "name": self.rules.name, "is_parallelizable": False, "render_fps": 1}
+        self.render_mode = check_render_mode(render_mode)
         self.scale = self.rules.description["scale"]
         self.possible_agents = [f"player_{seat}" for seat in range(self.rules.players)]
         shape, actions = self._observer.shape, self._observer.actions
@@ -66,14 +61,9 @@ class raw_env(pettingzoo.AECEnv):
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos = {agent: {} for agent in self.agents}
-        for _ in range(BEGINNINGS):
-            self.state_now = self._after_chance(self.rules.start())
-            # Chance alone may end a game.
-            if not self.state_now.is_over:
-                break
-        else:
-            raise RuntimeError(f"{self.rules.name}: {BEGINNINGS} games were over before anyone was to move")
+        self.state_now = self._observer.first_decision(self._seed)
         self.agent_selection = self._name(self.state_now.player)
+        self._show()
 
     def observe(self, agent):
         seat = self.possible_agents.index(agent)
@@ -90,7 +80,9 @@ class raw_env(pettingzoo.AECEnv):
         self._cumulative_rewards[self.agent_selection] = 0.0
         self._clear_rewards()
         chosen = self._observer.action(self.state_now, action)
-        self.state_now = self._after_chance(self.state_now.apply(chosen))
+        if chosen is None:
+            raise ValueError(f"action {action} is not legal in `{self.state_now}`: see the action mask")
+        self.state_now = self._observer.after_chance(self.state_now.apply(chosen), self._seed)
         if self.state_now.is_over:
             for agent, utility in zip(self.possible_agents, self.state_now.returns()):
                 self.rewards[agent] = float(utility)
@@ -99,9 +91,14 @@ class raw_env(pettingzoo.AECEnv):
         else:
             self.agent_selection = self._name(self.state_now.player)
         self._accumulate_rewards()
+        self._show()
 
     def render(self):
         return self.state_now.board() if self.render_mode == "ansi" else None
+
+    def _show(self):
+        if self.render_mode == "human":
+            print(self.state_now.board())
 
     def close(self):
         pass
@@ -109,7 +106,5 @@ class raw_env(pettingzoo.AECEnv):
     def _name(self, seat):
         return self.possible_agents[seat]
 
-    def _after_chance(self, state):
-        while state.is_chance:
-            state = state.apply(state.sample(int(self._random.integers(2**48))))
-        return state
+    def _seed(self):
+        return int(self._random.integers(2**48))
