@@ -98,7 +98,8 @@ class Observer:
         if callable(observe):
             self.shape = np.asarray(observe(start, start.player), np.float32).shape
         elif observe in ("afterstates", "state"):
-            width = start.rows(encoder).dense.shape[1]
+            # Of one action, since a state may have very many.
+            width = self.rules.encode([start], encoder, actions=start.actions()[:1]).dense.shape[1]
             if width == 0:
                 raise ValueError(f"encoder = {encoder!r}: has indices and no numbers, which an observation needs: take another encoder")
             self.shape = (self.actions, 2 + width) if observe == "afterstates" else (width,)

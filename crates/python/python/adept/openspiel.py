@@ -37,7 +37,7 @@ class Game(pyspiel.Game):
 
     def __init__(self, rules, encoder=None, observe=None, rng_seed=None):
         self.rules, self._settings = rules, (encoder, observe, rng_seed)
-        self.facts = _facts(rules, encoder, observe)
+        actions, self.facts = places(rules), _facts(rules, encoder, observe)
         self._random = random.Random(rng_seed)
         scale, players = self.facts.scale, rules.players
         params = {"rules": quote(rules.name, safe=":/.-_"), "encoder": quote(encoder or "", safe=":.-_"), "observe": observe, "rng_seed": rng_seed}
@@ -50,7 +50,7 @@ class Game(pyspiel.Game):
             tensors=[self.facts.observer is not None, self.facts.tells_infos],
         )
         info = pyspiel.GameInfo(
-            num_distinct_actions=places(rules),
+            num_distinct_actions=actions,
             max_chance_outcomes=self.facts.outcomes,
             num_players=players,
             min_utility=-scale,
