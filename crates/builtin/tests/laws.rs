@@ -4,6 +4,20 @@ use adept_builtin::{names, visit};
 use adept_game::laws::{Budget, Report, check};
 use adept_game::{Kit, Visitor};
 
+/// The bound on the legal actions of a state, and how many those of a position are.
+struct Actions(&'static str);
+
+impl Visitor for Actions {
+    type Output = (Option<usize>, usize);
+
+    fn visit<G: Kit>(self, game: G) -> Self::Output {
+        let (state, _) = game.parse_position(self.0).expect(self.0);
+        let mut actions = Vec::new();
+        game.actions(&state, &mut actions);
+        (game.most_actions(), actions.len())
+    }
+}
+
 struct Check(Budget);
 
 impl Visitor for Check {
@@ -47,4 +61,23 @@ fn every_built_in_game_keeps_the_laws() {
         }
     }
     assert!(broken.is_empty(), "{}", broken.join("\n\n"));
+}
+
+/// The laws check along random games that no state has more.
+#[test]
+fn the_bound_on_the_actions_of_a_state_is_close() {
+    for (name, position, most, there) in [
+        ("backgammon", "24:2 13:5 8:3 6:5/24:2 13:5 8:3 6:5 11", 3060, 42),
+        ("hypergammon", "24:1 16:1 8:1/24:1 23:1 22:1 11", 15, 15),
+        ("backgammon:1", "24:1/24:1 21", 2, 1),
+        ("backgammon:2", "24:1 20:1/22:1 21:1 21", 6, 4),
+        ("bearoff:2", "0,0,0,0,1,1/0,0,0,0,0,2 11", 5, 3),
+        ("bearoff", "2,2,2,2,2,2/0,0,0,0,0,2 11", 126, 95),
+        // Each of 120 bids without a push, and with each proper part of five different dice; and a pass.
+        ("liars-dice:soar:4x5", "12345/12345/12345/12345 @1", 3725, 3721),
+        ("tictactoe", ".........", 9, 9),
+    ] {
+        let found = visit(name, Actions(position)).expect(name).expect(name);
+        assert_eq!(found, (Some(most), there), "{name} {position}");
+    }
 }

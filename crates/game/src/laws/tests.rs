@@ -12,6 +12,7 @@ use std::sync::Arc;
 enum Fault {
     Nothing,
     NoActions,
+    TooMany,
     Twice,
     SumOfChance,
     BeyondScale,
@@ -139,6 +140,10 @@ impl Game for Bids {
 }
 
 impl Kit for Bids {
+    fn most_actions(&self) -> Option<usize> {
+        Some(if self.0 == Fault::TooMany { 1 } else { 2 + usize::from(self.0 == Fault::Twice) })
+    }
+
     fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
         Ok(if self.0 == Fault::Classes { OutcomeClass::loss_win() } else { OutcomeClass::loss_draw_win() })
     }
@@ -183,6 +188,7 @@ fn each_fault_is_found_by_its_law() {
     use Fault::*;
     for (fault, law, found) in [
         (NoActions, Law::Actions, "is to move and has no action"),
+        (TooMany, Law::Actions, "there are 2 actions, but `most_actions` is 1"),
         (Twice, Law::Actions, "`1` is listed twice"),
         (SumOfChance, Law::Outcomes, "sum to 0.8"),
         (BeyondScale, Law::Utilities, "outside −1..1"),
