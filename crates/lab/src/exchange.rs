@@ -7,8 +7,8 @@ use crate::pack;
 use adept_arena::OpenError;
 use adept_ground::files::Files;
 use adept_model::checkpoint::{self, Checkpoint, Manifest, Origin};
-use adept_model::export::from_torch;
-use adept_model::{ModelError, Quantisation, Tensor};
+use adept_model::export::{from_torch, torch_shape};
+use adept_model::{ModelError, Program, Quantisation, Tensor};
 use adept_trainer::config;
 use adept_trainer::run::TrainError;
 use serde::Serialize;
@@ -160,11 +160,30 @@ fn listed(tensors: &[Tensor]) -> String {
     format!("it has {}{more}", names.join(", "))
 }
 
+/// Checks the shapes of a network's tensors, and names those of the file as it has them.
+fn check_shapes(program: &Program, tensors: &[Tensor], file: &Path) -> Result<(), TrainError> {
+    for param in &program.params {
+        let found = tensors.iter().find(|tensor| tensor.name == param.name);
+        let Some(found) = found.filter(|found| found.shape != param.shape) else { continue };
+        let [found, wanted] = [&found.shape, &param.shape].map(|shape| torch_shape(&param.name, shape));
+        let order = if wanted.len() == 2 { ", outputs first as in PyTorch" } else { "" };
+        let message = format!(
+            "the tensor `{}` has shape {found:?}, and the network needs {wanted:?}{order}: give a checkpoint or a config of the network \
+             that was saved",
+            param.name
+        );
+        return Err(TrainError::Tensors { path: file.into(), message, prefix: None });
+    }
+    Ok(())
+}
+
 /// Checks that a file has all tensors of a network, and looks for what stands before their names if not.
 fn check_names(manifest: &Manifest, tensors: &[Tensor], file: &Path) -> Result<(), TrainError> {
     let program = adept_model::lower(&manifest.architecture, &manifest.channels, &manifest.head)?;
     let has = |name: &str| tensors.iter().any(|tensor| tensor.name == name);
-    let Some(missing) = program.params.iter().find(|param| !has(&param.name)) else { return Ok(()) };
+    let Some(missing) = program.params.iter().find(|param| !has(&param.name)) else {
+        return check_shapes(&program, tensors, file);
+    };
     let before = |tensor: &Tensor| Some(tensor.name.strip_suffix(&*missing.name)?.to_string());
     let fits = |prefix: &String| program.params.iter().all(|param| has(&format!("{prefix}{}", param.name)));
     let prefix = tensors.iter().filter_map(before).find(fits);
@@ -260,4 +279,34 @@ fn written(
 fn fresh(games: &dyn Catalogue, path: &Path) -> Result<Manifest, TrainError> {
     let config = config::load(path, &[], games)?;
     games.find(&config.game.rules)?.manifest(&config)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adept_model::{Channel, ChannelKind, Head};
+
+    /// PyTorch keeps the weight of a layer with its outputs first: so are shapes named, as the user's file has them.
+    #[test]
+    fn shapes_are_named_as_the_file_has_them() {
+        let architecture = serde_json::from_str(r#"{ "mlp": { "hidden": [5] } }"#).unwrap();
+        let channels = [Channel::new("x", ChannelKind::Dense(3))];
+        let program = adept_model::lower(&architecture, &channels, &Head::Value).unwrap();
+        let file = Path::new("net.safetensors");
+        let tensors =
+            program.tensors_of(&vec![0.0; program.params.iter().map(|param| param.len()).sum()]).unwrap();
+        assert!(check_shapes(&program, &tensors, file).is_ok());
+        // The user's layer has 5 outputs and 4 inputs: `[5, 4]` in PyTorch.
+        let name = tensors.iter().find(|tensor| tensor.shape == [3, 5]).unwrap().name.clone();
+        let turned = |tensor: &Tensor| match tensor.name == name {
+            true => Tensor::f32(name.clone(), vec![4, 5], vec![0.0; 20]),
+            false => tensor.clone(),
+        };
+        let wrong: Vec<Tensor> = tensors.iter().map(turned).collect();
+        let error = check_shapes(&program, &wrong, file).unwrap_err().to_string();
+        assert!(
+            error.contains(&format!("`{name}` has shape [5, 4], and the network needs [5, 3]")),
+            "{error}"
+        );
+    }
 }

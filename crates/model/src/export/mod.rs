@@ -6,4 +6,4 @@ mod tensors;
 
 pub use onnx::{About, onnx};
 pub use source::{c, rust};
-pub use tensors::{from_torch, to_torch};
+pub use tensors::{from_torch, to_torch, torch_shape};

@@ -38,15 +38,27 @@ pub fn from_torch(bytes: &[u8]) -> Result<(Vec<Tensor>, Option<String>), ModelEr
     Ok((tensors.iter().map(turn).collect(), about))
 }
 
+/// The shape that PyTorch gives a tensor of this name and shape: a weight has its outputs first.
+pub fn torch_shape(name: &str, shape: &[usize]) -> Vec<usize> {
+    match shape {
+        [inputs, outputs] if is_weight(name) => vec![*outputs, *inputs],
+        _ => shape.to_vec(),
+    }
+}
+
+/// Whether a tensor is the weight of a layer, which PyTorch keeps transposed.
+fn is_weight(name: &str) -> bool {
+    name == "weight" || name.ends_with(".weight")
+}
+
 /// Transposes weights, and widens numbers of bfloat16; returns other tensors unchanged.
 fn turn(tensor: &Tensor) -> Tensor {
     if let TensorData::Bf16(data) = &tensor.data {
         let wide = data.iter().map(|&v| whole(v)).collect();
         return turn(&Tensor::f32(tensor.name.clone(), tensor.shape.clone(), wide));
     }
-    let is_weight = tensor.name == "weight" || tensor.name.ends_with(".weight");
     match (&tensor.shape[..], &tensor.data) {
-        (&[rows, columns], TensorData::F32(data)) if is_weight => {
+        (&[rows, columns], TensorData::F32(data)) if is_weight(&tensor.name) => {
             let turned = (0..columns).flat_map(|c| (0..rows).map(move |r| data[r * columns + c])).collect();
             Tensor::f32(tensor.name.clone(), vec![columns, rows], turned)
         }
