@@ -288,7 +288,15 @@ pub trait Game: Send + Sync + 'static {
     /// An action as something that a player does, such as `You move b2.` `who` is the player's name, `you` whether it is the
     /// reader.
     fn told(&self, state: &Self::State, action: &Self::Action, who: &str, you: bool) -> String {
-        format!("{who} {} {}.", if you { "move" } else { "moves" }, self.action_text(state, action))
+        let text = self.action_text(state, action);
+        let mut all = Vec::new();
+        if text == "pass" {
+            self.actions(state, &mut all);
+        }
+        match all.len() {
+            1 => format!("{who} {} no legal move.", if you { "have" } else { "has" }),
+            _ => format!("{who} {} {text}.", if you { "move" } else { "moves" }),
+        }
     }
 
     /// The rules in short and how to write a move, for a person at a terminal: paragraphs with blank lines between them, and

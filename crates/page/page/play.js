@@ -230,7 +230,7 @@ class PlayView {
     const { play } = this;
     const text = !this.isNow && !this.replaying
       ? `An earlier position, ${this.at} of ${play.events.length}`
-      : play.over ? inBlinds(play.outcome?.text ?? 'The game is over.') : play.your_turn && !this.replaying ? 'Your turn' : 'Others move …';
+      : play.over ? inBlinds(play.outcome?.text ?? 'The game is over.') : play.your_turn && !this.replaying ? 'Your turn' : this.play.players === 2 ? 'Opponent’s move …' : 'Other players move …';
     const kind = play.over && this.isNow ? (play.outcome?.utility > 0 ? 'won' : play.outcome?.utility < 0 ? 'lost' : 'drawn') : '';
     this.parts.status.className = `status ${kind}`;
     put(this.parts.status, text);
@@ -362,7 +362,7 @@ class PlayView {
     if (this.thought === key) return;
     this.thought = key;
     if (!mover || (!isMine && this.info.hides)) {
-      this.thoughts.say(this.info.hides ? 'Advice is for your own turns.' : 'Nobody decides anything here.');
+      this.thoughts.say(this.info.hides ? 'Advice is for your own turns.' : 'No decisions to analyse here.');
       return;
     }
     this.thoughts.say('Thinking …');

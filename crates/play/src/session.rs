@@ -1,7 +1,7 @@
 //! A game between one person and agents, a step at a time, however it is shown.
 
 use adept_arena::{Decision, OpenError};
-use adept_game::{GameError, Kit, Stream, Turn, Unit, score_text, stream};
+use adept_game::{GameError, Kit, Stream, Turn, score_text, stream};
 use adept_ground::order::sort_by_highest;
 use adept_model::OutcomeClass;
 
@@ -193,21 +193,30 @@ impl<G: Kit> Session<G> {
     /// How the game ended, in words.
     pub fn verdict(&self, game: &G) -> Option<String> {
         let outcome = self.outcome(game)?;
-        let said = match outcome {
-            o if o > 0.0 => "You win",
-            o if o < 0.0 => "You lose",
-            _ => "A draw",
-        };
-        let in_unit = |unit: Unit| {
-            let score = outcome / unit.size;
+        let classes = game.outcome_classes().unwrap_or_default();
+        let class = self.given_up.as_ref().or_else(|| {
+            game.outcome_of(&classes, &self.state, self.seat).and_then(|class| classes.get(class))
+        });
+        let kind = class.and_then(|class| class.name.split_once('_')).map(|(_, kind)| kind.replace('_', " "));
+        let in_unit = game.unit().map(|unit| {
+            let score = (outcome / unit.size).abs();
             let digits = if score.fract() == 0.0 { 0 } else { 2 };
-            format!(": {} {}", score_text(score, digits), unit.name)
+            let one = if score == 1.0 { unit.name.strip_suffix('s') } else { None };
+            format!("{} {}", score_text(score, digits).trim_start_matches('+'), one.unwrap_or(&unit.name))
+        });
+        let verb = match outcome {
+            o if o > 0.0 => "win",
+            o if o < 0.0 => "lose",
+            _ => return Some("A draw.".into()),
         };
-        let said = format!("{said}{}.", game.unit().map_or_else(String::new, in_unit));
-        Some(match &self.given_up {
-            Some(class) => format!("You resign ({}). {said}", class.name.replace('_', " ")),
-            None => said,
-        })
+        let what = match (kind, in_unit) {
+            (Some(kind), Some(score)) => format!(" a {kind} ({score})"),
+            (Some(kind), None) => format!(" a {kind}"),
+            (None, Some(score)) => format!(" {score}"),
+            (None, None) => String::new(),
+        };
+        let resigned = if self.given_up.is_some() { "resign and " } else { "" };
+        Some(format!("You {resigned}{verb}{what}."))
     }
 
     /// The whole game in its usual format, as number 1; none if the format cannot hold it. `opponent` names the agents.
@@ -227,6 +236,18 @@ impl<G: Kit> Session<G> {
         };
         written.transpose()
     }
+}
+
+/// A class of results as what a player does: `loses a gammon` for `loss_gammon`. Other names keep their words.
+pub(crate) fn in_words(class: &str) -> String {
+    let (head, kind) = class.split_once('_').map_or((class, None), |(head, kind)| (head, Some(kind)));
+    let verb = match head {
+        "win" => "wins",
+        "loss" => "loses",
+        "draw" => "draws",
+        _ => return class.replace('_', " "),
+    };
+    kind.map_or_else(|| verb.into(), |kind| format!("{verb} a {}", kind.replace('_', " ")))
 }
 
 /// The classes of results as which a person can give up, the smallest loss first.
@@ -256,5 +277,24 @@ fn beginning<G: Kit>(game: &G, text: &str) -> Result<G::State, String> {
     match (0..game.players()).find_map(missing) {
         Some((player, what)) => Err(format!("`{text}`: to play on from here, player {player} needs {what}")),
         None => Ok(state),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_words;
+
+    #[test]
+    fn classes_are_said_in_words() {
+        for (class, said) in [
+            ("win", "wins"),
+            ("loss", "loses"),
+            ("draw", "draws"),
+            ("win_gammon", "wins a gammon"),
+            ("loss_backgammon", "loses a backgammon"),
+            ("no_contest", "no contest"),
+        ] {
+            assert_eq!(in_words(class), said);
+        }
     }
 }

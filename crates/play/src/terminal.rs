@@ -1,6 +1,6 @@
 //! The terminal game: shows the board, the value of each move, and the gates behind it.
 
-use crate::session::{Next, Session, Step, losses};
+use crate::session::{Next, Session, Step, in_words, losses};
 use adept_arena::inspect::policy_of;
 use adept_arena::{Agent, Decision, Evaluator, GameModel, OpenError, Scratch, naming, open};
 use adept_game::{Kit, Stream, Turn, Worth, no_action};
@@ -121,6 +121,8 @@ const LINES_OF_MOVES: usize = 3;
 const COLUMNS_OF_MOVES: usize = 50;
 /// Replies that a hint looks ahead.
 const REPLIES: usize = 3;
+/// Moves that a hint shows, unless more are asked for.
+const HINTED: usize = 10;
 
 struct Table<'a, G: Kit> {
     game: &'a G,
@@ -195,11 +197,13 @@ impl<'a, G: Kit> Table<'a, G> {
             if scratch.actions.is_empty() {
                 return Err(OpenError::from(no_action(self.game, self.session.state(), player)).into());
             }
-            writeln!(out, "\n{}", self.board(player, self.options.hints))?;
             let numbered = self.numbered();
             let list = self.list(&numbered);
-            if list.lines().count() <= LINES_OF_MOVES {
-                write!(out, "{list}")?;
+            let list = if list.lines().count() <= LINES_OF_MOVES { &*list } else { "" };
+            // The best move of a hint stands last, next to the prompt.
+            match self.options.hints {
+                true => write!(out, "\n{list}{}\n", self.board(player, HINTED))?,
+                false => write!(out, "\n{}\n{list}", self.board(player, 0))?,
             }
             let action = loop {
                 let Some(line) = input.line("your move> ", out)? else {
@@ -214,7 +218,14 @@ impl<'a, G: Kit> Table<'a, G> {
                         Some(rules) => writeln!(out, "\n{}", reflowed(&rules))?,
                         None => writeln!(out, "the rules of {} are not written down here", self.game.name())?,
                     },
-                    "hint" | "h" => writeln!(out, "\n{}", self.board(player, true))?,
+                    "board" => writeln!(out, "\n{}", self.board(player, 0))?,
+                    "hint" | "h" => writeln!(out, "\n{}", self.board(player, HINTED))?,
+                    text if let Some(count) = hinted(text) => match count {
+                        Some(count) => writeln!(out, "\n{}", self.board(player, count))?,
+                        None => {
+                            writeln!(out, "write `hint N` with the number of moves to show, such as hint 20")?
+                        }
+                    },
                     "undo" | "u" if self.session.undo() => break None,
                     "undo" | "u" => writeln!(out, "there is nothing to take back")?,
                     text => match self.game.parse_action(self.session.state(), text) {
@@ -281,7 +292,8 @@ impl<'a, G: Kit> Table<'a, G> {
         };
         format!(
             "{moves}\n\
-             hint  what your opponent thinks of each move, and why\n\
+             hint  the {HINTED} best moves as your opponent sees them; hint 30 shows 30\n\
+             board show the position again\n\
              undo  take back your last move\n\
              {rules}{resign}quit  leave the game"
         )
@@ -351,8 +363,9 @@ impl<'a, G: Kit> Table<'a, G> {
         }
     }
 
-    /// The board, with the model's value of each move for the person.
-    fn board(&mut self, player: usize, hints: bool) -> String {
+    /// The board, with the model's values of so many of the best moves for the person, the best one last.
+    fn board(&mut self, player: usize, count: usize) -> String {
+        let hints = count > 0;
         let mut marks = Vec::new();
         let mut below = String::new();
         let numbered = self.numbered();
@@ -367,12 +380,12 @@ impl<'a, G: Kit> Table<'a, G> {
                         let explained = bound.explain(at, action);
                         let outcomes = explained.map_or_else(Vec::new, |explained| explained.outcomes);
                         let worth = Worth::of(self.game, (*value).into());
-                        let score = worth.text(2).filter(|_| worth.score.is_some());
+                        let score = worth.text(3).filter(|_| worth.score.is_some());
                         let score = score.map_or_else(String::new, |text| format!("  {text}"));
                         let text = outcomes_text(&head, &outcomes);
                         format!(
                             "{}{score}{}{text}",
-                            signed(*value, 2),
+                            signed(*value, 3),
                             if text.is_empty() { "" } else { "  " }
                         )
                     };
@@ -382,7 +395,7 @@ impl<'a, G: Kit> Table<'a, G> {
                 Head::Value => {
                     let worth = |value: f32| Worth::of(self.game, value.into()).text(3);
                     let worth = |value| worth(value).map_or_else(String::new, |text| format!("  {text}"));
-                    values.iter().map(|&value| format!("{}{}", signed(value, 2), worth(value))).collect()
+                    values.iter().map(|&value| format!("{}{}", signed(value, 3), worth(value))).collect()
                 }
                 Head::Policy => policy_of(&values).iter().map(|p| format!("{:.1} %", 100.0 * p)).collect(),
             };
@@ -394,12 +407,13 @@ impl<'a, G: Kit> Table<'a, G> {
                 let name = |action: &G::Action| self.game.action_text(self.session.state(), action);
                 let _ = write!(below, "It would play {}", name(best.0.0));
                 if let Some(next) = rest.first() {
-                    let _ = write!(below, ", {:.2} better than {}", best.0.1 - next.0.1, name(next.0.0));
+                    let _ = write!(below, ", {:.3} better than {}", best.0.1 - next.0.1, name(next.0.0));
                 }
                 below.push_str(&expected(self.game, bound, self.session.state(), best.0.0));
                 below.push_str(".\n");
             }
-            for ((action, _), shown) in valued {
+            valued.truncate(count);
+            for ((action, _), shown) in valued.into_iter().rev() {
                 let name = self.game.action_text(self.session.state(), action);
                 let number = numbered.iter().position(|other| other == action);
                 let number = number.map_or_else(String::new, |i| format!("  ({})", i + 1));
@@ -407,7 +421,7 @@ impl<'a, G: Kit> Table<'a, G> {
                 let explanation = bound.explain(at, action);
                 if let Some(explanation) = explanation.filter(|e| !e.gates.is_empty()) {
                     let _ = write!(below, "{name}: {}", signed(explanation.value, 3));
-                    describe_gates(&explanation, 1, &mut below);
+                    describe_gates(self.game, &explanation, 1, &mut below);
                     below.push('\n');
                 }
             }
@@ -426,8 +440,17 @@ impl<'a, G: Kit> Table<'a, G> {
             below.push_str(&advice);
         }
         let seen = self.game.shown_to(self.session.state(), self.options.seat);
-        folded(&format!("{}{below}", with_stone(self.game.board(&seen, &marks), self.stone)))
+        if !below.is_empty() {
+            below.push('\n');
+        }
+        folded(&format!("{below}{}", with_stone(self.game.board(&seen, &marks), self.stone)))
     }
+}
+
+/// The number of moves that `hint N` asks for; none inside if it is not a number, none at all for another text.
+fn hinted(text: &str) -> Option<Option<usize>> {
+    let (word, number) = text.split_once(' ')?;
+    matches!(word, "hint" | "h").then(|| number.trim().parse().ok().filter(|n| *n > 0))
 }
 
 /// The number of the stone, in reading order from 0, that is all that one drawing has more than another.
@@ -495,7 +518,7 @@ fn answer<G: Kit>(
             format!(" It does this {:.1} % of the time.", 100.0 * taken.map_or(0.0, |(_, p)| p))
         }
     };
-    describe_gates(&explanation, 1, thoughts);
+    describe_gates(at.game, &explanation, 1, thoughts);
     Ok(action)
 }
 
@@ -524,10 +547,10 @@ fn expected<G: Kit>(game: &G, bound: &mut GameModel<G>, state: &G::State, action
     if line.is_empty() { String::new() } else { format!(", and expects {} after that", line.join(", ")) }
 }
 
-/// The probability of each outcome: `loss 12 %, draw 30 %, win 58 %`; empty if there are none.
+/// The probability of each outcome: `loses 12 %, draws 30 %, wins 58 %`; empty if there are none.
 fn named_outcomes(head: &Head, outcomes: &[f32]) -> String {
     let classes = head.classes().unwrap_or_default().iter().zip(outcomes);
-    let share = |(class, p): (&OutcomeClass, &f32)| format!("{} {:.0} %", class.name, 100.0 * p);
+    let share = |(class, p): (&OutcomeClass, &f32)| format!("{} {:.0} %", in_words(&class.name), 100.0 * p);
     classes.map(share).collect::<Vec<_>>().join(", ")
 }
 
@@ -545,11 +568,11 @@ fn outcomes_text(head: &Head, outcomes: &[f32]) -> String {
 /// What the probabilities beside moves are, if their names are not.
 fn legend(head: &Head) -> String {
     let classes = head.classes().unwrap_or_default();
-    let names: Vec<&str> = classes.iter().map(|class| &*class.name).collect();
+    let names: Vec<String> = classes.iter().map(|class| in_words(&class.name)).collect();
     match names.len() {
         0..=NAMED => String::new(),
         _ => format!(
-            "Beside a move: its value, what that is worth, and in per cent {}; in brackets its number.\n",
+            "Beside a move: its value, what that is worth, and in per cent: {}; in brackets its number.\n",
             names.join(", ")
         ),
     }
@@ -565,14 +588,15 @@ fn signed(value: f32, digits: usize) -> String {
 }
 
 /// Appends the weights and values of the experts, with nested nodes indented.
-fn describe_gates(explanation: &Explanation, depth: usize, text: &mut String) {
+fn describe_gates<G: Kit>(game: &G, explanation: &Explanation, depth: usize, text: &mut String) {
     for (i, (gate, expert)) in explanation.gates.iter().zip(&explanation.experts).enumerate() {
         let Some(expert) = expert else { continue };
         let (indent, number) = ("  ".repeat(depth), i + 1);
         let name =
             expert.name.as_ref().map_or_else(|| format!("expert {number}"), |name| format!("module {name}"));
-        let _ = write!(text, "\n{indent}{name}: weight {gate:.2}, value {}", signed(expert.value, 3));
-        describe_gates(expert, depth + 1, text);
+        let worth = Worth::of(game, expert.value.into()).after_comma(3);
+        let _ = write!(text, "\n{indent}{name}: weight {gate:.2}, value {}{worth}", signed(expert.value, 3));
+        describe_gates(game, expert, depth + 1, text);
     }
 }
 
@@ -614,6 +638,12 @@ fn reflowed(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hints_are_counted() {
+        let asked = ["hint 5", "h 20", "hint 0", "hint x", "hint", "8/5 6/5"].map(hinted);
+        assert_eq!(asked, [Some(Some(5)), Some(Some(20)), Some(None), Some(None), None, None]);
+    }
 
     #[test]
     fn zero_has_no_minus() {
