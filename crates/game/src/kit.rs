@@ -58,6 +58,9 @@ pub type Script<G> =
 /// Result of a lookup by name: none if the name is unknown, an error if the item is not available.
 pub type Found<T> = Option<Result<T, GameError>>;
 
+/// Valuations with their names.
+pub type References<G> = Vec<(Cow<'static, str>, Arc<dyn Valuation<G>>)>;
+
 /// A parsed position, with the action that led to it if known.
 pub type ParsedPosition<G> = (<G as Game>::State, Option<<G as Game>::Action>);
 
@@ -84,6 +87,8 @@ pub struct WholeGame<A> {
     pub actions: Vec<(u64, A)>,
     /// The utility of player 1, if the game was ended early with a result, such as by a resignation.
     pub result: Option<f64>,
+    /// What is wrong with the file where the game breaks off, with the line and the text; none if all of it was read.
+    pub fault: Option<String>,
 }
 
 /// Samples positions from a distribution: states right after a move, before a chance event and the next player's move.
@@ -320,6 +325,12 @@ pub trait Kit: Game + Sized {
         self.valuation("oracle")
     }
 
+    /// Valuations with their names that judge games before any network where they know the value: exact ones and tables that are nearly
+    /// exact. They must open within two seconds, or come from a file that is there. They have NaN elsewhere.
+    fn references(&self) -> Result<References<Self>, GameError> {
+        Ok(Vec::new())
+    }
+
     /// Its deliberating agents.
     fn deliberators(&self) -> Vec<Named> {
         Vec::new()
@@ -387,10 +398,11 @@ pub trait Kit: Game + Sized {
         None
     }
 
-    /// Reads a file in that format. Every action is legal where it stands.
+    /// Reads a file in that format. Every action is legal where it stands. A game that is wrong somewhere ends there, and says why; the
+    /// others are read.
     ///
     /// # Errors
-    /// An I/O error, or the game and the move that are wrong, and why.
+    /// An I/O error, or what is wrong with the file outside of games.
     fn read_histories(&self, _path: &Path) -> Found<Vec<WholeGame<Self::Action>>> {
         None
     }

@@ -29,8 +29,8 @@ pub use game::{Game, GameError, Turn, Unit, no_action};
 pub use halves::{Factors, Halves};
 pub use info::GameInfo;
 pub use kit::{
-    Distribution, Draw, Example, Found, Kit, Named, ParsedPosition, PositionClass, Positions, Script,
-    Valuation, Visitor, WholeGame,
+    Distribution, Draw, Example, Found, Kit, Named, ParsedPosition, PositionClass, Positions, References,
+    Script, Valuation, Visitor, WholeGame,
 };
 pub use peer::Peer;
 pub use public_tree::{PublicTree, TreeVisitor};

@@ -177,9 +177,9 @@ impl<S, F: Fn(&Board, &str) -> Result<S, String>> Ids<F> {
         let labelled = LABELS.iter().any(|label| label_end(text, label).is_some());
         let unlabelled = without_label(text);
         let (id, beside) = unlabelled.split_once(char::is_whitespace).unwrap_or((unlabelled, ""));
-        // A Match ID after a space is as good as after a colon.
-        let (match_id, dice) =
-            beside.trim_start().split_once(char::is_whitespace).unwrap_or((beside.trim(), ""));
+        // A Match ID after a space is as good as after a colon, with its own label or without.
+        let beside = after_label(beside, &MATCH_LABELS);
+        let (match_id, dice) = beside.split_once(char::is_whitespace).unwrap_or((beside.trim(), ""));
         if id.len() == ID_LENGTH && check_base64(match_id, MATCH_LENGTH, "").is_ok() {
             return self.read(&format!("{id}:{match_id} {dice}"));
         }
@@ -228,13 +228,24 @@ pub(crate) fn with_dice(own: Option<Roll>, beside: Option<Roll>) -> Result<Optio
 const SHORTEST_ID: usize = 10;
 
 /// What may stand before an ID.
-const LABELS: [&str; 4] = ["XGID", "GNUBgID", "Position ID", "GNU Backgammon  Position ID"];
+const LABELS: [&str; 5] = ["XGID", "GNUBgID", "Position ID", "Position-ID", "GNU Backgammon  Position ID"];
+
+/// Labels of a Match ID.
+const MATCH_LABELS: [&str; 2] = ["Match ID", "Match-ID"];
 
 /// A text without its label and the white space around it.
 fn without_label(text: &str) -> &str {
+    after_label(text, &LABELS)
+}
+
+/// A text without one of these labels, the sign behind it and the white space around it.
+fn after_label<'a>(text: &'a str, labels: &[&str]) -> &'a str {
     let text = text.trim();
-    let end = LABELS.iter().find_map(|label| label_end(text, label));
-    text[end.unwrap_or(0)..].trim_start()
+    match labels.iter().find_map(|label| label_end(text, label)) {
+        // The sign may stand apart from the label.
+        Some(end) => text[end..].trim_start().trim_start_matches([':', '=']).trim_start(),
+        None => text,
+    }
 }
 
 /// End of the label at the start of a text. The character after it separates the label from an ID.

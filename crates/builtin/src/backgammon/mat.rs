@@ -8,6 +8,7 @@ use super::{Action, Backgammon, Position, Stage, State, die_by_die, notation};
 use crate::dice::Roll;
 use adept_game::{Game, GameError, WholeGame};
 use adept_ground::limits;
+use adept_ground::shown::clipped;
 use std::fmt::{self, Write};
 use std::path::Path;
 
@@ -42,6 +43,8 @@ pub struct Played {
     pub points: Option<u32>,
     /// The winner, as the board tells, else the scores of the next game, else the place of the result; none if the game was left.
     pub winner: Option<usize>,
+    /// What is wrong with a line of the game, and where. The game ends before that line here.
+    pub fault: Option<String>,
 }
 
 /// What a player does.
@@ -63,17 +66,34 @@ pub enum Deed {
 /// Words of a player who gives up.
 const GIVES_UP: [&str; 3] = ["Resigns", "Resigned", "Concedes"];
 
+/// Words of the loser's cell beside that of the winner, such as `Losses 1 point`.
+const LOSES: [&str; 2] = ["Losses", "Loses"];
+
+/// Words of a player who cannot move, beside those that people may type.
+const STUCK: [&str; 2] = ["no move", "no play"];
+
+/// Most letters of a name.
+const NAME: usize = 200;
+
+/// Letters of a name and of a cell in messages.
+const SHOWN: usize = 60;
+
 /// The cells of a line, each with its player: the first one by its place.
 fn cells(rest: &str) -> Vec<(usize, String)> {
     let begins = |word: &str| {
         let roll = word.strip_suffix(':').filter(|roll| roll.len() == 2);
         roll.is_some_and(|roll| roll.bytes().all(|b| b.is_ascii_digit()))
             || matches!(word, "Doubles" | "Takes" | "Beavers" | "Drops" | "Wins")
+            || LOSES.contains(&word)
     };
     let mut cells: Vec<(usize, String)> = Vec::new();
     let (mut left, mut place) = (rest, 0);
     while let Some(start) = left.find(|c: char| !c.is_whitespace()) {
-        place = if cells.is_empty() { start } else { place };
+        if cells.is_empty() {
+            // Some programs put a tab before each cell: the second one stands alone after two.
+            let is_second = left[..start].matches('\t').count() > 1;
+            place = if is_second { GAP } else { start };
+        }
         let word = left[start..].split_whitespace().next().unwrap_or_default();
         left = &left[start + word.len()..];
         match cells.last_mut() {
@@ -124,10 +144,11 @@ impl Match {
         Self::parse(&text).map_err(|e| GameError::Data { path: path.into(), message: e.to_string() })
     }
 
-    /// Reads a text. Lines that begin with `;` are comments.
+    /// Reads a text. Lines that begin with `;` are comments. A line that cannot be read, or an illegal move, ends its game there, which keeps
+    /// the fault; the next game is read again.
     ///
     /// # Errors
-    /// The line or the move of a game that is wrong, and why.
+    /// The line that is wrong outside of games, and why.
     pub fn parse(text: &str) -> Result<Self, GameError> {
         let (mut all, mut course): (Option<Self>, _) = (None, Course::default());
         for (number, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
@@ -137,7 +158,8 @@ impl Match {
                 continue;
             }
             let Some(found) = &mut all else {
-                let length = trimmed.strip_suffix(" point match").and_then(|length| length.parse().ok());
+                let words = trimmed.split_whitespace().collect::<Vec<_>>().join(" ").to_ascii_lowercase();
+                let length = words.strip_suffix(" point match").and_then(|length| length.parse().ok());
                 let Some(length) = length else {
                     return fault("the file does not begin with a line such as ` 7 point match`");
                 };
@@ -149,8 +171,8 @@ impl Match {
                 found.games.last().is_some_and(|game| game.names[0].is_empty() && game.deeds.is_empty());
             let named = names_and_scores(trimmed).filter(|_| is_unnamed);
             if let (Some(game), None) = (trimmed.strip_prefix("Game "), &named) {
-                if game.parse() != Ok(found.games.len() + 1) {
-                    return fault(&format!("game {} has the number `{game}`", found.games.len() + 1));
+                if game.trim().parse::<u32>().is_err() {
+                    return fault(&format!("`{}` is not the number of a game", clipped(game, SHOWN)));
                 }
                 if found.games.len() as u64 == limits::HISTORIES {
                     return fault(&format!("more than {} games", limits::HISTORIES));
@@ -164,35 +186,58 @@ impl Match {
                 return fault("a line before `Game 1`");
             };
             let numbered = trimmed.split_once(')').and_then(|(n, rest)| Some((n.trim().parse().ok()?, rest)));
-            let wins = (trimmed.split(' ').next() == Some("Wins")).then_some((0, line));
-            let Some((place, rest)) = numbered.or(wins).filter(|_| named.is_none()) else {
-                let (Some((names, scores)), true) = (names_and_scores(trimmed), game.deeds.is_empty()) else {
-                    return fault("neither names and scores, `A : 0  B : 0`, nor a numbered move");
+            let ends =
+                trimmed.split_whitespace().next().is_some_and(|word| word == "Wins" || LOSES.contains(&word));
+            let Some((place, rest)) = numbered.or(ends.then_some((0, line))).filter(|_| named.is_none())
+            else {
+                let why = match names_and_scores(trimmed).filter(|_| game.deeds.is_empty()) {
+                    Some((names, scores)) if names.iter().all(|name| name.chars().count() <= NAME) => {
+                        game.names = names.map(String::from);
+                        game.scores = scores;
+                        continue;
+                    }
+                    Some(_) => format!("a name has more than {NAME} letters"),
+                    None => "neither names and scores, `A : 0  B : 0`, nor a numbered move".into(),
                 };
-                game.names = names.map(String::from);
-                game.scores = scores;
+                game.fault.get_or_insert_with(|| format!("line {}: game {count}: {why}", number + 1));
                 continue;
             };
             for (player, cell) in cells(rest) {
-                let wrong = |why: String| {
-                    let who = if game.names[player].is_empty() { "a player" } else { &game.names[player] };
-                    let place = if place == 0 { String::new() } else { format!(", move {place}") };
-                    GameError::new(format!(
-                        "line {}: game {count}{place}: `{cell}` of {who}: {why}",
-                        number + 1
-                    ))
+                let mut words = cell.split(' ');
+                let is_won = match words.next() {
+                    Some("Wins") => Some(true),
+                    Some(word) if LOSES.contains(&word) => Some(false),
+                    _ => None,
                 };
-                if let Some(points) = cell.strip_prefix("Wins ") {
-                    let points = points.split(' ').next().and_then(|points| points.parse().ok());
-                    game.points = Some(points.ok_or_else(|| wrong("write `Wins 2 points`".into()))?);
-                    game.winner = Some(player);
-                    continue;
+                let deed = match is_won {
+                    Some(is_won) => match words.next().and_then(|points| points.parse().ok()) {
+                        Some(points) => {
+                            game.points = Some(points);
+                            game.winner = Some(if is_won { player } else { 1 - player });
+                            continue;
+                        }
+                        None => Err("write `Wins 2 points`".into()),
+                    },
+                    // What follows a fault is not read, but for the result.
+                    None if game.fault.is_some() => continue,
+                    None if game.points.is_some() => Err("the game is over".into()),
+                    None => course.deed(&cell, player),
+                };
+                match deed {
+                    Ok(deed) => {
+                        game.deeds.push((player, deed));
+                        game.lines.push(place);
+                    }
+                    Err(why) => {
+                        let who =
+                            if game.names[player].is_empty() { "a player" } else { &game.names[player] };
+                        let place = if place == 0 { String::new() } else { format!(", move {place}") };
+                        let (cell, who) = (clipped(&cell, SHOWN), clipped(who, SHOWN));
+                        let fault =
+                            format!("line {}: game {count}{place}: `{cell}` of {who}: {why}", number + 1);
+                        game.fault.get_or_insert(fault);
+                    }
                 }
-                if game.points.is_some() {
-                    return Err(wrong("the game is over".into()));
-                }
-                game.deeds.push((player, course.deed(&cell, player).map_err(wrong)?));
-                game.lines.push(place);
             }
         }
         let mut all = all.ok_or_else(|| {
@@ -265,10 +310,14 @@ impl Course {
             return Ok(Deed::Resigns(None));
         }
         let roll: Roll = dice.parse().map_err(|e: GameError| e.to_string())?;
+        if self.on_roll.is_none() && roll.is_double() {
+            return Err(format!("a game does not begin with a double, {roll}"));
+        }
         if is_unknown {
             self.over = Some(format!("the move of `{cell}` before it was not written down"));
             return Ok(Deed::Resigns(Some(roll)));
         }
+        let moves = if STUCK.contains(&&*moves.to_ascii_lowercase()) { "" } else { moves };
         let played = if moves.is_empty() { "pass".into() } else { moves.to_ascii_lowercase() };
         let after = match notation::parse(before, roll, &played, "8/5 6/5") {
             Err(why) if moves.is_empty() => {
@@ -313,10 +362,7 @@ impl Played {
     }
 
     /// The game as play without the cube: rolls and moves, and the result of one that ended early.
-    ///
-    /// # Errors
-    /// If it begins with a double.
-    fn whole(&self) -> Result<WholeGame<Action>, String> {
+    fn whole(&self) -> WholeGame<Action> {
         let mut actions = Vec::new();
         for (&(player, deed), &line) in self.deeds.iter().zip(&self.lines) {
             let (roll, after) = match deed {
@@ -325,7 +371,6 @@ impl Played {
                 _ => continue,
             };
             let thrown = match actions.is_empty() {
-                true if roll.is_double() => return Err(format!("it begins with {roll}, a double")),
                 true => Action::Opening(player, roll),
                 false => Action::Roll(roll),
             };
@@ -339,22 +384,17 @@ impl Played {
             // A win of another size was adjusted, or agreed on.
             [1.0, 2.0, 3.0].contains(&won).then_some(if winner == 0 { won } else { -won })
         });
-        Ok(WholeGame { names: self.names.to_vec(), actions, result })
+        WholeGame { names: self.names.to_vec(), actions, result, fault: self.fault.clone() }
     }
 }
 
-/// The games of a file, without the cube.
+/// The games of a file, without the cube; each as far as it can be read.
 ///
 /// # Errors
 /// As [`Match::read`], or if the game has fewer checkers.
 pub(super) fn whole_games(game: &Backgammon, path: &Path) -> Result<Vec<WholeGame<Action>>, GameError> {
     fits(game)?;
-    let fault = |(i, why): (usize, String)| GameError::Data {
-        path: path.into(),
-        message: format!("game {}: {why}", i + 1),
-    };
-    let games = Match::read(path)?.games;
-    games.iter().enumerate().map(|(i, game)| game.whole().map_err(|why| fault((i, why)))).collect()
+    Ok(Match::read(path)?.games.iter().map(Played::whole).collect())
 }
 
 /// Refuses a game with fewer checkers.
@@ -377,8 +417,8 @@ impl fmt::Display for Match {
 
 impl fmt::Display for Played {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [first, second] =
-            [0, 1].map(|player| format!("{} : {}", self.names[player], self.scores[player]));
+        let [first, second] = [0, 1]
+            .map(|player| format!("{} : {}", clipped(&self.names[player], NAME - 1), self.scores[player]));
         // At least a blank between them, however long the first is.
         writeln!(f, " {first:<width$} {second}", width = SECOND - 2)?;
         let cells = self.deeds.iter().map(|(player, deed)| (*player, deed.to_string()));
@@ -427,7 +467,8 @@ impl fmt::Display for Deed {
     }
 }
 
-/// Adds a game, written as number 1, to the text of a money session. Returns the new text and the number of the game.
+/// Adds a game, written as number 1, to the text of a money session, with the scores of the games before. Returns the new text and the
+/// number of the game.
 ///
 /// # Errors
 /// If the text is something else.
@@ -442,8 +483,18 @@ pub(super) fn added(text: &str, game: &str) -> Result<(String, u64), GameError> 
             ));
         }
     }
-    let number = lines.filter(|line| line.starts_with("Game ")).count() as u64 + 1;
-    let rest = game.split_once(" Game 1\n").map_or("", |(_, rest)| rest);
+    let (before, mut added) = (Match::parse(text)?, Match::parse(game)?);
+    let number = before.games.len() as u64 + 1;
+    if let (Some(last), Some(one)) = (before.games.last(), added.games.first_mut()) {
+        let mut scores = last.scores;
+        if let (Some(winner), Some(points)) = (last.winner, last.points) {
+            scores[winner] = scores[winner].saturating_add(points);
+        }
+        let score =
+            |name: &String| last.names.iter().position(|known| known == name).map_or(0, |i| scores[i]);
+        one.scores = one.names.each_ref().map(score);
+    }
+    let rest = added.games.first().map(Played::to_string).unwrap_or_default();
     Ok((format!("{}\n\n Game {number}\n{rest}", text.trim_end()), number))
 }
 
@@ -559,7 +610,7 @@ mod tests {
                 (&played.names, played.points, played.winner),
                 (&["it".into(), "you".into()], Some(2), Some(1))
             );
-            let whole = played.whole().unwrap();
+            let whole = played.whole();
             assert_eq!((whole.result, whole.actions.len()), (Some(-2.0), 1), "{text}");
         }
         for other in ["hello", " 7 point match\n"] {
@@ -599,19 +650,16 @@ mod tests {
         ] {
             let found = parse(&format!("{opening}{lines}"));
             assert_eq!(found.games[0].winner, Some(winner), "{lines}");
-            assert_eq!(found.games[0].whole().unwrap().result, Some(result), "{lines}");
+            assert_eq!(found.games[0].whole().result, Some(result), "{lines}");
             assert_eq!(Match::parse(&found.to_string()).unwrap(), found, "{found}");
         }
         // The scores of the next game tell who has won where the place does not.
         let next = "\n Game 2\n Ann: 0   Bo: Li: 4\n";
         let found = parse(&format!("{opening} Takes\n  3) 64:\n      Wins 2 points\n{next}"));
-        assert_eq!((found.games[0].winner, found.games[1].whole().unwrap().actions.len()), (Some(1), 0));
+        assert_eq!((found.games[0].winner, found.games[1].whole().actions.len()), (Some(1), 0));
         // Points that no game without a cube is worth.
         assert_eq!(
-            parse(&format!("{opening} Takes\n  3) Resigns    Wins 100 points\n")).games[0]
-                .whole()
-                .unwrap()
-                .result,
+            parse(&format!("{opening} Takes\n  3) Resigns    Wins 100 points\n")).games[0].whole().result,
             None
         );
     }
@@ -647,8 +695,13 @@ mod tests {
         let roll: Roll = "31".parse().unwrap();
         assert_eq!(found[0].actions[0], (1, Action::Opening(0, roll)));
         std::fs::write(&path, text.replace("31: 8/5 6/5", "11: 8/7(2) 6/5(2)")).unwrap();
+        let found = game.read_histories(&path).unwrap().unwrap();
+        let fault = found[0].fault.as_deref().unwrap();
+        assert!(fault.ends_with("a game does not begin with a double, 11"), "{fault}");
+        assert!(fault.starts_with("line 5: game 1, move 1: ") && found[0].actions.is_empty(), "{fault}");
+        std::fs::write(&path, "hello").unwrap();
         let error = game.read_histories(&path).unwrap().unwrap_err().to_string();
-        assert!(error.ends_with("a.mat: game 1: it begins with 11, a double"), "{error}");
+        assert!(error.contains("a.mat: line 1: the file does not begin with"), "{error}");
         assert!(Backgammon::new(3).unwrap().read_histories(&path).unwrap().is_err());
     }
 
@@ -658,7 +711,7 @@ mod tests {
         for (text, expected) in [
             ("".into(), "the file is empty"),
             ("hello".into(), "line 1: the file does not begin with a line such as"),
-            (" 3 point match\n Game 2\n".into(), "line 2: game 1 has the number `2`"),
+            (" 3 point match\n Game x\n".into(), "line 2: `x` is not the number of a game"),
             (" 3 point match\n  1) 31: 8/5 6/5".into(), "line 2: a line before `Game 1`"),
             (game("  1) 31: 8/5 6/5   42: 8/4 6/3\n"), "line 5: game 1, move 1: `42: 8/4 6/3` of b: "),
             (
@@ -676,7 +729,7 @@ mod tests {
                 game("  1) 31: 8/5 6/5    Doubles => 2\n  2)  Drops   Wins 1 point\n  3) 31: 8/5 6/5\n"),
                 "the game is over",
             ),
-            (game("nonsense\n"), "line 5: neither names and scores"),
+            (game("nonsense\n"), "line 5: game 1: neither names and scores"),
             (
                 game("  1) 31:            42: 8/4 6/4\n"),
                 "`42: 8/4 6/4` of b: `31:` before it: something can move",
@@ -696,8 +749,83 @@ mod tests {
             ),
             (game("  1) 31: Illegal play (1;2)\n"), "`illegal` is not a checker move"),
         ] {
-            let error = Match::parse(&text).unwrap_err().to_string();
+            let error = match Match::parse(&text) {
+                Ok(found) => found.games[0].fault.clone().unwrap(),
+                Err(error) => error.to_string(),
+            };
             assert!(error.contains(expected), "{error}");
         }
+    }
+
+    #[test]
+    fn a_fault_ends_its_game_alone() {
+        let opening = " 3 point match\n\n Game 1\n a : 0      b : 0\n  1) 31: 8/5 6/5    42: 8/4 6/4\n";
+        let next = "\n Game 2\n a : 0      b : 1\n  1)                  42: 8/4 6/4\n";
+        for (wrong, why) in [
+            ("  2) 61: 24/1\n", "line 6: game 1, move 2: `61: 24/1` of a: "),
+            ("  2) 61: \u{1f3b2}     31: 8/5\n", "line 6: game 1, move 2: "),
+            ("what is this\n", "line 6: game 1: neither names and scores"),
+        ] {
+            let found =
+                Match::parse(&format!("{opening}{wrong}                   Wins 1 point\n{next}")).unwrap();
+            let [first, second] = &found.games[..] else { panic!("{found:?}") };
+            assert!(first.fault.as_ref().unwrap().starts_with(why), "{:?}", first.fault);
+            assert_eq!((first.deeds.len(), first.winner, first.points), (2, Some(1), Some(1)), "{wrong}");
+            assert_eq!((second.deeds.len(), &second.fault), (1, &None));
+        }
+    }
+
+    #[test]
+    fn losers_tabs_and_players_who_cannot_move_are_read() {
+        let head = "1 Point Match\n\n Game 3\n a: 0\tb: 0\n";
+        let found = Match::parse(&format!(
+            "{head} 1)\t\t31: 8/5 6/5\n 2)\t25: 13/8 24/22\tDoubles => 2\n 3) Drops\n"
+        ))
+        .unwrap();
+        assert_eq!(found.games[0].fault, None);
+        let who: Vec<usize> = found.games[0].deeds.iter().map(|(player, _)| *player).collect();
+        assert_eq!(who, [1, 0, 1, 0]);
+        for (lines, winner) in [
+            ("  1) 31: 8/5 6/5    42: 8/4 6/4\n  2) Losses 2 points      Wins 2 points and the match\n", 1),
+            (
+                "  1) 31: 8/5 6/5\n                                      Losses 2 points\n      Wins 2 points\n",
+                0,
+            ),
+            ("  1) 31: 8/5 6/5\n                                      Loses 2 points\n", 0),
+        ] {
+            let found = Match::parse(&format!("{head}{lines}")).unwrap();
+            let one = &found.games[0];
+            assert_eq!((&one.fault, one.winner, one.points), (&None, Some(winner), Some(2)), "{lines}");
+        }
+        // A player on the bar against a closed board is stuck in words too.
+        for words in ["", "Cannot Move", "no play"] {
+            let (closed, _) = Position::parse("bar:1 6:14/6:2 5:2 4:2 3:2 2:2 1:2 8:3", 15).unwrap();
+            let mut course = Course { boards: [closed, closed.swapped()], ..Course::default() };
+            let deed = course.deed(&format!("31: {words}"), 0);
+            assert_eq!(deed, Ok(Deed::Moves("31".parse().unwrap(), closed, closed)), "{words}");
+        }
+    }
+
+    #[test]
+    fn long_names_are_refused_and_cut() {
+        let long = "x".repeat(65_536);
+        let found =
+            Match::parse(&format!(" 1 point match\n Game 1\n {long} : 0   b : 0\n  1) 31: 8/5 6/5\n"))
+                .unwrap();
+        assert_eq!(found.games[0].fault.as_deref(), Some("line 3: game 1: a name has more than 200 letters"));
+        let played = Played { names: [long, "b".into()], ..Played::default() };
+        let text = Match { length: 0, games: vec![played] }.to_string();
+        assert!(Match::parse(&text).unwrap().games[0].names[0].chars().count() == 200, "{text}");
+    }
+
+    #[test]
+    fn scores_run_on() {
+        let game = Backgammon::default();
+        let opening = [Action::Opening(1, "31".parse().unwrap())];
+        let one = game.resigned_history(1, &["you", "it"], &opening, 2.0).unwrap().unwrap();
+        let text = (0..3).fold(String::new(), |text, _| game.add_history(&text, &one).unwrap().unwrap().0);
+        let scores: Vec<[u32; 2]> =
+            Match::parse(&text).unwrap().games.iter().map(|game| game.scores).collect();
+        assert_eq!(scores, [[0, 0], [0, 2], [0, 4]], "{text}");
     }
 }

@@ -520,7 +520,13 @@ fn a_match_id_may_follow_a_space() {
     let game = Backgammon::default();
     let with = |text: &str| game.parse_position(text).unwrap().0;
     let expected = with("4HPwATDgc/ABMA:cAkAAAAAAAAA");
-    for text in ["4HPwATDgc/ABMA cAkAAAAAAAAA", " Position ID: 4HPwATDgc/ABMA  cAkAAAAAAAAA "] {
+    for text in [
+        "4HPwATDgc/ABMA cAkAAAAAAAAA",
+        " Position ID: 4HPwATDgc/ABMA  cAkAAAAAAAAA ",
+        "Position ID: 4HPwATDgc/ABMA Match ID: cAkAAAAAAAAA",
+        "GNU Backgammon  Position ID: 4HPwATDgc/ABMA\n                 Match ID   : cAkAAAAAAAAA",
+        "Position-ID: 4HPwATDgc/ABMA Match-ID: cAkAAAAAAAAA",
+    ] {
         assert_eq!(with(text), expected, "{text}");
     }
     assert_eq!(with("4HPwATDgc/ABMA cAkAAAAAAAAA 31"), with("4HPwATDgc/ABMA 31"));
