@@ -3,7 +3,7 @@
 //! An agent gives a probability for each legal action. Play samples from these probabilities; exact measurement uses
 //! them directly. Ties are therefore random in play and averaged in measurement.
 
-use crate::evaluator::Evaluator;
+use crate::evaluator::{Evaluator, Reach};
 use adept_game::{Game, GameError, Kit, Script, Stream, Worth, draw_index, no_action};
 use adept_ground::order::sort_by_highest;
 use rand::RngExt;
@@ -113,12 +113,12 @@ pub(crate) fn line_texts<G: Game>(game: &G, state: &G::State, line: &[G::Action]
     line.iter().map(text).collect()
 }
 
-/// The explanation of an agent that values actions and expects this line.
+/// The explanation of an agent that values actions, expects this line and looked so far ahead.
 fn values_highest<G: Game>(
     at: Decision<'_, G>,
     actions: &[G::Action],
     values: &[f32],
-    line: &[G::Action],
+    (line, reach): (&[G::Action], Option<Reach>),
 ) -> String {
     let values: Vec<f64> = values.iter().map(|v| f64::from(*v)).collect();
     if values.len() > 1 && values.iter().all(|value| *value == values[0]) {
@@ -136,7 +136,9 @@ fn values_highest<G: Game>(
         line @ [_, _, ..] => format!("It expects {}.\n", line.join(", ")),
         _ => String::new(),
     };
-    format!("It values highest {}.\n{line}", shown.join(", "))
+    let short = reach.and_then(Reach::shortfall);
+    let short = short.map_or_else(String::new, |why| format!("It {why}.\n"));
+    format!("It values highest {}.\n{line}{short}", shown.join(", "))
 }
 
 /// Mentions candidates that are not named.
@@ -341,7 +343,7 @@ by_values!(
     fn explain(&mut self, at: Decision<'_, G>) -> String {
         let mut actions = Vec::new();
         self.evaluator.study(at, &mut actions, &mut self.values);
-        values_highest(at, &actions, &self.values, self.evaluator.line())
+        values_highest(at, &actions, &self.values, (self.evaluator.line(), self.evaluator.reach()))
     }
 );
 by_values!(EpsilonGreedy, "epsilon",);

@@ -32,6 +32,17 @@ pub trait Evaluator<G: Game>: Send {
         &[]
     }
 
+    /// How far it looked ahead at the last decision; none if it does not look ahead.
+    fn reach(&self) -> Option<Reach> {
+        None
+    }
+
+    /// The standard error of each value of the last decision, in the order of the actions. Empty if the values are not estimates from
+    /// samples.
+    fn errors(&self) -> &[f32] {
+        &[]
+    }
+
     /// The classes of results whose probabilities it gives; empty if it knows values alone.
     fn classes(&self) -> &[OutcomeClass] {
         &[]
@@ -46,6 +57,34 @@ pub trait Evaluator<G: Game>: Send {
     /// A copy for another thread; none if it cannot be copied.
     fn copied(&mut self, _game: &G) -> Option<Box<dyn Evaluator<G>>> {
         None
+    }
+}
+
+/// How far an evaluator looked ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// Plies searched completely; 1 is the evaluator of the leaves alone.
+    pub plies: u32,
+    /// Plies that were asked for; none for a search that ends by time or by positions.
+    pub asked: Option<u32>,
+    /// Whether every line was searched to the end of the game.
+    pub solved: bool,
+}
+
+impl Reach {
+    /// Whether it looked as far as it was asked to.
+    pub fn is_finished(self) -> bool {
+        self.solved || self.plies >= self.asked.unwrap_or(0)
+    }
+
+    /// Says in words what is missing, such as `stopped after 2 of 3 plies`; none if nothing is.
+    pub fn shortfall(self) -> Option<String> {
+        match (self.plies, self.asked) {
+            _ if self.solved => None,
+            (0 | 1, _) => Some("stopped before it looked ahead: these are values without a search".into()),
+            (plies, Some(asked)) if plies < asked => Some(format!("stopped after {plies} of {asked} plies")),
+            _ => None,
+        }
     }
 }
 
@@ -67,6 +106,14 @@ macro_rules! passed_on {
 
             fn line(&self) -> &[G::Action] {
                 (**self).line()
+            }
+
+            fn reach(&self) -> Option<Reach> {
+                (**self).reach()
+            }
+
+            fn errors(&self) -> &[f32] {
+                (**self).errors()
             }
 
             fn classes(&self) -> &[OutcomeClass] {

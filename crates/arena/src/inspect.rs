@@ -3,6 +3,7 @@
 use crate::agents::{Decision, line_texts, softmax};
 use crate::evaluator::{Evaluator, GameModel};
 use crate::open::OpenError;
+use crate::review::CI95;
 use crate::search::Search;
 use crate::successors::Successors;
 use adept_game::{Afterstate, Kit, ParsedPosition, Turn, Worth};
@@ -58,8 +59,16 @@ const CHANCES: usize = 1000;
 /// How far a search looked.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Searched {
-    /// Plies searched completely.
+    /// Plies searched completely. At 1 ply nothing was searched: the values are those of the evaluator alone.
     pub plies: u32,
+    /// Plies that were asked for; none for a search that ends by time or by positions. In JSON `asked_plies`.
+    #[serde(rename = "asked_plies", skip_serializing_if = "Option::is_none")]
+    pub asked: Option<u32>,
+    /// Whether it looked as far as it was asked to.
+    pub finished: bool,
+    /// What is missing, in words, such as `stopped after 2 of 3 plies`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shortfall: Option<String>,
     /// Positions valued.
     pub nodes: u64,
     /// Whether every line was searched to the end of the game.
@@ -86,6 +95,9 @@ pub struct MoveValue {
     /// How probable each class of results is for the player who makes the move; empty if that is not known. In JSON `classes`.
     #[serde(rename = "classes", skip_serializing_if = "Chances::is_empty")]
     pub chances: Chances,
+    /// Half the width of the 95 % interval of `equity`, in its unit, if the value is an estimate from samples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ci95: Option<f64>,
     /// Probability of the move, if the checkpoint's outputs are policy logits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probability: Option<f64>,
@@ -132,6 +144,14 @@ fn ended<G: Kit>(game: &G, classes: &[OutcomeClass], state: &G::State, player: u
     match class {
         Some(_) => Chances(classes.iter().enumerate().map(probability).collect()),
         None => Chances::default(),
+    }
+}
+
+/// Gives the experts' values in the unit of the game, too.
+fn score_experts<G: Kit>(game: &G, explanation: &mut Explanation) {
+    for expert in explanation.experts.iter_mut().flatten() {
+        expert.score = Some(in_unit(&Worth::of(game, expert.value.into()), expert.value));
+        score_experts(game, expert);
     }
 }
 
@@ -244,10 +264,14 @@ pub fn inspect<G: Kit>(
         return Ok(found((game.utility(state, 0) / game.scale()) as f32, None, Vec::new()));
     }
     let row = mover.map(|mover| bound.encode(game, state, last.as_ref(), mover));
-    let after = row
-        .as_ref()
-        .zip(mover)
-        .map(|(row, player)| bound.explained(game, Afterstate { state, action: last.as_ref(), player }, row));
+    let after = row.as_ref().zip(mover).map(|(row, player)| {
+        let mut found = bound.explained(game, Afterstate { state, action: last.as_ref(), player }, row);
+        if !is_policy {
+            found.score = equity(found.value);
+            score_experts(game, &mut found);
+        }
+        found
+    });
     let inputs_after = match &row {
         Some(row) if detail.inputs => inputs_of(game, bound, row),
         _ => Vec::new(),
@@ -305,7 +329,7 @@ pub fn inspect<G: Kit>(
             one.push_from(&listed.rows, place);
             one
         });
-        let explanation = match (&row, place) {
+        let mut explanation = match (&row, place) {
             (Some(row), _) if experts && game.hides() => bound.learner.explain(row),
             (Some(row), _) if experts => {
                 bound.explained(game, Afterstate { state: &next, action: Some(action), player }, row)
@@ -317,6 +341,9 @@ pub fn inspect<G: Kit>(
             },
             (_, None) => Explanation { value: listed.values[i], ..Explanation::default() },
         };
+        if !is_policy {
+            score_experts(game, &mut explanation);
+        }
         moves.push(MoveValue {
             action: text,
             afterstate: game.afterstate_text(&next, Some(action)),
@@ -326,6 +353,7 @@ pub fn inspect<G: Kit>(
                 Some(_) => Chances::of(&names, &explanation.outcomes),
                 None => ended(game, bound.learner.head().classes().unwrap_or_default(), &next, player),
             },
+            ci95: None,
             probability: policy.as_ref().map(|p| p[i]),
             explanation,
             inputs: row.filter(|_| detail.inputs).map_or_else(Vec::new, |row| inputs_of(game, bound, &row)),
@@ -390,10 +418,11 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
             let (mut actions, mut values) = (Vec::new(), Vec::new());
             let at = Decision::new(game, state, player);
             search.study(at, &mut actions, &mut values);
+            let errors = search.errors().to_vec();
             let names = if outcomes { names(search.evaluator.classes()) } else { Vec::new() };
             found.classes = names.iter().map(|name| (**name).into()).collect();
             let texts = game.action_texts(state, &actions);
-            for ((action, value), text) in actions.iter().zip(&values).zip(texts) {
+            for (i, ((action, value), text)) in actions.iter().zip(&values).zip(texts).enumerate() {
                 let mut next = state.clone();
                 game.apply(&mut next, action);
                 let mut outcomes = Vec::new();
@@ -411,6 +440,9 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
                         true => ended(game, search.evaluator.classes(), &next, player),
                         false => Chances::of(&names, &outcomes),
                     },
+                    ci95: errors
+                        .get(i)
+                        .map(|error| CI95 * in_unit(&Worth::of(game, (*error).into()), *error)),
                     probability: None,
                     explanation: Explanation { value: *value, outcomes, ..Explanation::default() },
                     inputs: Vec::new(),
@@ -425,10 +457,15 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
     found.worth = Worth::of(game, found.value.into());
     found.equity = Some(in_unit(&found.worth, found.value));
     let seen = search.found();
-    if seen.plies > 1 {
-        let line = line_texts(game, state, &seen.line);
-        found.search = Some(Searched { plies: seen.plies, nodes: seen.nodes, solved: seen.solved, line });
-    }
+    found.search = search.looked().map(|reach| Searched {
+        plies: seen.plies,
+        asked: reach.asked,
+        finished: reach.is_finished(),
+        shortfall: reach.shortfall(),
+        nodes: seen.nodes,
+        solved: seen.solved,
+        line: line_texts(game, state, &seen.line),
+    });
     Ok(found)
 }
 

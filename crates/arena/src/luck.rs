@@ -33,6 +33,8 @@ pub struct Prospect<G: Game> {
     pub value: f64,
     /// The best action, of equal ones the first; none if the game is over.
     pub best: Option<G::Action>,
+    /// The standard error of the value; 0 if it is not an estimate from samples.
+    pub error: f64,
 }
 
 /// Values all outcomes of chance events by a checkpoint or another evaluator.
@@ -44,6 +46,8 @@ pub struct Luck<G: Game> {
     classes: Vec<f32>,
     outcomes: Vec<(G::Action, f64)>,
     listed: Vec<(Option<G::Action>, f64)>,
+    /// The standard error of the luck that was told last.
+    error: f64,
     /// The state after each outcome.
     next: Vec<G::State>,
     actions: Vec<G::Action>,
@@ -102,13 +106,18 @@ impl<G: Kit> Luck<G> {
     fn by(by: By<G>) -> Self {
         let (prospects, classes, outcomes, listed) = Default::default();
         let (next, actions, values) = Default::default();
-        Self { by, prospects, classes, outcomes, listed, next, actions, values }
+        Self { by, prospects, classes, outcomes, listed, error: 0.0, next, actions, values }
     }
 
     /// The probability of each class for player 0 after each outcome that was judged last, `[outcomes, classes]`; empty if it knows
     /// values alone.
     pub fn distributions(&self) -> &[f32] {
         &self.classes
+    }
+
+    /// The standard error of the luck that was told last; 0 if the values are not estimates from samples.
+    pub fn error(&self) -> f64 {
+        self.error
     }
 
     /// What was judged last, and its distributions.
@@ -167,7 +176,8 @@ impl<G: Kit> Luck<G> {
                 for ((outcome, probability), next) in each {
                     let Turn::Player(player) = game.turn(next) else {
                         add_certain(game, head, next, classes)?;
-                        prospects.push(Prospect { outcome, probability, value: over(next), best: None });
+                        let value = over(next);
+                        prospects.push(Prospect { outcome, probability, value, best: None, error: 0.0 });
                         continue;
                     };
                     let (_, branch) = branches.next().unwrap_or_default();
@@ -191,7 +201,7 @@ impl<G: Kit> Luck<G> {
                         }
                     }
                     let value = for_first(player, found.values[place]);
-                    prospects.push(Prospect { outcome, probability, value, best: Some(best) });
+                    prospects.push(Prospect { outcome, probability, value, best: Some(best), error: 0.0 });
                 }
             }
             By::Other(evaluator, with_classes) => {
@@ -202,11 +212,13 @@ impl<G: Kit> Luck<G> {
                     false => class_of(game, &all, state, 0).map(|class| to.extend(certain(all.len(), class))),
                 };
                 for ((outcome, probability), next) in each {
+                    let mut error = 0.0;
                     let (value, best) = match game.turn(next) {
                         Turn::Player(player) => {
                             let at = Decision::new(game, next, player);
                             evaluator.weigh(at, actions, values);
                             let place = first_best(values).ok_or_else(|| stuck(next, player))?;
+                            error = evaluator.errors().get(place).copied().map_or(0.0, f64::from);
                             let best = actions.swap_remove(place);
                             if !all.is_empty() {
                                 let mut after = next.clone();
@@ -227,7 +239,7 @@ impl<G: Kit> Luck<G> {
                             (over(next), None)
                         }
                     };
-                    prospects.push(Prospect { outcome, probability, value, best });
+                    prospects.push(Prospect { outcome, probability, value, best, error });
                 }
             }
         }
@@ -277,8 +289,18 @@ pub fn place<G: Game>(game: &G, prospects: &[Prospect<G>], drawn: &G::Action) ->
 impl<G: Kit> Fortune<G> for Luck<G> {
     fn luck(&mut self, game: &G, state: &G::State, drawn: &G::Action) -> Result<f64, GameError> {
         let judged = self.judge(game, state).map_err(|e| GameError::new(e.to_string()))?;
-        let Some(prospects) = judged else { return Ok(0.0) };
-        let found = prospects[place(game, prospects, drawn)?].value;
-        Ok(game.scale() * (found - expected(prospects)))
+        let Some(prospects) = judged else {
+            self.error = 0.0;
+            return Ok(0.0);
+        };
+        let drawn = place(game, prospects, drawn)?;
+        let weight: f64 = prospects.iter().map(|prospect| prospect.probability).sum();
+        let part = |(i, prospect): (usize, &Prospect<G>)| {
+            (f64::from(u8::from(i == drawn)) - prospect.probability / weight) * prospect.error
+        };
+        let variance: f64 = prospects.iter().enumerate().map(part).map(|error| error * error).sum();
+        let luck = game.scale() * (prospects[drawn].value - expected(prospects));
+        self.error = game.scale() * variance.sqrt();
+        Ok(luck)
     }
 }

@@ -16,8 +16,9 @@ use crate::asking::Asking;
 use crate::deliberating::Deliberating;
 use crate::evaluator::{ByValuation, Evaluator};
 use crate::exact::ExactError;
-use crate::known::{KNOWN, known_part};
+use crate::known::{Informed, KNOWN, known_part};
 use crate::levels;
+use crate::luck::Luck;
 use crate::open::{OpenError, by_head, open_with};
 use crate::part::file_of;
 use crate::screen::{Screen, Screened};
@@ -618,6 +619,42 @@ pub fn values<G: Kit>(
     }
     let (values, head) = builder.values(name)?;
     Ok((!head.is_policy()).then_some(values))
+}
+
+/// What judges games: values, and the luck that they tell.
+pub struct Judge<G: Kit> {
+    /// The values.
+    pub values: Box<dyn Evaluator<G>>,
+    /// The luck.
+    pub luck: Luck<G>,
+    /// The names of the game's references, which stand for the values of the agent where they know the value.
+    pub references: Vec<String>,
+}
+
+/// Opens the values of an agent to judge games by. The references of the game go before them, unless the agent's name chooses tables
+/// itself (`known:`).
+///
+/// # Errors
+/// Errors of opening. [`OpenError::Unknown`] if the agent has no values, or the game hides information or is not zero-sum.
+pub fn judge<G: Kit>(game: &G, agent: &Resolved, best: bool) -> Result<Judge<G>, OpenError> {
+    let open = || {
+        values(game, agent, best)?.ok_or_else(|| {
+            OpenError::Unknown(format!(
+                "`{}` does not play by its highest value: name a checkpoint, a valuation, or a search of one",
+                agent.spec.name()
+            ))
+        })
+    };
+    let luck = Luck::open(game, agent, best)?;
+    let is_free =
+        agent.spec.tables().is_none() && !matches!(agent.meaning, Meaning::Valuation | Meaning::Minimax);
+    let references = if is_free { game.references()? } else { Vec::new() };
+    if references.is_empty() {
+        return Ok(Judge { values: open()?, luck, references: Vec::new() });
+    }
+    let names = references.iter().map(|(name, _)| name.to_string()).collect();
+    let luck = Luck::of(Box::new(Informed::new(references.clone(), open()?)));
+    Ok(Judge { values: Box::new(Informed::new(references, open()?)), luck, references: names })
 }
 
 /// Opens what an agent's name stands for, without what takes long: valuations, perfect play and best responses.

@@ -6,18 +6,28 @@ use crate::judge::TIE;
 use crate::luck::{Fortune, Luck};
 use adept_game::{GameError, Kit, Turn, WholeGame};
 use adept_ground::order::sort_by_highest;
+use statrs::distribution::{ContinuousCDF, Normal};
+
+/// Standard errors on each side of a 95 % interval.
+pub const CI95: f64 = 1.96;
 
 /// What one player did and got, in units of utility.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Account {
     /// Decisions with more than one action.
     pub decisions: u64,
-    /// Sum of the values of the best actions less those of the actions played.
+    /// Sum of the values of the best actions less those of the actions played, over all decisions but the undecided ones.
     pub loss: f64,
-    /// Decisions that lost more than [`TIE`] of the scale.
+    /// The variance of that sum, if the values are estimates from samples: of all decisions, the undecided ones too.
+    pub loss_variance: f64,
+    /// Decisions that lost more than [`TIE`] of the scale, and more than the error of the loss.
     pub wrong: u64,
+    /// Decisions whose loss lies within its error: whether they were wrong is not known.
+    pub undecided: u64,
     /// Sum of the luck of all chance outcomes.
     pub luck: f64,
+    /// The variance of that sum, if the values are estimates from samples.
+    pub luck_variance: f64,
     /// Games with a result.
     pub games: u64,
     /// Sum of their results.
@@ -33,13 +43,47 @@ impl Account {
         Self {
             decisions: self.decisions + other.decisions,
             loss: self.loss + other.loss,
+            loss_variance: self.loss_variance + other.loss_variance,
             wrong: self.wrong + other.wrong,
+            undecided: self.undecided + other.undecided,
             luck: self.luck + other.luck,
+            luck_variance: self.luck_variance + other.luck_variance,
             games: self.games + other.games,
             result: self.result + other.result,
             adjusted: self.adjusted + other.adjusted,
         }
     }
+
+    /// Adds a decision, in a game of this scale.
+    pub fn decide<G: Kit>(&mut self, weighed: &Weighed<'_, G>, scale: f64) {
+        self.decisions += 1;
+        self.loss_variance += (weighed.error * scale).powi(2);
+        match weighed.verdict() {
+            Verdict::Right => {}
+            Verdict::Undecided => self.undecided += 1,
+            Verdict::Wrong => {
+                self.wrong += 1;
+                self.loss += weighed.lost * scale;
+            }
+        }
+    }
+
+    /// Half the widths of the 95 % intervals of the loss and of the luck; none if the values are not estimates from samples.
+    pub fn ci95(&self) -> [Option<f64>; 2] {
+        [self.loss_variance, self.luck_variance]
+            .map(|variance| (variance > 0.0).then(|| CI95 * variance.sqrt()))
+    }
+}
+
+/// What is known of a decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It lost nothing.
+    Right,
+    /// What it lost lies within the error of the estimates.
+    Undecided,
+    /// It lost something.
+    Wrong,
 }
 
 /// An action that was not the best.
@@ -57,6 +101,8 @@ pub struct Slip {
     pub best: String,
     /// The value of the best action less that of this one, in units of utility.
     pub loss: f64,
+    /// The standard error of the loss; 0 if the values are not estimates from samples.
+    pub error: f64,
 }
 
 /// A game that was reviewed.
@@ -70,8 +116,13 @@ pub struct Reviewed {
 
 /// What an evaluator finds at one action of a game.
 pub enum Judged<'a, G: Kit> {
-    /// A chance event, and the luck that its outcome was for player 0, in units of utility.
-    Chance(f64),
+    /// A chance event.
+    Chance {
+        /// The luck that its outcome was for player 0, in units of utility.
+        luck: f64,
+        /// Its standard error; 0 if the values are not estimates from samples.
+        error: f64,
+    },
     /// A decision between several actions.
     Decision(Weighed<'a, G>),
 }
@@ -92,6 +143,29 @@ pub struct Weighed<'a, G: Kit> {
     pub best: usize,
     /// The value of the best action less that of this one, in [0, 2].
     pub lost: f64,
+    /// The standard error of that difference; 0 if the values are not estimates from samples.
+    pub error: f64,
+    /// The standard errors of `values`; empty if they are not estimates from samples.
+    pub errors: &'a [f32],
+}
+
+impl<G: Kit> Weighed<'_, G> {
+    /// What is known of the decision. Of many noisy values the highest is too high, so the level of 5 % is shared by all comparisons with
+    /// the action that was played (Bonferroni).
+    pub fn verdict(&self) -> Verdict {
+        match () {
+            () if self.lost <= TIE => Verdict::Right,
+            () if self.error > 0.0 && self.lost <= self.error * quantile(self.actions.len().max(2) - 1) => {
+                Verdict::Undecided
+            }
+            () => Verdict::Wrong,
+        }
+    }
+}
+
+/// The two-sided quantile of the normal distribution at a level of 5 % for so many comparisons: [`CI95`] for one.
+fn quantile(comparisons: usize) -> f64 {
+    if comparisons <= 1 { CI95 } else { Normal::standard().inverse_cdf(1.0 - 0.025 / comparisons as f64) }
 }
 
 /// Judges the actions of a game of two players, zero-sum, by the values of an evaluator, and by the luck that the same values tell.
@@ -108,19 +182,31 @@ pub fn judge_each<'a, G: Kit>(
     mut visit: impl FnMut(usize, Judged<'_, G>) -> bool,
 ) -> Result<Option<G::State>, GameError> {
     let (mut actions, mut values, mut own) = (Vec::new(), Vec::new(), Vec::new());
+    let mut errors: Vec<f32> = Vec::new();
     for (place, action) in played.enumerate() {
         let mut goes_on = true;
         match game.turn(&state) {
             Turn::Over => break,
-            Turn::Chance => goes_on = visit(place, Judged::Chance(luck.luck(game, &state, action)?)),
+            Turn::Chance => {
+                let gained = luck.luck(game, &state, action)?;
+                goes_on = visit(place, Judged::Chance { luck: gained, error: luck.error() });
+            }
             Turn::Player(player) => {
                 let at = Decision::new(game, &state, player);
                 evaluator.study(at, &mut actions, &mut values);
                 let best =
                     (0..actions.len()).reduce(|best, i| if values[i] > values[best] { i } else { best });
                 let listed = actions.iter().position(|other| other == action).map(|i| values[i]);
+                errors.clear();
+                errors.extend_from_slice(evaluator.errors());
+                if errors.len() != actions.len() {
+                    errors.clear();
+                }
+                let mut error =
+                    actions.iter().position(|other| other == action).and_then(|i| errors.get(i).copied());
                 let value = listed.unwrap_or_else(|| {
                     evaluator.values(at, std::slice::from_ref(action), &mut own);
+                    error = evaluator.errors().first().copied();
                     own[0]
                 });
                 if let Some(best) = best.filter(|_| actions.len() + usize::from(listed.is_none()) > 1) {
@@ -129,9 +215,16 @@ pub fn judge_each<'a, G: Kit>(
                         return Err(GameError::new(format!("`{text}`: not all moves have a value")));
                     }
                     // What an evaluator leaves out may be better than what it lists.
-                    let lost = (f64::from(values[best]) - f64::from(value)).max(0.0);
-                    let (state, actions, values) = (&state, &actions[..], &values[..]);
-                    let weighed = Weighed { state, player, action, actions, values, best, lost };
+                    let bounded = |value: f32| f64::from(value).clamp(-1.0, 1.0);
+                    let lost = (bounded(values[best]) - bounded(value)).max(0.0);
+                    let of_best = errors.get(best).copied().filter(|_| actions[best] != *action);
+                    let error = match of_best {
+                        Some(of_best) => f64::from(of_best).hypot(error.unwrap_or(0.0).into()),
+                        None => 0.0,
+                    };
+                    let (state, actions, values, errors) = (&state, &actions[..], &values[..], &errors[..]);
+                    let weighed =
+                        Weighed { state, player, action, actions, values, best, lost, error, errors };
                     goes_on = visit(place, Judged::Decision(weighed));
                 }
             }
@@ -142,6 +235,14 @@ pub fn judge_each<'a, G: Kit>(
         game.apply(&mut state, action);
     }
     Ok(Some(state))
+}
+
+/// Adds the luck of an outcome for player 0, with its standard error, to the accounts of both players.
+pub fn add_luck(players: &mut [Account; 2], luck: f64, error: f64) {
+    for (account, luck) in players.iter_mut().zip([luck, -luck]) {
+        account.luck += luck;
+        account.luck_variance += error * error;
+    }
 }
 
 /// Reviews a game of two players, zero-sum, by the values of an evaluator and by the luck that the same values tell. Keeps `most` slips. None
@@ -161,16 +262,11 @@ pub fn review<G: Kit>(
     let played = whole.actions.iter().map(|(_, action)| action);
     let last = judge_each(game, game.start(), played, by, |place, judged| {
         match judged {
-            Judged::Chance(gained) => {
-                players[0].luck += gained;
-                players[1].luck -= gained;
-            }
-            Judged::Decision(Weighed { state, player, action, actions, best, lost, .. }) => {
-                let account = &mut players[player];
-                account.decisions += 1;
-                account.loss += lost * game.scale();
-                if lost > TIE {
-                    account.wrong += 1;
+            Judged::Chance { luck, error } => add_luck(&mut players, luck, error),
+            Judged::Decision(weighed) => {
+                players[weighed.player].decide(&weighed, game.scale());
+                if weighed.verdict() == Verdict::Wrong {
+                    let Weighed { state, player, action, actions, best, lost, error, .. } = weighed;
                     slips.push(Slip {
                         number: whole.actions[place].0,
                         player,
@@ -178,6 +274,7 @@ pub fn review<G: Kit>(
                         played: game.action_text(state, action),
                         best: game.action_text(state, &actions[best]),
                         loss: lost * game.scale(),
+                        error: error * game.scale(),
                     });
                 }
             }

@@ -4,7 +4,7 @@
 //! network costs, the more that saves; what is lost are decisions whose best move the small one ranks low.
 
 use crate::agents::Decision;
-use crate::evaluator::{Evaluator, GameModel};
+use crate::evaluator::{Evaluator, GameModel, Reach};
 use crate::naming;
 use crate::open::{OpenError, open};
 use crate::successors::Successors;
@@ -139,6 +139,10 @@ impl<G: Kit, E: Evaluator<G>> Evaluator<G> for Screened<G, E> {
 
     fn study(&mut self, at: Decision<'_, G>, actions: &mut Vec<G::Action>, values: &mut Vec<f32>) {
         self.evaluator.study(at, actions, values);
+    }
+
+    fn reach(&self) -> Option<Reach> {
+        self.evaluator.reach()
     }
 
     fn classes(&self) -> &[OutcomeClass] {

@@ -164,6 +164,28 @@ pub struct PlayoutAgent<G: Game> {
     legal: Vec<G::Action>,
     utilities: Vec<f64>,
     values: Vec<f32>,
+    /// The standard error of each value of the present decision.
+    errors: Vec<f32>,
+    /// The sum of squared utilities after each action at the root of the tree, as shares of the scale.
+    squares: Vec<f64>,
+}
+
+/// What games after an action brought: their number, and the mean and the mean square of their utilities as shares of the scale.
+struct Sampled {
+    games: u64,
+    mean: f64,
+    /// None if only the mean is known.
+    square: Option<f64>,
+}
+
+impl Sampled {
+    /// The standard error of the mean, at most 1. An observation half the range away from the mean is added, so that a few games that end
+    /// alike do not look certain; and where squares are not known, the variance is the largest that the mean allows.
+    fn error(&self) -> f32 {
+        let n = self.games as f64;
+        let variance = (self.square.unwrap_or(1.0) - self.mean * self.mean).max(0.0);
+        ((variance * n + 1.0) / (n * n)).sqrt().min(1.0) as f32
+    }
 }
 
 impl<G: Kit> PlayoutAgent<G> {
@@ -187,6 +209,8 @@ impl<G: Kit> PlayoutAgent<G> {
             legal: Vec::new(),
             utilities: Vec::new(),
             values: Vec::new(),
+            errors: Vec::new(),
+            squares: Vec::new(),
         }
     }
 
@@ -200,15 +224,18 @@ impl<G: Kit> PlayoutAgent<G> {
     fn learn(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>, rng: &mut Stream) {
         self.line.clear();
         values.clear();
+        self.errors.clear();
         (self.deadline, self.until_clock, self.is_late) = (self.until, 0, false);
         let before = at.game.before_choices(at.state).unwrap_or_else(|| at.state.clone());
         match self.playouts {
             Playouts::Even(games) => {
                 let each = (games / actions.len().max(1) as u64).max(1);
                 self.games = each * actions.len() as u64;
-                let scale = at.game.scale();
-                let means = actions.iter().map(|action| self.mean_after(at, &before, action, each, rng));
-                values.extend(means.map(|mean| (mean / scale) as f32));
+                for action in actions {
+                    let sampled = self.mean_after(at, &before, action, each, rng);
+                    values.push(sampled.as_ref().map_or_else(|sure| *sure, |sampled| sampled.mean as f32));
+                    self.errors.push(sampled.map_or(0.0, |sampled| sampled.error()));
+                }
             }
             Playouts::Tree { budget, c } => {
                 self.tree(at.game, &before, (budget, c), rng);
@@ -217,7 +244,8 @@ impl<G: Kit> PlayoutAgent<G> {
         }
     }
 
-    /// The mean utility of random games after an action.
+    /// The mean utility of random games after an action, as a share of the scale. An error is the exact value of an action that ends the
+    /// game.
     fn mean_after(
         &mut self,
         at: Decision<'_, G>,
@@ -225,36 +253,52 @@ impl<G: Kit> PlayoutAgent<G> {
         action: &G::Action,
         games: u64,
         rng: &mut Stream,
-    ) -> f64 {
-        let (game, player) = (at.game, at.player);
+    ) -> Result<Sampled, f32> {
+        let (game, player, scale) = (at.game, at.player, at.game.scale());
+        let (mut sum, mut squares) = (0.0, 0.0);
+        let sampled = |played: u64, sum: f64, squares: Option<f64>| {
+            let n = played as f64;
+            Sampled {
+                games: played,
+                mean: sum / n / scale,
+                square: squares.map(|squares| squares / n / (scale * scale)),
+            }
+        };
         if before != at.state {
             // What others have chosen is not known: every game begins with their choices.
-            let sum: f64 = (0..games).map(|_| self.game_of_choices(at, before, action, rng)).sum();
-            return sum / games as f64;
+            for _ in 0..games {
+                let utility = self.game_of_choices(at, before, action, rng);
+                (sum, squares) = (sum + utility, squares + utility * utility);
+            }
+            return Ok(sampled(games, sum, Some(squares)));
         }
         let mut after = at.state.clone();
         game.apply(&mut after, action);
         if game.turn(&after) == Turn::Over {
-            return game.utility(&after, player);
+            return Err((game.utility(&after, player) / scale) as f32);
         }
-        let (mut sum, mut state) = (0.0, after.clone());
+        let (mut state, mut is_single) = (after.clone(), true);
         let mut played = 0;
         // One part at least, so that there is a mean.
         while played < games && (played == 0 || !self.looks_late()) {
             let part = (games - played).min(PART as u64);
             played += part;
             sum += match game.random_games(&after, part as usize, rng) {
-                Some(sums) => sums[player],
+                Some(sums) => {
+                    is_single = false;
+                    sums[player]
+                }
                 None => (0..part)
                     .map(|_| {
                         state.clone_from(&after);
                         self.play_on(game, &mut state, rng, LONGEST);
+                        squares += self.utilities[player] * self.utilities[player];
                         self.utilities[player]
                     })
                     .sum(),
             };
         }
-        sum / played as f64
+        Ok(sampled(played, sum, is_single.then_some(squares)))
     }
 
     /// Whether the time is over, by a look at the clock.
@@ -340,6 +384,7 @@ impl<G: Kit> PlayoutAgent<G> {
         self.known.clear();
         self.actions.clear();
         self.tallies.clear();
+        self.squares.clear();
         self.games = 0;
         let most = match budget {
             Budget::Nodes(games) => games,
@@ -401,7 +446,12 @@ impl<G: Kit> PlayoutAgent<G> {
             node.visits += 1;
             let tally = &mut self.tallies[edge as usize];
             tally.visits += 1;
-            tally.sum += self.utilities[node.player] / scale;
+            let utility = self.utilities[node.player] / scale;
+            tally.sum += utility;
+            // The actions of the root come first.
+            if let Some(sum) = self.squares.get_mut(edge as usize) {
+                *sum += utility * utility;
+            }
         }
     }
 
@@ -447,6 +497,9 @@ impl<G: Kit> PlayoutAgent<G> {
         self.actions.append(&mut self.legal);
         let end = self.actions.len();
         self.tallies.resize(end, Tally::default());
+        if first == 0 {
+            self.squares.resize(end, 0.0);
+        }
         self.known.insert(info, self.nodes.len() as u32);
         self.nodes.push(Node { player, first, end, visits: 0 });
     }
@@ -491,6 +544,7 @@ impl<G: Kit> PlayoutAgent<G> {
         let Some(best) = self.favourite(&own) else {
             // There was no time for a single game.
             values.resize(actions.len(), 0.0);
+            self.errors.resize(actions.len(), 1.0);
             return;
         };
         let highest = self.tallies[best].mean() as f32;
@@ -498,11 +552,18 @@ impl<G: Kit> PlayoutAgent<G> {
             let edge = edges.clone().find(|&edge| self.actions[edge] == *action);
             let tally = edge.map(|edge| self.tallies[edge]).filter(|tally| tally.visits > 0);
             // The mean of few games may be higher by luck.
-            values.push(match tally.map(|tally| tally.mean() as f32) {
+            let value = match tally.map(|tally| tally.mean() as f32) {
                 Some(mean) if edge == Some(best) || mean < highest => mean,
                 Some(_) => highest.next_down(),
-                None => (-1.0_f32).min(highest.next_down()),
+                None => -1.0,
+            };
+            values.push(value.max(-1.0));
+            let sampled = edge.zip(tally).map(|(edge, tally)| Sampled {
+                games: tally.visits.into(),
+                mean: tally.mean(),
+                square: self.squares.get(edge).map(|sum| sum / f64::from(tally.visits)),
             });
+            self.errors.push(sampled.map_or(1.0, |sampled| sampled.error()));
         }
         if let Some(way) = &self.way
             && let Some((state, next)) = way.steps.first()
@@ -512,7 +573,9 @@ impl<G: Kit> PlayoutAgent<G> {
             && utility >= highest
         {
             // What a player has found alone can be done again.
-            values[place] = utility.max(highest.next_up());
+            let most = utility.max(highest.next_up()).min(1.0);
+            values.iter_mut().for_each(|value| *value = value.min(most.next_down()));
+            (values[place], self.errors[place]) = (most, 0.0);
         }
         let mut state = at.state.clone();
         // What others choose at the same time is not known.
@@ -541,6 +604,10 @@ impl<G: Kit> Evaluator<G> for PlayoutAgent<G> {
 
     fn line(&self) -> &[G::Action] {
         &self.line
+    }
+
+    fn errors(&self) -> &[f32] {
+        &self.errors
     }
 
     fn copied(&mut self, _: &G) -> Option<Box<dyn Evaluator<G>>> {

@@ -1,14 +1,17 @@
 //! Search against plain recursion, exact solvers and oracles.
 
+use adept_arena::inspect::inspect_by;
 use adept_arena::matches::{Deals, opening_plies, orders, replay};
 use adept_arena::search::{Budget, Search, SearchOptions, fits};
-use adept_arena::{Agent, Decision, Evaluator, Greedy, Minimax, each_after};
+use adept_arena::{Agent, Decision, Evaluator, Greedy, Minimax, Reach, each_after};
 use adept_builtin::bearoff::Bearoff;
 use adept_builtin::connect_four::ConnectFour;
 use adept_builtin::tictactoe::TicTacToe;
 use adept_game::{Game, Kit, OutcomeClass, Stream, Turn, stream};
 use rand::RngExt;
+use serde_json::json;
 use std::hash::{Hash, Hasher};
+use std::time::{Duration, Instant};
 
 /// Some value of every state, the same each time, and the exact one of a finished game.
 #[derive(Clone, Copy)]
@@ -407,6 +410,44 @@ fn searches_repeat_and_obey_their_budgets() {
     let mut short = Search::new(&game, Whim, SearchOptions::from(Budget::Nodes(1)));
     let found = short.search(Decision::new(&game, &state, player), &actions);
     assert!(found.plies == 1 && found.values.iter().all(|value| value.is_finite()));
+}
+
+#[test]
+fn a_search_that_is_stopped_says_how_far_it_looked() {
+    let game = Bearoff::new(5).unwrap();
+    let (state, player) = (0..)
+        .find_map(|seed| {
+            let (state, player, actions) = decision(&game, 2, &mut stream(seed, "search test", 3))?;
+            (actions.len() > 1).then_some((state, player))
+        })
+        .unwrap();
+    let at = Decision::new(&game, &state, player);
+    let mut search = Search::new(&game, Whim, "3".parse().unwrap());
+    let (mut listed, mut whole, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    search.study(at, &mut listed, &mut whole);
+    assert!(search.looked().is_some_and(|reach| reach.is_finished() && reach.shortfall().is_none()));
+    // Where the time may end, each depth comes after the one before. The values are the same.
+    search.until = Some(Instant::now() + Duration::from_secs(3600));
+    search.study(at, &mut listed, &mut values);
+    assert_eq!(values, whole);
+    search.until = Some(Instant::now());
+    search.study(at, &mut listed, &mut values);
+    let reach = search.looked().unwrap();
+    assert_eq!((reach.plies, reach.asked, reach.is_finished()), (1, Some(3), false));
+    let mut alone = Vec::new();
+    Whim.values(at, &listed, &mut alone);
+    assert_eq!(values, alone);
+    let said = inspect_by(&game, &mut search, &(state.clone(), None), "x".into(), false).unwrap();
+    let said = serde_json::to_value(said).unwrap();
+    assert_eq!((&said["search"]["plies"], &said["search"]["asked_plies"]), (&json!(1), &json!(3)));
+    assert_eq!(said["search"]["finished"], false);
+    assert!(Greedy::new(search).explain(at).contains("stopped before it looked ahead"));
+    let partly = Reach { plies: 2, asked: Some(3), solved: false };
+    assert_eq!(partly.shortfall().as_deref(), Some("stopped after 2 of 3 plies"));
+    // A network alone was not asked to look ahead.
+    let mut alone = Search::new(&game, Whim, SearchOptions::from(Budget::Plies(1)));
+    alone.study(at, &mut listed, &mut values);
+    assert!(alone.looked().is_none());
 }
 
 /// An evaluator without a bound, as a linear network is one.

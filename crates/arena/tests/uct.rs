@@ -57,6 +57,35 @@ fn playouts_are_worth_what_random_play_is() {
 }
 
 #[test]
+fn estimates_know_their_errors() {
+    let game = TicTacToe;
+    let (state, mut actions) = (game.start(), Vec::new());
+    game.actions(&state, &mut actions);
+    let at = Decision::new(&game, &state, 0);
+    let error = |name: &str| {
+        let (mut by, mut values) = (agent(&game, name), Vec::new());
+        by.values(at, &actions, &mut values);
+        assert_eq!(by.errors().len(), values.len());
+        assert!(values.iter().all(|value| (-1.0..=1.0).contains(value)));
+        assert!(by.errors().iter().all(|error| *error > 0.0 && *error <= 1.0), "{:?}", by.errors());
+        by.errors().iter().sum::<f32>() / values.len() as f32
+    };
+    // Four times the games have half the error.
+    let [few, many] = ["playouts:9000", "playouts:36000"].map(error);
+    assert!((1.9..2.1).contains(&(few / many)) && (0.02..0.04).contains(&few), "{few} {many}");
+    assert!(error("uct:4000") < error("uct:40"));
+    // A single game for each action says next to nothing.
+    assert!(error("playouts:9") > 0.9);
+    // What ends the game is exact.
+    let (last, _) = game.parse_position("XX.OO....").unwrap();
+    let (mut by, mut values) = (agent(&game, "playouts:90"), Vec::new());
+    game.actions(&last, &mut actions);
+    by.values(Decision::new(&game, &last, 0), &actions, &mut values);
+    let best = (0..values.len()).find(|&i| values[i] == 1.0 && by.errors()[i] == 0.0);
+    assert!(best.is_some(), "{values:?}");
+}
+
+#[test]
 fn a_tree_plays_as_well_as_can_be_where_it_sees_the_end() {
     let game = TicTacToe;
     let mut perfect = Minimax::solve(&game).unwrap();

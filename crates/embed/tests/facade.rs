@@ -33,6 +33,35 @@ fn a_model_says_what_it_is() {
     assert!(d.channels.iter().all(|c| !c.about.is_empty()));
 }
 
+/// The values of experts are told in the unit of the whole.
+#[test]
+fn experts_speak_in_the_unit_of_the_game() {
+    let checkpoints = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../checkpoints");
+    for (name, position, scale) in [
+        ("backgammon/pips-256-16x32", "8:5 6:5 13:3 24:2/8:5 6:5 13:3 24:2 31", 3.0),
+        ("bearoff/hme-4x16", DECISION, 1.0),
+        ("bearoff/meta-pi-4x16", DECISION, 1.0),
+    ] {
+        let model = Model::open(&checkpoints.join(name)).unwrap();
+        let value = serde_json::to_value(model.explain(position).unwrap()).unwrap();
+        let mut experts = 0;
+        for one in value["moves"].as_array().unwrap() {
+            let (equity, gates) = (one["equity"].as_f64().unwrap(), one["gates"].as_array());
+            assert!((equity - scale * one["value"].as_f64().unwrap()).abs() < 1e-5);
+            let Some(gates) = gates else { continue };
+            let mut blend = 0.0;
+            for (gate, expert) in gates.iter().zip(one["experts"].as_array().unwrap()) {
+                let Some(own) = expert["equity"].as_f64() else { continue };
+                assert!((own - scale * expert["value"].as_f64().unwrap()).abs() < 1e-5, "{expert}");
+                blend += gate.as_f64().unwrap() * own;
+                experts += 1;
+            }
+            assert!((blend - equity).abs() < 1e-3, "{name}: {blend} {equity}");
+        }
+        assert!(experts > 0, "{name}");
+    }
+}
+
 /// What nothing bounds is not called bounded, and published networks stay in their ranges.
 #[test]
 fn values_lie_in_the_range_that_the_description_names() {

@@ -44,6 +44,9 @@ pub struct Explanation {
     /// The value of this node, in the range of its architecture. For an expert inside a residual node: its own correction z
     /// of the prior.
     pub value: f32,
+    /// The value in the unit of the game, such as points, where a game is known: the model itself knows none.
+    #[serde(rename = "equity", skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
     /// Its distribution over the classes of outcomes, or the correction of the logits of a prior; empty if the model gives one
     /// number.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -17,9 +17,11 @@ export function analysisPanel({ play, judges, signal, onchoose }) {
   }, { class: 'main' });
   put(panel, h('h2', null, 'Analysis'), h('div', { class: 'row' }, select, go), result);
   judges().then((all) => {
-    // Exact values judge best.
-    const sorted = [...all].sort((a, b) => Number(b.exact) - Number(a.exact));
-    put(select, sorted.map(({ id, exact }) => h('option', { value: id }, exact ? `${id}, exact values` : id)));
+    // Exact values judge best, then networks, then samples.
+    const rank = ({ exact, kind }) => (exact ? 0 : kind === 'checkpoint' ? 1 : 2);
+    const sorted = [...all].sort((a, b) => rank(a) - rank(b));
+    const named = (one) => [one.id, ['exact values', null, 'estimates from samples'][rank(one)]].filter(Boolean).join(', ');
+    put(select, sorted.map((one) => h('option', { value: one.id }, named(one))));
     if (all.length === 0) put(panel, h('h2', null, 'Analysis'), h('p', { class: 'quiet' }, 'No agent on this server has values to judge this game by.'));
   }).catch(() => {});
   return panel;
@@ -29,6 +31,7 @@ const who = (play, player) => (player === play.seat ? 'You' : 'Opponent');
 
 function report(play, found, onchoose) {
   const unit = found.unit ? ` in ${found.unit}` : '';
+  const tables = found.references ? ` and, where they know the value, ${found.references.join(', ')}` : '';
   const decisions = h('div');
   let worstFirst = true;
   const order = button('', () => {
@@ -37,12 +40,13 @@ function report(play, found, onchoose) {
   }, { class: 'link' });
   const draw = () => {
     order.textContent = worstFirst ? 'Show in order' : 'Show worst first';
-    const sorted = [...found.decisions].sort((a, b) => (worstFirst ? b.loss - a.loss : a.event - b.event));
+    const sorted = [...found.decisions].sort((a, b) => (worstFirst ? Number(a.undecided) - Number(b.undecided) || b.loss - a.loss : a.event - b.event));
     put(decisions, decisionTable(play, sorted, (event) => onchoose(event, found.by)));
   };
   draw();
   return [
-    h('p', { class: 'quiet' }, `Judged by ${found.by}${found.exact ? ', whose values are exact' : ''}; losses and luck${unit}.`),
+    h('p', { class: 'quiet' }, `Judged by ${found.by}${found.exact ? ', whose values are exact' : ''}${tables}; losses and luck${unit}.`),
+    found.players.some(({ undecided }) => undecided > 0) && h('p', { class: 'quiet' }, 'The values are estimates from samples. A decision is undecided if its loss lies within the error of the estimates (95 %); such losses are not counted.'),
     playerTable(play, found.players),
     h('div', { class: 'row spread' }, h('h3', null, 'Decisions'), order),
     decisions,
@@ -51,13 +55,15 @@ function report(play, found, onchoose) {
 
 function playerTable(play, players) {
   const figure = (value, digits = 3) => (typeof value === 'number' ? signed(value, digits) : '–');
+  const error = (half) => (typeof half === 'number' ? ` ± ${half.toFixed(3)}` : '');
   const rows = [
     ['decisions', ({ decisions }) => String(decisions)],
     ['wrong decisions', ({ wrong }) => String(wrong)],
-    ['lost by decisions', ({ loss }) => figure(-loss)],
+    players.some(({ undecided }) => undecided > 0) && ['undecided', ({ undecided }) => String(undecided)],
+    ['lost by decisions', (one) => figure(-one.loss) + error(one.loss_ci95)],
     ['lost by one, on average', (one) => figure(one.loss_per_decision === null ? null : -one.loss_per_decision, 4)],
-    ['luck', ({ luck }) => figure(luck)],
-  ];
+    ['luck', (one) => figure(one.luck) + error(one.luck_ci95)],
+  ].filter(Boolean);
   const row = ([name, of]) => h('tr', null, h('th', { scope: 'row' }, name), players.map((one) => h('td', null, of(one))));
   return h(
     'table',
@@ -68,16 +74,16 @@ function playerTable(play, players) {
 }
 
 function decisionTable(play, decisions, choose) {
-  if (decisions.length === 0) return h('p', { class: 'quiet' }, 'There was nothing to decide.');
-  const largest = Math.max(...decisions.map(({ loss }) => loss), 1e-9);
+  if (decisions.length === 0) return h('p', { class: 'quiet' }, 'No decisions to analyse.');
+  const largest = Math.max(...decisions.filter(({ undecided }) => !undecided).map(({ loss }) => loss), 1e-9);
   const row = (one) => h(
     'li',
     null,
     button(
       [
         h('span', { class: 'rank' }, `${one.event}`),
-        h('span', { class: 'move-name' }, `${who(play, one.player)}: ${one.move}`, one.loss > 0 && one.best !== one.move && h('span', { class: 'quiet' }, ` best ${one.best}`)),
-        h('span', { class: `figure${one.loss > LARGE * largest && one.loss > 1e-6 ? ' bad' : ''}` }, one.loss > 1e-9 ? signed(-one.loss) : 'best'),
+        h('span', { class: 'move-name' }, `${who(play, one.player)}: ${one.move}`, one.loss > 0 && !one.undecided && one.best !== one.move && h('span', { class: 'quiet' }, ` best ${one.best}`)),
+        one.undecided ? h('span', { class: 'figure quiet' }, 'undecided') : h('span', { class: `figure${one.loss > LARGE * largest && one.loss > 1e-6 ? ' bad' : ''}` }, one.loss > 1e-9 ? signed(-one.loss) : 'best'),
       ],
       () => choose(one.event),
       { class: 'candidate' },

@@ -65,8 +65,8 @@ function track(share) {
   return h('span', { class: 'gate-track', 'aria-hidden': 'true' }, bar);
 }
 
-/** The shares of experts, and those of the mixtures inside them. */
-function gates(node) {
+/** The shares of experts, and those of the mixtures inside them. `figure` writes a value as it writes that of the whole. */
+function gates(node, figure) {
   const rows = node.gates.map((share, i) => {
     const expert = node.experts?.[i];
     return h(
@@ -75,13 +75,19 @@ function gates(node) {
       h('span', { class: 'gate-name' }, `expert ${i + 1}`),
       track(share),
       h('span', { class: 'gate-share' }, percent(share, 0)),
-      typeof expert?.value === 'number' && h('span', { class: 'quiet' }, `says ${signed(expert.value)}`),
-      expert?.gates && gates(expert),
+      typeof expert?.value === 'number' && h('span', { class: 'quiet' }, `says ${figure(expert.equity ?? expert.value)}`),
+      expert?.gates && gates(expert, figure),
     );
   });
   const used = rows.filter((_, i) => node.gates[i] > 0.005);
   const idle = rows.length - used.length;
   return h('ul', { class: 'gates' }, used, idle > 0 && h('li', { class: 'quiet' }, `${plural(idle, 'other expert')} without a share`));
+}
+
+/** How far a search looked, and what is missing. */
+function reach({ plies, solved, shortfall }) {
+  if (shortfall) return `The search ${shortfall}.`;
+  return solved ? 'Searched to the end of the game.' : `Searched ${plural(plies, 'ply', 'plies')} deep.`;
 }
 
 /** What the values of an agent are, if not results of the game. Its name stands last in others, such as `search:2:soar-net`. */
@@ -150,6 +156,7 @@ export class Thoughts {
       'div',
       { class: 'summary' },
       said && h('p', { class: 'equity' }, said),
+      value.search && h('p', { class: 'quiet' }, reach(value.search)),
       classes ? outcomes(classes, ...this.names) : share !== null && strip([{ share, kind: 'w0' }, { share: 1 - share, kind: 'l0' }]),
     );
   }
@@ -193,7 +200,7 @@ export class Thoughts {
     if (typeof equity !== 'number') return [];
     const lost = (this.best.equity ?? this.best.value) - equity;
     return [
-      h('span', { class: 'figure' }, this.figure(equity)),
+      h('span', { class: 'figure' }, this.figure(equity), typeof move.ci95 === 'number' && h('span', { class: 'quiet' }, ` ± ${this.figure(move.ci95).replace('+', '')}`)),
       h('span', { class: 'figure quiet' }, rank === 0 || lost === 0 ? 'best' : this.figure(-lost)),
     ];
   }
@@ -208,7 +215,7 @@ export class Thoughts {
       { class: 'more' },
       move.classes && outcomes(move.classes, ...this.names),
       typeof move.win_probability === 'number' && !move.classes && h('p', null, `wins ${percent(move.win_probability)}`),
-      move.gates && [h('p', { class: 'quiet' }, 'Shares of the experts'), gates(move)],
+      move.gates && [h('p', { class: 'quiet' }, 'Shares of the experts'), gates(move, (value) => this.figure(value))],
       this.canPick && button(`Play ${move.move}`, () => this.onpick(move.move)),
       !move.classes && !move.gates && !this.canPick && typeof move.win_probability !== 'number' && h('p', { class: 'quiet' }, 'No more is known of this move.'),
     ));

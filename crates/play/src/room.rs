@@ -3,10 +3,10 @@
 use crate::session::{Next, Session, Step, losses};
 use crate::terminal::PlayError;
 use adept_arena::inspect::{self, Detail, PositionValue};
-use adept_arena::naming::{self, AgentSpec, AnySearch, Meaning, Play as Choice, Resolved};
+use adept_arena::naming::{self, AgentSpec, AnySearch, Judge, Meaning, Play as Choice, Resolved};
 use adept_arena::open::{self, OpenError};
-use adept_arena::review::{Account, Judged, Weighed, judge_each};
-use adept_arena::{Agent, Decision, Evaluator, GameModel, Greedy, Luck, Pool, Scratch};
+use adept_arena::review::{Account, CI95, Judged, Verdict, Weighed, add_luck, judge_each};
+use adept_arena::{Agent, Decision, GameModel, Greedy, Pool, Scratch};
 use adept_game::{Kit, ParsedPosition, Turn, no_action};
 use adept_ground::order::places_by;
 use adept_model::OutcomeClass;
@@ -150,6 +150,9 @@ pub struct Analysis {
     pub unit: Option<Cow<'static, str>>,
     /// Whether its values are exact.
     pub exact: bool,
+    /// The game's exact tables, which stand for its values where they know the value.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<String>,
     /// The players in order.
     pub players: Vec<PlayerAnalysis>,
     /// The decisions in order.
@@ -165,14 +168,22 @@ pub struct PlayerAnalysis {
     pub player: usize,
     /// Decisions between several moves.
     pub decisions: u64,
-    /// Sum of what they lost.
+    /// Sum of what the wrong ones lost.
     pub loss: f64,
+    /// Half the width of its 95 % interval, if the values are estimates from samples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_ci95: Option<f64>,
     /// What one lost on average; none without decisions.
     pub loss_per_decision: Option<f64>,
-    /// Decisions that lost something.
+    /// Decisions that lost something, and more than the error of the estimates.
     pub wrong: u64,
+    /// Decisions whose loss lies within the error of the estimates.
+    pub undecided: u64,
     /// Luck of all chance events.
     pub luck: f64,
+    /// Half the width of its 95 % interval, if the values are estimates from samples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub luck_ci95: Option<f64>,
 }
 
 /// A decision in an [`Analysis`].
@@ -191,6 +202,11 @@ pub struct DecisionAnalysis {
     pub best: String,
     /// What the move lost.
     pub loss: f64,
+    /// Half the width of its 95 % interval, if the values are estimates from samples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_ci95: Option<f64>,
+    /// Whether the loss lies within its error, so that it is not known whether the move was wrong.
+    pub undecided: bool,
     /// The best moves with their values, best first.
     pub moves: Vec<Candidate>,
 }
@@ -763,9 +779,7 @@ impl<G: Kit> AnyPlay for Play<G> {
         if is_search(&found) {
             return self.refuse(format!("`{}` looks ahead, which takes too long for a whole game", by.name));
         }
-        let mut luck = Luck::open(game, &found, by.best)?;
-        let without = || without_values(by);
-        let mut values: Box<dyn Evaluator<G>> = naming::values(game, &found, by.best)?.ok_or_else(without)?;
+        let Judge { mut values, mut luck, references } = naming::judge(game, &found, by.best)?;
         let size = game.unit().map_or(1.0, |unit| unit.size);
         let in_unit = game.scale() / size;
         let mut players = [Account::default(); 2];
@@ -775,16 +789,12 @@ impl<G: Kit> AnyPlay for Play<G> {
         let until = self.room.until();
         let ended = judge_each(game, first, played, (&mut *values, &mut luck), |event, judged| {
             match judged {
-                Judged::Chance(gained) => {
-                    players[0].luck += gained / size;
-                    players[1].luck -= gained / size;
-                    rolls.push(RollAnalysis { event, luck: gained / size });
+                Judged::Chance { luck, error } => {
+                    add_luck(&mut players, luck / size, error / size);
+                    rolls.push(RollAnalysis { event, luck: luck / size });
                 }
                 Judged::Decision(weighed) => {
-                    let account = &mut players[weighed.player];
-                    account.decisions += 1;
-                    account.loss += weighed.lost * in_unit;
-                    account.wrong += u64::from(weighed.lost > adept_arena::TIE);
+                    players[weighed.player].decide(&weighed, in_unit);
                     decisions.push(judged_decision(game, event, &weighed, in_unit));
                 }
             }
@@ -794,19 +804,26 @@ impl<G: Kit> AnyPlay for Play<G> {
         if ended.is_none() {
             return self.refuse(format!("an analysis by `{}` takes too long: choose another agent", by.name));
         }
-        let player = |(i, account): (usize, &Account)| PlayerAnalysis {
-            player: i + 1,
-            decisions: account.decisions,
-            loss: account.loss,
-            loss_per_decision: (account.decisions > 0).then(|| account.loss / account.decisions as f64),
-            wrong: account.wrong,
-            luck: account.luck,
+        let player = |(i, account): (usize, &Account)| {
+            let [loss_ci95, luck_ci95] = account.ci95();
+            PlayerAnalysis {
+                player: i + 1,
+                decisions: account.decisions,
+                loss: account.loss,
+                loss_ci95,
+                loss_per_decision: (account.decisions > 0).then(|| account.loss / account.decisions as f64),
+                wrong: account.wrong,
+                undecided: account.undecided,
+                luck: account.luck,
+                luck_ci95,
+            }
         };
         Ok(Analysis {
             by: by.name.clone(),
             unit: game.unit().map(|unit| unit.name),
             exact: found.is_minimax()
                 || (found.meaning == Meaning::Valuation && found.spec.name() == "oracle"),
+            references,
             players: players.iter().enumerate().map(player).collect(),
             decisions,
             rolls,
@@ -833,6 +850,8 @@ fn judged_decision<G: Kit>(
         action: text(weighed.action),
         best: text(&weighed.actions[weighed.best]),
         loss: weighed.lost * in_unit,
+        loss_ci95: (weighed.error > 0.0).then_some(CI95 * weighed.error * in_unit),
+        undecided: weighed.verdict() == Verdict::Undecided,
         moves: order.iter().take(CANDIDATES).map(candidate).collect(),
     }
 }

@@ -341,14 +341,29 @@ impl Shelf {
         gates::cell_maps(Path::new(&entry.ok_or_else(missing)?.text)).map_err(|_| missing())
     }
 
-    /// Who judges the games of an agent by default: exact values if there are some, then the agent itself, then the first agent that
-    /// has values.
+    /// Who judges the games of an agent by default: exact values if there are some, then the network that won most in its matches, or of
+    /// those without a record the largest, then the agent itself, then the first agent that has values, which may be estimates from samples.
     pub(crate) fn judge(&self, game: &str, agent: &str) -> Result<String, Fault> {
         let all = self.agents(&self.find(game)?);
         let inner =
             AgentSpec::parse(agent).map_or_else(|_| agent.to_string(), |spec| spec.name().to_string());
         if let Some(exact) = all.iter().find(|entry| entry.exact) {
             return Ok(exact.id.clone());
+        }
+        let strength = |entry: &Entry| {
+            let folder = Path::new(&entry.text);
+            let found = checkpoint::manifest(folder).ok();
+            let won = found.and_then(|manifest| manifest.metrics.get("matches")?.as_f64());
+            let bytes = folder.join("weights.safetensors").metadata().map_or(0, |file| file.len());
+            (won.unwrap_or(f64::NEG_INFINITY), bytes)
+        };
+        let is_judge = |entry: &&Entry| entry.kind == "checkpoint" && entry.values && entry.unit.is_none();
+        // Of equal ones the first.
+        let networks = all.iter().rev().filter(is_judge).map(|entry| (strength(entry), entry));
+        let best = networks
+            .max_by(|((won, bytes), _), (other, _)| won.total_cmp(&other.0).then(bytes.cmp(&other.1)));
+        if let Some((_, network)) = best {
+            return Ok(network.id.clone());
         }
         let has_values = all.iter().any(|entry| entry.id == inner && entry.values);
         let first = || all.iter().find(|entry| entry.values).map(|entry| entry.id.clone());

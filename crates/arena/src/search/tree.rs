@@ -3,7 +3,7 @@
 use super::options::{Budget, SearchOptions};
 use super::table::{Bound, Table, What};
 use crate::agents::Decision;
-use crate::evaluator::Evaluator;
+use crate::evaluator::{Evaluator, Reach};
 use adept_game::{Game, Kit, OutcomeClass, Turn, stream};
 use adept_ground::limits;
 use adept_ground::order::places_by;
@@ -171,7 +171,7 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
     /// Prepares a search, and returns the most plies that it takes.
     fn begin(&mut self) -> u32 {
         self.table.start();
-        (self.limit, self.deadline, self.stopped) = (u64::MAX, self.until, false);
+        (self.limit, self.deadline, self.stopped, self.until_clock) = (u64::MAX, self.until, false, 0);
         self.found.nodes = 0;
         match self.options.budget {
             Budget::Plies(plies) => plies.min(limits::PLIES),
@@ -195,7 +195,7 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         // The first ply is searched whatever the budget is, as at a decision.
         let (limit, deadline) = (self.limit, self.deadline);
         (self.limit, self.deadline) = (u64::MAX, self.until);
-        let first = if matches!(self.options.budget, Budget::Plies(_)) { most } else { 1 };
+        let first = if self.goes_straight() { most } else { 1 };
         (self.found.plies, self.found.solved) = (0, false);
         self.found.values.clear();
         self.found.line.clear();
@@ -235,8 +235,7 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         let is_forced = actions.len() < 2 && !self.options.all;
         // Chance makes every depth a search of its own, so that a fixed one begins at once, unless each depth picks actions for the next.
         let picks = self.options.filter.root.len() > 1 && !self.options.all;
-        let is_fixed = matches!(self.options.budget, Budget::Plies(_));
-        let first = if self.has_chance && is_fixed && !picks { most } else { 2 };
+        let first = if self.has_chance && self.goes_straight() && !picks { most } else { 2 };
         if first > 1 && !is_forced {
             for plies in first..=most {
                 self.deepen(at, actions, plies, &mut found);
@@ -248,6 +247,22 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         found.nodes = self.found.nodes;
         self.found = found;
         &self.found
+    }
+
+    /// Whether the depth that was asked for is searched at once. Where the time may end before, each depth comes after the one before it, so
+    /// that there is something to show.
+    fn goes_straight(&self) -> bool {
+        matches!(self.options.budget, Budget::Plies(_)) && self.until.is_none()
+    }
+
+    /// How far the last search looked; none if it was not asked to look ahead.
+    pub fn looked(&self) -> Option<Reach> {
+        let asked = match self.options.budget {
+            Budget::Plies(1) => return None,
+            Budget::Plies(plies) => Some(plies),
+            Budget::Time(_) | Budget::Nodes(_) => None,
+        };
+        Some(Reach { plies: self.found.plies, asked, solved: self.found.solved })
     }
 
     /// Searches every action at the root to this depth. If the budget is spent before, the actions searched so far count.
@@ -851,6 +866,18 @@ impl<G: Kit, E: Evaluator<G>> Evaluator<G> for Search<G, E> {
 
     fn line(&self) -> &[G::Action] {
         &self.found.line
+    }
+
+    fn reach(&self) -> Option<Reach> {
+        self.looked()
+    }
+
+    /// Those of the evaluator, if it looks no further. The best of several estimates has another error.
+    fn errors(&self) -> &[f32] {
+        match self.found.plies {
+            0 | 1 => self.evaluator.errors(),
+            _ => &[],
+        }
     }
 
     fn classes(&self) -> &[OutcomeClass] {

@@ -4,7 +4,7 @@ use super::{Backgammon, Position, Side, Stage};
 use crate::bearoff::one_sided::gnubg::{GnubgOneSided, ROLLS, Rolls};
 use crate::bearoff::two_sided::Table;
 use crate::bearoff::{self, Bearoff};
-use adept_game::{Afterstate, Found, Game, GameError, Named, Valuation};
+use adept_game::{Afterstate, Found, Game, GameError, Named, References, Valuation};
 use adept_ground::places;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -56,6 +56,22 @@ pub(super) fn table(game: &Backgammon, name: &str) -> Found<Arc<dyn Valuation<Ba
         kept.push((game.checkers(), name.into(), table.clone()));
     }
     Some(found)
+}
+
+/// The tables that need no time to be solved, and larger ones whose files are there.
+pub(super) fn references(game: &Backgammon) -> Result<References<Backgammon>, GameError> {
+    let has_file = |checkers: &u8| {
+        let checkers = (*checkers).min(game.checkers());
+        Path::new("datasets").join(format!("bearoff-{checkers}.table")).exists()
+    };
+    let checkers = [MOST, 12, 10].into_iter().find(has_file).unwrap_or(8);
+    let points = [10, 8].into_iter().find(|points| race_file(game, *points).exists()).unwrap_or(6);
+    let names = [format!("bearoff-{checkers}"), format!("race-{points}")];
+    let opened = names.into_iter().filter_map(|name| {
+        let found = table(game, &name)?;
+        Some(found.map(|found| (name.into(), found)))
+    });
+    opened.collect()
 }
 
 fn opened(game: &Backgammon, name: &str) -> Found<Arc<dyn Valuation<Backgammon>>> {

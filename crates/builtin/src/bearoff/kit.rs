@@ -9,7 +9,7 @@ use adept_game::files::{self, texts_with_values};
 use adept_game::sheet::{Row, Sheet, Values};
 use adept_game::{
     Encoder, Example, Found, GameError, Halves, Kit, Named, OutcomeClass, ParsedPosition, PositionClass,
-    Positions, Valuation,
+    Positions, References, Valuation,
 };
 use adept_ground::limits;
 use rand::Rng;
@@ -172,6 +172,10 @@ impl Kit for Bearoff {
     /// The 32-bit oracle. The default of 16 bits is too coarse for small losses.
     fn judge(&self) -> Found<Arc<dyn Valuation<Self>>> {
         self.valuation("oracle-32")
+    }
+
+    fn references(&self) -> Result<References<Self>, GameError> {
+        valuations::references(self)
     }
 
     fn halves(&self) -> Found<Box<dyn Halves<Self>>> {

@@ -3,14 +3,14 @@
 use super::estimates::{Kleinman, Normal, Rolls};
 use super::halves::Pairs;
 use super::rank;
-use super::two_sided::{Precision, Settings, Source, Table, find};
-use super::{Bearoff, Estimate, OneSided, Position, State};
+use super::two_sided::{Precision, Settings, Source, Table, find, usual_file};
+use super::{Bearoff, Estimate, MAX_CHECKERS, OneSided, Position, State};
 use crate::shared::Shared;
 use adept_game::Afterstate;
 use adept_game::GameError;
 use adept_game::Halves;
-use adept_game::{Found, Valuation};
-use adept_ground::{limits, work};
+use adept_game::{Found, References, Valuation};
+use adept_ground::{limits, places, work};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -106,6 +106,23 @@ pub(super) fn valuation_for(
         let (value, fetch) = of_table(table);
         Arc::new(OfRoller { value, fetch }) as _
     }))
+}
+
+/// Checkers up to which a table in 32 bits takes no time to solve.
+const QUICK: u8 = 8;
+
+/// The exact values of positions with few checkers, and of all if there is a table file.
+pub(super) fn references(game: &Bearoff) -> Result<References<Bearoff>, GameError> {
+    let checkers = game.checkers().min(QUICK);
+    let table = |game: &Bearoff, name: &str| valuation(game, name).transpose();
+    let few = Bearoff::new(checkers).map(|few| table(&few, "oracle-32")).transpose()?.flatten();
+    let mut all: References<Bearoff> = Vec::new();
+    all.extend(few.map(|few| (format!("exact values up to {checkers} checkers").into(), few)));
+    let has_file = (game.checkers()..=MAX_CHECKERS).any(|n| places::find(&usual_file(Path::new(FOLDER), n)).is_some());
+    if game.checkers() > QUICK && has_file {
+        all.extend(table(game, "oracle")?.map(|table| ("oracle".into(), table)));
+    }
+    Ok(all)
 }
 
 /// Exact values of positions for the side that just moved, from the smallest table that holds them all.

@@ -8,7 +8,7 @@ use adept_arena::inspect::{Input, Numbers, PositionValue, Searched};
 use adept_arena::naming::{self, AgentSpec, Play};
 use adept_arena::open::Prior;
 use adept_arena::{MoveLoss, OpenError, WinDrawLoss};
-use adept_game::{Difference, Worth};
+use adept_game::{Difference, Worth, score_text};
 use adept_ground::{files::Files, limits};
 use adept_lab::Catalogue;
 use adept_lab::checkpoints;
@@ -479,14 +479,16 @@ fn value_text(value: &PositionValue) -> String {
             "  a chance event comes first; for moves, value what follows it, such as\n  \"{next}\""
         );
     }
+    let term = value.worth.unit.clone();
     // Without experts, before a chance event, this is the same number with the other sign.
     if let Some(after) = &value.after
         && (!value.moves.is_empty() || !after.gates.is_empty() || !after.outcomes.is_empty())
     {
         let _ = write!(
             text,
-            "  the network's value of the position itself, for the player who just moved: {:+.4}",
-            after.value
+            "  the network's value of the position itself, for the player who just moved: {:+.4}{}",
+            after.value,
+            score(after.score, term.as_deref())
         );
         // Many classes take lines of their own.
         let (classes, outcomes) = (&value.classes, &after.outcomes);
@@ -495,12 +497,13 @@ fn value_text(value: &PositionValue) -> String {
             let _ = write!(text, "{indent}{}", outcomes_text(classes, outcomes));
         }
         text.push('\n');
-        experts(after, 2, &mut text);
+        experts(after, (2, term.as_deref()), &mut text);
     }
     if !value.inputs.is_empty() {
         text.push_str("  the row of the position itself, for the player who just moved\n");
         inputs_text(&value.inputs, &mut text);
     }
+    let unit = term;
     let width = value.moves.iter().map(|m| m.action.chars().count()).max().unwrap_or(0).max(6);
     // Names stand beside few probabilities, above many.
     let above = value.classes.len() > NAMED && value.moves.iter().any(|m| !m.explanation.outcomes.is_empty());
@@ -528,8 +531,10 @@ fn value_text(value: &PositionValue) -> String {
             true => columns.percentages(&m.explanation.outcomes),
             false => outcomes_text(&value.classes, &m.explanation.outcomes),
         };
-        let _ = writeln!(text, "  {:<width$} {:+.4}{won}{share}{outcomes}", m.action, m.explanation.value);
-        experts(&m.explanation, 2, &mut text);
+        let error = m.ci95.map_or_else(String::new, |half| format!("  ±{half:.4}"));
+        let _ =
+            writeln!(text, "  {:<width$} {:+.4}{won}{error}{share}{outcomes}", m.action, m.explanation.value);
+        experts(&m.explanation, (2, unit.as_deref()), &mut text);
         if !m.inputs.is_empty() {
             inputs_text(&m.inputs, &mut text);
         }
@@ -539,8 +544,12 @@ fn value_text(value: &PositionValue) -> String {
 
 /// What a search did, for people.
 fn searched(search: &Searched) -> String {
-    let Searched { plies, nodes, solved, line } = search;
-    let depth = if *solved { "searched to the end".to_string() } else { format!("{plies} plies deep") };
+    let Searched { plies, nodes, solved, line, shortfall, .. } = search;
+    let depth = match shortfall {
+        Some(why) => why.clone(),
+        None if *solved => "searched to the end".into(),
+        None => format!("{plies} plies deep"),
+    };
     let line = if line.len() > 1 { format!("; expects {}", line.join(", ")) } else { String::new() };
     format!("{depth}, {nodes} positions valued{line}")
 }
@@ -692,7 +701,14 @@ fn grades(found: &GradeReport) -> String {
     text
 }
 
-fn experts(explanation: &Explanation, depth: usize, text: &mut String) {
+/// A value in the unit of the game, beside the value itself.
+fn score(score: Option<f64>, unit: Option<&str>) -> String {
+    let text = |(score, unit): (f64, &str)| format!(", {} {unit}", score_text(score, 4));
+    score.zip(unit).map_or_else(String::new, text)
+}
+
+/// The experts of a node, with their values in this unit too.
+fn experts(explanation: &Explanation, (depth, unit): (usize, Option<&str>), text: &mut String) {
     for (i, (gate, expert)) in explanation.gates.iter().zip(&explanation.experts).enumerate() {
         let indent = "  ".repeat(depth);
         let number = i + 1;
@@ -700,8 +716,9 @@ fn experts(explanation: &Explanation, depth: usize, text: &mut String) {
         let named = module.map_or_else(|| format!("expert {number}"), |name| format!("module {name}"));
         match expert {
             Some(e) => {
-                let _ = writeln!(text, "{indent}  {named}: weight {gate:.3}, value {:+.4}", e.value);
-                experts(e, depth + 1, text);
+                let score = score(e.score, unit);
+                let _ = writeln!(text, "{indent}  {named}: weight {gate:.3}, value {:+.4}{score}", e.value);
+                experts(e, (depth + 1, unit), text);
             }
             // If a rule picks one of nine experts, lines for the eight idle ones are not useful.
             None if explanation.gates.len() <= 4 => {

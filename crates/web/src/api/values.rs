@@ -4,7 +4,7 @@ use super::{Sent, Shared, short, written};
 use crate::fault::Fault;
 use crate::limits;
 use crate::shelf::Found;
-use adept_arena::inspect::{Detail, MoveValue, PositionValue};
+use adept_arena::inspect::{Detail, MoveValue, PositionValue, Searched};
 use adept_play::AgentText;
 use axum::extract::State;
 use axum::response::Response;
@@ -75,6 +75,8 @@ struct Decision {
     position: String,
     to_move: Option<usize>,
     moves: Vec<MoveValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    search: Option<Searched>,
 }
 
 /// The moves of one of many positions, without what only the page shows.
@@ -83,6 +85,8 @@ struct Short {
     position: String,
     to_move: Option<usize>,
     moves: Vec<ShortMove>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    search: Option<Searched>,
 }
 
 #[derive(Serialize)]
@@ -92,6 +96,8 @@ struct ShortMove {
     afterstate: String,
     value: f32,
     equity: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ci95: Option<f64>,
     /// In the order of `class_names`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     outcomes: Vec<f32>,
@@ -99,13 +105,13 @@ struct ShortMove {
 
 impl Short {
     fn of(found: PositionValue) -> Self {
-        let PositionValue { position, to_move, moves, .. } = found;
+        let PositionValue { position, to_move, moves, search, .. } = found;
         let short = |found: MoveValue| {
-            let MoveValue { action, afterstate, equity, chances, explanation, .. } = found;
+            let MoveValue { action, afterstate, equity, ci95, chances, explanation, .. } = found;
             let outcomes = chances.0.into_iter().map(|(_, p)| p).collect();
-            ShortMove { action, afterstate, value: explanation.value, equity, outcomes }
+            ShortMove { action, afterstate, value: explanation.value, equity, ci95, outcomes }
         };
-        Self { position, to_move, moves: moves.into_iter().map(short).collect() }
+        Self { position, to_move, moves: moves.into_iter().map(short).collect(), search }
     }
 }
 
@@ -135,8 +141,8 @@ pub(crate) async fn moves(State(app): Shared, Sent(asked): Sent<Moves>) -> Resul
             let position = with_dice(position)?;
             let one = move |found: &Found, agent: &AgentText| {
                 let value = decide(found, agent, &position, Instant::now() + limits::PATIENCE)?;
-                let PositionValue { position, to_move, moves, .. } = value;
-                written(&Decision { position, to_move, moves })
+                let PositionValue { position, to_move, moves, search, .. } = value;
+                written(&Decision { position, to_move, moves, search })
             };
             app.ask((asked.agent, asked.game), detail, one).await
         }

@@ -110,12 +110,18 @@ fn a_finished_game_is_analysed() {
         play = server.done(&format!("{path}/moves"), &json!({ "move": best }));
         moves += 1;
     }
+    // The network that won most in its matches judges by default, not the opponent.
     let (status, analysis) = server.get(&format!("{path}/analysis"));
+    assert_eq!((status, &analysis["by"]), (200, &json!("expert-512-64")), "{analysis}");
+    let (status, analysis) = server.get(&format!("{path}/analysis?by=small-88-24"));
     assert_eq!(status, 200, "{analysis}");
-    // Who plays what the judge finds best loses nothing.
-    for player in analysis["players"].as_array().unwrap() {
-        assert_eq!((&player["loss"], &player["wrong"]), (&json!(0.0), &json!(0)), "{analysis}");
-    }
+    // Who plays what the judge finds best loses nothing, until tables know better.
+    assert_eq!(analysis["references"].as_array().unwrap().len(), 2, "{analysis}");
+    assert!(
+        analysis["decisions"].as_array().unwrap()[..10].iter().all(|one| one["loss"] == 0.0),
+        "{analysis}"
+    );
+    assert!(analysis["players"].as_array().unwrap().iter().all(|one| one["undecided"] == 0), "{analysis}");
     assert!(analysis["players"][0]["decisions"].as_u64().unwrap() <= moves);
     let luck: f64 = analysis["rolls"].as_array().unwrap().iter().map(|r| r["luck"].as_f64().unwrap()).sum();
     assert!((luck - analysis["players"][0]["luck"].as_f64().unwrap()).abs() < 1e-9);
