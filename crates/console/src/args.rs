@@ -66,7 +66,7 @@ pub(crate) enum Command {
     Decisions(DecisionsArgs),
     /// Review whole games in a file: the value that each player's moves lost, the luck of each, and the worst moves.
     #[command(
-        after_help = "Examples:\n  adept review match.mat --by my-backgammon\n  adept review match.mat --by search:2:my-backgammon --player gnubg --worst 20"
+        after_help = "Examples:\n  adept review match.mat --by my-backgammon\n  adept review matches/ --by my-backgammon\n  adept review match.mat --by search:2:my-backgammon --player gnubg --worst 20"
     )]
     Review(ReviewArgs),
     /// Describe a checkpoint or a config: inputs, parameters, multiply-adds, bytes, ops.
@@ -464,9 +464,9 @@ pub(crate) struct ScreenDecisionsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReviewArgs {
-    /// Whole games in the usual format of the game, such as .mat for backgammon.
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    /// Files of whole games in the usual format of the game, such as .mat for backgammon, and folders of such files.
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
     /// The agent whose values count: a checkpoint, a search such as search:2:CHECKPOINT, or a valuation such as oracle.
     #[arg(long, value_name = "AGENT")]
     pub(crate) by: String,

@@ -3,7 +3,7 @@
 use crate::program::named;
 use adept_arena::OpenError;
 use adept_game::GameError;
-use adept_ground::shown::{printable, printable_json};
+use adept_ground::shown::{clipped, printable, printable_json};
 use adept_lab::compare::CompareError;
 use adept_lab::sweep::SweepError;
 use adept_model::{ModelError, Quantisation};
@@ -351,6 +351,11 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
 }
 
 fn table_for(terminal: bool, header: &[&str], rows: &[Vec<String>]) -> String {
+    // A word that is wider than two columns side by side would break the lines of a terminal, and a very long one the format.
+    let longest = if terminal { COLUMNS / 2 - 2 } else { WORD };
+    let clip =
+        |cell: &String| cell.split(' ').map(|word| clipped(word, longest)).collect::<Vec<_>>().join(" ");
+    let rows: &[Vec<String>] = &rows.iter().map(|row| row.iter().map(clip).collect()).collect::<Vec<_>>();
     let columns: Vec<Column> = (0..header.len()).map(|c| Column::new(header[c], rows, c)).collect();
     let total = |widths: &[usize], gap: usize| widths.iter().map(|w| w + gap).sum::<usize>() - gap;
     let fits = |width: fn(&Column) -> usize, gap: usize| {
@@ -385,6 +390,9 @@ fn table_for(terminal: bool, header: &[&str], rows: &[Vec<String>]) -> String {
     }
     text
 }
+
+/// Letters of a word in a table that no terminal shows.
+const WORD: usize = 1000;
 
 /// How wide a column of a table is, and how narrow it may be: its longest header, cell and words of them.
 struct Column {
@@ -479,6 +487,19 @@ mod tests {
         let wide = table(&header, &[row(8)]);
         assert!(wide.lines().all(|line| line.chars().count() <= COLUMNS), "{wide}");
         assert_eq!(wide.lines().count(), 5);
+    }
+
+    #[test]
+    fn long_words_are_cut() {
+        for letters in [100, 70_000] {
+            let rows = [vec!["x".repeat(letters), "1".into(), "2".into()]];
+            let shown = table_for(true, &["player", "games", "decisions"], &rows);
+            assert!(
+                shown.contains('…') && shown.lines().all(|line| line.chars().count() <= COLUMNS),
+                "{shown}"
+            );
+            assert!(!table_for(false, &["player", "games", "decisions"], &rows).is_empty());
+        }
     }
 
     #[test]

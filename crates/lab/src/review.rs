@@ -1,25 +1,24 @@
 //! Reviews of whole games in a file: what each player's decisions lost, the luck of each, and the worst moves.
 
-use crate::own_games;
-use crate::pairing::luck_of;
-use adept_arena::OpenError;
-use adept_arena::review::{Account, Reviewed, review};
+use adept_arena::naming::{self, Judge};
+use adept_arena::review::{Account, CI95, Reviewed, review};
 use adept_game::{GameError, Kit, WholeGame};
 use adept_ground::jobs;
 use adept_ground::order::sort_by_highest;
+use adept_ground::shown::clipped;
 use adept_ground::work;
 use adept_model::{ModelError, names};
 use adept_trainer::run::{Cancel, TrainError};
 use serde::Serialize;
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What to review, and how.
 #[derive(Clone, Debug)]
 pub struct ReviewOptions {
-    /// A file of whole games in the usual format of the game.
-    pub file: PathBuf,
+    /// Files of whole games in the usual format of the game, and folders of such files.
+    pub files: Vec<PathBuf>,
     /// The agent whose values count: a checkpoint, a search, or a valuation.
     pub agent: String,
     /// Whether it is the best checkpoint of a run in place of the latest.
@@ -39,8 +38,13 @@ pub struct Decisions {
     pub decisions: u64,
     /// Mean value that they lost.
     pub loss_per_decision: f64,
-    /// Share of those that lost anything.
+    /// Half the width of its 95 % interval, if the values are estimates from samples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_ci95: Option<f64>,
+    /// Share of those that lost anything, and more than the error of the estimates.
     pub wrong_share: f64,
+    /// Share of those whose loss lies within the error of the estimates.
+    pub undecided_share: f64,
 }
 
 /// A player's games.
@@ -55,6 +59,9 @@ pub struct PlayerReview {
     pub decisions: Decisions,
     /// Sum of the luck of all rolls, in the unit of the game.
     pub luck: f64,
+    /// Half the width of its 95 % interval, if the values are estimates from samples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub luck_ci95: Option<f64>,
     /// Games with a result.
     pub results: u64,
     /// Sum of these results, with no cube.
@@ -66,6 +73,8 @@ pub struct PlayerReview {
 /// A move that lost.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Worst {
+    /// The file.
+    pub file: PathBuf,
     /// Number of the game in the file.
     pub game: usize,
     /// Number of the move in the game.
@@ -81,17 +90,38 @@ pub struct Worst {
     pub best: String,
     /// What it lost, in the unit of the game.
     pub loss: f64,
+    /// Half the width of its 95 % interval, if the values are estimates from samples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_ci95: Option<f64>,
 }
 
-/// A reviewed file.
+/// What is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Review {
+pub struct Fault {
     /// The file.
     pub file: PathBuf,
+    /// Number of the game in the file, which ends where the fault is; none for a file that could not be read at all.
+    pub game: Option<usize>,
+    /// What is wrong, with the line and its text.
+    pub why: String,
+}
+
+/// Reviewed files.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Review {
+    /// The first file.
+    pub file: PathBuf,
+    /// All files, those in folders by name.
+    pub files: Vec<PathBuf>,
+    /// Games and files that are wrong somewhere: each was read up to there.
+    pub faults: Vec<Fault>,
     /// Rule set.
     pub game: String,
     /// The agent whose values count.
     pub by: String,
+    /// The game's exact tables, which stand for its values where they know the value.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<String>,
     /// The unit, such as points.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<Cow<'static, str>>,
@@ -109,6 +139,9 @@ pub struct Review {
 
 /// Most players that an error names.
 const NAMED: usize = 20;
+
+/// Letters of each of their names.
+const LETTERS: usize = 40;
 
 /// Games per task. An agent that looks ahead keeps what it found, so tasks do not depend on threads.
 const CHUNK: usize = 4;
@@ -128,20 +161,91 @@ fn names_of<A>(game: &WholeGame<A>) -> [Cow<'_, str>; 2] {
     }
 }
 
-/// Reviews the games of a file.
+/// The files with this suffix in a folder and its folders, by name.
+fn files_in(folder: &Path, suffix: &str, depth: usize, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    let mut entries =
+        std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            if depth < DEPTH && !path.is_symlink() {
+                files_in(&path, suffix, depth + 1, found)?;
+            }
+        } else if path.extension().is_some_and(|end| end.eq_ignore_ascii_case(suffix)) {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Folders within folders.
+const DEPTH: usize = 8;
+
+/// Most files of a review.
+const FILES: usize = 100_000;
+
+/// Reads the games of all files, each with the index of its file and its number there.
+fn read_all<G: Kit>(game: &G, options: &ReviewOptions) -> Result<Read<G>, TrainError> {
+    let none = || GameError::new(format!("{}: files of whole games cannot be read", game.name()));
+    let mut files = Vec::new();
+    for path in &options.files {
+        match path.is_dir() {
+            true => files_in(path, game.history_suffix().unwrap_or_default(), 0, &mut files)
+                .map_err(GameError::file(path))?,
+            false => files.push(path.clone()),
+        }
+    }
+    if files.len() > FILES {
+        return Err(GameError::new(format!("{} files: at most {FILES} can be reviewed", files.len())).into());
+    }
+    let is_single = options.files.len() == 1 && files.len() == 1;
+    let (mut games, mut places, mut faults) = (Vec::new(), Vec::new(), Vec::new());
+    for (at, file) in files.iter().enumerate() {
+        match game.read_histories(file).ok_or_else(none)? {
+            Err(why) if is_single => return Err(why.into()),
+            Err(why) => faults.push(Fault { file: file.clone(), game: None, why: why.to_string() }),
+            Ok(found) => {
+                for (i, one) in found.into_iter().enumerate() {
+                    if let Some(why) = &one.fault {
+                        faults.push(Fault { file: file.clone(), game: Some(i + 1), why: why.clone() });
+                    }
+                    places.push((at, i + 1));
+                    games.push(one);
+                }
+            }
+        }
+    }
+    if games.is_empty() {
+        let why = match faults.first() {
+            Some(fault) => fault.why.clone(),
+            None => {
+                let all: Vec<String> = options.files.iter().map(|path| path.display().to_string()).collect();
+                let suffix = game.history_suffix().unwrap_or_default();
+                format!("{}: no games; in folders files `.{suffix}` are read", all.join(", "))
+            }
+        };
+        return Err(GameError::new(why).into());
+    }
+    Ok(Read { files, games, places, faults })
+}
+
+/// The games of all files.
+struct Read<G: Kit> {
+    files: Vec<PathBuf>,
+    games: Vec<WholeGame<G::Action>>,
+    /// The index of the file of each game, and its number there.
+    places: Vec<(usize, usize)>,
+    faults: Vec<Fault>,
+}
+
+/// Reviews the games of files.
 ///
 /// # Errors
-/// If the game has no files of whole games that can be read, the file is wrong, the agent has no values, or nobody has the name.
+/// If the game has no files of whole games that can be read, a single file is wrong, the agent has no values, or nobody has the name.
 pub fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Cancel) -> Result<Review, TrainError> {
-    let none = || GameError::new(format!("{}: files of whole games cannot be read", game.name()));
-    let open = || -> Result<_, OpenError> {
-        let luck = luck_of(game, &options.agent, options.best)?;
-        Ok((own_games::evaluator(game, &options.agent, options.best)?, luck))
-    };
-    let games = game.read_histories(&options.file).ok_or_else(none)??;
-    if games.is_empty() {
-        return Err(GameError::new(format!("{}: has no games", options.file.display())).into());
-    }
+    let agent = naming::resolve(game, &options.agent, &[])?;
+    let open = || naming::judge(game, &agent, options.best);
+    let Read { files, games, places, faults } = read_all(game, options)?;
     let mut players: Vec<(String, u64, Account)> = Vec::new();
     let mut known = |name: &str| match players.iter().position(|(known, ..)| known == name) {
         Some(i) => i,
@@ -159,14 +263,14 @@ pub fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Cancel) -> 
                 Some(near) => format!("; did you mean `{near}`?"),
                 None => String::new(),
             };
-            let all: Vec<&str> = all.iter().copied().take(NAMED).collect();
+            let all: Vec<Cow<'_, str>> = all.iter().take(NAMED).map(|name| clipped(name, LETTERS)).collect();
             let message = format!("no player is named `{name}`; players are {}{hint}", all.join(", "));
-            GameError::new(format!("{}: {message}", options.file.display()))
+            GameError::new(format!("{}: {message}", options.files[0].display()))
         })
     });
     let wanted = wanted.transpose()?;
     // Before threads begin, so that a valuation is solved once.
-    open()?;
+    let references = open()?.references;
     let all: usize = games.iter().map(|game| game.actions.len()).sum();
     let what = match games.len() {
         1 => "reviewing a game".to_string(),
@@ -186,7 +290,7 @@ pub fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Cancel) -> 
             if cancel.requested() {
                 return Ok(vec![None; games.len()]);
             }
-            let (mut values, mut luck) = open()?;
+            let Judge { mut values, mut luck, .. } = open()?;
             let one = |(i, whole): (usize, &WholeGame<G::Action>)| {
                 let most = if wanted.is_none() { options.worst } else { usize::MAX };
                 let mut found = review(game, whole, (&mut *values, &mut luck), most, step);
@@ -194,7 +298,9 @@ pub fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Cancel) -> 
                     found.slips.retain(|slip| seats[chunk * CHUNK + i][slip.player] == wanted);
                     found.slips.truncate(options.worst);
                 }
-                let named = |e: GameError| GameError::new(format!("game {}: {e}", chunk * CHUNK + i + 1));
+                let (file, number) = places[chunk * CHUNK + i];
+                let named =
+                    |e: GameError| GameError::new(format!("{}: game {number}: {e}", files[file].display()));
                 Ok(found.map_err(named)?)
             };
             games.iter().enumerate().map(one).collect()
@@ -215,13 +321,15 @@ pub fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Cancel) -> 
             players[player].2 = players[player].2.and(*account);
         }
         worst.extend(reviewed.slips.iter().filter(|slip| is_wanted(seats[slip.player])).map(|slip| Worst {
-            game: i + 1,
+            file: files[places[i].0].clone(),
+            game: places[i].1,
             number: slip.number,
             player: players[seats[slip.player]].0.clone(),
             position: slip.position.clone(),
             played: slip.played.clone(),
             best: slip.best.clone(),
             loss: slip.loss / size,
+            loss_ci95: (slip.error > 0.0).then_some(CI95 * slip.error / size),
         }));
     }
     sort_by_highest(&mut worst, &|slip| slip.loss);
@@ -229,13 +337,17 @@ pub fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Cancel) -> 
     let decisions = |account: &Account| Decisions {
         decisions: account.decisions,
         loss_per_decision: account.loss / size / account.decisions.max(1) as f64,
+        loss_ci95: account.ci95()[0].map(|half| half / size / account.decisions.max(1) as f64),
         wrong_share: account.wrong as f64 / account.decisions.max(1) as f64,
+        undecided_share: account.undecided as f64 / account.decisions.max(1) as f64,
     };
     let shown = || players.iter().enumerate().filter(|(i, _)| is_wanted(*i)).map(|(_, player)| player);
     Ok(Review {
-        file: options.file.clone(),
+        file: files[0].clone(),
+        faults,
         game: game.name().into(),
         by: options.agent.clone(),
+        references,
         games: found.iter().flatten().count(),
         total: decisions(&shown().fold(Account::default(), |sum, (.., account)| sum.and(*account))),
         players: shown()
@@ -244,6 +356,7 @@ pub fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Cancel) -> 
                 games: *games,
                 decisions: decisions(account),
                 luck: account.luck / size,
+                luck_ci95: account.ci95()[1].map(|half| half / size),
                 results: account.games,
                 result: account.result / size,
                 adjusted: account.adjusted / size,
@@ -251,6 +364,7 @@ pub fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Cancel) -> 
             .collect(),
         unit: unit.map(|unit| unit.name),
         worst,
+        files,
         finished: found.iter().all(Option::is_some),
     })
 }

@@ -19,7 +19,7 @@ fn a_person_resigns_and_the_game_is_written_down() {
         for expected in [
             "resign  lose the game here: resign, resign gammon, resign backgammon\n",
             "`resign triple`: write resign, resign gammon, resign backgammon\n",
-            "\nYou resign (loss gammon). You lose: -2 points.\n",
+            "\nYou resign and lose a gammon (2 points).\n",
         ] {
             assert!(out.contains(expected), "{out}");
         }
@@ -130,7 +130,37 @@ fn a_match_is_reviewed() {
     assert!(error.contains("files `.mat` hold games with 15 checkers a side"), "{error}");
     let error = desk.fails(&["review", "m.mat", "--by", "random", "--game", "tictactoe"], 1);
     assert!(error.contains("tictactoe: files of whole games cannot be read"), "{error}");
-    fs::write(desk.path("m.mat"), MATCH.replace("8/4 6/4", "8/4 6/3")).unwrap();
-    let error = desk.fails(&review, 1);
-    assert!(error.contains("m.mat: line 7: game 1, move 1: `42: 8/4 6/3` of J\u{f6}rgen: "), "{error}");
+    // An illegal move ends its game. The others are read, those of more files and of folders too.
+    fs::create_dir_all(desk.path("more/deep")).unwrap();
+    fs::write(desk.path("more/deep/bad.mat"), MATCH.replace("8/4 6/4", "8/4 6/3")).unwrap();
+    fs::write(desk.path("more/empty.MAT"), "").unwrap();
+    fs::write(desk.path("more/note.txt"), "no match").unwrap();
+    let many = ["review", "m.mat", "more", "--by", &by];
+    let found = desk.json(&many);
+    assert_eq!((found["games"].as_u64(), found["files"].as_array().unwrap().len()), (Some(4), 3), "{found}");
+    let faults = found["faults"].as_array().unwrap();
+    let illegal = "line 7: game 1, move 1: `42: 8/4 6/3` of J\u{f6}rgen: ";
+    assert_eq!(
+        (faults.len(), faults[0]["game"].as_u64(), &faults[1]["game"]),
+        (2, Some(1), &serde_json::Value::Null)
+    );
+    assert!(faults[0]["why"].as_str().unwrap().starts_with(illegal), "{found}");
+    assert!(faults[1]["why"].as_str().unwrap().contains("the file is empty"), "{found}");
+    assert!(found["references"].as_array().unwrap().len() == 2, "{found}");
+    let text = desk.text(&many);
+    assert!(text.contains("4 games of 3 files") && text.contains("\n2 faults: "), "{text}");
+    assert!(text.contains("bad.mat: line 7: game 1, move 1: `42: 8/4 6/3` of"), "{text}");
+    assert!(text.lines().skip(2).all(|line| line.chars().count() <= 80), "{text}");
+    // A single file that cannot be read at all is an error.
+    assert!(desk.fails(&["review", "more/empty.MAT", "--by", &by], 1).contains("the file is empty"));
+    assert!(desk.fails(&["review", "more/note.txt", "--by", &by], 1).contains("does not begin with a line"));
+    fs::create_dir(desk.path("none")).unwrap();
+    assert!(desk.fails(&["review", "none", "--by", &by], 1).contains("in folders files `.mat` are read"));
+    // Names that are longer than a terminal.
+    fs::write(desk.path("long.mat"), MATCH.replace("Ann", &"x".repeat(150))).unwrap();
+    let text = desk.text(&["review", "long.mat", "--by", &by]);
+    assert!(text.lines().skip(2).all(|line| line.chars().count() <= 80), "{text}");
+    fs::write(desk.path("long.mat"), MATCH.replace("Ann", &"x".repeat(65_536))).unwrap();
+    let text = desk.text(&["review", "long.mat", "m.mat", "--by", &by]);
+    assert!(text.contains("long.mat: line 6: game 1: a name has more than 200 letters"), "{text}");
 }
