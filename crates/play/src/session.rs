@@ -197,7 +197,7 @@ impl<G: Kit> Session<G> {
         let class = self.given_up.as_ref().or_else(|| {
             game.outcome_of(&classes, &self.state, self.seat).and_then(|class| classes.get(class))
         });
-        let kind = class.and_then(|class| class.name.split_once('_')).map(|(_, kind)| kind.replace('_', " "));
+        let kind = class.and_then(|class| size_of(&class.name)).map(|(_, kind)| kind);
         let in_unit = game.unit().map(|unit| {
             let score = (outcome / unit.size).abs();
             let digits = if score.fract() == 0.0 { 0 } else { 2 };
@@ -238,16 +238,25 @@ impl<G: Kit> Session<G> {
     }
 }
 
+/// What a class such as `loss_gammon` says: the result, and its size in words; none without a size.
+fn size_of(class: &str) -> Option<(&str, String)> {
+    let (head, size) = class.split_once('_')?;
+    let is_size = matches!(head, "win" | "loss") && size.chars().all(|c| c.is_alphabetic() || c == '_');
+    is_size.then(|| (head, size.replace('_', " ")))
+}
+
 /// A class of results as what a player does: `loses a gammon` for `loss_gammon`. Other names keep their words.
 pub(crate) fn in_words(class: &str) -> String {
-    let (head, kind) = class.split_once('_').map_or((class, None), |(head, kind)| (head, Some(kind)));
-    let verb = match head {
-        "win" => "wins",
-        "loss" => "loses",
-        "draw" => "draws",
-        _ => return class.replace('_', " "),
+    let verb = |head: &str| match head {
+        "win" => Some("wins"),
+        "loss" => Some("loses"),
+        "draw" => Some("draws"),
+        _ => None,
     };
-    kind.map_or_else(|| verb.into(), |kind| format!("{verb} a {}", kind.replace('_', " ")))
+    match size_of(class) {
+        Some((head, size)) => format!("{} a {size}", verb(head).unwrap_or(head)),
+        None => verb(class).map_or_else(|| class.replace('_', " "), String::from),
+    }
 }
 
 /// The classes of results as which a person can give up, the smallest loss first.
@@ -293,6 +302,7 @@ mod tests {
             ("win_gammon", "wins a gammon"),
             ("loss_backgammon", "loses a backgammon"),
             ("no_contest", "no contest"),
+            ("win_2", "win 2"),
         ] {
             assert_eq!(in_words(class), said);
         }
