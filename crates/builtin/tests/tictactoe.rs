@@ -86,6 +86,30 @@ fn row(
 // ---------------------------------------------------------------------------------------------- counts
 
 #[test]
+fn games_end_in_classes_that_were_possible() {
+    let classes = GAME.outcome_classes().unwrap();
+    let possible = |state: &Position| GAME.possible_outcomes(&classes, state, 0);
+    for state in reachable() {
+        for action in legal(&state) {
+            let next = possible(&after(&state, action));
+            assert_eq!(possible(&state).and(next), next);
+        }
+        if GAME.turn(&state) == Turn::Over {
+            assert!(possible(&state).allows(GAME.outcome_of(&classes, &state, 0).unwrap()));
+        }
+    }
+    for (text, listed) in [
+        (".........", [true, true, true]),
+        ("X...O...X", [true, true, true]),
+        ("XOX.O....", [true, true, true]),
+        ("XOXXO.OX.", [false, true, true]),
+        ("XOXXOOOX.", [false, true, false]),
+    ] {
+        assert_eq!([0, 1, 2].map(|k| possible(&at(text)).allows(k)), listed, "{text}");
+    }
+}
+
+#[test]
 fn the_game_has_5478_positions_and_255168_courses() {
     let all = reachable();
     let mut by_stones = [0; 10];

@@ -4,7 +4,7 @@ use crate::game::{Game, GameError, Turn};
 use crate::kit::{Example, Kit, ParsedPosition};
 use crate::sheet::{Row, Sheet, Values};
 use adept_ground::limits;
-use adept_rows::OutcomeClass;
+use adept_rows::{OutcomeClass, OutcomeMask};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -65,20 +65,21 @@ pub fn examples<G: Kit>(game: &G, path: &Path) -> Result<Vec<Example<G::State>>,
     let example = |row: Result<Row<'_>, GameError>| {
         let row = row?;
         let (state, _) = position(game, &row, column)?;
+        if game.turn(&state) == Turn::Over {
+            return Err(row.fault("the game is over, so its value is known"));
+        }
+        let Some(acted) = game.just_acted(&state) else {
+            return Err(row.fault("nobody has moved yet: give positions after a move"));
+        };
         // In the file for the player to move.
-        let outcomes = outcomes.as_ref().map(|outcomes| outcomes.of_row(&row)).transpose()?;
+        let possible = game.possible_outcomes(&classes, &state, acted).mirrored(&classes);
+        let outcomes = outcomes.as_ref().map(|outcomes| outcomes.of_row(&row, possible)).transpose()?;
         let value = match (&outcomes, values) {
             (_, Some(values)) if !values.is_probability() => values.of_row(&row)?,
             (Some(p), _) => p.iter().zip(&classes).map(|(p, class)| p * f64::from(class.utility)).sum(),
             (None, Some(values)) => values.of_row(&row)?,
             (None, None) => f64::NAN,
         };
-        if game.turn(&state) == Turn::Over {
-            return Err(row.fault("the game is over, so its value is known"));
-        }
-        if game.just_acted(&state).is_none() {
-            return Err(row.fault("nobody has moved yet: give positions after a move"));
-        }
         // Values in a file are for the player to move; examples are for the one who just acted.
         let mirrored = |p: Vec<f64>| classes.iter().map(|class| p[class.mirror]).collect();
         let outcomes = outcomes.map_or_else(Vec::new, mirrored);
@@ -122,20 +123,25 @@ impl Outcomes {
         }
     }
 
-    /// The probabilities in a row.
+    /// The probabilities in a row, shared out among the possible classes.
     ///
     /// # Errors
-    /// A number outside 0..1, or a sum that is not 1.
-    fn of_row(&self, row: &Row<'_>) -> Result<Vec<f64>, GameError> {
+    /// A number outside 0..1, a sum that is not 1, or no probability for the possible classes.
+    fn of_row(&self, row: &Row<'_>, possible: OutcomeMask) -> Result<Vec<f64>, GameError> {
         let number = |&column: &usize| {
             let text = row.text(column);
             let p = text.trim().parse::<f64>().ok().filter(|p| (0.0..=1.0).contains(p));
             p.ok_or_else(|| row.fault(&format!("`{text}` is not a probability from 0 to 1")))
         };
-        let all: Vec<f64> = self.columns.iter().map(number).collect::<Result<_, _>>()?;
+        let mut all: Vec<f64> = self.columns.iter().map(number).collect::<Result<_, _>>()?;
         let sum: f64 = all.iter().sum();
         if (sum - 1.0).abs() > 1e-3 {
             return Err(row.fault(&format!("the probabilities of its outcomes add up to {sum}, expected 1")));
+        }
+        all.iter_mut().enumerate().filter(|(k, _)| !possible.allows(*k)).for_each(|(_, p)| *p = 0.0);
+        let sum: f64 = all.iter().sum();
+        if sum == 0.0 {
+            return Err(row.fault("its outcomes are impossible in this position"));
         }
         Ok(all.iter().map(|p| p / sum).collect())
     }

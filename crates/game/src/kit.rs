@@ -13,7 +13,7 @@ use crate::rng::Stream;
 use crate::sheet::Sheet;
 use crate::suite::Suite;
 use adept_ground::work;
-use adept_rows::OutcomeClass;
+use adept_rows::{OutcomeClass, OutcomeMask};
 use rand::Rng;
 use std::borrow::Cow;
 use std::path::Path;
@@ -249,6 +249,26 @@ pub trait Kit: Game + Sized {
     fn outcome_of(&self, classes: &[OutcomeClass], state: &Self::State, player: usize) -> Option<usize> {
         let worth = self.utility(state, player) / self.scale();
         classes.iter().position(|class| (f64::from(class.utility) - worth).abs() < 1e-6)
+    }
+
+    /// The classes that a player may still end in from this state, whatever the players do and chance gives. A model's probabilities of
+    /// the others are set to 0. A class that was impossible stays so to the end of the game. Between two players whose utilities sum to
+    /// zero, the classes of one mirror those of the other. Where the game hides information, the answer depends on what the
+    /// player knows alone. By default, all classes.
+    #[inline]
+    fn possible_outcomes(
+        &self,
+        _classes: &[OutcomeClass],
+        _state: &Self::State,
+        _player: usize,
+    ) -> OutcomeMask {
+        OutcomeMask::ALL
+    }
+
+    /// The rule of [`possible_outcomes`](Self::possible_outcomes) in words, for those who evaluate an exported network themselves: one
+    /// or more sentences about "the position". None if all classes are always possible.
+    fn impossible_outcomes(&self) -> Option<&'static str> {
+        None
     }
 
     /// What tells these rules from others of the same name, for games that change without a new version of the program. A run of

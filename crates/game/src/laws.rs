@@ -14,7 +14,7 @@ use crate::encoder::{Afterstate, Encoder};
 use crate::game::Turn;
 use crate::kit::{Kit, Script};
 use crate::rng::{Stream, stream};
-use adept_rows::{Channel, ChannelKind, Rows};
+use adept_rows::{Channel, ChannelKind, OutcomeClass, OutcomeMask, Rows};
 use rand::RngExt;
 use std::any::Any;
 use std::collections::{HashMap, HashSet};
@@ -74,7 +74,8 @@ pub enum Law {
     Encoders,
     /// Rule-based policies give each action a probability, and these sum to 1.
     Scripts,
-    /// Where classes of outcomes are listed, every finished game is in one, for each player.
+    /// Where classes of outcomes are listed, every finished game is in one, for each player. It was possible all along, and a class that
+    /// was impossible stays so.
     Classes,
     /// Games end. A random game of [`LONGEST`] actions and outcomes of chance is taken for endless.
     Ends,
@@ -98,7 +99,9 @@ impl Law {
                 "encoders fill the declared rows with finite numbers, from what the player is shown"
             }
             Self::Scripts => "rule-based policies give probabilities that sum to 1",
-            Self::Classes => "every finished game is in a class of `outcome_classes`, if there are any",
+            Self::Classes => {
+                "every finished game is in a class of `outcome_classes`, if there are any, which was possible all along"
+            }
             Self::Ends => "games end",
         }
     }
@@ -338,14 +341,17 @@ impl<'a, G: Kit> Checker<'a, G> {
         self.law(Law::Repeats, state == game.start(), || "`start` gives another position each time".into());
         (self.ply, self.position) = (0, String::new());
         let mut last = None;
+        let classes = game.outcome_classes().unwrap_or_default();
+        let mut possible = vec![OutcomeMask::ALL; game.players()];
         loop {
             self.report.states += 1;
             self.position = game.position_text(&state);
             let turn = self.turn(&state, last)?;
+            self.check_possible(&state, &classes, &mut possible);
             let is_over = turn == Turn::Over;
             if is_over || self.ply >= budget.plies || self.report.states >= budget.states {
                 if is_over {
-                    self.check_end(&state);
+                    self.check_end(&state, &classes, &possible);
                 }
                 return Some((state, is_over));
             }
@@ -724,7 +730,33 @@ impl<'a, G: Kit> Checker<'a, G> {
         Some(())
     }
 
-    fn check_end(&mut self, state: &G::State) {
+    /// Checks which classes are possible in a state, and takes those that are not out of the `possible` ones of each player.
+    fn check_possible(&mut self, state: &G::State, classes: &[OutcomeClass], possible: &mut [OutcomeMask]) {
+        let game = self.game;
+        let found = |player| game.possible_outcomes(classes, state, player);
+        for (player, before) in possible.iter_mut().enumerate() {
+            let now = found(player);
+            let back = (0..classes.len()).find(|&k| now.allows(k) && !before.allows(k));
+            self.law(Law::Classes, back.is_none(), || {
+                let name = &classes[back.unwrap_or(0)].name;
+                format!("`{name}` is possible for player {player}, which it was not before")
+            });
+            *before = before.and(now);
+        }
+        if game.zero_sum() && game.players() == 2 {
+            let (first, second) = (found(0), found(1).mirrored(classes));
+            let other = (0..classes.len()).find(|&k| first.allows(k) != second.allows(k));
+            self.law(Law::Classes, other.is_none(), || {
+                let OutcomeClass { name, mirror, .. } = &classes[other.unwrap_or(0)];
+                format!(
+                    "one of `{name}` for player 0 and `{}` for player 1 is possible, and the other is not",
+                    classes[*mirror].name
+                )
+            });
+        }
+    }
+
+    fn check_end(&mut self, state: &G::State, classes: &[OutcomeClass], possible: &[OutcomeMask]) {
         let game = self.game;
         let scale = game.scale();
         let mut all = Vec::new();
@@ -736,11 +768,19 @@ impl<'a, G: Kit> Checker<'a, G> {
         self.law(Law::Utilities, beyond.is_none(), || {
             format!("a utility is {}, outside −{scale}..{scale}", beyond.unwrap_or(&0.0))
         });
-        if let Ok(classes) = game.outcome_classes() {
-            let none = (0..game.players()).find(|player| game.outcome_of(&classes, state, *player).is_none());
-            self.law(Law::Classes, none.is_none(), || {
-                format!("the result of player {} is in no class of `outcome_classes`", none.unwrap_or(0))
+        for (player, possible) in possible.iter().enumerate().filter(|_| !classes.is_empty()) {
+            let class = game.outcome_of(classes, state, player);
+            self.law(Law::Classes, class.is_some(), || {
+                format!("the result of player {player} is in no class of `outcome_classes`")
             });
+            if let Some(class) = class {
+                self.law(Law::Classes, possible.allows(class), || {
+                    format!(
+                        "the game ended for player {player} with `{}`, which was not possible in a state on the way",
+                        classes[class].name
+                    )
+                });
+            }
         }
         let sum: f64 = each.iter().sum();
         let is_zero = sum.abs() <= ROUNDING * scale.abs();

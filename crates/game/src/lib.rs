@@ -21,7 +21,7 @@ pub mod sheet;
 mod suite;
 mod worth;
 
-pub use adept_rows::{Channel, ChannelKind, OutcomeClass, RowMut, RowSink};
+pub use adept_rows::{Channel, ChannelKind, OutcomeClass, OutcomeMask, RowMut, RowSink};
 pub use audit::{Audit, TraceStep};
 pub use deliberation::{Choice, Deliberation, Deliberator};
 pub use encoder::{Afterstate, Encoder, EncoderFn};

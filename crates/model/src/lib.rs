@@ -35,7 +35,8 @@ mod table;
 mod usage;
 
 pub use adept_rows::{
-    Channel, ChannelKind, Layout, OutcomeClass, RowMut, RowSink, Rows, RowsError, RowsView, Samples,
+    Channel, ChannelKind, Layout, OutcomeClass, OutcomeMask, RowMut, RowSink, Rows, RowsError, RowsView,
+    Samples,
 };
 pub use architecture::Architecture;
 pub use blind::BlindLearner;

@@ -10,6 +10,6 @@ mod rows;
 mod samples;
 
 pub use channel::{Channel, ChannelKind, Layout};
-pub use outcome::OutcomeClass;
+pub use outcome::{OutcomeClass, OutcomeMask};
 pub use rows::{RowMut, RowSink, Rows, RowsError, RowsView};
 pub use samples::Samples;

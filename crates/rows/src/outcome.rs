@@ -63,9 +63,108 @@ impl OutcomeClass {
     }
 }
 
+/// The classes of a list that are possible, a bit each. Classes from the 65th on always are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct OutcomeMask(u64);
+
+impl OutcomeMask {
+    /// All classes.
+    pub const ALL: Self = Self(u64::MAX);
+
+    /// The classes that satisfy `possible`.
+    #[inline]
+    pub fn of(classes: &[OutcomeClass], possible: impl Fn(&OutcomeClass) -> bool) -> Self {
+        let bits = classes.iter().take(64).enumerate();
+        Self(bits.fold(u64::MAX, |bits, (k, class)| bits & !(u64::from(!possible(class)) << k)))
+    }
+
+    /// Whether the class with this number is possible.
+    #[inline]
+    pub fn allows(self, class: usize) -> bool {
+        class >= 64 || self.0 >> class & 1 == 1
+    }
+
+    /// A bit for each class, the first in the lowest; 1 if it is possible.
+    #[inline]
+    pub fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// The mask with these [`bits`](Self::bits).
+    #[inline]
+    pub fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// Whether all classes are possible.
+    #[inline]
+    pub fn is_all(self) -> bool {
+        self == Self::ALL
+    }
+
+    /// The classes that are possible in both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// The same for the other player of a two-player game.
+    #[must_use]
+    pub fn mirrored(self, classes: &[OutcomeClass]) -> Self {
+        let all = (0..classes.len().min(64)).filter(|&k| !self.allows(classes[k].mirror));
+        Self(all.fold(u64::MAX, |bits, k| bits & !(1 << k)))
+    }
+
+    /// Sets the probabilities of impossible classes to 0 and divides the others by their sum. Where nothing is left, the possible
+    /// classes are equally probable. NaN stays NaN. Without a possible class, nothing changes.
+    #[inline]
+    pub fn restrict(self, probabilities: &mut [f32]) {
+        if !(0..probabilities.len()).any(|class| self.allows(class)) {
+            return;
+        }
+        let mut sum = 0.0;
+        for (class, p) in probabilities.iter_mut().enumerate() {
+            *p = if self.allows(class) { *p } else { 0.0 };
+            sum += *p;
+        }
+        if sum < f32::MIN_POSITIVE {
+            let possible = (0..probabilities.len()).filter(|&class| self.allows(class)).count();
+            let equal = 1.0 / possible as f32;
+            let p = probabilities.iter_mut().enumerate();
+            p.for_each(|(class, p)| *p = if self.allows(class) { equal } else { 0.0 });
+        } else {
+            let factor = 1.0 / sum;
+            probabilities.iter_mut().for_each(|p| *p *= factor);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn impossible_classes_lose_their_probability_to_the_others() {
+        let classes = OutcomeClass::loss_draw_win();
+        let mask = OutcomeMask::of(&classes, |class| class.utility < 1.0);
+        assert_eq!([0, 1, 2, 64, 255].map(|k| mask.allows(k)), [true, true, false, true, true]);
+        assert!(!mask.is_all() && OutcomeMask::of(&classes, |_| true).is_all());
+        let other = mask.mirrored(&classes);
+        assert_eq!([0, 1, 2].map(|k| other.allows(k)), [false, true, true]);
+        assert_eq!(other.mirrored(&classes), mask);
+        assert_eq!([0, 1, 2].map(|k| mask.and(other).allows(k)), [false, true, false]);
+        assert_eq!(OutcomeMask::from_bits(mask.bits()), mask);
+        let restricted = |mut p: [f32; 3]| {
+            mask.restrict(&mut p);
+            p
+        };
+        assert_eq!(restricted([0.125, 0.375, 0.5]), [0.25, 0.75, 0.0]);
+        assert_eq!(restricted([0.0, 0.0, 1.0]), [0.5, 0.5, 0.0]);
+        assert!(restricted([f32::NAN; 3])[0].is_nan());
+        let mut p = [0.2, 0.8];
+        OutcomeMask::of(&classes, |_| false).restrict(&mut p);
+        assert_eq!(p, [0.2, 0.8]);
+    }
 
     #[test]
     fn lists_of_classes_are_checked() {

@@ -3,14 +3,14 @@
 use super::exact::Table;
 use super::gnubg::Gnubg;
 use super::{
-    Action, Backgammon, Classed, Expert, Phase, Points, Position, Side, Stage, State, known, mat, pubeval,
-    rare,
+    Action, Backgammon, Classed, Expert, Phase, Points, Position, Side, Stage, State, Win, known, mat,
+    pubeval, rare,
 };
 use crate::Family;
 use crate::shared::Shared;
 use adept_game::{
-    Afterstate, Distribution, Encoder, Found, Game, GameError, Kit, Named, OutcomeClass, Peer, Positions,
-    References, Script, Suite, Valuation, WholeGame,
+    Afterstate, Distribution, Encoder, Found, Game, GameError, Kit, Named, OutcomeClass, OutcomeMask, Peer,
+    Positions, References, Script, Suite, Valuation, WholeGame,
 };
 use adept_ground::{notes, places};
 use rand::{Rng, RngExt};
@@ -55,6 +55,37 @@ impl Kit for Backgammon {
     fn most_actions(&self) -> Option<usize> {
         let k = usize::from(self.checkers());
         Some((k * (k + 1) * (k + 2) * (k + 3) / 24).max(k * (k + 1)))
+    }
+
+    /// A side that has borne off a checker loses a single game. Once the sides have passed each other, a side without a checker in the
+    /// winner's home or on the bar loses no backgammon, since no checker comes back.
+    #[inline]
+    fn possible_outcomes(&self, classes: &[OutcomeClass], state: &State, player: usize) -> OutcomeMask {
+        let [own, other] = [player, 1 - player].map(|player| state.sides[player]);
+        let is_whole = |side: Side| side.off() == 0 && side.reaches(19);
+        if is_whole(own) && is_whole(other) {
+            return OutcomeMask::ALL;
+        }
+        let is_race = !Position { own, opponent: other }.has_contact();
+        let most = |loser: Side| match loser {
+            _ if loser.off() > 0 => Win::Single,
+            _ if is_race && !loser.reaches(19) => Win::Gammon,
+            _ => Win::Backgammon,
+        };
+        let (lost, won) = (most(own), most(other));
+        if (lost, won) == (Win::Backgammon, Win::Backgammon) {
+            return OutcomeMask::ALL;
+        }
+        let points = |win: Win| (f32::from(win.points()) + 0.5) / 3.0;
+        let range = -points(lost)..points(won);
+        OutcomeMask::of(classes, |class| range.contains(&class.utility))
+    }
+
+    fn impossible_outcomes(&self) -> Option<&'static str> {
+        Some(
+            "A side that has borne off a checker loses no gammon and no backgammon. Once the sides have passed each other, a side \
+             without a checker on the bar or in the other's home loses no backgammon.",
+        )
     }
 
     fn encoders(&self) -> Vec<Named> {

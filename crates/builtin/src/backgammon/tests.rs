@@ -549,3 +549,91 @@ fn impossible_ids_and_places_are_refused() {
     }
     assert!(game.parse_position("24:2 13:5 8:3 6:5 off:0/24:2 13:5 8:3 6:5").is_ok());
 }
+
+/// The classes that are possible for the side to roll, in words, and for its opponent the mirrored ones.
+fn possible(game: &Backgammon, text: &str) -> Vec<String> {
+    let (state, classes) = (game.parse_position(text).unwrap().0, game.outcome_classes().unwrap());
+    let [own, other] = [0, 1].map(|player| game.possible_outcomes(&classes, &state, player));
+    assert_eq!(own, other.mirrored(&classes), "{text}");
+    let turned = State { sides: [state.sides[1], state.sides[0]], player: 1, ..state };
+    assert_eq!(own, game.possible_outcomes(&classes, &turned, 1), "{text}");
+    let listed = (0..6).filter(|&k| own.allows(k)).map(|k| classes[k].name.clone());
+    listed.collect()
+}
+
+#[test]
+fn impossible_outcomes_are_told() {
+    let game = Backgammon::default();
+    let all = ["loss_backgammon", "loss_gammon", "loss", "win", "win_gammon", "win_backgammon"];
+    for (text, listed) in [
+        ("start", 0..6),
+        ("6:4 5:2 3:1 off:8/6:3 2:2 off:10", 2..4),
+        ("6:4 5:2 3:1 off:8/10:3 6:10 2:2", 2..5),
+        ("10:3 6:10 2:2/6:4 5:2 3:1 off:8", 1..4),
+        ("18:3 6:10 2:2/6:10 5:4 3:1", 1..5),
+        // One checker in the other's home, passed: it may stay there. Or the last of the other has not passed it.
+        ("19:1 18:2 6:10 2:2/5:10 4:4 3:1", 0..5),
+        ("18:3 6:10 2:2/8:1 6:10 5:3 3:1", 0..6),
+        // A side with a checker off loses no gammon, even from the bar; the other is hit or not.
+        ("bar:1 6:2 off:12/6:10 5:4 3:1", 2..6),
+        ("bar:1 6:12 5:2/6:2 5:3 off:10", 0..4),
+    ] {
+        assert_eq!(possible(&game, text), all[listed], "{text}");
+    }
+    let hyper = Backgammon::new(3).unwrap();
+    assert_eq!(possible(&hyper, "6:2 off:1/24:3"), all[2..6]);
+    assert_eq!(possible(&hyper, "6:3/18:3"), all[1..5]);
+    // Other classes of the same worth, in another order.
+    let classes =
+        [adept_game::OutcomeClass::new("gammon", 2.0 / 3.0, 0), game.outcome_classes().unwrap()[3].clone()];
+    let state = game.parse_position("6:4 5:2 3:1 off:8/6:3 2:2 off:10").unwrap().0;
+    let mask = game.possible_outcomes(&classes, &state, 0);
+    assert_eq!([0, 1].map(|k| mask.allows(k)), [false, true]);
+}
+
+/// Games from rare positions, where checkers are off before contact is over, end in classes that were possible.
+#[test]
+fn games_from_rare_positions_end_in_possible_classes() {
+    let (game, mut rng, mut actions) = (Backgammon::default(), stream(6, "rare", 0), Vec::new());
+    let classes = game.outcome_classes().unwrap();
+    for distribution in game.positions().distributions {
+        for _ in 0..60 {
+            let mut state = (distribution.draw)(&mut rng);
+            let mut before = adept_game::OutcomeMask::ALL;
+            loop {
+                let now = game.possible_outcomes(&classes, &state, 0);
+                assert_eq!(before.and(now), now, "{}", game.position_text(&state));
+                before = now;
+                let action = match game.turn(&state) {
+                    Turn::Over => break,
+                    Turn::Chance => game.sample(&state, &mut rng),
+                    Turn::Player(_) => {
+                        game.actions(&state, &mut actions);
+                        actions[rng.random_range(0..actions.len())]
+                    }
+                };
+                game.apply(&mut state, &action);
+            }
+            assert!(before.allows(game.outcome_of(&classes, &state, 0).unwrap()));
+        }
+    }
+}
+
+/// Labels give impossible classes no probability, and those of impossible classes alone are refused.
+#[test]
+fn labels_of_impossible_outcomes_are_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let (game, path) = (Backgammon::default(), folder.path().join("labels.csv"));
+    let header = "position,loss_backgammon,loss_gammon,loss,win,win_gammon,win_backgammon";
+    // The side to roll has checkers off.
+    let text = "6:4 5:2 3:1 off:8/10:3 6:10 2:2";
+    std::fs::write(&path, format!("{header}\n{text},0.1,0.1,0.2,0.3,0.1,0.2\n")).unwrap();
+    let example = &game.read_examples(&path).unwrap()[0];
+    // For the player who just acted.
+    let wanted = [0.0, 1.0 / 6.0, 0.5, 1.0 / 3.0, 0.0, 0.0];
+    assert!(example.outcomes.iter().zip(wanted).all(|(p, q)| (p - q).abs() < 1e-12), "{example:?}");
+    assert!((example.value - (1.0 / 3.0 - 0.5 - 2.0 / 6.0) / 3.0).abs() < 1e-7, "{example:?}");
+    std::fs::write(&path, format!("{header}\n{text},0.5,0.5,0,0,0,0\n")).unwrap();
+    let error = game.read_examples(&path).unwrap_err().to_string();
+    assert!(error.contains("line 2") && error.contains("impossible in this position"), "{error}");
+}

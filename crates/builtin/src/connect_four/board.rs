@@ -93,6 +93,16 @@ impl Board {
         has_four(self.stones[player])
     }
 
+    /// Whether a line of four has no stone of the other player.
+    ///
+    /// # Panics
+    ///
+    /// If `player` is above 1.
+    #[must_use]
+    pub const fn can_win(&self, player: usize) -> bool {
+        has_four(ALL_CELLS & !self.stones[1 - player])
+    }
+
     /// Whether all cells are occupied.
     #[must_use]
     pub const fn is_full(&self) -> bool {
@@ -171,6 +181,10 @@ mod tests {
     fn check(board: &Board, grid: &Grid, heights: &[usize; COLUMNS]) {
         let won = [0, 1].map(|player| grid_win(grid, player));
         assert_eq!([0, 1].map(|player| board.is_win(player)), won);
+        for player in [0, 1] {
+            let free = grid.map(|column| column.map(|owner| (owner != Some(1 - player)).then_some(player)));
+            assert_eq!(board.can_win(player), grid_win(&free, player));
+        }
         for column in 0..COLUMNS {
             assert_eq!(board.playable(column), heights[column] < ROWS);
             for row in 0..ROWS {

@@ -2,7 +2,7 @@
 
 use super::{Position, TicTacToe, encoders, ttt};
 use crate::Family;
-use adept_game::{Encoder, Found, GameError, Kit, Named, OutcomeClass, Script};
+use adept_game::{Encoder, Found, GameError, Kit, Named, OutcomeClass, OutcomeMask, Script};
 use std::sync::Arc;
 
 impl Family for TicTacToe {
@@ -20,6 +20,22 @@ impl Kit for TicTacToe {
 
     fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
         Ok(OutcomeClass::loss_draw_win())
+    }
+
+    /// Nobody wins who has no line left without a stone of the other.
+    #[inline]
+    fn possible_outcomes(&self, classes: &[OutcomeClass], position: &Position, player: usize) -> OutcomeMask {
+        let [win, loss] = [player, 1 - player].map(|player| position.can_win(player));
+        match win && loss {
+            true => OutcomeMask::ALL,
+            false => OutcomeMask::of(classes, |class| {
+                (win || class.utility <= 0.0) && (loss || class.utility >= 0.0)
+            }),
+        }
+    }
+
+    fn impossible_outcomes(&self) -> Option<&'static str> {
+        Some("A player does not win if every line has a stone of the other.")
     }
 
     fn encoders(&self) -> Vec<Named> {

@@ -107,6 +107,12 @@ impl Position {
         self.empty() == 0 || has_line(self.stones[0]) || has_line(self.stones[1])
     }
 
+    /// Whether a line has no stone of the other player.
+    #[inline]
+    pub fn can_win(&self, player: usize) -> bool {
+        has_line(!self.stones[1 - player])
+    }
+
     /// The position under symmetry k of [`SYMMETRIES`].
     pub fn under(&self, k: usize) -> Self {
         let turn = |stones: u16| squares(stones).fold(0, |set, s| set | 1 << SYMMETRIES[k][usize::from(s)]);

@@ -2,8 +2,8 @@
 
 use super::{Budget, Law, check};
 use crate::{
-    Afterstate, Channel, ChannelKind, Encoder, EncoderFn, Game, GameError, Kit, Named, OutcomeClass, RowMut,
-    Script, Turn,
+    Afterstate, Channel, ChannelKind, Encoder, EncoderFn, Game, GameError, Kit, Named, OutcomeClass,
+    OutcomeMask, RowMut, Script, Turn,
 };
 use std::sync::Arc;
 
@@ -29,6 +29,9 @@ enum Fault {
     Endless,
     Sample,
     Classes,
+    Impossible,
+    Regained,
+    Lopsided,
 }
 
 /// Chance deals a card to each player; they bid in turn, and the higher card wins when the bids reach five.
@@ -148,6 +151,16 @@ impl Kit for Bids {
         Ok(if self.0 == Fault::Classes { OutcomeClass::loss_win() } else { OutcomeClass::loss_draw_win() })
     }
 
+    fn possible_outcomes(&self, classes: &[OutcomeClass], state: &State, player: usize) -> OutcomeMask {
+        let excluded = match self.0 {
+            Fault::Impossible if state.sum > 2 => 1.0 - 2.0 * player as f32,
+            Fault::Regained if state.sum < 2 => 0.0,
+            Fault::Lopsided => 1.0,
+            _ => return OutcomeMask::ALL,
+        };
+        OutcomeMask::of(classes, |class| class.utility != excluded)
+    }
+
     fn encoders(&self) -> Vec<Named> {
         Named::list(&[("all", "the card, the sum and the bid")])
     }
@@ -209,6 +222,9 @@ fn each_fault_is_found_by_its_law() {
             "bids: it is chance's turn, `outcomes` lists none, and `sample` is not implemented",
         ),
         (Classes, Law::Classes, "is in no class of `outcome_classes`"),
+        (Impossible, Law::Classes, "with `win`, which was not possible in a state on the way"),
+        (Regained, Law::Classes, "`draw` is possible for player 0, which it was not before"),
+        (Lopsided, Law::Classes, "one of `loss` for player 0 and `win` for player 1 is possible"),
     ] {
         let report = check(&Bids(fault), &Budget::default());
         let breach = report.breaches.iter().find(|breach| breach.law == law);
