@@ -4,9 +4,9 @@
 //! by the game's scale). A finished game has its exact utility; models never see it.
 
 use crate::agents::Decision;
-use crate::known::known;
+use crate::known::{self, KnownRows};
 use crate::successors::Successors;
-use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, RowMut, Turn, Valuation};
+use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, Kit, RowMut, Turn, Valuation};
 use adept_model::{Explanation, Learner, ModelError, OutcomeClass, Rows};
 use std::sync::Arc;
 
@@ -226,7 +226,7 @@ pub struct GameModel<G: Game> {
     pub(crate) spare: Option<Successors<G>>,
 }
 
-impl<G: Game> GameModel<G> {
+impl<G: Kit> GameModel<G> {
     /// Binds a learner to a game. The learner must use this encoder's channels.
     pub fn new(game: &G, encoder: Arc<dyn Encoder<G>>, learner: Box<dyn Learner>) -> Self {
         let found = Successors::new(game, &*learner);
@@ -299,15 +299,26 @@ impl<G: Game> GameModel<G> {
     }
 
     /// The learner's explanation of the row of an afterstate, with the value and distribution that the encoder knows in place of the
-    /// learner's.
+    /// learner's, and without impossible classes. Those of experts stay as they are.
     pub fn explained(&mut self, game: &G, after: Afterstate<'_, G>, row: &Rows) -> Explanation {
-        let found = self.learner.explain(row);
-        match known(&*self.encoder, self.learner.head(), game, after) {
-            Some((value, outcomes)) => {
-                Explanation { value, outcomes, name: found.name, ..Explanation::default() }
-            }
-            None => found,
+        known::explain(&mut *self.learner, &*self.encoder, game, after, row)
+    }
+
+    /// Replaces `values` by the value of each of these states, right after a move, for the player who moved, and `outcomes` by the
+    /// distributions, `[states, classes]`; empty if the model knows values alone.
+    pub fn afterstates(
+        &mut self,
+        game: &G,
+        states: &[G::State],
+        values: &mut Vec<f32>,
+        outcomes: &mut Vec<f32>,
+    ) {
+        let (mut rows, mut known) = (Rows::new(self.learner.channels()), KnownRows::default());
+        for state in states {
+            let after = Afterstate { state, action: None, player: game.just_acted(state).unwrap_or(0) };
+            known.add(&mut rows, self.learner.head(), &*self.encoder, game, after);
         }
+        known.evaluate(&mut *self.learner, &rows, values, outcomes);
     }
 
     /// The row of one afterstate. `action` is the action that led to it, if known.
@@ -318,7 +329,7 @@ impl<G: Game> GameModel<G> {
     }
 }
 
-impl<G: Game> Evaluator<G> for GameModel<G> {
+impl<G: Kit> Evaluator<G> for GameModel<G> {
     fn values(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>) {
         if self.encoder.decides() {
             // Actions that the encoder omits have probability 0.

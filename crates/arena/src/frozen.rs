@@ -1,9 +1,9 @@
 //! Frozen checkpoints: valuations that no longer learn.
 
 use crate::evaluator::GameModel;
-use crate::known::known;
+use crate::known::KnownRows;
 use crate::pool::Pool;
-use adept_game::{Afterstate, Game, Valuation};
+use adept_game::{Afterstate, Game, Kit, Valuation};
 use adept_model::{ModelError, Rows};
 
 /// A checkpoint as a valuation.
@@ -12,10 +12,12 @@ pub(crate) struct Frozen<G: Game>(Pool<G, Valuing<G>>);
 struct Valuing<G: Game> {
     bound: GameModel<G>,
     row: Rows,
+    known: KnownRows,
     value: Vec<f32>,
+    outcomes: Vec<f32>,
 }
 
-impl<G: Game> Frozen<G> {
+impl<G: Kit> Frozen<G> {
     /// A valuation from an open checkpoint.
     ///
     /// # Errors
@@ -25,25 +27,22 @@ impl<G: Game> Frozen<G> {
     }
 }
 
-impl<G: Game> Valuing<G> {
+impl<G: Kit> Valuing<G> {
     fn new(bound: GameModel<G>) -> Self {
         let row = Rows::new(bound.learner.channels());
-        Self { bound, row, value: Vec::new() }
+        Self { bound, row, known: KnownRows::default(), value: Vec::new(), outcomes: Vec::new() }
     }
 }
 
-impl<G: Game> Valuation<G> for Frozen<G> {
+impl<G: Kit> Valuation<G> for Frozen<G> {
     fn value(&self, game: &G, after: Afterstate<'_, G>) -> f64 {
         let value = self.0.with(game, |valuing| {
-            if let Some((value, _)) =
-                known(&**valuing.bound.encoder(), valuing.bound.learner.head(), game, after)
-            {
-                return f64::from(value);
-            }
-            valuing.row.clear();
-            valuing.bound.encoder().encode(game, after, valuing.row.push());
-            valuing.bound.learner.evaluate(&valuing.row, &mut valuing.value);
-            f64::from(valuing.value[0])
+            let Valuing { bound, row, known, value, outcomes } = valuing;
+            row.clear();
+            known.clear();
+            known.add(row, bound.learner.head(), &**bound.encoder(), game, after);
+            known.evaluate(&mut *bound.learner, row, value, outcomes);
+            f64::from(value[0])
         });
         // The first copy succeeded in `new`, and later copies come from the same memory.
         value.unwrap_or(f64::NAN)

@@ -330,9 +330,9 @@ pub fn inspect<G: Kit>(
             one
         });
         let mut explanation = match (&row, place) {
-            (Some(row), _) if experts && game.hides() => bound.learner.explain(row),
             (Some(row), _) if experts => {
-                bound.explained(game, Afterstate { state: &next, action: Some(action), player }, row)
+                let state = if game.hides() { state } else { &next };
+                bound.explained(game, Afterstate { state, action: Some(action), player }, row)
             }
             (_, Some(place)) => Explanation {
                 value: listed.values[i],

@@ -1,7 +1,7 @@
 //! A pool of checkpoint copies, so that threads do not wait for each other.
 
 use crate::evaluator::GameModel;
-use adept_game::Game;
+use adept_game::{Game, Kit};
 use adept_model::ModelError;
 use std::sync::{Mutex, PoisonError};
 
@@ -12,7 +12,7 @@ pub struct Pool<G: Game, T = GameModel<G>> {
     make: fn(GameModel<G>) -> T,
 }
 
-impl<G: Game, T> Pool<G, T> {
+impl<G: Kit, T> Pool<G, T> {
     /// A pool of copies of an evaluator, each wrapped by `make`.
     ///
     /// # Errors

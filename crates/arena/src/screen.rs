@@ -64,7 +64,7 @@ impl<G: Kit> Screen<G> {
     }
 }
 
-impl<G: Game> Screen<G> {
+impl<G: Kit> Screen<G> {
     /// Candidates of a decision that it lets pass.
     pub fn keep(&self) -> usize {
         self.keep

@@ -1,11 +1,11 @@
 //! Successors of states: what decisions lead to, listed, encoded and valued in one batch.
 
 use crate::agents::Decision;
-use crate::known::known;
+use crate::known::{KnownRows, known};
 use crate::screen::{Screen, highest_first};
 use adept_game::{Afterstate, Encoder, Game, Kit, Stream, Turn, draw_index, no_action};
 use adept_ground::profile::{self, Phase};
-use adept_model::{Head, Learner, ModelError, OutcomeClass, Rows};
+use adept_model::{Head, Learner, ModelError, OutcomeClass, OutcomeMask, Rows};
 use rand::RngExt;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -26,7 +26,7 @@ pub struct Successors<G: Game> {
     pub row_of: Vec<Option<u32>>,
     /// Encoded afterstates.
     pub rows: Rows,
-    /// Distributions over the classes of outcomes, `[rows, classes]`; empty for other heads.
+    /// Distributions over the classes of outcomes, `[rows, classes]`, without impossible ones; empty for other heads.
     pub outcomes: Vec<f32>,
     head: Head,
     known: KnownRows,
@@ -49,7 +49,7 @@ pub struct Successors<G: Game> {
     after: G::State,
 }
 
-impl<G: Game> Successors<G> {
+impl<G: Kit> Successors<G> {
     /// No successors yet, for rows and outputs of this learner.
     pub fn new(game: &G, learner: &dyn Learner) -> Self {
         Self {
@@ -108,6 +108,9 @@ impl<G: Game> Successors<G> {
         if encoder.decides() {
             self.values.resize(actions.len(), 0.0);
             self.row_of.extend((row..row + (actions.len() - first) as u32).map(Some));
+            // What is possible after an action may not be told.
+            (row as usize..self.rows.len())
+                .for_each(|row| self.known.restrict(row, &self.head, at.game, at.state, at.player));
             self.ends.push(actions.len());
         } else {
             self.encode_from(encoder, at, first);
@@ -161,19 +164,24 @@ impl<G: Game> Successors<G> {
             row_of.push(Some(rows.len() as u32));
             values.push(0.0);
             let _encoding = PROFILED.then(|| profile::span(Phase::Encoding));
-            add((rows, known), head, encoder, game, Afterstate { state, action: Some(action), player });
+            known.add(rows, head, encoder, game, Afterstate { state, action: Some(action), player });
         }
     }
 
     /// Appends a row that belongs to no action, and returns its number.
     pub fn push(&mut self, encoder: &dyn Encoder<G>, game: &G, after: Afterstate<'_, G>) -> usize {
-        add((&mut self.rows, &mut self.known), &self.head, encoder, game, after);
+        self.known.add(&mut self.rows, &self.head, encoder, game, after);
         self.rows.len() - 1
     }
 
     /// The value of a row that the encoder knows, and its distribution over the classes of outcomes, which is empty without classes.
     pub fn known(&self, row: u32) -> Option<(f32, &[f32])> {
-        self.known.find(row, self.head.classes().map_or(0, <[_]>::len))
+        self.known.find(row)
+    }
+
+    /// The possible classes of outcomes of a row.
+    pub fn possible(&self, row: u32) -> OutcomeMask {
+        self.known.possible(row)
     }
 
     /// Values all rows in one batch.
@@ -181,21 +189,7 @@ impl<G: Game> Successors<G> {
         if self.rows.is_empty() {
             return;
         }
-        let is_all_known = self.known.rows.len() == self.rows.len();
-        if is_all_known {
-            self.row_values.clone_from(&self.known.values);
-            self.outcomes.clone_from(&self.known.outcomes);
-        } else if self.head.classes().is_some() {
-            learner.outputs(&self.rows, &mut self.outcomes);
-            let values = self.outcomes.chunks_exact(self.head.outputs()).map(|p| self.head.value_of(p));
-            self.row_values.clear();
-            self.row_values.extend(values);
-        } else {
-            learner.evaluate(&self.rows, &mut self.row_values);
-        }
-        if !is_all_known {
-            self.known.put(&mut self.row_values, &mut self.outcomes);
-        }
+        self.known.evaluate(learner, &self.rows, &mut self.row_values, &mut self.outcomes);
         for (value, row) in self.values.iter_mut().zip(&self.row_of) {
             if let Some(row) = row {
                 *value = self.row_values.get(*row as usize).copied().unwrap_or(f32::NEG_INFINITY);
@@ -215,9 +209,7 @@ impl<G: Game> Successors<G> {
             (self.chance.get(i).map_or(1.0, |(_, p)| *p), first..*end)
         })
     }
-}
 
-impl<G: Kit> Successors<G> {
     /// Replaces all branches by those of a state: the actions of the player to move, or those after every outcome of
     /// chance. Actions that lead to the same state share a row, unless rows depend on the action.
     ///
@@ -293,7 +285,7 @@ impl<G: Kit> Successors<G> {
                         encoder.fetch(game, after);
                     } else {
                         let _encoding = profile::span(Phase::Encoding);
-                        add((&mut self.rows, &mut self.known), &self.head, encoder, game, after);
+                        self.known.add(&mut self.rows, &self.head, encoder, game, after);
                     }
                     self.states.push(self.after.clone());
                 }
@@ -310,7 +302,7 @@ impl<G: Kit> Successors<G> {
             let Self { rows, known, head, states, .. } = self;
             for state in &states[..valued] {
                 let player = game.just_acted(state).unwrap_or(0);
-                add((rows, known), head, encoder, game, Afterstate { state, action: None, player });
+                known.add(rows, head, encoder, game, Afterstate { state, action: None, player });
             }
         }
         Ok(())
@@ -435,71 +427,6 @@ impl<G: Kit> Successors<G> {
         };
         let row = self.row_of[chosen].filter(|row| self.known(*row).is_none())?;
         self.states.get(row as usize)
-    }
-}
-
-/// Appends a row, and notes it if its value is known.
-#[inline]
-fn add<G: Game>(
-    (rows, known): (&mut Rows, &mut KnownRows),
-    head: &Head,
-    encoder: &dyn Encoder<G>,
-    game: &G,
-    after: Afterstate<'_, G>,
-) {
-    encoder.encode(game, after, rows.push());
-    if encoder.knows() {
-        known.note(rows.len() - 1, head, |outcomes| encoder.known(game, after, outcomes));
-    }
-}
-
-/// Rows whose values are known without the model.
-#[derive(Debug, Default)]
-struct KnownRows {
-    /// Their numbers, in order.
-    rows: Vec<u32>,
-    values: Vec<f32>,
-    /// Distributions over the classes of outcomes, `[known rows, classes]`; empty for other heads.
-    outcomes: Vec<f32>,
-}
-
-impl KnownRows {
-    fn clear(&mut self) {
-        self.rows.clear();
-        self.values.clear();
-        self.outcomes.clear();
-    }
-
-    /// Notes a row if `known` gives its value and, where the head has classes, its distribution.
-    fn note(&mut self, row: usize, head: &Head, known: impl FnOnce(&mut Vec<f32>) -> Option<f32>) {
-        let (before, classes) = (self.outcomes.len(), head.classes().map_or(0, <[_]>::len));
-        let value = known(&mut self.outcomes);
-        let given = self.outcomes.len() - before;
-        match value.filter(|_| classes == 0 || given == classes) {
-            Some(value) => {
-                self.outcomes.truncate(before + classes);
-                self.rows.push(row as u32);
-                self.values.push(value);
-            }
-            None => self.outcomes.truncate(before),
-        }
-    }
-
-    fn find(&self, row: u32, classes: usize) -> Option<(f32, &[f32])> {
-        let place = self.rows.binary_search(&row).ok()?;
-        Some((self.values[place], &self.outcomes[place * classes..][..classes]))
-    }
-
-    /// Puts the known values and distributions in place of those of the model.
-    fn put(&self, values: &mut [f32], outcomes: &mut [f32]) {
-        let classes = self.outcomes.len() / self.rows.len().max(1);
-        for (place, &row) in self.rows.iter().enumerate() {
-            values[row as usize] = self.values[place];
-            if classes > 0 {
-                outcomes[row as usize * classes..][..classes]
-                    .copy_from_slice(&self.outcomes[place * classes..][..classes]);
-            }
-        }
     }
 }
 

@@ -107,7 +107,8 @@ int adept_evaluate(const adept_model *model, const float *dense, const uint64_t 
 size_t adept_classes(const adept_model *model);
 
 /* Probabilities of the outcomes after rows, for the player who just moved: [rows, adept_classes], row by row. A buffer of width 0 may
- * be NULL. */
+ * be NULL. A row does not tell which outcomes are impossible, so that these have a probability here and count in adept_evaluate;
+ * adept_values, adept_moves and adept_explain know the position, and leave them out. */
 int adept_outcomes(const adept_model *model, const float *dense, const uint64_t *index, size_t rows, float *outcomes);
 
 /* Frees a text of adept_moves or adept_explain, which must have kept its length. NULL is allowed. */

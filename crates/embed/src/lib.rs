@@ -254,7 +254,9 @@ impl Model {
     }
 
     /// The probabilities of the outcomes after rows, for the player who just moved, `[rows, classes]`, in the order of the
-    /// classes of [`head`](Description::head).
+    /// classes of [`head`](Description::head). A row does not tell which outcomes are impossible, so that these have a probability
+    /// here and count in [`evaluate`](Self::evaluate). [`values`](Self::values), [`moves`](Self::moves) and
+    /// [`explain`](Self::explain) know the position, and leave them out.
     ///
     /// # Errors
     /// As for [`evaluate_slices`](Self::evaluate_slices), and if the model gives values alone.

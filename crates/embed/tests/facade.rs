@@ -557,3 +557,37 @@ fn the_c_interface_answers_faults_with_codes() {
         assert_eq!(ffi::adept_dense_width(ptr::null()), 0);
     }
 }
+
+/// A side that has borne off a checker loses no gammon: in explanations, and in values of positions and moves.
+#[test]
+fn impossible_outcomes_have_no_probability() {
+    let path = published("../backgammon/small-88-24");
+    let text = "6:4 5:2 3:1 off:8/10:3 6:10 2:2 31";
+    for agent in [path.display().to_string(), format!("search:2:{}", path.display())] {
+        let model = Model::open(agent.as_ref()).unwrap();
+        let told = model.explain(text).unwrap();
+        let moves = model.moves(text).unwrap();
+        // The same through C.
+        let (open, position) = (Open::at(agent.as_ref()), CString::new(text).unwrap());
+        let mut json = ptr::null_mut();
+        // SAFETY: a handle that is open, a text that ends in a zero byte, and a place for the text, which is freed.
+        let found: serde_json::Value = unsafe {
+            assert_eq!(ffi::adept_explain(open.0, position.as_ptr(), &mut json), 0, "{}", last_error());
+            let found = serde_json::from_slice(CStr::from_ptr(json).to_bytes()).unwrap();
+            ffi::adept_free(json);
+            found
+        };
+        let none =
+            ["loss_backgammon", "loss_gammon", "win_backgammon"].map(|name| found["classes"][name].as_f64());
+        assert_eq!(none, [Some(0.0); 3], "{found}");
+        assert!((moves[0].value - told.value).abs() < 1e-6);
+        assert!((model.values(&[text]).unwrap()[0] - told.value).abs() < 1e-6);
+        for (chances, value) in told.moves.iter().map(|m| (&m.chances, m.explanation.value)) {
+            let p: Vec<f32> = chances.0.iter().map(|(_, p)| *p).collect();
+            assert_eq!([p[0], p[1], p[5]], [0.0; 3], "{agent}: {p:?}");
+            assert!((p.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{agent}: {p:?}");
+            let worth = (p[3] - p[2] + 2.0 * p[4]) / 3.0;
+            assert!((worth - value).abs() < 1e-5, "{agent}: {p:?} {value}");
+        }
+    }
+}

@@ -160,7 +160,8 @@ impl Model {
     }
 
     /// Probabilities of the outcomes after rows, for the player who just moved: shape `(n, classes)`, in the order of
-    /// `description["head"]["outcomes"]`. Rows are those of `evaluate`. Raises `AdeptError` for a model that gives values alone.
+    /// `description["head"]["outcomes"]`. Rows are those of `evaluate`. A row does not tell which classes are impossible, so that
+    /// these have a probability here too; in `explain` they have none. Raises `AdeptError` for a model that gives values alone.
     #[pyo3(signature = (dense, index = None))]
     fn outcomes<'py>(
         &self,

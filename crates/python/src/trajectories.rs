@@ -141,6 +141,9 @@ impl Recorded {
         let each = columns.outcomes.len().checked_div(decisions).unwrap_or(0);
         of_decisions.set_item("outcomes", columns.outcomes.into_pyarray(py).reshape([decisions, each])?)?;
 
+        let possible: Vec<i64> = columns.possible.iter().map(|&bits| bits as i64).collect();
+        of_decisions.set_item("possible", possible.into_pyarray(py))?;
+
         let of_games = PyDict::new(py);
         let numbers: Vec<i64> = (0..games).map(|i| (first + i as u64) as i64).collect();
         of_games.set_item("number", numbers.into_pyarray(py))?;
@@ -212,6 +215,7 @@ pub(crate) fn lambda_returns<'py>(
         best: column(columns, "best")?,
         reward: column(columns, "reward")?,
         outcomes: column(columns, "outcomes")?,
+        possible: column::<i64>(columns, "possible")?.into_iter().map(|bits| bits as u64).collect(),
         result: column(columns, "result")?,
         end: column(columns, "end")?,
         ..Columns::default()

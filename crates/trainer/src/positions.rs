@@ -5,7 +5,8 @@
 
 use crate::config::{Config, Examples as From};
 use crate::run::TrainError;
-use adept_arena::{Decision, GameModel, OpenError, Successors, known};
+use adept_arena::known::KnownRows;
+use adept_arena::{Decision, GameModel, OpenError, Successors};
 use adept_game::sheet::Sheet;
 use adept_game::{
     Afterstate, Draw, Encoder, Example, GameError, Kit, ParsedPosition, Stream, Turn, Valuation, files,
@@ -194,8 +195,8 @@ pub struct Set {
     pub samples: Samples,
     /// Exact values.
     pub values: Vec<f32>,
-    /// Rows whose values the encoder knows, with these, which stand for those of the model.
-    known: Vec<(usize, f32)>,
+    /// What is known of the rows without the model.
+    known: KnownRows,
     /// Number of distinct positions.
     pub distinct: usize,
 }
@@ -232,15 +233,12 @@ impl Set {
         let With { encoder, channels, head } = with;
         let (mut numbers, number) = (FxHashSet::default(), game.positions().number);
         let (mut samples, mut values, mut complete) = (Samples::new(channels), Vec::new(), true);
-        let mut told = Vec::new();
+        let mut known = KnownRows::default();
         for (state, value, outcomes) in labelled {
             numbers.insert(number(&state));
             let after =
                 Afterstate { state: &state, action: None, player: game.just_acted(&state).unwrap_or(0) };
-            if let Some((found, _)) = known::known(encoder, head, game, after) {
-                told.push((values.len(), found));
-            }
-            encode(game, encoder, &state, &mut samples);
+            known.add(&mut samples.rows, head, encoder, game, after);
             values.push(value);
             match target(head, value, &outcomes) {
                 Some(target) => samples.targets.extend(target),
@@ -251,7 +249,7 @@ impl Set {
         if !complete {
             samples.targets.clear();
         }
-        Self { samples, values, known: told, distinct: numbers.len() }
+        Self { samples, values, known, distinct: numbers.len() }
     }
 
     /// Reads one part of a file of examples.
@@ -280,8 +278,7 @@ impl Set {
 
     /// The errors of a learner on this set.
     pub fn errors(&self, learner: &mut dyn Learner, values: &mut Vec<f32>) -> PositionErrors {
-        learner.evaluate(&self.samples.rows, values);
-        self.known.iter().for_each(|&(row, value)| values[row] = value);
+        self.known.evaluate(learner, &self.samples.rows, values, &mut Vec::new());
         PositionErrors::of(values.iter().zip(&self.values).map(|(v, d)| f64::from(*v) - f64::from(*d)))
     }
 }

@@ -1,5 +1,6 @@
 //! Errors over all positions of a game whose positions are pairs of halves.
 
+use adept_arena::known::KnownRows;
 use adept_arena::{GameModel, open};
 use adept_game::{Afterstate, Factors, GameError, Halves, Kit, Named, Valuation, stream};
 use adept_ground::jobs;
@@ -162,14 +163,19 @@ impl<G: Kit> All<'_, G> {
 
     /// The values of a model that is evaluated row by row.
     fn rows(&self, player: &mut Player<G>, (movers, rollers): Tile, values: &mut [TileRow]) {
-        player.rows.clear();
+        let Player { bound, rows, known, values: found, outcomes } = player;
+        rows.clear();
+        known.clear();
         for mover in movers {
             for roller in rollers.clone() {
-                self.encode(&player.bound, (mover, roller), &mut player.rows);
+                let state = &self.halves.state(mover, roller);
+                let after =
+                    Afterstate { state, action: None, player: self.game.just_acted(state).unwrap_or(0) };
+                known.add(rows, bound.learner.head(), &**bound.encoder(), self.game, after);
             }
         }
-        player.bound.learner.evaluate(&player.rows, &mut player.values);
-        for (to, values) in values.iter_mut().zip(player.values.chunks(rollers.len())) {
+        known.evaluate(&mut *bound.learner, rows, found, outcomes);
+        for (to, values) in values.iter_mut().zip(found.chunks(rollers.len())) {
             to[..values.len()].copy_from_slice(values);
         }
     }
@@ -210,12 +216,15 @@ impl<G: Kit> Model<G> {
 struct Player<G: Kit> {
     bound: GameModel<G>,
     rows: Rows,
+    known: KnownRows,
     values: Vec<f32>,
+    outcomes: Vec<f32>,
 }
 
 impl<G: Kit> Player<G> {
     fn new(bound: GameModel<G>) -> Self {
-        Self { rows: Rows::new(bound.learner.channels()), values: Vec::new(), bound }
+        let rows = Rows::new(bound.learner.channels());
+        Self { rows, known: KnownRows::default(), values: Vec::new(), outcomes: Vec::new(), bound }
     }
 }
 

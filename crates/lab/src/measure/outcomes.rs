@@ -2,10 +2,9 @@
 
 use super::positions::{named, test_positions};
 use crate::chart::{Legend, lines};
-use adept_arena::{Decision, GameModel, OpenError, known};
-use adept_game::{Afterstate, GameError, Kit, Turn, no_action, stream};
-use adept_model::{Head, LEAST_PROBABILITY, OutcomeClass, Samples};
-use adept_trainer::positions::encode;
+use adept_arena::{Decision, GameModel, OpenError};
+use adept_game::{GameError, Kit, Turn, no_action, stream};
+use adept_model::{Head, LEAST_PROBABILITY, OutcomeClass};
 use adept_trainer::run::TrainError;
 use rand::RngExt;
 use serde::Serialize;
@@ -121,17 +120,8 @@ fn exact<G: Kit>(
             None => return Ok(None),
         }
     }
-    let encoder = bound.encoder().clone();
-    let mut rows = Samples::new(bound.learner.channels());
-    states.iter().for_each(|state| encode(game, &*encoder, state, &mut rows));
     let mut p = Vec::new();
-    bound.learner.outputs(&rows.rows, &mut p);
-    for (p, state) in p.chunks_exact_mut(classes.len()).zip(&states) {
-        let after = Afterstate { state, action: None, player: game.just_acted(state).unwrap_or(0) };
-        if let Some((_, known)) = known::known(&*encoder, head, game, after) {
-            p.copy_from_slice(&known);
-        }
-    }
+    bound.afterstates(game, &states, &mut Vec::new(), &mut p);
     Ok(Some(report(format!("exact values of positions of `{name}`"), classes, &p, &t)))
 }
 

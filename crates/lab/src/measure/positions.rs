@@ -1,11 +1,10 @@
 //! Errors against exact values, and the value lost by choices, compared with baselines that do not learn.
 
-use adept_arena::{ByValuation, Decision, Evaluator, GameModel, MoveLoss, OpenError, known, move_loss};
+use adept_arena::{ByValuation, Decision, Evaluator, GameModel, MoveLoss, OpenError, move_loss};
 use adept_game::{Afterstate, GameError, Kit, PositionClass, Valuation, stream};
 use adept_ground::work;
-use adept_model::Samples;
 use adept_trainer::config::{Config, Examples as From};
-use adept_trainer::positions::{Part, PositionErrors, Positions, encode, oracle};
+use adept_trainer::positions::{Part, PositionErrors, Positions, oracle};
 use adept_trainer::run::TrainError;
 use rand::RngExt;
 use rustc_hash::FxHashSet;
@@ -130,12 +129,8 @@ impl<G: Kit> Judged<G> {
         states: Vec<G::State>,
         exact: Vec<f64>,
     ) -> Self {
-        let mut samples = Samples::new(bound.learner.channels());
         let mut found = Vec::new();
-        let encoder = bound.encoder().clone();
-        states.iter().for_each(|state| encode(game, &*encoder, state, &mut samples));
-        bound.learner.evaluate(&samples.rows, &mut found);
-        known::put_known(game, &*encoder, bound.learner.head(), &states, &mut found);
+        bound.afterstates(game, &states, &mut found, &mut Vec::new());
         let known = baselines.iter().map(|(name, v)| (name.clone(), values(game, &**v, &states))).collect();
         Self { states, exact, found, known }
     }

@@ -584,7 +584,8 @@ class Trajectories:
         `lambda_returns()` are the targets of `SelfPlay.play`. A move that explored and was not the best ends a return, and
         leaves the highest value of the time (Watkins), unless `learn.td.next = "chosen"`.
 
-        `values` are outputs of a network for all rows, in place of those of the time: `(n,)`, or `(n, classes)`."""
+        `values` are outputs of a network for all rows, in place of those of the time: `(n,)`, or `(n, classes)`, from which
+        impossible classes are taken."""
 
     def samples(
         self, lam: float | None = None, *, along: Literal["player", "both"] | None = None, values: Any = None
@@ -666,7 +667,8 @@ class Model:
 
     def outcomes(self, dense: ArrayLike, index: ArrayLike | None = None) -> NDArray[np.float32]:
         """Probabilities of the outcomes after rows, for the player who just moved: shape `(n, classes)`, in the order of
-        `description["head"]["outcomes"]`. Rows are those of `evaluate`. Raises `AdeptError` for a model that gives values
+        `description["head"]["outcomes"]`. Rows are those of `evaluate`. A row does not tell which classes are impossible, so that
+        these have a probability here too; in `explain` they have none. Raises `AdeptError` for a model that gives values
         alone."""
 
     def encode(self, positions: list[str]) -> tuple[NDArray[np.float32], NDArray[np.uint64]]:

@@ -7,7 +7,7 @@ import numpy as np
 from . import _adept
 
 # Columns of the decisions and of the games that λ-returns follow from.
-_OF_DECISIONS = ("row", "player", "value", "best", "reward", "outcomes")
+_OF_DECISIONS = ("row", "player", "value", "best", "reward", "outcomes", "possible")
 _OF_GAMES = ("lambda", "result", "end")
 
 
@@ -143,7 +143,8 @@ class Trajectories:
         `lambda_returns()` are the targets of `SelfPlay.play`. A move that explored and was not the best ends a return, and
         leaves the highest value of the time (Watkins), unless `learn.td.next = "chosen"`.
 
-        `values` are outputs of a network for all rows, in place of those of the time: `(n,)`, or `(n, classes)`."""
+        `values` are outputs of a network for all rows, in place of those of the time: `(n,)`, or `(n, classes)`, from which
+        impossible classes are taken."""
         about = self._about
         if along is None:
             both = about["along"] == "both"

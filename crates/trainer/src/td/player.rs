@@ -7,7 +7,7 @@ use adept_arena::search::{Search, SearchOptions};
 use adept_arena::successors::{certain, class_of};
 use adept_arena::{Agent, Decision, GameModel, Scratch as Lists, agents};
 use adept_game::{Game, Kit, OutcomeClass, Stream, Turn, draw_index, no_action};
-use adept_model::{Head, Learner, ModelError, Rows, Samples};
+use adept_model::{Head, Learner, ModelError, OutcomeMask, Rows, Samples};
 use rand::RngExt;
 
 /// Settings of one game, taken from the schedules.
@@ -185,6 +185,7 @@ impl<G: Kit> TdPlayer<G> {
                 }
             };
             let row = candidates.row_of[choice];
+            let possible = row.map_or(OutcomeMask::ALL, |row| candidates.possible(row));
             known = row.and_then(|row| candidates.known(row)).map(|(value, p)| (player, value, p.to_vec()));
             let row = row.filter(|_| known.is_none()).map(|row| {
                 chain.rows.push_from(&candidates.rows, row as usize);
@@ -240,6 +241,7 @@ impl<G: Kit> TdPlayer<G> {
                 // Beside an action that wins, the network was not asked.
                 if let Some(row) = decision.row
                     && !searches
+                    && self.head.classes().is_none()
                     && (value, greedy) == (-1.0, 1.0)
                 {
                     self.scratch.row.clear();
@@ -248,7 +250,7 @@ impl<G: Kit> TdPlayer<G> {
                     own = self.scratch.value[0];
                 }
                 let explored = explores || (settings.temperature.is_some() && decision.cuts);
-                record.decides(&Decided { step: decision, own, ply, explored }, chain);
+                record.decides(&Decided { step: decision, own, ply, explored, possible }, chain);
             }
             if online {
                 let learner = &mut *bound.learner;

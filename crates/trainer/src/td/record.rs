@@ -2,7 +2,7 @@
 
 use super::returns::{Bootstrap, Returns, Step, backwards, outcomes_backwards};
 use adept_game::{Game, Kit, OutcomeClass, Turn};
-use adept_model::{Channel, Head, Rows};
+use adept_model::{Channel, Head, OutcomeMask, Rows};
 
 /// A decision as it is written down.
 pub(crate) struct Decided {
@@ -12,6 +12,8 @@ pub(crate) struct Decided {
     /// Moves of players before it.
     pub(crate) ply: u32,
     pub(crate) explored: bool,
+    /// The possible classes of outcomes of its row.
+    pub(crate) possible: OutcomeMask,
 }
 
 /// The decisions of several games and the results of these, column by column. The decisions of a game stand in the order of play.
@@ -39,6 +41,8 @@ pub struct Columns {
     pub explored: Vec<bool>,
     /// For a head with classes of outcomes: the distributions of the chosen and of the best candidate, `[decisions, 2, classes]`.
     pub outcomes: Vec<f32>,
+    /// The classes that are possible after each decision, as [`OutcomeMask::bits`]; all for other heads.
+    pub possible: Vec<u64>,
     /// What each game was worth to each player, with the rewards since the last decision, `[games, players]`.
     pub result: Vec<f32>,
     /// The same as distributions, for a head with classes of outcomes, `[games, players, classes]`.
@@ -74,6 +78,7 @@ impl Columns {
             ("best", self.best.len(), n),
             ("reward", self.reward.len(), n),
             ("outcomes", self.outcomes.len(), 2 * n * classes),
+            ("possible", self.possible.len(), n),
             ("result", self.result.len(), games * self.players),
             ("end", self.end.len(), games * self.players * classes),
         ];
@@ -96,7 +101,7 @@ impl Columns {
 
 /// λ-returns of all rows, `[rows, outputs]`, along the decisions of each player, or of `both` in turn. `lambda` is that of each
 /// game. `fresh` are outputs for the rows, `[rows, outputs]`, in place of those of the time when the games were played; what was
-/// exploring then, and the highest value there, stay. The columns must have passed [`Columns::check`], and `fresh` must have a
+/// exploring then, and the highest value there, stay. Impossible classes have no probability in them. The columns must have passed [`Columns::check`], and `fresh` must have a
 /// number for each output.
 pub fn lambda_returns(
     columns: &Columns,
@@ -109,6 +114,17 @@ pub fn lambda_returns(
     let (outputs, players) = (head.outputs(), columns.players);
     let classes = head.classes().map_or(0, <[_]>::len);
     let mut found = vec![0.0; rows * outputs];
+    let restricted = fresh.filter(|_| classes > 0).map(|fresh| {
+        let mut fresh = fresh.to_vec();
+        for (row, possible) in columns.row.iter().zip(&columns.possible) {
+            let possible = OutcomeMask::from_bits(*possible);
+            if let (Ok(row), false) = (usize::try_from(*row), possible.is_all()) {
+                possible.restrict(&mut fresh[row * classes..][..classes]);
+            }
+        }
+        fresh
+    });
+    let fresh = restricted.as_deref().or(fresh);
     let (mut steps, mut places) = (Vec::new(), Vec::new());
     for (game, pair) in columns.starts.windows(2).enumerate() {
         let bootstrap = Bootstrap { lambda: lambda[game], ..bootstrap };
@@ -215,7 +231,7 @@ impl<G: Kit> Record<G> {
         let Columns { row, outcomes, end, result, .. } = &self.columns;
         4 * self.rows.dense.len()
             + 8 * self.rows.index.len()
-            + 64 * row.len()
+            + 72 * row.len()
             + 4 * (outcomes.len() + end.len())
             + 24 * result.len()
             + size_of::<G::Action>() * self.actions.len()
@@ -235,7 +251,7 @@ impl<G: Kit> Record<G> {
     /// Writes down the last decision of a chain.
     #[inline]
     pub(crate) fn decides(&mut self, decided: &Decided, chain: &Returns) {
-        let Decided { step, own, ply, explored } = decided;
+        let Decided { step, own, ply, explored, possible } = decided;
         let to = &mut self.columns;
         to.row.push(match step.row {
             Some(row) => {
@@ -254,6 +270,7 @@ impl<G: Kit> Record<G> {
         // Two distributions a decision, or nothing.
         let each = chain.outcomes.len() / chain.decisions.len().max(1);
         to.outcomes.extend_from_slice(&chain.outcomes[chain.outcomes.len() - each..]);
+        to.possible.push(possible.bits());
     }
 
     /// Writes down how a game ended for a player, all of whom follow each other: its last state, or what it was worth where a
@@ -360,6 +377,29 @@ mod tests {
 
     fn bootstrap() -> Bootstrap {
         Bootstrap { lambda: 0.7, discount: 1.0, chosen: false, clip: f32::INFINITY }
+    }
+
+    /// No target has mass on an impossible class, from values of the time and from fresh ones, whatever these say of it.
+    #[test]
+    fn targets_have_no_impossible_outcomes() {
+        let head = Head::Outcomes(Backgammon::new(3).unwrap().outcome_classes().unwrap());
+        for along in [Along::Own, Along::Both] {
+            let (_, record) = played("points", &head, along);
+            let (columns, rows) = (&record.columns, record.rows.len());
+            let (lambda, both) = (vec![0.5; columns.games()], along == Along::Both);
+            let fresh = vec![1.0 / 6.0; 6 * rows];
+            for fresh in [None, Some(&*fresh)] {
+                let found = lambda_returns(columns, &head, rows, both, (&lambda, bootstrap()), fresh);
+                let mut restricted = 0;
+                for (row, bits) in columns.row.iter().zip(&columns.possible).filter(|(row, _)| **row >= 0) {
+                    let (target, mask) = (&found[*row as usize * 6..][..6], OutcomeMask::from_bits(*bits));
+                    assert!((0..6).all(|k| mask.allows(k) || target[k] == 0.0), "{target:?} {mask:?}");
+                    assert!((target.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{target:?}");
+                    restricted += usize::from(!mask.is_all());
+                }
+                assert!(restricted > 20, "{restricted} of {rows}");
+            }
+        }
     }
 
     /// The rows of a record in the order of samples: of each game and chain from the last to the first.

@@ -315,6 +315,16 @@ fn named_agents_stand_on_the_shelf() {
     assert_eq!(found["agents"][0]["id"], "single-256-32");
     assert!(!found.to_string().contains("checkpoints"), "no path is told: {found}");
     server.done("/moves", &json!({ "agent": "single-256-32", "position": OPENING }));
+    // Neither side loses a gammon once it has borne off a checker.
+    let position = "bar:1 6:4 5:4 off:6/6:4 5:4 4:2 off:5 31";
+    let told = server.done("/moves", &json!({ "agent": "single-256-32", "position": position }));
+    for found in [&told["classes"], &told["moves"][0]["classes"]] {
+        let none = ["loss_backgammon", "loss_gammon", "win_gammon", "win_backgammon"]
+            .map(|name| found[name].as_f64());
+        assert_eq!(none, [Some(0.0); 4], "{told}");
+        let sum = found["loss"].as_f64().unwrap() + found["win"].as_f64().unwrap();
+        assert!((sum - 1.0).abs() < 1e-5, "{told}");
+    }
     let both = json!({ "agent": "search:2:screen:4:single-256-32:single-256-32", "position": OPENING });
     server.done("/moves", &both);
 }
