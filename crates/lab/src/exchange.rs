@@ -27,6 +27,9 @@ pub struct Exported {
     pub encoder: String,
     /// Meaning of the output `value`.
     pub value: String,
+    /// What the file says of impossible outcomes, which programs that play set to 0 themselves; empty if there are none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub impossible: String,
     /// How a quantised checkpoint differs from the network.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantised: Option<Quantisation>,
@@ -62,12 +65,14 @@ pub fn export(
         let bytes = whole.tensors.iter().map(Tensor::bytes).sum();
         pack::write(&Files::default(), out, whole)?;
         let (encoder, quantised) = (manifest.encoder, manifest.quantised);
-        return Ok(Exported { path: out.into(), format, bytes, encoder, value, quantised });
+        let impossible = String::new();
+        return Ok(Exported { path: out.into(), format, bytes, encoder, value, impossible, quantised });
     }
     let name = out.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
-    let File { bytes, encoder, value } = game.export(checkpoint, format, &name)?;
+    let File { bytes, encoder, value, impossible } = game.export(checkpoint, format, &name)?;
     Files::default().replace(out, &bytes)?;
-    Ok(Exported { path: out.into(), format, bytes: bytes.len() as u64, encoder, value, quantised: None })
+    let (path, length) = (out.into(), bytes.len() as u64);
+    Ok(Exported { path, format, bytes: length, encoder, value, impossible, quantised: None })
 }
 
 /// An imported checkpoint.

@@ -48,6 +48,7 @@ pub struct File {
     pub(crate) bytes: Vec<u8>,
     pub(crate) encoder: String,
     pub(crate) value: String,
+    pub(crate) impossible: String,
 }
 
 /// The checkpoint in this scheme, with what it differs by over positions of its own games, which are not those that gave the scales.
@@ -127,7 +128,8 @@ pub fn file_of<G: Kit>(
             );
         }
     };
-    Ok(File { bytes, encoder: bound.encoder().name().to_string(), value: about.value })
+    let About { value, impossible, .. } = about;
+    Ok(File { bytes, encoder: bound.encoder().name().to_string(), value, impossible })
 }
 
 fn about<G: Kit>(game: &G, bound: &GameModel<G>, manifest: &Manifest) -> About {
@@ -147,6 +149,13 @@ fn about<G: Kit>(game: &G, bound: &GameModel<G>, manifest: &Manifest) -> About {
         text: manifest.experiment("about").into(),
         channels: channels.collect(),
         value: meaning(game, manifest),
+        impossible: match (game.impossible_outcomes(), manifest.head.classes()) {
+            (Some(rule), Some(_)) => format!(
+                "This network alone gives impossible outcomes a probability. {rule} Set the probabilities of impossible outcomes to 0, \
+                 divide the others by their sum, and compute the value from them."
+            ),
+            _ => String::new(),
+        },
         metadata: entries.map(|(key, text)| (key.to_string(), text.to_string())).into(),
     }
 }
@@ -207,4 +216,26 @@ fn tensors(checkpoint: Checkpoint) -> Result<Vec<u8>, TrainError> {
     let text = serde_json::to_string(&manifest).map_err(ModelError::from)?;
     let model: Vec<Tensor> = tensors.into_iter().filter(|t| !is_of_training(&t.name)).collect();
     Ok(to_torch(&model, text)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adept_builtin::backgammon::Backgammon;
+    use std::path::Path;
+
+    /// A file of a network with classes says which of them are impossible, and what to do about it.
+    #[test]
+    fn files_say_which_outcomes_are_impossible() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../checkpoints/backgammon/small-88-24");
+        let checkpoint = || adept_model::checkpoint::read(&path).unwrap();
+        let game = Backgammon::default();
+        for format in [Format::Onnx, Format::C, Format::Rust] {
+            let file = file_of(&game, checkpoint(), format, "net").unwrap();
+            let text = String::from_utf8_lossy(&file.bytes).replace("\n * ", " ").replace("\n// ", " ");
+            assert!(text.contains(&file.impossible), "{format:?}");
+            assert!(file.impossible.contains("borne off a checker loses no gammon"), "{}", file.impossible);
+            assert!(file.impossible.contains("divide the others by their sum"), "{}", file.impossible);
+        }
+    }
 }

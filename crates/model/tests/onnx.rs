@@ -254,6 +254,7 @@ fn inputs_and_outputs_are_named_typed_and_described() {
     let about = About {
         name: "small".into(),
         value: "whose value".into(),
+        impossible: "No draw after a capture.".into(),
         channels: vec![("phase".into(), "which phase".into())],
         metadata: vec![("game".into(), "none".into())],
         ..About::default()
@@ -286,4 +287,8 @@ fn inputs_and_outputs_are_named_typed_and_described() {
         ("none", "which phase", "whose value")
     );
     assert!(metadata["output.expert.2.gate"].contains("sum 1"));
+    assert_eq!(
+        (metadata["impossible_outcomes"], &*model.doc_string),
+        ("No draw after a capture.", "No draw after a capture.")
+    );
 }

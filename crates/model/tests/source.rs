@@ -308,6 +308,7 @@ fn a_file_says_what_it_is_and_what_it_reads() {
         name: "small".into(),
         text: "a network that */ ends early".into(),
         value: "for the player who moved".into(),
+        impossible: "No draw after a capture.".into(),
         channels: vec![("flags".into(), "0..3: a flag each".into()), ("phase".into(), "which phase".into())],
         metadata: vec![("game".into(), "none".into()), ("checksum".into(), "0123abcd".into())],
     };
@@ -320,6 +321,7 @@ fn a_file_says_what_it_is_and_what_it_reads() {
             "game        none",
             "checksum    0123abcd",
             "Output: for the player who moved.",
+            "No draw after a capture.",
             "3 numbers, each 0 or 1.",
             "0..3: a flag each",
             "A whole number from 0 to 2.",

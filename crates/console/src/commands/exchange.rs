@@ -23,6 +23,9 @@ pub(crate) fn export(games: &dyn Catalogue, args: &ExportArgs, as_json: bool) ->
     let (path, value) = (exported.path.display(), output::entry("value:", 7, &exported.value));
     let mut text =
         format!("{path}: {} bytes, inputs from the encoder {}\n{value}", exported.bytes, exported.encoder);
+    if !exported.impossible.is_empty() {
+        text.push_str(&output::entry("note:", 7, &exported.impossible));
+    }
     if let Some(quantised) = &exported.quantised {
         text.push_str(&output::entry("differs:", 7, &output::quantised(quantised)));
     }

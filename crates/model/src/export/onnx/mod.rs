@@ -25,6 +25,9 @@ pub struct About {
     pub channels: Vec<(String, String)>,
     /// Description of the output `value`: the player whose value it is.
     pub value: String,
+    /// Which classes of outcomes are impossible in which positions, though the network gives them a probability, and what to do
+    /// about that; empty if all are always possible.
+    pub impossible: String,
     /// Additional metadata: key and text.
     pub metadata: Vec<(String, String)>,
 }
@@ -52,13 +55,16 @@ pub fn onnx(program: &Program, params: &[f32], about: &About) -> Vec<u8> {
     for class in program.head.classes().unwrap_or_default() {
         metadata.push((format!("output.outcome.{}", class.name), graph::outcome_text(class.utility)));
     }
+    if !about.impossible.is_empty() {
+        metadata.push(("impossible_outcomes".into(), about.impossible.clone()));
+    }
     metadata.extend(gates.into_iter().map(|name| (format!("output.{name}"), graph::GATE.into())));
     let entry = |(key, value)| proto::Entry { key, value };
     proto::Model {
         ir_version: IR_VERSION,
         producer_name: "adept".into(),
         producer_version: env!("CARGO_PKG_VERSION").into(),
-        doc_string: about.text.clone(),
+        doc_string: [&*about.text, &*about.impossible].join("\n").trim().into(),
         graph: Some(graph),
         opset_import: vec![proto::OperatorSet { domain: String::new(), version: OPSET }],
         metadata_props: metadata.into_iter().map(entry).collect(),

@@ -93,6 +93,7 @@ fn notes(program: &Program, params: &[f32], about: &About, code: &Code) -> Vec<S
             classes.iter().map(|class| format!("{} ({:+})", class.name, class.utility)).collect();
         notes.push(format!("Outcomes, and what they are worth: {}.", list.join(", ")));
     }
+    notes.extend(Some(&about.impossible).filter(|text| !text.is_empty()).cloned());
     notes.push("A finished game has no inputs: its result is its value.".into());
     let zero = at_zero(program, params).iter().map(|v| format!("{v:.6}")).collect::<Vec<_>>().join(", ");
     notes.push(format!("A check: with all inputs 0 it gives {zero}."));
