@@ -141,11 +141,12 @@ pub(crate) enum Command {
                       positions, calibration of outcomes and all else that `adept evaluate` finds."
     )]
     Report(ReportArgs),
-    /// Check a game's rules in GDL by random games, or print such a game.
+    /// Check a rule file or a game in GDL by random games, or print such a game.
     #[command(
-        after_help = "Examples:\n  adept rules file:my-game.kif\n  adept rules file:my-game.kif --trace 1\n\n\
+        after_help = "Examples:\n  adept rules file:my-game.kif\n  adept rules file:my-game.kif --trace 1\n  adept rules file:my.game\n\n\
                       The check says who moves, how games end, and what is probably a mistake: rules that can never apply, moves \
-                      and goals that never come, states without a legal move."
+                      and goals that never come, states without a legal move. Of a rule file that is not in GDL it says whether the \
+                      players play the same game, once they are exchanged."
     )]
     Rules(RulesArgs),
     /// Print completions for a shell.
@@ -776,7 +777,7 @@ fn mark(text: &str) -> Result<Mark, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct RulesArgs {
-    /// Game: `file:PATH.kif`, or `declared:NAME.kif` for one that comes with adept.
+    /// Game: `file:PATH`, or `declared:NAME` for one that comes with adept; GDL if it ends in `.kif`.
     pub(crate) game: String,
     /// Random games to play.
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]

@@ -3,7 +3,7 @@
 use crate::error::{Place, RuleError};
 use crate::parse::parse;
 use crate::resolve::Reader;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An object by number.
 pub(crate) type Object = u16;
@@ -42,6 +42,8 @@ pub(crate) struct Type {
     pub(crate) members: Vec<Object>,
     /// What each object as one player writes it is as the player before writes it; the same for those without an entry.
     pub(crate) flip: FxHashMap<Object, Object>,
+    /// Whether the flip exchanges named objects, such as the players, and is not `reversed`.
+    pub(crate) is_exchanged: bool,
 }
 
 /// How a relation gets its tuples.
@@ -67,7 +69,65 @@ pub(crate) struct Relation {
     pub(crate) kind: Kind,
     /// Tuples of a static relation, or those with which a dynamic one begins.
     pub(crate) tuples: Vec<Tuple>,
+    /// Whether nothing changes a dynamic relation: see [`Relation::names_players`].
+    pub(crate) is_fixed: bool,
     pub(crate) rules: Vec<Rule>,
+}
+
+impl Type {
+    /// The object that the flip makes of this one.
+    pub(crate) fn flipped(&self, object: Object) -> Object {
+        self.flip.get(&object).copied().unwrap_or(object)
+    }
+
+    /// Whether the flip exchanges one object for each player, and leaves all others as they are: `flip player x o`.
+    fn is_of_players(&self) -> bool {
+        let Some((&first, &second)) = self.flip.iter().next().filter(|_| self.is_exchanged) else {
+            return false;
+        };
+        let mut cycle = std::iter::successors(Some(second), |&object| Some(self.flipped(object)));
+        let length = 1 + cycle.position(|object| object == first).unwrap_or_default();
+        length > 1 && self.flip.len() == length
+    }
+}
+
+impl Relation {
+    /// Whether an argument is a player, and the tuples name each of the players there: `target(player, place) = x a, o b`. A
+    /// relation that names only some of them is written for the player to move, like a rule.
+    pub(crate) fn names_players(&self, types: &[Type]) -> bool {
+        self.types.iter().enumerate().any(|(at, &of)| {
+            let is_named = |object| self.tuples.iter().any(|tuple| tuple[at] == object);
+            types[of].is_of_players() && types[of].flip.keys().all(|&object| is_named(object))
+        })
+    }
+
+    /// A tuple of this relation as the flip changes it.
+    pub(crate) fn flipped(&self, types: &[Type], tuple: &[Object]) -> Tuple {
+        tuple.iter().zip(&self.types).map(|(&object, &of)| types[of].flipped(object)).collect()
+    }
+
+    /// Whether the flip leaves the tuples as they are.
+    pub(crate) fn is_same_flipped(&self, types: &[Type]) -> bool {
+        let known: FxHashSet<&Tuple> = self.tuples.iter().collect();
+        self.tuples.iter().all(|tuple| known.contains(&self.flipped(types, tuple)))
+    }
+
+    /// The tuples, and what any number of flips makes of them.
+    pub(crate) fn tuples_of_all(&self, types: &[Type]) -> Vec<Tuple> {
+        let mut all = self.tuples.clone();
+        let mut known: FxHashSet<Tuple> = all.iter().cloned().collect();
+        let mut at = 0;
+        while at < all.len() {
+            let next = self.flipped(types, &all[at]);
+            if known.insert(next.clone()) {
+                all.push(next);
+            }
+            at += 1;
+        }
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
 }
 
 /// Conditions, and what they prove or change.
@@ -167,7 +227,7 @@ impl Declaration {
 
     /// What an object of this type, as a player writes it, is as the player so many turns before writes it.
     pub(crate) fn turned(&self, of: usize, object: Object, turns: usize) -> Object {
-        (0..turns).fold(object, |object, _| self.types[of].flip.get(&object).copied().unwrap_or(object))
+        (0..turns).fold(object, |object, _| self.types[of].flipped(object))
     }
 
     /// Whether a player moves after each other in a fixed order, without chance.

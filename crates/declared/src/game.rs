@@ -9,6 +9,7 @@ use crate::monitor::{Measure, Pace};
 use crate::structure::Structure;
 use crate::text;
 use adept_game::{Game, GameError, Stream, Turn, Unit, stream};
+use adept_ground::notes;
 use rand::RngExt;
 use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock};
@@ -127,6 +128,12 @@ impl Declared {
         let mut measure = Measure::new(&game);
         game.try_out(&mut measure)?;
         game.pace = Pace::of(&game, measure);
+        // Nothing but such relations tells the players apart.
+        if game.rules.declaration.relations.iter().any(|relation| relation.is_fixed)
+            && let Some(found) = game.asymmetry(TRIALS, WORK / game.cost())
+        {
+            notes::note(&format!("{name}: the players do not play the same game: {found}"));
+        }
         Ok(game)
     }
 

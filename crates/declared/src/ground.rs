@@ -211,22 +211,24 @@ impl Rules {
     }
 }
 
-/// All tuples of all dynamic relations.
+/// All tuples of all dynamic relations; of those that nothing changes, the tuples that hold for some player.
 fn facts_of(declaration: &Declaration) -> Result<Vec<(usize, Tuple)>, RuleError> {
     let mut facts = Vec::new();
     for (number, relation) in declaration.relations.iter().enumerate() {
         if relation.kind != Kind::Dynamic {
             continue;
         }
+        let fixed = relation.is_fixed.then(|| relation.tuples_of_all(&declaration.types));
         let sizes = relation.types.iter().map(|&of| declaration.types[of].members.len());
-        let size = sizes.fold(1_usize, usize::saturating_mul);
+        let size = fixed.as_ref().map_or_else(|| sizes.fold(1_usize, usize::saturating_mul), Vec::len);
         if facts.len().saturating_add(size) > FACTS {
             let total = facts.len().saturating_add(size);
             let what =
                 format!("{total} facts with those of `{}`: a state has at most {FACTS}", relation.name);
             return Err(RuleError::new(relation.place, what));
         }
-        facts.extend(product(declaration, &relation.types).into_iter().map(|tuple| (number, tuple)));
+        let tuples = fixed.unwrap_or_else(|| product(declaration, &relation.types));
+        facts.extend(tuples.into_iter().map(|tuple| (number, tuple)));
     }
     Ok(facts)
 }

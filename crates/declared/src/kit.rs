@@ -7,8 +7,8 @@ use crate::lanes::{BYTES, Wide};
 use crate::modules::channels;
 use crate::structure::Structure;
 use adept_game::{
-    Afterstate, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, OutcomeClass, RowMut, Script,
-    Stream, Turn, stream,
+    Afterstate, Audit, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, OutcomeClass, RowMut,
+    Script, Stream, Turn, stream,
 };
 use adept_ground::limits;
 use rand::RngExt;
@@ -175,6 +175,10 @@ impl Kit for Declared {
         let others: Vec<&str> =
             SHIPPED.iter().map(|(name, _)| *name).filter(|name| !USUAL.ends_with(name)).collect();
         format!("{about}; file:PATH for a rule file of your own, declared:NAME for {}", others.join(", "))
+    }
+
+    fn audit(&self, games: u64) -> Option<Audit> {
+        Some(self.audited(games))
     }
 
     fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {

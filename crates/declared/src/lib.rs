@@ -4,6 +4,7 @@
 //! tuple of a relation that depends on the state. [`Declared`] is such a game, like any other. Its methods follow the state from
 //! call to call, and compute what changed; [`Monitor`] does so for one game, and [`Batch`] plays many side by side.
 
+mod audit;
 mod batch;
 mod circuit;
 mod declaration;

@@ -125,6 +125,9 @@ impl Reader {
                 "a game without an operator: nobody can move",
             ));
         }
+        if players > 1 {
+            self.fix();
+        }
         let order = self.order()?;
         let by_value = self.values.iter().enumerate();
         Ok(Declaration {
@@ -147,7 +150,12 @@ impl Reader {
     }
 
     fn objects(&mut self, name: &Word, members: &[Word]) -> Result<(), RuleError> {
-        let mut of = Type { name: name.text.clone(), members: Vec::new(), flip: FxHashMap::default() };
+        let mut of = Type {
+            name: name.text.clone(),
+            members: Vec::new(),
+            flip: FxHashMap::default(),
+            is_exchanged: false,
+        };
         for word in members {
             let next = self.objects.len();
             let object = *self.by_name.entry(word.text.clone()).or_insert(next as Object);
@@ -175,6 +183,7 @@ impl Reader {
                 types,
                 kind: Kind::Static,
                 tuples,
+                is_fixed: false,
                 rules: Vec::new(),
             },
         )?;
@@ -204,6 +213,7 @@ impl Reader {
             self.types[of].flip = members.iter().copied().zip(members.iter().rev().copied()).collect();
             return Ok(());
         }
+        self.types[of].is_exchanged = true;
         for cycle in cycles {
             let objects = cycle.iter().map(|word| self.member(word, of)).collect::<Result<Vec<_>, _>>()?;
             check(cycle.len(), cycle[0].place)?;
@@ -245,9 +255,21 @@ impl Reader {
                 types,
                 kind,
                 tuples,
+                is_fixed: false,
                 rules: Vec::new(),
             },
         )
+    }
+
+    /// Makes facts of the static relations that tell players apart. Nothing changes these facts, and each player sees them exchanged,
+    /// as all others.
+    fn fix(&mut self) {
+        let (relations, types) = (&mut self.relations, &self.types);
+        for relation in relations.iter_mut().filter(|relation| relation.kind == Kind::Static) {
+            if relation.names_players(types) && !relation.is_same_flipped(types) {
+                (relation.kind, relation.is_fixed) = (Kind::Dynamic, true);
+            }
+        }
     }
 
     fn add(&mut self, name: &Word, relation: Relation) -> Result<(), RuleError> {
@@ -290,6 +312,7 @@ impl Reader {
                         types,
                         kind: Kind::Derived,
                         tuples,
+                        is_fixed: false,
                         rules,
                     },
                 )

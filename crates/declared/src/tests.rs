@@ -961,3 +961,140 @@ fn greedy_play_wins_where_it_can() {
     assert_eq!(policy("1 XX./OO./..."), [1.0]);
     assert_eq!(policy("1 .../.../..."), [1.0 / 9.0; 9]);
 }
+
+/// A static relation that names the players says what holds for each of them.
+const TARGETS: &str = "game \"targets\"
+    objects player = x, o
+    objects place = a, b, c
+    flip player x o
+    static target(player, place) = x a, o b
+    dynamic on(player, place)
+    operator take(p: place) if not on(x, p), not on(o, p) add on(x, p)
+    win if target(x, p), on(x, p)
+    stuck draw";
+
+#[test]
+fn a_static_relation_that_names_the_players_is_exchanged_with_them() {
+    let game = Declared::read("targets", TARGETS).unwrap();
+    let play = |moves: &[&str]| {
+        let mut state = game.start();
+        for text in moves {
+            let action = game.parse_action(&state, text).unwrap();
+            game.apply(&mut state, &action);
+        }
+        (game.turn(&state), game.utility(&state, 0))
+    };
+    assert_eq!(play(&["take a"]), (Turn::Over, 1.0));
+    assert_eq!(play(&["take c", "take b"]), (Turn::Over, -1.0));
+    assert_eq!(play(&["take c", "take a"]).0, Turn::Player(0));
+    assert_eq!(play(&["take c", "take a", "take b"]), (Turn::Over, 0.0));
+    // What never changes is not said of a position, and yet every encoder tells the players apart by it.
+    assert_eq!(game.position_text(&game.start()), "1");
+    assert!(game.parse_position("1 target(x,a)").unwrap_err().to_string().contains("never changes"));
+    let row = |text: &str, player: usize, name: &str| {
+        let (state, _) = game.parse_position(text).unwrap();
+        let encoder = game.encoder(name).unwrap();
+        let mut rows = Rows::new(encoder.channels());
+        encoder.encode(&game, Afterstate { state: &state, action: None, player }, rows.push());
+        rows.dense_row(0).to_vec()
+    };
+    for name in ["bits", "blind", "rules"] {
+        assert_ne!(row("2 on(x,c)", 0, name), row("1 on(o,c)", 1, name), "{name}");
+    }
+    (0..8).for_each(|walk| follow_plainly(&game, walk));
+    follow_with_monitor(&game);
+    follow_in_lanes(&game);
+    // Tuples that name one player are written for the player to move, like a rule; and so is what the flip leaves as it is.
+    let both = TARGETS.replace("x a, o b", "x a");
+    let alike = Declared::read("alike", &both).unwrap();
+    assert_eq!((alike.rules.facts.len(), alike.asymmetry(20, usize::MAX)), (6, None));
+    let same = Declared::read("same", &TARGETS.replace("x a, o b", "x a, o a")).unwrap();
+    assert_eq!((same.rules.facts.len(), same.asymmetry(20, usize::MAX)), (6, None));
+}
+
+/// On 4 × 4 squares one player lays dominoes upright, the other across; who cannot loses.
+fn domineering() -> String {
+    let at = |column: usize, row: usize| format!("{}{}", ["a", "b", "c", "d"][column], row + 1);
+    let squares: Vec<String> = (0..16).map(|n| at(n % 4, n / 4)).collect();
+    let upright = (0..12).map(|n| format!("v {} {}", at(n % 4, n / 4), at(n % 4, n / 4 + 1)));
+    let across = (0..12).map(|n| format!("h {} {}", at(n % 3, n / 3), at(n % 3 + 1, n / 3)));
+    format!(
+        "game \"domineering\"
+        objects player = v, h
+        objects square = {}
+        flip player v h
+        static domino(player, square, square) = {}
+        dynamic covered(square)
+        operator lay(s: square, t: square)
+          if domino(v, s, t), not covered(s), not covered(t)
+          add covered(s), covered(t)
+        stuck lose",
+        squares.join(", "),
+        upright.chain(across).collect::<Vec<_>>().join(", ")
+    )
+}
+
+/// Whether the player to move wins domineering, by the rules of the game: bit n is a covered square.
+fn wins_domineering(board: u16, upright: bool, known: &mut FxHashMap<(u16, bool), bool>) -> bool {
+    if let Some(&known) = known.get(&(board, upright)) {
+        return known;
+    }
+    let dominoes = (0..12).map(|n| match upright {
+        true => 1_u16 << n | 1 << (n + 4),
+        false => 0b11 << (n % 3 + n / 3 * 4),
+    });
+    let wins =
+        { dominoes }.any(|domino| board & domino == 0 && !wins_domineering(board | domino, !upright, known));
+    known.insert((board, upright), wins);
+    wins
+}
+
+#[test]
+fn domineering_is_won_by_the_first_player() {
+    let game = Declared::read("domineering", &domineering()).unwrap();
+    let mut known = FxHashMap::default();
+    assert!(wins_domineering(0, true, &mut known));
+    assert_eq!(solved(&game).value, 1);
+    // Every position of random games.
+    let mut values = FxHashMap::default();
+    for walk in 0..20 {
+        let mut rng = stream(walk, "domineering", 0);
+        let mut state = game.start();
+        while let Turn::Player(player) = game.turn(&state) {
+            let mut actions = Vec::new();
+            game.actions(&state, &mut actions);
+            let wins = solve(&game, &state, &State::clone, &mut values).value;
+            let text = game.position_text(&state);
+            let board = (0..16).filter(|n| {
+                let square = format!("covered({}{})", ["a", "b", "c", "d"][n % 4], n / 4 + 1);
+                text.contains(&square)
+            });
+            let board = board.fold(0, |board, n| board | 1 << n);
+            let expected = wins_domineering(board, player == 0, &mut known) == (player == 0);
+            assert_eq!(wins > 0, expected, "{text}");
+            game.apply(&mut state, &actions[rng.random_range(0..actions.len())]);
+        }
+    }
+    (0..4).for_each(|walk| follow_plainly(&game, walk));
+    follow_with_monitor(&game);
+    follow_in_lanes(&game);
+}
+
+#[test]
+fn an_audit_compares_the_players() {
+    for (name, _) in SHIPPED {
+        assert_eq!(shipped(name).asymmetry(5, usize::MAX), None, "{name}");
+    }
+    let audit = Declared::read("targets", TARGETS).unwrap().audited(20);
+    assert!(audit.facts.contains(&("static for each player".into(), "target".into())));
+    let [note] = &audit.notes[..] else { panic!("{:?}", audit.notes) };
+    assert!(note.contains("with the players exchanged") && note.contains("wins"), "{note}");
+    let text = domineering();
+    let audit = Declared::read("domineering", &text).unwrap().audited(20);
+    let [note] = &audit.notes[..] else { panic!("{:?}", audit.notes) };
+    assert!(note.contains("`lay(a1,a2)` is legal at `1`, but not its counterpart at `2`"), "{note}");
+    // What both see in the same way is shown too.
+    let audit = shipped("hex").audited(20);
+    assert!(audit.facts.contains(&("static as the mover sees it".into(), "touches, bottom, top".into())));
+    assert!(audit.notes.is_empty());
+}

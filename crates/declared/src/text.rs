@@ -134,7 +134,7 @@ pub(crate) fn position(game: &Declared, state: &State) -> String {
         }
     }
     for (number, (relation, tuple)) in rules.facts.iter().enumerate() {
-        if state.holds(number) && !shown[number] {
+        if state.holds(number) && !shown[number] && !rules.declaration.relations[*relation].is_fixed {
             words.push(rules.declaration.shown(&rules.declaration.relations[*relation].name, tuple));
         }
     }
@@ -152,7 +152,10 @@ pub(crate) fn parse(game: &Declared, text: &str) -> Result<State, GameError> {
         GameError::new(format!("`{text}` is not a position: {why}; the game begins with `{example}`"))
     };
     let mut state = adept_game::Game::start(game);
-    state.facts.fill(0);
+    for (fact, (relation, _)) in rules.facts.iter().enumerate() {
+        let holds = declaration.relations[*relation].is_fixed && state.holds(fact);
+        state.write(fact as u32, holds);
+    }
     (state.mover, state.moves) = (0, 0);
     let mut words = text.split_whitespace().peekable();
     if declaration.players > 1 {
@@ -208,6 +211,9 @@ pub(crate) fn parse(game: &Declared, text: &str) -> Result<State, GameError> {
         let Some((fact, _)) = rules.facts.iter().enumerate().find(named) else {
             return Err(fail(format!("`{word}` is not a fact of the game")));
         };
+        if declaration.relations[rules.facts[fact].0].is_fixed {
+            return Err(fail(format!("`{word}` never changes, so a position does not say it")));
+        }
         state.write(fact as u32, true);
     }
     state.status = Status::Going;
@@ -246,7 +252,8 @@ fn facts(game: &Declared, state: &State) -> String {
     } else if declaration.players > 1 {
         let _ = writeln!(text, "player {} to move", state.mover + 1);
     }
-    for (number, relation) in declaration.relations.iter().enumerate() {
+    let changing = declaration.relations.iter().enumerate().filter(|(_, relation)| !relation.is_fixed);
+    for (number, relation) in changing {
         let holding = game.rules.facts.iter().enumerate();
         let holding = holding.filter(|(fact, (of, _))| *of == number && state.holds(*fact));
         let objects = |(_, (_, tuple)): (usize, &(usize, Tuple))| -> String {

@@ -213,7 +213,7 @@ pub trait Kit: Game + Sized {
     }
 
     /// Checks the rules by random games, as many as given. None for games whose rules are not in
-    /// GDL.
+    /// GDL or in a rule file.
     fn audit(&self, _games: u64) -> Option<Audit> {
         None
     }

@@ -58,7 +58,7 @@ pub trait AnyGame: Rules {
     /// Checks the laws of games along random games.
     fn check_laws(&self, budget: &Budget) -> laws::Report;
 
-    /// Checks rules in GDL by random games. None for other games.
+    /// Checks rules in GDL or in a rule file by random games. None for other games.
     fn audit(&self, games: u64) -> Option<Audit>;
 
     /// A random game in the words of rules in GDL. None for other games.

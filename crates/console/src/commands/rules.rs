@@ -33,7 +33,9 @@ pub(crate) fn run(games: &dyn Catalogue, args: &RulesArgs, as_json: bool) -> Res
 }
 
 fn other(game: &str) -> String {
-    format!("{game} is not in GDL; `adept list games --game {game} --check` checks any game")
+    format!(
+        "{game} is not in GDL or has no rule file; `adept list games --game {game} --check` checks any game, and traces are of GDL alone"
+    )
 }
 
 fn line(step: &TraceStep) -> Value {
