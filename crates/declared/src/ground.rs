@@ -29,6 +29,10 @@ const CONES: usize = 1 << 25;
 const GATES: usize = 1 << 21;
 /// Most steps of binding variables: about a second.
 const STEPS: u64 = 40_000_000;
+/// Most memory of what the rules of a relation or of an operator prove, before gates are made of it, in bytes.
+const HELD: usize = 1 << 28;
+/// Most memory of the tuples of all relations and of their indexes, in bytes.
+const BYTES: usize = 1 << 30;
 
 /// A compiled game.
 #[derive(Debug)]
@@ -139,16 +143,72 @@ impl Table {
         self.tuples.push(tuple);
         number
     }
+
+    /// About its memory, in bytes.
+    fn bytes(&self) -> usize {
+        self.tuples.len() * (2 * tuple_bytes(self.by.len()) + self.by.len() * 8)
+    }
 }
 
 /// A condition on the state that is left of a rule: relation, tuple, and whether it is negated.
-pub(crate) type Rest = (usize, u32, bool);
+pub(crate) type Rest = (u32, u32, bool);
+
+/// The tuples that rules can prove, and what each proof asks of the state.
+#[derive(Default)]
+pub(crate) struct Proofs {
+    heads: Vec<Tuple>,
+    numbers: FxHashMap<Tuple, u32>,
+    /// The head of each proof, and the end of its conditions.
+    proofs: Vec<(u32, u32)>,
+    rests: Vec<Rest>,
+}
+
+impl Proofs {
+    /// Adds a proof. Returns about how many bytes that takes, with the gates of so many players.
+    fn add(&mut self, tuple: Tuple, rest: &[Rest], views: usize) -> usize {
+        let next = self.heads.len() as u32;
+        let number = *self.numbers.entry(tuple).or_insert_with_key(|tuple| {
+            self.heads.push(tuple.clone());
+            next
+        });
+        self.rests.extend_from_slice(rest);
+        self.proofs.push((number, self.rests.len() as u32));
+        let of_head =
+            if number == next { 2 * tuple_bytes(self.heads[next as usize].len()) + 64 * views } else { 0 };
+        of_head + size_of::<(u32, u32)>() + size_of_val(rest) + 2 * size_of::<Literal>() * views
+    }
+
+    /// Each head, with what its proofs ask.
+    pub(crate) fn by_head(&self) -> impl Iterator<Item = (&Tuple, Vec<&[Rest]>)> {
+        let mut ways = vec![Vec::new(); self.heads.len()];
+        for (&(number, _), (_, rest)) in self.proofs.iter().zip(self.iter()) {
+            ways[number as usize].push(rest);
+        }
+        self.heads.iter().zip(ways)
+    }
+
+    /// Each proof, in the order in which they were found.
+    fn iter(&self) -> impl Iterator<Item = (&Tuple, &[Rest])> {
+        let mut begin = 0;
+        self.proofs.iter().map(move |&(number, end)| {
+            let rest = &self.rests[std::mem::replace(&mut begin, end as usize)..end as usize];
+            (&self.heads[number as usize], rest)
+        })
+    }
+}
+
+/// About the memory of a tuple in a list or a map, in bytes.
+fn tuple_bytes(arity: usize) -> usize {
+    size_of::<Tuple>() + 32 + arity * size_of::<Object>()
+}
 
 pub(crate) struct Grounder<'a> {
     pub(crate) declaration: &'a Declaration,
     pub(crate) tables: Vec<Table>,
     pub(crate) builder: Builder,
     steps: u64,
+    /// Bytes of what is found of a relation or an operator before gates are made of it.
+    pub(crate) held: usize,
     /// Tuples times gates of all relations that depend on themselves.
     circles: usize,
     /// Gates of the conditions of all moves.
@@ -266,7 +326,7 @@ fn product(declaration: &Declaration, types: &[usize]) -> Vec<Tuple> {
 impl Grounder<'_> {
     /// A grounder with these tuples of static and dynamic relations.
     pub(crate) fn new(declaration: &Declaration, tables: Vec<Table>, builder: Builder) -> Grounder<'_> {
-        Grounder { declaration, tables, builder, steps: 0, circles: 0, cones: 0 }
+        Grounder { declaration, tables, builder, steps: 0, held: 0, circles: 0, cones: 0 }
     }
 
     /// A grounder for a rule file of adept, with static and dynamic relations filled in.
@@ -310,13 +370,16 @@ impl Grounder<'_> {
             for &relation in group {
                 let views = self.declaration.players;
                 let mut reasons: Vec<Vec<Vec<Literal>>> = vec![Vec::new(); views];
-                for (tuple, rest) in self.heads(relation)? {
+                for (tuple, rest) in self.heads(relation)?.iter() {
                     let gates: SmallVec<[Literal; 2]> =
-                        (0..views).map(|view| self.gate(view, &rest)).collect();
+                        (0..views).map(|view| self.gate(view, rest)).collect();
                     if gates.iter().all(|&gate| gate == FALSE) {
                         continue;
                     }
-                    let number = self.tables[relation].add(tuple);
+                    if self.builder.len() > GATES {
+                        self.check_size(relation)?;
+                    }
+                    let number = self.tables[relation].add(tuple.clone());
                     for (reasons, gate) in reasons.iter_mut().zip(gates) {
                         reasons.resize_with(reasons.len().max(number + 1), Vec::new);
                         reasons[number].push(gate);
@@ -355,10 +418,13 @@ impl Grounder<'_> {
         }
         for &relation in group {
             let mut reasons = vec![vec![Vec::new(); self.tables[relation].tuples.len()]; views];
-            for (tuple, rest) in self.heads(relation)? {
-                let number = self.tables[relation].numbers[&tuple] as usize;
+            for (tuple, rest) in self.heads(relation)?.iter() {
+                if self.builder.len() > GATES {
+                    self.check_size(relation)?;
+                }
+                let number = self.tables[relation].numbers[tuple] as usize;
                 for (view, reasons) in reasons.iter_mut().enumerate() {
-                    let gate = self.gate(view, &rest);
+                    let gate = self.gate(view, rest);
                     reasons[number].push(gate);
                 }
             }
@@ -390,7 +456,7 @@ impl Grounder<'_> {
         loop {
             let before: usize = group.iter().map(|&r| self.tables[r].tuples.len()).sum();
             for &relation in group {
-                for (tuple, _) in self.heads(relation)? {
+                for tuple in self.new_heads(relation)? {
                     self.tables[relation].add(tuple);
                 }
                 self.check_size(relation)?;
@@ -407,6 +473,11 @@ impl Grounder<'_> {
         if count > TUPLES {
             return Err(RuleError::new(*place, format!("`{name}` has {count} tuples, more than {TUPLES}")));
         }
+        if self.tables.iter().map(Table::bytes).sum::<usize>() > BYTES {
+            let what =
+                format!("the tuples of all relations with those of `{name}` take more than a gigabyte");
+            return Err(RuleError::new(*place, what));
+        }
         if self.builder.len() > GATES {
             return Err(RuleError::new(*place, format!("more than {GATES} gates with those of `{name}`")));
         }
@@ -414,36 +485,67 @@ impl Grounder<'_> {
     }
 
     /// The tuples that the rules of a relation can prove, each with what its proof asks of the state.
-    pub(crate) fn heads(&mut self, relation: usize) -> Result<Vec<(Tuple, Vec<Rest>)>, RuleError> {
+    fn heads(&mut self, relation: usize) -> Result<Proofs, RuleError> {
         let declaration = self.declaration;
         let of = &declaration.relations[relation];
-        let mut heads = Vec::new();
+        let mut proofs = Proofs::default();
+        self.held = 0;
         for rule in &of.rules {
-            self.bind(rule, &[], &of.name, |binding, rest| {
-                if let Some(tuple) = tuple_of(declaration, &rule.head, binding) {
-                    heads.push((tuple, rest.to_vec()));
-                }
+            self.prove(rule, &[], &of.name, &mut proofs)?;
+        }
+        Ok(proofs)
+    }
+
+    /// The tuples that the rules of a relation can prove and that it does not have yet.
+    fn new_heads(&mut self, relation: usize) -> Result<Vec<Tuple>, RuleError> {
+        let declaration = self.declaration;
+        let of = &declaration.relations[relation];
+        let mut found = Proofs::default();
+        self.held = 0;
+        for rule in &of.rules {
+            self.bind(rule, &[], &of.name, |tables, binding, _| {
+                let is_new = |tuple: &Tuple| {
+                    !tables[relation].numbers.contains_key(tuple) && !found.numbers.contains_key(tuple)
+                };
+                let tuple = tuple_of(declaration, &rule.head, binding).filter(is_new);
+                tuple.map_or(0, |tuple| found.add(tuple, &[], 0))
             })?;
         }
-        Ok(heads)
+        Ok(found.heads)
+    }
+
+    /// Adds the proofs of a rule.
+    pub(crate) fn prove(
+        &mut self,
+        rule: &Rule,
+        given: &[Object],
+        name: &str,
+        proofs: &mut Proofs,
+    ) -> Result<(), RuleError> {
+        let declaration = self.declaration;
+        self.bind(rule, given, name, |_, binding, rest| {
+            let tuple = tuple_of(declaration, &rule.head, binding);
+            tuple.map_or(0, |tuple| proofs.add(tuple, rest, declaration.players))
+        })
     }
 
     /// When all of this holds, for a player.
     pub(crate) fn gate(&mut self, view: usize, rest: &[Rest]) -> Literal {
         let literal = |&(relation, tuple, negated): &Rest| {
-            self.tables[relation].holds[view][tuple as usize] ^ Literal::from(negated)
+            self.tables[relation as usize].holds[view][tuple as usize] ^ Literal::from(negated)
         };
         let inputs = rest.iter().map(literal).collect();
         self.builder.all(inputs)
     }
 
-    /// Calls `found` with every binding of a rule, and with what is left to ask of the state. The first variables are given.
+    /// Calls `found` with every binding of a rule, and with what is left to ask of the state. The first variables are given. `found`
+    /// returns how many bytes it keeps.
     pub(crate) fn bind(
         &mut self,
         rule: &Rule,
         given: &[Object],
         name: &str,
-        mut found: impl FnMut(&[Option<Object>], &[Rest]),
+        found: impl FnMut(&[Table], &[Option<Object>], &[Rest]) -> usize,
     ) -> Result<(), RuleError> {
         let mut binding = vec![None; rule.variables];
         for (slot, &object) in binding.iter_mut().zip(given) {
@@ -455,16 +557,20 @@ impl Grounder<'_> {
             body: &rule.body,
             rest: Vec::new(),
             steps: self.steps,
-            found: &mut found,
+            held: self.held,
+            found,
         };
         let flow = join.from(0, &mut binding);
-        self.steps = join.steps;
+        (self.steps, self.held) = (join.steps, join.held);
         match flow {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => {
+                let most = match self.held > HELD {
+                    true => format!("they take more than {} MiB", HELD >> 20),
+                    false => format!("more than {STEPS} were tried"),
+                };
                 let what = format!(
-                    "{name} has too many combinations of objects: more than {STEPS} were tried; ask for static relations that \
-                     leave fewer"
+                    "{name} has too many combinations of objects: {most}; ask for static relations that leave fewer"
                 );
                 Err(RuleError::new(rule.place, what))
             }
@@ -481,28 +587,21 @@ impl Grounder<'_> {
         let (mut legal, mut chance) = (vec![Vec::new(); views], vec![Vec::new(); views]);
         for (operator, of) in declaration.operators.iter().enumerate() {
             // The same arguments may be found in several ways.
-            let mut ways: Vec<(Tuple, Vec<Vec<Rest>>)> = Vec::new();
-            let mut places: FxHashMap<Tuple, usize> = FxHashMap::default();
-            self.bind(&of.rule, &[], &of.name, |binding, rest| {
-                let Some(tuple) = tuple_of(declaration, &of.rule.head, binding) else { return };
-                let place = *places.entry(tuple).or_insert_with_key(|tuple| {
-                    ways.push((tuple.clone(), Vec::new()));
-                    ways.len() - 1
-                });
-                ways[place].1.push(rest.to_vec());
-            })?;
-            for (tuple, ways) in ways {
+            let mut proofs = Proofs::default();
+            self.held = 0;
+            self.prove(&of.rule, &[], &of.name, &mut proofs)?;
+            for (tuple, ways) in proofs.by_head() {
                 let mut gates = Vec::new();
                 for view in 0..views {
-                    gates.push(self.one_of(view, &ways));
+                    gates.push(self.one_of(view, ways.iter().copied()));
                 }
                 if gates.iter().all(|&gate| gate == FALSE) {
                     continue;
                 }
                 let weight = match &of.weight {
                     None => 1,
-                    Some((weight, place)) => self.weight(of, &tuple, weight).ok_or_else(|| {
-                        let shown = declaration.shown(&of.name, &tuple);
+                    Some((weight, place)) => self.weight(of, tuple, weight).ok_or_else(|| {
+                        let shown = declaration.shown(&of.name, tuple);
                         let what = format!(
                             "the weight of {shown} is not a whole number from 1 to {WEIGHT}; forbid the outcome by a condition or \
                              change its weight"
@@ -512,7 +611,7 @@ impl Grounder<'_> {
                 };
                 let all = if of.weight.is_none() { &mut legal } else { &mut chance };
                 all.iter_mut().zip(gates).for_each(|(all, gate)| all.push(gate));
-                moves.push(Move { operator, tuple, weight });
+                moves.push(Move { operator, tuple: tuple.clone(), weight });
                 if moves.len() > MOVES || self.builder.len() > GATES {
                     let what = format!(
                         "more than {MOVES} moves or {GATES} gates with those of operator `{}`",
@@ -545,7 +644,7 @@ impl Grounder<'_> {
         for (grade, rule) in &declaration.endings {
             let ways = self.ways(rule, &[], "an ending")?;
             for (view, over) in over.iter_mut().enumerate() {
-                over.push(self.one_of(view, &ways));
+                over.push(self.one_of(view, ways.iter().map(|(_, rest)| rest)));
             }
             results.push(*grade);
         }
@@ -573,16 +672,17 @@ impl Grounder<'_> {
         (1..=WEIGHT).contains(&number).then_some(number as u32)
     }
 
-    /// What each proof of a rule asks of the state. The first variables are given.
-    fn ways(&mut self, rule: &Rule, given: &[Object], name: &str) -> Result<Vec<Vec<Rest>>, RuleError> {
-        let mut ways = Vec::new();
-        self.bind(rule, given, name, |_, rest| ways.push(rest.to_vec()))?;
-        Ok(ways)
+    /// What proves a rule without a head. The first variables are given.
+    fn ways(&mut self, rule: &Rule, given: &[Object], name: &str) -> Result<Proofs, RuleError> {
+        let (mut proofs, views) = (Proofs::default(), self.declaration.players);
+        self.held = 0;
+        self.bind(rule, given, name, |_, _, rest| proofs.add(Tuple::new(), rest, views))?;
+        Ok(proofs)
     }
 
-    /// That there is a proof at least, for a player.
-    fn one_of(&mut self, view: usize, ways: &[Vec<Rest>]) -> Literal {
-        let any: Vec<Literal> = ways.iter().map(|rest| self.gate(view, rest)).collect();
+    /// That one of these holds at least, for a player.
+    pub(crate) fn one_of<'r>(&mut self, view: usize, ways: impl IntoIterator<Item = &'r [Rest]>) -> Literal {
+        let any: Vec<Literal> = ways.into_iter().map(|rest| self.gate(view, rest)).collect();
         self.builder.any(any)
     }
 
@@ -598,8 +698,9 @@ impl Grounder<'_> {
         let operator = &declaration.operators[one.operator];
         for effect in &operator.effects {
             let types = &declaration.relations[effect.relation].types;
-            let (mut found, mut outside) = (Vec::new(), None);
-            self.bind(&effect.rule, &one.tuple, &operator.name, |binding, rest| {
+            let (mut found, mut outside) = (Vec::new(), false);
+            self.held = 0;
+            self.bind(&effect.rule, &one.tuple, &operator.name, |_, binding, rest| {
                 let tuple = tuple_of(declaration, &effect.rule.head, binding).and_then(|tuple| {
                     let seen =
                         tuple.iter().zip(types).map(|(&object, &of)| declaration.turned(of, object, view));
@@ -607,10 +708,12 @@ impl Grounder<'_> {
                 });
                 match tuple {
                     Some(fact) => found.push((fact, rest.to_vec())),
-                    None => outside = Some(()),
+                    None => outside = true,
                 }
+                // The list and the memory of its conditions.
+                2 * size_of::<(u32, Vec<Rest>)>() + size_of_val(rest)
             })?;
-            if outside.is_some() {
+            if outside {
                 let shown = declaration.shown(&operator.name, &one.tuple);
                 let relation = &declaration.relations[effect.relation].name;
                 let verb = if effect.adds { "adds" } else { "deletes" };
@@ -634,7 +737,7 @@ impl Grounder<'_> {
         let mut stays = FALSE;
         for rule in &operator.turns {
             let ways = self.ways(rule, &one.tuple, &operator.name)?;
-            let way = self.one_of(view, &ways);
+            let way = self.one_of(view, ways.iter().map(|(_, rest)| rest));
             stays = self.builder.any([stays, way]);
         }
         // Chance leaves the turn where it is unless it passes.
@@ -679,18 +782,19 @@ struct Join<'a, F> {
     body: &'a [Condition],
     rest: Vec<Rest>,
     steps: u64,
+    held: usize,
     found: F,
 }
 
-impl<F: FnMut(&[Option<Object>], &[Rest])> Join<'_, F> {
+impl<F: FnMut(&[Table], &[Option<Object>], &[Rest]) -> usize> Join<'_, F> {
     fn from(&mut self, at: usize, binding: &mut Vec<Option<Object>>) -> ControlFlow<()> {
         self.steps += 1;
         if self.steps > STEPS {
             return ControlFlow::Break(());
         }
         let Some(condition) = self.body.get(at) else {
-            (self.found)(binding, &self.rest);
-            return ControlFlow::Continue(());
+            self.held += (self.found)(self.tables, binding, &self.rest);
+            return if self.held > HELD { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
         };
         match condition {
             Condition::Compare { left, sign, right } => self.compare(at, (left, sign, right), binding),
@@ -756,7 +860,7 @@ impl<F: FnMut(&[Option<Object>], &[Rest])> Join<'_, F> {
             None => self.from(at + 1, binding),
             Some(_) if self.declaration.relations[relation].kind == Kind::Static => ControlFlow::Continue(()),
             Some(number) => {
-                self.rest.push((relation, number, true));
+                self.rest.push((relation as u32, number, true));
                 let flow = self.from(at + 1, binding);
                 self.rest.pop();
                 flow
@@ -800,7 +904,7 @@ impl<F: FnMut(&[Option<Object>], &[Rest])> Join<'_, F> {
             self.steps += 1;
             if fits {
                 if is_state {
-                    self.rest.push((relation, number as u32, false));
+                    self.rest.push((relation as u32, number as u32, false));
                 }
                 let flow = self.from(at + 1, binding);
                 if is_state {

@@ -7,9 +7,10 @@ use crate::circuit::{Cone, FALSE, Literal};
 use crate::declaration::{Condition, Declaration, Ending, Expression, Kind, Object, Rule, Summand};
 use crate::error::RuleError;
 use crate::game::Declared;
-use crate::ground::{Grounder, Rules, tuple_of};
+use crate::ground::{Grounder, Proofs, Rest, Rules, tuple_of};
 use crate::modules::{Bindings, Column, Module, Modules, Reads, TUPLES, fill};
 use adept_game::Game;
+use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -209,16 +210,14 @@ impl Maker<'_> {
     ) -> Result<Vec<Literal>, RuleError> {
         let declaration = self.declaration;
         let of = &declaration.operators[operator];
-        let mut ways: rustc_hash::FxHashMap<Vec<Object>, Vec<Vec<crate::ground::Rest>>> = Default::default();
-        self.grounder.bind(&of.rule, &[], &of.name, |binding, rest| {
-            if let Some(tuple) = tuple_of(declaration, &of.rule.head, binding) {
-                ways.entry(tuple).or_default().push(rest.to_vec());
-            }
-        })?;
+        let mut proofs = Proofs::default();
+        self.grounder.held = 0;
+        self.grounder.prove(&of.rule, &[], &of.name, &mut proofs)?;
+        let ways: FxHashMap<&[Object], Vec<&[Rest]>> =
+            proofs.by_head().map(|(tuple, ways)| (&tuple[..], ways)).collect();
         let legal = tuples.iter().map(|&tuple| {
-            let gates: Vec<Literal> =
-                ways.get(tuple).into_iter().flatten().map(|rest| self.grounder.gate(view, rest)).collect();
-            self.grounder.builder.any(gates)
+            let ways = ways.get(tuple).into_iter().flatten().copied();
+            self.grounder.one_of(view, ways)
         });
         Ok(legal.collect())
     }
@@ -232,7 +231,11 @@ impl Maker<'_> {
         };
         let conditions: Vec<&Condition> = rule.body.iter().filter(state).collect();
         let mut found: Vec<Vec<Option<Object>>> = Vec::new();
-        self.grounder.bind(rule, &[], name, |binding, _| found.push(binding.to_vec()))?;
+        self.grounder.held = 0;
+        self.grounder.bind(rule, &[], name, |_, binding, _| {
+            found.push(binding.to_vec());
+            2 * size_of::<Vec<Option<Object>>>() + size_of_val(binding)
+        })?;
         // A column for each condition, and for each counterpart.
         let mut columns: Vec<Column> = Vec::new();
         for view in 0..declaration.players {

@@ -1098,3 +1098,29 @@ fn an_audit_compares_the_players() {
     assert!(audit.facts.contains(&("static as the mover sees it".into(), "touches, bottom, top".into())));
     assert!(audit.notes.is_empty());
 }
+
+/// What rules prove is counted before it takes memory.
+#[test]
+fn rules_that_prove_too_much_are_refused() {
+    let game = |rules: &str| {
+        format!(
+            "game \"big\"\nobjects n = 1..4000\ndynamic on(n)\n{rules}\noperator put(a: n) if not on(a), not q(a, a) add on(a)\n\
+             win if q(1, 2)"
+        )
+    };
+    let refusal = |rules: &str| Declared::read("big", &game(rules)).unwrap_err().to_string();
+    let of_state = refusal("derive p(a, b) if n(a), n(b), on(a), not on(b)\nderive q(a, b) if p(a, b)");
+    assert!(
+        of_state.contains("line 4, column 1: p has too many combinations of objects: they take more than"),
+        "{of_state}"
+    );
+    let of_objects = refusal("derive p(a, b) if n(a), n(b)\nderive q(a, b) if p(a, b), on(a)");
+    assert!(
+        of_objects.contains("p has too many combinations of objects: they take more than"),
+        "{of_objects}"
+    );
+    let of_effects = "game \"big\"\nobjects n = 1..4000\ndynamic on(n)\noperator put if not on(1)\n\
+        add on(a) where not on(a), n(b), not on(b), n(a)\nwin if on(1)";
+    let why = Declared::read("big", of_effects).unwrap_err().to_string();
+    assert!(why.contains("put has too many combinations of objects"), "{why}");
+}
