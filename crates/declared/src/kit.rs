@@ -83,6 +83,18 @@ pub(crate) fn shipped(wanted: &str) -> Result<&'static str, GameError> {
     })
 }
 
+/// What files of other programs are that describe games.
+fn other_format(ending: &str) -> Option<&'static str> {
+    match ending {
+        "efg" => Some("a game tree in the format of Gambit"),
+        "nfg" | "agg" | "bagg" => Some("a game in a matrix form of Gambit"),
+        "lud" => Some("a game in the language of Ludii"),
+        "zrf" => Some("a game for Zillions of Games"),
+        "rbg" => Some("a game in Regular Boardgames"),
+        _ => None,
+    }
+}
+
 /// A config to begin with, for so many players, with few states or with many.
 pub(crate) fn starter(players: usize, is_small: bool) -> String {
     match (players, is_small) {
@@ -160,8 +172,21 @@ impl Declared {
     }
 
     fn open(name: &str, path: &Path) -> Result<Self, GameError> {
-        let source = limits::read_text(path, limits::CONFIG_BYTES).map_err(GameError::file(path))?;
-        Self::read(name, &source)
+        let read = limits::read_text(path, limits::CONFIG_BYTES).map_err(GameError::file(path));
+        let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        match (read, other_format(&ending)) {
+            (Ok(source), None) if source.trim_start().starts_with(['(', ';']) => {
+                Err(GameError::new(format!(
+                    "{name}: this looks like GDL, which is read from files that end in `.kif`: rename it"
+                )))
+            }
+            (Ok(source), None) => Self::read(name, &source),
+            (Ok(_), Some(format)) => Err(GameError::new(format!(
+                "{name}: a file `.{ending}` is {format}, which adept does not read; it reads rules in its own form, which begin with \
+                 `game \"NAME\"`, and GDL-I in files that end in `.kif`"
+            ))),
+            (Err(error), _) => Err(error),
+        }
     }
 }
 

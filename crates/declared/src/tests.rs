@@ -1124,3 +1124,45 @@ fn rules_that_prove_too_much_are_refused() {
     let why = Declared::read("big", of_effects).unwrap_err().to_string();
     assert!(why.contains("put has too many combinations of objects"), "{why}");
 }
+
+#[test]
+fn files_of_other_programs_are_named() {
+    let folder = std::env::temp_dir().join(format!("adept-other-formats-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let why = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        let found = Declared::named(&format!("file:{}", path.display())).unwrap();
+        found.unwrap_err().to_string()
+    };
+    let efg = why("poker.efg", "EFG 2 R \"poker\" { \"a\" \"b\" }\nc \"\" 1 \"\" { \"r\" 1/2 } 0\n");
+    assert!(
+        efg.contains("a file `.efg` is a game tree in the format of Gambit, which adept does not read"),
+        "{efg}"
+    );
+    assert!(efg.contains("GDL-I in files that end in `.kif`"), "{efg}");
+    let lud = why("hex.LUD", "(game \"Hex\" (players 2))");
+    assert!(lud.contains("a file `.lud` is a game in the language of Ludii"), "{lud}");
+    let gdl = why("rules.gdl", "; tic-tac-toe\n(role x)");
+    assert!(gdl.contains("this looks like GDL, which is read from files that end in `.kif`"), "{gdl}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// The rule files in the book.
+#[test]
+fn rule_files_on_the_page_are_read() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/declared.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let blocks = page.split("```text\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let files: Vec<&str> = blocks.filter(|block| block.starts_with("game ")).collect();
+    let read = |text: &&str| Declared::read("page", text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let games: Vec<Declared> = files.iter().map(read).collect();
+    assert_eq!(games.len(), 2);
+    for (game, name) in games.iter().zip(["tic-tac-toe", "pig"]) {
+        let shipped = shipped(name);
+        let texts = |game: &Declared| {
+            (game.position_text(&game.start()), game.rules.moves.len(), game.rules.facts.len())
+        };
+        assert_eq!(texts(game), texts(&shipped), "{name}");
+    }
+}
