@@ -182,6 +182,8 @@ struct Reader {
     by_name: FxHashMap<(String, usize), usize>,
     rules: Vec<Rule>,
     roles: Vec<Term>,
+    /// Rules that cannot be read, with their relations: faults unless nothing uses the relation.
+    faults: Vec<(usize, RuleError)>,
     conditions: usize,
     /// Terms visited to make terms equal.
     visited: usize,
@@ -208,6 +210,7 @@ impl Reader {
             by_name: FxHashMap::default(),
             rules: Vec::new(),
             roles: Vec::new(),
+            faults: Vec::new(),
             conditions: 0,
             visited: 0,
         };
@@ -249,6 +252,11 @@ impl Reader {
                 let what = "a role is one name, without conditions: `(role white)`";
                 return Err(RuleError::new(place, what));
             };
+            if self.terms.shown(*role) == "random" {
+                let what = "the role `random` is chance in GDL-II, where `sees` says what the others learn; adept reads GDL-I, \
+                            without chance and hidden information: give the role another name if it is a player";
+                return Err(RuleError::new(args[0].place(), what));
+            }
             if !self.roles.contains(role) {
                 self.roles.push(*role);
             }
@@ -262,16 +270,31 @@ impl Reader {
             );
             return Err(RuleError::new(args[1].place(), what));
         }
+        let relation = head.relation;
+        if let Err(fault) = self.body(place, &head, body, &mut scope) {
+            self.faults.push((relation, fault));
+        }
+        Ok(())
+    }
+
+    /// Reads the conditions of a rule.
+    fn body(
+        &mut self,
+        place: Place,
+        head: &Atom,
+        body: &[Expression],
+        scope: &mut Scope,
+    ) -> Result<(), RuleError> {
         let mut cases = vec![Vec::new()];
         for condition in body {
-            cases = self.both(cases, condition, false, &mut scope)?;
+            cases = self.both(cases, condition, false, scope)?;
         }
         if self.rules.len() + cases.len() > RULES {
             let what = format!("more than {RULES} rules, each case of an `or` counted");
             return Err(RuleError::new(place, what));
         }
         for case in cases {
-            self.case(place, &head, case, &scope)?;
+            self.case(place, head, case, scope)?;
         }
         Ok(())
     }
@@ -540,7 +563,48 @@ impl Reader {
         Ok(self.compound(symbol, args))
     }
 
+    /// The relations that the game follows from: those with a meaning of their own, and all that they depend on.
+    fn used(&self) -> Vec<bool> {
+        let mut used = vec![false; self.relations.len()];
+        let mut open: Vec<usize> = (0..KNOWN.len()).collect();
+        while let Some(relation) = open.pop() {
+            if !std::mem::replace(&mut used[relation], true) {
+                open.extend(self.parts(relation));
+            }
+        }
+        used
+    }
+
+    /// Refuses rules that cannot be read, but for those of relations that the game does not follow from. Returns what to say of these.
+    fn check_faults(&mut self) -> Result<Vec<String>, RuleError> {
+        let (faults, used) = (std::mem::take(&mut self.faults), self.used());
+        let (fatal, others): (Vec<_>, Vec<_>) = faults.into_iter().partition(|(relation, _)| used[*relation]);
+        if let Some((_, fault)) = fatal.into_iter().next() {
+            return Err(fault);
+        }
+        let name = |relation: usize| &self.relations[relation].name;
+        let told = others.into_iter().take(NOTES);
+        Ok(told.map(|(relation, fault)| format!("{fault}; nothing uses `{}`", name(relation))).collect())
+    }
+
+    /// `sees` with two arguments, which no condition asks for, says in GDL-II what a role learns.
+    fn check_sees(&self) -> Result<(), RuleError> {
+        let Some(&sees) = self.by_name.get(&("sees".to_string(), 2)) else { return Ok(()) };
+        let is_asked = (0..self.relations.len()).any(|relation| self.parts(relation).contains(&sees));
+        match self.relations[sees].rules.first().filter(|_| !is_asked) {
+            None => Ok(()),
+            Some(&rule) => {
+                let what = "`sees` says in GDL-II what a role learns; adept reads GDL-I, without hidden information, where every role \
+                            sees all that holds";
+                Err(RuleError::new(self.rules[rule].place, what))
+            }
+        }
+    }
+
     fn finish(mut self) -> Result<Program, RuleError> {
+        let faulty: FxHashSet<usize> = self.faults.iter().map(|(relation, _)| *relation).collect();
+        let mut notes = self.check_faults()?;
+        self.check_sees()?;
         if self.roles.is_empty() {
             return Err(RuleError::new(START, "no `role`: nobody plays"));
         }
@@ -573,11 +637,10 @@ impl Reader {
                 return Err(RuleError::new(START, unknown(what, &name, named)));
             }
         }
-        let mut notes = Vec::new();
         let mut others = 0;
         let defined = |relation: &Relation| !relation.rules.is_empty();
         for (number, relation) in self.relations.iter().enumerate() {
-            if number >= KNOWN.len() && !defined(relation) {
+            if number >= KNOWN.len() && !defined(relation) && !faulty.contains(&number) {
                 // The search for a similar name takes long.
                 if notes.len() == NOTES {
                     others += 1;
@@ -610,6 +673,11 @@ impl Reader {
                 let Place { line, column } = relation.place;
                 unused.push(format!("line {line}, column {column}: nothing uses `{}`", relation.name));
             }
+        }
+        // What the game does not follow from need not be computed.
+        let used = self.used();
+        for (relation, _) in self.relations.iter_mut().zip(used).filter(|(_, used)| !used) {
+            relation.rules.clear();
         }
         let mut order = self.order();
         self.mark_changes(&order);
