@@ -38,7 +38,7 @@ pub enum ExactError {
 pub(crate) const MAX_STATES: usize = limits::STATES;
 
 /// Moves of the longest game that is measured exactly. A game that can come back to a state has no longest game.
-const DEEPEST: usize = 2_000;
+pub(crate) const DEEPEST: usize = 2_000;
 
 /// Match equity of one agent against another: mean utility over all seats. If a win is worth 1, this is (wins − losses)
 /// / games.

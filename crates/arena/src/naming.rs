@@ -41,7 +41,7 @@ pub const AGENTS: [(&str, &str); 12] = [
         "uct:N",
         "tree search over N random games, or for a time, uct:500ms; needs no checkpoint; uct:N,c=0.7 explores less than c=1",
     ),
-    ("minimax", "perfect play of a two-player zero-sum game without chance, ties uniform"),
+    ("minimax", "perfect play of a game without chance, each player for its own utility, ties uniform"),
     ("optimal:AGENT", "the exact best response to a fixed agent, such as optimal:ttt"),
     (
         "greedy:CHECKPOINT",
@@ -795,9 +795,6 @@ impl<'a, G: Kit> Builder<'a, G> {
 
     fn solved(&self) -> Result<Minimax<G>, OpenError> {
         let game = self.game;
-        if !game.zero_sum() {
-            return Err(OpenError::Unknown(format!("{} is not a two-player zero-sum game", game.name())));
-        }
         self.check_exact()?;
         Minimax::solve(game).map_err(|e| match e {
             ExactError::Dice => {

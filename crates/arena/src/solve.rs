@@ -2,8 +2,10 @@
 
 use crate::agents::{Agent, Decision, Random};
 use crate::evaluator::Evaluator;
-use crate::exact::{ExactError, Fold, Walk};
-use adept_game::{Game, Turn};
+use crate::exact::{DEEPEST, ExactError, Fold, MAX_STATES, Walk};
+use adept_game::{Game, Turn, no_action};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// Exact values within this distance are equal. They differ only by summation order.
 pub(crate) const TIE: f64 = 1e-12;
@@ -16,31 +18,35 @@ pub(crate) fn best_uniform(values: &[f64], probabilities: &mut Vec<f64>) {
     probabilities.extend(values.iter().map(|&v| if v >= best - TIE { 1.0 / ties as f64 } else { 0.0 }));
 }
 
-/// Perfect play of a two-player zero-sum game without chance: uniform over the actions with the highest minimax value.
+/// Perfect play of a game without chance in which nothing is hidden: uniform over the actions with the highest value for the player
+/// who chooses. In a zero-sum game of two players that is the minimax value; in all other games backward induction, in which every
+/// player maximises its own utility and counts on it that all others do, ties uniform.
 pub struct Minimax<G: Game> {
-    /// Value for player 0.
+    /// Value for player 0 in a zero-sum game.
     walk: Walk<G, 1>,
+    /// Values for all players in all other games.
+    own: Option<Induction<G>>,
 }
 
 impl<G: Game> Minimax<G> {
     /// Solves the game.
     ///
     /// # Errors
-    /// [`ExactError::Dice`] if the game has chance, [`ExactError::Size`] or [`ExactError::Depth`] if it is too large. The caller
-    /// must check [`Game::zero_sum`].
+    /// [`ExactError::Dice`] if the game has chance, [`ExactError::Size`] or [`ExactError::Depth`] if it is too large.
     pub fn solve(game: &G) -> Result<Self, ExactError> {
-        let mut solved = Self { walk: Walk::utility(0) };
+        let own = (!game.zero_sum()).then(|| Induction { known: FxHashMap::default() });
+        let mut solved = Self { walk: Walk::utility(0), own };
         solved.walk.dice = false;
         solved.value(game, &game.start())?;
         Ok(solved)
     }
 
-    /// The states in which a player is to move.
+    /// The states of a zero-sum game in which a player is to move.
     pub(crate) fn states(&self) -> impl Iterator<Item = &G::State> {
         self.walk.known.keys()
     }
 
-    /// Minimax value for the player to move, or for player 0 if the game is over.
+    /// Value for the player to move, or for player 0 if the game is over.
     ///
     /// # Errors
     /// Same as [`Minimax::solve`].
@@ -49,7 +55,14 @@ impl<G: Game> Minimax<G> {
         self.value_for(game, state, player)
     }
 
-    fn value_for(&mut self, game: &G, state: &G::State, player: usize) -> Result<f64, ExactError> {
+    /// Value of a state for a player.
+    ///
+    /// # Errors
+    /// Same as [`Minimax::solve`].
+    pub fn value_for(&mut self, game: &G, state: &G::State, player: usize) -> Result<f64, ExactError> {
+        if let Some(own) = &mut self.own {
+            return Ok(own.values(game, state, 0)?[player]);
+        }
         let first = self.walk.value(game, state, (&mut Random, Fold::Most), (&mut Random, Fold::Least))?;
         Ok(if player == 0 { first } else { -first })
     }
@@ -59,6 +72,54 @@ impl<G: Game> Minimax<G> {
         let mut next = at.state.clone();
         at.game.apply(&mut next, action);
         self.value_for(at.game, &next, at.player)
+    }
+}
+
+/// The values of the states of a game for all players, by backward induction.
+struct Induction<G: Game> {
+    known: FxHashMap<G::State, Values>,
+}
+
+/// A value for each player.
+type Values = SmallVec<[f64; 2]>;
+
+impl<G: Game> Induction<G> {
+    /// The values of a state after `depth` moves: the mean over the actions that are best for the player who chooses.
+    fn values(&mut self, game: &G, state: &G::State, depth: usize) -> Result<Values, ExactError> {
+        let player = match game.turn(state) {
+            Turn::Over => return Ok((0..game.players()).map(|player| game.utility(state, player)).collect()),
+            Turn::Chance => return Err(ExactError::Dice),
+            Turn::Player(player) => player,
+        };
+        if let Some(known) = self.known.get(state) {
+            return Ok(known.clone());
+        }
+        if depth >= DEEPEST {
+            return Err(ExactError::Depth(DEEPEST));
+        }
+        let mut actions = Vec::new();
+        game.actions(state, &mut actions);
+        if actions.is_empty() {
+            return Err(ExactError::Rules(no_action(game, state, player).to_string()));
+        }
+        let mut after = Vec::with_capacity(actions.len());
+        for action in &actions {
+            let mut next = state.clone();
+            game.apply(&mut next, action);
+            after.push(self.values(game, &next, depth + 1)?);
+        }
+        let own: Vec<f64> = after.iter().map(|values| values[player]).collect();
+        let mut shares = Vec::new();
+        best_uniform(&own, &mut shares);
+        let mut values = Values::from_elem(0.0, game.players());
+        for (after, share) in after.iter().zip(&shares).filter(|(_, share)| **share > 0.0) {
+            values.iter_mut().zip(after).for_each(|(value, after)| *value += share * after);
+        }
+        if self.known.len() >= MAX_STATES {
+            return Err(ExactError::Size(MAX_STATES));
+        }
+        self.known.insert(state.clone(), values.clone());
+        Ok(values)
     }
 }
 

@@ -5,6 +5,7 @@ use adept_arena::{
     Agent, AgentSpec, BestResponse, Boltzmann, Decision, EpsilonGreedy, Equity, Evaluator, GameModel, Grader,
     Greedy, Minimax, Random, Scripted, WinDrawLoss, equity, expected_utilities, open,
 };
+use adept_builtin::gdl::Described;
 use adept_builtin::tictactoe::{Fields, Position, TicTacToe, ttt_moves};
 use adept_game::{Encoder, Game, Turn, draw_index, stream};
 use adept_model::Optimiser;
@@ -682,4 +683,38 @@ fn grades_of_known_play_are_exact() {
     for (sure, left) in worst.seats.iter().zip(best.unwrap()) {
         assert!((sure - left).abs() < 1e-12, "{sure} {left}");
     }
+}
+
+/// In a game that is not zero-sum every player maximises its own utility: backward induction.
+#[test]
+fn perfect_play_of_a_game_that_is_not_zero_sum() {
+    let rules = "(role proposer) (role responder) (init open)
+        (<= (legal proposer (offer 10)) (true open)) (<= (legal proposer (offer 40)) (true open))
+        (<= (legal responder noop) (true open)) (<= (legal proposer noop) (true (offered ?x)))
+        (<= (legal responder accept) (true (offered ?x))) (<= (legal responder refuse) (true (offered ?x)))
+        (<= (next (offered ?x)) (does proposer (offer ?x)))
+        (<= (next (deal ?x)) (true (offered ?x)) (does responder accept)) (<= (next nodeal) (does responder refuse))
+        (<= terminal (true (deal ?x))) (<= terminal (true nodeal)) (rest 10 90) (rest 40 60)
+        (<= (goal responder ?x) (true (deal ?x))) (<= (goal proposer ?y) (true (deal ?x)) (rest ?x ?y))
+        (<= (goal ?r 0) (role ?r) (true nodeal))";
+    let game = Described::read("ultimatum", rules).unwrap();
+    let mut perfect = open::agent(&game, "minimax").unwrap();
+    let (mut state, mut taken) = (game.start(), Vec::new());
+    while let Turn::Player(player) = game.turn(&state) {
+        let (mut actions, mut p) = (Vec::new(), Vec::new());
+        game.actions(&state, &mut actions);
+        perfect.policy(Decision::new(&game, &state, player), &actions, &mut p);
+        let best = p.iter().position(|&p| p == 1.0).unwrap();
+        taken.push(game.action_text(&state, &actions[best]));
+        game.apply(&mut state, &actions[best]);
+    }
+    assert_eq!(taken, ["offer(10)", "accept"]);
+    let mut solved = Minimax::solve(&game).unwrap();
+    let values = [0, 1].map(|player| solved.value_for(&game, &game.start(), player).unwrap());
+    assert!((values[0] - 0.8).abs() < 1e-12 && (values[1] + 0.8).abs() < 1e-12, "{values:?}");
+    let players = &mut [perfect, open::agent(&game, "minimax").unwrap()][..];
+    assert_eq!(expected_utilities(&game, &game.start(), players).unwrap(), values);
+    // What is for zero-sum games alone is refused with the reason.
+    let why = open::agent(&game, "search:2:minimax").err().unwrap().to_string();
+    assert!(why.contains("is not zero-sum"), "{why}");
 }

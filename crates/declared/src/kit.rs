@@ -111,6 +111,12 @@ pub(crate) fn starter(players: usize, is_small: bool) -> String {
 
 /// Whether at most [`SMALL`] states can be reached, as far as a fraction of a second tells. `cost` is what a move reads.
 pub(crate) fn has_few_states<G: Game>(game: &G, cost: usize) -> bool {
+    visits_all(game, cost, |_| true)
+}
+
+/// Visits every end that can be reached, some of them several times, while `visit` returns true. Whether all were visited: not if there
+/// are more than [`SMALL`] states, or if it would take more than a fraction of a second. `cost` is what a move reads.
+pub(crate) fn visits_all<G: Game>(game: &G, cost: usize, mut visit: impl FnMut(&G::State) -> bool) -> bool {
     let mut left = WORK / cost;
     let (mut seen, mut open, mut actions) = (FxHashSet::default(), vec![game.start()], Vec::new());
     let mut outcomes = Vec::new();
@@ -130,7 +136,11 @@ pub(crate) fn has_few_states<G: Game>(game: &G, cost: usize) -> bool {
                 // Such as a die that is thrown again: exact measures never come to its end.
                 return false;
             }
-            if game.turn(&next) != Turn::Over && seen.insert(next.clone()) {
+            if game.turn(&next) == Turn::Over {
+                if !visit(&next) {
+                    return false;
+                }
+            } else if seen.insert(next.clone()) {
                 open.push(next);
             }
         }

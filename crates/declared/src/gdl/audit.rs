@@ -105,6 +105,9 @@ impl Described {
             ("circles".into(), rules.net.circles().to_string()),
             ("who moves".into(), self.turns().into()),
         ];
+        if roles == 2 {
+            facts.push(("sum of goals".into(), self.sums().into()));
+        }
         if let (Some(least), Some(most)) = (lengths.first(), lengths.last()) {
             let middle = lengths[lengths.len() / 2];
             facts.push(("random games".into(), format!("{games}: {least} to {most} steps, median {middle}")));

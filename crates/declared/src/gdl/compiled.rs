@@ -5,11 +5,13 @@ use super::gates::{Gates, Grounder};
 use super::net::{Arranged, Contradiction, Net, arrange};
 use super::program::{DOES, GOAL, INIT, LEGAL, NEXT, Program, TERMINAL, TRUE};
 use super::reach::{Reached, idle, reach, table_of};
+use super::sums::{Group, possible_sums};
 use super::tables::Table;
-use super::terms::{Term, Terms};
-use crate::circuit::{FALSE, Literal};
+use super::terms::{Symbol, Term, Terms};
+use crate::circuit::{FALSE, Literal, TRUE as ALWAYS};
 use crate::error::{Place, RuleError};
 use smallvec::SmallVec;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Most facts, and most moves.
@@ -39,6 +41,8 @@ pub(crate) struct Compiled {
     pub(crate) fixed: Facts,
     /// Role and value of each goal.
     pub(crate) goals: Vec<(u8, u8)>,
+    /// What the goals of two roles can sum to, if each has one. None if there are not two, or if it would take too long to know.
+    pub(crate) sums: Option<BTreeSet<u16>>,
     pub(crate) net: Net,
     /// The same without what holds next, and the effects of moves, if it is not too large.
     pub(crate) lean: Option<Lean>,
@@ -188,6 +192,17 @@ impl Compiled {
         let (places, literals): (Vec<u32>, Vec<Literal>) = outputs.into_iter().unzip();
         let arranged = arrange(&gates.builder, &literals)
             .map_err(|Contradiction(open)| contradiction(&program, &tables, &gates, open))?;
+        let ends_and_goals = facts.len() + move_terms.len();
+        let sums = match program.roles.len() {
+            2 => {
+                let gates = &arranged.outputs[ends_and_goals..];
+                let goals: Vec<_> =
+                    goals.iter().zip(&gates[1..]).map(|(goal, &gate)| (goal.0, goal.1, gate)).collect();
+                let groups = groups_of(&program.terms, &fact_terms, &arranged);
+                possible_sums(&arranged.builder, gates[0], &goals, &groups)
+            }
+            _ => None,
+        };
         let mut net = Net::new(&arranged, &places, bits);
         let shown = net.first_outputs(words);
         let mut start = Facts::from_elem(0, facts.len().div_ceil(64).max(1));
@@ -211,6 +226,7 @@ impl Compiled {
             start,
             fixed,
             goals: goals.into_iter().map(|(role, value, _)| (role, value)).collect(),
+            sums,
             net,
             lean,
             legal,
@@ -220,6 +236,28 @@ impl Compiled {
             never,
         })
     }
+}
+
+/// Most facts of a group.
+const GROUP: usize = 64;
+
+/// Facts with the same name and one argument, such as `(control ?role)`, of which one holds at the start.
+fn groups_of(terms: &Terms, facts: &[Term], arranged: &Arranged) -> Vec<Group> {
+    let mut groups: Vec<(Symbol, Vec<usize>)> = Vec::new();
+    for (fact, &term) in facts.iter().enumerate().filter(|(_, term)| terms.args(**term).len() == 1) {
+        // Facts are sorted by name.
+        match groups.last_mut().filter(|(name, _)| *name == terms.head(term)) {
+            Some((_, group)) => group.push(fact),
+            None => groups.push((terms.head(term), vec![fact])),
+        }
+    }
+    // The last outputs say what holds at the start.
+    let start = arranged.outputs.len() - facts.len();
+    let begins = |fact: &&usize| arranged.outputs[start + **fact] == ALWAYS;
+    let is_one = |group: &Vec<usize>| group.len() <= GROUP && group.iter().filter(begins).count() == 1;
+    let literals = |fact: usize| (arranged.builder.fact(fact), arranged.outputs[fact]);
+    let groups = groups.into_iter().map(|(_, group)| group).filter(is_one);
+    groups.map(|group| group.into_iter().map(literals).collect()).collect()
 }
 
 /// Checks the number of facts and moves before they are sorted, and how long they are.

@@ -29,6 +29,8 @@ pub struct Described {
     /// What tells these rules from others.
     pub(super) print: Arc<str>,
     start: State,
+    /// Whether the goals of two roles always have the same sum.
+    pub(super) sum: Sum,
     pub(super) small: Arc<OnceLock<bool>>,
     /// What plays random games side by side, once it is asked for, if the circuit is not too large.
     pub(super) batch: Arc<OnceLock<Option<Batch>>>,
@@ -71,8 +73,24 @@ pub(crate) struct Tried {
     pub(super) is_lean: bool,
     /// Whether a game ended as a draw in part, such as 75 to 25.
     pub(super) is_graded: bool,
+    /// What the goals of two roles summed to.
+    pub(super) sums: BTreeSet<u16>,
+    /// Whether a game ended without a goal of some role.
+    pub(super) lacks_goals: bool,
     /// Nodes of the circuit that a step changed on average.
     pub(super) work: u64,
+}
+
+/// What the goals of all roles sum to at the ends of a game for two.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Sum {
+    /// There are not two roles, or it was not shown that the sum is always the same.
+    #[default]
+    Unknown,
+    /// Always the same: what one role gains the other loses.
+    Constant,
+    /// At some ends another than at others.
+    Different,
 }
 
 /// Nobody.
@@ -311,6 +329,7 @@ impl Described {
             source: source.into(),
             print: fingerprint(source).into(),
             start,
+            sum: Sum::default(),
             small: Arc::default(),
             batch: Arc::default(),
             names: Arc::default(),
@@ -359,6 +378,15 @@ impl Described {
             }
             (_, false, true) => "the roles in turn",
             (_, false, false) => "one role at a time, sometimes several times in a row",
+        }
+    }
+
+    /// What the goals of two roles sum to, in a few words.
+    pub(super) fn sums(&self) -> &'static str {
+        match self.sum {
+            Sum::Constant => "always the same: zero-sum",
+            Sum::Different => "not always the same: each role plays for its own goal",
+            Sum::Unknown => "not shown to be always the same: each role plays for its own goal",
         }
     }
 
@@ -462,8 +490,10 @@ impl Described {
                 break;
             }
             let goal = |role: usize| session.goals(&rules, role).next().unwrap_or(0);
-            tried.is_graded |=
-                roles == 2 && !matches!(i32::from(goal(0)) - i32::from(goal(1)), -100 | 0 | 100);
+            if roles == 2 {
+                tried.is_graded |= !matches!(i32::from(goal(0)) - i32::from(goal(1)), -100 | 0 | 100);
+                tried.sums.insert(u16::from(goal(0)) + u16::from(goal(1)));
+            }
             for role in 0..roles {
                 match session.goals(&rules, role).count() {
                     0 => without_goal = without_goal.or(Some(role)),
@@ -478,6 +508,7 @@ impl Described {
             let (begin, end) = rules.ranges[0];
             tried.active[begin as usize..end as usize].fill(true);
         }
+        tried.lacks_goals = without_goal.is_some();
         if let Some(role) = without_goal {
             notes::warn(&format!(
                 "{}: games can end without a `goal` of {}, which then counts 0",
@@ -499,7 +530,47 @@ impl Described {
             // It would never be used.
             rules.lean = None;
         }
+        if roles == 2 {
+            self.sum = self.sum_of_goals();
+        }
         Ok(())
+    }
+
+    /// Whether the goals of two roles always have the same sum: by what the trial games have shown, by the circuit, or at all ends if
+    /// there are few states.
+    fn sum_of_goals(&self) -> Sum {
+        let mut sums = self.tried.sums.clone();
+        if sums.len() > 1 {
+            return Sum::Different;
+        }
+        if !self.tried.lacks_goals
+            && let Some(possible) = &self.rules.sums
+            && sums.union(possible).count() < 2
+        {
+            return Sum::Constant;
+        }
+        let walked = visits_all(self, self.cost(), |end| {
+            sums.insert((0..2).map(|role| u16::from(self.goal(end, role))).sum());
+            sums.len() < 2
+        });
+        match (sums.len(), walked) {
+            (2.., _) => Sum::Different,
+            (_, true) => Sum::Constant,
+            _ => Sum::Unknown,
+        }
+    }
+
+    /// Gates and facts that a move reads.
+    pub(super) fn cost(&self) -> usize {
+        self.rules.net.size() + self.rules.facts.len() + 100
+    }
+
+    /// The goal of a role at an end; 0 if it has none there.
+    fn goal(&self, state: &State, role: usize) -> u8 {
+        self.with(|rules, session| {
+            session.go(rules, &state.facts);
+            session.goals(rules, role).next().unwrap_or(0)
+        })
     }
 
     /// Completes a state in which the circuit is.
@@ -562,7 +633,7 @@ impl Game for Described {
         });
     }
 
-    /// For two roles the difference of their goals / 100, which makes the game zero-sum whatever else the goals say; else goal / 50 − 1.
+    /// Goal / 50 − 1. For two roles whose goals always have the same sum, the difference of their goals / 100.
     fn utility(&self, state: &State, player: usize) -> f64 {
         if !state.is_over {
             return 0.0;
@@ -570,11 +641,15 @@ impl Game for Described {
         self.with(|rules, session| {
             session.go(rules, &state.facts);
             let goal = |role: usize| f64::from(session.goals(rules, role).next().unwrap_or(0));
-            match rules.roles.len() {
-                2 => (goal(player) - goal(1 - player)) / 100.0,
+            match self.sum {
+                Sum::Constant => (goal(player) - goal(1 - player)) / 100.0,
                 _ => goal(player) / 50.0 - 1.0,
             }
         })
+    }
+
+    fn zero_sum(&self) -> bool {
+        self.sum == Sum::Constant
     }
 
     /// Alone, a game has no winner but a result.

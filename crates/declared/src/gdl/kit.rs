@@ -69,6 +69,10 @@ impl Kit for Described {
 
     fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
         match self.players() {
+            2 if !self.zero_sum() => {
+                let why = "what one role gains the other need not lose, so there is no winner but goals";
+                Err(GameError::new(format!("{}: {why}", self.name())))
+            }
             2 if !self.is_graded() => Ok(OutcomeClass::loss_draw_win()),
             2 => Err(GameError::new(format!("{}: its goals have more than three values", self.name()))),
             n => Err(GameError::new(format!("{}: a game for {n} has no winner but goals", self.name()))),
@@ -120,7 +124,7 @@ impl Kit for Described {
         // The sums of what `utility` says of each game.
         let goals: Vec<f64> = goals.into_iter().map(|sum| sum as f64).collect();
         Some(match goals[..] {
-            [first, second] => vec![(first - second) / 100.0, (second - first) / 100.0],
+            [first, second] if self.zero_sum() => vec![(first - second) / 100.0, (second - first) / 100.0],
             _ => goals.iter().map(|sum| sum / 50.0 - games as f64).collect(),
         })
     }
@@ -135,7 +139,7 @@ impl Kit for Described {
     }
 
     fn is_small(&self) -> bool {
-        *self.small.get_or_init(|| has_few_states(self, self.rules.net.size() + self.rules.facts.len() + 100))
+        *self.small.get_or_init(|| has_few_states(self, self.cost()))
     }
 }
 

@@ -21,6 +21,7 @@ mod program;
 mod reach;
 mod steps;
 mod structure;
+mod sums;
 mod symmetry;
 mod tables;
 mod terms;

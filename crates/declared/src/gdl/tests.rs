@@ -1,6 +1,6 @@
 //! Circuits against the plain interpreter, exact values, and what is refused.
 
-use super::game::{Described, Session, State};
+use super::game::{Described, Session, State, Sum};
 use super::plain::{Derived, derive, satisfied};
 use super::program::{Condition, GOAL, LEGAL, NEXT, Program, TERMINAL, TRUE};
 use super::structure::Structure;
@@ -392,7 +392,7 @@ fn nothing_is_silently_wrong() {
     assert_eq!(texts, ["bad", "good"]);
     // White passes, and both have 100.
     let game = read(&passing_beside_moves());
-    assert_eq!(value(&game), [0.0, 0.0]);
+    assert_eq!(value(&game), [1.0, 1.0]);
     // Black sets the fourth bit last.
     assert_eq!(value(&read(TWICE)), [-1.0, 1.0]);
     let game = read(TWICE);
@@ -678,15 +678,15 @@ fn faults_say_where_and_what() {
         game("(<= (goal x ?y) (true (f ?y)) (big ?y)) (big 500) (init (f 500))"),
         game("(<= (true (f 1)) (role x))"),
         game("(<= )"),
-        game("(<= (p ?y) (not (true (f ?y))))"),
-        game("(<= (p ?y) (or (q ?y) (distinct ?y 1))) (q 1)"),
+        game("(<= (p ?y) (not (true (f ?y)))) (<= terminal (p 1))"),
+        game("(<= (p ?y) (or (q ?y) (distinct ?y 1))) (q 1) (<= terminal (p 1))"),
         game("(<= p (not q) (true (f 1))) (<= q (not p) (true (f 1))) (<= terminal p)"),
         game("(<= p (not p)) (<= terminal p)"),
         game("(<= (legal x c) (does x a))"),
         game("(<= (can ?m) (does x ?m)) (<= terminal (can b))"),
-        game("(<= p (next (f 1)))"),
-        game("(<= p (?q 1))"),
-        game("(<= p ((f 1) 1))"),
+        game("(<= terminal (next (f 1)))"),
+        game("(<= terminal (?q 1))"),
+        game("(<= terminal ((f 1) 1))"),
         game("(<= (init (f ?n)) (true (f ?n)))"),
         game("(<= (next (f (s ?n))) (true (f ?n)))"),
         format!("{TURNS} {WAITS} (<= (legal white go) (true (control white))) (<= (legal white stay) (true (control white)))
@@ -697,6 +697,124 @@ fn faults_say_where_and_what() {
     let found: Vec<String> =
         cases.iter().map(|text: &String| format!("{text}\n  {}\n", refusal(text))).collect();
     insta::assert_snapshot!(found.join("\n"));
+}
+
+/// An offer, and the answer to it: what one gains the other need not lose.
+const ULTIMATUM: &str = "(role proposer) (role responder) (init open)
+    (<= (legal proposer (offer 10)) (true open)) (<= (legal proposer (offer 40)) (true open))
+    (<= (legal responder noop) (true open)) (<= (legal proposer noop) (true (offered ?x)))
+    (<= (legal responder accept) (true (offered ?x))) (<= (legal responder refuse) (true (offered ?x)))
+    (<= (next (offered ?x)) (does proposer (offer ?x)))
+    (<= (next (deal ?x)) (true (offered ?x)) (does responder accept)) (<= (next nodeal) (does responder refuse))
+    (<= terminal (true (deal ?x))) (<= terminal (true nodeal)) (rest 10 90) (rest 40 60)
+    (<= (goal responder ?x) (true (deal ?x))) (<= (goal proposer ?y) (true (deal ?x)) (rest ?x ?y))
+    (<= (goal ?r 0) (role ?r) (true nodeal))";
+
+/// Sixteen cells are filled in turn, and who fills the first cell takes 10 from the other. No rule says that the points of both
+/// stay 100 together.
+fn points(cells: usize) -> String {
+    let list: String = (1..=cells).map(|cell| format!("(cell {cell}) ")).collect();
+    format!(
+        "{TURNS} {WAITS} {list} (init (points white 50)) (init (points black 50)) (more 50 60) (less 50 40)
+        (<= (open ?c) (cell ?c) (not (true (full ?c)))) (<= some (open ?c)) (<= terminal (not some))
+        (<= (legal ?p (fill ?c)) (true (control ?p)) (open ?c))
+        (<= (next (full ?c)) (does ?p (fill ?c))) (<= (next (full ?c)) (true (full ?c)))
+        (<= first (does ?p (fill 1)))
+        (<= (next (points ?p ?n)) (true (points ?p ?n)) (not first))
+        (<= (next (points ?p ?m)) (does ?p (fill 1)) (true (points ?p ?n)) (more ?n ?m))
+        (<= (next (points ?q ?m)) (does ?p (fill 1)) (other ?p ?q) (true (points ?q ?n)) (less ?n ?m))
+        (<= (goal ?p ?n) (true (points ?p ?n)))"
+    )
+}
+
+/// A game for two is zero-sum only if the rules or all of its ends show it.
+#[test]
+fn two_roles_keep_their_own_goals() {
+    let game = read(ULTIMATUM);
+    assert_eq!((game.sum, game.zero_sum()), (Sum::Different, false));
+    assert!(game.outcome_classes().is_err());
+    let close = |found: Vec<f64>, expected: [f64; 2]| {
+        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}");
+    };
+    // The responder takes what it gets, so 10 are offered: 90 to 10.
+    close(value(&game), [0.8, -0.8]);
+    let mut state = game.start();
+    for text in ["offer 40", "refuse"] {
+        let action = game.parse_action(&state, text).unwrap();
+        game.apply(&mut state, &action);
+    }
+    close(vec![game.utility(&state, 0), game.utility(&state, 1)], [-1.0, -1.0]);
+    RandomPlay::of(&game).assert_played(&game.start(), 2000, 1);
+    let report = laws::check(&game, &Budget::short());
+    assert!(report.holds(), "{report}");
+    assert!(
+        game.audited(20).facts.contains(&(
+            "sum of goals".into(),
+            "not always the same: each role plays for its own goal".into()
+        ))
+    );
+    // The gates of the goals show it in all that come with adept, without a look at the states.
+    for (name, _) in SHIPPED_GDL {
+        let game = shipped(name);
+        assert_eq!(game.rules.sums, Some(BTreeSet::from([100])), "{name}");
+        assert!(game.zero_sum(), "{name}");
+    }
+    for text in [PENNIES, TWICE, &passing()] {
+        assert!(read(text).zero_sum());
+    }
+    // Not by the gates, but by all ends; with too many states it is not shown.
+    let game = read(&points(8));
+    assert!(game.rules.sums.as_ref().unwrap().len() > 1);
+    assert_eq!((game.sum, value(&game)), (Sum::Constant, vec![0.2, -0.2]));
+    assert_eq!(read(&points(20)).sum, Sum::Unknown);
+    // Some ends have the sum 0.
+    let rare = points(8)
+        .replace("(less 50 40)", "(less 50 40) (<= (next lost) (does black (fill 8)) (true (control black)))")
+        .replace(
+            "(<= (goal ?p ?n) (true (points ?p ?n)))",
+            "(<= (next lost) (true lost)) (<= bad (true lost) (true (points black 60)))
+        (<= (goal ?p ?n) (true (points ?p ?n)) (not bad)) (<= (goal ?p 0) (role ?p) bad)",
+        );
+    assert_eq!(read(&rare).sum, Sum::Different);
+}
+
+/// GDL-II has chance, the role `random`, and hidden information, by `sees`.
+#[test]
+fn gdl_ii_is_refused() {
+    let dice = "(role random) (role player) (init bet) (face 1) (face 2)
+        (<= (legal player low) (true bet)) (<= (legal player safe) (true bet)) (<= (legal random noop) (true bet))
+        (<= (legal player noop) (true chosen)) (<= (legal random (roll ?f)) (face ?f) (true chosen))
+        (<= (next chosen) (true bet)) (<= (next (die ?f)) (does random (roll ?f))) (<= terminal (true (die ?f)))
+        (<= (goal player 100) (true (die 1))) (<= (goal player 0) (true (die 2))) (goal random 0)
+        (<= (sees player (face ?f)) (does random (roll ?f)))";
+    let why = refusal(dice);
+    assert!(
+        why.starts_with("g.kif: line 1, column 7: the role `random` is chance in GDL-II, where `sees`"),
+        "{why}"
+    );
+    let hidden = dice.replace("random", "thrower");
+    assert!(refusal(&hidden).contains("`sees` says in GDL-II what a role learns"), "{}", refusal(&hidden));
+    // What a condition asks for is a relation like any other.
+    let asked = format!("{hidden} (<= (next seen) (sees player (face 1)))");
+    assert_eq!(refusal(&asked), "is read");
+}
+
+/// Relations that the game does not follow from are neither computed nor a reason to refuse it.
+#[test]
+fn what_nothing_uses_does_not_matter() {
+    let many: String = (0..60).map(|n| format!("(n {n}) ")).collect();
+    let more = format!(
+        "{many} (<= (base (f ?a ?b ?c ?d ?e)) (n ?a) (n ?b) (n ?c) (n ?d) (n ?e)) (<= (input ?r (say ?x)) (role ?r))
+        (<= (drawit ?x) (not (true ?x))) (<= paradox (not paradox)) (<= (base (step (s ?n))) (base (step ?n))) (base (step 0))"
+    );
+    let game = read(&format!("{PENNIES} {more}"));
+    assert_eq!(game.rules.facts.len(), read(PENNIES).rules.facts.len());
+    let said: Vec<&str> = game.rules.notes.iter().map(String::as_str).collect();
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(said[0].contains("`?x` is unbound") && said[0].ends_with("nothing uses `input`"), "{said:?}");
+    assert!(said[1].ends_with("nothing uses `drawit`"), "{said:?}");
+    // Where it is used, it is refused.
+    assert!(refusal(&format!("{PENNIES} {more} (<= terminal (drawit 1))")).contains("`?x` is unbound"));
 }
 
 /// Large input is refused before it takes memory, with the rule that is too large.

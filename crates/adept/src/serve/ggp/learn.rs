@@ -85,7 +85,7 @@ fn by_run(record: &Record, rules: &str, run: &Path) -> Result<Chooser, String> {
     // Checkpoints are opened by the name that the game has in their run.
     let game = Described::read(&record.config.game.rules, rules).map_err(|e| e.to_string())?;
     let run = run.display().to_string();
-    let looks_ahead = !game.hides() && game.players() <= 2;
+    let looks_ahead = !game.hides() && (game.zero_sum() || game.players() == 1);
     Chooser::named(&game, &format!("{}{run}", if looks_ahead { "search:clock:" } else { "" }))
 }
 
