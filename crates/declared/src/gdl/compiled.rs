@@ -4,18 +4,24 @@ use super::effects::Folder;
 use super::gates::{Gates, Grounder};
 use super::net::{Arranged, Contradiction, Net, arrange};
 use super::program::{DOES, GOAL, INIT, LEGAL, NEXT, Program, TERMINAL, TRUE};
-use super::reach::{Reached, idle, reach, table_of};
+use super::reach::{Reached, check_stop, idle, reach, table_of, too_little};
 use super::sums::{Group, possible_sums};
 use super::tables::Table;
 use super::terms::{Symbol, Term, Terms};
 use crate::circuit::{FALSE, Literal, TRUE as ALWAYS};
 use crate::error::{Place, RuleError};
+use adept_ground::limits::Claim;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Most facts, and most moves.
 const MOST: usize = 1 << 18;
+
+/// Circuits that are kept of a game at most, and bytes of a gate's input in each: inputs, and who reads them.
+const CIRCUITS: usize = 3;
+pub(crate) const GATE: usize = 16;
 
 /// Most letters of all facts and moves.
 const LETTERS: usize = 1 << 25;
@@ -54,6 +60,8 @@ pub(crate) struct Compiled {
     pub(crate) unused: Vec<String>,
     /// Rules that can never apply.
     pub(crate) never: Vec<Place>,
+    /// The memory of the circuits.
+    _claim: Claim,
 }
 
 /// A circuit that tells what is legal and what the end is; what moves do is known apart.
@@ -103,10 +111,10 @@ impl Inputs {
 }
 
 impl Compiled {
-    /// Compiles a description.
-    pub(crate) fn read(text: &str) -> Result<Self, RuleError> {
+    /// Compiles a description, unless `stop` is set meanwhile.
+    pub(crate) fn read(text: &str, stop: &Arc<AtomicBool>) -> Result<Self, RuleError> {
         let mut program = Program::read(text)?;
-        let mut reached = reach(&mut program)?;
+        let mut reached = reach(&mut program, stop)?;
         let never = idle(&mut program, &mut reached)?;
         let Reached { mut tables, budget, .. } = reached;
         check_sizes(&program.terms, &tables)?;
@@ -142,6 +150,7 @@ impl Compiled {
         let goal_tuples: Vec<u32> = (0..goals).collect();
         let goal_gates = all(GOAL, &goal_tuples)?;
         let gates = grounder.finish()?;
+        check_stop(stop, START)?;
         // Only goals, and what may contradict itself, are named below.
         let mut is_named = vec![false; tables.len()];
         is_named[GOAL] = true;
@@ -192,6 +201,9 @@ impl Compiled {
         let (places, literals): (Vec<u32>, Vec<Literal>) = outputs.into_iter().unzip();
         let arranged = arrange(&gates.builder, &literals)
             .map_err(|Contradiction(open)| contradiction(&program, &tables, &gates, open))?;
+        check_stop(stop, START)?;
+        let claim = Claim::new((CIRCUITS * GATE * gates.builder.size()) as u64);
+        let claim = claim.map_err(|short| too_little(short, START))?;
         let ends_and_goals = facts.len() + move_terms.len();
         let sums = match program.roles.len() {
             2 => {
@@ -227,6 +239,7 @@ impl Compiled {
             fixed,
             goals: goals.into_iter().map(|(role, value, _)| (role, value)).collect(),
             sums,
+            _claim: claim,
             net,
             lean,
             legal,

@@ -16,6 +16,8 @@ use rand::RngExt;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -319,7 +321,15 @@ impl Described {
     /// The first fault of the file, with its place; or what random games have shown: a state without a legal move that is not the
     /// end, two goals of a role at once, or that the game may never end.
     pub fn read(name: &str, source: &str) -> Result<Self, GameError> {
-        let rules = Compiled::read(source).map_err(|e| GameError::new(format!("{name}: {e}")))?;
+        Self::read_until(name, source, &Arc::default())
+    }
+
+    /// The same, unless `stop` is set meanwhile.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), or that it was stopped.
+    pub fn read_until(name: &str, source: &str, stop: &Arc<AtomicBool>) -> Result<Self, GameError> {
+        let rules = Compiled::read(source, stop).map_err(|e| GameError::new(format!("{name}: {e}")))?;
         let facts = rules.start.clone();
         let start = State { facts, chosen: SmallVec::new(), mover: 0, last: NONE, is_over: false };
         let mut game = Self {
@@ -338,7 +348,7 @@ impl Described {
         for note in &game.rules.notes {
             notes::note(&format!("{name}: {note}"));
         }
-        game.try_out()?;
+        game.try_out(stop)?;
         Ok(game)
     }
 
@@ -427,7 +437,7 @@ impl Described {
     }
 
     /// Plays a few random games, which must end, and keeps what they show.
-    fn try_out(&mut self) -> Result<(), GameError> {
+    fn try_out(&mut self, stop: &AtomicBool) -> Result<(), GameError> {
         let rules = self.rules.clone();
         let roles = rules.roles.len();
         let mut tried =
@@ -482,6 +492,9 @@ impl Described {
                 session.step(&rules, &moves);
                 steps += 1;
                 all_steps += 1;
+                if stop.load(Ordering::Relaxed) {
+                    return Err(GameError::new(format!("{}: stopped before it had been tried", self.name)));
+                }
                 if session.runner.work > WORK || session.runner.looks + listed > LOOKS {
                     break;
                 }

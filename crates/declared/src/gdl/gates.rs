@@ -4,6 +4,7 @@
 //! hand: what does not depend on a variable is taken out of its sum, parts without common variables are summed apart, and a part is
 //! summed once for each value of what it shares with the rest.
 
+use super::compiled::GATE;
 use super::program::{Condition, DOES, LEGAL, Pattern, Program, Relation, Rule, TRUE};
 use super::reach::{Budget, table_of};
 use super::tables::{Memo, Step, Table, known_term};
@@ -494,6 +495,7 @@ impl<'a> Grounder<'a> {
         let mut cursor = sum.step.begin(&self.tables[sum.step.table], self.terms, binding);
         while let Some(number) = sum.step.advance(&self.tables[sum.step.table], &mut cursor) {
             self.budget.spend(rule, part.weight)?;
+            self.budget.gates = self.kept + GATE * self.gates.builder.size();
             self.budget.check(rule, self.terms)?;
             let mut factors = Vec::new();
             if self.take(rule, sum, number, binding, &mut factors)? {

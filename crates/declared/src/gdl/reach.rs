@@ -7,13 +7,20 @@ use super::program::{Condition, DOES, INIT, LEGAL, NEXT, Pattern, Program, ROLE,
 use super::tables::{Cursor, Memo, Step, Table, known_term};
 use super::terms::{Term, Terms};
 use crate::error::{Place, RuleError};
+use adept_ground::limits::{Claim, Short, size};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Most memory of all tuples, their indexes and all terms, in bytes.
 const BYTES: usize = 1 << 30;
 /// Most work of all joins: see [`Budget`].
 pub(crate) const WORK: u64 = 100_000_000;
+/// Bytes that are claimed at a time.
+const PART: usize = 1 << 25;
+/// Work between two looks at whether to stop.
+const LOOK: u64 = 1 << 14;
 /// Most work to find rules that never apply.
 const IDLE: u64 = 2_000_000;
 
@@ -37,17 +44,29 @@ pub(crate) struct Budget {
     most: u64,
     /// Bytes of all tables.
     pub(crate) bytes: usize,
+    /// Bytes of gates and of results that are kept.
+    pub(crate) gates: usize,
+    /// Ends the work once it is set.
+    pub(crate) stop: Arc<AtomicBool>,
+    /// Work at which to look next whether it is set.
+    look: u64,
+    /// Memory that is claimed, in parts of [`PART`].
+    claims: Vec<Claim>,
 }
 
 impl Budget {
-    pub(crate) fn new(most: u64) -> Self {
-        Self { work: 0, most, bytes: 0 }
+    pub(crate) fn new(most: u64, stop: &Arc<AtomicBool>) -> Self {
+        Self { work: 0, most, bytes: 0, gates: 0, stop: stop.clone(), look: 0, claims: Vec::new() }
     }
 
     /// Counts work for a rule.
     #[inline]
     pub(crate) fn spend(&mut self, rule: &Rule, work: usize) -> Result<(), RuleError> {
         self.work += work as u64;
+        if self.work >= self.look {
+            self.look = self.work + LOOK;
+            check_stop(&self.stop, rule.place)?;
+        }
         if self.work <= self.most {
             return Ok(());
         }
@@ -61,14 +80,16 @@ impl Budget {
 
     /// Checks that tuples and terms do not take too much memory.
     #[inline]
-    pub(crate) fn check(&self, rule: &Rule, terms: &Terms) -> Result<(), RuleError> {
-        match self.bytes + terms.bytes() > BYTES {
-            false => Ok(()),
-            true => {
-                let what = "too much can hold: this rule goes beyond a gigabyte of tuples";
-                Err(RuleError::new(rule.place, what))
-            }
+    pub(crate) fn check(&mut self, rule: &Rule, terms: &Terms) -> Result<(), RuleError> {
+        let bytes = self.bytes + terms.bytes();
+        if bytes > BYTES {
+            let what = "too much can hold: this rule goes beyond a gigabyte of tuples";
+            return Err(RuleError::new(rule.place, what));
         }
+        while bytes + self.gates > self.claims.len() * PART {
+            self.claims.push(Claim::new(PART as u64).map_err(|short| too_little(short, rule.place))?);
+        }
+        Ok(())
     }
 
     /// Brings the index of a step up to date.
@@ -88,6 +109,25 @@ impl Budget {
         self.spend(rule, added)?;
         self.check(rule, terms)
     }
+}
+
+/// That reading was stopped by whoever asked for it.
+pub(crate) fn check_stop(stop: &AtomicBool, place: Place) -> Result<(), RuleError> {
+    match stop.load(Ordering::Relaxed) {
+        true => Err(RuleError::new(place, "stopped before the rules had been read")),
+        false => Ok(()),
+    }
+}
+
+/// That there is not enough memory, with all that this process reads and holds at the same time.
+pub(crate) fn too_little(Short { needed, free }: Short, place: Place) -> RuleError {
+    let what = format!(
+        "there is too little memory to read these rules: {} are needed with all else that is open here, and {} are free; end other \
+         matches or programs first",
+        size(needed),
+        size(free)
+    );
+    RuleError::new(place, what)
 }
 
 /// A test of what is bound.
@@ -128,7 +168,7 @@ pub(crate) struct Reached {
 }
 
 /// The tables of all relations, when nothing new follows.
-pub(crate) fn reach(program: &mut Program) -> Result<Reached, RuleError> {
+pub(crate) fn reach(program: &mut Program, stop: &Arc<AtomicBool>) -> Result<Reached, RuleError> {
     let mut tables: Vec<Table> =
         program.relations.iter().map(|relation| Table::new(relation.arity)).collect();
     let is_last = |program: &Program, relation: usize| {
@@ -142,7 +182,9 @@ pub(crate) fn reach(program: &mut Program) -> Result<Reached, RuleError> {
         program.order.iter().map(|(group, _)| (group.clone(), late(group))).collect();
     let mut last = Vec::new();
     let Program { terms, relations, rules, .. } = program;
-    let mut reached = Reached { tables, applied: vec![false; rules.len()], budget: Budget::new(WORK) };
+    // Nothing is said of rules that are left out.
+    let applied = rules.iter().map(|rule| relations[rule.head.relation].rules.is_empty()).collect();
+    let mut reached = Reached { tables, applied, budget: Budget::new(WORK, stop) };
     let mut grown = Grown {
         done: vec![0; relations.len()],
         sizes: vec![0; relations.len()],
@@ -163,7 +205,7 @@ pub(crate) fn reach(program: &mut Program) -> Result<Reached, RuleError> {
 pub(crate) fn idle(program: &mut Program, reached: &mut Reached) -> Result<Vec<Place>, RuleError> {
     let Program { terms, relations, rules, .. } = program;
     let Reached { tables, applied, budget } = reached;
-    let mut own = Budget { bytes: budget.bytes, ..Budget::new(IDLE) };
+    let mut own = Budget { bytes: budget.bytes, ..Budget::new(IDLE, &budget.stop) };
     for (number, rule) in rules.iter().enumerate() {
         if applied[number] {
             continue;
@@ -225,7 +267,7 @@ pub(crate) fn bindings(
     left: &mut u64,
     visit: &mut Visit<'_>,
 ) -> bool {
-    let mut budget = Budget::new(*left);
+    let mut budget = Budget::new(*left, &Arc::default());
     let Ok(plan) = plan(terms, relations, rule, None, tables, &mut budget) else { return false };
     for (step, _) in &plan.steps {
         step.refresh(tables, terms);

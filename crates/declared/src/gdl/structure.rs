@@ -109,7 +109,7 @@ impl Structure {
     /// In words, that there are too many conditions to read, or nothing.
     fn of(game: &Described) -> Result<Self, String> {
         let mut program = Program::read(&game.source).map_err(|e| e.to_string())?;
-        let Reached { mut tables, .. } = reach(&mut program).map_err(|e| e.to_string())?;
+        let Reached { mut tables, .. } = reach(&mut program, &Arc::default()).map_err(|e| e.to_string())?;
         let inputs = Inputs::of(&program, &tables);
         let symmetry = symmetry::find(&mut program, &mut tables, &inputs).map_err(|e| e.to_string())?;
         let mut sections = sections(&program, &tables, &inputs);
@@ -120,8 +120,13 @@ impl Structure {
         for section in &mut sections {
             section.bind(&mut program, &mut tables, symmetry.as_ref(), &mut limits)?;
         }
-        let mut grounder =
-            Grounder::new(&mut program, &mut tables, &inputs.facts, &inputs.moves, Budget::new(reach::WORK));
+        let mut grounder = Grounder::new(
+            &mut program,
+            &mut tables,
+            &inputs.facts,
+            &inputs.moves,
+            Budget::new(reach::WORK, &Arc::default()),
+        );
         let mut literals: FxHashMap<(usize, u32), Literal> = FxHashMap::default();
         for section in &sections {
             let tuples = section.tuples.iter().map(|&tuple| (section.relation, tuple));

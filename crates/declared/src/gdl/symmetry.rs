@@ -85,7 +85,8 @@ pub(crate) fn find(
     for relation in [TERMINAL, GOAL] {
         asked.extend((0..tables[relation].len() as u32).map(|tuple| (relation, tuple)));
     }
-    let mut grounder = Grounder::new(program, tables, facts, moves, Budget::new(reach::WORK));
+    let mut grounder =
+        Grounder::new(program, tables, facts, moves, Budget::new(reach::WORK, &std::sync::Arc::default()));
     let literals: Vec<Literal> =
         asked.iter().map(|&(relation, tuple)| grounder.literal(relation, tuple)).collect::<Result<_, _>>()?;
     let mut gates = grounder.finish()?;

@@ -1,14 +1,15 @@
 //! What plays a game that has just been told: a run that knows its rules, a network that learns them now, or random games.
 
-use super::play::Chooser;
+use super::play::{Chooser, Stop};
 use adept_builtin::gdl::Described;
 use adept_console::output::say;
 use adept_game::{Game, Kit};
 use adept_ground::files::{FileError, Files};
 use adept_lab::template::template;
 use adept_trainer::config::{One, Source, parse};
-use adept_trainer::run::{Cancel, Record, Silent, TrainOptions, record_of, train};
+use adept_trainer::run::{Record, Silent, TrainOptions, record_of, train};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Where rules are kept for runs that learned them.
@@ -39,12 +40,12 @@ pub(super) fn best(
     rules: &str,
     (learn, seed): (bool, u64),
     until: Instant,
-    cancel: &Cancel,
+    stop: &Stop,
 ) -> Option<Chooser> {
     let print = game.fingerprint().unwrap_or_default();
     let left = until.saturating_duration_since(Instant::now()).as_secs_f64() * SHARE;
     if learn && left >= LEAST {
-        match learned(&print, rules, seed, left, cancel) {
+        match learned(&print, rules, seed, left, stop) {
             Ok(record) => {
                 let run = record.0.display();
                 say(format!("learned from {} games in {:.0} s: {run}", record.1.step, record.1.seconds));
@@ -52,8 +53,11 @@ pub(super) fn best(
             Err(why) => say(format!("nothing was learned: {why}")),
         }
     }
+    if stop.thought.load(Ordering::Relaxed) {
+        return None;
+    }
     // The one that has learned longest comes first; one that cannot be opened is no reason to lose a match.
-    known(&print, learn).into_iter().find_map(|(run, record)| match by_run(&record, rules, &run) {
+    known(&print, learn).into_iter().find_map(|(run, record)| match by_run(&record, rules, &run, stop) {
         Ok(chooser) => {
             say(format!("plays by {}, which knows these rules", run.display()));
             Some(chooser)
@@ -81,9 +85,10 @@ fn known(print: &str, learn: bool) -> Vec<(PathBuf, Record)> {
 }
 
 /// Looks ahead by the network of a run, or plays by it where one cannot look ahead.
-fn by_run(record: &Record, rules: &str, run: &Path) -> Result<Chooser, String> {
+fn by_run(record: &Record, rules: &str, run: &Path, stop: &Stop) -> Result<Chooser, String> {
     // Checkpoints are opened by the name that the game has in their run.
-    let game = Described::read(&record.config.game.rules, rules).map_err(|e| e.to_string())?;
+    let game =
+        Described::read_until(&record.config.game.rules, rules, &stop.thought).map_err(|e| e.to_string())?;
     let run = run.display().to_string();
     let looks_ahead = !game.hides() && (game.zero_sum() || game.players() == 1);
     Chooser::named(&game, &format!("{}{run}", if looks_ahead { "search:clock:" } else { "" }))
@@ -95,13 +100,13 @@ fn learned(
     rules: &str,
     seed: u64,
     seconds: f64,
-    cancel: &Cancel,
+    stop: &Stop,
 ) -> Result<(PathBuf, Record), String> {
     let short = &print[..print.len().min(12)];
     let path = format!("{RULES}/{short}.kif");
     keep(Path::new(&path), rules).map_err(|e| e.to_string())?;
     let name = format!("file:{path}");
-    let games = One(Described::read(&name, rules).map_err(|e| e.to_string())?);
+    let games = One(Described::read_until(&name, rules, &stop.thought).map_err(|e| e.to_string())?);
     let text = template(&name, None, &games).map_err(|e| e.to_string())?;
     let mut settings: Vec<String> = SETTINGS.iter().map(|set| set.to_string()).collect();
     settings.push(format!("name=\"ggp-{short}\""));
@@ -114,7 +119,7 @@ fn learned(
     let source = Source { file: "the config of the run".into(), text, set: settings };
     let config = parse(&source, &games).map_err(|e| e.to_string())?;
     let options = TrainOptions { max_seconds: Some(seconds), resume: true, ..TrainOptions::default() };
-    train(&games.0, &config, seed, &options, &Silent, cancel).map_err(|e| e.to_string())
+    train(&games.0, &config, seed, &options, &Silent, &stop.learning).map_err(|e| e.to_string())
 }
 
 /// Writes rules to a file, in a folder that need not exist yet.

@@ -21,7 +21,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::time::{Duration, Instant};
 
 /// Most matches at a time, and most connections.
@@ -47,6 +47,8 @@ pub(super) struct Count {
 pub(super) struct Server {
     terms: Terms,
     matches: Mutex<HashMap<String, Playing>>,
+    /// What the threads of each match hold. A match that is over counts until they have ended.
+    alive: Mutex<Vec<Weak<()>>>,
     count: Mutex<Count>,
     connections: AtomicUsize,
     log: Option<Mutex<File>>,
@@ -77,6 +79,7 @@ impl Server {
         Arc::new(Self {
             terms,
             matches: Mutex::default(),
+            alive: Mutex::default(),
             count: Mutex::default(),
             connections: AtomicUsize::new(0),
             log: log.map(Mutex::new),
@@ -144,7 +147,7 @@ impl Server {
     fn act(&self, message: Message<'_>, came: Instant) -> Result<String, String> {
         match message {
             Message::Info => {
-                let status = if self.has_room() { "available" } else { "busy" };
+                let status = if self.has_room(&mut locked(&self.alive)) { "available" } else { "busy" };
                 Ok(format!("( ( name adept ) ( status {status} ) )"))
             }
             Message::Preview => Ok("ready".into()),
@@ -212,8 +215,10 @@ impl Server {
         matches.len()
     }
 
-    fn has_room(&self) -> bool {
-        self.playing() < MATCHES
+    /// Whether one more match may begin, beside those whose threads these are.
+    fn has_room(&self, alive: &mut Vec<Weak<()>>) -> bool {
+        alive.retain(|alive| alive.strong_count() > 0);
+        self.playing().max(alive.len()) < MATCHES
     }
 
     /// Begins a match, if there is room and none of this name.
@@ -224,7 +229,8 @@ impl Server {
         rules: &str,
         clocks: (Duration, Duration),
     ) -> Option<(Arc<Mutex<Match>>, u64)> {
-        if !self.has_room() {
+        let mut alive = locked(&self.alive);
+        if !self.has_room(&mut alive) {
             return None;
         }
         let mut matches = locked(&self.matches);
@@ -236,7 +242,9 @@ impl Server {
             count.matches += 1;
             count.matches
         };
-        let begun = Match::begin(number, role, rules, clocks, &self.terms);
+        let threads = Arc::new(());
+        alive.push(Arc::downgrade(&threads));
+        let begun = Match::begin(number, role, rules, clocks, &self.terms, threads);
         let stop = begun.stop();
         let begun = Arc::new(Mutex::new(begun));
         matches.insert(id.into(), Playing { one: begun.clone(), stop });
@@ -271,5 +279,83 @@ impl Server {
             let _ =
                 locked(log).write_all(format!("{what}: {}\n", text.replace(['\n', '\r'], " ")).as_bytes());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rules that take a hundred million combinations to refuse, and little memory.
+    fn rules() -> String {
+        let numbers: String = (1..100).map(|n| format!("(succ {n} {})", n + 1)).collect();
+        format!(
+            "(role x)(legal x a)(legal x b)(goal x 0)(odd 0 0 0 0 0 0){numbers}
+            (<= (less ?a ?b) (succ ?a ?b))(<= (less ?a ?c) (less ?a ?b) (succ ?b ?c))
+            (<= terminal (less ?a ?b) (less ?b ?c) (less ?c ?d) (less ?d ?e) (less ?e ?f) (less ?f ?a) (not (odd ?a ?b ?c ?d ?e ?f)))"
+        )
+    }
+
+    fn server() -> Arc<Server> {
+        let terms = Terms { agent: None, learn: false, margin: Duration::from_millis(100), seed: 1 };
+        Server::new(terms, None)
+    }
+
+    fn ask(server: &Server, text: &str) -> String {
+        server.answer(text, Instant::now()).unwrap_or_else(|why| why)
+    }
+
+    /// Waits until something holds, which it does after a moment.
+    fn wait_until(holds: impl Fn() -> bool) {
+        let begun = Instant::now();
+        while !holds() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "it never holds");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Matches that were broken off count until nothing more is done for them, which is soon: reading stops.
+    #[test]
+    fn a_match_counts_until_its_threads_have_ended() {
+        let server = server();
+        let begins = |name: &str| format!("( START {name} x ({}) 3000 3000 )", rules());
+        std::thread::scope(|scope| {
+            let waiting: Vec<_> = (0..MATCHES)
+                .map(|n| {
+                    scope.spawn({
+                        let server = &server;
+                        let text = begins(&format!("m{n}"));
+                        move || ask(server, &text)
+                    })
+                })
+                .collect();
+            wait_until(|| server.playing() == MATCHES);
+            assert_eq!(ask(&server, &begins("ninth")), "busy");
+            let threads: Vec<Weak<()>> = locked(&server.alive).clone();
+            for n in 0..MATCHES {
+                assert_eq!(ask(&server, &format!("( ABORT m{n} )")), "aborted");
+            }
+            // None of them is played, and yet there is only as much room as threads have ended.
+            assert_eq!(server.playing(), 0);
+            for answer in waiting {
+                assert!(answer.join().unwrap().contains("stopped before the rules had been read"));
+            }
+            wait_until(|| threads.iter().all(|alive| alive.strong_count() == 0));
+            assert_eq!(ask(&server, "( INFO )"), "( ( name adept ) ( status available ) )");
+        });
+    }
+
+    /// A thread that still works for a match which is over takes a place.
+    #[test]
+    fn threads_that_still_work_leave_no_room() {
+        let server = server();
+        let threads: Vec<Arc<()>> = (0..MATCHES).map(|_| Arc::new(())).collect();
+        locked(&server.alive).extend(threads.iter().map(Arc::downgrade));
+        assert_eq!(ask(&server, "( INFO )"), "( ( name adept ) ( status busy ) )");
+        assert_eq!(ask(&server, "( START m x ((role x)) 10 10 )"), "busy");
+        drop(threads);
+        assert_eq!(ask(&server, "( INFO )"), "( ( name adept ) ( status available ) )");
+        let why = ask(&server, "( START m random ((role random) (role x)) 10 10 )");
+        assert!(why.contains("the role `random` is chance in GDL-II"), "{why}");
     }
 }

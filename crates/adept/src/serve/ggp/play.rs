@@ -104,10 +104,10 @@ struct Ready {
 /// What ends the work for a match.
 #[derive(Clone, Default)]
 pub(super) struct Stop {
-    /// The decision that is being made.
-    thought: Arc<AtomicBool>,
+    /// The reading of the rules, and the decision that is being made.
+    pub(super) thought: Arc<AtomicBool>,
     /// The run that is learning.
-    learning: Cancel,
+    pub(super) learning: Cancel,
 }
 
 impl Stop {
@@ -149,13 +149,14 @@ pub(super) struct Match {
 const GIVEN_UP: Duration = Duration::from_secs(60);
 
 impl Match {
-    /// Begins to read the rules, and to learn if there is time.
+    /// Begins to read the rules, and to learn if there is time. `alive` is held as long as something is done for this match.
     pub(super) fn begin(
         number: u64,
         role: &str,
         rules: &str,
         clocks: (Duration, Duration),
         terms: &Terms,
+        alive: Arc<()>,
     ) -> Self {
         let begun = Instant::now();
         let (found, coming) = channel();
@@ -168,6 +169,7 @@ impl Match {
             until: begun + clocks.0.saturating_sub(terms.margin),
             stop: stop.clone(),
             learns,
+            alive,
         };
         // Reading deep rules takes stack.
         let thread = std::thread::Builder::new().name("match".into()).stack_size(16 << 20);
@@ -328,6 +330,7 @@ struct Mind {
     until: Instant,
     stop: Stop,
     learns: Sender<()>,
+    alive: Arc<()>,
 }
 
 impl Mind {
@@ -344,7 +347,7 @@ impl Mind {
         if found.send(Ok(Ready { steps, role, jobs, found: answered })).is_err() {
             return;
         }
-        let Self { rules, terms, until, stop, learns, .. } = self;
+        let Self { rules, terms, until, stop, learns, alive, .. } = self;
         let (better, found) = channel();
         let mut chooser = match chooser {
             Some(chooser) => {
@@ -354,9 +357,10 @@ impl Mind {
             }
             None => {
                 let (told, seed) = (game.clone(), terms.seed);
-                let (learn, cancel) = (terms.learn, stop.learning.clone());
+                let (learn, stop, alive) = (terms.learn, stop.clone(), alive.clone());
                 let work = move || {
-                    if let Some(chooser) = learn::best(&told, &rules, (learn, seed), until, &cancel) {
+                    let _alive = alive;
+                    if let Some(chooser) = learn::best(&told, &rules, (learn, seed), until, &stop) {
                         // The match may be over.
                         let _ = better.send(chooser);
                     }
@@ -397,7 +401,8 @@ impl Mind {
             let most = limits::CONFIG_BYTES;
             return Err(format!("rules of {} bytes; at most {most} are read", self.rules.len()));
         }
-        let game = Described::read("the rules", &self.rules).map_err(|e| e.to_string())?;
+        let game =
+            Described::read_until("the rules", &self.rules, &self.stop.thought).map_err(|e| e.to_string())?;
         let steps = Steps::new(&game);
         let roles = steps.roles();
         let place = roles.iter().position(|known| *known == self.role.to_lowercase());
