@@ -4,6 +4,7 @@ use crate::batch::Batch;
 use crate::circuit::with_values;
 use crate::declaration::{Ending, Grade, ONE};
 use crate::ground::Rules;
+use crate::indices::Indices;
 use crate::lanes::Pool;
 use crate::monitor::{Measure, Pace};
 use crate::structure::Structure;
@@ -32,6 +33,8 @@ pub(crate) struct Facts {
     pub(crate) small: OnceLock<bool>,
     /// What the encoder `rules` reads.
     pub(crate) structure: OnceLock<Result<Arc<Structure>, String>>,
+    /// What the encoder `indices` reads.
+    pub(crate) indices: OnceLock<Arc<Indices>>,
     /// Batches that wait for random games to play.
     pub(crate) batches: Pool<Batch>,
 }

@@ -3,6 +3,7 @@
 use crate::batch::Batch;
 use crate::declaration::ONE;
 use crate::game::{Declared, State, WORK};
+use crate::indices::{Indexed, Indices, base_of, groups, positions};
 use crate::lanes::{BYTES, Wide};
 use crate::modules::channels;
 use crate::structure::Structure;
@@ -57,6 +58,9 @@ pub const USUAL: &str = "declared:hexapawn-3x3";
 /// What the encoder `rules` is.
 pub(crate) const RULES: &str =
     "channels for every relation, operator and ending of the rules, for the architecture `modules`";
+
+/// What the encoder `indices` is.
+pub(crate) const INDICES: &str = "which of several facts holds, and how many: for gates with `by` or `cells`, beside other inputs, as in `bits+indices`";
 
 /// States up to which a game is small: exact measurement then takes seconds.
 const SMALL: usize = 100_000;
@@ -228,11 +232,20 @@ impl Kit for Declared {
         Named::list(&[
             ("bits", "a bit for every fact, as the player who moved sees it; a key of all for tables"),
             ("blind", "the same bits without names, shuffled"),
+            ("indices", INDICES),
             ("rules", RULES),
         ])
     }
 
     fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
+        if let Some(base) = base_of(name) {
+            let inner = match base {
+                Some(base) => Some(self.encoder(base)?),
+                None => None,
+            };
+            let seen = |game: &Self, after: Afterstate<'_, Self>| game.seen_by(after.state, after.player);
+            return Some(Arc::new(Indexed::new(inner, self.indices().clone(), seen)));
+        }
         match name {
             "bits" => Some(Arc::new(Bits::of(self))),
             "blind" => Some(Arc::new(Blind::of(self))),
@@ -386,6 +399,21 @@ impl Encoder<Declared> for Relations {
 
     fn needs_action(&self) -> bool {
         false
+    }
+}
+
+impl Declared {
+    fn indices(&self) -> &Arc<Indices> {
+        self.facts.indices.get_or_init(|| {
+            let declaration = &self.rules.declaration;
+            let fact = |(relation, tuple): &(usize, Vec<u16>)| {
+                let args = tuple.iter().map(|&object| declaration.objects[usize::from(object)].clone());
+                (declaration.relations[*relation].name.clone(), args.collect())
+            };
+            let facts: Vec<(String, Vec<String>)> = self.rules.facts.iter().map(fact).collect();
+            let positions = positions(self, |state, player| self.seen_by(state, player));
+            Arc::new(Indices::of(groups(&facts), &positions))
+        })
     }
 }
 

@@ -14,6 +14,7 @@ mod error;
 mod game;
 mod gdl;
 mod ground;
+mod indices;
 mod kit;
 mod lanes;
 mod lex;

@@ -1099,6 +1099,29 @@ fn an_audit_compares_the_players() {
     assert!(audit.notes.is_empty());
 }
 
+#[test]
+fn files_of_other_programs_are_named() {
+    let folder = std::env::temp_dir().join(format!("adept-other-formats-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let why = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        let found = Declared::named(&format!("file:{}", path.display())).unwrap();
+        found.unwrap_err().to_string()
+    };
+    let efg = why("poker.efg", "EFG 2 R \"poker\" { \"a\" \"b\" }\nc \"\" 1 \"\" { \"r\" 1/2 } 0\n");
+    assert!(
+        efg.contains("a file `.efg` is a game tree in the format of Gambit, which adept does not read"),
+        "{efg}"
+    );
+    assert!(efg.contains("GDL-I in files that end in `.kif`"), "{efg}");
+    let lud = why("hex.LUD", "(game \"Hex\" (players 2))");
+    assert!(lud.contains("a file `.lud` is a game in the language of Ludii"), "{lud}");
+    let gdl = why("rules.gdl", "; tic-tac-toe\n(role x)");
+    assert!(gdl.contains("this looks like GDL, which is read from files that end in `.kif`"), "{gdl}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 /// What rules prove is counted before it takes memory.
 #[test]
 fn rules_that_prove_too_much_are_refused() {
@@ -1125,29 +1148,6 @@ fn rules_that_prove_too_much_are_refused() {
     assert!(why.contains("put has too many combinations of objects"), "{why}");
 }
 
-#[test]
-fn files_of_other_programs_are_named() {
-    let folder = std::env::temp_dir().join(format!("adept-other-formats-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let why = |name: &str, text: &str| {
-        let path = folder.join(name);
-        std::fs::write(&path, text).unwrap();
-        let found = Declared::named(&format!("file:{}", path.display())).unwrap();
-        found.unwrap_err().to_string()
-    };
-    let efg = why("poker.efg", "EFG 2 R \"poker\" { \"a\" \"b\" }\nc \"\" 1 \"\" { \"r\" 1/2 } 0\n");
-    assert!(
-        efg.contains("a file `.efg` is a game tree in the format of Gambit, which adept does not read"),
-        "{efg}"
-    );
-    assert!(efg.contains("GDL-I in files that end in `.kif`"), "{efg}");
-    let lud = why("hex.LUD", "(game \"Hex\" (players 2))");
-    assert!(lud.contains("a file `.lud` is a game in the language of Ludii"), "{lud}");
-    let gdl = why("rules.gdl", "; tic-tac-toe\n(role x)");
-    assert!(gdl.contains("this looks like GDL, which is read from files that end in `.kif`"), "{gdl}");
-    std::fs::remove_dir_all(&folder).unwrap();
-}
-
 /// The rule files in the book.
 #[test]
 fn rule_files_on_the_page_are_read() {
@@ -1165,4 +1165,50 @@ fn rule_files_on_the_page_are_read() {
         };
         assert_eq!(texts(game), texts(&shipped), "{name}");
     }
+}
+
+/// Index channels say which of several facts holds, for gates beside the inputs of networks.
+#[test]
+fn facts_that_exclude_each_other_are_index_channels() {
+    let channels = |game: &Declared| -> Vec<(String, u64)> {
+        let encoder = game.encoder("indices").unwrap();
+        let of = |channel: &adept_game::Channel| match channel.kind {
+            adept_game::ChannelKind::Index(size) => (channel.name.to_string(), size),
+            kind => panic!("{kind:?}"),
+        };
+        encoder.channels().iter().map(of).collect()
+    };
+    let row = |game: &Declared, text: &str, player: usize| {
+        let (state, _) = game.parse_position(text).unwrap();
+        let encoder = game.encoder("indices").unwrap();
+        let mut rows = Rows::new(encoder.channels());
+        encoder.encode(game, Afterstate { state: &state, action: None, player }, rows.push());
+        rows.index_row(0).to_vec()
+    };
+    // A heap has one size; a square of tic-tac-toe has one mark or none, and the marks are counted.
+    let nim = shipped("nim");
+    let of_nim = channels(&nim);
+    for heap in ["which-holds-a", "which-holds-b", "which-holds-c"] {
+        assert!(of_nim.contains(&(heap.into(), 7)), "{of_nim:?}");
+    }
+    assert!(of_nim.iter().all(|(name, _)| name != "count-holds"), "{of_nim:?}");
+    let game = shipped("tic-tac-toe");
+    let found = channels(&game);
+    assert_eq!(found.len(), 10);
+    assert_eq!((&found[0], &found[9]), (&("which-on-a1".into(), 3), &("count-on".into(), 19)));
+    // As the player who moved sees it: own marks are 1.
+    assert_eq!(row(&game, "2 .../.../X..", 0), [1, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+    assert_eq!(row(&game, "1 .../.O./X..", 1), [2, 0, 0, 0, 1, 0, 0, 0, 0, 2]);
+    // They stand behind the channels of another encoder, whose part of a row stays as it is.
+    let (bits, both) = (game.encoder("bits").unwrap(), game.encoder("bits+indices").unwrap());
+    assert_eq!((both.name(), &both.channels()[..2]), ("bits+indices", bits.channels()));
+    let (state, _) = game.parse_position("1 .../.O./X..").unwrap();
+    let encoded = |encoder: &dyn adept_game::Encoder<Declared>| {
+        let mut rows = Rows::new(encoder.channels());
+        encoder.encode(&game, Afterstate { state: &state, action: None, player: 1 }, rows.push());
+        (rows.dense_row(0).to_vec(), rows.index_row(0).to_vec())
+    };
+    let ((dense, key), (same, index)) = (encoded(&*bits), encoded(&*both));
+    assert_eq!((dense, key[0]), (same, index[0]));
+    assert_eq!(index[1..], row(&game, "1 .../.O./X..", 1));
 }

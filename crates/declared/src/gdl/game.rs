@@ -10,6 +10,8 @@ use super::kif::expressions;
 use super::net::Runner;
 use super::steps::written;
 use super::structure::Structure;
+use crate::indices::Indices;
+use crate::kit::visits_all;
 use adept_game::{Game, GameError, Stream, Turn, Unit, stream};
 use adept_ground::notes;
 use rand::RngExt;
@@ -40,6 +42,8 @@ pub struct Described {
     names: Arc<OnceLock<FxHashMap<String, u32>>>,
     /// What the encoder `rules` reads, or why there is none.
     pub(super) structure: Arc<OnceLock<Result<Arc<Structure>, String>>>,
+    /// What the encoder `indices` reads.
+    pub(super) indices: Arc<OnceLock<Arc<Indices>>>,
 }
 
 /// A position: which facts hold, and who is to move.
@@ -344,6 +348,7 @@ impl Described {
             batch: Arc::default(),
             names: Arc::default(),
             structure: Arc::default(),
+            indices: Arc::default(),
         };
         for note in &game.rules.notes {
             notes::note(&format!("{name}: {note}"));

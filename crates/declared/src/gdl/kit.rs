@@ -3,7 +3,9 @@
 use super::batch::Batch;
 use super::game::{Described, State};
 use super::structure::Structure;
-use crate::kit::{RULES, has_few_states, is_gdl, shipped};
+use super::terms::Term;
+use crate::indices::{Indexed, Indices, base_of, groups, positions};
+use crate::kit::{INDICES, RULES, has_few_states, is_gdl, shipped};
 use crate::modules::channels;
 use adept_game::{
     Afterstate, Audit, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, OutcomeClass, RowMut,
@@ -86,11 +88,20 @@ impl Kit for Described {
                 "a bit for every fact, and for who moved; a key of all for tables where nothing is hidden",
             ),
             ("blind", "the same bits without names, shuffled"),
+            ("indices", INDICES),
             ("rules", RULES),
         ])
     }
 
     fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
+        if let Some(base) = base_of(name) {
+            let inner = match base {
+                Some(base) => Some(self.encoder(base)?),
+                None => None,
+            };
+            let seen = |_: &Self, after: Afterstate<'_, Self>| after.state.facts.clone();
+            return Some(Arc::new(Indexed::new(inner, self.indices().clone(), seen)));
+        }
         match name {
             "bits" => Some(Arc::new(Bits::of(self, false))),
             "blind" => Some(Arc::new(Bits::of(self, true))),
@@ -195,6 +206,21 @@ impl Encoder<Described> for Relations {
 
     fn needs_action(&self) -> bool {
         self.hides
+    }
+}
+
+impl Described {
+    fn indices(&self) -> &Arc<Indices> {
+        self.indices.get_or_init(|| {
+            let rules = &*self.rules;
+            let fact = |&term: &Term| {
+                let args = rules.terms.args(term).iter().map(|&arg| rules.terms.shown(arg)).collect();
+                (rules.terms.name(rules.terms.head(term)).to_string(), args)
+            };
+            let facts: Vec<(String, Vec<String>)> = rules.facts.iter().map(fact).collect();
+            let positions = positions(self, |state, _| state.facts.clone());
+            Arc::new(Indices::of(groups(&facts), &positions))
+        })
     }
 }
 
