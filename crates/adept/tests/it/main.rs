@@ -8,6 +8,7 @@ mod fuzz;
 mod laws;
 mod liars_dice;
 mod outcomes;
+mod own_games;
 mod portable;
 mod positions;
 mod ranks;
