@@ -714,7 +714,4 @@ fn perfect_play_of_a_game_that_is_not_zero_sum() {
     assert!((values[0] - 0.8).abs() < 1e-12 && (values[1] + 0.8).abs() < 1e-12, "{values:?}");
     let players = &mut [perfect, open::agent(&game, "minimax").unwrap()][..];
     assert_eq!(expected_utilities(&game, &game.start(), players).unwrap(), values);
-    // What is for zero-sum games alone is refused with the reason.
-    let why = open::agent(&game, "search:2:minimax").err().unwrap().to_string();
-    assert!(why.contains("is not zero-sum"), "{why}");
 }
