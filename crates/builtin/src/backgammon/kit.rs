@@ -159,7 +159,7 @@ impl Kit for Backgammon {
     }
 
     fn usual_tables(&self) -> Option<&'static str> {
-        Some("bearoff-8+race-6")
+        Some(if self.checkers() == 15 { "bearoff-8+race" } else { "bearoff-8+race-6" })
     }
 
     fn table(&self, name: &str) -> Found<Arc<dyn Valuation<Self>>> {

@@ -1,7 +1,8 @@
 //! Values that tables know in part of the positions: races by one-sided tables, bear-offs by two-sided ones.
 
+use super::race::{self, Goal, Races, Rolls};
 use super::{Backgammon, Position, Side, Stage};
-use crate::bearoff::one_sided::gnubg::{GnubgOneSided, ROLLS, Rolls};
+use crate::bearoff::one_sided::gnubg::{GnubgOneSided, ROLLS};
 use crate::bearoff::two_sided::Table;
 use crate::bearoff::{self, Bearoff};
 use adept_game::{Afterstate, Found, Game, GameError, Named, References, Valuation};
@@ -9,6 +10,9 @@ use adept_ground::places;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// The table of all races.
+const RACE: &str = "race";
 
 /// Numbers of points of race tables.
 const POINTS: RangeInclusive<usize> = 6..=10;
@@ -36,7 +40,12 @@ pub(super) fn names() -> Vec<Named> {
         .into(),
     }
     };
-    [6, 8, 10].map(race).into_iter().chain([6, 8, 10].map(bearoff)).collect()
+    let any = Named {
+        name: RACE.into(),
+        about: "all races of 15 checkers a side, by each side's number of rolls: a table with all checkers home, else a small network"
+            .into(),
+    };
+    [6, 8, 10].map(race).into_iter().chain([6, 8, 10].map(bearoff)).chain([any]).collect()
 }
 
 /// A table by number of checkers and name.
@@ -75,13 +84,22 @@ pub(super) fn references(game: &Backgammon) -> Result<References<Backgammon>, Ga
 }
 
 fn opened(game: &Backgammon, name: &str) -> Found<Arc<dyn Valuation<Backgammon>>> {
+    if name == RACE {
+        return Some(match game.checkers() {
+            15 => near(game, *POINTS.start()).map(|table| Arc::new(Known(Races::new(table))) as _),
+            _ => Err(GameError::new(format!(
+                "`{name}` is of 15 checkers a side: write race-8 for {}",
+                game.name()
+            ))),
+        });
+    }
     let (kind, number) = name.split_once('-')?;
     let wrong = |what: &str| Some(Err(GameError::new(format!("`{name}`: {what}"))));
     match (kind, number.parse::<u8>()) {
         ("race", Ok(points)) if POINTS.contains(&usize::from(points)) => {
-            Some(race(game, usize::from(points)).map(|table| Arc::new(Known(Race { table, points })) as _))
+            Some(near(game, usize::from(points)).map(|table| Arc::new(Known(Near { table, points })) as _))
         }
-        ("race", _) => wrong("write race-P with P points, 6 to 10"),
+        ("race", _) => wrong("write race-P with P points, 6 to 10, or race for all races"),
         ("bearoff", Ok(checkers)) if (1..=MOST).contains(&checkers) => {
             let checkers = checkers.min(game.checkers());
             let table = bearoff::exact_table(&Bearoff::new(checkers)?);
@@ -102,7 +120,7 @@ pub fn race_file(game: &Backgammon, points: usize) -> PathBuf {
 }
 
 /// A race table from the default file, or solved in memory.
-fn race(game: &Backgammon, points: usize) -> Result<GnubgOneSided, GameError> {
+fn near(game: &Backgammon, points: usize) -> Result<GnubgOneSided, GameError> {
     let checkers = game.checkers();
     let Some(path) = places::find(&race_file(game, points)) else {
         return Ok(GnubgOneSided::solve(points, checkers));
@@ -124,23 +142,33 @@ fn race(game: &Backgammon, points: usize) -> Result<GnubgOneSided, GameError> {
 }
 
 /// The chances of the side to roll.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Chances {
     win: f64,
     win_gammon: f64,
     loss_gammon: f64,
+    win_backgammon: f64,
+    loss_backgammon: f64,
 }
 
 impl Chances {
     /// Points.
     fn equity(self) -> f64 {
-        2.0 * self.win - 1.0 + self.win_gammon - self.loss_gammon
+        let gammons = self.win_gammon + self.win_backgammon - self.loss_gammon - self.loss_backgammon;
+        2.0 * self.win - 1.0 + gammons
     }
 
     /// The classes of results from loss_backgammon to win_backgammon.
     fn classes(self) -> [f64; 6] {
-        let Self { win, win_gammon, loss_gammon } = self;
-        [0.0, loss_gammon, 1.0 - win - loss_gammon, win - win_gammon, win_gammon, 0.0]
+        let Self { win, win_gammon, loss_gammon, win_backgammon, loss_backgammon } = self;
+        [
+            loss_backgammon,
+            loss_gammon - loss_backgammon,
+            1.0 - win - loss_gammon,
+            win - win_gammon,
+            win_gammon - win_backgammon,
+            win_backgammon,
+        ]
     }
 }
 
@@ -179,46 +207,63 @@ impl<T: Tell> Valuation<Backgammon> for Known<T> {
     }
 }
 
-/// A one-sided table. A side wins if it needs no more rolls than the other, and a gammon if the other has not borne off its
-/// first checker by then. Each distribution is that of one side's play alone, so chances are close to exact ones and not the same.
-struct Race {
+/// The distributions of the rolls that both sides of a race need. A side wins if it needs no more rolls than the other, a gammon if
+/// the other has not borne off its first checker by then, and a backgammon if the other has not even left its home. Each distribution is
+/// that of one side's play alone, so chances are close to exact ones and not the same.
+trait Race: Send + Sync {
+    /// The rolls until all checkers are off, until the first is, and until none is in the home of the other side; 0 if that is so. None if
+    /// they are not known.
+    fn rolls(&self, side: Side) -> Option<[Rolls; 3]>;
+}
+
+/// Sides on the first points, from a table.
+struct Near {
     table: GnubgOneSided,
     points: u8,
 }
 
-impl Race {
-    fn rolls(&self, side: Side) -> Option<(Rolls, Rolls)> {
+impl Race for Near {
+    fn rolls(&self, side: Side) -> Option<[Rolls; 3]> {
+        if side.reaches(self.points + 1) {
+            return None;
+        }
         let places = side.places();
         // Entries were checked when the file was opened.
         let (all, first) = self.table.rolls(&places[1..=usize::from(self.points)]).ok()??;
-        // A side that has borne off a checker needs no roll to save the gammon.
-        Some((all, first?))
+        let longer = |rolls: [f64; ROLLS]| std::array::from_fn(|k| rolls.get(k).copied().unwrap_or(0.0));
+        Some([longer(all), longer(first?), race::none()])
     }
 }
 
-impl Tell for Race {
-    fn chances(&self, Position { own, opponent }: Position) -> Option<Chances> {
-        let is_race = !Position { own, opponent }.has_contact();
-        if !is_race || own.reaches(self.points + 1) || opponent.reaches(self.points + 1) {
+impl Race for Races {
+    fn rolls(&self, side: Side) -> Option<[Rolls; 3]> {
+        Some([self.rolls(side, Goal::All), self.rolls(side, Goal::First), self.rolls_out(side)])
+    }
+}
+
+impl<R: Race> Tell for R {
+    fn chances(&self, position: Position) -> Option<Chances> {
+        if position.has_contact() {
             return None;
         }
-        let ((own, own_first), (other, other_first)) = (self.rolls(own)?, self.rolls(opponent)?);
+        let [own, own_first, own_out] = self.rolls(position.own)?;
+        let [other, other_first, other_out] = self.rolls(position.opponent)?;
         // P(N ≥ k) at index k.
         let at_least = |rolls: Rolls| {
-            let mut sums = [0.0; ROLLS + 1];
-            (0..ROLLS).rev().for_each(|k| sums[k] = sums[k + 1] + rolls[k]);
+            let mut sums = [0.0; race::MOST + 1];
+            (0..race::MOST).rev().for_each(|k| sums[k] = sums[k + 1] + rolls[k]);
             sums
         };
-        let (other_later, other_late, own_late) =
-            (at_least(other), at_least(other_first), at_least(own_first));
-        let sum = |f: &dyn Fn(usize) -> f64| (1..ROLLS).map(f).sum::<f64>();
+        let [other_later, other_late, other_back] = [other, other_first, other_out].map(at_least);
+        let [own_late, own_back] = [own_first, own_out].map(at_least);
+        let sum = |f: &dyn Fn(usize) -> f64| (1..race::MOST).map(f).sum::<f64>();
+        // After its k-th roll the other side has rolled k − 1 times, this side k times.
         let win = sum(&|k| own[k] * other_later[k]);
-        Some(Chances {
-            win,
-            // After its k-th roll the other side has rolled k − 1 times, this side k times.
-            win_gammon: sum(&|k| own[k] * other_late[k]).min(win),
-            loss_gammon: sum(&|k| other[k] * own_late[k + 1]).min(1.0 - win),
-        })
+        let win_gammon = sum(&|k| own[k] * other_late[k]).min(win);
+        let loss_gammon = sum(&|k| other[k] * own_late[k + 1]).min(1.0 - win);
+        let win_backgammon = sum(&|k| own[k] * other_back[k]).min(win_gammon);
+        let loss_backgammon = sum(&|k| other[k] * own_back[k + 1]).min(loss_gammon);
+        Some(Chances { win, win_gammon, loss_gammon, win_backgammon, loss_backgammon })
     }
 }
 
@@ -239,7 +284,7 @@ impl Tell for Exact {
         let position = bearoff::Position { own: half(own)?, opponent: half(opponent)? };
         // Blocks of the table were checked when it was opened.
         let value = self.table.value(position).ok()?;
-        Some(Chances { win: (1.0 + value) / 2.0, win_gammon: 0.0, loss_gammon: 0.0 })
+        Some(Chances { win: (1.0 + value) / 2.0, ..Chances::default() })
     }
 }
 
@@ -318,6 +363,29 @@ mod tests {
             gammons += usize::from(3.0 * exact > 1.0);
         }
         assert!(gammons > 40);
+    }
+
+    /// Positions of games, and their equities by GNU Backgammon at 2 ply: bear-offs, races, gammons and backgammons.
+    #[test]
+    fn usual_tables_agree_with_gnu_backgammon() {
+        let game = Backgammon::default();
+        let names = game.usual_tables().unwrap().split('+');
+        let tables: Vec<_> = names.map(|name| game.table(name).unwrap().unwrap()).collect();
+        let text = include_str!("../../../../datasets/backgammon-gnubg.csv");
+        for (kind, most, count) in [("bear-off,", 0.002, 200), ("race,", 0.010, 400)] {
+            let (mut squares, mut rows) = (0.0, 0);
+            for (position, equity) in text.lines().filter_map(|line| line.strip_prefix(kind)?.split_once(','))
+            {
+                let (state, _) = game.parse_position(position).unwrap();
+                let after = Afterstate { state: &state, action: None, player: 0 };
+                let value =
+                    tables.iter().find_map(|table| table.tell(&game, after, &mut Vec::new())).unwrap();
+                squares += (3.0 * value - equity.parse::<f64>().unwrap()).powi(2);
+                rows += 1;
+            }
+            let rms = (squares / f64::from(rows)).sqrt();
+            assert!(rows == count && rms <= most, "{kind} {rows} {rms}");
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod moves;
 pub(crate) mod notation;
 mod position;
 mod pubeval;
+mod race;
 mod rare;
 mod side;
 

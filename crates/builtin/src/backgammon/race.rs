@@ -1,0 +1,292 @@
+//! Races of any length: the distribution of the number of rolls that a side needs.
+//!
+//! A side with all checkers home has it in a one-sided table. That of a side whose checkers are a few pips outside is the mean, over all
+//! rolls, of those of the best sides that the rolls lead to. For a side further away, the mean and the variance are those of a simple
+//! guess, corrected by a small network, and the distribution is a normal one with the skewness of races.
+//!
+//! The networks were fitted by `scripts/races/fit.cpp` to sides whose rolls were followed to the end.
+
+use super::side::Side;
+use super::{Position, moves};
+use crate::bearoff::one_sided::gnubg::{GnubgOneSided, Rolls as HomeRolls};
+use crate::bearoff::{self, rank};
+use crate::dice::ROLLS;
+use rustc_hash::FxHashMap;
+use std::sync::{Mutex, PoisonError};
+
+/// What a side plays for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Goal {
+    /// To bear off all checkers.
+    All,
+    /// To bear off its first checker, which saves a gammon.
+    First,
+}
+
+/// Mean and variance of a number of rolls.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Moments {
+    mean: f32,
+    variance: f32,
+}
+
+/// Numbers of rolls that have a probability, from 0.
+pub(super) const MOST: usize = 64;
+
+/// The probabilities of 0 to 63 rolls.
+pub(super) type Rolls = [f64; MOST];
+
+/// Rolls for a pip: 49/6 pips are the mean of a roll.
+const PER_PIP: f32 = 6.0 / 49.0;
+
+/// Variance of the number of rolls for a pip.
+const VARIANCE_PER_PIP: f32 = 0.03;
+
+/// No number of rolls to come home is more certain than this.
+const LEAST_VARIANCE: f32 = 0.02;
+
+/// Skewness of the number of rolls of a long race.
+const SKEWNESS: f64 = -0.2;
+
+/// Pips outside up to which rolls are followed.
+const NEAR: u32 = 24;
+
+/// Most sides whose distributions are kept.
+const KEPT: usize = 50_000;
+
+/// Inputs of a network: checkers off and on each point.
+const INPUTS: usize = 25;
+
+/// Units of its hidden layer.
+const UNITS: usize = 24;
+
+/// Its outputs: corrections of the mean, in pips, and of the variance, in tenths.
+const OUTPUTS: usize = 2;
+
+/// Parameters: for each input and for the bias the weights of the units, then for each output those and a bias.
+const PARAMETERS: usize = (INPUTS + 1) * UNITS + OUTPUTS * (UNITS + 1);
+
+/// One checker, as inputs have it.
+const CHECKER: f32 = 0.25;
+
+/// The parameters of the network for each [`Goal`], as little-endian 32-bit floats.
+const WEIGHTS: &[u8; 2 * PARAMETERS * 4] = include_bytes!("race.f32");
+
+/// A network of one hidden layer of units x / (1 + |x|), whose outputs are linear.
+struct Net([f32; PARAMETERS]);
+
+impl Net {
+    fn of(goal: Goal) -> Self {
+        let (numbers, _) = WEIGHTS.as_chunks::<4>();
+        Self(std::array::from_fn(|i| f32::from_le_bytes(numbers[goal as usize * PARAMETERS + i])))
+    }
+
+    fn outputs(&self, counts: &[u8]) -> [f32; OUTPUTS] {
+        let (layer, outputs) = self.0.split_at((INPUTS + 1) * UNITS);
+        let (rows, _) = layer.as_chunks::<UNITS>();
+        let mut units = rows[INPUTS];
+        for (count, weights) in counts.iter().zip(rows).filter(|(count, _)| **count > 0) {
+            let count = CHECKER * f32::from(*count);
+            units.iter_mut().zip(weights).for_each(|(unit, weight)| *unit += count * weight);
+        }
+        units.iter_mut().for_each(|unit| *unit /= 1.0 + unit.abs());
+        let (rows, _) = outputs.as_chunks::<{ UNITS + 1 }>();
+        std::array::from_fn(|k| {
+            let bias = rows[k][UNITS];
+            bias + units.iter().zip(&rows[k]).map(|(unit, weight)| unit * weight).sum::<f32>()
+        })
+    }
+}
+
+/// Numbers of rolls of all sides with 15 checkers.
+pub(super) struct Races {
+    table: GnubgOneSided,
+    /// Moments of home sides by rank, for each goal.
+    home: [Vec<Moments>; 2],
+    nets: [Net; 2],
+    /// Distributions of sides near home, for each goal.
+    near: [Mutex<FxHashMap<Side, Rolls>>; 2],
+}
+
+impl Races {
+    /// Numbers of rolls beyond the table of six points, which has gammons.
+    pub(super) fn new(table: GnubgOneSided) -> Self {
+        let mut home = [Vec::new(), Vec::new()];
+        for rank in 0..rank::sides(table.checkers()) {
+            let found = table.rolls(&bearoff::Side::of_rank(rank).counts()).ok().flatten();
+            let (all, first) = found.unwrap_or(([0.0; _], None));
+            home[0].push(moments(&all));
+            home[1].push(moments(&first.unwrap_or([0.0; _])));
+        }
+        Self { table, home, nets: [Goal::All, Goal::First].map(Net::of), near: Default::default() }
+    }
+
+    /// The distribution of the rolls of a side that has no contact.
+    pub(super) fn rolls(&self, side: Side, goal: Goal) -> Rolls {
+        if goal == Goal::First && side.off() > 0 {
+            return none();
+        }
+        if !side.reaches(7) {
+            return self.at_home(&side.places()[1..7], goal);
+        }
+        if side.pips_above(6) > NEAR {
+            return discrete(self.moments(side, goal));
+        }
+        let kept = || self.near[goal as usize].lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = kept().get(&side) {
+            return *found;
+        }
+        let (mut rolls, mut found) = ([0.0; MOST], Vec::<Position>::new());
+        for roll in ROLLS {
+            moves::results(Position { own: side, opponent: Side::all_off(15) }, roll, &mut found);
+            let sides = found.iter().map(|after| (self.moments(after.own, goal).mean, after.own));
+            let Some((_, best)) = sides.min_by(|a, b| a.0.total_cmp(&b.0)) else { continue };
+            let weight = f64::from(roll.ways()) / 36.0;
+            let after = self.rolls(best, goal);
+            rolls[1..].iter_mut().zip(after).for_each(|(to, p)| *to += weight * p);
+        }
+        let mut kept = kept();
+        if kept.len() >= KEPT {
+            kept.clear();
+        }
+        kept.insert(side, rolls);
+        rolls
+    }
+
+    /// The distribution of the rolls until no checker of a side is in the home of the other, which saves a backgammon. It is taken to be
+    /// that of bearing off as many checkers from points as far away.
+    pub(super) fn rolls_out(&self, side: Side) -> Rolls {
+        match side.reaches(19) {
+            true => self.at_home(&side.places()[19..25], Goal::All),
+            false => none(),
+        }
+    }
+
+    /// The distribution of a home side with these checkers on its points.
+    fn at_home(&self, points: &[u8], goal: Goal) -> Rolls {
+        // Entries were checked when the file was opened.
+        let found = self.table.rolls(points).ok().flatten();
+        let of_goal = |(all, first): (HomeRolls, Option<HomeRolls>)| match goal {
+            Goal::All => all,
+            Goal::First => first.unwrap_or([0.0; _]),
+        };
+        let mut rolls = [0.0; MOST];
+        rolls.iter_mut().zip(found.map_or([0.0; _], of_goal)).for_each(|(to, p)| *to = p);
+        rolls
+    }
+
+    /// Mean and variance of the rolls of a side.
+    fn moments(&self, side: Side, goal: Goal) -> Moments {
+        if goal == Goal::First && side.off() > 0 {
+            return Moments::default();
+        }
+        let places = side.places();
+        if !side.reaches(7) {
+            return self.moments_at_home(&places, goal);
+        }
+        let guess = self.guess(places, goal);
+        let [mean, variance] = self.nets[goal as usize].outputs(&places[..INPUTS]);
+        Moments {
+            mean: guess.mean + mean * PER_PIP,
+            variance: (guess.variance + variance / 10.0).max(LEAST_VARIANCE),
+        }
+    }
+
+    fn moments_at_home(&self, places: &[u8; 26], goal: Goal) -> Moments {
+        let home = bearoff::Side::new(std::array::from_fn(|k| places[k + 1]));
+        home.and_then(|home| self.home[goal as usize].get(home.rank()).copied()).unwrap_or_default()
+    }
+
+    /// What a network corrects. To bear off all, each checker from outside goes to the point 6, 5 or 4 that has the fewest, and the way
+    /// takes a roll for each 49/6 pips; to bear off the first one, it takes a roll more than the way to the point 6.
+    fn guess(&self, mut places: [u8; 26], goal: Goal) -> Moments {
+        let mut pips = 0;
+        for point in (7..INPUTS).rev() {
+            for _ in 0..std::mem::take(&mut places[point]) {
+                let to = match goal {
+                    Goal::All => [6, 5, 4].into_iter().min_by_key(|&to| places[to]).unwrap_or(6),
+                    Goal::First => 6,
+                };
+                places[to] += 1;
+                pips += point - to;
+            }
+        }
+        let base = match goal {
+            Goal::All => self.moments_at_home(&places, goal),
+            Goal::First => Moments { mean: 1.0, variance: 0.0 },
+        };
+        let pips = pips as f32;
+        Moments { mean: base.mean + pips * PER_PIP, variance: base.variance + pips * VARIANCE_PER_PIP }
+    }
+}
+
+/// The distribution of a side that needs no rolls.
+pub(super) fn none() -> Rolls {
+    std::array::from_fn(|k| f64::from(u8::from(k == 0)))
+}
+
+fn moments(rolls: &HomeRolls) -> Moments {
+    let moment = |power: i32| rolls.iter().enumerate().map(|(k, p)| (k as f64).powi(power) * p).sum::<f64>();
+    let (mean, square) = (moment(1), moment(2));
+    Moments { mean: mean as f32, variance: (square - mean * mean).max(0.0) as f32 }
+}
+
+/// A distribution of whole numbers with these moments: a normal one with the skewness of races, cut at the halves.
+fn discrete(Moments { mean, variance }: Moments) -> Rolls {
+    // Rounding to whole numbers adds 1/12.
+    let sd = (f64::from(variance) - 1.0 / 12.0).max(f64::from(LEAST_VARIANCE)).sqrt();
+    let below = |k: usize| {
+        let z = (k as f64 + 0.5 - f64::from(mean)) / sd;
+        let density = (-z * z / 2.0).exp() / std::f64::consts::TAU.sqrt();
+        0.5 * libm::erfc(-z / std::f64::consts::SQRT_2) - SKEWNESS / 6.0 * (z * z - 1.0) * density
+    };
+    let (mut rolls, mut before) = ([0.0; MOST], 0.0);
+    for (k, p) in rolls.iter_mut().enumerate() {
+        let up_to = if k + 1 == MOST { 1.0 } else { below(k).max(before).min(1.0) };
+        (*p, before) = (up_to - before, up_to);
+    }
+    rolls
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn side(checkers: &[(usize, u8)]) -> Side {
+        let mut places = [0; 26];
+        checkers.iter().for_each(|&(place, count)| places[place] = count);
+        places[0] = 15 - places.iter().sum::<u8>();
+        Side::new(places)
+    }
+
+    fn mean(rolls: &Rolls) -> f64 {
+        rolls.iter().enumerate().map(|(k, p)| k as f64 * p).sum()
+    }
+
+    #[test]
+    fn distributions_are_whole_and_networks_agree_with_followed_rolls() {
+        let races = Races::new(GnubgOneSided::solve(6, 15));
+        for goal in [Goal::All, Goal::First] {
+            for checkers in [
+                &[(7, 1), (6, 4), (5, 4), (4, 4), (3, 2)][..],
+                &[(9, 2), (8, 1), (6, 3), (5, 3), (4, 3), (2, 3)],
+                &[(13, 1), (9, 1), (6, 5), (5, 4), (3, 4)],
+                &[(18, 1), (12, 3), (8, 3), (6, 3), (5, 3), (4, 2)],
+                &[(24, 2), (13, 5), (8, 3), (6, 5)],
+            ] {
+                let side = side(checkers);
+                let (rolls, moments) = (races.rolls(side, goal), races.moments(side, goal));
+                assert!((rolls.iter().sum::<f64>() - 1.0).abs() < 1e-4, "{goal:?} {side}");
+                let rolls = mean(&rolls);
+                assert!(
+                    (rolls - f64::from(moments.mean)).abs() < 0.12,
+                    "{goal:?} {side}: {rolls} {moments:?}"
+                );
+            }
+        }
+        // A checker off saves the gammon, and one on 24 needs six pips to leave the home of the other side.
+        assert_eq!(races.rolls(side(&[(9, 14)]), Goal::First), none());
+        assert_eq!(races.rolls_out(side(&[(18, 15)])), none());
+        assert!((races.rolls_out(side(&[(24, 1)]))[1] - 27.0 / 36.0).abs() < 1e-4);
+    }
+}
