@@ -105,7 +105,7 @@ pub(crate) enum Command {
     Solve(SolveArgs),
     /// Play against a checkpoint or an agent in the terminal.
     #[command(
-        after_help = "Examples:\n  adept play backgammon --level medium\n  adept play checkpoints/runs/single-80-1 --hints\n  adept play oracle --game bearoff --from VQUAgKoCAAAAAA"
+        after_help = "Examples:\n  adept play tictactoe --level medium\n  adept play checkpoints/runs/single-80-1 --hints\n  adept play oracle --game bearoff --from VQUAgKoCAAAAAA"
     )]
     Play(PlayArgs),
     /// Check configs, print their schema, write a starter config, or convert old ones.

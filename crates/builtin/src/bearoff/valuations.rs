@@ -156,6 +156,9 @@ pub fn solving(settings: Settings) -> String {
     if bytes < 1_000_000 { what } else { format!("{what}, {memory} of memory") }
 }
 
+/// Checkers up to which a table takes less than a tenth of a second to solve.
+const QUICK: u8 = 8;
+
 /// Checkers from which a table takes long to solve.
 const LARGE: u8 = 12;
 
@@ -185,13 +188,18 @@ fn table(file: Option<&Path>, least: Precision, settings: Settings) -> Result<Ar
             ""
         };
         let what = solving(settings) + why + &keep(checkers, least);
-        let begin = || work::share(&what, 0.0);
+        // A table that is solved at once needs no word.
+        let share = |share| {
+            if checkers > QUICK {
+                work::share(&what, share);
+            }
+        };
+        let begin = || share(0.0);
         if file.is_none() && settings.precision == Precision::Bits64 {
             // Solving a small table takes less time than checking a file.
             return Ok(Table::solve(settings, &mut |_| ())?.0);
         }
-        let found =
-            find(file, Path::new(FOLDER), least, settings, begin, &mut |p| work::share(&what, p.share));
+        let found = find(file, Path::new(FOLDER), least, settings, begin, &mut |p| share(p.share));
         let checked = found.and_then(|(table, source)| {
             let Source::File(path) = source else { return Ok(table) };
             let what = format!("checking {}", path.display());
