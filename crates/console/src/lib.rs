@@ -162,7 +162,10 @@ pub fn main_with(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
     // A person at the terminal knows what the program waits for, and the line editor reads Ctrl-C as a key.
     if matches.subcommand_name() != Some("play") {
         if !named.is_some_and(|(tool, _)| tool.waits()) {
-            progress::show_life();
+            let program = line.get_name();
+            let command =
+                matches.subcommand_name().map_or_else(|| program.into(), |name| format!("{program} {name}"));
+            progress::show_life(command);
         }
         progress::obey_signals();
     }

@@ -230,20 +230,21 @@ pub(crate) fn file(text: &str) -> Result<()> {
     if is_quiet() {
         return Ok(());
     }
-    note_printed();
+    note_alive();
     let mut out = std::io::stdout().lock();
     let text = if out.is_terminal() { printable(text) } else { text.into() };
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context(STDOUT)
 }
 
-/// When something was last printed.
+/// When something was last printed or reported.
 static SAID: Mutex<Option<Instant>> = Mutex::new(None);
 
-fn note_printed() {
+/// Notes that something is printed, or that work was reported that need not be printed yet.
+pub(crate) fn note_alive() {
     *SAID.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
 }
 
-/// Time since something was printed, or since the first call.
+/// Time since something was printed or reported, or since the first call.
 pub(crate) fn silence() -> Duration {
     SAID.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(Instant::now).elapsed()
 }
@@ -253,7 +254,15 @@ pub fn say(message: impl std::fmt::Display) {
     if is_quiet() {
         return;
     }
-    note_printed();
+    note_alive();
+    remark(message);
+}
+
+/// Prints a message as [`say`] does, and does not count it as a sign of life.
+pub(crate) fn remark(message: impl std::fmt::Display) {
+    if is_quiet() {
+        return;
+    }
     let message = printable(&named(&message.to_string())).into_owned();
     let mut out = std::io::stderr().lock();
     let lines = message.split('\n');

@@ -2,11 +2,12 @@
 
 use crate::output::{self, json_error_if_asked, say};
 use adept_ground::shown::printable;
+use adept_ground::work::{Pace, time_left, time_text};
 use adept_ground::{files, notes, work};
 use adept_lab::tournament::shown;
 use adept_trainer::run::{Cancel, Event, Match, Observer};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -27,14 +28,18 @@ struct Shown {
     bar: ProgressBar,
     games: u64,
     unit: &'static str,
-    printed: Option<Instant>,
+    began: Instant,
+    pace: Pace,
     figure: String,
     /// Whether a warning about the results was shown.
     warned: bool,
 }
 
-/// Time between plain lines: two seconds, less what a line may be late.
-const PAUSE: Duration = Duration::from_millis(1900);
+/// Time after which work gets a bar on a terminal: short work needs none.
+const SHORT: Duration = Duration::from_millis(475);
+
+/// Time between two looks at whether a line is due.
+const LOOK: Duration = Duration::from_millis(100);
 
 impl Progress {
     /// Progress on stderr; `many` if several runs are active at once.
@@ -97,8 +102,8 @@ impl Progress {
                 }
                 bar.set_position(from);
                 bar.reset_eta();
-                let figure = String::new();
-                shown.insert(name.into(), Shown { bar, games, unit, printed: None, figure, warned: false });
+                let (figure, pace, began) = (String::new(), Pace::default(), Instant::now());
+                shown.insert(name.into(), Shown { bar, games, unit, began, pace, figure, warned: false });
             }
             Event::Progress { step, rate } => {
                 let Some(run) = shown.get_mut(name) else { return };
@@ -107,18 +112,22 @@ impl Progress {
                 let figure = run.figure.split(" against ").next().filter(|_| self.many);
                 let figure = printable(figure.unwrap_or(&run.figure));
                 run.bar.set_message(format!("{figure}, {rate:.0}/s"));
-                let due = run.printed.is_none_or(|at| at.elapsed() >= PAUSE);
-                if self.bars.is_none() && due && step < run.games {
-                    let first = run.printed.is_none();
-                    run.printed = Some(Instant::now());
-                    if first {
-                        return;
-                    }
-                    let left = (run.games - step) as f64 / rate;
+                if self.bars.is_some() {
+                    return;
+                }
+                output::note_alive();
+                let elapsed = run.began.elapsed();
+                if step < run.games && run.pace.is_due(elapsed) {
+                    let left = Duration::try_from_secs_f64((run.games - step) as f64 / rate);
+                    let left =
+                        left.map_or_else(|_| String::new(), |left| format!(", {} left", time_text(left)));
                     let name = if self.many { format!("{name}: ") } else { String::new() };
                     say(format!(
-                        "{name}{step}/{} {}, {rate:.0}/s{}, {left:.0} s left",
-                        run.games, run.unit, run.figure
+                        "{name}{step}/{} {} after {}, {rate:.0}/s{}{left}",
+                        run.games,
+                        run.unit,
+                        time_text(elapsed),
+                        run.figure
                     ));
                 }
             }
@@ -192,6 +201,7 @@ impl Observer for Count {
             let text = format!("{} seed {seed}: {:.4}", record.name, score.figure());
             if self.bar.is_hidden() {
                 say(format!("{}/{} {text}, {:.1} s", self.bar.position(), self.total, record.seconds));
+                work::share("runs", self.bar.position() as f64 / self.total.max(1) as f64);
             }
             self.bar.set_message(text);
         }
@@ -202,16 +212,32 @@ impl Observer for Count {
 struct Working {
     bar: ProgressBar,
     began: Instant,
-    printed: Instant,
+    pace: Pace,
     share: f64,
+    /// When the share was reported, from the beginning of the work.
+    reported: Duration,
 }
 
-/// Shows the work that libraries report: a bar on a terminal, a line every two seconds in a pipe. Several threads may
-/// report the same work: the largest share counts.
+impl Working {
+    /// The line of this work in a log, if one is due.
+    fn line(&mut self, what: &str, now: Duration) -> Option<String> {
+        self.pace.is_due(now).then(|| {
+            let left = time_left(self.share, self.reported, now);
+            let left = left.map_or_else(String::new, |left| format!(", {} left", time_text(left)));
+            format!("{}: {:.0} % after {}{left}", name_of(what), 100.0 * self.share, time_text(now))
+        })
+    }
+}
+
+/// The work that libraries have reported and not ended, by its name.
+static WORK: Mutex<BTreeMap<String, Working>> = Mutex::new(BTreeMap::new());
+
+/// Shows the work that libraries report: a bar on a terminal, lines at growing intervals in a pipe ([`show_life`]). Several threads
+/// may report the same work: the largest share counts.
 pub(crate) fn show_work() {
-    let all: Mutex<HashMap<String, Working>> = Mutex::default();
     work::receive(move |what, share| {
-        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+        output::note_alive();
+        let mut all = WORK.lock().unwrap_or_else(PoisonError::into_inner);
         if share >= 1.0 {
             if let Some(working) = all.remove(what) {
                 working.bar.finish_and_clear();
@@ -229,21 +255,16 @@ pub(crate) fn show_work() {
             if let Ok(style) = ProgressStyle::with_template("{prefix} {bar:16} {percent} %{msg}") {
                 bar.set_style(style);
             }
-            let now = Instant::now();
-            all.insert(what.into(), Working { bar, began: now, printed: now, share: 0.0 });
+            let (began, reported) = (Instant::now(), Duration::ZERO);
+            all.insert(what.into(), Working { bar, began, pace: Pace::default(), share: 0.0, reported });
         }
         let Some(working) = all.get_mut(what).filter(|working| share >= working.share) else { return };
-        working.share = share;
-        let left = working.began.elapsed().as_secs_f64() * (1.0 - share) / share.max(1e-9);
-        // A guess from the first steps would be far off.
-        let left = if share < 0.1 { String::new() } else { format!(", {left:.0} s left") };
-        // Short work needs no bar.
-        if !working.bar.is_hidden() && working.began.elapsed() >= PAUSE / 4 {
+        (working.share, working.reported) = (share, working.began.elapsed());
+        if !working.bar.is_hidden() && working.reported >= SHORT {
+            let left = time_left(share, working.reported, working.reported);
+            let left = left.map_or_else(String::new, |left| format!(", {} left", time_text(left)));
             working.bar.set_message(left);
             working.bar.set_position((share * 1000.0) as u64);
-        } else if working.bar.is_hidden() && working.printed.elapsed() >= PAUSE {
-            working.printed = Instant::now();
-            say(format!("{}: {:.0} %{left}", name_of(what), 100.0 * share));
         }
     });
 }
@@ -275,21 +296,49 @@ fn name_of(what: &str) -> &str {
     what.split([',', ';']).next().unwrap_or(what)
 }
 
-/// Says every two seconds that the program is at work, while nothing else is said in a pipe. On a terminal, bars do that.
-pub(crate) fn show_life() {
+/// Says in a pipe, at growing intervals, how far reported work is; or, while nothing is reported or printed, that this command is at
+/// work. On a terminal, bars do that.
+pub(crate) fn show_life(command: String) {
     if std::io::stderr().is_terminal() {
         return;
     }
     // Without the thread, the work goes on in silence.
-    let _ = std::thread::Builder::new().spawn(|| {
-        let began = Instant::now();
+    let _ = std::thread::Builder::new().spawn(move || {
+        let mut silence = Silence::default();
         loop {
-            std::thread::sleep(PAUSE / 20);
-            if output::silence() >= PAUSE {
-                say(format!("at work, {:.0} s", began.elapsed().as_secs_f64()));
+            std::thread::sleep(LOOK);
+            let lines: Vec<String> = {
+                let mut all = WORK.lock().unwrap_or_else(PoisonError::into_inner);
+                all.iter_mut().filter_map(|(what, work)| work.line(what, work.began.elapsed())).collect()
+            };
+            lines.iter().for_each(say);
+            if silence.is_due(output::silence()) {
+                output::remark(format!(
+                    "{command}: at work, nothing said for {}",
+                    time_text(output::silence())
+                ));
             }
         }
     });
+}
+
+/// Decides when it is said that a silent program is at work.
+#[derive(Default)]
+struct Silence {
+    pace: Pace,
+    /// The longest silence seen since something was said.
+    longest: Duration,
+}
+
+impl Silence {
+    /// Whether a line is due after this time without a sign of life.
+    fn is_due(&mut self, silent: Duration) -> bool {
+        if silent < self.longest {
+            self.pace = Pace::default();
+        }
+        self.longest = silent;
+        self.pace.is_due(silent)
+    }
 }
 
 /// Exit status after a signal, as shells give it for Ctrl-C.
@@ -409,3 +458,46 @@ fn ignored_signals() -> Vec<i32> {
 
 #[cfg(not(unix))]
 fn ignore(_: &[i32]) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(n: f64) -> Duration {
+        Duration::from_secs_f64(n)
+    }
+
+    #[test]
+    fn lines_say_the_work_the_share_and_the_times() {
+        let (bar, pace) = (ProgressBar::hidden(), Pace::default());
+        let mut working = Working { bar, began: Instant::now(), pace, share: 0.0, reported: Duration::ZERO };
+        let mut lines = Vec::new();
+        for second in 1..100 {
+            // Reports come at times, and lines while there is none.
+            if second % 8 == 0 {
+                (working.share, working.reported) = (f64::from(second) / 200.0, seconds(second.into()));
+            }
+            lines.extend(working.line("solving the game, a minute", seconds(second.into())));
+        }
+        assert_eq!(
+            lines,
+            [
+                "solving the game: 0 % after 2 s",
+                "solving the game: 0 % after 5 s",
+                "solving the game: 4 % after 10 s",
+                "solving the game: 8 % after 20 s",
+                "solving the game: 20 % after 40 s, 3 min left",
+                "solving the game: 28 % after 60 s, 2 min left",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_silent_program_says_less_and_less() {
+        let mut silence = Silence::default();
+        let mut due = |times: &[f64]| times.iter().map(|t| silence.is_due(seconds(*t))).collect::<Vec<_>>();
+        assert_eq!(due(&[1.0, 2.0, 3.0, 5.0, 9.0, 10.0]), [false, true, false, true, false, true]);
+        // Something was said.
+        assert_eq!(due(&[0.1, 1.9, 2.0]), [false, false, true]);
+    }
+}

@@ -1,10 +1,11 @@
 //! Measures by playing: games against opponents, and exploitability.
 
 use adept_arena::cfr::{Decisions, Policy};
-use adept_arena::matches::{Deals, compete, opening_plies, orders};
+use adept_arena::matches::{Deals, Tally, compete_from, opening_plies, orders};
 use adept_arena::search::{Search, SearchOptions};
 use adept_arena::{Agent, Boltzmann, Evaluator, GameModel, Greedy, OpenError, open};
 use adept_game::{Kit, Unit};
+use adept_ground::work;
 use adept_model::Head;
 use adept_model::checkpoint::Manifest;
 use adept_trainer::config::Config;
@@ -54,7 +55,15 @@ pub(super) fn matches<G: Kit>(
         let orders = orders(&[1, others]);
         let random_plies = opening_plies(game, &mut make()?, &orders[0], 1)?;
         let deals = Deals { seed: 1, random_plies };
-        let tally = compete(game, make, &orders, games, deals, || cancel.requested())?;
+        let make = || make().map(Into::into);
+        let what = format!("playing games against {against}");
+        let mut report = |tally: &Tally| {
+            work::share(&what, tally.games as f64 / games.max(1) as f64);
+            Ok(())
+        };
+        let (none, stop) = (Tally::new(2), || cancel.requested());
+        let tally = compete_from(game, &make, &orders, games, deals, none, &stop, &mut report)?;
+        work::share(&what, 1.0);
         Ok(Match::of(game, against, &tally, random_plies))
     };
     let all = opponents.iter().map(play).collect::<Result<Vec<_>, _>>()?;
