@@ -34,9 +34,6 @@ pub enum ExactError {
     Rules(String),
 }
 
-/// Maximum number of states that the recursions of this module and the solvers keep.
-pub(crate) const MAX_STATES: usize = limits::STATES;
-
 /// Moves of the longest game that is measured exactly. A game that can come back to a state has no longest game.
 pub(crate) const DEEPEST: usize = 2_000;
 
@@ -156,7 +153,13 @@ impl<G: Game> Walk<G, 1> {
 
 impl<G: Game, const N: usize> Walk<G, N> {
     pub(crate) fn new(player: usize, result: fn(f64) -> [f64; N]) -> Self {
-        Self { player, result, dice: true, limit: MAX_STATES, known: FxHashMap::default() }
+        Self {
+            player,
+            result,
+            dice: true,
+            limit: limits::states(2 * size_of::<(G::State, [f64; N])>()),
+            known: FxHashMap::default(),
+        }
     }
 
     /// The numbers of a state after `depth` moves. All calls must decide alike.

@@ -2,9 +2,10 @@
 //! it has a correct move.
 
 use crate::agents::{Agent, Decision, Random, Scratch};
-use crate::exact::{ExactError, Fold, MAX_STATES, Walk, sides};
+use crate::exact::{ExactError, Fold, Walk, sides};
 use crate::solve::{Minimax, TIE, best_uniform};
 use adept_game::{Game, Turn, stream};
+use adept_ground::limits;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
@@ -12,8 +13,6 @@ use serde::{Deserialize, Serialize};
 const ALONE: u64 = 100;
 /// Most moves of such a game.
 const LONGEST: u64 = 10_000;
-/// Most states that a policy may lead to.
-const WALKED: usize = 1_000_000;
 
 /// Shares of games that end in each way, for one player.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -195,7 +194,6 @@ impl<G: Game> Agent<G> for Perfect<'_, G> {
 pub fn worst<G: Game>(game: &G, agent: &mut dyn Agent<G>) -> Result<Vec<f64>, ExactError> {
     let worst_in = |seat| {
         let mut walk = Walk::utility(seat);
-        walk.limit = WALKED;
         // All replies are asked; their probabilities do not count.
         walk.value(game, &game.start(), (&mut *agent, Fold::Mean), (&mut Random, Fold::Least))
     };
@@ -225,13 +223,13 @@ pub fn shares<G: Game>(
 /// [`ExactError::Dice`], [`ExactError::Unsolvable`], or [`ExactError::Size`] if too many states were seen before a solution.
 pub fn shortest<G: Game>(game: &G) -> Result<u64, ExactError> {
     let (mut seen, mut layer, mut actions) = (FxHashSet::default(), vec![game.start()], Vec::new());
-    let mut moves = 0;
+    let (most, mut moves) = (limits::states(2 * size_of::<G::State>()), 0);
     loop {
         moves += 1;
         let mut next = Vec::new();
         for state in &layer {
-            if seen.len() > MAX_STATES {
-                return Err(ExactError::Size(MAX_STATES));
+            if seen.len() > most {
+                return Err(ExactError::Size(most));
             }
             if game.turn(state) == Turn::Chance {
                 return Err(ExactError::Dice);

@@ -3,8 +3,9 @@
 //! The fast ones of two players in [`cfr`](crate::cfr) need a [`PublicTree`](adept_game::PublicTree). This needs the rules alone.
 
 use crate::agents::{Agent, Decision};
-use crate::exact::{ExactError, MAX_STATES};
+use crate::exact::ExactError;
 use adept_game::{Game, Turn, no_action};
+use adept_ground::limits::TREE;
 use rustc_hash::FxHashMap;
 
 /// Longest game.
@@ -94,8 +95,8 @@ impl<G: Game> Histories<G> {
         if way.depth >= DEEPEST {
             return Err(ExactError::Depth(DEEPEST));
         }
-        if self.nodes.len() >= MAX_STATES {
-            return Err(ExactError::Size(MAX_STATES));
+        if self.nodes.len() >= TREE {
+            return Err(ExactError::Size(TREE));
         }
         let after = |action: &G::Action| {
             let mut next = state.clone();

@@ -4,7 +4,7 @@
 use crate::batch::Batch;
 use crate::game::{Declared, State};
 use crate::tests::{changed, next_moves, shipped};
-use adept_game::{Game, Kit, Turn, laws, stream};
+use adept_game::{Game, Kit, Suite, Turn, laws, stream};
 use adept_rows::OutcomeClass;
 use rustc_hash::FxHashMap;
 use std::collections::HashSet;
@@ -442,6 +442,10 @@ fn configs_to_begin_with_ask_for_what_a_game_has() {
         assert_eq!(game.is_small(), is_small, "{name}");
         assert!(game.starter().unwrap().contains(against), "{name}");
     }
+    // It has 720,774 states: small, but measured exactly only if that is asked for.
+    let pig = shipped("pig");
+    assert!(pig.is_small() && pig.usual_suites() == [Suite::Matches]);
+    assert!(!shipped("breakthrough").is_small() && !shipped("connect-four").is_small());
     // It may go on for ever.
     assert!(!changed("pig", &[("limit 60", "")]).is_small());
 }

@@ -30,7 +30,7 @@ pub struct Declared {
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     /// Whether the game has few states.
-    pub(crate) small: OnceLock<bool>,
+    pub(crate) states: OnceLock<Option<usize>>,
     /// What the encoder `rules` reads.
     pub(crate) structure: OnceLock<Result<Arc<Structure>, String>>,
     /// What the encoder `indices` reads.

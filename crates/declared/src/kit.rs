@@ -9,7 +9,7 @@ use crate::modules::channels;
 use crate::structure::Structure;
 use adept_game::{
     Afterstate, Audit, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, OutcomeClass, RowMut,
-    Script, Stream, Turn, stream,
+    Script, Stream, Suite, Turn, stream,
 };
 use adept_ground::limits;
 use rand::RngExt;
@@ -62,8 +62,12 @@ pub(crate) const RULES: &str =
 /// What the encoder `indices` is.
 pub(crate) const INDICES: &str = "which of several facts holds, and how many: for gates with `by` or `cells`, beside other inputs, as in `bits+indices`";
 
-/// States up to which a game is small: exact measurement then takes seconds.
-const SMALL: usize = 100_000;
+/// States up to which a game is measured exactly unless something else is asked for: it then takes seconds.
+const QUICK: usize = 100_000;
+/// Gates that are read to count the states of a game that has more than [`QUICK`]: a few seconds.
+const COUNTED: usize = 10 * WORK;
+/// Random games by which a game is told to have too many states, and the most moves and outcomes of chance in them that are looked at.
+const MET: (usize, usize) = (4_096, 256);
 
 /// Games that take as long side by side as one by one.
 const FEW: usize = 4;
@@ -113,22 +117,89 @@ pub(crate) fn starter(players: usize, is_small: bool) -> String {
     }
 }
 
-/// Whether at most [`SMALL`] states can be reached, as far as a fraction of a second tells. `cost` is what a move reads.
-pub(crate) fn has_few_states<G: Game>(game: &G, cost: usize) -> bool {
-    visits_all(game, cost, |_| true)
+/// The number of states that can be reached, if it is at most [`limits::STATES`] and counting them takes seconds at most. `cost` is what a
+/// move reads.
+pub(crate) fn count_states<G: Game>(game: &G, cost: usize) -> Option<usize> {
+    match walk(game, QUICK, WORK / cost, &mut |_| true) {
+        Walked::All(states) => Some(states),
+        Walked::Most if !looks_large(game) => {
+            match walk(game, limits::states(2 * size_of::<G::State>()), COUNTED / cost, &mut |_| true) {
+                Walked::All(states) => Some(states),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Whether exact measures are usual: they then take seconds.
+pub(crate) fn is_quick(states: Option<usize>) -> bool {
+    states.is_some_and(|states| states <= QUICK)
+}
+
+/// Whether random games hardly meet: if no two are in the same state after some number of moves, there are more states than can be
+/// counted. Of two million, all at the same number of moves, four pairs of games would meet, and more if some are more frequent.
+fn looks_large<G: Game>(game: &G) -> bool {
+    let (games, moves) = MET;
+    let mut rng = stream(0, "games that meet", 0);
+    let mut states: Vec<_> = (0..games).map(|_| game.start()).collect();
+    let mut actions = Vec::new();
+    for _ in 0..moves {
+        for state in &mut states {
+            let action = match game.turn(state) {
+                Turn::Over => continue,
+                Turn::Chance => game.sample(state, &mut rng),
+                Turn::Player(_) => {
+                    game.actions(state, &mut actions);
+                    if actions.is_empty() {
+                        continue;
+                    }
+                    actions.swap_remove(rng.random_range(0..actions.len()))
+                }
+            };
+            game.apply(state, &action);
+        }
+        states.retain(|state| game.turn(state) != Turn::Over);
+        if states.len() < games / 4 * 3 {
+            return false;
+        }
+        if states.iter().collect::<FxHashSet<_>>().len() == states.len() {
+            return true;
+        }
+    }
+    false
+}
+
+/// How a walk through the states of a game ends.
+enum Walked {
+    /// It has been everywhere: so many states.
+    All(usize),
+    /// There are more states.
+    Most,
+    /// It takes too long, or no exact measure comes to its end.
+    Never,
 }
 
 /// Visits every end that can be reached, some of them several times, while `visit` returns true. Whether all were visited: not if there
-/// are more than [`SMALL`] states, or if it would take more than a fraction of a second. `cost` is what a move reads.
+/// are more than [`QUICK`] states, or if it would take more than a fraction of a second. `cost` is what a move reads.
 pub(crate) fn visits_all<G: Game>(game: &G, cost: usize, mut visit: impl FnMut(&G::State) -> bool) -> bool {
-    let mut left = WORK / cost;
+    matches!(walk(game, QUICK, WORK / cost, &mut visit), Walked::All(_))
+}
+
+/// Walks through at most `most` states, by at most `left` moves, and shows all ends to `visit`, which may stop it.
+fn walk<G: Game>(
+    game: &G,
+    most: usize,
+    mut left: usize,
+    visit: &mut dyn FnMut(&G::State) -> bool,
+) -> Walked {
     let (mut seen, mut open, mut actions) = (FxHashSet::default(), vec![game.start()], Vec::new());
     let mut outcomes = Vec::new();
     while let Some(state) = open.pop() {
         game.actions(&state, &mut actions);
         if game.turn(&state) == Turn::Chance {
             if !game.outcomes(&state, &mut outcomes) {
-                return false;
+                return Walked::Never;
             }
             actions.extend(outcomes.drain(..).map(|(outcome, _)| outcome));
         }
@@ -138,21 +209,24 @@ pub(crate) fn visits_all<G: Game>(game: &G, cost: usize, mut visit: impl FnMut(&
             left = left.saturating_sub(1);
             if next == state && game.turn(&state) == Turn::Chance {
                 // Such as a die that is thrown again: exact measures never come to its end.
-                return false;
+                return Walked::Never;
             }
             if game.turn(&next) == Turn::Over {
                 if !visit(&next) {
-                    return false;
+                    return Walked::Never;
                 }
             } else if seen.insert(next.clone()) {
                 open.push(next);
             }
         }
-        if seen.len() > SMALL || left == 0 {
-            return false;
+        if left == 0 {
+            return Walked::Never;
+        }
+        if seen.len() > most {
+            return Walked::Most;
         }
     }
-    true
+    Walked::All(seen.len())
 }
 
 /// Shares the probability among moves that win at once, or among all moves.
@@ -167,6 +241,12 @@ pub(crate) fn share(wins: &[bool], probabilities: &mut Vec<f64>) {
 }
 
 impl Declared {
+    /// The number of its states, if they are few and none comes back.
+    fn states(&self) -> Option<usize> {
+        let may_return = self.has_chance() && self.rules.declaration.limit.is_none();
+        if may_return { None } else { *self.facts.states.get_or_init(|| count_states(self, self.cost())) }
+    }
+
     /// Whether chance may move.
     pub(crate) fn has_chance(&self) -> bool {
         self.rules.acts < self.rules.moves.len()
@@ -263,7 +343,7 @@ impl Kit for Declared {
     }
 
     fn starter(&self) -> Option<String> {
-        let text = starter(self.players(), self.is_small());
+        let text = starter(self.players(), is_quick(self.states()));
         Some(match self.has_chance() || self.players() > 2 {
             // Perfect play is known for two players without chance.
             true => {
@@ -284,8 +364,11 @@ impl Kit for Declared {
 
     /// A game with chance and without a limit may come back to a state, and then it cannot be measured exactly.
     fn is_small(&self) -> bool {
-        let may_return = self.has_chance() && self.rules.declaration.limit.is_none();
-        !may_return && *self.facts.small.get_or_init(|| has_few_states(self, self.cost()))
+        self.states().is_some()
+    }
+
+    fn usual_suites(&self) -> Vec<Suite> {
+        vec![if is_quick(self.states()) && !self.hides() { Suite::Equity } else { Suite::Matches }]
     }
 
     /// None for games that cannot be played in lanes, for so few games that they are played as fast one by one, if the values of a batch

@@ -133,8 +133,65 @@ pub struct Report {
     pub left: u64,
     /// States that were looked at.
     pub states: usize,
+    /// How the games that were played to their end, ended.
+    pub ends: Ends,
     /// The first breach of each law, in the order in which they were found.
     pub breaches: Vec<Breach>,
+}
+
+/// How random games ended.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ends {
+    /// Games.
+    pub games: u64,
+    /// Games that each player won alone or with others: nobody has a higher utility, and somebody a lower one. With one player, those
+    /// with a utility above 0.
+    pub wins: Vec<u64>,
+    /// Games in which all players have the same utility; with one player, 0.
+    pub draws: u64,
+    /// Moves of players in all these games.
+    pub moves: u64,
+}
+
+impl Ends {
+    fn add(&mut self, utilities: &[f64], moves: u64) {
+        let most = utilities.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let least = match utilities {
+            [_] => 0.0,
+            all => all.iter().copied().fold(f64::INFINITY, f64::min),
+        };
+        self.wins.resize(utilities.len(), 0);
+        for (wins, utility) in self.wins.iter_mut().zip(utilities) {
+            *wins += u64::from(*utility == most && most > least);
+        }
+        self.draws += u64::from(most == least);
+        self.games += 1;
+        self.moves += moves;
+    }
+
+    /// The share of the games that each player won, in [0, 1].
+    pub fn shares(&self) -> Vec<f64> {
+        self.wins.iter().map(|wins| *wins as f64 / self.games.max(1) as f64).collect()
+    }
+
+    /// The share of draws, in [0, 1].
+    pub fn drawn(&self) -> f64 {
+        self.draws as f64 / self.games.max(1) as f64
+    }
+
+    /// Mean number of moves of a game.
+    pub fn length(&self) -> f64 {
+        self.moves as f64 / self.games.max(1) as f64
+    }
+}
+
+impl fmt::Display for Ends {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shares: Vec<String> = self.shares().iter().map(|share| format!("{:.1}", 100.0 * share)).collect();
+        let (shares, drawn) = (shares.join(", "), 100.0 * self.drawn());
+        let who = if self.wins.len() == 1 { "won" } else { "won by each player" };
+        write!(f, "{who} {shares} %, drawn {drawn:.1} %, {:.1} moves on average", self.length())
+    }
 }
 
 impl Report {
@@ -156,9 +213,10 @@ impl fmt::Display for Breach {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { game, games, left, states, breaches } = self;
+        let Self { game, games, left, states, ends, breaches } = self;
         let left = if *left > 0 { format!(" and {left} too long ones") } else { String::new() };
-        let what = format!("{games} random games{left}, {states} states");
+        let ended = if ends.games > 0 { format!("; {ends}") } else { String::new() };
+        let what = format!("{games} random games{left}, {states} states{ended}");
         if breaches.is_empty() {
             return write!(f, "{game} keeps all laws ({what})");
         }
@@ -218,6 +276,8 @@ struct Checker<'a, G: Kit> {
     report: Report,
     seed: u64,
     ply: usize,
+    /// Moves of players in the game so far.
+    moves: u64,
     position: String,
     /// The legal actions by what the player to move knows.
     known: HashMap<(usize, G::Info), Vec<G::Action>>,
@@ -228,7 +288,14 @@ struct Checker<'a, G: Kit> {
 
 impl<'a, G: Kit> Checker<'a, G> {
     fn new(game: &'a G) -> Self {
-        let report = Report { game: String::new(), games: 0, left: 0, states: 0, breaches: Vec::new() };
+        let report = Report {
+            game: String::new(),
+            games: 0,
+            left: 0,
+            states: 0,
+            ends: Ends::default(),
+            breaches: Vec::new(),
+        };
         Self {
             game,
             encoders: Vec::new(),
@@ -236,6 +303,7 @@ impl<'a, G: Kit> Checker<'a, G> {
             report,
             seed: 0,
             ply: 0,
+            moves: 0,
             position: String::new(),
             known: HashMap::new(),
             compared: false,
@@ -339,7 +407,7 @@ impl<'a, G: Kit> Checker<'a, G> {
         let (mut rng, mut looks) = (stream(seed, "laws", 0), stream(seed, "laws looks", 0));
         let mut state = game.start();
         self.law(Law::Repeats, state == game.start(), || "`start` gives another position each time".into());
-        (self.ply, self.position) = (0, String::new());
+        (self.ply, self.moves, self.position) = (0, 0, String::new());
         let mut last = None;
         let classes = game.outcome_classes().unwrap_or_default();
         let mut possible = vec![OutcomeMask::ALL; game.players()];
@@ -359,6 +427,7 @@ impl<'a, G: Kit> Checker<'a, G> {
                 Turn::Player(player) => {
                     let actions = self.check_decision(&state, player, &mut looks)?;
                     last = Some(player);
+                    self.moves += 1;
                     actions[rng.random_range(0..actions.len())].clone()
                 }
                 _ => {
@@ -782,6 +851,7 @@ impl<'a, G: Kit> Checker<'a, G> {
                 });
             }
         }
+        self.report.ends.add(&each, self.moves);
         let sum: f64 = each.iter().sum();
         let is_zero = sum.abs() <= ROUNDING * scale.abs();
         self.law(Law::Utilities, !game.zero_sum() || is_zero, || {

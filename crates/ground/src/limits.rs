@@ -95,8 +95,13 @@ pub const BLIND_FEATURES: usize = 1 << 16;
 pub const RULE: f32 = 30.0;
 /// Classes of a channel of learned cells.
 pub const CLASSES: usize = 256;
-/// States of a game that is searched or solved as a whole.
-pub const STATES: usize = 20_000_000;
+/// States of a game in which nothing is hidden that is measured or solved as a whole: `equity`, `grade`, `minimax`, best responses, exact
+/// values. A game of at most this many states is small.
+pub const STATES: usize = 2_000_000;
+/// Bytes that they may take.
+pub const STATE_BYTES: usize = 1 << 30;
+/// Nodes of the tree of a game with hidden information that is solved or whose exploitability is measured.
+pub const TREE: usize = 20_000_000;
 /// Numbers in the rows of all decisions of a solved game.
 pub const INPUTS: usize = 500_000_000;
 
@@ -197,6 +202,11 @@ pub fn check_lasting(path: &Path) -> io::Result<Metadata> {
 
 /// The mark at the start of a text in UTF-16, as Windows programs write it.
 const UTF_16: [u8; 2] = [0xFF, 0xFE];
+
+/// The most states that are kept at once, if each takes this many bytes: [`STATES`], or fewer for [`STATE_BYTES`].
+pub fn states(bytes: usize) -> usize {
+    STATES.min(STATE_BYTES / bytes.max(1))
+}
 
 /// Reads a text file of at most `limit` bytes, in UTF-8, or in little-endian UTF-16 with its mark. A mark at its start is left out.
 ///

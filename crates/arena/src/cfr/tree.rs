@@ -1,8 +1,8 @@
 //! The public tree of a game, unrolled into flat arrays.
 
-use crate::exact::{ExactError, MAX_STATES};
-use adept_game::PublicTree;
-use adept_game::Turn;
+use crate::exact::ExactError;
+use adept_game::{PublicTree, Turn};
+use adept_ground::limits::TREE;
 use rustc_hash::FxHashMap;
 
 /// All public states of a game in preorder, so that a traversal reads every table from start to end.
@@ -291,8 +291,8 @@ impl Matrices {
         if let Some(&number) = self.numbers.get(self.bits.as_slice()) {
             return Ok((number, false));
         }
-        if stored + self.matrix.len() > MAX_STATES {
-            return Err(ExactError::Size(MAX_STATES));
+        if stored + self.matrix.len() > TREE {
+            return Err(ExactError::Size(TREE));
         }
         let number = self.numbers.len() as u32;
         self.numbers.insert(self.bits.clone(), number);
@@ -323,8 +323,8 @@ impl Size {
                 if let Turn::Player(player) = turn {
                     self.entries = self.entries.saturating_add(actions.len().saturating_mul(sizes[player]));
                 }
-                if self.nodes > MAX_STATES || self.entries > MAX_STATES || self.pairs > MAX_STATES {
-                    return Err(ExactError::Size(MAX_STATES));
+                if self.nodes > TREE || self.entries > TREE || self.pairs > TREE {
+                    return Err(ExactError::Size(TREE));
                 }
                 for action in &actions {
                     self.count(game, &game.public_apply(public, action), sizes)?;

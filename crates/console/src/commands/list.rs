@@ -8,6 +8,7 @@ use adept_arena::naming::AGENTS;
 use adept_game::laws::{Breach, Budget, Report};
 use adept_game::{GameInfo, Named};
 use adept_ground::files::Files;
+use adept_ground::work;
 use adept_lab::chart::{self, Legend, Mark};
 use adept_lab::curves::{Show, canvas, curves, svg};
 use adept_lab::gates::{self, CellMap};
@@ -28,12 +29,19 @@ const NAME: usize = 22;
 
 /// Checks the laws of games.
 fn check(games: &[Arc<dyn AnyGame>], as_json: bool) -> Result<()> {
-    let reports: Vec<Report> = games.iter().map(|game| game.check_laws(&Budget::default())).collect();
+    let what = "checking games";
+    let check = |(i, game): (usize, &Arc<dyn AnyGame>)| {
+        let report = game.check_laws(&Budget::default());
+        work::share(what, (i + 1) as f64 / games.len() as f64);
+        report
+    };
+    let reports: Vec<Report> = games.iter().enumerate().map(check).collect();
     if as_json {
         let breach = |b: &Breach| json!({ "law": b.law.about(), "seed": b.seed, "ply": b.ply, "position": b.position, "found": b.found });
         let entry = |r: &Report| {
             let breaches: Vec<Value> = r.breaches.iter().map(breach).collect();
-            json!({ "game": r.game, "games": r.games, "states": r.states, "breaches": breaches })
+            let ends = json!({ "games": r.ends.games, "wins": r.ends.shares(), "draws": r.ends.drawn(), "moves": r.ends.length() });
+            json!({ "game": r.game, "games": r.games, "states": r.states, "ends": ends, "breaches": breaches })
         };
         output::json(&json!({ "checked": reports.iter().map(entry).collect::<Vec<_>>() }))?;
     } else {

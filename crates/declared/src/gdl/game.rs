@@ -35,7 +35,7 @@ pub struct Described {
     start: State,
     /// Whether the goals of two roles always have the same sum.
     pub(super) sum: Sum,
-    pub(super) small: Arc<OnceLock<bool>>,
+    pub(super) states: Arc<OnceLock<Option<usize>>>,
     /// What plays random games side by side, once it is asked for, if the circuit is not too large.
     pub(super) batch: Arc<OnceLock<Option<Batch>>>,
     /// Facts by their texts.
@@ -344,7 +344,7 @@ impl Described {
             print: fingerprint(source).into(),
             start,
             sum: Sum::default(),
-            small: Arc::default(),
+            states: Arc::default(),
             batch: Arc::default(),
             names: Arc::default(),
             structure: Arc::default(),

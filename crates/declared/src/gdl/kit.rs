@@ -5,11 +5,11 @@ use super::game::{Described, State};
 use super::structure::Structure;
 use super::terms::Term;
 use crate::indices::{Indexed, Indices, base_of, groups, positions};
-use crate::kit::{INDICES, RULES, has_few_states, is_gdl, shipped};
+use crate::kit::{INDICES, RULES, count_states, is_gdl, is_quick, shipped};
 use crate::modules::channels;
 use adept_game::{
     Afterstate, Audit, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, OutcomeClass, RowMut,
-    Script, Stream, TraceStep, Turn, stream,
+    Script, Stream, Suite, TraceStep, Turn, stream,
 };
 use adept_ground::limits;
 use rand::RngExt;
@@ -122,7 +122,7 @@ impl Kit for Described {
     }
 
     fn starter(&self) -> Option<String> {
-        let text = crate::kit::starter(self.players(), self.is_small() && !self.hides());
+        let text = crate::kit::starter(self.players(), is_quick(self.states()) && !self.hides());
         // What wins at once is not known where moves are hidden.
         Some(if self.hides() { text.replace("[\"greedy\", \"random\"]", "[\"random\"]") } else { text })
     }
@@ -150,7 +150,18 @@ impl Kit for Described {
     }
 
     fn is_small(&self) -> bool {
-        *self.small.get_or_init(|| has_few_states(self, self.cost()))
+        self.states().is_some()
+    }
+
+    fn usual_suites(&self) -> Vec<Suite> {
+        vec![if is_quick(self.states()) && !self.hides() { Suite::Equity } else { Suite::Matches }]
+    }
+}
+
+impl Described {
+    /// The number of its states, if they are few.
+    fn states(&self) -> Option<usize> {
+        *self.states.get_or_init(|| count_states(self, self.cost()))
     }
 }
 

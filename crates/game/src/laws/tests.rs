@@ -1,6 +1,6 @@
 //! A game that keeps the laws, and breaks the one that a test asks for.
 
-use super::{Budget, Law, check};
+use super::{Budget, Ends, Law, check};
 use crate::{
     Afterstate, Channel, ChannelKind, Encoder, EncoderFn, Game, GameError, Kit, Named, OutcomeClass,
     OutcomeMask, RowMut, Script, Turn,
@@ -194,6 +194,23 @@ fn a_game_that_keeps_the_laws_is_told_so() {
     let report = check(&Bids(Fault::Nothing), &Budget::default());
     assert!(report.holds() && report.games == 200 && report.left == 0, "{report}");
     assert!(report.to_string().starts_with("bids keeps all laws (200 random games, "), "{report}");
+}
+
+#[test]
+fn ends_of_random_games_are_counted() {
+    let report = check(&Bids(Fault::Nothing), &Budget::default());
+    let Ends { games, wins, draws, .. } = &report.ends;
+    assert!(*games >= report.games && wins.iter().sum::<u64>() + draws == *games, "{report}");
+    assert!(report.ends.length() > 0.0, "{report}");
+    let mut ends = Ends::default();
+    for (utilities, moves) in [([1.0, -1.0], 5), ([0.0, 0.0], 9), ([-1.0, 1.0], 6), ([-0.5, 0.5], 8)] {
+        ends.add(&utilities, moves);
+    }
+    let text = "won by each player 25.0, 50.0 %, drawn 25.0 %, 7.0 moves on average";
+    assert_eq!(ends.to_string(), text);
+    let mut alone = Ends::default();
+    [1.0, 0.0, -1.0, 0.5].into_iter().for_each(|utility| alone.add(&[utility], 3));
+    assert_eq!((alone.shares(), alone.drawn()), (vec![0.5], 0.25));
 }
 
 #[test]
