@@ -367,9 +367,9 @@ pub struct Gate {
     pub hidden: Vec<usize>,
     /// Initialises a linear gate from k-means clusters of positions, one expert per cluster. The number is the
     /// sharpness, about 1 to 10: the higher, the less neighbouring clusters share; 0 for weights from ±init instead. The
-    /// positions come from the run's distribution, or from random games if the game has none. Default: 2 for a linear
-    /// gate on `inputs` under a threshold, otherwise 0. Under a threshold, a gate with random weights mostly picks the
-    /// same expert, and an expert that never runs never learns.
+    /// positions come from the run's distribution, or from random games if the game has none. Default: for a linear
+    /// gate on `inputs`, clusters with the same mean weight each, of a sharpness of 2 or more; otherwise 0. A gate
+    /// with random weights mostly picks the same expert, and an expert that hardly runs hardly learns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clusters: Option<f32>,
     /// Activation of the hidden layers.
@@ -660,44 +660,75 @@ impl JsonSchema for Sensitivity {
     }
 }
 
-/// Default sharpness of the clusters of a linear gate under a threshold.
-pub const CLUSTERS: f32 = 2.0;
+/// Sharpness of the clusters of a linear gate under a threshold by default, until saved configs had format 4.
+const CLUSTERS_BEFORE: f32 = 2.0;
+/// Format of saved configs from which on gates begin as equal clusters by default.
+const GATES_FORMAT: u32 = 4;
+/// Variance of an HME below which experts are mostly lost.
+const LEAST_VARIANCE: f32 = 1e-3;
 /// Default factor on the learning rate of sensitivities.
 pub const SENSITIVITY_RATE: f32 = 0.2;
 /// Lower bound of sensitivities.
 pub const SENSITIVITY_MIN: f32 = 1e-3;
 
+/// How a gate begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum GateStart {
+    /// With random weights, or as the rule `by` a channel.
+    Drawn,
+    /// As clusters of this sharpness.
+    Clusters(f32),
+    /// As clusters of equal size.
+    EqualClusters,
+}
+
 impl Gate {
-    /// The sharpness of the clusters that it begins as; none if it begins with random weights.
-    pub fn begins_as_clusters(&self, threshold: f32) -> Option<f32> {
-        let usual = threshold > 0.0 && self.hidden.is_empty() && self.by.is_none();
-        self.clusters.or(usual.then_some(CLUSTERS)).filter(|&sharpness| sharpness != 0.0)
+    /// How it begins, if it does not read shared layers.
+    pub fn start(&self) -> GateStart {
+        match self.clusters {
+            Some(0.0) => GateStart::Drawn,
+            Some(sharpness) => GateStart::Clusters(sharpness),
+            None if self.hidden.is_empty() && self.by.is_none() => GateStart::EqualClusters,
+            None => GateStart::Drawn,
+        }
     }
 }
 
 impl Architecture {
-    /// Gives all gates that do not set `clusters` random weights: the default until saved configs had format 3.
-    pub fn keep_random_gates(&mut self) {
+    /// Gives all gates that do not set `clusters` what was the default in saved configs of an earlier format: random weights; from
+    /// format 3 on, clusters under a threshold.
+    pub fn keep_gates_of(&mut self, format: u32) {
+        if format < GATES_FORMAT {
+            self.keep_gates(format >= 3, false);
+        }
+    }
+
+    /// `clusters` says whether gates under a threshold began as clusters, `shares` whether this node reads shared layers, where none
+    /// did.
+    fn keep_gates(&mut self, clusters: bool, shares: bool) {
         let (gate, threshold, experts, expert) = match self {
             Self::Hme(Hme { gate, threshold, experts, expert, .. })
             | Self::MetaPi(MetaPi { gate, threshold, experts, expert }) => (gate, threshold, experts, expert),
             Self::Symbolic(symbolic) => {
                 let list = symbolic.experts.iter_mut().flatten();
-                return list.chain(symbolic.expert.as_deref_mut()).for_each(Self::keep_random_gates);
+                return list
+                    .chain(symbolic.expert.as_deref_mut())
+                    .for_each(|node| node.keep_gates(clusters, shares));
             }
-            Self::Cells(cells) => return cells.expert.keep_random_gates(),
-            Self::Residual(residual) => return residual.net.keep_random_gates(),
-            Self::Shared(shared) => return shared.top.keep_random_gates(),
+            Self::Cells(cells) => return cells.expert.keep_gates(clusters, shares),
+            Self::Residual(residual) => return residual.net.keep_gates(clusters, shares),
+            Self::Shared(shared) => return shared.top.keep_gates(clusters, true),
             Self::Mlp(_) | Self::Modules(_) | Self::Lookup(_) | Self::Blind(_) | Self::Frozen(_) => return,
         };
-        if gate.clusters.is_none() && gate.begins_as_clusters(*threshold).is_some() {
-            gate.clusters = Some(0.0);
+        if gate.start() == GateStart::EqualClusters {
+            let began = clusters && *threshold > 0.0 && !(shares && gate.inputs.is_none());
+            gate.clusters = Some(if began { CLUSTERS_BEFORE } else { 0.0 });
         }
         if let Experts::List(list) = experts {
-            list.iter_mut().for_each(Self::keep_random_gates);
+            list.iter_mut().for_each(|node| node.keep_gates(clusters, shares));
         }
         if let Some(expert) = expert {
-            expert.keep_random_gates();
+            expert.keep_gates(clusters, shares);
         }
     }
 
@@ -743,14 +774,31 @@ impl Architecture {
                 };
                 // On shared layers there are no clusters.
                 let reads_shared = shares && gate.inputs.is_none();
-                let random =
-                    gate.by.is_none() && (reads_shared || gate.begins_as_clusters(*threshold).is_none());
-                if random && n > 1 && *threshold > 0.0 && *threshold >= 1.0 / n as f32 {
+                let random = gate.by.is_none() && (reads_shared || gate.start() == GateStart::Drawn);
+                if random && n > 1 {
+                    let remedy = match reads_shared {
+                        true => "name its `inputs`",
+                        false if gate.hidden.is_empty() => "leave out `clusters = 0`",
+                        false => "leave out `hidden`",
+                    };
+                    let lone = *threshold >= 1.0 / n as f32;
+                    found.push(match lone {
+                        true => format!(
+                            "{path}.threshold: {threshold} is at least 1/{n}, so with a random gate mostly one expert runs \
+                             and the others never learn: let the gate begin as clusters ({remedy}), or lower the threshold"
+                        ),
+                        false => format!(
+                            "{path}.gate: begins with random weights, so mostly one or two of the {n} experts take all \
+                             positions: let it begin as clusters ({remedy})"
+                        ),
+                    });
+                }
+                if let Self::Hme(Hme { variance, .. }) = self
+                    && n > 1
+                    && *variance < LEAST_VARIANCE
+                {
                     found.push(format!(
-                        "{path}.threshold: {threshold} is at least 1/{n}, so with a random gate mostly one expert runs \
-                         and the others never learn: let the gate begin as clusters (a linear gate without \
-                         `clusters = 0`{}), or lower the threshold",
-                        if reads_shared { ", with `inputs`" } else { "" }
+                        "{path}.variance: {variance} is so small that experts are lost: write {LEAST_VARIANCE} or more"
                     ));
                 }
                 match (experts, expert) {
@@ -804,4 +852,79 @@ impl Architecture {
         ("residual", "a value from a channel of the encoder, corrected by a network: tanh(atanh(p) + z)"),
         ("frozen", "a value from a channel of the encoder, unchanged: an expert that does not learn"),
     ];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn architecture(text: &str) -> Architecture {
+        serde_json::from_str(text).expect("a valid architecture")
+    }
+
+    /// What `clusters` of the outer gate and of the gate of its first expert are, in configs saved in a format.
+    fn clusters_in(format: u32, text: &str) -> Vec<Option<f32>> {
+        let mut node = architecture(text);
+        node.keep_gates_of(format);
+        let mut found = Vec::new();
+        let mut next = Some(&node);
+        while let Some(node) = next {
+            next = match node {
+                Architecture::Hme(Hme { gate, expert, .. })
+                | Architecture::MetaPi(MetaPi { gate, expert, .. }) => {
+                    found.push(gate.clusters);
+                    expert.as_deref()
+                }
+                Architecture::Shared(shared) => Some(&shared.top),
+                _ => None,
+            };
+        }
+        found
+    }
+
+    #[test]
+    fn gates_of_saved_configs_stay_as_they_were() {
+        let expert = r#""expert": { "mlp": { "hidden": [2] } }"#;
+        let inner = format!(r#"{{ "hme": {{ "experts": 2, {expert} }} }}"#);
+        let nested = format!(r#"{{ "meta_pi": {{ "experts": 2, "threshold": 0.3, "expert": {inner} }} }}"#);
+        for (format, expected) in
+            [(2, [Some(0.0), Some(0.0)]), (3, [Some(2.0), Some(0.0)]), (4, [None, None])]
+        {
+            assert_eq!(clusters_in(format, &nested), expected, "format {format}");
+        }
+        let shared = format!(r#"{{ "shared": {{ "hidden": [3], "top": {nested} }} }}"#);
+        assert_eq!(clusters_in(3, &shared), [Some(0.0), Some(0.0)]);
+        let told = format!(r#"{{ "hme": {{ "experts": 2, {expert}, "gate": {{ "clusters": 5.0 }} }} }}"#);
+        assert_eq!(clusters_in(1, &told), [Some(5.0)]);
+    }
+
+    #[test]
+    fn mixtures_that_will_not_live_are_warned_of() {
+        let cautions = |settings: &str| {
+            let text = format!(
+                r#"{{ "hme": {{ "experts": 4, "expert": {{ "mlp": {{ "hidden": [2] }} }} {settings} }} }}"#
+            );
+            architecture(&text).cautions()
+        };
+        assert_eq!(cautions(""), Vec::<String>::new());
+        for (settings, words) in [
+            (
+                r#", "gate": { "clusters": 0 }"#,
+                ["architecture.hme.gate: begins with random", "leave out `clusters = 0`"],
+            ),
+            (
+                r#", "gate": { "hidden": [3] }"#,
+                ["architecture.hme.gate: begins with random", "leave out `hidden`"],
+            ),
+            (
+                r#", "gate": { "clusters": 0 }, "threshold": 0.3"#,
+                ["architecture.hme.threshold: 0.3", "at least 1/4"],
+            ),
+            (r#", "variance": 0.0001"#, ["architecture.hme.variance: 0.0001", "write 0.001"]),
+        ] {
+            let found = cautions(settings);
+            assert!(found.len() == 1 && words.iter().all(|word| found[0].contains(word)), "{found:?}");
+        }
+        assert!(cautions(r#", "gate": { "by": "phase" }"#).is_empty());
+    }
 }

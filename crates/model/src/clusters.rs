@@ -11,10 +11,21 @@ use crate::learner::{Tensor, TensorData};
 use crate::lower::lower;
 use crate::program::{Block, Op, Program, Selector};
 use adept_rows::{Channel, Rows};
+use rand::seq::index::sample;
 use rand::{Rng, RngExt};
 
 /// Number of k-means rounds.
 const ROUNDS: usize = 20;
+/// Sharpness with which equal clusters begin, and that of their logits, over the mean square of the standardised rows.
+const SOFT: f64 = 4.0;
+const HARD: f64 = 100.0;
+/// Least sharpness of their logits.
+const LEAST: f64 = 2.0;
+/// Scalings of the offsets of equal clusters in a round, and in the last one.
+const SCALINGS: usize = 5;
+const LAST: usize = 100;
+/// Rows times clusters times scalings at most.
+const BALANCED: usize = 1 << 27;
 
 /// Fits the gates of `architecture` that have `clusters` set, and returns their weights and biases by tensor name.
 ///
@@ -61,8 +72,12 @@ fn walk(
                 let Some(clusters) = program.clusters.iter().find(|c| c.weight == *weight) else { continue };
                 let x: Vec<Vec<f64>> = these.iter().map(|&r| read(program, inputs, rows, r)).collect();
                 let experts = program.params[*weight].shape[1];
-                let Some(found) = Partition::of(&x, experts, rng) else { continue };
-                let (w, b) = found.gate(f64::from(clusters.sharpness));
+                let Some(mut found) = Partition::of(&x, experts, rng) else { continue };
+                let sharpness = match clusters.sharpness {
+                    Some(sharpness) => f64::from(sharpness),
+                    None => found.balance(rng),
+                };
+                let (w, b) = found.gate(sharpness);
                 for (param, data) in [(*weight, w), (*bias, b)] {
                     let param = &program.params[param];
                     let data = TensorData::F32(data);
@@ -105,12 +120,25 @@ struct Partition {
     mean: Vec<f64>,
     /// 1 / standard deviation; 0 for a constant input.
     scale: Vec<f64>,
+    /// The standardised rows.
+    z: Vec<Vec<f64>>,
     centres: Vec<Vec<f64>>,
+    /// bᵢ, which is added to the logit of each cluster.
+    offsets: Vec<f64>,
     nearest: Vec<usize>,
 }
 
 fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
+}
+
+/// Moves each centre to the mean of its rows: their number and their sum.
+fn move_to_means(centres: &mut [Vec<f64>], sums: Vec<(f64, Vec<f64>)>) {
+    for (centre, (count, sum)) in centres.iter_mut().zip(sums) {
+        if count > 0.0 {
+            *centre = sum.iter().map(|sum| sum / count).collect();
+        }
+    }
 }
 
 /// Draws an index with a probability in proportion to its weight. None unless the sum of the weights is positive and finite.
@@ -159,13 +187,64 @@ impl Partition {
                 *count += 1.0;
                 sum.iter_mut().zip(z).for_each(|(sum, z)| *sum += z);
             }
-            for (centre, (count, sum)) in centres.iter_mut().zip(sums) {
-                if count > 0.0 {
-                    *centre = sum.iter().map(|sum| sum / count).collect();
+            move_to_means(&mut centres, sums);
+        }
+        Some(Self { mean, scale, z, centres, offsets: vec![0.0; k], nearest })
+    }
+
+    /// Makes the clusters equal: offsets of the logits give each the same mean weight, and centres move to the means of what they then
+    /// win, while the logits grow from soft to sharp. Returns their sharpness: so large that learning leaves the experts apart.
+    ///
+    /// k-means alone may give a few odd rows a cluster of their own, and an expert that hardly runs hardly learns.
+    fn balance(&mut self, rng: &mut impl Rng) -> f64 {
+        let (k, n, width) = (self.centres.len(), self.z.len(), self.mean.len());
+        // The number of inputs that change.
+        let spread = self.z.iter().flatten().map(|z| z * z).sum::<f64>() / n as f64;
+        let (soft, hard) = (SOFT / spread.max(1e-3), (HARD / spread.max(1e-3)).max(LEAST));
+        // k-means++ begins at odd rows.
+        self.centres = sample(rng, n, k).into_iter().map(|r| self.z[r].clone()).collect();
+        let rounds = (BALANCED / (n * k * SCALINGS)).clamp(2, ROUNDS);
+        let mut sharpness = soft;
+        for round in 0..rounds {
+            let next = soft * (hard / soft).powf(round as f64 / (rounds - 1) as f64);
+            self.offsets.iter_mut().for_each(|offset| *offset *= next / sharpness);
+            sharpness = next;
+            self.scale(sharpness, if round + 1 < rounds { SCALINGS } else { LAST });
+            if round + 1 < rounds {
+                let mut sums = vec![(0.0, vec![0.0; width]); k];
+                for (z, nearest) in self.z.iter().zip(&self.nearest) {
+                    let (count, sum) = &mut sums[*nearest];
+                    *count += 1.0;
+                    sum.iter_mut().zip(z).for_each(|(sum, z)| *sum += z);
                 }
+                move_to_means(&mut self.centres, sums);
             }
         }
-        Some(Self { mean, scale, centres, nearest })
+        sharpness
+    }
+
+    /// Changes the offsets so that each cluster gets the same mean weight by logits of this sharpness, by scaling as for optimal
+    /// transport, and finds the cluster that wins each row.
+    fn scale(&mut self, sharpness: f64, times: usize) {
+        let (k, n) = (self.centres.len(), self.z.len());
+        let of_row = |z: &Vec<f64>| self.centres.iter().map(|c| -0.5 * sharpness * distance(z, c)).collect();
+        let logits: Vec<Vec<f64>> = self.z.iter().map(of_row).collect();
+        for _ in 0..times {
+            let mut weights = vec![0.0; k];
+            for row in &logits {
+                let all = || row.iter().zip(&self.offsets).map(|(logit, offset)| logit + offset);
+                let most = all().fold(f64::NEG_INFINITY, f64::max);
+                let sum: f64 = all().map(|logit| (logit - most).exp()).sum();
+                weights.iter_mut().zip(all()).for_each(|(w, logit)| *w += (logit - most).exp() / sum);
+            }
+            for (offset, weight) in self.offsets.iter_mut().zip(weights) {
+                *offset -= (k as f64 * weight / n as f64).max(f64::MIN_POSITIVE).ln();
+            }
+        }
+        for (nearest, row) in self.nearest.iter_mut().zip(&logits) {
+            let of = |i: &usize| row[*i] + self.offsets[*i];
+            *nearest = (0..k).max_by(|a, b| of(a).total_cmp(&of(b))).unwrap_or(0);
+        }
     }
 
     /// Weights `[inputs, experts]` and biases of the linear gate on raw inputs.
@@ -173,11 +252,11 @@ impl Partition {
         let width = self.mean.len();
         let weight = |i: usize, c: &Vec<f64>| sharpness * self.scale[i] * c[i];
         let weights = (0..width).flat_map(|i| self.centres.iter().map(move |c| weight(i, c) as f32));
-        let bias = |c: &Vec<f64>| {
+        let bias = |(c, offset): (&Vec<f64>, &f64)| {
             let half = sharpness * c.iter().map(|c| c * c).sum::<f64>() / 2.0;
-            (-half - (0..width).map(|i| weight(i, c) * self.mean[i]).sum::<f64>()) as f32
+            (offset - half - (0..width).map(|i| weight(i, c) * self.mean[i]).sum::<f64>()) as f32
         };
-        (weights.collect(), self.centres.iter().map(bias).collect())
+        (weights.collect(), self.centres.iter().zip(&self.offsets).map(bias).collect())
     }
 }
 
@@ -245,6 +324,35 @@ mod tests {
             }
             for r in 1..4 {
                 assert!(!paths[..r].contains(&paths[r]), "{text}: {:?}", &paths[..4]);
+            }
+        }
+    }
+
+    /// k-means gives most rows to one cluster where most are alike; equal clusters share the weight.
+    #[test]
+    fn equal_clusters_have_equal_weights() {
+        let channels = [Channel::new("x", ChannelKind::Dense(3))];
+        for few in [1, 17] {
+            let (heaps, mut rows) = (four_heaps(&channels), Rows::new(&channels));
+            // Of the first heap one row or 17, of each other heap one.
+            for r in (0..heaps.len()).filter(|r| r % 4 == 0 || (r / 4) % few == 0) {
+                rows.push_from(&heaps, r);
+            }
+            let text = r#"{ "hme": { "experts": 4, "expert": { "mlp": { "hidden": [2] } } } }"#;
+            let architecture: Architecture = serde_json::from_str(text).expect("a valid architecture");
+            let program = Arc::new(lower(&architecture, &channels, &Head::Value).expect("it can be built"));
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
+            let gates = cluster_gates(&architecture, &channels, &Head::Value, || Ok(rows.clone()), &mut rng);
+            let mut network = Network::new(program.clone(), &program.draw(&mut rng), Optimiser::default());
+            let mut state = network.state(false).expect("a network has a state");
+            for tensor in gates.expect("likewise") {
+                let place = state.iter_mut().find(|t| t.name == tensor.name);
+                *place.expect("a tensor of the network") = tensor;
+            }
+            network.restore(&state).expect("its own state");
+            let used = crate::ExpertUse::of(&mut network, &rows).expect("it has experts");
+            for weight in &used.weights {
+                assert!((0.08..0.4).contains(weight), "{few}: {:?}", used.weights);
             }
         }
     }

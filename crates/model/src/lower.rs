@@ -1,8 +1,8 @@
 //! Lowers an architecture to an op program.
 
 use crate::architecture::{
-    Architecture, Cells, Experts, Frozen, Gate, InitName, InitScale, Lookup, Mlp, OneOrEach, Residual,
-    SENSITIVITY_MIN, Shared, Symbolic,
+    Architecture, Cells, Experts, Frozen, Gate, GateStart, InitName, InitScale, Lookup, Mlp, OneOrEach,
+    Residual, SENSITIVITY_MIN, Shared, Symbolic,
 };
 use crate::error::ModelError;
 use crate::head::{Head, Tilt};
@@ -463,8 +463,13 @@ impl Builder<'_> {
             Some(channel) => self.gate_by(channel, gate, n, &gate_at)?,
             None => self.layers(layers, &gate_at)?,
         };
-        if let Some(sharpness) = gate.begins_as_clusters(threshold) {
-            if !(sharpness > 0.0 && sharpness.is_finite()) {
+        let start = gate.start();
+        if start != GateStart::Drawn {
+            let sharpness = match start {
+                GateStart::Clusters(sharpness) => Some(sharpness),
+                GateStart::Drawn | GateStart::EqualClusters => None,
+            };
+            if sharpness.is_some_and(|sharpness| !(sharpness > 0.0 && sharpness.is_finite())) {
                 return gate_at
                     .fail("clusters", "write a sharpness above 0, such as 3, or 0 for random weights");
             }
@@ -472,7 +477,7 @@ impl Builder<'_> {
                 [Op::Input { .. }, Op::Affine { weight, .. }] => {
                     self.clusters.push(Clusters { weight, sharpness })
                 }
-                [Op::Affine { .. }] if gate.clusters.is_none() => {}
+                [Op::Affine { .. }] if sharpness.is_none() => {}
                 [Op::Affine { .. }] => {
                     return gate_at.fail(
                         "clusters",

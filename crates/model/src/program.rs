@@ -325,8 +325,8 @@ pub struct Block {
 pub struct Clusters {
     /// Its weights `[inputs, experts]`. The bias is the next parameter.
     pub weight: ParamId,
-    /// κ, the factor of the logits: the larger it is, the closer each gate is to 0 or 1.
-    pub sharpness: f32,
+    /// κ, the factor of the logits: the larger it is, the closer each gate is to 0 or 1. None for equal clusters.
+    pub sharpness: Option<f32>,
 }
 
 /// The tables of a [`CellGate`] as whole numbers.

@@ -19,6 +19,9 @@ pub struct ExpertUse {
     pub live: usize,
     /// Share of the rows that each expert wins, in the order of their tensors.
     pub shares: Vec<f64>,
+    /// Mean weight of each expert in the blend, in the same order. Empty in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub weights: Vec<f64>,
     /// Mean multiply-adds executed for a row.
     pub multiply_adds: f64,
 }
@@ -32,17 +35,20 @@ impl ExpertUse {
             return None;
         }
         let (mut wins, mut cost) = (vec![0u64; experts], 0);
+        let mut weights = vec![0.0; experts];
         let mut row = Rows::new(&program.channels);
         for r in 0..rows.len() {
             row.copy_range(rows, r, 1);
             let found = learner.explain(&row);
             wins[winner(&program.body, &found)] += 1;
             cost += program.executed(&program.body, Some(&found));
+            weigh(&program.body, Some(&found), 1.0, &mut weights.iter_mut());
         }
         let n = rows.len() as f64;
         let shares: Vec<f64> = wins.into_iter().map(|w| w as f64 / n).collect();
         let live = shares.iter().filter(|s| **s >= LIVE).count();
-        Some(Self { rows: rows.len() as u64, live, shares, multiply_adds: cost as f64 / n })
+        weights.iter_mut().for_each(|weight| *weight /= n);
+        Some(Self { rows: rows.len() as u64, live, shares, weights, multiply_adds: cost as f64 / n })
     }
 }
 
@@ -160,6 +166,23 @@ fn winner(block: &Block, explanation: &Explanation) -> usize {
     before + below.map_or(0, |below| winner(&all[first], below))
 }
 
+/// Adds the weight of each leaf in the blend of the explained row: the product of the gates on its path.
+fn weigh<'a>(
+    block: &Block,
+    explanation: Option<&Explanation>,
+    weight: f64,
+    sums: &mut impl Iterator<Item = &'a mut f64>,
+) {
+    let all = branches(block);
+    if all.is_empty() {
+        sums.next().into_iter().for_each(|sum| *sum += weight);
+    }
+    for (i, branch) in all.iter().enumerate() {
+        let gate = explanation.and_then(|e| e.gates.get(i)).map_or(0.0, |gate| f64::from(*gate));
+        weigh(branch, explanation.and_then(|e| e.experts.get(i)?.as_ref()), weight * gate, sums);
+    }
+}
+
 impl Program {
     /// Number of inputs of the first leaf expert, or of the layers that it shares with others.
     pub fn expert_inputs(&self) -> usize {
@@ -226,6 +249,7 @@ mod tests {
         }
         let found = ExpertUse::of(&mut network, &rows).unwrap();
         assert_eq!(found.shares, [0.0, 0.25, 0.25, 0.5]);
+        assert_eq!(found.weights, [0.0, 0.25, 0.25, 0.5], "one expert has all the weight");
         assert_eq!((found.rows, found.live), (4, 3));
         // One expert of 3 · 4 + 4 · 1, and the blend of two.
         assert!((found.multiply_adds - 18.0).abs() < 1e-12, "{}", found.multiply_adds);

@@ -25,7 +25,7 @@ use std::time::Duration;
 
 /// Version of the record; older records are converted. In version 2 `init` became a list, and
 /// `evaluate.checkpoint` of the config became `checkpoints.every`.
-pub(super) const FORMAT: u32 = 3;
+pub(super) const FORMAT: u32 = 4;
 /// Locked by the process that works on the run.
 const LOCK: &str = "run.lock";
 /// How often, and how long, a lock waits for others that look at it.
@@ -510,14 +510,14 @@ fn migrated(mut record: serde_json::Value) -> Result<Record, serde_json::Error> 
     if let Some(init @ serde_json::Value::Object(_)) = record.get_mut("init") {
         *init = serde_json::json!([init.take()]);
     }
-    let format = record["format"].as_u64();
+    let format = record["format"].as_u64().and_then(|format| u32::try_from(format).ok()).unwrap_or(1);
     record["format"] = serde_json::json!(FORMAT);
     let mut config = Config::from_saved(record["config"].take())?;
-    if format < Some(3) {
-        config.architecture.keep_random_gates();
-        if let Optimiser::Soap(soap) = &mut config.learn.optimiser {
-            soap.limit = UNLIMITED;
-        }
+    config.architecture.keep_gates_of(format);
+    if format < 3
+        && let Optimiser::Soap(soap) = &mut config.learn.optimiser
+    {
+        soap.limit = UNLIMITED;
     }
     record["config"] = serde_json::to_value(config)?;
     let record: Record = serde_json::from_value(record)?;

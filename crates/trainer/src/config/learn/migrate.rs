@@ -94,8 +94,7 @@ pub(in crate::config) fn document(document: &mut DocumentMut) -> bool {
     old
 }
 
-/// Writes `clusters = 0` where a gate under a threshold had random weights by default. In such a file a table has at most
-/// one gate.
+/// Writes `clusters = 0` where a gate had random weights by default.
 fn keep_random_gates(item: &mut Item) {
     if let Some(list) = item.as_array_mut() {
         for value in list.iter_mut() {
@@ -118,21 +117,21 @@ fn keep_random_gates(item: &mut Item) {
         return;
     }
     let Some(table) = item.as_table_like_mut() else { return };
-    if table.get("threshold").and_then(number).is_some_and(|threshold| threshold > 0.0) {
-        let gate = table.entry("gate").or_insert(Item::Value(InlineTable::new().into()));
-        let linear = |gate: &dyn TableLike| {
-            let hidden = gate.get("hidden").and_then(Item::as_array).is_some_and(|h| !h.is_empty());
-            !hidden && !gate.contains_key("by") && !gate.contains_key("clusters")
-        };
-        if let Some(gate) = gate.as_table_like_mut().filter(|gate| linear(*gate)) {
-            gate.insert("clusters", toml_edit::value(0));
+    for (key, inner) in table.iter_mut() {
+        if matches!(key.get(), "hme" | "meta_pi")
+            && let Some(mixture) = inner.as_table_like_mut()
+        {
+            let gate = mixture.entry("gate").or_insert(Item::Value(InlineTable::new().into()));
+            let linear = |gate: &dyn TableLike| {
+                let hidden = gate.get("hidden").and_then(Item::as_array).is_some_and(|h| !h.is_empty());
+                !hidden && !gate.contains_key("by") && !gate.contains_key("clusters")
+            };
+            if let Some(gate) = gate.as_table_like_mut().filter(|gate| linear(*gate)) {
+                gate.insert("clusters", toml_edit::value(0));
+            }
         }
+        keep_random_gates(inner);
     }
-    table.iter_mut().for_each(|(_, inner)| keep_random_gates(inner));
-}
-
-fn number(item: &Item) -> Option<f64> {
-    item.as_float().or_else(|| item.as_integer().map(|n| n as f64))
 }
 
 /// Converts the section `[learn]` of a file to the current form. Comments stay, except those on settings that meant
