@@ -11,7 +11,7 @@ use adept_game::{
     Afterstate, Audit, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, OutcomeClass, RowMut,
     Script, Stream, Suite, Turn, stream,
 };
-use adept_ground::limits;
+use adept_ground::{limits, work};
 use rand::RngExt;
 use rustc_hash::FxHashSet;
 use std::path::Path;
@@ -65,7 +65,9 @@ pub(crate) const INDICES: &str = "which of several facts holds, and how many: fo
 /// States up to which a game is measured exactly unless something else is asked for: it then takes seconds.
 const QUICK: usize = 100_000;
 /// Gates that are read to count the states of a game that has more than [`QUICK`]: a few seconds.
-const COUNTED: usize = 10 * WORK;
+const COUNTED: usize = 30 * WORK;
+/// Gates of a move above which no more states are counted.
+const CHEAP: usize = 2_000;
 /// Random games by which a game is told to have too many states, and the most moves and outcomes of chance in them that are looked at.
 const MET: (usize, usize) = (4_096, 256);
 
@@ -122,7 +124,7 @@ pub(crate) fn starter(players: usize, is_small: bool) -> String {
 pub(crate) fn count_states<G: Game>(game: &G, cost: usize) -> Option<usize> {
     match walk(game, QUICK, WORK / cost, &mut |_| true) {
         Walked::All(states) => Some(states),
-        Walked::Most if !looks_large(game) => {
+        Walked::Most if cost <= CHEAP && !looks_large(game) => {
             match walk(game, limits::states(2 * size_of::<G::State>()), COUNTED / cost, &mut |_| true) {
                 Walked::All(states) => Some(states),
                 _ => None,
@@ -174,11 +176,14 @@ fn looks_large<G: Game>(game: &G) -> bool {
 enum Walked {
     /// It has been everywhere: so many states.
     All(usize),
-    /// There are more states.
+    /// There are more states, or they would take too long.
     Most,
-    /// It takes too long, or no exact measure comes to its end.
+    /// No exact measure comes to its end.
     Never,
 }
+
+/// What is reported while states are counted.
+const COUNTING: &str = "counting the states of the game";
 
 /// Visits every end that can be reached, some of them several times, while `visit` returns true. Whether all were visited: not if there
 /// are more than [`QUICK`] states, or if it would take more than a fraction of a second. `cost` is what a move reads.
@@ -194,7 +199,7 @@ fn walk<G: Game>(
     visit: &mut dyn FnMut(&G::State) -> bool,
 ) -> Walked {
     let (mut seen, mut open, mut actions) = (FxHashSet::default(), vec![game.start()], Vec::new());
-    let mut outcomes = Vec::new();
+    let (mut outcomes, mut taken) = (Vec::new(), 0usize);
     while let Some(state) = open.pop() {
         game.actions(&state, &mut actions);
         if game.turn(&state) == Turn::Chance {
@@ -219,13 +224,16 @@ fn walk<G: Game>(
                 open.push(next);
             }
         }
-        if left == 0 {
-            return Walked::Never;
-        }
-        if seen.len() > most {
+        if seen.len() > most || left == 0 {
+            work::share(COUNTING, 1.0);
             return Walked::Most;
         }
+        taken += 1;
+        if taken.is_multiple_of(1 << 14) && most > QUICK {
+            work::share(COUNTING, seen.len() as f64 / (most + 1) as f64);
+        }
     }
+    work::share(COUNTING, 1.0);
     Walked::All(seen.len())
 }
 
