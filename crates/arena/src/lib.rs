@@ -46,6 +46,6 @@ pub use naming::{AgentSpec, Meaning, Resolved};
 pub use open::OpenError;
 pub use pool::Pool;
 pub use screen::{Screen, Screened};
-pub use solve::{BestResponse, Minimax, optimal_value};
+pub use solve::{BestResponse, Minimax, has_oracle, optimal_value, oracle};
 pub use successors::Successors;
 pub use uct::{PlayoutAgent, Playouts};

@@ -23,9 +23,9 @@ use crate::open::{OpenError, by_head, open_with};
 use crate::part::file_of;
 use crate::screen::{Screen, Screened};
 use crate::search::{self, Budget, Search, SearchOptions};
-use crate::solve::{BestResponse, Minimax};
+use crate::solve::{BestResponse, Minimax, has_oracle, oracle};
 use crate::uct::Playouts;
-use adept_game::{GameInfo, Kit, Named, Turn};
+use adept_game::{GameInfo, Kit, Named, Turn, is_solved};
 use adept_ground::limits;
 use adept_model::Head;
 use adept_model::checkpoint;
@@ -437,6 +437,7 @@ fn own<G: Kit>(game: &G, name: &str) -> Option<Meaning> {
         _ if listed(&game.valuations(), &|known| has_form(known, name) || known == head) => {
             Some(Meaning::Valuation)
         }
+        "oracle" if is_solved(game) => Some(Meaning::Valuation),
         _ if listed(&game.deliberators(), &|known| has_form(known, name))
             || game.deliberator(name, &Value::Null).is_some() =>
         {
@@ -775,6 +776,9 @@ impl<'a, G: Kit> Builder<'a, G> {
             Some(positions) => self.game.valuation_for(name, positions),
             None => self.game.valuation(name),
         };
+        if found.is_none() && name == "oracle" && has_oracle(self.game) {
+            return Ok((Box::new(ByValuation(oracle(self.game)?)), Head::Value));
+        }
         let found = found.ok_or_else(|| {
             OpenError::Unknown(format!(
                 "{} has no valuation `{name}`; what has values: {}",

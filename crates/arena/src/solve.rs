@@ -3,9 +3,12 @@
 use crate::agents::{Agent, Decision, Random};
 use crate::evaluator::Evaluator;
 use crate::exact::{DEEPEST, ExactError, Fold, MAX_STATES, Walk};
-use adept_game::{Game, Turn, no_action};
+use crate::open::OpenError;
+use adept_game::{Afterstate, Game, Kit, Turn, Valuation, is_solved, no_action};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Exact values within this distance are equal. They differ only by summation order.
 pub(crate) const TIE: f64 = 1e-12;
@@ -152,13 +155,66 @@ impl<G: Game> Evaluator<G> for Minimax<G> {
 /// # Errors
 /// See [`ExactError`]. The caller must check [`Game::zero_sum`].
 pub fn optimal_value<G: Game>(game: &G, state: &G::State) -> Result<f64, ExactError> {
-    Walk::utility(0)
-        .numbers(game, state, 0, &mut |_, player, actions, p| {
-            p.clear();
-            p.resize(actions.len(), 1.0 / actions.len() as f64);
-            if player == 0 { Fold::Most } else { Fold::Least }
-        })
-        .map(|[value]| value)
+    best_play(&mut Walk::utility(0), game, state)
+}
+
+/// The same, by a walk for player 0.
+fn best_play<G: Game>(walk: &mut Walk<G, 1>, game: &G, state: &G::State) -> Result<f64, ExactError> {
+    let value = walk.numbers(game, state, 0, &mut |_, player, actions, p| {
+        p.clear();
+        p.resize(actions.len(), 1.0 / actions.len() as f64);
+        if player == 0 { Fold::Most } else { Fold::Least }
+    });
+    value.map(|[value]| value)
+}
+
+/// The exact values of all states that a small game can reach, found by solving it. It may have chance.
+struct Exact<G: Game>(Walk<G, 1>);
+
+impl<G: Game> Valuation<G> for Exact<G> {
+    fn value(&self, game: &G, after: Afterstate<'_, G>) -> f64 {
+        let first = match game.turn(after.state) {
+            Turn::Over => game.utility(after.state, 0),
+            _ => self.0.known.get(after.state).map_or(f64::NAN, |[value]| *value),
+        };
+        (if after.player == 0 { first } else { -first }) / game.scale()
+    }
+}
+
+/// The game that was solved last, by its name and fingerprint, while its values are in use.
+static SOLVED: Mutex<Option<(String, Weak<dyn Any + Send + Sync>)>> = Mutex::new(None);
+
+/// Whether positions have exact values: those of the game's own oracle, or of the solver of small games.
+pub fn has_oracle<G: Kit>(game: &G) -> bool {
+    is_solved(game) || game.valuations().iter().any(|known| known.name == "oracle")
+}
+
+/// The exact values of a game: its own, or in a small game those of the solver, NaN for a state that no game reaches.
+///
+/// # Errors
+/// If the game has none, or they cannot be opened or found.
+pub fn oracle<G: Kit>(game: &G) -> Result<Arc<dyn Valuation<G>>, OpenError> {
+    if let Some(own) = game.valuation("oracle") {
+        return own.map_err(OpenError::from);
+    }
+    if !is_solved(game) {
+        return Err(OpenError::Unknown(format!(
+            "{} has no oracle for exact values, and is too large to solve, hides something or is not zero-sum",
+            game.name()
+        )));
+    }
+    let name = format!("{} {}", game.name(), game.fingerprint().unwrap_or_default());
+    let mut last = SOLVED.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = last.as_ref().filter(|(other, _)| *other == name).and_then(|(_, found)| found.upgrade());
+    if let Some(Ok(known)) = known.map(Arc::downcast::<Exact<G>>) {
+        return Ok(known);
+    }
+    let mut walk = Walk::utility(0);
+    best_play(&mut walk, game, &game.start())?;
+    let made = Arc::new(Exact(walk));
+    let any: Arc<dyn Any + Send + Sync> = made.clone();
+    *last = Some((name, Arc::downgrade(&any)));
+    Ok(made)
 }
 
 /// The exact best response of one player, in any seat, to a fixed agent in all other seats.

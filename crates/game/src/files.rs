@@ -153,8 +153,6 @@ pub fn no_examples<G: Kit>(game: &G) -> Option<&'static str> {
         Some("information is hidden")
     } else if !game.zero_sum() || game.players() != 2 {
         Some("it is not a zero-sum game of two players")
-    } else if game.positions().is_empty() {
-        Some("it has no distribution of positions")
     } else {
         None
     }

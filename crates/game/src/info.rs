@@ -2,6 +2,7 @@
 
 use crate::game::{GameError, Unit};
 use crate::kit::{Kit, Named};
+use crate::play::{distributions, is_solved};
 use crate::suite::Suite;
 use adept_rows::OutcomeClass;
 
@@ -28,6 +29,8 @@ pub struct GameInfo {
     pub usual_suites: Vec<Suite>,
     /// Whether all its states can be enumerated, for exact equity, minimax and best responses.
     pub is_small: bool,
+    /// Whether all its values can be found by solving it.
+    pub is_solved: bool,
     /// Whether it is a two-player zero-sum game.
     pub zero_sum: bool,
     /// Whether the game has hidden information.
@@ -57,9 +60,10 @@ impl GameInfo {
             valuations: game.valuations(),
             deliberators: game.deliberators(),
             peers: game.peers(),
-            distributions: game.positions().names(),
+            distributions: distributions(game),
             usual_suites: game.usual_suites(),
             is_small: game.is_small(),
+            is_solved: is_solved(game),
             zero_sum: game.zero_sum(),
             hides: game.hides(),
             is_open: game.before_choices(&game.start()).is_some(),

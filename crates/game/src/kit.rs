@@ -7,6 +7,7 @@ use crate::files;
 use crate::game::{Game, GameError};
 use crate::halves::Halves;
 use crate::peer::Peer;
+use crate::play::number_of;
 use crate::public_tree::TreeVisitor;
 use crate::recorded::Recorded;
 use crate::rng::Stream;
@@ -127,7 +128,7 @@ pub struct PositionClass<G: Game> {
 pub struct Positions<G: Game> {
     /// Distributions of positions; the first is the default.
     pub distributions: Vec<Distribution<G>>,
-    /// A unique number for each position that a distribution draws. It splits positions for training, validation and tests.
+    /// A unique number for each position that a distribution draws, or a hash that is the same in every process. It splits positions for training, validation and tests.
     pub number: fn(&G::State) -> u64,
     /// The class of a position. Reports group errors by class.
     pub class: fn(&G::State) -> u64,
@@ -141,9 +142,9 @@ pub struct Positions<G: Game> {
 }
 
 impl<G: Game> Positions<G> {
-    /// No positions.
+    /// No positions apart from games. Those of games are numbered by a hash of their state.
     pub fn none() -> Self {
-        Self::new(Vec::new(), |_| 0)
+        Self::new(Vec::new(), number_of)
     }
 
     /// Positions of one class.
@@ -188,8 +189,8 @@ pub trait Kit: Game + Sized {
     /// The encoder named `name`. Some names take a parameter after a colon or can be joined by `+`.
     fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>>;
 
-    /// Whether all its states can be enumerated. Exact equity, minimax and best responses need this. The limit is about
-    /// 10 million states.
+    /// Whether all its states can be enumerated: at most [`limits::STATES`](adept_ground::limits::STATES), two million. Exact equity,
+    /// minimax, best responses and exact values need this.
     fn is_small(&self) -> bool {
         false
     }
@@ -445,7 +446,8 @@ pub trait Kit: Game + Sized {
         }
     }
 
-    /// Its positions apart from games: to learn from, and to measure on. Games with a single start position have none.
+    /// Its positions apart from games: to learn from, and to measure on. Games with a single start position have none, and then the
+    /// distribution [`PLAY`](crate::PLAY) has positions of random games.
     fn positions(&self) -> Positions<Self> {
         Positions::none()
     }
@@ -483,8 +485,7 @@ pub trait Kit: Game + Sized {
     /// in the game's text form, and `value` or `win`: the value, or the probability of winning, for the player to move.
     ///
     /// # Errors
-    /// The place of the fault, or that the game has no labelled files: it has no distributions of positions, hidden information,
-    /// or sums that are not zero.
+    /// The place of the fault, or that the game has no labelled files: it has hidden information, or sums that are not zero.
     fn read_examples(&self, path: &Path) -> Result<Vec<Example<Self::State>>, GameError> {
         files::examples(self, path)
     }

@@ -14,6 +14,7 @@ mod info;
 mod kit;
 pub mod laws;
 mod peer;
+mod play;
 mod public_tree;
 mod recorded;
 mod rng;
@@ -33,6 +34,7 @@ pub use kit::{
     Script, Valuation, Visitor, WholeGame,
 };
 pub use peer::Peer;
+pub use play::{PLAY, distributions, draw_of_play, is_solved, number_of};
 pub use public_tree::{PublicTree, TreeVisitor};
 /// The crate of random numbers whose `Rng` the traits take.
 pub use rand;

@@ -196,7 +196,7 @@ impl<G: Kit> Labels<'_, G> {
                 0 => None,
                 n => self.starts[rng.random_range(0..n)].as_ref(),
             };
-            let start = start.map_or_else(|| game.start(), |positions| positions.any(&mut rng));
+            let start = start.map_or_else(|| game.start(), |positions| positions.any(game, &mut rng));
             let (mut lines, others, mut decision) = (String::new(), options.moves > 1, 0);
             let stop = || cancel.requested();
             // A value is exact for the best move, or for all.

@@ -721,7 +721,7 @@ fn map(map: &CellMap) -> Value {
 fn left_out(games: &dyn Catalogue, experiments: &[Experiment], shown: &[Value]) -> Vec<String> {
     let lacks = |key: &str| shown.iter().all(|experiment| experiment[key].is_null());
     let has_positions = |experiment: &Experiment| {
-        games.find(&experiment.config().game.rules).is_ok_and(|game| !game.info().distributions.is_empty())
+        games.find(&experiment.config().game.rules).is_ok_and(|game| game.info().has_exact_values())
     };
     let has_classes = |experiment: &Experiment| experiment.config().head == HeadName::Outcomes;
     let (unmeasured, mut all) = ("not measured; --measure does that", Vec::new());

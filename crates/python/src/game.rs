@@ -6,8 +6,8 @@
 use crate::long::Stop;
 use adept_library::arena::{Agent, Decision, Random, Scratch};
 use adept_library::game::{
-    Afterstate, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, RowMut, Script, Stream, Turn,
-    Unit, stream,
+    Afterstate, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, Positions, RowMut, Script,
+    Stream, Turn, Unit, number_of, stream,
 };
 use adept_library::model::checkpoint;
 use numpy::{PyReadonlyArray1, PyUntypedArrayMethods};
@@ -558,6 +558,11 @@ impl Kit for PyGame {
 
     fn most_actions(&self) -> Option<usize> {
         self.0.most_actions
+    }
+
+    /// Numbered by their text: the hash of a Python object may differ from process to process.
+    fn positions(&self) -> Positions<Self> {
+        Positions::new(Vec::new(), |state| number_of(&format!("{state:?}")))
     }
 
     fn fingerprint(&self) -> Option<String> {

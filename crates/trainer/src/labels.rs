@@ -1,6 +1,6 @@
 //! What a file of labelled positions holds: rows that repeat or contradict others, and whether its values agree with exact ones.
 
-use crate::positions::{Part, PositionErrors};
+use crate::positions::{Part, PositionErrors, exact_values};
 use adept_game::sheet::{Sheet, Values};
 use adept_game::{Example, GameError, Kit};
 use adept_ground::order::sort_by_highest;
@@ -202,7 +202,7 @@ impl LabelReport {
         };
         report.repeats(game, examples);
         report.shares(game, examples);
-        match game.exact_values(&examples.iter().map(|example| example.state.clone()).collect::<Vec<_>>()) {
+        match exact_values(game, &examples.iter().map(|example| example.state.clone()).collect::<Vec<_>>()) {
             Some(Ok(exact)) => {
                 let exact: Vec<f64> = exact.into_iter().map(|value| -value).collect();
                 report.compare(game, examples, &values, &exact);

@@ -6,11 +6,12 @@
 use crate::config::{Config, Examples as From};
 use crate::run::TrainError;
 use adept_arena::known::KnownRows;
+pub use adept_arena::oracle;
 use adept_arena::{Decision, GameModel, OpenError, Successors};
 use adept_game::sheet::Sheet;
 use adept_game::{
-    Afterstate, Draw, Encoder, Example, GameError, Kit, ParsedPosition, Stream, Turn, Valuation, files,
-    stream,
+    Afterstate, Draw, Encoder, Example, GameError, Kit, ParsedPosition, Stream, Turn, Valuation,
+    distributions, draw_of_play, files, is_solved, stream,
 };
 use adept_ground::profile::{self, Phase};
 use adept_ground::{jobs, limits, work};
@@ -51,7 +52,10 @@ impl Part {
 
 /// Draws positions of a distribution, optionally of one part.
 pub struct Positions<G: Kit> {
-    draw: Draw<G>,
+    /// None for positions of random games.
+    draw: Option<Draw<G>>,
+    /// What is drawn if nothing else is found.
+    first: G::State,
     number: fn(&G::State) -> u64,
     /// Whether each part has positions; in a small game a part may be empty.
     there: [bool; 3],
@@ -64,7 +68,7 @@ impl<G: Kit> Positions<G> {
     /// Positions of the named distribution, or of the game's first.
     pub fn new(game: &G, distribution: Option<&str>) -> Result<Self, OpenError> {
         let positions = game.positions();
-        let all = positions.names();
+        let all = distributions(game);
         let name = distribution.or(all.first().map(|d| &*d.name)).unwrap_or_default();
         let unknown = || {
             let names: Vec<&str> = all.iter().map(|d| &*d.name).collect();
@@ -76,27 +80,43 @@ impl<G: Kit> Positions<G> {
             OpenError::Unknown(format!("{} has no distribution of positions `{name}`; {there}", game.name()))
         };
         let number = positions.number;
-        let draw = positions.draw(name).ok_or_else(unknown)?;
+        let draw = match positions.draw(name) {
+            None if !all.iter().any(|known| known.name == name) => return Err(unknown()),
+            draw => draw,
+        };
+        let mut rng = stream(0, "parts of positions", 0);
+        let first = match &draw {
+            Some(draw) => Some(draw(&mut rng)).filter(|state| game.just_acted(state).is_some()),
+            None => draw_of_play(game, &mut rng, &|_| true),
+        };
         // Without it rows and labels would be for the wrong player half of the time, without a word.
-        if game.just_acted(&draw(&mut stream(0, "parts of positions", 0))).is_none() {
-            return Err(OpenError::Unknown(format!(
+        let untold = || {
+            OpenError::Unknown(format!(
                 "{} does not tell who acted last in positions of `{name}`: its `just_acted` must, since values are for \
                  that player",
                 game.name()
-            )));
-        }
-        Ok(Self::of(draw, number))
+            ))
+        };
+        Ok(Self::of(game, draw, number, first.ok_or_else(untold)?))
     }
 
-    fn of(draw: Draw<G>, number: fn(&G::State) -> u64) -> Self {
+    fn of(game: &G, draw: Option<Draw<G>>, number: fn(&G::State) -> u64, first: G::State) -> Self {
         let (mut there, mut rng) = ([false; 3], stream(0, "parts of positions", 0));
+        let mut found = Self { draw, first, number, there };
+        if found.draw.is_none() {
+            let has = |part: &Part| {
+                draw_of_play(game, &mut rng, &|state| Part::of(number(state)) == *part).is_some()
+            };
+            there = [Part::Train, Part::Validation, Part::Test].each_ref().map(has);
+        }
         for _ in 0..TRIES {
-            there[Part::of(number(&draw(&mut rng))) as usize] = true;
-            if there == [true; 3] {
+            if found.draw.is_none() || there == [true; 3] {
                 break;
             }
+            there[Part::of(number(&found.any(game, &mut rng))) as usize] = true;
         }
-        Self { draw, number, there }
+        found.there = there;
+        found
     }
 
     /// Whether no position can be both an example and a test position.
@@ -105,17 +125,26 @@ impl<G: Kit> Positions<G> {
     }
 
     /// Any position.
-    pub fn any(&self, rng: &mut Stream) -> G::State {
-        (self.draw)(rng)
+    pub fn any(&self, game: &G, rng: &mut Stream) -> G::State {
+        match &self.draw {
+            Some(draw) => draw(rng),
+            None => self.of_play(game, rng, &|_| true),
+        }
     }
 
     /// A position of this part, or any position if the part is empty; see [`Self::are_apart`].
-    pub fn of_part(&self, part: Part, rng: &mut Stream) -> G::State {
-        let mut state = self.any(rng);
-        while self.there[part as usize] && Part::of((self.number)(&state)) != part {
-            state = self.any(rng);
+    pub fn of_part(&self, game: &G, part: Part, rng: &mut Stream) -> G::State {
+        let fits = |state: &G::State| !self.there[part as usize] || Part::of((self.number)(state)) == part;
+        let Some(draw) = &self.draw else { return self.of_play(game, rng, &fits) };
+        let mut state = draw(rng);
+        while !fits(&state) {
+            state = draw(rng);
         }
         state
+    }
+
+    fn of_play(&self, game: &G, rng: &mut Stream, wanted: &dyn Fn(&G::State) -> bool) -> G::State {
+        draw_of_play(game, rng, wanted).unwrap_or_else(|| self.first.clone())
     }
 }
 
@@ -124,10 +153,22 @@ pub(crate) fn hash(words: impl Iterator<Item = u64>) -> u64 {
     words.fold(0xcbf2_9ce4_8422_2325, |sum, word| (sum ^ word).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-/// The exact values of a game.
-pub fn oracle<G: Kit>(game: &G) -> Result<Arc<dyn Valuation<G>>, OpenError> {
-    let none = || OpenError::Unknown(format!("{} has no oracle for exact values", game.name()));
-    game.valuation("oracle").ok_or_else(none)?.map_err(OpenError::from)
+/// The exact values of positions right after a move, to the player who just acted, as [`Kit::exact_values`] gives them, or in a small game
+/// the solver; none if the game has none.
+pub(crate) fn exact_values<G: Kit>(game: &G, states: &[G::State]) -> Option<Result<Vec<f64>, OpenError>> {
+    let own = game.exact_values(states).map(|found| found.map_err(OpenError::from));
+    own.or_else(|| {
+        let value = |oracle: Arc<dyn Valuation<G>>| {
+            let of = |state| {
+                oracle.value(
+                    game,
+                    Afterstate { state, action: None, player: game.just_acted(state).unwrap_or(0) },
+                )
+            };
+            states.iter().map(of).collect()
+        };
+        is_solved(game).then(|| oracle(game).map(value))
+    })
 }
 
 /// Encodes a position from the view of the player who acted last.
@@ -216,7 +257,7 @@ impl Set {
             if (i + 1) % 64 == 0 || i + 1 == count {
                 work::share(&what, (i + 1) as f64 / count as f64);
             }
-            positions.of_part(part, &mut rng)
+            positions.of_part(game, part, &mut rng)
         });
         let labelled = states.map(|state| {
             let value = label(game, oracle, &state);
@@ -551,7 +592,7 @@ impl<G: Kit> Examples<G> {
                     let _games = profile::span(Phase::Games);
                     let mut rng = stream(seed, "examples", piece.start);
                     states.clear();
-                    states.extend(piece.clone().map(|_| positions.of_part(Part::Train, &mut rng)));
+                    states.extend(piece.clone().map(|_| positions.of_part(game, Part::Train, &mut rng)));
                     for state in &*states {
                         let after =
                             Afterstate { state, action: None, player: game.just_acted(state).unwrap_or(0) };
@@ -677,11 +718,35 @@ mod tests {
         assert!(all.are_apart());
         let mut rng = stream(1, "test", 0);
         for part in [Part::Train, Part::Validation, Part::Test] {
-            assert!((0..50).all(|_| Part::of((all.number)(&all.of_part(part, &mut rng))) == part));
+            assert!((0..50).all(|_| Part::of((all.number)(&all.of_part(&game, part, &mut rng))) == part));
         }
-        let one: State = all.of_part(Part::Train, &mut rng);
-        let single: Positions<Bearoff> = Positions::of(Box::new(move |_| one), all.number);
-        assert!(!single.are_apart() && single.of_part(Part::Test, &mut rng) == one);
+        let one: State = all.of_part(&game, Part::Train, &mut rng);
+        let single = Positions::of(&game, Some(Box::new(move |_| one)), all.number, one);
+        assert!(!single.are_apart() && single.of_part(&game, Part::Test, &mut rng) == one);
+    }
+
+    /// A game without distributions has positions of random games, whose exact values its solver knows.
+    #[test]
+    fn positions_of_random_games_have_exact_values() {
+        use adept_builtin::tictactoe::TicTacToe;
+        use adept_game::Game;
+        let game = TicTacToe;
+        let all = Positions::new(&game, None).unwrap();
+        assert!(all.are_apart() && Positions::new(&game, Some("other")).is_err());
+        let (oracle, mut rng) = (oracle(&game).unwrap(), stream(1, "test", 0));
+        let mut found = FxHashSet::default();
+        for _ in 0..100 {
+            for part in [Part::Train, Part::Validation, Part::Test] {
+                let state = all.of_part(&game, part, &mut rng);
+                assert_eq!(Part::of((all.number)(&state)), part);
+                let player = game.just_acted(&state).unwrap();
+                let exact = adept_arena::optimal_value(&game, &state).unwrap();
+                let exact = if player == 0 { exact } else { -exact };
+                assert_eq!(oracle.value(&game, Afterstate { state: &state, action: None, player }), exact);
+                found.insert((all.number)(&state));
+            }
+        }
+        assert!(found.len() > 150, "{}", found.len());
     }
 
     #[test]

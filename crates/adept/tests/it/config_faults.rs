@@ -489,7 +489,7 @@ examples_per_game = 6.5
         (SUPERVISED, "samples  = 1000", "samples = 1000\n\n[evaluate]\ndistribution = \"ful\""),
         (SUPERVISED, "samples  = 1000", "samples = 1000\n\n[evaluate]\npositions = 0"),
         (SUPERVISED, "[learn.supervised]", "[learn.expectation]"),
-        (SUPERVISED, "\"bearoff\", encoder = \"one-sided\"", "\"tictactoe\""),
+        (SUPERVISED, "\"bearoff\", encoder = \"one-sided\"", "\"backgammon\""),
         (SUPERVISED, "\"one-sided\"", "\"one-side\""),
         (SUPERVISED, "\"one-sided\"", "\"one-sided+counst\""),
         (SUPERVISED, "\"one-sided\"", "\"one-sided+prior:oracle\""),

@@ -2,12 +2,14 @@
 //! enough to be solved in a moment.
 
 use crate::common::{StopAt, at, evaluate, finished, parse, state, train};
+use adept::{Builtin, Catalogue};
 use adept_arena::{GameModel, open};
 use adept_builtin::bearoff::{Bearoff, Distribution};
 use adept_game::Kit;
 use adept_game::{Afterstate, Game, stream};
+use adept_lab::labelling::LabelOptions;
 use adept_lab::measure::EvaluateOptions;
-use adept_trainer::config::{Config, Source};
+use adept_trainer::config::{Config, Source, Suite};
 use adept_trainer::run::{Cancel, Silent, TrainOptions};
 
 const NETWORK: &str = "mlp]\nhidden = [8]\nsensitivity = 1.0\ninit = 0.1";
@@ -220,6 +222,94 @@ fn priors_are_channels() {
                 game.position_text(&state),
                 value[0]
             );
+        }
+    }
+}
+
+/// Games without positions of their own, from all kinds of rules: labelled positions of their games, runs that learn from the file and
+/// from exact values of random games, and errors against exact values.
+#[test]
+fn every_game_has_positions_to_learn_from() {
+    let folder = tempfile::tempdir().unwrap();
+    for (i, rules) in
+        ["tictactoe", "declared:hexapawn-3x3", "declared:tic-tac-toe.kif"].into_iter().enumerate()
+    {
+        let game = Builtin.find(rules).unwrap();
+        let out = folder.path().join(format!("{i}.csv"));
+        let options = LabelOptions {
+            agent: "oracle".into(),
+            best: false,
+            count: 500,
+            moves: 3,
+            starts: Vec::new(),
+            trials: None,
+            truncate: None,
+            seed: 1,
+            threads: 1,
+            out: out.clone(),
+            resume: false,
+        };
+        assert!(game.label_positions(&options, &Cancel::default()).unwrap().finished, "{rules}");
+        let report = game.check_labels(&out, 1e-5).unwrap();
+        assert!(report.compared == report.rows && report.rows >= 500 && !report.has_faults(), "{report:?}");
+        assert!(report.parts.training > report.parts.test && report.parts.test > 0, "{report:?}");
+        for (kind, examples) in [("drawn", String::new()), ("file", format!("examples = {out:?}\n"))] {
+            let text = format!(
+                "name = \"test\"\ngame = {{ rules = \"{rules}\" }}\n[architecture.mlp]\nhidden = [16]\n[learn]\n\
+                 batch = 32\noptimiser = \"adam\"\nrate = {{ from = 0.01, to = 0.0001 }}\n[learn.supervised]\n\
+                 samples = 40_000\n{examples}[evaluate]\nsuites = [\"rms\"]\npositions = 500\nvalidation = 200\n"
+            );
+            let config = parse(&Source { file: "test.toml".into(), text, set: vec![] });
+            let path = folder.path().join(format!("{kind}-{i}"));
+            let run = finished(&config.unwrap_or_else(|e| panic!("{rules}: {e}")), 1, &path);
+            let last = run.r#final.expect("it is measured").figure();
+            let options =
+                EvaluateOptions { suites: vec![Suite::Rms], samples: Some(500), ..Default::default() };
+            let rms = evaluate(&path, false, &options).unwrap().rms.unwrap();
+            assert_eq!(rms.distribution, "play");
+            if kind == "drawn" {
+                let (_, constant) = rms.distributions[0].baselines[0];
+                assert!(
+                    last < 0.7 * constant && rms.errors.rms < 0.7 * constant,
+                    "{rules}: {last} of {constant}"
+                );
+            }
+        }
+    }
+}
+
+/// The default mixture keeps at least three of four experts: each has a twentieth of the weight.
+#[test]
+fn default_mixtures_live() {
+    let folder = tempfile::tempdir().unwrap();
+    let adam = "optimiser = \"adam\"\nrate = { from = 0.003, to = 0.00003 }\n";
+    let exact = format!("batch = 64\n{adam}[learn.supervised]\nsamples = 100_000\n");
+    let games = |games: u64| {
+        format!(
+            "rate = {{ from = 0.01, to = 0.0005 }}\n[learn.td]\ngames = {games}\nlambda = 0.5\n\
+             explore = {{ from = 0.2, to = 0.05 }}\n"
+        )
+    };
+    for (i, (rules, encoder, learn)) in [
+        ("bearoff:6", "race+distribution:12", exact),
+        ("tictactoe", "fields", games(10_000)),
+        ("connect-four", "threats", games(1_000)),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for kind in ["hme", "meta_pi"] {
+            let text = format!(
+                "name = \"test\"\ngame = {{ rules = \"{rules}\", encoder = \"{encoder}\" }}\n[architecture.{kind}]\n\
+                 experts = 4\nexpert.mlp = {{ hidden = [8] }}\n[learn]\n{learn}[evaluate]\nsuites = []\n"
+            );
+            let config = parse(&Source { file: "test.toml".into(), text, set: vec![] });
+            let config = config.unwrap_or_else(|e| panic!("{rules}: {e}"));
+            assert_eq!(config.cautions(), Vec::<String>::new());
+            let run = finished(&config, 1, &folder.path().join(format!("{kind}-{i}")));
+            let used = run.r#final.and_then(|score| score.experts).expect("a mixture");
+            let live = used.weights.iter().filter(|weight| **weight >= 0.05).count();
+            assert!(live >= 3 && used.live >= 3, "{kind} in {rules}: {used:?}");
         }
     }
 }

@@ -25,7 +25,9 @@ pub use speed::{Cost, SpeedCell, cost_of};
 
 use adept_arena::inspect::{self, PositionValue};
 use adept_arena::search::{self, Search, SearchOptions};
-use adept_arena::{Equity, Evaluator, GameModel, Greedy, OpenError, Random, equity, naming, open};
+use adept_arena::{
+    Equity, Evaluator, GameModel, Greedy, OpenError, Random, equity, has_oracle, naming, open,
+};
 pub use adept_game::Suite;
 use adept_game::{GameError, Kit, ParsedPosition, stream};
 use adept_ground::files::Files;
@@ -266,7 +268,7 @@ pub fn evaluate_of<G: Kit>(
                 );
                 return Err(TrainError::Suite(message));
             }
-            Suite::Rms | Suite::MoveLoss if game.positions().is_empty() => {
+            Suite::Rms | Suite::MoveLoss if !has_oracle(game) => {
                 let message =
                     format!("{} has no exact values of positions: measure {}", game.name(), suites_of(game));
                 return Err(TrainError::Suite(message));

@@ -1,7 +1,7 @@
 //! Errors against exact values, and the value lost by choices, compared with baselines that do not learn.
 
 use adept_arena::{ByValuation, Decision, Evaluator, GameModel, MoveLoss, OpenError, move_loss};
-use adept_game::{Afterstate, GameError, Kit, PositionClass, Valuation, stream};
+use adept_game::{Afterstate, GameError, Kit, PositionClass, Valuation, distributions, stream};
 use adept_ground::work;
 use adept_trainer::config::{Config, Examples as From};
 use adept_trainer::positions::{Part, PositionErrors, Positions, oracle};
@@ -99,7 +99,7 @@ pub(super) fn baselines<G: Kit>(game: &G) -> Result<Vec<Named<G>>, OpenError> {
 
 /// The distribution to measure: the requested one, or the game's first.
 pub(super) fn named<G: Kit>(game: &G, distribution: Option<&str>) -> String {
-    let all = game.positions().names();
+    let all = distributions(game);
     distribution.or(all.first().map(|d| &*d.name)).unwrap_or_default().into()
 }
 
@@ -110,7 +110,7 @@ pub(super) fn test_positions<G: Kit>(
     count: u64,
 ) -> Result<Vec<G::State>, OpenError> {
     let (positions, mut rng) = (Positions::new(game, Some(distribution))?, stream(0, "test positions", 0));
-    Ok((0..count).map(|_| positions.of_part(Part::Test, &mut rng)).collect())
+    Ok((0..count).map(|_| positions.of_part(game, Part::Test, &mut rng)).collect())
 }
 
 /// Positions with their values by the checkpoint, the oracle and baselines.
@@ -205,11 +205,12 @@ pub fn class_shares_of<G: Kit>(game: &G) -> Result<(String, Vec<ClassShares>), O
         let (positions, mut rng) =
             (Positions::new(game, Some(&distribution))?, stream(0, "shares of classes", 0));
         let mut counts: BTreeMap<u64, u32> = BTreeMap::new();
-        (0..SHARED).for_each(|_| *counts.entry((all.class)(&positions.any(&mut rng))).or_default() += 1);
+        (0..SHARED)
+            .for_each(|_| *counts.entry((all.class)(&positions.any(game, &mut rng))).or_default() += 1);
         let shares = counts.into_iter().map(|(class, n)| (class, f64::from(n) / f64::from(SHARED))).collect();
         Ok(ClassShares { distribution: distribution.into_owned(), shares })
     };
-    let shares = all.names().into_iter().map(|d| shares(d.name)).collect::<Result<_, _>>()?;
+    let shares = distributions(game).into_iter().map(|d| shares(d.name)).collect::<Result<_, _>>()?;
     Ok((all.class_name.into(), shares))
 }
 
@@ -241,7 +242,7 @@ pub(super) fn errors_by_distribution<G: Kit>(
     formulas: &Formulas<G>,
     count: u64,
 ) -> Result<Vec<ErrorsOf>, OpenError> {
-    let names = game.positions().names().into_iter().map(|d| d.name);
+    let names = distributions(game).into_iter().map(|d| d.name);
     names
         .map(|name| {
             let states = test_positions(game, &name, count)?;
@@ -310,7 +311,7 @@ pub(super) fn rms<G: Kit>(
     let (formulas, main) = (Formulas::of(game)?, named(game, distribution));
     let judged = formulas.judge(game, bound, test_positions(game, &main, count)?);
     let mut distributions = vec![judged.errors(&main, &|_| true)];
-    for other in game.positions().names().iter().filter(|other| other.name != main) {
+    for other in adept_game::distributions(game).iter().filter(|other| other.name != main) {
         let states = test_positions(game, &other.name, count)?;
         distributions.push(formulas.judge(game, bound, states).errors(&other.name, &|_| true));
     }
@@ -352,8 +353,10 @@ impl<G: Kit> Evaluator<G> for Constant {
 
 /// Exact values, precise enough for measuring lost value.
 pub(super) fn fine_oracle<G: Kit>(game: &G) -> Result<Arc<dyn Valuation<G>>, OpenError> {
-    let none = || OpenError::Unknown(format!("{} has no exact values, which lost value needs", game.name()));
-    game.judge().ok_or_else(none)?.map_err(OpenError::from)
+    match game.judge() {
+        Some(own) => own.map_err(OpenError::from),
+        None => oracle(game),
+    }
 }
 
 /// Value lost by the choices of a checkpoint, of a constant, of baselines, and of others.

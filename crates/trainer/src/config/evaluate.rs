@@ -113,8 +113,7 @@ impl Evaluate {
             return fault("evaluate.suites", message);
         }
         self.check_equity(config, game)?;
-        let solved = game.is_small && !game.hides && (game.zero_sum || game.players == 1);
-        if config.measures(Suite::Grade) && !solved {
+        if config.measures(Suite::Grade) && !game.is_solved {
             let why = if !game.is_small {
                 NOT_SMALL
             } else if game.hides {
@@ -140,8 +139,12 @@ impl Evaluate {
         if config.measures(Suite::Matches) && game.unit.is_some() && self.games < least {
             return fault("evaluate.games", format!("must be at least {least}, two deals in each seat"));
         }
-        if config.measures(Suite::Rms) && game.distributions.is_empty() {
-            let message = format!("{} has no exact values of positions, which `rms` needs", game.name);
+        let labelled = config.learn.examples().is_some_and(|examples| examples.file().is_some());
+        if config.measures(Suite::Rms) && !labelled && !game.has_exact_values() {
+            let message = format!(
+                "{} has no exact values of positions, which `rms` needs: learn from a file of labelled ones (`examples`)",
+                game.name
+            );
             return fault("evaluate.suites", message);
         }
         for (path, count) in

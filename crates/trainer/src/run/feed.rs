@@ -249,10 +249,10 @@ impl<G: Kit> Rare<G> {
         (!self.read.is_empty()).then(|| hash(texts.flat_map(String::into_bytes).map(u64::from)))
     }
 
-    fn any(&self, rng: &mut Stream) -> G::State {
+    fn any(&self, game: &G, rng: &mut Stream) -> G::State {
         let sources = self.drawn.len() + usize::from(!self.read.is_empty());
         match self.drawn.get(rng.random_range(0..sources)) {
-            Some(positions) => positions.any(rng),
+            Some(positions) => positions.any(game, rng),
             None => self.read[rng.random_range(0..self.read.len())].clone(),
         }
     }
@@ -268,9 +268,9 @@ fn begin<G: Kit>(
     if let Some(rare) = rare
         && rng.random::<f64>() < rare.share
     {
-        return rare.any(rng);
+        return rare.any(game, rng);
     }
-    positions.map_or_else(|| game.start(), |positions| positions.any(rng))
+    positions.map_or_else(|| game.start(), |positions| positions.any(game, rng))
 }
 
 impl Labelled {

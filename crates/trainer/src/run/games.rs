@@ -531,7 +531,7 @@ impl<G: Kit> Worker<G> {
             }
             let seats = Seats { agents: &mut self.agents, by_seat: &self.seats };
             let settings = PlaySettings { explore: pace.explore(g).unwrap_or(0.0), ..settings };
-            let start = begins.map_or_else(|| game.start(), |positions| positions.any(&mut self.rng));
+            let start = begins.map_or_else(|| game.start(), |positions| positions.any(game, &mut self.rng));
             let play = self.player.play(game, bound, start, seats, settings, &mut self.rng);
             let stats = play.map_err(|e| (e, g))?;
             total.loss += stats.loss;

@@ -238,7 +238,7 @@ fn usual_rows<G: Kit>(
     let positions = positions.map_err(|e| ModelError::Unsupported(e.to_string()))?;
     let (mut samples, mut rng) = (Samples::new(bound.learner.channels()), stream(seed, drawn, 0));
     for _ in 0..count {
-        let state = positions.of_part(Part::Train, &mut rng);
+        let state = positions.of_part(game, Part::Train, &mut rng);
         encode(game, &**bound.encoder(), &state, &mut samples);
     }
     Ok(samples.rows)

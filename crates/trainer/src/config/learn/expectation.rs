@@ -115,13 +115,7 @@ impl ExpectationSettings {
                 format!("{} hides information, which its positions would reveal: take [learn.td]", game.name);
             return fault("learn.expectation", message);
         }
-        let has_distribution = !game.distributions.is_empty();
-        if self.starts == Some(Starts::Drawn) && !has_distribution {
-            let message =
-                format!("{} has no distribution of positions to draw from: leave `starts` out", game.name);
-            return fault("learn.expectation.starts", message);
-        }
-        if !self.draws(has_distribution) && learn.batch < LEAST * learn.shards as u64 {
+        if !self.draws(game.has_own_distributions()) && learn.batch < LEAST * learn.shards as u64 {
             let message = format!(
                 "games begin anew in every batch and shard, so that positions late in a game would never be seen: take at least {LEAST} \
                  samples a shard, found {} in {}",

@@ -431,13 +431,16 @@ pub(super) fn check_distribution(path: &str, name: Option<&str>, game: &GameInfo
     }
 }
 
-/// Checks that the game has positions to draw.
-fn draws_positions(path: &str, game: &GameInfo) -> Result<(), Fault> {
-    if game.distributions.is_empty() {
-        let message = format!("{} has no distribution of positions to draw from: use [learn.td]", game.name);
-        return fault(path, message);
+/// Checks that positions have values to learn from: those of a file, or exact ones.
+fn have_values(path: &str, examples: Option<&Examples>, game: &GameInfo) -> Result<(), Fault> {
+    if examples.is_some_and(|examples| examples.file().is_some()) || game.has_exact_values() {
+        return Ok(());
     }
-    Ok(())
+    let message = format!(
+        "{} has no exact values: give a file of labelled positions as `examples`, such as `adept data build` writes, or use [learn.td]",
+        game.name
+    );
+    fault(path, message)
 }
 
 fn one() -> u64 {

@@ -27,7 +27,7 @@ pub struct SupervisedSettings {
 impl SupervisedSettings {
     pub(super) fn check(&self, game: &GameInfo) -> Result<(), Fault> {
         check_distribution("learn.supervised.distribution", self.distribution.as_deref(), game)?;
-        super::draws_positions("learn.supervised", game)?;
+        super::have_values("learn.supervised", self.examples.as_ref(), game)?;
         self.examples.as_ref().map_or(Ok(()), |examples| examples.check("learn.supervised.examples"))
     }
 }

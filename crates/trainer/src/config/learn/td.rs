@@ -277,7 +277,7 @@ impl TdSettings {
 
     fn check_examples(&self, game: &GameInfo) -> Result<(), Fault> {
         if let Some(examples) = &self.examples {
-            super::draws_positions("learn.td.examples", game)?;
+            super::have_values("learn.td.examples", Some(examples), game)?;
             examples.check("learn.td.examples")?;
             if self.traces == TraceKind::Online {
                 return fault(

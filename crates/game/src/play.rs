@@ -1,0 +1,104 @@
+//! Positions of random games: the distribution of games that have no other.
+
+use crate::game::{Game, Turn};
+use crate::info::GameInfo;
+use crate::kit::{Kit, Named};
+use crate::rng::Stream;
+use rand::RngExt;
+use std::hash::{Hash, Hasher};
+
+/// Name of the distribution of positions of random games.
+pub const PLAY: &str = "play";
+
+/// Most moves and chance outcomes of a random game. A longer game is left there.
+const LONGEST: u32 = 10_000;
+
+/// Games without a position that is wanted after which there is none.
+const GAMES: u32 = 1_000;
+
+/// The distributions of a game: its own, or [`PLAY`] if it has none and hides nothing.
+pub fn distributions<G: Kit>(game: &G) -> Vec<Named> {
+    let own = game.positions().names();
+    match own.is_empty() && !game.hides() {
+        true => Named::list(&[(PLAY, "positions of random games, one of each game")]),
+        false => own,
+    }
+}
+
+/// Whether all values of a game can be found by solving it: it is small, hides nothing, and is for one player, or for two of whom one
+/// wins what the other loses.
+pub fn is_solved<G: Kit>(game: &G) -> bool {
+    game.is_small() && !game.hides() && (game.zero_sum() || game.players() == 1)
+}
+
+/// Plays random games until one has positions that are wanted, and draws one of these, each equally often. Positions are right after a
+/// move and before what comes next, and tell who moved. None if there is none in many games.
+pub fn draw_of_play<G: Game>(
+    game: &G,
+    rng: &mut Stream,
+    wanted: &dyn Fn(&G::State) -> bool,
+) -> Option<G::State> {
+    let mut actions = Vec::new();
+    (0..GAMES).find_map(|_| {
+        let (mut state, mut kept, mut count) = (game.start(), None, 0u32);
+        for _ in 0..LONGEST {
+            match game.turn(&state) {
+                Turn::Over => break,
+                Turn::Chance => {
+                    let outcome = game.sample(&state, rng);
+                    game.apply(&mut state, &outcome);
+                }
+                Turn::Player(_) => {
+                    game.actions(&state, &mut actions);
+                    if actions.is_empty() {
+                        break;
+                    }
+                    let action = actions.swap_remove(rng.random_range(0..actions.len()));
+                    game.apply(&mut state, &action);
+                    let counts = game.turn(&state) != Turn::Over && game.just_acted(&state).is_some();
+                    if counts && wanted(&state) {
+                        count += 1;
+                        if rng.random_range(0..count) == 0 {
+                            kept = Some(state.clone());
+                        }
+                    }
+                }
+            }
+        }
+        kept
+    })
+}
+
+/// A number for a state, the same in every process: a hash.
+pub fn number_of<S: Hash>(state: &S) -> u64 {
+    let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
+    state.hash(&mut hasher);
+    hasher.0
+}
+
+/// The hash FNV-1a.
+struct Fnv(u64);
+
+impl Hasher for Fnv {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes
+            .iter()
+            .for_each(|byte| self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+impl GameInfo {
+    /// Whether positions have exact values: those of the game's own oracle, or of the solver of small games.
+    pub fn has_exact_values(&self) -> bool {
+        self.is_solved || self.valuations.iter().any(|known| known.name == "oracle")
+    }
+
+    /// Whether it has distributions of its own, apart from games.
+    pub fn has_own_distributions(&self) -> bool {
+        self.distributions.iter().any(|known| known.name != PLAY)
+    }
+}
