@@ -2,9 +2,10 @@
 
 use crate::agents::{Agent, Decision, Random};
 use crate::evaluator::Evaluator;
-use crate::exact::{DEEPEST, ExactError, Fold, MAX_STATES, Walk};
+use crate::exact::{DEEPEST, ExactError, Fold, Walk};
 use crate::open::OpenError;
 use adept_game::{Afterstate, Game, Kit, Turn, Valuation, is_solved, no_action};
+use adept_ground::limits;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::any::Any;
@@ -118,8 +119,9 @@ impl<G: Game> Induction<G> {
         for (after, share) in after.iter().zip(&shares).filter(|(_, share)| **share > 0.0) {
             values.iter_mut().zip(after).for_each(|(value, after)| *value += share * after);
         }
-        if self.known.len() >= MAX_STATES {
-            return Err(ExactError::Size(MAX_STATES));
+        let most = limits::states(2 * size_of::<(G::State, Values)>());
+        if self.known.len() >= most {
+            return Err(ExactError::Size(most));
         }
         self.known.insert(state.clone(), values.clone());
         Ok(values)

@@ -64,12 +64,14 @@ pub(crate) const INDICES: &str = "which of several facts holds, and how many: fo
 
 /// States up to which a game is measured exactly unless something else is asked for: it then takes seconds.
 const QUICK: usize = 100_000;
-/// Gates that are read to count the states of a game that has more than [`QUICK`]: a few seconds.
-const COUNTED: usize = 30 * WORK;
-/// Gates of a move above which no more states are counted.
-const CHEAP: usize = 2_000;
-/// Random games by which a game is told to have too many states, and the most moves and outcomes of chance in them that are looked at.
-const MET: (usize, usize) = (4_096, 256);
+/// Moves that are made to count the states of a game that has more than [`QUICK`], which takes seconds; and gates of a move above which
+/// they are not counted.
+const COUNTED: usize = 4_000_000;
+const CHEAP: usize = 1_000;
+/// Random games from which the number of states is estimated, the fewest that go on, and the most moves and outcomes of chance in them.
+const MET: usize = 4_096;
+const LEFT: usize = 256;
+const DEEP: usize = 256;
 
 /// Games that take as long side by side as one by one.
 const FEW: usize = 4;
@@ -125,7 +127,7 @@ pub(crate) fn count_states<G: Game>(game: &G, cost: usize) -> Option<usize> {
     match walk(game, QUICK, WORK / cost, &mut |_| true) {
         Walked::All(states) => Some(states),
         Walked::Most if cost <= CHEAP && !looks_large(game) => {
-            match walk(game, limits::states(2 * size_of::<G::State>()), COUNTED / cost, &mut |_| true) {
+            match walk(game, limits::states(2 * size_of::<G::State>()), COUNTED, &mut |_| true) {
                 Walked::All(states) => Some(states),
                 _ => None,
             }
@@ -139,14 +141,14 @@ pub(crate) fn is_quick(states: Option<usize>) -> bool {
     states.is_some_and(|states| states <= QUICK)
 }
 
-/// Whether random games hardly meet: if no two are in the same state after some number of moves, there are more states than can be
-/// counted. Of two million, all at the same number of moves, four pairs of games would meet, and more if some are more frequent.
+/// Whether there are more states than can be counted, as far as random games tell. Of n games in N states after some number of moves,
+/// n²/2N pairs meet, or more where some states are more frequent. So the sum of N over the numbers of moves is seldom too high, unless
+/// states come back later.
 fn looks_large<G: Game>(game: &G) -> bool {
-    let (games, moves) = MET;
     let mut rng = stream(0, "games that meet", 0);
-    let mut states: Vec<_> = (0..games).map(|_| game.start()).collect();
-    let mut actions = Vec::new();
-    for _ in 0..moves {
+    let mut states: Vec<_> = (0..MET).map(|_| game.start()).collect();
+    let (mut actions, mut estimate) = (Vec::new(), 0);
+    for _ in 0..DEEP {
         for state in &mut states {
             let action = match game.turn(state) {
                 Turn::Over => continue,
@@ -162,14 +164,13 @@ fn looks_large<G: Game>(game: &G) -> bool {
             game.apply(state, &action);
         }
         states.retain(|state| game.turn(state) != Turn::Over);
-        if states.len() < games / 4 * 3 {
-            return false;
+        let (n, distinct) = (states.len(), states.iter().collect::<FxHashSet<_>>().len());
+        if n < LEFT || estimate > limits::STATES {
+            break;
         }
-        if states.iter().collect::<FxHashSet<_>>().len() == states.len() {
-            return true;
-        }
+        estimate += if 2 * distinct <= n { distinct } else { n * n / (2 * (n - distinct).max(1)) };
     }
-    false
+    estimate > limits::STATES
 }
 
 /// How a walk through the states of a game ends.

@@ -89,7 +89,8 @@ class Game:
 
     def just_acted(self, state):
         """The player whose action led to this state, if the state shows it. `Model.encode`, and `Model.values` of positions
-        before a chance event and of finished games, need it; training and `Model.moves` do not."""
+        before a chance event and of finished games, need it, and so do `[learn.supervised]`, files of labelled positions and the
+        suite `rms`; TD and `Model.moves` do not."""
         return None
 
     def text(self, state):
