@@ -108,9 +108,6 @@ pub(super) fn valuation_for(
     }))
 }
 
-/// Checkers up to which a table in 32 bits takes no time to solve.
-const QUICK: u8 = 8;
-
 /// The exact values of positions with few checkers, and of all if there is a table file.
 pub(super) fn references(game: &Bearoff) -> Result<References<Bearoff>, GameError> {
     let checkers = game.checkers().min(QUICK);
@@ -130,7 +127,7 @@ pub(super) fn exact_values(game: &Bearoff, states: &[State]) -> Found<Vec<f64>> 
     let checkers = states.iter().map(|state| state.position().checkers()).max().unwrap_or(1).max(1);
     let smaller = Bearoff::new(checkers.min(game.checkers()))?;
     // A table that takes no time to solve may as well be precise.
-    let name = if checkers <= 8 { "oracle-32" } else { "oracle" };
+    let name = if checkers <= QUICK { "oracle-32" } else { "oracle" };
     let exact = |oracle: Arc<dyn Valuation<Bearoff>>| {
         let value = |state: &State| {
             oracle.value(&smaller, Afterstate { state, action: None, player: 1 - state.player })
