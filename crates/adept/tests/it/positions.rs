@@ -290,10 +290,12 @@ fn default_mixtures_live() {
              explore = {{ from = 0.2, to = 0.05 }}\n"
         )
     };
-    for (i, (rules, encoder, learn)) in [
-        ("bearoff:6", "race+distribution:12", exact),
-        ("tictactoe", "fields", games(10_000)),
-        ("connect-four", "threats", games(1_000)),
+    let errors = "suites = [\"rms\"]\npositions = 300\nvalidation = 100\n";
+    let matches = "suites = [\"matches\"]\nagainst = [\"random\"]\ngames = 20\n";
+    for (i, (rules, encoder, learn, evaluate)) in [
+        ("bearoff:6", "race+distribution:12", exact, errors),
+        ("tictactoe", "fields", games(10_000), "suites = [\"equity\"]\n"),
+        ("connect-four", "threats", games(1_000), matches),
     ]
     .into_iter()
     .enumerate()
@@ -301,7 +303,7 @@ fn default_mixtures_live() {
         for kind in ["hme", "meta_pi"] {
             let text = format!(
                 "name = \"test\"\ngame = {{ rules = \"{rules}\", encoder = \"{encoder}\" }}\n[architecture.{kind}]\n\
-                 experts = 4\nexpert.mlp = {{ hidden = [8] }}\n[learn]\n{learn}[evaluate]\nsuites = []\n"
+                 experts = 4\nexpert.mlp = {{ hidden = [8] }}\n[learn]\n{learn}[evaluate]\n{evaluate}"
             );
             let config = parse(&Source { file: "test.toml".into(), text, set: vec![] });
             let config = config.unwrap_or_else(|e| panic!("{rules}: {e}"));

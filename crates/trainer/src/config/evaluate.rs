@@ -173,7 +173,11 @@ impl Evaluate {
                 let message = format!("{}: write `suites = [{}]`", no_equity(&game.name), usual.join(", "));
                 fault("evaluate.suites", message)
             }
-            false if game.is_small && !config.measures(Suite::Matches) && !game.has_public_tree => {
+            false
+                if game.is_small
+                    && ![Suite::Matches, Suite::Rms].into_iter().any(|suite| config.measures(suite))
+                    && !game.has_public_tree =>
+            {
                 fault("evaluate.suites", "needs `equity`, which decides which checkpoint is best")
             }
             false if self.against.is_some() && !config.measures(Suite::Matches) => fault(
