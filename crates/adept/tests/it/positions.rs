@@ -232,7 +232,7 @@ fn priors_are_channels() {
 fn every_game_has_positions_to_learn_from() {
     let folder = tempfile::tempdir().unwrap();
     for (i, rules) in
-        ["tictactoe", "declared:hexapawn-3x3", "declared:tic-tac-toe.kif"].into_iter().enumerate()
+        ["tictactoe", "declared:hexapawn-4x4", "declared:tic-tac-toe.kif"].into_iter().enumerate()
     {
         let game = Builtin.find(rules).unwrap();
         let out = folder.path().join(format!("{i}.csv"));
@@ -257,7 +257,7 @@ fn every_game_has_positions_to_learn_from() {
             let text = format!(
                 "name = \"test\"\ngame = {{ rules = \"{rules}\" }}\n[architecture.mlp]\nhidden = [16]\n[learn]\n\
                  batch = 32\noptimiser = \"adam\"\nrate = {{ from = 0.01, to = 0.0001 }}\n[learn.supervised]\n\
-                 samples = 40_000\n{examples}[evaluate]\nsuites = [\"rms\"]\npositions = 500\nvalidation = 200\n"
+                 samples = 80_000\n{examples}[evaluate]\nsuites = [\"rms\"]\npositions = 500\nvalidation = 200\n"
             );
             let config = parse(&Source { file: "test.toml".into(), text, set: vec![] });
             let path = folder.path().join(format!("{kind}-{i}"));
@@ -270,7 +270,7 @@ fn every_game_has_positions_to_learn_from() {
             if kind == "drawn" {
                 let (_, constant) = rms.distributions[0].baselines[0];
                 assert!(
-                    last < 0.7 * constant && rms.errors.rms < 0.7 * constant,
+                    last < 0.85 * constant && rms.errors.rms < 0.85 * constant,
                     "{rules}: {last} of {constant}"
                 );
             }
