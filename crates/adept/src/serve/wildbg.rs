@@ -4,7 +4,7 @@
 //! is its bar and `p0` that of its opponent. What is not on the board has been borne off.
 
 use adept_arena::inspect::{MoveValue, PositionValue};
-use adept_builtin::backgammon::cube::{Chances, Cube};
+use adept_builtin::backgammon::cube::{CLASSES, Chances, Cube};
 use adept_builtin::backgammon::{self, Backgammon, Stage};
 use adept_game::Game;
 use adept_web::Extra;
@@ -47,14 +47,16 @@ fn position(query: &[(String, String)]) -> Result<String, String> {
     }
 }
 
+/// The chances of the player whom these classes are told to.
 fn chances(value: &adept_arena::inspect::Chances) -> Result<Chances, String> {
-    let of = |name: &str| value.0.iter().find(|(known, _)| &**known == name).map(|(_, p)| f64::from(*p));
-    let names = ["win_backgammon", "win_gammon", "win", "loss", "loss_gammon", "loss_backgammon"];
-    let all: Option<Vec<f64>> = names.into_iter().map(of).collect();
-    match all.as_deref() {
-        Some(&[wb, wg, w, l, lg, lb]) => Ok(Chances::of_classes([wb, wg, w, l, lg, lb])),
-        _ => Err("the agent knows no chances of gammons: choose another one with agent=NAME".into()),
+    let mut classes = [0.0; CLASSES.len()];
+    for (p, name) in classes.iter_mut().zip(CLASSES) {
+        let found = value.0.iter().find(|(known, _)| &**known == name);
+        let (_, found) =
+            found.ok_or("the agent knows no chances of gammons: choose another one with agent=NAME")?;
+        *p = f64::from(*found);
     }
+    Ok(Chances::of_classes(classes))
 }
 
 /// The chances of the player who is asked for. Wins include gammons, and gammons backgammons, as in wildbg and gnubg.
@@ -239,11 +241,65 @@ mod tests {
         assert_eq!(played("die1=6&die2=6&p25=1&p19=-2"), json!([]));
     }
 
+    /// Positions whose result is certain, or nearly so, by the number of rolls that each side needs.
     #[test]
-    fn the_cube_is_turned_by_the_chances() {
-        let ask = |text: &str| answer(&Eval, &thought(Eval.position(&query(text)).unwrap()));
-        let answer = ask(OPENING).unwrap();
-        assert_eq!(answer["cube"], json!({ "accept": true, "double": false }));
-        assert!(ask("p24=-1").unwrap_err().contains("over"));
+    fn the_side_to_move_is_told_its_own_chances_and_its_opponent_whether_to_take() {
+        let ask = |_: &Eval, text: &str| answer(&Eval, &thought(Eval.position(&query(text)).unwrap()));
+        // What the side to roll does in the opening, where both are equal.
+        let opening = ask(&Eval, OPENING).unwrap();
+        assert_eq!(opening["cube"], json!({ "accept": true, "double": false }));
+        for (text, win, win_g, lose_g, accept) in [
+            // One checker on the ace point: the side to roll bears it off. Its opponent has borne off none.
+            ("p1=1&p24=-15", 1.0, 1.0, 0.0, false),
+            // The same, and its opponent has borne off ten.
+            ("p1=1&p24=-5", 1.0, 0.0, 0.0, false),
+            // The opponent has one checker on its ace point and bears it off after this roll, which takes home none of ours.
+            ("p13=15&p24=-1", 0.0, 0.0, 1.0, true),
+            // The same, but ours are home: this roll bears off at least two.
+            ("p1=15&p24=-1", 0.0, 0.0, 0.0, true),
+            // 9 pips against 185: the opponent cannot even bring its checkers home in time.
+            ("p1=5&p2=2&p13=-10&p12=-5", 1.0, 1.0, 0.0, false),
+        ] {
+            let answer = ask(&Eval, text).unwrap();
+            for (name, expected) in [("win", win), ("winG", win_g), ("loseG", lose_g)] {
+                let found = answer["probabilities"][name].as_f64().unwrap();
+                assert!((found - expected).abs() < 0.1, "{text}: {name} {answer}");
+            }
+            // Who is sure of a gammon plays on for it, and who loses does not double.
+            let sure = json!({ "accept": accept, "double": false });
+            if win_g + lose_g > 0.0 || win == 0.0 {
+                assert_eq!(answer["cube"], sure, "{text}: {answer}");
+            }
+            assert_eq!(answer["cube"]["accept"], accept, "{text}: {answer}");
+        }
+        assert!(ask(&Eval, "p24=-1").unwrap_err().contains("over"));
+    }
+
+    /// The classes themselves, without a network.
+    #[test]
+    fn the_cube_is_turned_by_the_chances_of_the_side_to_move() {
+        let told = |classes: [f32; 6]| {
+            let mut value = thought(Eval.position(&query(OPENING)).unwrap());
+            let named = CLASSES.into_iter().zip(classes).map(|(name, p)| (name.into(), p));
+            value.chances = adept_arena::inspect::Chances(named.collect());
+            let answer: Value = serde_json::from_slice(&Eval.answer(&value).unwrap()).unwrap();
+            answer["cube"].clone()
+        };
+        for (classes, double, accept) in [
+            // A certain single win leaves nothing to gain and is never taken.
+            ([0.0, 0.0, 0.0, 1.0, 0.0, 0.0], false, false),
+            // A strong threat, just below the point at which the opponent drops.
+            ([0.0, 0.0, 0.25, 0.75, 0.0, 0.0], true, true),
+            // A few gammons more: drop.
+            ([0.0, 0.0, 0.28, 0.5, 0.22, 0.0], true, false),
+            // Too good to double.
+            ([0.0, 0.0, 0.05, 0.15, 0.7, 0.1], false, false),
+            // The mirror images of the last three: the side to move is behind, and a double of its own would be taken.
+            ([0.0, 0.0, 0.75, 0.25, 0.0, 0.0], false, true),
+            ([0.0, 0.22, 0.5, 0.28, 0.0, 0.0], false, true),
+            ([0.1, 0.7, 0.15, 0.05, 0.0, 0.0], false, true),
+        ] {
+            assert_eq!(told(classes), json!({ "accept": accept, "double": double }), "{classes:?}");
+        }
     }
 }

@@ -20,6 +20,10 @@ pub enum Cube {
     Theirs,
 }
 
+/// The classes of results as [`Backgammon`](super::Backgammon) names them, in the order of [`Chances::of_classes`].
+pub const CLASSES: [&str; 6] =
+    ["loss_backgammon", "loss_gammon", "loss", "win", "win_gammon", "win_backgammon"];
+
 /// The chances of a side: of winning, and what wins and losses cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Chances {
@@ -32,7 +36,8 @@ pub struct Chances {
 }
 
 impl Chances {
-    /// From the probabilities of losing a backgammon, a gammon, a single game, and of winning a single game, a gammon, a backgammon.
+    /// From the probabilities of [`CLASSES`] for this side: of losing a backgammon, a gammon, a single game, and of winning a single
+    /// game, a gammon, a backgammon.
     pub fn of_classes(classes: [f64; 6]) -> Self {
         let [lb, lg, l, w, wg, wb] = classes;
         let mean = |single: f64, gammon: f64, backgammon: f64| {
@@ -123,6 +128,17 @@ mod tests {
         assert!(!Chances::of_equity(-0.6).takes() && Chances::of_equity(0.6).doubles(Cube::Own, 32));
         assert!(!Chances::of_equity(1.0).doubles(Cube::Centred, 1));
         assert!(!Chances::of_equity(0.6).doubles(Cube::Own, 64));
+    }
+
+    #[test]
+    fn classes_have_the_order_of_the_game() {
+        use adept_game::Kit;
+        let classes = crate::backgammon::Backgammon::default().outcome_classes().unwrap();
+        assert_eq!(classes.iter().map(|class| &*class.name).collect::<Vec<_>>(), CLASSES);
+        // A won gammon is worth 2 points to the winner and -2 to the loser.
+        let won = Chances::of_classes([0.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
+        assert_eq!((won.win(), won.dead(), won.other().win(), won.other().dead()), (1.0, 2.0, 0.0, -2.0));
+        assert!(won.takes() && !won.other().takes());
     }
 
     #[test]
