@@ -27,6 +27,7 @@ use serde_json::json;
 use std::fs::File;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// The command `serve`.
@@ -245,9 +246,15 @@ fn gnubg(args: &GnubgArgs, as_json: bool) -> Result<()> {
     let bot = backgammon_bot(&args.agent, args.seed)?;
     let (door, log) = open(&args.listen, args.log.as_deref(), "127.0.0.1:4400", as_json)?;
     let cancel = on_interrupt("\nstopping (again to stop at once)");
-    let mut server = gnubg::Server { bot, log, cancel: &cancel, count: gnubg::Count::default() };
+    let server = gnubg::Server {
+        bot: Mutex::new(bot),
+        log: log.map(Mutex::new),
+        cancel: &cancel,
+        count: Mutex::default(),
+    };
     server.serve(&door, args.sessions)?;
-    if as_json { output::json(&server.count) } else { Ok(()) }
+    let count = *server.count.lock().unwrap_or_else(PoisonError::into_inner);
+    if as_json { output::json(&count) } else { Ok(()) }
 }
 
 fn ggp(args: &GgpArgs, as_json: bool) -> Result<()> {

@@ -1,5 +1,6 @@
 //! Lines `board:…` of FIBS, the First Internet Backgammon Server, in which GNU Backgammon and its players tell each other positions.
 
+use super::cube::Cube;
 use super::{BAR, Position, Side};
 use crate::dice::Roll;
 use std::fmt::Write;
@@ -40,7 +41,7 @@ pub struct Line {
     pub roll: Option<Roll>,
     /// Value of the cube.
     pub cube: u32,
-    /// Whether the player whose turn it is may double, and whether the other one may.
+    /// Whether player 1 may double, and whether player 0 may, by the owner of the cube.
     pub may_double: [bool; 2],
     /// Whether a double is to be answered.
     pub doubled: bool,
@@ -113,7 +114,10 @@ impl Line {
                 [a, b] => Some(Roll::new(a, b).ok_or_else(|| format!("the dice are {a} and {b}"))?),
             },
             cube: count(37, "the cube", HIGHEST_CUBE)?,
-            may_double: [is_set(38, "whether one may double")?, is_set(39, "whether the other may double")?],
+            may_double: [
+                is_set(38, "whether player 1 may double")?,
+                is_set(39, "whether player 0 may double")?,
+            ],
             doubled: is_set(40, "whether one has doubled")?,
         };
         if line.cube == 0 {
@@ -124,6 +128,23 @@ impl Line {
             Some(_) if line.doubled => Err("a double is to be answered, and a roll to be played".into()),
             _ => Ok(line),
         }
+    }
+
+    /// The cube as this player may turn it; none where it may not.
+    pub fn cube_to_turn(&self, player: Player) -> Option<Cube> {
+        let [own, other] = match player {
+            Player::One => self.may_double,
+            Player::Zero => [self.may_double[1], self.may_double[0]],
+        };
+        own.then_some(if other { Cube::Centred } else { Cube::Own })
+    }
+
+    /// The points that this player and its opponent still need in a match; none for money.
+    pub fn away(&self, player: Player) -> Option<[u32; 2]> {
+        // The score of player 0 comes first at the own turn, and that of player 1 where a double is offered.
+        let own = usize::from((player == Player::One) != self.doubled);
+        let needed = |score: u32| self.length.saturating_sub(score).max(1);
+        (self.length > 0).then(|| [own, 1 - own].map(|one| needed(self.scores[one])))
     }
 
     /// The board as this player sees it. Checkers that are not on it have been borne off.
@@ -169,6 +190,29 @@ mod tests {
         assert_eq!(line.position(Player::One).to_string(), "24:2 13:5 8:3 6:5/24:1 23:1 13:4 11:1 8:3 6:5");
         let line = Line::parse(&format!("\0{OFFERED}\n\0")).unwrap();
         assert_eq!((line.turn, line.doubled, line.cube), (Player::One, true, 1));
+    }
+
+    /// gnubg 1.07.001 asks for a decision in a match to 7 at 2 to 4, about a cube of 2 that the player to roll owns.
+    #[test]
+    fn the_cube_and_the_score_are_those_of_each_player() {
+        let line = |turn: &str, may_double: &str| {
+            let text = format!(
+                "board:gnubg:root:7:2:4:0:-2:0:0:0:0:5:0:3:0:0:0:-5:5:0:0:0:-3:0:-5:0:0:0:0:2:0:{turn}:0:0:0:0:2:{may_double}:0:1:-1:0:\
+                 25:0:0:0:0:0:0:0:1"
+            );
+            Line::parse(&text).unwrap()
+        };
+        let (zero, one) = (line("-1", "0:1"), line("1", "1:0"));
+        assert_eq!([Player::Zero, Player::One].map(|p| zero.cube_to_turn(p)), [Some(Cube::Own), None]);
+        assert_eq!([Player::Zero, Player::One].map(|p| one.cube_to_turn(p)), [None, Some(Cube::Own)]);
+        for line in [zero, one] {
+            assert_eq!([Player::Zero, Player::One].map(|p| line.away(p)), [Some([5, 3]), Some([3, 5])]);
+        }
+        let centred = line("-1", "1:1");
+        assert_eq!(centred.cube_to_turn(Player::Zero), Some(Cube::Centred));
+        // The other way round where player 0 is offered a double.
+        let offered = Line::parse(&OFFERED.replacen(":0:2:0:", ":7:2:4:", 1)).unwrap();
+        assert_eq!(offered.away(Player::Zero), Some([3, 5]));
     }
 
     #[test]

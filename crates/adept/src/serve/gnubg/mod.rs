@@ -3,9 +3,9 @@
 //! An answer that is not legal forfeits the turn, and one that gnubg cannot read ends it; so a line that cannot be read is answered by
 //! `Error (…)`, which gnubg shows to its user.
 
-use super::bot::{Bot, needed};
+use super::bot::Bot;
 use super::lines::{self, LOOK, Lost, SHOWN};
-use adept_builtin::backgammon::cube::{Chances, Cube};
+use adept_builtin::backgammon::cube::Chances;
 use adept_builtin::backgammon::fibs::{Line, Player};
 use adept_console::output::say;
 use adept_ground::shown::clipped;
@@ -14,7 +14,9 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{BufReader, ErrorKind, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 
 /// What was answered.
@@ -32,47 +34,95 @@ pub(super) struct Count {
     pub(super) errors: u64,
 }
 
-/// Serves.
-pub(super) struct Server<'a> {
-    pub(super) bot: Bot,
-    pub(super) log: Option<File>,
-    pub(super) cancel: &'a Cancel,
-    pub(super) count: Count,
+impl Count {
+    /// Adds what a connection has counted since.
+    fn add(&mut self, now: Self, before: Self) {
+        self.moves += now.moves - before.moves;
+        self.cubes += now.cubes - before.cubes;
+        self.doubles += now.doubles - before.doubles;
+        self.errors += now.errors - before.errors;
+    }
 }
 
+/// Serves gnubg on several connections at a time. They share the bot: one answers while the others wait for its move, and none waits for
+/// another one's silence.
+pub(super) struct Server<'a> {
+    pub(super) bot: Mutex<Bot>,
+    pub(super) log: Option<Mutex<File>>,
+    pub(super) cancel: &'a Cancel,
+    pub(super) count: Mutex<Count>,
+}
+
+/// Connections at a time.
+const CONNECTIONS: usize = 64;
+
 impl Server<'_> {
-    /// Serves one connection after another, `most` of them if that is given, until Ctrl-C.
+    /// Serves connections, `most` of them if that is given, until Ctrl-C.
     ///
     /// # Errors
     /// If nobody can connect any more, or the log cannot be written.
-    pub(super) fn serve(&mut self, door: &TcpListener, most: Option<u64>) -> Result<()> {
+    pub(super) fn serve(&self, door: &TcpListener, most: Option<u64>) -> Result<()> {
         door.set_nonblocking(true)?;
-        while !self.cancel.requested() && most.is_none_or(|most| self.count.sessions < most) {
-            match door.accept() {
-                Ok((line, from)) => {
-                    self.count.sessions += 1;
-                    let before = self.count;
-                    self.note("session", &format!("{} from {from}", self.count.sessions))?;
-                    let end = self.session(line)?;
-                    self.note("end", &end)?;
-                    let Count { moves, cubes, errors, .. } = self.count;
-                    say(format!(
-                        "session {}: {} moves, {} cube questions, {} errors; {end}",
-                        self.count.sessions,
-                        moves - before.moves,
-                        cubes - before.cubes,
-                        errors - before.errors,
-                    ));
+        let (mut number, open, failed) = (0, AtomicUsize::new(0), Mutex::new(None));
+        std::thread::scope(|scope| {
+            while !self.cancel.requested() && most.is_none_or(|most| number < most) && held(&failed).is_none()
+            {
+                match door.accept() {
+                    Ok((mut line, _)) if open.load(Ordering::Relaxed) >= CONNECTIONS => {
+                        let full =
+                            format!("Error (there are {CONNECTIONS} connections, the most possible)\n");
+                        let _ = line.write_all(full.as_bytes());
+                    }
+                    Ok((line, from)) => {
+                        number += 1;
+                        open.fetch_add(1, Ordering::Relaxed);
+                        let (open, failed) = (&open, &failed);
+                        scope.spawn(move || {
+                            if let Err(error) = self.connection(number, line, from) {
+                                *held(failed) = Some(error);
+                            }
+                            open.fetch_sub(1, Ordering::Relaxed);
+                        });
+                    }
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => sleep(LOOK),
+                    Err(error) => return Err(error).context("nobody can connect any more"),
                 }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => sleep(LOOK),
-                Err(error) => return Err(error).context("nobody can connect any more"),
             }
-        }
-        Ok(())
+            Ok(())
+        })?;
+        failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
 
-    /// Serves a connection to its end. Returns how it ended.
-    fn session(&mut self, socket: TcpStream) -> Result<String> {
+    /// Serves the connection of this number, and says how it went.
+    fn connection(&self, number: u64, line: TcpStream, from: SocketAddr) -> Result<()> {
+        let mut session = Session { server: self, number, seat: None, count: Count::default() };
+        held(&self.count).sessions += 1;
+        session.note("session", &format!("from {from}"))?;
+        let end = session.run(line)?;
+        session.note("end", &end)?;
+        let Count { moves, cubes, errors, .. } = session.count;
+        say(format!("session {number}: {moves} moves, {cubes} cube questions, {errors} errors; {end}"));
+        Ok(())
+    }
+}
+
+/// What a lock holds, even after a thread that held it has panicked.
+fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A connection.
+struct Session<'a> {
+    server: &'a Server<'a>,
+    number: u64,
+    /// The player that this bot is, once that is known.
+    seat: Option<Player>,
+    count: Count,
+}
+
+impl Session<'_> {
+    /// Answers lines to the end of the connection. Returns how it ended.
+    fn run(&mut self, socket: TcpStream) -> Result<String> {
         let prepared = socket
             .set_nonblocking(false)
             .and_then(|()| socket.set_nodelay(true))
@@ -80,9 +130,9 @@ impl Server<'_> {
         if let Err(error) = prepared {
             return Ok(format!("the connection broke: {error}"));
         }
-        let (mut lines, mut line, mut seat) = (BufReader::new(socket), Vec::new(), None);
+        let (mut lines, mut line) = (BufReader::new(socket), Vec::new());
         loop {
-            match lines::read(&mut lines, &mut line, None, self.cancel) {
+            match lines::read(&mut lines, &mut line, None, self.server.cancel) {
                 Ok(()) if line.is_empty() => return Ok("gnubg ended the connection".into()),
                 Ok(()) => {}
                 Err(Lost::Stopped) => return Ok("stopped".into()),
@@ -93,11 +143,13 @@ impl Server<'_> {
             let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0').to_string();
             self.note("from", &text)?;
             // Ctrl-C waits for the move.
-            let _saving = self.cancel.saving();
-            let answer = self.answer(&text, &mut seat).unwrap_or_else(|why| {
+            let _saving = self.server.cancel.saving();
+            let before = self.count;
+            let answer = self.answer(&text).unwrap_or_else(|why| {
                 self.count.errors += 1;
                 format!("Error ({})", clipped(&why.replace(['\n', '\r'], " "), SHOWN))
             });
+            held(&self.server.count).add(self.count, before);
             self.note("to", &answer)?;
             if let Err(error) = lines.get_mut().write_all(format!("{answer}\n").as_bytes()) {
                 return Ok(format!("gnubg takes no more lines: {error}"));
@@ -105,41 +157,44 @@ impl Server<'_> {
         }
     }
 
-    /// The answer to a line. `seat` is the player that this bot is, once that is known.
-    fn answer(&mut self, text: &str, seat: &mut Option<Player>) -> Result<String, String> {
+    /// The answer to a line.
+    fn answer(&mut self, text: &str) -> Result<String, String> {
         let line = Line::parse(text)?;
         // A player is asked at its own turn, and answers a double at the other's. Only after a beaver it answers one at its own turn, and
         // it has doubled before.
-        let me = *seat.get_or_insert(if line.doubled { line.turn.other() } else { line.turn });
+        let me = *self.seat.get_or_insert(if line.doubled { line.turn.other() } else { line.turn });
         if !line.doubled && line.turn != me {
             return Err("it is the other player's turn".into());
         }
         let position = line.position(me);
+        let mut bot = held(&self.server.bot);
         if let Some(roll) = line.roll {
             self.count.moves += 1;
-            return self.bot.play(position, roll).map(|(text, _)| text).map_err(|e| e.to_string());
+            return bot.play(position, roll).map(|(text, _)| text).map_err(|e| e.to_string());
         }
         self.count.cubes += 1;
-        // Player 0 comes first at the own turn, and player 1 where a double is offered.
-        let own = usize::from((me == Player::One) != line.doubled);
-        let away = (line.length > 0).then(|| [own, 1 - own].map(|one| needed(line.length, line.scores[one])));
+        let away = line.away(me);
         if !line.doubled {
-            let cube = if line.may_double[1] { Cube::Centred } else { Cube::Own };
-            let doubles = line.may_double[0] && self.bot.doubles(position, (cube, line.cube), away);
+            let doubles = |cube| bot.doubles(position, (cube, line.cube), away);
+            let doubles = line.cube_to_turn(me).is_some_and(doubles);
             self.count.doubles += u64::from(doubles);
             return Ok(if doubles { "double" } else { "roll" }.into());
         }
         // After a beaver this side is to roll, and the cube is the other's.
         let takes = match line.turn == me {
-            true => self.bot.chances(position).is_none_or(Chances::takes_beaver),
-            false => self.bot.takes(position.swapped(), line.cube, away),
+            true => bot.chances(position).is_none_or(Chances::takes_beaver),
+            false => bot.takes(position.swapped(), line.cube, away),
         };
         Ok(if takes { "take" } else { "drop" }.into())
     }
 
-    fn note(&mut self, what: &str, line: &str) -> Result<()> {
-        match &mut self.log {
-            Some(log) => log.write_all(format!("{what}: {line}\n").as_bytes()).context("the log"),
+    /// Writes a line of the log: the number of the connection, and what was said.
+    fn note(&self, what: &str, line: &str) -> Result<()> {
+        match &self.server.log {
+            Some(log) => {
+                let line = format!("{} {what}: {line}\n", self.number);
+                held(log).write_all(line.as_bytes()).context("the log")
+            }
             None => Ok(()),
         }
     }
@@ -157,31 +212,104 @@ mod tests {
     const OFFERED: &str = "board:root:gnubg:0:0:0:0:0:-1:0:-2:-1:5:3:3:0:0:0:-2:3:-1:0:0:-2:-1:-5:0:0:0:0:0:1:1:0:0:0:0:1:1:1:1:1:-1:0:25:0:0:0:0:0:0:0:1";
     const NOTHING: &str = "board:gnubg:root:0:0:0:0:-3:0:0:0:0:0:14:0:0:0:0:0:0:0:0:0:0:0:-2:-2:-2:-2:-2:-2:1:1:6:5:6:5:1:1:1:0:1:-1:0:25:0:0:0:0:0:0:0:1";
 
-    /// What the server answers to these lines, each connection in turn.
-    fn talk(connections: &[&[&str]]) -> (Vec<Vec<String>>, Count) {
+    /// Asks a line and reads the answer.
+    fn ask(lines: &mut BufReader<TcpStream>, question: &str) -> String {
+        lines.get_mut().write_all(format!("{question}\n\0").as_bytes()).unwrap();
+        let mut answer = String::new();
+        lines.read_line(&mut answer).unwrap();
+        answer
+    }
+
+    /// Serves so many connections of a client.
+    fn served<T: Send>(
+        bot: Bot,
+        connections: usize,
+        client: impl FnOnce(&dyn Fn() -> BufReader<TcpStream>) -> T + Send,
+    ) -> (T, Count) {
         let door = TcpListener::bind("127.0.0.1:0").unwrap();
         let place = door.local_addr().unwrap();
         let cancel = Cancel::default();
-        let count = Count::default();
-        let mut server = Server { bot: bot(), log: None, cancel: &cancel, count };
-        let answers = std::thread::scope(|scope| {
-            let asking = scope.spawn(move || {
-                let ask = |questions: &&[&str]| {
-                    let mut lines = BufReader::new(TcpStream::connect(place).unwrap());
-                    let ask = |question: &&str| {
-                        lines.get_mut().write_all(format!("{question}\n\0").as_bytes()).unwrap();
-                        let mut answer = String::new();
-                        lines.read_line(&mut answer).unwrap();
-                        answer
-                    };
-                    questions.iter().map(ask).collect()
-                };
-                connections.iter().map(ask).collect()
-            });
-            server.serve(&door, Some(connections.len() as u64)).unwrap();
+        let count = Mutex::new(Count::default());
+        let server = Server { bot: Mutex::new(bot), log: None, cancel: &cancel, count };
+        let found = std::thread::scope(|scope| {
+            let asking = scope.spawn(move || client(&|| BufReader::new(TcpStream::connect(place).unwrap())));
+            server.serve(&door, Some(connections as u64)).unwrap();
             asking.join().unwrap()
         });
-        (answers, server.count)
+        (found, *held(&server.count))
+    }
+
+    /// What the server answers to these lines, each connection in turn.
+    fn talk(connections: &[&[&str]]) -> (Vec<Vec<String>>, Count) {
+        served(bot(), connections.len(), |connect| {
+            let asked = |questions: &&[&str]| {
+                let mut line = connect();
+                questions.iter().map(|question| ask(&mut line, question)).collect()
+            };
+            connections.iter().map(asked).collect()
+        })
+    }
+
+    #[test]
+    fn silent_connections_keep_nobody_waiting() {
+        // Two say nothing, one stops within a line, and all three stay while others are answered.
+        let (answers, count) = served(bot(), 5, |connect| {
+            let (_first, _second, mut broken) = (connect(), connect(), connect());
+            broken.get_mut().write_all(b"board:gnu").unwrap();
+            let (mut one, mut two) = (connect(), connect());
+            [ask(&mut one, MOVE), ask(&mut two, OFFERED), ask(&mut one, CUBE)]
+        });
+        assert!(
+            !answers[0].starts_with("Error") && ["take\n", "drop\n"].contains(&&*answers[1]),
+            "{answers:?}"
+        );
+        assert!(["roll\n", "double\n"].contains(&&*answers[2]), "{answers:?}");
+        assert_eq!((count.sessions, count.moves, count.cubes, count.errors), (5, 1, 2, 0));
+    }
+
+    /// Positions that are won or lost in one roll, asked of both players: each is told what is right for itself.
+    #[test]
+    fn each_player_decides_for_its_own_side() {
+        let folder =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../checkpoints/backgammon/small-88-24");
+        let game = adept_builtin::backgammon::Backgammon::default();
+        let open = || adept_arena::open::open(&game, &folder, false).unwrap().0;
+        let bot = Bot::new(Box::new(adept_arena::Random), Some(open()), 1);
+        // The board of player 1: its checkers are positive, from its opponent's bar over the points to its own bar. Player 1 has one checker
+        // on its ace point, player 0 five at home; and the same with the players changed.
+        let line = |checkers: &[(usize, i32)], turn: i32, may_double: &str, doubled: u8| {
+            let mut board = [0; 26];
+            checkers.iter().for_each(|&(place, count)| board[place] = count);
+            let board = board.map(|count: i32| count.to_string()).join(":");
+            format!(
+                "board:a:b:0:0:0:{board}:{turn}:0:0:0:0:2:{may_double}:{doubled}:1:-1:0:25:0:0:0:0:0:0:0:1"
+            )
+        };
+        let (one_wins, zero_wins) = ([(1, 1), (22, -5)], [(24, -1), (3, 5)]);
+        // Owner of the cube: player 1, or player 0. A single win that is certain is not worth a double more than a roll; a strong race is.
+        let race_of_one = [(6, 4), (20, -7), (19, -2)];
+        let race_of_zero = [(19, -4), (5, 7), (6, 2)];
+        let questions = [
+            (line(&one_wins, 1, "1:1", 1), "drop\n"),
+            (line(&zero_wins, -1, "1:1", 1), "drop\n"),
+            (line(&race_of_one, 1, "1:0", 0), "double\n"),
+            (line(&race_of_zero, -1, "0:1", 0), "double\n"),
+            (line(&race_of_one, -1, "0:1", 0), "roll\n"),
+            (line(&race_of_zero, 1, "1:0", 0), "roll\n"),
+            // The cube is the other's.
+            (line(&race_of_one, 1, "0:1", 0), "roll\n"),
+            (line(&race_of_zero, -1, "1:0", 0), "roll\n"),
+            // The player who is ahead is offered a double.
+            (line(&race_of_one, -1, "1:1", 1), "take\n"),
+            (line(&race_of_zero, 1, "1:1", 1), "take\n"),
+        ];
+        let asked = questions.clone();
+        let (answers, _) = served(bot, asked.len(), move |connect| {
+            asked.iter().map(|(question, _)| ask(&mut connect(), question)).collect::<Vec<_>>()
+        });
+        for ((question, expected), answer) in questions.iter().zip(answers) {
+            assert_eq!(answer, *expected, "{question}");
+        }
     }
 
     #[test]
