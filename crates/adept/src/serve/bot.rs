@@ -78,11 +78,6 @@ impl Bot {
     }
 }
 
-/// The points that a player with this score still needs in a match.
-pub(super) fn needed(length: u32, score: u32) -> u32 {
-    length.saturating_sub(score).max(1)
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;

@@ -14,6 +14,8 @@ const HIGHEST: u32 = 64;
 pub enum Cube {
     /// Both sides.
     Centred,
+    /// Both sides, by the Jacoby rule of money games: gammons count one point until the cube is turned.
+    Jacoby,
     /// The side whose chances they are.
     Own,
     /// The other side.
@@ -66,16 +68,19 @@ impl Chances {
     pub fn equity(self, cube: Cube) -> f64 {
         let Self { win, won, lost } = self;
         let all = won + lost + 0.5;
+        // What follows a double is played with gammons.
         let [take, cash] = [(lost - 0.5) / all, (lost + 1.0) / all];
-        let mut corners = vec![(0.0, -lost)];
+        let single = Self { won: 1.0, lost: 1.0, ..self };
+        let ends = if cube == Cube::Jacoby { single } else { self };
+        let mut corners = vec![(0.0, -ends.lost)];
         corners.extend((cube != Cube::Own).then_some((take, -1.0)));
         corners.extend((cube != Cube::Theirs).then_some((cash, 1.0)));
-        corners.push((1.0, won));
+        corners.push((1.0, ends.won));
         // The corners ascend, and the last one is at 1.
         let last = corners.partition_point(|(p, _)| *p < win).clamp(1, corners.len() - 1);
         let [(from, low), (to, high)] = [corners[last - 1], corners[last]];
         let live = low + (high - low) * (win - from) / (to - from);
-        EFFICIENCY * live + (1.0 - EFFICIENCY) * self.dead()
+        EFFICIENCY * live + (1.0 - EFFICIENCY) * ends.dead()
     }
 
     /// Whether the side to roll doubles, with a cube of this value that it may turn: if the other's best answer leaves it more than it has now. It
@@ -145,7 +150,10 @@ mod tests {
     fn gammons_are_played_for_and_feared() {
         let too_good = Chances::of_classes([0.0, 0.0, 0.05, 0.25, 0.65, 0.05]);
         assert!(!too_good.doubles(Cube::Centred, 1) && too_good.equity(Cube::Centred) > 1.0);
+        // By the Jacoby rule there are no gammons to play on for.
+        assert!(too_good.doubles(Cube::Jacoby, 1) && too_good.equity(Cube::Jacoby) < 1.0);
         let single = Chances::of_classes([0.0, 0.0, 0.75, 0.25, 0.0, 0.0]);
+        assert_eq!(single.equity(Cube::Jacoby), single.equity(Cube::Centred));
         let feared = Chances::of_classes([0.0, 0.35, 0.4, 0.25, 0.0, 0.0]);
         assert!(single.takes() && !feared.takes());
         let lost = Chances::of_classes([0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);

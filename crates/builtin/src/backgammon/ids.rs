@@ -1,7 +1,8 @@
 //! Position IDs (GNU Backgammon) and XGIDs (eXtreme Gammon), as texts of complete boards.
 //!
-//! Cube, score and match are ignored. The dice of an XGID or of a Match ID are the roll to play.
+//! The dice of an XGID or of a Match ID are the roll to play. [`MatchState`] has their cube, score and rules, which positions ignore.
 
+use super::cube::Cube;
 use crate::dice::Roll;
 use adept_game::GameError;
 use base64::Engine;
@@ -57,6 +58,124 @@ pub(crate) fn xgid(own: &Board, opponent: &Board, roll: Option<Roll>) -> String 
     let board = String::from_utf8_lossy(&board);
     let dice = roll.map_or_else(|| "00".into(), |roll| roll.to_string());
     format!("XGID={board}:0:0:1:{dice}:0:0:0:0:10")
+}
+
+/// What an XGID or a Match ID says beside board and dice. Players are counted as there: player 0 of gnubg, the player with the capital
+/// letters of an XGID, is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MatchState {
+    /// Points of the match; 0 in a money game.
+    pub length: u32,
+    /// Points that each player has won.
+    pub scores: [u32; 2],
+    /// The player to roll or to move.
+    pub turn: usize,
+    /// Value of the cube, a power of 2.
+    pub cube: u32,
+    /// The player who owns the cube; none in the middle.
+    pub owner: Option<usize>,
+    /// Whether this is the Crawford game of the match, in which nobody doubles.
+    pub crawford: bool,
+    /// Whether the Jacoby rule of money games holds.
+    pub jacoby: bool,
+}
+
+impl Default for MatchState {
+    /// A money game without the Jacoby rule, with the cube in the middle.
+    fn default() -> Self {
+        Self { length: 0, scores: [0; 2], turn: 0, cube: 1, owner: None, crawford: false, jacoby: false }
+    }
+}
+
+impl MatchState {
+    /// The cube as the player to roll may turn it; none where that player may not.
+    pub fn cube_to_turn(&self) -> Option<Cube> {
+        match self.owner {
+            _ if self.crawford => None,
+            None if self.jacoby => Some(Cube::Jacoby),
+            None => Some(Cube::Centred),
+            Some(owner) => (owner == self.turn).then_some(Cube::Own),
+        }
+    }
+
+    /// The points that the player to roll and its opponent still need in a match; none for money.
+    pub fn away(&self) -> Option<[u32; 2]> {
+        let needed = |player: usize| self.length.saturating_sub(self.scores[player]).max(1);
+        (self.length > 0).then(|| [needed(self.turn), needed(1 - self.turn)])
+    }
+
+    /// Reads it from an XGID, or from the Match ID behind a Position ID. None for a Position ID alone.
+    ///
+    /// # Errors
+    /// A field that is missing or not possible.
+    pub fn parse(text: &str) -> Result<Option<Self>, GameError> {
+        let unlabelled = without_label(text);
+        let found = match unlabelled.matches(':').count() {
+            XGID_COLONS => Self::of_xgid(unlabelled),
+            0 | 1 => {
+                let words = unlabelled.split(|c: char| c == ':' || c.is_whitespace());
+                match words.filter(|word| !word.is_empty()).nth(1) {
+                    Some(id) if id.len() == MATCH_LENGTH => Self::of_match_id(id),
+                    // Dice.
+                    _ => return Ok(None),
+                }
+            }
+            _ => Err("it is neither an XGID nor a Position ID with a Match ID".into()),
+        };
+        let checked = found.and_then(|state: Self| {
+            match state.scores.iter().find(|score| state.length > 0 && **score >= state.length) {
+                Some(score) => Err(format!("a score of {score} ends a match to {} points", state.length)),
+                None => Ok(Some(state)),
+            }
+        });
+        checked.map_err(|what: String| GameError::new(format!("`{text}`: {what}")))
+    }
+
+    fn of_xgid(text: &str) -> Result<Self, String> {
+        let fields: Vec<&str> = text.split(':').collect();
+        let field = |place: usize, what: &str, most: i32| {
+            let number = fields[place].parse::<i32>().ok().filter(|n| (-1..=most).contains(n));
+            number.ok_or_else(|| format!("`{}`, the {what}, is not possible", fields[place]))
+        };
+        let count = |place, what, most| {
+            field(place, what, most)
+                .and_then(|n| u32::try_from(n).map_err(|_| format!("the {what} is negative")))
+        };
+        let player = |number| if number == 1 { 0 } else { 1 };
+        let (owner, rules) = (field(2, "cube's owner", 1)?, count(7, "rules", 3)?);
+        let length = count(8, "match length", i32::MAX)?;
+        Ok(Self {
+            length,
+            scores: [count(5, "score", i32::MAX)?, count(6, "score", i32::MAX)?],
+            turn: player(field(3, "turn", 1)?),
+            cube: 1 << count(1, "cube", MOST_DOUBLINGS)?,
+            owner: (owner != 0).then(|| player(owner)),
+            // The same bit.
+            crawford: length > 0 && rules & 1 == 1,
+            jacoby: length == 0 && rules & 1 == 1,
+        })
+    }
+
+    /// Bits from 0: 0 to 3 the doublings of the cube, 4 and 5 its owner, 6 who is to roll, 7 the Crawford game, 21 to 35 the length, 36 to 50
+    /// and 51 to 65 the scores, 66 that the Jacoby rule does not hold.
+    fn of_match_id(id: &str) -> Result<Self, String> {
+        let bits = match_bits(id)?;
+        let number = |first: u32, width: u32| (bits >> first) as u32 & ((1 << width) - 1);
+        let length = number(21, 15);
+        Ok(Self {
+            length,
+            scores: [number(36, 15), number(51, 15)],
+            turn: number(6, 1) as usize,
+            cube: 1 << number(0, 4),
+            owner: match number(4, 2) {
+                3 => None,
+                owner @ 0..=1 => Some(owner as usize),
+                _ => return Err("its Match ID names no owner of the cube".into()),
+            },
+            crawford: length > 0 && number(7, 1) == 1,
+            jacoby: length == 0 && number(66, 1) == 0,
+        })
+    }
 }
 
 /// Both sides, the one to roll first, and the roll if the dice have fallen.
@@ -271,9 +390,7 @@ fn check_base64(text: &str, length: usize, place: &str) -> Result<(), String> {
 /// resignation, 15 to 17 and 18 to 20 the dice. See the GNU Backgammon manual, "A technical description of the Match
 /// ID".
 fn dice_of_match(id: &str) -> Result<Option<Roll>, String> {
-    check_base64(id, MATCH_LENGTH, "after the colon")?;
-    let bytes = STANDARD_NO_PAD.decode(id).map_err(|e| format!("the Match ID: {e}"))?;
-    let bits = bytes.iter().take(3).rev().fold(0u32, |bits, &byte| bits << 8 | u32::from(byte));
+    let bits = match_bits(id)?;
     if bits >> 12 & 7 != 0 {
         return Err("its Match ID means an answer to a double or a resignation, not a roll".into());
     }
@@ -282,6 +399,13 @@ fn dice_of_match(id: &str) -> Result<Option<Roll>, String> {
         (0, 0) => Ok(None),
         _ => Roll::new(a, b).map(Some).ok_or_else(|| format!("its Match ID has the dice {a} and {b}")),
     }
+}
+
+/// The 72 bits of a Match ID, the lowest first.
+fn match_bits(id: &str) -> Result<u128, String> {
+    check_base64(id, MATCH_LENGTH, "after the colon")?;
+    let bytes = STANDARD_NO_PAD.decode(id).map_err(|e| format!("the Match ID: {e}"))?;
+    Ok(bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte)))
 }
 
 /// The dice of an XGID: none if they are still to be rolled.
@@ -319,4 +443,59 @@ fn read_board(board: &str) -> Result<[Board; 2], String> {
         }
     }
     Ok(sides)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> MatchState {
+        MatchState::parse(text).unwrap().unwrap()
+    }
+
+    /// The same settings as an XGID, and as GNU Backgammon 1.07.001 writes their Match ID.
+    #[test]
+    fn xgids_and_match_ids_name_cube_score_and_rules() {
+        for (fields, match_id, cube, away, value) in [
+            ("1:1:1:00:2:4:0:7:10", "UQngAEAAEAAE", Some(Cube::Own), Some([5, 3]), 2),
+            ("1:-1:1:00:2:4:0:7:10", "QQngAEAAEAAE", None, Some([5, 3]), 2),
+            ("1:1:-1:00:2:4:0:7:10", "QQngACAAIAAE", None, Some([3, 5]), 2),
+            ("0:0:1:00:6:4:1:7:10", "8AngAEAAMAAE", None, Some([1, 3]), 1),
+            ("0:0:-1:00:6:4:0:7:10", "cAngAGAAIAAE", Some(Cube::Centred), Some([3, 1]), 1),
+            ("0:0:1:00:0:0:1:0:10", "cAkAAAAAAAAA", Some(Cube::Jacoby), None, 1),
+            ("0:0:1:00:0:0:0:0:10", "cAkAAAAAAAAE", Some(Cube::Centred), None, 1),
+        ] {
+            let board = "-b----E-C---eE---c-e----B-";
+            for text in [
+                format!("XGID={board}:{fields}"),
+                format!("{board}:{fields}"),
+                format!("4HPwATDgc/ABMA:{match_id}"),
+                format!("GNUBgID 4HPwATDgc/ABMA {match_id} 31"),
+            ] {
+                let found = read(&text);
+                assert_eq!((found.cube_to_turn(), found.away(), found.cube), (cube, away, value), "{text}");
+            }
+        }
+        assert_eq!(read("4HPwATDgc/ABMA:8AngAEAAMAAE").scores, [4, 6]);
+        assert!(read("4HPwATDgc/ABMA:8AngAEAAMAAE").crawford);
+    }
+
+    #[test]
+    fn a_position_alone_has_no_match_and_impossible_ones_are_refused() {
+        for text in ["4HPwATDgc/ABMA", "4HPwATDgc/ABMA 31", "4HPwATDgc/ABMA: 31", "24:2/24:2", "start", ""] {
+            assert_eq!(MatchState::parse(text).unwrap_or(None), None, "{text}");
+        }
+        let xgid = |fields: &str| MatchState::parse(&format!("-b----E-C---eE---c-e----B-:{fields}"));
+        for (fields, part) in [
+            ("0:0:1:00:7:0:0:7:10", "a score of 7 ends a match to 7 points"),
+            ("31:0:1:00:0:0:0:7:10", "`31`, the cube"),
+            ("0:2:1:00:0:0:0:7:10", "owner"),
+            ("0:0:1:00:-1:0:0:7:10", "the score is negative"),
+            ("0:0:1:00:0:0:4:7:10", "rules"),
+            ("0:0:1:00:0:0:0:x:10", "`x`, the match length"),
+        ] {
+            assert!(xgid(fields).unwrap_err().to_string().contains(part), "{fields}");
+        }
+        assert!(MatchState::parse("4HPwATDgc/ABMA:cAkA!AAAAAAE").is_err());
+    }
 }

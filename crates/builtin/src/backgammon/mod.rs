@@ -21,6 +21,7 @@ mod side;
 
 pub use encoders::{Classed, Expert, INPUTS, Input, Points};
 pub use game::{Action, Backgammon, Stage, State};
+pub use ids::MatchState;
 pub use kit::{table, usual_file};
 pub use known::race_file;
 pub use moves::results;
