@@ -40,6 +40,11 @@ impl Fault {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
     }
 
+    /// This client holds too much at a time.
+    pub(crate) fn too_many(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::TOO_MANY_REQUESTS, "busy", message)
+    }
+
     /// The answer where the program has a fault.
     pub(crate) fn of_panic(_: Box<dyn std::any::Any + Send>) -> Response {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "failed", "a fault of the server").into_response()

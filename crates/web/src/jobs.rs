@@ -1,5 +1,6 @@
 //! Work that takes longer than a request: rollouts and deep searches, one at a time, with progress and a way to stop.
 
+use crate::client::Client;
 use crate::fault::Fault;
 use crate::limits;
 use crate::plays::fresh_id;
@@ -48,6 +49,7 @@ impl Report {
 }
 
 struct Job {
+    client: Client,
     state: Arc<watch::Sender<State>>,
     cancel: Cancel,
 }
@@ -55,15 +57,16 @@ struct Job {
 pub(crate) struct Jobs {
     all: Mutex<VecDeque<Job>>,
     turn: Arc<Semaphore>,
-}
-
-impl Default for Jobs {
-    fn default() -> Self {
-        Self { all: Mutex::default(), turn: Arc::new(Semaphore::new(1)) }
-    }
+    /// Unfinished jobs of one client at most.
+    of_client: usize,
 }
 
 impl Jobs {
+    /// No jobs yet, and at most so many unfinished ones of one client.
+    pub(crate) fn new(of_client: usize) -> Self {
+        Self { all: Mutex::default(), turn: Arc::new(Semaphore::new(1)), of_client }
+    }
+
     fn all(&self) -> MutexGuard<'_, VecDeque<Job>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -71,11 +74,19 @@ impl Jobs {
     /// Starts a job when those before it are over. `work` returns its result.
     pub(crate) fn start(
         &self,
+        client: Client,
         kind: &'static str,
         work: impl FnOnce(&Report) -> Result<Value, Fault> + Send + 'static,
     ) -> Result<String, Fault> {
         let mut all = self.all();
-        let unfinished = all.iter().filter(|job| !job.state.borrow().is_over()).count();
+        let unfinished: Vec<&Job> = all.iter().filter(|job| !job.state.borrow().is_over()).collect();
+        let own = unfinished.iter().filter(|job| job.client == client).count();
+        let unfinished = unfinished.len();
+        if own >= self.of_client {
+            return Err(Fault::too_many(format!(
+                "{own} of your jobs are waiting or running, the most for one client: stop one, or wait for its end"
+            )));
+        }
         if unfinished >= limits::UNFINISHED_JOBS {
             return Err(Fault::busy(format!("{unfinished} jobs are waiting or running: try again later")));
         }
@@ -87,7 +98,7 @@ impl Jobs {
         let (id, cancel) = (fresh_id(), Cancel::default());
         let first = State { id: id.clone(), kind, state: "waiting", share: 0.0, result: None, error: None };
         let state = Arc::new(watch::Sender::new(first));
-        all.push_back(Job { state: state.clone(), cancel: cancel.clone() });
+        all.push_back(Job { client, state: state.clone(), cancel: cancel.clone() });
         let turn = self.turn.clone();
         tokio::spawn(async move {
             let Ok(permit) = turn.acquire_owned().await else { return };

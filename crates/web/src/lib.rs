@@ -5,6 +5,7 @@
 //! named at the start and from published checkpoints.
 
 mod api;
+mod client;
 mod compute;
 mod extra;
 mod fault;
@@ -18,6 +19,7 @@ mod server;
 mod shelf;
 mod training;
 
+pub use client::ClientLimits;
 pub use extra::Extra;
 pub use server::{ServeError, ServeOptions, serve};
 pub use shelf::Named;

@@ -14,6 +14,8 @@ pub(crate) const READING: Duration = Duration::from_secs(10);
 pub(crate) const ANSWERING: Duration = Duration::from_secs(30);
 /// Connections at a time.
 pub(crate) const CONNECTIONS: usize = 512;
+/// Streams of events at a time: half of the connections.
+pub(crate) const STREAMS: usize = CONNECTIONS / 2;
 /// Requests that wait for a processor.
 pub(crate) const WAITING: usize = 1024;
 /// Games that are kept.

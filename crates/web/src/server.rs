@@ -1,6 +1,7 @@
 //! Accepts connections until it is asked to stop.
 
 use crate::api::{self, App};
+use crate::client::{ClientLimits, Peer, Streams};
 use crate::compute::Compute;
 use crate::extra::{self, Extra};
 use crate::fault::Fault;
@@ -16,11 +17,14 @@ use adept_trainer::run::Cancel;
 use axum::Router;
 use axum::middleware;
 use axum::routing::get;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -48,6 +52,8 @@ pub struct ServeOptions {
     pub train: bool,
     /// Questions in the words of other programs.
     pub extras: Vec<Arc<dyn Extra>>,
+    /// How much one client may hold at a time.
+    pub client: ClientLimits,
 }
 
 /// Why it cannot serve.
@@ -101,8 +107,9 @@ pub fn serve(
         let training = Arc::new(Training::new(options.runs.clone(), options.train));
         let app = Arc::new(App {
             shelf,
-            plays: Plays::default(),
-            jobs: Jobs::default(),
+            plays: Plays::new(limits::PLAYS, options.client.plays),
+            jobs: Jobs::new(options.client.jobs),
+            streams: Streams::new(options.client.streams),
             compute: Compute::new(threads),
             training: training.clone(),
         });
@@ -157,12 +164,17 @@ async fn listen(
             accepted = next(&listener, &free) => accepted,
             () = stop => break,
         };
-        let (stream, permit) = accepted;
+        let ((stream, peer), permit) = accepted;
+        let service = service.clone();
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(Peer(peer));
+            service.call(request)
+        });
         let served = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(limits::READING)
             .max_buf_size(64 << 10)
-            .serve_connection(TokioIo::new(stream), service.clone());
+            .serve_connection(TokioIo::new(stream), service);
         let served = graceful.watch(served);
         tokio::spawn(async move {
             // A client that goes away is no fault.
@@ -174,17 +186,17 @@ async fn listen(
     Ok(())
 }
 
-/// The next connection, when there is room for one.
+/// The next connection and its address, when there is room for one.
 async fn next(
     listener: &TcpListener,
     free: &Arc<Semaphore>,
-) -> (TcpStream, Option<tokio::sync::OwnedSemaphorePermit>) {
+) -> ((TcpStream, IpAddr), Option<tokio::sync::OwnedSemaphorePermit>) {
     let permit = free.clone().acquire_owned().await.ok();
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok((stream, from)) => {
                 let _ = stream.set_nodelay(true);
-                return (stream, permit);
+                return ((stream, from.ip()), permit);
             }
             // There are too many open files, or the client has gone again.
             Err(_) => tokio::time::sleep(GLANCE).await,

@@ -6,7 +6,7 @@ use adept_console::output::{self, say};
 use adept_console::{game_of, on_interrupt};
 use adept_lab::Catalogue;
 use adept_model::checkpoint;
-use adept_web::{Named, ServeOptions, serve};
+use adept_web::{ClientLimits, Named, ServeOptions, serve};
 use anyhow::Result;
 use clap::Args;
 use serde_json::json;
@@ -61,6 +61,7 @@ pub(super) fn run(games: &dyn Catalogue, args: &HttpArgs, as_json: bool) -> Resu
             Ok(_) => vec![Arc::new(wildbg::Eval), Arc::new(wildbg::Moves)],
             Err(_) => Vec::new(),
         },
+        client: ClientLimits::default(),
     };
     let cancel = on_interrupt("\nstopping (again to stop at once)");
     serve(games, &options, &cancel, |address, token| {

@@ -2,6 +2,7 @@
 
 use super::values::with_moves;
 use super::{Answer, App, Id, Sent, Shared, short};
+use crate::client::{Client, Stream as Open};
 use crate::fault::Fault;
 use crate::jobs::{self, Report};
 use crate::limits;
@@ -59,6 +60,7 @@ pub(crate) enum Start {
     responses((status = 202, description = "Its `id`", body = Value), (status = 503, description = "Too many jobs", body = Value)))]
 pub(crate) async fn start(
     State(app): Shared,
+    client: Client,
     Sent(asked): Sent<Start>,
 ) -> Result<(StatusCode, Json<Value>), Fault> {
     let shared = app.clone();
@@ -88,7 +90,7 @@ pub(crate) async fn start(
                 threads: std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2)),
                 ..RolloutOptions::default()
             };
-            app.jobs.start("rollout", move |report| {
+            app.jobs.start(client, "rollout", move |report| {
                 let found = roll_out(&shared, (&agent, &game), options, report);
                 found.map_err(|fault| fault.without_folders(&shared.shelf.files))
             })?
@@ -99,7 +101,7 @@ pub(crate) async fn start(
                 return Err(Fault::request("a search takes 1 ply at least"));
             }
             let game = known(format!("search:{plies}:{agent}"), game).await?;
-            app.jobs.start("search", move |report| {
+            app.jobs.start(client, "search", move |report| {
                 let found = search(&shared, (&agent, &game), &position, plies, report);
                 found.map_err(|fault| fault.without_folders(&shared.shelf.files))
             })?
@@ -171,19 +173,21 @@ pub(crate) async fn stop(State(app): Shared, Id(id): Id) -> Answer {
     responses((status = 200, description = "Events", content_type = "text/event-stream", body = String)))]
 pub(crate) async fn events(
     State(app): Shared,
+    client: Client,
     Id(id): Id,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Fault> {
     let mut receiver = app.jobs.watch(&id)?;
+    let open = app.streams.begin(client, &id)?;
     receiver.mark_changed();
-    let next = |receiver: Option<watch::Receiver<jobs::State>>| async move {
-        let mut receiver = receiver?;
+    let next = |state: Option<(watch::Receiver<jobs::State>, Open)>| async move {
+        let (mut receiver, open) = state?;
         receiver.changed().await.ok()?;
         let state = receiver.borrow_and_update().clone();
         let event = Event::default().event(if state.is_over() { "end" } else { "progress" });
         let event = event.json_data(&state).ok()?;
         // No more often than a person can read.
         tokio::time::sleep(PAUSE).await;
-        Some((Ok(event), Some(receiver).filter(|_| !state.is_over())))
+        Some((Ok(event), (!state.is_over()).then_some((receiver, open))))
     };
-    Ok(Sse::new(stream::unfold(Some(receiver), next)).keep_alive(KeepAlive::default()))
+    Ok(Sse::new(stream::unfold(Some((receiver, open)), next)).keep_alive(KeepAlive::default()))
 }

@@ -5,6 +5,7 @@ mod plays;
 mod runs;
 mod values;
 
+use crate::client::Streams;
 use crate::compute::Compute;
 use crate::fault::Fault;
 use crate::jobs::Jobs;
@@ -33,6 +34,7 @@ pub(crate) struct App {
     pub(crate) shelf: Arc<Shelf>,
     pub(crate) plays: Plays,
     pub(crate) jobs: Jobs,
+    pub(crate) streams: Streams,
     pub(crate) compute: Compute,
     pub(crate) training: Arc<Training>,
 }

@@ -1,6 +1,7 @@
 //! Games of a person against an agent.
 
 use super::{Answer, App, Asked, Id, Sent, Shared, short};
+use crate::client::Client;
 use crate::fault::Fault;
 use crate::limits;
 use adept_play::{AnyPlay, View};
@@ -39,6 +40,7 @@ fn first() -> usize {
     responses((status = 201, description = "The game as the person sees it, with its `id`", body = Value)))]
 pub(crate) async fn begin(
     State(app): Shared,
+    client: Client,
     Sent(asked): Sent<Begin>,
 ) -> Result<(StatusCode, Json<Value>), Fault> {
     let from = asked.from.as_deref().unwrap_or_default();
@@ -54,7 +56,7 @@ pub(crate) async fn begin(
             let mut play = found.room.begin(&agent, seat, seed, asked.from.as_deref())?;
             play.go_on()?;
             let view = play.view();
-            let (id, _) = shared.plays.add(play)?;
+            let (id, _) = shared.plays.add(client, play)?;
             Ok(shown(&shared, &id, view))
         })
         .await?;

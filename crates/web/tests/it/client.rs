@@ -7,7 +7,7 @@ use adept_builtin::tictactoe::TicTacToe;
 use adept_lab::Catalogue;
 use adept_trainer::config::One;
 use adept_trainer::run::Cancel;
-use adept_web::{Named, ServeOptions, serve};
+use adept_web::{ClientLimits, Named, ServeOptions, serve};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -38,6 +38,7 @@ pub(crate) fn options() -> ServeOptions {
         runs: "missing".into(),
         train: false,
         extras: Vec::new(),
+        client: ClientLimits::default(),
     }
 }
 

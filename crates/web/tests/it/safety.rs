@@ -2,10 +2,10 @@
 
 use crate::client::{Server, options};
 use adept_trainer::run::Cancel;
-use adept_web::{ServeError, ServeOptions, serve};
+use adept_web::{ClientLimits, ServeError, ServeOptions, serve};
 use proptest::prelude::*;
 use serde_json::json;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::TcpStream;
 
 #[test]
@@ -155,6 +155,64 @@ fn clients_that_say_nothing_or_vanish_harm_nobody() {
     }
     assert_eq!(server.get("/status").0, 200);
     drop(silent);
+}
+
+/// An open stream of a job's events, with its first bytes read.
+fn stream(server: &Server, id: &str, from: &str) -> (TcpStream, String) {
+    let mut stream = TcpStream::connect(server.address).unwrap();
+    let request = format!(
+        "GET /api/v1/jobs/{id}/events HTTP/1.1\r\nHost: {}\r\nX-Forwarded-For: {from}\r\n\r\n",
+        server.address
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut head = [0; 12];
+    stream.read_exact(&mut head).unwrap();
+    (stream, String::from_utf8_lossy(&head).into_owned())
+}
+
+#[test]
+fn one_client_holds_a_part_of_the_server_and_others_are_answered() {
+    let client = ClientLimits { plays: 2, streams: 4, jobs: 2 };
+    let server = Server::with(ServeOptions { client, ..options() });
+    let json = ("Content-Type", "application/json");
+    let post = |path: &str, from: &str, body: &serde_json::Value| {
+        let headers = [json, ("X-Forwarded-For", from)];
+        let (status, answer) =
+            server.ask_with("POST", &format!("/api/v1{path}"), &headers, &body.to_string());
+        (status, serde_json::from_str::<serde_json::Value>(&answer).unwrap())
+    };
+    let (one, two) = ("10.0.0.1", "10.0.0.2");
+    // Games.
+    let begin = json!({ "game": "tictactoe", "opponent": "random" });
+    let statuses: Vec<u16> = (0..3).map(|_| post("/plays", one, &begin).0).collect();
+    assert_eq!(statuses, [201, 201, 429]);
+    let (_, refused) = post("/plays", one, &begin);
+    assert_eq!(refused["error"]["kind"], "busy");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("the most for one client"), "{refused}");
+    assert_eq!(post("/plays", two, &begin).0, 201);
+    // Jobs that would take very long.
+    let position = "24:2 13:5 8:3 6:5/24:2 13:5 8:3 6:5 31";
+    let job = json!({ "kind": "rollout", "agent": "expert-512-64", "position": position, "trials": 100_000 });
+    let ids: Vec<String> =
+        (0..2).map(|_| post("/jobs", one, &job).1["id"].as_str().unwrap().to_string()).collect();
+    assert_eq!((post("/jobs", one, &job).0, post("/jobs", two, &job).0), (429, 202));
+    // Streams: two of a job, four of a client.
+    let open: Vec<(TcpStream, String)> =
+        ids.iter().flat_map(|id| [id, id]).map(|id| stream(&server, id, one)).collect();
+    assert!(open.iter().all(|(_, head)| head == "HTTP/1.1 200"));
+    let refused = || {
+        let path = format!("/api/v1/jobs/{}/events", ids[0]);
+        server.ask_with("GET", &path, &[("X-Forwarded-For", one)], "")
+    };
+    let (status, answer) = refused();
+    assert!(status == 429 && answer.contains("streams of events are open"), "{status}: {answer}");
+    assert_eq!(server.get("/status").0, 200);
+    // A stream that is closed makes room, as soon as the server has seen it.
+    drop(open);
+    while stream(&server, &ids[0], one).1 != "HTTP/1.1 200" {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    ids.iter().for_each(|id| assert_eq!(server.delete(&format!("/jobs/{id}")).0, 200));
 }
 
 #[test]
