@@ -22,17 +22,20 @@ pub trait Extra: Send + Sync {
     /// The game.
     fn game(&self) -> &str;
 
+    /// Its part of the document that describes the API.
+    fn document(&self) -> utoipa::openapi::OpenApi;
+
     /// The position that a query describes, in the game's text form.
     ///
     /// # Errors
     /// What is wrong with the query.
     fn position(&self, query: &[(String, String)]) -> Result<String, String>;
 
-    /// The answer in JSON, from what the agent thinks of that position.
+    /// The answer to a query in JSON, from what the agent thinks of that position.
     ///
     /// # Errors
     /// Why this agent cannot answer.
-    fn answer(&self, value: &PositionValue) -> Result<Vec<u8>, String>;
+    fn answer(&self, query: &[(String, String)], value: &PositionValue) -> Result<Vec<u8>, String>;
 }
 
 /// The routes of these questions. The first agent of the game that has values answers, or the one that `agent=` names.
@@ -56,7 +59,7 @@ async fn asked(
 ) -> Result<Response, Fault> {
     let position = extra.position(&query).map_err(Fault::request)?;
     let game = extra.game().to_string();
-    let named = query.into_iter().find(|(key, _)| key == "agent").map(|(_, agent)| agent);
+    let named = query.iter().find(|(key, _)| key == "agent").map(|(_, agent)| agent.clone());
     let agent = match named {
         Some(agent) => agent,
         None => {
@@ -67,7 +70,7 @@ async fn asked(
     let detail = Detail { experts: false, ..Detail::default() };
     let answer = move |found: &Found, agent: &AgentText| {
         let value = found.room.value(agent, &position, detail, Instant::now() + limits::PATIENCE)?;
-        extra.answer(&value).map_err(Fault::request)
+        extra.answer(&query, &value).map_err(Fault::request)
     };
     let bytes = app.ask((agent, Some(game)), detail, answer).await?;
     Ok(([(header::CONTENT_TYPE, "application/json")], bytes).into_response())

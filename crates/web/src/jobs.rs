@@ -1,5 +1,6 @@
 //! Work that takes longer than a request: rollouts and deep searches, one at a time, with progress and a way to stop.
 
+use crate::api::answers::{JobResult, Refusal};
 use crate::client::Client;
 use crate::fault::Fault;
 use crate::limits;
@@ -10,9 +11,11 @@ use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Semaphore, watch};
+use utoipa::ToSchema;
 
 /// What a job has come to.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Job)]
 pub(crate) struct State {
     id: String,
     kind: &'static str,
@@ -21,7 +24,9 @@ pub(crate) struct State {
     /// The finished share, from 0 to 1.
     share: f64,
     /// The result; while it runs, what is known so far.
+    #[schema(required, value_type = Option<JobResult>)]
     result: Option<Value>,
+    #[schema(required, value_type = Option<Refusal>)]
     error: Option<Value>,
 }
 

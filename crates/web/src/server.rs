@@ -110,6 +110,7 @@ pub fn serve(
             plays: Plays::new(limits::PLAYS, options.client.plays),
             jobs: Jobs::new(options.client.jobs),
             streams: Streams::new(options.client.streams),
+            document: api::document(&options.extras),
             compute: Compute::new(threads),
             training: training.clone(),
         });

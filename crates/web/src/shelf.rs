@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use utoipa::ToSchema;
 
 /// An agent named at the start.
 #[derive(Clone, Debug)]
@@ -36,7 +37,8 @@ pub struct Named {
 }
 
 /// An agent, as requests name it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Agent)]
 pub(crate) struct Entry {
     pub(crate) id: String,
     pub(crate) game: String,

@@ -2,6 +2,9 @@
 //!
 //! `p1` to `p24` are the points as the side to move numbers them, its checkers positive and those of its opponent negative; `p25`
 //! is its bar and `p0` that of its opponent. What is not on the board has been borne off.
+//!
+//! All probabilities are those of the side to move, before its roll in `/eval` and after each of its moves in `/move`. `double` says
+//! whether that side should double, and `accept` whether its opponent should take.
 
 use adept_arena::inspect::{MoveValue, PositionValue};
 use adept_builtin::backgammon::cube::{CLASSES, Chances, Cube};
@@ -9,9 +12,11 @@ use adept_builtin::backgammon::{self, Backgammon, Stage};
 use adept_game::Game;
 use adept_web::Extra;
 use serde::Serialize;
-use serde_json::json;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::{ObjectBuilder, OpenApi as Document, Required, Type};
+use utoipa::{IntoParams, OpenApi, ToSchema};
 
-/// `/eval`: the chances of the side that rolls next, and the cube.
+/// `/eval`: the probabilities of the side to roll, whether it doubles, and whether its opponent takes.
 pub(super) struct Eval;
 
 /// `/move`: all moves of a roll, best first.
@@ -60,14 +65,40 @@ fn chances(value: &adept_arena::inspect::Chances) -> Result<Chances, String> {
 }
 
 /// The chances of the player who is asked for. Wins include gammons, and gammons backgammons, as in wildbg and gnubg.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Probabilities {
+    /// To win a game, a gammon or a backgammon.
+    #[schema(minimum = 0, maximum = 1)]
     win: f32,
+    /// To win a gammon or a backgammon.
+    #[schema(minimum = 0, maximum = 1)]
     win_g: f32,
+    /// To win a backgammon.
+    #[schema(minimum = 0, maximum = 1)]
     win_bg: f32,
+    /// To lose a gammon or a backgammon.
+    #[schema(minimum = 0, maximum = 1)]
     lose_g: f32,
+    /// To lose a backgammon.
+    #[schema(minimum = 0, maximum = 1)]
     lose_bg: f32,
+}
+
+/// What to do with a cube in the middle, in a money game.
+#[derive(Serialize, ToSchema)]
+struct CubeAdvice {
+    /// Whether the side to move should double; not if it is too good for that.
+    double: bool,
+    /// Whether its opponent should take.
+    accept: bool,
+}
+
+/// The answer of `/eval`.
+#[derive(Serialize, ToSchema)]
+struct Evaluation {
+    cube: CubeAdvice,
+    probabilities: Probabilities,
 }
 
 impl Probabilities {
@@ -80,21 +111,70 @@ impl Probabilities {
 }
 
 /// A checker's move by one die. 25 is the bar, and 0 off.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Part {
+    #[schema(minimum = 1, maximum = 25)]
     from: u8,
+    #[schema(minimum = 0, maximum = 24)]
     to: u8,
 }
 
-#[derive(Serialize)]
-struct Move {
+/// A move, and the probabilities of the side that makes it.
+#[derive(Serialize, ToSchema)]
+struct Play {
+    /// The parts in the order in which they are played; empty if nothing can move.
     play: Vec<Part>,
     probabilities: Probabilities,
 }
 
-#[derive(Serialize)]
-struct Answer {
-    moves: Vec<Move>,
+/// The answer of `/move`: all moves, best first.
+#[derive(Serialize, ToSchema)]
+struct Plays {
+    moves: Vec<Play>,
+}
+
+/// The parameters of a position.
+struct Points;
+
+impl IntoParams for Points {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let whole = |least: i32, most: i32| {
+            ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(least)).maximum(Some(most))
+        };
+        let start = [(1, -2), (6, 5), (8, 3), (12, -5), (13, 5), (17, -3), (19, -5), (24, 2)];
+        let point = |point: i32| {
+            let (schema, about) = match point {
+                0 => (whole(-CHECKERS, 0), "Bar of the opponent: its checkers, negative"),
+                25 => (whole(0, CHECKERS), "Bar of the side to move"),
+                _ => (
+                    whole(-CHECKERS, CHECKERS),
+                    "Own checkers, or those of the opponent as a negative number",
+                ),
+            };
+            let example = start.iter().find(|(at, _)| *at == point).map(|(_, checkers)| (*checkers).into());
+            ParameterBuilder::new()
+                .name(format!("p{point}"))
+                .parameter_in(ParameterIn::Query)
+                .required(Required::False)
+                .description(Some(about))
+                .schema(Some(schema))
+                .example(example)
+                .build()
+        };
+        (0..=25).map(point).collect()
+    }
+}
+
+/// Whether the game is for one point, in which only the chance of winning counts. wildbg knows this and money games.
+fn is_for_one_point(query: &[(String, String)]) -> Result<bool, String> {
+    let away = |name: &str| query.iter().find(|(key, _)| key == name).map_or("0", |(_, points)| points);
+    match [away("x_away"), away("o_away")] {
+        ["0", "0"] => Ok(false),
+        ["1", "1"] => Ok(true),
+        [x, o] => Err(format!(
+            "x_away={x} and o_away={o}: only money games, 0 and 0, and games for one point, 1 and 1, are answered"
+        )),
+    }
 }
 
 fn written(answer: &impl Serialize) -> Result<Vec<u8>, String> {
@@ -114,16 +194,31 @@ impl Extra for Eval {
         position(query)
     }
 
-    fn answer(&self, value: &PositionValue) -> Result<Vec<u8>, String> {
-        if value.to_move.is_none() {
-            return Err("the game is over".into());
-        }
-        let chances = chances(&value.chances)?;
-        written(&json!({
-            "cube": { "accept": chances.other().takes(), "double": chances.doubles(Cube::Centred, 1) },
-            "probabilities": Probabilities::of(&value.chances),
-        }))
+    fn document(&self) -> Document {
+        #[derive(OpenApi)]
+        #[openapi(paths(evaluation))]
+        struct Described;
+        Described::openapi()
     }
+
+    fn answer(&self, _: &[(String, String)], value: &PositionValue) -> Result<Vec<u8>, String> {
+        written(&evaluation(value)?)
+    }
+}
+
+/// The probabilities of the side to roll, and the cube, in the words of wildbg. The first backgammon network on the list answers, or the
+/// one that `agent` names.
+#[utoipa::path(get, path = "/eval", params(Points, ("agent" = Option<String>, Query, description = "An agent that gives chances of gammons")),
+    responses((status = 200, description = "Probabilities, and what to do with the cube", body = Evaluation)))]
+fn evaluation(value: &PositionValue) -> Result<Evaluation, String> {
+    if value.to_move.is_none() {
+        return Err("the game is over".into());
+    }
+    let chances = chances(&value.chances)?;
+    Ok(Evaluation {
+        cube: CubeAdvice { double: chances.doubles(Cube::Centred, 1), accept: chances.other().takes() },
+        probabilities: Probabilities::of(&value.chances),
+    })
 }
 
 impl Extra for Moves {
@@ -141,33 +236,64 @@ impl Extra for Moves {
             die.filter(|die| matches!(die, &"1" | &"2" | &"3" | &"4" | &"5" | &"6"))
                 .ok_or_else(|| format!("{name}: write a die, 1 to 6"))
         };
+        is_for_one_point(query)?;
         Ok(format!("{} {}{}", position(query)?, die("die1")?, die("die2")?))
     }
 
-    fn answer(&self, value: &PositionValue) -> Result<Vec<u8>, String> {
-        let game = Backgammon::default();
-        let read = |text: &str| game.parse_position(text).map(|(state, _)| state).map_err(|e| e.to_string());
-        let state = read(&value.position)?;
-        let Stage::Move(roll) = state.stage else { return Err("there is no roll".into()) };
-        // The text of a position after a move shows the other side first, which rolls next.
-        let after = |found: &MoveValue| Ok(read(&found.afterstate)?.position().swapped());
-        let afters = value.moves.iter().map(after).collect::<Result<Vec<_>, String>>()?;
-        let plays = backgammon::parts(state.position(), roll, &afters);
-        let told = |(found, parts): (&MoveValue, Vec<(u8, u8)>)| {
-            chances(&found.chances)?;
-            let play = parts.into_iter().map(|(from, to)| Part { from, to }).collect();
-            Ok(Move { play, probabilities: Probabilities::of(&found.chances) })
-        };
-        let moves = value.moves.iter().zip(plays).map(told).collect::<Result<Vec<_>, String>>()?;
-        written(&Answer { moves })
+    fn document(&self) -> Document {
+        #[derive(OpenApi)]
+        #[openapi(paths(plays))]
+        struct Described;
+        Described::openapi()
+    }
+
+    fn answer(&self, query: &[(String, String)], value: &PositionValue) -> Result<Vec<u8>, String> {
+        written(&plays(value, is_for_one_point(query)?)?)
     }
 }
+
+/// All moves of a roll, best first, in the words of wildbg. The first backgammon network on the list answers, or the one that `agent`
+/// names. For one point moves are ordered by the probability of winning, for money by points.
+#[utoipa::path(get, path = "/move",
+    params(
+        ("die1" = u8, Query, minimum = 1, maximum = 6, example = 3),
+        ("die2" = u8, Query, minimum = 1, maximum = 6, example = 1),
+        ("x_away" = Option<u8>, Query, maximum = 1, description = "Points that the side to move needs: 1 in a game for one point, 0 for money"),
+        ("o_away" = Option<u8>, Query, maximum = 1, description = "Points that its opponent needs: the same"),
+        Points,
+        ("agent" = Option<String>, Query, description = "An agent that gives chances of gammons"),
+    ),
+    responses((status = 200, description = "The moves", body = Plays)))]
+fn plays(value: &PositionValue, for_one_point: bool) -> Result<Plays, String> {
+    let game = Backgammon::default();
+    let read = |text: &str| game.parse_position(text).map(|(state, _)| state).map_err(|e| e.to_string());
+    let state = read(&value.position)?;
+    let Stage::Move(roll) = state.stage else { return Err("there is no roll".into()) };
+    // The text of a position after a move shows the other side first, which rolls next.
+    let after = |found: &MoveValue| Ok(read(&found.afterstate)?.position().swapped());
+    let afters = value.moves.iter().map(after).collect::<Result<Vec<_>, String>>()?;
+    let plays = backgammon::parts(state.position(), roll, &afters);
+    let told = |(found, parts): (&MoveValue, Vec<(u8, u8)>)| {
+        chances(&found.chances)?;
+        let play = parts.into_iter().map(|(from, to)| Part { from, to }).collect();
+        Ok(Play { play, probabilities: Probabilities::of(&found.chances) })
+    };
+    let mut moves = value.moves.iter().zip(plays).map(told).collect::<Result<Vec<_>, String>>()?;
+    if for_one_point {
+        moves.sort_by(|a, b| b.probabilities.win.total_cmp(&a.probabilities.win));
+    }
+    Ok(Plays { moves })
+}
+
+#[cfg(test)]
+#[path = "../../../web/tests/it/schema.rs"]
+mod schema;
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use adept_arena::{inspect, open};
-    use serde_json::Value;
+    use serde_json::{Value, json};
     use std::path::Path;
 
     const OPENING: &str = "p24=2&p19=-5&p17=-3&p13=5&p12=-5&p8=3&p6=5&p1=-2";
@@ -177,8 +303,11 @@ mod tests {
         text.split('&').filter_map(pair).collect()
     }
 
-    fn answer(extra: &dyn Extra, value: &PositionValue) -> Result<Value, String> {
-        Ok(serde_json::from_slice(&extra.answer(value)?).unwrap())
+    /// The answer to a query, by what `small-88-24` thinks.
+    fn ask(extra: &dyn Extra, text: &str) -> Result<Value, String> {
+        let query = query(text);
+        let value = thought(extra.position(&query)?);
+        Ok(serde_json::from_slice(&extra.answer(&query, &value)?).unwrap())
     }
 
     /// What `small-88-24` thinks of the position that a query describes.
@@ -215,8 +344,9 @@ mod tests {
 
     #[test]
     fn moves_are_told_die_by_die_with_chances_that_include_gammons() {
-        let value = thought(Moves.position(&query(&format!("die1=3&die2=1&{OPENING}"))).unwrap());
-        let answer = answer(&Moves, &value).unwrap();
+        let text = format!("die1=3&die2=1&{OPENING}");
+        let value = thought(Moves.position(&query(&text)).unwrap());
+        let answer = ask(&Moves, &text).unwrap();
         assert_eq!(answer["moves"].as_array().unwrap().len(), 16);
         let best = &answer["moves"][0];
         assert_eq!(best["play"], json!([{ "from": 8, "to": 5 }, { "from": 6, "to": 5 }]));
@@ -228,10 +358,7 @@ mod tests {
 
     #[test]
     fn bars_and_checkers_that_leave_have_their_numbers() {
-        let played = |text: &str| {
-            let answer = answer(&Moves, &thought(Moves.position(&query(text)).unwrap())).unwrap();
-            answer["moves"][0]["play"].clone()
-        };
+        let played = |text: &str| ask(&Moves, text).unwrap()["moves"][0]["play"].clone();
         assert_eq!(
             played("die1=6&die2=5&p6=1&p5=1&p24=-2"),
             json!([{ "from": 6, "to": 0 }, { "from": 5, "to": 0 }])
@@ -244,7 +371,6 @@ mod tests {
     /// Positions whose result is certain, or nearly so, by the number of rolls that each side needs.
     #[test]
     fn the_side_to_move_is_told_its_own_chances_and_its_opponent_whether_to_take() {
-        let ask = |_: &Eval, text: &str| answer(&Eval, &thought(Eval.position(&query(text)).unwrap()));
         // What the side to roll does in the opening, where both are equal.
         let opening = ask(&Eval, OPENING).unwrap();
         assert_eq!(opening["cube"], json!({ "accept": true, "double": false }));
@@ -282,7 +408,7 @@ mod tests {
             let mut value = thought(Eval.position(&query(OPENING)).unwrap());
             let named = CLASSES.into_iter().zip(classes).map(|(name, p)| (name.into(), p));
             value.chances = adept_arena::inspect::Chances(named.collect());
-            let answer: Value = serde_json::from_slice(&Eval.answer(&value).unwrap()).unwrap();
+            let answer: Value = serde_json::from_slice(&Eval.answer(&[], &value).unwrap()).unwrap();
             answer["cube"].clone()
         };
         for (classes, double, accept) in [
@@ -301,5 +427,51 @@ mod tests {
         ] {
             assert_eq!(told(classes), json!({ "accept": accept, "double": double }), "{classes:?}");
         }
+    }
+
+    #[test]
+    fn moves_are_valued_for_the_side_that_makes_them() {
+        // The last two checkers leave, and the opponent has borne off none; from the ten points, none does.
+        let won = ask(&Moves, "die1=2&die2=1&p2=1&p1=1&p24=-15").unwrap();
+        let certain = json!({ "win": 1.0, "winG": 1.0, "winBg": 0.0, "loseG": 0.0, "loseBg": 0.0 });
+        assert_eq!(won["moves"][0]["probabilities"], certain);
+        let lost = ask(&Moves, "die1=2&die2=1&p10=15&p24=-1").unwrap();
+        for found in lost["moves"].as_array().unwrap() {
+            let of = |name: &str| found["probabilities"][name].as_f64().unwrap();
+            assert!(of("win") < 0.05 && of("winG") < 0.05 && of("loseG") > 0.9, "{found}");
+        }
+    }
+
+    #[test]
+    fn the_document_tells_what_is_asked_and_answered() {
+        for (extra, path, text) in [
+            (&Eval as &dyn Extra, "/eval", OPENING.to_string()),
+            (&Moves, "/move", format!("die1=3&die2=1&{OPENING}")),
+        ] {
+            let document = serde_json::to_value(extra.document()).unwrap();
+            let answer = ask(extra, &text).unwrap();
+            assert_eq!(schema::faults(&document, ("get", path, 200), &answer), [""; 0], "{path}");
+            let names = document["paths"][path]["get"]["parameters"].as_array().unwrap();
+            let names: Vec<&str> =
+                names.iter().map(|parameter| parameter["name"].as_str().unwrap()).collect();
+            for (name, _) in query(&text) {
+                assert!(names.contains(&&*name), "{path}: {name} of {names:?}");
+            }
+            assert_eq!(schema::doubled(&answer.to_string()), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn games_for_one_point_are_played_to_win() {
+        let roll = "die1=6&die2=4&p24=1&p13=4&p8=3&p6=5&p4=1&p3=1&p2=-1&p5=-1&p12=-4&p17=-4&p19=-5";
+        let wins = |text: &str| {
+            let answer = ask(&Moves, text).unwrap();
+            let win = |found: &Value| found["probabilities"]["win"].as_f64().unwrap();
+            answer["moves"].as_array().unwrap().iter().map(win).collect::<Vec<_>>()
+        };
+        assert!(wins(&format!("{roll}&x_away=1&o_away=1")).is_sorted_by(|a, b| a >= b));
+        assert_eq!(wins(roll), wins(&format!("{roll}&x_away=0&o_away=0")));
+        assert!(!wins(roll).is_sorted_by(|a, b| a >= b), "gammons count in money games");
+        assert!(ask(&Moves, &format!("{roll}&x_away=3&o_away=1")).unwrap_err().contains("x_away=3"));
     }
 }

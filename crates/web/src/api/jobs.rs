@@ -1,5 +1,6 @@
 //! Rollouts and deep searches.
 
+use super::answers::{Begun, Done, Refused};
 use super::values::with_moves;
 use super::{Answer, App, Id, Sent, Shared, short};
 use crate::client::{Client, Stream as Open};
@@ -57,7 +58,7 @@ pub(crate) enum Start {
 
 /// Starts a job. Jobs run one after another.
 #[utoipa::path(post, path = "/api/v1/jobs", operation_id = "start_job", request_body = Start,
-    responses((status = 202, description = "Its `id`", body = Value), (status = 503, description = "Too many jobs", body = Value)))]
+    responses((status = 202, description = "Its `id`", body = Begun), (status = 429, description = "The client has too many jobs", body = Refused), (status = 503, description = "Too many jobs", body = Refused)))]
 pub(crate) async fn start(
     State(app): Shared,
     client: Client,
@@ -154,7 +155,7 @@ fn search(
 
 /// What a job has come to.
 #[utoipa::path(get, path = "/api/v1/jobs/{id}", operation_id = "look_at_job", params(("id" = String, Path)),
-    responses((status = 200, description = "`state`, `share`, `result`, `error`", body = Value)))]
+    responses((status = 200, description = "`state`, `share`, `result`, `error`", body = jobs::State)))]
 pub(crate) async fn look(State(app): Shared, Id(id): Id) -> Answer {
     let state = app.jobs.watch(&id)?.borrow().clone();
     Ok(Json(json!(state)))
@@ -162,7 +163,7 @@ pub(crate) async fn look(State(app): Shared, Id(id): Id) -> Answer {
 
 /// Stops a job.
 #[utoipa::path(delete, path = "/api/v1/jobs/{id}", operation_id = "stop_job", params(("id" = String, Path)),
-    responses((status = 200, description = "It is asked to stop", body = Value)))]
+    responses((status = 200, description = "It is asked to stop", body = Done)))]
 pub(crate) async fn stop(State(app): Shared, Id(id): Id) -> Answer {
     app.jobs.stop(&id)?;
     Ok(Json(json!({})))
@@ -170,7 +171,7 @@ pub(crate) async fn stop(State(app): Shared, Id(id): Id) -> Answer {
 
 /// What a job comes to, as server-sent events: `progress`, the last one `end`.
 #[utoipa::path(get, path = "/api/v1/jobs/{id}/events", operation_id = "job_events", params(("id" = String, Path)),
-    responses((status = 200, description = "Events", content_type = "text/event-stream", body = String)))]
+    responses((status = 200, description = "Events", content_type = "text/event-stream", body = String), (status = 429, description = "The client or the job has too many streams", body = Refused)))]
 pub(crate) async fn events(
     State(app): Shared,
     client: Client,

@@ -1,5 +1,6 @@
 //! The JSON API under `/api/v1`.
 
+pub(crate) mod answers;
 mod jobs;
 mod plays;
 mod runs;
@@ -7,6 +8,7 @@ mod values;
 
 use crate::client::Streams;
 use crate::compute::Compute;
+use crate::extra::Extra;
 use crate::fault::Fault;
 use crate::jobs::Jobs;
 use crate::limits;
@@ -21,7 +23,7 @@ use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use axum::{Json, Router};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -35,6 +37,7 @@ pub(crate) struct App {
     pub(crate) plays: Plays,
     pub(crate) jobs: Jobs,
     pub(crate) streams: Streams,
+    pub(crate) document: Value,
     pub(crate) compute: Compute,
     pub(crate) training: Arc<Training>,
 }
@@ -74,28 +77,36 @@ pub(crate) fn written(value: &impl Serialize) -> Result<Response, Fault> {
 /// Any JSON object: the commands' documentation describes it.
 pub(crate) type Answer = Result<Json<Value>, Fault>;
 
+/// The paths under `/api/v1` and what answers there.
+fn table() -> Vec<(&'static str, MethodRouter<Arc<App>>)> {
+    vec![
+        ("/status", get(status)),
+        ("/games", get(games)),
+        ("/agents", get(agents)),
+        ("/agents/{id}/cells", get(cells)),
+        ("/evaluate", post(values::evaluate)),
+        ("/moves", post(values::moves)),
+        ("/plays", post(plays::begin)),
+        ("/plays/{id}", get(plays::look).delete(plays::leave)),
+        ("/plays/{id}/moves", post(plays::act)),
+        ("/plays/{id}/undo", post(plays::undo)),
+        ("/plays/{id}/resign", post(plays::resign)),
+        ("/plays/{id}/hints", get(plays::hints)),
+        ("/plays/{id}/analysis", get(plays::analysis)),
+        ("/jobs", post(jobs::start)),
+        ("/jobs/{id}", get(jobs::look).delete(jobs::stop)),
+        ("/jobs/{id}/events", get(jobs::events)),
+        ("/starters", get(runs::starters)),
+        ("/runs", get(runs::list).post(runs::start)),
+        ("/runs/{*id}", get(runs::look).post(runs::order)),
+        ("/openapi.json", get(openapi)),
+    ]
+}
+
 pub(crate) fn routes() -> Router<Arc<App>> {
-    Router::new()
-        .route("/status", get(status))
-        .route("/games", get(games))
-        .route("/agents", get(agents))
-        .route("/agents/{id}/cells", get(cells))
-        .route("/evaluate", post(values::evaluate))
-        .route("/moves", post(values::moves))
-        .route("/plays", post(plays::begin))
-        .route("/plays/{id}", get(plays::look).delete(plays::leave))
-        .route("/plays/{id}/moves", post(plays::act))
-        .route("/plays/{id}/undo", post(plays::undo))
-        .route("/plays/{id}/resign", post(plays::resign))
-        .route("/plays/{id}/hints", get(plays::hints))
-        .route("/plays/{id}/analysis", get(plays::analysis))
-        .route("/jobs", post(jobs::start))
-        .route("/jobs/{id}", get(jobs::look).delete(jobs::stop))
-        .route("/jobs/{id}/events", get(jobs::events))
-        .route("/starters", get(runs::starters))
-        .route("/runs", get(runs::list).post(runs::start))
-        .route("/runs/{*id}", get(runs::look).post(runs::order))
-        .route("/openapi.json", get(openapi))
+    table()
+        .into_iter()
+        .fold(Router::new(), |routes, (path, answers)| routes.route(path, answers))
         .fallback(unknown)
         .method_not_allowed_fallback(not_allowed)
 }
@@ -104,7 +115,14 @@ pub(crate) fn routes() -> Router<Arc<App>> {
 pub(crate) async fn without_folders(State(app): Shared, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     match response.extensions_mut().remove::<Fault>() {
-        Some(fault) => fault.without_folders(&app.shelf.files).into_response(),
+        Some(fault) => {
+            let mut without = fault.without_folders(&app.shelf.files).into_response();
+            // The methods that a path takes.
+            if let Some(allowed) = response.headers_mut().remove(header::ALLOW) {
+                without.headers_mut().insert(header::ALLOW, allowed);
+            }
+            without
+        }
         None => response,
     }
 }
@@ -186,7 +204,7 @@ pub(crate) fn short(text: &str, what: &str) -> Result<(), Fault> {
 }
 
 /// What the server is.
-#[utoipa::path(get, path = "/api/v1/status", responses((status = 200, description = "Version, number of games, plays", body = Value)))]
+#[utoipa::path(get, path = "/api/v1/status", responses((status = 200, description = "Version, number of games, plays", body = answers::Status)))]
 async fn status(State(app): Shared) -> Answer {
     Ok(Json(json!({
         "version": env!("CARGO_PKG_VERSION"),
@@ -197,7 +215,7 @@ async fn status(State(app): Shared) -> Answer {
 }
 
 /// The games, or one of them, with any parameters that its name takes.
-#[utoipa::path(get, path = "/api/v1/games", params(("name" = Option<String>, Query, description = "A game")), responses((status = 200, description = "`games`: each with its name, players, unit, classes of results and rules", body = Value)))]
+#[utoipa::path(get, path = "/api/v1/games", params(("name" = Option<String>, Query, description = "A game")), responses((status = 200, description = "`games`: each with its name, players, unit, classes of results and rules", body = answers::Games)))]
 async fn games(State(app): Shared, Asked(of): Asked<OfName>) -> Answer {
     let shared = app.clone();
     let all = app
@@ -226,7 +244,7 @@ struct OfGame {
 
 /// The agents of a game, or of all games.
 #[utoipa::path(get, path = "/api/v1/agents", params(("game" = Option<String>, Query, description = "A game")),
-    responses((status = 200, description = "`agents`: each with `id`, `game`, `kind`, `about`, whether it has `values`, and their `unit` if they are not results of the game", body = Value)))]
+    responses((status = 200, description = "`agents`: each with `id`, `game`, `kind`, `about`, whether it has `values`, and their `unit` if they are not results of the game", body = answers::Agents)))]
 async fn agents(State(app): Shared, Asked(of): Asked<OfGame>) -> Answer {
     let shared = app.clone();
     let all = app
@@ -245,7 +263,7 @@ async fn agents(State(app): Shared, Asked(of): Asked<OfGame>) -> Answer {
 
 /// The maps of an agent's learned cells. Explanations of its values tell the `cell` of a position, and the `node` in whose map it is.
 #[utoipa::path(get, path = "/api/v1/agents/{id}/cells", params(("id" = String, Path)),
-    responses((status = 200, description = "`maps`, each with the `nodes` that it belongs to, its `channels` down and across, the first value of each class as `starts`, and the expert of each cell as `cells`", body = Value), (status = 404, description = "It has none", body = Value)))]
+    responses((status = 200, description = "`maps`, each with the `nodes` that it belongs to, its `channels` down and across, the first value of each class as `starts`, and the expert of each cell as `cells`", body = answers::CellMaps), (status = 404, description = "It has none", body = answers::Refused)))]
 async fn cells(State(app): Shared, Id(id): Id) -> Answer {
     let shared = app.clone();
     app.compute.run(move || Ok(Json(json!({ "maps": shared.shelf.cells(&id)? })))).await
@@ -277,13 +295,65 @@ async fn cells(State(app): Shared, Id(id): Id) -> Answer {
         runs::look,
         runs::starters,
         runs::start,
-        runs::order
+        runs::order,
+        openapi
     )
 )]
 struct Document;
 
-async fn openapi() -> Answer {
-    let failed =
-        |e: serde_json::Error| Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "failed", e.to_string());
-    serde_json::to_value(Document::openapi()).map(Json).map_err(failed)
+/// The document of the API, with the questions of other programs.
+pub(crate) fn document(extras: &[Arc<dyn Extra>]) -> Value {
+    let whole = extras.iter().fold(Document::openapi(), |whole, extra| whole.merge_from(extra.document()));
+    let mut whole = serde_json::to_value(whole).unwrap_or_default();
+    let refused = json!({
+        "description": "Why the request is refused",
+        "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Refused" } } },
+    });
+    let paths = whole["paths"].as_object_mut().into_iter().flat_map(|paths| paths.values_mut());
+    for operation in paths.filter_map(Value::as_object_mut).flat_map(|operations| operations.values_mut()) {
+        operation["responses"]["default"] = refused.clone();
+    }
+    whole
+}
+
+/// This document.
+#[utoipa::path(get, path = "/api/v1/openapi.json", responses((status = 200, description = "A document of OpenAPI 3.1", body = Object)))]
+async fn openapi(State(app): Shared) -> Json<Value> {
+    Json(app.document.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_route_is_in_the_document_with_the_schema_of_its_answer() {
+        let document = document(&[]);
+        let paths = document["paths"].as_object().unwrap();
+        let mut routes: Vec<String> = table()
+            .into_iter()
+            .map(|(path, _)| format!("/api/v1{}", path.replace("{*id}", "{id}")))
+            .collect();
+        // Orders to a run are behind its name, on the same route.
+        routes.push("/api/v1/runs/{id}/{order}".into());
+        routes.sort();
+        assert_eq!(paths.keys().collect::<Vec<_>>(), routes.iter().collect::<Vec<_>>());
+        for (path, operations) in paths {
+            for (method, operation) in operations.as_object().unwrap() {
+                let answers = operation["responses"].as_object().unwrap();
+                let (status, done) = answers.iter().find(|(status, _)| status.starts_with('2')).unwrap();
+                let mut contents = done["content"].as_object().unwrap().values();
+                let known = |schema: &Value| {
+                    let name =
+                        schema["$ref"].as_str().and_then(|name| name.strip_prefix("#/components/schemas/"));
+                    name.is_some_and(|name| document["components"]["schemas"][name].is_object())
+                };
+                let is_plain = |schema: &Value| schema["type"] == "string" || schema["type"] == "object";
+                assert!(
+                    contents.all(|content| known(&content["schema"]) || is_plain(&content["schema"])),
+                    "{method} {path}: {status} {done}"
+                );
+            }
+        }
+    }
 }

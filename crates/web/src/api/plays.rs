@@ -1,5 +1,6 @@
 //! Games of a person against an agent.
 
+use super::answers::{Analysis, Done, Hints, Play, Refused};
 use super::{Answer, App, Asked, Id, Sent, Shared, short};
 use crate::client::Client;
 use crate::fault::Fault;
@@ -37,7 +38,7 @@ fn first() -> usize {
 
 /// Begins a game.
 #[utoipa::path(post, path = "/api/v1/plays", operation_id = "begin_play", request_body = Begin,
-    responses((status = 201, description = "The game as the person sees it, with its `id`", body = Value)))]
+    responses((status = 201, description = "The game as the person sees it, with its `id`", body = Play), (status = 429, description = "The client plays too many games", body = Refused), (status = 503, description = "Too many games", body = Refused)))]
 pub(crate) async fn begin(
     State(app): Shared,
     client: Client,
@@ -86,14 +87,14 @@ async fn with_play(
 
 /// A game as the person sees it.
 #[utoipa::path(get, path = "/api/v1/plays/{id}", operation_id = "look_at_play", params(("id" = String, Path)),
-    responses((status = 200, description = "The game", body = Value), (status = 404, description = "No such game", body = Value)))]
+    responses((status = 200, description = "The game", body = Play), (status = 404, description = "No such game", body = Refused)))]
 pub(crate) async fn look(State(app): Shared, Id(id): Id) -> Answer {
     with_play(app, id.clone(), move |app, play| Ok(shown(app, &id, play.view()))).await
 }
 
 /// Leaves a game, which is forgotten.
 #[utoipa::path(delete, path = "/api/v1/plays/{id}", operation_id = "leave_play", params(("id" = String, Path)),
-    responses((status = 200, description = "It is forgotten", body = Value)))]
+    responses((status = 200, description = "It is forgotten", body = Done)))]
 pub(crate) async fn leave(State(app): Shared, Id(id): Id) -> Answer {
     app.plays.remove(&id)?;
     Ok(Json(json!({})))
@@ -112,7 +113,7 @@ pub(crate) struct Act {
 
 /// Moves, and lets chance and the agent answer.
 #[utoipa::path(post, path = "/api/v1/plays/{id}/moves", operation_id = "move_in_play", params(("id" = String, Path)), request_body = Act,
-    responses((status = 200, description = "The game", body = Value), (status = 409, description = "It has gone on meanwhile", body = Value), (status = 422, description = "Not a legal move", body = Value)))]
+    responses((status = 200, description = "The game", body = Play), (status = 409, description = "It has gone on meanwhile", body = Refused), (status = 422, description = "Not a legal move", body = Refused)))]
 pub(crate) async fn act(State(app): Shared, Id(id): Id, Sent(asked): Sent<Act>) -> Answer {
     short(&asked.action, "the move")?;
     with_play(app, id.clone(), move |app, play| {
@@ -132,7 +133,7 @@ pub(crate) async fn act(State(app): Shared, Id(id): Id, Sent(asked): Sent<Act>) 
 
 /// Takes back the person's last move and what followed.
 #[utoipa::path(post, path = "/api/v1/plays/{id}/undo", operation_id = "undo_in_play", params(("id" = String, Path)),
-    responses((status = 200, description = "The game", body = Value)))]
+    responses((status = 200, description = "The game", body = Play)))]
 pub(crate) async fn undo(State(app): Shared, Id(id): Id) -> Answer {
     with_play(app, id.clone(), move |app, play| {
         play.undo()?;
@@ -151,7 +152,7 @@ pub(crate) struct Resign {
 
 /// Gives up.
 #[utoipa::path(post, path = "/api/v1/plays/{id}/resign", operation_id = "resign_play", params(("id" = String, Path)), request_body = Resign,
-    responses((status = 200, description = "The game, which is over", body = Value)))]
+    responses((status = 200, description = "The game, which is over", body = Play)))]
 pub(crate) async fn resign(State(app): Shared, Id(id): Id, Sent(asked): Sent<Resign>) -> Answer {
     with_play(app, id.clone(), move |app, play| {
         play.resign(asked.class.as_deref())?;
@@ -167,7 +168,7 @@ pub(crate) struct By {
 
 /// What an agent thinks of the person's moves, knowing what the person knows.
 #[utoipa::path(get, path = "/api/v1/plays/{id}/hints", operation_id = "hints_in_play", params(("id" = String, Path), ("by" = Option<String>, Query, description = "An agent, by default the opponent")),
-    responses((status = 200, description = "`value` as `adept value --json`, and `text`", body = Value)))]
+    responses((status = 200, description = "`value` as `adept value --json`, and `text`", body = Hints)))]
 pub(crate) async fn hints(State(app): Shared, Id(id): Id, Asked(asked): Asked<By>) -> Answer {
     with_play(app, id, move |app, play| {
         let game = app.shelf.files.name_of(&play.game());
@@ -179,7 +180,7 @@ pub(crate) async fn hints(State(app): Shared, Id(id): Id, Asked(asked): Asked<By
 
 /// What each decision of a finished game lost, and the luck of each player.
 #[utoipa::path(get, path = "/api/v1/plays/{id}/analysis", operation_id = "analyse_play", params(("id" = String, Path), ("by" = Option<String>, Query, description = "An agent that has values; by default exact values if there are some, otherwise the opponent")),
-    responses((status = 200, description = "`players`, `decisions` and `rolls`", body = Value)))]
+    responses((status = 200, description = "`players`, `decisions` and `rolls`", body = Analysis)))]
 pub(crate) async fn analysis(State(app): Shared, Id(id): Id, Asked(asked): Asked<By>) -> Answer {
     with_play(app, id, move |app, play| {
         let game = app.shelf.files.name_of(&play.game());

@@ -1,5 +1,6 @@
 //! Runs of training, as far as files tell.
 
+use super::answers::{Begun, Refused, Run, Runs, Starters};
 use super::{Answer, App, Id, Sent, Shared};
 use crate::fault::Fault;
 use crate::limits;
@@ -58,7 +59,7 @@ fn shown(app: &App, run: &RunSummary) -> Value {
 }
 
 /// The runs under `checkpoints/runs`, as `adept runs list --json`.
-#[utoipa::path(get, path = "/api/v1/runs", operation_id = "list_runs", responses((status = 200, description = "`runs`", body = Value)))]
+#[utoipa::path(get, path = "/api/v1/runs", operation_id = "list_runs", responses((status = 200, description = "`runs`", body = Runs)))]
 pub(crate) async fn list(State(app): Shared) -> Answer {
     let shared = app.clone();
     app.compute
@@ -71,7 +72,7 @@ pub(crate) async fn list(State(app): Shared) -> Answer {
 
 /// A run with its curves.
 #[utoipa::path(get, path = "/api/v1/runs/{id}", operation_id = "look_at_run", params(("id" = String, Path)),
-    responses((status = 200, description = "The run, `measure` in words, `curve` and `loss` as `[step, number]`, `shares` of experts as `[step, [share, …]]`, and its `config`", body = Value)))]
+    responses((status = 200, description = "The run, `measure` in words, `curve` and `loss` as `[step, number]`, `shares` of experts as `[step, [share, …]]`, and its `config`", body = Run), (status = 404, description = "No such run", body = Refused)))]
 pub(crate) async fn look(State(app): Shared, Id(id): Id) -> Answer {
     let shared = app.clone();
     app.compute
@@ -119,7 +120,7 @@ fn thinned(points: Vec<Value>) -> Vec<Value> {
 
 /// The configs that runs can be started from.
 #[utoipa::path(get, path = "/api/v1/starters",
-    responses((status = 200, description = "`starters`, each with `game`, `method`, `text`, its length `learns` and the `key` of that; and whether the server `may_train`", body = Value)))]
+    responses((status = 200, description = "`starters`, each with `game`, `method`, `text`, its length `learns` and the `key` of that; and whether the server `may_train`", body = Starters)))]
 pub(crate) async fn starters(State(app): Shared) -> Answer {
     let shared = app.clone();
     app.compute
@@ -150,7 +151,7 @@ pub(crate) struct Start {
 
 /// Starts a run from the starter config of a game. It learns until it has ended, or is stopped.
 #[utoipa::path(post, path = "/api/v1/runs", operation_id = "start_run", request_body = Start,
-    responses((status = 202, description = "Its `id`", body = Value), (status = 400, description = "A setting that cannot be changed here", body = Value), (status = 422, description = "A value that does not fit", body = Value), (status = 503, description = "Too many runs", body = Value)))]
+    responses((status = 202, description = "Its `id`", body = Begun), (status = 400, description = "A setting that cannot be changed here", body = Refused), (status = 422, description = "A value that does not fit", body = Refused), (status = 503, description = "Too many runs", body = Refused)))]
 pub(crate) async fn start(
     State(app): Shared,
     Sent(asked): Sent<Start>,
@@ -178,7 +179,7 @@ enum Order {
 /// Stops a run, which saves first (`/stop`), or goes on with one that was stopped (`/resume`).
 #[utoipa::path(post, path = "/api/v1/runs/{id}/{order}", operation_id = "order_run",
     params(("id" = String, Path), ("order" = String, Path, description = "`stop` or `resume`")),
-    responses((status = 202, description = "Its `id`", body = Value), (status = 404, description = "It does not learn here", body = Value)))]
+    responses((status = 202, description = "Its `id`", body = Begun), (status = 404, description = "It does not learn here", body = Refused)))]
 pub(crate) async fn order(State(app): Shared, Id(path): Id) -> Result<(StatusCode, Json<Value>), Fault> {
     let orders = [("/stop", Order::Stop), ("/resume", Order::Resume)];
     let named =

@@ -1,6 +1,6 @@
 //! What agents think of positions.
 
-use super::{Sent, Shared, short, written};
+use super::{Sent, Shared, answers, short, written};
 use crate::fault::Fault;
 use crate::limits;
 use crate::shelf::Found;
@@ -26,7 +26,7 @@ pub(crate) struct Evaluate {
 
 /// Values positions and their moves, as `adept value --json`.
 #[utoipa::path(post, path = "/api/v1/evaluate", request_body = Evaluate,
-    responses((status = 200, description = "`values`, one for each position", body = Value), (status = 422, description = "Not a position", body = Value)))]
+    responses((status = 200, description = "`values`, one for each position", body = answers::Values), (status = 422, description = "Not a position", body = answers::Refused)))]
 pub(crate) async fn evaluate(State(app): Shared, Sent(asked): Sent<Evaluate>) -> Result<Response, Fault> {
     few(&asked.positions)?;
     asked.positions.iter().try_for_each(|text| short(text, "a position"))?;
@@ -118,7 +118,7 @@ impl Short {
 /// Legal moves of a position, best first, as `adept moves --json`. Of several, `decisions`: for each its moves with only `move`,
 /// `afterstate`, `value`, `equity`, and as `outcomes` the probability of each of the `class_names`.
 #[utoipa::path(post, path = "/api/v1/moves", request_body = Moves,
-    responses((status = 200, description = "`position`, `to_move` and `moves`; for `positions` a list of these, `decisions`, and `class_names`", body = Value), (status = 422, description = "Not a position with a player to move", body = Value)))]
+    responses((status = 200, description = "`position`, `to_move` and `moves`; for `positions` a list of these, `decisions`, and `class_names`", body = answers::MovesFound), (status = 422, description = "Not a position with a player to move", body = answers::Refused)))]
 pub(crate) async fn moves(State(app): Shared, Sent(asked): Sent<Moves>) -> Result<Response, Fault> {
     let with_dice = |position: String| {
         short(&position, "a position")?;

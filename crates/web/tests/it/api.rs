@@ -1,6 +1,7 @@
 //! What the API answers.
 
 use crate::client::{Server, options, published};
+use crate::schema::{doubled, faults};
 use adept_arena::{inspect, open};
 use adept_builtin::backgammon::Backgammon;
 use adept_builtin::declared::Declared;
@@ -62,6 +63,92 @@ fn values_are_those_of_the_library() {
     assert_eq!(moves["moves"][0]["move"], "8/5 6/5");
     let deeper = json!({ "agent": "search:2,root=3,keep=1,margin=0:small-88-24", "position": OPENING });
     assert_eq!(server.done("/moves", &deeper)["moves"][0]["move"], "8/5 6/5");
+}
+
+/// Positions that one roll decides, as their points for the side to roll: who bears off its last checker wins, and a gammon if the
+/// other side has borne off none.
+const DECIDED: [(&str, &str, f64); 4] = [
+    ("1:1 off:14/1:15", "win_gammon", 2.0),
+    ("10:15/1:1 off:14", "loss_gammon", -2.0),
+    ("1:1 off:14/3:5 off:10", "win", 1.0),
+    ("3:5 off:10/1:1 off:14", "loss", -1.0),
+];
+
+#[test]
+fn values_and_classes_are_those_of_the_player_to_move() {
+    let server = Server::start();
+    for agent in ["small-88-24", "search:2,root=2,keep=1,margin=0:small-88-24"] {
+        for (position, class, points) in DECIDED {
+            let found = server.done("/evaluate", &json!({ "agent": agent, "positions": [position] }));
+            let value = &found["values"][0];
+            let of = |name: &str| value[name].as_f64().unwrap();
+            assert!(
+                (of("equity") - points).abs() < 0.15 && (of("value") - points / 3.0).abs() < 0.05,
+                "{value}"
+            );
+            assert_eq!(value["to_move"], 1);
+            if !agent.starts_with("search") {
+                assert!(value["classes"][class].as_f64().unwrap() > 0.9, "{position}: {value}");
+                // The row is for the other player.
+                assert!((value["after"]["value"].as_f64().unwrap() + of("value")).abs() < 1e-6, "{value}");
+            }
+            // A roll that wins at once is worth exactly that, and one that loses leaves no better move.
+            let found = server.done("/moves", &json!({ "agent": agent, "position": position, "dice": "21" }));
+            let near = if points > 0.0 { 1e-6 } else { 0.15 };
+            for one in found["moves"].as_array().unwrap() {
+                assert!((one["equity"].as_f64().unwrap() - points).abs() < near, "{position}: {one}");
+                if !agent.starts_with("search") {
+                    assert!(one["classes"][class].as_f64().unwrap() > 0.9, "{position}: {one}");
+                }
+            }
+        }
+    }
+    // A rollout from there: the mean and the classes are of the same side.
+    for (position, class, points) in DECIDED {
+        let job = json!({ "kind": "rollout", "agent": "small-88-24", "position": position, "trials": 36 });
+        let id = server.done("/jobs", &job)["id"].as_str().unwrap().to_string();
+        server.ask_with("GET", &format!("/api/v1/jobs/{id}/events"), &[], "");
+        let found = server.get(&format!("/jobs/{id}")).1;
+        let of = &found["result"]["rollouts"][0];
+        assert!((of["raw"].as_f64().unwrap() - points).abs() < 0.3, "{position}: {found}");
+        assert!((of["equity"].as_f64().unwrap() - points).abs() < 0.3, "{position}: {found}");
+        assert!(of["classes"][class].as_f64().unwrap() > 0.8, "{position}: {found}");
+    }
+}
+
+/// The person sees its own numbers in both seats: a won race is won for it, whoever is player 1.
+#[test]
+fn plays_show_the_side_of_the_person_in_both_seats() {
+    let server = Server::start();
+    for seat in [1, 2] {
+        // The side that is named first is to roll, and is player 1.
+        let from = "1:2 off:13/6:15";
+        let begin =
+            json!({ "game": "backgammon", "opponent": "small-88-24", "seat": seat, "seed": 4, "from": from });
+        let mut play = server.done("/plays", &begin);
+        let path = format!("/plays/{}", play["id"].as_str().unwrap());
+        while play["over"] == false {
+            let hints = server.get(&format!("{path}/hints")).1;
+            let equity = hints["value"]["equity"].as_f64().unwrap();
+            assert_eq!(
+                (equity > 0.0, hints["value"]["to_move"].as_u64()),
+                (seat == 1, Some(seat)),
+                "{hints}"
+            );
+            let action = hints["value"]["moves"][0]["move"].clone();
+            play = server.done(&format!("{path}/moves"), &json!({ "move": action }));
+        }
+        // Two checkers on the ace point leave with any roll, and the other side has borne off none.
+        let expected = if seat == 1 { 2.0 } else { -2.0 };
+        assert_eq!(play["outcome"]["utility"], expected, "{play}");
+        let analysis = server.get(&format!("{path}/analysis")).1;
+        for roll in analysis["rolls"].as_array().unwrap() {
+            assert!(
+                roll["luck"].as_f64().unwrap().abs() < 0.3,
+                "no roll changes what is certain: {analysis}"
+            );
+        }
+    }
 }
 
 #[test]
@@ -330,20 +417,115 @@ fn named_agents_stand_on_the_shelf() {
 }
 
 #[test]
-fn the_document_names_all_that_is_there() {
+fn the_document_names_all_methods_of_all_paths() {
     let server = Server::start();
     let (_, document) = server.get("/openapi.json");
-    let paths: Vec<&String> = document["paths"].as_object().unwrap().keys().collect();
-    assert_eq!(paths.len(), 20, "{paths:?}");
-    let operations =
-        document["paths"].as_object().unwrap().values().flat_map(|path| path.as_object().unwrap().values());
+    let paths = document["paths"].as_object().unwrap();
+    let operations = paths.values().flat_map(|path| path.as_object().unwrap().values());
     let ids: Vec<&str> = operations.map(|operation| operation["operationId"].as_str().unwrap()).collect();
     assert_eq!(ids.iter().collect::<std::collections::HashSet<_>>().len(), ids.len(), "{ids:?}");
-    for path in paths {
-        let asked = path.replace("{id}", "nothing");
-        let (status, answer) = server.ask_with("GET", &asked, &[], "");
-        assert!(!answer.contains("nothing is at"), "{path}: {status} {answer}");
+    for (path, operations) in paths {
+        let asked = path.replace("{id}", "nothing").replace("{order}", "stop");
+        let answer = server.raw(&format!("PATCH {asked}"));
+        assert!(answer.starts_with("HTTP/1.1 405"), "{path}: {answer}");
+        let allowed = answer.lines().find_map(|line| line.strip_prefix("allow: ")).unwrap();
+        let mut allowed: Vec<String> = allowed
+            .split(',')
+            .map(|method| method.trim().to_lowercase())
+            .filter(|method| method != "head")
+            .collect();
+        // Runs and orders to them share a route.
+        if path.starts_with("/api/v1/runs/{id}") {
+            let own = if path.ends_with("{order}") { "post" } else { "get" };
+            allowed.retain(|method| method == own);
+        }
+        allowed.sort();
+        let mut documented: Vec<&String> = operations.as_object().unwrap().keys().collect();
+        documented.sort();
+        assert_eq!(documented, allowed.iter().collect::<Vec<_>>(), "{path}");
     }
+}
+
+#[test]
+fn answers_are_what_the_document_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::with(ServeOptions { runs: folder.path().into(), train: true, ..options() });
+    let (_, document) = server.get("/openapi.json");
+    // `path` as asked and as the document has it.
+    let checked = |method: &str, path: &str, route: &str, body: Value| -> Value {
+        let headers = [("Content-Type", "application/json")];
+        let asked = if body.is_null() { String::new() } else { body.to_string() };
+        let (status, text) =
+            server.ask_with(&method.to_uppercase(), &format!("/api/v1{path}"), &headers, &asked);
+        let found: Value = serde_json::from_str(&text).unwrap();
+        let route = format!("/api/v1{route}");
+        let faults = faults(&document, (method, &route, status), &found);
+        assert!(faults.is_empty(), "{method} {path} {body}: {faults:?} in {found}");
+        assert_eq!(doubled(&text), [""; 0], "{text}");
+        found
+    };
+    let get = |path: &str, route: &str| checked("get", path, route, Value::Null);
+    for path in ["/status", "/games", "/agents", "/starters", "/runs"] {
+        get(path, path);
+    }
+    get("/agents/pips-256-16x32/cells", "/agents/{id}/cells");
+    get("/agents/nobody/cells", "/agents/{id}/cells");
+    let to_roll = "24:2 13:5 8:3 6:5/24:2 13:5 8:3 6:5";
+    for agent in ["small-88-24", "pips-256-16x32", "search:2,root=2,keep=1,margin=0:small-88-24"] {
+        checked(
+            "post",
+            "/evaluate",
+            "/evaluate",
+            json!({ "agent": agent, "positions": [OPENING, to_roll, "1:1/off:15"] }),
+        );
+        checked("post", "/moves", "/moves", json!({ "agent": agent, "position": OPENING }));
+        checked("post", "/moves", "/moves", json!({ "agent": agent, "positions": [OPENING], "count": 2 }));
+    }
+    checked("post", "/moves", "/moves", json!({ "agent": "small-88-24", "position": "nowhere" }));
+    // A game with hidden cards and one with dice, to their ends.
+    for (game, opponent) in
+        [("holdem:limit:2", "limit-2"), ("backgammon", "small-88-24"), ("tictactoe", "minimax")]
+    {
+        let begin = json!({ "game": game, "opponent": opponent, "seed": 3 });
+        let mut play = checked("post", "/plays", "/plays", begin);
+        let path = format!("/plays/{}", play["id"].as_str().unwrap());
+        let at = |end: &str| (format!("{path}{end}"), format!("/plays/{{id}}{end}"));
+        get(&at("").0, &at("").1);
+        if play["your_turn"] == true {
+            get(&at("/hints").0, &at("/hints").1);
+        }
+        while play["over"] == false {
+            let action = play["moves"].as_array().unwrap().last().unwrap()["move"].clone();
+            play = checked("post", &at("/moves").0, &at("/moves").1, json!({ "move": action }));
+        }
+        checked("post", &at("/moves").0, &at("/moves").1, json!({ "move": "nothing" }));
+        if game != "holdem:limit:2" {
+            get(&at("/analysis").0, &at("/analysis").1);
+        }
+        checked("post", &at("/undo").0, &at("/undo").1, json!({}));
+        checked("post", &at("/resign").0, &at("/resign").1, json!({}));
+        checked("delete", &path, "/plays/{id}", Value::Null);
+        checked("get", &path, "/plays/{id}", Value::Null);
+    }
+    for job in [
+        json!({ "kind": "rollout", "agent": "small-88-24", "position": OPENING, "trials": 36, "truncate": 3 }),
+        json!({ "kind": "search", "agent": "small-88-24", "position": OPENING, "plies": 1 }),
+        json!({ "kind": "rollout", "agent": "small-88-24", "position": "nowhere", "trials": 36 }),
+    ] {
+        let id = checked("post", "/jobs", "/jobs", job)["id"].as_str().unwrap().to_string();
+        server.ask_with("GET", &format!("/api/v1/jobs/{id}/events"), &[], "");
+        get(&format!("/jobs/{id}"), "/jobs/{id}");
+        checked("delete", &format!("/jobs/{id}"), "/jobs/{id}", Value::Null);
+    }
+    let settings = json!({ "learn.td.games": 2000, "evaluate.every": 500, "architecture.mlp.hidden": [4] });
+    let run = json!({ "game": "tictactoe", "method": "td", "seed": 3, "settings": settings });
+    let id = checked("post", "/runs", "/runs", run)["id"].as_str().unwrap().to_string();
+    while get(&format!("/runs/{id}"), "/runs/{id}")["here"] == true {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    get("/runs", "/runs");
+    get("/runs/nothing", "/runs/{id}");
+    checked("post", &format!("/runs/{id}/stop"), "/runs/{id}/{order}", json!({}));
 }
 
 #[test]

@@ -86,6 +86,16 @@ impl Server {
         (status, body)
     }
 
+    /// The whole answer, with its head, to a request without a body, such as `GET /`.
+    pub(crate) fn raw(&self, request: &str) -> String {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        let head = format!("{request} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address);
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
     /// Asks with these headers.
     pub(crate) fn ask_with(
         &self,

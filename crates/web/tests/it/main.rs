@@ -3,3 +3,4 @@
 mod api;
 mod client;
 mod safety;
+mod schema;
