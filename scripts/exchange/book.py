@@ -1,7 +1,7 @@
 """Does what docs/bots.md says, as it stands there: writes its files, runs its commands, and compares what they print.
 
 Blocks of `sh` are run; a block of `text` is what the one before it has to print; others are written to the file that their first
-line names. After a new checkpoint some digits are others: `book.py --write` puts in what is printed.
+line names, and a later block has to run them. After a new checkpoint some digits are others: `book.py --write` puts in what is printed.
 """
 
 import os
@@ -22,7 +22,7 @@ def main():
         "CARGO_TARGET_DIR": str(ROOT / "target"),
         "PATH": f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}",
     }
-    page, printed, wrong = PAGE.read_text(), "", 0
+    page, printed, wrong, unused = PAGE.read_text(), "", 0, set()
     with tempfile.TemporaryDirectory() as folder:
         for language, text in BLOCK.findall(page):
             if language == "text":
@@ -33,7 +33,10 @@ def main():
                 path = pathlib.Path(folder) / re.match(r"(?://|/\*|#) (\S+)", text)[1]
                 path.parent.mkdir(exist_ok=True)
                 path.write_text(text)
+                unused.add(path)
                 continue
+            # `cargo run` compiles all that is in `src`.
+            unused -= {path for path in unused if path.name in text or (path.parent.name == "src" and "cargo run" in text)}
             print(text, end="", flush=True)
             done = subprocess.run(
                 ["bash", "-euo", "pipefail", "-c", text], cwd=folder, env=environment, text=True, stdout=subprocess.PIPE
@@ -42,6 +45,8 @@ def main():
             print(printed, flush=True)
             if done.returncode:
                 sys.exit(f"exit status {done.returncode} of:\n{text}")
+    if unused:
+        sys.exit(f"nothing runs {', '.join(sorted(path.name for path in unused))}")
     if sys.argv[1:] == ["--write"]:
         PAGE.write_text(page)
     elif wrong:

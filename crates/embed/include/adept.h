@@ -78,8 +78,8 @@ int adept_values(const adept_model *model, const char *const *positions, size_t 
 
 /* The best move of a position as people write it, the position after it, and its value for the player who makes it, in the same range.
  * Any of the three may be NULL. A text that does not fit is cut, the code is ADEPT_TOO_SMALL, and all else is given. 64 bytes are
- * enough in tic-tac-toe, Connect Four and the bear-off. Other games have longer positions: ask adept_choose_sizes. A model that looks
- * ahead searches for the best move alone, which is faster than adept_moves. */
+ * enough for all texts of tic-tac-toe, Connect Four and the bear-off. In backgammon a move needs 64 and a position 160. Other games have
+ * longer positions: ask adept_choose_sizes. A model that looks ahead searches for the best move alone, which is faster than adept_moves. */
 int adept_choose(const adept_model *model, const char *position, char *move, size_t move_size, char *after,
                  size_t after_size, float *value);
 

@@ -591,3 +591,81 @@ fn impossible_outcomes_have_no_probability() {
         }
     }
 }
+/// Positions that one roll decides, as their points for the side to roll: who bears off its last checker wins, and a gammon if the
+/// other side has borne off none.
+const DECIDED: [(&str, usize, f32); 4] = [
+    ("1:1 off:14/1:15", 4, 2.0),
+    ("10:15/1:1 off:14", 1, -2.0),
+    ("1:1 off:14/3:5 off:10", 3, 1.0),
+    ("3:5 off:10/1:1 off:14", 2, -1.0),
+];
+
+#[test]
+fn numbers_of_backgammon_are_those_of_the_right_side() {
+    let name = "../backgammon/small-88-24";
+    let (model, open) = (Model::open(&published(name)).unwrap(), Open::new(name));
+    let scale = model.describe().scale as f32;
+    let classes = model.describe().head.classes().unwrap().to_vec();
+    for (position, class, points) in DECIDED {
+        let value = model.values(&[position]).unwrap()[0];
+        assert!((scale * value - points).abs() < 0.15, "{position}: {value}");
+        assert_eq!(open.values(&[position]), [value]);
+        // Rows are for the player who moved last, so its classes are the mirror images.
+        let rows = model.encode(&[position]).unwrap();
+        assert_eq!(model.evaluate(&rows).unwrap(), [-value], "{position}");
+        let p = model.outcomes(1, &rows.dense, &rows.index).unwrap();
+        assert!(p[classes[class].mirror] > 0.9, "{position}: {p:?}");
+        let mut of_c = vec![0.0; classes.len()];
+        let (dense, index) = (rows.dense.as_ptr(), rows.index.as_ptr());
+        // SAFETY: a row of the model, an open model, and a place for its classes.
+        let code = unsafe { ffi::adept_outcomes(open.0, dense, index, 1, of_c.as_mut_ptr()) };
+        assert_eq!((code, &of_c), (0, &p));
+        // By name they are those of the player to move.
+        let told = model.explain(position).unwrap();
+        let (named, share) = told.chances.0.iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+        assert_eq!((&**named, told.to_move), (&*classes[class].name, Some(1)));
+        assert!(*share > 0.9, "{told:?}");
+        // Moves are worth what they bring the player who makes them, and the position after one what it brings the other.
+        let moves = model.moves(&format!("{position} 21")).unwrap();
+        assert!((scale * moves[0].value - points).abs() < 0.15, "{position}: {moves:?}");
+        let after = model.values(&[&moves[0].after]).unwrap()[0];
+        assert!((after + moves[0].value).abs() < 1e-5, "{position}: {after} {moves:?}");
+        if points > 0.0 {
+            assert_eq!(scale * moves[0].value, points, "it ends the game");
+        }
+        assert_eq!(open.choose(&format!("{position} 21")).2, moves[0].value);
+    }
+}
+
+/// The header promises that 64 bytes hold every move of backgammon and 160 every position.
+#[test]
+fn texts_of_backgammon_have_the_promised_sizes() {
+    use adept_builtin::backgammon::Backgammon;
+    use adept_game::{Game, Turn};
+    let (game, mut rng) = (Backgammon::default(), adept_game::stream(7, "sizes", 0));
+    let (mut state, mut actions, mut longest) = (game.start(), Vec::new(), [0; 2]);
+    for step in 0..20_000 {
+        match game.turn(&state) {
+            Turn::Over => state = game.start(),
+            Turn::Chance => {
+                let chance = game.sample(&state, &mut rng);
+                game.apply(&mut state, &chance);
+            }
+            Turn::Player(_) => {
+                game.actions(&state, &mut actions);
+                let action = actions[step * 31 % actions.len()];
+                let text = game.action_text(&state, &action);
+                game.apply(&mut state, &action);
+                let after = game.afterstate_text(&state, Some(&action));
+                longest = [longest[0].max(text.len()), longest[1].max(after.len())];
+            }
+        }
+    }
+    assert!(longest[0] < 64 && longest[1] < 160, "{longest:?}");
+    // The longest texts: all checkers apart, and four parts that all hit.
+    let apart = "bar:1 24:1 22:1 20:1 18:1 16:1 14:1 12:1 10:1 8:1 6:1 4:1 3:1 2:1 1:1";
+    let position =
+        game.position_text(&game.parse_position(&format!("{apart}/{}", "bar:2 off:13")).unwrap().0);
+    assert!(2 * position.split('/').next().unwrap().len() + 2 <= 160, "{position}");
+    assert!("bar/24* 24/23* 23/22* 22/21*".len() < 64);
+}
