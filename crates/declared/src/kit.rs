@@ -193,12 +193,7 @@ pub(crate) fn visits_all<G: Game>(game: &G, cost: usize, mut visit: impl FnMut(&
 }
 
 /// Walks through at most `most` states, by at most `left` moves, and shows all ends to `visit`, which may stop it.
-fn walk<G: Game>(
-    game: &G,
-    most: usize,
-    mut left: usize,
-    visit: &mut dyn FnMut(&G::State) -> bool,
-) -> Walked {
+fn walk<G: Game>(game: &G, most: usize, mut left: usize, visit: &mut dyn FnMut(&G::State) -> bool) -> Walked {
     let (mut seen, mut open, mut actions) = (FxHashSet::default(), vec![game.start()], Vec::new());
     let (mut outcomes, mut taken) = (Vec::new(), 0usize);
     while let Some(state) = open.pop() {

@@ -115,7 +115,8 @@ pub(super) fn references(game: &Bearoff) -> Result<References<Bearoff>, GameErro
     let few = Bearoff::new(checkers).map(|few| table(&few, "oracle-32")).transpose()?.flatten();
     let mut all: References<Bearoff> = Vec::new();
     all.extend(few.map(|few| (format!("exact values up to {checkers} checkers").into(), few)));
-    let has_file = (game.checkers()..=MAX_CHECKERS).any(|n| places::find(&usual_file(Path::new(FOLDER), n)).is_some());
+    let has_file =
+        (game.checkers()..=MAX_CHECKERS).any(|n| places::find(&usual_file(Path::new(FOLDER), n)).is_some());
     if game.checkers() > QUICK && has_file {
         all.extend(table(game, "oracle")?.map(|table| ("oracle".into(), table)));
     }
