@@ -303,7 +303,7 @@ pub fn search_by<G: Kit, E: Evaluator<G>>(
     (values, head): (E, &Head),
     options: SearchOptions,
 ) -> Result<Search<G, E>, OpenError> {
-    search::fits(game)?;
+    search::fits_budget(game, options.budget)?;
     if *head == Head::Policy {
         return Err(OpenError::Unknown(format!(
             "`{name}` is a policy: its outputs are not values, which `search:` compares"
@@ -792,7 +792,7 @@ impl<'a, G: Kit> Builder<'a, G> {
     /// A search by the values of a checkpoint or valuation.
     fn searcher(&self, options: &SearchOptions, name: &str) -> Result<AnySearch<G>, OpenError> {
         // A valuation may take minutes to open.
-        search::fits(self.game)?;
+        search::fits_budget(self.game, options.budget)?;
         let (values, head) = self.values(name)?;
         search_by(self.game, name, (values, &head), options.clone())
     }

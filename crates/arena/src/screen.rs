@@ -6,7 +6,7 @@
 use crate::agents::Decision;
 use crate::evaluator::{Evaluator, GameModel, Reach};
 use crate::naming;
-use crate::open::{OpenError, open};
+use crate::open::{OpenError, open, open_with};
 use crate::successors::Successors;
 use adept_game::{Afterstate, Game, Kit};
 use adept_ground::profile::{self, Phase};
@@ -29,12 +29,18 @@ impl<G: Kit> Screen<G> {
     /// [`OpenError::Unknown`] if it is not a checkpoint. [`OpenError::Mismatch`] if it belongs to another game, is a policy, or sees moves
     /// in place of positions. Errors of [`open`].
     pub fn open(game: &G, name: &str, keep: usize) -> Result<Self, OpenError> {
-        Self::open_at(game, &naming::checkpoint_at(game, name, "a screen")?, keep)
+        let folder = naming::checkpoint_at(game, name, "a screen")?;
+        let (model, _) = open(game, &folder, false)?;
+        Self::of(game, model, &folder, keep)
     }
 
-    /// As [`open`](Self::open), for the folder of a checkpoint or run.
+    /// As [`open`](Self::open), for the folder of a checkpoint or run that plays, with the tables that it plays by.
     pub(crate) fn open_at(game: &G, folder: &Path, keep: usize) -> Result<Self, OpenError> {
-        let (model, _) = open(game, folder, false)?;
+        let (model, _) = open_with(game, folder, false, None)?;
+        Self::of(game, model, folder, keep)
+    }
+
+    fn of(game: &G, model: GameModel<G>, folder: &Path, keep: usize) -> Result<Self, OpenError> {
         Self::new(game, model, keep).map_err(|message| OpenError::Mismatch { path: folder.into(), message })
     }
 

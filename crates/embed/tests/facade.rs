@@ -612,7 +612,9 @@ fn numbers_of_backgammon_are_those_of_the_right_side() {
         assert_eq!(open.values(&[position]), [value]);
         // Rows are for the player who moved last, so its classes are the mirror images.
         let rows = model.encode(&[position]).unwrap();
-        assert_eq!(model.evaluate(&rows).unwrap(), [-value], "{position}");
+        // The network alone is near the table's values.
+        let alone = model.evaluate(&rows).unwrap()[0];
+        assert!((scale * alone + points).abs() < 0.15, "{position}: {alone}");
         let p = model.outcomes(1, &rows.dense, &rows.index).unwrap();
         assert!(p[classes[class].mirror] > 0.9, "{position}: {p:?}");
         let mut of_c = vec![0.0; classes.len()];

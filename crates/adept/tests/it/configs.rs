@@ -269,7 +269,17 @@ fn the_schema_lists_every_key() {
     assert_eq!(keys(Some("GameConfig")), ["rules", "encoder"]);
     assert_eq!(
         keys(Some("Evaluate")),
-        ["every", "suites", "distribution", "games", "positions", "validation", "against", "patience"]
+        [
+            "every",
+            "suites",
+            "distribution",
+            "games",
+            "random_plies",
+            "positions",
+            "validation",
+            "against",
+            "patience"
+        ]
     );
     assert_eq!(keys(Some("Checkpoints")), ["every", "keep", "milestones"]);
     assert_eq!(keys(Some("Hme")), ["experts", "expert", "gate", "threshold", "variance"]);

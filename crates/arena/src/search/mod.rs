@@ -36,6 +36,14 @@ pub fn fits<G: Kit>(game: &G) -> Result<(), OpenError> {
     Err(OpenError::Unknown(format!("`search:` cannot play {}, which {why}", game.name())))
 }
 
+/// As [`fits`], for a budget: one ply compares the player's own values, in any game that hides nothing.
+///
+/// # Errors
+/// As [`fits`].
+pub fn fits_budget<G: Kit>(game: &G, budget: Budget) -> Result<(), OpenError> {
+    if budget == Budget::Plies(1) && !game.hides() { Ok(()) } else { fits(game) }
+}
+
 /// Whether all chance events in a few random games list their outcomes.
 fn lists_chance<G: Kit>(game: &G) -> bool {
     let mut outcomes = Vec::new();

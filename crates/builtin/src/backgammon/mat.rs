@@ -483,9 +483,11 @@ pub(super) fn added(text: &str, game: &str) -> Result<(String, u64), GameError> 
             ));
         }
     }
-    let (before, mut added) = (Match::parse(text)?, Match::parse(game)?);
+    let before = Match::parse(text)?;
+    // Before a game is played, an empty one asks whether it could be added.
+    let mut added = if game.trim().is_empty() { Vec::new() } else { Match::parse(game)?.games };
     let number = before.games.len() as u64 + 1;
-    if let (Some(last), Some(one)) = (before.games.last(), added.games.first_mut()) {
+    if let (Some(last), Some(one)) = (before.games.last(), added.first_mut()) {
         let mut scores = last.scores;
         if let (Some(winner), Some(points)) = (last.winner, last.points) {
             scores[winner] = scores[winner].saturating_add(points);
@@ -494,7 +496,7 @@ pub(super) fn added(text: &str, game: &str) -> Result<(String, u64), GameError> 
             |name: &String| last.names.iter().position(|known| known == name).map_or(0, |i| scores[i]);
         one.scores = one.names.each_ref().map(score);
     }
-    let rest = added.games.first().map(Played::to_string).unwrap_or_default();
+    let rest = added.first().map(Played::to_string).unwrap_or_default();
     Ok((format!("{}\n\n Game {number}\n{rest}", text.trim_end()), number))
 }
 
