@@ -232,7 +232,7 @@ fn priors_are_channels() {
 fn every_game_has_positions_to_learn_from() {
     let folder = tempfile::tempdir().unwrap();
     for (i, rules) in
-        ["tictactoe", "declared:hexapawn-4x4", "declared:tic-tac-toe.kif"].into_iter().enumerate()
+        ["tictactoe", "declared:tic-tac-toe", "declared:tic-tac-toe.kif"].into_iter().enumerate()
     {
         let game = Builtin.find(rules).unwrap();
         let out = folder.path().join(format!("{i}.csv"));

@@ -56,10 +56,10 @@ pub fn published_in(folder: &Path) -> Vec<PathBuf> {
 /// # Errors
 /// [`ModelError::Checkpoint`] if several games have one of this `NAME`.
 pub(super) fn named(path: &Path) -> Result<Option<PathBuf>, ModelError> {
-    if !places::leads_into(path) {
+    let below = path.strip_prefix(FOLDER).unwrap_or(path);
+    if !places::leads_into(path) || below.as_os_str().is_empty() {
         return Ok(None);
     }
-    let below = path.strip_prefix(FOLDER).unwrap_or(path);
     if path.components().count() > 1 {
         let there =
             |place: PathBuf| Some(place.join(FOLDER).join(below)).filter(|at| at.join(MANIFEST).is_file());

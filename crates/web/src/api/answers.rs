@@ -160,6 +160,8 @@ pub(crate) struct MoveValue {
 #[schema(no_recursion)]
 pub(crate) struct Explanation {
     value: f32,
+    /// The value in the unit of the game, such as points.
+    equity: Option<f64>,
     /// Its distribution over the classes of outcomes.
     outcomes: Option<Vec<f32>>,
     /// Its name, if it is a module.

@@ -405,7 +405,8 @@ fn named_agents_stand_on_the_shelf() {
     // Neither side loses a gammon once it has borne off a checker.
     let position = "bar:1 6:4 5:4 off:6/6:4 5:4 4:2 off:5 31";
     let told = server.done("/moves", &json!({ "agent": "single-256-32", "position": position }));
-    for found in [&told["classes"], &told["moves"][0]["classes"]] {
+    let whole = server.done("/evaluate", &json!({ "agent": "single-256-32", "positions": [position] }));
+    for found in [&whole["values"][0]["classes"], &told["moves"][0]["classes"]] {
         let none = ["loss_backgammon", "loss_gammon", "win_gammon", "win_backgammon"]
             .map(|name| found[name].as_f64());
         assert_eq!(none, [Some(0.0); 4], "{told}");
