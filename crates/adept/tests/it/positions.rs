@@ -255,7 +255,7 @@ fn every_game_has_positions_to_learn_from() {
         assert!(report.parts.training > report.parts.test && report.parts.test > 0, "{report:?}");
         for (kind, examples) in [("drawn", String::new()), ("file", format!("examples = {out:?}\n"))] {
             let text = format!(
-                "name = \"test\"\ngame = {{ rules = \"{rules}\" }}\n[architecture.mlp]\nhidden = [16]\n[learn]\n\
+                "name = \"test\"\ngame = {{ rules = \"{rules}\" }}\n[architecture.mlp]\nhidden = [32]\n[learn]\n\
                  batch = 32\noptimiser = \"adam\"\nrate = {{ from = 0.01, to = 0.0001 }}\n[learn.supervised]\n\
                  samples = 80_000\n{examples}[evaluate]\nsuites = [\"rms\"]\npositions = 500\nvalidation = 200\n"
             );
