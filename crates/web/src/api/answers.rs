@@ -179,8 +179,14 @@ pub(crate) struct Explanation {
 /// How far a search looked.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Searched {
-    /// Plies searched completely.
+    /// Plies searched completely. At 1 ply nothing was searched: the values are those of the evaluator alone.
     plies: u64,
+    /// Plies that were asked for; none for a search that ends by time or by positions.
+    asked_plies: Option<u64>,
+    /// Whether it looked as far as it was asked to.
+    finished: bool,
+    /// What is missing, in words.
+    shortfall: Option<String>,
     /// Positions valued.
     nodes: u64,
     /// Whether every line was searched to the end of the game.
