@@ -135,6 +135,8 @@ pub(crate) struct MoveValue {
     afterstate: String,
     /// The value in the unit of the game, such as points; none for a policy.
     equity: Option<f64>,
+    /// Half the width of the 95 % interval of `equity`, if the value is an estimate from samples.
+    ci95: Option<f64>,
     win_probability: Option<f64>,
     score: Option<f64>,
     unit: Option<String>,
@@ -240,6 +242,8 @@ pub(crate) struct ShortMove {
     value: f32,
     #[schema(required)]
     equity: Option<f64>,
+    /// Half the width of the 95 % interval of `equity`, if the value is an estimate from samples.
+    ci95: Option<f64>,
     outcomes: Option<Vec<f32>>,
 }
 
