@@ -238,6 +238,10 @@ fn discrete(Moments { mean, variance }: Moments) -> Rolls {
     let sd = (f64::from(variance) - 1.0 / 12.0).max(f64::from(LEAST_VARIANCE)).sqrt();
     let below = |k: usize| {
         let z = (k as f64 + 0.5 - f64::from(mean)) / sd;
+        // Most numbers of rolls are this far from the mean.
+        if z.abs() > 7.0 {
+            return f64::from(u8::from(z > 0.0));
+        }
         let density = (-z * z / 2.0).exp() / std::f64::consts::TAU.sqrt();
         0.5 * libm::erfc(-z / std::f64::consts::SQRT_2) - SKEWNESS / 6.0 * (z * z - 1.0) * density
     };
