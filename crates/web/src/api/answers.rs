@@ -214,6 +214,7 @@ pub(crate) struct Decision {
     #[schema(required)]
     to_move: Option<u64>,
     moves: Vec<MoveValue>,
+    search: Option<Searched>,
 }
 
 /// The moves of several positions.
@@ -231,6 +232,7 @@ pub(crate) struct ShortDecision {
     #[schema(required)]
     to_move: Option<u64>,
     moves: Vec<ShortMove>,
+    search: Option<Searched>,
 }
 
 /// A move of one of many positions.
