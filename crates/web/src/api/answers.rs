@@ -340,6 +340,8 @@ pub(crate) struct Analysis {
     unit: Option<String>,
     /// Whether its values are exact.
     exact: bool,
+    /// The game's exact tables, which stand for its values where they know the value.
+    references: Option<Vec<String>>,
     players: Vec<PlayerAnalysis>,
     decisions: Vec<DecisionAnalysis>,
     rolls: Vec<RollAnalysis>,
@@ -351,14 +353,20 @@ pub(crate) struct PlayerAnalysis {
     player: u64,
     /// Decisions between several moves.
     decisions: u64,
-    /// Sum of what they lost.
+    /// Sum of what the wrong ones lost.
     loss: f64,
+    /// Half the width of its 95 % interval, if the values are estimates from samples.
+    loss_ci95: Option<f64>,
     #[schema(required)]
     loss_per_decision: Option<f64>,
-    /// Decisions that lost something.
+    /// Decisions that lost something, and more than the error of the estimates.
     wrong: u64,
+    /// Decisions whose loss lies within the error of the estimates.
+    undecided: u64,
     /// Luck of all chance events.
     luck: f64,
+    /// Half the width of its 95 % interval, if the values are estimates from samples.
+    luck_ci95: Option<f64>,
 }
 
 /// A decision in an analysis.
@@ -372,6 +380,10 @@ pub(crate) struct DecisionAnalysis {
     move_: String,
     best: String,
     loss: f64,
+    /// Half the width of its 95 % interval, if the values are estimates from samples.
+    loss_ci95: Option<f64>,
+    /// Whether the loss lies within its error, so that it is not known whether the move was wrong.
+    undecided: bool,
     /// The best moves, best first.
     moves: Vec<Candidate>,
 }
