@@ -437,7 +437,7 @@ fn a_search_that_is_stopped_says_how_far_it_looked() {
     let mut alone = Vec::new();
     Whim.values(at, &listed, &mut alone);
     assert_eq!(values, alone);
-    let said = inspect_by(&game, &mut search, &(state.clone(), None), "x".into(), false).unwrap();
+    let said = inspect_by(&game, &mut search, &(state, None), "x".into(), false).unwrap();
     let said = serde_json::to_value(said).unwrap();
     assert_eq!((&said["search"]["plies"], &said["search"]["asked_plies"]), (&json!(1), &json!(3)));
     assert_eq!(said["search"]["finished"], false);

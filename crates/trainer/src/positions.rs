@@ -472,7 +472,7 @@ impl Tests {
 pub(crate) enum Examples<G: Kit> {
     /// A fixed set, shown repeatedly, in a new order each time.
     Fixed {
-        set: Set,
+        set: Box<Set>,
         seed: u64,
         /// The epochs that were needed last, and the order of the set in each.
         epochs: Range<u64>,
@@ -494,7 +494,7 @@ impl<G: Kit> Examples<G> {
     pub(crate) fn new(game: &G, config: &Config, seed: u64, with: With<'_, G>) -> Result<Self, TrainError> {
         let learn = &config.learn;
         let fixed = |set: Set| match set.samples.targets.is_empty() {
-            false => Ok(Self::Fixed { set, seed, epochs: 0..0, orders: Vec::new() }),
+            false => Ok(Self::Fixed { set: Box::new(set), seed, epochs: 0..0, orders: Vec::new() }),
             true => Err(TrainError::from(OpenError::Unknown(no_distribution(with.head)))),
         };
         let count = match learn.examples() {

@@ -448,7 +448,7 @@ pub(crate) enum JobResult {
     /// Of a rollout.
     Rollout(Rollouts),
     /// Of a search.
-    Search(SearchFound),
+    Search(Box<SearchFound>),
 }
 
 /// The name of what was begun.
