@@ -80,7 +80,7 @@ pub struct Tally {
     pub ends: Ends,
 }
 
-/// Counts different games among many. Exact up to [`Distinct::MOST`] different games; beyond, estimated from the games with the
+/// Counts different games among many. Exact up to 1,024 different games; beyond, estimated from the games with the
 /// smallest hashes, with a standard error of 3 %, and exact again if none of those is repeated.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Distinct {
