@@ -32,7 +32,7 @@ export async function apiView(root, _, signal) {
 }
 
 /** The first part of the path. */
-const groupOf = ({ path }) => path.replace('/api/v1/', '').split('/')[0];
+const groupOf = ({ path }) => path.replace(/^\/(api\/v1\/)?/, '').split('/')[0];
 
 function operationView({ path, method, summary, description, parameters = [], requestBody, responses = {} }, document) {
   const body = Object.values(requestBody?.content ?? {})[0]?.schema;

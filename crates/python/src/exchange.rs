@@ -211,6 +211,7 @@ pub(crate) fn arena<'py>(
         let watch = |event: TournamentEvent<'_>| {
             reports.tell(match event {
                 TournamentEvent::Learns(name) => json!({ "kind": "learns", "agent": name }),
+                TournamentEvent::Opens(plies) => json!({ "kind": "opens", "random_plies": plies }),
                 TournamentEvent::Played(pair, _) => {
                     let mut value = serde_json::to_value(pair).unwrap_or_default();
                     value["kind"] = "played".into();

@@ -163,7 +163,7 @@ def arena(
     """Plays the matches of a tournament: a file, a dict, or the text of a TOML file.
 
     Returns `pairs`, each with its score and interval, and `standings`. `on_progress` gets dicts: `kind` is `played`
-    (with a pair), or `learns` (with an `agent`). After Ctrl-C, `resume=True` goes on with the remaining pairs."""
+    (with a pair), `learns` (with an `agent`), or `opens` (with `random_plies`, if games would repeat each other). After Ctrl-C, `resume=True` goes on with the remaining pairs."""
 
 def evaluate(
     path: _Path,
