@@ -173,13 +173,16 @@ pub(crate) fn text(position: Position, roll: Roll, after: Position) -> Option<St
     texts(position, roll, &[after]).pop().flatten()
 }
 
-/// The move of this roll to each of these positions, checker by checker: from where to where, 25 is the bar and 0 off. Empty if
-/// nothing moves or no move leads there.
+/// The move of this roll to each of these positions, a part for each die that is played: from where to where, 25 is the bar and 0 off.
+/// Empty if nothing moves or no move leads there.
 pub fn parts(position: Position, roll: Roll, afters: &[Position]) -> Vec<Vec<(u8, u8)>> {
     let plays = Plays::to(position, roll, afters);
     let one = |after: &Position| {
         let known = if *after == position { &[] } else { plays.of(*after) };
-        known.iter().min().into_iter().flatten().map(|step| (step.from, step.to)).collect()
+        // One die may lead where both must be played: 3/off is 3/1 1/off if another checker stays on 1.
+        let dice = known.iter().map(Vec::len).max().unwrap_or(0);
+        let whole = known.iter().filter(|play| play.len() == dice).min();
+        whole.into_iter().flatten().map(|step| (step.from, step.to)).collect()
     };
     afters.iter().map(one).collect()
 }

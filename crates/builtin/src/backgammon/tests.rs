@@ -120,6 +120,19 @@ fn the_generator_agrees_with_the_rules_as_told() {
     }
 }
 
+/// With checkers on 3 and 1 and the roll 3-2, a checker stays on 1 only if the other is moved by both dice.
+#[test]
+fn parts_of_moves_use_every_die() {
+    let (state, _) = Backgammon::default().parse_position("3:1 1:1 off:13/6:15 32").unwrap();
+    let roll = "32".parse().unwrap();
+    let mut found: Vec<_> = found(state.position(), roll)
+        .into_iter()
+        .map(|after| (after.own.off(), die_by_die(state.position(), roll, after)))
+        .collect();
+    found.sort();
+    assert_eq!(found, [(14, "3/1 1/off".to_string()), (15, "3/off 1/off".to_string())]);
+}
+
 #[test]
 fn moves_read_back_as_they_are_written() {
     let mut rng = stream(2, "backgammon notation", 0);
