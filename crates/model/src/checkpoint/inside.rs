@@ -38,11 +38,16 @@ inside! {
 #[cfg(test)]
 const MOST: usize = 1_000_000;
 
+/// The checkpoints, if the program is to have them.
+fn known() -> &'static [Inside] {
+    if cfg!(feature = "published") { ALL } else { &[] }
+}
+
 fn of(path: &Path) -> Option<(&'static Inside, &str)> {
     let name = path.to_str()?.strip_prefix(PREFIX)?;
     let rest =
         |inside: &Inside| name.strip_prefix(inside.name).filter(|s| s.is_empty() || s.starts_with('/'));
-    ALL.iter().find_map(|inside| Some((inside, rest(inside)?)))
+    known().iter().find_map(|inside| Some((inside, rest(inside)?)))
 }
 
 /// The content of a file at such a path.
@@ -62,7 +67,7 @@ pub(super) fn is_there(path: &Path) -> bool {
 
 /// The checkpoints by their names below `checkpoints`, with the paths that open them.
 pub(super) fn all() -> impl Iterator<Item = (&'static Path, PathBuf)> {
-    ALL.iter().map(|inside| (Path::new(inside.name), format!("{PREFIX}{}", inside.name).into()))
+    known().iter().map(|inside| (Path::new(inside.name), format!("{PREFIX}{}", inside.name).into()))
 }
 
 /// Whether this is a path inside the program, which no folder precedes.

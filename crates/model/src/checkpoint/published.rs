@@ -125,6 +125,7 @@ mod tests {
     use crate::architecture::Architecture;
     use crate::checkpoint::Strength;
 
+    #[cfg(feature = "published")]
     #[test]
     fn short_and_long_names_lead_to_what_is_inside() {
         // The folder of this package has no checkpoints.
