@@ -183,7 +183,8 @@ pub(crate) fn evaluate<'py>(
 /// Plays the matches of a tournament: a file, a dict, or the text of a TOML file.
 ///
 /// Returns `pairs`, each with its score and interval, and `standings`. `on_progress` gets dicts: `kind` is `played` (with a
-/// pair), or `learns` (with an `agent`). After Ctrl-C, `resume=True` goes on with the remaining pairs.
+/// pair), `learns` (with an `agent`), or `opens` (with `random_plies`, if games would repeat each other). After Ctrl-C, `resume=True` goes
+/// on with the remaining pairs.
 #[pyfunction]
 #[pyo3(signature = (config, *, out = None, settings = None, resume = false, on_progress = None, threads = 0))]
 pub(crate) fn arena<'py>(

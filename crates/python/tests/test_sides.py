@@ -56,7 +56,8 @@ def test_classes_are_those_of_the_player_who_just_moved():
         (shares,) = model.outcomes(dense, index)
         assert classes[shares.argmax()] == expected and shares.max() > 0.8
         assert shares @ utilities == pytest.approx(model.evaluate(dense, index)[0], abs=1e-5)
-        assert model.values([position(-turn)])[0] == pytest.approx(-model.evaluate(dense, index)[0], abs=1e-5)
+        # Positions are valued by tables where these know them, rows by the network alone.
+        assert model.values([position(-turn)])[0] == pytest.approx(-model.evaluate(dense, index)[0], abs=0.03)
         state = adept.game("backgammon").from_text(position(turn, "21"))
         rows = state.rows(model.encoder)
         assert {classes[best] for best in model.outcomes(rows.dense, rows.index).argmax(1)} == {expected}
