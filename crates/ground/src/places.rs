@@ -28,13 +28,6 @@ fn user() -> Option<ProjectDirs> {
     ProjectDirs::from("", "", "adept")
 }
 
-/// The folder for files that this program may compute again: `cache` in `ADEPT_HOME`, or the user's cache folder by the convention of
-/// the platform. None if the user has no home.
-pub fn cache() -> Option<PathBuf> {
-    let home = std::env::var_os(HOME).filter(|home| !home.is_empty());
-    home.map(|home| Path::new(&home).join("cache")).or_else(|| Some(user()?.cache_dir().to_path_buf()))
-}
-
 /// Whether a path leads from a folder into it: it is relative, without `..`.
 pub fn leads_into(path: &Path) -> bool {
     !path.as_os_str().is_empty() && path.components().all(|part| matches!(part, Component::Normal(_)))
