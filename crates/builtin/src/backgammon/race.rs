@@ -1,8 +1,9 @@
 //! Races of any length: the distribution of the number of rolls that a side needs.
 //!
 //! A side with all checkers home has it in a one-sided table. That of a side whose checkers are a few pips outside is the mean, over all
-//! rolls, of those of the best sides that the rolls lead to. For a side further away, the mean and the variance are those of a simple
-//! guess, corrected by a small network, and the distribution is a normal one with the skewness of races.
+//! rolls, of those of the best sides that the rolls lead to: a few more pips for the first checker off, for which most homes are alike.
+//! For a side further away, the mean and the variance are those of a simple guess, corrected by a small network, and the distribution
+//! is a normal one with the skewness of races.
 //!
 //! The networks were fitted by `scripts/races/fit.cpp` to sides whose rolls were followed to the end.
 
@@ -11,7 +12,8 @@ use super::{Position, moves};
 use crate::bearoff::one_sided::gnubg::{GnubgOneSided, Rolls as HomeRolls};
 use crate::bearoff::{self, rank};
 use crate::dice::ROLLS;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher;
 use std::sync::{Mutex, PoisonError};
 
 /// What a side plays for.
@@ -48,12 +50,14 @@ const LEAST_VARIANCE: f32 = 0.02;
 /// Skewness of the number of rolls of a long race.
 const SKEWNESS: f64 = -0.2;
 
-/// Pips outside up to which rolls are followed. A position of a race then takes 9 microseconds, once those near home are known; with 24
-/// pips it is half as far from GNU Backgammon and takes milliseconds.
-const NEAR: u32 = 8;
+/// Pips outside up to which rolls are followed, for each [`Goal`].
+const NEAR: [u32; 2] = [8, 32];
 
-/// Most sides whose distributions are kept.
+/// Most sides near home whose distributions are kept, for each [`Goal`].
 const KEPT: usize = 50_000;
+
+/// Sides that were asked for last and are kept, each in a place of its own.
+const RECENT: usize = 1 << 10;
 
 /// Inputs of a network: checkers off and on each point.
 const INPUTS: usize = 25;
@@ -99,6 +103,30 @@ impl Net {
     }
 }
 
+/// The numbers of rolls of a side, as chances are made of them: the probability of k rolls, and of k or more, at index k.
+#[derive(Clone, Copy)]
+pub(super) struct SideRolls {
+    /// P(k) until all checkers are off.
+    pub(super) all: Rolls,
+    /// P(k or more) until all checkers are off.
+    pub(super) all_left: Rolls,
+    /// P(k or more) until the first checker is off.
+    pub(super) first_left: Rolls,
+    /// P(k or more) until no checker is in the home of the other side.
+    pub(super) out_left: Rolls,
+}
+
+impl SideRolls {
+    /// From the probabilities of the rolls until all checkers are off, the first one is, and none is in the home of the other side.
+    pub(super) fn of([all, first, out]: [Rolls; 3]) -> Self {
+        let at_least = |mut rolls: Rolls| {
+            (0..MOST - 1).rev().for_each(|k| rolls[k] += rolls[k + 1]);
+            rolls
+        };
+        Self { all, all_left: at_least(all), first_left: at_least(first), out_left: at_least(out) }
+    }
+}
+
 /// Numbers of rolls of all sides with 15 checkers.
 pub(super) struct Races {
     table: GnubgOneSided,
@@ -107,6 +135,8 @@ pub(super) struct Races {
     nets: [Net; 2],
     /// Distributions of sides near home, for each goal.
     near: [Mutex<FxHashMap<Side, Rolls>>; 2],
+    /// Sides that were asked for, by their hash: all moves of a roll leave the same opponent.
+    recent: Box<[Mutex<Option<(Side, SideRolls)>>]>,
 }
 
 impl Races {
@@ -119,20 +149,37 @@ impl Races {
             home[0].push(moments(&all));
             home[1].push(moments(&first.unwrap_or([0.0; _])));
         }
-        Self { table, home, nets: [Goal::All, Goal::First].map(Net::of), near: Default::default() }
+        let nets = [Goal::All, Goal::First].map(Net::of);
+        let recent = (0..RECENT).map(|_| Mutex::new(None)).collect();
+        Self { table, home, nets, near: Default::default(), recent }
+    }
+
+    /// The rolls of a side that has no contact.
+    pub(super) fn side(&self, side: Side) -> SideRolls {
+        let place = FxBuildHasher.hash_one(side) as usize % RECENT;
+        let mut recent = self.recent[place].lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, rolls)) = recent.filter(|(known, _)| *known == side) {
+            return rolls;
+        }
+        let goals = [Goal::All, Goal::First].map(|goal| self.rolls(side, goal));
+        let rolls = SideRolls::of([goals[0], goals[1], self.rolls_out(side)]);
+        *recent = Some((side, rolls));
+        rolls
     }
 
     /// The distribution of the rolls of a side that has no contact.
-    pub(super) fn rolls(&self, side: Side, goal: Goal) -> Rolls {
+    fn rolls(&self, side: Side, goal: Goal) -> Rolls {
         if goal == Goal::First && side.off() > 0 {
             return none();
         }
         if !side.reaches(7) {
             return self.at_home(&side.places()[1..7], goal);
         }
-        if side.pips_above(6) > NEAR {
+        let outside = side.pips_above(6);
+        if outside > NEAR[goal as usize] {
             return discrete(self.moments(side, goal));
         }
+        let side = if goal == Goal::First { with_a_like_home(side) } else { side };
         let kept = || self.near[goal as usize].lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = kept().get(&side) {
             return *found;
@@ -140,7 +187,8 @@ impl Races {
         let (mut rolls, mut found) = ([0.0; MOST], Vec::<Position>::new());
         for roll in ROLLS {
             moves::results(Position { own: side, opponent: Side::all_off(15) }, roll, &mut found);
-            let sides = found.iter().map(|after| (self.moments(after.own, goal).mean, after.own));
+            let nearer = found.iter().map(|after| after.own).filter(|after| after.pips_above(6) < outside);
+            let sides = nearer.map(|after| (self.moments(after, goal).mean, after));
             let Some((_, best)) = sides.min_by(|a, b| a.0.total_cmp(&b.0)) else { continue };
             let weight = f64::from(roll.ways()) / 36.0;
             let after = self.rolls(best, goal);
@@ -156,7 +204,7 @@ impl Races {
 
     /// The distribution of the rolls until no checker of a side is in the home of the other, which saves a backgammon. It is taken to be
     /// that of bearing off as many checkers from points as far away.
-    pub(super) fn rolls_out(&self, side: Side) -> Rolls {
+    fn rolls_out(&self, side: Side) -> Rolls {
         match side.reaches(19) {
             true => self.at_home(&side.places()[19..25], Goal::All),
             false => none(),
@@ -221,6 +269,20 @@ impl Races {
     }
 }
 
+/// The side with as many checkers on the points 1 to 6 of which the same are taken, all but the highest by one checker.
+fn with_a_like_home(side: Side) -> Side {
+    let mut places = side.places();
+    let mut spare = 0;
+    for count in places[1..7].iter_mut().filter(|count| **count > 0) {
+        spare += *count - 1;
+        *count = 1;
+    }
+    if let Some(highest) = places[1..7].iter_mut().rfind(|count| **count > 0) {
+        *highest += spare;
+    }
+    Side::new(places)
+}
+
 /// The distribution of a side that needs no rolls.
 pub(super) fn none() -> Rolls {
     std::array::from_fn(|k| f64::from(u8::from(k == 0)))
@@ -246,7 +308,10 @@ fn discrete(Moments { mean, variance }: Moments) -> Rolls {
         0.5 * libm::erfc(-z / std::f64::consts::SQRT_2) - SKEWNESS / 6.0 * (z * z - 1.0) * density
     };
     let (mut rolls, mut before) = ([0.0; MOST], 0.0);
-    for (k, p) in rolls.iter_mut().enumerate() {
+    for (k, p) in rolls.iter_mut().enumerate().skip((f64::from(mean) - 7.0 * sd - 1.0) as usize) {
+        if before == 1.0 {
+            break;
+        }
         let up_to = if k + 1 == MOST { 1.0 } else { below(k).max(before).min(1.0) };
         (*p, before) = (up_to - before, up_to);
     }
