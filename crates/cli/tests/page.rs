@@ -40,9 +40,11 @@ fn browsers_and_clients_are_answered_until_it_is_stopped() {
         assert!(get(&format!("/page/{name}")).starts_with("HTTP/1.1 200"), "{name}");
     }
     assert!(get("/api/v1/agents?game=backgammon").contains("\"id\":\"pubeval\""));
-    // It has no values, which clients of wildbg ask for.
-    let refused = get("/eval?p24=2&p1=-2");
-    assert!(refused.starts_with("HTTP/1.1 404") && refused.contains("has values"), "{refused}");
+    // Clients of wildbg ask for values: of a network inside the command, which knows this game to be won.
+    let won = get("/eval?p1=1&p2=-8");
+    assert!(won.starts_with("HTTP/1.1 200") && won.contains("\"win\":1.0"), "{won}");
+    let refused = get("/eval?p1=1&p2=-8&agent=pubeval");
+    assert!(refused.starts_with("HTTP/1.1 422") && refused.contains("without values"), "{refused}");
     let second = desk.fails(&["serve", "http", "--listen", place], 1);
     assert!(second.contains(place) && second.contains("free port"), "{second}");
     Command::new("kill").args(["-TERM", &server.id().to_string()]).status().unwrap();
