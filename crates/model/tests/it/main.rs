@@ -1,0 +1,14 @@
+//! Tests of the whole crate, in one binary: linking one for each file takes longer than the tests.
+
+mod agreement;
+mod checkpoints;
+mod common;
+mod devices;
+mod engines;
+mod learners;
+mod native;
+mod onnx;
+mod pairwise;
+mod quantised;
+mod residual;
+mod source;
