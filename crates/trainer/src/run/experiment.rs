@@ -1,6 +1,6 @@
 //! One run: plays games, takes optimiser steps, measures, and writes checkpoints.
 
-use super::error::{TrainError, Way};
+use super::error::{Remedy, TrainError};
 use super::evaluation::{EvalOpponent, Match, Patience};
 use super::events::EventFile;
 use super::folder::{FORMAT, Folder, Found, Lock, Opponent, Record, Score};
@@ -272,8 +272,8 @@ fn earlier(
     options: &TrainOptions,
     begins: Option<&Record>,
 ) -> Result<Earlier, TrainError> {
-    let taken = |ways: &[Way], message: String| {
-        Err(TrainError::Taken { path: folder.path.clone(), message, ways: ways.to_vec() })
+    let taken = |remedies: &[Remedy], message: String| {
+        Err(TrainError::Taken { path: folder.path.clone(), message, remedies: remedies.to_vec() })
     };
     let record = match folder.look()? {
         Found::Nothing => return Ok(Earlier::Nothing),
@@ -283,7 +283,9 @@ fn earlier(
     let name = &record.name;
     if options.fresh {
         return match record.finished {
-            true => taken(&[Way::Init], format!("holds the finished run `{name}`, which is never replaced")),
+            true => {
+                taken(&[Remedy::Init], format!("holds the finished run `{name}`, which is never replaced"))
+            }
             false => Ok(Earlier::Nothing),
         };
     }
@@ -296,14 +298,15 @@ fn earlier(
             true => format!("holds the run `{name}`, which began without the weights of another"),
             false => format!("holds the run `{name}`, which began with the weights of {}", before.join(", ")),
         };
-        let ways: &[Way] = if before.is_empty() { &[Way::Fresh] } else { &[Way::Again, Way::Fresh] };
-        return taken(ways, message);
+        let remedies: &[Remedy] =
+            if before.is_empty() { &[Remedy::Fresh] } else { &[Remedy::RepeatInit, Remedy::Fresh] };
+        return taken(remedies, message);
     }
     // Without a checkpoint there is nothing to lose.
     if has_nothing {
         return Ok(Earlier::Nothing);
     }
-    let unfinished = |ways: &'static [Way]| if record.finished { &[] } else { ways };
+    let unfinished = |remedies: &'static [Remedy]| if record.finished { &[] } else { remedies };
     if let Some((then, now)) = record.rules.as_ref().zip(begins.and_then(|begins| begins.rules.as_ref()))
         && then != now
     {
@@ -311,14 +314,14 @@ fn earlier(
             "holds the run `{name}` of a game `{}` with other rules or inputs",
             record.config.game.rules
         );
-        return taken(unfinished(&[Way::Fresh]), what);
+        return taken(unfinished(&[Remedy::Fresh]), what);
     }
     if origins.is_some_and(|o| !o.is_empty() && !same_origins(o, &record.init)) {
         let what = format!("holds the run `{name}`, which started from other weights: start without them");
-        return taken(unfinished(&[Way::Fresh]), what);
+        return taken(unfinished(&[Remedy::Fresh]), what);
     }
     if let Some(changed) = begins.and_then(|begins| other_opponent(&record.opponents, &begins.opponents)) {
-        return taken(unfinished(&[Way::Fresh]), format!("holds the run `{name}`, {changed}"));
+        return taken(unfinished(&[Remedy::Fresh]), format!("holds the run `{name}`, {changed}"));
     }
     // Paths may have been given from another folder.
     let then = record.config_beside(config, None);
@@ -344,19 +347,19 @@ fn earlier(
                     false => "",
                 }
             );
-            let ways: &[Way] = match (longer, finished) {
-                (true, true) => &[Way::Longer, Way::Init],
-                (true, false) => &[Way::Longer, Way::Fresh, Way::Init],
-                (false, true) => &[Way::Init],
-                (false, false) => &[Way::Fresh, Way::Init],
+            let remedies: &[Remedy] = match (longer, finished) {
+                (true, true) => &[Remedy::Extend, Remedy::Init],
+                (true, false) => &[Remedy::Extend, Remedy::Fresh, Remedy::Init],
+                (false, true) => &[Remedy::Init],
+                (false, false) => &[Remedy::Fresh, Remedy::Init],
             };
-            taken(ways, what)
+            taken(remedies, what)
         }
         (true, false) if options.resume => Ok(Earlier::Stopped(record)),
         (true, false) => {
             let (step, games, unit) = (record.step, record.games, record.config.learn.unit());
             let what = format!("holds this run, stopped after {step} of {games} {unit}");
-            taken(&[Way::Resume, Way::Fresh], what)
+            taken(&[Remedy::Resume, Remedy::Fresh], what)
         }
     }
 }

@@ -17,7 +17,7 @@ mod start;
 mod steer;
 mod targets;
 
-pub use error::{TrainError, Way};
+pub use error::{Remedy, TrainError};
 pub use estimate::{OnRanks, RunEstimate, estimate};
 pub use evaluation::{Evaluation, Match};
 pub use events::numbers;
