@@ -2,8 +2,8 @@
 
 use super::play::game_of;
 use crate::args::ReviewArgs;
+use crate::interrupt::on_interrupt;
 use crate::output;
-use crate::progress::on_interrupt;
 use adept_ground::shown::clipped;
 use adept_lab::Catalogue;
 use adept_lab::review::{Decisions, PlayerReview, Review, ReviewOptions, Worst};
