@@ -3,36 +3,12 @@
 //! An agent gives a probability for each legal action. Play samples from these probabilities; exact measurement uses
 //! them directly. Ties are therefore random in play and averaged in measurement.
 
+use crate::decision::Decision;
 use crate::evaluator::{Evaluator, Reach};
 use adept_game::{Game, GameError, Kit, Script, Stream, Worth, draw_index, no_action};
 use adept_ground::order::sort_by_highest;
+use adept_model::Head;
 use rand::RngExt;
-
-/// A decision, as agents and evaluators are asked for it.
-#[derive(Debug)]
-pub struct Decision<'a, G: Game> {
-    /// The rules.
-    pub game: &'a G,
-    /// The state, before the action.
-    pub state: &'a G::State,
-    /// The player to move.
-    pub player: usize,
-}
-
-impl<'a, G: Game> Decision<'a, G> {
-    /// The decision of `player` in this state.
-    pub fn new(game: &'a G, state: &'a G::State, player: usize) -> Self {
-        Self { game, state, player }
-    }
-}
-
-impl<G: Game> Clone for Decision<'_, G> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<G: Game> Copy for Decision<'_, G> {}
 
 /// Chooses moves in a game.
 pub trait Agent<G: Game>: Send {
@@ -402,6 +378,14 @@ impl<E> Boltzmann<E> {
         probabilities.clear();
         probabilities.resize(self.values.len(), 0.0);
         softmax(&self.values, self.temperature, probabilities);
+    }
+}
+
+/// The default agent for an evaluator: greedy for values, also those of distributions; softmax for logits.
+pub fn by_head<'a, G: Game, E: Evaluator<G> + 'a>(evaluator: E, head: &Head) -> Box<dyn Agent<G> + 'a> {
+    match head {
+        Head::Value | Head::Outcomes(_) => Box::new(Greedy::new(evaluator)),
+        Head::Policy => Box::new(Boltzmann::new(evaluator, 1.0)),
     }
 }
 

@@ -1,38 +1,12 @@
 //! Exact comparison of agents: expected utilities by recursion over all actions and chance outcomes.
 
-use crate::agents::{Agent, Decision};
+use crate::agents::Agent;
+use crate::decision::Decision;
+use crate::error::ExactError;
 use adept_game::{Game, Turn, no_action};
 use adept_ground::limits;
 use rustc_hash::FxHashMap;
 use std::time::{Duration, Instant};
-
-/// Why a game cannot be measured exactly.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ExactError {
-    /// Its chance outcomes can only be sampled.
-    #[error("the game has too many chance outcomes to list; exact computation is not possible")]
-    Chance,
-    /// It has chance, which this measure does not allow.
-    #[error("the game has chance, and this needs a game without chance")]
-    Dice,
-    /// It may go on for too many moves, or for ever.
-    #[error(
-        "a game of more than {0} moves: too long to measure exactly; play matches instead, or give the game a limit of moves"
-    )]
-    Depth(usize),
-    /// It has no solution.
-    #[error("no sequence of moves reaches the highest result of the game")]
-    Unsolvable,
-    /// It has too many states.
-    #[error("more than {0} states: too many to measure exactly; play matches instead")]
-    Size(usize),
-    /// An agent's policy is not a probability distribution, for example because its values are NaN.
-    #[error("an agent's probabilities sum to {0} instead of 1; its values are not finite numbers")]
-    Policy(String),
-    /// The rules leave a player without an action.
-    #[error("{0}")]
-    Rules(String),
-}
 
 /// Moves of the longest game that is measured exactly. A game that can come back to a state has no longest game.
 pub(crate) const DEEPEST: usize = 2_000;

@@ -1,8 +1,10 @@
 //! Exact grades of a policy: how it fares against the best response, against random play and against perfect play, and how often
 //! it has a correct move.
 
-use crate::agents::{Agent, Decision, Random, Scratch};
-use crate::exact::{ExactError, Fold, Walk, sides};
+use crate::agents::{Agent, Random, Scratch};
+use crate::decision::Decision;
+use crate::error::ExactError;
+use crate::exact::{Fold, Walk, sides};
 use crate::solve::{Minimax, TIE, best_uniform};
 use adept_game::{Game, Turn, stream};
 use adept_ground::limits;

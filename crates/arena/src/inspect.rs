@@ -1,8 +1,10 @@
 //! Values of positions and moves: with gates and experts for people, in batches for programs.
 
-use crate::agents::{Decision, line_texts, softmax};
-use crate::evaluator::{Evaluator, GameModel};
-use crate::open::OpenError;
+use crate::agents::{line_texts, softmax};
+use crate::decision::Decision;
+use crate::error::OpenError;
+use crate::evaluator::Evaluator;
+use crate::model::GameModel;
 use crate::review::CI95;
 use crate::search::Search;
 use crate::successors::Successors;

@@ -1,6 +1,6 @@
 //! Move loss: the value that choices lose, measured by an exact valuation.
 
-use crate::agents::Decision;
+use crate::decision::Decision;
 use crate::evaluator::Evaluator;
 use adept_game::{Afterstate, Game, Turn, Valuation};
 use serde::Serialize;

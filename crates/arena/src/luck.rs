@@ -4,10 +4,9 @@
 //! luck of an outcome is V*(s, r) − Σ w(r′) V*(s, r′). Its mean is 0, however good V is and however the players act. So a result
 //! less the luck of its game has the mean of the result, and the less spread the better V is.
 
-use crate::agents::Decision;
-use crate::evaluator::{Evaluator, GameModel};
-use crate::naming::{self, Meaning, Resolved};
-use crate::open::{OpenError, open_with};
+use crate::decision::Decision;
+use crate::evaluator::Evaluator;
+use crate::model::GameModel;
 use crate::successors::{Successors, certain, class_of};
 use adept_game::{Game, GameError, Kit, Turn, no_action};
 use adept_model::{Head, ModelError, OutcomeClass};
@@ -63,35 +62,6 @@ enum By<G: Game> {
 }
 
 impl<G: Kit> Luck<G> {
-    /// Opens what an agent plays by: a checkpoint or a valuation, with or without looking ahead. With `best`, the best checkpoint of
-    /// a run in place of the latest.
-    ///
-    /// # Errors
-    /// Errors of opening. [`OpenError::Unknown`] if the agent has no values, or the game hides information or is not zero-sum.
-    pub fn open(game: &G, agent: &Resolved, best: bool) -> Result<Self, OpenError> {
-        let refuse = |why: &str| Err(OpenError::Unknown(format!("{} {why}", game.name())));
-        if game.hides() {
-            return refuse("hides information: what its chance events are worth is not known");
-        }
-        if !game.zero_sum() {
-            return refuse(
-                "is not a zero-sum game of two players: luck is what one gains and the other loses",
-            );
-        }
-        if let (Meaning::Checkpoint(folder), true) = (&agent.meaning, agent.spec.is_greedy()) {
-            let (model, manifest) = open_with(game, folder, best, agent.spec.tables())?;
-            if manifest.head.is_policy() {
-                return Err(without_values(agent.spec.name(), "is a policy, which has no values"));
-            }
-            return Ok(Self::of_model(game, model));
-        }
-        match naming::values(game, agent, best)? {
-            // To look ahead once more, for probabilities, would take as long again.
-            Some(values) => Ok(Self::by(By::Other(values, !agent.spec.searches()))),
-            None => Err(without_values(agent.spec.name(), "is an agent without values")),
-        }
-    }
-
     /// By a network whose output is a value or a distribution over outcomes.
     pub fn of_model(game: &G, model: GameModel<G>) -> Self {
         let found = Successors::new(game, &*model.learner);
@@ -100,7 +70,12 @@ impl<G: Kit> Luck<G> {
 
     /// By any evaluator, a decision at a time.
     pub fn of(evaluator: Box<dyn Evaluator<G>>) -> Self {
-        Self::by(By::Other(evaluator, true))
+        Self::of_evaluator(evaluator, true)
+    }
+
+    /// As [`of`](Self::of); `classes` says whether the evaluator is asked for probabilities of classes too.
+    pub(crate) fn of_evaluator(evaluator: Box<dyn Evaluator<G>>, classes: bool) -> Self {
+        Self::by(By::Other(evaluator, classes))
     }
 
     fn by(by: By<G>) -> Self {
@@ -245,11 +220,6 @@ impl<G: Kit> Luck<G> {
         }
         Ok(Some(&self.prospects))
     }
-}
-
-/// The refusal of an agent that cannot tell luck.
-fn without_values(name: &str, why: &str) -> OpenError {
-    OpenError::Unknown(format!("`{name}` {why}: name a checkpoint or a valuation such as `oracle`"))
 }
 
 /// Appends the distribution that is sure of the class of a finished game for player 0; nothing without classes.

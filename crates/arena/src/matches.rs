@@ -1,6 +1,7 @@
 //! Matches: games between agents in all seat orders, with the same dice for each order.
 
-use crate::agents::{Agent, Decision, Scratch};
+use crate::agents::{Agent, Scratch};
+use crate::decision::Decision;
 use crate::luck::Fortune;
 use crate::statistics::Score;
 use adept_game::{Game, GameError, OutcomeClass, Stream, Turn, Unit, no_action, stream};
@@ -10,6 +11,8 @@ use rustc_hash::FxHasher;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::hash::{Hash, Hasher};
 use std::time::Instant;
+
+pub use crate::statistics::Net;
 
 /// The number of the agent in each seat.
 pub type Order = Vec<usize>;
@@ -244,71 +247,6 @@ impl<'de> Deserialize<'de> for ByClass<f64> {
             .map(Self)
     }
 }
-
-/// Mean utility of an agent's seats in a game, over deals that were played in every seat order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Net {
-    /// Deals.
-    pub deals: u64,
-    /// Sum over the deals.
-    pub sum: f64,
-    /// Sum of squares.
-    pub squares: f64,
-}
-
-impl Net {
-    /// Counts a deal with this mean utility over its games.
-    pub fn add(&mut self, utility: f64) {
-        self.deals += 1;
-        self.sum += utility;
-        self.squares += utility * utility;
-    }
-
-    /// Both together.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        Self {
-            deals: self.deals + other.deals,
-            sum: self.sum + other.sum,
-            squares: self.squares + other.squares,
-        }
-    }
-
-    /// The mean; 0 without deals.
-    pub fn mean(&self) -> f64 {
-        self.sum / self.deals.max(1) as f64
-    }
-
-    /// The same deals, each with another figure: `change` is linear.
-    #[must_use]
-    fn map(self, change: impl Fn(f64) -> f64) -> Self {
-        let (n, offset) = (self.deals as f64, change(0.0));
-        let slope = change(1.0) - offset;
-        Self {
-            deals: self.deals,
-            sum: slope * self.sum + offset * n,
-            squares: slope * slope * self.squares + 2.0 * slope * offset * self.sum + offset * offset * n,
-        }
-    }
-
-    /// Standard error of the mean, from the spread between deals; infinite with fewer than two.
-    pub fn error(&self) -> f64 {
-        if self.deals < 2 {
-            return f64::INFINITY;
-        }
-        let n = self.deals as f64;
-        let variance = (self.squares - self.sum * self.sum / n).max(0.0) / (n - 1.0);
-        (variance / n).sqrt()
-    }
-
-    /// The normal 95 % interval of the mean.
-    pub fn ci95(&self) -> [f64; 2] {
-        [-Z, Z].map(|z| self.mean() + z * self.error())
-    }
-}
-
-/// The 97.5 % quantile of the normal distribution.
-const Z: f64 = 1.959_963_984_540_054;
 
 impl Tally {
     /// An empty tally for this number of agents.

@@ -10,6 +10,12 @@ use std::path::{Path, PathBuf};
 pub(crate) const PRIOR: &str = "prior:";
 /// Prefix of an expert in an encoder's name.
 pub(crate) const EXPERT: &str = "expert:";
+/// Prefix of known values in an encoder's name, and of an agent that plays by them.
+pub(crate) const KNOWN: &str = "known";
+
+/// The word for no tables at all, in the name of an agent.
+pub(crate) const NONE: &str = "none";
+
 /// Number of checksum digits in an encoder's name.
 const DIGITS: usize = 12;
 
@@ -179,6 +185,23 @@ pub(crate) fn from_here(part: &str, folder: Option<&Path>) -> String {
         }
         _ => part.into(),
     }
+}
+
+/// An encoder's name with these tables, joined by `+`, in place of its own; without any for `none`.
+pub(crate) fn with_tables(encoder: &str, tables: &str) -> String {
+    let own = parts(encoder).into_iter().filter(|part| known_part(part).is_none()).map(String::from);
+    let new = tables.split('+').filter(|table| *table != NONE).map(|table| format!("{KNOWN}:{table}"));
+    own.chain(new).collect::<Vec<_>>().join("+")
+}
+
+/// An encoder's name without its tables: what the inputs of a network are.
+pub fn without_tables(encoder: &str) -> String {
+    with_tables(encoder, NONE)
+}
+
+/// The table that a part of an encoder's name names.
+pub(crate) fn known_part(part: &str) -> Option<&str> {
+    part.strip_prefix(KNOWN)?.strip_prefix(':')
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Whole games of any players as an evaluator sees them: what each decision lost, and the luck of each player.
 
-use crate::agents::Decision;
+use crate::decision::Decision;
 use crate::evaluator::Evaluator;
 use crate::judge::TIE;
 use crate::luck::{Fortune, Luck};

@@ -4,10 +4,10 @@
 //! result, and from the probability of each class of results. And the first dice are spread evenly: with chance in 36ths, such as two
 //! dice, every first throw comes once in 36 trials and every pair of first throws once in 1,296.
 
+use crate::error::OpenError;
 use crate::inspect::next_player;
 use crate::luck::{Luck, expected};
-use crate::matches::Net;
-use crate::open::OpenError;
+use crate::statistics::Net;
 use crate::successors::class_of;
 use adept_game::{Kit, Turn, draw_index, stream};
 use adept_ground::jobs;

@@ -3,15 +3,13 @@
 //! The candidates of a decision are valued by the small network, and only the best of them by the large one. The more a valuation by the large
 //! network costs, the more that saves; what is lost are decisions whose best move the small one ranks low.
 
-use crate::agents::Decision;
-use crate::evaluator::{Evaluator, GameModel, Reach};
-use crate::naming;
-use crate::open::{OpenError, open, open_with};
-use crate::successors::Successors;
+use crate::decision::Decision;
+use crate::evaluator::{Evaluator, Reach};
+use crate::model::GameModel;
+use crate::successors::{MoveFilter, Successors, highest_first};
 use adept_game::{Afterstate, Game, Kit};
 use adept_ground::profile::{self, Phase};
 use adept_model::{ModelError, OutcomeClass};
-use std::path::Path;
 
 /// A small network that picks candidates, and how many.
 pub struct Screen<G: Game> {
@@ -23,27 +21,6 @@ pub struct Screen<G: Game> {
 }
 
 impl<G: Kit> Screen<G> {
-    /// Opens the checkpoint or run with this name as a screen that lets `keep` candidates of a decision pass.
-    ///
-    /// # Errors
-    /// [`OpenError::Unknown`] if it is not a checkpoint. [`OpenError::Mismatch`] if it belongs to another game, is a policy, or sees moves
-    /// in place of positions. Errors of [`open`].
-    pub fn open(game: &G, name: &str, keep: usize) -> Result<Self, OpenError> {
-        let folder = naming::checkpoint_at(game, name, "a screen")?;
-        let (model, _) = open(game, &folder, false)?;
-        Self::of(game, model, &folder, keep)
-    }
-
-    /// As [`open`](Self::open), for the folder of a checkpoint or run that plays, with the tables that it plays by.
-    pub(crate) fn open_at(game: &G, folder: &Path, keep: usize) -> Result<Self, OpenError> {
-        let (model, _) = open_with(game, folder, false, None)?;
-        Self::of(game, model, folder, keep)
-    }
-
-    fn of(game: &G, model: GameModel<G>, folder: &Path, keep: usize) -> Result<Self, OpenError> {
-        Self::new(game, model, keep).map_err(|message| OpenError::Mismatch { path: folder.into(), message })
-    }
-
     /// A network that lets `keep` candidates of a decision pass.
     ///
     /// # Errors
@@ -68,21 +45,19 @@ impl<G: Kit> Screen<G> {
         let model = self.model.player(game)?;
         Ok(Self { found: Successors::new(game, &*model.learner), model, keep: self.keep })
     }
-}
-
-impl<G: Kit> Screen<G> {
-    /// Candidates of a decision that it lets pass.
-    pub fn keep(&self) -> usize {
-        self.keep
-    }
 
     /// Number of parameters of its network.
     pub fn parameters(&self) -> usize {
         self.model.learner.describe().parameters
     }
+}
 
-    /// The value of each of these states, right after a move, for the player who moved.
-    pub(crate) fn values<'a>(&mut self, game: &G, states: impl Iterator<Item = &'a G::State>) -> &[f32]
+impl<G: Kit> MoveFilter<G> for Screen<G> {
+    fn keep(&self) -> usize {
+        self.keep
+    }
+
+    fn values<'a>(&mut self, game: &G, states: impl Iterator<Item = &'a G::State>) -> &[f32]
     where
         G::State: 'a,
     {
@@ -96,15 +71,6 @@ impl<G: Kit> Screen<G> {
         self.found.evaluate(&mut *self.model.learner);
         self.found.row_values()
     }
-}
-
-/// Puts the numbers of the `keep` highest values first, in ascending order. Of equals, the first is higher.
-pub(crate) fn highest_first(order: &mut [u32], keep: usize, value: &dyn Fn(u32) -> f32) {
-    let keep = keep.min(order.len());
-    if (1..order.len()).contains(&keep) {
-        order.select_nth_unstable_by(keep - 1, |&a, &b| value(b).total_cmp(&value(a)).then(a.cmp(&b)));
-    }
-    order[..keep].sort_unstable();
 }
 
 /// An evaluator that values only the candidates that a screen lets pass. Others get a value below all of those.
@@ -161,20 +127,5 @@ impl<G: Kit, E: Evaluator<G>> Evaluator<G> for Screened<G, E> {
 
     fn copied(&mut self, game: &G) -> Option<Box<dyn Evaluator<G>>> {
         Some(Box::new(Screened::new(self.screen.copied(game).ok()?, self.evaluator.copied(game)?)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::highest_first;
-
-    #[test]
-    fn the_highest_come_first_in_their_order() {
-        let values = [0.1, 0.5, 0.3, 0.5, -1.0];
-        for (keep, first) in [(1, &[1][..]), (2, &[1, 3]), (3, &[1, 2, 3]), (9, &[0, 1, 2, 3, 4])] {
-            let mut order: Vec<u32> = (0..5).collect();
-            highest_first(&mut order, keep, &|i| values[i as usize]);
-            assert_eq!(&order[..keep.min(5)], first);
-        }
     }
 }

@@ -1,7 +1,71 @@
 //! Statistics of matches: the spread of scores, binomial test, confidence intervals, ratings.
 
-use crate::matches::Net;
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal, StudentsT};
+
+/// Mean utility of an agent's seats in a game, over deals that were played in every seat order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Net {
+    /// Deals.
+    pub deals: u64,
+    /// Sum over the deals.
+    pub sum: f64,
+    /// Sum of squares.
+    pub squares: f64,
+}
+
+impl Net {
+    /// Counts a deal with this mean utility over its games.
+    pub fn add(&mut self, utility: f64) {
+        self.deals += 1;
+        self.sum += utility;
+        self.squares += utility * utility;
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            deals: self.deals + other.deals,
+            sum: self.sum + other.sum,
+            squares: self.squares + other.squares,
+        }
+    }
+
+    /// The mean; 0 without deals.
+    pub fn mean(&self) -> f64 {
+        self.sum / self.deals.max(1) as f64
+    }
+
+    /// The same deals, each with another figure: `change` is linear.
+    #[must_use]
+    pub(crate) fn map(self, change: impl Fn(f64) -> f64) -> Self {
+        let (n, offset) = (self.deals as f64, change(0.0));
+        let slope = change(1.0) - offset;
+        Self {
+            deals: self.deals,
+            sum: slope * self.sum + offset * n,
+            squares: slope * slope * self.squares + 2.0 * slope * offset * self.sum + offset * offset * n,
+        }
+    }
+
+    /// Standard error of the mean, from the spread between deals; infinite with fewer than two.
+    pub fn error(&self) -> f64 {
+        if self.deals < 2 {
+            return f64::INFINITY;
+        }
+        let n = self.deals as f64;
+        let variance = (self.squares - self.sum * self.sum / n).max(0.0) / (n - 1.0);
+        (variance / n).sqrt()
+    }
+
+    /// The normal 95 % interval of the mean.
+    pub fn ci95(&self) -> [f64; 2] {
+        [-Z, Z].map(|z| self.mean() + z * self.error())
+    }
+}
+
+/// The 97.5 % quantile of the normal distribution.
+const Z: f64 = 1.959_963_984_540_054;
 
 /// A mean result and its uncertainty. Interval, p and standard errors come from one model, so that they never contradict each
 /// other: `p < .05` if and only if the interval excludes the hypothesis.
@@ -81,8 +145,7 @@ pub fn wilson95(wins: f64, n: u64) -> [f64; 2] {
     if n == 0 {
         return [0.0, 1.0];
     }
-    // The 97.5 % quantile of the normal distribution.
-    let (z, n) = (1.959_963_984_540_054_f64, n as f64);
+    let (z, n) = (Z, n as f64);
     let p = wins / n;
     let middle = p + z * z / (2.0 * n);
     let half = z * (p * (1.0 - p) / n + z * z / (4.0 * n * n)).sqrt();

@@ -1,14 +1,24 @@
 //! Successors of states: what decisions lead to, listed, encoded and valued in one batch.
 
-use crate::agents::Decision;
+use crate::decision::Decision;
 use crate::known::{KnownRows, known};
-use crate::screen::{Screen, highest_first};
 use adept_game::{Afterstate, Encoder, Game, Kit, Stream, Turn, draw_index, no_action};
 use adept_ground::profile::{self, Phase};
 use adept_model::{Head, Learner, ModelError, OutcomeClass, OutcomeMask, Rows};
 use rand::RngExt;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
+
+/// Picks the candidates of a decision that get rows.
+pub trait MoveFilter<G: Game> {
+    /// Candidates of a decision that pass, at least 1.
+    fn keep(&self) -> usize;
+
+    /// The value of each of these states, right after a move, for the player who moved.
+    fn values<'a>(&mut self, game: &G, states: impl Iterator<Item = &'a G::State>) -> &[f32]
+    where
+        G::State: 'a;
+}
 
 /// The actions of one or more decisions with the states after them. A decision is a branch: [`list`](Self::list) appends one,
 /// [`expand`](Self::expand) lists one for every outcome of chance. [`evaluate`](Self::evaluate) values all of them at a time.
@@ -217,7 +227,9 @@ impl<G: Kit> Successors<G> {
     /// [`ModelError::Unsupported`] if chance cannot be listed, if two chance events follow each other, if a player to
     /// move has no action, or, with classes of outcomes, if the result of a finished game is in none of them.
     pub fn expand(&mut self, game: &G, encoder: &dyn Encoder<G>, state: &G::State) -> Result<(), ModelError> {
-        self.expand_behind(None, game, encoder, state)
+        self.unfold(game, encoder, state)?;
+        self.encode_states(game, encoder, self.states.len());
+        Ok(())
     }
 
     /// As [`expand`](Self::expand), but only the best candidates of each branch by a screen get rows. Finished games keep their
@@ -228,11 +240,22 @@ impl<G: Kit> Successors<G> {
     /// As [`expand`](Self::expand).
     pub fn expand_behind(
         &mut self,
-        screen: Option<&mut Screen<G>>,
+        screen: Option<&mut impl MoveFilter<G>>,
         game: &G,
         encoder: &dyn Encoder<G>,
         state: &G::State,
     ) -> Result<(), ModelError> {
+        self.unfold(game, encoder, state)?;
+        let valued = screen.map_or(self.states.len(), |screen| self.pass(screen, game, encoder));
+        self.encode_states(game, encoder, valued);
+        Ok(())
+    }
+
+    /// Lists the branches of a state, without the rows of states that actions share.
+    ///
+    /// # Errors
+    /// As [`expand`](Self::expand).
+    fn unfold(&mut self, game: &G, encoder: &dyn Encoder<G>, state: &G::State) -> Result<(), ModelError> {
         self.clear();
         let unsupported = |what: &str| Err(ModelError::Unsupported(format!("{} has {what}", game.name())));
         if game.turn(state) == Turn::Chance && !game.outcomes(state, &mut self.chance) {
@@ -296,20 +319,28 @@ impl<G: Kit> Successors<G> {
             self.ends.push(self.actions.len());
             self.again.push(game.just_acted(state) == Some(player));
         }
-        if shared {
-            let valued = screen.map_or(self.states.len(), |screen| self.pass(screen, game, encoder));
-            let _encoding = profile::span(Phase::Encoding);
-            let Self { rows, known, head, states, .. } = self;
-            for state in &states[..valued] {
-                let player = game.just_acted(state).unwrap_or(0);
-                known.add(rows, head, encoder, game, Afterstate { state, action: None, player });
-            }
-        }
         Ok(())
     }
 
-    /// Puts the states first that a screen lets pass, in their order, and returns their number.
-    fn pass(&mut self, screen: &mut Screen<G>, game: &G, encoder: &dyn Encoder<G>) -> usize {
+    /// Adds the rows of the first `valued` states, unless rows depend on the action and are there.
+    fn encode_states(&mut self, game: &G, encoder: &dyn Encoder<G>, valued: usize) {
+        if encoder.needs_action() {
+            return;
+        }
+        let _encoding = profile::span(Phase::Encoding);
+        let Self { rows, known, head, states, .. } = self;
+        for state in &states[..valued] {
+            let player = game.just_acted(state).unwrap_or(0);
+            known.add(rows, head, encoder, game, Afterstate { state, action: None, player });
+        }
+    }
+
+    /// Puts the states first that a screen lets pass, in their order, and returns their number. All of them if rows depend on the
+    /// action.
+    fn pass(&mut self, screen: &mut impl MoveFilter<G>, game: &G, encoder: &dyn Encoder<G>) -> usize {
+        if encoder.needs_action() {
+            return self.states.len();
+        }
         let is_known = |state: &G::State| {
             let player = game.just_acted(state).unwrap_or(0);
             let after = Afterstate { state, action: None, player };
@@ -452,4 +483,28 @@ pub fn class_of<G: Kit>(
             game.name()
         ))
     })
+}
+
+/// Puts the numbers of the `keep` highest values first, in ascending order. Of equals, the first is higher.
+pub(crate) fn highest_first(order: &mut [u32], keep: usize, value: &dyn Fn(u32) -> f32) {
+    let keep = keep.min(order.len());
+    if (1..order.len()).contains(&keep) {
+        order.select_nth_unstable_by(keep - 1, |&a, &b| value(b).total_cmp(&value(a)).then(a.cmp(&b)));
+    }
+    order[..keep].sort_unstable();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::highest_first;
+
+    #[test]
+    fn the_highest_come_first_in_their_order() {
+        let values = [0.1, 0.5, 0.3, 0.5, -1.0];
+        for (keep, first) in [(1, &[1][..]), (2, &[1, 3]), (3, &[1, 2, 3]), (9, &[0, 1, 2, 3, 4])] {
+            let mut order: Vec<u32> = (0..5).collect();
+            highest_first(&mut order, keep, &|i| values[i as usize]);
+            assert_eq!(&order[..keep.min(5)], first);
+        }
+    }
 }

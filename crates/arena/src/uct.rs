@@ -6,9 +6,10 @@
 //! perfect information will do, for any number of players. Choices that players make at the same time are decisions of their own: what
 //! a player knows there is the same whatever the others have chosen.
 
-use crate::agents::{Agent, Decision, Greedy};
+use crate::agents::{Agent, Greedy};
+use crate::decision::Decision;
+use crate::error::OpenError;
 use crate::evaluator::Evaluator;
-use crate::open::OpenError;
 use crate::search::Budget;
 use adept_game::{Game, Kit, Stream, Turn, stream};
 use adept_ground::limits;

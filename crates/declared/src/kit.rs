@@ -2,10 +2,12 @@
 
 use crate::batch::Batch;
 use crate::declaration::ONE;
-use crate::game::{Declared, State, WORK};
+use crate::declared::Declared;
+use crate::game::WORK;
 use crate::indices::{Indexed, Indices, base_of, groups, positions};
 use crate::lanes::{BYTES, Wide};
 use crate::modules::channels;
+use crate::state::State;
 use crate::structure::Structure;
 use adept_game::{
     Afterstate, Audit, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, OutcomeClass, RowMut,
@@ -385,8 +387,8 @@ impl Kit for Declared {
         if self.rules.amounts.len() > 1 {
             return None;
         }
-        let play = |batch: &mut Batch| batch.games(self, state, games as u64, rng);
-        let sum = self.facts.batches.with(|| Batch::blank(self), play).ok()?.sum() * self.scale();
+        let play = |batch: &mut Batch| batch.games(&self.rules, state, games as u64, rng);
+        let sum = self.facts.batches.with(|| Batch::blank(&self.rules), play).ok()?.sum() * self.scale();
         Some(if self.players() == 1 { vec![sum] } else { vec![sum, -sum] })
     }
 }

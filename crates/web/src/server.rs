@@ -3,7 +3,7 @@
 use crate::api::{self, App};
 use crate::client::{ClientLimits, Peer, Streams};
 use crate::compute::Compute;
-use crate::extra::{self, Extra};
+use crate::extra::Extra;
 use crate::fault::Fault;
 use crate::guard::{Guard, guard};
 use crate::jobs::Jobs;
@@ -147,7 +147,7 @@ async fn listen(
         .route("/page/{name}", get(page::file))
         .route("/favicon.ico", get(page::icon))
         .nest("/api/v1", api::routes())
-        .merge(extra::routes(&options.extras))
+        .merge(api::extras::routes(&options.extras))
         .fallback(api::unknown)
         .layer(CatchPanicLayer::custom(Fault::of_panic))
         .layer(middleware::from_fn_with_state(app.clone(), api::without_folders))

@@ -2,7 +2,7 @@
 
 use super::options::{Budget, SearchOptions};
 use super::table::{Bound, Table, What};
-use crate::agents::Decision;
+use crate::decision::Decision;
 use crate::evaluator::{Evaluator, Reach};
 use adept_game::{Game, Kit, OutcomeClass, Turn, stream};
 use adept_ground::limits;

@@ -5,7 +5,7 @@ use super::equity::worth;
 use super::rules::Holdem;
 use super::soarbot::{Profile, RuleKeys, SoarBot, agreement, names};
 use super::state::{Action, State};
-use super::{history, text};
+use super::{history, rules};
 use crate::Family;
 use adept_game::sheet::Sheet;
 use adept_game::{
@@ -18,7 +18,7 @@ impl Family for Holdem {
     const USUAL: &str = "holdem:limit:2";
 
     fn named(name: &str) -> Found<Self> {
-        text::named(name)
+        rules::named(name)
     }
 }
 

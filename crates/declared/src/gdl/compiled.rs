@@ -1,7 +1,7 @@
 //! A description, compiled: facts, moves, and the circuit that tells what follows.
 
-use super::effects::Folder;
-use super::gates::{Gates, Grounder};
+use super::effects::{Facts, Folder};
+use super::gates::{GATE, Gates, Grounder};
 use super::net::{Arranged, Contradiction, Net, arrange};
 use super::program::{DOES, GOAL, INIT, LEGAL, NEXT, Program, TERMINAL, TRUE};
 use super::reach::{Reached, check_stop, idle, reach, table_of, too_little};
@@ -19,15 +19,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// Most facts, and most moves.
 const MOST: usize = 1 << 18;
 
-/// Circuits that are kept of a game at most, and bytes of a gate's input in each: inputs, and who reads them.
+/// Circuits that are kept of a game at most.
 const CIRCUITS: usize = 3;
-pub(crate) const GATE: usize = 16;
 
 /// Most letters of all facts and moves.
 const LETTERS: usize = 1 << 25;
-
-/// Which facts hold: bit f is fact f.
-pub(crate) type Facts = SmallVec<[u64; 4]>;
 
 /// Compiled rules.
 #[derive(Debug)]

@@ -1,17 +1,12 @@
 //! Agents that learn before they play. They play frozen, in their state after each block of learning.
 
-use super::config::{Entrant, Tournament};
+use super::config::{Entrant, Tournament, experiment};
 use crate::catalogue::Catalogue;
 use crate::pairing::Player;
 use adept_arena::OpenError;
-use adept_trainer::config::{Config, Games, Source, parse};
+use adept_trainer::config::Games;
 use adept_trainer::run::{Cancel, Remedy, Silent, TrainError, TrainOptions};
 use std::path::Path;
-
-/// The experiment of an agent that learns.
-pub(super) fn experiment(path: &Path, games: &dyn Games) -> Result<Config, String> {
-    Source::read(path, &[]).and_then(|source| parse(&source, games)).map_err(|e| e.to_string())
-}
 
 /// All players before any learning, with one entry for each block of a learner.
 pub(super) fn players(

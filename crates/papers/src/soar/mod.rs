@@ -3,7 +3,9 @@
 mod figure2;
 mod figure7;
 mod learning;
+mod rows;
 
 pub(crate) use figure2::Knowledge;
 pub use figure2::{Relation, SoarFigure2};
-pub use learning::{SoarFigure, SoarLearning, SoarRow};
+pub use learning::SoarFigure;
+pub use rows::{SoarLearning, SoarRow};

@@ -5,7 +5,7 @@ use super::feed::OwnGames;
 use crate::config::Config;
 use crate::config::Method;
 use crate::positions::{Examples, Part, Positions, With, encode, rows_of_own_games, rows_of_random_games};
-use adept_arena::{GameModel, OpenError, known, open};
+use adept_arena::{GameModel, OpenError, open};
 use adept_game::Kit;
 use adept_game::stream;
 use adept_ground::work;
@@ -112,7 +112,7 @@ impl Start {
             }
             return Ok(vec![Self::modules(&config.architecture, &channels, &head, from, located)?]);
         }
-        let [before, now] = [&found.encoder, encoder.name()].map(known::without_tables);
+        let [before, now] = [&found.encoder, encoder.name()].map(open::without_tables);
         let same = open::same_encoder(&before, &now);
         // An encoder may add channels to those of the checkpoint, such as classes by which gates choose. Its name then begins alike.
         let adds = now.strip_prefix(&*before).is_some_and(|rest| rest.starts_with('+'));

@@ -1,48 +1,17 @@
-//! Opens encoders, checkpoints and agents by name and binds them to a game.
+//! Opens encoders and checkpoints by name and binds them to a game.
 
-use crate::agents::{Agent, Boltzmann, Greedy};
-use crate::deliberating::Deliberating;
-use crate::evaluator::{Evaluator, GameModel, WithPrior};
-use crate::exact::ExactError;
+use crate::error::OpenError;
 use crate::experts::WithExperts;
-use crate::frozen::Frozen;
-use crate::known::{self, WithKnown};
-use crate::naming::{self, Meaning};
-use crate::part::{self, EXPERT, PRIOR};
-use adept_game::{Encoder, Game, GameError, Kit, Valuation, stream};
+use crate::model::GameModel;
+use crate::part::{self, EXPERT, PRIOR, Prior};
+use crate::prior::{Frozen, WithPrior};
+use crate::tables::WithKnown;
+use adept_game::{Encoder, Kit, Valuation, stream};
 use adept_ground::limits;
-use adept_model::Head;
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
-use adept_model::{ModelError, Optimiser, names};
+use adept_model::{Optimiser, names};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-pub use crate::part::{Prior, files_of, map_paths, prior, same_encoder, with_prior};
-
-/// Why an agent or evaluator is not available.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// The checkpoint cannot be read.
-    #[error(transparent)]
-    Model(#[from] ModelError),
-    /// The checkpoint belongs to another game, encoder or shape.
-    #[error("{}: {message}", path.display())]
-    Mismatch {
-        /// The checkpoint.
-        path: PathBuf,
-        /// What was found and what was expected.
-        message: String,
-    },
-    /// A position, a file or a table of the game.
-    #[error(transparent)]
-    Game(#[from] GameError),
-    /// What is asked for cannot be computed exactly.
-    #[error(transparent)]
-    Exact(#[from] ExactError),
-    /// The game has no agent or encoder with this name, or it cannot be computed.
-    #[error("{0}")]
-    Unknown(String),
-}
 
 /// The encoder named `name`, or the game's first encoder.
 ///
@@ -80,7 +49,7 @@ fn encoder_of<G: Kit>(
         part::parts(wanted).into_iter().partition(|part| part.starts_with(EXPERT));
     let (priors, rest): (Vec<&str>, Vec<&str>) = parts.into_iter().partition(|part| part.starts_with(PRIOR));
     let (tables, own): (Vec<&str>, Vec<&str>) =
-        rest.into_iter().partition(|part| known::known_part(part).is_some());
+        rest.into_iter().partition(|part| part::known_part(part).is_some());
     let own = own.into_iter().map(|part| part::from_here(part, named.by)).collect::<Vec<_>>().join("+");
     let names = || encoders.iter().map(|e| &*e.name).collect::<Vec<_>>().join(", ");
     if let Some(added) = experts.first().or(priors.first()).or(tables.first()).filter(|_| own.is_empty()) {
@@ -129,7 +98,7 @@ fn encoder_of<G: Kit>(
         }
         _ => return Err(OpenError::Unknown(format!("`{wanted}` names more than one prior; use one"))),
     };
-    let tables: Vec<&str> = tables.into_iter().filter_map(known::known_part).collect();
+    let tables: Vec<&str> = tables.into_iter().filter_map(part::known_part).collect();
     if tables.is_empty() {
         return Ok(whole);
     }
@@ -278,7 +247,7 @@ pub fn open_with<G: Kit>(
     let mut checkpoint = checkpoint::read(&checkpoint::locate(path, best)?)?;
     match tables {
         Some(tables) => {
-            checkpoint.manifest.encoder = known::with_tables(&checkpoint.manifest.encoder, tables);
+            checkpoint.manifest.encoder = part::with_tables(&checkpoint.manifest.encoder, tables);
         }
         None => with_usual_tables(game, &mut checkpoint.manifest),
     }
@@ -288,9 +257,9 @@ pub fn open_with<G: Kit>(
 /// Adds the [tables that the game takes by default](Kit::usual_tables) to a checkpoint that names none: agents play by them, and
 /// values of positions come from them. A policy has no values that they could stand for.
 pub fn with_usual_tables<G: Kit>(game: &G, manifest: &mut Manifest) {
-    let names_some = part::parts(&manifest.encoder).into_iter().any(|part| known::known_part(part).is_some());
+    let names_some = part::parts(&manifest.encoder).into_iter().any(|part| part::known_part(part).is_some());
     if let Some(tables) = game.usual_tables().filter(|_| !names_some && !manifest.head.is_policy()) {
-        manifest.encoder = known::with_tables(&manifest.encoder, tables);
+        manifest.encoder = part::with_tables(&manifest.encoder, tables);
     }
 }
 
@@ -360,47 +329,4 @@ fn bind_of<G: Kit>(
         return fail(format!("does not match its own architecture: {e}"));
     }
     Ok((GameModel::new(game, encoder, learner), manifest))
-}
-
-/// The agent named `text`. `settings` is an object with the settings to change, or null. Only deliberating agents have
-/// settings.
-///
-/// # Errors
-/// See [`OpenError`].
-pub fn agent_with<G: Kit>(
-    game: &G,
-    text: &str,
-    settings: &serde_json::Value,
-) -> Result<Box<dyn Agent<G>>, OpenError> {
-    let found = naming::resolve(game, text, &[])?;
-    if settings.is_null() {
-        return naming::build(game, &found, false);
-    }
-    let changed = match found.meaning {
-        Meaning::Deliberator => game.deliberator(text, settings),
-        _ => None,
-    };
-    match changed {
-        Some(found) => Ok(Box::new(Deliberating::new(found?))),
-        None => Err(OpenError::Unknown(format!(
-            "`{text}` has no settings; only deliberating agents have settings"
-        ))),
-    }
-}
-
-/// The agent named `text`: one of [`AGENTS`](crate::naming::AGENTS), one of the game's own agents, or a checkpoint. What a name
-/// stands for is said in [`naming`].
-///
-/// # Errors
-/// See [`OpenError`].
-pub fn agent<G: Kit>(game: &G, text: &str) -> Result<Box<dyn Agent<G>>, OpenError> {
-    naming::build(game, &naming::resolve(game, text, &[])?, false)
-}
-
-/// The default agent for an evaluator: greedy for values, also those of distributions; softmax for logits.
-pub fn by_head<'a, G: Game, E: Evaluator<G> + 'a>(evaluator: E, head: &Head) -> Box<dyn Agent<G> + 'a> {
-    match head {
-        Head::Value | Head::Outcomes(_) => Box::new(Greedy::new(evaluator)),
-        Head::Policy => Box::new(Boltzmann::new(evaluator, 1.0)),
-    }
 }

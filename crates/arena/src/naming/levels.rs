@@ -1,8 +1,9 @@
 //! The best agent of a game, and levels of play around it.
 
-use crate::exact::survey;
-use crate::naming::{self, AgentSpec, Meaning};
-use crate::open::OpenError;
+use super::resolve::{Meaning, resolve};
+use super::spec::AgentSpec;
+use super::usual::{STRONG_GAMES, best_network, without_network};
+use crate::error::OpenError;
 use crate::search;
 use adept_game::{GameInfo, Kit};
 use adept_model::checkpoint::{self, Manifest, Strength};
@@ -66,49 +67,7 @@ const MEDIUM: f64 = 0.1;
 
 /// The agent of tree search over random games, with their number on each level.
 const TREE: [(Level, u32); 4] =
-    [(Level::Easy, 20), (Level::Medium, 100), (Level::Strong, 1000), (Level::Strongest, 10_000)];
-
-/// Whether a name stands for a game as an agent: its best network, or its strongest agent without one. It is the name of the rule set, or
-/// of its family, the word before the first colon.
-pub fn names_game(name: &str, game: &str) -> bool {
-    name == game || game.split_once(':').is_some_and(|(family, _)| family == name)
-}
-
-/// The best agent of a game that does not look ahead by a network: its best published network, else perfect play if that takes no time,
-/// else the strongest of its own agents, else tree search over random games.
-pub fn usual<G: Kit>(game: &G) -> String {
-    match best_network(game) {
-        Some((path, _)) => path,
-        None => without_network(game),
-    }
-}
-
-/// The path of the best published network of a game that this program can open, and its manifest.
-fn best_network<G: Kit>(game: &G) -> Option<(String, Manifest)> {
-    let (path, manifest) = checkpoint::best_of(game.name())?;
-    Some((path.to_str()?.into(), manifest))
-}
-
-fn without_network<G: Kit>(game: &G) -> String {
-    let info = GameInfo::of(game);
-    if is_solved(game, &info) {
-        return "minimax".into();
-    }
-    match game.strongest() {
-        Some(name) => name,
-        None if info.is_open => format!("uct:{}", TREE[2].1),
-        None => "random".into(),
-    }
-}
-
-/// Whether `minimax` plays a game at once.
-fn is_solved<G: Kit>(game: &G, info: &GameInfo) -> bool {
-    let two = info.is_small && !info.hides && info.zero_sum && info.players == 2;
-    two && {
-        let survey = survey(game);
-        !survey.chance && !survey.endless && !survey.sampled
-    }
-}
+    [(Level::Easy, 20), (Level::Medium, 100), (Level::Strong, STRONG_GAMES), (Level::Strongest, 10_000)];
 
 /// The levels that an agent can be played at, the weakest first: those of the checkpoint `base`, or of the best agent of the game.
 ///
@@ -118,7 +77,7 @@ pub fn levels<G: Kit>(game: &G, base: Option<&str>) -> Result<Vec<Rung>, OpenErr
     let network = match base {
         None => best_network(game),
         Some(name) => {
-            let found = naming::resolve(game, name, &[])?;
+            let found = resolve(game, name, &[])?;
             let (Meaning::Checkpoint(folder), AgentSpec::Named(_)) = (&found.meaning, &found.spec) else {
                 return Err(OpenError::Unknown(format!(
                     "`{name}` plays at one level: name a checkpoint, or the game itself, `{}`",
