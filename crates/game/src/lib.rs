@@ -20,6 +20,7 @@ mod recorded;
 mod rng;
 pub mod sheet;
 mod suite;
+pub mod tiny;
 mod worth;
 
 pub use adept_rows::{Channel, ChannelKind, OutcomeClass, OutcomeMask, RowMut, RowSink};
