@@ -130,7 +130,8 @@ impl Kit for Nim {
     }
 
     fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
-        let channel = Channel::fixed("heaps", ChannelKind::Dense(3), "things left in each heap, divided by 8");
+        let channel =
+            Channel::fixed("heaps", ChannelKind::Dense(3), "things left in each heap, divided by 8");
         let write = |_: &Self, after: Afterstate<'_, Self>, row: RowMut<'_>| {
             (0..3).for_each(|heap| row.dense[heap] = f32::from(after.state.left[heap]) / 8.0);
         };
@@ -381,7 +382,8 @@ impl Encoder<Bluff> for Bits {
 
     fn encode(&self, game: &Bluff, after: Afterstate<'_, Bluff>, row: RowMut<'_>) {
         // The game hides something, so that the state is the one before the action.
-        let table = after.action.map_or(after.state.table, |call| game.public_apply(&after.state.table, call));
+        let table =
+            after.action.map_or(after.state.table, |call| game.public_apply(&after.state.table, call));
         let mut set = |bit: u8| row.dense[usize::from(bit)] = 1.0;
         if let (Card::Dealt(card), 0) = (after.state.card, after.player) {
             set(card - 1);
