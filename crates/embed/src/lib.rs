@@ -1,10 +1,12 @@
 //! Use checkpoints in your own programs.
 //!
-//! ```no_run
+//! ```
+//! # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
 //! let model = adept_embed::Model::open("checkpoints/bearoff/residual-10".as_ref())?;
 //! let moves = model.moves("1,1,1,1,1,1/0,0,0,0,0,2 65")?;
 //! println!("{} leaves {}, worth {:+.4}", moves[0].action, moves[0].after, moves[0].value);
-//! # Ok::<(), adept_embed::Error>(())
+//! assert_eq!(moves[0].action, "6/off 5/off");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! `search:4:PATH` in place of a path looks ahead: see [`Model::open`].
@@ -29,6 +31,15 @@ pub use adept_arena::search::{Budget, Filter, SearchOptions};
 pub use adept_model::{Explanation, Gates, Rows};
 
 /// Why a call on a model failed.
+///
+/// ```
+/// use adept_embed::{Error, Model};
+///
+/// match Model::open("no/such/checkpoint".as_ref()) {
+///     Err(Error::Checkpoint(message)) => assert!(message.contains("no/such/checkpoint")),
+///     other => panic!("{other:?}"),
+/// }
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The checkpoint cannot be opened, or cannot look ahead.
@@ -43,6 +54,15 @@ pub enum Error {
 }
 
 /// Description of a model.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// let model = adept_embed::Model::open("checkpoints/bearoff/plain-10".as_ref())?;
+/// let about = model.describe();
+/// assert_eq!((&*about.game, about.range, about.scale), ("bearoff", Some([-1.0, 1.0]), 1.0));
+/// assert_eq!(about.channels.iter().map(|channel| channel.width).sum::<usize>(), about.dense_width);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Description {
     /// Rule set.
@@ -81,6 +101,14 @@ pub struct Description {
 }
 
 /// A channel and its columns in a row.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// let model = adept_embed::Model::open("checkpoints/bearoff/residual-10".as_ref())?;
+/// let last = model.describe().channels.last().ok_or("no channels")?;
+/// assert_eq!((&*last.name, last.kind, last.width), ("prior", "value", 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChannelDescription {
     /// Name.
@@ -99,6 +127,14 @@ pub struct ChannelDescription {
 }
 
 /// A network for other engines.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// let model = adept_embed::Model::open("checkpoints/bearoff/plain-10".as_ref())?;
+/// let network = model.network()?.ok_or("a table has no network")?;
+/// assert_eq!(network.weights.len(), model.describe().parameters);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Network {
     /// What it computes.
@@ -108,6 +144,19 @@ pub struct Network {
 }
 
 /// An opened checkpoint.
+///
+/// One model serves all threads:
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// let model = adept_embed::Model::open("checkpoints/bearoff/plain-10".as_ref())?;
+/// let value = || model.values(&["1,1,1,1,1,1/0,0,0,0,0,2"]).unwrap();
+/// std::thread::scope(|threads| {
+///     let other = threads.spawn(value);
+///     assert_eq!(value(), other.join().unwrap());
+/// });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Model {
     bound: Box<dyn AnyModel>,
     description: Description,
@@ -123,6 +172,17 @@ impl Model {
     /// `search:BUDGET:PATH` looks ahead: `search:4:PATH` by plies, `search:100ms:PATH` by time, `search:10000n:PATH` by valued
     /// positions, and with settings such as `search:3,keep=8/4:PATH`. The budget is for one position. [`values`](Self::values),
     /// [`moves`](Self::moves), [`choose`](Self::choose) and [`explain`](Self::explain) then search; what works on rows does not.
+    ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// use adept_embed::Model;
+    ///
+    /// let model = Model::open("bearoff/plain-10".as_ref())?; // a published checkpoint by its name
+    /// assert_eq!(model.describe().experiment, "plain-10");
+    /// let ahead = Model::open("search:2:bearoff/plain-10".as_ref())?;
+    /// assert_eq!(ahead.describe().search.as_deref(), Some("2"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Checkpoint`] if it is not a checkpoint, is damaged, or has a newer version; for a wrong budget, and where a search is
@@ -156,6 +216,18 @@ impl Model {
 
     /// Opens a checkpoint folder, or the latest checkpoint of a run folder, of a game of your own.
     ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// use adept_builtin::bearoff::Bearoff; // or a game of your own
+    /// use adept_embed::Model;
+    ///
+    /// let model = Model::of(Bearoff::default(), "checkpoints/bearoff/plain-10".as_ref())?;
+    /// assert_eq!(model.describe().game, "bearoff");
+    /// let other = Model::of(adept_builtin::tictactoe::TicTacToe, "checkpoints/bearoff/plain-10".as_ref());
+    /// assert!(other.is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As for [`open`](Self::open), and if the checkpoint is for another game.
     pub fn of<G: Kit>(game: G, path: &Path) -> Result<Self, Error> {
@@ -178,6 +250,15 @@ impl Model {
     }
 
     /// Description of the model.
+    ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let model = adept_embed::Model::open("checkpoints/bearoff/hme-4x16".as_ref())?;
+    /// let about = model.describe();
+    /// println!("{} of {}, {} parameters: {}", about.experiment, about.game, about.parameters, about.about);
+    /// assert!(about.parameters > 0 && about.search.is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn describe(&self) -> &Description {
         &self.description
     }
@@ -187,6 +268,17 @@ impl Model {
     /// is that of the best move; if a roll is next, of the position; if the game is over, the exact result, in [−1, 1].
     /// Without a legal move it is 0.
     ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let model = adept_embed::Model::open("checkpoints/bearoff/plain-10".as_ref())?;
+    /// // Before a roll, with a roll, and after the end, each for the player to move.
+    /// let bare = "0,1,0,0,0,0/3,0,0,0,0,0";
+    /// let values = model.values(&[bare, &format!("{bare} 66"), "1,0,0,0,0,0/0,0,0,0,0,0"])?;
+    /// assert!(values[0] > 0.9);
+    /// assert_eq!(values[1..], [1.0, -1.0]); // wins at once, has lost
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Position`] that names the invalid text.
     pub fn values(&self, positions: &[&str]) -> Result<Vec<f32>, Error> {
@@ -194,6 +286,15 @@ impl Model {
     }
 
     /// The legal moves of a position, best first.
+    ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let model = adept_embed::Model::open("checkpoints/bearoff/plain-10".as_ref())?;
+    /// let moves = model.moves("1,1,1,1,1,1/0,0,0,0,0,2 65")?;
+    /// assert!(moves.len() == 2 && moves[0].value >= moves[1].value);
+    /// assert_eq!(moves[0].action, "6/off 5/off");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Position`] if the text is not a position, or nobody is to move.
@@ -204,6 +305,14 @@ impl Model {
     /// The best move of a position. With a search, this is faster than [`moves`](Self::moves), because only the value of the
     /// best move is exact; of equally good moves another one may be found. None without a legal move.
     ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let model = adept_embed::Model::open("search:2:bearoff/plain-10".as_ref())?;
+    /// let best = model.choose("1,1,1,1,1,1/0,0,0,0,0,2 65")?.ok_or("no legal move")?;
+    /// assert_eq!((&*best.action, &*best.after), ("6/off 5/off", "0,0,0,0,0,2/1,1,1,1,0,0"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As for [`moves`](Self::moves).
     pub fn choose(&self, position: &str) -> Result<Option<Choice>, Error> {
@@ -212,6 +321,16 @@ impl Model {
 
     /// Explains a position: with gates and experts, or with the plies, the positions valued and the principal line of a search.
     ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let model = adept_embed::Model::open("checkpoints/bearoff/hme-4x16".as_ref())?;
+    /// let told = model.explain("1,1,1,1,1,1/0,0,0,0,0,2 65")?;
+    /// let gates = &told.moves[0].explanation.gates;
+    /// assert_eq!(gates.len(), 4); // the weight of each expert
+    /// assert!((gates.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Position`] if the text is not a position.
     pub fn explain(&self, position: &str) -> Result<PositionValue, Error> {
@@ -219,6 +338,16 @@ impl Model {
     }
 
     /// The rows of positions, for the player who just moved.
+    ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let model = adept_embed::Model::open("checkpoints/bearoff/plain-10".as_ref())?;
+    /// let position = "1,1,1,1,1,1/0,0,0,0,0,2";
+    /// let rows = model.encode(&[position])?;
+    /// // A row is for the player who just moved, a value for the one to move.
+    /// assert_eq!(model.evaluate(&rows)?[0], -model.values(&[position])?[0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Position`] that names a text that is invalid or lacks information for the encoder.
@@ -229,6 +358,15 @@ impl Model {
     /// Builds rows from numbers: `dense` has shape `[count, dense_width]` and `index` has shape `[count,
     /// index_width]`, both row by row.
     ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let model = adept_embed::Model::open("checkpoints/bearoff/plain-10".as_ref())?;
+    /// let width = model.describe().dense_width;
+    /// assert_eq!(model.rows(2, vec![0.0; 2 * width], vec![])?.len(), 2);
+    /// assert!(model.rows(2, vec![0.0; 3], vec![]).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Rows`] if the lengths do not match.
     pub fn rows(&self, count: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<Rows, Error> {
@@ -236,6 +374,16 @@ impl Model {
     }
 
     /// Values of rows for the player who just moved, in the [`range`](Description::range) of the model.
+    ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let model = adept_embed::Model::open("checkpoints/bearoff/plain-10".as_ref())?;
+    /// let mut rows = model.encode(&["1,1,1,1,1,1/0,0,0,0,0,2", "0,2,0,0,0,0/3,0,0,0,0,0"])?;
+    /// assert_eq!(model.evaluate(&rows)?.len(), 2);
+    /// rows.dense[0] = f32::NAN;
+    /// assert_eq!(model.evaluate(&rows).unwrap_err().to_string(), "row 0: column 0 holds NaN");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Rows`] if the rows are from another encoder, a number is not finite, or an index lies outside
@@ -247,6 +395,16 @@ impl Model {
     /// Like [`evaluate`](Self::evaluate), for `count` rows in memory of the caller: `dense` has shape `[count,
     /// dense_width]` and `index` has shape `[count, index_width]`, both row by row. Networks do not copy them.
     ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let model = adept_embed::Model::open("checkpoints/bearoff/plain-10".as_ref())?;
+    /// let rows = model.encode(&["1,1,1,1,1,1/0,0,0,0,0,2", "0,2,0,0,0,0/3,0,0,0,0,0"])?;
+    /// let width = model.describe().dense_width;
+    /// let second = model.evaluate_slices(1, &rows.dense[width..], &[])?; // any part of a buffer
+    /// assert!((second[0] - model.evaluate(&rows)?[1]).abs() < 1e-5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As for [`evaluate`](Self::evaluate), and if the lengths do not match.
     pub fn evaluate_slices(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error> {
@@ -257,6 +415,17 @@ impl Model {
     /// classes of [`head`](Description::head). A row does not tell which outcomes are impossible, so that these have a probability
     /// here and count in [`evaluate`](Self::evaluate). [`values`](Self::values), [`moves`](Self::moves) and
     /// [`explain`](Self::explain) know the position, and leave them out.
+    ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let model = adept_embed::Model::open("checkpoints/backgammon/small-88-24".as_ref())?;
+    /// let classes = model.describe().head.classes().ok_or("it gives values alone")?;
+    /// let rows = model.encode(&["1:1 off:14/1:15"])?; // the player to move wins a gammon; rows are for the other
+    /// let chances = model.outcomes(1, &rows.dense, &rows.index)?;
+    /// let lost = classes.iter().position(|class| class.name == "loss_gammon").ok_or("no such class")?;
+    /// assert!(chances.len() == classes.len() && chances[lost] > 0.9);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As for [`evaluate_slices`](Self::evaluate_slices), and if the model gives values alone.
@@ -271,6 +440,19 @@ impl Model {
 
     /// The weight and the output of each expert on `count` rows, as for [`evaluate_slices`](Self::evaluate_slices). None if the model
     /// has no experts.
+    ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// use adept_embed::Model;
+    ///
+    /// let experts = Model::open("checkpoints/bearoff/hme-4x16".as_ref())?;
+    /// let rows = experts.encode(&["1,1,1,1,1,1/0,0,0,0,0,2"])?;
+    /// assert!(experts.gates(rows.len(), &rows.dense, &rows.index)?.is_some());
+    /// let plain = Model::open("checkpoints/bearoff/plain-10".as_ref())?;
+    /// let rows = plain.encode(&["1,1,1,1,1,1/0,0,0,0,0,2"])?;
+    /// assert!(plain.gates(rows.len(), &rows.dense, &rows.index)?.is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As for [`evaluate_slices`](Self::evaluate_slices).
