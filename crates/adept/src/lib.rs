@@ -4,8 +4,7 @@
 //! A program adds its own game to all commands in one line:
 //!
 //! ```no_run
-//! # use adept::tictactoe::TicTacToe as Nim;
-//! # let nim = Nim;
+//! # let nim = adept::game::tiny::Nim::default();
 //! # let _ =
 //! adept::main_with(&(adept::Builtin, adept::One(nim)));
 //! ```
@@ -34,11 +33,38 @@ pub use adept_trainer as trainer;
 use std::process::ExitCode;
 
 /// Runs the command line of this process with these games.
+///
+/// ```no_run
+/// // `mine list games`, `mine train nim.toml`, …: every command, for one game and no other.
+/// fn main() -> std::process::ExitCode {
+///     adept::main_with(&adept::One(adept::game::tiny::Nim::default()))
+/// }
+/// ```
 pub fn main_with(games: &dyn Catalogue) -> ExitCode {
     main_with_tools(games, &[])
 }
 
 /// Runs the command line of this process with these games and these commands besides.
+///
+/// ```no_run
+/// use adept::{Catalogue, Tool};
+///
+/// struct Count;
+/// impl Tool for Count {
+///     fn command(&self) -> clap::Command {
+///         clap::Command::new("count").about("Count the games of this program")
+///     }
+///     fn run(&self, games: &dyn Catalogue, _: &clap::ArgMatches, as_json: bool) -> anyhow::Result<()> {
+///         let count = games.names().len();
+///         if as_json { println!("{{\"games\":{count}}}") } else { println!("{count} games") }
+///         Ok(())
+///     }
+/// }
+///
+/// fn main() -> std::process::ExitCode {
+///     adept::main_with_tools(&adept::Builtin, &[&Count])
+/// }
+/// ```
 pub fn main_with_tools(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
     let mut all: Vec<&dyn Tool> = vec![&oracle::Oracle, &serve::Serve];
     all.extend(tools);
