@@ -8,5 +8,4 @@ pub use room::{
     AgentText, Analysis, AnyPlay, AnyRoom, Candidate, DecisionAnalysis, EventView, GameAbout, Hints,
     MoveView, OutcomeView, PlayerAnalysis, RollAnalysis, View, room,
 };
-pub use session::{Next, Session, Step, losses};
 pub use terminal::{Input, PlayError, PlayOptions, Played, play};

@@ -13,7 +13,7 @@ pub mod tree;
 mod watch;
 
 pub use link::Link;
-pub use start::{Connect, Connected, Dead, OnDeath, Place, StartError, World, start};
+pub use start::{Connect, Connected, Dead, Place, StartError, World, start};
 pub use threads::threads;
 
 use link::Alone;
@@ -149,7 +149,7 @@ impl Ranks {
     }
 
     /// Waits until all ranks are here.
-    pub fn meet(&self) {
+    pub(crate) fn meet(&self) {
         self.any(0);
     }
 
