@@ -9,10 +9,12 @@
 //! adept::main_with(&(adept::Builtin, adept::One(nim)));
 //! ```
 //!
-//! [`prelude`] has the names that most programs need. The other crates are re-exported as modules: [`game`] for
-//! rules and encoders, [`ground`] for limits and files, [`model`] for networks, [`arena`] for agents and exact measures, [`trainer`] for
-//! experiments and runs, [`lab`] for the functions behind the commands, [`console`] for commands of your
-//! own: a [`Tool`], given to [`main_with_tools`].
+//! [`prelude`] has the names that most programs need, [`game`] the traits for rules and encoders. Versions promise these, and
+//! [`main_with`] and [`main_with_tools`], which adds commands of your own, a [`Tool`] each.
+//!
+//! The other crates are re-exported as modules: [`ground`] for limits and files, [`model`] for networks, [`arena`] for agents and
+//! exact measures, [`trainer`] for experiments and runs, [`lab`] for the functions behind the commands, [`console`] for the command
+//! line. They are internal, and may change in any version.
 
 mod oracle;
 pub mod prelude;

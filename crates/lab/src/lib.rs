@@ -1,6 +1,8 @@
 //! Work on experiments and checkpoints: measuring, comparing, sweeps, tournaments, publishing, exchange.
 //!
 //! Functions take a [`Catalogue`] of games and depend on no particular game.
+//!
+//! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 
 pub mod bench;
 pub mod catalogue;

@@ -1,4 +1,6 @@
 //! Reproduces tables and figures of published papers and compares our results with theirs; one file each.
+//!
+//! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 
 mod discontinuous;
 mod experts;

@@ -1,4 +1,6 @@
 //! Games between a person and agents, step by step, and in the terminal.
+//!
+//! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 
 mod room;
 mod session;

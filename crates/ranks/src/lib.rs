@@ -3,6 +3,8 @@
 //!
 //! Ranks are processes that a [`Link`] connects, such as that of MPI in the command line, threads of one process ([`threads()`]), or there
 //! is just one.
+//!
+//! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 
 mod link;
 mod meeting;
