@@ -36,21 +36,58 @@ pub use adept_model::{Explanation, Gates, Rows};
 /// use adept_embed::{Error, Model};
 ///
 /// match Model::open("no/such/checkpoint".as_ref()) {
-///     Err(Error::Checkpoint(message)) => assert!(message.contains("no/such/checkpoint")),
+///     Err(Error::Missing(message)) => assert!(message.contains("no/such/checkpoint")),
 ///     other => panic!("{other:?}"),
 /// }
 /// ```
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
-    /// The checkpoint cannot be opened, or cannot look ahead.
+    /// No checkpoint is at the path, and none is published by this name.
+    #[error("{0}")]
+    Missing(String),
+    /// A file of the checkpoint changed since it was written.
+    #[error("{0}")]
+    Damaged(String),
+    /// The checkpoint cannot be read, or has a newer version.
     #[error("{0}")]
     Checkpoint(String),
+    /// The game of the checkpoint is unknown, or the checkpoint is for another game or another version of its encoder.
+    #[error("{0}")]
+    Game(String),
+    /// The budget of a search is wrong, or no search is possible.
+    #[error("{0}")]
+    Search(String),
+    /// The machine has too little memory.
+    #[error("{0}")]
+    Memory(String),
     /// A text is not a position, or not of the required kind.
     #[error("{0}")]
     Position(String),
     /// Rows do not fit the encoder.
     #[error("{0}")]
     Rows(String),
+}
+
+impl From<ModelError> for Error {
+    fn from(error: ModelError) -> Self {
+        let kind = match error {
+            ModelError::Damaged { .. } => Self::Damaged,
+            ModelError::Memory { .. } => Self::Memory,
+            _ => Self::Checkpoint,
+        };
+        kind(error.to_string())
+    }
+}
+
+impl From<OpenError> for Error {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Model(error) => error.into(),
+            OpenError::Mismatch { .. } => Self::Game(error.to_string()),
+            _ => Self::Checkpoint(error.to_string()),
+        }
+    }
 }
 
 /// Description of a model.
@@ -185,8 +222,8 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Checkpoint`] if it is not a checkpoint, is damaged, or has a newer version; for a wrong budget, and where a search is
-    /// not possible: in games that hide information, and by a policy.
+    /// [`Error::Missing`], [`Error::Damaged`], [`Error::Checkpoint`] or [`Error::Memory`]; [`Error::Game`] if its game is not built in;
+    /// [`Error::Search`] for a wrong budget, and where a search is not possible: in games that hide information, and by a policy.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Self::opened(path, false)
     }
@@ -200,14 +237,10 @@ impl Model {
     }
 
     fn opened(path: &Path, best: bool) -> Result<Self, Error> {
-        let fault = |e: ModelError| Error::Checkpoint(e.to_string());
-        let (path, search) = naming::path_and_search(path).map_err(Error::Checkpoint)?;
-        let located = checkpoint::locate(&path, best).map_err(fault)?;
-        let read = checkpoint::read(&located).map_err(fault)?;
-        let game = read.manifest.game.clone();
-        let unknown =
-            |why: &str| Error::Checkpoint(format!("{}: its game is unknown: {why}", located.display()));
-        match adept_builtin::visit(&game, Opening(read, search)) {
+        let opening = Opening::at(path, best)?;
+        let (located, game) = (opening.0.path.clone(), opening.0.manifest.game.clone());
+        let unknown = |why: &str| Error::Game(format!("{}: its game is unknown: {why}", located.display()));
+        match adept_builtin::visit(&game, opening) {
             Some(Ok(opened)) => opened,
             Some(Err(error)) => Err(unknown(&error.to_string())),
             None => Err(unknown(&format!("no built-in game named `{game}`: open it with `Model::of`"))),
@@ -229,9 +262,9 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// As for [`open`](Self::open), and if the checkpoint is for another game.
+    /// As for [`open`](Self::open), and [`Error::Game`] if the checkpoint is for another game.
     pub fn of<G: Kit>(game: G, path: &Path) -> Result<Self, Error> {
-        Self::of_either(game, path, false)
+        Opening::at(path, false)?.visit(game)
     }
 
     /// Opens a checkpoint folder, or the best checkpoint of a run folder, of a game of your own.
@@ -239,14 +272,7 @@ impl Model {
     /// # Errors
     /// As for [`open_best`](Self::open_best), and if the checkpoint is for another game.
     pub fn best_of<G: Kit>(game: G, path: &Path) -> Result<Self, Error> {
-        Self::of_either(game, path, true)
-    }
-
-    fn of_either<G: Kit>(game: G, path: &Path, best: bool) -> Result<Self, Error> {
-        let fault = |e: ModelError| Error::Checkpoint(e.to_string());
-        let (path, search) = naming::path_and_search(path).map_err(Error::Checkpoint)?;
-        let located = checkpoint::locate(&path, best).map_err(fault)?;
-        Opening(checkpoint::read(&located).map_err(fault)?, search).visit(game)
+        Opening::at(path, true)?.visit(game)
     }
 
     /// Description of the model.
@@ -463,7 +489,7 @@ impl Model {
     /// The network. None if the model is a table or in whole numbers.
     ///
     /// # Errors
-    /// [`Error::Checkpoint`] if no more copies of the model can be made.
+    /// [`Error::Memory`] or [`Error::Checkpoint`] if no more copies of the model can be made.
     pub fn network(&self) -> Result<Option<Network>, Error> {
         self.bound.network()
     }
@@ -499,7 +525,7 @@ struct Opened<G: Kit> {
 impl<G: Kit> Opened<G> {
     /// Calls `f` with a copy of the evaluator.
     fn with<R>(&self, f: impl FnOnce(&mut GameModel<G>) -> Result<R, Error>) -> Result<R, Error> {
-        self.pool.with(&self.game, f).map_err(|e| Error::Checkpoint(e.to_string()))?
+        self.pool.with(&self.game, f)?
     }
 
     /// A position and all its moves by looking ahead.
@@ -653,7 +679,7 @@ impl<G: Kit> AnyModel for Opened<G> {
         self.with(|bound| {
             let Some(program) = bound.learner.program().cloned() else { return Ok(None) };
             let mut weights = Vec::new();
-            bound.learner.weights(&mut weights).map_err(|e| Error::Checkpoint(e.to_string()))?;
+            bound.learner.weights(&mut weights)?;
             Ok(Some(Network { program, weights }))
         })
     }
@@ -674,24 +700,36 @@ fn checked<'a>(
     Ok(rows)
 }
 
+/// A checkpoint that was read, and the search that its name asks for.
 struct Opening(Checkpoint, Option<SearchOptions>);
+
+impl Opening {
+    fn at(path: &Path, best: bool) -> Result<Self, Error> {
+        let (path, search) = naming::path_and_search(path).map_err(Error::Search)?;
+        let located = checkpoint::locate(&path, best).map_err(|error| match error {
+            ModelError::Checkpoint { .. } => Error::Missing(error.to_string()),
+            other => other.into(),
+        })?;
+        Ok(Self(checkpoint::read(&located)?, search))
+    }
+}
 
 impl Visitor for Opening {
     type Output = Result<Model, Error>;
 
     fn visit<G: Kit>(self, game: G) -> Self::Output {
         let Self(mut checkpoint, search) = self;
-        let fault = |e: OpenError| Error::Checkpoint(e.to_string());
         let path = checkpoint.path.display().to_string();
         let manifest = checkpoint.manifest.clone();
         open::with_usual_tables(&game, &mut checkpoint.manifest);
-        let (mut bound, _) = open::bind(&game, checkpoint).map_err(fault)?;
+        let (mut bound, _) = open::bind(&game, checkpoint)?;
         if let Some(options) = &search {
-            naming::search_by(&game, &path, (&mut bound, &manifest.head), options.clone()).map_err(fault)?;
+            naming::search_by(&game, &path, (&mut bound, &manifest.head), options.clone())
+                .map_err(|e| Error::Search(e.to_string()))?;
         }
         let search_text = search.as_ref().map(SearchOptions::to_string);
         let description = Description { search: search_text, ..describe(&bound, &manifest, game.scale()) };
-        let pool = Pool::new(&game, bound, |bound| bound).map_err(|e| Error::Checkpoint(e.to_string()))?;
+        let pool = Pool::new(&game, bound, |bound| bound)?;
         Ok(Model { bound: Box::new(Opened { game, pool, search }), description })
     }
 }
