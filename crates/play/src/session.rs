@@ -1,5 +1,6 @@
 //! A game between one person and agents, a step at a time, however it is shown.
 
+use crate::error::PlayError;
 use adept_arena::{Decision, OpenError};
 use adept_game::{GameError, Kit, Stream, Turn, score_text, stream};
 use adept_ground::order::sort_by_highest;
@@ -55,14 +56,13 @@ impl<G: Kit> Session<G> {
     /// Begins at the start of the game, or at a position in its text form.
     ///
     /// # Errors
-    /// If the seat does not exist, or the text is not a position that can be played on.
-    pub(crate) fn begin(game: &G, seat: usize, seed: u64, from: Option<&str>) -> Result<Self, String> {
+    /// [`PlayError::Seat`], and [`PlayError::Position`] if the text is not a position that can be played on.
+    pub(crate) fn begin(game: &G, seat: usize, seed: u64, from: Option<&str>) -> Result<Self, PlayError> {
         if seat >= game.players() {
-            let players = game.players();
-            return Err(format!("{} has {players} players: choose a seat from 1 to {players}", game.name()));
+            return Err(PlayError::Seat { game: game.name().into(), players: game.players() });
         }
         let state = match from {
-            Some(text) => beginning(game, text)?,
+            Some(text) => beginning(game, text).map_err(PlayError::Position)?,
             None => game.start(),
         };
         Ok(Self { state, seat, seed, steps: Vec::new(), chances: 0, past: Vec::new(), given_up: None })
