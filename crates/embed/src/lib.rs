@@ -61,9 +61,12 @@ pub enum Error {
     /// The machine has too little memory.
     #[error("{0}")]
     Memory(String),
-    /// A text is not a position, or not of the required kind.
+    /// A text is not a position.
     #[error("{0}")]
     Position(String),
+    /// A position is not in a state that the call needs: the game is over, no player is to move, or the encoder reads what it lacks.
+    #[error("{0}")]
+    State(String),
     /// Rows do not fit the encoder.
     #[error("{0}")]
     Rows(String),
@@ -306,7 +309,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Position`] that names the invalid text.
+    /// [`Error::Position`] that names the invalid text; [`Error::State`] if the player who is to move after a chance event is not known.
     pub fn values(&self, positions: &[&str]) -> Result<Vec<f32>, Error> {
         self.bound.values(positions)
     }
@@ -323,7 +326,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Position`] if the text is not a position, or nobody is to move.
+    /// [`Error::Position`] if the text is not a position, [`Error::State`] if nobody is to move.
     pub fn moves(&self, position: &str) -> Result<Vec<Choice>, Error> {
         self.bound.moves(position)
     }
@@ -358,7 +361,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Position`] if the text is not a position.
+    /// As for [`values`](Self::values).
     pub fn explain(&self, position: &str) -> Result<PositionValue, Error> {
         self.bound.explain(position)
     }
@@ -376,7 +379,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Position`] that names a text that is invalid or lacks information for the encoder.
+    /// [`Error::Position`] that names the invalid text; [`Error::State`] if it lacks what the encoder reads.
     pub fn encode(&self, positions: &[&str]) -> Result<Rows, Error> {
         self.bound.encode(positions)
     }
@@ -541,7 +544,8 @@ impl<G: Kit> Opened<G> {
 }
 
 fn of_position(error: OpenError) -> Error {
-    Error::Position(error.to_string())
+    let kind = if matches!(error, OpenError::Game(_)) { Error::Position } else { Error::State };
+    kind(error.to_string())
 }
 
 impl<G: Kit> AnyModel for Opened<G> {

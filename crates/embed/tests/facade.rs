@@ -355,7 +355,7 @@ fn errors_name_what_is_wrong() {
     let text = model.values(&[POSITIONS[0], "nonsense"]).unwrap_err();
     assert!(matches!(&text, Error::Position(m) if m.contains("nonsense")), "{text}");
     let roll = model.moves(POSITIONS[0]).unwrap_err();
-    assert!(matches!(&roll, Error::Position(m) if m.contains("roll")), "{roll}");
+    assert!(matches!(&roll, Error::State(m) if m.contains("roll")), "{roll}");
     let rows = model.rows(2, vec![0.0; 3], vec![]).unwrap_err();
     assert!(matches!(&rows, Error::Rows(m) if m.contains("found 3")), "{rows}");
     assert!(matches!(model.rows(usize::MAX, vec![], vec![]), Err(Error::Rows(_))));
@@ -368,7 +368,7 @@ fn errors_name_what_is_wrong() {
     assert!(matches!(model.evaluate(&others), Err(Error::Rows(_))));
     assert!(Model::open_best(&published("plain-10")).is_ok());
     let over = model.encode(&["0,0,0,0,0,0/1,0,0,0,0,0"]).unwrap_err();
-    assert!(matches!(&over, Error::Position(m) if m.contains("over")), "{over}");
+    assert!(matches!(&over, Error::State(m) if m.contains("over")), "{over}");
 }
 
 /// A handle of the C interface, closed at the end.
