@@ -17,7 +17,6 @@ mod tool;
 mod world;
 
 pub use args::threads;
-pub use commands::play::game_of;
 pub use commands::reproduce::Reproduce;
 pub use progress::on_interrupt;
 pub use tool::{OnRanks, Tool};

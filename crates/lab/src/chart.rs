@@ -101,7 +101,7 @@ impl Range {
     }
 
     /// Whether a value has a place in it.
-    pub fn contains(&self, value: f64) -> bool {
+    pub(crate) fn contains(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 

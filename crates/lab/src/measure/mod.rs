@@ -21,7 +21,8 @@ pub use play::{ExploitabilityReport, MatchesReport};
 pub(crate) use positions::best_formula;
 pub use positions::{ClassShares, ErrorsOf, FileReport, MoveLossReport, RmsReport};
 pub(crate) use positions::class_shares_of;
-pub use rules::{Rule, rules_of};
+pub use rules::Rule;
+pub(crate) use rules::rules_of;
 pub(crate) use speed::cost_of;
 pub use speed::{Cost, SpeedCell};
 
