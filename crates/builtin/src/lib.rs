@@ -5,6 +5,7 @@
 //! list.
 
 pub mod dice;
+mod lines;
 mod memory;
 mod shared;
 
