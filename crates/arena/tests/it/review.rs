@@ -1,9 +1,9 @@
 //! Reviews of whole games: what noise says, and who judges.
 
 use adept_arena::review::{CI95, Judged, Verdict, judge_each, review};
-use adept_arena::{Decision, Evaluator, Luck, each_after, naming};
+use adept_arena::{ByValuation, Decision, Evaluator, Luck, each_after, naming};
 use adept_builtin::backgammon::Backgammon;
-use adept_builtin::bearoff::Bearoff;
+use adept_builtin::bearoff::{Action, Bearoff, State};
 use adept_builtin::tictactoe::TicTacToe;
 use adept_game::{Afterstate, Game, Kit, Turn, WholeGame, stream};
 
@@ -112,4 +112,67 @@ fn exact_tables_come_before_samples() {
         game.references().unwrap().into_iter().map(|(name, _)| name.into()).collect()
     };
     assert_eq!(references(&Backgammon::new(2).unwrap()), ["oracle"]);
+}
+
+/// The player in this seat has checkers on points 5 and 2, plays 2-1 badly, and then misses. The other plays 2-1 well. The other
+/// seat's first roll, if it begins, takes two checkers.
+fn one_sided(blunderer: usize) -> WholeGame<Action> {
+    let start = ["0,1,0,0,1,0/3,1,0,0,0,0", "3,3,0,0,0,0/0,1,0,0,1,0"][blunderer];
+    let first = [("65", "3,1,0,0,0,0")];
+    let rest = [("21", "0,2,0,0,0,0"), ("21", "2,0,0,0,0,0"), ("21", "1,0,0,0,0,0"), ("43", "0,0,0,0,0,0")];
+    let turns = first[..blunderer]
+        .iter()
+        .chain(&rest)
+        .flat_map(|(roll, side)| [Action::Roll(roll.parse().unwrap()), Action::Move(side.parse().unwrap())]);
+    let actions = [Action::Setup(start.parse().unwrap())].into_iter().chain(turns);
+    WholeGame {
+        names: Vec::new(),
+        actions: actions.enumerate().map(|(i, action)| (i as u64, action)).collect(),
+        result: None,
+        fault: None,
+    }
+}
+
+#[test]
+fn loss_and_luck_belong_to_their_players() {
+    let game = Bearoff::new(6).unwrap();
+    let oracle = game.valuation("oracle").unwrap().unwrap();
+    let near = |a: f64, b: f64| (a - b).abs() < 1e-5;
+    // Checkers on 4 or on 3 and 1 are taken by 34 of 36 rolls, two on 2 by 26. The opponent, with checkers on 2, 1, 1 and 1, wins at
+    // once by the doubles of 2 to 6, and else by any roll after the next.
+    let (best, played, misses) = (34.0 / 36.0, 26.0 / 36.0, 31.0 / 36.0);
+    for blunderer in [0, 1] {
+        let whole = one_sided(blunderer);
+        let judge = || (ByValuation(oracle.clone()), Luck::of(Box::new(ByValuation(oracle.clone()))));
+        let (mut by, mut luck) = judge();
+        let found = review(&game, &whole, (&mut by, &mut luck), 10, || false).unwrap().unwrap();
+        let (account, other) = (found.players[blunderer], found.players[1 - blunderer]);
+        assert_eq!((account.decisions, account.wrong), (1, 1), "{found:?}");
+        assert_eq!((other.decisions, other.wrong, other.loss), (1, 0, 0.0), "{found:?}");
+        assert!(near(account.loss, 2.0 * misses * (best - played)), "{found:?}");
+        let [slip] = &found.slips[..] else { panic!("{found:?}") };
+        assert_eq!((slip.player, slip.number), (blunderer, 2 + 2 * blunderer as u64), "{slip:?}");
+        assert!(near(slip.loss, account.loss), "{slip:?}");
+        // A result less its luck is the value of the start less the loss, with the sign of each player.
+        let Action::Setup(start) = whole.actions[0].1 else { panic!() };
+        let state = State::to_roll(start);
+        let value = oracle.value(&game, Afterstate { state: &state, action: None, player: blunderer });
+        assert_eq!((account.result, other.result), (-1.0, 1.0), "{found:?}");
+        assert!(near(account.adjusted, value - account.loss), "{found:?}");
+        assert!(near(other.adjusted, -account.adjusted) && near(other.luck, -account.luck), "{found:?}");
+        // The opponent does not throw a double, the player misses, and the opponent wins by any roll.
+        let (mut by, mut luck) = judge();
+        let mut told = Vec::new();
+        let actions = whole.actions.iter().map(|(_, action)| action);
+        judge_each(&game, game.start(), actions, (&mut by, &mut luck), |_, judged| {
+            if let Judged::Chance { luck, .. } = judged {
+                told.push(if blunderer == 0 { luck } else { -luck });
+            }
+            true
+        })
+        .unwrap();
+        let expected = [2.0 * played * (1.0 - misses), -2.0 * played, 0.0];
+        let last = &told[told.len() - 3..];
+        assert!(last.iter().zip(expected).all(|(a, b)| near(*a, b)), "{told:?} {expected:?}");
+    }
 }

@@ -519,7 +519,7 @@ fn random_openings_vary_the_games_and_are_the_same_in_every_seat_order() {
     let openings = |random_plies| {
         let game_of = |g| {
             let mut agents = [Greedy::new(Whim), Greedy::new(Whim)];
-            replay(&TicTacToe, &mut agents, &orders, g, Deals { seed: 1, random_plies }).unwrap().1
+            replay(&TicTacToe, &mut agents, &orders, g, Deals { seed: 1, random_plies }).unwrap().actions
         };
         let games: Vec<_> = (0..40).map(game_of).collect();
         for deal in games.chunks(2) {

@@ -2,5 +2,11 @@
 
 mod c;
 mod facade;
+#[path = "../../../model/tests/it/graph.rs"]
+mod graph;
+mod onnx;
+#[allow(dead_code)]
+#[path = "../../../model/src/export/onnx/proto.rs"]
+mod proto;
 #[cfg(feature = "tract")]
 mod tract;

@@ -5,10 +5,14 @@ mod checkpoints;
 mod common;
 mod devices;
 mod engines;
+mod graph;
 mod learners;
 mod native;
 mod onnx;
 mod pairwise;
+#[allow(dead_code)]
+#[path = "../../src/export/onnx/proto.rs"]
+mod proto;
 mod quantised;
 mod residual;
 mod source;
