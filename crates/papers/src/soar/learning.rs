@@ -16,7 +16,6 @@ use adept_trainer::config::{Config, Games, no_game};
 use adept_trainer::run::{Score, TrainError};
 use std::fmt::Write;
 use std::ops::Range;
-use std::path::PathBuf;
 use std::time::Instant;
 
 /// Which figure.
