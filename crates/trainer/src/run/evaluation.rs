@@ -6,7 +6,7 @@ use super::folder::Score;
 use super::start::shared_rows;
 use crate::config::{Config, Suite, TdSettings};
 use crate::positions::{PositionErrors, Set, rows_of_random_games};
-use adept_arena::grade::{alone, shortest, worst};
+use adept_arena::exact::{alone, shortest, worst};
 use adept_arena::matches::{ByClass, Draws, Tally, compete, opening_plies, orders, play_counted};
 use adept_arena::{
     Agent, Boltzmann, Equity, ExactError, Grader, Greedy, Guarantee, OpenError, Random, Scratch, SoloGrade,

@@ -3,10 +3,10 @@
 //! The candidates of a decision are valued by the small network, and only the best of them by the large one. The more a valuation by the large
 //! network costs, the more that saves; what is lost are decisions whose best move the small one ranks low.
 
-use crate::decision::Decision;
-use crate::evaluator::{Evaluator, Reach};
-use crate::model::GameModel;
-use crate::successors::{MoveFilter, Successors, highest_first};
+use super::decision::Decision;
+use super::evaluator::{Evaluator, Reach};
+use super::model::GameModel;
+use super::successors::{MoveFilter, Successors, highest_first};
 use adept_game::{Afterstate, Game, Kit};
 use adept_ground::profile::{self, Phase};
 use adept_model::{ModelError, OutcomeClass};

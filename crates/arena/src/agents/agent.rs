@@ -3,8 +3,7 @@
 //! An agent gives a probability for each legal action. Play samples from these probabilities; exact measurement uses
 //! them directly. Ties are therefore random in play and averaged in measurement.
 
-use crate::decision::Decision;
-use crate::evaluator::{Evaluator, Reach};
+use crate::values::{Decision, Evaluator, Reach};
 use adept_game::{Game, GameError, Kit, Script, Stream, Worth, draw_index, no_action};
 use adept_ground::order::sort_by_highest;
 use adept_model::Head;

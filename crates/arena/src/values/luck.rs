@@ -4,10 +4,10 @@
 //! luck of an outcome is V*(s, r) − Σ w(r′) V*(s, r′). Its mean is 0, however good V is and however the players act. So a result
 //! less the luck of its game has the mean of the result, and the less spread the better V is.
 
-use crate::decision::Decision;
-use crate::evaluator::Evaluator;
-use crate::model::GameModel;
-use crate::successors::{Successors, certain, class_of};
+use super::decision::Decision;
+use super::evaluator::Evaluator;
+use super::model::GameModel;
+use super::successors::{Successors, certain, class_of};
 use adept_game::{Game, GameError, Kit, Turn, no_action};
 use adept_model::{Head, ModelError, OutcomeClass};
 

@@ -3,7 +3,7 @@
 //! An evaluator gives the value of a state right after an action for the player who acted, in [−1, 1] (utility divided
 //! by the game's scale). A finished game has its exact utility; models never see it.
 
-use crate::decision::Decision;
+use super::decision::Decision;
 use adept_game::{Afterstate, Game, Valuation};
 use adept_model::OutcomeClass;
 use std::sync::Arc;
