@@ -1,4 +1,7 @@
 //! Agents: policies that choose moves.
+//!
+//! An agent gives a probability for each legal action. Play samples from these probabilities; exact measurement uses
+//! them directly. Ties are therefore random in play and averaged in measurement.
 
 mod agent;
 mod asking;

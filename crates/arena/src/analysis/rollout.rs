@@ -1,6 +1,6 @@
 //! Rollouts: a position played to its end many times, by an agent against itself, with less of the luck of the dice.
 //!
-//! Two things make the mean of few games exact. The luck of every chance event, as [`luck`](crate::luck) tells it, is taken from the
+//! Two things make the mean of few games exact. The luck of every chance event, as [`luck`](crate::Luck) tells it, is taken from the
 //! result, and from the probability of each class of results. And the first dice are spread evenly: with chance in 36ths, such as two
 //! dice, every first throw comes once in 36 trials and every pair of first throws once in 1,296.
 
