@@ -1,6 +1,6 @@
 //! A rule file whose names are resolved and checked.
 
-use crate::error::{Place, RuleError};
+use crate::error::Place;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An object by number.

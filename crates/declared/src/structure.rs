@@ -8,10 +8,8 @@ use crate::declaration::{Condition, Declaration, Ending, Expression, Kind, Objec
 use crate::error::RuleError;
 use crate::ground::{Grounder, Proofs, Rest, Rules, tuple_of};
 use crate::modules::{Bindings, Column, Module, Modules, Reads, TUPLES, fill};
-use adept_game::Game;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// The modules of a game.
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 //! A method that raises an exception ends the work that called it: the exception travels to the call from Python as a panic
 //! that nothing prints (see [`guarded`]).
 
+use crate::errors::{guarded, raise};
 use crate::long::Stop;
 use adept_library::arena::{Agent, Decision, Random, Scratch};
 use adept_library::game::{
@@ -18,7 +19,6 @@ use pyo3::{intern, types::PyTuple};
 use std::borrow::Cow;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -39,21 +39,6 @@ const MOST_SHOWN: usize = 16_000_000;
 
 /// States and actions that are held.
 static HELD: AtomicUsize = AtomicUsize::new(0);
-
-/// An exception on its way to the call from Python.
-struct Raised(PyErr);
-
-fn raise(error: PyErr) -> ! {
-    resume_unwind(Box::new(Raised(error)))
-}
-
-/// Calls `f`. An exception in a game written in Python becomes the error.
-pub(crate) fn guarded<R>(f: impl FnOnce() -> R) -> PyResult<R> {
-    catch_unwind(AssertUnwindSafe(f)).map_err(|payload| match payload.downcast::<Raised>() {
-        Ok(raised) => raised.0,
-        Err(other) => resume_unwind(other),
-    })
-}
 
 /// A Python object that is a state, an action, or what a player knows: immutable, with `==` and `hash`.
 pub(crate) struct Held {

@@ -1,7 +1,7 @@
 //! Checkpoints that value positions and rows.
 
+use crate::errors::guarded;
 use crate::exchange;
-use crate::game::guarded;
 use crate::games::registered;
 use crate::{fault, given, plain};
 use adept_embed::Error;

@@ -1,10 +1,10 @@
 //! Self-play without learning: TD(λ) targets and trajectories for PyTorch and others.
 
+use crate::config::config_of;
+use crate::errors::guarded;
 use crate::exchange;
-use crate::game::guarded;
 use crate::games::{ALL, registered};
 use crate::long::{Stop, long};
-use crate::run::config_of;
 use crate::shared::Shared;
 use crate::trajectories::{Kept, Recorded};
 use crate::{fault, given, plain};

@@ -1,7 +1,7 @@
 //! Games of self-play as arrays, and λ-returns along them. The class around them is in `python/adept/_trajectories.py`.
 
+use crate::errors::guarded;
 use crate::fault;
-use crate::game::guarded;
 use adept_library::game::{Kit, OutcomeClass};
 use adept_library::model::{Head, Rows};
 use adept_trainer::config::{Along, Rewards, TdSettings};

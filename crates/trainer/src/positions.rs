@@ -5,8 +5,8 @@
 
 use crate::config::{Config, Examples as From};
 use crate::run::TrainError;
-use adept_arena::known::KnownRows;
 pub use adept_arena::oracle;
+use adept_arena::values::KnownRows;
 use adept_arena::{Decision, GameModel, OpenError, Successors};
 use adept_game::sheet::Sheet;
 use adept_game::{

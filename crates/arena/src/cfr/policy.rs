@@ -2,8 +2,8 @@
 
 use super::tree::Tree;
 use crate::agents::Agent;
-use crate::decision::Decision;
 use crate::error::ExactError;
+use crate::values::Decision;
 use adept_game::Game;
 use adept_game::PublicTree;
 use rustc_hash::FxHashMap;

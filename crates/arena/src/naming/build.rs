@@ -3,17 +3,13 @@
 use super::checkpoints::{open, open_with};
 use super::resolve::{Meaning, Resolved, checkpoint_at, with_values};
 use super::spec::{AgentSpec, Play, SCREEN};
-use crate::agents::{Agent, Boltzmann, EpsilonGreedy, Greedy, Random, Scripted, by_head};
-use crate::asking::Asking;
-use crate::deliberating::Deliberating;
+use crate::agents::{
+    Agent, Asking, Boltzmann, Deliberating, EpsilonGreedy, Greedy, Random, Scripted, by_head,
+};
 use crate::error::{ExactError, OpenError};
-use crate::evaluator::{ByValuation, Evaluator};
-use crate::informed::Informed;
-use crate::luck::Luck;
-use crate::model::GameModel;
-use crate::screen::{Screen, Screened};
+use crate::exact::{BestResponse, Minimax, has_oracle, oracle};
 use crate::search::{self, Budget, Search, SearchOptions};
-use crate::solve::{BestResponse, Minimax, has_oracle, oracle};
+use crate::values::{ByValuation, Evaluator, GameModel, Informed, Luck, Screen, Screened};
 use adept_game::{Kit, Turn};
 use adept_model::Head;
 use serde_json::Value;

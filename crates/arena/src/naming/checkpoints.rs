@@ -1,11 +1,9 @@
 //! Opens encoders and checkpoints by name and binds them to a game.
 
+use crate::encoders::parts::{self, EXPERT, PRIOR, Prior};
+use crate::encoders::{Frozen, WithExperts, WithKnown, WithPrior};
 use crate::error::OpenError;
-use crate::experts::WithExperts;
-use crate::model::GameModel;
-use crate::part::{self, EXPERT, PRIOR, Prior};
-use crate::prior::{Frozen, WithPrior};
-use crate::tables::WithKnown;
+use crate::values::GameModel;
 use adept_game::{Encoder, Kit, Valuation, stream};
 use adept_ground::limits;
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
@@ -46,11 +44,11 @@ fn encoder_of<G: Kit>(
     let encoders = game.encoders();
     let wanted = name.or(encoders.first().map(|e| &*e.name)).unwrap_or_default();
     let (experts, parts): (Vec<&str>, Vec<&str>) =
-        part::parts(wanted).into_iter().partition(|part| part.starts_with(EXPERT));
+        parts::parts(wanted).into_iter().partition(|part| part.starts_with(EXPERT));
     let (priors, rest): (Vec<&str>, Vec<&str>) = parts.into_iter().partition(|part| part.starts_with(PRIOR));
     let (tables, own): (Vec<&str>, Vec<&str>) =
-        rest.into_iter().partition(|part| part::known_part(part).is_some());
-    let own = own.into_iter().map(|part| part::from_here(part, named.by)).collect::<Vec<_>>().join("+");
+        rest.into_iter().partition(|part| parts::known_part(part).is_some());
+    let own = own.into_iter().map(|part| parts::from_here(part, named.by)).collect::<Vec<_>>().join("+");
     let names = || encoders.iter().map(|e| &*e.name).collect::<Vec<_>>().join(", ");
     if let Some(added) = experts.first().or(priors.first()).or(tables.first()).filter(|_| own.is_empty()) {
         return Err(OpenError::Unknown(format!(
@@ -92,13 +90,13 @@ fn encoder_of<G: Kit>(
         [] if !experts.is_empty() => with_experts(game, wanted, found, &experts)?,
         [] => found,
         [_] => {
-            let given = part::prior(wanted).map_err(OpenError::Unknown)?.ok_or_else(unknown)?;
+            let given = parts::prior(wanted).map_err(OpenError::Unknown)?.ok_or_else(unknown)?;
             let (prior, valuation) = prior_of(game, given, named)?;
-            Arc::new(WithPrior::new(&part::with_prior(wanted, &prior), found, valuation))
+            Arc::new(WithPrior::new(&parts::with_prior(wanted, &prior), found, valuation))
         }
         _ => return Err(OpenError::Unknown(format!("`{wanted}` names more than one prior; use one"))),
     };
-    let tables: Vec<&str> = tables.into_iter().filter_map(part::known_part).collect();
+    let tables: Vec<&str> = tables.into_iter().filter_map(parts::known_part).collect();
     if tables.is_empty() {
         return Ok(whole);
     }
@@ -247,7 +245,7 @@ pub fn open_with<G: Kit>(
     let mut checkpoint = checkpoint::read(&checkpoint::locate(path, best)?)?;
     match tables {
         Some(tables) => {
-            checkpoint.manifest.encoder = part::with_tables(&checkpoint.manifest.encoder, tables);
+            checkpoint.manifest.encoder = parts::with_tables(&checkpoint.manifest.encoder, tables);
         }
         None => with_usual_tables(game, &mut checkpoint.manifest),
     }
@@ -257,9 +255,10 @@ pub fn open_with<G: Kit>(
 /// Adds the [tables that the game takes by default](Kit::usual_tables) to a checkpoint that names none: agents play by them, and
 /// values of positions come from them. A policy has no values that they could stand for.
 pub fn with_usual_tables<G: Kit>(game: &G, manifest: &mut Manifest) {
-    let names_some = part::parts(&manifest.encoder).into_iter().any(|part| part::known_part(part).is_some());
+    let names_some =
+        parts::parts(&manifest.encoder).into_iter().any(|part| parts::known_part(part).is_some());
     if let Some(tables) = game.usual_tables().filter(|_| !names_some && !manifest.head.is_policy()) {
-        manifest.encoder = part::with_tables(&manifest.encoder, tables);
+        manifest.encoder = parts::with_tables(&manifest.encoder, tables);
     }
 }
 

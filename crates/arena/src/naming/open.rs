@@ -2,14 +2,15 @@
 
 use super::build::build;
 use super::resolve::{Meaning, resolve};
-use crate::agents::Agent;
-use crate::deliberating::Deliberating;
+use crate::agents::{Agent, Deliberating};
 use adept_game::Kit;
 
 pub use super::checkpoints::{bind, encoder, open, open_with, prior_in, same_game, with_usual_tables};
 pub use crate::agents::by_head;
+pub use crate::encoders::parts::{
+    Prior, files_of, map_paths, prior, same_encoder, with_prior, without_tables,
+};
 pub use crate::error::OpenError;
-pub use crate::part::{Prior, files_of, map_paths, prior, same_encoder, with_prior, without_tables};
 
 /// The agent named `text`. `settings` is an object with the settings to change, or null. Only deliberating agents have
 /// settings.

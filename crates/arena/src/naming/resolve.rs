@@ -2,8 +2,8 @@
 
 use super::spec::AgentSpec;
 use super::usual;
+use crate::agents::Playouts;
 use crate::error::OpenError;
-use crate::uct::Playouts;
 use adept_game::{GameInfo, Kit, Named, is_solved};
 use adept_model::checkpoint;
 use adept_model::names;

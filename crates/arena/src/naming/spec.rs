@@ -1,8 +1,8 @@
 //! The forms of names of agents.
 
-use crate::part::{KNOWN, file_of, known_part};
+use crate::agents::Playouts;
+use crate::encoders::{KNOWN, file_of, known_part};
 use crate::search::SearchOptions;
-use crate::uct::Playouts;
 use adept_ground::limits;
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! Games that break what measures need: one that comes back to its states, and one that leaves a player without an action.
 
-use adept_arena::grade::{shares, worst};
+use adept_arena::exact::{shares, worst};
 use adept_arena::matches::{compete, orders};
 use adept_arena::{Agent, BestResponse, ExactError, Minimax, Random, equity};
 use adept_game::{Game, GameError, Turn};

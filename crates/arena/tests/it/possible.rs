@@ -1,6 +1,6 @@
 //! Impossible classes of outcomes have no probability for any user of a network, and all users agree.
 
-use adept_arena::luck::Luck;
+use adept_arena::Luck;
 use adept_arena::rollout::{Options, roll_out};
 use adept_arena::search::{Budget, Search, SearchOptions};
 use adept_arena::{Decision, Evaluator, GameModel, OpenError, Screen, Screened, Successors, inspect, open};

@@ -1,6 +1,6 @@
 //! Rollouts against exact values: of perfect play, and of a network's own play.
 
-use adept_arena::luck::Luck;
+use adept_arena::Luck;
 use adept_arena::matches::Net;
 use adept_arena::rollout::{Options, Sums, roll_out};
 use adept_arena::{Agent, GameModel, Greedy, OpenError, expected_utilities, naming, open};

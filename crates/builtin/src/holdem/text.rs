@@ -4,8 +4,8 @@
 //! `crc/r:AhKd|QsQc/2c7dTs`. Cards that are not seen are left out. A hand that is not dealt yet is `-`.
 
 use super::cards::{Card, parse_cards};
-use super::rules::{Holdem, Stakes};
-use super::state::{Action, BOARD, Deal, Entry, MAX_PLAYERS, Phase, ROUNDS, State};
+use super::rules::Holdem;
+use super::state::{Action, BOARD, Deal, Entry, Phase, ROUNDS, State};
 use super::strength::{Hand, Strengths};
 use adept_game::{Game, GameError, Turn};
 use std::fmt::Write;

@@ -11,7 +11,6 @@ use super::terms::{Symbol, Term, Terms};
 use crate::circuit::{FALSE, Literal, TRUE as ALWAYS};
 use crate::error::{Place, RuleError};
 use adept_ground::limits::Claim;
-use smallvec::SmallVec;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

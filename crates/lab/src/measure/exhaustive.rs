@@ -1,6 +1,6 @@
 //! Errors over all positions of a game whose positions are pairs of halves.
 
-use adept_arena::known::KnownRows;
+use adept_arena::values::KnownRows;
 use adept_arena::{GameModel, open};
 use adept_game::{Afterstate, Factors, GameError, Halves, Kit, Named, Valuation, stream};
 use adept_ground::jobs;

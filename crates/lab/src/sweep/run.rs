@@ -14,7 +14,7 @@ use adept_trainer::run::{
     Cancel, Event, Lock, Observer, Record, Remedy, TrainError, TrainOptions, lock_of, record_of,
 };
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Options of a sweep besides its grid and seeds.

@@ -5,7 +5,7 @@ use super::figure7;
 use super::rows::{SHOWN, SoarLearning, SoarRow};
 use crate::json;
 use crate::runs::{self, Run};
-use adept_arena::statistics::wilson95;
+use adept_arena::matches::wilson95;
 use adept_arena::{Boltzmann, GameModel, OpenError, matches, open};
 use adept_builtin::liars_dice::LiarsDice;
 use adept_ground::files::Files;
@@ -16,7 +16,6 @@ use adept_trainer::config::{Config, Games, no_game};
 use adept_trainer::run::{Score, TrainError};
 use std::fmt::Write;
 use std::ops::Range;
-use std::path::PathBuf;
 use std::time::Instant;
 
 /// Which figure.

@@ -1,6 +1,7 @@
 //! Results of learning agents.
 
 use serde::Serialize;
+use std::path::PathBuf;
 
 /// Numbers of games shown in the table.
 pub(super) const SHOWN: [u64; 3] = [1_000, 5_000, 35_000];

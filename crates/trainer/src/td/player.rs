@@ -4,7 +4,7 @@ use super::record::{Decided, Record};
 use super::returns::{Bootstrap, Returns, Step};
 use crate::config::{Along, TraceKind};
 use adept_arena::search::{Search, SearchOptions};
-use adept_arena::successors::{certain, class_of};
+use adept_arena::values::{certain, class_of};
 use adept_arena::{Agent, Decision, GameModel, Scratch as Lists, agents};
 use adept_game::{Game, Kit, OutcomeClass, Stream, Turn, draw_index, no_action};
 use adept_model::{Head, Learner, ModelError, OutcomeMask, Rows, Samples};

@@ -6,7 +6,7 @@ use super::message::shown;
 use adept_arena::Decision;
 use adept_builtin::gdl::{Described, Steps};
 use adept_console::output::say;
-use adept_game::{Game, stream};
+use adept_game::{Game, Stream, stream};
 use adept_ground::limits;
 use rand::RngExt;
 use std::collections::HashMap;

@@ -1,17 +1,17 @@
 //! Screens: a small network picks the candidates that a large one values.
-//!
-//! The candidates of a decision are valued by the small network, and only the best of them by the large one. The more a valuation by the large
-//! network costs, the more that saves; what is lost are decisions whose best move the small one ranks low.
 
-use crate::decision::Decision;
-use crate::evaluator::{Evaluator, Reach};
-use crate::model::GameModel;
-use crate::successors::{MoveFilter, Successors, highest_first};
+use super::decision::Decision;
+use super::evaluator::{Evaluator, Reach};
+use super::model::GameModel;
+use super::successors::{MoveFilter, Successors, highest_first};
 use adept_game::{Afterstate, Game, Kit};
 use adept_ground::profile::{self, Phase};
 use adept_model::{ModelError, OutcomeClass};
 
-/// A small network that picks candidates, and how many.
+/// A small network that picks candidates for a large one, and how many.
+///
+/// The candidates of a decision are valued by the small network, and only the best of them by the large one. The more a valuation by
+/// the large network costs, the more that saves. Decisions whose best move the small network ranks low are lost.
 pub struct Screen<G: Game> {
     model: GameModel<G>,
     /// Candidates of a decision that it lets pass, at least 1.

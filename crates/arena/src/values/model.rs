@@ -1,9 +1,9 @@
 //! Learners as evaluators of a game.
 
-use crate::decision::Decision;
-use crate::evaluator::Evaluator;
-use crate::known::{self, KnownRows};
-use crate::successors::Successors;
+use super::decision::Decision;
+use super::evaluator::Evaluator;
+use super::known::{self, KnownRows};
+use super::successors::Successors;
 use adept_game::{Afterstate, Encoder, Game, Kit, Turn};
 use adept_model::{Explanation, Learner, ModelError, OutcomeClass, Rows};
 use std::sync::Arc;

@@ -1,14 +1,14 @@
 //! Evaluators: assign values to afterstates.
-//!
-//! An evaluator gives the value of a state right after an action for the player who acted, in [−1, 1] (utility divided
-//! by the game's scale). A finished game has its exact utility; models never see it.
 
-use crate::decision::Decision;
+use super::decision::Decision;
 use adept_game::{Afterstate, Game, Valuation};
 use adept_model::OutcomeClass;
 use std::sync::Arc;
 
 /// Evaluates the actions of a decision.
+///
+/// An evaluator gives the value of a state right after an action for the player who acted, in [−1, 1] (utility divided
+/// by the game's scale). A finished game has its exact utility; models never see it.
 pub trait Evaluator<G: Game>: Send {
     /// Replaces `values` by the value of the state after each of `actions` for the player to move.
     fn values(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>);

@@ -1,7 +1,7 @@
 //! Encoders with tables of the game that stand for the model where they know the value.
 
+use super::parts::KNOWN;
 use crate::error::OpenError;
-use crate::part::KNOWN;
 use adept_game::{Afterstate, Channel, Encoder, Game, Kit, RowMut, RowSink, Valuation};
 use std::sync::Arc;
 

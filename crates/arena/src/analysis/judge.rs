@@ -1,7 +1,6 @@
 //! Move loss: the value that choices lose, measured by an exact valuation.
 
-use crate::decision::Decision;
-use crate::evaluator::Evaluator;
+use crate::values::{Decision, Evaluator};
 use adept_game::{Afterstate, Game, Turn, Valuation};
 use serde::Serialize;
 

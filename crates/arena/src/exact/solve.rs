@@ -1,11 +1,10 @@
 //! Exact solvers as agents: minimax, and the best response to a fixed policy.
 
+use super::walk::{DEEPEST, Fold, Walk};
 use crate::agents::{Agent, Random};
-use crate::decision::Decision;
 use crate::error::ExactError;
 use crate::error::OpenError;
-use crate::evaluator::Evaluator;
-use crate::exact::{DEEPEST, Fold, Walk};
+use crate::values::{Decision, Evaluator};
 use adept_game::{Afterstate, Game, Kit, Turn, Valuation, is_solved, no_action};
 use adept_ground::limits;
 use rustc_hash::FxHashMap;

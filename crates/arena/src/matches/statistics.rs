@@ -38,7 +38,7 @@ impl Net {
 
     /// The same deals, each with another figure: `change` is linear.
     #[must_use]
-    pub(crate) fn map(self, change: impl Fn(f64) -> f64) -> Self {
+    pub(super) fn map(self, change: impl Fn(f64) -> f64) -> Self {
         let (n, offset) = (self.deals as f64, change(0.0));
         let slope = change(1.0) - offset;
         Self {

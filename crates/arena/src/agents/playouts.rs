@@ -6,11 +6,10 @@
 //! perfect information will do, for any number of players. Choices that players make at the same time are decisions of their own: what
 //! a player knows there is the same whatever the others have chosen.
 
-use crate::agents::{Agent, Greedy};
-use crate::decision::Decision;
+use super::agent::{Agent, Greedy};
 use crate::error::OpenError;
-use crate::evaluator::Evaluator;
 use crate::search::Budget;
+use crate::values::{Decision, Evaluator};
 use adept_game::{Game, Kit, Stream, Turn, stream};
 use adept_ground::limits;
 use rand::{Rng, RngExt};

@@ -1,7 +1,7 @@
 //! Deliberators as agents.
 
-use crate::agents::{Agent, Scratch};
-use crate::decision::Decision;
+use super::agent::{Agent, Scratch};
+use crate::values::Decision;
 use adept_game::deliberation::preference;
 use adept_game::{Choice, Deliberation, Deliberator, Game, GameError, Stream, draw_index, no_action};
 use std::fmt::Write;

@@ -1,17 +1,17 @@
-//! Luck: what an outcome of chance was worth beyond what could be expected, by a fixed evaluator V.
-//!
-//! For a chance event in state s whose outcomes r have probabilities w(r), let V*(s, r) be the value of the best action after r. The
-//! luck of an outcome is V*(s, r) − Σ w(r′) V*(s, r′). Its mean is 0, however good V is and however the players act. So a result
-//! less the luck of its game has the mean of the result, and the less spread the better V is.
+//! Luck: what an outcome of chance was worth beyond what could be expected.
 
-use crate::decision::Decision;
-use crate::evaluator::Evaluator;
-use crate::model::GameModel;
-use crate::successors::{Successors, certain, class_of};
+use super::decision::Decision;
+use super::evaluator::Evaluator;
+use super::model::GameModel;
+use super::successors::{Successors, certain, class_of};
 use adept_game::{Game, GameError, Kit, Turn, no_action};
 use adept_model::{Head, ModelError, OutcomeClass};
 
-/// Tells the luck of outcomes.
+/// Tells the luck of outcomes: what each was worth beyond what could be expected, by a fixed evaluator V.
+///
+/// For a chance event in state s whose outcomes r have probabilities w(r), let V*(s, r) be the value of the best action after r. The
+/// luck of an outcome is V*(s, r) − Σ w(r′) V*(s, r′). Its mean is 0, however good V is and however the players act. So a result
+/// less the luck of its game has the mean of the result, and the less spread the better V is.
 pub trait Fortune<G: Game>: Send {
     /// The luck of an outcome of chance for player 0, in units of utility. 0 for chance that cannot be judged: it is not listed, or
     /// more chance follows at once.

@@ -3,8 +3,8 @@
 //! The fast ones of two players in [`cfr`](crate::cfr) need a [`PublicTree`](adept_game::PublicTree). This needs the rules alone.
 
 use crate::agents::Agent;
-use crate::decision::Decision;
 use crate::error::ExactError;
+use crate::values::Decision;
 use adept_game::{Game, Turn, no_action};
 use adept_ground::limits::TREE;
 use rustc_hash::FxHashMap;

@@ -1,14 +1,13 @@
 //! Rollouts: a position played to its end many times, by an agent against itself, with less of the luck of the dice.
 //!
-//! Two things make the mean of few games exact. The luck of every chance event, as [`luck`](crate::luck) tells it, is taken from the
+//! Two things make the mean of few games exact. The luck of every chance event, as [`luck`](crate::Luck) tells it, is taken from the
 //! result, and from the probability of each class of results. And the first dice are spread evenly: with chance in 36ths, such as two
 //! dice, every first throw comes once in 36 trials and every pair of first throws once in 1,296.
 
+use super::inspect::next_player;
 use crate::error::OpenError;
-use crate::inspect::next_player;
-use crate::luck::{Luck, expected};
-use crate::statistics::Net;
-use crate::successors::class_of;
+use crate::matches::Net;
+use crate::values::{Luck, class_of, expected};
 use adept_game::{Kit, Turn, draw_index, stream};
 use adept_ground::jobs;
 use rand::seq::SliceRandom;

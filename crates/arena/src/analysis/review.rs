@@ -1,9 +1,7 @@
 //! Whole games of any players as an evaluator sees them: what each decision lost, and the luck of each player.
 
-use crate::decision::Decision;
-use crate::evaluator::Evaluator;
-use crate::judge::TIE;
-use crate::luck::{Fortune, Luck};
+use super::judge::TIE;
+use crate::values::{Decision, Evaluator, Fortune, Luck};
 use adept_game::{GameError, Kit, Turn, WholeGame};
 use adept_ground::order::sort_by_highest;
 use statrs::distribution::{ContinuousCDF, Normal};

@@ -1,8 +1,8 @@
 //! Exact comparison of agents: expected utilities by recursion over all actions and chance outcomes.
 
 use crate::agents::Agent;
-use crate::decision::Decision;
 use crate::error::ExactError;
+use crate::values::Decision;
 use adept_game::{Game, Turn, no_action};
 use adept_ground::limits;
 use rustc_hash::FxHashMap;

@@ -1,8 +1,6 @@
 //! Encoders with a prior: the value of the position by a valuation of the game, or by a checkpoint that no longer learns.
 
-use crate::known::KnownRows;
-use crate::model::GameModel;
-use crate::pool::Pool;
+use crate::values::{GameModel, KnownRows, Pool};
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, Kit, RowMut, Valuation};
 use adept_model::{ModelError, Rows};
 use std::sync::Arc;

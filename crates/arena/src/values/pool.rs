@@ -1,6 +1,6 @@
 //! A pool of checkpoint copies, so that threads do not wait for each other.
 
-use crate::model::GameModel;
+use super::model::GameModel;
 use adept_game::{Game, Kit};
 use adept_model::ModelError;
 use std::sync::{Mutex, PoisonError};

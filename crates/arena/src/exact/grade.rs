@@ -1,11 +1,11 @@
 //! Exact grades of a policy: how it fares against the best response, against random play and against perfect play, and how often
 //! it has a correct move.
 
+use super::solve::{Minimax, TIE, best_uniform};
+use super::walk::{Fold, Walk, sides};
 use crate::agents::{Agent, Random, Scratch};
-use crate::decision::Decision;
 use crate::error::ExactError;
-use crate::exact::{Fold, Walk, sides};
-use crate::solve::{Minimax, TIE, best_uniform};
+use crate::values::Decision;
 use adept_game::{Game, Turn, stream};
 use adept_ground::limits;
 use rustc_hash::FxHashSet;

@@ -1,10 +1,6 @@
-//! Agents: policies that choose moves.
-//!
-//! An agent gives a probability for each legal action. Play samples from these probabilities; exact measurement uses
-//! them directly. Ties are therefore random in play and averaged in measurement.
+//! The trait of agents, and those that choose by rules, at random or by values.
 
-use crate::decision::Decision;
-use crate::evaluator::{Evaluator, Reach};
+use crate::values::{Decision, Evaluator, Reach};
 use adept_game::{Game, GameError, Kit, Script, Stream, Worth, draw_index, no_action};
 use adept_ground::order::sort_by_highest;
 use adept_model::Head;

@@ -1,7 +1,7 @@
 //! Successors of states: what decisions lead to, listed, encoded and valued in one batch.
 
-use crate::decision::Decision;
-use crate::known::{KnownRows, known};
+use super::decision::Decision;
+use super::known::{KnownRows, known};
 use adept_game::{Afterstate, Encoder, Game, Kit, Stream, Turn, draw_index, no_action};
 use adept_ground::profile::{self, Phase};
 use adept_model::{Head, Learner, ModelError, OutcomeClass, OutcomeMask, Rows};

@@ -1,7 +1,7 @@
 //! Other programs as agents.
 
-use crate::agents::{Agent, Scratch};
-use crate::decision::Decision;
+use super::agent::{Agent, Scratch};
+use crate::values::Decision;
 use adept_game::{Game, GameError, Peer, Stream, no_action};
 
 /// An agent that asks another program where there is a choice.

@@ -1,7 +1,7 @@
 //! Evaluators whose values give way to exact ones.
 
-use crate::decision::Decision;
-use crate::evaluator::{Evaluator, each_after};
+use super::decision::Decision;
+use super::evaluator::{Evaluator, each_after};
 use adept_game::{Afterstate, Kit, References, Turn};
 
 /// An evaluator whose values give way to those of references where they know them. The first that knows a value counts.

@@ -1,13 +1,10 @@
 //! Values of positions and moves: with gates and experts for people, in batches for programs.
 
+use super::review::CI95;
 use crate::agents::{line_texts, softmax};
-use crate::decision::Decision;
 use crate::error::OpenError;
-use crate::evaluator::Evaluator;
-use crate::model::GameModel;
-use crate::review::CI95;
 use crate::search::Search;
-use crate::successors::Successors;
+use crate::values::{Decision, Evaluator, GameModel, Successors};
 use adept_game::{Afterstate, Kit, ParsedPosition, Turn, Worth};
 use adept_ground::order::{places_by, sort_by_highest};
 use adept_model::{Explanation, Layout, OutcomeClass, Rows};
