@@ -205,7 +205,7 @@ fn command(games: &dyn Catalogue, matches: &ArgMatches, line: &clap::Command) ->
     match cli.command {
         Command::Train(args) => run::train::train(games, &args, json),
         Command::Sweep(args) => world::with_jobs(games, args.threads, || run::sweep::run(games, &args, json)),
-        Command::Evaluate(args) => run::measure::evaluate(games, &args, json),
+        Command::Evaluate(args) => run::evaluate::evaluate(games, &args, json),
         Command::Value(args) => run::measure::value(games, &args, json),
         Command::Moves(args) => run::measure::moves(games, &args, json),
         Command::Rollout(args) => run::rollout::run(games, &args, json),
