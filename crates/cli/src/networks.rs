@@ -47,6 +47,18 @@ mod tests {
             assert!(!read.tensors.is_empty());
             assert!(checkpoint::locate(&path.join("card.md"), false).is_err());
         }
+        // The folder of this package has no checkpoints.
+        let inside = PathBuf::from("built-in:backgammon/small-88-24");
+        for name in ["checkpoints/backgammon/small-88-24", "backgammon/small-88-24", "small-88-24", "backgammon"] {
+            assert_eq!(checkpoint::locate(Path::new(name), false).unwrap(), inside, "{name}");
+        }
+        for name in ["backgammons", "checkpoints", "../small-88-24", "/backgammon/small-88-24", ""] {
+            assert!(checkpoint::locate(Path::new(name), false).is_err(), "{name}");
+        }
+        let error = checkpoint::locate(Path::new("backgammon/no-such"), false).unwrap_err().to_string();
+        for place in ["the working folder", "ADEPT_HOME", "share/adept", "inside the program"] {
+            assert!(error.contains(place), "{error}");
+        }
         for unknown in ["built-in:backgammon", "built-in:backgammon/small-88-24x"] {
             assert!(checkpoint::locate(Path::new(unknown), false).is_err(), "{unknown}");
         }

@@ -126,24 +126,6 @@ mod tests {
     use crate::architecture::Architecture;
     use crate::checkpoint::Strength;
 
-    #[cfg(feature = "published")]
-    #[test]
-    fn short_and_long_names_lead_to_what_is_inside() {
-        // The folder of this package has no checkpoints.
-        let path = PathBuf::from("built-in:backgammon/small-88-24");
-        for name in ["checkpoints/backgammon/small-88-24", "backgammon/small-88-24", "small-88-24"] {
-            assert_eq!(super::super::named(Path::new(name)).unwrap(), Some(path.clone()), "{name}");
-        }
-        assert_eq!(named(Path::new("backgammon")).unwrap(), Some(path));
-        for name in ["backgammons", "checkpoints", "../small-88-24", "/backgammon/small-88-24", ""] {
-            assert_eq!(named(Path::new(name)).unwrap(), None, "{name}");
-        }
-        let error = super::super::locate(Path::new("backgammon/no-such"), false).unwrap_err().to_string();
-        for place in ["the working folder", "ADEPT_HOME", "share/adept", "inside the program"] {
-            assert!(error.contains(place), "{error}");
-        }
-    }
-
     #[test]
     fn the_best_is_the_one_with_the_best_figure() {
         let of = |value: Option<f64>, measure: &str, lower_is_better: bool| {

@@ -12,7 +12,7 @@ use crate::config::{Config, Examples, Suite, TdSettings};
 use crate::labels::{self, LabelReport};
 use crate::positions::{PositionErrors, Tests, With};
 use adept_arena::cfr::Decisions;
-use adept_arena::grade::{alone, shortest, worst};
+use adept_arena::exact::{alone, shortest, worst};
 use adept_arena::matches::{Draws, Tally, compete, opening_plies, orders, play_counted};
 use adept_arena::{
     Agent, Boltzmann, Equity, ExactError, GameModel, Grader, Greedy, Guarantee, OpenError, Random, Scratch,
