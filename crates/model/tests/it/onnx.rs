@@ -59,8 +59,8 @@ fn inputs_and_outputs_are_named_typed_and_described() {
     let bytes = onnx(&program, &vec![0.1; program.parameters()], &about);
     let model = Model::decode(&bytes[..]).unwrap();
     let graph = model.graph.unwrap();
-    let named = |infos: &[proto::ValueInfo]| -> Vec<(String, i32, Option<i64>)> {
-        let info = |i: &proto::ValueInfo| {
+    let named = |infos: &[crate::proto::ValueInfo]| -> Vec<(String, i32, Option<i64>)> {
+        let info = |i: &crate::proto::ValueInfo| {
             let tensor = i.r#type.clone().unwrap().tensor_type.unwrap();
             let dims = tensor.shape.unwrap().dim;
             assert_eq!(dims[0].dim_param.as_deref(), Some("rows"));
