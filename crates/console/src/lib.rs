@@ -2,9 +2,12 @@
 //! belongs to one game or to a paper is a [`Tool`], which the program adds.
 //!
 //! Programs use it through the crate `adept-games`.
+//!
+//! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 
 mod args;
 mod commands;
+mod interrupt;
 mod lost_file;
 #[cfg(feature = "mpi")]
 mod mpi;
@@ -15,16 +18,15 @@ mod tool;
 mod world;
 
 pub use args::threads;
-pub use commands::play::game_of;
 pub use commands::reproduce::Reproduce;
-pub use progress::on_interrupt;
+pub use interrupt::on_interrupt;
 pub use tool::{OnRanks, Tool};
 pub use world::ranks;
 
 use adept_ground::shown::{shell, shell_path};
 use adept_lab::Catalogue;
 use adept_lab::files::Placed;
-use adept_trainer::run::{TrainError, Way};
+use adept_trainer::run::{Remedy, TrainError};
 use args::{Cli, Command};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use commands as run;
@@ -53,7 +55,9 @@ fn hint(mut command: clap::Command, kind: &str, error: &anyhow::Error) -> Option
     }
     let best = given.iter().any(|arg| arg == "--best");
     let own = error.chain().find_map(|cause| match cause.downcast_ref::<TrainError>()? {
-        TrainError::Taken { ways, path, .. } => Some(ways.iter().map(|way| of_way(*way, path)).collect()),
+        TrainError::Taken { remedies, path, .. } => {
+            Some(remedies.iter().map(|remedy| option_for(*remedy, path)).collect())
+        }
         TrainError::Tensors { prefix, .. } => {
             Some(prefix.iter().map(|p| ("strip", format!("--strip {} leaves it out", shell(p)))).collect())
         }
@@ -92,13 +96,13 @@ fn hint(mut command: clap::Command, kind: &str, error: &anyhow::Error) -> Option
 }
 
 /// The option for something that may be done about the folder of a run.
-fn of_way(way: Way, run: &Path) -> (&'static str, String) {
-    match way {
-        Way::Resume => ("resume", "--resume continues it".into()),
-        Way::Longer => ("resume", "--resume makes it longer".into()),
-        Way::Again => ("init", "--init gives them again".into()),
-        Way::Fresh => ("fresh", "--fresh starts anew in its place".into()),
-        Way::Init => ("init", format!("--init {} --out ANOTHER starts from its weights", shell_path(run))),
+fn option_for(remedy: Remedy, run: &Path) -> (&'static str, String) {
+    match remedy {
+        Remedy::Resume => ("resume", "--resume continues it".into()),
+        Remedy::Extend => ("resume", "--resume makes it longer".into()),
+        Remedy::RepeatInit => ("init", "--init gives them again".into()),
+        Remedy::Fresh => ("fresh", "--fresh starts anew in its place".into()),
+        Remedy::Init => ("init", format!("--init {} --out ANOTHER starts from its weights", shell_path(run))),
     }
 }
 
@@ -167,7 +171,7 @@ pub fn main_with(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
                 matches.subcommand_name().map_or_else(|| program.into(), |name| format!("{program} {name}"));
             progress::show_life(command);
         }
-        progress::obey_signals();
+        interrupt::obey_signals();
     }
     let done = match named {
         Some((tool, below)) => match on_ranks {

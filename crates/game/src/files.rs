@@ -13,6 +13,16 @@ pub const POSITION: [&str; 5] = ["position", "position_id", "xgid", "gnubg_id", 
 
 /// Reads positions in the game's text form: one per line, or a column of a table.
 ///
+/// ```
+/// use adept_game::{Game, files, sheet::Sheet, tiny::Nim};
+///
+/// let game = Nim::default();
+/// let sheet = Sheet::parse("positions.txt".as_ref(), "3 4 5 @1\n# later\n0 4 4 @2\n");
+/// let positions = files::positions(&game, &sheet)?;
+/// assert_eq!(game.position_text(&positions[1].0), "0 4 4 @2");
+/// # Ok::<(), adept_game::GameError>(())
+/// ```
+///
 /// # Errors
 /// The line that is not a position.
 pub fn positions<G: Game>(game: &G, sheet: &Sheet) -> Result<Vec<ParsedPosition<G>>, GameError> {
@@ -148,6 +158,13 @@ impl Outcomes {
 }
 
 /// Why a game has no files of labelled positions by default.
+///
+/// ```
+/// use adept_game::{files, tiny::{Bluff, Nim}};
+///
+/// assert_eq!(files::no_examples(&Nim::default()), None);
+/// assert_eq!(files::no_examples(&Bluff), Some("information is hidden"));
+/// ```
 pub fn no_examples<G: Kit>(game: &G) -> Option<&'static str> {
     if game.hides() {
         Some("information is hidden")
@@ -175,6 +192,14 @@ pub fn has_values<G: Kit>(game: &G, path: &Path) -> Result<bool, GameError> {
 }
 
 /// Writes positions in the game's text form with their values as CSV.
+///
+/// ```
+/// use adept_game::{Game, files, tiny::Nim};
+///
+/// let game = Nim::default();
+/// let csv = files::texts_with_values(&game, &[(game.start(), None)], &[0.5]);
+/// assert_eq!(csv, "position,value\n\"3 4 5 @1\",0.500000000\n");
+/// ```
 pub fn texts_with_values<G: Game>(game: &G, positions: &[ParsedPosition<G>], values: &[f32]) -> String {
     let mut text = String::from("position,value\n");
     for ((state, action), value) in positions.iter().zip(values) {

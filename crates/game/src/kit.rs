@@ -398,8 +398,20 @@ pub trait Kit: Game + Sized {
         None
     }
 
-    /// The same for a game that a player has given up after these actions, with the utility that player 1 gets for it. None if the format
-    /// has no resignations.
+    /// The same with the scores before the game: what the players in these seats have won in the games before in the file, in units of
+    /// utility. By default they are left out.
+    fn scored_history(
+        &self,
+        number: u64,
+        names: &[&str],
+        _scores: &[f64],
+        actions: &[Self::Action],
+    ) -> Found<String> {
+        self.history(number, names, actions)
+    }
+
+    /// A whole game in that format that a player has given up after these actions, with the utility that player 1 gets for it. None if
+    /// the format has no resignations.
     fn resigned_history(
         &self,
         _number: u64,

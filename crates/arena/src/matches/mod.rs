@@ -5,7 +5,7 @@ mod statistics;
 mod tally;
 
 pub use play::{
-    Deals, Draws, Order, Table, compete, compete_from, count_orders, opening_plies, orders, play,
+    Deals, Draws, Order, Replayed, Table, compete, compete_from, count_orders, opening_plies, orders, play,
     play_counted, replay,
 };
 pub use statistics::{Net, Score, binomial_test, holm, ratings, wilson95};

@@ -215,7 +215,18 @@ fn draws(orders: &[Order], g: u64, seed: u64) -> (&Order, Stream, Stream) {
     (&orders[(g % turns) as usize], dice, choices)
 }
 
-/// Game `g` of [`compete`] once more: the number of the agent in each seat, and all moves and chance outcomes.
+/// A game of [`compete`] once more.
+#[derive(Clone, Debug)]
+pub struct Replayed<'a, G: Game> {
+    /// The number of the agent in each seat.
+    pub order: &'a Order,
+    /// All moves and chance outcomes.
+    pub actions: Vec<G::Action>,
+    /// The utility of each seat.
+    pub utilities: Vec<f64>,
+}
+
+/// Game `g` of [`compete`] once more.
 ///
 /// # Errors
 /// As [`Agent::choose`].
@@ -225,7 +236,7 @@ pub fn replay<'a, G: Game, A: Agent<G>>(
     orders: &'a [Order],
     g: u64,
     deals: Deals,
-) -> Result<(&'a Order, Vec<G::Action>), GameError> {
+) -> Result<Replayed<'a, G>, GameError> {
     let (order, mut dice, mut choices) = draws(orders, g, deals.seed);
     let mut actions = Vec::new();
     let mut watch = |_: &G::State, action: &G::Action, _: bool| {
@@ -233,8 +244,8 @@ pub fn replay<'a, G: Game, A: Agent<G>>(
         Ok(())
     };
     let draws = Draws { dice: &mut dice, choices: &mut choices, random_plies: deals.random_plies };
-    played(game, agents, order, draws, &mut Scratch::default(), &mut watch)?;
-    Ok((order, actions))
+    let utilities = played(game, agents, order, draws, &mut Scratch::default(), &mut watch)?;
+    Ok(Replayed { order, actions, utilities })
 }
 
 /// Who plays a match, and who tells the luck of its games.

@@ -199,7 +199,17 @@ impl Kit for Backgammon {
     }
 
     fn history(&self, number: u64, names: &[&str], actions: &[Action]) -> Found<String> {
-        Some(mat::written(self, number, names, actions, None))
+        self.scored_history(number, names, &[0.0; 2], actions)
+    }
+
+    fn scored_history(
+        &self,
+        number: u64,
+        names: &[&str],
+        scores: &[f64],
+        actions: &[Action],
+    ) -> Found<String> {
+        Some(mat::written(self, number, names, scores, actions, None))
     }
 
     fn resigned_history(
@@ -209,7 +219,7 @@ impl Kit for Backgammon {
         actions: &[Action],
         utility: f64,
     ) -> Found<String> {
-        Some(mat::written(self, number, names, actions, Some(utility)))
+        Some(mat::written(self, number, names, &[0.0; 2], actions, Some(utility)))
     }
 
     fn add_history(&self, text: &str, game: &str) -> Found<(String, u64)> {

@@ -500,7 +500,8 @@ pub(super) fn added(text: &str, game: &str) -> Result<(String, u64), GameError> 
     Ok((format!("{}\n\n Game {number}\n{rest}", text.trim_end()), number))
 }
 
-/// A game of a money session, with the line that begins a file before the first. One that was given up has the utility of player 1.
+/// A game of a money session, with the scores before it, and with the line that begins a file before the first. One that was given up
+/// has the utility of player 1.
 ///
 /// # Errors
 /// If the game has fewer checkers.
@@ -508,6 +509,7 @@ pub(super) fn written(
     game: &Backgammon,
     number: u64,
     names: &[&str],
+    scores: &[f64],
     actions: &[Action],
     resigned: Option<f64>,
 ) -> Result<String, GameError> {
@@ -515,7 +517,11 @@ pub(super) fn written(
     // Readers take the columns for the players, who change seats.
     let turned = names[0] > names[1];
     let column = |player: usize| if turned { 1 - player } else { player };
-    let mut played = Played { names: [0, 1].map(|player| names[column(player)].into()), ..Played::default() };
+    let mut played = Played {
+        names: [0, 1].map(|player| names[column(player)].into()),
+        scores: [0, 1].map(|player| scores[column(player)] as u32),
+        ..Played::default()
+    };
     let (mut state, mut roll): (State, Option<Roll>) = (game.start(), None);
     for action in actions {
         match (*action, roll) {
@@ -829,5 +835,9 @@ mod tests {
         let scores: Vec<[u32; 2]> =
             Match::parse(&text).unwrap().games.iter().map(|game| game.scores).collect();
         assert_eq!(scores, [[0, 0], [0, 2], [0, 4]], "{text}");
+        // The columns are those of the names, and so are the scores.
+        let text = game.scored_history(1, &["you", "it"], &[12.0, 3.0], &opening).unwrap().unwrap();
+        let one = &Match::parse(&text).unwrap().games[0];
+        assert_eq!((&one.names, one.scores), (&["it".into(), "you".into()], [3, 12]), "{text}");
     }
 }

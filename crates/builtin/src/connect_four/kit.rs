@@ -2,7 +2,7 @@
 
 use super::encoders::{Cells, Threats};
 use super::{Board, COLUMNS, ConnectFour, Solver};
-use crate::Family;
+use crate::{Family, lines};
 use adept_game::{
     Afterstate, Distribution, Encoder, Found, Game, GameError, Kit, Named, OutcomeClass, OutcomeMask,
     Positions, Script, Suite, Valuation,
@@ -27,20 +27,13 @@ impl Kit for ConnectFour {
         Ok(OutcomeClass::loss_draw_win())
     }
 
-    /// Nobody wins who has no line left without a stone of the other.
     #[inline]
     fn possible_outcomes(&self, classes: &[OutcomeClass], board: &Board, player: usize) -> OutcomeMask {
-        let [win, loss] = [player, 1 - player].map(|player| board.can_win(player));
-        match win && loss {
-            true => OutcomeMask::ALL,
-            false => OutcomeMask::of(classes, |class| {
-                (win || class.utility <= 0.0) && (loss || class.utility >= 0.0)
-            }),
-        }
+        lines::possible(classes, [player, 1 - player].map(|player| board.can_win(player)))
     }
 
     fn impossible_outcomes(&self) -> Option<&'static str> {
-        Some("A player does not win if every line has a stone of the other.")
+        Some(lines::IMPOSSIBLE)
     }
 
     fn encoders(&self) -> Vec<Named> {

@@ -1,7 +1,7 @@
 //! Tic-tac-toe's [`Kit`]: encoders, the script TTT and a starter config.
 
 use super::{Position, TicTacToe, encoders, ttt};
-use crate::Family;
+use crate::{Family, lines};
 use adept_game::{Encoder, Found, GameError, Kit, Named, OutcomeClass, OutcomeMask, Script};
 use std::sync::Arc;
 
@@ -22,20 +22,13 @@ impl Kit for TicTacToe {
         Ok(OutcomeClass::loss_draw_win())
     }
 
-    /// Nobody wins who has no line left without a stone of the other.
     #[inline]
     fn possible_outcomes(&self, classes: &[OutcomeClass], position: &Position, player: usize) -> OutcomeMask {
-        let [win, loss] = [player, 1 - player].map(|player| position.can_win(player));
-        match win && loss {
-            true => OutcomeMask::ALL,
-            false => OutcomeMask::of(classes, |class| {
-                (win || class.utility <= 0.0) && (loss || class.utility >= 0.0)
-            }),
-        }
+        lines::possible(classes, [player, 1 - player].map(|player| position.can_win(player)))
     }
 
     fn impossible_outcomes(&self) -> Option<&'static str> {
-        Some("A player does not win if every line has a stone of the other.")
+        Some(lines::IMPOSSIBLE)
     }
 
     fn encoders(&self) -> Vec<Named> {

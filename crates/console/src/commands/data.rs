@@ -2,8 +2,8 @@
 
 use super::play::game_of;
 use crate::args::{BuildDataArgs, DataAction, DataArgs};
+use crate::interrupt::on_interrupt;
 use crate::output;
-use crate::progress::on_interrupt;
 use adept_lab::Catalogue;
 use adept_lab::labelling::LabelOptions;
 use adept_trainer::labels::{ClassRows, Contradiction, LabelReport, LabelRow};

@@ -4,8 +4,8 @@ use super::play::game_of;
 use crate::args::{
     BuildDecisionsArgs, DecisionsAction, DecisionsArgs, RunDecisionsArgs, ScreenDecisionsArgs,
 };
+use crate::interrupt::on_interrupt;
 use crate::output;
-use crate::progress::on_interrupt;
 use adept_game::score_text;
 use adept_lab::Catalogue;
 use adept_lab::decisions::{BuildOptions, Graded};

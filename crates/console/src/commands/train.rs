@@ -1,9 +1,10 @@
 //! The command `train`.
 
 use crate::args::TrainArgs;
+use crate::interrupt::{SAVING, on_interrupt};
 use crate::output;
 use crate::program;
-use crate::progress::{Progress, SAVING, on_interrupt};
+use crate::progress::Progress;
 use crate::world::{self, Together};
 use adept_game::Unit;
 use adept_ground::profile::Phase;

@@ -11,7 +11,7 @@ use adept_ground::{files::Files, limits};
 use adept_model::ModelError;
 use adept_trainer::config::Config;
 use adept_trainer::run::{
-    Cancel, Event, Lock, Observer, Record, TrainError, TrainOptions, Way, lock_of, record_of,
+    Cancel, Event, Lock, Observer, Record, Remedy, TrainError, TrainOptions, lock_of, record_of,
 };
 use std::ops::Range;
 use std::path::PathBuf;
@@ -112,7 +112,7 @@ pub struct Part<'a> {
 }
 
 /// Trains a run; cancelled as the sweeps are.
-pub type TrainRun<'a> =
+pub(crate) type TrainRun<'a> =
     dyn Fn(&Config, u64, &TrainOptions, &dyn Observer) -> Result<(PathBuf, Record), TrainError> + Sync + 'a;
 
 /// How sweeps run together.
@@ -388,7 +388,7 @@ fn one(
         Ok((_, record)) if record.finished => State::Finished(Box::new(record)),
         Ok(_) => State::Open,
         Err(error) => {
-            let error = error.with_ways(&[Way::Resume]);
+            let error = error.with_remedies(&[Remedy::Resume]);
             let text = error.to_string();
             // The row already names the run.
             let own = format!("{}, seed {}: ", job.combination.config.name, job.seed);

@@ -5,7 +5,7 @@ use crate::catalogue::Catalogue;
 use crate::pairing::Player;
 use adept_arena::OpenError;
 use adept_trainer::config::Games;
-use adept_trainer::run::{Cancel, Silent, TrainError, TrainOptions, Way};
+use adept_trainer::run::{Cancel, Remedy, Silent, TrainError, TrainOptions};
 use std::path::Path;
 
 /// All players before any learning, with one entry for each block of a learner.
@@ -58,5 +58,5 @@ pub(super) fn learn(
     let options = TrainOptions { out: Some(folder), resume: true, ..TrainOptions::default() };
     let game = games.find(&config.game.rules)?;
     let trained = game.train(&config, seed, &options, &Silent, cancel);
-    Ok(trained.map_err(|error| error.with_ways(&[Way::Resume]))?.1.finished)
+    Ok(trained.map_err(|error| error.with_remedies(&[Remedy::Resume]))?.1.finished)
 }

@@ -81,11 +81,12 @@ pub(super) fn named(path: &Path) -> Result<Option<PathBuf>, ModelError> {
 /// Where published checkpoints were looked for, as a sentence.
 pub(super) fn searched() -> String {
     let list: Vec<String> = inside::all().map(|(name, _)| name.display().to_string()).collect();
-    format!(
-        "Published checkpoints are looked for in: {}, and last inside the program, which has {}",
-        places::in_words(FOLDER),
-        list.join(", ")
-    )
+    let inside = if list.is_empty() {
+        String::new()
+    } else {
+        format!(", and last inside the program, which has {}", list.join(", "))
+    };
+    format!("Published checkpoints are looked for in: {}{inside}", places::in_words(FOLDER))
 }
 
 /// Sorts checkpoints of one game by their measured strength, the best first. Those that were measured in another way, or not at all, come

@@ -20,7 +20,7 @@ use std::time::Instant;
 
 /// Which figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SoarFigure {
+pub(crate) enum SoarFigure {
     /// Rules that start at 0.
     Figure4,
     /// Number of rules.

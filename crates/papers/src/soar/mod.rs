@@ -6,6 +6,4 @@ mod learning;
 mod rows;
 
 pub(crate) use figure2::Knowledge;
-pub use figure2::{Relation, SoarFigure2};
-pub use learning::SoarFigure;
-pub use rows::{SoarLearning, SoarRow};
+pub(crate) use learning::SoarFigure;
