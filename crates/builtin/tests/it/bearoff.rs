@@ -1,11 +1,11 @@
 //! The bear-off through its public interface: sides and their numbers, moves, the game, texts, encoders.
 
-use crate::bearoff_common::{at, game, roll, side};
 use adept_builtin::bearoff::{
     Action, Bearoff, DicePosition, MAX_CHECKERS, POINTS, Position, ROLLS, Roll, Side, Stage, State, rank,
     rules,
 };
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, GameInfo, Kit, RowMut, Turn, stream};
+use crate::bearoff_common::{at, game, roll, side};
 use proptest::prelude::*;
 use rand::RngExt;
 use std::collections::{HashMap, HashSet};

@@ -1,8 +1,8 @@
 //! How positions, rolls and moves of the bear-off are written, read and drawn.
 
-use crate::bearoff_common::{at, game, roll, side};
 use adept_builtin::bearoff::{Action, Position, ROLLS, Side, Stage, State};
 use adept_game::{Game, Turn};
+use crate::bearoff_common::{at, game, roll, side};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -1,8 +1,8 @@
 //! `serve acpc` against a small dealer of the Annual Computer Poker Competition's protocol.
 
-use crate::common::Desk;
 use adept::game::{Game, Turn, stream};
 use adept::holdem::{self, Action, Holdem, State};
+use crate::common::Desk;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};

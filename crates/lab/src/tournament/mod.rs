@@ -89,7 +89,7 @@ impl Tournament {
     ///
     /// # Errors
     /// If there is no agent of this name, seats are not shared equally, or agents still learn.
-    pub(crate) fn check_gate(&self, name: &str) -> Result<(), TrainError> {
+    pub fn check_gate(&self, name: &str) -> Result<(), TrainError> {
         let names: Vec<&str> = self.agents.iter().map(|one| &*one.name).collect();
         let why = if !names.contains(&name) {
             format!("no agent has the name `{name}`; it has {}", names.join(", "))
@@ -507,7 +507,7 @@ impl Standings {
     /// By how many standard errors an agent wins against each other one, less luck if that was asked for.
     ///
     /// # Errors
-    /// If the agent cannot be a newcomer here, if it has not met one of the others, or if their games are few different ones.
+    /// As [`Tournament::check_gate`], if it has not met one of them, or if their games are few different ones.
     pub fn wins_of(&self, name: &str) -> Result<Vec<(String, f64)>, TrainError> {
         self.tournament.check_gate(name)?;
         let refused = |message: String| {
@@ -642,7 +642,7 @@ impl Standings {
 }
 
 /// A score as text: in points, or in the unit of a game. Units may be thousandths of a bet or whole games.
-pub(crate) fn shown(score: f64, in_units: bool) -> String {
+pub fn shown(score: f64, in_units: bool) -> String {
     match in_units {
         true => adept_game::score_text(score, 4),
         false => format!("{score:.4}"),

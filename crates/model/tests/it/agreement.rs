@@ -5,11 +5,11 @@
 
 #![cfg(feature = "flex")]
 
-use crate::common::{channels, devices, double, gradient_of, params_for, rows_for};
 use adept_model::OutcomeClass;
 use adept_model::burn_engine::{BurnEngine, BurnNetwork};
 use adept_model::optimiser::{Adam, Sgd};
 use adept_model::{Architecture, Head, Learner, Network, Optimiser, Program, Samples, lower, reference};
+use crate::common::{channels, devices, double, gradient_of, params_for, rows_for};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::sync::Arc;

@@ -4,7 +4,6 @@
 
 #![cfg(feature = "flex")]
 
-use crate::common::{Case, SEEDS, case, devices, double, gradient_of};
 use adept_model::burn_engine::{BurnEngine, BurnNetwork};
 use adept_model::optimiser::{Adam, Sgd, Soap};
 use adept_model::program::Program;
@@ -13,6 +12,7 @@ use adept_model::{
     reference,
 };
 use burn::tensor::Device;
+use crate::common::{Case, SEEDS, case, devices, double, gradient_of};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Labelled positions of games, and runs that learn from them.
 
-use super::screens::{config, desk};
 use crate::common::Desk;
+use super::screens::{config, desk};
 use std::fs;
 
 fn build(desk: &Desk, out: &str, more: &[&str]) -> String {
