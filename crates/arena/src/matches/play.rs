@@ -215,7 +215,7 @@ fn draws(orders: &[Order], g: u64, seed: u64) -> (&Order, Stream, Stream) {
     (&orders[(g % turns) as usize], dice, choices)
 }
 
-/// A game of [`compete`], played again.
+/// A game of [`compete`] once more.
 #[derive(Clone, Debug)]
 pub struct Replayed<'a, G: Game> {
     /// The number of the agent in each seat.
@@ -226,7 +226,7 @@ pub struct Replayed<'a, G: Game> {
     pub utilities: Vec<f64>,
 }
 
-/// Plays game `g` of [`compete`] again.
+/// Game `g` of [`compete`] once more.
 ///
 /// # Errors
 /// As [`Agent::choose`].
