@@ -139,12 +139,13 @@ pub trait AnyGame: Rules {
     /// Plays games and writes labelled positions, or goes on with a file.
     fn label_positions(&self, options: &LabelOptions, cancel: &Cancel) -> Result<Labelled, TrainError>;
 
-    /// What an agent loses on a benchmark of decisions. `draws` are the seed and the number of threads.
+    /// What an agent loses on a benchmark of decisions. Draws of the agent come from `seed`; `threads` is the number of threads.
     fn grade_decisions(
         &self,
         path: &Path,
         agent: &str,
-        draws: (u64, usize),
+        seed: u64,
+        threads: usize,
         cancel: &Cancel,
     ) -> Result<Graded, TrainError>;
 
@@ -395,10 +396,11 @@ impl<G: Kit> AnyGame for G {
         &self,
         path: &Path,
         agent: &str,
-        draws: (u64, usize),
+        seed: u64,
+        threads: usize,
         cancel: &Cancel,
     ) -> Result<Graded, TrainError> {
-        decisions::grade(self, path, agent, draws, cancel)
+        decisions::grade(self, path, agent, seed, threads, cancel)
     }
 
     fn screening(&self, options: &ScreeningOptions, cancel: &Cancel) -> Result<Screening, TrainError> {
@@ -483,6 +485,6 @@ impl<G: Kit + Clone> Catalogue for One<G> {
 impl<A: Catalogue, B: Catalogue> Catalogue for (A, B) {
     fn find(&self, name: &str) -> Result<Arc<dyn AnyGame>, GameError> {
         let (a, b) = self;
-        in_either(name, (&a.names(), &b.names()), || a.find(name), || b.find(name))
+        in_either(name, &a.names(), &b.names(), || a.find(name), || b.find(name))
     }
 }

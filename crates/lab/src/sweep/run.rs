@@ -84,7 +84,7 @@ pub(super) enum State {
 }
 
 impl<'a> Job<'a> {
-    fn new(sweep: usize, (number, combination): (usize, &'a Combination), seed: u64, folder: &Path) -> Self {
+    fn new(sweep: usize, number: usize, combination: &'a Combination, seed: u64, folder: &Path) -> Self {
         let name = format!("{}-{seed}", combination.name);
         Self { sweep, number, combination, seed, path: folder.join(&name), name }
     }
@@ -231,7 +231,9 @@ impl Begun {
     /// The runs of these seeds.
     fn jobs(&self, sweep: usize, part: &Part<'_>, seeds: &[u64]) -> Vec<Job<'_>> {
         let all = self.combinations.iter().enumerate();
-        all.flat_map(|of| seeds.iter().map(move |seed| Job::new(sweep, of, *seed, &part.out))).collect()
+        let jobs =
+            |(number, one)| seeds.iter().map(move |seed| Job::new(sweep, number, one, *seed, &part.out));
+        all.flat_map(jobs).collect()
     }
 
     /// How far earlier calls came with these runs.
@@ -334,7 +336,7 @@ pub fn together(
         tell(What::Found);
     }
     let ended = AtomicUsize::new(done);
-    let work = |i: &usize| one(how.train, &jobs[*i], (jobs.len(), &ended), watch, cancel);
+    let work = |i: &usize| one(how.train, &jobs[*i], jobs.len(), &ended, watch, cancel);
     let results = on_ranks(&open, how.threads, work);
     let mut diverged = Vec::new();
     for (i, result) in open.into_iter().zip(results) {
@@ -406,7 +408,8 @@ fn state(job: &Job<'_>, plan: &Plan) -> State {
 fn one(
     train: &TrainRun<'_>,
     job: &Job<'_>,
-    (runs, ended): (usize, &AtomicUsize),
+    runs: usize,
+    ended: &AtomicUsize,
     watch: &SweepWatch<'_>,
     cancel: &Cancel,
 ) -> State {
