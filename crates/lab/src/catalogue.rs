@@ -7,7 +7,7 @@
 use crate::curves;
 use crate::decisions::{self, BuildOptions, Built, Graded};
 use crate::export::{self, Format, Scheme};
-use crate::farm::{self, Here};
+use crate::farm::{self, Locally};
 use crate::labelling::{self, LabelOptions, Labelled};
 use crate::measure::{self, Baseline, ClassShares, Cost, Described, EvaluateOptions, Kinds, Report, Rule};
 use crate::pairing::{Pairing, luck_of};
@@ -193,7 +193,7 @@ pub trait AnyGame: Rules {
 
 /// Passes events on. Holds the exact values by which a run is measured, so that a table that was solved for the run also
 /// serves what is measured after it.
-struct Holding<'a, G: Kit> {
+struct OracleKeeper<'a, G: Kit> {
     game: &'a G,
     /// Whether the run is measured by exact values.
     exact: bool,
@@ -201,7 +201,7 @@ struct Holding<'a, G: Kit> {
     oracle: OnceLock<Option<Arc<dyn Valuation<G>>>>,
 }
 
-impl<G: Kit> Observer for Holding<'_, G> {
+impl<G: Kit> Observer for OracleKeeper<'_, G> {
     fn event(&self, seed: u64, event: Event<'_>) {
         // The run has them at its measurements, so nothing is computed here.
         if self.exact && matches!(event, Event::Evaluated(_)) {
@@ -223,20 +223,20 @@ impl<G: Kit> AnyGame for G {
         let mut again = options.clone();
         let options = match farm::train(config, seed, options, observer) {
             Ok(elsewhere) => return elsewhere,
-            Err(Here::Always) => options,
-            Err(Here::Again) => {
+            Err(Locally::Start) => options,
+            Err(Locally::Resume) => {
                 again.resume = true;
                 &again
             }
         };
         // Held until the end of this function.
-        let holding = Holding {
+        let keeper = OracleKeeper {
             game: self,
             exact: config.figure() == Some(Suite::Rms),
             observer,
             oracle: OnceLock::new(),
         };
-        let (path, record) = run::train(self, config, seed, options, &holding, cancel)?;
+        let (path, record) = run::train(self, config, seed, options, &keeper, cancel)?;
         if record.finished && options.is_alone {
             cancel.finish();
         }
