@@ -238,6 +238,19 @@ struct Read<G: Kit> {
     faults: Vec<Fault>,
 }
 
+/// The place of a player among the names in files, of which this is the first.
+fn place_of(name: &str, all: &[&str], file: &Path) -> Result<usize, GameError> {
+    all.iter().position(|known| *known == name).ok_or_else(|| {
+        let hint = match names::nearest(name, all) {
+            Some(near) => format!("; did you mean `{near}`?"),
+            None => String::new(),
+        };
+        let all: Vec<Cow<'_, str>> = all.iter().take(NAMED).map(|name| clipped(name, LETTERS)).collect();
+        let message = format!("no player is named `{name}`; players are {}{hint}", all.join(", "));
+        GameError::new(format!("{}: {message}", file.display()))
+    })
+}
+
 /// Reviews the games of files.
 ///
 /// # Errors
@@ -255,20 +268,8 @@ pub(crate) fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Canc
         }
     };
     let seats: Vec<[usize; 2]> = games.iter().map(|game| names_of(game).map(|name| known(&name))).collect();
-    let wanted = options.player.as_ref().map(|name| {
-        let all: Vec<&str> = players.iter().map(|(known, ..)| &**known).collect();
-        let found = all.iter().position(|known| known == name);
-        found.ok_or_else(|| {
-            let hint = match names::nearest(name, &all) {
-                Some(near) => format!("; did you mean `{near}`?"),
-                None => String::new(),
-            };
-            let all: Vec<Cow<'_, str>> = all.iter().take(NAMED).map(|name| clipped(name, LETTERS)).collect();
-            let message = format!("no player is named `{name}`; players are {}{hint}", all.join(", "));
-            GameError::new(format!("{}: {message}", options.files[0].display()))
-        })
-    });
-    let wanted = wanted.transpose()?;
+    let names: Vec<&str> = players.iter().map(|(known, ..)| &**known).collect();
+    let wanted = options.player.as_ref().map(|name| place_of(name, &names, &options.files[0])).transpose()?;
     // Before threads begin, so that a valuation is solved once.
     let references = open()?.references;
     let all: usize = games.iter().map(|game| game.actions.len()).sum();

@@ -25,12 +25,13 @@ use std::path::{Path, PathBuf};
 /// Writes a checkpoint of the network in this manifest with these parameters.
 pub(crate) fn save<'py>(
     py: Python<'py>,
-    like: (Manifest, &Path),
+    manifest: Manifest,
+    from: &Path,
     weights: &Bound<'py, PyAny>,
     out: &Path,
 ) -> PyResult<Bound<'py, PyAny>> {
     let flat = given::numbers("weights", weights)?.as_array().to_vec();
-    let written = py.detach(|| guarded(|| exchange::with_weights(&ALL, like, &flat, out)))?;
+    let written = py.detach(|| guarded(|| exchange::with_weights(&ALL, manifest, from, &flat, out)))?;
     plain(py, &written.map_err(fault)?)
 }
 

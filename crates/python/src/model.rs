@@ -284,7 +284,7 @@ impl Model {
         out: PathBuf,
         weights: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        exchange::save(py, (self.manifest.clone(), &self.path), weights, &out)
+        exchange::save(py, self.manifest.clone(), &self.path, weights, &out)
     }
 
     /// A pickle has the path of the checkpoint, which must still be there, and a game in Python that it is of.

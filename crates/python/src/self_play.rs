@@ -288,7 +288,7 @@ impl SelfPlay {
     ) -> PyResult<Bound<'py, PyAny>> {
         let game = ALL.find(&self.config.game.rules).map_err(fault)?;
         let manifest = guarded(|| game.manifest(&self.config))?.map_err(fault)?;
-        exchange::save(py, (manifest, Path::new(&self.config.name)), weights, &out)
+        exchange::save(py, manifest, Path::new(&self.config.name), weights, &out)
     }
 
     /// A pickle has the config, the parameters and the place in the games: self-play goes on there with the same games.

@@ -236,7 +236,7 @@ pub(crate) fn lambda_returns<'py>(
     let (discount, chosen, clip) = how;
     let bootstrap = Bootstrap { lambda: 0.0, discount, chosen, clip };
     let returns =
-        py.detach(|| td::lambda_returns(&found, &head, rows, both, (&lambda, bootstrap), fresh.as_deref()));
+        py.detach(|| td::lambda_returns(&found, &head, rows, both, &lambda, bootstrap, fresh.as_deref()));
     let returns = returns.into_pyarray(py);
     match outputs {
         1 => Ok(returns.into_any()),

@@ -236,9 +236,7 @@ fn paths_in_a_config_are_relative_to_it() {
     assert!(first.status.success() && !said(&first).contains("note:"), "{}", said(&first));
 
     // From another folder it is the same run, and so it is by the config that the run has kept.
-    let within = |folder: &str, args: &[&str]| {
-        Command::new(env!("CARGO_BIN_EXE_adept")).args(args).current_dir(desk.path(folder)).output().unwrap()
-    };
+    let within = |folder: &str, args: &[&str]| run_within(&desk, folder, args);
     for (folder, args) in [
         ("project", ["train", "csv.toml", "--out", "../runs/one"]),
         ("project/data", ["train", "../csv.toml", "--out", "../../runs/one"]),
@@ -287,7 +285,18 @@ fn paths_in_a_config_are_relative_to_it() {
         desk.fails(&["train", "project/none.toml", "--out", "runs/none"], 1).contains("project/none.csv")
     );
 
-    // A prior beside its config, and agents of a tournament.
+    a_tournament_and_its_agents(&desk);
+    a_sweep_and_its_runs(&desk);
+}
+
+/// Runs `adept` in a folder of a desk.
+fn run_within(desk: &Desk, folder: &str, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_adept")).args(args).current_dir(desk.path(folder)).output().unwrap()
+}
+
+/// A prior beside its config, and the agents of a tournament, which goes on from another folder.
+fn a_tournament_and_its_agents(desk: &Desk) {
+    let within = |folder: &str, args: &[&str]| run_within(desk, folder, args);
     desk.text(&["publish", "runs/one", "--out", "project/base"]);
     fs::write(desk.path("project/corrects.toml"), corrects("corrects", "base")).unwrap();
     let output = desk.run(&["train", "project/corrects.toml", "--out", "runs/two"]);
@@ -323,8 +332,11 @@ fn paths_in_a_config_are_relative_to_it() {
     fs::write(&table, stopped.to_string()).unwrap();
     let refused = within("other", &["arena", "arena.toml", "--out", "../runs/arena", "--resume"]);
     assert!(!refused.status.success());
+}
 
-    // So does a sweep, and its runs keep their names.
+/// A sweep goes on from another folder, and its runs keep their names.
+fn a_sweep_and_its_runs(desk: &Desk) {
+    let within = |folder: &str, args: &[&str]| run_within(desk, folder, args);
     let set = ["--set", "learn.rate=0.01,0.02", "--seeds", "1"];
     let swept = desk.json(&[&["sweep", "project/csv.toml", "--out", "runs/sweep"][..], &set].concat());
     let figures = |table: &Value| -> Vec<Value> {

@@ -67,7 +67,7 @@ fn grade(games: &dyn Catalogue, args: &RunDecisionsArgs, as_json: bool) -> Resul
     let cancel = on_interrupt("\nstopping (again to stop at once)");
     let mut all = Vec::with_capacity(args.agents.len());
     for agent in &args.agents {
-        all.push(game.grade_decisions(&args.file, agent, (args.seed, args.threads), &cancel)?);
+        all.push(game.grade_decisions(&args.file, agent, args.seed, args.threads, &cancel)?);
     }
     if as_json {
         return output::json(&json!({ "file": args.file, "agents": all }));

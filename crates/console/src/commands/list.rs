@@ -9,7 +9,7 @@ use adept_game::laws::{Breach, Budget, Report};
 use adept_game::{GameInfo, Named};
 use adept_ground::files::Files;
 use adept_ground::work;
-use adept_lab::chart::{self, Legend, Mark};
+use adept_lab::chart::{self, Axes, Legend, Mark};
 use adept_lab::curves::{Show, canvas, curves, svg};
 use adept_lab::gates::{self, CellMap};
 use adept_lab::measure::ClassShares;
@@ -83,7 +83,8 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Resu
         let percent = |share: &(u64, f64)| (share.0 as f64, 100.0 * share.1);
         let line = |s: &ClassShares| (s.distribution.clone(), s.shares.iter().map(percent).collect());
         let lines: Vec<(String, Vec<(f64, f64)>)> = shares.iter().map(line).collect();
-        let svg = chart::lines("Share of positions", (&class, "share, %"), Legend::Above, &lines);
+        let svg =
+            chart::lines("Share of positions", Axes { x: &class, y: "share, %" }, Legend::Above, &lines);
         Files::default().replace(out, svg.as_bytes())?;
     }
     let ranks = matches!(args.what, Listing::Devices).then(|| {

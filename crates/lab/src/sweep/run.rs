@@ -64,6 +64,51 @@ pub enum What<'a> {
 /// Receives the events.
 pub type SweepWatch<'a> = dyn Fn(SweepEvent<'_>) + Sync + 'a;
 
+<<<<<<< HEAD
+=======
+/// A run of the sweep.
+pub(super) struct Job<'a> {
+    /// The number of its sweep.
+    sweep: usize,
+    /// The number of its combination in the grid.
+    number: usize,
+    pub(super) combination: &'a Combination,
+    pub(super) seed: u64,
+    pub(super) name: String,
+    pub(super) path: PathBuf,
+}
+
+/// State of a run.
+pub(super) enum State {
+    /// Not started, or stopped.
+    Open,
+    Finished(Box<Record>),
+    Failed(Failure),
+}
+
+impl<'a> Job<'a> {
+    fn new(sweep: usize, number: usize, combination: &'a Combination, seed: u64, folder: &Path) -> Self {
+        let name = format!("{}-{seed}", combination.name);
+        Self { sweep, number, combination, seed, path: folder.join(&name), name }
+    }
+
+    fn failure(&self, reason: String, diverged: bool) -> Failure {
+        Failure { run: self.path.clone(), seed: self.seed, reason, diverged }
+    }
+}
+
+impl State {
+    /// Whether it failed for a temporary reason, such as a full disk.
+    pub(super) fn failed_for_now(&self) -> bool {
+        matches!(self, Self::Failed(failure) if !failure.diverged)
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self, Self::Open)
+    }
+}
+
+>>>>>>> h-train
 /// Runs a grid with `seeds.count` seeds per combination on `seeds.threads` threads. Results do not depend on
 /// the threads. If the sweep is already finished, returns its result. After a cancellation, active runs write
 /// checkpoints, no others start, and the result covers the finished runs.
@@ -190,7 +235,9 @@ impl Begun {
     /// The runs of these seeds.
     fn jobs(&self, sweep: usize, part: &Part<'_>, seeds: &[u64]) -> Vec<Job<'_>> {
         let all = self.combinations.iter().enumerate();
-        all.flat_map(|of| seeds.iter().map(move |seed| Job::new(sweep, of, *seed, &part.out))).collect()
+        let jobs =
+            |(number, one)| seeds.iter().map(move |seed| Job::new(sweep, number, one, *seed, &part.out));
+        all.flat_map(jobs).collect()
     }
 
     /// How far earlier calls came with these runs.
@@ -293,7 +340,7 @@ pub fn together(
         tell(What::Found);
     }
     let ended = AtomicUsize::new(done);
-    let work = |i: &usize| one(how.train, &jobs[*i], (jobs.len(), &ended), watch, cancel);
+    let work = |i: &usize| one(how.train, &jobs[*i], jobs.len(), &ended, watch, cancel);
     let results = on_ranks(&open, how.threads, work);
     let mut diverged = Vec::new();
     for (i, result) in open.into_iter().zip(results) {
@@ -365,7 +412,8 @@ fn state(job: &Job<'_>, plan: &Plan) -> State {
 fn one(
     train: &TrainRun<'_>,
     job: &Job<'_>,
-    (runs, ended): (usize, &AtomicUsize),
+    runs: usize,
+    ended: &AtomicUsize,
     watch: &SweepWatch<'_>,
     cancel: &Cancel,
 ) -> State {

@@ -9,7 +9,7 @@ use adept_arena::matches::wilson95;
 use adept_arena::{Boltzmann, GameModel, OpenError, matches, open};
 use adept_builtin::liars_dice::LiarsDice;
 use adept_ground::files::Files;
-use adept_lab::chart::{self, Legend};
+use adept_lab::chart::{self, Axes, Legend};
 use adept_lab::reproduction::{Made, Reproduction, Work};
 use adept_lab::statistics::mean_sd;
 use adept_trainer::config::{Config, Games, no_game};
@@ -261,7 +261,7 @@ fn drawing(figure: SoarFigure, made: &SoarLearning, rewards: &str) -> String {
         _ => ("games won against PMH, two players", "% won"),
     };
     let title = format!("{title}, {rewards} reward, mean of {} runs", made.seeds);
-    chart::lines(&title, ("games learned from", y), Legend::Below, &lines)
+    chart::lines(&title, Axes { x: "games learned from", y }, Legend::Below, &lines)
 }
 
 fn markdown(figure: SoarFigure, made: &SoarLearning) -> String {
