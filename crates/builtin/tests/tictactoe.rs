@@ -27,7 +27,7 @@ fn after(state: &Position, action: u8) -> Position {
     next
 }
 
-/// Every (position, square just played) that legal play from the start comes to, and the start.
+/// Every pair of (position, last square played) reachable by legal play, and the start.
 fn reachable_with_last() -> HashSet<(Position, Option<u8>)> {
     let start = (GAME.start(), None);
     let (mut found, mut open) = (HashSet::from([start]), vec![start]);
@@ -42,12 +42,12 @@ fn reachable_with_last() -> HashSet<(Position, Option<u8>)> {
     found
 }
 
-/// Every position that legal play from the start comes to.
+/// Every position reachable by legal play.
 fn reachable() -> HashSet<Position> {
     reachable_with_last().into_iter().map(|(state, _)| state).collect()
 }
 
-/// Of all positions that are the same under symmetry, one.
+/// A canonical representative of the symmetric positions.
 fn class(state: &Position) -> Position {
     (0..8).map(|k| state.under(k)).min_by_key(|p| p.stones).expect("there are eight symmetries")
 }

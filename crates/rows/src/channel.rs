@@ -48,18 +48,19 @@ pub struct Channel {
     /// Meaning of each input: one line for all inputs, or one line for each range.
     #[serde(skip)]
     pub about: Cow<'static, str>,
-    /// Names of the channels that this one is made of, in games whose rules say so. The architecture `modules` reads them.
+    /// Names of the channels that this one depends on, in games whose rules define such a structure. The architecture
+    /// `modules` reads them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<String>,
 }
 
 impl Channel {
-    /// A channel with this name and kind, without documentation.
+    /// Creates a channel with this name and kind, without documentation.
     pub fn new(name: impl Into<Cow<'static, str>>, kind: ChannelKind) -> Self {
         Self { name: name.into(), kind, about: Cow::Borrowed(""), parts: Vec::new() }
     }
 
-    /// A documented channel, usable in constants.
+    /// Creates a documented channel, usable in constants.
     pub const fn fixed(name: &'static str, kind: ChannelKind, about: &'static str) -> Self {
         Self { name: Cow::Borrowed(name), kind, about: Cow::Borrowed(about), parts: Vec::new() }
     }
@@ -70,7 +71,7 @@ impl Channel {
         Self { about: about.into(), ..self }
     }
 
-    /// Sets the channels that it is made of.
+    /// Sets the channels that it depends on.
     #[must_use]
     pub fn made_of(self, parts: Vec<String>) -> Self {
         Self { parts, ..self }
@@ -85,10 +86,10 @@ impl PartialEq for Channel {
 
 impl Eq for Channel {}
 
-/// Position of each channel of a list in a row.
+/// Position in a row of each channel of a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Layout {
-    /// First column of each channel, in the dense or the index part, as its kind requires.
+    /// First column of each channel, in the dense or the index part, depending on its kind.
     pub offsets: Vec<usize>,
     /// Number of columns in the dense part.
     pub dense: usize,
@@ -97,8 +98,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of these channels.
-    pub fn of(channels: &[Channel]) -> Self {
+    /// Computes the layout of these channels.
+    pub fn new(channels: &[Channel]) -> Self {
         let (mut offsets, mut dense, mut index) = (Vec::with_capacity(channels.len()), 0, 0);
         for channel in channels {
             offsets.push(if channel.kind.index_width() > 0 { index } else { dense });

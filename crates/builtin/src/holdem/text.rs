@@ -1,7 +1,7 @@
 //! Hold'em as text: names of rule sets, positions, moves, drawings.
 //!
-//! A position is written as the Annual Computer Poker Competition does: the moves of each round, then the cards,
-//! `crc/r:AhKd|QsQc/2c7dTs`. Cards that are not seen are left out. A hand that is not dealt yet is `-`.
+//! Positions use the format of the Annual Computer Poker Competition: the moves of each round, then the cards,
+//! `crc/r:AhKd|QsQc/2c7dTs`. Unseen cards are omitted. A hand that is not dealt yet is `-`.
 
 use super::cards::{Card, parse_cards};
 use super::rules::{Holdem, Stakes};
@@ -10,14 +10,14 @@ use super::strength::{Hand, Strengths};
 use adept_game::{Game, GameError, Turn};
 use std::fmt::Write;
 
-/// The beginning of the names of all rule sets.
+/// Prefix of the names of all rule sets.
 pub(super) const PREFIX: &str = "holdem:limit:";
 
-/// The options of a name, for messages.
+/// Description of a name's options for messages.
 const OPTIONS: &str = "options after the number of players are blinds=5/10, bets=10/20 (or four), cap=4 (bets a round, with the big \
                        blind; or raises=3/4/4/4) and stack=200 (or one for each seat, 200/50), joined by colons";
 
-/// The name of a rule set: only what differs from the default is written.
+/// The name of a rule set; it lists only differences from the default.
 pub(super) fn name(players: usize, stakes: &Stakes) -> String {
     let usual = Stakes::default();
     let mut name = format!("{PREFIX}{players}");
@@ -46,7 +46,7 @@ pub(super) fn name(players: usize, stakes: &Stakes) -> String {
     name
 }
 
-/// The rule set with this name; none if it belongs to another game.
+/// Parses the name of a rule set; none if it belongs to another game.
 pub fn named(name: &str) -> Option<Result<Holdem, GameError>> {
     if name != "holdem" && !name.starts_with("holdem:") {
         return None;
@@ -62,7 +62,7 @@ pub fn named(name: &str) -> Option<Result<Holdem, GameError>> {
         for part in parts {
             let wrong = || fault(&format!("`{part}` is not an option"));
             let (key, value) = part.split_once('=').ok_or_else(wrong)?;
-            // A cap is a number of raises too.
+            // `raises` is a synonym of `cap`.
             let meant = if key == "raises" { "cap" } else { key };
             if keys.contains(&meant) {
                 return Err(fault(&format!("`{part}` comes after another option of its kind")));
@@ -102,12 +102,12 @@ fn letter(entry: Entry) -> char {
     }
 }
 
-/// Cards one after another.
+/// Concatenates cards.
 pub(super) fn cards(cards: impl IntoIterator<Item = Card>) -> String {
     cards.into_iter().map(|card| card.to_string()).collect()
 }
 
-/// The moves of all rounds, `crc/r`. A round that has ended without a next one yet has no slash.
+/// The moves of all rounds, `crc/r`. A finished round without a successor has no slash.
 pub(super) fn moves(state: &State) -> String {
     let mut text: String = state.history().entries().map(letter).collect();
     if state.phase != Phase::Act && text.ends_with('/') {
@@ -230,7 +230,7 @@ fn why_not(game: &Holdem, state: &State, action: Action) -> String {
     }
 }
 
-/// A move as people write it.
+/// A move in words.
 pub(super) fn action(state: &State, action: Action) -> String {
     let owed = state.to_call(usize::from(state.mover));
     match action {
@@ -243,7 +243,7 @@ pub(super) fn action(state: &State, action: Action) -> String {
     }
 }
 
-/// Reads a move: its name, its first letter, or `c` and `r` for check and bet too.
+/// Parses a move: its name, its first letter, or `c` and `r` for check and bet too.
 pub(super) fn parse_action(game: &Holdem, state: &State, text: &str) -> Result<Action, GameError> {
     let mut legal = Vec::new();
     game.actions(state, &mut legal);
@@ -268,7 +268,7 @@ pub(super) fn parse_action(game: &Holdem, state: &State, text: &str) -> Result<A
     Ok(wanted)
 }
 
-/// What a deal tells the player in `seat`.
+/// Text of a deal for the player in `seat`.
 pub(super) fn dealt(state: &State, deal: &Deal, seat: usize) -> String {
     let all: Vec<Option<Card>> = deal.cards().collect();
     if state.level == 0 {
@@ -283,7 +283,7 @@ fn spaced(cards: impl IntoIterator<Item = Card>) -> String {
     cards.into_iter().map(|card| card.to_string()).collect::<Vec<_>>().join(" ")
 }
 
-/// What a move tells everyone: at the end of the hand, the cards and who wins what.
+/// Text of a move for everyone; at the end of the hand, the cards and the winners.
 pub(super) fn event(game: &Holdem, state: &State, action: Action, seat: usize) -> Option<String> {
     let mut after = state.clone();
     game.apply(&mut after, &action);
@@ -297,7 +297,7 @@ pub(super) fn event(game: &Holdem, state: &State, action: Action, seat: usize) -
     let board = after.board().fold(Hand::default(), Hand::with);
     for player in (0..game.seats()).filter(|p| showdown && !after.has_folded(*p)) {
         if let Some([a, b]) = after.hole(player) {
-            let strength = Strengths::shared().of(&board.with(a).with(b));
+            let strength = Strengths::shared().strength(&board.with(a).with(b));
             let what = strength.category().name();
             let _ = write!(text, "{} {} {a} {b}, {what}. ", name(player), verb(player, "show"));
         }
@@ -309,7 +309,7 @@ pub(super) fn event(game: &Holdem, state: &State, action: Action, seat: usize) -
     Some(text.trim_end().into())
 }
 
-/// A drawing.
+/// A text drawing.
 pub(super) fn board(game: &Holdem, state: &State, marks: &[(Action, String)]) -> String {
     let mut text = String::new();
     if state.level == 0 {

@@ -1,4 +1,4 @@
-//! Bids and rounds in words: what a person types, and what a person is told.
+//! Bids and rounds in words: parsing what a person types, and describing events.
 
 use super::dice::Dice;
 use super::rules::{Action, LiarsDice, RuleSet, Target};
@@ -29,7 +29,7 @@ const NUMBERS: [&str; 21] = [
     "twenty",
 ];
 
-/// Dice of one face in a push at most.
+/// Largest number of dice of one face in a push.
 const MOST_PUSHED: u8 = 120;
 
 /// Words that carry no meaning in a bid.
@@ -54,8 +54,8 @@ fn spread(dice: &Dice) -> String {
     faces.join(" ")
 }
 
-/// An action as something that a player does: `You bid three 4s.`
-pub(super) fn told(action: &Action, who: &str, you: bool) -> String {
+/// Describes an action by a player: `You bid three 4s.`
+pub(super) fn describe(action: &Action, who: &str, you: bool) -> String {
     let does = |verb: &str| match verb {
         _ if you => verb.to_string(),
         "push" | "pass" => format!("{verb}es"),
@@ -84,12 +84,12 @@ pub(super) fn told(action: &Action, who: &str, you: bool) -> String {
     }
 }
 
-/// A player's name for the reader in `seat`.
+/// A player's name from the view of `seat`.
 pub(super) fn who(player: u8, seat: usize) -> String {
     if usize::from(player) == seat { "You".into() } else { format!("Player {}", player + 1) }
 }
 
-/// What an action that ends a round reveals: all dice, how many match, and who loses a die.
+/// Describes what an action that ends a round reveals: all dice, how many match, and who loses a die.
 pub(super) fn event(game: &LiarsDice, state: &State, action: &Action, seat: usize) -> Option<String> {
     let end = game.showdown(state, action)?;
     let standing = state.standing().map(|(_, _, bid)| bid).filter(|_| end.actual.is_some());
@@ -166,12 +166,12 @@ pub(super) fn event(game: &LiarsDice, state: &State, action: &Action, seat: usiz
     Some(text)
 }
 
-/// How many of a player's dice match a bid: `two (one 1)`.
+/// The number of a player's dice that match a bid: `two (one 1)`.
 fn matches(game: &LiarsDice, state: &State, seat: &Seat, claim: Bid) -> String {
     let all = seat.cup.with(&seat.pushed);
     let n = game.matching(state.special, &all, claim.face);
     let wild = game.wild(state.special).filter(|wild| *wild != claim.face);
-    match wild.map(|wild| (all.of(wild), wild)) {
+    match wild.map(|wild| (all.count(wild), wild)) {
         Some((wilds @ 1.., wild)) => {
             format!("{} ({} {wild}{} wild)", number(n), number(wilds), if wilds == 1 { "" } else { "s" })
         }
@@ -184,7 +184,7 @@ fn lower(who: &str) -> String {
     if who == "You" { "you".into() } else { who.into() }
 }
 
-/// The table: each player's dice and what they said, the bid to beat.
+/// Draws the table: each player's dice and acts, and the bid to beat.
 pub(super) fn board(game: &LiarsDice, state: &State, marks: &[(Action, String)]) -> String {
     let mut text = String::new();
     if state.special {
@@ -244,8 +244,8 @@ pub(super) fn board(game: &LiarsDice, state: &State, marks: &[(Action, String)])
     text
 }
 
-/// An action as a person may write it: `three 4s`, `3x4+14`, `3 fours push 1 4`, `liar`, `exact`. None if it is none.
-pub(super) fn understood(text: &str, faces: u8) -> Option<Action> {
+/// Parses an action in words: `three 4s`, `3x4+14`, `3 fours push 1 4`, `liar`, `exact`. None if it is not an action.
+pub(super) fn parse(text: &str, faces: u8) -> Option<Action> {
     // `3x4+14` becomes `3 x 4 push 14`.
     let mut spaced = String::new();
     let mut last = ' ';
@@ -266,7 +266,7 @@ pub(super) fn understood(text: &str, faces: u8) -> Option<Action> {
         ["pass"] => Action::Pass,
         ["liar" | "call" | "challenge" | "doubt" | "dudo" | "lie" | "bluff"]
         | ["challenge" | "call" | "doubt", "it"] => Target::Bid.into(),
-        // `challenge the bid` has lost its filler.
+        // `challenge the bid` has lost its filler words.
         ["exact" | "exactly" | "calza"] | ["call", "exact"] | ["spot", "on"] => Action::Exact,
         ["challenge" | "call" | "doubt", "pass"] => Target::Pass.into(),
         ["challenge" | "call" | "doubt", "pass", "before"]
@@ -321,7 +321,7 @@ fn count_of(word: &str) -> Option<u8> {
     }
 }
 
-/// A face: `4`, `4s`, `four`, `fours`. The rules say whether the dice have it.
+/// Parses a face: `4`, `4s`, `four`, `fours`. The rules check whether the dice have it.
 fn face_of(word: &str) -> Option<u8> {
     match word {
         "ace" | "aces" => Some(1),
@@ -420,26 +420,23 @@ mod tests {
             ("exact", Action::Exact),
             ("spot on", Action::Exact),
         ] {
-            assert_eq!(understood(text, 6), Some(action), "{text}");
+            assert_eq!(parse(text, 6), Some(action), "{text}");
         }
-        // Whether dice have the face is a matter of the rules.
-        assert_eq!(understood("three 7s", 6), Some(claim(3, 7, "")));
+        // The rules check whether dice have the face.
+        assert_eq!(parse("three 7s", 6), Some(claim(3, 7, "")));
         for text in ["", "three", "4s", "3x4+", "3x4+7", "-1x6", "three 4s 5s", "banana", "zero 4s", "300x4"]
         {
-            assert_eq!(understood(text, 6), None, "{text}");
+            assert_eq!(parse(text, 6), None, "{text}");
         }
     }
 
-    /// What is shown is understood.
+    /// Texts of actions parse to the same actions.
     #[test]
     fn words_are_read_back() {
         for count in 1..=30 {
             for face in 1..=6 {
                 let claim = Bid { count, face };
-                assert_eq!(
-                    understood(&bid(claim), 6),
-                    Some(Action::Bid { bid: claim, push: Dice::default() })
-                );
+                assert_eq!(parse(&bid(claim), 6), Some(Action::Bid { bid: claim, push: Dice::default() }));
             }
         }
     }

@@ -14,13 +14,13 @@ pub struct SmallPoker {
     pub(super) copies: u8,
     /// Size of a bet in each round.
     pub(super) bets: &'static [u32],
-    /// Bets and raises in a round at most.
+    /// Largest number of bets and raises in a round.
     pub(super) cap: usize,
 }
 
 /// Ranks: jack, queen, king.
 pub(super) const RANKS: u8 = 3;
-/// What each player pays before the deal.
+/// Ante of each player before the deal.
 const ANTE: u32 = 1;
 
 /// A complete position.
@@ -30,14 +30,14 @@ pub struct State {
     pub cards: [Option<u8>; 2],
     /// Number of private cards dealt.
     pub(super) dealt: u8,
-    /// The public part.
-    pub table: Table,
+    /// The public state.
+    pub table: PublicState,
 }
 
-/// What everyone sees.
+/// The public state: the public card and the moves.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Table {
-    /// The card on the table.
+pub struct PublicState {
+    /// The public card.
     pub board: Option<u8>,
     /// The moves of each round begun.
     pub rounds: Vec<Vec<Action>>,
@@ -56,15 +56,15 @@ pub enum Action {
     Raise,
 }
 
-/// What a player knows: the own card and the table.
+/// A player's knowledge: the own card and the public state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Known {
+pub struct Knowledge {
     /// Seat of the player.
     pub player: u8,
     /// The own card.
     pub card: Option<u8>,
-    /// What everyone sees.
-    pub table: Table,
+    /// The public state.
+    pub table: PublicState,
 }
 
 /// The next step.
@@ -86,13 +86,13 @@ impl SmallPoker {
     /// Leduc poker: two cards of each rank, bets of 2 and 4, at most two a round.
     pub const LEDUC: Self = Self { name: "leduc", copies: 2, bets: &[2, 4], cap: 2 };
 
-    /// Moves of a round at most.
+    /// Largest number of moves in a round.
     pub(super) fn longest_round(&self) -> usize {
         self.cap + 2
     }
 
-    /// The next step at a table after the private deal.
-    pub(super) fn step(&self, table: &Table) -> Step {
+    /// The next step after the private deal.
+    pub(super) fn step(&self, table: &PublicState) -> Step {
         let mut mover = 0;
         for (r, moves) in table.rounds.iter().enumerate() {
             mover = 0;
@@ -115,8 +115,8 @@ impl SmallPoker {
         Step::Player(mover)
     }
 
-    /// What each player has paid.
-    pub(super) fn paid(&self, table: &Table) -> [u32; 2] {
+    /// Total that each player has paid.
+    pub(super) fn paid(&self, table: &PublicState) -> [u32; 2] {
         let mut paid = [ANTE; 2];
         for (moves, bet) in table.rounds.iter().zip(self.bets) {
             for (k, action) in moves.iter().enumerate() {
@@ -131,8 +131,8 @@ impl SmallPoker {
         paid
     }
 
-    /// Adds the legal moves at a table where a player acts.
-    pub(super) fn moves(&self, table: &Table, actions: &mut Vec<Action>) {
+    /// Adds the legal moves of the player to act.
+    pub(super) fn moves(&self, table: &PublicState, actions: &mut Vec<Action>) {
         let moves = table.rounds.last().map_or(&[][..], Vec::as_slice);
         if moves.last() == Some(&Action::Raise) {
             actions.push(Action::Fold);
@@ -143,8 +143,8 @@ impl SmallPoker {
         }
     }
 
-    /// The table after a move or a card.
-    pub(super) fn advance(table: &mut Table, action: Action) {
+    /// Applies a move or a card.
+    pub(super) fn advance(table: &mut PublicState, action: Action) {
         match action {
             Action::Deal(rank) => {
                 table.board = Some(rank);
@@ -158,27 +158,27 @@ impl SmallPoker {
         }
     }
 
-    /// Probability of each rank of the next card, given those seen.
+    /// Probability of each rank of the next card, given the known cards.
     fn next_card(&self, seen: &[Option<u8>]) -> [f64; RANKS as usize] {
         let left = |rank: u8| usize::from(self.copies) - seen.iter().filter(|c| **c == Some(rank)).count();
         let all: usize = (0..RANKS).map(left).sum();
         std::array::from_fn(|rank| left(rank as u8) as f64 / all as f64)
     }
 
-    /// Probability of a deal and of the card on the table, if any.
+    /// Probability of a deal and, if given, of the public card.
     pub(super) fn chance(&self, cards: [u8; 2], board: Option<u8>) -> f64 {
         let [first, second] = cards;
         let mut p = self.next_card(&[])[usize::from(first)];
         p *= self.next_card(&[Some(first)])[usize::from(second)];
         match board {
-            // Not if the deal takes more cards than there are.
+            // None if the deal takes more cards than exist.
             Some(rank) if p > 0.0 => p * self.next_card(&[Some(first), Some(second)])[usize::from(rank)],
             _ => p,
         }
     }
 
     /// Utility of a finished game for player 0.
-    pub(super) fn pays(&self, table: &Table, cards: [u8; 2]) -> f64 {
+    pub(super) fn pays(&self, table: &PublicState, cards: [u8; 2]) -> f64 {
         let paid = self.paid(table).map(f64::from);
         match self.step(table) {
             Step::Folded(0) => -paid[0],
@@ -202,7 +202,7 @@ impl SmallPoker {
 impl Game for SmallPoker {
     type State = State;
     type Action = Action;
-    type Info = Known;
+    type Info = Knowledge;
 
     fn name(&self) -> &str {
         self.name
@@ -213,7 +213,7 @@ impl Game for SmallPoker {
     }
 
     fn start(&self) -> State {
-        State { cards: [None; 2], dealt: 0, table: Table::default() }
+        State { cards: [None; 2], dealt: 0, table: PublicState::default() }
     }
 
     fn turn(&self, state: &State) -> Turn {
@@ -291,8 +291,8 @@ impl Game for SmallPoker {
         moves.checked_sub(1).map(|last| last % 2)
     }
 
-    fn info(&self, state: &State, player: usize) -> Known {
-        Known { player: player as u8, card: state.cards[player], table: state.table.clone() }
+    fn info(&self, state: &State, player: usize) -> Knowledge {
+        Knowledge { player: player as u8, card: state.cards[player], table: state.table.clone() }
     }
 
     fn position_text(&self, state: &State) -> String {

@@ -28,7 +28,7 @@ impl Kit for TicTacToe {
         let [win, loss] = [player, 1 - player].map(|player| position.can_win(player));
         match win && loss {
             true => OutcomeMask::ALL,
-            false => OutcomeMask::of(classes, |class| {
+            false => OutcomeMask::from_classes(classes, |class| {
                 (win || class.utility <= 0.0) && (loss || class.utility >= 0.0)
             }),
         }
