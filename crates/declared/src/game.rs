@@ -6,7 +6,7 @@ use crate::declaration::{Ending, Grade, ONE};
 use crate::ground::Rules;
 use crate::indices::Indices;
 use crate::lanes::Pool;
-use crate::monitor::{Measure, Pace};
+use crate::monitor::{Costs, Measure};
 use crate::structure::Structure;
 use crate::text;
 use adept_game::{Game, GameError, Stream, Turn, Unit, stream};
@@ -22,34 +22,34 @@ pub struct Declared {
     pub(crate) rules: Arc<Rules>,
     start: State,
     pub(crate) facts: Arc<Facts>,
-    /// What it costs to follow a state. None if it is faster to compute all anew.
-    pub(crate) pace: Option<Pace>,
+    /// Cost of following a state incrementally. None if recomputing it is faster.
+    pub(crate) costs: Option<Costs>,
 }
 
-/// What is computed once, when a command asks for it.
+/// Data that is computed once, on demand.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
-    /// Whether the game has few states.
+    /// Number of states, if the game is small.
     pub(crate) states: OnceLock<Option<usize>>,
-    /// What the encoder `rules` reads.
+    /// Input of the encoder `rules`.
     pub(crate) structure: OnceLock<Result<Arc<Structure>, String>>,
-    /// What the encoder `indices` reads.
+    /// Input of the encoder `indices`.
     pub(crate) indices: OnceLock<Arc<Indices>>,
-    /// Batches that wait for random games to play.
+    /// Idle batches for random games.
     pub(crate) batches: Pool<Batch>,
 }
 
-/// A position: which facts hold, whose turn it is, and how many moves were made if the game limits them.
+/// A position: the facts that hold, the player to move, and the number of moves if the game limits them.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct State {
     /// Bit f: fact f holds.
     pub(crate) facts: SmallVec<[u64; 2]>,
     pub(crate) mover: u8,
-    /// Who moved last, where that does not follow from whose turn it is: in games with chance or more than one move in a row. [`NONE`]
-    /// at the start and after chance. If chance ends a game, the player whose turn it was.
+    /// The player who moved last, in games with chance or repeated turns, where the turn does not determine it.
+    /// [`NONE`] at the start and after chance. If chance ends a game, the player whose turn it was.
     pub(crate) last: u8,
     pub(crate) status: Status,
-    /// Moves of players.
+    /// Number of the players' moves.
     pub(crate) moves: u32,
 }
 
@@ -61,14 +61,14 @@ impl Clone for State {
     }
 }
 
-/// Nobody.
+/// No player.
 pub(crate) const NONE: u8 = u8::MAX;
 
-/// Whether the game goes on, and if not, who won or lost, and how much in hundredths.
+/// Whether the game continues; otherwise who won or lost, and the amount in hundredths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Status {
     Going,
-    /// It goes on with an outcome of chance.
+    /// The game continues with an outcome of chance.
     Chance,
     Won(u8, u16),
     Lost(u8, u16),
@@ -76,9 +76,9 @@ pub(crate) enum Status {
 }
 
 impl Status {
-    /// A result of a player.
+    /// The status after a result of `player`.
     #[inline]
-    pub(crate) fn of((ending, amount): Grade, player: u8) -> Self {
+    pub(crate) fn from_grade((ending, amount): Grade, player: u8) -> Self {
         match ending {
             Ending::Win => Self::Won(player, amount),
             Ending::Lose => Self::Lost(player, amount),
@@ -92,20 +92,20 @@ impl Status {
     }
 }
 
-/// Random games that a new game must end.
+/// Number of random games that a new game must finish.
 const TRIALS: u64 = 8;
-/// Gates that may be read before a game is used: a fraction of a second.
+/// Limit on gates read before a game is used: a fraction of a second.
 pub(crate) const WORK: usize = 100_000_000;
-/// Most outcomes of chance in a row in a random game.
+/// Most consecutive outcomes of chance in a random game.
 const OUTCOMES: usize = 1_000;
-/// Moves in which a random game must end if the rules give no limit.
+/// Longest random game, if the rules give no limit.
 pub(crate) const LONGEST: usize = 20_000;
 
 impl Declared {
-    /// Compiles the rules in `source`. `name` is what `game.rules` of a config says.
+    /// Compiles the rules in `source`. `name` is the value of `game.rules` in a config.
     ///
     /// # Errors
-    /// The first fault of the file, with its place; or that the game may never end.
+    /// The first error of the file, with its place; or that the game may never end.
     pub fn read(name: &str, source: &str) -> Result<Self, GameError> {
         let rules = Rules::read(source).map_err(|e| GameError::new(format!("{name}: {e}")))?;
         let mut start = State {
@@ -119,7 +119,7 @@ impl Declared {
             start.facts[fact as usize / 64] |= 1 << (fact % 64);
         }
         let mut game =
-            Self { name: name.into(), rules: Arc::new(rules), start, facts: Arc::default(), pace: None };
+            Self { name: name.into(), rules: Arc::new(rules), start, facts: Arc::default(), costs: None };
         game.start.status = game.status_of(&game.start, None);
         if !game.start.status.goes_on() {
             return Err(GameError::new(format!("{name}: no operator is legal at the start")));
@@ -130,8 +130,8 @@ impl Declared {
         }
         let mut measure = Measure::new(&game);
         game.try_out(&mut measure)?;
-        game.pace = Pace::of(&game, measure);
-        // Nothing but such relations tells the players apart.
+        game.costs = Costs::new(&game, measure);
+        // Only such relations distinguish the players.
         if game.rules.declaration.relations.iter().any(|relation| relation.is_fixed)
             && let Some(found) = game.asymmetry(TRIALS, WORK / game.cost())
         {
@@ -140,14 +140,14 @@ impl Declared {
         Ok(game)
     }
 
-    /// Gates and facts that a move reads.
+    /// Number of gates and facts that a move reads.
     pub(crate) fn cost(&self) -> usize {
         let view = &self.rules.views[0];
         let moves = view.legal.outputs().len() + view.chance.outputs().len();
         view.legal.cost() + view.chance.cost() + view.over.cost() + moves + self.rules.facts.len()
     }
 
-    /// Plays a few random games, which must end, and measures what it costs to follow them.
+    /// Plays a few random games, which must end, and measures the cost of following them.
     fn try_out(&self, measure: &mut Measure) -> Result<(), GameError> {
         let mut actions = Vec::new();
         let mut left = WORK / self.cost();
@@ -201,7 +201,7 @@ impl Declared {
                 let view = &rules.views[usize::from(last)];
                 let mut status = None;
                 view.over.find_by(values, |output| {
-                    status = Some(Status::of(view.results[output], last));
+                    status = Some(Status::from_grade(view.results[output], last));
                     true
                 });
                 if let Some(status) = status {
@@ -215,7 +215,7 @@ impl Declared {
             match () {
                 () if view.chance.find_by(values, |_| true) => Status::Chance,
                 () if view.legal.find_by(values, |_| true) => Status::Going,
-                () => Status::of(rules.declaration.stuck, state.mover),
+                () => Status::from_grade(rules.declaration.stuck, state.mover),
             }
         })
     }
@@ -228,20 +228,20 @@ impl Declared {
         is_reached.then_some(if declaration.players == 1 { Status::Lost(0, ONE) } else { Status::Drawn })
     }
 
-    /// The player whose turn is before that of this one.
+    /// The player before this one in turn order.
     pub(crate) fn before(&self, player: u8) -> u8 {
         player.checked_sub(1).unwrap_or(self.players() as u8 - 1)
     }
 
-    /// Whether a state tells who moved last.
-    pub(crate) fn tells_last(&self) -> bool {
+    /// Whether states store who moved last.
+    pub(crate) fn stores_last(&self) -> bool {
         self.players() > 1 && !self.rules.alternates
     }
 
-    /// Notes that a move was made in the turn of `last`, before the status is found.
+    /// Advances the turn after a move in the turn of `last`, before the status is computed.
     #[inline]
     pub(crate) fn pass_turn(&self, state: &mut State, by_chance: bool, stays: bool) {
-        if self.tells_last() {
+        if self.stores_last() {
             state.last = if by_chance { NONE } else { state.mover };
         }
         if !stays {
@@ -252,12 +252,12 @@ impl Declared {
         }
     }
 
-    /// Makes a move, or has an outcome of chance, but does not say how the game stands then. Returns whose turn it was.
+    /// Applies a move or an outcome of chance, without computing the status. Returns whose turn it was.
     #[inline]
     pub(crate) fn change(&self, state: &mut State, action: u32) -> u8 {
         let player = state.mover;
         let effects = &self.rules.views[usize::from(player)].effects[action as usize];
-        // Conditions are those of the state before the move.
+        // Conditions refer to the state before the move.
         let mut changes: SmallVec<[(u32, bool); 8]> = SmallVec::new();
         let mut asked = false;
         if let Some((cone, changed)) = &effects.conditional {
@@ -277,16 +277,16 @@ impl Declared {
         player
     }
 
-    /// Notes how the game stands after a move in the turn of `player`.
+    /// Stores the status after a move in the turn of `player`.
     #[inline]
     pub(crate) fn arrive(&self, state: &mut State, player: u8, status: Status) {
         state.status = status;
-        if !status.goes_on() && self.tells_last() {
+        if !status.goes_on() && self.stores_last() {
             state.last = player;
         }
     }
 
-    /// The outcomes of chance with these places among them, whose probabilities are their shares of the weight of all.
+    /// Adds the outcomes of chance with these indices; probabilities are shares of the total weight.
     pub(crate) fn shares(&self, places: impl Iterator<Item = usize>, outcomes: &mut Vec<(u32, f64)>) {
         outcomes.clear();
         outcomes.extend(places.map(|place| {
@@ -297,12 +297,12 @@ impl Declared {
         outcomes.iter_mut().for_each(|(_, weight)| *weight /= all);
     }
 
-    /// Facts as another player sees them.
+    /// The facts from another player's view.
     pub(crate) fn seen_by(&self, state: &State, player: usize) -> SmallVec<[u64; 2]> {
         if player == 0 {
             return state.facts.clone();
         }
-        // What the other players' turns make of a fact is undone by the turns that are left of a round.
+        // Undoing the other players' turns equals applying the remaining turns of a round.
         let turned = &self.rules.turned[self.players() - player];
         let mut seen = SmallVec::from_elem(0, state.facts.len());
         for (word, &bits) in state.facts.iter().enumerate() {
@@ -334,7 +334,7 @@ impl State {
 
 impl Game for Declared {
     type State = State;
-    /// Number of an operator or an outcome of chance with its arguments, as the player to move has them.
+    /// Index of an operator or an outcome of chance with its arguments, in the notation of the player to move.
     type Action = u32;
     type Info = State;
 
@@ -380,7 +380,7 @@ impl Game for Declared {
         true
     }
 
-    /// What one player wins, the others pay in equal parts, and the other way round.
+    /// The other players share the loss of a winner equally, and the gain of a loser.
     fn utility(&self, state: &State, player: usize) -> f64 {
         let (of, amount, sign) = match state.status {
             Status::Won(of, amount) => (of, amount, 1.0),
@@ -395,14 +395,14 @@ impl Game for Declared {
         f64::from(self.rules.amounts.last().copied().unwrap_or(ONE)) / f64::from(ONE)
     }
 
-    /// Results are points if a game is played alone, or counts more than others.
+    /// The unit is points for a solitaire, or if some results count more than others.
     fn unit(&self) -> Option<Unit> {
         let is_counted = self.players() == 1 || self.rules.amounts.len() > 1;
         is_counted.then_some(Unit { name: "points".into(), size: 1.0 })
     }
 
     fn just_acted(&self, state: &State) -> Option<usize> {
-        match self.tells_last() {
+        match self.stores_last() {
             true => (state.last != NONE).then_some(state.last.into()),
             false => (*state != self.start).then(|| self.before(state.mover).into()),
         }
@@ -424,7 +424,8 @@ impl Game for Declared {
         text::action(self, usize::from(state.mover), action)
     }
 
-    /// Takes a move as it is printed, its words without signs, or only its first arguments if no other legal move has them.
+    /// Parses a move: as printed, its words without signs, or only its first arguments if they are unique among the
+    /// legal moves.
     fn parse_action(&self, state: &State, text: &str) -> Result<u32, GameError> {
         let mut actions = Vec::new();
         self.actions(state, &mut actions);

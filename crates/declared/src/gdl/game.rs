@@ -1,8 +1,9 @@
-//! A described game as a [`Game`].
+//! A GDL game as a [`Game`].
 //!
-//! Who moves follows from the state: a role with more than one legal move. Where several roles have a choice they choose one after
-//! the other, hidden from each other. A step in which nobody has a choice belongs to the one role whose only move is sometimes one of
-//! several; if there is no such role, or more than one, the step is joined to the one before.
+//! The state determines who moves: a role with more than one legal move. If several roles have a choice, they choose
+//! one after the other without seeing each other's choices. A step without any choice belongs to the one role whose
+//! only move is sometimes one of several; if there is no such role, or more than one, the step is merged into the
+//! previous one.
 
 use super::batch::Batch;
 use super::compiled::{Compiled, Facts};
@@ -28,25 +29,25 @@ use xxhash_rust::xxh3::xxh3_128;
 pub struct Described {
     name: Arc<str>,
     pub(super) rules: Arc<Compiled>,
-    pub(super) tried: Arc<Tried>,
+    pub(super) tried: Arc<Trials>,
     pub(super) source: Arc<str>,
-    /// What tells these rules from others.
+    /// Fingerprint of the rules.
     pub(super) print: Arc<str>,
     start: State,
     /// Whether the goals of two roles always have the same sum.
     pub(super) sum: Sum,
     pub(super) states: Arc<OnceLock<Option<usize>>>,
-    /// What plays random games side by side, once it is asked for, if the circuit is not too large.
+    /// Parallel random games, created on demand if the circuit is not too large.
     pub(super) batch: Arc<OnceLock<Option<Batch>>>,
     /// Facts by their texts.
     names: Arc<OnceLock<FxHashMap<String, u32>>>,
-    /// What the encoder `rules` reads, or why there is none.
+    /// Input of the encoder `rules`, or why there is none.
     pub(super) structure: Arc<OnceLock<Result<Arc<Structure>, String>>>,
-    /// What the encoder `indices` reads.
+    /// Input of the encoder `indices`.
     pub(super) indices: Arc<OnceLock<Arc<Indices>>>,
 }
 
-/// A position: which facts hold, and who is to move.
+/// A position: the facts that hold, and the role to move.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct State {
     pub(super) facts: Facts,
@@ -57,7 +58,7 @@ pub struct State {
     pub(super) is_over: bool,
 }
 
-/// What a player knows: all but what others have chosen in this step.
+/// A player's knowledge: everything except what others have chosen in this step.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Info {
     facts: Facts,
@@ -66,71 +67,71 @@ pub struct Info {
     is_over: bool,
 }
 
-/// What random games have shown.
+/// Results of random games.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tried {
+pub(crate) struct Trials {
     /// Moves that were one of several.
     pub(super) active: Vec<bool>,
-    /// Whether two roles move in turn.
+    /// Whether two roles move alternately.
     pub(super) alternates: bool,
-    /// Whether roles choose at the same time.
+    /// Whether roles choose simultaneously.
     pub(super) hides: bool,
     /// Whether the effects of all moves were known.
     pub(super) is_lean: bool,
-    /// Whether a game ended as a draw in part, such as 75 to 25.
+    /// Whether a game ended with intermediate goals, such as 75 to 25.
     pub(super) is_graded: bool,
-    /// What the goals of two roles summed to.
+    /// Observed sums of the goals of two roles.
     pub(super) sums: BTreeSet<u16>,
     /// Whether a game ended without a goal of some role.
     pub(super) lacks_goals: bool,
-    /// Nodes of the circuit that a step changed on average.
+    /// Mean number of circuit nodes that a step changed.
     pub(super) work: u64,
 }
 
-/// What the goals of all roles sum to at the ends of a game for two.
+/// Sums of all goals at the ends of a two-player game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Sum {
-    /// There are not two roles, or it was not shown that the sum is always the same.
+    /// There are not two roles, or a constant sum was not proved.
     #[default]
     Unknown,
-    /// Always the same: what one role gains the other loses.
+    /// Constant: one role gains what the other loses.
     Constant,
-    /// At some ends another than at others.
+    /// Different at different ends.
     Different,
 }
 
-/// Nobody.
+/// No role.
 const NONE: u8 = u8::MAX;
-/// Random games that a new game must end.
+/// Number of random games that a new game must finish.
 const TRIALS: u64 = 8;
-/// Nodes of the circuit that random games may visit: about a second.
+/// Limit on circuit nodes visited in random games: about a second.
 const WORK: u64 = 60_000_000;
-/// Gates that random games may look at, and moves that they may list: a few seconds.
+/// Limit on gates and listed moves in random games: a few seconds.
 const LOOKS: u64 = 500_000_000;
-/// Steps in which a random game must end.
+/// Longest random game, in steps.
 pub(super) const LONGEST: usize = 20_000;
-/// Most steps in a row in which nobody has a choice.
+/// Most consecutive steps without a choice.
 pub(super) const FORCED: usize = 5_000;
 
-/// A circuit in the state of some position.
+/// A circuit that holds the state of a position.
 pub(crate) struct Session {
     game: u64,
     runner: Runner,
     facts: Facts,
-    /// Whether the circuit is the lean one.
+    /// Whether this is the lean circuit.
     is_lean: bool,
-    /// A session with the whole circuit beside a lean one, once a step needed it.
+    /// A session with the whole circuit, once a step of a lean session needed it.
     whole: Option<Box<Session>>,
 }
 
 thread_local! {
-    /// The games that this thread played last.
+    /// Sessions of the games that this thread played last.
     static SESSIONS: RefCell<Vec<Session>> = const { RefCell::new(Vec::new()) };
 }
-/// Games that a thread keeps a session of.
+/// Largest number of sessions per thread.
 const KEPT: usize = 4;
 
-/// What ends a random game too early.
+/// Reasons that a random game ends too early.
 enum Fault {
     Stuck(usize),
     Goals(usize),
@@ -147,8 +148,8 @@ impl Session {
         }
     }
 
-    /// A session for games in which the effects of moves are known, or else one with the whole circuit.
-    pub(super) fn fast(rules: &Compiled, tried: &Tried) -> Self {
+    /// Creates a session with the lean circuit if the effects of moves are known, otherwise with the whole circuit.
+    pub(super) fn fast(rules: &Compiled, tried: &Trials) -> Self {
         let session = Self::new(rules);
         match &rules.lean {
             Some(lean) if tried.is_lean => Self { runner: Runner::new(&lean.net), is_lean: true, ..session },
@@ -166,7 +167,7 @@ impl Session {
         self.runner.go(net, &mut self.facts, facts);
     }
 
-    /// Makes a move of every role.
+    /// Makes a move for every role.
     pub(super) fn step(&mut self, rules: &Compiled, moves: &[u32]) {
         if let Some(lean) = rules.lean.as_ref().filter(|_| self.is_lean) {
             let next = match lean.folder.effects(moves) {
@@ -214,7 +215,7 @@ impl Session {
         &self.runner.outputs[first..first + (end - begin).div_ceil(64) as usize]
     }
 
-    /// Number of legal moves of a role, up to 2.
+    /// Number of legal moves of a role, capped at 2.
     #[inline]
     pub(super) fn choices(&self, rules: &Compiled, role: usize) -> u32 {
         let mut count = 0;
@@ -227,7 +228,7 @@ impl Session {
         count
     }
 
-    /// The next role that has a choice in the same step.
+    /// The next role with a choice in the same step.
     #[inline]
     fn next_chooser(&self, rules: &Compiled, state: &State) -> Option<usize> {
         (usize::from(state.mover) + 1..rules.roles.len()).find(|&role| self.choices(rules, role) > 1)
@@ -256,7 +257,7 @@ impl Session {
         }
     }
 
-    /// The goals of a role, the highest first.
+    /// The goals of a role in descending order.
     pub(super) fn goals<'a>(&'a self, rules: &'a Compiled, role: usize) -> impl Iterator<Item = u8> + 'a {
         let bits = (rules.end as usize * 64 + 1..).zip(&rules.goals);
         bits.filter(move |&(bit, &(of, _))| {
@@ -265,13 +266,13 @@ impl Session {
         .map(|(_, &(_, value))| value)
     }
 
-    /// Facts that hold.
+    /// The facts that hold.
     pub(super) fn facts<'a>(&'a self, rules: &'a Compiled) -> impl Iterator<Item = usize> + 'a {
         (0..rules.facts.len()).filter(|&fact| self.facts[fact / 64] >> (fact % 64) & 1 == 1)
     }
 
-    /// Completes a state whose facts are known: who moves, or that the game is over. Steps in which nobody moves are made.
-    fn arrive(&mut self, rules: &Compiled, tried: &Tried, state: &mut State) -> Result<(), Fault> {
+    /// Completes a state with known facts: finds the role to move or the end, and makes steps without choices.
+    fn arrive(&mut self, rules: &Compiled, tried: &Trials, state: &mut State) -> Result<(), Fault> {
         let roles = rules.roles.len();
         state.chosen.clear();
         for _ in 0..FORCED {
@@ -311,7 +312,7 @@ impl Session {
     }
 }
 
-/// A hash of the rules without comments, spaces and capitals.
+/// Hash of the rules, ignoring comments, white space and case.
 fn fingerprint(source: &str) -> String {
     let rules = expressions(source).unwrap_or_default();
     let rules: Vec<String> = rules.iter().map(written).collect();
@@ -319,19 +320,19 @@ fn fingerprint(source: &str) -> String {
 }
 
 impl Described {
-    /// Compiles the rules in `source`. `name` is what `game.rules` of a config says.
+    /// Compiles the rules in `source`. `name` is the value of `game.rules` in a config.
     ///
     /// # Errors
-    /// The first fault of the file, with its place; or what random games have shown: a state without a legal move that is not the
-    /// end, two goals of a role at once, or that the game may never end.
+    /// The first error of the file, with its place; or a fault in random games: an unfinished state without a legal
+    /// move, two goals of a role at once, or a game that may never end.
     pub fn read(name: &str, source: &str) -> Result<Self, GameError> {
         Self::read_until(name, source, &Arc::default())
     }
 
-    /// The same, unless `stop` is set meanwhile.
+    /// Like [`read`](Self::read), until `stop` is set.
     ///
     /// # Errors
-    /// As [`read`](Self::read), or that it was stopped.
+    /// As for [`read`](Self::read), or that it was stopped.
     pub fn read_until(name: &str, source: &str, stop: &Arc<AtomicBool>) -> Result<Self, GameError> {
         let rules = Compiled::read(source, stop).map_err(|e| GameError::new(format!("{name}: {e}")))?;
         let facts = rules.start.clone();
@@ -357,7 +358,7 @@ impl Described {
         Ok(game)
     }
 
-    /// The state in which a circuit is, where a role has a choice.
+    /// The state of a session in which `role` has a choice.
     pub(super) fn state_at(&self, session: &Session, role: usize, last: Option<usize>) -> State {
         let last = last.filter(|_| self.players() > 1).map_or(NONE, |role| role as u8);
         State {
@@ -372,7 +373,7 @@ impl Described {
     /// The state before any role has chosen in its step.
     pub(super) fn without_choices(&self, state: &State) -> State {
         let mut before = state.clone();
-        // Where the trial games have met no choices at the same time, a later role sees what an earlier one has chosen.
+        // If the trial games had no simultaneous choices, a later role sees an earlier one's choice.
         if self.hides() && !state.is_over {
             before.chosen.clear();
             self.with(|rules, session| {
@@ -384,7 +385,7 @@ impl Described {
         before
     }
 
-    /// Who moves, in a few words.
+    /// Describes the turn order in a few words.
     pub(super) fn turns(&self) -> &'static str {
         match (self.players(), self.tried.hides, self.tried.alternates) {
             (1, ..) => "one role",
@@ -396,7 +397,7 @@ impl Described {
         }
     }
 
-    /// What the goals of two roles sum to, in a few words.
+    /// Describes the sum of two roles' goals in a few words.
     pub(super) fn sums(&self) -> &'static str {
         match self.sum {
             Sum::Constant => "always the same: zero-sum",
@@ -405,7 +406,7 @@ impl Described {
         }
     }
 
-    /// Runs `work` with a circuit of this thread.
+    /// Runs `work` with a session of this thread.
     #[inline]
     fn with<R>(&self, work: impl FnOnce(&Compiled, &mut Session) -> R) -> R {
         SESSIONS.with_borrow_mut(|sessions| {
@@ -441,20 +442,20 @@ impl Described {
         GameError::new(format!("{}: {what}, at `{shown}`; change the rules", self.name))
     }
 
-    /// Plays a few random games, which must end, and keeps what they show.
+    /// Plays a few random games, which must end, and stores the results.
     fn try_out(&mut self, stop: &AtomicBool) -> Result<(), GameError> {
         let rules = self.rules.clone();
         let roles = rules.roles.len();
         let mut tried =
-            Tried { active: vec![false; rules.moves.len()], alternates: roles == 2, ..Tried::default() };
+            Trials { active: vec![false; rules.moves.len()], alternates: roles == 2, ..Trials::default() };
         let mut session = Session::new(&rules);
         let lean = rules.lean.as_ref();
         tried.is_lean = lean.is_some();
         let mut has_choice = false;
         let mut without_goal = None;
         let mut listed = 0;
-        // Forced steps are joined while it is not known whose they are.
-        let blank = Tried::default();
+        // Forced steps are merged until it is known whose they are.
+        let blank = Trials::default();
         let mut moves: SmallVec<[u32; 4]> = SmallVec::new();
         let mut all_steps = 0;
         for trial in 0..TRIALS {
@@ -522,7 +523,7 @@ impl Described {
         }
         tried.work = session.runner.work / all_steps.max(1);
         if !has_choice {
-            // All steps are forced, and those of the first role.
+            // All steps are forced: they belong to the first role.
             let (begin, end) = rules.ranges[0];
             tried.active[begin as usize..end as usize].fill(true);
         }
@@ -545,7 +546,7 @@ impl Described {
         self.start = start;
         drop(rules);
         if let Some(rules) = Arc::get_mut(&mut self.rules).filter(|_| !self.tried.is_lean) {
-            // It would never be used.
+            // The lean circuit would never be used.
             rules.lean = None;
         }
         if roles == 2 {
@@ -554,8 +555,8 @@ impl Described {
         Ok(())
     }
 
-    /// Whether the goals of two roles always have the same sum: by what the trial games have shown, by the circuit, or at all ends if
-    /// there are few states.
+    /// Whether the goals of two roles always have the same sum: from the trial games, the circuit, or all ends of a
+    /// small game.
     fn sum_of_goals(&self) -> Sum {
         let mut sums = self.tried.sums.clone();
         if sums.len() > 1 {
@@ -578,12 +579,12 @@ impl Described {
         }
     }
 
-    /// Gates and facts that a move reads.
+    /// Number of gates and facts that a move reads.
     pub(super) fn cost(&self) -> usize {
         self.rules.net.size() + self.rules.facts.len() + 100
     }
 
-    /// The goal of a role at an end; 0 if it has none there.
+    /// The goal of a role at an end; 0 if it has none.
     fn goal(&self, state: &State, role: usize) -> u8 {
         self.with(|rules, session| {
             session.go(rules, &state.facts);
@@ -591,9 +592,9 @@ impl Described {
         })
     }
 
-    /// Completes a state in which the circuit is.
+    /// Completes the state of a session.
     fn arrived(&self, session: &mut Session, state: &mut State) {
-        // Beyond what the trial games have seen, a state without moves ends the game.
+        // Beyond the trial games, a state without moves ends the game.
         if session.arrive(&self.rules, &self.tried, state).is_err() {
             (state.is_over, state.mover) = (true, 0);
         }
@@ -602,7 +603,7 @@ impl Described {
 
 impl Game for Described {
     type State = State;
-    /// Number of a move.
+    /// Index of a move.
     type Action = u32;
     type Info = Info;
 
@@ -651,7 +652,7 @@ impl Game for Described {
         });
     }
 
-    /// Goal / 50 − 1. For two roles whose goals always have the same sum, the difference of their goals / 100.
+    /// Goal / 50 − 1. For two roles with a constant sum of goals, the difference of their goals / 100.
     fn utility(&self, state: &State, player: usize) -> f64 {
         if !state.is_over {
             return 0.0;
@@ -670,7 +671,7 @@ impl Game for Described {
         self.sum == Sum::Constant
     }
 
-    /// Alone, a game has no winner but a result.
+    /// A solitaire has no winner but a score.
     fn unit(&self) -> Option<Unit> {
         (self.players() == 1).then_some(Unit { name: "points".into(), size: 1.0 })
     }
@@ -722,7 +723,7 @@ impl Game for Described {
             GameError::new(format!("`{text}` is not a position: {why}; the game begins with `{example}`"))
         };
         let mut state = self.start.clone();
-        // What holds for ever need not be said.
+        // Facts that always hold may be omitted.
         state.facts.clone_from(&rules.fixed);
         let mut words = text.split_whitespace().peekable();
         let mut said = None;
@@ -807,7 +808,7 @@ impl Game for Described {
         }
     }
 
-    /// The choices of a step in which several roles had one, once all have chosen.
+    /// Choices of a step in which several roles had one, once all have chosen.
     fn event_text(&self, state: &State, action: &u32, _seat: usize) -> Option<String> {
         if state.chosen.is_empty() || self.is_secret(state, action) {
             return None;
@@ -824,7 +825,8 @@ impl Game for Described {
         self.rules.terms.shown(self.rules.moves[action as usize].1)
     }
 
-    /// Takes a move as it is printed, its words without signs, or only its first arguments if no other legal move has them.
+    /// Parses a move: as printed, its words without signs, or only its first arguments if they are unique among the
+    /// legal moves.
     fn parse_action(&self, state: &State, text: &str) -> Result<u32, GameError> {
         let mut actions = Vec::new();
         self.actions(state, &mut actions);
