@@ -3,7 +3,7 @@
 use crate::output::{self, say};
 use crate::progress::{SAVING, on_interrupt};
 use adept_lab::{Catalogue, farm, worker};
-use adept_ranks::slots::{self, Part};
+use adept_ranks::slots::{self, Role};
 use adept_ranks::{Connect, Dead, Place, Ranks, StartError, World};
 use adept_trainer::run::TrainError;
 use anyhow::Result;
@@ -91,13 +91,13 @@ pub(crate) fn with_jobs(games: &dyn Catalogue, threads: usize, f: impl FnOnce() 
     // From here on no rank waits for another one by MPI.
     APART.store(true, Ordering::Relaxed);
     match part {
-        Part::First(slots) => {
+        Role::First(slots) => {
             say(format!("{} ranks work on it, {} jobs at a time", ranks.size(), slots.len() + threads));
             farm::employ(slots);
             let _dismissed = Dismissed;
             f()
         }
-        Part::Other(desks) => {
+        Role::Other(desks) => {
             worker::serve(games, desks, &on_interrupt(SAVING));
             Ok(())
         }
