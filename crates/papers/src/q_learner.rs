@@ -44,7 +44,7 @@ pub enum Decision {
     Call,
 }
 
-/// Which reading of the post is used.
+/// A reading of the post.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reading {
@@ -65,7 +65,7 @@ impl Reading {
     /// All readings.
     pub const ALL: [Self; 3] = [Self::Text, Self::R4, Self::R3];
 
-    /// The state on which a player decides, and which is recorded after a raise.
+    /// The state on which a player's decision is based, and which is recorded after a raise.
     fn state(self, game: &LiarsDice, state: &State, player: usize) -> Option<PostState> {
         match self {
             Self::Text => PostState::recounted(game, state, player),
@@ -121,7 +121,7 @@ impl QTable {
         Ok(table)
     }
 
-    /// Why it is not a table for this game.
+    /// Why the table does not fit this game.
     pub(crate) fn check(&self, game: &LiarsDice) -> Result<(), String> {
         let count = states(game).map_err(|e| e.to_string())?.count();
         if self.schema != SCHEMA {

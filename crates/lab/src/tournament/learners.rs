@@ -13,7 +13,7 @@ pub(super) fn experiment(path: &Path, games: &dyn Games) -> Result<Config, Strin
     Source::read(path, &[]).and_then(|source| parse(&source, games)).map_err(|e| e.to_string())
 }
 
-/// All players before any learning, with one entry for each block of a learner.
+/// All players before learning, with one entry for each block of a learner.
 pub(super) fn players(
     tournament: &Tournament,
     out: &Path,
@@ -48,7 +48,7 @@ pub(super) fn players(
     Ok(players)
 }
 
-/// Trains a learner through all its blocks, or resumes. Returns false if it was stopped before the end.
+/// Trains a learner through all its blocks, or resumes. Returns false if it was stopped.
 pub(super) fn learn(
     games: &dyn Catalogue,
     entrant: &Entrant,

@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Which figure.
+/// A figure of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SoarFigure {
     /// Rules that start at 0.
@@ -28,7 +28,7 @@ pub enum SoarFigure {
     Figure5,
     /// Rules that start at the deliberated value.
     Figure6,
-    /// What it brings to start at the deliberated value; and, beyond the paper, games of four players.
+    /// Gain from starting at the deliberated value; in addition to the paper, in games of four players.
     Figure7,
 }
 
@@ -75,7 +75,7 @@ impl Kind {
     }
 }
 
-/// How rewards reach a rule: in full, or attenuated by γ for each internal decision of the original, about 62
+/// Attenuation of rewards: in full, or attenuated by γ for each internal decision of the original, about 62
 /// from one action to the next. The number before a reward is not published. With 5 (γ⁵ = .59), PM-0 reaches
 /// the paper's 70 %; with 11 (.31), it reaches 51 %. With full rewards, the agents have the heuristics H0 and
 /// H4 of the newer agents.
@@ -95,9 +95,9 @@ pub(super) const SHOWN: [u64; 3] = [1_000, 5_000, 35_000];
 pub struct SoarRow {
     /// Name, such as `PM-0`.
     pub name: String,
-    /// How rewards reach a rule.
+    /// Attenuation of rewards.
     pub rewards: &'static str,
-    /// Players of a game: the learner, and opponents that are all the same.
+    /// Number of players: the learner and identical opponents.
     pub players: usize,
     /// Share of wins against PMH before the first game, over 4000 games.
     pub untrained: f64,
@@ -174,7 +174,7 @@ impl Reproduction for SoarFigure {
 
     fn make(&self, work: Work<'_>) -> Result<Made, TrainError> {
         let made = soar_learning(*self, work)?;
-        Made::of(&made, made.seconds, &made.files)
+        Made::from_report(&made, made.seconds, &made.files)
     }
 }
 
@@ -365,8 +365,9 @@ fn markdown(figure: SoarFigure, made: &SoarLearning) -> String {
     text
 }
 
-/// Number of rules that the templates can make with this number of dice: bids, challenges of bids and exact by the count, the
-/// face, the known dice of that face, the known ones, and the unknown dice; own passes true or not; challenges of passes.
+/// Number of rules that the templates can create with this number of dice: bids, challenges of bids and exact by the
+/// count, the face, the known dice of that face, the known ones, and the unknown dice; own passes true or false;
+/// challenges of passes.
 fn templates(dice: u64) -> u64 {
     let known = |unknown: u64| dice - unknown;
     // With u unknown dice, a dice of the face and b ones are known, a + b ≤ D − u.
