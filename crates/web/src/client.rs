@@ -1,4 +1,4 @@
-//! Who asks, and how much of the server one client may hold: without a bound, one could lock everybody else out.
+//! Identification of clients and limits per client: otherwise one client could lock out all others.
 
 use crate::fault::Fault;
 use crate::limits;
@@ -9,14 +9,14 @@ use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How much one client may hold at a time.
+/// Limits of one client.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientLimits {
-    /// Games.
+    /// Number of games.
     pub plays: usize,
-    /// Streams of events, of all jobs together. Half as many of one job.
+    /// Number of event streams, of all jobs together. Half as many per job.
     pub streams: usize,
-    /// Jobs that wait or run.
+    /// Number of waiting or running jobs.
     pub jobs: usize,
 }
 
@@ -26,11 +26,11 @@ impl Default for ClientLimits {
     }
 }
 
-/// The address of a connection, which the server adds to each request.
+/// The address of a connection, which the server attaches to each request.
 #[derive(Clone, Copy)]
 pub(crate) struct Peer(pub(crate) IpAddr);
 
-/// A client: its address, or its network of 64 bits in IPv6, whose addresses are free for it to choose.
+/// A client: its IPv4 address, or its 64-bit IPv6 network, within which it can choose addresses freely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Client(IpAddr);
 
@@ -42,9 +42,9 @@ impl Client {
         })
     }
 
-    /// The client of a connection. A proxy on this machine tells whom it asks for: the last address of `X-Forwarded-For`, which it has
-    /// added itself.
-    fn of(peer: IpAddr, forwarded: Option<&str>) -> Self {
+    /// Identifies the client of a connection. A proxy on this machine names its client: the last address of
+    /// `X-Forwarded-For`, which the proxy itself has added.
+    fn identify(peer: IpAddr, forwarded: Option<&str>) -> Self {
         let named = || forwarded?.rsplit(',').next()?.trim().parse().ok();
         let named = if peer.to_canonical().is_loopback() { named() } else { None };
         Self::new(named.unwrap_or(peer))
@@ -57,7 +57,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Client {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let peer = parts.extensions.get::<Peer>().map_or(Ipv4Addr::UNSPECIFIED.into(), |peer| peer.0);
         let forwarded = parts.headers.get_all("x-forwarded-for").iter().next_back();
-        Ok(Self::of(peer, forwarded.and_then(|value| value.to_str().ok())))
+        Ok(Self::identify(peer, forwarded.and_then(|value| value.to_str().ok())))
     }
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct Streams {
     most: usize,
 }
 
-/// Who holds streams: a client, a job, or all together.
+/// Holder of streams: a client, a job, or all together.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Holder {
     Client(Client),
@@ -77,7 +77,7 @@ enum Holder {
 }
 
 impl Streams {
-    /// At most so many for a client.
+    /// Creates a registry with at most `most` streams per client.
     pub(crate) fn new(most: usize) -> Self {
         Self { open: Arc::default(), most }
     }
@@ -86,14 +86,14 @@ impl Streams {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens a stream of a job's events, which stays open until the result is dropped.
+    /// Opens an event stream for a job, which stays open until the result is dropped.
     pub(crate) fn begin(&self, client: Client, job: &str) -> Result<Stream, Fault> {
         let job = Holder::Job(job.into());
         let mut open = self.open();
         let held = |holder: &Holder| open.get(holder).copied().unwrap_or(0);
         if held(&Holder::All) >= limits::STREAMS {
             return Err(Fault::busy(format!(
-                "{} streams of events are open, and that is the limit: try again later",
+                "{} event streams are open, which is the limit: try again later",
                 limits::STREAMS
             )));
         }
@@ -103,7 +103,7 @@ impl Streams {
         {
             if held(&holder) >= most {
                 return Err(Fault::too_many(format!(
-                    "{whose}: {most} streams of events are open, the most for one client or one job; close one first"
+                    "{whose}: {most} event streams are open, the limit for one client or one job: close one first"
                 )));
             }
         }
@@ -144,9 +144,9 @@ mod tests {
 
     #[test]
     fn clients_are_told_apart_by_their_addresses() {
-        let of = |peer: &str, forwarded| Client::of(peer.parse().unwrap(), forwarded);
+        let of = |peer: &str, forwarded| Client::identify(peer.parse().unwrap(), forwarded);
         assert_eq!(of("10.0.0.1", None), client("10.0.0.1"));
-        // Only a proxy on this machine is believed, and only the address that it adds.
+        // Only a proxy on this machine is trusted, and only the address that it adds.
         assert_eq!(of("10.0.0.1", Some("10.0.0.2")), client("10.0.0.1"));
         assert_eq!(of("127.0.0.1", Some("9.9.9.9, 10.0.0.2")), client("10.0.0.2"));
         assert_eq!(of("::1", Some("10.0.0.2")), client("10.0.0.2"));
@@ -164,7 +164,7 @@ mod tests {
         let held = [open(one, "a"), open(one, "b")].map(|stream| stream.unwrap_or_else(|_| panic!()));
         let refused = open(one, "c").err().unwrap();
         assert_eq!((refused.status.as_u16(), refused.kind), (429, "busy"));
-        // Two are the most for one job, whoever asks.
+        // Two streams are the limit for one job, whoever asks.
         assert_eq!(open(two, "a").err().unwrap().status.as_u16(), 429);
         assert!(open(two, "b").is_ok());
         drop(first);

@@ -1,4 +1,4 @@
-//! Errors as answers: a status code, and a JSON object as commands print it.
+//! Errors as HTTP responses: a status code, and a JSON object as commands print it.
 
 use crate::rule_files::RuleFiles;
 use adept_arena::OpenError;
@@ -10,13 +10,13 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-/// Why a request is refused.
+/// Error of a refused request.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub(crate) status: StatusCode,
-    /// For programs: see the table in `docs/commands.md`.
+    /// Code for programs: see the table in `docs/commands.md`.
     pub(crate) kind: &'static str,
-    /// For people.
+    /// Message for people.
     pub(crate) message: String,
 }
 
@@ -25,32 +25,32 @@ impl Fault {
         Self { status, kind, message: message.into() }
     }
 
-    /// The request is not what the API expects.
+    /// The request is invalid.
     pub(crate) fn request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "request", message)
     }
 
-    /// There is nothing of this name.
+    /// The named object does not exist.
     pub(crate) fn missing(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "name", message)
     }
 
-    /// The server has too much to do.
+    /// The server is overloaded.
     pub(crate) fn busy(message: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
     }
 
-    /// This client holds too much at a time.
+    /// The client exceeds its limits.
     pub(crate) fn too_many(message: impl Into<String>) -> Self {
         Self::new(StatusCode::TOO_MANY_REQUESTS, "busy", message)
     }
 
-    /// The answer where the program has a fault.
-    pub(crate) fn of_panic(_: Box<dyn std::any::Any + Send>) -> Response {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "failed", "a fault of the server").into_response()
+    /// The response to a panic.
+    pub(crate) fn from_panic(_: Box<dyn std::any::Any + Send>) -> Response {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "failed", "internal server error").into_response()
     }
 
-    /// The same, with rule files called as requests call them.
+    /// The same error, with rule files named as in requests.
     pub(crate) fn without_folders(self, files: &RuleFiles) -> Self {
         Self { message: files.without_folders(&self.message), ..self }
     }
