@@ -38,7 +38,7 @@ pub fn main_with(games: &dyn Catalogue) -> ExitCode {
     main_with_tools(games, &[])
 }
 
-/// Runs the command line of this process with these games and these commands besides.
+/// Runs the command line of this process with these games and additional commands.
 pub fn main_with_tools(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
     let mut all: Vec<&dyn Tool> = vec![&oracle::Oracle, &serve::Serve];
     all.extend(tools);

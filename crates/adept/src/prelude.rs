@@ -1,4 +1,4 @@
-//! The names that most programs need: `use adept::prelude::*;`.
+//! Names that most programs need: `use adept::prelude::*;`.
 
 pub use crate::{Builtin, Catalogue, One};
 pub use adept_arena::{Agent, Decision, EpsilonGreedy, Evaluator, GameModel, Greedy, Random, equity, open};
