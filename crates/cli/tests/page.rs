@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Desk;
+use common::Workspace;
 #[cfg(feature = "http")]
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -13,15 +13,15 @@ use std::{
 #[cfg(not(feature = "http"))]
 #[test]
 fn a_program_without_the_page_says_how_to_get_it() {
-    let refused = Desk::new().fails(&["serve", "http", "pubeval", "--listen", "127.0.0.1:0"], 1);
+    let refused = Workspace::new().fails(&["serve", "http", "pubeval", "--listen", "127.0.0.1:0"], 1);
     assert!(refused.contains("--features http"), "{refused}");
 }
 
 #[cfg(feature = "http")]
 #[test]
 fn browsers_and_clients_are_answered_until_it_is_stopped() {
-    let desk = Desk::new();
-    let mut command = desk.command(&["serve", "http", "pubeval", "--listen", "127.0.0.1:0"]);
+    let dir = Workspace::new();
+    let mut command = dir.command(&["serve", "http", "pubeval", "--listen", "127.0.0.1:0"]);
     let mut server = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut ready = String::new();
     BufReader::new(server.stdout.take().unwrap()).read_line(&mut ready).unwrap();
@@ -45,10 +45,10 @@ fn browsers_and_clients_are_answered_until_it_is_stopped() {
     assert!(won.starts_with("HTTP/1.1 200") && won.contains("\"win\":1.0"), "{won}");
     let refused = get("/eval?p1=1&p2=-8&agent=pubeval");
     assert!(refused.starts_with("HTTP/1.1 422") && refused.contains("without values"), "{refused}");
-    let second = desk.fails(&["serve", "http", "--listen", place], 1);
+    let second = dir.fails(&["serve", "http", "--listen", place], 1);
     assert!(second.contains(place) && second.contains("free port"), "{second}");
     Command::new("kill").args(["-TERM", &server.id().to_string()]).status().unwrap();
     let output = server.wait_with_output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    assert!(desk.fails(&["serve", "http", "nobody"], 1).contains("nobody"));
+    assert!(dir.fails(&["serve", "http", "nobody"], 1).contains("nobody"));
 }
