@@ -74,7 +74,7 @@ struct Dismissed;
 
 impl Drop for Dismissed {
     fn drop(&mut self) {
-        farm::dismiss();
+        farm::close();
     }
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn with_jobs(games: &dyn Catalogue, threads: usize, f: impl FnOnce() 
     match part {
         Role::First(slots) => {
             say(format!("{} ranks work on it, {} jobs at a time", ranks.size(), slots.len() + threads));
-            farm::employ(slots);
+            farm::open(slots);
             let _dismissed = Dismissed;
             f()
         }

@@ -52,17 +52,17 @@ pub(crate) enum Done {
 }
 
 /// Makes slots of other ranks available to this process.
-pub fn employ(slots: Vec<Slot>) {
+pub fn open(slots: Vec<Slot>) {
     SLOTS.open(slots);
 }
 
 /// Whether slots of other ranks are available.
-pub(crate) fn is_employed() -> bool {
+pub(crate) fn is_open() -> bool {
     SLOTS.are_open()
 }
 
 /// Releases the other ranks: there are no more jobs.
-pub fn dismiss() {
+pub fn close() {
     SLOTS.close();
 }
 

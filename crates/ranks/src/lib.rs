@@ -6,7 +6,7 @@
 //! also be a single rank.
 
 mod link;
-mod meeting;
+mod rendezvous;
 pub mod slots;
 mod start;
 mod threads;
@@ -150,7 +150,7 @@ impl Ranks {
     }
 
     /// Waits for all ranks (a barrier).
-    pub fn meet(&self) {
+    pub fn barrier(&self) {
         self.any(0);
     }
 
@@ -167,10 +167,10 @@ impl Ranks {
                 let mut vector = tree.vector();
                 vector.resize(n, 0.0);
                 tree.push(Node { shards: self.rank()..self.rank() + 1, loss: 0.0, vector });
-                self.meet();
+                self.barrier();
                 let began = std::time::Instant::now();
                 let sum = self.sum(&mut tree, n);
-                self.meet();
+                self.barrier();
                 least = least.min(began.elapsed().as_secs_f64());
                 tree.give_back(vec![sum]);
             }

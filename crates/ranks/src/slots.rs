@@ -3,7 +3,7 @@
 //! Jobs use their own connections, not MPI: a broken connection immediately shows that the rank is gone, and the others
 //! continue.
 
-use crate::meeting::{Meeting, number};
+use crate::rendezvous::{Rendezvous, number};
 use crate::{Ranks, lock};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -42,20 +42,20 @@ pub struct WorkerConnection(TcpStream);
 pub fn connect(ranks: &Ranks, slots: usize) -> io::Result<Role> {
     let all = ranks.collect(&(slots as u64).to_ne_bytes());
     let expected: u64 = all.iter().skip(1).map(|bytes| u64::from_ne_bytes(crate::word(bytes))).sum();
-    let meeting = Meeting::open(ranks);
+    let rendezvous = Rendezvous::open(ranks);
     if !ranks.is_first() {
-        let connection = |_| meeting.join(ranks).map(WorkerConnection);
+        let connection = |_| rendezvous.join(ranks).map(WorkerConnection);
         return (0..slots).map(connection).collect::<io::Result<_>>().map(Role::Other);
     }
-    let guests = meeting.accept(|| expected as usize)?;
-    if (guests.len() as u64) < expected {
-        let message = format!("{} of {expected} connections came from other ranks in time", guests.len());
+    let peers = rendezvous.accept(|| expected as usize)?;
+    if (peers.len() as u64) < expected {
+        let message = format!("{} of {expected} connections came from other ranks in time", peers.len());
         return Err(io::Error::new(ErrorKind::TimedOut, message));
     }
     // Adjacent slots in the list are on different ranks.
     let mut counts = vec![0; ranks.size()];
     let mut numbered = Vec::new();
-    for (rank, stream) in guests {
+    for (rank, stream) in peers {
         let count = counts.get_mut(rank).ok_or(ErrorKind::InvalidData)?;
         numbered.push((*count, Slot { rank, stream, lost: false }));
         *count += 1;

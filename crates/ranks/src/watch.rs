@@ -3,7 +3,7 @@
 //! MPI reports nothing: the others would wait for its messages forever, unless the launcher ends them. So every rank
 //! keeps a connection to the first one, which closes with the process for whatever reason.
 
-use crate::meeting::Meeting;
+use crate::rendezvous::Rendezvous;
 use crate::{Dead, OnDeath, Ranks};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -40,29 +40,29 @@ impl Watch {
                 on_death(dead);
             }
         });
-        let meeting = Meeting::open(ranks);
+        let rendezvous = Rendezvous::open(ranks);
         if ranks.is_first() {
             let expected = Arc::new(AtomicUsize::new(ranks.size() - 1));
             let come = expected.clone();
-            let guests = std::thread::spawn(move || meeting.accept(|| come.load(Ordering::Relaxed)));
+            let peers = std::thread::spawn(move || rendezvous.accept(|| come.load(Ordering::Relaxed)));
             // Ranks that cannot connect are not waited for.
             let joined = ranks.collect(&[]).iter().filter(|said| !said.is_empty()).count();
             expected.store(joined, Ordering::Relaxed);
-            for (rank, stream) in guests.join().ok()?.ok()? {
+            for (rank, stream) in peers.join().ok()?.ok()? {
                 crate::lock(&streams).push(stream.try_clone().ok()?);
                 let on_death = on_death.clone();
                 spawn(move || greet(rank, stream, &on_death));
             }
         } else {
             let place = format!("process {} on {}\n", std::process::id(), ranks.link().node());
-            let joined = meeting.join(ranks).and_then(|mut stream| {
+            let joined = rendezvous.join(ranks).and_then(|mut stream| {
                 stream.write_all(place.as_bytes())?;
                 Ok((stream.try_clone()?, stream))
             });
             ranks.collect(if joined.is_ok() { b"here" } else { b"" });
             let (copy, stream) = joined.ok()?;
             crate::lock(&streams).push(copy);
-            let first = Dead { rank: 0, place: format!("on {}", meeting.node()), spoke: false };
+            let first = Dead { rank: 0, place: format!("on {}", rendezvous.node()), spoke: false };
             spawn(move || listen(stream, first, &on_death));
         }
         Some(Self { streams, over })

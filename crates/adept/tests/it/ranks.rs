@@ -191,9 +191,9 @@ fn seeds_are_trained_by_other_ranks() {
             worker::serve(&Builtin, connections, &Cancel::default());
         });
         let Ok(Role::First(slots)) = connect(&first, 1) else { panic!("no connection") };
-        farm::employ(slots);
+        farm::open(slots);
         let together = train("together");
-        farm::dismiss();
+        farm::close();
         together
     });
     assert!(alone == together);

@@ -240,7 +240,7 @@ pub fn tournament(
         table.begun = None;
         save(&files, &options.out, table)
     };
-    if farm::is_employed() {
+    if farm::is_open() {
         let failed = AtomicBool::new(false);
         // One pair per thread and slot of another rank.
         let play = |meeting: &(usize, usize)| {

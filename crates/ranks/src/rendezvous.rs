@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A listener of the first rank for the others.
-pub(crate) struct Meeting {
+pub(crate) struct Rendezvous {
     listener: Option<TcpListener>,
     node: String,
     port: u16,
@@ -17,7 +17,7 @@ pub(crate) struct Meeting {
     secret: u64,
 }
 
-impl Meeting {
+impl Rendezvous {
     /// Opens a port on the first rank and announces it. All ranks call it.
     pub(crate) fn open(ranks: &Ranks) -> Self {
         let listener =
@@ -63,8 +63,8 @@ impl Meeting {
         let Some(listener) = self.listener else { return Err(ErrorKind::AddrNotAvailable.into()) };
         let began = Instant::now();
         listener.set_nonblocking(true)?;
-        let mut guests = Vec::new();
-        while guests.len() < expected() && began.elapsed() < PATIENCE {
+        let mut peers = Vec::new();
+        while peers.len() < expected() && began.elapsed() < PATIENCE {
             let Ok((mut stream, _)) = listener.accept() else {
                 std::thread::sleep(Duration::from_millis(2));
                 continue;
@@ -77,10 +77,10 @@ impl Meeting {
             {
                 stream.set_read_timeout(None)?;
                 ready(&stream)?;
-                guests.push((rank as usize, stream));
+                peers.push((rank as usize, stream));
             }
         }
-        Ok(guests)
+        Ok(peers)
     }
 }
 
@@ -119,15 +119,15 @@ mod tests {
         let ranks = threads(2);
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                let meeting = Meeting::open(&ranks[1]);
+                let rendezvous = Rendezvous::open(&ranks[1]);
                 for said in [&b""[..], b"GET / HTTP/1.1 and more"] {
-                    let mut stranger = TcpStream::connect(("127.0.0.1", meeting.port)).unwrap();
+                    let mut stranger = TcpStream::connect(("127.0.0.1", rendezvous.port)).unwrap();
                     stranger.write_all(said).unwrap();
                 }
-                meeting.join(&ranks[1]).unwrap();
+                rendezvous.join(&ranks[1]).unwrap();
             });
-            let guests = Meeting::open(&ranks[0]).accept(|| 1).unwrap();
-            assert_eq!(guests.iter().map(|(rank, _)| *rank).collect::<Vec<_>>(), [1]);
+            let peers = Rendezvous::open(&ranks[0]).accept(|| 1).unwrap();
+            assert_eq!(peers.iter().map(|(rank, _)| *rank).collect::<Vec<_>>(), [1]);
         });
     }
 }
