@@ -1174,7 +1174,7 @@ fn people_ask_for_rules_and_bid_in_words() {
     ] {
         assert!(said.contains(words), "{words}: {said}");
     }
-    // A prompt stands before what answers a piped line.
+    // A prompt precedes the answer to a piped line.
     let lines = said.lines().map(|line| line.trim_start_matches("your move> "));
     assert!(lines.into_iter().all(|line| line.chars().count() <= 80), "{said}");
 }
@@ -1414,7 +1414,7 @@ fn declared_games_are_learned_from_their_rules_and_from_bits_alone() {
     let refused = dir
         .fails(&["train", &informed, "--init", "small", "--set", "game.rules=declared:nim", "--out", "m"], 1);
     assert!(refused.contains("no module of this checkpoint fits"), "{refused}");
-    // The blind learner goes on from where it stopped.
+    // The blind learner resumes where it stopped.
     let few = |games: &str| format!("learn.td.games={games}");
     dir.text(&["train", &blind, "--set", &few("400"), "--out", "whole"]);
     let described = dir.text(&["describe", "whole"]);

@@ -35,12 +35,12 @@ fn browsers_and_clients_are_answered_until_it_is_stopped() {
     };
     let page = get("/");
     assert!(page.starts_with("HTTP/1.1 200") && page.contains("<title>adept</title>"), "{page}");
-    // Every file that the page names is there.
+    // Every file that the page names exists.
     for name in page.split("/page/").skip(1).filter_map(|rest| rest.split('"').next()) {
         assert!(get(&format!("/page/{name}")).starts_with("HTTP/1.1 200"), "{name}");
     }
     assert!(get("/api/v1/agents?game=backgammon").contains("\"id\":\"pubeval\""));
-    // Clients of wildbg ask for values: of a network inside the command, which knows this game to be won.
+    // Clients of wildbg get values of a network, for which this game is won.
     let won = get("/eval?p1=1&p2=-8");
     assert!(won.starts_with("HTTP/1.1 200") && won.contains("\"win\":1.0"), "{won}");
     let refused = get("/eval?p1=1&p2=-8&agent=pubeval");

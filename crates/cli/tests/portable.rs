@@ -1,5 +1,5 @@
-//! Networks, configs and printed text that leave their folder: what a checkpoint names goes with it, paths in a config are those
-//! beside it, and nothing from outside gives orders to a terminal or a shell.
+//! Portability: a checkpoint carries the files that it names, paths in a config are relative to it, and untrusted text
+//! cannot control a terminal or a shell.
 
 mod common;
 
@@ -11,7 +11,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// Experiments of the small bear-off: a network alone, and one that corrects the checkpoint `{prior}`.
+/// Experiments of the small bear-off: a single network, and one that corrects the checkpoint `{prior}`.
 fn alone(name: &str) -> String {
     format!(
         "name = \"{name}\"\ngame = {{ rules = \"bearoff:3\", encoder = \"one-sided\" }}\narchitecture.mlp = {{ hidden = [2] }}\n\
@@ -56,7 +56,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A network, one that corrects it, and one that corrects that one, each in a folder whose name needs quotes somewhere.
+/// A chain of three networks that correct each other, in folders whose names need quoting.
 fn chain(dir: &Workspace) {
     fs::create_dir(dir.path("my nets, a+b")).unwrap();
     for (name, text) in [
@@ -75,7 +75,7 @@ fn a_published_network_takes_its_priors_along() {
     let dir = Workspace::new();
     chain(&dir);
     let expected = values(&dir, "my nets, a+b/third");
-    // A run is opened from any folder, too: its prior is where it was, above it.
+    // A run opens from any folder: its prior is still at its path.
     let elsewhere = Workspace::new();
     assert_eq!(values(&elsewhere, &dir.path("my nets, a+b/third")), expected);
     dir.text(&["publish", "my nets, a+b/third", "--out", "published/third"]);
@@ -95,7 +95,7 @@ fn a_published_network_takes_its_priors_along() {
         .collect();
     assert_eq!(left, ["third"]);
 
-    // Away from everything that it came from.
+    // Away from all original files.
     copy(&out, Path::new(&elsewhere.path("deep/er/mine")));
     drop(dir);
     for (dir, path) in
@@ -107,7 +107,7 @@ fn a_published_network_takes_its_priors_along() {
         for (format, file) in [("onnx", "mine.onnx"), ("safetensors", "mine.safetensors")] {
             dir.json(&["export", &path, "--format", format, "--out", file]);
         }
-        // And back: an import like it has copies of its own.
+        // An import based on it has its own copies.
         dir.json(&["import", "mine.safetensors", "--like", &path, "--out", "again"]);
         let again = Path::new(&dir.path("again")).to_path_buf();
         assert_eq!(values(dir, "again"), expected);
@@ -115,7 +115,7 @@ fn a_published_network_takes_its_priors_along() {
             [&again, Path::new(&elsewhere.path("deep/er/mine"))].map(|at| pin(&at.join("parts/second")));
         assert_eq!(sums[0], sums[1], "copied to the byte");
     }
-    // Damage and exchange are noticed.
+    // Damage and replacement are detected.
     let mine = elsewhere.path("deep/er/mine");
     let part = Path::new(&mine).join("parts/second");
     fs::remove_dir_all(part.join("parts/first")).unwrap();
@@ -142,7 +142,7 @@ fn a_published_network_does_not_say_where_it_was_made() {
     dir.text(&["train", "config.toml", "--out", "nets/first"]);
     let first = dir.path("nets/first");
     config("second", &first);
-    // From another folder, to which nothing is relative.
+    // From another folder, where no relative path resolves.
     let elsewhere = Workspace::new();
     elsewhere.text(&["train", &dir.path("config.toml"), "--init", &first, "--out", &dir.path("second")]);
     dir.text(&["publish", "second", "--out", "published"]);
@@ -155,7 +155,7 @@ fn a_published_network_does_not_say_where_it_was_made() {
     assert_eq!(manifest(&folder)["config"]["evaluate"]["against"][0], "nets/first");
 }
 
-/// A manifest that somebody wrote by hand, whose prior is itself.
+/// A handwritten manifest whose prior is itself.
 #[test]
 fn a_checkpoint_that_names_itself_is_refused() {
     let dir = Workspace::new();
@@ -173,7 +173,7 @@ fn a_checkpoint_that_names_itself_is_refused() {
     assert!(refused.contains("does a checkpoint name itself?"), "{refused}");
 }
 
-/// The rules of a game travel as a prior does.
+/// A game's rule file is packed like a prior.
 #[test]
 fn a_published_network_takes_its_rule_file_along() {
     let dir = Workspace::new();
@@ -186,7 +186,7 @@ fn a_published_network_takes_its_rule_file_along() {
          learn = { rate = 0.01, td = { games = 50 } }\nevaluate = { every = 50 }\n",
     )
     .unwrap();
-    // The file is found beside the config, and from there when the run is continued elsewhere.
+    // The file is relative to the config, also when the run continues elsewhere.
     let result = dir.json(&["train", "own/pawns.toml", "--out", "run"]);
     assert_eq!(result["finished"], true);
     let there = PathBuf::from(dir.path("own"));
@@ -211,7 +211,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Every path in a config leads to what is beside it; what is in the current folder only is taken with a note.
+/// Paths in a config are relative to it; a file that exists only in the current folder is accepted with a note.
 #[test]
 fn paths_in_a_config_are_relative_to_it() {
     let dir = Workspace::new();
@@ -237,7 +237,7 @@ fn paths_in_a_config_are_relative_to_it() {
     let first = dir.run(&["train", "project/csv.toml", "--out", "runs/one"]);
     assert!(first.status.success() && !said(&first).contains("note:"), "{}", said(&first));
 
-    // From another folder it is the same run, and so it is by the config that the run has kept.
+    // From another folder, the same run results, also from the config that the run has stored.
     let within = |folder: &str, args: &[&str]| {
         Command::new(env!("CARGO_BIN_EXE_adept")).args(args).current_dir(dir.path(folder)).output().unwrap()
     };
@@ -259,7 +259,7 @@ fn paths_in_a_config_are_relative_to_it() {
     let kept = fs::read_to_string(dir.path("runs/one/config.toml")).unwrap();
     assert!(kept.contains("\"../../project/data/my.csv\""), "{kept}");
 
-    // What was meant before still works, and says so.
+    // Paths relative to the current folder still work, with a note.
     fs::write(dir.path("project/old.toml"), with("project/data/my.csv")).unwrap();
     for args in
         [&["train", "project/old.toml", "--out", "runs/old"][..], &["config", "check", "project/old.toml"]]
@@ -268,12 +268,12 @@ fn paths_in_a_config_are_relative_to_it() {
         let said = said(&output);
         assert!(output.status.success() && said.contains("note: project/old.toml: `learn.supervised.examples`: `project/data/my.csv` is not beside the config"), "{said}");
     }
-    // Another file of the same name is another experiment.
+    // Another file with the same name is another experiment.
     fs::create_dir_all(dir.path("other/data")).unwrap();
     fs::copy(dir.path("project/data/my.csv"), dir.path("other/data/my.csv")).unwrap();
     fs::write(dir.path("other/csv.toml"), with("data/my.csv")).unwrap();
     assert!(dir.fails(&["train", "other/csv.toml", "--out", "runs/one"], 1).contains("another config"));
-    // On the command line paths are relative to the current folder.
+    // Paths on the command line are relative to the current folder.
     let set = "learn.supervised.examples=data/my.csv";
     let output = within("project", &["train", "../other/csv.toml", "--set", set, "--out", "../runs/set"]);
     let record: Value =
@@ -283,11 +283,11 @@ fn paths_in_a_config_are_relative_to_it() {
         "{}",
         said(&output)
     );
-    // A file that is nowhere is expected beside the config.
+    // A missing file is reported relative to the config.
     fs::write(dir.path("project/none.toml"), with("none.csv")).unwrap();
     assert!(dir.fails(&["train", "project/none.toml", "--out", "runs/none"], 1).contains("project/none.csv"));
 
-    // A prior beside its config, and agents of a tournament.
+    // A prior relative to its config, and agents of a tournament.
     dir.text(&["publish", "runs/one", "--out", "project/base"]);
     fs::write(dir.path("project/corrects.toml"), corrects("corrects", "base")).unwrap();
     let output = dir.run(&["train", "project/corrects.toml", "--out", "runs/two"]);
@@ -299,7 +299,7 @@ fn paths_in_a_config_are_relative_to_it() {
     let played = dir.json(&["arena", "project/arena.toml", "--out", "runs/arena"]);
     assert_eq!(played["pairs"].as_array().unwrap().len(), 3);
 
-    // A tournament that stopped goes on from another folder.
+    // A stopped tournament resumes from another folder.
     let table = dir.path("runs/arena/arena.json");
     let mut stopped: Value = serde_json::from_str(&fs::read_to_string(&table).unwrap()).unwrap();
     stopped["pairs"].as_array_mut().unwrap().pop();
@@ -314,7 +314,7 @@ fn paths_in_a_config_are_relative_to_it() {
         assert!(output.status.success(), "{folder}: {}", said(&output));
         let whole: Value = serde_json::from_str(&fs::read_to_string(&table).unwrap()).unwrap();
         assert_eq!(whole["standings"], played["standings"]);
-        // The next one goes on from what this one left.
+        // The next one resumes from the state that this one left.
         stopped["tournament"] = whole["tournament"].clone();
         stopped["folder"] = whole["folder"].clone();
     }
@@ -344,7 +344,7 @@ fn paths_in_a_config_are_relative_to_it() {
     }
     let error = dir.fails(&[&["sweep", "other/csv.toml", "--out", "runs/sweep"][..], &set].concat(), 1);
     assert!(error.contains("holds another sweep"), "{error}");
-    // Where paths vary, they are in the names of the runs.
+    // Varying paths are part of the runs' names.
     dir.text(&["publish", "runs/one", "--out", "project/same"]);
     let vary = |folder: &str, back: &str| {
         let paths = format!("game.encoder=one-sided+prior:{back}base,one-sided+prior:{back}same");
@@ -359,7 +359,7 @@ fn paths_in_a_config_are_relative_to_it() {
     assert!(two.status.success() && said(&two).contains("already finished"), "{}", said(&two));
 }
 
-/// A run that is stopped goes on from another folder to the same bits.
+/// A stopped run resumes from another folder with the same bits.
 #[test]
 fn a_run_goes_on_from_another_folder() {
     let dir = Workspace::new();
@@ -389,7 +389,7 @@ fn a_run_goes_on_from_another_folder() {
     assert_eq!(weights("whole"), weights("parted"));
 }
 
-/// Commands that are printed can be copied into a shell, whatever the folder is called.
+/// Printed commands can be copied into a shell, whatever the folder's name.
 #[cfg(unix)]
 #[test]
 fn printed_commands_are_quoted() {
@@ -411,8 +411,8 @@ fn printed_commands_are_quoted() {
     assert!(note.contains("`adept config migrate 'old one.toml'`"), "{note}");
 }
 
-/// What a terminal would obey never gets there: in names of files, CSV cells, configs, manifests, notes, rule files, and in what
-/// a dealer says.
+/// Control sequences never reach the terminal: in names of files, CSV cells, configs, manifests, notes, rule files, and
+/// messages of a dealer.
 #[cfg(unix)]
 #[test]
 fn no_text_from_outside_reaches_the_terminal_raw() {
@@ -470,7 +470,7 @@ fn no_text_from_outside_reaches_the_terminal_raw() {
     clean(&output, SHOWN);
 }
 
-/// `config check` refuses what no folder can be called, in experiments and tournaments.
+/// `config check` refuses invalid folder names in experiments and tournaments.
 #[test]
 fn names_that_cannot_be_folders_are_refused() {
     let dir = Workspace::new();

@@ -1,4 +1,4 @@
-//! `sweep` and `runs compare`, end to end, as a user calls them.
+//! `sweep` and `runs compare`, end to end.
 
 mod common;
 
@@ -33,7 +33,7 @@ fn sweep_ranks_a_grid() {
         );
     }
     assert!(rows[0]["final_mean"].as_f64() >= rows[3]["final_mean"].as_f64());
-    // A second call gives the same result. The table shows what varies, and a caution about the winner.
+    // A second call gives the same result. The table shows the varying settings, and a caution about the winner.
     assert_eq!(dir.json(&sweep), result);
     let table = dir.text(&sweep);
     let header: Vec<&str> = table.lines().next().unwrap().split_whitespace().collect();
@@ -81,7 +81,7 @@ fn runs_compare_tells_settings_and_significance() {
     assert_eq!(metrics[0]["a"]["n"], 3);
     assert!(metrics[0]["difference"].is_number() && metrics[0]["b"]["sd"].is_number());
     assert!(metrics[0]["ci95"][1].is_number() && metrics[0]["p"].is_number());
-    // All runs have the same number of games: nothing to test, and no NaN.
+    // All runs have the same number of games: no test, and no NaN.
     assert!(metrics[4]["metric"] == "games" && metrics[4]["difference"] == 0.0);
     assert!(metrics[4]["ci95"].is_null() && metrics[4]["p"].is_null());
     let table = dir.text(&compare);

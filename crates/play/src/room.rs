@@ -289,10 +289,10 @@ pub trait AnyPlay: Send {
     /// If it is not the person's turn, or the text is not a legal move.
     fn act(&mut self, text: &str) -> Result<(), PlayError>;
 
-    /// Takes back the person's last move and what followed.
+    /// Takes back the person's last move and every later move.
     ///
     /// # Errors
-    /// If there is none.
+    /// If the person has not moved yet.
     fn undo(&mut self) -> Result<(), PlayError>;
 
     /// Resigns with a class of results; by default the smallest loss.

@@ -29,9 +29,9 @@ const XGID_COLONS: usize = 9;
 
 /// The gnubg Position ID, 14 characters. The opponent of the side to roll comes first.
 ///
-/// Each of the points 1 to 24 and the bar has a one for each checker, then a zero. Zeros fill the bits up to
-/// 80. The 10 bytes, lowest bit first, are written in Base64. See the GNU Backgammon manual, "A technical description
-///     of the Position ID". Its text puts the side to roll first, but the program does not.
+/// Each of the points 1 to 24 and the bar has a one for each checker, then a zero. Zeros fill the bits up to 80.
+/// The 10 bytes, lowest bit first, are written in Base64. See the GNU Backgammon manual, "A technical description
+/// of the Position ID". Its text puts the side to roll first, but the program does not.
 pub(crate) fn position_id(own: &Board, opponent: &Board) -> String {
     let (mut bits, mut place) = (0u128, 0);
     for count in opponent.iter().chain(own) {

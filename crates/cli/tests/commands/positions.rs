@@ -114,7 +114,7 @@ fn a_game_begins_with_a_position() {
     let output = dir.run_with(&play, "3\n");
     let played: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&played["moves"], number(&played["outcome"])), (&serde_json::json!(["3"]), 1.0), "{played}");
-    // Hints show the probability of winning beside values of the bear-off.
+    // Hints show the probability of winning and values of the bear-off.
     let network = published("residual-10");
     let output = dir.run_with(&["play", &network, "--from", ROLLED[1], "--hints"], "quit\n");
     let text = String::from_utf8(output.stdout).unwrap();
