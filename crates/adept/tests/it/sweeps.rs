@@ -276,9 +276,9 @@ fn another_sweep_removes_only_what_a_run_wrote() {
         fs::write(names[0].join(name), "years of work").unwrap();
     }
     let error = refusal(&second, 1, &at(&path, true));
-    assert!(error.contains("sweep.md has results of runs that are gone"), "{error}");
+    assert!(error.contains("sweep.md has results of missing runs"), "{error}");
     let error = refusal(&first, 1, &at(&path, true));
-    assert!(error.contains("sweep.md has results of runs that are gone"), "{error}");
+    assert!(error.contains("sweep.md has results of missing runs"), "{error}");
     assert_eq!(fs::read_to_string(path.join("sweep.md")).unwrap(), kept);
 
     fs::remove_file(path.join("sweep.md")).unwrap();

@@ -38,7 +38,7 @@ fn a_person_resigns_and_the_game_is_written_down() {
     assert!(dir.fails(&play, 1).contains("mine.mat: this file exists and does not hold a money session"));
     let output =
         dir.run_with(&["play", "random", "--game", "liars-dice:soar:2x1", "--seed", "1"], "resign\n");
-    assert!(String::from_utf8_lossy(&output.stdout).contains("nobody can resign in liars-dice"));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("resignation is not possible in liars-dice"));
 }
 
 #[test]

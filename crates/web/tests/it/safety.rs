@@ -188,7 +188,7 @@ fn one_client_holds_a_part_of_the_server_and_others_are_answered() {
     assert_eq!(statuses, [201, 201, 429]);
     let (_, refused) = post("/plays", one, &begin);
     assert_eq!(refused["error"]["kind"], "busy");
-    assert!(refused["error"]["message"].as_str().unwrap().contains("the most for one client"), "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("the limit for one client"), "{refused}");
     assert_eq!(post("/plays", two, &begin).0, 201);
     // Jobs that would take very long.
     let position = "24:2 13:5 8:3 6:5/24:2 13:5 8:3 6:5 31";
@@ -205,7 +205,7 @@ fn one_client_holds_a_part_of_the_server_and_others_are_answered() {
         server.ask_with("GET", &path, &[("X-Forwarded-For", one)], "")
     };
     let (status, answer) = refused();
-    assert!(status == 429 && answer.contains("streams of events are open"), "{status}: {answer}");
+    assert!(status == 429 && answer.contains("event streams are open"), "{status}: {answer}");
     assert_eq!(server.get("/status").0, 200);
     // A closed stream makes room as soon as the server notices.
     drop(open);
