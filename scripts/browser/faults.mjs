@@ -50,7 +50,7 @@ await page.unroute('**/moves');
 // Back and forth.
 await page.click('[data-key="First position"]');
 check('an earlier position', (await page.textContent('.status')).startsWith('An earlier'));
-await page.click('text=Back to the present');
+await page.click('text=Back to the current position');
 before = await count();
 await page.click('[data-key=undo]');
 await page.waitForFunction((step) => document.querySelector('.step-count').textContent !== step, before);

@@ -46,7 +46,7 @@ pub fn main_with(games: &dyn Catalogue) -> ExitCode {
     main_with_tools(games, &[])
 }
 
-/// Runs the command line of this process with these games and these commands besides.
+/// Runs the command line of this process with these games and additional commands.
 ///
 /// ```no_run
 /// use adept::{Catalogue, Tool};

@@ -1,4 +1,4 @@
-//! The names that most programs need: `use adept::prelude::*;`.
+//! Names that most programs need: `use adept::prelude::*;`.
 //!
 //! Rules are values, and so are positions:
 //!

@@ -1,9 +1,9 @@
-//! The programs of the folder `examples`, run as users run them.
+//! Runs the programs of the folder `examples` as users do.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// What the example of that name prints. Cargo builds examples beside the tests.
+/// The output of the example with this name. Cargo builds examples next to the tests.
 fn printed(name: &str) -> String {
     let mut path = std::env::current_exe().expect("a path");
     path.pop();

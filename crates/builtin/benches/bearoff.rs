@@ -38,7 +38,7 @@ fn solving(c: &mut Criterion) {
     group.bench_function("one-sided, 15 checkers", |b| b.iter(|| OneSided::solve(15)));
 }
 
-/// In the largest table that lies in `datasets`, or in one of 10 checkers.
+/// Lookups in the largest table in `datasets`, or in one of 10 checkers.
 fn lookups(c: &mut Criterion) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets");
     let file = (11..=15).rev().map(|n| usual_file(&folder, n)).find(|file| file.exists());

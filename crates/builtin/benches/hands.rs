@@ -1,4 +1,4 @@
-//! The strengths of all 133,784,560 hands of seven cards: checks how many there are of each category, and times it. Then the
+//! Strengths of all 133,784,560 hands of seven cards: checks the number of each category, and times them. Then the
 //! worth of random hands on random boards, by enumeration.
 //!
 //! `cargo bench -p adept-builtin --bench hands`
@@ -8,7 +8,7 @@ use adept_game::stream;
 use rand::RngExt;
 use std::time::Instant;
 
-/// Hands of each category, which are known.
+/// The known number of hands of each category.
 const EXPECTED: [(Category, u64); 9] = [
     (Category::HighCard, 23_294_460),
     (Category::Pair, 58_627_800),
@@ -41,13 +41,14 @@ fn main() {
     let mut classes = vec![0u64; 7462];
     let start = Instant::now();
     extend(Hand::default(), 7, all.len(), &all, &mut |hand| {
-        classes[usize::from(table.of(hand).number())] += 1
+        classes[usize::from(table.strength(hand).number())] += 1
     });
     let seconds = start.elapsed().as_secs_f64();
     let hands: u64 = classes.iter().sum();
     assert_eq!(hands, 133_784_560);
     for (category, expected) in EXPECTED {
-        let of = |(number, n): (usize, &u64)| (Category::of(number as u16) == category).then_some(*n);
+        let of =
+            |(number, n): (usize, &u64)| (Category::from_number(number as u16) == category).then_some(*n);
         let found: u64 = classes.iter().enumerate().filter_map(of).sum();
         assert_eq!(found, expected, "{category:?}");
     }
@@ -57,7 +58,7 @@ fn main() {
     }
 }
 
-/// Times boards of this many cards. None comes twice, so no cache helps.
+/// Times boards of this many cards. None repeats, so no cache helps.
 fn worths(cards: usize) {
     let mut rng = stream(1, "boards", cards as u64);
     let spots: Vec<Vec<Card>> = (0..20_000)

@@ -1,4 +1,4 @@
-//! Games from rule files: `file:PATH`, or `declared:NAME` for one that comes with adept. See [`adept_declared`].
+//! Games from rule files: `file:PATH`, or `declared:NAME` for a bundled one. See [`adept_declared`].
 
 use crate::Family;
 use adept_game::Found;

@@ -1,4 +1,4 @@
-//! Rolls of two dice, of backgammon and the bear-off.
+//! Rolls of two dice in backgammon and the bear-off.
 
 use adept_game::GameError;
 use rand::{Rng, RngExt};
@@ -44,7 +44,7 @@ impl Roll {
 
     /// The roll of two dice that are 1 to 6, the higher first.
     #[inline]
-    pub(crate) const fn of(high: u8, low: u8) -> Self {
+    pub(crate) const fn from_sorted(high: u8, low: u8) -> Self {
         Self { high, low }
     }
 

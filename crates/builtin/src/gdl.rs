@@ -1,4 +1,4 @@
-//! Games described in GDL: `file:PATH.kif`, or `declared:NAME.kif` for one that comes with adept. See [`adept_declared`].
+//! Games in GDL: `file:PATH.kif`, or `declared:NAME.kif` for a bundled one. See [`adept_declared`].
 
 use crate::Family;
 use adept_game::Found;

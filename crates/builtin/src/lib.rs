@@ -13,7 +13,7 @@ mod shared;
 
 use adept_game::{Found, GameError, Kit, Visitor};
 
-/// Lookup of a built-in game by name. Each game implements this besides [`Kit`].
+/// Looks up a built-in game by name. Each game implements this besides [`Kit`].
 trait Family: Kit {
     /// Name of the default rule set, for lists.
     const USUAL: &str;

@@ -1,4 +1,4 @@
-//! Memory prefetching. Tables are larger than the caches, and many reads in parallel take hardly longer than one.
+//! Memory prefetching. Tables are larger than the caches, and many parallel reads take hardly longer than one.
 
 /// Prefetches the cache lines of a slice. This is only a hint: it affects only speed, and does nothing on machines
 /// without such an instruction.

@@ -1,12 +1,12 @@
-//! Expensive constants that all threads share.
+//! Expensive constants shared by all threads.
 
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// Computes a constant for which other threads wait, on threads of its own. A worker of a pool that waits for parts of the
-/// constant would meanwhile take other work of its pool. If that needs the constant too, it would wait for itself.
-pub(crate) fn apart<R: Send>(make: impl FnOnce() -> R + Send) -> R {
-    // WebAssembly has no threads, so nobody waits.
+/// Computes a constant that other threads wait for, on separate threads. A pool worker that waits for parts of the
+/// constant would otherwise steal other work of its pool; if that needs the constant too, the worker would deadlock.
+pub(crate) fn on_own_threads<R: Send>(make: impl FnOnce() -> R + Send) -> R {
+    // WebAssembly has no threads, so nothing waits.
     if cfg!(target_family = "wasm") {
         return make();
     }
@@ -18,7 +18,7 @@ pub(crate) fn apart<R: Send>(make: impl FnOnce() -> R + Send) -> R {
         .unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// A cache: one value per key, kept while anyone holds it.
+/// A cache with one value per key, kept while anyone holds it.
 pub(crate) struct Shared<K, T>(Mutex<Vec<(K, Weak<T>)>>);
 
 impl<K: PartialEq, T: Send + Sync> Shared<K, T> {
@@ -26,7 +26,7 @@ impl<K: PartialEq, T: Send + Sync> Shared<K, T> {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// The value of a key, computed if nobody holds it. Other callers wait meanwhile.
+    /// The value of a key, computed if nobody holds it. Concurrent callers wait.
     pub(crate) fn get<E: Send>(
         &self,
         key: K,
@@ -37,7 +37,7 @@ impl<K: PartialEq, T: Send + Sync> Shared<K, T> {
         if let Some(one) = held.iter().find(|(k, _)| *k == key).and_then(|(_, one)| one.upgrade()) {
             return Ok(one);
         }
-        let one = Arc::new(apart(make)?);
+        let one = Arc::new(on_own_threads(make)?);
         held.push((key, Arc::downgrade(&one)));
         Ok(one)
     }
@@ -45,14 +45,14 @@ impl<K: PartialEq, T: Send + Sync> Shared<K, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Shared, apart};
+    use super::{Shared, on_own_threads};
     use std::convert::Infallible;
     use std::sync::mpsc::channel;
     use std::sync::{Arc, OnceLock};
     use std::time::Duration;
 
-    /// One worker computes a constant. Another has taken a part of it, so that the first one takes other work of the pool in the
-    /// meantime, which needs the constant.
+    /// One worker computes a constant. Another has taken a part of it, so the first one steals other work of the pool,
+    /// which needs the constant.
     #[test]
     fn a_worker_does_not_wait_for_itself() {
         static CONSTANT: OnceLock<u8> = OnceLock::new();
@@ -69,7 +69,7 @@ mod tests {
         let (mine, first) = channel();
         let computed = move || {
             let part = move || {
-                // With a single core nobody takes the part while the other one waits for that.
+                // With a single core, no thread takes the part while the other one waits.
                 let _ = mine.send(());
                 part();
             };
@@ -77,7 +77,7 @@ mod tests {
             7
         };
         let sent = done.clone();
-        pool.spawn(move || sent.send(*CONSTANT.get_or_init(|| apart(computed))).unwrap());
+        pool.spawn(move || sent.send(*CONSTANT.get_or_init(|| on_own_threads(computed))).unwrap());
         is_taken.recv_timeout(patience).unwrap();
         pool.spawn(move || {
             begun.send(()).unwrap();

@@ -3,7 +3,7 @@
 use crate::interrupt::{self, SAVING, on_interrupt};
 use crate::output::{self, say};
 use adept_lab::{Catalogue, farm, worker};
-use adept_ranks::slots::{self, Part};
+use adept_ranks::slots::{self, Role};
 use adept_ranks::{Connect, Dead, Place, Ranks, StartError, World};
 use adept_trainer::run::TrainError;
 use anyhow::Result;
@@ -69,7 +69,7 @@ struct Dismissed;
 
 impl Drop for Dismissed {
     fn drop(&mut self) {
-        farm::dismiss();
+        farm::close();
     }
 }
 
@@ -86,13 +86,13 @@ pub(crate) fn with_jobs(games: &dyn Catalogue, threads: usize, f: impl FnOnce() 
     // From here on no rank waits for another one by MPI.
     APART.store(true, Ordering::Relaxed);
     match part {
-        Part::First(slots) => {
+        Role::First(slots) => {
             say(format!("{} ranks work on it, {} jobs at a time", ranks.size(), slots.len() + threads));
-            farm::employ(slots);
+            farm::open(slots);
             let _dismissed = Dismissed;
             f()
         }
-        Part::Other(links) => {
+        Role::Other(links) => {
             worker::serve(games, links, &on_interrupt(SAVING));
             Ok(())
         }

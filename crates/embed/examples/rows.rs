@@ -1,8 +1,9 @@
-//! Values of 512 positions of the bear-off, one per line, and how many rows per second were evaluated.
+//! Prints values of 512 bear-off positions, one per line, and the number of rows evaluated per second.
 //!
 //!     cargo run --release -p adept-embed --example rows -- checkpoints/bearoff/residual-10
 //!
-//! The same on every machine but for rounding: `scripts/processors.sh` compares ARM and WebAssembly with this one.
+//! Results are the same on every machine up to rounding: `scripts/processors.sh` compares ARM and WebAssembly with this
+//! one.
 
 use adept_builtin::bearoff::Distribution;
 use adept_embed::Model;

@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::{ptr, slice};
 
-/// The model that a C program holds.
+/// Opaque model handle of a C program.
 pub struct Handle {
     model: Model,
     description: CString,
@@ -95,7 +95,7 @@ unsafe fn strings<'a>(texts: *const *const c_char, count: usize) -> Result<Vec<&
     unsafe { input(texts, count) }?.iter().map(|&text| unsafe { string(text) }).collect()
 }
 
-/// Numbers lent by the caller; zero entries may have a null pointer.
+/// Borrows numbers of the caller; zero entries may have a null pointer.
 ///
 /// # Safety
 /// `data` is null or has `len` entries.
@@ -127,7 +127,7 @@ unsafe fn output<T: Copy>(from: &[T], to: *mut T) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Copies a text with a final zero byte to the caller's memory, as much as fits.
+/// Copies a text with a final zero byte to the caller's memory, truncated if necessary.
 ///
 /// # Safety
 /// `to` is null or has room for `size` bytes.
@@ -151,7 +151,7 @@ unsafe fn output_text(text: &str, to: *mut c_char, size: usize) -> Result<(), Fa
     Ok(())
 }
 
-/// Gives a text to the caller, who must free it; null on failure.
+/// Transfers a text to the caller, who must free it; null on failure.
 ///
 /// # Safety
 /// `to` is null or can be written.
@@ -273,11 +273,11 @@ pub unsafe extern "C" fn adept_index_width(model: *const Handle) -> usize {
     unsafe { model.as_ref() }.map_or(0, |h| h.model.describe().index_width)
 }
 
-/// Values of positions for the player to move.
+/// Computes the values of positions for the player to move.
 ///
 /// # Safety
-/// `model` is null or open; `positions` has `count` texts, `values` has room for as many floats; null pointers
-/// are detected.
+/// `model` is null or open; `positions` has `count` texts, `values` has room for as many floats; null pointers are
+/// detected.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adept_values(
     model: *const Handle,
@@ -292,7 +292,7 @@ pub unsafe extern "C" fn adept_values(
     })
 }
 
-/// The best move of a position.
+/// Finds the best move of a position.
 ///
 /// # Safety
 /// `model` is null or open, `position` ends in a zero byte; the buffers have the sizes given, or are null.
@@ -318,7 +318,7 @@ pub unsafe extern "C" fn adept_choose(
     })
 }
 
-/// Bytes of the two texts of [`adept_choose`], with their zero bytes.
+/// Computes the buffer sizes of [`adept_choose`] in bytes, including the zero bytes.
 ///
 /// # Safety
 /// `model` is null or open, `position` ends in a zero byte; the sizes can be written, or are null.
@@ -346,7 +346,7 @@ fn no_move(position: &str) -> Fault {
     Fault(POSITION, format!("`{position}`: there is no legal move"))
 }
 
-/// All moves of a position, best first, as JSON.
+/// Lists all moves of a position, best first, as JSON.
 ///
 /// # Safety
 /// `model` is null or open, `position` ends in a zero byte, `json` can be written; null pointers are detected.
@@ -360,7 +360,7 @@ pub unsafe extern "C" fn adept_moves(
     call(|| unsafe { give(json, || self::json(&self::model(model)?.moves(string(position)?)?)) })
 }
 
-/// Explanation of a position as JSON.
+/// Explains a position as JSON.
 ///
 /// # Safety
 /// As for [`adept_moves`].
@@ -374,7 +374,7 @@ pub unsafe extern "C" fn adept_explain(
     call(|| unsafe { give(json, || self::json(&self::model(model)?.explain(string(position)?)?)) })
 }
 
-/// Rows of positions.
+/// Encodes positions as rows.
 ///
 /// # Safety
 /// `model` is null or open; `positions` has `count` texts, `dense` and `index` have room for as many rows; null
@@ -395,7 +395,7 @@ pub unsafe extern "C" fn adept_encode(
     })
 }
 
-/// Values of rows for the player who just moved.
+/// Computes the values of rows for the player who just moved.
 ///
 /// # Safety
 /// `model` is null or open; `dense` and `index` have this many rows, `values` has room for as many floats; null
@@ -419,7 +419,7 @@ pub unsafe extern "C" fn adept_evaluate(
     })
 }
 
-/// Number of classes of outcomes; 0 if the model gives one number a row.
+/// Number of outcome classes; 0 if the model has scalar values.
 ///
 /// # Safety
 /// `model` is null or open.
@@ -429,7 +429,7 @@ pub unsafe extern "C" fn adept_classes(model: *const Handle) -> usize {
     unsafe { model.as_ref() }.and_then(|h| h.model.describe().head.classes()).map_or(0, <[_]>::len)
 }
 
-/// Probabilities of the outcomes after rows, for the player who just moved.
+/// Computes the outcome probabilities of rows, for the player who just moved.
 ///
 /// # Safety
 /// As for [`adept_evaluate`]; `outcomes` has room for `rows` times [`adept_classes`] floats.
@@ -474,7 +474,7 @@ mod tests {
         // SAFETY: never null, and ends in a zero byte.
         let message = unsafe { CStr::from_ptr(adept_last_error()) }.to_str().unwrap();
         assert_eq!((code, message), (INTERNAL, "a fault of the library: a slip at row 3"));
-        // A successful call keeps the earlier message.
+        // A successful call keeps the previous message.
         assert_eq!(call(|| Ok(())), OK);
     }
 

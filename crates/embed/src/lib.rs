@@ -9,10 +9,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `search:4:PATH` in place of a path looks ahead: see [`Model::open`].
+//! `search:4:PATH` instead of a path adds a search: see [`Model::open`].
 //!
-//! Any number of threads may use a [`Model`] at once. The C interface is in `include/adept.h`, backed by the
-//! functions of [`ffi`].
+//! Any number of threads may use a [`Model`] at once. The C interface is in `include/adept.h`, backed by the functions
+//! of [`ffi`].
 
 pub mod ffi;
 
@@ -49,7 +49,7 @@ pub enum Error {
     /// A file of the checkpoint changed since it was written.
     #[error("{0}")]
     Damaged(String),
-    /// The checkpoint cannot be read, or has a newer version.
+    /// The checkpoint cannot be read, or has <<<---a|||look===search--->>><<<---newer version|||ahead===--->>>.
     #[error("{0}")]
     Checkpoint(String),
     /// The game of the checkpoint is unknown, or the checkpoint is for another game or another version of its encoder.
@@ -109,13 +109,13 @@ pub struct Description {
     pub game: String,
     /// Encoder that fills the rows.
     pub encoder: String,
-    /// Meaning of the outputs: a value, the logit of a policy, or the classes of outcomes.
+    /// Meaning of the outputs: a value, the logit of a policy, or outcome classes.
     pub head: adept_model::Head,
-    /// Lowest and highest value that the network can compute, by its last layer: [−1, 1] for tanh. None if nothing bounds
-    /// it, as for networks that end in a linear layer, for logits and for tables.
+    /// Range of the network's values, determined by its last layer: [−1, 1] for tanh. None if unbounded, as for
+    /// networks with a linear last layer, for logits and for tables.
     pub range: Option<[f32; 2]>,
-    /// Largest result of the game. A value is a result divided by it: 1 where a game is won or lost, else in units of the
-    /// game, such as chips.
+    /// Largest result of the game. Values are results divided by it: 1 for a win without units, otherwise in units of
+    /// the game, such as chips.
     pub scale: f64,
     /// The channels of a row.
     pub channels: Vec<ChannelDescription>,
@@ -125,17 +125,17 @@ pub struct Description {
     pub index_width: usize,
     /// Name of the experiment.
     pub experiment: String,
-    /// Description in a sentence.
+    /// One-sentence description.
     pub about: String,
     /// Training seed.
     pub seed: u64,
-    /// Games or samples it learned from.
+    /// Number of games or samples it learned from.
     pub step: u64,
-    /// Parameters.
+    /// Number of parameters.
     pub parameters: usize,
     /// Checksum of the checkpoint.
     pub checksum: String,
-    /// How far the model looks ahead, as in its name: `4`, `100ms`, `10000n,keep=8/4`. None if it does not.
+    /// Search budget as in the model's name: `4`, `100ms`, `10000n,keep=8/4`. None without a search.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search: Option<String>,
 }
@@ -155,18 +155,18 @@ pub struct ChannelDescription {
     pub name: String,
     /// `dense`, `bits` and `value` are among the floats, `index` and `key` among the integers.
     pub kind: &'static str,
-    /// First column there.
+    /// Index of the first column.
     pub first: usize,
     /// Number of columns.
     pub width: usize,
     /// Number of possible values of an index (0 to one less); `None` for other kinds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// What each input means.
+    /// Meaning of each input.
     pub about: String,
 }
 
-/// A network for other engines.
+/// A network for use in other engines.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -177,7 +177,7 @@ pub struct ChannelDescription {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// What it computes.
+    /// Its operations.
     pub program: Arc<Program>,
     /// Its parameters as one vector, in the order of the program.
     pub weights: Vec<f32>,
@@ -203,15 +203,17 @@ pub struct Model {
 }
 
 impl Model {
-    /// Opens a checkpoint folder, or the latest checkpoint of a run folder. If its prior is another checkpoint, that is in the
-    /// same folder, where `adept publish` puts it, or at its path from the current folder. Where nothing is at the path, published
-    /// checkpoints are searched as by all commands: `backgammon/small-88-24`, or the name of a game for its best one.
+    /// Opens a checkpoint folder, or the latest checkpoint of a run folder. A prior that is another checkpoint is
+    /// looked up in the same folder, where `adept publish` puts it, or relative to the current folder. If the path does
+    /// not exist, it may name a published checkpoint: `backgammon/small-88-24`, or a game for its best one.
     ///
-    /// Positions that the tables of a game know, such as races of backgammon, have their values; rows have those of the network.
+    /// Positions that the game's tables know, such as backgammon races, have table values; rows always have network
+    /// values.
     ///
-    /// `search:BUDGET:PATH` looks ahead: `search:4:PATH` by plies, `search:100ms:PATH` by time, `search:10000n:PATH` by valued
-    /// positions, and with settings such as `search:3,keep=8/4:PATH`. The budget is for one position. [`values`](Self::values),
-    /// [`moves`](Self::moves), [`choose`](Self::choose) and [`explain`](Self::explain) then search; what works on rows does not.
+    /// `search:BUDGET:PATH` adds a search: `search:4:PATH` by plies, `search:100ms:PATH` by time, `search:10000n:PATH`
+    /// by evaluated positions, optionally with settings such as `search:3,keep=8/4:PATH`. The budget applies to each
+    /// position. [`values`](Self::values), [`moves`](Self::moves), [`choose`](Self::choose) and
+    /// [`explain`](Self::explain) then search; functions on rows do not.
     ///
     /// ```
     /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -226,7 +228,9 @@ impl Model {
     ///
     /// # Errors
     /// [`Error::Missing`], [`Error::Damaged`], [`Error::Checkpoint`] or [`Error::Memory`]; [`Error::Game`] if its game is not built in;
-    /// [`Error::Search`] for a wrong budget, and where a search is not possible: in games that hide information, and by a policy.
+    /// [`Error::Search`] for an invalid budget, and
+    /// if a search is<<<---|||
+    ///===--->>> impossible: in games with hidden information, or with a policy.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Self::opened(path, false)
     }
@@ -246,7 +250,7 @@ impl Model {
         match adept_builtin::visit(&game, opening) {
             Some(Ok(opened)) => opened,
             Some(Err(error)) => Err(unknown(&error.to_string())),
-            None => Err(unknown(&format!("no built-in game named `{game}`: open it with `Model::of`"))),
+            None => Err(unknown(&format!("no built-in game named `{game}`: open it with `Model::open_for`"))),
         }
     }
 
@@ -266,7 +270,7 @@ impl Model {
     ///
     /// # Errors
     /// As for [`open`](Self::open), and [`Error::Game`] if the checkpoint is for another game.
-    pub fn of<G: Kit>(game: G, path: &Path) -> Result<Self, Error> {
+    pub fn open_for<G: Kit>(game: G, path: &Path) -> Result<Self, Error> {
         Opening::at(path, false)?.visit(game)
     }
 
@@ -274,7 +278,7 @@ impl Model {
     ///
     /// # Errors
     /// As for [`open_best`](Self::open_best), and if the checkpoint is for another game.
-    pub fn best_of<G: Kit>(game: G, path: &Path) -> Result<Self, Error> {
+    pub fn open_best_for<G: Kit>(game: G, path: &Path) -> Result<Self, Error> {
         Opening::at(path, true)?.visit(game)
     }
 
@@ -292,10 +296,10 @@ impl Model {
         &self.description
     }
 
-    /// Values of positions in the game's text form for the player to move, in the [`range`](Description::range) of the
-    /// model. Positions of the bear-off may also be gnubg Position IDs and XGIDs, whose dice are the roll to play. The value
-    /// is that of the best move; if a roll is next, of the position; if the game is over, the exact result, in [−1, 1].
-    /// Without a legal move it is 0.
+    /// Computes the values of positions in the game's text form for the player to move, in the
+    /// [`range`](Description::range) of the model. Positions of the bear-off may also be gnubg Position IDs and XGIDs,
+    /// whose dice are the roll to play. The value is that of the best move; if a roll is next, of the position; if the
+    /// game is over, the exact result, in [−1, 1]. Without a legal move it is 0.
     ///
     /// ```
     /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -314,7 +318,7 @@ impl Model {
         self.bound.values(positions)
     }
 
-    /// The legal moves of a position, best first.
+    /// Lists the legal moves of a position, best first.
     ///
     /// ```
     /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -326,13 +330,13 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Position`] if the text is not a position, [`Error::State`] if nobody is to move.
+    /// [`Error::Position`] if the text is not a position, [`Error::State`] if no player is to move.
     pub fn moves(&self, position: &str) -> Result<Vec<Choice>, Error> {
         self.bound.moves(position)
     }
 
-    /// The best move of a position. With a search, this is faster than [`moves`](Self::moves), because only the value of the
-    /// best move is exact; of equally good moves another one may be found. None without a legal move.
+    /// Finds the best move of a position. With a search, this is faster than [`moves`](Self::moves), because only the
+    /// value of the best move is exact; among equal moves, the result may differ. None without a legal move.
     ///
     /// ```
     /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -366,7 +370,7 @@ impl Model {
         self.bound.explain(position)
     }
 
-    /// The rows of positions, for the player who just moved.
+    /// Encodes positions as rows, for the player who just moved.
     ///
     /// ```
     /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -402,7 +406,7 @@ impl Model {
         self.bound.rows(count, dense, index)
     }
 
-    /// Values of rows for the player who just moved, in the [`range`](Description::range) of the model.
+    /// Computes the values of rows for the player who just moved, in the [`range`](Description::range) of the model.
     ///
     /// ```
     /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -415,13 +419,13 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Rows`] if the rows are from another encoder, a number is not finite, or an index lies outside
-    /// its channel.
+    /// [`Error::Rows`] if the rows are from another encoder, a number is not finite, or an index lies outside its
+    /// channel.
     pub fn evaluate(&self, rows: &Rows) -> Result<Vec<f32>, Error> {
         self.bound.evaluate(rows.len(), &rows.dense, &rows.index)
     }
 
-    /// Like [`evaluate`](Self::evaluate), for `count` rows in memory of the caller: `dense` has shape `[count,
+    /// Like [`evaluate`](Self::evaluate), for `count` rows in the caller's memory: `dense` has shape `[count,
     /// dense_width]` and `index` has shape `[count, index_width]`, both row by row. Networks do not copy them.
     ///
     /// ```
@@ -440,10 +444,10 @@ impl Model {
         self.bound.evaluate(count, dense, index)
     }
 
-    /// The probabilities of the outcomes after rows, for the player who just moved, `[rows, classes]`, in the order of the
-    /// classes of [`head`](Description::head). A row does not tell which outcomes are impossible, so that these have a probability
-    /// here and count in [`evaluate`](Self::evaluate). [`values`](Self::values), [`moves`](Self::moves) and
-    /// [`explain`](Self::explain) know the position, and leave them out.
+    /// Computes outcome probabilities of rows for the player who just moved, `[rows, classes]`, in the order of the
+    /// classes of [`head`](Description::head). A row does not determine which outcomes are impossible, so these have a
+    /// probability here and count in [`evaluate`](Self::evaluate). [`values`](Self::values), [`moves`](Self::moves) and
+    /// [`explain`](Self::explain) know the position and exclude them.
     ///
     /// ```
     /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -457,7 +461,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// As for [`evaluate_slices`](Self::evaluate_slices), and if the model gives values alone.
+    /// As for [`evaluate_slices`](Self::evaluate_slices), and if the model only has values.
     pub fn outcomes(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error> {
         if self.description.head.classes().is_none() {
             return Err(Error::Rows(
@@ -467,8 +471,8 @@ impl Model {
         self.bound.outcomes(count, dense, index)
     }
 
-    /// The weight and the output of each expert on `count` rows, as for [`evaluate_slices`](Self::evaluate_slices). None if the model
-    /// has no experts.
+    /// Computes the weight and the output of each expert on `count` rows, as for
+    /// [`evaluate_slices`](Self::evaluate_slices). None if the model has no experts.
     ///
     /// ```
     /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -489,7 +493,7 @@ impl Model {
         self.bound.gates(count, dense, index)
     }
 
-    /// The network. None if the model is a table or in whole numbers.
+    /// The network. None if the model is a table or an integer network.
     ///
     /// # Errors
     /// [`Error::Memory`] or [`Error::Checkpoint`] if no more copies of the model can be made.
@@ -504,7 +508,7 @@ impl std::fmt::Debug for Model {
     }
 }
 
-/// A checkpoint bound to its game, without the game's type.
+/// A checkpoint bound to its game, with the game's type erased.
 trait AnyModel: Send + Sync {
     fn values(&self, positions: &[&str]) -> Result<Vec<f32>, Error>;
     fn moves(&self, position: &str) -> Result<Vec<Choice>, Error>;
@@ -531,7 +535,7 @@ impl<G: Kit> Opened<G> {
         self.pool.with(&self.game, f)?
     }
 
-    /// A position and all its moves by looking ahead.
+    /// A position and all its moves, with values from a search.
     fn searched(
         &self,
         search: &mut Search<G, &mut GameModel<G>>,
@@ -559,11 +563,11 @@ impl<G: Kit> AnyModel for Opened<G> {
         };
         self.with(|bound| {
             let (mut found, mut exact) = (Vec::with_capacity(read.len()), Vec::new());
-            // One for all of them: its table and copies are made once.
+            // Shared by all moves, so that its table and copies are made once.
             let mut search = Search::new(game, bound, options.clone());
             for (position, text) in read.iter().zip(positions) {
                 found.push(if game.turn(&position.0) == Turn::Over {
-                    // Here a result is for the player who would move next.
+                    // The result is for the player who would move next.
                     inspect::values(game, search.evaluator, std::slice::from_ref(position), &mut exact)
                         .map_err(of_position)?;
                     exact.first().copied().unwrap_or_default()
@@ -577,7 +581,7 @@ impl<G: Kit> AnyModel for Opened<G> {
 
     fn moves(&self, position: &str) -> Result<Vec<Choice>, Error> {
         self.with(|bound| {
-            // It also refuses positions without a player to move.
+            // Also refuses positions without a player to move.
             let choices = inspect::choices(&self.game, bound, position).map_err(of_position)?;
             let Some(options) = &self.search else { return Ok(choices) };
             let read = inspect::read(&self.game, &[position]).map_err(of_position)?;
@@ -602,7 +606,7 @@ impl<G: Kit> AnyModel for Opened<G> {
                 &mut actions,
                 &mut values,
             );
-            // The first of the highest.
+            // The first one of the highest.
             let best = actions.iter().zip(&values).rev().max_by(|a, b| a.1.total_cmp(b.1));
             Ok(best.and_then(|(action, &value)| {
                 let text = game.action_text(state, action);
@@ -615,7 +619,7 @@ impl<G: Kit> AnyModel for Opened<G> {
     fn text_sizes(&self, position: &str) -> Result<Option<[usize; 2]>, Error> {
         let mut choices =
             self.with(|bound| inspect::choices(&self.game, bound, position).map_err(of_position))?;
-        // A search may find any move the best one, so that the sizes fit all.
+        // A search may return any of the moves, so the sizes must fit all.
         choices.truncate(if self.search.is_some() { usize::MAX } else { 1 });
         Ok(choices
             .iter()
@@ -689,7 +693,7 @@ impl<G: Kit> AnyModel for Opened<G> {
     }
 }
 
-/// Rows in memory of the caller, if they fit the channels and are finite.
+/// Borrows the caller's rows, if they fit the channels and are finite.
 fn checked<'a>(
     channels: &[adept_model::Channel],
     count: usize,
@@ -741,7 +745,7 @@ impl Visitor for Opening {
 fn describe<G: Kit>(bound: &GameModel<G>, manifest: &Manifest, scale: f64) -> Description {
     use adept_model::ChannelKind as Kind;
     let channels = bound.learner.channels();
-    let layout = Layout::of(channels);
+    let layout = Layout::new(channels);
     let abouts = bound.encoder().channels().iter().map(|c| c.about.to_string());
     let described = channels.iter().zip(&layout.offsets).zip(abouts).map(|((channel, &first), about)| {
         ChannelDescription {

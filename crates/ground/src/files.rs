@@ -1,7 +1,7 @@
-//! Writing of files. New content takes effect only when it is renamed into place.
+//! Crash-safe writing of files. New content takes effect only when it is renamed into place.
 //!
-//! Operations go through [`Files`]: a test can make any of them fail, or stop there like a killed process. [`replace_large`] writes
-//! what does not fit into memory.
+//! Operations go through [`Files`]: a test can make any of them fail, or stop there like a killed process.
+//! [`replace_large`] writes content that does not fit into memory.
 
 use crate::limits;
 use std::fmt;
@@ -47,7 +47,7 @@ pub enum Operation {
     Remove,
 }
 
-/// A hook before each operation. Its error makes the operation fail, half done if possible.
+/// A hook before each operation. Its error makes the operation fail, half-done if possible.
 pub trait Hook: Send + Sync {
     /// Called before an operation.
     ///
@@ -89,7 +89,7 @@ impl Files {
         create().map_err(FileError::at(path))
     }
 
-    /// Creates a folder and tries whether files can be written there, before work whose result goes there.
+    /// Creates a folder and tests whether files can be written there, before work whose result goes there.
     ///
     /// # Errors
     /// [`FileError`].
@@ -242,11 +242,11 @@ pub fn temporary(path: &Path) -> PathBuf {
     parent(path).join(format!(".{name}.{}", std::process::id()))
 }
 
-/// Writes a large file piece by piece, under a temporary name, syncs it and renames it. The temporary name is always the same, so a
+/// Writes a large file in pieces, under a temporary name, then syncs and renames it. The temporary name is fixed, so a
 /// killed process leaves at most one such file, which the next call overwrites.
 ///
 /// # Errors
-/// What `fill` or the operating system says, or that another process is writing the same file. A file that was there stays.
+/// Errors of `fill` or the operating system, or that another process is writing the same file. An existing file stays.
 pub fn replace_large(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let folder = parent(path);
     limits::check_target(path)?;
@@ -280,7 +280,7 @@ pub fn replace_large(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>
 
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// A large file that is being written, until this is dropped.
+/// A large file being written, registered until this is dropped.
 struct Unfinished(PathBuf);
 
 impl Unfinished {
@@ -296,7 +296,7 @@ impl Drop for Unfinished {
     }
 }
 
-/// Removes all large files that are being written, for a process that ends now.
+/// Removes all large files being written, for a process that is about to end.
 pub fn remove_unfinished() {
     for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
         let _ = fs::remove_file(path);

@@ -1,15 +1,15 @@
 //! Jobs on several threads.
 //!
-//! What calls this is often compiled for each game. The scheduler is not: it is some twenty functions for every type of job that it
-//! knows, so it knows only one.
+//! Callers are often compiled once per game. The scheduler is not: it consists of some twenty functions per job type,
+//! so it has only one job type.
 
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Calls `work` with every number below `n`, on the threads of the pool; without one, on those of the pool that this is called in.
-/// Each number is a job of its own, which any free thread takes, because jobs take unequal time. They begin in no fixed order.
+/// Calls `work` with every number below `n` on the threads of the pool, or without one, on the current pool. Each
+/// number is a separate job for any free thread, because jobs take unequal time. The order is unspecified.
 pub fn each(pool: Option<&ThreadPool>, n: usize, work: &(dyn Fn(usize) + Sync)) {
     let mut all = || (0..n).into_par_iter().with_max_len(1).for_each(work);
     let all: &mut (dyn FnMut() + Send) = &mut all;
@@ -19,8 +19,8 @@ pub fn each(pool: Option<&ThreadPool>, n: usize, work: &(dyn Fn(usize) + Sync)) 
     }
 }
 
-/// Calls `first` on this thread and `work` with every number below `n`: on the threads of the pool, in order as they become free, and
-/// on this one after `first`. Without a pool this thread does everything.
+/// Calls `first` on this thread and `work` with every number below `n`: in order on the threads of the pool as they
+/// become free, and on this thread after `first`. Without a pool this thread does everything.
 fn each_beside(pool: Option<&ThreadPool>, n: usize, work: &(dyn Fn(usize) + Sync), first: &mut dyn FnMut()) {
     let next = AtomicUsize::new(0);
     let run = || {
@@ -43,14 +43,14 @@ fn each_beside(pool: Option<&ThreadPool>, n: usize, work: &(dyn Fn(usize) + Sync
     });
 }
 
-/// An item that waits, or what was made of it.
+/// An input item, or its result.
 enum Slot<I, T> {
     Open(I),
     Taken,
     Done(T),
 }
 
-/// Calls `work` with each item, as [`each`] does. Results stand in the order of the items.
+/// Calls `work` with each item, as [`each`] does. Results are in the order of the items.
 pub fn all<I: Send, T: Send>(
     pool: Option<&ThreadPool>,
     items: impl IntoIterator<Item = I>,
@@ -59,8 +59,8 @@ pub fn all<I: Send, T: Send>(
     with_slots(items, work, |n, work| each(pool, n, work))
 }
 
-/// Calls `first` on this thread and `work` with each item: on the threads of the pool, in order as they become free, and on this one
-/// after `first`. Without a pool this thread does everything. Results stand in the order of the items.
+/// Calls `first` on this thread and `work` with each item: in order on the threads of the pool as they become free, and
+/// on this thread after `first`. Without a pool this thread does everything. Results are in the order of the items.
 pub fn all_beside<I: Send, T: Send, R>(
     pool: Option<&ThreadPool>,
     items: impl IntoIterator<Item = I>,
@@ -74,7 +74,7 @@ pub fn all_beside<I: Send, T: Send, R>(
     (result.expect("`first` is called once"), made)
 }
 
-/// Has `call` call `work` with the items by their numbers, and collects the results.
+/// Lets `call` call `work` with the items by index, and collects the results.
 fn with_slots<I: Send, T: Send>(
     items: impl IntoIterator<Item = I>,
     work: &(dyn Fn(I) -> T + Sync),
@@ -96,10 +96,10 @@ fn with_slots<I: Send, T: Send>(
     slots.into_iter().filter_map(done).collect()
 }
 
-/// Like [`all`]; after an error no further job begins.
+/// Like [`all`]; after an error no further job starts.
 ///
 /// # Errors
-/// Of the jobs that began, the error of the first in order.
+/// The first error in order among the started jobs.
 pub fn try_all<I: Send, T: Send, E: Send>(
     pool: Option<&ThreadPool>,
     items: impl IntoIterator<Item = I>,
@@ -114,7 +114,7 @@ pub fn try_all<I: Send, T: Send, E: Send>(
         failed.fetch_or(made.is_err(), Ordering::Relaxed);
         Some(made)
     });
-    // Without an error all have begun.
+    // Without an error, all have started.
     found.into_iter().flatten().collect()
 }
 
@@ -145,7 +145,7 @@ mod tests {
                 assert_eq!(found, (0..n).map(|k| k * k).collect::<Vec<_>>());
             }
         }
-        // The only thread of the pool waits for an item that this thread does.
+        // The only pool thread waits for an item that this thread does.
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         let (send, receive) = std::sync::mpsc::channel();
         let (send, receive) = (Mutex::new(send), Mutex::new(receive));
@@ -161,7 +161,7 @@ mod tests {
                 k
             }
         };
-        // Until the pool has taken the first item, this thread must not.
+        // This thread must not start before the pool has taken the first item.
         let ((), found) = all_beside(Some(&pool), 0..2, &work, || begins.recv().unwrap());
         assert_eq!(found, [1, 1]);
     }
@@ -175,7 +175,7 @@ mod tests {
             if k == 3 { Err(format!("{k} fails")) } else { Ok(k) }
         });
         assert_eq!(found, Err("3 fails".into()));
-        // One thread may take them in another order, but takes none after the one that fails.
+        // A single thread may take them in another order, but takes none after the failing one.
         assert_eq!(begun.lock().unwrap().last(), Some(&3));
         assert_eq!(try_all(None, 0..5, &|k| Ok::<_, String>(k + 1)), Ok(vec![1, 2, 3, 4, 5]));
     }

@@ -1,8 +1,8 @@
-//! The ground floor: what every crate may need, and what knows nothing of games or models.
+//! Basic services for all crates, independent of games and models.
 //!
-//! [`limits`] bounds what comes from outside, and reads files within these bounds. [`files`] writes them so that a crash loses
-//! nothing. [`notes`] and [`work`] tell whoever runs a program what happens and how far it is, [`profile`] where its time goes.
-//! [`places`] finds published networks and tables. [`jobs`] uses several threads, [`order`] sorts. [`shown`] makes text from outside safe to print.
+//! [`limits`] bounds untrusted input, and reads files within these bounds. [`files`] writes files crash-safely.
+//! [`notes`] and [`work`] report events and progress, [`profile`] measures where time goes. [`places`] finds published
+//! networks and tables. [`jobs`] runs threads, [`order`] sorts. [`shown`] makes untrusted text safe to print.
 //!
 //! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 

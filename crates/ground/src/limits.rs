@@ -1,5 +1,5 @@
-//! Upper limits of all numbers and files from outside that size something. What is larger is refused with a message
-//! that names the limit.
+//! Upper limits of all untrusted numbers and files that determine sizes. Larger values are refused with a message that
+//! names the limit.
 
 use crate::notes;
 use std::fs::{File, Metadata};
@@ -8,99 +8,99 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
-/// Most times that a run learns from one sample.
+/// Number of times that a run learns from one sample.
 pub const USES: u64 = 100;
 
-/// Threads of a command.
+/// Number of threads of a command.
 pub const THREADS: usize = 1024;
-/// Seeds of a command.
+/// Number of seeds of a command.
 pub const SEEDS: u64 = 10_000;
-/// A seed. The last of [`SEEDS`] seeds fits into a TOML integer too.
+/// A seed. The last of [`SEEDS`] seeds must also fit into a TOML integer.
 pub const SEED: u64 = i64::MAX as u64 - SEEDS;
 /// Games, samples or iterations of a run. Names of checkpoints have twelve digits.
 pub const LENGTH: u64 = 999_999_999_999;
-/// Samples of an optimiser step, and rows of an evaluation.
+/// Samples per optimiser step, and rows per evaluation.
 pub const BATCH: u64 = 1 << 20;
 /// Shards of a batch.
 pub const SHARDS: usize = 4096;
-/// Workers of self-play.
+/// Self-play workers.
 pub const WORKERS: usize = 1024;
-/// Decisions that the memory of a regret run holds.
+/// Stored decisions of a regret run.
 pub const MEMORY: usize = 100_000_000;
-/// Optimiser steps of an iteration of a regret run.
+/// Optimiser steps per iteration of a regret run.
 pub const STEPS: usize = 100_000_000;
-/// Positions drawn for measuring.
+/// Sampled positions of a measurement.
 pub const POSITIONS: u64 = 10_000_000;
-/// Examples drawn at the start of a run. A larger set would not be fixed in practice.
+/// Examples sampled at the start of a run. A larger set would not be fixed in practice.
 pub const EXAMPLES: u64 = 10_000_000;
-/// Games of one pair of a tournament, and iterations of a solver.
+/// Games per pair of a tournament, and iterations of a solver.
 pub const GAMES: u64 = 1_000_000_000;
 /// Games of a measurement during a run.
 pub const EVALUATION_GAMES: u64 = 10_000_000;
-/// Games of one pair of a tournament that are written down.
+/// Recorded games per pair of a tournament.
 pub const HISTORIES: u64 = 100_000;
-/// Worst moves of a review.
+/// Listed worst moves of a review.
 pub const WORST: u64 = 10_000;
-/// Random decisions at the start of each game of a match, at most.
+/// Random decisions at the start of each game of a match.
 pub const RANDOM_PLIES: u32 = 1000;
-/// Seat orders of a pair of a tournament.
+/// Seat orders of a tournament pair.
 pub const ORDERS: u64 = 10_000;
 /// Agents of a tournament.
 pub const AGENTS: usize = 256;
-/// Runs of a sweep: combinations times seeds.
+/// Runs per sweep: combinations times seeds.
 pub const RUNS: u64 = 100_000;
 /// Combinations of a sweep.
 pub const COMBINATIONS: u64 = 4096;
-/// Agents within agents: `optimal:optimal:…`.
+/// Nested agents: `optimal:optimal:…`.
 pub const NESTED_AGENTS: usize = 8;
 /// Plies of a search.
 pub const PLIES: u32 = 64;
-/// Plies after which the games of a rollout may be cut off.
+/// Plies before truncation of rollout games.
 pub const TRUNCATION: u32 = 10_000;
-/// Actions that a search keeps at a decision.
+/// Actions that a search keeps per decision.
 pub const KEPT: usize = 10_000;
-/// Milliseconds of a search: an hour.
+/// Milliseconds per search: an hour.
 pub const SEARCH_MS: u64 = 3_600_000;
-/// Random games of a decision.
+/// Random games per decision.
 pub const PLAYOUTS: u64 = 100_000_000;
-/// Bytes of the table of positions of a search, without what the positions hold on the heap.
+/// Bytes of a search's position table, without heap data of the positions.
 pub const SEARCH_BYTES: usize = 1 << 26;
-/// Letters of the name of an experiment, which becomes part of names of files.
+/// Characters of an experiment's name, which becomes part of file names.
 pub const NAME_LETTERS: usize = 200;
-/// Checkpoints of which each is the prior of the next.
+/// Length of a chain of priors.
 pub const NESTED_PRIORS: usize = 8;
 /// Parameters of a network.
 pub const PARAMETERS: usize = 1 << 30;
-/// Parameters of a network that is exported as source text: a file of some 13 MB.
+/// Parameters of a network that is exported as source code: a file of some 13 MB.
 pub const SOURCE_PARAMETERS: usize = 1_000_000;
 /// Bytes of stack that its evaluation may take. Threads have at least 512 KiB on usual systems.
 pub const SOURCE_STACK: usize = 1 << 18;
-/// Parameter tensors of a network, which nested experts multiply.
+/// Parameter tensors of a network; nesting experts multiplies them.
 pub const TENSORS: usize = 1 << 16;
-/// Parts of a key of a config.
+/// Components of a config key.
 pub const KEY_PARTS: usize = 64;
-/// Nodes of an architecture, which nested experts multiply.
+/// Nodes of an architecture; nesting experts multiplies them.
 pub const NODES: usize = 1 << 17;
-/// Classes of outcomes.
+/// Outcome classes.
 pub const OUTCOMES: usize = 256;
 /// Experts of a node.
 pub const EXPERTS: usize = 4096;
-/// Times that learned cells are given to other experts.
+/// Number of reassignments of learned cells to other experts.
 pub const REASSIGNS: u64 = 1_000;
 /// Bits that the blind learner reads.
 pub const BLIND_BITS: usize = 1 << 14;
 /// Weighted sets of bits of the blind learner.
 pub const BLIND_FEATURES: usize = 1 << 16;
-/// Logit of a gate that begins as a rule.
+/// Logit of a gate that starts as a rule.
 pub const RULE: f32 = 30.0;
-/// Classes of a channel of learned cells.
+/// Classes per channel of learned cells.
 pub const CLASSES: usize = 256;
-/// States of a game in which nothing is hidden that is measured or solved as a whole: `equity`, `grade`, `minimax`, best responses, exact
-/// values. A game of at most this many states is small.
+/// States of a game without hidden information that is measured or solved exhaustively: `equity`, `grade`, `minimax`,
+/// best responses, exact values. A game with at most this many states is small.
 pub const STATES: usize = 2_000_000;
-/// Bytes that they may take.
+/// Bytes of those states.
 pub const STATE_BYTES: usize = 1 << 30;
-/// Nodes of the tree of a game with hidden information that is solved or whose exploitability is measured.
+/// Tree nodes of a game with hidden information that is solved or whose exploitability is measured.
 pub const TREE: usize = 20_000_000;
 /// Numbers in the rows of all decisions of a solved game.
 pub const INPUTS: usize = 500_000_000;
@@ -109,24 +109,24 @@ pub const INPUTS: usize = 500_000_000;
 pub const CONFIG_BYTES: u64 = 1 << 20;
 /// Bytes of a manifest.
 pub const MANIFEST_BYTES: u64 = 1 << 22;
-/// Bytes of a record of ours: a run, a sweep, a tournament.
+/// Bytes of a record: a run, a sweep, a tournament.
 pub const RECORD_BYTES: u64 = 1 << 28;
 /// Bytes of a list of positions or measurements.
 pub const LIST_BYTES: u64 = 1 << 30;
 /// Bytes of a line of a list.
 pub const LINE_BYTES: usize = 4096;
-/// Bytes of the header of a file of tensors.
+/// Bytes of the header of a tensor file.
 pub const HEADER_BYTES: u64 = 1 << 26;
 /// Bytes of weights or of a training state.
 pub const WEIGHT_BYTES: u64 = 1 << 34;
-/// Bytes of anything that is not a regular file, such as a pipe or a device.
+/// Bytes of input that is not a regular file, such as a pipe or a device.
 pub(crate) const PIPE_BYTES: u64 = 1 << 26;
 
-/// Checks that a file may be put in this place: nothing is there, or a regular file. A finished file is renamed into its place,
+/// Checks that a file may be placed here: the path is free, or a regular file. A finished file is renamed into place,
 /// which would destroy a device, a pipe or a link.
 ///
 /// # Errors
-/// What is there instead.
+/// The existing object.
 pub(crate) fn check_target(path: &Path) -> io::Result<()> {
     let Ok(found) = std::fs::symlink_metadata(path) else { return Ok(()) };
     let what = match found.file_type() {
@@ -138,20 +138,20 @@ pub(crate) fn check_target(path: &Path) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, format!("this is {what}")))
 }
 
-/// How long a pipe or a device may be silent before a note says what is waited for.
+/// Silence of a pipe or a device after which a note is sent.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// Reads a file of at most `limit` bytes. A pipe is read until the program that writes to it closes it; if that takes long, a note
-/// says so.
+/// Reads a file of at most `limit` bytes. A pipe is read until its writer closes it; if that takes long, a note says
+/// so.
 ///
 /// # Errors
-/// As [`std::fs::read`], and [`ErrorKind::FileTooLarge`] without reading more than the limit.
+/// As for [`std::fs::read`], and [`ErrorKind::FileTooLarge`] without reading more than the limit.
 pub fn read(path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
     let about = std::fs::metadata(path)?;
     if about.is_file() || about.is_dir() {
         return read_now(path, limit);
     }
-    // A pipe to which nobody writes would block this thread.
+    // A pipe without a writer would block this thread.
     let (send, receive) = mpsc::channel();
     let other = path.to_path_buf();
     std::thread::Builder::new().spawn(move || send.send(read_now(&other, limit)))?;
@@ -190,7 +190,7 @@ fn read_now(path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
 /// Checks that a file that will be read more than once is not a pipe or a device, which can be read only once.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidInput`] for a pipe or a device, and an I/O error if the file is not there.
+/// [`ErrorKind::InvalidInput`] for a pipe or a device, and an I/O error if the file does not exist.
 pub fn check_lasting(path: &Path) -> io::Result<Metadata> {
     let about = std::fs::metadata(path)?;
     if about.is_file() || about.is_dir() {
@@ -200,33 +200,34 @@ pub fn check_lasting(path: &Path) -> io::Result<Metadata> {
     Err(io::Error::new(ErrorKind::InvalidInput, message))
 }
 
-/// The mark at the start of a text in UTF-16, as Windows programs write it.
+/// The byte order mark of UTF-16, as written by Windows programs.
 const UTF_16: [u8; 2] = [0xFF, 0xFE];
 
-/// The most states that are kept at once, if each takes this many bytes: [`STATES`], or fewer for [`STATE_BYTES`].
+/// Largest number of stored states of this size in bytes: [`STATES`], or fewer because of [`STATE_BYTES`].
 pub fn states(bytes: usize) -> usize {
     STATES.min(STATE_BYTES / bytes.max(1))
 }
 
-/// Reads a text file of at most `limit` bytes, in UTF-8, or in little-endian UTF-16 with its mark. A mark at its start is left out.
+/// Reads a text file of at most `limit` bytes, in UTF-8, or in little-endian UTF-16 with a byte order mark. The mark is
+/// removed.
 ///
 /// # Errors
-/// As [`read`], and [`ErrorKind::InvalidData`] if it is not such a text.
+/// As for [`read`], and [`ErrorKind::InvalidData`] for another encoding.
 pub fn read_text(path: &Path, limit: u64) -> std::io::Result<String> {
     let no_text = |bytes: Vec<u8>| std::io::Error::new(ErrorKind::InvalidData, other_encoding(&bytes));
     decoded(read(path, limit)?).map_err(no_text)
 }
 
-/// The same for files of older programs: what is not UTF-8 or UTF-16 is read as Latin-1.
+/// Reads a text file of an older program: text that is not UTF-8 or UTF-16 is read as Latin-1.
 ///
 /// # Errors
-/// As [`read`].
+/// As for [`read`].
 pub fn read_any_text(path: &Path, limit: u64) -> std::io::Result<String> {
     let latin = |bytes: Vec<u8>| bytes.into_iter().map(char::from).collect();
     Ok(decoded(read(path, limit)?).unwrap_or_else(latin))
 }
 
-/// The text of these bytes without its mark, or the bytes if they are neither UTF-8 nor little-endian UTF-16.
+/// Decodes bytes and removes the byte order mark; returns the bytes if they are neither UTF-8 nor little-endian UTF-16.
 fn decoded(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
     if let Some(text) = bytes.strip_prefix(&UTF_16).filter(|text| text.len() % 2 == 0) {
         let units = text.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
@@ -239,10 +240,10 @@ fn decoded(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
     Ok(text)
 }
 
-/// The byte order mark, with which some programs begin a text in UTF-8.
+/// The byte order mark that some programs put before UTF-8.
 const MARK: char = '\u{feff}';
 
-/// What is wrong with a text that begins with these bytes and is not UTF-8.
+/// Describes the encoding of a text that is not UTF-8, by its first bytes.
 fn other_encoding(bytes: &[u8]) -> &'static str {
     match bytes {
         [0xFE, 0xFF, ..] => "is a text in big-endian UTF-16: save it as UTF-8",
@@ -250,15 +251,15 @@ fn other_encoding(bytes: &[u8]) -> &'static str {
     }
 }
 
-/// Reads a list: a text file of at most [`LIST_BYTES`] in lines of at most [`LINE_BYTES`]. What is not a list by its beginning
-/// is not read further.
+/// Reads a list: a text file of at most [`LIST_BYTES`] with lines of at most [`LINE_BYTES`]. Stops early if its
+/// beginning is not a list.
 ///
 /// # Errors
-/// As [`read_text`], and [`ErrorKind::InvalidData`] with the line that is too long.
+/// As for [`read_text`], and [`ErrorKind::InvalidData`] with the line that is too long.
 pub fn read_list(path: &Path) -> std::io::Result<String> {
     let fault = |message: String| Err(std::io::Error::new(ErrorKind::InvalidData, message));
     let about = std::fs::metadata(path)?;
-    // A line and its end.
+    // A line with its end.
     let length = LINE_BYTES + 2;
     if about.is_file() && about.len() > length as u64 {
         let mut head = vec![0; length];
@@ -283,37 +284,37 @@ fn too_long(line: usize) -> String {
     format!("line {line} is longer than {LINE_BYTES} bytes: is this a list, one entry a line?")
 }
 
-/// Memory that large things in this process have claimed and not given back.
+/// Memory reserved by large objects of this process.
 static CLAIMS: Mutex<Claims> = Mutex::new(Claims { taken: 0, free: None });
 
 struct Claims {
     taken: u64,
-    /// Free memory when these claims together first were more than [`SMALL`].
+    /// Free memory when the claims first exceeded [`SMALL`].
     free: Option<u64>,
 }
 
-/// Less memory than this, all claims together, is taken without asking how much there is.
+/// Claims below this total are granted without checking free memory.
 const SMALL: u64 = 1 << 27;
 
-/// Memory that is claimed until this is dropped. Memory counts as used only when it is written, so two things that fit one
-/// by one may not fit together. What does not fit is refused and does not wait.
+/// A memory reservation until dropped. Memory counts as used only once it is written, so two objects that fit
+/// separately may not fit together. A claim that does not fit is refused, not delayed.
 #[derive(Debug)]
 pub struct Claim(u64);
 
-/// Memory that is not there.
+/// Insufficient memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Short {
-    /// Bytes of all claims, with the one that was refused.
+    /// Bytes of all claims, including the refused one.
     pub needed: u64,
-    /// Bytes that were free before the first of them.
+    /// Bytes that were free before the first claim.
     pub free: u64,
 }
 
 impl Claim {
-    /// Claims this many bytes.
+    /// Reserves bytes.
     ///
     /// # Errors
-    /// [`Short`] if this process has claimed more than the machine, its control group or `ulimit -v` has.
+    /// [`Short`] if the claims of this process exceed the memory of the machine, its control group or `ulimit -v`.
     pub fn new(bytes: u64) -> Result<Self, Short> {
         let mut claims = CLAIMS.lock().unwrap_or_else(PoisonError::into_inner);
         if claims.taken == 0 {
@@ -324,7 +325,7 @@ impl Claim {
             if claims.free.is_none() {
                 claims.free = free_memory();
             }
-            // Other programs may have given some back since: what is free now, beside all that was claimed.
+            // Other programs may have freed memory since, so compare with the free memory now plus all claims.
             let is_short = |free: &u64| *free < needed;
             if claims.free.as_ref().is_some_and(is_short) {
                 claims.free = claims.free.max(free_memory());
@@ -367,8 +368,8 @@ fn free_addresses() -> Option<u64> {
     None
 }
 
-/// Free bytes of memory: what is available on the machine, or less under a control group limit or `ulimit -v`. Cached
-/// file pages count as free. None if the system does not report it.
+/// Free memory in bytes: available on the machine, or less under a control group limit or `ulimit -v`. Cached file
+/// pages count as free. None if the system does not report it.
 pub fn free_memory() -> Option<u64> {
     [machine_memory(), free_addresses()].into_iter().flatten().min()
 }
@@ -388,7 +389,7 @@ fn machine_memory() -> Option<u64> {
     }
 }
 
-/// A number of bytes for people: `16 MiB`.
+/// Formats a number of bytes: `16 MiB`.
 pub fn size(bytes: u64) -> String {
     match bytes {
         0..0x400 => format!("{bytes} bytes"),
@@ -398,7 +399,7 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// Free bytes on the disk of a path that need not exist yet; `None` if the system does not report them.
+/// Free bytes on the disk of a path, which need not exist yet; `None` if the system does not report them.
 pub fn free_space(path: &Path) -> Option<u64> {
     let here = std::path::absolute(path).ok()?;
     let real = here.ancestors().find_map(|p| p.canonicalize().ok())?;

@@ -1,21 +1,20 @@
-//! Orders by numbers.
+//! Sorting by numbers.
 //!
-//! What calls this is often compiled for each game; the sorting is not, because it knows nothing but the numbers.
+//! Callers are often compiled once per game; the sorting is not, because it only sees the numbers.
 
-/// Puts the places of numbers in order, the highest number first, and of equal ones the first place. NaN comes first or last, by
-/// its sign.
+/// Sorts indices of numbers by descending number; ties keep ascending indices. NaN comes first or last, by its sign.
 pub fn highest_first(numbers: &[f32], places: &mut [usize]) {
     places.sort_unstable_by(|&a, &b| numbers[b].total_cmp(&numbers[a]).then(a.cmp(&b)));
 }
 
-/// All places of numbers, ordered by [`highest_first`].
+/// All indices of numbers, sorted by [`highest_first`].
 pub fn places_by(numbers: &[f32]) -> Vec<usize> {
     let mut places: Vec<usize> = (0..numbers.len()).collect();
     highest_first(numbers, &mut places);
     places
 }
 
-/// Sorts items by a number, the highest first. Of equal ones the first stays first. NaN comes first or last, by its sign.
+/// Sorts items by descending number (stable). NaN comes first or last, by its sign.
 pub fn sort_by_highest<T>(items: &mut Vec<T>, number: &dyn Fn(&T) -> f64) {
     let numbers: Vec<f64> = items.iter().map(number).collect();
     let mut unsorted: Vec<Option<T>> = items.drain(..).map(Some).collect();

@@ -1,15 +1,16 @@
 //! Finds published networks and tables on this machine.
 //!
-//! Each place is a folder that may hold `checkpoints/` and `datasets/`. They are searched in this order: the working folder,
-//! `ADEPT_HOME`, the user's data folder by the convention of the platform, the folder of the program, `../share/adept` beside it.
+//! Each place is a folder that may contain `checkpoints/` and `datasets/`. They are searched in this order: the working
+//! folder, `ADEPT_HOME`, the platform's user data folder, the folder of the program, and `../share/adept` relative to
+//! it.
 
 use directories::ProjectDirs;
 use std::path::{Component, Path, PathBuf};
 
-/// The variable of the environment that names a folder with `checkpoints` and `datasets`.
+/// Environment variable for a folder with `checkpoints` and `datasets`.
 pub(crate) const HOME: &str = "ADEPT_HOME";
 
-/// The folders that are searched, in this order. The first is empty: the working folder, so that its paths stay relative.
+/// The searched folders in order. The first is empty: the working folder, so that its paths stay relative.
 pub fn places() -> Vec<PathBuf> {
     let home = std::env::var_os(HOME).filter(|home| !home.is_empty()).map(PathBuf::from);
     let beside = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.to_path_buf()));
@@ -28,19 +29,19 @@ fn user() -> Option<ProjectDirs> {
     ProjectDirs::from("", "", "adept")
 }
 
-/// Whether a path leads from a folder into it: it is relative, without `..`.
+/// Whether a path stays within a folder: it is relative, without `..`.
 pub fn leads_into(path: &Path) -> bool {
     !path.as_os_str().is_empty() && path.components().all(|part| matches!(part, Component::Normal(_)))
 }
 
-/// A file at its path in the first place that has it, such as `datasets/race-8.bd`. A path that does not lead into a folder is
-/// searched nowhere else.
+/// Finds a file in the first place that has it, such as `datasets/race-8.bd`. A path that does not stay within a folder
+/// is not searched in places.
 pub fn find(file: &Path) -> Option<PathBuf> {
     let searched = if leads_into(file) { places() } else { vec![PathBuf::new()] };
     searched.into_iter().map(|place| place.join(file)).find(|path| path.exists())
 }
 
-/// The places in words, for messages: where `inside` is, such as `checkpoints`.
+/// Describes the places of `inside`, such as `checkpoints`, for messages.
 pub fn in_words(inside: &str) -> String {
     let shown = |place: PathBuf| match place.as_os_str().is_empty() {
         true => format!("the working folder ({inside})"),
@@ -63,7 +64,7 @@ mod tests {
         // Tests run in the folder of their package.
         assert_eq!(find(Path::new("Cargo.toml")), Some("Cargo.toml".into()));
         assert_eq!(find(Path::new("no/such/file")), None);
-        // The folder of the program holds the file of this test.
+        // The folder of the program contains this test binary.
         let own = std::env::current_exe().unwrap();
         assert_eq!(find(Path::new(own.file_name().unwrap())), Some(own.clone()));
         assert_eq!(find(&own), Some(own));

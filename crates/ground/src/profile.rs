@@ -1,7 +1,7 @@
-//! Where a program spends its time: threads say what they do, and a sampler looks at them about a thousand times a second.
+//! A sampling profiler: threads record their phase, and a sampler reads it about a thousand times a second.
 //!
-//! A phase is one byte that a thread writes, so even short ones can be told apart without being slowed down. While nothing is
-//! profiled a [`Span`] costs one read.
+//! A phase is a single byte written by a thread, so even short phases are measured without slowing them down. While
+//! profiling is off, a [`Span`] costs one read.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -10,21 +10,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// What a thread does.
+/// An activity of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Phase {
-    /// Games: rules, choices, targets; or drawing examples.
+    /// Games: rules, choices, targets; or sampling examples.
     Games = 1,
-    /// Rows of positions for a model.
+    /// Encoding positions as rows.
     Encoding,
-    /// A model's values, in play and in learning.
+    /// Forward passes, in play and in learning.
     Forward,
-    /// Gradients.
+    /// Backward passes.
     Backward,
-    /// Changes of parameters.
+    /// Parameter updates.
     Optimiser,
-    /// Learning of models that do not tell its parts apart.
+    /// Learning of models without separate phases.
     Learning,
     /// Measurements of a run.
     Measuring,
@@ -60,11 +60,11 @@ impl Phase {
     }
 }
 
-/// What a thread does when it does nothing that is named.
+/// Code of a thread outside all phases.
 const NOTHING: u8 = 0;
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
-/// The phase of all threads at work, whatever they say.
+/// Overrides the phase of all threads in a phase.
 static ALL: AtomicU8 = AtomicU8::new(NOTHING);
 static THREADS: Mutex<Vec<Arc<AtomicU8>>> = Mutex::new(Vec::new());
 
@@ -76,13 +76,13 @@ thread_local! {
     };
 }
 
-/// Whether somebody profiles.
+/// Whether profiling is on.
 #[inline]
 pub fn is_on() -> bool {
     IS_ON.load(Ordering::Relaxed)
 }
 
-/// As long as it lives, this thread is in a phase. Then it is in the one before again.
+/// Guard: while it lives, this thread is in a phase; then it returns to the previous one.
 #[must_use]
 #[derive(Debug)]
 pub struct Span {
@@ -91,13 +91,13 @@ pub struct Span {
     _thread: PhantomData<*const ()>,
 }
 
-/// Enters a phase. Does nothing while nothing is profiled.
+/// Enters a phase. Does nothing while profiling is off.
 #[inline]
 pub fn span(phase: Phase) -> Span {
     enter(phase as u8)
 }
 
-/// Leaves all phases, while this thread waits for others.
+/// Leaves all phases while this thread waits for others.
 #[inline]
 pub fn pause() -> Span {
     enter(NOTHING)
@@ -107,7 +107,7 @@ pub fn pause() -> Span {
 fn enter(phase: u8) -> Span {
     let before = is_on().then(|| {
         MINE.with(|mine| {
-            // Nobody else writes it, so this needs no locked exchange.
+            // No other thread writes it, so no atomic exchange is needed.
             let before = mine.load(Ordering::Relaxed);
             mine.store(phase, Ordering::Relaxed);
             before
@@ -120,13 +120,13 @@ impl Drop for Span {
     #[inline]
     fn drop(&mut self) {
         if let Some(before) = self.before {
-            // A thread that ends may have lost its byte.
+            // A thread that is ending may have lost its byte.
             let _ = MINE.try_with(|mine| mine.store(before, Ordering::Relaxed));
         }
     }
 }
 
-/// As long as it lives, all that threads in any phase do counts as one phase.
+/// Guard: while it lives, the phases of all threads count as one.
 #[must_use]
 #[derive(Debug)]
 pub struct Whole {
@@ -139,10 +139,10 @@ impl Drop for Whole {
     }
 }
 
-/// Seconds that threads spent, by phase, as far as they named one.
+/// Seconds of thread time by phase, outside of which time is not recorded.
 pub type Seconds = BTreeMap<String, f64>;
 
-/// A sampler at work. There is one in a process at a time.
+/// A running sampler. A process has at most one.
 #[derive(Debug)]
 pub struct Profiler {
     found: Arc<Mutex<[f64; Phase::ALL.len()]>>,
@@ -151,7 +151,7 @@ pub struct Profiler {
 }
 
 impl Profiler {
-    /// Starts one; `None` if one is at work, or if there are no more threads.
+    /// Starts a sampler; `None` if one is running, or if no thread can start.
     pub fn start() -> Option<Self> {
         if IS_ON.swap(true, Ordering::Relaxed) {
             return None;
@@ -170,13 +170,13 @@ impl Profiler {
         }
     }
 
-    /// Lets all that threads in any phase do count as this one. One at a time.
+    /// Counts the phases of all threads as this one. One at a time.
     pub fn whole(&self, phase: Phase) -> Whole {
         ALL.store(phase as u8, Ordering::Relaxed);
         Whole { _mine: span(phase) }
     }
 
-    /// What was found so far.
+    /// The measurements so far.
     pub fn seconds(&self) -> Seconds {
         let found = *self.found.lock().unwrap_or_else(PoisonError::into_inner);
         let named = Phase::ALL.into_iter().zip(found).filter(|(_, seconds)| *seconds > 0.0);
@@ -197,11 +197,11 @@ impl Drop for Profiler {
 fn sample(found: &Mutex<[f64; Phase::ALL.len()]>, stop: &AtomicBool) {
     let (mut last, mut turn) = (Instant::now(), 0u64);
     while !stop.load(Ordering::Relaxed) {
-        // Not in step with work that has a period of its own: .7 to 1.3 ms.
+        // Random intervals of .7 to 1.3 ms avoid aliasing with periodic work.
         turn = turn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         std::thread::sleep(Duration::from_micros(700 + (turn >> 32) % 600));
         let now = Instant::now();
-        // A process that was stopped did nothing meanwhile.
+        // A suspended process did no work meanwhile.
         let passed = (now - last).as_secs_f64().min(0.1);
         last = now;
         let all = ALL.load(Ordering::Relaxed);
@@ -225,7 +225,7 @@ fn sample(found: &Mutex<[f64; Phase::ALL.len()]>, stop: &AtomicBool) {
 mod tests {
     use super::*;
 
-    /// What the one sampler of a process sees of nested phases, of another thread, and of phases of all.
+    /// The sampler sees nested phases, phases of another thread, and phases of all threads.
     #[test]
     fn phases_nest_and_may_be_of_all_threads() {
         let state = || MINE.with(|mine| mine.load(Ordering::Relaxed));

@@ -1,17 +1,17 @@
-//! Text from outside, as it may be shown to people: names of files, lines of other programs, notes.
+//! Makes untrusted text safe to display: file names, lines of other programs, notes.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;
 
-/// Whether a terminal would obey this character instead of showing it: control characters, and those that turn the direction of
-/// writing around. Line breaks and tabs are harmless.
+/// Whether a terminal would interpret this character instead of showing it: control characters, and those that change
+/// the text direction. Line breaks and tabs are harmless.
 fn is_obeyed(c: char) -> bool {
     let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     c.is_control() && c != '\n' && c != '\t' || turns
 }
 
-/// A text as it may be printed: what a terminal would obey is written as an escape, such as `\u{1b}`.
+/// A printable version of a text: characters that a terminal would interpret are escaped, such as `\u{1b}`.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(is_obeyed) {
         return text.into();
@@ -26,13 +26,14 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     shown.into()
 }
 
-/// A text for terminals that show ASCII alone, character for character. What is like no ASCII character becomes `?`.
+/// Transliterates a text for ASCII terminals, character by character. Characters without an ASCII counterpart become
+/// `?`.
 pub fn ascii(text: &str) -> String {
     let like = |c: char| match c {
         _ if c.is_ascii() => c,
         '─' | '−' | '–' | '—' => '-',
         '│' => '|',
-        // All corners and crossings of lines.
+        // All corners and crossings of box drawings.
         '┌'..='╋' => '+',
         '●' => 'X',
         '○' => 'O',
@@ -45,7 +46,7 @@ pub fn ascii(text: &str) -> String {
     text.chars().map(like).collect()
 }
 
-/// The beginning of a text that may be long, with `…` where it is cut.
+/// Truncates a text, with `…` at the cut.
 pub fn clipped(text: &str, characters: usize) -> Cow<'_, str> {
     match text.char_indices().nth(characters) {
         Some((end, _)) => format!("{}…", &text[..end]).into(),
@@ -53,8 +54,8 @@ pub fn clipped(text: &str, characters: usize) -> Cow<'_, str> {
     }
 }
 
-/// A text in JSON with the same meaning, in which the characters that a terminal would obey are escaped. JSON itself allows some
-/// of them in strings, and none elsewhere.
+/// Escapes the characters in a JSON text that a terminal would interpret, without changing its meaning. JSON allows
+/// some of them in strings, and none elsewhere.
 pub fn printable_json(json: &str) -> Cow<'_, str> {
     if !json.contains(is_obeyed) {
         return json.into();
@@ -63,7 +64,7 @@ pub fn printable_json(json: &str) -> Cow<'_, str> {
     for c in json.chars() {
         match is_obeyed(c) {
             true => {
-                // Writing to a text cannot fail. All of them have four digits.
+                // Writing to a string cannot fail. All of them have four digits.
                 let _ = write!(shown, "\\u{:04x}", u32::from(c));
             }
             false => shown.push(c),
@@ -72,7 +73,7 @@ pub fn printable_json(json: &str) -> Cow<'_, str> {
     shown.into()
 }
 
-/// A word of a command that people copy into a POSIX shell, quoted if it needs to be.
+/// Quotes a word for a POSIX shell if necessary.
 pub fn shell(word: &str) -> Cow<'_, str> {
     match shlex::try_quote(word) {
         Ok(quoted) if !word.contains(is_obeyed) && !word.contains(['\n', '\t']) => quoted,
@@ -80,7 +81,7 @@ pub fn shell(word: &str) -> Cow<'_, str> {
     }
 }
 
-/// A path as a word of such a command. One that begins with `-` would be taken for an option.
+/// Quotes a path for a shell. A leading `-` is escaped, because it would look like an option.
 pub fn shell_path(path: &Path) -> String {
     let bytes = path.as_os_str().as_encoded_bytes();
     let before = if bytes.starts_with(b"-") { "./" } else { "" };
@@ -90,7 +91,7 @@ pub fn shell_path(path: &Path) -> String {
     }
 }
 
-/// A word in dollar quotes, with all but plain characters as numbers.
+/// A word in dollar quotes, with all but plain characters as octal codes.
 fn escaped(word: &[u8]) -> String {
     let mut text = String::from("$'");
     for byte in word {
@@ -98,7 +99,7 @@ fn escaped(word: &[u8]) -> String {
             b'\'' | b'\\' => text.extend(['\\', char::from(*byte)]),
             b' '..=b'~' => text.push(char::from(*byte)),
             byte => {
-                // Three digits, so that the next character is not taken for one. Writing to a text cannot fail.
+                // Three digits, so that the next character is not read as one. Writing to a string cannot fail.
                 let _ = write!(text, "\\{byte:03o}");
             }
         }
@@ -117,7 +118,7 @@ mod tests {
             ("\x1b[31mred\x1b[0m", "\\u{1b}[31mred\\u{1b}[0m"),
             ("\x1b]0;title\x07", "\\u{1b}]0;title\\u{7}"),
             ("a\rb\x08\x7f\0", "a\\rb\\u{8}\\u{7f}\\u{0}"),
-            // The one-character form of `ESC [`, and text that runs backwards.
+            // The one-character form of `ESC [`, and right-to-left text.
             ("\u{9b}2J", "\\u{9b}2J"),
             ("abc\u{202e}gpj.exe", "abc\\u{202e}gpj.exe"),
         ] {
@@ -147,7 +148,7 @@ mod tests {
         assert_eq!(printable_json("[1]"), "[1]");
     }
 
-    /// The shell gives back what was quoted.
+    /// A shell parses the quoted word back.
     #[cfg(unix)]
     #[test]
     fn a_shell_reads_words_back() {
@@ -175,7 +176,7 @@ mod tests {
             assert_eq!(said.stdout, wanted, "{quoted}");
         }
         assert_eq!(shell("checkpoints/runs/x-1"), "checkpoints/runs/x-1");
-        // Dollar quotes are known to bash, zsh and POSIX of 2024, not to every sh.
+        // bash, zsh and POSIX 2024 support dollar quotes, but not every sh does.
         for word in [&b"a\x1b[31m'b\\"[..], b"line\nbreak", b"\xff1"] {
             let quoted = shell_path(Path::new(OsStr::from_bytes(word)));
             assert!(quoted.starts_with("$'") && !quoted.contains(is_obeyed), "{quoted}");

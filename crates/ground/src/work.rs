@@ -1,6 +1,7 @@
-//! Reports of long work to whoever shows progress, such as a command line.
+//! Progress reports of long work.
 //!
-//! Games and libraries call [`share`] while they solve a table or draw positions. Without a receiver, reports are dropped.
+//! Games and libraries call [`share`] while they solve a table or sample positions. Without a receiver, reports are
+//! dropped.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -23,7 +24,7 @@ pub fn share(what: &str, done: f64) {
     }
 }
 
-/// These items, with reports of the share of them that was taken.
+/// Iterates over items and reports the share of them that was taken.
 pub fn each<'a, T>(what: &'a str, items: &'a [T]) -> impl Iterator<Item = &'a T> {
     items
         .iter()
@@ -36,16 +37,16 @@ pub fn each<'a, T>(what: &'a str, items: &'a [T]) -> impl Iterator<Item = &'a T>
         .map(|(_, item)| item)
 }
 
-/// Seconds after which lines about some work are due in a log. Later lines are due every [`LAST`] seconds.
+/// Seconds after which a log line about some work is due. Later lines are due every [`LAST`] seconds.
 const DUE: [u64; 8] = [2, 5, 10, 20, 40, 60, 120, 300];
 
-/// Longest time between lines about some work, in seconds.
+/// Longest time between log lines about some work, in seconds.
 const LAST: u64 = 600;
 
-/// Decides when lines about some work are due in a log: at growing intervals, since long work needs few of them.
+/// Schedules log lines about some work at growing intervals, because long work needs few of them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pace {
-    /// The time at which the latest line was due.
+    /// Time at which the latest line was due.
     last: Duration,
 }
 
@@ -64,11 +65,11 @@ impl Pace {
     }
 }
 
-/// Least share of some work from which the time left is estimated, and the time after which any share will do.
+/// Smallest share of some work for estimating the remaining time, and the time after which any share is enough.
 const ESTIMATED: (f64, Duration) = (0.1, Duration::from_secs(30));
 
-/// The time left at this moment, if the rest takes as long as the share `done` in (0, 1] that was reported at `reported`, both counted
-/// from the beginning of the work. None where an estimate would be far off.
+/// The estimated remaining time at `now`, if the rest takes as long as the share `done` in (0, 1] that was reported at
+/// `reported`; both times are relative to the start. None if an estimate would be unreliable.
 pub fn time_left(done: f64, reported: Duration, now: Duration) -> Option<Duration> {
     let (least, late) = ESTIMATED;
     let known = done > 0.0 && (done >= least || reported >= late);
@@ -76,7 +77,7 @@ pub fn time_left(done: f64, reported: Duration, now: Duration) -> Option<Duratio
     Some(whole.saturating_sub(now))
 }
 
-/// A time in a few letters: `40 s`, `12 min`, `3.5 h`.
+/// Formats a duration: `40 s`, `12 min`, `3.5 h`.
 pub fn time_text(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match seconds {
@@ -100,7 +101,7 @@ mod tests {
         let due: Vec<u64> = (0..2000).filter(|n| pace.is_due(seconds(*n))).collect();
         assert_eq!(due, [2, 5, 10, 20, 40, 60, 120, 300, 600, 1200, 1800]);
         let mut pace = Pace::default();
-        // After a long step one line is due, not all that were missed.
+        // After a long step one line is due, not all the missed ones.
         let late: Vec<u64> =
             [50, 51, 59, 60, 119, 900, 1199, 1200].into_iter().filter(|n| pace.is_due(seconds(*n))).collect();
         assert_eq!(late, [50, 60, 900, 1200]);

@@ -1,4 +1,4 @@
-//! Measures how fast networks evaluate rows and learn on this machine, by engine and device.
+//! Benchmarks of network inference and training on this machine, by engine and device.
 
 use adept_game::{GameError, stream};
 use adept_ground::limits;
@@ -14,26 +14,26 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// A benchmarked network.
-struct Benched {
+struct BenchNetwork {
     /// Layers, or experts by layers.
     name: &'static str,
     inputs: usize,
-    /// The share of inputs that are not 0.
+    /// Share of nonzero inputs.
     density: f64,
-    /// Classes of outcomes; 0 for one value.
+    /// Number of outcome classes; 0 for a scalar value.
     classes: usize,
-    /// Values of an index channel, `cell`; 0 without one.
+    /// Number of values of the index channel `cell`; 0 without one.
     cells: u64,
     architecture: &'static str,
 }
 
-/// The usual encoding of dense rows: half of the numbers are 0.
+/// Density of dense rows: half of the inputs are 0.
 const HALF: f64 = 0.5;
-/// Encoders of whole boards set about a tenth of their inputs.
+/// Density of encoders of whole boards: about a tenth of the inputs are set.
 const BOARD: f64 = 0.1;
 
-const NETWORKS: [Benched; 7] = [
-    Benched {
+const NETWORKS: [BenchNetwork; 7] = [
+    BenchNetwork {
         name: "68-10-1",
         inputs: 68,
         density: HALF,
@@ -41,7 +41,7 @@ const NETWORKS: [Benched; 7] = [
         cells: 0,
         architecture: r#"{ "mlp": { "hidden": [10] } }"#,
     },
-    Benched {
+    BenchNetwork {
         name: "200-256-1",
         inputs: 200,
         density: BOARD,
@@ -49,7 +49,7 @@ const NETWORKS: [Benched; 7] = [
         cells: 0,
         architecture: r#"{ "mlp": { "hidden": [256], "activation": "relu", "init": "fan_in" } }"#,
     },
-    Benched {
+    BenchNetwork {
         name: "202-128-6",
         inputs: 202,
         density: BOARD,
@@ -57,7 +57,7 @@ const NETWORKS: [Benched; 7] = [
         cells: 0,
         architecture: r#"{ "mlp": { "hidden": [128], "activation": "relu", "init": "fan_in" } }"#,
     },
-    Benched {
+    BenchNetwork {
         name: "202-512-64-6",
         inputs: 202,
         density: BOARD,
@@ -65,7 +65,7 @@ const NETWORKS: [Benched; 7] = [
         cells: 0,
         architecture: r#"{ "mlp": { "hidden": [512, 64], "activation": "relu", "init": "fan_in" } }"#,
     },
-    Benched {
+    BenchNetwork {
         name: "400-512-512-1",
         inputs: 400,
         density: HALF,
@@ -73,7 +73,7 @@ const NETWORKS: [Benched; 7] = [
         cells: 0,
         architecture: r#"{ "mlp": { "hidden": [512, 512], "activation": "relu", "init": "fan_in" } }"#,
     },
-    Benched {
+    BenchNetwork {
         name: "cells 64x8",
         inputs: 68,
         density: HALF,
@@ -81,7 +81,7 @@ const NETWORKS: [Benched; 7] = [
         cells: 64,
         architecture: r#"{ "symbolic": { "by": "cell", "expert": { "mlp": { "hidden": [8], "init": "fan_in" } } } }"#,
     },
-    Benched {
+    BenchNetwork {
         name: "hme 16x64",
         inputs: 68,
         density: HALF,
@@ -91,12 +91,12 @@ const NETWORKS: [Benched; 7] = [
     },
 ];
 
-/// The names of the networks that are measured.
+/// The names of the benchmarked networks.
 pub fn networks() -> impl Iterator<Item = &'static str> {
     NETWORKS.iter().map(|network| network.name)
 }
 
-impl Benched {
+impl BenchNetwork {
     fn channels(&self) -> Vec<Channel> {
         let dense = Channel::new("inputs", ChannelKind::Dense(self.inputs));
         let cell = (self.cells > 0).then(|| Channel::new("cell", ChannelKind::Index(self.cells)));
@@ -118,14 +118,14 @@ impl Benched {
         }
     }
 
-    /// Multiply-adds of the layers for one row, and of those that read the row.
+    /// Multiply-adds of all layers for one row, and of the first layers.
     fn multiply_adds(&self, described: &Description) -> [f64; 2] {
         let first = described.tensors.iter().filter(|t| t.shape.len() == 2 && t.shape.contains(&self.inputs));
         let first: usize = first.map(|t| t.shape.iter().product::<usize>()).sum();
         [described.multiply_adds_least as f64, first as f64 / self.cells.max(1) as f64]
     }
 
-    /// Rows like those of encoders, with targets in [−1, 1] or one class each.
+    /// Synthetic rows like those of encoders, with targets in [−1, 1] or one class each.
     fn samples(&self, channels: &[Channel], batch: usize) -> Samples {
         let mut rng = stream(1, "bench", batch as u64);
         let mut samples = Samples::new(channels);
@@ -147,22 +147,22 @@ impl Benched {
     }
 }
 
-/// What a benchmark found, and where: what `adept bench speed --json` prints and `--compare` reads.
+/// Results of a benchmark, with the machine: the output of `adept bench speed --json` and input of `--compare`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bench {
     /// The processor.
     pub machine: Machine,
-    /// What one core of it does at most, measured in the same run.
+    /// Peak performance of one core, measured in the same run.
     pub peak: Peak,
     /// The measurements.
     pub cells: Vec<BenchCell>,
 }
 
 impl Bench {
-    /// Reads what `adept bench speed --json` printed.
+    /// Reads the output of `adept bench speed --json`.
     ///
     /// # Errors
-    /// A file that cannot be read, is larger than 1 MiB or holds something else.
+    /// A file that cannot be read, is larger than 1 MiB or has another content.
     pub fn read(path: &Path) -> Result<Self, TrainError> {
         let text = limits::read_text(path, 1 << 20).map_err(ModelError::io(path))?;
         let fault = |what: String| {
@@ -173,13 +173,13 @@ impl Bench {
         if bench.cells.is_empty() { Err(fault("has no cells".into()).into()) } else { Ok(bench) }
     }
 
-    /// The cell of this network, work, batch, engine and device.
-    pub fn alike(&self, cell: &BenchCell) -> Option<&BenchCell> {
-        let is_alike = |c: &&BenchCell| {
+    /// The cell with the same network, operation, batch, engine and device.
+    pub fn matching(&self, cell: &BenchCell) -> Option<&BenchCell> {
+        let is_matching = |c: &&BenchCell| {
             (&c.network, &c.operation, c.batch) == (&cell.network, &cell.operation, cell.batch)
                 && (c.engine, c.device) == (cell.engine, cell.device)
         };
-        self.cells.iter().find(is_alike)
+        self.cells.iter().find(is_matching)
     }
 }
 
@@ -192,8 +192,8 @@ pub struct BenchCell {
     pub parameters: usize,
     /// Rows per call.
     pub batch: usize,
-    /// `evaluate`, `bf16` (the same of the [quantised](adept_model::BF16) network), or `update` (a step of Adam: forward, backward,
-    /// parameters).
+    /// `evaluate`, `bf16` (evaluation of the [quantised](adept_model::BF16) network), or `update` (a step of Adam:
+    /// forward, backward, parameters).
     pub operation: String,
     /// Engine.
     pub engine: Engine,
@@ -203,26 +203,26 @@ pub struct BenchCell {
     pub threads: usize,
     /// Median microseconds per call.
     pub median_us: f64,
-    /// Shortest and longest call, in microseconds; means of calls that follow each other, if a call takes less than 10.
+    /// Shortest and longest call, in microseconds; averaged over consecutive calls if a call takes less than 10.
     pub range_us: [f64; 2],
     /// Rows per second at the median.
     pub rows_per_second: f64,
-    /// Multiply-adds a row of the layers, backward too, as if no input were 0.
+    /// Multiply-adds of the layers per row, including the backward pass of `update`, as if no input were 0.
     pub multiply_adds: f64,
-    /// Timed calls, after four that are not.
+    /// Timed calls, after four warm-up calls.
     pub calls: usize,
 }
 
-/// What to measure.
+/// Benchmark settings.
 #[derive(Clone, Debug)]
 pub struct BenchGrid {
     /// Devices; the CPU means the native engine.
     pub devices: Vec<DeviceName>,
-    /// Names of networks, of [`networks`].
+    /// Names of [`networks`].
     pub networks: Vec<String>,
     /// Rows per call.
     pub batches: Vec<usize>,
-    /// Time per cell; at least five calls are made.
+    /// Time per cell, for at least five calls.
     pub time: Duration,
 }
 
@@ -237,7 +237,7 @@ impl Default for BenchGrid {
     }
 }
 
-/// Measures the grid, one cell at a time. Calls `seen` with each cell.
+/// Runs all benchmarks of a grid, one at a time. Calls `seen` with each result.
 ///
 /// # Errors
 /// [`ModelError::Unsupported`] if a device cannot be used.
@@ -254,7 +254,7 @@ pub fn speed(grid: &BenchGrid, mut seen: impl FnMut(&BenchCell)) -> Result<Bench
                 let adam = Optimiser::Adam(Default::default());
                 let mut rng = stream(1, "init", 0);
                 let mut learner = build_on(&architecture, &channels, &head, adam, compute, &mut rng)?;
-                // Large layers may be evaluated in bfloat16.
+                // Networks with large layers also run in bfloat16.
                 let mut halved = match learner.program().cloned() {
                     Some(program) if engine == Engine::Native => {
                         let mut flat = Vec::new();
@@ -290,7 +290,7 @@ pub fn speed(grid: &BenchGrid, mut seen: impl FnMut(&BenchCell)) -> Result<Bench
                         Ok::<(), ModelError>(())
                     };
                 let mut values = Vec::new();
-                // Rows are evaluated on the CPU, whatever device trains.
+                // Only the CPU evaluates rows, whatever device trains.
                 if engine == Engine::Native {
                     measure("evaluate", forward, &mut |l| {
                         l.evaluate(&samples.rows, &mut values);
@@ -303,7 +303,8 @@ pub fn speed(grid: &BenchGrid, mut seen: impl FnMut(&BenchCell)) -> Result<Bench
                         })?;
                     }
                 }
-                // The gradients of weights cost as much as forward, and so do the adjoints of inputs but for those of rows.
+                // Gradients of weights cost as much as the forward pass, and so do gradients of inputs, except those of
+                // rows.
                 let learn = 3.0 * forward - first;
                 measure("update", learn, &mut |l| l.update(&samples, 1e-5).map(|_| ()))?;
             }
@@ -312,10 +313,10 @@ pub fn speed(grid: &BenchGrid, mut seen: impl FnMut(&BenchCell)) -> Result<Bench
     Ok(Bench { machine: Machine::here(), peak, cells })
 }
 
-/// Least time between two readings of the clock. One takes some 20 ns, a tenth of the shortest calls.
+/// Shortest time between two readings of the clock. A reading takes some 20 ns, a tenth of the shortest calls.
 const READING: Duration = Duration::from_micros(10);
 
-/// Seconds a call of each reading, sorted, and the number of calls between two readings.
+/// Sorted seconds per call of each reading, and the number of calls between two readings.
 fn timed(
     time: Duration,
     mut call: impl FnMut() -> Result<(), ModelError>,

@@ -1,13 +1,12 @@
-//! Games without their types, for commands.
+//! Type-erased games for commands.
 //!
-//! [`AnyGame`] is implemented once for all games, and compiled where a game is put into a [`Catalogue`]. So the
-//! code for the built-in games is compiled with their catalogue, and the code for your own game with your
-//! program.
+//! [`AnyGame`] is implemented once for all games, and compiled where a game is put into a [`Catalogue`]: the built-in
+//! games with their catalogue, your own game with your program.
 
 use crate::curves;
 use crate::decisions::{self, BuildOptions, Built, Graded};
 use crate::export::{self, Format, Scheme};
-use crate::farm::{self, Locally};
+use crate::farm::{self, <<<---Locally|||Here===RunLocally--->>>};
 use crate::labelling::{self, LabelOptions, Labelled};
 use crate::measure::{self, Baseline, ClassShares, Cost, Described, EvaluateOptions, Kinds, Report, Rule};
 use crate::pairing::{Pairing, luck_of};
@@ -33,7 +32,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// Everything that commands do with a game. Errors are the same as for the functions of the same names.
+/// Every operation of the commands on a game. Errors are those of the functions of the same names.
 #[allow(missing_docs, clippy::missing_errors_doc, reason = "each passes on to the function that it names")]
 pub trait AnyGame: Rules {
     fn train(
@@ -58,20 +57,20 @@ pub trait AnyGame: Rules {
     /// Checks the laws of games along random games.
     fn check_laws(&self, budget: &Budget) -> laws::Report;
 
-    /// Checks rules in GDL or in a rule file by random games. None for other games.
+    /// Checks a rule file or GDL by random games. None for other games.
     fn audit(&self, games: u64) -> Option<Audit>;
 
-    /// A random game in the words of rules in GDL. None for other games.
+    /// A random game in the notation of GDL. None for other games.
     fn trace(&self, seed: u64) -> Option<Vec<TraceStep>>;
 
-    /// The first law that matters to a run of this config which the game breaks in a few random games.
+    /// The first law relevant to a run of this config that the game violates in a few random games.
     fn broken_law(&self, config: &Config) -> Option<laws::Breach>;
 
     fn baseline(&self, against: &str) -> Result<Baseline, TrainError>;
 
     fn evaluate(&self, checkpoint: Checkpoint, options: &EvaluateOptions) -> Result<Report, TrainError>;
 
-    /// What the classes mean, and their shares in each distribution of positions.
+    /// The meaning of the classes, and their shares in each distribution of positions.
     fn class_shares(&self) -> Result<(String, Vec<ClassShares>), OpenError>;
 
     fn value(
@@ -82,7 +81,7 @@ pub trait AnyGame: Rules {
         inputs: bool,
     ) -> Result<Vec<PositionValue>, TrainError>;
 
-    /// The values of an agent that has values: a valuation, or a checkpoint that looks ahead.
+    /// Values of positions by an agent with values: a valuation, or a checkpoint with search.
     fn value_by(
         &self,
         agent: &str,
@@ -97,20 +96,20 @@ pub trait AnyGame: Rules {
 
     fn rules_learned(&self, checkpoint: Checkpoint, count: usize) -> Result<Vec<Rule>, TrainError>;
 
-    /// Compares an agent with decisions of another program. None if there are no records of it.
+    /// Compares an agent with recorded decisions of another program. None if there are no records of it.
     fn recorded(&self, agent: &str, file: &Path) -> Found<Recorded>;
 
-    /// What a file of labelled positions holds, and whether it agrees with exact values up to `tolerance`.
+    /// Summarises a file of labelled positions and checks that it agrees with exact values up to `tolerance`.
     fn check_labels(&self, file: &Path, tolerance: f64) -> Result<LabelReport, GameError>;
 
     fn cost(&self, checkpoint: Checkpoint, distribution: &str) -> Result<Cost, TrainError>;
 
     fn export(&self, checkpoint: Checkpoint, format: Format, name: &str) -> Result<export::File, TrainError>;
 
-    /// The checkpoint in this scheme, for play.
+    /// Quantises a checkpoint for play.
     fn quantised(&self, checkpoint: Checkpoint, scheme: Scheme) -> Result<Checkpoint, TrainError>;
 
-    /// What the output of a checkpoint means.
+    /// The meaning of a checkpoint's output.
     fn meaning(&self, manifest: &Manifest) -> String;
 
     /// Opens a checkpoint to check that it fits. Returns its number of parameters.
@@ -119,13 +118,13 @@ pub trait AnyGame: Rules {
     /// The manifest of an untrained config.
     fn manifest(&self, config: &Config) -> Result<Manifest, TrainError>;
 
-    /// Opens an agent with these settings to check that it can play.
+    /// Opens an agent with these settings, to check that it can play.
     fn check_agent(&self, agent: &str, changes: &serde_json::Value) -> Result<(), OpenError>;
 
-    /// Opens the agent whose values tell the luck of games, to check that it can.
+    /// Opens an agent for variance reduction, to check that it has values.
     fn check_luck(&self, agent: &str) -> Result<(), OpenError>;
 
-    /// Rolls out positions. `progress` gets the finished share.
+    /// Rolls out positions. `progress` receives the finished share.
     fn roll_out(
         &self,
         options: &RolloutOptions,
@@ -136,10 +135,10 @@ pub trait AnyGame: Rules {
     /// Builds a benchmark of decisions.
     fn build_decisions(&self, options: &BuildOptions, cancel: &Cancel) -> Result<Built, TrainError>;
 
-    /// Plays games and writes labelled positions, or goes on with a file.
+    /// Plays games and writes labelled positions, or resumes a file.
     fn label_positions(&self, options: &LabelOptions, cancel: &Cancel) -> Result<Labelled, TrainError>;
 
-    /// What an agent loses on a benchmark of decisions. Draws of the agent come from `seed`; `threads` is the number of threads.
+    /// Measures an agent's losses on a benchmark of decisions. Draws of the agent come from `seed`; `threads` is the number of threads.
     fn grade_decisions(
         &self,
         path: &Path,
@@ -149,13 +148,13 @@ pub trait AnyGame: Rules {
         cancel: &Cancel,
     ) -> Result<Graded, TrainError>;
 
-    /// What a screen loses.
+    /// Measures the accuracy of a move filter.
     fn screening(&self, options: &ScreeningOptions, cancel: &Cancel) -> Result<Screening, TrainError>;
 
     /// Reviews whole games in a file.
     fn review(&self, options: &ReviewOptions, cancel: &Cancel) -> Result<Review, TrainError>;
 
-    /// How many random decisions make the games of two agents differ; 0 if they differ by themselves.
+    /// Number of random decisions after which games of two agents differ; 0 if they differ anyway.
     fn opening_plies(&self, pairing: &Pairing) -> Result<u32, OpenError>;
 
     /// Plays the games of two agents.
@@ -167,7 +166,7 @@ pub trait AnyGame: Rules {
         report: &mut (dyn FnMut(&Tally) + Send),
     ) -> Result<Tally, OpenError>;
 
-    /// The games of two agents as a file of whole games, in the usual format of the game.
+    /// The games of two agents in the game's format for whole games.
     fn histories(&self, pairing: &Pairing, cancel: &Cancel) -> Result<String, OpenError>;
 
     fn writes_histories(&self) -> Result<&'static str, GameError>;
@@ -186,24 +185,24 @@ pub trait AnyGame: Rules {
 
     fn solve(&self, options: &SolveOptions) -> Result<Solved, OpenError>;
 
-    /// The game with its opened agents, for many plays and questions at once. Searches that take longer than `patience` answer
-    /// with what they have found by then.
+    /// A room that keeps agents open for many sessions and requests. Searches stop after `patience` and answer with
+    /// their result so far.
     fn room(self: Arc<Self>, patience: Duration) -> Arc<dyn AnyRoom>;
 }
 
-/// Passes events on. Holds the exact values by which a run is measured, so that a table that was solved for the run also
-/// serves what is measured after it.
-struct OracleKeeper<'a, G: Kit> {
+/// An observer that forwards events and keeps the exact values of a run's measurements alive, so that a table solved
+/// for the run also serves later measurements.
+struct <<<---OracleKeeper|||Holding===OracleKeeper--->>><'a, G: Kit> {
     game: &'a G,
-    /// Whether the run is measured by exact values.
+    /// Whether exact values measure the run.
     exact: bool,
     observer: &'a dyn Observer,
     oracle: OnceLock<Option<Arc<dyn Valuation<G>>>>,
 }
 
-impl<G: Kit> Observer for OracleKeeper<'_, G> {
+impl<G: Kit> Observer for <<<---OracleKeeper|||Holding===OracleKeeper--->>><'_, G> {
     fn event(&self, seed: u64, event: Event<'_>) {
-        // The run has them at its measurements, so nothing is computed here.
+        // The run has already opened them for its measurement.
         if self.exact && matches!(event, Event::Evaluated(_)) {
             self.oracle.get_or_init(|| positions::oracle(self.game).ok());
         }
@@ -223,26 +222,26 @@ impl<G: Kit> AnyGame for G {
         let mut again = options.clone();
         let options = match farm::train(config, seed, options, observer) {
             Ok(elsewhere) => return elsewhere,
-            Err(Locally::Start) => options,
-            Err(Locally::Resume) => {
+            Err(<<<---Locally|||Here===RunLocally--->>>::<<<---Start|||Always===FromStart--->>>) => options,
+            Err(<<<---Locally|||Here===RunLocally--->>>::<<<---Resume|||Again===Resume--->>>) => {
                 again.resume = true;
                 &again
             }
         };
-        // Held until the end of this function.
-        let keeper = OracleKeeper {
+        // Kept until the end of this function.
+        let <<<---keeper|||holding===keeper--->>> = <<<---OracleKeeper|||Holding===OracleKeeper--->>> {
             game: self,
             exact: config.figure() == Some(Suite::Rms),
             observer,
             oracle: OnceLock::new(),
         };
-        let (path, record) = run::train(self, config, seed, options, &keeper, cancel)?;
+        let (path, record) = run::train(self, config, seed, options, &<<<---keeper|||holding===keeper--->>>, cancel)?;
         if record.finished && options.is_alone {
             cancel.finish();
         }
         if options.ranks.is_first() && curves::is_stale(&path) {
-            // The result stands without its picture, in a folder that is read-only by now for example. Who stops a run does
-            // not wait for a baseline.
+            // The picture is optional: the folder may have become read-only, for example. After a stop request,
+            // baselines are not computed.
             if !cancel.requested()
                 && curves::References::read(&path).is_none()
                 && let Ok(Some(references)) = curves::of_game(self, config, &record)

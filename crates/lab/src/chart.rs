@@ -1,9 +1,9 @@
-//! Draws line and point charts as SVG.
+//! Line and point charts as SVG.
 
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 
-/// Where the legend goes.
+/// Position of the legend.
 #[derive(Clone, Copy)]
 pub enum Legend {
     /// Below the curves, which rise.
@@ -21,7 +21,7 @@ pub struct Axes<'a> {
     pub y: &'a str,
 }
 
-/// A chart of named lines (x, y), as an SVG document. Lines without points are left out.
+/// Draws named lines (x, y) as an SVG document. Lines without points are omitted.
 pub fn lines(title: &str, axes: Axes<'_>, legend: Legend, lines: &[(String, Vec<(f64, f64)>)]) -> String {
     let mut svg = String::new();
     {
@@ -33,23 +33,23 @@ pub fn lines(title: &str, axes: Axes<'_>, legend: Legend, lines: &[(String, Vec<
     svg
 }
 
-/// A colour as `#rrggbb`, which every program that reads SVG knows. `hue` is in degrees, the others from 0 to 1.
+/// Converts a colour to `#rrggbb`, which every SVG program supports. `hue` is in degrees, the others are from 0 to 1.
 pub fn hsl(hue: f64, saturation: f64, lightness: f64) -> String {
     let (red, green, blue) =
         HSLColor(hue.rem_euclid(360.0) / 360.0, saturation, lightness).to_backend_color().rgb;
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// How a y-axis is divided.
+/// Scale of a y-axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scale {
     /// Evenly.
     Linear,
-    /// By factors; only numbers above 0 have a place.
+    /// Logarithmic, for positive numbers.
     Log,
 }
 
-/// A line of means with the range of one standard deviation around it.
+/// Means with a band of one standard deviation.
 #[derive(Clone, Debug)]
 pub(crate) struct Band {
     /// Name in the legend.
@@ -58,7 +58,7 @@ pub(crate) struct Band {
     pub(crate) points: Vec<(f64, f64, f64)>,
 }
 
-/// A value that is drawn as a horizontal dashed line.
+/// A horizontal dashed line at a value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
     /// Name in the legend.
@@ -67,7 +67,7 @@ pub struct Mark {
     pub value: f64,
 }
 
-/// The part of a y-axis that is shown.
+/// The visible range of a y-axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Range {
     /// Lowest value.
@@ -77,9 +77,9 @@ pub struct Range {
 }
 
 impl Range {
-    /// The part of the axis where the curves are. A mark near them makes it wider; one that is farther away than a sixth of
-    /// their height would leave them less room, and is left out. `None` if there is nothing to draw.
-    pub(crate) fn of(scale: Scale, bands: &[Band], marks: &[Mark]) -> Option<Self> {
+    /// The range of the curves. A mark near them extends it; a mark farther away than a sixth of their height is
+    /// omitted, because it would compress them. `None` if there is nothing to draw.
+    pub(crate) fn around(scale: Scale, bands: &[Band], marks: &[Mark]) -> Option<Self> {
         let points = || bands.iter().flat_map(|band| &band.points);
         let place = |v: f64| if scale == Scale::Log { v.ln() } else { v };
         let is_drawn = |v: f64| v.is_finite() && (scale == Scale::Linear || v > 0.0);
@@ -93,7 +93,7 @@ impl Range {
         for (_, mean, sd) in points() {
             widen(*mean);
             widen(mean + sd);
-            // Below half of a mean, a logarithmic scale shows little but the noise of the deviation.
+            // Below half of a mean, a logarithmic scale mostly shows noise of the deviation.
             widen(if scale == Scale::Log { (mean - sd).max(0.5 * mean) } else { mean - sd });
         }
         let (low, high) = range?;
@@ -104,12 +104,12 @@ impl Range {
         Some(Self { low, high })
     }
 
-    /// Whether a value has a place in it.
+    /// Whether the range contains a value.
     pub(crate) fn contains(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 
-    /// The legend of a mark: its name, and where it would be if it is left out.
+    /// The legend of a mark: its name, and its value if it is outside the range.
     pub(crate) fn legend(&self, mark: &Mark) -> String {
         match mark.value {
             v if v < self.low => format!("{} (below)", mark.name),
@@ -119,17 +119,17 @@ impl Range {
     }
 }
 
-/// Draws lines with bands, and horizontal dashed lines at `marks`, as an SVG document. The y-axis shows the part where the
-/// lines are, see [`Range::of`]; marks outside it are named in the legend.
+/// Draws means with bands and horizontal dashed lines at `marks` as an SVG document. [`Range::around`] chooses the
+/// y-range; the legend names marks outside it.
 pub(crate) fn bands(title: &str, axes: Axes<'_>, scale: Scale, bands: &[Band], marks: &[Mark]) -> String {
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, (960, 540)).into_drawing_area();
         let last = bands.iter().filter_map(|b| b.points.last()).fold(1.0, |most: f64, p| most.max(p.0));
         // Writing to a string cannot fail; a chart without points stays empty.
-        let _ = match Range::of(scale, bands, marks) {
+        let _ = match Range::around(scale, bands, marks) {
             None => Ok(()),
-            // A logarithmic axis has numbers at powers of ten only.
+            // A logarithmic axis only has labels at powers of ten.
             Some(range) if scale == Scale::Linear || range.high < 20.0 * range.low => {
                 let room = (0.04 * (range.high - range.low)).max(1e-9);
                 let axis = range.low - room..range.high + room;
@@ -154,7 +154,7 @@ pub(crate) fn bands(title: &str, axes: Axes<'_>, scale: Scale, bands: &[Band], m
     svg
 }
 
-/// Colours of bands, which differ for most readers, in print too.
+/// Colours of bands, distinguishable for most readers, also in print.
 const COLOURS: [(u8, u8, u8); 8] = [
     (0, 114, 178),
     (213, 94, 0),
@@ -234,7 +234,7 @@ where
         chart
             .draw_series(DashedLineSeries::new(line, 6, 4, colour.stroke_width(1)))?
             .label(range.legend(mark))
-            // One that is not drawn has no line in the legend either.
+            // A mark outside the range has no line in the legend.
             .legend(move |(x, y)| {
                 let end = if shown { x + 18 } else { x };
                 plotters::element::DashedPathElement::new([(x, y), (end, y)], 5, 3, colour.stroke_width(1))
@@ -249,7 +249,7 @@ where
     Ok(())
 }
 
-/// The corner that the lines leave free: they rise or fall from left to right.
+/// The corner that the lines leave free, depending on whether they rise or fall.
 fn legend_at(bands: &[Band]) -> SeriesLabelPosition {
     let ends = bands.iter().filter_map(|band| Some((band.points.first()?.1, band.points.last()?.1)));
     match ends.map(|(first, last)| last - first).sum::<f64>() > 0.0 {
@@ -258,7 +258,7 @@ fn legend_at(bands: &[Band]) -> SeriesLabelPosition {
     }
 }
 
-/// A number for an axis: thousands as k and millions as M, else without trailing zeros.
+/// Formats a number of an axis: thousands as k and millions as M, otherwise without trailing zeros.
 fn short(v: f64) -> String {
     match v.abs() {
         a if a >= 1e6 => format!("{} M", (v / 1e4).round() / 100.0),
@@ -268,10 +268,10 @@ fn short(v: f64) -> String {
     }
 }
 
-/// The highest y drawn in a chart of clouds, as a multiple of the lowest.
+/// Largest y in a chart of clouds, as a multiple of the smallest.
 pub const HIGHEST: f64 = 10.0;
 
-/// Named points.
+/// A named set of points.
 pub struct Cloud {
     /// Name in the legend.
     pub name: String,
@@ -279,9 +279,9 @@ pub struct Cloud {
     pub points: Vec<(f64, f64)>,
 }
 
-/// Draws points (x, y), all finite and above 0, on logarithmic scales, as an SVG document. A line joins the
-/// points of a cloud that have no other point of it to the left and below. Points above [`HIGHEST`] times the
-/// lowest y are left out, because one bad run would flatten all others.
+/// Draws points (x, y), all finite and positive, on logarithmic scales, as an SVG document. A line joins the Pareto
+/// frontier of each cloud: points without another one to the left and below. Points above [`HIGHEST`] times the
+/// smallest y are omitted, because one bad run would flatten all others.
 pub fn clouds(title: &str, axes: Axes<'_>, clouds: &[Cloud]) -> String {
     let mut svg = String::new();
     {
@@ -348,7 +348,7 @@ fn draw_clouds(
     Ok(())
 }
 
-/// The points without another point to the left and below, from left to right.
+/// The Pareto frontier, from left to right.
 fn frontier<'a>(points: impl Iterator<Item = &'a (f64, f64)>) -> Vec<(f64, f64)> {
     let mut sorted: Vec<(f64, f64)> = points.copied().collect();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
@@ -423,14 +423,14 @@ mod tests {
     fn the_axis_begins_where_the_lines_are() {
         let lines = [band(&[(0.0, 0.5), (10.0, 0.6)])];
         let marks = [mark("random play", -0.76), mark("best possible", 0.61)];
-        let range = Range::of(Scale::Linear, &lines, &marks).unwrap();
+        let range = Range::around(Scale::Linear, &lines, &marks).unwrap();
         assert_eq!((range.low, range.high), (0.5, 0.61));
         assert_eq!(range.legend(&marks[0]), "random play (below)");
         assert_eq!(range.legend(&marks[1]), "best possible");
 
         let drawn = bands("game", Axes { x: "games", y: "equity" }, Scale::Linear, &lines, &marks);
         assert!(drawn.contains("random play (below)") && drawn.contains("best possible\n"), "{drawn}");
-        // The mark that is drawn has dashes in the drawing and in the legend; the other one has none.
+        // A mark inside the range is dashed in the drawing and in the legend; one outside is not.
         let only = |marks: &[Mark]| {
             bands("game", Axes { x: "games", y: "equity" }, Scale::Linear, &lines, marks)
                 .matches("<polyline")
@@ -446,13 +446,13 @@ mod tests {
             name: "learner".into(),
             points: vec![(0.0, 1.0, 0.1), (1.0, 0.01, 0.01), (2.0, 0.0, 0.0)],
         }];
-        let range = Range::of(Scale::Log, &lines, &[mark("exact", 0.0)]).unwrap();
+        let range = Range::around(Scale::Log, &lines, &[mark("exact", 0.0)]).unwrap();
         assert_eq!((range.low, range.high), (0.005, 1.1));
         let drawn = bands("game", Axes { x: "games", y: "error" }, Scale::Log, &lines, &[mark("exact", 0.0)]);
         assert!(
             drawn.contains("exact (below)") && !drawn.contains("NaN") && !drawn.contains("inf"),
             "{drawn}"
         );
-        assert_eq!(Range::of(Scale::Log, &[band(&[(0.0, 0.0)])], &[]), None);
+        assert_eq!(Range::around(Scale::Log, &[band(&[(0.0, 0.0)])], &[]), None);
     }
 }

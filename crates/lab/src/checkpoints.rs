@@ -1,4 +1,4 @@
-//! What commands ask of a checkpoint at a path. The game is found by its manifest.
+//! Operations on a checkpoint at a path. The manifest names the game.
 
 use crate::catalogue::{AnyGame, Catalogue};
 use crate::measure::{Cost, Described, EvaluateOptions, Report, Rule};
@@ -80,7 +80,7 @@ pub fn cost(games: &dyn Catalogue, path: &Path, distribution: &str) -> Result<Co
     game.cost(checkpoint, distribution)
 }
 
-/// The rules with values furthest from 0, from a checkpoint or the latest (or best) checkpoint of a run.
+/// The learned rules with the largest absolute values, from a checkpoint or the latest (or best) checkpoint of a run.
 ///
 /// # Errors
 /// If the checkpoint cannot be read, or its encoder cannot describe its keys.
@@ -89,7 +89,7 @@ pub fn rules(games: &dyn Catalogue, path: &Path, best: bool, count: usize) -> Re
     game.rules_learned(checkpoint, count)
 }
 
-/// Compares an agent with decisions of another program, recorded in a file. Without a game, the one that has an agent of this
+/// Compares an agent with recorded decisions of another program. Without a game, uses the one that has an agent of this
 /// name.
 ///
 /// # Errors

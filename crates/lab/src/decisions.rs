@@ -1,7 +1,8 @@
-//! A benchmark of decisions: positions of games with the equities of their moves by rollouts, and what agents lose on them.
+//! A benchmark of decisions: positions from games with the rollout equities of their moves, and the losses of agents on
+//! them.
 //!
-//! The file is a table: a line for each move that was rolled out, the best by the agent's values, with the decision's number, kind and
-//! position. Lines that begin with `#` say how it was made.
+//! The file is a table with a line for each move that was rolled out, the best by the agent's values first, with the
+//! decision's number, kind and position. Lines that begin with `#` record how it was made.
 
 use crate::{own_games, rollouts};
 use adept_arena::matches::Net;
@@ -22,61 +23,62 @@ use std::fmt::Write;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// How a benchmark is made.
+/// Options for building a benchmark.
 #[derive(Clone, Debug)]
 pub struct BuildOptions {
     /// The agent that plays the games and the rollouts: a checkpoint, a search, or a valuation.
     pub agent: String,
-    /// Whether it plays by the best checkpoint of a run in place of the latest.
+    /// Whether to use the best checkpoint of a run instead of the latest.
     pub best: bool,
-    /// Decisions of each kind.
+    /// Number of decisions of each kind.
     pub count: usize,
-    /// Most games that are played to find them.
+    /// Largest number of games that are played to find them.
     pub games: u64,
-    /// Most moves of a decision that are rolled out.
+    /// Largest number of moves of a decision that are rolled out.
     pub moves: usize,
-    /// Largest difference between the two best moves by the agent's values, in the unit of the game: what is clear is left out.
+    /// Largest difference between the two best moves by the agent's values, in the unit of the game; clearer decisions
+    /// are skipped.
     pub gap: f64,
-    /// Games of each rollout.
+    /// Number of games per rollout.
     pub trials: u64,
-    /// Moves after which they are cut off; none to play to the end.
+    /// Number of moves after which rollouts are truncated; none to play to the end.
     pub truncate: Option<u32>,
     /// Seed of games and dice.
     pub seed: u64,
-    /// Threads; all cores if 0.
+    /// Number of threads; 0 for all cores.
     pub threads: usize,
     /// The file.
     pub out: PathBuf,
-    /// Whether to go on from this file.
+    /// Whether to resume this file.
     pub resume: bool,
 }
 
-/// What was built.
+/// Result of building a benchmark.
 #[derive(Clone, Debug, Serialize)]
 pub struct Built {
     /// The file.
     pub path: PathBuf,
-    /// Decisions in the file, by kind.
+    /// Number of decisions in the file, by kind.
     pub kinds: BTreeMap<String, usize>,
-    /// Kinds of which fewer were found than asked for.
+    /// Kinds with fewer decisions than requested.
     pub short: Vec<String>,
-    /// Whether all decisions are there.
+    /// Whether all decisions are present.
     pub finished: bool,
 }
 
-/// What an agent loses on decisions of a kind.
+/// Losses of an agent on decisions of a kind.
 #[derive(Clone, Debug, Serialize)]
 pub struct Lost {
     /// The kind; `all` for all.
     pub kind: String,
-    /// Decisions.
+    /// Number of decisions.
     pub decisions: u64,
-    /// Mean loss of a decision, in the unit of the game.
+    /// Mean loss per decision, in the unit of the game.
     pub loss: f64,
     /// Its 95 % interval, over decisions; none for a single one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ci95: Option<[f64; 2]>,
-    /// Share of decisions with another choice than the best.
+    /// Share of decisions in which the agent does not choose the best move.
     pub wrong: f64,
 }
 
@@ -92,10 +94,10 @@ pub struct Graded {
     pub unit: Option<Cow<'static, str>>,
 }
 
-/// What decisions are called in games that do not tell them apart.
+/// The kind of all decisions in games without classes.
 const ANY: &str = "any";
 
-/// The kinds of decisions: the classes of positions that have names, or a single one.
+/// The kinds of decisions: the named classes of positions, or a single one.
 fn kinds_of<G: Kit>(game: &G) -> &'static [&'static str] {
     match game.positions().class_names {
         [] => &[ANY],
@@ -103,20 +105,20 @@ fn kinds_of<G: Kit>(game: &G) -> &'static [&'static str] {
     }
 }
 
-/// The size of the unit of a game on the scale of values, which is [−1, 1].
+/// The size of the game's unit on the scale of values, [−1, 1].
 pub(crate) fn size<G: Game>(game: &G) -> f64 {
     game.scale() / game.unit().map_or(1.0, |unit| unit.size)
 }
 
-/// A decision that was found, with its candidates, best first.
+/// A decision with its candidate moves, best first.
 struct Candidate<G: Game> {
     kind: &'static str,
     state: G::State,
     actions: Vec<G::Action>,
 }
 
-/// Plays games of the agent against itself until there are enough decisions of each kind that the game has, or all games are played.
-/// A game gives at most one decision of a kind.
+/// Plays games of the agent against itself until there are enough decisions of each kind that the game has, or the
+/// games are used up. A game contributes at most one decision of a kind.
 fn found<G: Kit>(game: &G, options: &BuildOptions, cancel: &Cancel) -> Result<Vec<Candidate<G>>, TrainError> {
     let mut values = own_games::evaluator(game, &options.agent, options.best)?;
     let what = "playing games for decisions";
@@ -128,11 +130,11 @@ fn found<G: Kit>(game: &G, options: &BuildOptions, cancel: &Cancel) -> Result<Ve
         }
         work::share(what, number as f64 / options.games as f64);
         let mut rng = stream(options.seed, "games for decisions", number);
-        // One decision of each kind, each equally likely: how many there were so far, and the one that is kept.
+        // Reservoir sampling of one decision per kind: the number so far, and the kept one.
         let mut here: BTreeMap<&'static str, (u32, Candidate<G>)> = BTreeMap::new();
         let stop = || cancel.requested();
         own_games::play(game, &mut *values, game.start(), &mut rng, true, &stop, |met, _, rng| {
-            let own_games::Met { state, actions, values, order, .. } = met;
+            let own_games::SelfPlayDecision { state, actions, values, order, .. } = met;
             let gap = |second: usize| f64::from(values[order[0]] - values[second]) * size(game);
             if order.get(1).is_some_and(|&second| gap(second) <= options.gap) {
                 let kind = kinds.get(class(state) as usize).copied().unwrap_or(ANY);
@@ -164,10 +166,11 @@ fn found<G: Kit>(game: &G, options: &BuildOptions, cancel: &Cancel) -> Result<Ve
 /// The names of the columns.
 const COLUMNS: [&str; 6] = ["decision", "kind", "position", "move", "equity", "error"];
 
-/// Builds a benchmark, or goes on with one. It is written after every decision.
+/// Builds or resumes a benchmark. It is written after every decision.
 ///
 /// # Errors
-/// If the agent has no values, the game hides information or is not zero-sum, or the file is another one or cannot be written.
+/// If the agent has no values, the game hides information or is not zero-sum, or the file belongs to another benchmark
+/// or cannot be written.
 pub fn build<G: Kit>(game: &G, options: &BuildOptions, cancel: &Cancel) -> Result<Built, TrainError> {
     let agent = naming::resolve(game, &options.agent, &[])?;
     let open = || Luck::open(game, &agent, options.best);
@@ -241,7 +244,7 @@ pub(crate) fn pool_of(threads: usize) -> Result<rayon::ThreadPool, ModelError> {
     pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))
 }
 
-/// A field of a table of commas.
+/// Quotes a CSV field if necessary.
 pub(crate) fn quoted(text: &str) -> Cow<'_, str> {
     match text.contains([',', '"']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")).into(),
@@ -249,7 +252,7 @@ pub(crate) fn quoted(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// How a benchmark was made: what must be the same to go on with it.
+/// Header that records how a benchmark was made; it must match to resume.
 fn head_of<G: Kit>(game: &G, options: &BuildOptions, checksum: Option<String>) -> String {
     let BuildOptions { agent, count, games, moves, gap, trials, seed, .. } = options;
     let cut = options
@@ -266,7 +269,7 @@ fn head_of<G: Kit>(game: &G, options: &BuildOptions, checksum: Option<String>) -
     )
 }
 
-/// The text of the file so far, and its number of whole decisions.
+/// The text of the file so far, and its number of complete decisions.
 fn begin(options: &BuildOptions, head: &str) -> Result<(String, usize), TrainError> {
     let out = &options.out;
     let refuse = |message: &str| Err(TrainError::Folder { path: out.clone(), message: message.into() });
@@ -277,7 +280,7 @@ fn begin(options: &BuildOptions, head: &str) -> Result<(String, usize), TrainErr
         Err(source) => return Err(ModelError::io(out)(source).into()),
     };
     if !options.resume {
-        return refuse("is there: go on with it with --resume, or name another file");
+        return refuse("exists: continue it with --resume, or name another file");
     }
     let Some(rows) = text.strip_prefix(head) else {
         return refuse("holds other decisions, or was made with other options: name another file");
@@ -336,11 +339,12 @@ fn read<G: Kit>(game: &G, path: &Path) -> Result<Vec<Question<G>>, GameError> {
     }
 }
 
-/// Decisions that the same agent is asked, one after another.
+/// Number of consecutive decisions that the same agent instance is asked.
 const CHUNK: usize = 16;
 
-/// What an agent loses on a benchmark, against the best of the moves that were rolled out. A move that was not counts as the worst of
-/// them. Draws of an agent that varies its play come from `seed`. `threads` is the number of threads, 0 for all cores.
+/// Measures an agent's losses on a benchmark, against the best of the moves that were rolled out. A move that was not
+/// rolled out counts as the worst of them. `seed` seeds agents with random play. `threads` is <<<---the|||their===the--->>> number<<<--- of threads|||=== of threads--->>>, 0
+/// for all cores.
 ///
 /// # Errors
 /// A fault of the file, or an agent that is not available.
@@ -368,7 +372,7 @@ pub fn grade<G: Kit>(
         let equity = found.map_or(worst, |(_, equity)| *equity);
         Ok((best - equity, best > equity))
     };
-    // Other programs answer one question at a time.
+    // External programs answer one question at a time.
     let mut losses = Vec::with_capacity(questions.len());
     let single = resolved.meaning == adept_arena::Meaning::Peer;
     let pool = pool_of(threads)?;
@@ -376,7 +380,7 @@ pub fn grade<G: Kit>(
     let mut first = single.then(|| naming::build(game, &resolved, false)).transpose()?;
     for (block, part) in questions.chunks(chunk).enumerate() {
         if cancel.requested() {
-            let message = "stopped before all decisions were asked".into();
+            let message = "stopped before all decisions were graded".into();
             return Err(TrainError::Interrupted { path: path.into(), message });
         }
         work::share(&what, (block * chunk) as f64 / questions.len() as f64);
@@ -389,7 +393,8 @@ pub fn grade<G: Kit>(
             }
             None => {
                 let numbered: Vec<_> = numbered.collect();
-                // An agent that looks ahead keeps what it found: the same decisions have the same agent, however many threads there are.
+                // Searching agents keep a cache, so each chunk has its own agent instance, whatever the number of
+                // threads.
                 let of_chunk = |chunk: &[(usize, &Question<G>)]| -> Result<Vec<(f64, bool)>, OpenError> {
                     let mut agent = naming::build(game, &resolved, false)?;
                     chunk.iter().map(|item| Ok(lost(*item, &mut agent)?)).collect()
@@ -410,7 +415,7 @@ pub fn grade<G: Kit>(
             *count += u64::from(wrong);
         }
     }
-    // The sum of all comes last.
+    // The total comes last.
     let (all, kinds): (Vec<_>, Vec<_>) = nets.into_iter().partition(|(kind, _)| kind.is_empty());
     let kinds = kinds.into_iter().chain(all).map(|(kind, (net, wrong))| Lost {
         kind: if kind.is_empty() { "all" } else { kind }.into(),

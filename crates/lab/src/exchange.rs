@@ -1,4 +1,5 @@
-//! Exports and imports checkpoints: ONNX, safetensors in the layout of PyTorch, source text in C and Rust, and checkpoints that only play.
+//! Export and import of checkpoints: ONNX, safetensors in PyTorch's layout, C and Rust source code, and quantised
+//! checkpoints.
 
 use crate::catalogue::Catalogue;
 use crate::checkpoints::opened;
@@ -21,26 +22,26 @@ pub struct Exported {
     pub path: PathBuf,
     /// Its format.
     pub format: Format,
-    /// Its size in bytes; that of the tensors of a quantised checkpoint.
+    /// Its size in bytes; for a quantised checkpoint, that of its tensors.
     pub bytes: u64,
-    /// Encoder that fills the inputs.
+    /// Name of the encoder that fills the inputs.
     pub encoder: String,
     /// Meaning of the output `value`.
     pub value: String,
-    /// What the file says of impossible outcomes, which programs that play set to 0 themselves; empty if there are none.
+    /// Description of impossible outcomes, which users of the file must set to 0 themselves; empty if there are none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub impossible: String,
-    /// How a quantised checkpoint differs from the network.
+    /// Quantisation errors of a quantised checkpoint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantised: Option<Quantisation>,
 }
 
-/// Exports a checkpoint, or the latest (or best) checkpoint of a run, to a file for other programs, or to a folder as a quantised
-/// checkpoint.
+/// Exports a checkpoint, or the latest (or best) checkpoint of a run, to a file for other programs, or to a folder as a
+/// quantised checkpoint.
 ///
 /// # Errors
-/// If the checkpoint cannot be opened, a table is exported as a graph or as source text, a network is too large for source
-/// text, or the file cannot be written. An existing file then stays unchanged.
+/// If the checkpoint cannot be opened, a table is exported as a graph or source code, a network is too large for source
+/// code, or the file cannot be written. An existing file then stays unchanged.
 pub fn export(
     games: &dyn Catalogue,
     path: &Path,
@@ -84,13 +85,13 @@ pub struct Imported {
     pub game: String,
     /// Its encoder.
     pub encoder: String,
-    /// Parameters.
+    /// Number of parameters.
     pub parameters: usize,
 }
 
-/// Creates a checkpoint from a safetensors file with weights in the layout of PyTorch. A checkpoint or config
-/// in `like` describes the network. Without `like`, the file must describe it, as files exported here do until
-/// another program rewrites them. `strip` is left out at the start of names, such as `module.`, which PyTorch puts there when it
+/// Creates a checkpoint from a safetensors file with weights in PyTorch's layout. A checkpoint or config in `like`
+/// describes the network. Without `like`, the file must describe it, as exported files do until another program
+/// rewrites them. The prefix `strip` is removed from tensor names, such as the `module.` that PyTorch adds when it
 /// wraps a model.
 ///
 /// # Errors
@@ -119,7 +120,7 @@ pub fn import(
             );
         }
     }
-    // What the network names is beside the checkpoint that describes it.
+    // Files that the network names are relative to the checkpoint that describes it.
     let mut by = file.to_path_buf();
     let mut manifest = match (like, said) {
         (Some(path), _) if path.extension().is_some_and(|e| e == "toml") => fresh(games, path)?,
@@ -156,7 +157,7 @@ pub fn import(
     written(games, Checkpoint { path: by, manifest, tensors }, file, out)
 }
 
-/// Names that a message lists.
+/// Largest number of names in a message.
 const LISTED: usize = 6;
 
 fn listed(tensors: &[Tensor]) -> String {
@@ -165,7 +166,7 @@ fn listed(tensors: &[Tensor]) -> String {
     format!("it has {}{more}", names.join(", "))
 }
 
-/// Checks the shapes of a network's tensors, and names those of the file as it has them.
+/// Checks the shapes of a network's tensors. Errors show the shapes as in the file.
 fn check_shapes(program: &Program, tensors: &[Tensor], file: &Path) -> Result<(), TrainError> {
     for param in &program.params {
         let found = tensors.iter().find(|tensor| tensor.name == param.name);
@@ -182,7 +183,7 @@ fn check_shapes(program: &Program, tensors: &[Tensor], file: &Path) -> Result<()
     Ok(())
 }
 
-/// Checks that a file has all tensors of a network, and looks for what stands before their names if not.
+/// Checks that a file has all tensors of a network. If not, looks for a common prefix of their names.
 fn check_names(manifest: &Manifest, tensors: &[Tensor], file: &Path) -> Result<(), TrainError> {
     let program = adept_model::lower(&manifest.architecture, &manifest.channels, &manifest.head)?;
     let has = |name: &str| tensors.iter().any(|tensor| tensor.name == name);
@@ -202,8 +203,8 @@ fn check_names(manifest: &Manifest, tensors: &[Tensor], file: &Path) -> Result<(
     Err(TrainError::Tensors { path: file.into(), message, prefix })
 }
 
-/// Creates a checkpoint with the weights of a network that learned elsewhere, as one vector in the order of its program. The
-/// manifest describes the network; `from` is the checkpoint or the config that it comes from.
+/// Creates a checkpoint with externally trained weights, as one vector in the order of the network's program. The
+/// manifest describes the network; `from` is the checkpoint or config that it comes from.
 ///
 /// # Errors
 /// If it is not a network, the weights do not fit, or the output folder already exists.
@@ -249,7 +250,7 @@ fn check_free(out: &Path) -> Result<(), TrainError> {
     Ok(())
 }
 
-/// Removes what is known of other weights.
+/// Removes measurements of the previous weights.
 fn untrained(manifest: &mut Manifest) {
     if manifest.quantised.take().is_some() {
         manifest.kind = "network".into();
@@ -260,17 +261,17 @@ fn untrained(manifest: &mut Manifest) {
     manifest.revision = adept_trainer::REVISION.into();
 }
 
-/// Writes a checkpoint whose tensors come from `from`, with what it names packed into its folder.
+/// Writes a checkpoint whose tensors come from `from`, with the files that it names packed into its folder.
 fn written(
     games: &dyn Catalogue,
     checkpoint: Checkpoint,
     from: &Path,
     out: &Path,
 ) -> Result<Imported, TrainError> {
-    // Open it before writing, so that a misfit leaves no files behind.
+    // Open it before writing, so that a mismatch leaves no files behind.
     let parameters = games.find(&checkpoint.manifest.game)?.parameters(checkpoint.clone());
     let parameters = parameters.map_err(|error| match error {
-        // The tensors are those of the file, not of the checkpoint that describes the network.
+        // The error should name the file of the tensors, not the checkpoint that describes the network.
         TrainError::Open(OpenError::Mismatch { message, .. }) => {
             TrainError::Open(OpenError::Mismatch { path: from.into(), message })
         }
@@ -292,7 +293,7 @@ mod tests {
     use super::*;
     use adept_model::{Channel, ChannelKind, Head};
 
-    /// PyTorch keeps the weight of a layer with its outputs first: so are shapes named, as the user's file has them.
+    /// PyTorch stores the weight of a layer with its outputs first; errors show this order.
     #[test]
     fn shapes_are_named_as_the_file_has_them() {
         let architecture = serde_json::from_str(r#"{ "mlp": { "hidden": [5] } }"#).unwrap();

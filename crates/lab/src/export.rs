@@ -1,4 +1,4 @@
-//! What exported files hold: ONNX, safetensors in the layout of PyTorch, source text in C and Rust; and checkpoints that only play.
+//! File formats of exports: ONNX, safetensors in PyTorch's layout, C and Rust source code, and quantised checkpoints.
 
 use adept_arena::{GameModel, open};
 use adept_game::{Kit, stream};
@@ -20,29 +20,30 @@ pub enum Format {
     Onnx,
     /// Tensors, with weights in the layout of PyTorch's `Linear`.
     Safetensors,
-    /// A header of C99 with the weights and the evaluation.
+    /// A C99 header with the weights and the evaluation.
     C,
-    /// A file of Rust with the weights and the evaluation.
+    /// A Rust file with the weights and the evaluation.
     Rust,
-    /// A checkpoint in whole numbers of 16 and 8 bits, for play.
+    /// A checkpoint quantised to 16-bit and 8-bit integers, for play.
     Quantised,
     /// A checkpoint whose large layers are in bfloat16, for play.
     Bf16,
 }
 
-/// The numbers of a checkpoint that only plays.
+/// Number format of a quantised checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
-    /// Whole numbers: 16 bits in the first layer, 8 behind it.
+    /// Integers: 16 bits in the first layer, 8 in the others.
     Whole,
-    /// Weights of large layers in bfloat16.
+    /// Large layers in bfloat16.
     Bf16,
 }
 
-/// Positions that give the scales of a quantised network, at most, and as many of other games that it is compared on.
+/// Largest number of positions for calibrating the scales of a quantised network, and of positions of other games for
+/// measuring its errors.
 const QUANTISED: usize = 4096;
 
-/// The bytes of an exported file, and their description.
+/// Content of an exported file, with its description.
 #[derive(Debug)]
 pub struct File {
     pub(crate) bytes: Vec<u8>,
@@ -51,11 +52,12 @@ pub struct File {
     pub(crate) impossible: String,
 }
 
-/// The checkpoint in this scheme, with what it differs by over positions of its own games, which are not those that gave the scales.
+/// Quantises a checkpoint and measures its errors on positions of its own games, other than those that calibrated the
+/// scales.
 ///
 /// # Errors
-/// If the checkpoint cannot be opened, or if the scheme does not suit it: whole numbers are for single networks with a hidden layer,
-/// bfloat16 for networks with a large layer.
+/// If the checkpoint cannot be opened, or if the scheme does not fit: integers need a single network with a hidden
+/// layer, bfloat16 a network with a large layer.
 pub fn quantised<G: Kit>(game: &G, checkpoint: Checkpoint, scheme: Scheme) -> Result<Checkpoint, TrainError> {
     let path = checkpoint.path.clone();
     let (mut bound, _) = open::bind(game, checkpoint.clone())?;
@@ -95,11 +97,11 @@ pub fn quantised<G: Kit>(game: &G, checkpoint: Checkpoint, scheme: Scheme) -> Re
     Ok(Checkpoint { path, manifest, tensors: learner.state(false)? })
 }
 
-/// Writes a checkpoint of this game in a format. Names in source text begin with `name`.
+/// Exports a checkpoint of this game in a format. Names in source code begin with `name`.
 ///
 /// # Errors
-/// If the checkpoint cannot be opened, a table is exported as a graph or as source text, or a network is too large for source text.
-/// A quantised checkpoint is a folder, see [`quantised`].
+/// If the checkpoint cannot be opened, a table is exported as a graph or source code, or a network is too large for
+/// source code. A quantised checkpoint is a folder, see [`quantised`].
 pub(crate) fn file_of<G: Kit>(
     game: &G,
     checkpoint: Checkpoint,
@@ -160,8 +162,8 @@ fn about<G: Kit>(game: &G, bound: &GameModel<G>, manifest: &Manifest) -> About {
     }
 }
 
-/// Whose value the output is, in which unit and range. Where a game hides something, candidates are valued before they are
-/// made.
+/// Describes the output: whose value it is, in which unit and range. In games with hidden information, candidate moves
+/// are valued before they are made.
 pub(crate) fn meaning<G: Kit>(game: &G, manifest: &Manifest) -> String {
     if manifest.head.is_policy() {
         return "logit of an action, not bounded: the softmax over the actions of a decision is the policy"
@@ -199,7 +201,7 @@ fn program(checkpoint: &Checkpoint) -> Result<(Program, Vec<f32>), TrainError> {
     Ok((program, params))
 }
 
-/// What is quantised is not exported: the network that it was made from is more exact.
+/// Refuses to export a quantised network: its original is more exact.
 fn not_quantised(checkpoint: &Checkpoint) -> Result<(), TrainError> {
     let Some(quantised) = &checkpoint.manifest.quantised else { return Ok(()) };
     let message = format!(
@@ -224,7 +226,7 @@ mod tests {
     use adept_builtin::backgammon::Backgammon;
     use std::path::Path;
 
-    /// A file of a network with classes says which of them are impossible, and what to do about it.
+    /// The file of a network with classes lists impossible ones and how to handle them.
     #[test]
     fn files_say_which_outcomes_are_impossible() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../checkpoints/backgammon/small-88-24");

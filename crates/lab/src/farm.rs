@@ -1,9 +1,9 @@
-//! Jobs that other ranks of MPI do for this one: runs of experiments, pairs of tournaments.
+//! Jobs that other MPI ranks do for the first one: runs of experiments and pairs of tournaments.
 //!
-//! The first rank runs a command as if it were alone. [`on_ranks`](crate::seeds::on_ranks) has a thread for each slot on
-//! another rank beside those of its own. Where a job on such a thread trains or plays a pair, the other rank does it. If that
-//! rank is lost, or asked to stop, the thread does the job itself, from the last checkpoint of its run: what comes out does not depend on who
-//! did what. The ranks share the file system.
+//! The first rank runs a command as if it were alone. [`on_ranks`](crate::seeds::on_ranks) adds a thread for each slot
+//! of another rank to its own threads. A job on such a thread that trains or plays a pair is sent to that rank. If the
+//! rank is lost or asked to stop, the thread does the job itself, from the last checkpoint of its run: the result does
+//! not depend on who computed it. The ranks share the file system.
 
 use crate::pairing::Pairing;
 use adept_arena::matches::Tally;
@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::path::PathBuf;
 
-/// The slots of this process, as rayon has its global pool.
+/// The slots of this process; global like rayon's thread pool.
 static SLOTS: Slots = Slots::closed();
 
 thread_local! {
-    /// The slot that does the jobs of this thread.
+    /// The slot of this thread.
     static SLOT: RefCell<Option<Slot>> = const { RefCell::new(None) };
 }
 
@@ -42,7 +42,7 @@ pub(crate) enum Job {
     },
 }
 
-/// What came of a job.
+/// The result of a job.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Done {
     Train { path: PathBuf, record: Box<Record>, began: bool },
@@ -51,27 +51,27 @@ pub(crate) enum Done {
     Failed(String),
 }
 
-/// Lets other ranks do jobs of this process from now on.
-pub fn employ(slots: Vec<Slot>) {
+/// Makes slots of other ranks available to this process.
+pub fn open(slots: Vec<Slot>) {
     SLOTS.open(slots);
 }
 
-/// Whether other ranks do jobs of this process.
-pub(crate) fn is_employed() -> bool {
+/// Whether slots of other ranks are available.
+pub(crate) fn is_open() -> bool {
     SLOTS.are_open()
 }
 
-/// Tells the other ranks that there are no more jobs.
-pub fn dismiss() {
+/// Releases the other ranks: there are no more jobs.
+pub fn close() {
     SLOTS.close();
 }
 
-/// The slots that no thread uses.
+/// The unused slots.
 pub(crate) fn free() -> Vec<Slot> {
     SLOTS.take()
 }
 
-/// Runs `f` while `slot` does the jobs of this thread; `f` is told whether the slot is still there.
+/// Runs `f` on this thread with a slot for its jobs. `f` receives a function that tests whether the slot still works.
 pub(crate) fn with<R>(slot: Slot, f: impl FnOnce(&dyn Fn() -> bool) -> R) -> R {
     SLOT.with(|own| own.replace(Some(slot)));
     let there = || SLOT.with(|own| own.borrow().as_ref().is_some_and(|slot| !slot.is_lost()));
@@ -82,33 +82,33 @@ pub(crate) fn with<R>(slot: Slot, f: impl FnOnce(&dyn Fn() -> bool) -> R) -> R {
     result
 }
 
-/// How this thread does a job that no other rank has done.
+/// How this thread does a job <<<---that|||is===must--->>> <<<---no|||to===run--->>><<<---other|||be===--->>><<<---rank|||done===--->>> has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Locally {
-    /// From its start: the thread has no slot.
-    Start,
-    /// From where the rank of its slot stopped, which was lost, or left, and may have begun.
-    Resume,
+pub(crate) enum <<<---Locally|||Here===RunLocally--->>> {
+    /// From its start: the thread has no slot: run from the start.
+    <<<---Start|||Always===FromStart--->>>,
+    /// <<<---From where the|||Its===The--->>> rank of its slot stopped, which was lost or left, and the job may have started: resume.
+    <<<---Resume|||Again===Resume--->>>,
 }
 
-/// Has a job done by the slot of this thread.
-fn call(job: impl FnOnce() -> Job) -> Result<Done, Locally> {
+/// Sends a job to the slot of this thread.
+fn call(job: impl FnOnce() -> Job) -> Result<Done, <<<---Locally|||Here===RunLocally--->>>> {
     SLOT.with(|own| {
         let mut own = own.borrow_mut();
-        let slot = own.as_mut().filter(|slot| !slot.is_lost()).ok_or(Locally::Start)?;
-        let job = serde_json::to_vec(&job()).map_err(|_| Locally::Start)?;
-        let done = slot.call(&job).ok_or(Locally::Resume)?;
-        serde_json::from_slice(&done).map_err(|_| Locally::Resume)
+        let slot = own.as_mut().filter(|slot| !slot.is_lost()).ok_or(<<<---Locally|||Here===RunLocally--->>>::<<<---Start|||Always===FromStart--->>>)?;
+        let job = serde_json::to_vec(&job()).map_err(|_| <<<---Locally|||Here===RunLocally--->>>::<<<---Start|||Always===FromStart--->>>)?;
+        let done = slot.call(&job).ok_or(<<<---Locally|||Here===RunLocally--->>>::<<<---Resume|||Again===Resume--->>>)?;
+        serde_json::from_slice(&done).map_err(|_| <<<---Locally|||Here===RunLocally--->>>::<<<---Resume|||Again===Resume--->>>)
     })
 }
 
-/// Has a run done elsewhere, if this thread has a slot.
+/// Trains on another rank if this thread has a slot.
 pub(crate) fn train(
     config: &Config,
     seed: u64,
     options: &TrainOptions,
     observer: &dyn Observer,
-) -> Result<Result<(PathBuf, Record), TrainError>, Locally> {
+) -> Result<Result<(PathBuf, Record), TrainError>, <<<---Locally|||Here===RunLocally--->>>> {
     let job = || Job::Train {
         config: Box::new(config.clone()),
         seed,
@@ -132,11 +132,11 @@ pub(crate) fn train(
             Err(TrainError::Diverged { name, seed, step, what, rate, more })
         }
         Done::Failed(text) => Err(TrainError::Elsewhere(text)),
-        Done::Pair(_) => return Err(Locally::Resume),
+        Done::Pair(_) => return Err(<<<---Locally|||Here===RunLocally--->>>::<<<---Resume|||Again===Resume--->>>),
     })
 }
 
-/// Has a pair of a tournament played elsewhere, if this thread has a slot.
+/// Plays a pair of a tournament on another rank if this thread has a slot.
 pub(crate) fn play_pair(game: &str, pairing: &Pairing) -> Option<Result<Tally, TrainError>> {
     match call(|| Job::Pair { game: game.into(), pairing: Box::new(pairing.clone()) }).ok()? {
         Done::Pair(tally) => Some(Ok(tally)),
@@ -145,10 +145,10 @@ pub(crate) fn play_pair(game: &str, pairing: &Pairing) -> Option<Result<Tally, T
     }
 }
 
-/// Runs `f` on one thread; what it does in parallel too.
+/// Runs `f` on one thread, including its parallel parts.
 ///
 /// # Errors
-/// If the machine gives no thread.
+/// If the system starts no thread.
 pub(crate) fn on_one_thread<R: Send>(f: impl FnOnce() -> R + Send) -> Result<R, ModelError> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     Ok(pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?.install(f))

@@ -1,4 +1,4 @@
-//! Loads config files of either kind: experiment or tournament.
+//! Loads config files of experiments and tournaments.
 
 use crate::catalogue::{AnyGame, Catalogue};
 use crate::tournament::Tournament;
@@ -27,7 +27,7 @@ impl Kind {
     }
 }
 
-/// Reads, parses and checks a file of any kind: with a list of `agents` it is a tournament, else an experiment.
+/// Reads, parses and checks a config file: with a list of `agents` it is a tournament, otherwise an experiment.
 ///
 /// # Errors
 /// A [`ConfigError`] with the place of the first fault.
@@ -47,7 +47,7 @@ fn parse_any(source: &Source, games: &dyn Catalogue) -> Result<Kind, ConfigError
 /// A fault in a config, or in a file that it names.
 #[derive(Debug)]
 pub struct Placed {
-    /// The place in the config, and what is wrong.
+    /// The place in the config and its fault.
     pub at: ConfigError,
     /// The fault in a file.
     pub cause: Option<Box<TrainError>>,
@@ -79,10 +79,10 @@ impl Placed {
         Self { at: error_at::<Config>(source, &key, &error.to_string()), cause: Some(error) }
     }
 
-    /// Adds the place in the config to an error of its run, if a setting is to be changed.
+    /// Adds the place in the config to an error of its run, if a setting causes it.
     ///
     /// # Errors
-    /// The error itself if none is.
+    /// The error itself otherwise.
     pub fn of_run(source: &Source, config: &Config, error: TrainError) -> Result<Self, TrainError> {
         match setting_of(config, &error) {
             Some(key) => Ok(Self::new(source, Unusable { key: key.into(), error: Box::new(error) })),
@@ -91,8 +91,7 @@ impl Placed {
     }
 }
 
-/// [`load_any`], which also opens the files that the config names: examples, rule files, and for a tournament what its learners
-/// name.
+/// [`load_any`], plus opening the files that the config names: examples, rule files, and the learners of a tournament.
 ///
 /// # Errors
 /// The first fault.
@@ -116,11 +115,11 @@ pub fn check_any(path: &Path, set: &[String], games: &dyn Catalogue) -> Result<K
     Ok(kind)
 }
 
-/// Checks the laws of games along a few games of a config. That random games do not end is a warning, which is returned: games of a network
-/// may end.
+/// Checks the laws of games along a few games of a config. Returns a warning if random games do not end, because games
+/// of a network may end.
 ///
 /// # Errors
-/// The first law that is broken.
+/// The first violated law.
 pub fn check_laws(source: &Source, config: &Config, game: &dyn AnyGame) -> Result<Option<String>, Placed> {
     match game.broken_law(config) {
         Some(breach) if breach.law == Law::Ends => Ok(Some(breach.to_string())),

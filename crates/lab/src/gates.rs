@@ -1,4 +1,4 @@
-//! Maps of learned cells: which expert a gate picks for each pair of classes.
+//! Maps of learned cells: the expert that a gate selects for each pair of classes.
 
 use crate::chart;
 use adept_model::checkpoint::{self, Checkpoint};
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
-/// Columns and rows of a map in the terminal.
+/// Largest width and height of a map in the terminal.
 const COLUMNS: usize = 64;
 const ROWS: usize = 32;
 /// Letters of experts; they repeat if there are more experts.
@@ -20,9 +20,9 @@ const CELL: f64 = 8.0;
 /// The cells of one gate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CellMap {
-    /// The node, by the prefix of its tensor names; empty at the top.
+    /// The node, by the prefix of its tensor names; empty for the root.
     pub node: String,
-    /// All nodes that have this map, the same first.
+    /// All nodes with this map, `node` first.
     pub nodes: Vec<String>,
     /// The index channels, down and across.
     pub channels: [String; 2],
@@ -30,7 +30,7 @@ pub struct CellMap {
     pub experts: usize,
     /// Expert of each pair of classes: a row for each class of the first channel.
     pub cells: Vec<Vec<usize>>,
-    /// First value of each class, for both channels; a class without values repeats that of the next one.
+    /// First value of each class, for both channels; an empty class repeats the start of the next one.
     pub starts: [Vec<usize>; 2],
 }
 
@@ -43,7 +43,7 @@ pub fn cell_maps(path: &Path) -> Result<Vec<CellMap>, ModelError> {
     let path = checkpoint::locate(path, false)?;
     let Checkpoint { manifest, tensors, .. } = checkpoint::read(&path)?;
     let mut maps: Vec<CellMap> = Vec::new();
-    // A table that grows has no program, and a network in whole numbers has no cells.
+    // Growing tables have no program, and integer networks have no cells.
     let has_floats = manifest.quantised.as_ref().is_none_or(|of| of.scheme == BF16);
     if !manifest.architecture.grows() && has_floats {
         let program = lower(&manifest.architecture, &manifest.channels, &manifest.head)?;
@@ -91,7 +91,7 @@ fn collect(program: &Program, block: &Block, flat: &[f32], maps: &mut Vec<CellMa
 }
 
 impl CellMap {
-    /// Experts with at least one cell.
+    /// Number of experts with at least one cell.
     pub(crate) fn used(&self) -> usize {
         self.cells.iter().flatten().collect::<BTreeSet<_>>().len()
     }
@@ -107,7 +107,7 @@ impl CellMap {
         )
     }
 
-    /// The map as letters, one for each expert, at most 64 columns wide.
+    /// The map as text, one letter per expert, at most 64 columns wide.
     pub fn text(&self) -> String {
         let mut text = format!("{}\n", self.title());
         let height = self.cells.len();
@@ -133,7 +133,7 @@ impl CellMap {
     }
 }
 
-/// The maps as an SVG document, below each other.
+/// The maps as an SVG document, stacked vertically.
 pub fn svg(maps: &[CellMap]) -> String {
     let (margin, mut top) = (70.0, 0.0);
     let mut body = String::new();
@@ -152,7 +152,7 @@ pub fn svg(maps: &[CellMap]) -> String {
             let mut column = 0;
             while column < row.len() {
                 let run = row[column..].iter().take_while(|e| **e == row[column]).count();
-                // Hues a golden angle apart differ most between neighbours in number.
+                // Hues at golden-angle steps make neighbouring numbers easy to distinguish.
                 let light = 0.45 + 0.12 * (row[column] % 4) as f64;
                 let colour = chart::hsl(row[column] as f64 * 137.508, 0.6, light);
                 let _ = writeln!(
@@ -205,7 +205,7 @@ pub fn svg(maps: &[CellMap]) -> String {
     )
 }
 
-/// A text for XML.
+/// Escapes a text for XML.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
@@ -242,7 +242,7 @@ mod tests {
             let param = program.params.iter().find(|param| param.name == name).expect("there is one");
             flat[param.offset] = 1.0;
         };
-        // Another expert in a cell, or other classes of values.
+        // Another expert in a cell, or other class boundaries.
         set("expert.0.gate.table");
         set("expert.2.gate.classes.1");
         assert_eq!(maps(&flat), [["expert.0"], ["expert.1"], ["expert.2"]]);

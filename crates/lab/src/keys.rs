@@ -1,4 +1,4 @@
-//! All keys of a config as Markdown tables, from the JSON schema.
+//! All keys of a config as Markdown tables, generated from the JSON schema.
 
 use schemars::Schema;
 use serde_json::Value;
@@ -26,7 +26,7 @@ pub fn markdown(schema: &Schema) -> String {
                 (true, _) => "required".into(),
                 (_, Value::Null) => String::new(),
                 (_, Value::Object(_)) => String::new(),
-                // Defaults of 32 bits, whose digits beyond that mean nothing.
+                // Defaults are 32-bit floats; further digits are noise.
                 (_, value) if value.is_f64() => format!("`{}`", value.as_f64().unwrap_or_default() as f32),
                 (_, value) => format!("`{value}`"),
             };
@@ -64,7 +64,7 @@ fn alternatives<'s>(root: &'s Value, node: &'s Value) -> Vec<&'s Value> {
     }
 }
 
-/// The tables that a key can hold, with their paths. A tagged alternative adds its tag to the path.
+/// The tables that a key can hold, with their paths. A tagged variant adds its tag to the path.
 fn tables<'s>(root: &'s Value, path: &str, node: &'s Value) -> Vec<(String, &'s Value)> {
     let mut found = Vec::new();
     for one in alternatives(root, node) {
@@ -83,7 +83,7 @@ fn tables<'s>(root: &'s Value, path: &str, node: &'s Value) -> Vec<(String, &'s 
     found
 }
 
-/// What tells two tables apart.
+/// Identity of a table.
 fn name_of(table: &Value) -> String {
     table["properties"].to_string()
 }

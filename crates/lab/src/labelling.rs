@@ -1,7 +1,7 @@
-//! Labelled positions: those of games that an agent plays with itself, with its values or with rollouts.
+//! Labelled positions from self-play of an agent, with its own values or with rollouts.
 //!
-//! The file is a table that a run learns from. Lines that begin with `#` say how it was made, and after how many games it stands. It is
-//! written under the name `FILE.part` until it is whole.
+//! The file is a table for supervised learning. Lines that begin with `#` record how it was made and the number of
+//! games so far. It is named `FILE.part` until it is complete.
 
 use crate::decisions::{pool_of, quoted};
 use crate::{own_games, rollouts};
@@ -25,75 +25,76 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How positions are labelled.
+/// Options for labelling positions.
 #[derive(Clone, Debug)]
 pub struct LabelOptions {
     /// The agent that plays the games and labels positions: a checkpoint, a search, or a valuation.
     pub agent: String,
-    /// Whether it plays by the best checkpoint of a run in place of the latest.
+    /// Whether to use the best checkpoint of a run instead of the latest.
     pub best: bool,
-    /// Rows, at least: the last game is played to its end.
+    /// Smallest number of rows: the last game is played to its end.
     pub count: u64,
-    /// Moves of each decision whose positions are labelled: the one that is played, and others drawn from the rest.
+    /// Number of labelled moves per decision: the one that is played, and others drawn from the rest.
     pub moves: usize,
-    /// Where games begin, each equally often: distributions of the game, or `rules`. Empty for the rules.
+    /// Starting positions, each used equally often: distributions of the game, or `rules`. Empty for the rules alone.
     pub starts: Vec<String>,
-    /// Games of a rollout of each position; none for the agent's own value.
+    /// Number of games per rollout of a position; none for the agent's own value.
     pub trials: Option<u64>,
-    /// Moves after which rollouts are cut off; none to play to the end.
+    /// Number of moves after which rollouts are truncated; none to play to the end.
     pub truncate: Option<u32>,
     /// Seed of games and dice.
     pub seed: u64,
-    /// Threads; all cores if 0.
+    /// Number of threads; 0 for all cores.
     pub threads: usize,
     /// The file.
     pub out: PathBuf,
-    /// Whether to go on from this file.
+    /// Whether to resume this file.
     pub resume: bool,
 }
 
-/// The start that the rules give, among the names of [`LabelOptions::starts`].
+/// The name of the regular start of the game in [`LabelOptions::starts`].
 pub(crate) const RULES: &str = "rules";
 
-/// What was labelled.
+/// Result of labelling.
 #[derive(Clone, Debug, Serialize)]
 pub struct Labelled {
-    /// The file; while it is not whole, the one that will become it.
+    /// The file; `FILE.part` while it is incomplete.
     pub path: PathBuf,
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Games that they come from.
+    /// Number of games.
     pub games: u64,
-    /// Whether all rows are there.
+    /// Whether all rows are present.
     pub finished: bool,
 }
 
-/// Games of a task, which one evaluator plays.
+/// Games per task, which one evaluator plays.
 const GAMES: u64 = 8;
 
-/// Games without a row after which there will be none.
+/// Number of consecutive games without a row after which labelling gives up.
 const FRUITLESS: u64 = 4096;
 
-/// Time between two reports, and between two writes of the file.
+/// Interval of progress reports and of writing the file.
 const ROUND: Duration = Duration::from_secs(4);
 
-/// What labels positions.
+/// State of labelling positions.
 struct Labels<'a, G: Kit> {
     game: &'a G,
     options: &'a LabelOptions,
     agent: Resolved,
-    /// Those of its checkpoints when work began.
+    /// Checksums of the agent's checkpoints at the start of the work.
     checksums: Vec<String>,
     classes: Vec<OutcomeClass>,
-    /// None for the start of the rules.
+    /// None for the regular start.
     starts: Vec<Option<Positions<G>>>,
     cancel: &'a Cancel,
 }
 
-/// Plays games and writes labelled positions, or goes on with a file.
+/// Plays games and writes labelled positions, or resumes a file.
 ///
 /// # Errors
-/// If the agent has no values, the game hides information or cannot read such files, or the file is another one or cannot be written.
+/// If the agent has no values, the game hides information or cannot read such files, or the file belongs to other
+/// labels or cannot be written.
 pub fn label<G: Kit>(game: &G, options: &LabelOptions, cancel: &Cancel) -> Result<Labelled, TrainError> {
     if let Some(why) = adept_game::files::no_examples(game) {
         return Err(OpenError::Unknown(format!("{} has no labelled positions: {why}", game.name())).into());
@@ -114,7 +115,7 @@ pub fn label<G: Kit>(game: &G, options: &LabelOptions, cancel: &Cancel) -> Resul
     let (part, files) = (part_of(&options.out), Files::default());
     let Begun { mut rows, mut games, mut bytes, _lock } = begin(&files, options, &part, &head)?;
     let (rows_before, games_before) = (rows, games);
-    // A rollout of every position takes a while, and Ctrl-C keeps whole games.
+    // Rolling out every position takes long, and an interrupt keeps complete games.
     let at_a_time = if options.trials.is_some() { 1 } else { GAMES };
     let (pool, what) = (pool_of(options.threads)?, format!("labelling {} positions", options.count));
     work::share(&what, (rows as f64 / options.count as f64).min(0.999));
@@ -126,7 +127,7 @@ pub fn label<G: Kit>(game: &G, options: &LabelOptions, cancel: &Cancel) -> Resul
         let tasks: Vec<u64> = (first..first + at_once).collect();
         let found = jobs::all(Some(&pool), tasks, &task);
         for (number, found) in (first..).zip(found) {
-            // What comes after a game that was stopped does not count, and neither does what is more than enough.
+            // Games after a stopped one do not count, and neither do more than enough.
             for (game, lines) in (number * at_a_time..).zip(found?) {
                 if rows < options.count && game == games {
                     rows += lines.lines().count() as u64;
@@ -164,10 +165,10 @@ pub fn label<G: Kit>(game: &G, options: &LabelOptions, cancel: &Cancel) -> Resul
     Ok(Labelled { path: if finished { options.out.clone() } else { part }, rows, games, finished })
 }
 
-/// Line before the number of games that a file holds so far.
+/// Prefix of the line with the number of games in a file so far.
 const MARK: &str = "# games: ";
 
-/// The name of a file that is not whole.
+/// The name of an incomplete file.
 fn part_of(out: &Path) -> PathBuf {
     let mut name = out.file_name().unwrap_or_default().to_os_string();
     name.push(".part");
@@ -184,7 +185,7 @@ struct DecisionPlace {
 }
 
 impl<G: Kit> Labels<'_, G> {
-    /// The lines of each of these games, up to one that was stopped.
+    /// The lines of each of these games, up to a stopped one.
     fn games(&self, numbers: Range<u64>) -> Result<Vec<String>, TrainError> {
         let Self { game, options, cancel, .. } = *self;
         let mut all = Vec::with_capacity(GAMES as usize);
@@ -208,7 +209,7 @@ impl<G: Kit> Labels<'_, G> {
             let start = start.map_or_else(|| game.start(), |positions| positions.any(game, &mut rng));
             let (mut lines, others, mut decision) = (String::new(), options.moves > 1, 0);
             let stop = || cancel.requested();
-            // A value is exact for the best move, or for all.
+            // Exact values are needed for all moves, or only for the best one.
             let all_values = others && options.trials.is_none();
             own_games::play(game, &mut *evaluator, start, &mut rng, all_values, &stop, |met, by, rng| {
                 let next = own_games::mostly_best(met.order, rng);
@@ -234,10 +235,10 @@ impl<G: Kit> Labels<'_, G> {
         Ok(all)
     }
 
-    /// Writes the line of the position after a move, unless the game is over.
+    /// Adds the line of the position after a move, unless the game is over.
     fn label(
         &self,
-        met: &own_games::Met<'_, G>,
+        met: &own_games::SelfPlayDecision<'_, G>,
         place: usize,
         by: &mut dyn Evaluator<G>,
         when: DecisionPlace,
@@ -259,7 +260,7 @@ impl<G: Kit> Labels<'_, G> {
                 let (at, mut own) = (Decision::new(game, met.state, met.player), Vec::new());
                 let mut value = met.values[place];
                 if met.actions.len() == 1 {
-                    // A search does not look into a forced move to decide, but its value is asked for here.
+                    // A search decides a forced move without a value, so the value is requested here.
                     let (mut listed, mut values) = (Vec::new(), Vec::new());
                     by.study(at, &mut listed, &mut values);
                     value = values[0];
@@ -277,7 +278,7 @@ impl<G: Kit> Labels<'_, G> {
         Ok(())
     }
 
-    /// The mean result of a rollout, and the share of each class, for the player who did not act last. None if it was stopped.
+    /// The mean result of a rollout and the share of each class, for the player who did not act last. None if stopped.
     fn rolled_out(
         &self,
         after: &G::State,
@@ -292,7 +293,7 @@ impl<G: Kit> Labels<'_, G> {
             );
             return Err(OpenError::Unknown(message).into());
         };
-        // Each decision has dice of its own, so that what luck they leave averages out over the rows.
+        // Each decision has its own dice, so that residual luck averages out over the rows.
         let mut dice = stream(options.seed, "rollouts for labels", when.game);
         let seed = (0..when.decision).fold(0, |_, _| dice.random::<u64>());
         let how = Options { trials: options.trials.unwrap_or(0), truncate: options.truncate, seed };
@@ -311,7 +312,8 @@ impl<G: Kit> Labels<'_, G> {
     }
 }
 
-/// Probabilities that are none below 0 and add up to 1. Less luck, the means of a few games may be.
+/// Projects estimates onto a distribution: nonnegative, with sum 1. With variance reduction, means of a few games may
+/// be negative.
 fn plain(mut all: Vec<f64>) -> Vec<f64> {
     all.iter_mut().for_each(|p| *p = p.max(0.0));
     let sum: f64 = all.iter().sum();
@@ -319,7 +321,7 @@ fn plain(mut all: Vec<f64>) -> Vec<f64> {
     all
 }
 
-/// How the file was made: what must be the same to go on with it.
+/// Header that records how the file was made; it must match to resume.
 fn head_of<G: Kit>(
     game: &G,
     options: &LabelOptions,
@@ -350,23 +352,23 @@ fn head_of<G: Kit>(
     )
 }
 
-/// The checksums of the checkpoints that an agent plays by, the one that screens last.
+/// Checksums of the checkpoints that an agent uses, the move filter's last.
 fn checksums_of(agent: &Resolved, best: bool) -> Result<Vec<String>, ModelError> {
     let screen = agent.screen.as_deref().map(|folder| checkpoint::locate(folder, false)).transpose()?;
     let screen = screen.map(|at| Ok::<_, ModelError>(checkpoint::manifest(&at)?.checksum)).transpose()?;
     Ok(rollouts::checksum_of(agent, best)?.into_iter().chain(screen).collect())
 }
 
-/// A file to append to.
+/// A file opened for appending.
 struct Begun {
     rows: u64,
     games: u64,
     bytes: u64,
-    /// Keeps other processes out while it is open.
+    /// Excludes other processes while it is open.
     _lock: File,
 }
 
-/// Makes the file to append to, or cuts it to its last whole game.
+/// Creates the file, or truncates it to its last complete game.
 fn begin(files: &Files, options: &LabelOptions, part: &Path, head: &str) -> Result<Begun, TrainError> {
     let out = &options.out;
     let refuse =
@@ -379,7 +381,7 @@ fn begin(files: &Files, options: &LabelOptions, part: &Path, head: &str) -> Resu
                 path: path.into(),
                 message: "is being written by another process: wait for it, or name another file".into(),
             }),
-            // Some file systems have no locks.
+            // Some file systems do not support locks.
             Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
         }
     };
@@ -390,7 +392,7 @@ fn begin(files: &Files, options: &LabelOptions, part: &Path, head: &str) -> Resu
         return Ok(Begun { rows: 0, games: 0, bytes: head.len() as u64, _lock });
     };
     if !options.resume {
-        return refuse(there, "is there: go on with it with --resume, or name another file");
+        return refuse(there, "exists: continue it with --resume, or name another file");
     }
     let _lock = locked(there)?;
     let fault = |source: std::io::Error| TrainError::from(ModelError::io(there)(source));
@@ -428,12 +430,12 @@ fn begin(files: &Files, options: &LabelOptions, part: &Path, head: &str) -> Resu
         }
     }
     let Some((rows, games, length)) = whole else {
-        return refuse(there, "is not a file that `data build` began: name another file");
+        return refuse(there, "was not started by `data build`: name another file");
     };
     if there == out {
         files.rename(out, part).map_err(ModelError::from)?;
     }
-    // What a killed process wrote beyond its last mark.
+    // Drops what a killed process wrote after its last mark.
     files.cut(part, length).map_err(ModelError::from)?;
     Ok(Begun { rows, games, bytes: length, _lock })
 }

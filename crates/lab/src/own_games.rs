@@ -1,4 +1,4 @@
-//! Games that an evaluator plays with itself, seen decision by decision.
+//! Self-play of an evaluator, decision by decision.
 
 use adept_arena::{Decision, Evaluator, OpenError, naming};
 use adept_game::{Game, Kit, Stream, Turn, no_action};
@@ -7,27 +7,27 @@ use adept_model::ModelError;
 use adept_trainer::run::TrainError;
 use rand::RngExt;
 
-/// Most decisions of a game. Some games never end.
+/// Largest number of decisions of a game. Some games never end.
 const DECISIONS: u32 = 100_000;
 
-/// A decision of such a game.
-pub(crate) struct Met<'a, G: Game> {
+/// A decision of a self-play game.
+pub(crate) struct SelfPlayDecision<'a, G: Game> {
     /// The position.
     pub(crate) state: &'a G::State,
-    /// Who is to move.
+    /// The player to move.
     pub(crate) player: usize,
-    /// The moves, at least one.
+    /// The legal moves, at least one.
     pub(crate) actions: &'a [G::Action],
     /// Their values for the player to move.
     pub(crate) values: &'a [f32],
-    /// Their places, the best first.
+    /// Indices of the moves, best first.
     pub(crate) order: &'a [usize],
 }
 
-/// Opens the values by which an agent plays.
+/// Opens the values of an agent.
 ///
 /// # Errors
-/// If it is not available, or plays in another way than by its highest value.
+/// If it is not available, or does not play the move with the highest value.
 pub(crate) fn evaluator<G: Kit>(
     game: &G,
     agent: &str,
@@ -40,8 +40,8 @@ pub(crate) fn evaluator<G: Kit>(
     })
 }
 
-/// Plays a game from this position to its end, or until `stop`. `next` gets each decision with the evaluator, and returns the place of
-/// the move to play; none ends the game. With `all`, every move has its exact value.
+/// Plays a game from this position to its end, or until `stop`. `next` receives each decision with the evaluator and
+/// returns the index of the move to play; none ends the game. With `all`, every move gets its exact value.
 ///
 /// # Errors
 /// A position without a move, and errors of `next`.
@@ -52,7 +52,11 @@ pub(crate) fn play<G: Kit>(
     rng: &mut Stream,
     all: bool,
     stop: &dyn Fn() -> bool,
-    mut next: impl FnMut(Met<'_, G>, &mut dyn Evaluator<G>, &mut Stream) -> Result<Option<usize>, TrainError>,
+    mut next: impl FnMut(
+        SelfPlayDecision<'_, G>,
+        &mut dyn Evaluator<G>,
+        &mut Stream,
+    ) -> Result<Option<usize>, TrainError>,
 ) -> Result<(), TrainError> {
     let (mut actions, mut values, mut order) = (Vec::new(), Vec::new(), Vec::new());
     let mut decisions = 0;
@@ -78,7 +82,8 @@ pub(crate) fn play<G: Kit>(
         order.clear();
         order.extend(0..actions.len());
         highest_first(&values, &mut order);
-        let met = Met { state: &state, player, actions: &actions, values: &values, order: &order };
+        let met =
+            SelfPlayDecision { state: &state, player, actions: &actions, values: &values, order: &order };
         match next(met, evaluator, rng)? {
             Some(place) => game.apply(&mut state, &actions[place]),
             None => break,
@@ -87,8 +92,8 @@ pub(crate) fn play<G: Kit>(
     Ok(())
 }
 
-/// The best move, or in one of twenty decisions one of the best four, so that games of a strong agent differ and go wrong as games of
-/// people do.
+/// The best move, or in one of twenty decisions one of the best four, so that games of a strong agent vary and contain
+/// mistakes.
 pub(crate) fn mostly_best(order: &[usize], rng: &mut Stream) -> usize {
     match rng.random_range(0..20) {
         0 => order[rng.random_range(0..order.len().min(4))],

@@ -1,8 +1,8 @@
-//! Packs what a checkpoint names into its folder, so that it can leave its place.
+//! Packs the files that a checkpoint names into its folder, so that it can be moved.
 //!
-//! A checkpoint may name other files: the checkpoint that is its prior, the rule file of its game, a rule file of its encoder.
-//! Their copies lie in the folder `parts`, and the manifest names them by paths relative to its own folder. A prior may have parts
-//! of its own, in the same way.
+//! A checkpoint may name other files: the checkpoint that is its prior, the rule file of its game, a rule file of its
+//! encoder. Copies are stored in the folder `parts`, and the manifest names them by relative paths. A prior may have
+//! parts of its own.
 
 use adept_arena::{OpenError, open};
 use adept_ground::{files::Files, limits};
@@ -13,18 +13,18 @@ use open::Prior;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Folder of what a checkpoint names.
+/// Folder of the packed files.
 const PARTS: &str = "parts";
-/// Prefix of the name of a game whose rules are a file.
+/// Prefix of the name of a game with a rule file.
 const RULES: &str = "file:";
 
-/// Writes a checkpoint that was at `checkpoint.path`, or was made for that place, without the training state and with copies of
-/// all that it names. The folder appears as a whole.
+/// Writes a checkpoint that was at `checkpoint.path`, or was made for that place, without the training state and with
+/// copies of all files that it names. The folder appears atomically.
 ///
 /// # Errors
-/// If something that it names is missing or changed, or a file cannot be written.
+/// If a named file is missing or changed, or a file cannot be written.
 pub(crate) fn write(files: &Files, out: &Path, checkpoint: Checkpoint) -> Result<(), TrainError> {
-    // Each call has a name of its own: two may write to the same place, and the second one fails at the end.
+    // Each call uses a unique name: two may write to the same place, and the second one fails at the end.
     static CALLS: AtomicU64 = AtomicU64::new(0);
     let call = CALLS.fetch_add(1, Ordering::Relaxed);
     let staged = beside(out, &format!("packing.{}.{call}", std::process::id()));
@@ -44,16 +44,16 @@ fn beside(path: &Path, what: &str) -> PathBuf {
     path.with_file_name(format!(".{}.{what}", name.trim_start_matches('.')))
 }
 
-/// Something to be put into `parts`.
-enum Part {
-    /// A folder that lies at this path until then.
+/// An item of the folder `parts`.
+enum PackedItem {
+    /// A folder staged at this path.
     Folder(PathBuf),
     /// A file with this content.
     File(Vec<u8>),
 }
 
-/// Writes a checkpoint and its parts to the folder `at`. If nothing about it changes and it is not `new`, its files are copied to
-/// the byte, so that it keeps its checksum.
+/// Writes a checkpoint and its parts to the folder `at`. If it is unchanged and not `new`, its files are copied byte by
+/// byte, so that it keeps its checksum.
 fn assemble(
     files: &Files,
     at: &Path,
@@ -76,8 +76,8 @@ fn assemble(
         let staged = beside(at, "prior");
         files.remove(&staged)?;
         let name = free(&parts, &name_of(&inner.manifest));
-        // Removed with everything else if it fails.
-        parts.push((name.clone(), Part::Folder(staged.clone())));
+        // On failure it is removed with everything else.
+        parts.push((name.clone(), PackedItem::Folder(staged.clone())));
         let packed = assemble(files, &staged, inner, depth + 1, false);
         if packed.is_err() {
             let _ = files.remove(&staged);
@@ -90,7 +90,7 @@ fn assemble(
     if !parts.is_empty() {
         set(&mut manifest, "encoder", |manifest| manifest.encoder.clone());
     }
-    // In memory the rule file of a packed game has its whole path.
+    // In memory, the rule file of a packed game has its full path.
     let was = |game: &str| match game.strip_prefix(RULES) {
         Some(file) => format!("{RULES}{}", from.join(file).display()),
         None => game.into(),
@@ -111,14 +111,14 @@ fn assemble(
     files.create_folder(&folder)?;
     for (name, part) in parts {
         match part {
-            Part::Folder(staged) => files.rename(&staged, &folder.join(name))?,
-            Part::File(bytes) => files.write(&folder.join(name), &bytes)?,
+            PackedItem::Folder(staged) => files.rename(&staged, &folder.join(name))?,
+            PackedItem::File(bytes) => files.write(&folder.join(name), &bytes)?,
         }
     }
     Ok(files.sync_folder(at)?)
 }
 
-/// Sets a setting of `[game]` in the config that the manifest repeats, if it is there.
+/// Updates a setting of `[game]` in the config inside the manifest, if present.
 fn set(manifest: &mut Manifest, key: &str, value: fn(&Manifest) -> String) {
     let value = value(manifest);
     if let Some(setting) = manifest.config.get_mut("game").and_then(|game| game.get_mut(key)) {
@@ -126,9 +126,9 @@ fn set(manifest: &mut Manifest, key: &str, value: fn(&Manifest) -> String) {
     }
 }
 
-/// Packs files that parts of the encoder name, as in `rules:FILE`.
+/// Packs files that components of the encoder name, as in `rules:FILE`.
 fn pack_encoder(
-    parts: &mut Vec<(String, Part)>,
+    parts: &mut Vec<(String, PackedItem)>,
     manifest: &mut Manifest,
     from: &Path,
 ) -> Result<(), TrainError> {
@@ -141,17 +141,17 @@ fn pack_encoder(
 }
 
 /// Reads a file that becomes a part. Returns its name.
-fn add_file(parts: &mut Vec<(String, Part)>, file: &Path) -> Result<String, TrainError> {
+fn add_file(parts: &mut Vec<(String, PackedItem)>, file: &Path) -> Result<String, TrainError> {
     let bytes = limits::read(file, limits::CONFIG_BYTES).map_err(ModelError::io(file))?;
-    // `+` joins parts of an encoder's name.
+    // `+` separates components of an encoder's name.
     let name = file.file_name().unwrap_or_default().to_string_lossy().replace('+', "-");
     let name = free(parts, &name);
-    parts.push((name.clone(), Part::File(bytes)));
+    parts.push((name.clone(), PackedItem::File(bytes)));
     Ok(name)
 }
 
-/// A name that no other part has.
-fn free(parts: &[(String, Part)], name: &str) -> String {
+/// A name that no other part uses.
+fn free(parts: &[(String, PackedItem)], name: &str) -> String {
     let taken = |name: &str| parts.iter().any(|(other, _)| other == name);
     let numbered = (2..).map(|n| format!("{name}-{n}"));
     std::iter::once(name.to_string()).chain(numbered).find(|name| !taken(name)).unwrap_or_default()
@@ -174,17 +174,18 @@ fn read_prior(prior: &Prior, by: &Path, depth: usize) -> Result<Checkpoint, Trai
         return Err(refused(message).into());
     }
     let located = open::prior_in(prior, Some(by))?;
-    let located = located.ok_or_else(|| refused(format!("its prior `{name}` is not there: put it back")))?;
+    let located = located.ok_or_else(|| refused(format!("its prior `{name}` is missing: restore it")))?;
     let found = checkpoint::read(&located)?;
     if Prior::pin(&found.manifest.checksum) != pinned {
-        return Err(
-            refused(format!("its prior `{name}` is another checkpoint than {pinned}: put it back")).into()
-        );
+        return Err(refused(format!(
+            "its prior `{name}` is another checkpoint than {pinned}: restore the original"
+        ))
+        .into());
     }
     Ok(found)
 }
 
-/// Copies a checkpoint to the byte.
+/// Copies a checkpoint byte by byte.
 fn copy(files: &Files, from: &Path, to: &Path, manifest: &Manifest) -> Result<(), TrainError> {
     files.create_folder(to)?;
     let plain = |name: &&String| name.ends_with(".safetensors") && !name.contains(std::path::is_separator);

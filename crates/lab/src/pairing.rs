@@ -1,4 +1,4 @@
-//! Two agents that play each other.
+//! Matches between two agents.
 
 use adept_arena::matches::{self, Deals, Order, Replayed, Table, Tally};
 use adept_arena::{Agent, Luck, OpenError, naming, open};
@@ -20,23 +20,23 @@ pub struct Player {
     pub(crate) entrant: usize,
 }
 
-/// Opens the agent whose values tell luck. With `best`, it is the best checkpoint of a run in place of the latest.
+/// Opens the agent whose values reduce variance. With `best`, uses the best checkpoint of a run instead of the latest.
 pub(crate) fn luck_of<G: Kit>(game: &G, agent: &str, best: bool) -> Result<Luck<G>, OpenError> {
     Luck::open(game, &naming::resolve(game, agent, &[])?, best)
 }
 
-/// Two players, and the games between them.
+/// Two players and their games.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pairing {
     /// The players.
     pub players: [Player; 2],
-    /// The orders in which they take the seats in turn.
+    /// Seat orders, used in turn.
     pub orders: Vec<Order>,
-    /// How many games they play.
+    /// Number of games.
     pub games: u64,
-    /// What the games share in every order of the seats.
+    /// Randomness that games share across seat orders.
     pub deals: Deals,
-    /// The agent whose values tell the luck of each game; none if results are taken as they are.
+    /// The agent whose values reduce variance; none for raw results.
     pub(crate) luck: Option<String>,
 }
 
@@ -47,8 +47,8 @@ impl Pairing {
         Ok([open(a)?, open(b)?])
     }
 
-    /// Plays the games, or goes on after those that `done` counts. Every few seconds `report` gets the games so far, from which
-    /// another call can go on.
+    /// Plays the games, or continues after those that `done` counts. Every few seconds `report` receives the games so
+    /// far, from which another call can resume.
     ///
     /// # Errors
     /// If an agent is not available.
@@ -62,7 +62,7 @@ impl Pairing {
         let [a, b] = self.players.each_ref().map(|player| &*player.name);
         let what = format!("playing games of {a} and {b}");
         let mut report = |tally: &Tally| {
-            // A share of 1 ends the work, and a share of 0 announces it.
+            // A share of 1 ends the progress display, and a share of 0 starts it.
             work::share(&what, tally.games as f64 / self.games as f64);
             report(tally);
             Ok(())
@@ -78,7 +78,7 @@ impl Pairing {
         matches::compete_from(game, &make, orders, games, self.deals, done, &stop, &mut report)
     }
 
-    /// How many decisions to draw at random at the start of each game, so that games differ.
+    /// Number of random decisions at the start of each game that make games differ.
     ///
     /// # Errors
     /// If an agent is not available.
@@ -86,8 +86,8 @@ impl Pairing {
         Ok(matches::opening_plies(game, &mut self.agents(game)?, &self.orders[0], self.deals.seed)?)
     }
 
-    /// The share of the seats that the first player takes: its score by the luck of its seats. The last turn through the orders
-    /// may be incomplete.
+    /// The first player's share of the seats: its score if only seats mattered. The last round of orders may be
+    /// incomplete.
     pub(crate) fn share(&self) -> f64 {
         let n = self.orders.len() as u64;
         let taken = |i: usize| self.games / n + u64::from((i as u64) < self.games % n);
@@ -96,7 +96,7 @@ impl Pairing {
         first as f64 / (self.games * self.orders[0].len() as u64) as f64
     }
 
-    /// The games, written down.
+    /// The games in the game's format for whole games.
     ///
     /// # Errors
     /// If an agent is not available, or the game cannot be written in its format.

@@ -1,4 +1,4 @@
-//! Publishes checkpoints: weights without the training state, and a card that documents them.
+//! Publishes checkpoints: weights without the training state, and a card with documentation.
 
 use crate::catalogue::Catalogue;
 use crate::checkpoints;
@@ -25,9 +25,9 @@ pub struct PublishOptions {
     pub best: bool,
     /// Also measure the value lost by choices.
     pub move_loss: bool,
-    /// Notes for users, shown beside the figures.
+    /// Notes for users, shown with the figures.
     pub notes: Vec<String>,
-    /// Finished runs of networks to compare with, such as a single network of the same cost: run folders or names.
+    /// Finished runs of networks for comparison, such as a single network of the same cost: run folders or names.
     pub rivals: Vec<PathBuf>,
 }
 
@@ -50,7 +50,7 @@ pub struct Published {
     pub weak: Vec<Weakness>,
 }
 
-/// Name of the file of a card.
+/// File name of a card.
 const CARD: &str = "card.md";
 
 /// Publishes a finished run: copies its checkpoint without the training state, and writes a card beside it.
@@ -112,13 +112,13 @@ pub fn publish(
     pack::write(&Files::default(), out, checkpoint)?;
     let published = document(games, out, &runs, config, options);
     if published.is_err() {
-        // Without a card it is not published. The first error is the one to report.
+        // Nothing is published without a card. The first error is the one to report.
         let _ = Files::default().remove(out);
     }
     published
 }
 
-/// Measures what was packed, and writes its card.
+/// Measures the packed checkpoint and writes its card.
 fn document(
     games: &dyn Catalogue,
     out: &Path,
@@ -127,8 +127,7 @@ fn document(
     options: &PublishOptions,
 ) -> Result<Published, TrainError> {
     let (run, record) = &runs[0];
-    // Measure the checkpoint as it is now.
-    // Results of games against opponents are taken from the runs.
+    // Measure the checkpoint itself. Results of games against opponents come from the runs.
     let mut suites: Vec<Suite> =
         record.config.figure().filter(|f| *f != Suite::Matches).into_iter().collect();
     suites.extend(options.move_loss.then_some(Suite::MoveLoss));
@@ -138,7 +137,7 @@ fn document(
         checkpoints::evaluate(games, out, false, &options)
     };
     let report = match measure(suites.clone()) {
-        // A game without exact values, but with a file of some: the run has measured them.
+        // The game has no exact values, but the run measured a file of them.
         Err(_) if suites.contains(&Suite::Rms) && of_file(record) => {
             suites.retain(|suite| *suite != Suite::Rms);
             measure(suites)
@@ -150,7 +149,7 @@ fn document(
         runs.iter().filter_map(|(_, r)| score(r, options.best)).map(Score::figure).collect();
     let summary = mean_sd(&figures);
     let manifest = checkpoint::manifest(out)?;
-    // As its manifest has them: the names of what is packed.
+    // The manifest has the names of packed files.
     let game = Config::from_saved(manifest.config.clone()).map_or(config.game, |packed| packed.game);
     let measured = Measured { report: &report, described: &described, manifest: &manifest };
     let text = card(runs, options, measured, &Config { game, ..config })?;
@@ -159,7 +158,7 @@ fn document(
         kinds.write(&Files::default(), out)?;
     }
     let card = out.join(CARD);
-    // People read it in a terminal too, and names and notes are anyone's.
+    // Cards are also read in terminals, and names and notes are untrusted text.
     Files::default().replace(&card, printable(&text).as_bytes())?;
     Ok(Published {
         path: out.into(),
@@ -172,8 +171,8 @@ fn document(
     })
 }
 
-/// The config of a run as others read it, with paths from the current folder. The manifest gets it too, and origins that do not
-/// say where this machine keeps its runs.
+/// The config of a run for other users, with paths relative to the current folder. The manifest receives it too, and
+/// origins without this machine's paths.
 fn for_others(record: &Record, manifest: &mut Manifest) -> Result<Config, TrainError> {
     let here = std::env::current_dir().map_err(ModelError::io(Path::new(".")))?;
     let config = record.config.for_others(&here, record.folder.as_deref().unwrap_or(Path::new("")));
@@ -376,7 +375,7 @@ fn results(runs: &[(PathBuf, Record)], best: bool, config: &Config) -> String {
                 config.evaluate.games
             );
         } else if let Some(found) = score(record, best).and_then(|score| score.matches) {
-            // Beside another figure, which comes below.
+            // This figure follows below, after another one.
             let games = config.evaluate.games;
             let _ = writeln!(text, "{what} against {against}, {games} games: {found:+.4}.\n");
         }
@@ -411,7 +410,7 @@ fn to_repeat(runs: &[(PathBuf, Record)], manifest: &Manifest, config: &Config) -
     let ((_, record), unit) = (&runs[0], config.learn.unit());
     let mut text = String::new();
     let toml = toml::to_string(config).map_err(|e| ModelError::Unsupported(e.to_string()))?;
-    // Each of several runs may have begun with weights of its own.
+    // Each run may have started from its own weights.
     let alike = runs.iter().all(|(_, other)| other.init == record.init);
     let seeds = if runs.len() > 1 && alike { format!(" --seeds {}", runs.len()) } else { String::new() };
     let from: String = manifest.init.iter().map(|origin| format!(" --init {}", origin.option())).collect();
@@ -438,13 +437,13 @@ fn to_repeat(runs: &[(PathBuf, Record)], manifest: &Manifest, config: &Config) -
     Ok(text)
 }
 
-/// What the figures of a config depend on besides the game.
+/// The context of a config's figures besides the game.
 fn measured_on(config: &Config) -> (Option<String>, Vec<String>) {
     let distribution = config.evaluate.distribution.as_deref().or(config.learn.distribution());
     (distribution.map(String::from), config.evaluate_against())
 }
 
-/// What finished runs of another network reached.
+/// Results of finished runs of another network.
 fn rival(games: &dyn Catalogue, given: &Path, record: &Record, best: bool) -> Result<Rival, TrainError> {
     let mut runs: Vec<(PathBuf, Record)> = Vec::new();
     for path in folders(given)? {
@@ -479,7 +478,7 @@ fn rival(games: &dyn Catalogue, given: &Path, record: &Record, best: bool) -> Re
     })
 }
 
-/// The use of experts, and the networks that were trained beside this one.
+/// The section on the use of experts and on rivals.
 fn beside(
     runs: &[(PathBuf, Record)],
     best: bool,
@@ -532,7 +531,7 @@ fn beside(
     text
 }
 
-/// The shares of experts in words, largest first; the middle is left out if there are many.
+/// The shares of experts as text, largest first; the middle is omitted if there are many.
 pub fn shares(used: &ExpertUse) -> String {
     let mut shares = used.shares.clone();
     shares.sort_by(|a, b| b.total_cmp(a));
@@ -548,7 +547,7 @@ pub fn shares(used: &ExpertUse) -> String {
     }
 }
 
-/// The line of a card on the distribution with the largest error.
+/// The card's line on the distribution with the largest error.
 fn worst(list: &[ErrorsOf]) -> Option<String> {
     let worst = list.iter().max_by(|a, b| a.errors.rms.total_cmp(&b.errors.rms))?;
     Some(format!(
@@ -557,25 +556,25 @@ fn worst(list: &[ErrorsOf]) -> Option<String> {
     ))
 }
 
-/// How parts of a card begin that are measured again when a card is refreshed.
+/// Prefixes of card sections that are measured again when a card is refreshed.
 const WORST: &str = "- On the distribution `";
 const ERRORS: &str = "Root mean square error of V";
 const NOT_FOR: &str = "## Not for\n";
 
-/// Lines of the section on weaknesses.
+/// Start of a line in the section on weaknesses.
 const LEAD: &str = "What the game knows without learning is more accurate on";
 const EVERYWHERE: &str =
     "That is every distribution: where values are wanted, take the formula, or a network that corrects it.";
 const OF_SEVERAL: &str =
     "Of several classes, the figures are those of the class with the largest difference.";
 
-/// The errors on all kinds of positions, as a file beside the card has them.
+/// The errors on all kinds of positions, as stored next to the card.
 fn kinds_of(rms: Option<&RmsReport>) -> Option<Kinds> {
     let RmsReport { distributions, classes, class, .. } = rms?.clone();
     Some(Kinds { distributions, classes, class })
 }
 
-/// Where a formula of the game is more accurate, as a section; empty if it is nowhere.
+/// The section on positions where a formula of the game is more accurate; empty if there are none.
 fn not_for(kinds: &Kinds) -> String {
     let weak = kinds.weaknesses();
     if weak.is_empty() {
@@ -608,8 +607,8 @@ fn errors(rms: &RmsReport) -> String {
     text
 }
 
-/// Measures the errors of a published checkpoint again, on all kinds of positions that this version knows, and writes them on its card
-/// and beside it. The checkpoint stays as it is. Returns the new card.
+/// Measures the errors of a published checkpoint again, on all kinds of positions that this version knows, and updates
+/// its card and `errors.json`. The checkpoint is unchanged. Returns the new card.
 ///
 /// # Errors
 /// If there is no checkpoint with a card of errors at this path.
@@ -628,14 +627,14 @@ pub fn refresh(games: &dyn Catalogue, folder: &Path) -> Result<String, TrainErro
     Ok(card)
 }
 
-/// How the line of a card with the measured strength begins.
+/// Prefix of the card's line with the measured strength.
 const STRENGTH: &str = "- strength: ";
 
-/// Notes the measured strength of a published checkpoint in its manifest and on its card, in place of an earlier one, whose levels stay.
-/// Returns the new card.
+/// Records the measured strength of a published checkpoint in its manifest and on its card, replacing an earlier one
+/// except for its levels. Returns the new card.
 ///
 /// # Errors
-/// If there is no whole checkpoint with a card in this folder, or it cannot be written.
+/// If there is no complete checkpoint with a card in this folder, or it cannot be written.
 pub fn note_strength(folder: &Path, strength: &Strength) -> Result<String, TrainError> {
     let path = folder.join(CARD);
     let old = limits::read_text(&path, limits::CONFIG_BYTES).map_err(ModelError::io(&path))?;
@@ -657,7 +656,7 @@ fn with_strength(old: &str, strength: &Strength) -> Option<String> {
     Some(format!("{}{STRENGTH}{}\n{}", &kept[..end], strength.text(), &kept[end..]))
 }
 
-/// The card with new errors; none if it has none.
+/// The card with new errors; none if it has no errors.
 fn refreshed(old: &str, rms: &RmsReport, kinds: &Kinds) -> Option<String> {
     let (mut text, mut own) = (old.to_string(), String::new());
     if let Some(start) = text.find(NOT_FOR) {
@@ -690,7 +689,7 @@ fn refreshed(old: &str, rms: &RmsReport, kinds: &Kinds) -> Option<String> {
     Some(text)
 }
 
-/// What people wrote in the section on weaknesses: all but the lines that [`not_for`] writes.
+/// Lines of the section on weaknesses that people wrote: all but those of [`not_for`].
 fn written_by_hand(section: &str) -> String {
     let is_figure = |line: &str| {
         let parts = line.strip_prefix("- ").and_then(|rest| rest.split_once(": error "));
@@ -703,7 +702,7 @@ fn written_by_hand(section: &str) -> String {
         section.lines().filter(|line| ![LEAD, EVERYWHERE, OF_SEVERAL].contains(line) && !is_figure(line));
     let mut text = String::new();
     for line in own {
-        // Where lines went, one empty line is enough.
+        // Where lines were removed, one empty line is enough.
         if !(line.is_empty() && (text.is_empty() || text.ends_with("\n\n"))) {
             text.push_str(line);
             text.push('\n');

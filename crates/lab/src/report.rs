@@ -1,6 +1,7 @@
-//! A report of runs as one HTML file: curves, final figures, errors by class, calibration, gates, configs, and how to repeat them.
+//! A report of runs as one HTML file: curves, final figures, errors by class, calibration, gates, configs, and commands
+//! to repeat them.
 //!
-//! The file holds its data as JSON, beside the looks and the charts of the page. It asks nothing of any server.
+//! The file contains its data as JSON, and the styles and charts of the web page. It loads nothing from a server.
 
 use crate::catalogue::Catalogue;
 use crate::chart::{Axes, Band, Mark, Range, Scale};
@@ -25,18 +26,18 @@ use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Runs in a report at most.
+/// Largest number of runs in a report.
 pub const RUNS: usize = 200;
-/// Points of a curve at most.
+/// Largest number of points of a curve.
 const POINTS: usize = 2000;
-/// Experts that are drawn at most, beside all others together.
+/// Largest number of experts drawn separately; the others are summed.
 const EXPERTS: usize = 12;
-/// Cells of a map that is drawn at most.
+/// Largest number of cells of a drawn map.
 const CELLS: usize = 1 << 16;
 /// Milliseconds of a second.
 const MS: f64 = 1000.0;
 
-/// An experiment: its runs, which differ in their seeds only, by seed.
+/// An experiment: its runs, sorted by seed, which is their only difference.
 #[derive(Clone, Debug)]
 pub struct Experiment {
     name: String,
@@ -52,7 +53,8 @@ impl Experiment {
         &self.first().config
     }
 
-    /// Whether a run is one more seed of it. A seed that it has is of a second experiment, of another revision for example.
+    /// Whether a run is another seed of this experiment. A repeated seed belongs to a second experiment, for example of
+    /// another revision.
     fn has_room_for(&self, record: &Record) -> bool {
         let first = self.first();
         let config = record.config_beside(&first.config, first.folder.as_deref());
@@ -68,31 +70,31 @@ impl Experiment {
     }
 }
 
-/// What a report holds beside what the runs recorded.
+/// Options of a report besides its runs.
 #[derive(Clone, Debug, Default)]
 pub struct ReportOptions {
     /// Whether to measure the last checkpoint of each run.
     pub measure: bool,
-    /// Values of the first figure that others reach.
+    /// Reference values of the first figure.
     pub marks: Vec<Mark>,
-    /// The command that makes this report.
+    /// The command that generates this report.
     pub command: String,
     /// The name of the program.
     pub program: String,
 }
 
-/// A written report.
+/// Result of writing a report.
 #[derive(Clone, Debug, Serialize)]
 pub struct Reported {
     /// The file.
     pub file: PathBuf,
     /// Its size in bytes.
     pub bytes: usize,
-    /// Experiments in it.
+    /// Number of experiments.
     pub experiments: usize,
-    /// Their runs.
+    /// Number of runs.
     pub runs: usize,
-    /// What it leaves out, and why.
+    /// Omitted content, with reasons.
     pub left_out: Vec<String>,
 }
 
@@ -129,7 +131,7 @@ pub fn experiments(given: &[PathBuf]) -> Result<Vec<Experiment>, CompareError> {
         }
     }
     found.iter_mut().for_each(|experiment| experiment.runs.sort_by_key(|(_, record)| record.seed));
-    // Experiments of a sweep have one name, and folders that tell them apart.
+    // Experiments of a sweep share a name; their folders distinguish them.
     let is_shared = |name: &str| found.iter().filter(|other| other.name == name).count() > 1;
     let names: Vec<String> =
         found.iter().map(|e| if is_shared(&e.name) { e.folder_name() } else { e.name.clone() }).collect();
@@ -141,11 +143,11 @@ pub fn experiments(given: &[PathBuf]) -> Result<Vec<Experiment>, CompareError> {
     Ok(found)
 }
 
-/// Writes the report of these experiments.
+/// Writes a report of these experiments.
 ///
 /// # Errors
-/// If a file of a run is damaged, a checkpoint cannot be measured, or the report cannot be written. An existing file then stays
-/// unchanged.
+/// If a file of a run is damaged, a checkpoint cannot be measured, or the report cannot be written. An existing file
+/// then stays unchanged.
 pub fn report(
     games: &dyn Catalogue,
     experiments: &[Experiment],
@@ -153,7 +155,7 @@ pub fn report(
     out: &Path,
 ) -> Result<Reported, TrainError> {
     let files = Files::default();
-    // Before anything that takes time.
+    // Fail early, before expensive work.
     files.try_file(out)?;
     let measured = match options.measure {
         true => measured(games, experiments)?,
@@ -186,16 +188,16 @@ pub fn report(
     })
 }
 
-/// The file.
+/// The HTML document.
 fn page(data: &Value) -> String {
-    // The data comes last, because it may hold anything. No `<` in it can end the script.
+    // The data comes last, because it may hold anything. It contains no `<`, so it cannot end the script.
     REPORT
         .replace("/* looks */", STYLE)
         .replace("/* script */", &REPORT_SCRIPT)
         .replace("/* data */", &data.to_string().replace('<', "\\u003c"))
 }
 
-/// Milliseconds since 1970, as browsers count time.
+/// Milliseconds since 1970, as in JavaScript.
 fn since_epoch(time: SystemTime) -> f64 {
     time.duration_since(UNIX_EPOCH).map_or(0.0, |since| (since.as_secs_f64() * MS).round())
 }
@@ -224,7 +226,7 @@ fn measured(
     Ok(measured)
 }
 
-/// What is said of an experiment: its runs, its config, and what only one network has.
+/// Description of an experiment: its runs, its config, and details of a single network.
 fn about(
     games: &dyn Catalogue,
     experiment: &Experiment,
@@ -261,13 +263,13 @@ fn about(
     }))
 }
 
-/// What was changed in runs while they learned, which their config does not say.
+/// Settings that were changed during runs, which their configs do not show.
 fn changed(runs: &[(PathBuf, Record)]) -> Vec<String> {
     let steered = runs.iter().filter(|(_, record)| !record.changed.is_empty());
     steered.map(|(_, record)| format!("seed {}: {}", record.seed, record.changes())).collect()
 }
 
-/// A run, for the table of runs.
+/// A row of the table of runs.
 fn run(path: &Path, record: &Record) -> Value {
     let manifest = checkpoint::locate(path, false).and_then(|path| checkpoint::manifest(&path)).ok();
     let written = path.join("run.json").metadata().and_then(|file| file.modified()).ok();
@@ -285,8 +287,8 @@ fn run(path: &Path, record: &Record) -> Value {
     })
 }
 
-/// The commands that train these runs again, from a file of the config. Experiments that share the name of their config get
-/// folders of their own.
+/// Commands that repeat these runs from a config file. Experiments that share the name of their config get separate
+/// folders.
 fn commands(experiment: &Experiment, program: &str) -> Vec<String> {
     let Experiment { name, runs } = experiment;
     let file = shell_path(Path::new(&format!("{name}.toml")));
@@ -304,18 +306,18 @@ fn commands(experiment: &Experiment, program: &str) -> Vec<String> {
     }
 }
 
-/// A text of a name and a number, which has real minus signs as all numbers of a report.
+/// A name with a number, using the minus sign of all numbers in a report.
 fn with_minus(name: &str, text: &str) -> String {
     let (name, number) = text.split_at_checked(name.len()).unwrap_or((text, ""));
     format!("{name}{}", number.replace('-', "−"))
 }
 
-/// Six digits are more than a picture shows.
+/// Rounds to six digits, which is more than a chart shows.
 fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 
-/// At most [`POINTS`] of these, the last among them.
+/// At most [`POINTS`] elements, including the last.
 fn thinned<T: Clone>(points: &[T]) -> Vec<T> {
     let every = points.len().div_ceil(POINTS).max(1);
     let mut kept: Vec<T> = points.iter().rev().step_by(every).cloned().collect();
@@ -324,24 +326,24 @@ fn thinned<T: Clone>(points: &[T]) -> Vec<T> {
 }
 
 /// The curve of an experiment, and those of its seeds if there are several.
-struct Drawn<'a> {
+struct CurvePlot<'a> {
     name: &'a str,
     mean: Curve,
     seeds: Vec<Curve>,
 }
 
-impl Drawn<'_> {
-    fn of(experiment: &Experiment, show: Show) -> Result<Option<Drawn<'_>>, ModelError> {
+impl CurvePlot<'_> {
+    fn new(experiment: &Experiment, show: Show) -> Result<Option<CurvePlot<'_>>, ModelError> {
         let Some(mean) = curves::curve(&experiment.runs, show)? else { return Ok(None) };
         let mut seeds = Vec::new();
         for run in experiment.runs.iter().filter(|_| experiment.runs.len() > 1) {
             seeds.extend(curves::curve(from_ref(run), show)?.filter(|curve| !curve.points.is_empty()));
         }
         let is_drawn = !mean.points.is_empty() || !seeds.is_empty();
-        Ok(is_drawn.then_some(Drawn { name: &experiment.name, mean, seeds }))
+        Ok(is_drawn.then_some(CurvePlot { name: &experiment.name, mean, seeds }))
     }
 
-    /// What it shows: a label, whether on a logarithmic scale, the rules, and the unit of steps.
+    /// Properties of the chart: a label, whether it is logarithmic, the rules, and the unit of steps.
     fn kind(&self) -> (String, bool, &str, &'static str) {
         let config = &self.mean.config;
         let (label, is_log) = match (self.mean.figure, config.head) {
@@ -352,22 +354,22 @@ impl Drawn<'_> {
         (label, is_log, &config.game.rules, config.learn.unit())
     }
 
-    /// The best equity that any player can reach, if it is known.
+    /// The best equity that any player can reach, if known.
     fn best(&self) -> Option<f64> {
         let references = self.mean.references.as_ref().filter(|_| self.mean.figure == Some(Suite::Equity))?;
         Some(references.best.value)
     }
 }
 
-/// Pictures of the curves: experiments that measure the same are drawn together.
+/// Charts of the curves: experiments with the same figure share one.
 fn pictures(experiments: &[Experiment], marks: &[Mark]) -> Result<Vec<Value>, ModelError> {
     let mut pictures = Vec::new();
     for show in [Show::Values, Show::Loss] {
-        let mut all: Vec<Drawn<'_>> = Vec::new();
+        let mut all: Vec<CurvePlot<'_>> = Vec::new();
         for experiment in experiments {
-            all.extend(Drawn::of(experiment, show)?);
+            all.extend(CurvePlot::new(experiment, show)?);
         }
-        let mut groups: Vec<Vec<Drawn<'_>>> = Vec::new();
+        let mut groups: Vec<Vec<CurvePlot<'_>>> = Vec::new();
         for drawn in all {
             match groups.iter_mut().find(|group| group[0].kind() == drawn.kind()) {
                 Some(group) => group.push(drawn),
@@ -379,13 +381,13 @@ fn pictures(experiments: &[Experiment], marks: &[Mark]) -> Result<Vec<Value>, Mo
             let scale = if is_log { Scale::Log } else { Scale::Linear };
             let references: Vec<&Reference> =
                 group[0].mean.references.iter().flat_map(References::all).collect();
-            // What others reach is a value of the first figure.
+            // Reference values belong to the first figure.
             let marks = if show == Show::Values && g == 0 { marks } else { &[] };
             let named = |name: &str, value: f64| Mark {
                 name: with_minus(name, &format!("{name} {value:.4}")),
                 value,
             };
-            // That exact values have no error goes without saying, and 0 has no place on a logarithmic scale.
+            // Exact values have no error, and 0 has no place on a logarithmic scale.
             let shown: Vec<Mark> = references
                 .iter()
                 .map(|r| Mark { name: with_minus(&r.name, &r.to_string()), value: r.value })
@@ -400,7 +402,7 @@ fn pictures(experiments: &[Experiment], marks: &[Mark]) -> Result<Vec<Value>, Mo
                 &shown,
                 |_, value| value,
             ));
-            let best: Option<Vec<f64>> = group.iter().map(Drawn::best).collect();
+            let best: Option<Vec<f64>> = group.iter().map(CurvePlot::best).collect();
             if let Some(best) = best {
                 let values = references.iter().map(|r| (&*r.name, r.value));
                 let far: Vec<Mark> = values
@@ -422,9 +424,9 @@ fn pictures(experiments: &[Experiment], marks: &[Mark]) -> Result<Vec<Value>, Mo
     Ok(pictures)
 }
 
-/// A picture, unless its scale has no place for any of its values.
+/// A chart, unless none of its values fits its scale.
 fn picture(
-    group: &[Drawn<'_>],
+    group: &[CurvePlot<'_>],
     title: String,
     axes: Axes<'_>,
     scale: Scale,
@@ -446,7 +448,7 @@ fn picture(
             bands.push(Band { name: String::new(), points });
         }
     }
-    let range = Range::of(scale, &bands, marks)?;
+    let range = Range::around(scale, &bands, marks)?;
     let (inside, outside): (Vec<&Mark>, Vec<&Mark>) = marks.iter().partition(|m| range.contains(m.value));
     Some(json!({
         "title": title,
@@ -473,13 +475,14 @@ impl Row {
     }
 }
 
-/// The sample of these numbers; none without any.
+/// The sample of these numbers; none if empty.
 fn sample(values: &[f64]) -> Option<Value> {
     let finite: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
-    if finite.is_empty() { None } else { serde_json::to_value(Sample::of(&finite)).ok() }
+    if finite.is_empty() { None } else { serde_json::to_value(Sample::new(&finite)).ok() }
 }
 
-/// All figures that runs recorded at their end, after the main ones with what these are compared with, and what was measured now.
+/// The table of figures: the main ones with their references, then all figures that runs recorded at their end, then
+/// new measurements.
 fn table(experiments: &[Experiment], measured: &[Vec<measure::Report>]) -> Result<Value, ModelError> {
     let columns = experiments.len();
     let mut main: Vec<Row> = Vec::new();
@@ -515,7 +518,7 @@ fn table(experiments: &[Experiment], measured: &[Vec<measure::Report>]) -> Resul
             main.push(Row { name: name.into(), cells, is_reference: true });
         }
     }
-    // What was stopped before its end has nothing here.
+    // Stopped runs have no final figures.
     main.retain(|row| row.cells.iter().any(Option::is_some));
     let mut last = Vec::with_capacity(columns);
     for experiment in experiments {
@@ -543,7 +546,7 @@ fn table(experiments: &[Experiment], measured: &[Vec<measure::Report>]) -> Resul
     Ok(json!({ "main": rows(&main), "recorded": rows(&recorded), "measured": rows(&by_name(&found)) }))
 }
 
-/// Parts of a measurement that are not figures, or that have a place of their own.
+/// Fields of a measurement that are not figures, or that appear elsewhere.
 const ELSEWHERE: [&str; 16] = [
     "step",
     "rate",
@@ -563,7 +566,7 @@ const ELSEWHERE: [&str; 16] = [
     "single_of_equal_parameters",
 ];
 
-/// The numbers of measurements by their names: a list for each experiment.
+/// The numbers of measurements by name: a list for each experiment.
 fn by_name(lists: &[Vec<Value>]) -> Vec<Row> {
     let mut names: Vec<String> = Vec::new();
     let mut values: BTreeMap<(String, usize), Vec<f64>> = BTreeMap::new();
@@ -585,12 +588,12 @@ fn by_name(lists: &[Vec<Value>]) -> Vec<Row> {
     names.into_iter().map(row).collect()
 }
 
-/// The least and the largest of these numbers: each seed has positions of its own.
+/// The smallest and largest of these numbers: each seed has its own positions.
 fn least_and_most(all: impl Iterator<Item = u64>) -> Option<[u64; 2]> {
     all.map(|n| [n, n]).reduce(|[least, most], [n, _]| [least.min(n), most.max(n)])
 }
 
-/// Errors by kind of positions: measured now, or after training.
+/// Errors by kind of position: from new measurements, or from after training.
 fn errors(experiment: &Experiment, measured: &[measure::Report]) -> Option<Value> {
     let now = measured.iter().filter_map(|report| report.rms.as_ref()).map(|rms| Kinds {
         distributions: rms.distributions.clone(),
@@ -624,7 +627,7 @@ fn errors(experiment: &Experiment, measured: &[measure::Report]) -> Option<Value
     Some(json!({ "class": class, "distributions": distributions, "classes": classes, "runs": all.len() }))
 }
 
-/// The calibration of outcomes, over the positions of all seeds.
+/// The calibration of outcomes, pooled over all seeds.
 fn outcomes(measured: &[measure::Report]) -> Option<Value> {
     let all: Vec<_> = measured.iter().filter_map(|report| report.outcomes.as_ref()).collect();
     let first = all.first()?;
@@ -649,8 +652,8 @@ fn outcomes(measured: &[measure::Report]) -> Option<Value> {
     }))
 }
 
-/// How the experts share positions: over time for the first seed, because the experts of seeds are not the same ones, and at
-/// the end for all.
+/// Shares of positions that the experts win: over time for the first seed, because experts of different seeds do not correspond,
+/// and at the end for all seeds.
 fn experts(experiment: &Experiment) -> Result<Option<Value>, ModelError> {
     let (mut over_time, mut ends) = (None, Vec::new());
     for (path, record) in &experiment.runs {
@@ -670,15 +673,15 @@ fn experts(experiment: &Experiment) -> Result<Option<Value>, ModelError> {
     Ok(over_time.map(|over_time| json!({ "over_time": over_time, "ends": ends })))
 }
 
-/// The shares of experts in measurements: of the positions that each wins, which runs measure ten times, or else of the
-/// evaluations that each took part in.
+/// The shares of experts in measurements: of the positions that each wins, which runs measure ten times, or otherwise
+/// of the evaluations in which each took part.
 pub fn shares_in(lines: &[Value]) -> Vec<(u64, Vec<f64>)> {
     let of = |key: [&str; 2]| -> Vec<(u64, Vec<f64>)> {
         let shares = |line: &Value| {
             let all = line[key[0]][key[1]].as_array()?.iter().map(|share| share.as_f64().unwrap_or(0.0));
             let all: Vec<f64> = all.collect();
             let sum: f64 = all.iter().sum();
-            // Several may take part in one evaluation.
+            // Several experts may take part in one evaluation.
             (all.len() > 1 && sum > 0.0)
                 .then(|| Some((line["step"].as_u64()?, all.iter().map(|share| share / sum).collect())))?
         };
@@ -688,7 +691,7 @@ pub fn shares_in(lines: &[Value]) -> Vec<(u64, Vec<f64>)> {
     if won.is_empty() { of(["usage", "share"]) } else { won }
 }
 
-/// The experts with the largest shares at the end, and all others together.
+/// The experts with the largest final shares, and the sum of the others.
 fn parts(shares: &[(u64, Vec<f64>)]) -> Vec<Value> {
     let Some((_, last)) = shares.last() else { return Vec::new() };
     let mut order: Vec<usize> = (0..last.len()).collect();
@@ -720,7 +723,7 @@ fn map(map: &CellMap) -> Value {
     })
 }
 
-/// What is missing, and why.
+/// Omitted content, with reasons.
 fn left_out(games: &dyn Catalogue, experiments: &[Experiment], shown: &[Value]) -> Vec<String> {
     let lacks = |key: &str| shown.iter().all(|experiment| experiment[key].is_null());
     let has_positions = |experiment: &Experiment| {
@@ -752,7 +755,7 @@ fn left_out(games: &dyn Catalogue, experiments: &[Experiment], shown: &[Value]) 
 mod tests {
     use super::*;
 
-    /// Names from outside can neither end the script of the data nor take the place of another part.
+    /// Untrusted names can neither end the data script nor replace another part.
     #[test]
     fn a_page_holds_its_data_and_one_script() {
         let title = "</script><script>alert(1)</script><!-- /* script */ $& ";

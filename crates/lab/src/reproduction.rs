@@ -1,4 +1,4 @@
-//! Reproductions of published tables and figures: what the command `reproduce` runs.
+//! Reproductions of published tables and figures, for the command `reproduce`.
 
 use crate::Catalogue;
 use adept_ground::limits;
@@ -15,8 +15,8 @@ pub trait Reproduction: Sync {
     /// The paper and the result.
     fn paper(&self) -> &'static str;
 
-    /// Default folder of its runs and files below `checkpoints/runs`. Two reproductions may share one, and then
-    /// its runs.
+    /// Default folder of its runs and files below `checkpoints/runs`. Two reproductions may share a folder and its
+    /// runs.
     fn folder(&self) -> &'static str {
         self.name()
     }
@@ -26,7 +26,7 @@ pub trait Reproduction: Sync {
         0
     }
 
-    /// Makes the reproduction and writes its files.
+    /// Runs the reproduction and writes its files.
     ///
     /// # Errors
     /// [`TrainError`] of the first run that fails, or an interruption.
@@ -40,7 +40,7 @@ pub struct Made {
     pub report: serde_json::Value,
     /// The report as text.
     pub text: String,
-    /// Seconds it took.
+    /// Duration in seconds.
     pub seconds: f64,
     /// Files written.
     pub files: Vec<PathBuf>,
@@ -50,8 +50,8 @@ impl Made {
     /// A report whose text is read from the first file.
     ///
     /// # Errors
-    /// [`TrainError`] if the file cannot be read or the report has no form in JSON.
-    pub fn of(report: &impl Serialize, seconds: f64, files: &[PathBuf]) -> Result<Self, TrainError> {
+    /// [`TrainError`] if the file cannot be read or the report has no JSON form.
+    pub fn from_report(report: &impl Serialize, seconds: f64, files: &[PathBuf]) -> Result<Self, TrainError> {
         let text = limits::read_text(&files[0], limits::CONFIG_BYTES).map_err(ModelError::io(&files[0]))?;
         Self::with_text(report, text, seconds, files)
     }
@@ -59,7 +59,7 @@ impl Made {
     /// A report with this text.
     ///
     /// # Errors
-    /// [`TrainError`] if the report has no form in JSON.
+    /// [`TrainError`] if the report has no JSON form.
     pub fn with_text(
         report: &impl Serialize,
         text: String,
@@ -78,7 +78,7 @@ pub struct Work<'a> {
     pub games: &'a dyn Catalogue,
     /// Options of the reproduction.
     pub options: &'a ReproduceOptions,
-    /// Receives the events of runs.
+    /// Receives events of runs.
     pub observer: &'a dyn Observer,
     /// Requests a stop.
     pub cancel: &'a Cancel,

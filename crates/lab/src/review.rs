@@ -1,4 +1,4 @@
-//! Reviews of whole games in a file: what each player's decisions lost, the luck of each, and the worst moves.
+//! Reviews of recorded games: each player's losses and luck, and the worst moves.
 
 use adept_arena::naming::{self, Judge};
 use adept_arena::review::{Account, CI95, Reviewed, review};
@@ -14,47 +14,47 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What to review, and how.
+/// Options of a review.
 #[derive(Clone, Debug)]
 pub struct ReviewOptions {
-    /// Files of whole games in the usual format of the game, and folders of such files.
+    /// Files of whole games in the game's usual format, and folders of such files.
     pub files: Vec<PathBuf>,
-    /// The agent whose values count: a checkpoint, a search, or a valuation.
+    /// The agent whose values define losses: a checkpoint, a search, or a valuation.
     pub agent: String,
-    /// Whether it is the best checkpoint of a run in place of the latest.
+    /// Whether to use the best checkpoint of a run instead of the latest.
     pub best: bool,
-    /// Only this player; all if none.
+    /// Reviews only this player; all if none.
     pub player: Option<String>,
-    /// Worst moves to keep.
+    /// Number of worst moves to keep.
     pub worst: usize,
-    /// Threads; all cores if 0.
+    /// Number of threads; 0 for all cores.
     pub threads: usize,
 }
 
-/// Decisions of a player, or of all together. Losses are in the unit of the game, otherwise utility.
+/// Decision statistics of one or all players. Losses are in the unit of the game, otherwise utility.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Decisions {
-    /// Decisions with more than one move.
+    /// Number of decisions with more than one move.
     pub decisions: u64,
-    /// Mean value that they lost.
+    /// Mean loss per decision.
     pub loss_per_decision: f64,
     /// Half the width of its 95 % interval, if the values are estimates from samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_ci95: Option<f64>,
-    /// Share of those that lost anything, and more than the error of the estimates.
+    /// Share of decisions with a loss beyond the error of the estimates.
     pub wrong_share: f64,
-    /// Share of those whose loss lies within the error of the estimates.
+    /// Share of decisions with a loss within the error of the estimates.
     pub undecided_share: f64,
 }
 
-/// A player's games.
+/// Results of one player.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PlayerReview {
     /// The name.
     pub name: String,
-    /// Games.
+    /// Number of games.
     pub games: u64,
-    /// The decisions.
+    /// Decision statistics.
     #[serde(flatten)]
     pub decisions: Decisions,
     /// Sum of the luck of all rolls, in the unit of the game.
@@ -62,91 +62,91 @@ pub struct PlayerReview {
     /// Half the width of its 95 % interval, if the values are estimates from samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub luck_ci95: Option<f64>,
-    /// Games with a result.
+    /// Number of games with a result.
     pub results: u64,
-    /// Sum of these results, with no cube.
+    /// Sum of these results, without the cube.
     pub result: f64,
-    /// Sum of these results less the luck of these games.
+    /// Sum of these results minus the luck of these games.
     pub adjusted: f64,
 }
 
-/// A move that lost.
+/// A losing move.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Worst {
     /// The file.
     pub file: PathBuf,
-    /// Number of the game in the file.
+    /// Index of the game in the file.
     pub game: usize,
-    /// Number of the move in the game.
+    /// Index of the move in the game.
     #[serde(rename = "move")]
     pub number: u64,
     /// Name of the player.
     pub player: String,
-    /// The position before it, with the roll.
+    /// The position before the move, with the roll.
     pub position: String,
-    /// What was played.
+    /// The move that was played.
     pub played: String,
     /// The best move.
     pub best: String,
-    /// What it lost, in the unit of the game.
+    /// Loss in the unit of the game.
     pub loss: f64,
     /// Half the width of its 95 % interval, if the values are estimates from samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_ci95: Option<f64>,
 }
 
-/// What is wrong with a file.
+/// An error in a file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fault {
     /// The file.
     pub file: PathBuf,
-    /// Number of the game in the file, which ends where the fault is; none for a file that could not be read at all.
+    /// Index of the game that ends at the error; none for a file that could not be read at all.
     pub game: Option<usize>,
-    /// What is wrong, with the line and its text.
+    /// The error, with the line and its text.
     pub why: String,
 }
 
-/// Reviewed files.
+/// Result of a review.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Review {
     /// The first file.
     pub file: PathBuf,
     /// All files, those in folders by name.
     pub files: Vec<PathBuf>,
-    /// Games and files that are wrong somewhere: each was read up to there.
+    /// Errors in games and files: each was read up to there.
     pub faults: Vec<Fault>,
     /// Rule set.
     pub game: String,
-    /// The agent whose values count.
+    /// The agent whose values define losses.
     pub by: String,
-    /// The game's exact tables, which stand for its values where they know the value.
+    /// The game's exact tables, which replace its values where they know the position.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<String>,
     /// The unit, such as points.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<Cow<'static, str>>,
-    /// Games that were reviewed.
+    /// Number of reviewed games.
     pub games: usize,
-    /// The players, as the file names them first.
+    /// The players, in order of appearance.
     pub players: Vec<PlayerReview>,
-    /// The decisions of these players.
+    /// Statistics of all decisions.
     pub total: Decisions,
-    /// The moves that lost most, the worst first.
+    /// The moves with the largest losses, worst first.
     pub worst: Vec<Worst>,
     /// Whether all games were reviewed.
     pub finished: bool,
 }
 
-/// Most players that an error names.
+/// Largest number of players that an error names.
 const NAMED: usize = 20;
 
-/// Letters of each of their names.
+/// Largest number of characters of each name.
 const LETTERS: usize = 40;
 
-/// Games per task. An agent that looks ahead keeps what it found, so tasks do not depend on threads.
+/// Games per task. A searching agent keeps a cache, so results must not depend on threads.
 const CHUNK: usize = 4;
 
-/// The names of the players of a game; equal ones are told apart.
+/// The names of a game's players; equal ones are distinguished.
 fn names_of<A>(game: &WholeGame<A>) -> [Cow<'_, str>; 2] {
     match &game.names[..] {
         [first, second] if first.is_empty() || second.is_empty() => {
@@ -161,7 +161,7 @@ fn names_of<A>(game: &WholeGame<A>) -> [Cow<'_, str>; 2] {
     }
 }
 
-/// The files with this suffix in a folder and its folders, by name.
+/// The files with this suffix in a folder and its subfolders, by name.
 fn files_in(folder: &Path, suffix: &str, depth: usize, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
     let mut entries =
         std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
@@ -178,13 +178,13 @@ fn files_in(folder: &Path, suffix: &str, depth: usize, found: &mut Vec<PathBuf>)
     Ok(())
 }
 
-/// Folders within folders.
+/// Largest depth of nested folders.
 const DEPTH: usize = 8;
 
-/// Most files of a review.
+/// Largest number of files of a review.
 const FILES: usize = 100_000;
 
-/// Reads the games of all files, each with the index of its file and its number there.
+/// Reads the games of all files, each with the index of its file and its index there.
 fn read_all<G: Kit>(game: &G, options: &ReviewOptions) -> Result<Read<G>, TrainError> {
     let none = || GameError::new(format!("{}: files of whole games cannot be read", game.name()));
     let mut files = Vec::new();
@@ -233,7 +233,7 @@ fn read_all<G: Kit>(game: &G, options: &ReviewOptions) -> Result<Read<G>, TrainE
 struct Read<G: Kit> {
     files: Vec<PathBuf>,
     games: Vec<WholeGame<G::Action>>,
-    /// The index of the file of each game, and its number there.
+    /// For each game, the index of its file and its index there.
     places: Vec<(usize, usize)>,
     faults: Vec<Fault>,
 }
@@ -254,7 +254,8 @@ fn place_of(name: &str, all: &[&str], file: &Path) -> Result<usize, GameError> {
 /// Reviews the games of files.
 ///
 /// # Errors
-/// If the game has no files of whole games that can be read, a single file is wrong, the agent has no values, or nobody has the name.
+/// If the game has no readable format for whole games, a single file is invalid, the agent has no values, or no player
+/// has the name.
 pub(crate) fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Cancel) -> Result<Review, TrainError> {
     let agent = naming::resolve(game, &options.agent, &[])?;
     let open = || naming::judge(game, &agent, options.best);
@@ -270,7 +271,7 @@ pub(crate) fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Canc
     let seats: Vec<[usize; 2]> = games.iter().map(|game| names_of(game).map(|name| known(&name))).collect();
     let names: Vec<&str> = players.iter().map(|(known, ..)| &**known).collect();
     let wanted = options.player.as_ref().map(|name| place_of(name, &names, &options.files[0])).transpose()?;
-    // Before threads begin, so that a valuation is solved once.
+    // Opened before threads start, so that a valuation is solved once.
     let references = open()?.references;
     let all: usize = games.iter().map(|game| game.actions.len()).sum();
     let what = match games.len() {

@@ -1,4 +1,4 @@
-//! Rollouts of positions, and the file from which they go on.
+//! Rollouts of positions, and the file for resuming them.
 
 use adept_arena::matches::{ByClass, Net};
 use adept_arena::rollout::{Options, Sums, roll_out, viewer};
@@ -15,50 +15,50 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// What to roll out, and how.
+/// Options of rollouts.
 #[derive(Clone, Debug, Default)]
 pub struct RolloutOptions {
     /// The agent that plays both sides: a checkpoint, a search, or a valuation.
     pub agent: String,
-    /// Whether it plays by the best checkpoint of a run in place of the latest.
+    /// Whether to use the best checkpoint of a run instead of the latest.
     pub best: bool,
     /// Positions in the game's text form.
     pub positions: Vec<String>,
-    /// Games of each position, at least 2.
+    /// Number of games per position, at least 2.
     pub trials: u64,
-    /// Moves after which a game is cut off; none to play to the end.
+    /// Number of moves after which a game is truncated; none to play to the end.
     pub truncate: Option<u32>,
     /// Seed of the dice.
     pub seed: u64,
-    /// Threads; all cores if 0.
+    /// Number of threads; 0 for all cores.
     pub threads: usize,
     /// File of the results so far.
     pub out: Option<PathBuf>,
-    /// Whether to go on from this file.
+    /// Whether to resume this file.
     pub resume: bool,
 }
 
-/// The result of a position's trials, for the player to move, at once or after chance.
+/// The result of a position's trials, for the player who moves at once or after chance.
 #[derive(Clone, Debug, Serialize)]
 pub struct Rollout {
     /// The position as text.
     pub position: String,
     /// The player, from 1.
     pub to_move: usize,
-    /// Mean result less luck: in the unit of the game, otherwise utility.
+    /// Mean result minus luck: in the unit of the game, otherwise utility.
     pub equity: f64,
     /// Its 95 % interval.
     pub ci95: [f64; 2],
-    /// Mean result as it was.
+    /// Mean raw result.
     pub raw: f64,
     /// Its 95 % interval.
     pub raw_ci95: [f64; 2],
     /// The unit, such as points.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<Cow<'static, str>>,
-    /// Games.
+    /// Number of games.
     pub trials: u64,
-    /// The probability of each class of results, less luck; empty if the agent knows values alone.
+    /// The probability of each class of results, variance-reduced; empty if the agent only has values.
     pub classes: ByClass<f64>,
     /// Their 95 % intervals.
     pub classes_ci95: ByClass<[f64; 2]>,
@@ -67,13 +67,13 @@ pub struct Rollout {
 /// Rollouts of several positions.
 #[derive(Clone, Debug, Serialize)]
 pub struct Rollouts {
-    /// The positions in order; without those that have fewer than two games yet.
+    /// The positions in order, without those that have fewer than two games yet.
     pub rollouts: Vec<Rollout>,
     /// Whether all games were played.
     pub finished: bool,
 }
 
-/// What must be the same for rollouts to go on. They may become longer.
+/// Settings that must match to resume. The number of trials may increase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Plan {
     game: String,
@@ -85,7 +85,7 @@ struct Plan {
     positions: Vec<String>,
 }
 
-/// The file of rollouts.
+/// Content of the file.
 #[derive(Serialize, Deserialize)]
 struct Saved {
     rollout: Plan,
@@ -93,14 +93,14 @@ struct Saved {
     sums: Vec<Sums>,
 }
 
-/// How often the file is written.
+/// Interval of writing the file.
 const PAUSE: Duration = Duration::from_secs(3);
 
-/// Rolls out positions of a game. `progress` gets the finished share.
+/// Rolls out positions of a game. `progress` receives the finished share.
 ///
 /// # Errors
-/// If the agent has no values, the game hides information or is not zero-sum, a position is not one or is over, or the file holds other
-/// rollouts or cannot be written.
+/// If the agent has no values, the game hides information or is not zero-sum, a position is invalid or over, or the
+/// file holds other rollouts or cannot be written.
 pub(crate) fn rollouts_of<G: Kit>(
     game: &G,
     options: &RolloutOptions,
@@ -164,7 +164,7 @@ pub(crate) fn rollouts_of<G: Kit>(
             pool.install(|| roll_out(game, &open, (state, *player), &how, done, &stop, &mut report))?;
         saved.sums[i] = found;
     }
-    // Stopped or not, and where nothing was left to do.
+    // Ends the progress display, also when stopped or with nothing to do.
     work::share(&what, 1.0);
     save(&saved)?;
     let names: Vec<&str> = classes.iter().map(|class| &*class.name).collect();
@@ -177,13 +177,13 @@ pub(crate) fn rollouts_of<G: Kit>(
     })
 }
 
-/// The checksum of an agent's checkpoint, if it plays by one.
+/// The checksum of an agent's checkpoint, if it has one.
 pub(crate) fn checksum_of(agent: &Resolved, best: bool) -> Result<Option<String>, ModelError> {
     let of = |folder| Ok(checkpoint::manifest(&checkpoint::locate(folder, best)?)?.checksum);
     agent.folder().map(of).transpose()
 }
 
-/// The result of these sums.
+/// Converts sums to a result.
 fn shown<G: Kit>(game: &G, text: &str, sums: &Sums, player: usize, names: &[&str]) -> Rollout {
     let unit = game.unit();
     let size = game.scale() / unit.as_ref().map_or(1.0, |unit| unit.size);
@@ -203,7 +203,7 @@ fn shown<G: Kit>(game: &G, text: &str, sums: &Sums, player: usize, names: &[&str
     }
 }
 
-/// No sums yet, or those of an earlier call.
+/// Empty sums, or those of an earlier call.
 fn begin(plan: Plan, options: &RolloutOptions) -> Result<Saved, TrainError> {
     let empty = vec![Sums::default(); plan.positions.len()];
     let Some(out) = &options.out else { return Ok(Saved { rollout: plan, sums: empty }) };
@@ -219,10 +219,10 @@ fn begin(plan: Plan, options: &RolloutOptions) -> Result<Saved, TrainError> {
     let Some(saved) =
         serde_json::from_slice::<Saved>(&text).ok().filter(|saved| saved.sums.len() == empty.len())
     else {
-        return refuse("is there and does not hold rollouts of these positions: name another file");
+        return refuse("exists and does not hold rollouts of these positions: name another file");
     };
     if !options.resume {
-        return refuse("is there: go on from it with --resume, or name another file");
+        return refuse("exists: continue it with --resume, or name another file");
     }
     if saved.rollout != plan {
         let all = differences(&json!(saved.rollout), &json!(plan));
@@ -230,7 +230,7 @@ fn begin(plan: Plan, options: &RolloutOptions) -> Result<Saved, TrainError> {
         return refuse(&format!("holds other rollouts ({}): name another file", first.unwrap_or_default()));
     }
     if saved.sums.iter().any(|sums| sums.equity.deals > options.trials) {
-        return refuse("holds more games than this: ask for as many, or name another file");
+        return refuse("holds more games than requested: ask for as many, or name another file");
     }
     Ok(saved)
 }

@@ -1,4 +1,4 @@
-//! What a screen loses: how often the best move by a large network is among the first ones by a small one.
+//! Accuracy of move filters: how often the best move by a large network is among the first ones by a small network.
 
 use crate::decisions::size;
 use crate::own_games;
@@ -10,55 +10,55 @@ use adept_trainer::run::{Cancel, TrainError};
 use serde::Serialize;
 use std::borrow::Cow;
 
-/// What is compared on which decisions.
+/// Options for measuring a move filter.
 #[derive(Clone, Debug)]
 pub struct ScreeningOptions {
-    /// What screens: a checkpoint or a valuation.
+    /// The filter: a checkpoint or a valuation.
     pub small: String,
-    /// What is screened for, whose values count: a checkpoint, a search, or a valuation. It plays the games.
+    /// The reference whose values count: a checkpoint, a search, or a valuation. It plays the games.
     pub large: String,
-    /// Decisions with at least two moves, at least.
+    /// Smallest number of decisions with at least two moves.
     pub count: u64,
-    /// Numbers of moves that a screen may keep.
+    /// Numbers of moves that the filter may keep.
     pub keep: Vec<usize>,
     /// Seed of the games.
     pub seed: u64,
 }
 
-/// What a screen loses that keeps so many moves.
+/// Loss of a filter that keeps `keep` moves.
 #[derive(Clone, Debug, Serialize)]
 pub struct Kept {
-    /// Moves that it keeps.
+    /// Number of kept moves.
     pub keep: usize,
-    /// Share of decisions whose best move is among them, in [0, 1].
+    /// Share of decisions whose best move is kept, in [0, 1].
     pub found: f64,
-    /// Mean loss of a decision, in the unit of the game.
+    /// Mean loss per decision, in the unit of the game.
     pub loss: f64,
     /// Its 95 % interval, over games.
     pub ci95: [f64; 2],
 }
 
-/// What a screen loses.
+/// Accuracy of a move filter.
 #[derive(Clone, Debug, Serialize)]
 pub struct Screening {
-    /// What screens.
+    /// The filter.
     pub small: String,
-    /// Whose values count.
+    /// The reference.
     pub large: String,
-    /// Games.
+    /// Number of games.
     pub games: u64,
-    /// Their decisions with at least two moves.
+    /// Number of decisions with at least two moves.
     pub decisions: u64,
     /// Mean number of their moves.
     pub moves: f64,
-    /// By the number of moves that are kept.
+    /// Results by number of kept moves.
     pub keep: Vec<Kept>,
     /// The unit, such as points.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<Cow<'static, str>>,
 }
 
-/// Sums over games, whose decisions are not independent of each other.
+/// Sums over games, because decisions of a game are not independent.
 #[derive(Clone, Debug, Default)]
 struct ByGame {
     games: f64,
@@ -68,12 +68,12 @@ struct ByGame {
     loss2: f64,
     both: f64,
     decisions2: f64,
-    /// Decisions whose best move is kept.
+    /// Number of decisions whose best move is kept.
     found: u64,
 }
 
 impl ByGame {
-    /// Adds a game: the sum of its losses, and its decisions.
+    /// Adds a game: the sum of its losses and its number of decisions.
     fn add(&mut self, loss: f64, decisions: f64) {
         self.games += 1.0;
         self.losses += loss;
@@ -83,7 +83,7 @@ impl ByGame {
         self.decisions2 += decisions * decisions;
     }
 
-    /// The mean loss of a decision, and its 95 % interval: that of a ratio of two sums over independent games.
+    /// The mean loss per decision, and its 95 % interval, that of a ratio of two sums over independent games.
     fn mean(&self) -> (f64, [f64; 2]) {
         let Self { games: n, losses, decisions, loss2, both, decisions2, .. } = *self;
         let mean = losses / decisions;
@@ -93,8 +93,8 @@ impl ByGame {
     }
 }
 
-/// Plays games of the large network against itself, in one of twenty decisions with a move drawn from the best four, and ranks the
-/// moves of each decision by the small one. The last game is played to its end.
+/// Plays games of the large network against itself, in one of twenty decisions with a move drawn from the best four,
+/// and ranks the moves of each decision by the small network. The last game is played to its end.
 ///
 /// # Errors
 /// If one of them has no values, or the work is stopped.
@@ -117,7 +117,7 @@ pub(crate) fn screening_of<G: Kit>(
         let before = decisions;
         let stop = || cancel.requested();
         own_games::play(game, &mut *large, game.start(), &mut rng, true, &stop, |met, _, rng| {
-            let own_games::Met { state, player, actions, values, order } = met;
+            let own_games::SelfPlayDecision { state, player, actions, values, order } = met;
             if actions.len() > 1 {
                 small.study(Decision::new(game, state, player), &mut listed, &mut thought);
                 let of = |i: usize| {
@@ -168,7 +168,7 @@ pub(crate) fn screening_of<G: Kit>(
 mod tests {
     use super::ByGame;
 
-    /// With as many decisions in each game, the interval is that of the mean of the games.
+    /// With equally many decisions per game, the interval is that of the mean of the games.
     #[test]
     fn intervals_are_between_games() {
         let mut all = ByGame::default();

@@ -1,4 +1,4 @@
-//! Runs the same experiment with several seeds in parallel.
+//! Runs an experiment with several seeds in parallel.
 
 use crate::catalogue::AnyGame;
 use crate::farm;
@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Calls `f` with each job on this many threads (0: one per core) and returns the results in the order of the
-/// jobs. Threads take one job at a time, as jobs differ in duration.
+/// Calls `f` with each job on this many threads (0: one per core) and returns the results in the order of the jobs.
+/// Threads take one job at a time, because jobs differ in duration.
 pub fn in_parallel<J: Sync, R: Send>(
     jobs: &[J],
     threads: usize,
@@ -29,7 +29,7 @@ pub fn on_ranks<J: Sync, R: Send>(jobs: &[J], threads: usize, f: impl Fn(&J) -> 
     results
 }
 
-/// Like [`on_ranks`], but hands over each result as soon as it and all before it are there.
+/// Like [`on_ranks`], but delivers each result as soon as it and all earlier ones are complete.
 pub(crate) fn in_turn<J: Sync, R: Send>(
     jobs: &[J],
     threads: usize,
@@ -39,7 +39,7 @@ pub(crate) fn in_turn<J: Sync, R: Send>(
     share_out(jobs, threads, farm::free(), f, each);
 }
 
-/// Shares jobs among threads of this process, and one for each slot of another rank.
+/// Distributes jobs over threads of this process, with one more thread for each slot of another rank.
 fn share_out<J: Sync, R: Send>(
     jobs: &[J],
     threads: usize,
@@ -64,7 +64,7 @@ fn share_out<J: Sync, R: Send>(
             }
         }
     };
-    // Not a rayon pool: there, a run that waits for its own workers would start another run inside it.
+    // Not a rayon pool: a run that waits for its own workers would start another run inside it.
     std::thread::scope(|scope| {
         for slot in slots {
             let work = &work;
@@ -72,7 +72,7 @@ fn share_out<J: Sync, R: Send>(
         }
         for _ in 1..threads {
             let started = std::thread::Builder::new().spawn_scoped(scope, || work(&|| true));
-            // If the machine gives no more threads, the existing ones do the work.
+            // If the system starts no more threads, the existing ones do the work.
             if started.is_err() {
                 break;
             }
@@ -81,23 +81,23 @@ fn share_out<J: Sync, R: Send>(
     });
 }
 
-/// Which seeds to run, and how many at a time.
+/// Seeds to run, and how many at a time.
 #[derive(Clone, Copy, Debug)]
 pub struct Seeds {
-    /// The first seed; the others follow one by one.
+    /// The first seed; the others are consecutive.
     pub first: u64,
     /// Number of seeds.
     pub count: u64,
-    /// Threads; 0 uses all cores.
+    /// Number of threads; 0 for all cores.
     pub threads: usize,
 }
 
-/// A seed, and the result of its run.
+/// A seed with the result of its run.
 pub type SeedResult = (u64, Result<(PathBuf, Record), TrainError>);
 
-/// Runs the seeds in parallel, each in its own folder; `options.out` is their parent. Results do not depend on the number of
-/// threads. After a cancellation no further seed starts. If any seed cannot begin in its folder, nothing starts, and only
-/// such seeds are returned.
+/// Runs the seeds in parallel, each in its own folder below `options.out`. Results do not depend on the number of
+/// threads. After a cancellation no further seed starts. If any seed cannot start in its folder, nothing starts, and
+/// only such seeds are returned.
 pub fn train_seeds(
     game: &dyn AnyGame,
     config: &Config,
@@ -109,12 +109,12 @@ pub fn train_seeds(
     let all: Vec<u64> = (seeds.first..seeds.first.saturating_add(seeds.count)).collect();
     let of_seed = |seed: u64| {
         let out = options.out.as_ref().map(|out| out.join(format!("{}-{seed}", config.name)));
-        // Each run has one thread, since several run side by side.
+        // Each run has one thread, because several run in parallel.
         TrainOptions { out, threads: 1, ..options.clone() }
     };
     let ranks = &options.ranks;
     let blocked = |&seed: &u64| Some((seed, Err(obstacle(config, seed, &of_seed(seed))?)));
-    // The first rank alone looks at folders.
+    // Only the first rank inspects folders.
     let obstacles: Vec<SeedResult> =
         if ranks.is_first() { all.iter().filter_map(blocked).collect() } else { Vec::new() };
     if ranks.any(u8::from(!obstacles.is_empty())) > 0 {
@@ -122,7 +122,8 @@ pub fn train_seeds(
     }
     let train = |seed: u64| game.train(config, seed, &of_seed(seed), observer, cancel);
     if ranks.are_several() {
-        // Ranks work on one run at a time, all of them. What is not an error of all must end here, where the others wait.
+        // All ranks work together on one run at a time. An error of a single rank must stop here, where the others
+        // wait.
         let mut results = Vec::new();
         for seed in all {
             if ranks.any(u8::from(cancel.requested())) > 0 {

@@ -51,8 +51,8 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// The sample of these numbers.
-    pub fn of(values: &[f64]) -> Self {
+    /// Statistics of these numbers.
+    pub fn new(values: &[f64]) -> Self {
         let n = values.len();
         let mut summary = mean_sd(values);
         // Rounding of the mean would give equal numbers a deviation, and so a significance.
@@ -106,16 +106,16 @@ pub(crate) type Seeded = (u64, f64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Test {
-    /// Student's t of the differences between runs of the same seed, which share their draws.
+    /// Student's t of the differences between runs of the same seed, which share random draws.
     Paired,
     /// Welch's t of independent samples.
     Welch,
 }
 
-/// A difference of two means, tested.
+/// A tested difference of two means.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Tested {
-    /// The test that was chosen.
+    /// The chosen test.
     pub(crate) test: Test,
     /// 95 % interval of the difference, b − a.
     pub(crate) ci95: [f64; 2],
@@ -123,7 +123,7 @@ pub(crate) struct Tested {
     pub(crate) p: f64,
 }
 
-/// Pairs of figures of the same seed. None unless both sides have the same seeds, at least two, each once.
+/// Pairs of figures by seed. None unless both sides have the same seeds, at least two, without repeats.
 fn pairs(a: &[Seeded], b: &[Seeded]) -> Option<Vec<(f64, f64)>> {
     let sorted = |side: &[Seeded]| {
         let mut side = side.to_vec();
@@ -146,11 +146,12 @@ pub(crate) fn correlation(a: &[Seeded], b: &[Seeded]) -> Option<f64> {
     r.is_finite().then(|| r.clamp(-1.0, 1.0))
 }
 
-/// Tests mean(b) − mean(a). Runs of the same seed share dice and positions: they are paired where their correlation makes the interval
-/// shorter than the degrees of freedom that pairing costs make it longer; else the samples are taken as independent.
+/// Tests mean(b) − mean(a). Runs of the same seed share dice and positions. They are paired if their correlation
+/// shortens the interval by more than the lost degrees of freedom lengthen it; otherwise the samples count as
+/// independent.
 pub(crate) fn difference(a: &[Seeded], b: &[Seeded]) -> Option<Tested> {
     let values = |side: &[Seeded]| side.iter().map(|(_, value)| *value).collect::<Vec<_>>();
-    let welch = welch(Sample::of(&values(a)), Sample::of(&values(b)));
+    let welch = welch(Sample::new(&values(a)), Sample::new(&values(b)));
     let welch = welch.map(|w| Tested { test: Test::Welch, ci95: w.ci95, p: w.p });
     let (Some(pairs), Some(r)) = (pairs(a, b), correlation(a, b)) else { return welch };
     let n = pairs.len() as f64;
@@ -159,7 +160,7 @@ pub(crate) fn difference(a: &[Seeded], b: &[Seeded]) -> Option<Tested> {
     let differences: Vec<f64> = pairs.iter().map(|(a, b)| b - a).collect();
     let Summary { mean, sd } = mean_sd(&differences);
     let error = sd / n.sqrt();
-    // The same difference everywhere has no spread to test by.
+    // A constant difference has no spread for a test.
     if !pays || error <= 1e-12 * mean.abs() {
         return welch;
     }
@@ -168,11 +169,11 @@ pub(crate) fn difference(a: &[Seeded], b: &[Seeded]) -> Option<Tested> {
     Some(Tested { test: Test::Paired, ci95: [mean - half, mean + half], p })
 }
 
-/// Resamples of a bootstrap.
+/// Number of bootstrap resamples.
 const RESAMPLES: usize = 10_000;
 
-/// The percentile bootstrap 95 % interval of mean(b) − mean(a), from 10,000 resamples with a fixed seed: of pairs where both sides
-/// have the same seeds, else of each side. None with fewer than two runs on a side.
+/// The percentile bootstrap 95 % interval of mean(b) − mean(a), from 10,000 resamples with a fixed seed: of pairs if
+/// both sides have the same seeds, otherwise of each side. None with fewer than two runs on a side.
 pub(crate) fn bootstrap95(a: &[Seeded], b: &[Seeded]) -> Option<[f64; 2]> {
     if a.len() < 2 || b.len() < 2 {
         return None;
@@ -192,25 +193,25 @@ pub(crate) fn bootstrap95(a: &[Seeded], b: &[Seeded]) -> Option<[f64; 2]> {
     Some([means[RESAMPLES / 40], means[RESAMPLES - 1 - RESAMPLES / 40]])
 }
 
-/// The median with its distribution-free interval, whose ends are among the numbers.
+/// The median with its distribution-free interval between order statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Median {
-    /// The median; with an even number, the mean of the two in the middle.
+    /// The median; for an even number of values, the mean of the two middle ones.
     pub median: f64,
     /// The narrowest interval between order statistics that covers the median with a probability of 95 %, or all numbers.
     pub interval: [f64; 2],
-    /// The probability with which the interval covers the median of the distribution: with five numbers .9375.
+    /// The coverage probability of the interval: .9375 for five numbers.
     pub level: f64,
 }
 
-/// The median of numbers and its interval by order statistics. None without numbers.
+/// The median of numbers, with its interval by order statistics. None without numbers.
 pub fn median(values: &[f64]) -> Option<Median> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let n = sorted.len();
     let middle = |i: usize| sorted.get(i).copied();
     let median = (middle(n.checked_sub(1)? / 2)? + middle(n / 2)?) / 2.0;
-    // The probability that fewer than k + 1 of n numbers lie below the median, on both sides.
+    // The two-sided probability that at most k of n numbers lie below the median.
     let (mut level, mut ends) = (1.0 - 0.5_f64.powi(n as i32 - 1), [0, n - 1]);
     let (mut missed, mut ways) = (0.5_f64.powi(n as i32), 1.0);
     for k in 1..n.div_ceil(2) {
@@ -232,8 +233,8 @@ mod tests {
         values.iter().enumerate().map(|(seed, value)| (seed as u64 + 1, *value)).collect()
     }
 
-    /// Student's sleep data again, as what it is: ten patients with both drugs. `t.test(Pair(extra.1, extra.2) ~ 1)` in the R manual
-    /// gives t = −4.0621, p = .002833 and −2.4598858 … −0.7001142.
+    /// Student's sleep data as paired data: ten patients with both drugs. `t.test(Pair(extra.1, extra.2) ~ 1)` in the R
+    /// manual gives t = −4.0621, p = .002833 and −2.4598858 … −0.7001142.
     #[test]
     fn pairs_agree_with_r_on_the_sleep_data() {
         let first = seeded(&[0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]);
@@ -260,7 +261,7 @@ mod tests {
         let (a, b) = (seeded(&[1.0, 2.0, 3.0, 4.0]), seeded(&[4.0, 3.5, 1.0, 2.0]));
         assert!(correlation(&a, &b).unwrap() < 0.0);
         assert_eq!(difference(&a, &b).unwrap().test, Test::Welch);
-        // One difference everywhere, and sides that do not vary.
+        // A constant difference, and sides that do not vary.
         let moved: Vec<Seeded> = a.iter().map(|(seed, value)| (*seed, value + 1.0)).collect();
         assert_eq!(difference(&a, &moved).unwrap().test, Test::Welch);
         assert_eq!(difference(&seeded(&[1.0, 1.0]), &seeded(&[2.0, 2.0])), None);
@@ -293,8 +294,8 @@ mod tests {
     /// = 17.776, p = 0.07939 and −3.3654832 … 0.2054832, for group 1 minus group 2.
     #[test]
     fn welch_agrees_with_r_on_the_sleep_data() {
-        let first = Sample::of(&[0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]);
-        let second = Sample::of(&[1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]);
+        let first = Sample::new(&[0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]);
+        let second = Sample::new(&[1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]);
         let test = welch(second, first).expect("both samples vary");
         let near = |found: f64, expected: f64, within: f64| {
             assert!((found - expected).abs() < within, "{found}, expected {expected}");
@@ -306,10 +307,11 @@ mod tests {
         near(test.ci95[1], 0.2054832, 5e-7);
     }
 
-    /// By hand: means 2 and 6, variances 1 and 4, so t = 4/√(5/3), freedom (5/3)² / (1/9/2 + 16/9/2) = 50/17.
+    /// Manual computation: means 2 and 6, variances 1 and 4, so t = 4/√(5/3), freedom (5/3)² / (1/9/2 + 16/9/2) =
+    /// 50/17.
     #[test]
     fn welch_agrees_with_a_sum_by_hand() {
-        let test = welch(Sample::of(&[1.0, 2.0, 3.0]), Sample::of(&[4.0, 6.0, 8.0])).expect("both vary");
+        let test = welch(Sample::new(&[1.0, 2.0, 3.0]), Sample::new(&[4.0, 6.0, 8.0])).expect("both vary");
         assert!((test.t - 4.0 / (5.0_f64 / 3.0).sqrt()).abs() < 1e-12);
         assert!((test.freedom - 50.0 / 17.0).abs() < 1e-12);
         assert!((test.ci95[0] + test.ci95[1] - 8.0).abs() < 1e-9 && test.p > 0.02 && test.p < 0.08);
@@ -317,13 +319,13 @@ mod tests {
 
     #[test]
     fn nothing_is_tested_without_variance() {
-        let (one, constant) = (Sample::of(&[1.0]), Sample::of(&[2.0, 2.0]));
-        assert_eq!((one.sd, Sample::of(&[]).mean), (None, None));
-        assert_eq!(Sample::of(&[637.0 / 960.0; 10]).sd, Some(0.0));
-        assert!(welch(one, Sample::of(&[1.0, 2.0])).is_none());
-        assert!(welch(constant, constant).is_none() && welch(constant, Sample::of(&[1.0, 1.0])).is_none());
-        // One constant side is enough: its mean is taken as known.
-        let test = welch(constant, Sample::of(&[1.0, 2.0, 3.0])).expect("one side varies");
+        let (one, constant) = (Sample::new(&[1.0]), Sample::new(&[2.0, 2.0]));
+        assert_eq!((one.sd, Sample::new(&[]).mean), (None, None));
+        assert_eq!(Sample::new(&[637.0 / 960.0; 10]).sd, Some(0.0));
+        assert!(welch(one, Sample::new(&[1.0, 2.0])).is_none());
+        assert!(welch(constant, constant).is_none() && welch(constant, Sample::new(&[1.0, 1.0])).is_none());
+        // One varying side is enough: the other mean counts as known.
+        let test = welch(constant, Sample::new(&[1.0, 2.0, 3.0])).expect("one side varies");
         assert!(test.freedom == 2.0 && test.p == 1.0);
     }
 }

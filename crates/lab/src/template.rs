@@ -1,4 +1,4 @@
-//! Configs to start from, for `adept config new`.
+//! Starter configs for `adept config new`.
 
 use adept_game::{GameError, GameInfo, Suite};
 use adept_ground::shown::shell;
@@ -8,13 +8,13 @@ use std::path::Path;
 /// The learning methods, by the name of their section in a config.
 pub const METHODS: [&str; 4] = ["td", "expectation", "supervised", "regrets"];
 
-/// What each of the [`METHODS`] learns from, for the description of an experiment.
+/// Description of the data of each of the [`METHODS`], for the description of an experiment.
 const BY: [&str; 4] = [", from its games", ", from expected values", ", from exact values", ", from regrets"];
 
-/// A commented config for this game, with its usual method or a given one of [`METHODS`].
+/// A commented config for this game, with its usual method or one of [`METHODS`].
 ///
 /// # Errors
-/// If the game is unknown or cannot learn by this method.
+/// If the game is unknown or does not support this method.
 pub fn template(game: &str, method: Option<&str>, games: &dyn Games) -> Result<String, GameError> {
     let info = games.rules(game)?.info();
     let starter = games.rules(game)?.starter().unwrap_or_else(|| general(&info));
@@ -24,13 +24,13 @@ pub fn template(game: &str, method: Option<&str>, games: &dyn Games) -> Result<S
         }
         _ => starter,
     };
-    // A rule file gives its name without folders and without what kind of file it is.
+    // The name of a rule file without folders and suffix.
     let file = info.name.strip_prefix("file:").and_then(|path| Path::new(path).file_stem()?.to_str());
     let short = file.unwrap_or(&info.name);
     let name = short.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
     let name = name.strip_prefix("my-").unwrap_or(&name);
     let name = &name[name.len().saturating_sub(100)..];
-    // Some systems do not take names that end with a dot, and `..` looks like a folder above.
+    // Some systems refuse names that end with a dot, and `..` looks like a parent folder.
     let parts: Vec<&str> =
         name.split('.').map(|part| part.trim_matches('-')).filter(|part| !part.is_empty()).collect();
     let name = if parts.is_empty() { "game".into() } else { parts.join(".") };
@@ -55,23 +55,23 @@ pub fn template(game: &str, method: Option<&str>, games: &dyn Games) -> Result<S
     }
 }
 
-/// Columns of a terminal.
+/// Width of a terminal.
 const COLUMNS: usize = 80;
 
-/// A config in lines of a terminal, as far as its comments make them longer.
+/// Wraps long comments of a config to the width of a terminal.
 fn for_terminals(text: String) -> String {
     let narrow = narrow(&text);
-    // What looks like a comment may be part of a text.
+    // A `#` may be part of a string.
     let read = |text: &str| text.parse::<toml::Table>().ok();
     if read(&narrow) == read(&text) { narrow } else { text }
 }
 
-/// Puts comments of lines that are too wide for a terminal above their lines.
+/// Moves comments of lines that are too wide for a terminal above their lines.
 fn narrow(text: &str) -> String {
     let mut narrow = String::with_capacity(text.len());
     for line in text.lines() {
         let comment = line.match_indices('#').map(|(at, _)| at).find(|at| {
-            // Not inside a text.
+            // Not inside a string.
             line[..*at].matches('"').count() % 2 == 0
         });
         match comment {
@@ -114,9 +114,9 @@ fn section(method: &str, info: &GameInfo) -> Result<String, GameError> {
     })
 }
 
-/// A game's starter config with another method. The encoder, the architecture and what is measured stay.
+/// A game's starter config with another method. The encoder, the architecture and the measurements stay.
 fn with_method(starter: &str, method: &str, info: &GameInfo) -> Result<String, GameError> {
-    // Comments of the starter may be about its own method.
+    // Comments of the starter may describe its own method.
     let bare = |line: &str| format!("{}\n", line.split('#').next().unwrap_or_default().trim_end());
     let head: String = starter.lines().take_while(|line| !line.starts_with("[learn")).map(bare).collect();
     let measured = match method {
@@ -126,7 +126,7 @@ fn with_method(starter: &str, method: &str, info: &GameInfo) -> Result<String, G
         "regrets" => "suites = [\"exploitability\"]  # exact: what a best response wins\n".into(),
         _ => {
             let lines = starter.split("[evaluate]").nth(1).unwrap_or_default().lines();
-            // How often to measure depends on the length of the run.
+            // The measurement interval depends on the length of the run.
             let kept = lines.filter(|line| !line.is_empty() && !line.trim_start().starts_with("every"));
             kept.map(|line| format!("{line}\n")).collect::<String>()
         }
@@ -134,7 +134,7 @@ fn with_method(starter: &str, method: &str, info: &GameInfo) -> Result<String, G
     Ok(format!("{head}{}\n[evaluate]\n{measured}", section(method, info)?))
 }
 
-/// The template for games without their own.
+/// The template for games without a starter config.
 fn general(info: &GameInfo) -> String {
     let encoders: Vec<&str> = info.encoders.iter().map(|e| &*e.name).collect();
     let suites: Vec<String> = info.usual_suites.iter().map(|suite| format!("{:?}", suite.name())).collect();

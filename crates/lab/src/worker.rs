@@ -1,14 +1,14 @@
-//! Another rank of MPI, which does jobs of the first one: see [`farm`](crate::farm).
+//! A worker rank of MPI, which does jobs of the first rank: see [`farm`](crate::farm).
 
 use crate::catalogue::{AnyGame, Catalogue};
 use crate::farm::{Done, Job, on_one_thread};
-use adept_ranks::slots::{JobLink, work};
+use adept_ranks::slots::{<<<---JobLink|||Desk===WorkerConnection--->>>, work};
 use adept_trainer::run::{Cancel, Event, Observer, Silent, TrainError, TrainOptions};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Works on jobs of the first rank until there are no more. If `cancel` is requested, what is left of them is done elsewhere.
-pub fn serve(games: &dyn Catalogue, links: Vec<JobLink>, cancel: &Cancel) {
+/// Does jobs of the first rank until there are no more. After a cancellation, the remaining ones are done elsewhere.
+pub fn serve(games: &dyn Catalogue, <<<---links|||desks===connections--->>>: Vec<<<<---JobLink|||Desk===WorkerConnection--->>>>, cancel: &Cancel) {
     let job = |job: &[u8]| {
         let done = match serde_json::from_slice(job) {
             Ok(job) => done(games, job, cancel),
@@ -16,13 +16,13 @@ pub fn serve(games: &dyn Catalogue, links: Vec<JobLink>, cancel: &Cancel) {
         };
         serde_json::to_vec(&done).unwrap_or_default()
     };
-    work(links, job, || cancel.requested());
+    work(<<<---links|||desks===connections--->>>, job, || cancel.requested());
 }
 
-/// Sees whether a run has begun.
-struct Began(AtomicBool);
+/// Records whether a run has started.
+struct StartFlag(AtomicBool);
 
-impl Observer for Began {
+impl Observer for StartFlag {
     fn event(&self, seed: u64, event: Event<'_>) {
         if matches!(event, Event::Started { .. }) {
             self.0.store(true, Ordering::Relaxed);
@@ -36,7 +36,7 @@ fn done(games: &dyn Catalogue, job: Job, cancel: &Cancel) -> Done {
         Job::Train { config, seed, out, resume, extend, init, max_seconds, tensorboard } => {
             let own = TrainOptions { threads: 1, ..TrainOptions::default() };
             let options = TrainOptions { out, resume, extend, init, max_seconds, tensorboard, ..own };
-            let began = Began(AtomicBool::new(false));
+            let began = StartFlag(AtomicBool::new(false));
             let game = games.find(&config.game.rules).map_err(TrainError::from);
             match game.and_then(|game| game.train(&config, seed, &options, &began, cancel)) {
                 Ok((path, record)) => {

@@ -50,7 +50,7 @@ pub fn lower(architecture: &Architecture, channels: &[Channel], head: &Head) -> 
     Ok(Program {
         channels: channels.to_vec(),
         head: head.clone(),
-        layout: Layout::of(channels),
+        layout: Layout::new(channels),
         params: builder.params,
         groups: builder.groups,
         widths: builder.widths,

@@ -82,7 +82,7 @@ impl Table {
                 }
             },
         };
-        let layout = Layout::of(channels);
+        let layout = Layout::new(channels);
         let initial_from = match &lookup.initial_from {
             None => None,
             Some(name) => {

@@ -10,7 +10,7 @@ const LARGE = 0.05; // share of the largest loss below which a loss is not marke
 export function analysisPanel({ play, judges, signal, onchoose }) {
   const panel = h('div', { class: 'stack' });
   const result = h('div', { class: 'stack' });
-  const select = h('select', { 'aria-label': 'Who judges' });
+  const select = h('select', { 'aria-label': 'Agent for the analysis' });
   const go = button('Analyse the game', async () => {
     const found = await ask(go, () => get(`/plays/${play.id}/analysis?by=${encodeURIComponent(select.value)}`, signal));
     if (found) put(result, report(play, found, onchoose));
@@ -22,7 +22,7 @@ export function analysisPanel({ play, judges, signal, onchoose }) {
     const sorted = [...all].sort((a, b) => rank(a) - rank(b));
     const named = (one) => [one.id, ['exact values', null, 'estimates from samples'][rank(one)]].filter(Boolean).join(', ');
     put(select, sorted.map((one) => h('option', { value: one.id }, named(one))));
-    if (all.length === 0) put(panel, h('h2', null, 'Analysis'), h('p', { class: 'quiet' }, 'No agent on this server has values to judge this game by.'));
+    if (all.length === 0) put(panel, h('h2', null, 'Analysis'), h('p', { class: 'quiet' }, 'No agent on this server can analyse this game.'));
   }).catch(() => {});
   return panel;
 }
@@ -45,7 +45,7 @@ function report(play, found, onchoose) {
   };
   draw();
   return [
-    h('p', { class: 'quiet' }, `Judged by ${found.by}${found.exact ? ', whose values are exact' : ''}${tables}; losses and luck${unit}.`),
+    h('p', { class: 'quiet' }, `Analysed by ${found.by}${found.exact ? ', whose values are exact' : ''}${tables}; losses and luck${unit}.`),
     found.players.some(({ undecided }) => undecided > 0) && h('p', { class: 'quiet' }, 'The values are estimates from samples. A decision is undecided if its loss lies within the error of the estimates (95 %); such losses are not counted.'),
     playerTable(play, found.players),
     h('div', { class: 'row spread' }, h('h3', null, 'Decisions'), order),

@@ -48,7 +48,7 @@ function gone(root, id, signal) {
   put(
     root,
     h('h1', null, 'This game is no longer there'),
-    h('p', null, 'The server keeps games in memory. It has forgotten this one or was started anew.'),
+    h('p', null, 'The server keeps games in memory. It has deleted this one or was restarted.'),
     h(
       'p',
       { class: 'row' },
@@ -79,13 +79,13 @@ class PlayView {
       steps: h('div', { class: 'row steps', role: 'group', 'aria-label': 'Step through the game' }),
       news: h('div', { class: 'news' }),
       list: h('ol', { class: 'events' }),
-      agent: h('select', { 'aria-label': 'Who thinks', onchange: () => this.think() }),
+      agent: h('select', { 'aria-label': 'Agent that evaluates', onchange: () => this.think() }),
       analysis: h('section', { class: 'panel', hidden: true }),
     };
     this.thinking = h(
       'details',
       { class: 'panel', open: kept.get('thinks', false) },
-      h('summary', null, h('h2', null, 'What it thinks')),
+      h('summary', null, h('h2', null, 'Evaluation')),
       h('div', { class: 'stack' }, this.parts.agent, this.thoughts.element),
     );
     this.thinking.addEventListener('toggle', () => {
@@ -257,7 +257,7 @@ class PlayView {
       dialog.close();
       this.change(event.target, () => post(`/plays/${id}/resign`, { class: name }, this.signal));
     });
-    put(dialog, h('h2', null, 'Resign?'), resignations.length > 1 && h('p', null, 'As which result?'), h('div', { class: 'row' }, resignations.map(choose), button('Play on', () => dialog.close(), { class: 'main' })));
+    put(dialog, h('h2', null, 'Resign?'), resignations.length > 1 && h('p', null, 'Resign with which result?'), h('div', { class: 'row' }, resignations.map(choose), button('Play on', () => dialog.close(), { class: 'main' })));
     dialog.addEventListener('close', () => dialog.remove());
     document.body.append(dialog);
     dialog.showModal();
@@ -299,7 +299,7 @@ class PlayView {
       step('‹', 'Previous position', this.at - 1, this.at > 0),
       h('span', { class: 'quiet step-count' }, `${this.at} of ${last}`),
       step('›', 'Next position', this.at + 1, this.at < last),
-      step('»', 'Present position', last, this.at < last),
+      step('»', 'Current position', last, this.at < last),
     );
     if (held) this.parts.steps.querySelector(`[data-key="${CSS.escape(held)}"]`)?.focus();
   }
@@ -308,7 +308,7 @@ class PlayView {
   drawNews() {
     const { play } = this;
     if (!this.isNow && !this.replaying) {
-      put(this.parts.news, button('Back to the present', () => this.go(play.events.length), { class: 'main' }));
+      put(this.parts.news, button('Back to the current position', () => this.go(play.events.length), { class: 'main' }));
       return;
     }
     const until = play.events.slice(0, this.at);

@@ -66,7 +66,7 @@ class PositionView {
         this.agents.length > 0 && h('label', { class: 'field' }, h('span', null, 'Agent'), this.select),
         h('button', { type: 'submit', class: 'main' }, 'Look'),
       ),
-      h('div', { class: 'play' }, this.place, h('div', { class: 'text-side' }, h('section', { class: 'panel' }, h('h2', null, 'What it thinks'), this.thoughts.element), this.actions())),
+      h('div', { class: 'play' }, this.place, h('div', { class: 'text-side' }, h('section', { class: 'panel' }, h('h2', null, 'Evaluation'), this.thoughts.element), this.actions())),
     );
     if (this.agents.length === 0) this.thoughts.say('No agent on this server has values of this game.');
     if (text) this.look();

@@ -310,7 +310,7 @@ class RunsView {
       place,
       // The view of new games begins with what was chosen last.
       h('a', { class: 'button', href: `#/new/${game}`, onclick: () => kept.set(`choice.${agent.game}`, { opponent: run.id }) }, 'Play against it'),
-      agent.values && !hides && h('a', { class: 'button', href: `#/position/${game}?agent=${encodeURIComponent(run.id)}` }, 'See what it thinks'),
+      agent.values && !hides && h('a', { class: 'button', href: `#/position/${game}?agent=${encodeURIComponent(run.id)}` }, 'Show its evaluation'),
     );
     place.parentElement.hidden = false;
   }

@@ -118,6 +118,6 @@ export function startForm(starters, onstart, signal) {
     'form',
     { class: 'two', onsubmit: submit },
     h('div', { class: 'stack' }, h('div', { class: 'fields' }, labelled('Game', game), labelled('Learns from', method)), fields, fault, h('div', { class: 'row' }, start)),
-    h('div', { class: 'stack' }, h('p', { class: 'quiet' }, 'It begins with this config, and with what you change beside it.'), text),
+    h('div', { class: 'stack' }, h('p', { class: 'quiet' }, 'The run uses this config with your changes.'), text),
   );
 }

@@ -129,7 +129,7 @@ export class Thoughts {
       moves.length > 0 && this.candidates(moves),
       text && h('pre', { class: 'advice', tabindex: '0' }, inBlinds(text.trim())),
       this.cells.element,
-      !value && !text && h('p', { class: 'quiet' }, 'This agent has nothing to say here.'),
+      !value && !text && h('p', { class: 'quiet' }, 'This agent gives no hints here.'),
     );
     this.cells.show(by, this.game.name, value);
   }
@@ -217,7 +217,7 @@ export class Thoughts {
       typeof move.win_probability === 'number' && !move.classes && h('p', null, `wins ${percent(move.win_probability)}`),
       move.gates && [h('p', { class: 'quiet' }, 'Shares of the experts'), gates(move, (value) => this.figure(value))],
       this.canPick && button(`Play ${move.move}`, () => this.onpick(move.move)),
-      !move.classes && !move.gates && !this.canPick && typeof move.win_probability !== 'number' && h('p', { class: 'quiet' }, 'No more is known of this move.'),
+      !move.classes && !move.gates && !this.canPick && typeof move.win_probability !== 'number' && h('p', { class: 'quiet' }, 'No further details of this move.'),
     ));
   }
 }

@@ -1,8 +1,9 @@
-//! Learning a discontinuous function: are steep units and divided labour of use where values jump?
+//! Learning a discontinuous function: do steep units and mixtures of experts help where values jump?
 //!
-//! Wiering & Kröse, §4.1.2, say that neurons with steep slopes learned a discontinuous function better, without its formula
-//! or figures. This one lives on the square [−1, 1]²: two lines cut it into four regions, with a smooth function on each and
-//! jumps of up to 1.6 between them. About 200 parameters learn it from drawn points, at rates chosen on other seeds.
+//! Wiering & Kröse, §4.1.2, say that neurons with steep slopes learned a discontinuous function better, without its
+//! formula or figures. This function lives on the square [−1, 1]²: two lines cut it into four regions, with a smooth
+//! function on each and jumps of up to 1.6 between them. About 200 parameters learn it from sampled points, at rates
+//! chosen on other seeds.
 
 use crate::experts::{Tried, best_of, next_rate};
 use crate::picture::{self, Panel};
@@ -28,20 +29,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Points of a run; `--quick` takes a twentieth.
+/// Points per run; `--quick` takes a twentieth.
 const SAMPLES: u64 = 2_000_000;
-/// Points of a step.
+/// Points per step.
 const BATCH: u64 = 16;
-/// Initial learning rates tried first; the final rate is a thousandth. While the best one is at an end of those tried, the
+/// Initial learning rates tried first; the final rate is a thousandth. While the best one is at an end of the list, the
 /// next one beyond it is tried too.
 const RATES: [f64; 3] = [0.004, 0.01, 0.025];
 /// Largest number of rates tried beyond the first ones.
 const FURTHER: usize = 5;
 /// Seeds of the search, which no reported figure uses.
 const SEARCH: [u64; 2] = [1, 2];
-/// Points a side of the grid on which errors are measured.
+/// Points per side of the grid on which errors are measured.
 const GRID: usize = 200;
-/// Points a side of the pictures.
+/// Points per side of the pictures.
 const PICTURE: usize = 56;
 /// Points nearer than this to a line are near a jump.
 const NEAR: f32 = 0.05;
@@ -110,7 +111,7 @@ struct DiscontinuousRow {
     sd: f64,
     /// 95 % interval of the mean (Student); `None` with one seed.
     ci95: Option<[f64; 2]>,
-    /// Root mean square error of points that are not near a line, mean over the seeds.
+    /// Root mean square error of points away from the lines, mean over the seeds.
     away: f64,
     /// Errors by seed.
     errors: Vec<f64>,
@@ -122,7 +123,7 @@ struct DiscontinuousStudy {
     name: String,
     seeds: u64,
     quick: bool,
-    /// Points of a run.
+    /// Points per run.
     samples: u64,
     rows: Vec<DiscontinuousRow>,
     seconds: f64,
@@ -144,7 +145,7 @@ impl Reproduction for Jumps {
 
     fn make(&self, work: Work<'_>) -> Result<Made, TrainError> {
         let made = study(work)?;
-        Made::of(&made, made.seconds, &made.files)
+        Made::from_report(&made, made.seconds, &made.files)
     }
 }
 
@@ -203,7 +204,7 @@ impl Job {
     }
 }
 
-/// The middle of a cell of a grid with `side` cells a side, top row first.
+/// The centre of a cell of a grid with `side` cells per side, top row first.
 fn place(column: usize, row: usize, side: usize) -> (f32, f32) {
     let at = |k: usize| (2.0 * k as f32 + 1.0) / side as f32 - 1.0;
     (at(column), -at(row))
@@ -339,7 +340,7 @@ fn row(job: &Job, tried: &Tried, runs: &[Option<Trained>]) -> DiscontinuousRow {
     }
 }
 
-/// The function, what networks make of it, and which expert wins where: the first seed of the first optimiser's runs.
+/// The function, the networks' approximations, and the winning experts: the first seed of the first optimiser's runs.
 fn draw(jobs: &[Job], runs: &mut [Option<Trained>], seeds: usize) -> String {
     let target = (0..PICTURE).map(|row| {
         let at = |column| place(column, row, PICTURE);
@@ -398,7 +399,7 @@ fn markdown(study: &DiscontinuousStudy) -> String {
 mod tests {
     use super::*;
 
-    /// The lines cut the square where the function jumps, and nowhere else.
+    /// The function jumps exactly at its lines.
     #[test]
     fn the_function_jumps_at_its_lines_only() {
         let mut widest: f32 = 0.0;

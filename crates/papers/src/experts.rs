@@ -1,4 +1,4 @@
-//! Where experts pay: error against the cost of an evaluation, for single networks and hierarchies of experts.
+//! Where experts pay off: error against evaluation cost, for single networks and hierarchies of experts.
 
 use crate::MEASURING;
 use crate::runs::{self, FIRST_SEED, Run};
@@ -20,16 +20,16 @@ use std::time::Instant;
 
 /// Distributions for learning and measuring.
 const DISTRIBUTIONS: [&str; 2] = ["table", "checkers"];
-/// Initial learning rates tried first; the final rate is a thousandth. While the best one is at an end of those tried,
-/// the next one beyond it is tried too.
+/// Initial learning rates tried first; the final rate is a thousandth. While the best one is at an end of the list, the
+/// next one beyond it is tried too.
 const RATES: [f64; 3] = [0.004, 0.01, 0.025];
 /// Factor between neighbouring rates.
 const STEP: f64 = 2.5;
 /// Largest number of rates tried beyond the first ones.
 const FURTHER: usize = 3;
-/// The search uses this fraction of the samples, one in so many.
+/// The search uses one of this many samples.
 const SEARCH_SHARE: u64 = 4;
-/// Seeds of the search, which no reported figure uses. The worst of them counts: large rates often do well, and sometimes
+/// Seeds of the search, which no reported figure uses. The worst one counts: large rates often do well, and sometimes
 /// destroy a network.
 const SEARCH_SEEDS: std::ops::Range<u64> = 1..3;
 
@@ -119,7 +119,7 @@ const FAMILIES: [Family; 10] = [
     family("hme", "HME, all run", config!("hme"), &ALL_RUN, hme),
 ];
 
-/// What an evaluation or a network costs, by which networks are compared.
+/// Measure of cost by which networks are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Price {
@@ -140,7 +140,7 @@ impl Price {
         [Self::MultiplyAdds, Self::Nanoseconds, Self::ByHalves, Self::Parameters, Self::Training];
 
     /// None if the network cannot be used in this way.
-    fn of(self, point: &ExpertsPoint) -> Option<f64> {
+    fn value(self, point: &ExpertsPoint) -> Option<f64> {
         match self {
             Self::MultiplyAdds => Some(point.cost.multiply_adds),
             Self::Nanoseconds => Some(point.cost.nanoseconds),
@@ -193,8 +193,7 @@ pub(crate) struct ExpertsPoint {
     /// Cost of an evaluation, measured with the first seed.
     #[serde(flatten)]
     pub(crate) cost: Cost,
-    /// Root mean square error of V on test positions at the end: the median over the seeds, because one may go
-    /// astray.
+    /// Final root mean square error of V on test positions: the median over the seeds, because one may diverge.
     pub(crate) final_median: f64,
     /// Mean over the seeds.
     pub(crate) final_mean: f64,
@@ -204,11 +203,11 @@ pub(crate) struct ExpertsPoint {
     pub(crate) finals: Vec<f64>,
     /// The interval of the median, by order statistics.
     pub(crate) interval: [f64; 2],
-    /// The probability with which it covers the median of all runs: .9375 with five seeds, 0 with one.
+    /// Its coverage probability of the median of all runs: .9375 with five seeds, 0 with one.
     pub(crate) level: f64,
-    /// By which prices no other network of any kind is both cheaper and better.
+    /// Cost measures for which the network is on the Pareto frontier of all kinds.
     frontier: Vec<Price>,
-    /// Seconds of the fastest run: other work slows runs, nothing makes them faster.
+    /// Seconds of the fastest run, because other work only slows runs down.
     pub(crate) seconds: f64,
 }
 
@@ -311,7 +310,7 @@ impl Reproduction for WhereExpertsPay {
 
     fn make(&self, work: Work<'_>) -> Result<Made, TrainError> {
         let made = experts(work)?;
-        Made::of(&made, made.seconds, &made.files)
+        Made::from_report(&made, made.seconds, &made.files)
     }
 }
 
@@ -420,10 +419,10 @@ fn point(games: &dyn Catalogue, job: &Job, tried: &Tried, runs: &[Run]) -> Resul
 fn mark_frontiers(rows: &mut [ExpertsPoint]) {
     for i in 0..rows.len() {
         let beaten = |by: Price| {
-            let Some(own) = by.of(&rows[i]) else { return true };
+            let Some(own) = by.value(&rows[i]) else { return true };
             rows.iter().any(|other| {
                 other.distribution == rows[i].distribution
-                    && by.of(other).is_some_and(|cost| cost <= own)
+                    && by.value(other).is_some_and(|cost| cost <= own)
                     && other.final_median < rows[i].final_median
             })
         };
@@ -436,7 +435,7 @@ fn figure(rows: &[ExpertsPoint], distribution: &str, by: Price) -> String {
         .iter()
         .map(|family| {
             let of = rows.iter().filter(|p| p.family == family.name && p.distribution == distribution);
-            let points = of.filter_map(|p| Some((by.of(p)?, p.final_median))).collect();
+            let points = of.filter_map(|p| Some((by.value(p)?, p.final_median))).collect();
             Cloud { name: family.label.into(), points }
         })
         .filter(|cloud| !cloud.points.is_empty())
@@ -477,7 +476,7 @@ fn markdown(result: &ExpertsStudy) -> String {
                 };
                 let price = |by: Price, places: usize| {
                     let mark = if row.frontier.contains(&by) { " ●" } else { "" };
-                    by.of(row).map_or_else(String::new, |v| format!("{v:.places$}{mark}"))
+                    by.value(row).map_or_else(String::new, |v| format!("{v:.places$}{mark}"))
                 };
                 let [low, high] = row.interval;
                 let range = if row.level > 0.0 { format!("{low:.5}–{high:.5}") } else { String::new() };

@@ -1,5 +1,5 @@
-//! Levinson, "General game-playing and reinforcement learning" (1996): the informed and the blind learner on declared games,
-//! measured exactly. The numbers of the paper's tables are not known to us, so nothing stands beside ours.
+//! Levinson, "General game-playing and reinforcement learning" (1996): the informed and the blind learner on declared
+//! games, measured exactly. The paper's table values are not available, so there is no comparison.
 
 use crate::MEASURING;
 use crate::runs::{self, FIRST_SEED, Run, interrupted};
@@ -32,21 +32,21 @@ const MLP: &str = config!("bits-mlp");
 /// Settings of the informed learner in games that take more than 20,000 games.
 const LARGE: [&str; 3] =
     ["architecture.modules.units=32", "architecture.modules.top=64", "learn.rate.to=0.0001"];
-/// Games for one player: shorter solutions are better, and there is no reply.
+/// Settings for solitaires: shorter solutions are better, and there is no reply.
 const ALONE: [&str; 4] = [
     "learn.td.along=\"own\"",
     "learn.td.discount=0.95",
     "learn.td.lambda=0.5",
     "evaluate.against=[\"random\"]",
 ];
-/// Where every position of best play is a draw, values of best play cannot tell which moves beat a weak opponent; values of
+/// If every position of optimal play is a draw, optimal values cannot tell which moves beat a weak opponent; values of
 /// games with some random moves can.
 const OWN: [&str; 1] = ["learn.td.along=\"own\""];
 
-/// A row to make: a learner in a game.
+/// A planned row: a learner in a game.
 struct Plan {
     game: String,
-    /// What follows `game.rules = `.
+    /// Value of `game.rules`.
     rules: String,
     learner: &'static str,
     text: &'static str,
@@ -140,7 +140,7 @@ fn plans(files: &Path) -> Vec<Plan> {
     plans
 }
 
-/// The stages of the blind learner one after the other, in tic-tac-toe.
+/// The stages of the blind learner in tic-tac-toe.
 fn stages() -> Vec<Plan> {
     let game = ("tic-tac-toe, stages", "declared:tic-tac-toe");
     let off = |keys: &[&str]| -> Vec<String> {
@@ -225,24 +225,24 @@ pub(crate) struct LevinsonRow {
     pub(crate) every: u64,
     /// Seeds whose final policy is optimal.
     pub(crate) optimal: usize,
-    /// Share of games against random play that end in each way, over both seats: mean of the seeds.
+    /// Shares of wins, draws and losses against random play, over both seats: mean of the seeds.
     pub(crate) random: Option<WinDrawLoss>,
     /// Mean utility against greedy play, over both seats.
     pub(crate) greedy: Option<f64>,
-    /// Against a best response, as player 1 and 2: mean of the seeds.
+    /// Equity against a best response, as player 1 and 2: mean of the seeds.
     pub(crate) best_response: Option<[f64; 2]>,
     /// Mean share of states with a correct move.
     pub(crate) correct: Option<f64>,
-    /// Games for one player: share solved, mean moves, least moves.
+    /// Solitaires: share solved, mean moves, least moves.
     pub(crate) alone: Option<[f64; 3]>,
     /// Mean seconds per run.
     pub(crate) seconds: f64,
 }
 
-/// Learning with modules of a smaller game, and without.
+/// Learning with and without modules of a smaller game.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Transfer {
-    /// From which game to which.
+    /// Source and target game.
     pub(crate) name: String,
     /// Games of each measurement.
     pub(crate) steps: Vec<u64>,
@@ -263,7 +263,7 @@ pub(crate) struct LevinsonStudy {
     pub(crate) seeds: u64,
     /// Whether the number of games was reduced.
     pub(crate) quick: bool,
-    /// Both learners in all games, beside a table and a network on the bits.
+    /// Both learners in all games, and a table and a network on the bits for comparison.
     pub(crate) rows: Vec<LevinsonRow>,
     /// The stages of the blind learner.
     pub(crate) stages: Vec<LevinsonRow>,
@@ -292,13 +292,13 @@ impl Reproduction for Learners {
 
     fn runs(&self, seeds: u64) -> u64 {
         let plans = [plans(Path::new("")), stages(), opponents()];
-        // Of a transfer, the smaller game, the larger one and the larger one with modules.
+        // A transfer has three runs: the smaller game, and the larger one with and without modules.
         seeds * (plans.iter().map(|plans| plans.len() as u64).sum::<u64>() + 3 * TRANSFERS.len() as u64)
     }
 
     fn make(&self, work: Work<'_>) -> Result<Made, TrainError> {
         let made = levinson(work)?;
-        Made::of(&made, made.seconds, &made.files)
+        Made::from_report(&made, made.seconds, &made.files)
     }
 }
 
@@ -440,7 +440,7 @@ fn transferred(
         })
     };
     let [fresh, with] = [curve(0)?, curve(1)?];
-    // Ten points show the course.
+    // Ten points outline the curve.
     let pick = |curve: &[(f64, f64)]| -> Vec<(u64, f64)> {
         let every = curve.len().div_ceil(10).max(1);
         curve.iter().skip(every - 1).step_by(every).map(|(step, v)| (*step as u64, *v)).collect()
@@ -524,7 +524,7 @@ fn markdown(study: &LevinsonStudy) -> String {
     text
 }
 
-/// Median of the seeds that got there, and how many did.
+/// Median over the successful seeds, and their number.
 fn optimal_from(row: &LevinsonRow) -> String {
     let mut reached: Vec<u64> = row.optimal_from.iter().flatten().copied().collect();
     reached.sort_unstable();
@@ -532,7 +532,7 @@ fn optimal_from(row: &LevinsonRow) -> String {
         0 => format!("– (0 of {})", row.optimal_from.len()),
         n => {
             let median = u64::midpoint(reached[(n - 1) / 2], reached[n / 2]);
-            // The first measurement says no more than that it took no longer.
+            // If the first measurement is already optimal, it is only an upper bound.
             let most = if median == row.every { "≤ " } else { "" };
             format!("{most}{median} ({n} of {})", row.optimal_from.len())
         }

@@ -1,4 +1,4 @@
-//! Reproduces tables and figures of published papers and compares our results with theirs; one file each.
+//! Reproduces tables and figures of published papers and compares our results with theirs, one file each.
 //!
 //! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 
@@ -34,7 +34,7 @@ pub const ALL: [&dyn Reproduction; 13] = [
     &levinson::Learners,
 ];
 
-/// What finished runs wait for, as it is shown.
+/// Progress label after the runs have finished.
 const MEASURING: &str = "measuring the networks";
 
 /// Formats a report as JSON.

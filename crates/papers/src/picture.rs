@@ -1,4 +1,4 @@
-//! Small pictures beside each other: functions and gates over a square, as SVG.
+//! Panels of small pictures as SVG: functions and gates over a square.
 
 use adept_lab::chart;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::fmt::Write;
 const CELL: usize = 3;
 /// Pixels between panels, and above a panel for its title.
 const GAP: usize = 26;
-/// Steps of colour for values.
+/// Number of colour steps for values.
 const STEPS: f64 = 20.0;
 
 /// A titled square of colours.
@@ -34,7 +34,7 @@ impl Panel {
 
     /// Numbers of experts, top row first: a colour each.
     pub(super) fn of_experts(title: &str, experts: &[Vec<usize>]) -> Self {
-        // Hues a golden angle apart differ most between neighbours in number.
+        // Hues at golden-angle steps make neighbouring numbers easy to distinguish.
         let colour = |e: &usize| chart::hsl(*e as f64 * 137.508 + 200.0, 0.55, 0.62);
         Self {
             title: title.into(),
@@ -73,7 +73,7 @@ pub(super) fn svg(rows: &[Vec<Panel>]) -> String {
     )
 }
 
-/// For each colour of a panel, a path over its runs of cells.
+/// For each colour of a panel, an SVG path over its runs of cells.
 fn runs(panel: &Panel, left: usize, top: usize) -> BTreeMap<&str, String> {
     let mut paths: BTreeMap<&str, String> = BTreeMap::new();
     for (r, row) in panel.cells.iter().enumerate() {

@@ -38,7 +38,7 @@ pub(crate) enum Decision {
     Call,
 }
 
-/// Which reading of the post is used.
+/// A reading of the post.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Reading {
@@ -59,7 +59,7 @@ impl Reading {
     /// All readings.
     pub(crate) const ALL: [Self; 3] = [Self::Text, Self::R4, Self::R3];
 
-    /// The state on which a player decides, and which is recorded after a raise.
+    /// The state on which a player's decision is based, and which is recorded after a raise.
     fn state(self, game: &LiarsDice, state: &State, player: usize) -> Option<PostState> {
         match self {
             Self::Text => PostState::recounted(game, state, player),
@@ -91,7 +91,7 @@ impl QTable {
         Ok(Self { game: game.name().into(), reading, games: 0, values })
     }
 
-    /// Why it is not a table for this game.
+    /// Why the table does not fit this game.
     pub(crate) fn check(&self, game: &LiarsDice) -> Result<(), String> {
         let count = states(game).map_err(|e| e.to_string())?.count();
         if self.game != game.name() || self.values.len() != count {

@@ -1,5 +1,5 @@
-//! The figures of the post on Q-learning in liar's dice: how often the learner wins while it learns and when it
-//! is frozen, and how often simple rules win in its place.
+//! The figures of the post on Q-learning in liar's dice: win rates of the learner while learning and frozen, and of
+//! simple rules in its place.
 
 use crate::q_learner::{EPSILON, QAgent, QLearner, QTable, Reading};
 use crate::runs::{FIRST_SEED, seeds};
@@ -22,10 +22,10 @@ use std::time::Instant;
 
 const GAME: &str = "liars-dice:r-post:4x6";
 
-/// The script in the other three seats, and its name in the table.
+/// Scripts in the other three seats, and their names in the table.
 const FIELDS: [(&str, &str); 2] = [("post-random", "3 random"), ("true-prob", "3 true.prob")];
 
-/// Numbers of games after which the learner is frozen. Wins are counted over the first of these.
+/// Numbers of games after which the learner is frozen. The learning win rate covers the first of these.
 const LENGTHS: [u64; 3] = [5_000, 50_000, 500_000];
 
 /// Number of seeds for the longest runs.
@@ -62,7 +62,7 @@ const RULES: [(&str, &str, [Option<f64>; 2]); 6] = [
     ("call-50", "call if P < .5, never bluff", [Some(0.759), Some(0.426)]),
 ];
 
-/// What the post leaves open.
+/// Details that the post does not specify.
 const NOTE: &str = "The post prints 3288 wins in its first 5,000 games, .658, and 65 in 100 games after them. It \
 says that the state holds the probability of the current bid; this is the reading `text`. Its program counts the \
 learner's matching dice only when the learner decides, and keeps this count when others bid other faces. The post's \
@@ -72,10 +72,10 @@ with a call, it learns calls as raises and raises as calls. This is the reading 
 is close to the share in the post if the program is run unchanged. The post does not say how often a true.prob \
 player bluffs: half the time, here.";
 
-/// A share of games won in the first seat, compared with others' results.
+/// A win rate in the first seat, compared with others' results.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct QPostRow {
-    /// What is measured.
+    /// Description of the measurement.
     pub(crate) label: String,
     /// The reading of the post; `None` for scripts.
     pub(crate) reading: Option<Reading>,
@@ -156,7 +156,7 @@ impl Reproduction for Post {
 
     fn make(&self, work: Work<'_>) -> Result<Made, TrainError> {
         let made = q_post(work.options, work.cancel)?;
-        Made::of(&made, made.seconds, &made.files)
+        Made::from_report(&made, made.seconds, &made.files)
     }
 }
 

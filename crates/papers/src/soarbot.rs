@@ -1,8 +1,8 @@
 //! Follek (2003), tables 3-1 and 3-3: SoarBot's days at the tables of the University of Alberta, and matches against
 //! opponents of one kind.
 //!
-//! The opponents of the thesis, people and the programs of the university, cannot be had. Its tables are shown beside tables of
-//! agents that play here. What can be tested is how much of the scatter between its days is luck.
+//! The opponents of the thesis, people and the university's programs, are not available. Its tables are shown next to
+//! tables of agents that play here. The testable question is how much of the variation between its days is luck.
 
 use crate::json;
 use crate::runs::interrupted;
@@ -22,7 +22,7 @@ use std::time::Instant;
 /// The agent of the thesis.
 const SOARBOT: &str = "soarbot";
 
-/// Heads-up opponents, with what was measured elsewhere, in mbb a hand.
+/// Heads-up opponents, with reference results in mbb per hand.
 const DUELS: [(&str, Option<[f64; 2]>); 4] = [
     ("always-call", Some([417.0, 9.0])),
     ("random", Some([-5.0, 10.0])),
@@ -30,7 +30,7 @@ const DUELS: [(&str, Option<[f64; 2]>); 4] = [
     ("equity:0.5", None),
 ];
 
-/// The eight opponents of a table of nine, how many of each kind; and what was measured elsewhere, in dollars a hand.
+/// The eight opponents of a nine-player table by kind, with reference results in dollars per hand.
 type Company = (&'static str, &'static [(&'static str, usize)], Option<[f64; 2]>);
 
 const TABLES: [Company; 4] = [
@@ -42,7 +42,7 @@ const TABLES: [Company; 4] = [
 const MIXED: &str = "two each of soarbot-hutchison, soarbot-2002, always-call, random";
 const BOTS: &str = "four each of soarbot-hutchison and soarbot-2002";
 
-/// A day of the thesis: hands, and dollars won a hand.
+/// A day of the thesis: number of hands, and dollars won per hand.
 type Day = (u64, f64);
 
 /// Table 3-1, people and programs.
@@ -87,10 +87,10 @@ const MIXED_DAYS: [Day; 35] = [
 /// Table 3-3, programs only.
 const BOT_DAYS: [Day; 4] = [(5435, -0.70), (2152, -0.99), (2469, -1.45), (1491, -1.54)];
 
-/// Hands of a seed: heads-up, and at a table.
+/// Hands per seed: heads-up, and at a full table.
 const HANDS: [u64; 2] = [100_000, 45_000];
 
-/// A result beside what was measured elsewhere.
+/// A result next to a reference result.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct SoarBotRow {
     /// The opponents.
@@ -98,40 +98,41 @@ pub(crate) struct SoarBotRow {
     pub(crate) against: String,
     /// Players at the table.
     pub(crate) players: usize,
-    /// `mbb` a hand, or `$` a hand at a table with bets of $10 and $20.
+    /// `mbb` per hand, or `$` per hand at a table with bets of $10 and $20.
     pub(crate) unit: &'static str,
-    /// Hands, each deal in all seats.
+    /// Number of hands; each deal is played in all seats.
     pub(crate) hands: u64,
-    /// What SoarBot wins a hand.
+    /// SoarBot's winnings per hand.
     pub(crate) won: f64,
     /// Half the width of the 95 % interval.
     pub(crate) half_width: f64,
-    /// The same, measured elsewhere.
+    /// Reference result.
     pub(crate) elsewhere: Option<[f64; 2]>,
 }
 
-/// The days of a table of the thesis beside as many hands here.
+/// The days of a table of the thesis, next to as many hands here.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct SoarBotDays {
     /// The table of the thesis.
     pub(crate) table: &'static str,
     /// The opponents here.
     pub(crate) against: &'static str,
-    /// Days.
+    /// Number of days.
     pub(crate) days: usize,
-    /// Hands of all days.
+    /// Number of hands of all days.
     pub(crate) hands: u64,
-    /// Dollars a hand in the thesis, over all hands.
+    /// Dollars per hand in the thesis, over all hands.
     pub(crate) thesis: f64,
-    /// Half the width of its 95 % interval, with the spread of a hand that is measured here.
+    /// Half the width of its 95 % interval, with the standard deviation of a hand measured here.
     pub(crate) half_width: f64,
-    /// Dollars a hand here, each hand dealt once as in the thesis.
+    /// Dollars per hand here, each hand dealt once as in the thesis.
     pub(crate) ours: f64,
     /// Standard deviation of a hand here, in dollars.
     pub(crate) sd: f64,
-    /// χ² of the days of the thesis around their mean, if hands scatter as here; as many as days − 1 are expected of luck.
+    /// χ² of the days of the thesis around their mean, with the standard deviation measured here; its expectation under
+    /// pure luck is days − 1.
     pub(crate) chi2: f64,
-    /// The same of our days, the mean over the seeds.
+    /// χ² of our days, the mean over the seeds.
     pub(crate) chi2_ours: f64,
 }
 
@@ -171,7 +172,7 @@ impl Reproduction for Days {
         let threads = rayon::ThreadPoolBuilder::new().num_threads(work.options.threads).build();
         let threads = threads.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?;
         let made = threads.install(|| study(work))?;
-        Made::of(&made, made.seconds, &made.files)
+        Made::from_report(&made, made.seconds, &made.files)
     }
 }
 
@@ -249,9 +250,9 @@ fn game(players: usize) -> Result<Holdem, TrainError> {
     Ok(Holdem::new(players, Stakes::default())?)
 }
 
-/// The seat orders of SoarBot, agent 0, and its company: all turns of the table.
+/// Seat orders of SoarBot, agent 0, and its opponents: all rotations of the table.
 fn turns(company: &[(&str, usize)]) -> Vec<Order> {
-    // Kinds take turns around the table, so that none has only one neighbour.
+    // Interleave the kinds, so that none has only one neighbour.
     let most = company.iter().map(|(_, count)| *count).max().unwrap_or(0);
     let kinds = (0..most).flat_map(|k| company.iter().enumerate().filter(move |(_, (_, n))| k < *n));
     let mut order: Order = [0].into_iter().chain(kinds.map(|(kind, _)| kind + 1)).collect();
@@ -289,7 +290,7 @@ fn play(
     play_in(game, company, &turns(company), (hands, seed), work)
 }
 
-/// As many hands a day as in the thesis, each dealt once.
+/// As many hands per day as in the thesis, each dealt once.
 fn as_days(
     game: &Holdem,
     (name, of_thesis, against): (&'static str, &[Day], &'static str),
@@ -304,7 +305,7 @@ fn as_days(
     for (day, (seed, (hands, _))) in all.enumerate() {
         let mut net = Net::default();
         for (seat, order) in orders.iter().enumerate() {
-            // A hand more in the first seats, so that all hands are played.
+            // The first seats play an extra hand, so that all hands are played.
             let share = hands / 9 + u64::from((seat as u64) < hands % 9);
             // Every day and seat has its own hands.
             let own = (seed << 32) | (of_thesis.len() as u64) << 24 | (9 * day + seat) as u64;

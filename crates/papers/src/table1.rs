@@ -41,7 +41,7 @@ const ROWS: [PaperRow; 12] = [
     ("canonical", "own choice", None, config!("canonical")),
 ];
 
-/// Why the paper's optimum is impossible: its rules give another one.
+/// Why the paper's optimum is impossible under its rules.
 const NOTE: &str = "The paper gives .614 as the best match equity against TTT. That does not follow from its rules: \
 the exact optimum is 637/960 = .663542 (89/96 playing first, 2/5 playing second), found by solving the game. \
 A player restricted to moves that never risk a loss reaches .593700, minimax with uniform ties .469847.";
@@ -135,7 +135,7 @@ impl Reproduction for Table1 {
 
     fn make(&self, work: Work<'_>) -> Result<Made, TrainError> {
         let made = table1(work)?;
-        Made::of(&made, made.seconds, &made.files)
+        Made::from_report(&made, made.seconds, &made.files)
     }
 }
 

@@ -64,7 +64,7 @@ const ROWS: [PaperRow; 11] = [
 /// Number of leading rows whose curves form figure 2: the rows of the paper.
 const FIGURE2_ROWS: usize = 8;
 
-/// What the paper leaves open.
+/// Details that the paper does not specify.
 const NOTE: &str = "The paper names 56 of its 68 inputs but not the other 12: both plausible readings are shown. It \
 reports the lowest error on its test positions, which is optimistic. Here, the checkpoint with the lowest error on \
 validation positions is scored on test positions, and the final one is shown beside it. Rows without examples report \
@@ -185,7 +185,7 @@ impl Reproduction for Table2Rows {
 
     fn make(&self, work: Work<'_>) -> Result<Made, TrainError> {
         let made = table2(work)?;
-        Made::of(&made, made.seconds, &made.files)
+        Made::from_report(&made, made.seconds, &made.files)
     }
 }
 

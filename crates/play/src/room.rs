@@ -1,4 +1,4 @@
-//! A game with its opened agents, shared by many plays and questions at once, without the types of the game.
+//! A type-erased game with its open agents, shared by many sessions and requests.
 
 use crate::error::PlayError;
 use crate::session::{Next, Session, Step, losses};
@@ -16,14 +16,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Most legal moves whose positions are shown.
+/// Largest number of legal moves whose resulting positions are shown.
 const POSITIONS: usize = 300;
-/// Most legal moves that are listed.
+/// Largest number of listed legal moves.
 const MOVES: usize = 5000;
-/// Candidates of a decision in an analysis.
+/// Number of candidate moves per decision in an analysis.
 const CANDIDATES: usize = 5;
 
-/// A game as its players know it.
+/// Description of a game for its players.
 #[derive(Clone, Debug, Serialize)]
 pub struct GameAbout {
     /// Name of the rule set.
@@ -40,13 +40,13 @@ pub struct GameAbout {
     pub unit: Option<Cow<'static, str>>,
     /// The largest result, in that unit.
     pub scale: f64,
-    /// The classes of its results; empty if it lists none. Utilities are shares of the scale.
+    /// The classes of its results; empty if it has none. Utilities are shares of the scale.
     pub classes: Vec<OutcomeClass>,
     /// The rules in short.
     pub rules: Option<String>,
 }
 
-/// A game of a person, as the person sees it. Players are counted from 1.
+/// A game from the person's view. Players are counted from 1.
 #[derive(Clone, Debug, Serialize)]
 pub struct View {
     /// Rule set.
@@ -59,22 +59,22 @@ pub struct View {
     pub players: usize,
     /// Seed of the dice and of the agent's random draws.
     pub seed: u64,
-    /// Changes with every move, also when one is taken back.
+    /// Changes with every move and every undo.
     pub turn: u64,
-    /// All that happened.
+    /// All events so far.
     pub events: Vec<EventView>,
-    /// The position in which it began.
+    /// The starting position.
     pub begin: String,
-    /// Its drawing, as that of an event.
+    /// Drawing of the starting position, as in an event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub begin_board: Option<String>,
     /// The position.
     pub position: String,
-    /// A drawing of the position in several lines.
+    /// A multi-line drawing of the position.
     pub board: String,
-    /// Who is to move; none if the game is over.
+    /// Player to move; none if the game is over.
     pub to_move: Option<usize>,
-    /// The side that texts of positions show first, in games of two sides.
+    /// The side that comes first in texts of positions, in games with two sides.
     pub next: Option<usize>,
     /// Whether the person is to move.
     pub your_turn: bool,
@@ -84,27 +84,27 @@ pub struct View {
     pub over: bool,
     /// The result.
     pub outcome: Option<OutcomeView>,
-    /// Whether a move can be taken back.
+    /// Whether a move can be undone.
     pub can_undo: bool,
-    /// Names of the classes of results as which the person can give up, the smallest loss first.
+    /// Classes of results available for resignation, smallest loss first.
     pub resignations: Vec<String>,
 }
 
 /// A chance event or a move.
 #[derive(Clone, Debug, Serialize)]
 pub struct EventView {
-    /// Who moved; none for a chance event.
+    /// Player who moved; none for a chance event.
     pub player: Option<usize>,
-    /// The move or the outcome; empty for outcomes in games that hide something.
+    /// The move or the outcome; empty for outcomes in games with hidden information.
     #[serde(rename = "move")]
     pub action: String,
-    /// It as a sentence; empty for what the person need not hear.
+    /// The event as a sentence; empty if it is irrelevant to the person.
     pub text: String,
-    /// The position after it.
+    /// The position after the event.
     pub position: String,
-    /// The side that the position shows first, in games of two sides.
+    /// The side that comes first in the position, in games with two sides.
     pub next: Option<usize>,
-    /// A drawing of the position in several lines, in games that hide something: what players have paid is in it alone.
+    /// A multi-line drawing of the position, in games with hidden information, whose positions omit payments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub board: Option<String>,
 }
@@ -115,42 +115,42 @@ pub struct MoveView {
     /// The move.
     #[serde(rename = "move")]
     pub action: String,
-    /// The position after it, if there are few moves.
+    /// The position after the move, if there are few moves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
 }
 
-/// How a game ended for the person.
+/// Result of a game for the person.
 #[derive(Clone, Debug, Serialize)]
 pub struct OutcomeView {
     /// The result in the unit of the game, otherwise its utility.
     pub utility: f64,
-    /// In words.
+    /// Description of the result.
     pub text: String,
-    /// Its class, if the game lists classes.
+    /// Class of the result, if the game has classes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
 }
 
-/// What an agent thinks of the person's moves.
+/// An agent's hints about the person's moves.
 #[derive(Debug, Serialize)]
 pub struct Hints {
-    /// Values of the moves, from an agent that has them.
+    /// Values of the moves, if the agent has values.
     pub value: Option<PositionValue>,
-    /// What the game or the agent says in words.
+    /// Hints of the game or the agent as text.
     pub text: Option<String>,
 }
 
-/// What each decision of a game lost, and the luck of each player, in the unit of the game.
+/// Loss of each decision of a game and luck of each player, in the unit of the game.
 #[derive(Clone, Debug, Serialize)]
 pub struct Analysis {
-    /// The agent whose values judge.
+    /// The agent whose values define losses.
     pub by: String,
     /// The unit.
     pub unit: Option<Cow<'static, str>>,
     /// Whether its values are exact.
     pub exact: bool,
-    /// The game's exact tables, which stand for its values where they know the value.
+    /// The game's exact tables, which replace its values where they know the position.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<String>,
     /// The players in order.
@@ -161,25 +161,25 @@ pub struct Analysis {
     pub rolls: Vec<RollAnalysis>,
 }
 
-/// One player's part of an [`Analysis`].
+/// One player's statistics in an [`Analysis`].
 #[derive(Clone, Debug, Serialize)]
 pub struct PlayerAnalysis {
     /// The player.
     pub player: usize,
-    /// Decisions between several moves.
+    /// Number of decisions between several moves.
     pub decisions: u64,
-    /// Sum of what the wrong ones lost.
+    /// Sum of the losses of wrong decisions.
     pub loss: f64,
     /// Half the width of its 95 % interval, if the values are estimates from samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_ci95: Option<f64>,
-    /// What one lost on average; none without decisions.
+    /// Mean loss per decision; none without decisions.
     pub loss_per_decision: Option<f64>,
-    /// Decisions that lost something, and more than the error of the estimates.
+    /// Number of decisions with a loss beyond the error of the estimates.
     pub wrong: u64,
-    /// Decisions whose loss lies within the error of the estimates.
+    /// Number of decisions with a loss within the error of the estimates.
     pub undecided: u64,
-    /// Luck of all chance events.
+    /// Sum of the luck of all chance events.
     pub luck: f64,
     /// Half the width of its 95 % interval, if the values are estimates from samples.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -189,23 +189,23 @@ pub struct PlayerAnalysis {
 /// A decision in an [`Analysis`].
 #[derive(Clone, Debug, Serialize)]
 pub struct DecisionAnalysis {
-    /// Its place among the events.
+    /// Index of its event.
     pub event: usize,
     /// The player.
     pub player: usize,
     /// The position.
     pub position: String,
-    /// What was played.
+    /// The move that was played.
     #[serde(rename = "move")]
     pub action: String,
     /// The best move.
     pub best: String,
-    /// What the move lost.
+    /// Loss of the move.
     pub loss: f64,
     /// Half the width of its 95 % interval, if the values are estimates from samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_ci95: Option<f64>,
-    /// Whether the loss lies within its error, so that it is not known whether the move was wrong.
+    /// Whether the loss is within its error, so that the move may have been right.
     pub undecided: bool,
     /// The best moves with their values, best first.
     pub moves: Vec<Candidate>,
@@ -224,18 +224,18 @@ pub struct Candidate {
 /// A chance event in an [`Analysis`].
 #[derive(Clone, Debug, Serialize)]
 pub struct RollAnalysis {
-    /// Its place among the events.
+    /// Index of its event.
     pub event: usize,
-    /// Its luck for player 1.
+    /// Luck for player 1.
     pub luck: f64,
 }
 
-/// A game and its agents. Agents are opened when they are first asked, and stay open. Players are counted from 0 in arguments.
+/// A game and its agents. Agents are opened on first use and stay open. Players are counted from 0 in arguments.
 pub trait AnyRoom: Send + Sync {
     /// The game.
     fn about(&self) -> GameAbout;
 
-    /// Values a position and its moves by an agent that has values. A search answers with what it has found `until` then.
+    /// Values of a position and its moves by an agent. A search returns its result so far at `until`.
     ///
     /// # Errors
     /// If the agent cannot be opened or has no values, or the text is not a position.
@@ -247,13 +247,13 @@ pub trait AnyRoom: Send + Sync {
         until: Instant,
     ) -> Result<PositionValue, OpenError>;
 
-    /// Whether an agent is open and answers at once: by one evaluation of a network that is not large.
+    /// Whether an agent is open and answers immediately: with one evaluation of a small network.
     fn is_quick(&self, agent: &AgentText, detail: Detail) -> bool;
 
-    /// Begins a game, which stands at its first position: [`AnyPlay::go_on`] lets chance and agents move.
+    /// Starts a game at its first position: [`AnyPlay::go_on`] lets chance and agents move.
     ///
     /// # Errors
-    /// If the agent cannot be opened, the seat does not exist, or the text is not a position that can be played on.
+    /// If the agent cannot be opened, the seat does not exist, or the text is not a position that can be continued.
     fn begin(
         self: Arc<Self>,
         opponent: &AgentText,
@@ -271,7 +271,7 @@ pub trait AnyPlay: Send {
     /// If the agent cannot move.
     fn go_on(&mut self) -> Result<(), PlayError>;
 
-    /// The game as the person sees it.
+    /// The game from the person's view.
     fn view(&self) -> View;
 
     /// The rule set.
@@ -289,71 +289,71 @@ pub trait AnyPlay: Send {
     /// If it is not the person's turn, or the text is not a legal move.
     fn act(&mut self, text: &str) -> Result<(), PlayError>;
 
-    /// Takes back the person's last move and what followed.
+    /// Takes back the person's last move and every later move.
     ///
     /// # Errors
-    /// If there is none.
+    /// If the person has not moved yet.
     fn undo(&mut self) -> Result<(), PlayError>;
 
-    /// Gives up, as a class of results; by default the smallest loss.
+    /// Resigns with a class of results; by default the smallest loss.
     ///
     /// # Errors
-    /// If the game is over, nobody can give up in it, or there is no such class.
+    /// If the game is over, does not allow resignation, or has no such class.
     fn resign(&mut self, class: Option<&str>) -> Result<(), PlayError>;
 
-    /// What an agent, by default the opponent, thinks of the person's moves, knowing what the person knows.
+    /// Hints of an agent, by default the opponent, about the person's moves, based on the person's knowledge.
     ///
     /// # Errors
     /// If it is not the person's turn, or the agent cannot be opened.
     fn hints(&self, by: Option<&AgentText>) -> Result<Hints, PlayError>;
 
-    /// Judges the whole game by the values of an agent.
+    /// Analyses the whole game with the values of an agent.
     ///
     /// # Errors
-    /// If the game hides information, is not zero-sum or is not over, or the agent has no values.
+    /// If the game has hidden information, is not zero-sum or is not over, or the agent has no values.
     fn analysis(&self, by: &AgentText) -> Result<Analysis, PlayError>;
 }
 
-/// An agent that may be asked.
+/// A reference to an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AgentText {
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
-    /// What commands call it: with the path of its checkpoint.
+    /// Its name in commands, with the path of its checkpoint.
     pub text: String,
-    /// Whether the best checkpoint of a run plays, in place of the latest.
+    /// Whether to use the best checkpoint of a run instead of the latest.
     pub best: bool,
 }
 
-/// A room without plays and opened agents. Searches that take longer than `patience` answer with what they have found by then.
+/// Creates a room without sessions and open agents. Searches stop after `patience` and answer with their result so far.
 pub fn room<G: Kit>(game: Arc<G>, patience: Duration) -> Arc<dyn AnyRoom> {
-    Arc::new(Room { game, patience, opened_agents: Mutex::default() })
+    Arc::new(Room { game, patience, <<<---opened_agents|||desks===agents--->>>: Mutex::default() })
 }
 
-/// Most agents of a game that are kept open.
-const MOST_OPENED: usize = 64;
+/// Largest number of open agents of a game.
+const <<<---MOST_OPENED|||DESKS===OPEN_AGENTS--->>>: usize = 64;
 
-/// Parameters of a network that answers at once.
+/// Largest number of parameters of a network that answers immediately.
 const QUICK: usize = 1_000_000;
 
 struct Room<G: Kit> {
     game: Arc<G>,
     patience: Duration,
-    opened_agents: Mutex<HashMap<AgentText, Arc<OpenedAgent<G>>>>,
+    <<<---opened_agents|||desks===agents--->>>: Mutex<HashMap<AgentText, Arc<<<<---OpenedAgent|||Desk===OpenAgent--->>><G>>>>,
 }
 
-/// An opened agent.
-enum OpenedAgent<G: Kit> {
-    /// A checkpoint that plays in its own way: a copy for each thread.
+/// An open agent.
+enum <<<---OpenedAgent|||Desk===OpenAgent--->>><G: Kit> {
+    /// A checkpoint with its usual play: a copy per thread.
     Model { pool: Box<Pool<G>>, is_small: bool, has_parts: bool },
-    /// The best of what a search finds, for one thread at a time.
+    /// An agent that plays the best move of a search, for one thread at a time.
     Search(Mutex<AnySearch<G>>),
     /// Any other agent, for one thread at a time.
     Other {
         found: Box<Resolved>,
         best: bool,
         agent: Mutex<Box<dyn Agent<G>>>,
-        /// Its values, opened when they are first asked for; none if it has none.
+        /// Its values, opened on first use; none if it has none.
         values: Mutex<Option<AnySearch<G>>>,
     },
 }
@@ -363,27 +363,27 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<G: Kit> Room<G> {
-    /// An agent, which is opened if nobody has asked it yet.
-    fn opened(&self, agent: &AgentText) -> Result<Arc<OpenedAgent<G>>, OpenError> {
-        if let Some(opened) = locked(&self.opened_agents).get(agent) {
-            return Ok(opened.clone());
+    /// <<<---An|||The desk of an===Returns an--->>> agent, opening it on first use.
+    fn <<<---opened|||desk===open_agent--->>>(&self, agent: &AgentText) -> Result<Arc<<<<---OpenedAgent|||Desk===OpenAgent--->>><G>>, OpenError> {
+        if let Some(<<<---opened|||desk===opened--->>>) = locked(&self.<<<---opened_agents|||desks===agents--->>>).get(agent) {
+            return Ok(<<<---opened|||desk===opened--->>>.clone());
         }
-        let opened = Arc::new(OpenedAgent::open(&*self.game, agent)?);
-        let mut all = locked(&self.opened_agents);
-        if all.len() >= MOST_OPENED {
-            // Those that play are kept.
-            all.retain(|_, opened| Arc::strong_count(opened) > 1);
+        let <<<---opened|||desk===opened--->>> = Arc::new(<<<---OpenedAgent|||Desk===OpenAgent--->>>::open(&*self.game, agent)?);
+        let mut <<<---all|||desks===agents--->>> = locked(&self.<<<---opened_agents|||desks===agents--->>>);
+        if <<<---all|||desks===agents--->>>.len() >= <<<---MOST_OPENED|||DESKS===OPEN_AGENTS--->>> {
+            // Agents in use are kept.
+            <<<---all|||desks===agents--->>>.retain(|_, <<<---opened|||desk===opened--->>>| Arc::strong_count(<<<---opened|||desk===opened--->>>) > 1);
         }
-        if all.len() >= MOST_OPENED {
+        if <<<---all|||desks===agents--->>>.len() >= <<<---MOST_OPENED|||DESKS===OPEN_AGENTS--->>> {
             return Err(OpenError::Unknown(format!(
-                "{MOST_OPENED} agents of {} are playing, and that is the limit: choose one of them",
+                "{<<<---MOST_OPENED|||DESKS===OPEN_AGENTS--->>>} agents of {} are playing, which is the limit: choose one of them",
                 self.game.name()
             )));
         }
-        Ok(all.entry(agent.clone()).or_insert(opened).clone())
+        Ok(<<<---all|||desks===agents--->>>.entry(agent.clone()).or_insert(<<<---opened|||desk===opened--->>>).clone())
     }
 
-    /// What an agent thinks of a position; none if it has no values.
+    /// An agent's values of a position; none if it has no values.
     fn value_of(
         &self,
         agent: &AgentText,
@@ -397,12 +397,12 @@ impl<G: Kit> Room<G> {
             search.until = Some(until);
             inspect::inspect_by(game, search, at, text, true).map(Some)
         };
-        match &*self.opened(agent)? {
-            OpenedAgent::Model { pool, .. } => {
+        match &*self.<<<---opened|||desk===open_agent--->>>(agent)? {
+            <<<---OpenedAgent|||Desk===OpenAgent--->>>::Model { pool, .. } => {
                 pool.with(game, |bound| inspect::inspect(game, bound, at, text, detail))?.map(Some)
             }
-            OpenedAgent::Search(search) => by(&mut locked(search), text),
-            OpenedAgent::Other { found, best, values, .. } => {
+            <<<---OpenedAgent|||Desk===OpenAgent--->>>::Search(search) => by(&mut locked(search), text),
+            <<<---OpenedAgent|||Desk===OpenAgent--->>>::Other { found, best, values, .. } => {
                 let mut values = locked(values);
                 if values.is_none() {
                     *values = naming::evaluator(game, found, *best)?;
@@ -415,13 +415,13 @@ impl<G: Kit> Room<G> {
         }
     }
 
-    /// When a search that begins now must end.
+    /// Deadline of a search that starts now.
     fn until(&self) -> Instant {
         Instant::now() + self.patience
     }
 }
 
-impl<G: Kit> OpenedAgent<G> {
+impl<G: Kit> <<<---OpenedAgent|||Desk===OpenAgent--->>><G> {
     fn open(game: &G, agent: &AgentText) -> Result<Self, OpenError> {
         let found = naming::resolve(game, &agent.text, &[])?;
         Ok(match found.plain_folder() {
@@ -444,7 +444,7 @@ impl<G: Kit> OpenedAgent<G> {
         })
     }
 
-    /// Calls `f` with the agent, which decides until then.
+    /// Calls `f` with the agent, whose decisions must end at `until`.
     fn with_agent<R>(
         &self,
         game: &G,
@@ -466,7 +466,7 @@ impl<G: Kit> OpenedAgent<G> {
     }
 }
 
-/// Whether an agent plays the best of what a search finds.
+/// Whether an agent plays the best move of a search.
 fn is_search(found: &Resolved) -> bool {
     matches!(found.spec, AgentSpec::Model { play: Choice::Greedy, search: Some(_), .. })
 }
@@ -501,7 +501,7 @@ impl<G: Kit> AnyRoom for Room<G> {
     ) -> Result<PositionValue, OpenError> {
         let mut read = inspect::read(&*self.game, &[position])?;
         let Some(at) = read.pop() else { return Err(OpenError::Unknown("there is no position".into())) };
-        // IDs of other programs become the game's own text.
+        // IDs of other programs are converted to the game's own text.
         let text = self.game.position_text(&at.0);
         let found = self.value_of(agent, &at, text, detail, until)?;
         let mut found = found.ok_or_else(|| without_values(agent))?;
@@ -510,11 +510,11 @@ impl<G: Kit> AnyRoom for Room<G> {
     }
 
     fn is_quick(&self, agent: &AgentText, detail: Detail) -> bool {
-        let is_quick = |opened: &Arc<OpenedAgent<G>>| match **opened {
-            OpenedAgent::Model { is_small, has_parts, .. } => is_small && !(has_parts && detail.experts),
+        let is_quick = |<<<---opened|||desk===opened--->>>: &Arc<<<<---OpenedAgent|||Desk===OpenAgent--->>><G>>| match **<<<---opened|||desk===opened--->>> {
+            <<<---OpenedAgent|||Desk===OpenAgent--->>>::Model { is_small, has_parts, .. } => is_small && !(has_parts && detail.experts),
             _ => false,
         };
-        locked(&self.opened_agents).get(agent).is_some_and(is_quick)
+        locked(&self.<<<---opened_agents|||desks===agents--->>>).get(agent).is_some_and(is_quick)
     }
 
     fn begin(
@@ -524,13 +524,13 @@ impl<G: Kit> AnyRoom for Room<G> {
         seed: u64,
         from: Option<&str>,
     ) -> Result<Box<dyn AnyPlay>, PlayError> {
-        let agent = self.opened(opponent)?;
+        let <<<---agent|||desk===opened--->>> = self.<<<---opened|||desk===open_agent--->>>(opponent)?;
         let session = Session::begin(&*self.game, seat, seed, from)?;
         let first = session.state().clone();
         let begin = self.game.position_text(&self.game.shown_to(&first, seat));
         Ok(Box::new(Play {
             room: self,
-            agent,
+            <<<---agent|||desk===opened--->>>,
             opponent: opponent.clone(),
             session,
             first,
@@ -543,7 +543,7 @@ impl<G: Kit> AnyRoom for Room<G> {
 
 struct Play<G: Kit> {
     room: Arc<Room<G>>,
-    agent: Arc<OpenedAgent<G>>,
+    <<<---agent|||desk===opened--->>>: Arc<<<<---OpenedAgent|||Desk===OpenAgent--->>><G>>,
     opponent: AgentText,
     session: Session<G>,
     first: G::State,
@@ -553,23 +553,23 @@ struct Play<G: Kit> {
 }
 
 impl<G: Kit> Play<G> {
-    /// A state as the person sees it.
+    /// A state as text from the person's view.
     fn seen(&self, state: &G::State) -> String {
         let game = &*self.room.game;
         game.position_text(&game.shown_to(state, self.session.seat()))
     }
 
-    /// Its drawing, which is kept for earlier positions where their texts do not tell all.
+    /// A drawing of the state, kept for earlier positions if their texts are incomplete.
     fn drawn(&self, state: &G::State) -> Option<String> {
         let (game, seat) = (&*self.room.game, self.session.seat());
         game.hides().then(|| game.board_for(&game.shown_to(state, seat), &[], seat))
     }
 
-    /// Notes the last step of the session.
+    /// Records the last step of the session.
     fn note(&mut self, mine: bool) {
         let game = &*self.room.game;
         let Some(Step { player, text, said, revealed, .. }) = self.session.steps().last() else { return };
-        // The outcome holds the cards of all players; the sentence says what is for this one.
+        // The outcome reveals the cards of all players; the sentence reveals only this person's.
         let is_secret = player.is_none() && game.hides();
         let said = [Some(said), revealed.as_ref()].into_iter().flatten().filter(|text| !text.is_empty());
         let said: Vec<&str> = said.map(|text| text.trim_end()).collect();
@@ -586,7 +586,8 @@ impl<G: Kit> Play<G> {
     }
 }
 
-/// The side that texts of positions show first, in games of two sides: that of the player to move, at once or after chance.
+/// The side that comes first in texts of positions, in games with two sides: that of the player who moves at once or
+/// after chance.
 fn first_side<G: Kit>(game: &G, state: &G::State) -> Option<usize> {
     match game.turn(state) {
         _ if game.players() != 2 => None,
@@ -605,10 +606,11 @@ impl<G: Kit> AnyPlay for Play<G> {
                 Next::Over => return Ok(()),
                 Next::Chance => drop(self.session.draw(game)),
                 Next::Agent(player) => {
-                    let opened = self.agent.clone();
+                    let <<<---opened|||desk===opened--->>> = self.<<<---agent|||desk===opened--->>>.clone();
                     self.session.answer(game, player, |at, rng| {
-                        opened
-                            .with_agent(game, room.until(), |agent| agent.choose(at, &mut scratch, rng))?
+                        <<<---opened
+                            |||desk===opened
+                            --->>>.with_agent(game, room.until(), |agent| agent.choose(at, &mut scratch, rng))?
                             .map_err(OpenError::from)
                     })?;
                 }
@@ -636,7 +638,7 @@ impl<G: Kit> AnyPlay for Play<G> {
         if next == Next::Person {
             game.actions(state, &mut actions);
         }
-        // What follows a move may show what the person must not know before it.
+        // The position after a move may reveal hidden information.
         let few = actions.len() <= POSITIONS && !game.hides();
         let legal = |action: &G::Action| MoveView {
             action: game.action_text(state, action),
@@ -712,7 +714,7 @@ impl<G: Kit> AnyPlay for Play<G> {
 
     fn undo(&mut self) -> Result<(), PlayError> {
         if !self.session.undo() {
-            return Err(PlayError::Moment("there is nothing to take back"));
+            return Err(PlayError::Moment("there is no move to undo"));
         }
         self.events.truncate(self.session.steps().len());
         self.turn += 1;
@@ -728,7 +730,7 @@ impl<G: Kit> AnyPlay for Play<G> {
         let names: Vec<&str> = losses.iter().map(|class| &*class.name).collect();
         let Some(found) = losses.iter().find(|loss| class.is_none_or(|class| loss.name == class)) else {
             let message = match names.is_empty() {
-                true => format!("nobody can resign in {}", game.name()),
+                true => format!("resignation is not possible in {}", game.name()),
                 false => format!(
                     "`{}` is not a class of lost games: {}",
                     class.unwrap_or_default(),
@@ -754,12 +756,12 @@ impl<G: Kit> AnyPlay for Play<G> {
         let mut value =
             self.room.value_of(agent, &(state.clone(), None), self.seen(state), Detail::default(), until)?;
         if game.hides() {
-            // What follows a move may show what the person must not know before it.
+            // The position after a move may reveal hidden information.
             value.iter_mut().flat_map(|value| &mut value.moves).for_each(|found| found.afterstate.clear());
         }
         if value.is_none() {
             let at = Decision::new(game, state, seat);
-            text = self.room.opened(agent)?.with_agent(game, until, |agent| agent.explain(at))? + &text;
+            text = self.room.<<<---opened|||desk===open_agent--->>>(agent)?.with_agent(game, until, |agent| agent.explain(at))? + &text;
         }
         Ok(Hints { value, text: Some(text).filter(|text| !text.is_empty()) })
     }
@@ -772,7 +774,7 @@ impl<G: Kit> AnyPlay for Play<G> {
         let found = naming::resolve(game, &by.text, &[])?;
         if is_search(&found) {
             return Err(PlayError::Long(format!(
-                "`{}` looks ahead, which takes too long for a whole game",
+                "`{}` searches, which takes too long for a whole game",
                 by.name
             )));
         }

@@ -1,4 +1,4 @@
-//! A game between one person and agents, a step at a time, however it is shown.
+//! A game between one person and agents, step by step, independent of its display.
 
 use crate::error::PlayError;
 use adept_arena::{Decision, OpenError};
@@ -6,22 +6,22 @@ use adept_game::{GameError, Kit, Stream, Turn, score_text, stream};
 use adept_ground::order::sort_by_highest;
 use adept_model::OutcomeClass;
 
-/// What happened: a chance event or a move.
+/// An event: a chance event or a move.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Step<G: Kit> {
-    /// Who moved, from 0; none for a chance event.
+    /// Player who moved, from 0; none for a chance event.
     pub(crate) player: Option<usize>,
     /// The move or the outcome.
     pub(crate) action: G::Action,
     /// The move or the outcome as text.
     pub(crate) text: String,
-    /// It as a sentence for the person; empty for what the person need not hear.
+    /// The event as a sentence for the person; empty if it is irrelevant to the person.
     pub(crate) said: String,
-    /// What it reveals to everyone, as sentences for the person.
+    /// Sentences about what the event reveals to everyone.
     pub(crate) revealed: Option<String>,
 }
 
-/// Where a game stood before a move of the person.
+/// The state of a game before a move of the person, for undo.
 struct Mark<G: Kit> {
     state: G::State,
     steps: usize,
@@ -39,7 +39,7 @@ pub(crate) struct Session<G: Kit> {
     given_up: Option<OutcomeClass>,
 }
 
-/// Whose turn it is in a session.
+/// The next actor in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// The person is to move.
@@ -53,10 +53,10 @@ pub(crate) enum Next {
 }
 
 impl<G: Kit> Session<G> {
-    /// Begins at the start of the game, or at a position in its text form.
+    /// Starts at the start of the game, or at a position in its text form.
     ///
     /// # Errors
-    /// [`PlayError::Seat`], and [`PlayError::Position`] if the text is not a position that can be played on.
+    /// [`PlayError::Seat`], and [`PlayError::Position`] if the text is not a position that can be continued.
     pub(crate) fn begin(game: &G, seat: usize, seed: u64, from: Option<&str>) -> Result<Self, PlayError> {
         if seat >= game.players() {
             return Err(PlayError::Seat { game: game.name().into(), players: game.players() });
@@ -88,12 +88,12 @@ impl<G: Kit> Session<G> {
         &self.steps
     }
 
-    /// The class of results as which the person gave up.
+    /// The class of results with which the person resigned.
     pub(crate) fn given_up(&self) -> Option<&OutcomeClass> {
         self.given_up.as_ref()
     }
 
-    /// Whose turn it is.
+    /// The next actor.
     pub(crate) fn next(&self, game: &G) -> Next {
         match game.turn(&self.state) {
             Turn::Over => Next::Over,
@@ -104,8 +104,8 @@ impl<G: Kit> Session<G> {
         }
     }
 
-    /// Draws the outcome of a chance event. Draws depend on the place in the game, so that a move that is taken back and made again
-    /// leads to the same cards or dice.
+    /// Draws the outcome of a chance event. Draws depend only on the place in the game, so that undoing and repeating a
+    /// move gives the same cards or dice.
     pub(crate) fn draw(&mut self, game: &G) -> &Step<G> {
         let mut rng = stream(self.seed, "terminal chance", self.chances);
         let action = game.sample(&self.state, &mut rng);
@@ -114,7 +114,7 @@ impl<G: Kit> Session<G> {
         self.apply(game, None, action, said, None)
     }
 
-    /// Lets an agent move. `choose` gets its decision and its random draws.
+    /// Makes an agent's move. `choose` receives its decision and its random draws.
     ///
     /// # Errors
     /// Those of `choose`.
@@ -158,12 +158,12 @@ impl<G: Kit> Session<G> {
         &self.steps[self.steps.len() - 1]
     }
 
-    /// Whether the person has a move to take back.
+    /// Whether the person has a move to undo.
     pub(crate) fn can_undo(&self) -> bool {
         self.given_up.is_some() || !self.past.is_empty()
     }
 
-    /// Takes back the person's last move, with all that followed, or a resignation. False if there is none.
+    /// Undoes the person's last move with all later steps, or a resignation. Returns false if there is none.
     pub(crate) fn undo(&mut self) -> bool {
         if self.given_up.take().is_some() {
             return true;
@@ -175,7 +175,7 @@ impl<G: Kit> Session<G> {
         true
     }
 
-    /// Ends the game with a loss of this class for the person.
+    /// Ends the game with this class of loss for the person.
     pub(crate) fn resign(&mut self, class: OutcomeClass) {
         self.given_up = Some(class);
     }
@@ -183,14 +183,14 @@ impl<G: Kit> Session<G> {
     /// The person's utility, if the game is over.
     pub(crate) fn outcome(&self, game: &G) -> Option<f64> {
         match (&self.given_up, self.next(game)) {
-            // A class has its utility in 32 bits.
+            // A class stores its utility in 32 bits.
             (Some(class), _) => Some((f64::from(class.utility) * game.scale() * 1e6).round() / 1e6),
             (None, Next::Over) => Some(game.utility(&self.state, self.seat)),
             _ => None,
         }
     }
 
-    /// How the game ended, in words.
+    /// Describes the result.
     pub(crate) fn verdict(&self, game: &G) -> Option<String> {
         let outcome = self.outcome(game)?;
         let classes = game.outcome_classes().unwrap_or_default();
@@ -219,10 +219,11 @@ impl<G: Kit> Session<G> {
         Some(format!("You {resigned}{verb}{what}."))
     }
 
-    /// The whole game in its usual format, as number 1; none if the format cannot hold it. `opponent` names the agents.
+    /// The whole game in its usual format, as number 1; none if the format does not support it. `opponent` names the
+    /// agents.
     ///
     /// # Errors
-    /// Why these rules do not fit into the format.
+    /// Why these rules do not fit the format.
     pub(crate) fn history(&self, game: &G, opponent: &str) -> Result<Option<String>, GameError> {
         let name = |seat| if seat == self.seat { "you" } else { opponent };
         let names: Vec<&str> = (0..game.players()).map(name).collect();
@@ -238,14 +239,14 @@ impl<G: Kit> Session<G> {
     }
 }
 
-/// What a class such as `loss_gammon` says: the result, and its size in words; none without a size.
+/// The meaning of a class such as `loss_gammon`: the result, and its size in words; none without a size.
 fn size_of(class: &str) -> Option<(&str, String)> {
     let (head, size) = class.split_once('_')?;
     let is_size = matches!(head, "win" | "loss") && size.chars().all(|c| c.is_alphabetic() || c == '_');
     is_size.then(|| (head, size.replace('_', " ")))
 }
 
-/// A class of results as what a player does: `loses a gammon` for `loss_gammon`. Other names keep their words.
+/// Describes a class of results as an action: `loses a gammon` for `loss_gammon`. Other names keep their words.
 pub(crate) fn in_words(class: &str) -> String {
     let verb = |head: &str| match head {
         "win" => Some("wins"),
@@ -259,7 +260,7 @@ pub(crate) fn in_words(class: &str) -> String {
     }
 }
 
-/// The classes of results as which a person can give up, the smallest loss first.
+/// The classes of results available for resignation, smallest loss first.
 pub(crate) fn losses<G: Kit>(game: &G) -> Vec<OutcomeClass> {
     if !game.zero_sum() {
         return Vec::new();
@@ -270,13 +271,13 @@ pub(crate) fn losses<G: Kit>(game: &G) -> Vec<OutcomeClass> {
     losses
 }
 
-/// The position that a game is to begin with.
+/// Parses the starting position of a game.
 fn beginning<G: Kit>(game: &G, text: &str) -> Result<G::State, String> {
     let (state, _) = game.parse_position(text).map_err(|e| e.to_string())?;
     if game.turn(&state) == Turn::Over {
         return Err(format!("`{text}`: the game is over in this position"));
     }
-    // What is still to be dealt is not missing.
+    // Cards that are still to be dealt are not missing.
     let (mut dealt, mut rng) = (state.clone(), stream(0, "terminal beginning", 0));
     while game.turn(&dealt) == Turn::Chance {
         let outcome = game.sample(&dealt, &mut rng);

@@ -1,4 +1,4 @@
-//! The terminal game: shows the board, the value of each move, and the gates behind it.
+//! The terminal game: shows the board, the value of each move, and the experts' weights.
 
 use crate::error::PlayError;
 use crate::session::{Next, Session, Step, in_words, losses};
@@ -17,7 +17,7 @@ use textwrap::{Options, WordSplitter};
 pub struct PlayOptions {
     /// A checkpoint, a run or an agent.
     pub opponent: String,
-    /// The position to begin with, as text; the start of the game if `None`.
+    /// The starting position as text; the start of the game if `None`.
     pub from: Option<String>,
     /// Seat of the person, from 0.
     pub seat: usize,
@@ -27,7 +27,7 @@ pub struct PlayOptions {
     pub hints: bool,
     /// Use the best checkpoint of a run.
     pub best: bool,
-    /// Write the game down, in the usual format of the game.
+    /// Whether to record the game in its usual format.
     pub history: bool,
 }
 
@@ -44,17 +44,17 @@ pub struct Played {
     pub moves: Vec<String>,
     /// The last position.
     pub position: String,
-    /// Utility for the person; `None` if the game was left early.
+    /// Utility for the person; `None` if the game was abandoned.
     pub outcome: Option<f64>,
-    /// The class of results as which the person gave up.
+    /// The class of results with which the person resigned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resigned: Option<String>,
-    /// The whole game in its usual format, if asked for and played to its end.
+    /// The whole game in its usual format, if requested and finished.
     #[serde(skip)]
     pub history: Option<String>,
 }
 
-/// Where a person's lines come from.
+/// Source of the person's input lines.
 pub trait Input {
     /// Shows the prompt and reads a line; `None` at the end of the input.
     ///
@@ -76,8 +76,8 @@ impl<R: BufRead> Input for R {
     }
 }
 
-/// Plays one game. Writes to `out` and reads the person's commands from `input`; the end of the input leaves
-/// the game.
+/// Plays one game. Writes to `out` and reads the person's commands from `input`; the end of the input abandons the
+/// game.
 ///
 /// # Errors
 /// See [`PlayError`].
@@ -87,45 +87,45 @@ pub fn play<G: Kit>(
     input: &mut dyn Input,
     out: &mut dyn Write,
 ) -> Result<Played, PlayError> {
-    Table::new(game, options)?.play(input, out)
+    TerminalGame::new(game, options)?.play(input, out)
 }
 
-/// The agent: a checkpoint that can explain its choices, or any other agent.
+/// The agent: a checkpoint that can explain its choices, or another agent.
 enum Opponent<G: Kit> {
     Model(Box<GameModel<G>>),
     Other(Box<dyn Agent<G>>),
 }
 
-/// Columns of a terminal.
+/// Width of a terminal.
 const COLUMNS: usize = 80;
-/// Stones as boards draw them.
+/// Characters of stones in drawings.
 const STONES: [char; 2] = ['●', '○'];
-/// Most moves that can be chosen by number.
+/// Largest number of moves that can be chosen by number.
 const NUMBERED: usize = 60;
-/// Lines of numbered moves that are shown at every turn; `help` shows any number of them.
+/// Largest number of lines of numbered moves shown at every turn; `help` has no limit.
 const LINES_OF_MOVES: usize = 3;
-/// Columns of the moves that `help` lists.
+/// Width of the list of moves in `help`.
 const COLUMNS_OF_MOVES: usize = 50;
-/// Replies that a hint looks ahead.
+/// Number of expected replies in a hint.
 const REPLIES: usize = 3;
-/// Moves that a hint shows, unless more are asked for.
+/// Default number of moves in a hint.
 const HINTED: usize = 10;
 
-struct Table<'a, G: Kit> {
+struct TerminalGame<'a, G: Kit> {
     game: &'a G,
     options: &'a PlayOptions,
     opponent: Opponent<G>,
     session: Session<G>,
-    /// The last stone, if the last move did nothing but add one.
+    /// The last stone, if the last move only added one.
     stone: Option<usize>,
 }
 
-impl<'a, G: Kit> Table<'a, G> {
+impl<'a, G: Kit> TerminalGame<'a, G> {
     fn new(game: &'a G, options: &'a PlayOptions) -> Result<Self, PlayError> {
         if options.history {
             if options.from.is_some() {
                 let message =
-                    "only whole games are written down, not games that begin with a position".into();
+                    "only games from the start can be recorded, not games that begin with a position".into();
                 return Err(PlayError::History(message));
             }
             game.writes_histories().map_err(|e| PlayError::History(e.to_string()))?;
@@ -186,14 +186,14 @@ impl<'a, G: Kit> Table<'a, G> {
             let numbered = self.numbered();
             let list = self.list(&numbered);
             let list = if list.lines().count() <= LINES_OF_MOVES { &*list } else { "" };
-            // The best move of a hint stands last, next to the prompt.
+            // The best move of a hint comes last, next to the prompt.
             match self.options.hints {
                 true => write!(out, "\n{list}{}\n", self.board(player, HINTED))?,
                 false => write!(out, "\n{}\n{list}", self.board(player, 0))?,
             }
             let action = loop {
                 let Some(line) = input.line("your move> ", out)? else {
-                    writeln!(out, "The input has ended, and so has the game.")?;
+                    writeln!(out, "The input has ended: the game is over.")?;
                     return Ok(self.over(None));
                 };
                 match line.trim() {
@@ -202,7 +202,7 @@ impl<'a, G: Kit> Table<'a, G> {
                     "help" | "?" => writeln!(out, "{}", self.help())?,
                     "rules" => match self.game.rules_text() {
                         Some(rules) => writeln!(out, "\n{}", reflowed(&rules))?,
-                        None => writeln!(out, "the rules of {} are not written down here", self.game.name())?,
+                        None => writeln!(out, "{} has no text of its rules", self.game.name())?,
                     },
                     "board" => writeln!(out, "\n{}", self.board(player, 0))?,
                     "hint" | "h" => writeln!(out, "\n{}", self.board(player, HINTED))?,
@@ -213,7 +213,7 @@ impl<'a, G: Kit> Table<'a, G> {
                         }
                     },
                     "undo" | "u" if self.session.undo() => break None,
-                    "undo" | "u" => writeln!(out, "there is nothing to take back")?,
+                    "undo" | "u" => writeln!(out, "there is no move to undo")?,
                     text => match self.game.parse_action(self.session.state(), text) {
                         Ok(action) => break Some(action),
                         Err(_) if text.split(' ').next() == Some("resign") => match self.loss(&text[6..]) {
@@ -248,12 +248,15 @@ impl<'a, G: Kit> Table<'a, G> {
         Ok(self.over(history))
     }
 
-    /// The loss that `resign` stands for, with these words after it.
+    /// The loss that `resign` followed by these words means.
     fn loss(&self, words: &str) -> Result<OutcomeClass, String> {
         let losses = losses(self.game);
         let ways: Vec<String> = losses.iter().map(way_to_resign).collect();
         if ways.is_empty() {
-            return Err(format!("nobody can resign in {}: `quit` leaves the game", self.game.name()));
+            return Err(format!(
+                "resignation is not possible in {}: `quit` leaves the game",
+                self.game.name()
+            ));
         }
         let wanted = format!("resign{words}");
         let found = ways.iter().position(|way| way.split_whitespace().eq(wanted.split_whitespace()));
@@ -261,7 +264,7 @@ impl<'a, G: Kit> Table<'a, G> {
         found.ok_or_else(|| format!("`{wanted}`: write {}", ways.join(", ")))
     }
 
-    /// What a person can type here.
+    /// The help text: possible input.
     fn help(&self) -> String {
         let moves = match &self.numbered()[..] {
             [] => format!("moves here: {}", self.some_moves()),
@@ -285,12 +288,13 @@ impl<'a, G: Kit> Table<'a, G> {
         )
     }
 
-    /// Moves that can be chosen by their number, from 1: all, if numbers mean nothing else here and there are not too many.
+    /// Moves that can be chosen by number, from 1: all, if numbers have no other meaning here and there are not too
+    /// many.
     fn numbered(&self) -> Vec<G::Action> {
         let mut actions = Vec::new();
         self.game.actions(self.session.state(), &mut actions);
         let is_free = |n: usize| self.game.parse_action(self.session.state(), &n.to_string()).is_err();
-        // Where moves are numbers themselves, that of a square that is taken must not play another one.
+        // If moves are numbers themselves, the number of an occupied square must not select another one.
         let is_number =
             |action: &G::Action| self.game.action_text(self.session.state(), action).parse::<usize>().is_ok();
         if actions.len() > NUMBERED || actions.iter().any(is_number) || !(1..=actions.len()).all(is_free) {
@@ -299,7 +303,7 @@ impl<'a, G: Kit> Table<'a, G> {
         actions
     }
 
-    /// Moves with their numbers, in columns.
+    /// A list of moves with their numbers, in columns.
     fn list(&self, numbered: &[G::Action]) -> String {
         let entry = |(i, action): (usize, &G::Action)| {
             format!("{:>2} {}", i + 1, self.game.action_text(self.session.state(), action))
@@ -313,13 +317,13 @@ impl<'a, G: Kit> Table<'a, G> {
         entries.chunks((COLUMNS / wide).max(1)).map(line).collect()
     }
 
-    /// Some of the moves that can be typed here.
+    /// Examples of possible moves.
     fn some_moves(&self) -> String {
         let mut actions = Vec::new();
         self.game.actions(self.session.state(), &mut actions);
         let mut all: Vec<String> =
             actions.iter().map(|action| self.game.action_text(self.session.state(), action)).collect();
-        // Words such as `pass` go before the numbers, of which there may be many.
+        // Words such as `pass` precede the numbers, of which there may be many.
         sort_by_highest(&mut all, &|text| f64::from(!text.contains(|c: char| c.is_ascii_digit())));
         let mut moves = String::new();
         let shown = all.iter().take_while(|text| {
@@ -349,7 +353,7 @@ impl<'a, G: Kit> Table<'a, G> {
         }
     }
 
-    /// The board, with the model's values of so many of the best moves for the person, the best one last.
+    /// The board, with the model's values of the best `count` moves for the person, the best one last.
     fn board(&mut self, player: usize, count: usize) -> String {
         let hints = count > 0;
         let mut marks = Vec::new();
@@ -415,7 +419,7 @@ impl<'a, G: Kit> Table<'a, G> {
         if let (Opponent::Other(agent), true) = (&mut self.opponent, hints) {
             below = agent.explain(at);
         }
-        // A deliberating agent has said as much already.
+        // A deliberating agent has already explained its move.
         let kind = |name: &str| name.split(':').next().unwrap_or_default().to_string();
         let opponent = kind(&self.options.opponent);
         let deliberates = || self.game.deliberators().iter().any(|agent| kind(&agent.name) == opponent);
@@ -433,13 +437,13 @@ impl<'a, G: Kit> Table<'a, G> {
     }
 }
 
-/// The number of moves that `hint N` asks for; none inside if it is not a number, none at all for another text.
+/// Parses `hint N`: the number of moves; `Some(None)` if N is not a number, `None` for another text.
 fn hinted(text: &str) -> Option<Option<usize>> {
     let (word, number) = text.split_once(' ')?;
     matches!(word, "hint" | "h").then(|| number.trim().parse().ok().filter(|n| *n > 0))
 }
 
-/// The number of the stone, in reading order from 0, that is all that one drawing has more than another.
+/// The index of the only stone, in reading order from 0, that one drawing has more than another.
 fn new_stone(before: &str, now: &str) -> Option<usize> {
     let mut changes = before.chars().zip(now.chars()).enumerate().filter(|(_, (old, new))| old != new);
     let (at, (' ', new)) = changes.next()? else { return None };
@@ -448,7 +452,7 @@ fn new_stone(before: &str, now: &str) -> Option<usize> {
     (is_all && is_stone(&new)).then(|| now.chars().take(at).filter(is_stone).count())
 }
 
-/// A drawing with this stone in brackets, if there is room for them.
+/// A drawing with this stone in brackets, if there is space for them.
 fn with_stone(drawing: String, stone: Option<usize>) -> String {
     let Some((at, stone)) = stone.and_then(|i| drawing.match_indices(STONES).nth(i)) else { return drawing };
     let (left, right) = (&drawing[..at], &drawing[at + stone.len()..]);
@@ -466,7 +470,7 @@ fn reveal<G: Kit>(step: &Step<G>, out: &mut dyn Write) -> std::io::Result<()> {
     }
 }
 
-/// The agent's move. `thoughts` becomes what it thinks of it, if hints are shown.
+/// Makes the agent's move. `thoughts` receives its values if hints are shown.
 fn answer<G: Kit>(
     opponent: &mut Opponent<G>,
     hints: bool,
@@ -489,7 +493,7 @@ fn answer<G: Kit>(
         Head::Value | Head::Outcomes(_) => {
             let worth = Worth::of(at.game, explanation.value.into());
             let outcomes = named_outcomes(&head, &explanation.outcomes);
-            // Outcomes say as much as the probability of winning, and more.
+            // Outcome probabilities contain more information than the probability of winning.
             let won = match outcomes.is_empty() {
                 true => worth.after_comma(3),
                 false if worth.win_probability.is_some() => format!(", {outcomes}"),
@@ -508,13 +512,13 @@ fn answer<G: Kit>(
     Ok(action)
 }
 
-/// What a person types to give up as this class: `resign` for `loss`, `resign gammon` for `loss_gammon`.
+/// The command for resigning with this class: `resign` for `loss`, `resign gammon` for `loss_gammon`.
 fn way_to_resign(class: &OutcomeClass) -> String {
     let size = class.name.strip_prefix("loss").unwrap_or(&class.name).replace('_', " ");
     format!("resign {}", size.trim()).trim().into()
 }
 
-/// The replies that a model expects after an action, until chance or the end of the game decides.
+/// The replies that a model expects after an action, until chance or the end of the game.
 fn expected<G: Kit>(game: &G, bound: &mut GameModel<G>, state: &G::State, action: &G::Action) -> String {
     if game.hides() {
         return String::new();
@@ -540,10 +544,10 @@ fn named_outcomes(head: &Head, outcomes: &[f32]) -> String {
     classes.map(share).collect::<Vec<_>>().join(", ")
 }
 
-/// Classes that are named beside each of their probabilities, at most.
+/// Largest number of classes that are named next to each probability.
 const NAMED: usize = 3;
 
-/// The probabilities beside a move: with their names, or in the order of the [`legend`].
+/// The probabilities of a move: with their names, or in the order of the [`legend`].
 fn outcomes_text(head: &Head, outcomes: &[f32]) -> String {
     match outcomes.len() {
         0..=NAMED => named_outcomes(head, outcomes),
@@ -551,7 +555,7 @@ fn outcomes_text(head: &Head, outcomes: &[f32]) -> String {
     }
 }
 
-/// What the probabilities beside moves are, if their names are not.
+/// The order of probabilities, if they are shown without names.
 fn legend(head: &Head) -> String {
     let classes = head.classes().unwrap_or_default();
     let names: Vec<String> = classes.iter().map(|class| in_words(&class.name)).collect();
@@ -564,7 +568,7 @@ fn legend(head: &Head) -> String {
     }
 }
 
-/// A value with its sign; 0 has no other sign than +.
+/// A value with its sign; 0 has the sign +.
 fn signed(value: f32, digits: usize) -> String {
     let text = format!("{value:+.digits$}");
     match text.strip_prefix('-') {
@@ -586,8 +590,8 @@ fn describe_gates<G: Kit>(game: &G, explanation: &Explanation, depth: usize, tex
     }
 }
 
-/// Text in lines of at most 80 columns, broken between words. Later lines of a list item, which begins with `- `, and of an indented line
-/// are indented. Lines with gaps of two spaces are drawings or columns, and stay.
+/// Wraps text to 80 columns. Continuation lines of list items, which begin with `- `, and of indented lines are
+/// indented. Lines with gaps of two spaces are drawings or columns, and stay.
 fn folded(text: &str) -> String {
     let fold = |line: &str| {
         let words = line.trim_start();
@@ -602,8 +606,7 @@ fn folded(text: &str) -> String {
     text.lines().map(fold).collect::<Vec<_>>().join("\n")
 }
 
-/// A text of paragraphs, with blank lines between them, and of list items that begin with `- `, in lines of at most 80
-/// columns.
+/// Wraps paragraphs, separated by blank lines, and list items, which begin with `- `, to 80 columns.
 fn reflowed(text: &str) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut joins = false;
@@ -645,7 +648,7 @@ mod tests {
         let stone = new_stone(before, now);
         assert_eq!(with_stone(now.into(), stone), "│ ● │(○)│  ○ player 2");
         assert_eq!(with_stone("│  ●  │  ○  │".into(), stone), "│  ●  │ (○) │");
-        // Taken back, moved, marked as won, or no stone.
+        // Undone, moved, marked as won, or no stone.
         for (before, now) in
             [(now, before), ("│ ● │   │", "│   │ ● │"), ("│   │", "│[●]│"), ("│   │", "│ X │"), ("", now)]
         {

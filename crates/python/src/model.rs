@@ -41,7 +41,7 @@ impl Model {
             let manifest = checkpoint::manifest(&path).map_err(fault)?;
             let name = &manifest.game;
             let model = match registered(name) {
-                Some(game) => adept_embed::Model::of(game, &named)?,
+                Some(game) => adept_embed::Model::open_for(game, &named)?,
                 None if adept_builtin::visit(name, Known).is_none() => {
                     let text = format!(
                         "{}: is of the game `{name}`, which is neither built in nor registered: call adept.register first",

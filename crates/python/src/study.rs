@@ -8,7 +8,7 @@ use crate::{fault, given, plain};
 use adept_lab::compare::{MetricChange, measured};
 use adept_lab::files;
 use adept_lab::statistics::interval95;
-use adept_lab::sweep::{Grid, Part, SweepError, SweepEvent, Together, What, together};
+use adept_lab::sweep::{Grid, SweepError, SweepEvent, SweepSpec, Together, What, together};
 use adept_library::Catalogue;
 use adept_library::ground::limits;
 use adept_trainer::config::{Config, Source, Suite, folder_name};
@@ -194,8 +194,8 @@ pub(crate) fn study<'py>(
         names.push(name.clone());
         grids.push(grid);
     }
-    let parts: Vec<Part<'_>> =
-        names.iter().zip(&grids).map(|(name, grid)| Part { grid, out: out.join(name) }).collect();
+    let parts: Vec<SweepSpec<'_>> =
+        names.iter().zip(&grids).map(|(name, grid)| SweepSpec { grid, out: out.join(name) }).collect();
     let cancel = Cancel::default();
     let raised_in: Mutex<HashMap<PathBuf, PyErr>> = Mutex::default();
     let train = |config: &Config, seed: u64, options: &TrainOptions, observer: &dyn Observer| {
@@ -281,7 +281,8 @@ pub(crate) fn change<'py>(
     comparable: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let values: Vec<f64> = to.iter().map(|(_, value)| *value).collect();
-    let change = MetricChange::of("", from.as_deref().unwrap_or_default(), &to, comparable && from.is_some());
+    let change =
+        MetricChange::new("", from.as_deref().unwrap_or_default(), &to, comparable && from.is_some());
     plain(
         py,
         &json!({

@@ -1,13 +1,14 @@
-//! Processes that compute together. A program asks its [`Ranks`] what to do: which shards of a batch, which jobs. Results are
-//! put together in an order that does not depend on how many ranks there are, so 1 and 64 give the same bits.
+//! Processes that compute together. A program asks its [`Ranks`] for its share of the work: which shards of a batch,
+//! which jobs. Results are combined in an order that is independent of the number of ranks, so 1 and 64 ranks give the
+//! same bits.
 //!
-//! Ranks are processes that a [`Link`] connects, such as that of MPI in the command line, threads of one process ([`threads()`]), or there
-//! is just one.
+//! A [`Link`] connects ranks, such as MPI in the command line, or threads of one process ([`threads()`]); there may
+//! also be a single rank.
 //!
 //! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 
 mod link;
-mod meeting;
+mod rendezvous;
 pub mod slots;
 mod start;
 mod threads;
@@ -18,34 +19,34 @@ pub use link::Link;
 pub use start::{Connect, Connected, Dead, Place, StartError, World, start};
 pub use threads::threads;
 
-use link::Alone;
+use link::SingleProcess;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tree::{Node, Tree, nodes};
 
-/// The ranks of a program, as one of them sees them. All ranks must call the same methods in the same order.
+/// The ranks of a program from the view of one of them. All ranks must call the same methods in the same order.
 #[derive(Clone, Debug)]
 pub struct Ranks(Arc<dyn Link>);
 
 impl Default for Ranks {
-    /// This process alone.
+    /// A single process.
     fn default() -> Self {
-        Self(Arc::new(Alone))
+        Self(Arc::new(SingleProcess))
     }
 }
 
-/// What messages between ranks cost.
+/// Cost of messages between ranks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Messages {
-    /// Seconds of an empty message.
+    /// Latency of an empty message in seconds.
     pub latency: f64,
-    /// Bytes per second of a large one, the additions included.
+    /// Bandwidth of a large message in bytes per second, including the additions.
     pub bandwidth: f64,
 }
 
 impl Messages {
-    /// Seconds in which this many ranks add up a vector of `n` floats: each sends and receives the vector twice but for its own
-    /// piece, in two rounds of messages to all others.
+    /// Estimated seconds for `ranks` ranks to sum a vector of `n` floats: each sends and receives the vector twice,
+    /// except for its own piece, in two all-to-all rounds.
     pub fn sum(&self, ranks: usize, n: usize) -> f64 {
         let others = ranks as f64 - 1.0;
         2.0 * others * self.latency + 8.0 * n as f64 * others / ranks as f64 / self.bandwidth
@@ -56,21 +57,21 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The part of `n` things that belongs to this part of `parts`; earlier parts are at least as large as later ones.
+/// The `part`-th of `parts` ranges of `n` items; earlier parts are at least as large as later ones.
 pub fn share(n: u64, parts: usize, part: usize) -> Range<u64> {
     let (parts, part) = (parts as u64, part as u64);
     let at = |part: u64| part * (n / parts) + part.min(n % parts);
     at(part)..at(part + 1)
 }
 
-/// The part of a range that belongs to this part of `parts`, as [`share`].
+/// The `part`-th of `parts` subranges of a range, as for [`share`].
 pub fn share_of(range: &Range<u64>, parts: usize, part: usize) -> Range<u64> {
     let share = share(range.end - range.start, parts, part);
     range.start + share.start..range.start + share.end
 }
 
 impl Ranks {
-    /// Ranks with this link.
+    /// Creates ranks with this link.
     pub fn new(link: Arc<dyn Link>) -> Self {
         Self(link)
     }
@@ -85,12 +86,12 @@ impl Ranks {
         self.0.size()
     }
 
-    /// Whether this is the rank that writes files and speaks for all.
+    /// Whether this rank writes files and output for all.
     pub fn is_first(&self) -> bool {
         self.rank() == 0
     }
 
-    /// Whether there is more than this process.
+    /// Whether there are several ranks.
     pub fn are_several(&self) -> bool {
         self.size() > 1
     }
@@ -100,7 +101,7 @@ impl Ranks {
         &*self.0
     }
 
-    /// The part of `n` things that belongs to this rank.
+    /// This rank's range of `n` items.
     pub fn share(&self, n: usize) -> Range<usize> {
         self.share_of(self.rank(), n)
     }
@@ -110,7 +111,7 @@ impl Ranks {
         share.start as usize..share.end as usize
     }
 
-    /// What each rank hands over, in the order of the ranks.
+    /// Collects one message of each rank, in the order of the ranks.
     pub fn collect(&self, mine: &[u8]) -> Vec<Vec<u8>> {
         if !self.are_several() {
             return vec![mine.to_vec()];
@@ -130,7 +131,7 @@ impl Ranks {
         pieces.collect()
     }
 
-    /// What the first rank says; the others hand over nothing.
+    /// Broadcasts a message of the first rank; the others pass none.
     pub fn from_first(&self, mine: Option<Vec<u8>>) -> Vec<u8> {
         let mine = mine.unwrap_or_default();
         if !self.are_several() {
@@ -140,7 +141,7 @@ impl Ranks {
         self.collect(sent).swap_remove(0)
     }
 
-    /// The bits that any rank has set.
+    /// OR of the bits of all ranks.
     pub fn any(&self, bits: u8) -> u8 {
         if !self.are_several() {
             return bits;
@@ -150,12 +151,12 @@ impl Ranks {
         all.iter().fold(0, |or, bits| or | bits)
     }
 
-    /// Waits until all ranks are here.
-    pub(crate) fn meet(&self) {
+    /// Waits for all ranks (a barrier).
+    pub(crate) fn barrier(&self) {
         self.any(0);
     }
 
-    /// Measures the cost of messages between the ranks; None for one.
+    /// Measures the cost of messages between the ranks; none for a single rank.
     pub fn measure(&self) -> Option<Messages> {
         if !self.are_several() {
             return None;
@@ -168,10 +169,10 @@ impl Ranks {
                 let mut vector = tree.vector();
                 vector.resize(n, 0.0);
                 tree.push(Node { shards: self.rank()..self.rank() + 1, loss: 0.0, vector });
-                self.meet();
+                self.barrier();
                 let began = std::time::Instant::now();
                 let sum = self.sum(&mut tree, n);
-                self.meet();
+                self.barrier();
                 least = least.min(began.elapsed().as_secs_f64());
                 tree.give_back(vec![sum]);
             }
@@ -179,7 +180,7 @@ impl Ranks {
         };
         const LARGE: usize = 1 << 20;
         let (small, large) = (seconds(self.size(), 200), seconds(LARGE, 10));
-        // Two collective operations, each of size − 1 messages, and one more to meet.
+        // Two collective operations with size − 1 messages each, and a barrier.
         let latency = small / (3.0 * (ranks - 1.0));
         let bytes = 2.0 * 4.0 * LARGE as f64 * (ranks - 1.0) / ranks;
         let bandwidth = bytes / (large - small).max(1e-9);
@@ -189,10 +190,11 @@ impl Ranks {
         Some(Messages { latency: number(0), bandwidth: number(8) })
     }
 
-    /// Adds up the shards of all ranks in their fixed tree. `tree` holds those of this rank, its [`share`](Self::share) of
-    /// all; all vectors have length `n`. Every rank gets the same bits, and `tree` is empty again.
+    /// Sums the shards of all ranks in their fixed tree. `tree` holds the shards of this rank, its
+    /// [`share`](Self::share) of all; all vectors have length `n`. Every rank gets the same bits, and `tree` is
+    /// emptied.
     ///
-    /// Each rank adds up one piece of the vector for all, so each sends and receives about twice the vector, however many
+    /// Each rank sums one piece of the vector for all, so each sends and receives about twice the vector, however many
     /// ranks there are.
     pub fn sum(&self, tree: &mut Tree, n: usize) -> Node {
         let mine = tree.take();
@@ -204,7 +206,7 @@ impl Ranks {
         let piece = |rank: usize| self.share_of(rank, n);
         let theirs: Vec<Vec<Range<usize>>> =
             ranks.clone().map(|rank| nodes(shards, self.share_of(rank, shards))).collect();
-        // To each rank: the losses of my nodes, and its piece of their vectors.
+        // For each rank: the losses of my nodes, and that rank's piece of their vectors.
         let bytes = |nodes: usize, rank: usize| nodes * (8 + 4 * piece(rank).len());
         let sends: Vec<usize> = ranks.clone().map(|rank| bytes(mine.len(), rank)).collect();
         let receives: Vec<usize> = theirs.iter().map(|nodes| bytes(nodes.len(), self.rank())).collect();
@@ -241,7 +243,7 @@ impl Ranks {
     }
 }
 
-/// The bytes as an array; zeros where there are too few.
+/// Converts bytes to an array, padding with zeros.
 fn word<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.try_into().unwrap_or([0; N])
 }
@@ -250,7 +252,7 @@ fn word<const N: usize>(bytes: &[u8]) -> [u8; N] {
 mod tests {
     use super::*;
 
-    /// The results of all ranks, which run side by side.
+    /// Runs a function on all ranks in parallel and returns its results.
     fn on<R: Send>(size: usize, f: impl Fn(Ranks) -> R + Sync) -> Vec<R> {
         let ranks = threads(size);
         std::thread::scope(|scope| {
@@ -269,7 +271,7 @@ mod tests {
         for (shards, n) in [(1, 5), (2, 1), (5, 3), (8, 10), (13, 40), (16, 0)] {
             let sum = |ranks: Ranks| {
                 let mut tree = Tree::new(shards);
-                // The second time with used memory.
+                // The second time with reused memory.
                 for _ in 0..2 {
                     tree.take();
                     ranks.share(shards).for_each(|shard| tree.push(leaf(shard, n)));

@@ -1,8 +1,8 @@
-//! What connects ranks.
+//! Transport between ranks.
 
 use std::fmt::Debug;
 
-/// A group of processes that call the same collective operations in the same order. All counts are known to all.
+/// A group of processes that call the same collective operations in the same order. All sizes are known to all ranks.
 pub trait Link: Debug + Send + Sync {
     /// The number of this rank, from 0.
     fn rank(&self) -> usize;
@@ -13,22 +13,22 @@ pub trait Link: Debug + Send + Sync {
     /// Name of the machine that this rank runs on.
     fn node(&self) -> String;
 
-    /// Sends the i-th piece of `send`, of `sends[i]` bytes, to rank i. Receives a piece of `receives[i]` bytes from rank i, one
-    /// after the other.
+    /// Sends the i-th piece of `send`, of `sends[i]` bytes, to rank i. Receives pieces of `receives[i]` bytes from rank
+    /// i, concatenated in order.
     fn exchange(&self, send: &[u8], sends: &[usize], receive: &mut [u8], receives: &[usize]);
 
-    /// Receives what each rank sends to all, `counts[i]` bytes from rank i, one after the other.
+    /// All-gather: receives the message of each rank, `counts[i]` bytes from rank i, concatenated in order.
     fn gather(&self, send: &[u8], receive: &mut [u8], counts: &[usize]);
 
-    /// Ends all ranks at once with this exit status.
+    /// Terminates all ranks with this exit status.
     fn abort(&self, status: i32) -> !;
 }
 
 /// A single process.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Alone;
+pub(crate) struct SingleProcess;
 
-impl Link for Alone {
+impl Link for SingleProcess {
     fn rank(&self) -> usize {
         0
     }

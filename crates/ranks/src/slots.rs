@@ -1,19 +1,19 @@
-//! Places where other ranks work on jobs that the first rank hands out.
+//! Slots in which other ranks do jobs of the first rank.
 //!
-//! Jobs go over connections of their own, not through MPI: a connection that breaks says at once that the rank is gone, and the
-//! others go on.
+//! Jobs use their own connections, not MPI: a broken connection immediately shows that the rank is gone, and the others
+//! continue.
 
-use crate::meeting::{Meeting, number};
+use crate::rendezvous::{Rendezvous, number};
 use crate::{Ranks, lock};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Most bytes of a job or its result.
+/// Limit on bytes of a job or its result.
 const MOST_BYTES: u64 = 1 << 28;
 
-/// A place on another rank that takes one job at a time.
+/// A slot of another rank, which does one job at a time.
 #[derive(Debug)]
 pub struct Slot {
     /// The rank.
@@ -22,46 +22,46 @@ pub struct Slot {
     lost: bool,
 }
 
-/// What this rank has to do with the jobs.
+/// This rank's role in distributing jobs.
 #[derive(Debug)]
-pub enum Part {
-    /// Hands them out: the places on the other ranks.
+pub enum Role {
+    /// The first rank distributes jobs to the slots of the others.
     First(Vec<Slot>),
-    /// Works on them.
-    Other(Vec<JobLink>),
+    /// A worker rank does jobs from these connections.
+    Other(Vec<<<<---JobLink|||Desk===WorkerConnection--->>>>),
 }
 
-/// The side of a [`Slot`] that works.
+/// A worker's end of a [`Slot`].
 #[derive(Debug)]
-pub struct JobLink(TcpStream);
+pub struct <<<---JobLink|||Desk===WorkerConnection--->>>(TcpStream);
 
-/// Connects the places of all ranks; this one brings `slots`, which the first rank keeps for itself.
+/// Connects the slots of all ranks; this rank contributes `slots`, which the first rank keeps for itself.
 ///
 /// # Errors
 /// If ranks cannot reach each other.
-pub fn connect(ranks: &Ranks, slots: usize) -> io::Result<Part> {
+pub fn connect(ranks: &Ranks, slots: usize) -> io::Result<Role> {
     let all = ranks.collect(&(slots as u64).to_ne_bytes());
     let expected: u64 = all.iter().skip(1).map(|bytes| u64::from_ne_bytes(crate::word(bytes))).sum();
-    let meeting = Meeting::call(ranks);
+    let rendezvous = Rendezvous::open(ranks);
     if !ranks.is_first() {
-        let link = |_| meeting.join(ranks).map(JobLink);
-        return (0..slots).map(link).collect::<io::Result<_>>().map(Part::Other);
+        let <<<---link|||desk===connection--->>> = |_| rendezvous.join(ranks).map(<<<---JobLink|||Desk===WorkerConnection--->>>);
+        return (0..slots).map(<<<---link|||desk===connection--->>>).collect::<io::Result<_>>().map(Role::Other);
     }
-    let guests = meeting.guests(|| expected as usize)?;
-    if (guests.len() as u64) < expected {
-        let message = format!("{} of {expected} connections came from other ranks in time", guests.len());
+    let peers = rendezvous.accept(|| expected as usize)?;
+    if (peers.len() as u64) < expected {
+        let message = format!("{} of {expected} connections came from other ranks in time", peers.len());
         return Err(io::Error::new(ErrorKind::TimedOut, message));
     }
-    // Neighbours in the list are on different ranks.
+    // Adjacent slots in the list are on different ranks.
     let mut counts = vec![0; ranks.size()];
     let mut numbered = Vec::new();
-    for (rank, stream) in guests {
+    for (rank, stream) in peers {
         let count = counts.get_mut(rank).ok_or(ErrorKind::InvalidData)?;
         numbered.push((*count, Slot { rank, stream, lost: false }));
         *count += 1;
     }
     numbered.sort_by_key(|(count, slot)| (*count, slot.rank));
-    Ok(Part::First(numbered.into_iter().map(|(_, slot)| slot).collect()))
+    Ok(Role::First(numbered.into_iter().map(|(_, slot)| slot).collect()))
 }
 
 fn send(stream: &mut TcpStream, bytes: &[u8]) -> io::Result<()> {
@@ -80,7 +80,7 @@ fn receive(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
 }
 
 impl Slot {
-    /// Has a job done, and returns its result; None if the rank is gone, now or before.
+    /// Sends a job and returns its result; none if the rank is lost.
     pub fn call(&mut self, job: &[u8]) -> Option<Vec<u8>> {
         if self.lost {
             return None;
@@ -90,22 +90,26 @@ impl Slot {
         done.ok()
     }
 
-    /// Whether its rank is gone.
+    /// Whether the rank is lost.
     pub fn is_lost(&self) -> bool {
         self.lost
     }
 }
 
-/// Works at all links until the first rank closes them. Returns the number of jobs done. Once `stops` holds, links are left and
-/// what they had to do is not answered: the first rank then misses this one.
-pub fn work(
-    links: Vec<JobLink>,
-    job: impl Fn(&[u8]) -> Vec<u8> + Sync,
-    stops: impl Fn() -> bool + Sync,
-) -> u64 {
+/// Does jobs from all <<<---links|||desks===connections--->>> until the first rank closes them. Returns the number of jobs done. Once `stops`
+/// holds, <<<---links|||desks===connections--->>> are closed without answering their jobs, so that the first rank counts this one as lost.
+pub fn work(<<<---
+    links|||desks===
+    connections--->>>: Vec<<<<---JobLink|||Desk===WorkerConnection--->>>>,<<<---
+    ||| ===
+    --->>>job: impl Fn(&[u8]) -> Vec<u8> + Sync,<<<---
+    ||| ===
+    --->>>stops: impl Fn() -> bool + Sync<<<---,
+|||===,
+--->>>) -> u64 {
     let done = AtomicU64::new(0);
     std::thread::scope(|scope| {
-        for JobLink(mut stream) in links {
+        for <<<---JobLink|||Desk===WorkerConnection--->>>(mut stream) in <<<---links|||desks===connections--->>> {
             let (job, stops, done) = (&job, &stops, &done);
             scope.spawn(move || {
                 while let Ok(given) = receive(&mut stream)
@@ -123,32 +127,32 @@ pub fn work(
     done.into_inner()
 }
 
-/// Slots that several threads borrow, while they are open.
+/// A pool of slots for several threads, while it is open.
 #[derive(Debug)]
 pub struct Slots(Mutex<Option<Vec<Slot>>>);
 
 impl Slots {
-    /// No slots, closed.
+    /// An empty, closed pool.
     pub const fn closed() -> Self {
         Self(Mutex::new(None))
     }
 
-    /// Lends these slots from now on.
+    /// Opens the pool with these slots.
     pub fn open(&self, slots: Vec<Slot>) {
         *lock(&self.0) = Some(slots);
     }
 
-    /// Whether slots are lent.
+    /// Whether the pool is open.
     pub fn are_open(&self) -> bool {
         lock(&self.0).is_some()
     }
 
-    /// Takes all that are free.
+    /// Takes all free slots.
     pub fn take(&self) -> Vec<Slot> {
         lock(&self.0).as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Gives a slot back, unless its rank is lost.
+    /// Returns a slot, unless its rank is lost.
     pub fn give_back(&self, slot: Slot) {
         if let Some(slots) = &mut *lock(&self.0)
             && !slot.is_lost()
@@ -157,7 +161,7 @@ impl Slots {
         }
     }
 
-    /// Ends the work of the other ranks, as soon as all slots are back.
+    /// Closes the pool, which releases the other ranks once all slots are returned.
     pub fn close(&self) {
         *lock(&self.0) = None;
     }
@@ -177,19 +181,19 @@ mod tests {
             let others: Vec<_> = all
                 .map(|rank| {
                     scope.spawn(move || {
-                        let Ok(Part::Other(mut links)) = connect(&rank, 2) else { panic!("no links") };
+                        let Ok(Role::Other(mut <<<---links|||desks===connections--->>>)) = connect(&rank, 2) else { panic!("no links") };
                         if rank.rank() == 2 {
-                            // It gets a job and dies of it.
-                            let JobLink(mut stream) = links.remove(0);
-                            drop(links);
+                            // It receives a job and dies.
+                            let <<<---JobLink|||Desk===WorkerConnection--->>>(mut stream) = <<<---links|||desks===connections--->>>.remove(0);
+                            drop(<<<---links|||desks===connections--->>>);
                             let _ = receive(&mut stream);
                             return 0;
                         }
-                        work(links, |job| [b"done ", job].concat(), || false)
+                        work(<<<---links|||desks===connections--->>>, |job| [b"done ", job].concat(), || false)
                     })
                 })
                 .collect();
-            let Ok(Part::First(mut slots)) = connect(&first, 1) else { panic!("no slots") };
+            let Ok(Role::First(mut slots)) = connect(&first, 1) else { panic!("no slots") };
             assert_eq!(slots.iter().map(|slot| slot.rank).collect::<Vec<_>>(), [1, 2, 1, 2]);
             assert_eq!(slots[0].call(b"a"), Some(b"done a".to_vec()));
             assert_eq!(slots[2].call(b"b"), Some(b"done b".to_vec()));
@@ -203,7 +207,7 @@ mod tests {
             assert_eq!(slots.len(), 2);
             pool.give_back(slots.remove(0));
             pool.close();
-            // What is given back late is closed too.
+            // Slots that are returned late are closed too.
             slots.into_iter().for_each(|slot| pool.give_back(slot));
             assert!(!pool.are_open() && pool.take().is_empty());
             others.into_iter().map(|thread| thread.join().unwrap()).sum::<u64>()

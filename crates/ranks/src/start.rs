@@ -1,4 +1,4 @@
-//! How this process was started: alone, or as a rank of several.
+//! Detects whether this process was started alone or as one of several ranks.
 
 use crate::watch::Watch;
 use crate::{Link, Ranks};
@@ -9,41 +9,41 @@ use thiserror::Error;
 /// Why the ranks cannot work together.
 #[derive(Debug, Error)]
 pub enum StartError {
-    /// Several processes were started, but the program cannot speak MPI.
+    /// Several processes were started, but the program was built without MPI.
     #[error(
         "{0} copies of this program were started together, but it was built without MPI, so each would do all the work: \
          build it with `--features mpi`, or start one"
     )]
     NoMpi(usize),
-    /// MPI is there, but does not start.
+    /// MPI is present but fails to start.
     #[error("MPI does not start: {0}")]
     Failed(String),
 }
 
-/// Called with a rank that has ended without a word.
+/// Callback for a rank that has died.
 pub(crate) type OnDeath = Arc<dyn Fn(Dead) + Send + Sync>;
 
-/// A rank that has ended without a word.
+/// A rank that has ended unexpectedly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dead {
     /// Its number.
     pub rank: usize,
-    /// Its process and machine, as far as they are known.
+    /// Its process and machine, as far as known.
     pub place: String,
     /// Whether it has reported an error before, which ends all ranks.
     pub spoke: bool,
 }
 
-/// Where a rank runs.
+/// Location of a rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The machine.
     pub node: String,
-    /// Threads that the rank may use at a time.
+    /// Number of threads that the rank may use.
     pub threads: usize,
 }
 
-/// The places of all ranks.
+/// The locations of all ranks.
 fn places(ranks: &Ranks) -> Vec<Place> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let all = ranks.collect(format!("{threads} {}", ranks.link().node()).as_bytes());
@@ -55,42 +55,43 @@ fn places(ranks: &Ranks) -> Vec<Place> {
     all.into_iter().map(place).collect()
 }
 
-/// Processes that have found each other.
+/// Connected processes.
 pub struct Connected {
-    /// What connects them.
+    /// The link between them.
     pub link: Arc<dyn Link>,
-    /// What ends the connection when it is dropped.
+    /// Guard that ends the connection when dropped.
     pub until: Box<dyn Any>,
 }
 
 /// Connects the processes that a launcher has started together.
 pub type Connect = fn() -> Result<Connected, StartError>;
 
-/// The ranks of this process. MPI ends when it is dropped, which must be in `main`.
+/// The ranks of this process. MPI ends when this is dropped, which must happen in `main`.
 pub struct World {
     /// The ranks.
     pub ranks: Ranks,
-    /// Where each of them runs.
+    /// Location of each rank.
     pub places: Vec<Place>,
     watch: Option<Watch>,
     /// Dropped last.
     _until: Option<Box<dyn Any>>,
 }
 
-/// How many processes a launcher has started together; `None` if no launcher was found. Launchers: Open MPI, MPICH and its
-/// relatives, and srun of Slurm.
+/// Number of processes that a launcher has started together; `None` without a launcher. Supports Open MPI, MPICH and
+/// its relatives, and Slurm's srun.
 fn launched(variable: impl Fn(&str) -> Option<String>) -> Option<usize> {
     let number = |name: &str| variable(name)?.parse::<usize>().ok();
-    // A shell that srun has started with one task starts programs that are alone.
+    // A shell that srun has started as a single task starts independent programs.
     let slurm = || number("SLURM_STEP_NUM_TASKS").filter(|&n| n > 1);
     number("OMPI_COMM_WORLD_SIZE").or_else(|| number("PMI_SIZE")).or_else(slurm)
 }
 
-/// Finds the ranks of this process. Call it once, at the start of `main`. `connect` is needed where a launcher has started several.
-/// `on_death` is told of a rank that ends without a word, on a thread of its own; what waits for that rank waits forever.
+/// Finds the ranks of this process. Call it once, at the start of `main`. `connect` is needed if a launcher has started
+/// several. `on_death` is called on a separate thread for a rank that ends unexpectedly; whatever waits for that rank
+/// waits forever.
 ///
 /// # Errors
-/// [`StartError`], if several processes were started that cannot find each other.
+/// [`StartError`], if several processes were started that cannot connect.
 pub fn start(connect: Option<Connect>, on_death: OnDeath) -> Result<World, StartError> {
     let Some(n) = launched(|name| std::env::var(name).ok()) else { return Ok(World::alone()) };
     let Some(connect) = connect else {
@@ -105,7 +106,7 @@ pub fn start(connect: Option<Connect>, on_death: OnDeath) -> Result<World, Start
 
 impl Drop for World {
     fn drop(&mut self) {
-        // The others would wait for this rank.
+        // Otherwise the other ranks would wait for this one.
         if self.ranks.are_several() && std::thread::panicking() {
             self.fail();
         }
@@ -123,7 +124,7 @@ impl World {
         self.ranks.link().abort(1)
     }
 
-    /// Ends this process and the other ranks without MPI, which would wait for a rank that is missing.
+    /// Ends this process and the other ranks without MPI, which would wait for a missing rank.
     pub fn leave(&self, status: i32) -> ! {
         if let Some(watch) = &self.watch {
             watch.leave();

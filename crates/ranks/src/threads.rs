@@ -4,9 +4,9 @@ use crate::link::Link;
 use crate::{Ranks, lock};
 use std::sync::{Arc, Barrier, Mutex};
 
-/// What the ranks share: the pieces that each has sent, by receiver.
+/// Shared state of the ranks: the pieces that each has sent, by receiver.
 #[derive(Debug)]
-struct Board {
+struct SharedPieces {
     barrier: Barrier,
     sent: Vec<Mutex<Vec<Vec<u8>>>>,
 }
@@ -14,25 +14,25 @@ struct Board {
 #[derive(Debug)]
 struct Thread {
     rank: usize,
-    board: Arc<Board>,
+    board: Arc<SharedPieces>,
 }
 
-/// A group of ranks in this process; each is for a thread of its own.
+/// Creates a group of ranks in this process, each for its own thread.
 pub fn threads(size: usize) -> Vec<Ranks> {
     let sent = (0..size).map(|_| Mutex::new(Vec::new())).collect();
-    let board = Arc::new(Board { barrier: Barrier::new(size), sent });
+    let board = Arc::new(SharedPieces { barrier: Barrier::new(size), sent });
     (0..size).map(|rank| Ranks::new(Arc::new(Thread { rank, board: board.clone() }))).collect()
 }
 
 impl Thread {
-    /// Sends these pieces, and copies what each rank has sent to this one.
+    /// Sends these pieces, and copies the pieces that each rank has sent to this one.
     fn pass(&self, pieces: Vec<Vec<u8>>, receive: &mut [u8]) {
         *lock(&self.board.sent[self.rank]) = pieces;
         self.board.barrier.wait();
         let mut at = 0;
         for sent in &self.board.sent {
             let sent = lock(sent);
-            // What is sent to all is there once.
+            // A broadcast piece is stored once.
             let piece = sent.get(self.rank).unwrap_or(&sent[0]);
             receive[at..at + piece.len()].copy_from_slice(piece);
             at += piece.len();

@@ -1,11 +1,11 @@
-//! The fixed tree in which the results of shards are added.
+//! The fixed tree in which results of shards are summed.
 //!
-//! A range of n shards is the sum of its first 2^k and of the rest, where 2^k is the largest power of two below n. So the
-//! order of additions depends on the number of shards alone, and not on who computes which of them.
+//! A range of n shards is the sum of its first 2^k and of the rest, where 2^k is the largest power of two below n. The
+//! order of additions therefore depends only on the number of shards, not on who computes them.
 
 use std::ops::Range;
 
-/// The sum of the shards of a range that is a node of the tree.
+/// Sum of the shards of a range that is a node of the tree.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Node {
     /// The shards.
@@ -16,18 +16,18 @@ pub struct Node {
     pub vector: Vec<f32>,
 }
 
-/// Adds up nodes as they come, in the order of their shards.
+/// Sums nodes incrementally, in the order of their shards.
 #[derive(Debug)]
 pub struct Tree {
     shards: usize,
     nodes: Vec<Node>,
-    /// Vectors for use again.
+    /// Vectors for reuse.
     spare: Vec<Vec<f32>>,
-    /// What is sent to other ranks, and received.
+    /// Send and receive buffers for other ranks.
     pub(crate) buffers: [Vec<u8>; 2],
 }
 
-/// Whether a range is a node that has two children which meet at `middle`.
+/// Whether a range is a node whose two children meet at `middle`.
 fn joins(shards: usize, left: &Range<usize>, right: &Range<usize>) -> bool {
     let (from, middle, to) = (left.start, right.start, right.end);
     let size = middle - from;
@@ -52,12 +52,12 @@ pub fn nodes(shards: usize, block: Range<usize>) -> Vec<Range<usize>> {
 }
 
 impl Tree {
-    /// An empty sum over this many shards. Keep it: it uses its memory again.
+    /// Creates an empty sum over this many shards. Reuse it to reuse its memory.
     pub fn new(shards: usize) -> Self {
         Self { shards, nodes: Vec::new(), spare: Vec::new(), buffers: Default::default() }
     }
 
-    /// A vector for the next node; its content is arbitrary.
+    /// A vector for the next node, with arbitrary content.
     pub fn vector(&mut self) -> Vec<f32> {
         self.spare.pop().unwrap_or_default()
     }
@@ -67,7 +67,7 @@ impl Tree {
         self.shards
     }
 
-    /// Adds the next node, and joins nodes as far as the tree says.
+    /// Adds the next node, and merges complete nodes.
     ///
     /// # Panics
     /// If its vector has another length than the others.
@@ -86,18 +86,18 @@ impl Tree {
         self.nodes.push(node);
     }
 
-    /// Takes up to `count` vectors for use again from another tree, to which as many nodes go.
+    /// Moves up to `count` reusable vectors from another tree, to which as many nodes go.
     pub fn borrow(&mut self, from: &mut Self, count: usize) {
         let kept = from.spare.len().saturating_sub(count);
         self.spare.extend(from.spare.drain(kept..));
     }
 
-    /// The nodes that remain, in order: one if all shards were added.
+    /// Removes and returns the remaining nodes in order: one if all shards were added.
     pub fn take(&mut self) -> Vec<Node> {
         std::mem::take(&mut self.nodes)
     }
 
-    /// Gives vectors back for use again.
+    /// Returns vectors for reuse.
     pub fn give_back(&mut self, nodes: Vec<Node>) {
         self.spare.extend(nodes.into_iter().map(|node| node.vector));
     }
@@ -129,7 +129,7 @@ mod tests {
         assert_ne!(plain.to_bits(), sum(0..23, &value).to_bits());
     }
 
-    /// Vectors go from tree to tree and back, and none are made after the second step.
+    /// Vectors move between trees, and none are allocated after the second step.
     #[test]
     fn vectors_are_used_again() {
         let shards = 15;
@@ -162,7 +162,7 @@ mod tests {
     }
 
     proptest! {
-        /// However the shards are cut into blocks, the sum has the bits of the definition.
+        /// However the shards are divided into blocks, the sum has the bits of the definition.
         #[test]
         fn blocks_do_not_change_the_sum(shards in 1usize..70, cuts in prop::collection::vec(0usize..70, 0..6)) {
             let mut cuts: Vec<usize> = cuts.into_iter().map(|c| c.min(shards)).chain([0, shards]).collect();

@@ -1,9 +1,9 @@
-//! Notices when a rank ends without a word: killed, out of memory, or its machine lost.
+//! Detects ranks that end unexpectedly: killed, out of memory, or on a lost machine.
 //!
-//! MPI itself says nothing: the others would wait for its part forever, unless the launcher ends them. So every rank keeps a
-//! connection to the first one. It closes with the process, whatever ended it.
+//! MPI reports nothing: the others would wait for its messages forever, unless the launcher ends them. So every rank
+//! keeps a connection to the first one, which closes with the process for whatever reason.
 
-use crate::meeting::Meeting;
+use crate::rendezvous::Rendezvous;
 use crate::start::OnDeath;
 use crate::{Dead, Ranks};
 use std::io::{Read, Write};
@@ -11,27 +11,27 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// What a rank sends before it ends as it should.
+/// Sent by a rank before it ends normally.
 const GOODBYE: u8 = b'.';
 
-/// What a rank sends before it ends all others because of an error that it has reported.
+/// Sent by a rank before it ends all others because of a reported error.
 const FAILED: u8 = b'!';
 
-/// What the first rank sends before it leaves, where MPI cannot end because a rank is missing.
+/// Sent by the first rank before it exits without MPI, because a rank is missing.
 const LEFT: u8 = b'~';
 
 type Streams = Arc<Mutex<Vec<TcpStream>>>;
 
-/// The connections of this rank, until it is dropped.
+/// The watch connections of this rank.
 #[derive(Debug)]
 pub(crate) struct Watch {
     streams: Streams,
-    /// Set at the end, after which nobody is missed.
+    /// Set at the end, after which closed connections are normal.
     over: Arc<AtomicBool>,
 }
 
 impl Watch {
-    /// Connects all ranks. None if this rank cannot be reached: then the launcher alone ends the others.
+    /// Connects all ranks. None if this rank cannot be reached: then only the launcher ends the others.
     pub(crate) fn new(ranks: &Ranks, on_death: OnDeath) -> Option<Self> {
         let streams: Streams = Arc::new(Mutex::new(Vec::new()));
         let over = Arc::new(AtomicBool::new(false));
@@ -41,47 +41,47 @@ impl Watch {
                 on_death(dead);
             }
         });
-        let meeting = Meeting::call(ranks);
+        let rendezvous = Rendezvous::open(ranks);
         if ranks.is_first() {
             let expected = Arc::new(AtomicUsize::new(ranks.size() - 1));
             let come = expected.clone();
-            let guests = std::thread::spawn(move || meeting.guests(|| come.load(Ordering::Relaxed)));
-            // Those who cannot come are not waited for.
+            let peers = std::thread::spawn(move || rendezvous.accept(|| come.load(Ordering::Relaxed)));
+            // Ranks that cannot connect are not waited for.
             let joined = ranks.collect(&[]).iter().filter(|said| !said.is_empty()).count();
             expected.store(joined, Ordering::Relaxed);
-            for (rank, stream) in guests.join().ok()?.ok()? {
+            for (rank, stream) in peers.join().ok()?.ok()? {
                 crate::lock(&streams).push(stream.try_clone().ok()?);
                 let on_death = on_death.clone();
                 spawn(move || greet(rank, stream, &on_death));
             }
         } else {
             let place = format!("process {} on {}\n", std::process::id(), ranks.link().node());
-            let joined = meeting.join(ranks).and_then(|mut stream| {
+            let joined = rendezvous.join(ranks).and_then(|mut stream| {
                 stream.write_all(place.as_bytes())?;
                 Ok((stream.try_clone()?, stream))
             });
             ranks.collect(if joined.is_ok() { b"here" } else { b"" });
             let (copy, stream) = joined.ok()?;
             crate::lock(&streams).push(copy);
-            let first = Dead { rank: 0, place: format!("on {}", meeting.node()), spoke: false };
+            let first = Dead { rank: 0, place: format!("on {}", rendezvous.node()), spoke: false };
             spawn(move || listen(stream, first, &on_death));
         }
         Some(Self { streams, over })
     }
 
-    /// Tells the others that this rank ends them all, and has said why.
+    /// Tells the others that this rank ends them all after reporting an error.
     pub(crate) fn fail(&self) {
         self.tell(FAILED);
     }
 
-    /// Tells the others to leave as this rank does.
+    /// Tells the others to exit.
     pub(crate) fn leave(&self) {
         self.tell(LEFT);
     }
 
     fn tell(&self, word: u8) {
         for mut stream in crate::lock(&self.streams).iter() {
-            // Who is gone needs no word.
+            // A rank that is gone needs no message.
             let _ = stream.write_all(&[word]);
         }
     }
@@ -91,7 +91,7 @@ impl Drop for Watch {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
         for mut stream in crate::lock(&self.streams).drain(..) {
-            // Who is gone needs no word.
+            // A rank that is gone needs no message.
             let _ = stream.write_all(&[GOODBYE]);
             let _ = stream.shutdown(Shutdown::Write);
         }
@@ -99,14 +99,14 @@ impl Drop for Watch {
 }
 
 fn spawn(work: impl FnOnce() + Send + 'static) {
-    // Without the thread, the launcher alone ends the others.
+    // Without the thread, only the launcher ends the others.
     let _ = std::thread::Builder::new().name("watch".into()).spawn(work);
 }
 
-/// Hears where a rank runs, and listens to it.
+/// Receives a rank's location, and monitors its connection.
 fn greet(rank: usize, mut stream: TcpStream, on_death: &OnDeath) {
     let (mut place, mut byte) = (Vec::new(), [0]);
-    // A line of a rank of ours is short.
+    // The line of a legitimate rank is short.
     while place.len() < 1024 && matches!(stream.read(&mut byte), Ok(1)) && byte != *b"\n" {
         place.push(byte[0]);
     }
@@ -157,7 +157,7 @@ mod tests {
         for stream in third.streams.lock().unwrap().drain(..) {
             stream.shutdown(Shutdown::Both).unwrap();
         }
-        // The third itself sees the first one go.
+        // The third itself detects the loss of the first one.
         let mut missed = [deaths.recv().unwrap(), deaths.recv().unwrap()];
         missed.sort_unstable();
         assert_eq!(missed, [0, 2]);

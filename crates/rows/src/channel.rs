@@ -62,18 +62,19 @@ pub struct Channel {
     /// Meaning of each input: one line for all inputs, or one line for each range.
     #[serde(skip)]
     pub about: Cow<'static, str>,
-    /// Names of the channels that this one is made of, in games whose rules say so. The architecture `modules` reads them.
+    /// Names of the channels that this one depends on, in games whose rules define such a structure. The architecture
+    /// `modules` reads them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<String>,
 }
 
 impl Channel {
-    /// A channel with this name and kind, without documentation.
+    /// Creates a channel with this name and kind, without documentation.
     pub fn new(name: impl Into<Cow<'static, str>>, kind: ChannelKind) -> Self {
         Self { name: name.into(), kind, about: Cow::Borrowed(""), parts: Vec::new() }
     }
 
-    /// A documented channel, usable in constants.
+    /// Creates a documented channel, usable in constants.
     ///
     /// ```
     /// use adept_rows::{Channel, ChannelKind};
@@ -91,7 +92,7 @@ impl Channel {
         Self { about: about.into(), ..self }
     }
 
-    /// Sets the channels that it is made of.
+    /// Sets the channels that it depends on.
     ///
     /// ```
     /// use adept_rows::{Channel, ChannelKind};
@@ -113,7 +114,7 @@ impl PartialEq for Channel {
 
 impl Eq for Channel {}
 
-/// Position of each channel of a list in a row.
+/// Position in a row of each channel of a list.
 ///
 /// ```
 /// use adept_rows::{Channel, ChannelKind, Layout};
@@ -124,7 +125,7 @@ impl Eq for Channel {}
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Layout {
-    /// First column of each channel, in the dense or the index part, as its kind requires.
+    /// First column of each channel, in the dense or the index part, depending on its kind.
     pub offsets: Vec<usize>,
     /// Number of columns in the dense part.
     pub dense: usize,
@@ -133,8 +134,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of these channels.
-    pub fn of(channels: &[Channel]) -> Self {
+    /// Computes the layout of these channels.
+    pub fn new(channels: &[Channel]) -> Self {
         let (mut offsets, mut dense, mut index) = (Vec::with_capacity(channels.len()), 0, 0);
         for channel in channels {
             offsets.push(if channel.kind.index_width() > 0 { index } else { dense });

@@ -1,8 +1,8 @@
-//! The classes of results that a game may end in.
+//! Classes of game results.
 
 use serde::{Deserialize, Serialize};
 
-/// A class of results of a game, for one player: `win`, `draw`, `loss`.
+/// A class of results of a game for one player: `win`, `draw`, `loss`.
 ///
 /// ```
 /// use adept_rows::OutcomeClass;
@@ -17,9 +17,9 @@ use serde::{Deserialize, Serialize};
 pub struct OutcomeClass {
     /// Its name, unique in the list of classes.
     pub name: String,
-    /// What it is worth to the player, in the unit of values, [−1, 1].
+    /// Value for the player, in [−1, 1].
     pub utility: f32,
-    /// The index of the class that the other player of a two-player game is in. Its mirror is this class.
+    /// Index of the opponent's class in a two-player game; its mirror is this class.
     pub mirror: usize,
 }
 
@@ -49,7 +49,7 @@ impl OutcomeClass {
     /// ```
     ///
     /// # Errors
-    /// What is wrong with it, as a sentence.
+    /// The fault, as a sentence.
     pub fn check(classes: &[Self]) -> Result<(), String> {
         if !(2..=adept_ground::limits::OUTCOMES).contains(&classes.len()) {
             let (most, found) = (adept_ground::limits::OUTCOMES, classes.len());
@@ -80,7 +80,7 @@ impl OutcomeClass {
     }
 }
 
-/// The classes of a list that are possible, a bit each. Classes from the 65th on always are.
+/// A bit mask of the possible classes of a list. Classes from the 65th on are always possible.
 ///
 /// ```
 /// use adept_rows::{OutcomeClass, OutcomeMask};
@@ -96,9 +96,9 @@ impl OutcomeMask {
     /// All classes.
     pub const ALL: Self = Self(u64::MAX);
 
-    /// The classes that satisfy `possible`.
+    /// Selects the classes that satisfy `possible`.
     #[inline]
-    pub fn of(classes: &[OutcomeClass], possible: impl Fn(&OutcomeClass) -> bool) -> Self {
+    pub fn from_classes(classes: &[OutcomeClass], possible: impl Fn(&OutcomeClass) -> bool) -> Self {
         let bits = classes.iter().take(64).enumerate();
         Self(bits.fold(u64::MAX, |bits, (k, class)| bits & !(u64::from(!possible(class)) << k)))
     }
@@ -109,7 +109,7 @@ impl OutcomeMask {
         class >= 64 || self.0 >> class & 1 == 1
     }
 
-    /// A bit for each class, the first in the lowest; 1 if it is possible.
+    /// The mask as bits, the first class lowest; 1 for a possible class.
     #[inline]
     pub fn bits(self) -> u64 {
         self.0
@@ -127,13 +127,13 @@ impl OutcomeMask {
         self == Self::ALL
     }
 
-    /// The classes that are possible in both.
+    /// Intersection.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// The same for the other player of a two-player game.
+    /// The same mask for the opponent in a two-player game.
     ///
     /// ```
     /// use adept_rows::{OutcomeClass, OutcomeMask};
@@ -149,8 +149,8 @@ impl OutcomeMask {
         Self(all.fold(u64::MAX, |bits, k| bits & !(1 << k)))
     }
 
-    /// Sets the probabilities of impossible classes to 0 and divides the others by their sum. Where nothing is left, the possible
-    /// classes are equally probable. NaN stays NaN. Without a possible class, nothing changes.
+    /// Sets the probabilities of impossible classes to 0 and renormalises. If nothing is left, the possible classes
+    /// become equally probable. NaN stays NaN. Without a possible class, nothing changes.
     ///
     /// ```
     /// use adept_rows::{OutcomeClass, OutcomeMask};
@@ -189,9 +189,9 @@ mod tests {
     #[test]
     fn impossible_classes_lose_their_probability_to_the_others() {
         let classes = OutcomeClass::loss_draw_win();
-        let mask = OutcomeMask::of(&classes, |class| class.utility < 1.0);
+        let mask = OutcomeMask::from_classes(&classes, |class| class.utility < 1.0);
         assert_eq!([0, 1, 2, 64, 255].map(|k| mask.allows(k)), [true, true, false, true, true]);
-        assert!(!mask.is_all() && OutcomeMask::of(&classes, |_| true).is_all());
+        assert!(!mask.is_all() && OutcomeMask::from_classes(&classes, |_| true).is_all());
         let other = mask.mirrored(&classes);
         assert_eq!([0, 1, 2].map(|k| other.allows(k)), [false, true, true]);
         assert_eq!(other.mirrored(&classes), mask);
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(restricted([0.0, 0.0, 1.0]), [0.5, 0.5, 0.0]);
         assert!(restricted([f32::NAN; 3])[0].is_nan());
         let mut p = [0.2, 0.8];
-        OutcomeMask::of(&classes, |_| false).restrict(&mut p);
+        OutcomeMask::from_classes(&classes, |_| false).restrict(&mut p);
         assert_eq!(p, [0.2, 0.8]);
     }
 

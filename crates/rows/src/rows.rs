@@ -2,7 +2,7 @@
 
 use crate::channel::{Channel, ChannelKind, Layout};
 
-/// Error: the rows do not match their channels.
+/// Error of rows that do not match their channels.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct RowsError(pub String);
@@ -74,23 +74,23 @@ pub struct Rows {
     pub dense: Vec<f32>,
     /// Index columns, row-major.
     pub index: Vec<u64>,
-    /// As [`alike`](Self::alike) says.
-    alike: bool,
+    /// See [`similar_neighbours`](Self::similar_neighbours).
+    similar_neighbours: bool,
 }
 
 impl Rows {
     /// An empty batch for rows of these channels.
     pub fn new(channels: &[Channel]) -> Self {
-        let layout = Layout::of(channels);
+        let layout = Layout::new(channels);
         Self { dense_width: layout.dense, index_width: layout.index, ..Self::default() }
     }
 
-    /// The batch, with the word that neighbouring rows differ in few columns, such as the positions after each move of a decision.
-    /// An engine may then compute a row from the row before; values differ by rounding alone. The columns must be
-    /// finite: a NaN spoils the rows after it too.
+    /// Declares that neighbouring rows differ in few columns, such as the positions after each move of a decision. An
+    /// engine may then compute a row from the previous one; values differ only by rounding. The columns must be finite:
+    /// a NaN also spoils later rows.
     #[must_use]
-    pub fn alike(self) -> Self {
-        Self { alike: true, ..self }
+    pub fn similar_neighbours(self) -> Self {
+        Self { similar_neighbours: true, ..self }
     }
 
     /// Number of rows.
@@ -126,7 +126,7 @@ impl Rows {
     #[inline]
     pub fn push(&mut self) -> RowMut<'_> {
         let (d, i) = (self.dense.len(), self.index.len());
-        // Copies blocks of zeros, because `resize` writes one number at a time where it is not inlined.
+        // Copies blocks of zeros, because a non-inlined `resize` writes one number at a time.
         let mut left = self.dense_width;
         while left > 0 {
             let block = &ZEROS[..left.min(ZEROS.len())];
@@ -206,11 +206,11 @@ impl Rows {
         &self.index[row * self.index_width..][..self.index_width]
     }
 
-    /// These rows, without a copy.
+    /// Borrows these rows.
     #[inline]
     pub fn view(&self) -> RowsView<'_> {
-        let &Self { dense_width, index_width, len, alike, .. } = self;
-        RowsView { dense_width, index_width, len, dense: &self.dense, index: &self.index, alike }
+        let &Self { dense_width, index_width, len, similar_neighbours, .. } = self;
+        RowsView { dense_width, index_width, len, dense: &self.dense, index: &self.index, similar_neighbours }
     }
 
     /// Checks that the widths match these channels and that every index is in range.
@@ -228,7 +228,7 @@ impl Rows {
     /// # Errors
     /// [`RowsError`] with the channel, the row and the number found.
     pub fn check(&self, channels: &[Channel]) -> Result<(), RowsError> {
-        let layout = Layout::of(channels);
+        let layout = Layout::new(channels);
         if (layout.dense, layout.index) != (self.dense_width, self.index_width) {
             return Err(RowsError(format!(
                 "rows have {} dense and {} index columns, the channels need {} and {}",
@@ -240,7 +240,7 @@ impl Rows {
     }
 }
 
-/// Checks that `len` rows of these widths have as many numbers as were found.
+/// Checks that `len` rows of these widths match the numbers found.
 fn whole(len: usize, widths: (usize, usize), found: (usize, usize)) -> Result<(), RowsError> {
     let needed = (len.saturating_mul(widths.0), len.saturating_mul(widths.1));
     // Without columns, no length can confirm `len`.
@@ -253,7 +253,7 @@ fn whole(len: usize, widths: (usize, usize), found: (usize, usize)) -> Result<()
     Ok(())
 }
 
-/// A batch of rows in memory that belongs to someone else. `dense` and `index` have the shapes of those of [`Rows`].
+/// A borrowed batch of rows. `dense` and `index` have the same shapes as in [`Rows`].
 ///
 /// ```
 /// use adept_rows::{Channel, ChannelKind, RowsView};
@@ -272,7 +272,7 @@ pub struct RowsView<'a> {
     pub dense: &'a [f32],
     /// Index columns, row-major.
     pub index: &'a [u64],
-    alike: bool,
+    similar_neighbours: bool,
 }
 
 impl<'a> RowsView<'a> {
@@ -286,18 +286,18 @@ impl<'a> RowsView<'a> {
         dense: &'a [f32],
         index: &'a [u64],
     ) -> Result<Self, RowsError> {
-        let layout = Layout::of(channels);
+        let layout = Layout::new(channels);
         let (dense_width, index_width) = (layout.dense, layout.index);
         whole(len, (dense_width, index_width), (dense.len(), index.len()))?;
-        let view = Self { dense_width, index_width, len, dense, index, alike: false };
+        let view = Self { dense_width, index_width, len, dense, index, similar_neighbours: false };
         view.check_indices(channels, &layout)?;
         Ok(view)
     }
 
-    /// Whether neighbouring rows differ in few columns; see [`Rows::alike`].
+    /// Whether neighbouring rows differ in few columns; see [`Rows::similar_neighbours`].
     #[inline]
-    pub fn is_alike(&self) -> bool {
-        self.alike
+    pub fn has_similar_neighbours(&self) -> bool {
+        self.similar_neighbours
     }
 
     /// Number of rows.
@@ -331,8 +331,8 @@ impl<'a> RowsView<'a> {
 
     /// A copy.
     pub fn to_rows(&self) -> Rows {
-        let &Self { dense_width, index_width, len, dense, index, alike } = self;
-        Rows { dense_width, index_width, len, dense: dense.into(), index: index.into(), alike }
+        let &Self { dense_width, index_width, len, dense, index, similar_neighbours } = self;
+        Rows { dense_width, index_width, len, dense: dense.into(), index: index.into(), similar_neighbours }
     }
 
     fn check_indices(&self, channels: &[Channel], layout: &Layout) -> Result<(), RowsError> {

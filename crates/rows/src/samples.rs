@@ -19,7 +19,7 @@ use std::ops::Range;
 pub struct Samples {
     /// `n` rows.
     pub rows: Rows,
-    /// Target outputs, `[n, outputs]`: values in [−1, 1], or distributions over classes of outcomes.
+    /// Target outputs, `[n, outputs]`: values in [−1, 1], or distributions over outcome classes.
     pub targets: Vec<f32>,
     /// Loss weight of each row, `[n]`.
     pub weights: Vec<f32>,
@@ -41,7 +41,7 @@ impl Samples {
         self.weights.is_empty()
     }
 
-    /// Numbers in the target of each sample; 1 for an empty batch.
+    /// Number of outputs in the target of each sample; 1 for an empty batch.
     pub fn outputs(&self) -> usize {
         self.targets.len().checked_div(self.len()).unwrap_or(1)
     }
@@ -56,7 +56,7 @@ impl Samples {
         self.weights.extend_from_slice(&other.weights);
     }
 
-    /// Replaces all samples by a range of those of another batch with the same channels.
+    /// Replaces all samples by a range of another batch with the same channels.
     ///
     /// # Panics
     /// If the range does not lie within the batch.

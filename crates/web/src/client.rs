@@ -1,4 +1,4 @@
-//! Who asks, and how much of the server one client may hold: without a bound, one could lock everybody else out.
+//! Identification of clients and limits per client: otherwise one client could lock out all others.
 
 use crate::fault::Fault;
 use crate::limits;
@@ -10,14 +10,14 @@ use std::hash::Hash;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How much one client may hold at a time.
+/// Limits of one client.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientLimits {
-    /// Games.
+    /// Number of games.
     pub plays: usize,
-    /// Streams of events, of all jobs together. Half as many of one job.
+    /// Number of event streams, of all jobs together. Half as many per job.
     pub streams: usize,
-    /// Jobs that wait or run.
+    /// Number of waiting or running jobs.
     pub jobs: usize,
     /// Connections, those of a proxy's clients among them: the client is the address that connects.
     pub connections: usize,
@@ -35,11 +35,11 @@ impl Default for ClientLimits {
     }
 }
 
-/// The address of a connection, which the server adds to each request.
+/// The address of a connection, which the server attaches to each request.
 #[derive(Clone, Copy)]
 pub(crate) struct Peer(pub(crate) IpAddr);
 
-/// A client: its address, or its network of 64 bits in IPv6, whose addresses are free for it to choose.
+/// A client: its IPv4 address, or its 64-bit IPv6 network, within which it can choose addresses freely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Client(IpAddr);
 
@@ -51,9 +51,9 @@ impl Client {
         })
     }
 
-    /// The client of a connection. A proxy on this machine tells whom it asks for: the last address of `X-Forwarded-For`, which it has
-    /// added itself.
-    fn of(peer: IpAddr, forwarded: Option<&str>) -> Self {
+    /// Identifies the client of a connection. A proxy on this machine names its client: the last address of
+    /// `X-Forwarded-For`, which the proxy itself has added.
+    fn identify(peer: IpAddr, forwarded: Option<&str>) -> Self {
         let named = || forwarded?.rsplit(',').next()?.trim().parse().ok();
         let named = if peer.to_canonical().is_loopback() { named() } else { None };
         Self::new(named.unwrap_or(peer))
@@ -66,15 +66,33 @@ impl<S: Send + Sync> FromRequestParts<S> for Client {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let peer = parts.extensions.get::<Peer>().map_or(Ipv4Addr::UNSPECIFIED.into(), |peer| peer.0);
         let forwarded = parts.headers.get_all("x-forwarded-for").iter().next_back();
-        Ok(Self::of(peer, forwarded.and_then(|value| value.to_str().ok())))
+        Ok(Self::identify(peer, forwarded.and_then(|value| value.to_str().ok())))
     }
 }
 
 /// How many things each holder has open.
 struct Counts<K>(Mutex<HashMap<K, usize>>);
 
-impl<K: Clone + Eq + Hash> Counts<K> {
-    fn new() -> Arc<Self> {
+<<<---impl<K|||}
+
+/// Who holds streams===}
+
+/// Holder of streams--->>>: Clone + Eq + Hash> Counts<K> {
+    <<<---|||Client(Client),
+    Job(String),
+    All,
+}
+
+impl Streams {
+    /// At most so many for a client.
+    pub(crate) ===Client(Client),
+    Job(String),
+    All,
+}
+
+impl Streams {
+    /// Creates a registry with at most `most` streams per client.
+    pub(crate) --->>>fn new() -> Arc<Self> {
         Arc::new(Self(Mutex::default()))
     }
 
@@ -82,7 +100,7 @@ impl<K: Clone + Eq + Hash> Counts<K> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts one more for all of these holders, until the result is dropped. If one of them has as many as it may, returns it, and how
+    /// Counts <<<---one|||a===an event--->>> more <<<---for|||of===for--->>> all <<<---of|||job's===job--->>><<<---these holders|||events===--->>>, until the result is dropped. If one of them has as many as it may, returns it, and how
     /// many those are.
     fn hold<const N: usize>(self: &Arc<Self>, holders: [(K, usize); N]) -> Result<Held<K>, (K, usize)> {
         let mut open = self.open();
@@ -93,11 +111,11 @@ impl<K: Clone + Eq + Hash> Counts<K> {
         let holders: Vec<K> = holders.into_iter().map(|(holder, _)| holder).collect();
         holders.iter().for_each(|holder| *open.entry(holder.clone()).or_default() += 1);
         drop(open);
-        Ok(Held { holders, all: self.clone() })
+        Ok(Held { event holders,<<<---all:|||of===--->>><<<---self.clone()|||events===--->>> })
     }
 }
 
-/// One thing that is open.
+/// One <<<---thing|||and===which--->>> is open.
 pub(crate) struct Held<K: Clone + Eq + Hash> {
     holders: Vec<K>,
     all: Arc<Counts<K>>,
@@ -112,20 +130,20 @@ impl<K: Clone + Eq + Hash> Drop for Held<K> {
                 if *held == 0 {
                     open.remove(holder);
                 }
-            }
+            }<<<---
         }
     }
 }
 
-/// The open connections.
-pub(crate) struct Connections {
+///|||=== event--->>> The<<<---open|||of===--->>><<<---connections.
+pub(crate)|||events===--->>> struct Connections {
     open: Arc<Counts<Client>>,
     most: usize,
 }
 
 impl Connections {
-    /// At most so many for a client.
-    pub(crate) fn new(most: usize) -> Self {
+    /// At limit so many for a client.
+    pub(crate) fn new(most: <<<---usize)|||job;===job:--->>> -> Self {
         Self { open: Counts::new(), most }
     }
 
@@ -193,9 +211,9 @@ mod tests {
 
     #[test]
     fn clients_are_told_apart_by_their_addresses() {
-        let of = |peer: &str, forwarded| Client::of(peer.parse().unwrap(), forwarded);
+        let of = |peer: &str, forwarded| Client::identify(peer.parse().unwrap(), forwarded);
         assert_eq!(of("10.0.0.1", None), client("10.0.0.1"));
-        // Only a proxy on this machine is believed, and only the address that it adds.
+        // Only a proxy on this machine is trusted, and only the address that it adds.
         assert_eq!(of("10.0.0.1", Some("10.0.0.2")), client("10.0.0.1"));
         assert_eq!(of("127.0.0.1", Some("9.9.9.9, 10.0.0.2")), client("10.0.0.2"));
         assert_eq!(of("::1", Some("10.0.0.2")), client("10.0.0.2"));
@@ -213,7 +231,7 @@ mod tests {
         let held = [open(one, "a"), open(one, "b")].map(|stream| stream.unwrap_or_else(|_| panic!()));
         let refused = open(one, "c").err().unwrap();
         assert_eq!((refused.status.as_u16(), refused.kind), (429, crate::fault::Kind::Busy));
-        // Two are the most for one job, whoever asks.
+        // Two streams are the limit for one job, whoever asks.
         assert_eq!(open(two, "a").err().unwrap().status.as_u16(), 429);
         assert!(open(two, "b").is_ok());
         drop(first);

@@ -1,4 +1,4 @@
-//! Work for processors: as much at a time as there are, and a queue with an end.
+//! Processor-bound work: as many tasks at a time as there are processors, and a bounded queue.
 
 use crate::fault::{Fault, Kind};
 use crate::limits;
@@ -16,7 +16,8 @@ impl Compute {
         Self { free: Arc::new(Semaphore::new(threads)), waiting: AtomicUsize::new(0) }
     }
 
-    /// Runs `f` on a thread of its own when a processor is free. If the client has waited too long, the work goes on without it.
+    /// Runs `f` on its own thread when a processor is free. After a timeout of the client, the work continues without
+    /// it.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         f: impl FnOnce() -> Result<T, Fault> + Send + 'static,
@@ -38,13 +39,13 @@ impl Compute {
                 Fault::new(
                     axum::http::StatusCode::INTERNAL_SERVER_ERROR,
                     Kind::Failed,
-                    format!("a fault of the server: {error}"),
+                    format!("internal server error: {error}"),
                 )
             })?
         };
         let late = |_| {
             Fault::busy(format!(
-                "no answer within {} seconds; it may be there when you ask again",
+                "no answer within {} seconds; it may be ready when you try again",
                 limits::ANSWERING.as_secs()
             ))
         };

@@ -1,4 +1,4 @@
-//! Errors as answers: a status code, and a JSON object as commands print it.
+//! Errors as HTTP responses: a status code, and a JSON object as commands print it.
 
 use crate::rule_files::RuleFiles;
 use adept_arena::OpenError;
@@ -11,13 +11,13 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// The kind of a fault, for programs: see the table in `docs/commands.md`.
+/// <<<---The kind of|||Why===Error of--->>> a refused fault,<<<---for|||is===--->>><<<---programs: see the table in `docs/commands.md`|||refused===--->>>.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
     /// The request is not what the API expects.
     Request,
-    /// There is nothing of this name.
+    /// <<<---There|||For===Code for--->>> is nothing of this name.
     Name,
     /// A rule set, a position or an action is refused.
     Game,
@@ -36,7 +36,7 @@ pub(crate) enum Kind {
 pub(crate) struct Fault {
     pub(crate) status: StatusCode,
     pub(crate) kind: Kind,
-    /// For people.
+    /// Message for people.
     pub(crate) message: String,
 }
 
@@ -45,32 +45,32 @@ impl Fault {
         Self { status, kind, message: message.into() }
     }
 
-    /// The request is not what the API expects.
+    /// The request is invalid.
     pub(crate) fn request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, Kind::Request, message)
     }
 
-    /// There is nothing of this name.
+    /// The named object does not exist.
     pub(crate) fn missing(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, Kind::Name, message)
     }
 
-    /// The server has too much to do.
+    /// The server is overloaded.
     pub(crate) fn busy(message: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, Kind::Busy, message)
     }
 
-    /// This client holds too much at a time.
+    /// The client exceeds its limits.
     pub(crate) fn too_many(message: impl Into<String>) -> Self {
         Self::new(StatusCode::TOO_MANY_REQUESTS, Kind::Busy, message)
     }
 
-    /// The answer where the program has a fault.
-    pub(crate) fn of_panic(_: Box<dyn std::any::Any + Send>) -> Response {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, Kind::Failed, "a fault of the server").into_response()
+    /// The response to a panic.
+    pub(crate) fn from_panic(_: Box<dyn std::any::Any + Send>) -> Response {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, Kind::Failed, "internal server error").into_response()
     }
 
-    /// The same, with rule files called as requests call them.
+    /// The same error, with rule files named as in requests.
     pub(crate) fn without_folders(self, files: &RuleFiles) -> Self {
         Self { message: files.without_folders(&self.message), ..self }
     }

@@ -1,4 +1,4 @@
-//! Who may ask: requests from other pages are refused, and beyond this machine a token is needed.
+//! Access control: requests from other pages are refused, and remote access needs a token.
 
 use crate::fault::{Fault, Kind};
 use axum::extract::{Request, State};
@@ -8,14 +8,14 @@ use axum::response::{IntoResponse, Response};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// What the page may load and do: its own files, and questions to this server.
+/// Content security policy of the page: its own files, and requests to this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Names by which the server may be asked, and the token that it wants.
+/// Accepted host names and the required token.
 pub(crate) struct Guard {
     pub(crate) token: Option<String>,
-    /// Names beside `localhost` and addresses.
+    /// Names in addition to `localhost` and addresses.
     pub(crate) hosts: Vec<String>,
 }
 
@@ -38,27 +38,27 @@ pub(crate) async fn guard(State(guard): State<Arc<Guard>>, request: Request, nex
 }
 
 impl Guard {
-    /// Whether a request may be answered.
+    /// Whether a request is allowed.
     fn check(&self, request: &Request, is_api: bool) -> Result<(), Fault> {
         let forbidden = |message: String| Err(Fault::new(StatusCode::FORBIDDEN, Kind::Forbidden, message));
         let headers = request.headers();
         let host = text(headers, header::HOST).unwrap_or_default();
-        // A page elsewhere can let its own name point here, but it cannot have the name `localhost` or an address.
+        // DNS rebinding: another page can point its own name here, but cannot have the name `localhost` or an address.
         if !self.knows(host) {
             return forbidden(format!(
-                "this server is not called `{}`: start it with --host for other names",
+                "unknown host name `{}`: start the server with --host for other names",
                 host.chars().take(80).collect::<String>()
             ));
         }
         if let Some(origin) = text(headers, header::ORIGIN) {
             let own = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
             if own != Some(host) {
-                return forbidden("pages from elsewhere may not ask this server".into());
+                return forbidden("requests from other origins are refused".into());
             }
         } else if is_api
             && text(headers, "sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none")
         {
-            return forbidden("pages from elsewhere may not ask this server".into());
+            return forbidden("requests from other origins are refused".into());
         }
         match &self.token {
             Some(token) if is_api && !is_shown(token, request) => Err(Fault::new(
@@ -84,7 +84,7 @@ fn text(headers: &HeaderMap, name: impl header::AsHeaderName) -> Option<&str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// Whether a request has the token, as a header or, where headers cannot be set, in its query.
+/// Whether a request has the token, in a header or, where headers cannot be set, in its query.
 fn is_shown(token: &str, request: &Request) -> bool {
     let header =
         text(request.headers(), header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
@@ -92,7 +92,7 @@ fn is_shown(token: &str, request: &Request) -> bool {
     header.or_else(in_query).is_some_and(|shown| is_same(shown.as_bytes(), token.as_bytes()))
 }
 
-/// Compares in a time that does not tell where they differ.
+/// Compares in constant time.
 fn is_same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |found, (a, b)| found | (a ^ b)) == 0
 }

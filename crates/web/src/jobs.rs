@@ -1,4 +1,4 @@
-//! Work that takes longer than a request: rollouts and deep searches, one at a time, with progress and a way to stop.
+//! Long-running work: rollouts and deep searches, one at a time, with progress and cancellation.
 
 use crate::api::answers::{JobResult, Refusal};
 use crate::client::Client;
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Semaphore, watch};
 use utoipa::ToSchema;
 
-/// What a job has come to.
+/// State of a job.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Job)]
 pub(crate) struct State {
@@ -23,7 +23,7 @@ pub(crate) struct State {
     state: &'static str,
     /// The finished share, from 0 to 1.
     share: f64,
-    /// The result; while it runs, what is known so far.
+    /// The result; partial while the job runs.
     #[schema(required, value_type = Option<JobResult>)]
     result: Option<Value>,
     #[schema(required, value_type = Option<Refusal>)]
@@ -36,7 +36,7 @@ impl State {
     }
 }
 
-/// How a job says what it has come to, and asks whether to stop.
+/// Handle by which a job reports progress and checks for cancellation.
 pub(crate) struct Report {
     state: Arc<watch::Sender<State>>,
     pub(crate) cancel: Cancel,
@@ -62,12 +62,12 @@ struct Job {
 pub(crate) struct Jobs {
     all: Mutex<VecDeque<Job>>,
     turn: Arc<Semaphore>,
-    /// Unfinished jobs of one client at most.
+    /// Largest number of unfinished jobs of one client.
     of_client: usize,
 }
 
 impl Jobs {
-    /// No jobs yet, and at most so many unfinished ones of one client.
+    /// Creates an empty queue with a limit of unfinished jobs per client.
     pub(crate) fn new(of_client: usize) -> Self {
         Self { all: Mutex::default(), turn: Arc::new(Semaphore::new(1)), of_client }
     }
@@ -76,7 +76,7 @@ impl Jobs {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a job when those before it are over. `work` returns its result.
+    /// Queues a job. `work` returns its result.
     pub(crate) fn start(
         &self,
         client: Client,
@@ -89,7 +89,7 @@ impl Jobs {
         let unfinished = unfinished.len();
         if own >= self.of_client {
             return Err(Fault::too_many(format!(
-                "{own} of your jobs are waiting or running, the most for one client: stop one, or wait for its end"
+                "{own} of your jobs are waiting or running, the limit for one client: stop one, or wait"
             )));
         }
         if unfinished >= limits::UNFINISHED_JOBS {
@@ -138,7 +138,7 @@ impl Jobs {
                         })
                     }
                     Ok(Err(fault)) => (!stopped.requested()).then_some(fault),
-                    Err(error) => Some(Fault::request(format!("a fault of the server: {error}"))),
+                    Err(error) => Some(Fault::request(format!("internal server error: {error}"))),
                 };
                 state.state = match (stopped.requested(), &fault) {
                     (true, _) => "stopped",
@@ -154,20 +154,20 @@ impl Jobs {
         Ok(id)
     }
 
-    /// What a job says, now and later.
+    /// Subscribes to the state of a job.
     pub(crate) fn watch(&self, id: &str) -> Result<watch::Receiver<State>, Fault> {
         let all = self.all();
         let job = all.iter().find(|job| job.state.borrow().id == id);
-        Ok(job.ok_or_else(|| Fault::missing("no such job: old ones are forgotten"))?.state.subscribe())
+        Ok(job.ok_or_else(|| Fault::missing("no such job: old jobs are deleted"))?.state.subscribe())
     }
 
-    /// Asks a job to stop.
+    /// Cancels a job.
     pub(crate) fn stop(&self, id: &str) -> Result<(), Fault> {
         let all = self.all();
         let job = all.iter().find(|job| job.state.borrow().id == id);
-        let job = job.ok_or_else(|| Fault::missing("no such job: old ones are forgotten"))?;
+        let job = job.ok_or_else(|| Fault::missing("no such job: old jobs are deleted"))?;
         job.cancel.cancel();
-        // One that waits does not wait for its turn to end.
+        // A waiting job is cancelled immediately.
         job.state.send_if_modified(|state| {
             let waits = state.state == "waiting";
             if waits {
@@ -178,7 +178,7 @@ impl Jobs {
         Ok(())
     }
 
-    /// Asks all jobs to stop.
+    /// Cancels all jobs.
     pub(crate) fn stop_all(&self) {
         self.all().iter().for_each(|job| job.cancel.cancel());
     }

@@ -1,4 +1,4 @@
-//! The page: its files are part of the program.
+//! Embedded files of the web page.
 
 use crate::fault::Fault;
 use adept_page::{FILES, INDEX};
@@ -13,11 +13,11 @@ pub(crate) async fn index() -> Response {
 pub(crate) async fn file(Path(name): Path<String>) -> Response {
     match FILES.iter().find(|(known, _)| *known == name) {
         Some((name, text)) => sent(name, text),
-        None => Fault::missing("the page has no such file").into_response(),
+        None => Fault::missing("no such file").into_response(),
     }
 }
 
-/// The pictures of browser tabs are not asked for again.
+/// Answers requests for browser icons with an empty response.
 pub(crate) async fn icon() -> StatusCode {
     StatusCode::NO_CONTENT
 }

@@ -1,4 +1,4 @@
-//! The games that people play, kept until nobody has asked for them for long.
+//! Games in progress, kept until they have been idle for long.
 
 use crate::client::Client;
 use crate::fault::Fault;
@@ -10,17 +10,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tokio::sync;
 
-/// A name that nobody guesses.
+/// A random, unguessable identifier.
 pub(crate) fn fresh_id() -> String {
     let mut bytes = [0; 12];
     rand::rng().fill_bytes(&mut bytes);
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A game, for one request at a time. Who waits for it holds no processor.
+/// A game with exclusive access per request. Waiting for it occupies no processor.
 pub(crate) type Shared<T = Box<dyn AnyPlay>> = Arc<sync::Mutex<T>>;
 
-/// A game, whose it is, and when it was last asked for.
+/// A game with its owner and last access time.
 struct Kept<T> {
     play: Shared<T>,
     client: Client,
@@ -29,13 +29,13 @@ struct Kept<T> {
 
 pub(crate) struct Plays<T = Box<dyn AnyPlay>> {
     all: Mutex<HashMap<String, Kept<T>>>,
-    /// Games at most, and games of one client.
+    /// Largest number of games, and of games per client.
     most: usize,
     of_client: usize,
 }
 
 impl<T> Plays<T> {
-    /// No games yet, at most so many in all, and so many of one client.
+    /// Creates an empty store with limits in total and per client.
     pub(crate) fn new(most: usize, of_client: usize) -> Self {
         Self { all: Mutex::default(), most, of_client }
     }
@@ -44,8 +44,8 @@ impl<T> Plays<T> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a client's game under a new name. Where there are too many, one is forgotten: the one that nobody has asked for the longest,
-    /// or, if all are in use, a game of the client who has the most.
+    /// Stores a client's game under a new identifier. If there are too many, one is deleted: the one that has been idle
+    /// longest or, if all are in use, a game of the client with the most games.
     pub(crate) fn add(&self, client: Client, play: T) -> Result<(String, Shared<T>), Fault> {
         let (id, play) = (fresh_id(), Arc::new(sync::Mutex::new(play)));
         let mut all = self.all();
@@ -56,20 +56,20 @@ impl<T> Plays<T> {
             let idle = oldest(&all, |kept| kept.client == client && is_idle(kept));
             Some(idle.ok_or_else(|| {
                 Fault::too_many(format!(
-                    "you play {own} games, the most for one client: leave one (DELETE) first"
+                    "you have {own} games, the limit for one client: delete one first (DELETE)"
                 ))
             })?)
         } else if all.len() >= self.most {
             let mut counts: HashMap<Client, usize> = HashMap::new();
             all.values().for_each(|kept| *counts.entry(kept.client).or_default() += 1);
-            // Nobody loses a game to a client who then has more.
+            // No client loses a game to one that would then have more.
             let greatest =
                 counts.into_iter().filter(|(_, held)| *held > own + 1).max_by_key(|(_, held)| *held);
             let found = oldest(&all, is_idle)
                 .or_else(|| greatest.and_then(|(holder, _)| oldest(&all, |kept| kept.client == holder)));
             Some(found.ok_or_else(|| {
                 Fault::busy(format!(
-                    "{} games are being played, and that is the limit: try again later",
+                    "{} games are in progress, which is the limit: try again later",
                     self.most
                 ))
             })?)
@@ -102,7 +102,7 @@ impl<T> Plays<T> {
     }
 }
 
-/// The game that nobody has asked for the longest, among some.
+/// The longest idle game among some.
 fn oldest<T>(all: &HashMap<String, Kept<T>>, among: impl Fn(&Kept<T>) -> bool) -> Option<String> {
     let found = all.iter().filter(|(_, kept)| among(kept)).min_by_key(|(_, kept)| kept.used);
     found.map(|(id, _)| id.clone())
@@ -110,7 +110,7 @@ fn oldest<T>(all: &HashMap<String, Kept<T>>, among: impl Fn(&Kept<T>) -> bool) -
 
 fn missing(id: &str) -> Fault {
     let shown: String = id.chars().take(40).collect();
-    Fault::missing(format!("no game `{shown}`: games that nobody asks for are forgotten; begin a new one"))
+    Fault::missing(format!("no game `{shown}`: idle games are deleted; start a new one"))
 }
 
 #[cfg(test)]
@@ -126,19 +126,19 @@ mod tests {
         (0..3).for_each(|_| drop(plays.add(one, ()).unwrap()));
         let refused = plays.add(one, ()).unwrap_err();
         assert_eq!((refused.status.as_u16(), refused.kind), (429, crate::fault::Kind::Busy));
-        // Others go on, at the cost of who has the most, whose oldest game ends.
+        // New games displace the oldest ones of the client with the most games.
         let second: Vec<String> = (0..2).map(|_| plays.add(two, ()).unwrap().0).collect();
         assert!(plays.get(&first).is_ok());
-        // It has been asked for since, so that another one is the oldest.
+        // It has been accessed since, so another one is the oldest.
         plays.add(three, ()).unwrap();
         assert_eq!(plays.count(), 6);
         assert!(plays.get(&first).is_ok() && second.iter().all(|id| plays.get(id).is_ok()));
-        // 3, 2 and 1: who has two takes none from one who would then have fewer.
+        // With 3, 2 and 1 games, a client with two takes none from one that would then have fewer.
         let refused = plays.add(two, ()).unwrap_err();
         assert_eq!(refused.status.as_u16(), 503);
         plays.add(three, ()).unwrap();
         assert_eq!(plays.add(three, ()).unwrap_err().status.as_u16(), 503);
-        // Leaving makes room.
+        // Deleting a game makes room.
         plays.remove(&first).unwrap();
         assert!(plays.add(one, ()).is_ok());
     }

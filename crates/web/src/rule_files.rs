@@ -1,13 +1,13 @@
-//! Names of games whose rules are a file. Requests and answers name the file alone, without its folder.
+//! Names of games with a rule file. Requests and answers show the file name without its folder.
 
 use adept_arena::open::same_game;
 use std::path::{Component, Path};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Prefix of the name of a game whose rules are a file.
+/// Prefix of the name of a game with a rule file.
 const RULES: &str = "file:";
 
-/// The rule files of the shelf: the name of each in requests, and its name as the catalogue finds it.
+/// Rule files of the registry: the name of each in requests, and its name in the catalogue.
 #[derive(Default)]
 pub(crate) struct RuleFiles(Mutex<Vec<(String, String)>>);
 
@@ -16,8 +16,8 @@ impl RuleFiles {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What requests call a game. A rule file gets a name when it is first asked for: files with the same rules share one, and other
-    /// files of the same name have a number.
+    /// The name of a game in requests. A rule file gets a name on first use: files with the same rules share one, and
+    /// other files with the same name get a number.
     pub(crate) fn name_of(&self, rules: &str) -> String {
         let Some(path) = rules.strip_prefix(RULES) else { return rules.into() };
         let mut all = self.all();
@@ -44,19 +44,19 @@ impl RuleFiles {
         name
     }
 
-    /// The name by which the catalogue finds what requests call so.
+    /// The catalogue's name of a game in requests.
     pub(crate) fn rules_of(&self, name: &str) -> String {
         let all = self.all();
         let found = all.iter().find(|(known, _)| known == name);
         found.map_or_else(|| name.into(), |(_, rules)| rules.clone())
     }
 
-    /// A message in which rule files have their names here, without their folders.
+    /// Replaces paths of rule files in a message by their names in requests.
     pub(crate) fn without_folders(&self, text: &str) -> String {
         let mut text = text.to_string();
         for (name, rules) in &*self.all() {
             let [name, path] = [name, rules].map(|name| name.strip_prefix(RULES).unwrap_or(name));
-            // A path of one part tells no folder.
+            // A path with a single component reveals no folder.
             if Path::new(path).components().filter(|part| *part != Component::CurDir).count() > 1 {
                 text = text.replace(path, name);
             }
@@ -65,7 +65,7 @@ impl RuleFiles {
     }
 }
 
-/// The text of a config in which a rule file has no folder.
+/// A config text in which rule files have no folder.
 pub(crate) fn config_without_folder(text: &str) -> String {
     let mut parts = text.split("\"file:");
     let mut config = parts.next().unwrap_or_default().to_string();
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(files.name_of(&first), "file:nim.game");
         assert_eq!(files.rules_of("file:nim.game"), first);
         assert_eq!(files.rules_of("file:nim-2.game"), other);
-        // What is not on the shelf has no other name, and is refused there.
+        // Unregistered names stay unchanged and are refused later.
         assert_eq!(files.rules_of("file:/etc/passwd"), "file:/etc/passwd");
         let said = format!("{first} has 2 players; {}: no such file", other.trim_start_matches("file:"));
         assert_eq!(files.without_folders(&said), "file:nim.game has 2 players; nim-2.game: no such file");

@@ -1,4 +1,4 @@
-//! Accepts connections until it is asked to stop.
+//! Accepts connections until cancelled.
 
 use crate::api::{self, App};
 use crate::client::{Client, ClientLimits, Connections, Peer, Streams};
@@ -10,7 +10,7 @@ use crate::jobs::Jobs;
 use crate::limits;
 use crate::page;
 use crate::plays::{Plays, fresh_id};
-use crate::shelf::{Finder, Named, Shelf, find_for};
+use crate::registry::{Finder, Named, Registry, find_for};
 use crate::training::Training;
 use adept_lab::Catalogue;
 use adept_trainer::run::Cancel;
@@ -33,33 +33,33 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
 
-/// What to serve, and where.
+/// Options of the server.
 #[derive(Clone)]
 pub struct ServeOptions {
-    /// Address and port; port 0 takes any that is free.
+    /// Address and port; port 0 selects a free one.
     pub listen: String,
-    /// Names by which it may be asked, beside `localhost` and addresses.
+    /// Accepted host names, in addition to `localhost` and addresses.
     pub hosts: Vec<String>,
-    /// The token that requests must show. By default there is none on loopback, and a fresh one elsewhere.
+    /// The token that requests must have. By default there is none on loopback, and a random one elsewhere.
     pub token: Option<String>,
-    /// Agents beside the published checkpoints.
+    /// Agents in addition to the published checkpoints.
     pub agents: Vec<Named>,
-    /// The folders of published checkpoints.
+    /// Folders of published checkpoints.
     pub published: Vec<PathBuf>,
     /// The folder of runs.
     pub runs: PathBuf,
-    /// Whether requests may begin runs there and stop them.
+    /// Whether requests may start and stop runs there.
     pub train: bool,
-    /// Questions in the words of other programs.
+    /// Endpoints in other programs' formats.
     pub extras: Vec<Arc<dyn Extra>>,
-    /// How much one client may hold at a time.
+    /// Limits per client.
     pub client: ClientLimits,
 }
 
-/// Why it cannot serve.
+/// Why the server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The address is taken, or not of this machine.
+    /// The address is in use, or not on this machine.
     #[error("{address}: {source}: choose an address of this machine with a free port; port 0 takes any")]
     Listen {
         /// The address.
@@ -72,16 +72,16 @@ pub enum ServeError {
     Threads(std::io::Error),
 }
 
-/// How long answers may take that are under way when it is asked to stop.
+/// Time for pending answers at shutdown.
 const GOODBYE: Duration = Duration::from_millis(250);
 
-/// How long runs may take to save when it is asked to stop.
+/// Time for runs to save at shutdown.
 const SAVING: Duration = Duration::from_secs(60);
 
-/// How often it asks whether to stop.
+/// Interval of checking for cancellation.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// Serves until `cancel` is requested. `ready` gets the address, and the token if one is needed.
+/// Serves until `cancel` is requested. `ready` receives the address, and the token if one is needed.
 ///
 /// # Errors
 /// See [`ServeError`].
@@ -103,10 +103,10 @@ pub fn serve(
     std::thread::scope(|scope| {
         let has_ended = &has_ended;
         scope.spawn(move || find_for(games, &questions, has_ended));
-        let shelf = Arc::new(Shelf::new(finder, games.names(), &options.agents, &options.published));
+        let registry = Arc::new(Registry::new(finder, games.names(), &options.agents, &options.published));
         let training = Arc::new(Training::new(options.runs.clone(), options.train));
         let app = Arc::new(App {
-            shelf,
+            registry,
             plays: Plays::new(limits::PLAYS, options.client.plays),
             jobs: Jobs::new(options.client.jobs),
             streams: Streams::new(options.client.streams),
@@ -118,13 +118,13 @@ pub fn serve(
         has_ended.store(true, Ordering::Relaxed);
         app.jobs.stop_all();
         training.stop_all();
-        // What was learned is saved.
+        // Wait for runs to save.
         let until = Instant::now() + SAVING;
         while training.is_busy() && Instant::now() < until {
             std::thread::sleep(GLANCE);
         }
         drop(app);
-        // Work that nobody waits for ends with the process.
+        // Remaining work ends with the process.
         runtime.shutdown_timeout(GOODBYE);
         done
     })
@@ -149,7 +149,7 @@ async fn listen(
         .nest("/api/v1", api::routes())
         .merge(api::extras::routes(&options.extras))
         .fallback(api::unknown)
-        .layer(CatchPanicLayer::custom(Fault::of_panic))
+        .layer(CatchPanicLayer::custom(Fault::from_panic))
         .layer(middleware::from_fn_with_state(app.clone(), api::without_folders))
         .layer(middleware::from_fn_with_state(checks, guard))
         .with_state(app);
@@ -181,7 +181,7 @@ async fn listen(
             .serve_connection(TokioIo::new(stream), service);
         let served = graceful.watch(served);
         tokio::spawn(async move {
-            // A client that goes away is no fault.
+            // A client that disconnects is not an error.
             let _ = served.await;
             drop((permit, held));
         });
@@ -190,7 +190,7 @@ async fn listen(
     Ok(())
 }
 
-/// The next connection and its address, when there is room for one.
+/// Accepts the next connection, with its address, when there is room for one.
 async fn next(
     listener: &TcpListener,
     free: &Arc<Semaphore>,
@@ -202,7 +202,7 @@ async fn next(
                 let _ = stream.set_nodelay(true);
                 return ((stream, from.ip()), permit);
             }
-            // There are too many open files, or the client has gone again.
+            // There are too many open files, or the client has disconnected.
             Err(_) => tokio::time::sleep(GLANCE).await,
         }
     }

@@ -1,9 +1,9 @@
-//! Runs that learn in this server: started from a game's starter config, stopped, and gone on with.
+//! Training runs in this server: started from a game's starter config, stopped, and resumed.
 
 use crate::fault::{Fault, Kind};
 use crate::limits;
+use crate::registry::Registry;
 use crate::rule_files::config_without_folder;
-use crate::shelf::Shelf;
 use adept_lab::template::{METHODS, template};
 use adept_lab::{AnyGame, Catalogue};
 use adept_trainer::config::{Config, ConfigError, Source, parse};
@@ -23,14 +23,14 @@ pub(crate) struct Starter {
     game: String,
     method: &'static str,
     text: String,
-    /// The key of its length.
+    /// The config key of its length.
     key: String,
     /// Its length in games or samples.
     learns: u64,
 }
 
-/// A run that was begun here.
-struct Going {
+/// A run started in this server.
+struct ActiveRun {
     cancel: Cancel,
     name: String,
     seed: u64,
@@ -38,32 +38,32 @@ struct Going {
     failed: Option<String>,
 }
 
-/// The runs of this server, by their folders.
+/// The runs of this server, by folder.
 pub(crate) struct Training {
     /// The folder of runs.
     pub(crate) runs: PathBuf,
-    /// Whether requests may begin runs and stop them.
+    /// Whether requests may start and stop runs.
     pub(crate) is_open: bool,
-    all: Mutex<BTreeMap<PathBuf, Going>>,
+    all: Mutex<BTreeMap<PathBuf, ActiveRun>>,
     has_ended: AtomicBool,
-    /// The keys of the last requests, with their runs: a client repeats a request if the answer is lost.
+    /// The keys of recent requests, with their runs: a client repeats a request if the answer is lost.
     keys: Mutex<VecDeque<(String, PathBuf)>>,
     starters: Mutex<Option<Vec<Starter>>>,
 }
 
-/// Settings of a request: numbers, booleans and lists of these, so that none names a file.
+/// Settings of a request: numbers, booleans and lists of these, so that none can name a file.
 pub(crate) type Settings = BTreeMap<String, Value>;
 
-/// Keys of the length of a run, by method.
+/// Config keys of the length of a run, by method.
 const LENGTHS: [&str; 3] = ["games", "samples", "iterations"];
-/// Keys of other settings.
+/// Other allowed config keys.
 const OTHERS: [&str; 5] = ["learn.rate", "learn.rate.from", "learn.rate.to", "learn.batch", "evaluate.every"];
 
 fn fault_of(error: &ConfigError) -> Fault {
     Fault::new(StatusCode::UNPROCESSABLE_ENTITY, Kind::Config, error.to_string())
 }
 
-/// `KEY=VALUE`, as commands take it.
+/// Formats `KEY=VALUE` as in commands.
 fn setting((key, value): (&String, &Value)) -> Result<String, Fault> {
     let is_of_network = key.starts_with("architecture.");
     let method = key.strip_prefix("learn.").and_then(|rest| rest.split_once('.'));
@@ -71,7 +71,7 @@ fn setting((key, value): (&String, &Value)) -> Result<String, Fault> {
         .is_some_and(|(name, rest)| METHODS.contains(&name) && (LENGTHS.contains(&rest) || rest == "lambda"));
     let is_open = is_of_network || is_of_method || OTHERS.contains(&&**key);
     let is_key = key.len() <= 100 && key.bytes().all(|b| b.is_ascii_alphanumeric() || b"._".contains(&b));
-    // Networks that learn within a person's patience.
+    // Networks must learn within a person's patience.
     let is_limited = is_of_network || key == "learn.batch";
     let is_plain = |value: &Value| match value.as_f64() {
         Some(number) => !is_limited || number <= limits::UNITS as f64,
@@ -84,7 +84,7 @@ fn setting((key, value): (&String, &Value)) -> Result<String, Fault> {
     match is_open && is_key && fits {
         true => Ok(format!("{key}={value}")),
         false => Err(Fault::request(format!(
-            "`{}`: settings here are the length of a run, {}, and keys of `architecture`, with a number up to {}, true or false, or \
+            "`{}`: allowed settings are the length of a run, {}, and keys of `architecture`, with a number up to {}, true or false, or \
              a list of up to {} of these",
             key.chars().take(80).collect::<String>(),
             OTHERS.map(|key| format!("`{key}`")).join(", "),
@@ -94,7 +94,7 @@ fn setting((key, value): (&String, &Value)) -> Result<String, Fault> {
     }
 }
 
-/// The product of the whole numbers in settings of the network: a measure of its size.
+/// The product of the integers in the network's settings, a measure of its size.
 fn size(settings: &Settings) -> f64 {
     let numbers =
         settings.iter().filter(|(key, _)| key.starts_with("architecture.")).flat_map(|(_, value)| {
@@ -132,30 +132,30 @@ impl Training {
         }
     }
 
-    /// The name of a run in requests: its folder within the folder of runs.
+    /// The name of a run in requests: its folder relative to the folder of runs.
     pub(crate) fn id_of(&self, run: &Path) -> String {
         let inside = run.strip_prefix(&self.runs).unwrap_or(run);
         inside.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
     }
 
-    fn all(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Going>> {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<PathBuf, ActiveRun>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The starter configs of all games.
-    pub(crate) fn starters(&self, shelf: &Shelf) -> Result<Vec<Starter>, Fault> {
+    pub(crate) fn starters(&self, registry: &Registry) -> Result<Vec<Starter>, Fault> {
         let mut known = self.starters.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = &*known {
             return Ok(known.clone());
         }
-        let found = shelf.with_games(|games| {
+        let found = registry.with_games(|games| {
             let all = games.names().into_iter().flat_map(|game| {
                 METHODS.iter().filter_map(move |method| starter(games, &game, method)).collect::<Vec<_>>()
             });
             all.collect::<Vec<Starter>>()
         })?;
         let named = |starter: Starter| {
-            let (game, text) = (shelf.files.name_of(&starter.game), config_without_folder(&starter.text));
+            let (game, text) = (registry.files.name_of(&starter.game), config_without_folder(&starter.text));
             Starter { game, text, ..starter }
         };
         let found: Vec<Starter> = found.into_iter().map(named).collect();
@@ -163,12 +163,12 @@ impl Training {
         Ok(found)
     }
 
-    /// Whether a run is being learned here, and why it failed here.
+    /// Whether a run is learning in this server, and the error if it failed.
     pub(crate) fn look(&self, folder: &Path) -> (bool, Option<String>) {
         self.all().get(folder).map_or((false, None), |going| (!going.is_over, going.failed.clone()))
     }
 
-    /// The runs that have no folder yet, and those that failed before they had one: their folders, names and seeds.
+    /// Runs without a folder, including those that failed before they had one: their folders, names and seeds.
     pub(crate) fn unseen(&self) -> Vec<(PathBuf, String, u64)> {
         let all = self.all();
         let unseen = all.iter().filter(|(folder, going)| {
@@ -177,33 +177,33 @@ impl Training {
         unseen.map(|(folder, going)| (folder.clone(), going.name.clone(), going.seed)).collect()
     }
 
-    /// Asks a run to save and stop.
+    /// Tells a run to save and stop.
     pub(crate) fn stop(&self, folder: &Path) -> Result<(), Fault> {
         match self.all().get(folder) {
             Some(going) if !going.is_over => {
                 going.cancel.cancel();
                 Ok(())
             }
-            _ => Err(Fault::missing("this run does not learn in this server")),
+            _ => Err(Fault::missing("this run is not learning in this server")),
         }
     }
 
-    /// Asks all runs to save and stop.
+    /// Tells all runs to save and stop.
     pub(crate) fn stop_all(&self) {
         let all = self.all();
         self.has_ended.store(true, Ordering::Relaxed);
         all.values().for_each(|going| going.cancel.cancel());
     }
 
-    /// Whether a run is still being learned or saved.
+    /// Whether a run is still learning or saving.
     pub(crate) fn is_busy(&self) -> bool {
         self.all().values().any(|going| !going.is_over)
     }
 
-    /// Begins a run in a new folder below `runs`, which is returned.
+    /// Starts a run in a new folder below `runs`, which is returned.
     pub(crate) fn start(
         self: &Arc<Self>,
-        shelf: &Arc<Shelf>,
+        registry: &Arc<Registry>,
         (game, method): (&str, Option<&str>),
         (seed, key, settings): (u64, Option<&str>, &Settings),
     ) -> Result<PathBuf, Fault> {
@@ -223,8 +223,8 @@ impl Training {
             )));
         }
         set.push(format!("seed={seed}"));
-        // Only games of the shelf: no name of a rule file comes from outside.
-        let name = shelf.files.rules_of(&shelf.find(game)?.info.name);
+        // Only registered games: no name of a rule file comes from a client.
+        let name = registry.files.rules_of(&registry.find(game)?.info.name);
         let method = match method {
             None => None,
             Some(wanted) => match METHODS.iter().find(|known| **known == wanted) {
@@ -237,7 +237,7 @@ impl Training {
                 }
             },
         };
-        let (game, config) = shelf.with_games(move |games| -> Result<_, Fault> {
+        let (game, config) = registry.with_games(move |games| -> Result<_, Fault> {
             let text = template(&name, method, games)?;
             let config = parse(&source(&text, set), games).map_err(|error| fault_of(&error))?;
             Ok((games.find(&config.game.rules)?, config))
@@ -249,7 +249,7 @@ impl Training {
         let folder = self
             .free_folder(&config.name, seed)
             .ok_or_else(|| Fault::busy("too many runs have this name: remove some"))?;
-        self.begin(shelf, (game, config), folder.clone(), false)?;
+        self.begin(registry, (game, config), folder.clone(), false)?;
         if let Some(key) = key {
             keys.push_back((key.into(), folder.clone()));
             if keys.len() > limits::KEYS {
@@ -259,8 +259,8 @@ impl Training {
         Ok(folder)
     }
 
-    /// Goes on with an unfinished run.
-    pub(crate) fn resume(self: &Arc<Self>, shelf: &Arc<Shelf>, folder: &Path) -> Result<(), Fault> {
+    /// Resumes an unfinished run.
+    pub(crate) fn resume(self: &Arc<Self>, registry: &Arc<Registry>, folder: &Path) -> Result<(), Fault> {
         if self.look(folder).0 {
             return Err(Fault::busy("this run is learning already"));
         }
@@ -268,18 +268,18 @@ impl Training {
         let text = adept_ground::limits::read_text(&path, adept_ground::limits::CONFIG_BYTES)
             .map_err(|error| Fault::missing(format!("the config of this run: {error}")))?;
         let file = path.display().to_string();
-        let found = shelf.with_games(move |games| -> Result<_, Fault> {
+        let found = registry.with_games(move |games| -> Result<_, Fault> {
             let source = Source { file, text, set: Vec::new() };
             let config = parse(&source, games).map_err(|error| fault_of(&error))?;
             Ok((games.find(&config.game.rules)?, config))
         })??;
-        self.begin(shelf, found, folder.to_path_buf(), true)
+        self.begin(registry, found, folder.to_path_buf(), true)
     }
 
-    /// Learns on a thread of its own.
+    /// Trains on a new thread.
     fn begin(
         self: &Arc<Self>,
-        shelf: &Arc<Shelf>,
+        registry: &Arc<Registry>,
         (game, config): (Arc<dyn AnyGame>, Config),
         folder: PathBuf,
         resume: bool,
@@ -299,30 +299,30 @@ impl Training {
             }
             if all.values().filter(|going| !going.is_over).count() >= limits::LEARNING {
                 return Err(Fault::busy(format!(
-                    "{} runs are learning, and that is the limit here: stop one",
+                    "{} runs are learning, which is the limit here: stop one",
                     limits::LEARNING
                 )));
             }
             if all.get(&folder).is_some_and(|going| !going.is_over) {
                 return Err(Fault::busy("this run is learning already"));
             }
-            // What has become of old runs is in their folders.
+            // Old runs can be read from their folders.
             if all.len() >= limits::RUNS {
                 all.retain(|_, going| !going.is_over);
             }
             let (name, seed) = (config.name.clone(), config.seed);
-            let going = Going { cancel: cancel.clone(), name, seed, is_over: false, failed: None };
+            let going = ActiveRun { cancel: cancel.clone(), name, seed, is_over: false, failed: None };
             all.insert(folder.clone(), going);
         }
-        let (training, shelf, place) = (self.clone(), shelf.clone(), folder.clone());
+        let (training, registry, place) = (self.clone(), registry.clone(), folder.clone());
         let id = self.id_of(&folder);
         let learn = move || {
             let options =
                 TrainOptions { out: Some(place.clone()), resume, threads: 1, ..TrainOptions::default() };
-            let done = Over { training: &training, folder: &place };
+            let done = EndGuard { training: &training, folder: &place };
             let found = game.train(&config, config.seed, &options, &Silent, &cancel);
             match found {
-                Ok((_, record)) if record.finished => shelf.add_run(id, &place),
+                Ok((_, record)) if record.finished => registry.add_run(id, &place),
                 Ok(_) => {}
                 Err(error) => done.fail(error.to_string()),
             }
@@ -334,7 +334,7 @@ impl Training {
         })
     }
 
-    /// A folder that does not exist: `NAME-SEED`, or with a number behind the name.
+    /// A free folder: `NAME-SEED`, or with a number after the name.
     fn free_folder(&self, name: &str, seed: u64) -> Option<PathBuf> {
         let names =
             std::iter::once(format!("{name}-{seed}")).chain((2..1000).map(|n| format!("{name}.{n}-{seed}")));
@@ -345,13 +345,13 @@ impl Training {
     }
 }
 
-/// Says that a run has ended, however it did.
-struct Over<'a> {
+/// Marks a run as ended when dropped.
+struct EndGuard<'a> {
     training: &'a Training,
     folder: &'a Path,
 }
 
-impl Over<'_> {
+impl EndGuard<'_> {
     fn fail(&self, why: String) {
         if let Some(going) = self.training.all().get_mut(self.folder) {
             going.failed = Some(why);
@@ -359,10 +359,10 @@ impl Over<'_> {
     }
 }
 
-impl Drop for Over<'_> {
+impl Drop for EndGuard<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.fail("a fault of the program".into());
+            self.fail("internal error".into());
         }
         if let Some(going) = self.training.all().get_mut(self.folder) {
             going.is_over = true;

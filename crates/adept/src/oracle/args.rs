@@ -13,7 +13,7 @@ pub(crate) struct OracleArgs {
     pub(crate) action: OracleAction,
 }
 
-/// The table that values come from.
+/// The source of the table.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct TableArgs {
     /// Table file. Default: datasets/bearoff-N.table if one is large enough, or datasets/GAME.table if it is there, else the

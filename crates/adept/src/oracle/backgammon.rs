@@ -20,7 +20,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The game of this name that has a table.
+/// The game with this name, if it has a table.
 pub(super) fn named(name: &str) -> Result<Backgammon> {
     let game = Backgammon::named(name).filter(|game| game.checkers() <= Table::MOST);
     game.with_context(|| {
@@ -28,12 +28,12 @@ pub(super) fn named(name: &str) -> Result<Backgammon> {
     })
 }
 
-/// The table of `--table`, or the usual one.
+/// The table of `--table`, or the default one.
 fn find(game: &Backgammon, args: &TableArgs) -> Result<Arc<Table>> {
     Ok(table(game, args.table.clone())?)
 }
 
-/// A position from its text, which must not be over or before the opening roll.
+/// Parses a position, which must not be over or before the opening roll.
 fn parse(game: &Backgammon, text: &str) -> Result<State> {
     let (state, _) = game.parse_position(text)?;
     if state.stage == Stage::Opening {
@@ -65,7 +65,7 @@ fn equity(table: &Table, state: &State) -> Result<f64> {
     table.value(position).with_context(|| format!("{position}: the table does not have it"))
 }
 
-/// Digits of an equity after the point: the table has 32-bit floats.
+/// Decimal places of an equity: the table has 32-bit floats.
 const DIGITS: usize = 6;
 
 pub(super) fn value(game: &Backgammon, positions: &[String], args: &TableArgs, as_json: bool) -> Result<()> {
@@ -163,16 +163,16 @@ pub(super) fn moves(
     output::text(&(output::table(&["play", "points", "loss"], &rows) + note))
 }
 
-/// Where a file has positions and equities.
+/// The columns of a file with positions and equities.
 enum Columns {
     /// The points of the checkers of each side, and the equity in points.
     Sides { own: usize, opponent: usize, equity: usize },
-    /// A text, and the value from −1 to 1.
+    /// A position as text, and the value from −1 to 1.
     Text { position: usize, value: usize },
 }
 
 impl Columns {
-    fn of(sheet: &Sheet) -> Result<Self, GameError> {
+    fn find(sheet: &Sheet) -> Result<Self, GameError> {
         let column = |names: &[&str]| sheet.column(names);
         match (column(&["own"])?, column(&["opponent"])?, column(&["equity"])?) {
             (Some(own), Some(opponent), Some(equity)) => return Ok(Self::Sides { own, opponent, equity }),
@@ -213,7 +213,7 @@ impl Columns {
     }
 }
 
-/// The checkers of a side from a list of their places, such as `24 23 0`: 25 is the bar, 0 off.
+/// Parses a side from a list of its checkers' places, such as `24 23 0`: 25 is the bar, 0 off.
 fn side(game: &Backgammon, row: &Row<'_>, column: usize) -> Result<Side, GameError> {
     let (mut places, mut count, most) = ([0; 26], 0, usize::from(game.checkers()));
     for word in row.text(column).split_whitespace() {
@@ -233,7 +233,7 @@ fn side(game: &Backgammon, row: &Row<'_>, column: usize) -> Result<Side, GameErr
     Ok(Side::new(places))
 }
 
-/// Default of the largest difference that passes, in points.
+/// Default tolerance in points.
 const TOLERANCE: f64 = 1e-6;
 
 pub(super) fn verify(
@@ -264,7 +264,7 @@ pub(super) fn verify(
         return output::text(&format!("the table is intact: {} positions\n", table.positions()));
     };
     let sheet = Sheet::read(csv)?;
-    let columns = Columns::of(&sheet)?;
+    let columns = Columns::find(&sheet)?;
     let mut rows = Vec::new();
     for row in sheet.rows() {
         let row = row?;

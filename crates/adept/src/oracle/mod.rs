@@ -146,7 +146,7 @@ fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
     }
 }
 
-/// The game of `--game`, if it is another one than the bear-off.
+/// The game of `--game`, unless it is the bear-off.
 fn other_game(name: &str, args: &TableArgs) -> Result<Option<Backgammon>> {
     if name == "bearoff" {
         return Ok(None);
@@ -227,7 +227,7 @@ fn build(settings: Settings, out: Option<&Path>, as_json: bool) -> Result<()> {
     output::text(&text)
 }
 
-/// Builds a table that is spread over ranks.
+/// Builds a table distributed over ranks.
 fn build_on(ranks: &Ranks, settings: Settings, out: Option<&Path>, as_json: bool) -> Result<()> {
     let what = format!("{}, on {} ranks", solving(settings), ranks.size());
     let share = |share| {
@@ -237,7 +237,7 @@ fn build_on(ranks: &Ranks, settings: Settings, out: Option<&Path>, as_json: bool
     };
     share(0.0);
     let mut found = Table::solve_spread(settings, ranks, out, &mut |progress| share(progress.share))?;
-    // The largest of all ranks.
+    // The largest over all ranks.
     let mine = [found.own_bytes.to_ne_bytes(), found.exchange_bytes.to_ne_bytes()].concat();
     for bytes in ranks.collect(&mine) {
         let number = |at: usize| u64::from_ne_bytes(std::array::from_fn(|k| bytes[at + k]));
@@ -291,7 +291,7 @@ fn signed(table: &Table, value: f64) -> String {
     }
 }
 
-/// The probability of winning, with the digits that the table knows.
+/// Formats the probability of winning with the digits that the table's precision supports.
 fn probability(table: &Table, value: f64) -> String {
     let places = if table.precision() == Precision::Bits16 { 5 } else { 6 };
     format!("{:.places$}", (1.0 + value) / 2.0)
@@ -347,7 +347,7 @@ fn value(
             row.push(format!("{value:+.6}"));
         }
         if let (Some(solution), true) = (&one_sided, details) {
-            let sides = [position.own, position.opponent].map(|side| Race::of(solution, side));
+            let sides = [position.own, position.opponent].map(|side| Race::new(solution, side));
             races.push_str(&format!("\n{position}\n{}", Race::table(&sides)));
             let [own, opponent] = sides.map(|race| race.json());
             object["details"] = json!({ "own": own, "opponent": opponent });
@@ -370,7 +370,7 @@ fn value(
     output::text(&(output::table(&header, &rows) + &note + &races))
 }
 
-/// The best move of a roll, as it is written, and its exact value.
+/// The notation of the best move of a roll, and its exact value.
 fn best_move(table: &Table, position: Position, roll: Roll) -> Result<(String, f64)> {
     let decision = DicePosition { position, roll };
     let mut moves = Vec::new();
@@ -379,7 +379,7 @@ fn best_move(table: &Table, position: Position, roll: Roll) -> Result<(String, f
     Ok((decision.notation(after), value))
 }
 
-/// An estimate for the side to roll; with a roll, of the move that it holds for the best.
+/// An estimate for the side to roll; with a roll, of the move that the estimate prefers.
 fn estimated(estimate: &dyn Estimate, situation: Situation) -> f64 {
     let Situation { position, roll } = situation;
     let Some(roll) = roll else { return estimate.value(position) };
@@ -389,7 +389,7 @@ fn estimated(estimate: &dyn Estimate, situation: Situation) -> f64 {
     afterstates.iter().map(|&after| -estimate.value(decision.after(after))).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// The race of one side, which plays for the smallest mean number of rolls.
+/// Race statistics of one side, which minimises its mean number of rolls.
 struct Race {
     pips: u32,
     mean: f64,
@@ -402,8 +402,8 @@ struct Race {
 const PIPS_PER_ROLL: f64 = 49.0 / 6.0;
 
 impl Race {
-    /// The race of a side that the solution holds.
-    fn of(solution: &OneSided, side: Side) -> Self {
+    /// Computes the race of a side in the solution.
+    fn new(solution: &OneSided, side: Side) -> Self {
         Self {
             pips: side.pips(),
             mean: solution.mean(side).unwrap_or(f64::NAN),
@@ -431,7 +431,7 @@ impl Race {
         })
     }
 
-    /// Both sides beside each other. Numbers of rolls that neither side reaches in 100,000 games are left out.
+    /// A table with both sides. Numbers of rolls rarer than once in 100,000 games are omitted.
     fn table(sides: &[Self; 2]) -> String {
         let row = |name: &str, of: fn(&Self) -> f64| {
             let [own, opponent] = [0, 1].map(|i| format!("{:.3}", of(&sides[i])));
@@ -455,8 +455,7 @@ impl Race {
     }
 }
 
-/// Default of the largest difference of a mean number of rolls. GNU Backgammon rounds each probability to 1/65535 at each
-/// step.
+/// Default tolerance of a mean number of rolls. GNU Backgammon rounds each probability to 1/65535 at each step.
 const ONE_SIDED_TOLERANCE: f64 = 5e-4;
 
 /// Compares a one-sided file of GNU Backgammon with the exact solution.
@@ -589,7 +588,7 @@ enum Against<'a> {
     Checksums,
 }
 
-/// The row of a file that is farthest from the table.
+/// The row of a file that differs most from the table.
 struct Worst {
     row: Labelled,
     /// Its value in the table.
@@ -599,7 +598,7 @@ struct Worst {
 }
 
 fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: bool) -> Result<()> {
-    // References are seldom more precise than this. A more precise table can be requested.
+    // References are seldom more precise. A more precise table can be requested.
     let args = &TableArgs { bits: Some(args.bits.unwrap_or(Precision::Bits16)), ..args.clone() };
     let mut worst: Option<Worst> = None;
     let (table, errors, rounding) = match what {

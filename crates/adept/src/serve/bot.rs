@@ -1,4 +1,4 @@
-//! What plays backgammon for the protocols: moves by an agent, and the cube by a rule.
+//! A backgammon player for the protocols: moves by an agent, cube decisions by a rule.
 
 use adept_arena::{Agent, Decision, GameModel, Scratch};
 use adept_builtin::backgammon::cube::{Chances, Cube};
@@ -6,20 +6,20 @@ use adept_builtin::backgammon::{self, Action, Backgammon, Position, Stage, State
 use adept_builtin::dice::Roll;
 use adept_game::{Afterstate, Game, GameError, stream};
 
-/// What decides: moves, and doubles.
+/// An agent for moves and a network for the cube.
 pub(super) struct Bot {
     agent: Box<dyn Agent<Backgammon>>,
-    /// What values positions for the cube; none for an agent without values, which never doubles and takes everything.
+    /// Network for cube decisions; none for an agent without values, which never doubles and always takes.
     values: Option<GameModel<Backgammon>>,
     scratch: Scratch<Backgammon>,
     /// Seed of the agent's draws.
     pub(super) seed: u64,
-    /// Moves so far.
+    /// Number of moves so far.
     moves: u64,
 }
 
 impl Bot {
-    /// A bot that plays as this agent and doubles by these values.
+    /// Creates a bot from an agent for moves and values for the cube.
     pub(super) fn new(
         agent: Box<dyn Agent<Backgammon>>,
         values: Option<GameModel<Backgammon>>,
@@ -28,10 +28,11 @@ impl Bot {
         Self { agent, values, scratch: Scratch::default(), seed, moves: 0 }
     }
 
-    /// The move for a roll, die by die as `24/18 18/16`, empty if nothing can move; and the position after it, seen by the same side.
+    /// Chooses a move for a roll. Returns it by single die as `24/18 18/16`, empty if no move is possible, and the
+    /// position after it from the same side's view.
     ///
     /// # Errors
-    /// As [`Agent::choose`].
+    /// As for [`Agent::choose`].
     pub(super) fn play(&mut self, position: Position, roll: Roll) -> Result<(String, Position), GameError> {
         let (game, state) =
             (Backgammon::default(), State { stage: Stage::Move(roll), ..State::to_roll(position) });
@@ -44,11 +45,12 @@ impl Bot {
         }
     }
 
-    /// The chances of the side that rolls next, if the network gives any: its six classes, or its equity, as if there were no gammons.
+    /// The chances of the side that rolls next, if there is a network: from its six classes, or from its equity, as if
+    /// there were no gammons.
     pub(super) fn chances(&mut self, to_roll: Position) -> Option<Chances> {
         let values = self.values.as_mut()?;
         let (game, state) = (Backgammon::default(), State::to_roll(to_roll));
-        // Networks see the side that has just moved.
+        // Networks take the view of the side that has just moved.
         let rows = values.encode(&game, &state, None, 1);
         let found = values.explained(&game, Afterstate { state: &state, action: None, player: 1 }, &rows);
         let outputs = if found.outcomes.is_empty() { vec![found.value] } else { found.outcomes };
@@ -59,8 +61,9 @@ impl Bot {
         }
     }
 
-    /// Whether the side to roll turns a cube that it may turn. In a match of `away`, the points that it and its opponent need: always if
-    /// the opponent wins the match with this game anyway, never if it does itself, else as for money.
+    /// Whether the side to roll doubles, with a cube that it may turn. In a match, `away` are the points that it and
+    /// its opponent need: it always doubles if the opponent wins the match with this game anyway, never if it does
+    /// itself, otherwise as in a money game.
     pub(super) fn doubles(&mut self, to_roll: Position, cube: (Cube, u32), away: Option<[u32; 2]>) -> bool {
         match away {
             Some([own, _]) if cube.1 >= own => false,
@@ -69,7 +72,7 @@ impl Bot {
         }
     }
 
-    /// Whether a side takes a double of a cube with this value, when its opponent is to roll. Always if it loses the match otherwise.
+    /// Whether a side takes a double to `cube`, when its opponent is to roll. Always if it otherwise loses the match.
     pub(super) fn takes(&mut self, to_roll: Position, cube: u32, away: Option<[u32; 2]>) -> bool {
         match away {
             Some([_, other]) if cube >= other => true,
@@ -84,7 +87,7 @@ pub(super) mod tests {
     use adept_game::Kit;
     use adept_model::{Head, Optimiser};
 
-    /// A network with random weights, which gives six classes.
+    /// A network with random weights and six classes.
     pub(crate) fn network() -> GameModel<Backgammon> {
         let game = Backgammon::default();
         let encoder = game.encoder("points").unwrap();
@@ -96,7 +99,7 @@ pub(super) mod tests {
         GameModel::new(&game, encoder, learner.unwrap())
     }
 
-    /// A bot that moves at random and doubles by a random network.
+    /// A bot with random moves and a random network for the cube.
     pub(crate) fn bot() -> Bot {
         Bot::new(Box::new(adept_arena::Random), Some(network()), 1)
     }
@@ -117,7 +120,7 @@ pub(super) mod tests {
         assert!((chances.dead() + chances.other().dead()).abs() < 1e-12);
     }
 
-    /// Who bears off its last checker first wins, whatever the network.
+    /// The side that bears off its last checker first wins, whatever the network.
     #[test]
     fn chances_tell_winners_from_losers() {
         let folder =
@@ -135,7 +138,7 @@ pub(super) mod tests {
             let chances = bot.chances(position(text)).unwrap();
             assert!((chances.dead() - points).abs() < 0.15, "{text}: {chances:?}");
             assert!((chances.win() - f64::from(points > 0.0)).abs() < 0.05, "{text}: {chances:?}");
-            // The side that waits takes only what it may still win.
+            // The side that does not roll takes only what it can still win.
             assert_eq!(bot.takes(position(text), 1, None), points < 0.0, "{text}");
         }
     }

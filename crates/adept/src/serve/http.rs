@@ -56,7 +56,7 @@ pub(super) fn run(games: &dyn Catalogue, args: &HttpArgs, as_json: bool) -> Resu
         published: checkpoint::published(),
         runs: "checkpoints/runs".into(),
         train: args.train || (args.host.is_empty() && is_local(&args.listen)),
-        // Programs with other games have no use for them.
+        // Programs without backgammon do not need these endpoints.
         extras: match games.find("backgammon") {
             Ok(_) => vec![Arc::new(wildbg::Eval), Arc::new(wildbg::Moves)],
             Err(_) => Vec::new(),
@@ -85,7 +85,7 @@ fn is_local(listen: &str) -> bool {
         || listen.parse::<SocketAddr>().is_ok_and(|address| address.ip().is_loopback())
 }
 
-/// The token in a file.
+/// Reads the token from a file.
 fn token_in(path: &PathBuf) -> Result<String> {
     let text = adept_ground::limits::read_text(path, 4096).map_err(adept_game::GameError::file(path))?;
     let token = text.trim();

@@ -167,7 +167,7 @@ impl Tool for Serve {
     }
 
     fn run(&self, games: &dyn Catalogue, matches: &ArgMatches, as_json: bool) -> Result<()> {
-        // The other protocols know their games.
+        // The other protocols determine their games.
         #[cfg(not(feature = "http"))]
         let _ = games;
         match ServeArgs::from_arg_matches(matches)?.protocol {
@@ -194,7 +194,7 @@ impl Tool for Serve {
         }
     }
 
-    /// Until the other program has something to say.
+    /// Whether the protocol waits for input of another program.
     fn waits(&self) -> bool {
         true
     }
@@ -203,7 +203,7 @@ impl Tool for Serve {
         if cause.is::<acpc::Stopped>() {
             return Some("interrupted");
         }
-        cause.is::<acpc::Lost>().then_some("protocol")
+        cause.is::<acpc::DealerError>().then_some("protocol")
     }
 }
 
@@ -274,7 +274,7 @@ fn ggp(args: &GgpArgs, as_json: bool) -> Result<()> {
     if as_json { output::json(&count) } else { Ok(()) }
 }
 
-/// Opens the door of a server and its log, and says where it listens.
+/// Opens the listener and the log of a server, and announces the address.
 fn open(
     listen: &str,
     log: Option<&Path>,
@@ -296,7 +296,7 @@ fn open(
     Ok((door, log))
 }
 
-/// What plays backgammon as this agent. The cube is turned by the values of its checkpoint.
+/// A backgammon bot with this agent. The values of its checkpoint decide about the cube.
 fn backgammon_bot(agent: &str, seed: u64) -> Result<bot::Bot> {
     let game = Backgammon::default();
     let found = naming::resolve(&game, agent, &[])?;
@@ -310,7 +310,7 @@ fn backgammon_bot(agent: &str, seed: u64) -> Result<bot::Bot> {
 
 fn gamedef(game: &str, as_json: bool) -> Result<()> {
     let path = Path::new(game);
-    // What has a folder or an extension, and is not a game of hold'em, is a file that is missing.
+    // A path with a folder or an extension that is not a hold'em game is a missing file.
     let is_path = path.components().count() > 1 || path.extension().is_some();
     let is_file = path.is_file() || (is_path && holdem::named(game).is_none());
     let holdem = if is_file { definition(path)? } else { named(game)? };

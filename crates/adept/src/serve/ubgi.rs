@@ -1,7 +1,8 @@
-//! An engine of the Universal Backgammon Interface, version 0.1: a command a line on standard input, answers on standard output.
+//! An engine of the Universal Backgammon Interface, version 0.1: one command per line on standard input, answers on
+//! standard output.
 //!
-//! Values are cubeless; the cube is turned by [`Bot`]. Limits of `go` are accepted and not needed: an answer takes no time that counts.
-//! The protocol: docs/ubgi-v0.1-spec.md of <https://github.com/bungogood/bgci>.
+//! Values are cubeless; [`Bot`] makes cube decisions. Limits of `go` are accepted but not needed, because answers take
+//! negligible time. The protocol: docs/ubgi-v0.1-spec.md of <https://github.com/bungogood/bgci>.
 
 use super::bot::Bot;
 use adept_builtin::backgammon::{Backgammon, MatchState, Position, Stage};
@@ -12,21 +13,21 @@ use adept_ground::shown::{clipped, printable};
 use anyhow::Result;
 use std::io::{BufRead, Read, Write};
 
-/// Letters of a message.
+/// Longest message in characters.
 const SHOWN: usize = 200;
 
-/// Why a command is refused: a code of the protocol, and words.
+/// A refused command: a code of the protocol and a message.
 type Refusal = (&'static str, String);
 
-/// What the commands so far have said.
+/// State of the engine after the commands so far.
 pub(super) struct Engine {
     bot: Bot,
     /// The side whose turn it is first.
     position: Option<Position>,
     dice: Option<Roll>,
-    /// Score, cube and turn by `newsession`, `setscore`, `setcube` and `setturn`.
+    /// Score, cube and turn set by `newsession`, `setscore`, `setcube` and `setturn`.
     session: MatchState,
-    /// The same at the position: its own if its ID has any, else those of the session.
+    /// Score, cube and turn at the position: from its ID if it has any, otherwise from the session.
     now: MatchState,
     /// Whether matches of the session have a Crawford game.
     has_crawford: bool,
@@ -62,7 +63,7 @@ impl Engine {
         }
     }
 
-    /// The answer to a command: lines, or nothing.
+    /// Answers a command with lines, or nothing.
     fn answer(&mut self, line: &str) -> Result<String, Refusal> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let bad = |what: &str| ("bad_argument", format!("`{line}`: {what}"));
@@ -108,7 +109,7 @@ impl Engine {
                 let has_crawford = self.has_crawford;
                 self.set(|state| {
                     let is_one_away = |scores: [u32; 2]| scores.iter().any(|score| score + 1 == state.length);
-                    // The first game in which a player needs one point. It goes on while the score stays.
+                    // The first game in which a player needs one point. The flag stays while the score stays.
                     if scores != state.scores {
                         state.crawford = has_crawford && is_one_away(scores) && !is_one_away(state.scores);
                     }
@@ -130,7 +131,7 @@ impl Engine {
             }
             ["position", "gnubgid" | "xgid", _, ..] => {
                 let id = words[2..].join(" ");
-                // Nothing is said of an earlier position where this one cannot be read.
+                // If this position is invalid, the previous one must not stay.
                 (self.position, self.dice) = (None, None);
                 let refuse = |e: GameError| ("bad_argument", e.to_string());
                 let (state, _) = Backgammon::default().parse_position(&id).map_err(refuse)?;
@@ -201,7 +202,7 @@ impl Engine {
     fn go(&mut self, role: &str) -> Result<String, Refusal> {
         let missing = |what: &str| ("missing_context", format!("send `{what}` first"));
         let position = self.position.ok_or_else(|| missing("position gnubgid ID"))?;
-        // Values have a line of their own: arenas read all that follows `bestmove` as the move.
+        // Values have their own line: arenas read everything after `bestmove` as the move.
         match role {
             "chequer" => {
                 let (text, info) = self.play(position)?;
@@ -226,7 +227,7 @@ impl Engine {
         change(&mut self.now);
     }
 
-    /// The move, and a line that says what the position after it is worth.
+    /// The move, and a line with the value of the position after it.
     fn play(&mut self, position: Position) -> Result<(String, String), Refusal> {
         let roll = self.dice.ok_or(("missing_context", "send `dice D1 D2` first".to_string()))?;
         let (text, after) =
@@ -240,7 +241,7 @@ impl Engine {
         if self.now.cube_to_turn().is_some_and(doubles) { "double" } else { "nodouble" }
     }
 
-    /// A line with the equity in points and the chances of the side to roll, or of the other side; nothing where they are not known.
+    /// A line with the equity in points and the chances of the side to roll, or of the other side; empty if unknown.
     fn info(&mut self, role: &str, to_roll: Position, of_other: bool) -> String {
         let chances = (!to_roll.is_over()).then(|| self.bot.chances(to_roll)).flatten();
         let chances = chances.map(|chances| if of_other { chances.other() } else { chances });
@@ -250,7 +251,7 @@ impl Engine {
     }
 }
 
-/// Points of a match at most.
+/// Longest match in points.
 const MOST_POINTS: u32 = 64;
 
 fn player_of(text: &str) -> Option<usize> {
@@ -335,7 +336,7 @@ mod tests {
 
     #[test]
     fn the_owner_of_the_cube_alone_doubles() {
-        // Where the opponent wins the match with this game anyway, the side to roll doubles whatever it thinks.
+        // If the opponent wins the match with this game anyway, the side to roll doubles regardless of its chances.
         let found = decided(
             "newsession type match length 5\nsetscore 0 4\nsetscore 1 4\nposition gnubgid 4HPwATDgc/ABMA\n\
              go role cube\nsetcube value 2 owner p1\ngo role cube\nsetcube value 2 owner p0\ngo role cube\n\
@@ -364,7 +365,7 @@ mod tests {
         assert_eq!(cubes("crawford off")[1..], ["bestcube double"; 3]);
     }
 
-    /// Cubes that are decided by the score alone: double where the opponent wins the match with this game anyway.
+    /// Cube decisions by the score alone: double if the opponent wins the match with this game anyway.
     #[test]
     fn positions_bring_their_cube_score_and_crawford_game() {
         let board = "-b----E-C---eE---c-e----B-";
@@ -384,7 +385,7 @@ mod tests {
         ] {
             let commands = format!("position {position}\ngo role cube\n");
             assert_eq!(decided(&commands), [format!("bestcube {expected}")], "{position}");
-            // They go before the session, which counts again for an ID without them.
+            // They override the session, which applies again for an ID without them.
             let commands = format!(
                 "newsession type match length 5 crawford off\nsetscore 4 0\n{commands}setscore 0 4\n\
                  position gnubgid 4HPwATDgc/ABMA\ngo role cube\n"
@@ -412,7 +413,8 @@ mod tests {
         }
     }
 
-    /// The side to roll bears off its last checker; the numbers are its own before the roll, and those of the side that moved after it.
+    /// The side to roll bears off its last checker. Values are for this side before the roll, and for the side that
+    /// moved after it.
     #[test]
     fn values_are_those_of_the_side_whose_turn_it_is() {
         let folder =
@@ -431,8 +433,8 @@ mod tests {
             let words: Vec<f64> = said.split_whitespace().filter_map(|word| word.parse().ok()).collect();
             (words[0], words[1])
         };
-        // A certain gammon: the last checker on the ace point, against fifteen at home. And its mirror image, in which fifteen checkers are
-        // too far away.
+        // A certain gammon: the last checker on the ace point, against fifteen at home. And the reverse, with fifteen
+        // checkers too far away.
         let (won, lost) = ("1:1 off:14/1:15", "10:15/1:1 off:14");
         let (equity, win) = numbers(won, "go role cube");
         assert!(equity > 1.8 && win > 0.97, "{equity} {win}");
@@ -440,7 +442,7 @@ mod tests {
         assert!(equity < -1.8 && win < 0.03, "{equity} {win}");
         let (equity, win) = numbers(lost, "dice 2 1\ngo role chequer");
         assert!(equity < -1.8 && win < 0.03, "{equity} {win}");
-        // After this move the other side, with its fifteen at home, still has to bear off one before the last two of ours leave.
+        // After this move the opponent, with fifteen checkers at home, must bear off one before our last two leave.
         let (equity, win) = numbers("6:2 5:1 off:12/3:15", "dice 2 1\ngo role chequer");
         assert!(equity > 0.9 && win > 0.97, "{equity} {win}");
     }

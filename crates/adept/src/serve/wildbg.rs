@@ -1,10 +1,10 @@
-//! The questions of wildbg's HTTP API, so that its clients work unchanged: `/move` and `/eval`.
+//! Endpoints of wildbg's HTTP API, so that its clients work unchanged: `/move` and `/eval`.
 //!
-//! `p1` to `p24` are the points as the side to move numbers them, its checkers positive and those of its opponent negative; `p25`
-//! is its bar and `p0` that of its opponent. What is not on the board has been borne off.
+//! `p1` to `p24` are the points in the numbering of the side to move, its checkers positive and its opponent's
+//! negative; `p25` is its bar and `p0` its opponent's. Missing checkers have been borne off.
 //!
-//! All probabilities are those of the side to move, before its roll in `/eval` and after each of its moves in `/move`. `double` says
-//! whether that side should double, and `accept` whether its opponent should take.
+//! All probabilities are for the side to move, before its roll in `/eval` and after each of its moves in `/move`.
+//! `double` says whether that side should double, and `accept` whether its opponent should take.
 
 use adept_arena::inspect::{MoveValue, PositionValue};
 use adept_builtin::backgammon::cube::{CLASSES, Chances, Cube};
@@ -52,7 +52,7 @@ fn position(query: &[(String, String)]) -> Result<String, String> {
     }
 }
 
-/// The chances of the player whom these classes are told to.
+/// Converts the classes of a player to the chances of the same player.
 fn chances(value: &adept_arena::inspect::Chances) -> Result<Chances, String> {
     let mut classes = [0.0; CLASSES.len()];
     for (p, name) in classes.iter_mut().zip(CLASSES) {
@@ -64,31 +64,31 @@ fn chances(value: &adept_arena::inspect::Chances) -> Result<Chances, String> {
     Ok(Chances::of_classes(classes))
 }
 
-/// The chances of the player who is asked for. Wins include gammons, and gammons backgammons, as in wildbg and gnubg.
+/// The chances of the side to move. Wins include gammons, and gammons include backgammons, as in wildbg and gnubg.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Probabilities {
-    /// To win a game, a gammon or a backgammon.
+    /// Probability of winning.
     #[schema(minimum = 0, maximum = 1)]
     win: f32,
-    /// To win a gammon or a backgammon.
+    /// Probability of winning a gammon or a backgammon.
     #[schema(minimum = 0, maximum = 1)]
     win_g: f32,
-    /// To win a backgammon.
+    /// Probability of winning a backgammon.
     #[schema(minimum = 0, maximum = 1)]
     win_bg: f32,
-    /// To lose a gammon or a backgammon.
+    /// Probability of losing a gammon or a backgammon.
     #[schema(minimum = 0, maximum = 1)]
     lose_g: f32,
-    /// To lose a backgammon.
+    /// Probability of losing a backgammon.
     #[schema(minimum = 0, maximum = 1)]
     lose_bg: f32,
 }
 
-/// What to do with a cube in the middle, in a money game.
+/// Advice for a centred cube in a money game.
 #[derive(Serialize, ToSchema)]
 struct CubeAdvice {
-    /// Whether the side to move should double; not if it is too good for that.
+    /// Whether the side to move should double; false if it is too good to double.
     double: bool,
     /// Whether its opponent should take.
     accept: bool,
@@ -102,7 +102,7 @@ struct Evaluation {
 }
 
 impl Probabilities {
-    fn of(value: &adept_arena::inspect::Chances) -> Self {
+    fn new(value: &adept_arena::inspect::Chances) -> Self {
         let of = |wanted: &str| value.0.iter().find(|(name, _)| &**name == wanted).map_or(0.0, |(_, p)| *p);
         let (win_bg, lose_bg) = (of("win_backgammon"), of("loss_backgammon"));
         let win_g = of("win_gammon") + win_bg;
@@ -119,10 +119,10 @@ struct Part {
     to: u8,
 }
 
-/// A move, and the probabilities of the side that makes it.
+/// A move, with the probabilities of the side that makes it.
 #[derive(Serialize, ToSchema)]
 struct Play {
-    /// The parts in the order in which they are played; empty if nothing can move.
+    /// The moves by single die, in the order of play; empty if no move is possible.
     play: Vec<Part>,
     probabilities: Probabilities,
 }
@@ -133,7 +133,7 @@ struct Plays {
     moves: Vec<Play>,
 }
 
-/// The parameters of a position.
+/// The query parameters of a position.
 struct Points;
 
 impl IntoParams for Points {
@@ -165,7 +165,8 @@ impl IntoParams for Points {
     }
 }
 
-/// Whether the game is for one point, in which only the chance of winning counts. wildbg knows this and money games.
+/// Whether the match is to one point, so that only the probability of winning counts. wildbg supports this and money
+/// games.
 fn is_for_one_point(query: &[(String, String)]) -> Result<bool, String> {
     let away = |name: &str| query.iter().find(|(key, _)| key == name).map_or("0", |(_, points)| points);
     match [away("x_away"), away("o_away")] {
@@ -206,8 +207,8 @@ impl Extra for Eval {
     }
 }
 
-/// The probabilities of the side to roll, and the cube, in the words of wildbg. The first backgammon network on the list answers, or the
-/// one that `agent` names.
+/// Returns the probabilities of the side to roll, and cube advice, in wildbg's format. The first backgammon network on
+/// the list answers, or the one that `agent` names.
 #[utoipa::path(get, path = "/eval", params(Points, ("agent" = Option<String>, Query, description = "An agent that gives chances of gammons")),
     responses((status = 200, description = "Probabilities, and what to do with the cube", body = Evaluation)))]
 fn evaluation(value: &PositionValue) -> Result<Evaluation, String> {
@@ -217,7 +218,7 @@ fn evaluation(value: &PositionValue) -> Result<Evaluation, String> {
     let chances = chances(&value.chances)?;
     Ok(Evaluation {
         cube: CubeAdvice { double: chances.doubles(Cube::Centred, 1), accept: chances.other().takes() },
-        probabilities: Probabilities::of(&value.chances),
+        probabilities: Probabilities::new(&value.chances),
     })
 }
 
@@ -252,8 +253,9 @@ impl Extra for Moves {
     }
 }
 
-/// All moves of a roll, best first, in the words of wildbg. The first backgammon network on the list answers, or the one that `agent`
-/// names. For one point moves are ordered by the probability of winning, for money by points.
+/// Returns all moves of a roll, best first, in wildbg's format. The first backgammon network on the list answers, or
+/// the one that `agent` names. In a match to one point, moves are ordered by the probability of winning, in money games
+/// by points.
 #[utoipa::path(get, path = "/move",
     params(
         ("die1" = u8, Query, minimum = 1, maximum = 6, example = 3),
@@ -269,14 +271,14 @@ fn plays(value: &PositionValue, for_one_point: bool) -> Result<Plays, String> {
     let read = |text: &str| game.parse_position(text).map(|(state, _)| state).map_err(|e| e.to_string());
     let state = read(&value.position)?;
     let Stage::Move(roll) = state.stage else { return Err("there is no roll".into()) };
-    // The text of a position after a move shows the other side first, which rolls next.
+    // The text of a position after a move shows the opponent first, who rolls next.
     let after = |found: &MoveValue| Ok(read(&found.afterstate)?.position().swapped());
     let afters = value.moves.iter().map(after).collect::<Result<Vec<_>, String>>()?;
     let plays = backgammon::parts(state.position(), roll, &afters);
     let told = |(found, parts): (&MoveValue, Vec<(u8, u8)>)| {
         chances(&found.chances)?;
         let play = parts.into_iter().map(|(from, to)| Part { from, to }).collect();
-        Ok(Play { play, probabilities: Probabilities::of(&found.chances) })
+        Ok(Play { play, probabilities: Probabilities::new(&found.chances) })
     };
     let mut moves = value.moves.iter().zip(plays).map(told).collect::<Result<Vec<_>, String>>()?;
     if for_one_point {
@@ -303,14 +305,14 @@ mod tests {
         text.split('&').filter_map(pair).collect()
     }
 
-    /// The answer to a query, by what `small-88-24` thinks.
+    /// The answer to a query with the values of `small-88-24`.
     fn ask(extra: &dyn Extra, text: &str) -> Result<Value, String> {
         let query = query(text);
         let value = thought(extra.position(&query)?);
         Ok(serde_json::from_slice(&extra.answer(&query, &value)?).unwrap())
     }
 
-    /// What `small-88-24` thinks of the position that a query describes.
+    /// The values of `small-88-24` for the position of a query.
     fn thought(text: String) -> PositionValue {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../checkpoints/backgammon/small-88-24");
         let game = Backgammon::default();
@@ -363,15 +365,15 @@ mod tests {
             played("die1=6&die2=5&p6=1&p5=1&p24=-2"),
             json!([{ "from": 6, "to": 0 }, { "from": 5, "to": 0 }])
         );
-        // The first die enters, and nothing else can move.
+        // The first die enters, and no other move is possible.
         assert_eq!(played("die1=6&die2=6&p25=1&p13=-2&p7=-2"), json!([{ "from": 25, "to": 19 }]));
         assert_eq!(played("die1=6&die2=6&p25=1&p19=-2"), json!([]));
     }
 
-    /// Positions whose result is certain, or nearly so, by the number of rolls that each side needs.
+    /// Positions with a certain or nearly certain result, by the number of rolls that each side needs.
     #[test]
     fn the_side_to_move_is_told_its_own_chances_and_its_opponent_whether_to_take() {
-        // What the side to roll does in the opening, where both are equal.
+        // The opening, where both sides are equal.
         let opening = ask(&Eval, OPENING).unwrap();
         assert_eq!(opening["cube"], json!({ "accept": true, "double": false }));
         for (text, win, win_g, lose_g, accept) in [
@@ -391,7 +393,7 @@ mod tests {
                 let found = answer["probabilities"][name].as_f64().unwrap();
                 assert!((found - expected).abs() < 0.1, "{text}: {name} {answer}");
             }
-            // Who is sure of a gammon plays on for it, and who loses does not double.
+            // A side with a certain gammon plays on for it, and a losing side does not double.
             let sure = json!({ "accept": accept, "double": false });
             if win_g + lose_g > 0.0 || win == 0.0 {
                 assert_eq!(answer["cube"], sure, "{text}: {answer}");
@@ -401,7 +403,7 @@ mod tests {
         assert!(ask(&Eval, "p24=-1").unwrap_err().contains("over"));
     }
 
-    /// The classes themselves, without a network.
+    /// Cube advice from given classes, without a network.
     #[test]
     fn the_cube_is_turned_by_the_chances_of_the_side_to_move() {
         let told = |classes: [f32; 6]| {

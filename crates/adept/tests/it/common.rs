@@ -1,4 +1,4 @@
-//! Helpers for tests of runs: the commands' functions with the built-in games.
+//! Helpers for tests of runs: the functions behind commands, with the built-in games.
 
 pub(crate) mod measure;
 
@@ -120,8 +120,8 @@ pub(crate) fn finished(config: &Config, seed: u64, path: &Path) -> Record {
     train(config, seed, &at(path), &Silent, &Cancel::default()).expect("the run ends").1
 }
 
-/// The complete result of learning: tensors of the latest checkpoint, generators and counters, and the metrics
-/// without times.
+/// The complete learning state: tensors of the latest checkpoint, generators and counters, and the metrics without
+/// times.
 pub(crate) fn state(run: &Path) -> State {
     let latest = adept_model::checkpoint::locate(run, false).unwrap();
     let checkpoint = adept_model::checkpoint::read(&latest).unwrap();

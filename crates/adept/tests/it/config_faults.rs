@@ -1,7 +1,7 @@
-//! Faulty configs, each with a small slip in a valid one, and the messages that users read.
+//! Faulty configs, each with one small mistake, and their messages.
 //!
-//! Every fault must be refused, and a slip in one line must be reported on this line. The snapshots hold the
-//! slips and their messages, to be read as a whole.
+//! Every fault must be refused, and a mistake in one line must be reported on this line. The snapshots list the
+//! mistakes with their messages.
 
 use crate::common::parse;
 use adept::Builtin;
@@ -386,7 +386,7 @@ fn impossible_settings() {
     assert_readable("impossible_settings", &messages(&faults, true));
 }
 
-/// Faults of two settings together, or of a missing one, show one of the two or the section.
+/// Faults that involve two settings, or a missing one, are reported on one of the two or on the section.
 #[test]
 fn faults_shown_elsewhere() {
     let faults = [
@@ -440,7 +440,7 @@ fn what_no_game_of_such_chance_can_have() {
     assert_eq!(read(&edited(BEAROFF, "\n[evaluate]\nsuites = []\n", ""), &[]), Ok(()));
 }
 
-/// Methods that learn from positions, and combinations that they refuse.
+/// Methods that learn from positions refuse these combinations.
 #[test]
 fn what_methods_cannot_do_together() {
     const SUPERVISED: &str = r#"
@@ -499,7 +499,7 @@ examples_per_game = 6.5
         (MIXED, "games             = 100", "samples = 100"),
         (MIXED, "games             = 100\n", "games = 100\ntraces = \"online\"\n"),
     ];
-    // Faults of a missing key, or after another line, are not reported on the changed line.
+    // Faults of a missing key, or after another line, are reported elsewhere.
     let elsewhere = |(_, find, replace): &Fault<'_>| {
         replace.is_empty()
             || replace.contains('\n')

@@ -1,4 +1,4 @@
-//! The configs in the repository, the round trip of a config, and the schema for editors.
+//! The configs in the repository, the round trip of a config, and its JSON schema.
 
 use crate::common::{load_any, parse, template};
 use adept::{Builtin, Catalogue};
@@ -41,7 +41,7 @@ fn every_config_of_the_repository_is_valid_and_named_like_its_file() {
     assert!(files.len() >= 10, "only {} configs found", files.len());
     for file in files {
         let text = std::fs::read_to_string(&file).expect("it can be read");
-        // Published networks are named as from the root of the repository, where commands are called.
+        // Published networks are named relative to the root of the repository.
         let (name, about, rules) = if text.contains("\"checkpoints/") {
             let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../checkpoints/");
             let text = text.replace("\"checkpoints/", &format!("\"{}", root.display()));
@@ -62,7 +62,7 @@ fn every_config_of_the_repository_is_valid_and_named_like_its_file() {
     }
 }
 
-/// A run folder keeps the config with all defaults written out. Reading it must give the same run.
+/// A run folder stores the config with all defaults. Reading it must give the same run.
 #[test]
 fn a_config_written_out_reads_back_to_itself() {
     let experiments = tracked().into_iter().filter(|f| matches!(load_any(f, &[]), Ok(Kind::Experiment(_))));
@@ -78,7 +78,7 @@ fn a_config_written_out_reads_back_to_itself() {
     }
 }
 
-/// Every form in which a setting can be written.
+/// Every form of every setting.
 const EVERYTHING: &str = r#"
 name  = "every.thing_1-2"
 about = "every key, in the less usual of its forms"
@@ -181,7 +181,7 @@ fn set_changes_what_it_names_and_nothing_else() {
         assert_ne!(expected, base);
         assert_eq!(read(EVERYTHING, &[set]), expected, "--set {set}");
     }
-    // Of several settings for the same key, the last one counts; a missing section is added.
+    // The last setting of a key counts; a missing section is added.
     let several = read(LEAST, &["learn.games=5", "evaluate.every=2", "learn.games=6"]);
     assert_eq!((several.learn.length(), several.evaluate.every), (6, Some(2)));
 }
@@ -342,8 +342,7 @@ fn fits(schema: &Value, value: &Value, root: &Value) -> bool {
     })
 }
 
-/// An editor that checks configs by the schema accepts every valid one, also as written out by a run, and marks
-/// slips that the parser refuses.
+/// The schema accepts every valid config, also as written by a run, and rejects mistakes that the parser refuses.
 #[test]
 fn the_schema_accepts_what_the_parser_accepts() {
     let schema = serde_json::to_value(schemars::schema_for!(Config)).expect("a schema is JSON");
@@ -387,8 +386,7 @@ fn the_schema_accepts_what_the_parser_accepts() {
     }
 }
 
-/// A key with any one letter missing is recognised, in the list of names and in the message for the whole
-/// config.
+/// A key with any one letter missing is recognised, by the list of names and in the message for the whole config.
 #[test]
 fn a_dropped_letter_is_recognised() {
     for key in keys(Some("Learn")) {
@@ -424,7 +422,7 @@ fn the_readme_shows_a_tracked_config() {
     assert!(readme.contains(config.trim()), "README.md and configs/tictactoe/hme-2x40-st3.toml differ");
 }
 
-/// The README's first run is what `config new bearoff` offers.
+/// The README's first run equals the output of `config new bearoff`.
 #[test]
 fn the_first_run_is_the_starter_of_the_bear_off() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -434,7 +432,7 @@ fn the_first_run_is_the_starter_of_the_bear_off() {
     assert!(read("README.md").contains("train configs/bearoff/quick.toml"));
 }
 
-/// The form before each method had a section of its own: settings of all methods side by side.
+/// The form of earlier versions, with the settings of all methods side by side.
 #[test]
 fn the_form_of_earlier_versions_is_read_and_rewritten() {
     const OLD: &str = r#"name = "old"
@@ -480,7 +478,7 @@ workers = 2
     assert_eq!(read(OLD, &["learn.games=7"]), read(NEW, &["learn.td.games=7"]));
     assert_eq!(read(NEW, &["learn.games=7"]), read(NEW, &["learn.td.games=7"]));
 
-    // A config saved by a run names all settings, even those without effect.
+    // A config saved by a run names all settings, even unused ones.
     let shared = json!({
         "against": "self", "batch": 64, "lambda": { "from": 0.8, "to": 0.8, "shape": "linear" }, "rate": 0.01,
         "explore": 0.1, "traces": "backward", "optimiser": "adam", "engine": "native", "device": "cpu", "workers": 1
@@ -514,7 +512,7 @@ workers = 2
     }
 }
 
-/// Gates under a threshold begin as clusters, but in the old form they began with random weights.
+/// Gates with a threshold start as clusters, but in the old form they started with random weights.
 #[test]
 fn configs_of_the_old_form_keep_random_gates() {
     let architecture = "[architecture.meta_pi]\nexperts = 4\nthreshold = 0.3\n[architecture.meta_pi.expert.hme]\n\

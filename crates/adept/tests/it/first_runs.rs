@@ -1,4 +1,4 @@
-//! Runs that end before they begin: what they leave, and what may follow them.
+//! Runs that end before they start: what they leave behind, and what may follow them.
 
 use crate::common::{
     MLP, StopAt, at, config, finished, from, load_any, parse, state, sweep, train, train_seeds,
@@ -17,7 +17,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A config that learns the positions of a file.
+/// A config that learns from the positions of a file.
 fn of_file(file: &Path, rate: &str) -> String {
     format!(
         "name = \"test\"\ngame = {{ rules = \"bearoff:4\", encoder = \"one-sided\" }}\n[architecture.mlp]\nhidden = [3]\n\
@@ -30,7 +30,7 @@ fn parsed(text: String) -> Config {
     parse(&Source { file: "test.toml".into(), text, set: vec![] }).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Labelled positions of the bear-off of four checkers.
+/// Labelled positions of the bear-off with four checkers.
 fn write_examples(file: &Path) {
     let (table, _) = two_sided::Table::solve(two_sided::Settings::new(4), &mut |_| {}).unwrap();
     labelled::write_samples(&table, Distribution::Checkers, 4, 300, 1, file).unwrap();
@@ -50,7 +50,7 @@ fn what_cannot_be_read_leaves_no_folder() {
     assert_eq!(setting_of(&config, &error), Some("learn.supervised.examples"));
     assert!(!run.exists());
 
-    // A bad row, and too few rows for the part for testing.
+    // A bad row, and too few rows for the test part.
     let header = labelled::COLUMNS.join(",");
     fs::write(&file, format!("{header}\n1,0,0,0,0,0,1,0,0,0,0,0,1\n1,0,0,0,0,0,x,0,0,0,0,0,1\n")).unwrap();
     let error = fails(&config, &at(&run)).to_string();
@@ -78,13 +78,13 @@ fn a_run_without_a_checkpoint_makes_way() {
     assert!(matches!(fails(&wild, &at(&run)), TrainError::Diverged { .. }));
     let record = record_of(&run).unwrap().unwrap();
     assert!(record.latest.is_none() && !record.finished);
-    // What other ends leave: pictures, a checkpoint that no record names, half of a file.
+    // Leftovers of other failures: pictures, a checkpoint without a record, a truncated file.
     for name in ["curve.svg", "references.json", ".run.json.123"] {
         fs::write(run.join(name), "old").unwrap();
     }
     fs::create_dir_all(run.join("checkpoints/000000000100")).unwrap();
 
-    // Neither another process that works in the folder nor its run are disturbed.
+    // Another process working in the folder and its run are not disturbed.
     let lock = lock_of(&run).unwrap();
     for fresh in [false, true] {
         let error = fails(&tame, &TrainOptions { fresh, ..at(&run) }).to_string();
@@ -131,13 +131,13 @@ fn a_fresh_start_replaces_what_is_unfinished_and_nothing_else() {
     train(&new, 1, &fresh(&run), &Silent, &Cancel::default()).unwrap();
     finished(&new, 1, &clean);
     assert!(state(&run) == state(&clean));
-    // A finished run stays, whatever is asked.
+    // A finished run stays in any case.
     let record = record_of(&run).unwrap();
     for config in [&new, &old] {
         assert_eq!(remedies(fails(config, &fresh(&run))), [Remedy::Init]);
     }
     assert_eq!(record_of(&run).unwrap(), record);
-    // Files of others too.
+    // Foreign files stay too.
     let foreign = folder.path().join("foreign");
     fs::create_dir(&foreign).unwrap();
     fs::write(foreign.join("thesis.tex"), "years of work").unwrap();
@@ -151,7 +151,7 @@ fn initial_weights_are_not_forgotten_by_resuming() {
     let learned = config(MLP, "games = 100\nrate = 0.01");
     finished(&learned, 1, &first);
     let wild = config("mlp]\nhidden = [20]\nsensitivity = 3.0", "games = 50\nrate = 0.01");
-    // Stopped before anything was saved, as by a kill.
+    // Stopped before anything was saved, as after a kill.
     let begun = TrainOptions { init: from(&first), ..at(&run) };
     train(&wild, 1, &begun, &Silent, &Cancel::default()).unwrap();
     let path = run.join("run.json");
@@ -191,7 +191,7 @@ fn a_sweep_of_which_nothing_is_left_makes_way() {
     assert!(matches!(run("0.03,0.04"), Err(SweepError::Folder { .. })));
 }
 
-/// Who has the luck to throw a one wins; with `endless`, a player may also pass the die on.
+/// A player who throws a one wins; with `endless`, a player may also pass the die on.
 #[derive(Clone)]
 struct Dice {
     endless: bool,
@@ -268,7 +268,7 @@ impl Kit for Dice {
     }
 }
 
-/// What would fail at the first measurement is refused before, with the line and the setting to change.
+/// Failures of the first measurement are found in advance, with the line and the setting to change.
 #[test]
 fn checks_refuse_what_a_run_cannot_measure() {
     let check = |endless: bool, against: &str, suites: &str| {
@@ -314,7 +314,7 @@ fn a_check_opens_what_the_config_names() {
     fs::write(&rows, format!("{}\n1,2\n", labelled::COLUMNS.join(","))).unwrap();
     let error = check_any(&toml, &[], &Builtin).unwrap_err();
     assert!(error.at.place.is_some() && error.to_string().contains("rows.csv"), "{error}");
-    // The setting of the command line is blamed where it names the file.
+    // The error names the command line setting if it names the file.
     let set = ["learn.supervised.examples=\"gone.csv\"".to_string()];
     let error = check_any(&toml, &set, &Builtin).unwrap_err().to_string();
     assert!(error.starts_with("--set learn.supervised.examples") && error.contains("gone.csv"), "{error}");

@@ -1,6 +1,7 @@
-//! Mutated input: no text or file may make the program panic, hang or take memory without end.
+//! Mutated input: no text or file may make the program panic, hang or use unbounded memory.
 //!
-//! A seeded mutator changes valid input. `ADEPT_FUZZ=1000000 cargo test -p adept-games --test it fuzz` makes more rounds.
+//! A seeded mutator changes valid input. `ADEPT_FUZZ=1000000 cargo test -p adept-games --test it fuzz` runs more
+//! rounds.
 
 use crate::common::{load_any, parse};
 use adept::bearoff::two_sided::{Settings, Table};
@@ -25,7 +26,7 @@ fn shared(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// Pieces that have broken parsers before.
+/// Fragments that have broken parsers before.
 const PIECES: [&str; 20] = [
     "0",
     "-1",
@@ -49,7 +50,7 @@ const PIECES: [&str; 20] = [
     "/",
 ];
 
-/// Changes a few places: bytes, pieces, repetitions, removals, or a part of another text.
+/// Mutates a few places: bytes, fragments, repetitions, removals, or a part of another text.
 fn mutated(text: &[u8], other: &[u8], rng: &mut Stream) -> Vec<u8> {
     let mut out = text.to_vec();
     for _ in 0..rng.random_range(1..=4) {
@@ -137,7 +138,7 @@ fn positions_and_ids() {
         let text = mutated(text.as_bytes(), rolls[0].as_bytes(), &mut rng);
         let text = String::from_utf8_lossy(&text);
         if let Ok(position) = text.parse::<Position>() {
-            // What is read can be written and read again.
+            // Accepted input is written and read again.
             assert_eq!(position.to_string().parse::<Position>().unwrap(), position);
             if !position.own.is_empty() && !position.opponent.is_empty() {
                 assert_eq!(Position::from_id(&position.id()).unwrap(), position, "{text}");
@@ -185,7 +186,7 @@ fn bids_and_positions_of_liars_dice() {
             }
             let text = game.action_text(&state, &actions[rng.random_range(0..actions.len())]);
             let wrong = mutated(text.as_bytes(), b"3x4 liar! exact pass push 12", &mut rng);
-            // What is accepted is legal.
+            // Accepted actions are legal.
             if let Ok(action) = game.parse_action(&state, &String::from_utf8_lossy(&wrong)) {
                 assert!(actions.contains(&action), "{name}: {:?}", String::from_utf8_lossy(&wrong));
             }
@@ -221,7 +222,7 @@ fn manifests_and_weights() {
                 text = String::from_utf8_lossy(&mutated(manifest.as_bytes(), b"\"hidden\":[]", &mut rng))
                     .into_owned();
             } else {
-                // The header is where lengths and shapes are.
+                // The header contains lengths and shapes.
                 let head = weights.len().min(600);
                 let mut changed = mutated(&weights[..head], b"\"shape\":[1]", &mut rng);
                 changed.extend(&weights[head..]);
@@ -241,7 +242,7 @@ fn hex(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The manifest with a checksum that fits it, so that its content is believed.
+/// The manifest with a matching checksum, so that its content is trusted.
 fn signed(text: &str, sum: &str) -> String {
     let blank = text.replace(sum, &"0".repeat(64));
     blank.replace(&"0".repeat(64), &hex(blank.as_bytes()))
@@ -270,7 +271,7 @@ fn headers_of_tables() {
     }
 }
 
-/// Hand histories, game definitions, rule files and positions of hold'em, all of which come from other programs.
+/// Hand histories, game definitions, rule files and positions of hold'em, which come from other programs.
 #[test]
 fn files_of_poker_programs() {
     let (mut rng, folder) = (stream(1, "fuzz poker", 0), tempfile::tempdir().unwrap());
@@ -303,14 +304,14 @@ fn files_of_poker_programs() {
         good += u64::from(game.read_positions(&phh).is_ok());
         let text = mutated(definition.as_bytes(), hands.as_bytes(), &mut rng);
         if let Ok(other) = Holdem::of_definition(&String::from_utf8_lossy(&text)) {
-            // What is read can be written and read again.
+            // Accepted input is written and read again.
             assert_eq!(Holdem::of_definition(&other.definition()).unwrap(), other);
         }
         let text = mutated(position.as_bytes(), hands.as_bytes(), &mut rng);
         if let Ok((state, _)) = game.parse_position(&String::from_utf8_lossy(&text)) {
             assert_eq!(game.parse_position(&game.position_text(&state)).unwrap().0, state);
         }
-        // A rule file is large, and each is read once.
+        // A rule file is large, so it is read less often.
         if round % 8 == 0 {
             fs::write(&toml, mutated(&rules, hands.as_bytes(), &mut rng)).unwrap();
             let _ = game.deliberator(&format!("rules:{}", toml.display()), &serde_json::Value::Null);

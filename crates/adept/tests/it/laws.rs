@@ -1,4 +1,4 @@
-//! A game that leaves a player without an action: it is found before training, and training says so.
+//! A game that leaves a player without an action: it is detected and reported before training.
 
 use adept::game::laws::{Budget, Law, check};
 use adept::prelude::*;

@@ -1,5 +1,4 @@
-//! Learning and playing liar's dice: rules, networks, fields of opponents and tournaments, all reproducible to
-//! the bit.
+//! Learning and playing liar's dice: rules, networks, opponents and tournaments, all reproducible to the bit.
 
 use crate::common::{StopAt, at, finished, load_any, parse, state, tournament, train};
 use adept::Builtin;
@@ -30,7 +29,8 @@ fn rules_made_by_deliberating_learn_to_beat_the_agent_they_play() {
     assert!(rules.len() == 2 && rules[0] > 10_000 && rules[1] > rules[0], "{rules:?}");
 }
 
-/// Outcomes alone teach nothing while every game is lost, and the run says so. Rewards on the way teach from the first game.
+/// Outcomes alone teach nothing while every game is lost, and the run reports it. Intermediate rewards teach from the
+/// first game.
 #[test]
 fn play_that_collapses_is_reported_and_rewards_on_the_way_prevent_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -60,7 +60,7 @@ fn play_that_collapses_is_reported_and_rewards_on_the_way_prevent_it() {
     assert!(bounded.cautions()[0].contains("output = \"linear\""));
 }
 
-/// The table of the post's game: as many entries as states and decisions it met, and better than its opponents.
+/// The table of the post's game has as many entries as visited states and decisions, and beats its opponents.
 #[test]
 fn the_learner_of_the_post_is_a_table() {
     let folder = tempfile::tempdir().unwrap();
@@ -73,7 +73,7 @@ fn the_learner_of_the_post_is_a_table() {
     assert!((500..3 * 2772).contains(&entries), "{entries}");
 }
 
-/// Rules added for all weighed candidates do not change the games.
+/// Rules added for all considered candidates do not change the games.
 #[test]
 fn rules_for_all_that_is_weighed_change_no_value() {
     let folder = tempfile::tempdir().unwrap();
@@ -177,7 +177,7 @@ fn tournaments_do_not_depend_on_threads_and_go_on_where_they_stopped() {
     let error = tournament(&plan, &refused, &|_| {}, &Cancel::default()).expect_err("it was begun");
     assert!(error.to_string().contains("resume it"), "{error}");
     assert_eq!(play(&plan, &parts, true, 1, usize::MAX), whole);
-    // A finished tournament is only read again.
+    // A finished tournament is only read.
     assert_eq!(play(&plan, &parts, false, 1, usize::MAX), whole);
     let text = std::fs::read_to_string(parts.join("arena.md")).unwrap();
     assert!(text.contains("| P – PMH | 60 |"), "{text}");
@@ -186,8 +186,7 @@ fn tournaments_do_not_depend_on_threads_and_go_on_where_they_stopped() {
     assert!(error.to_string().contains("another tournament"), "{error}");
 }
 
-/// Alternates learning with games in which the learner is frozen: the second block continues the first, and
-/// plays better.
+/// Alternates learning with games of the frozen learner: the second block continues the first, and plays better.
 #[test]
 fn agents_learn_in_blocks_and_play_as_they_are_after_each() {
     let folder = tempfile::tempdir().unwrap();
@@ -224,7 +223,7 @@ fn agents_learn_in_blocks_and_play_as_they_are_after_each() {
     }
 }
 
-/// An agent has no edge against itself; one seat of three wins a third by luck.
+/// An agent has no advantage against itself; one of three seats wins a third by luck.
 #[test]
 fn seats_are_shared_out_fairly() {
     let folder = tempfile::tempdir().unwrap();
@@ -266,7 +265,7 @@ fn random_moves_open_the_games_of_a_tournament() {
     assert!(error.contains("`random_plies`: must lie in 0..1000, found 1001"), "{error}");
 }
 
-/// Two agents without draws of their own play one game in each order, unless it opens at random.
+/// Two deterministic agents play one game per order, unless it opens with random moves.
 #[test]
 fn agents_that_repeat_themselves_get_random_openings() {
     let folder = tempfile::tempdir().unwrap();
@@ -275,7 +274,7 @@ fn agents_that_repeat_themselves_get_random_openings() {
                 games = 64\nlambda = 0.5\n[evaluate]\nevery = 64\n";
     std::fs::write(&config, tiny).unwrap();
     let played = |plies: &str, games: u64| {
-        // The same seed makes the same network of both.
+        // The same seed gives both the same network.
         let text = format!(
             "name = \"t\"\ngame = \"tictactoe\"\ngames = {games}\n{plies}agents = [{{ name = \"a\", learns = \"{0}\" }}, \
              {{ name = \"b\", learns = \"{0}\" }}]\n",
@@ -289,13 +288,13 @@ fn agents_that_repeat_themselves_get_random_openings() {
     let pair = &opened.pairs[0];
     assert!(opened.random_plies == Some(2) && !pair.repeated, "{pair:?}");
     assert!((60..=160).contains(&pair.distinct.unwrap()), "{pair:?}");
-    // They play alike, so each opening brings both the same.
+    // They play identically, so each opening gives both the same result.
     assert!((pair.score, pair.p) == (0.5, 1.0) && pair.wins == pair.losses && pair.wins > 0, "{pair:?}");
     let same = played("random_plies = 0\n", 400);
     let pair = &same.pairs[0];
     assert_eq!((pair.distinct, pair.repeated, pair.p, pair.errors), (Some(2), true, 1.0, Some(0.0)));
-    assert!(same.markdown().contains("the same games again and again"), "{}", same.markdown());
-    // Agents that stay as they are may be a gate.
+    assert!(same.markdown().contains("the games repeat"), "{}", same.markdown());
+    // Agents that do not learn may be gated.
     let gate = |mut table: Standings| {
         table.tournament.agents.iter_mut().for_each(|agent| agent.learns = None);
         table.wins_of("a").map_err(|error| error.to_string())
@@ -304,14 +303,14 @@ fn agents_that_repeat_themselves_get_random_openings() {
     let error = gate(same).unwrap_err();
     assert!(error.contains("only 2 of 400 games of a and b differ"), "{error}");
     assert!(error.contains("`random_plies` to 1 or more"), "{error}");
-    // A table that was written before openings were drawn by default goes on without them.
+    // A table from before default random openings continues without them.
     let path = folder.path().join("0-400/arena.json");
     let text = std::fs::read_to_string(&path).unwrap().replace("  \"random_plies\": 2,\n", "");
     std::fs::write(&path, text).unwrap();
     assert_eq!(played("", 400).random_plies, Some(0));
 }
 
-/// The score less luck is in the terms of the score, in points or in the unit of a game, and varies less.
+/// The variance-reduced score has the unit of the score, points or the game's unit, and varies less.
 #[test]
 fn luck_is_taken_from_the_results_of_a_tournament() {
     let folder = tempfile::tempdir().unwrap();

@@ -158,7 +158,7 @@ fn every_architecture_learns_outcomes_of_games() {
         let figure = record.r#final.unwrap().figure();
         assert!(figure > 0.7, "{name}: equity {figure}");
         let found = report(&run).outcomes.expect("a report of outcomes");
-        // A table is certain of what it saw once, so its log loss is large.
+        // A table is certain after a single visit, so its log loss is large.
         assert!(name == "lookup" || found.log_loss < found.log_loss_constant, "{name}: {found:?}");
         assert!(found.classes.iter().all(|c| (0.0..1.0).contains(&c.predicted)), "{name}: {found:?}");
     }
@@ -198,14 +198,14 @@ fn a_file_may_give_probabilities() {
     };
     let moves = "4444";
     let found = &read(&format!("{moves},0.5,0.3,0.2")).unwrap()[0];
-    // In the file for the player to move; here for the one who has just moved.
+    // The file is for the player to move; this is for the one who has just moved.
     assert_eq!(found.outcomes, [0.2, 0.3, 0.5]);
     assert!((found.value - 0.3).abs() < 1e-12);
     for (row, why) in [("0.5,0.3,0.3", "add up to 1.1"), ("0.5,0.6,-0.1", "not a probability")] {
         let error = read(&format!("{moves},{row}")).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");
     }
-    // A column of values remains the value, with some classes beside it or all.
+    // A column of values remains the value, with some or all class columns.
     for (columns, known) in [("value,draw", 0), ("value,loss,draw,win", 3)] {
         let rest = if known == 0 { "0.3" } else { "0.5,0.3,0.2" };
         fs::write(&file, format!("position,{columns}\n{moves},-0.25,{rest}\n")).unwrap();
@@ -214,7 +214,7 @@ fn a_file_may_give_probabilities() {
     }
 }
 
-/// Killed and resumed, with samples played ahead, a run gives the same bits.
+/// A run that is killed and resumed, with samples played ahead, gives the same bits.
 #[test]
 fn runs_resume_exactly() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,10 +1,10 @@
-//! The code in `docs/own-games.md` is code that is compiled: of the examples, of the traits, or of this file.
+//! The code in `docs/own-games.md` is compiled code: from the examples, the traits, or this file.
 
 use adept::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A race: each player goes on by what the die shows, and who first comes to 20 wins.
+/// A race: each player advances by the die, and the first at 20 wins.
 #[derive(Clone)]
 struct MyGame;
 
@@ -114,7 +114,7 @@ fn bare(code: &str) -> String {
     bare
 }
 
-/// The items of the blocks of Rust on a page: each begins at the left.
+/// The top-level items of the Rust blocks on a page.
 fn items(page: &str) -> Vec<String> {
     let (mut items, mut open): (Vec<String>, Option<usize>) = (Vec::new(), None);
     for line in page.lines() {

@@ -1,4 +1,4 @@
-//! What leaves this machine: clones, published networks, configs in other folders.
+//! Portability: clones, published networks, configs in other folders.
 
 use adept_model::checkpoint;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ fn clones_with_autocrlf_keep_every_byte() {
     let settings = ["-c", "core.autocrlf=true", "-c", "core.symlinks=true"];
     let cloned = git(&root, &[&["clone", "--quiet", "--no-checkout"], &settings[..], &[from, to]].concat());
     assert!(cloned.is_some(), "git cannot clone {from}");
-    // The attributes as they are here, committed or not.
+    // The current attributes, committed or not.
     std::fs::create_dir_all(clone.join(".git/info")).unwrap();
     std::fs::copy(root.join(".gitattributes"), clone.join(".git/info/attributes")).unwrap();
     assert!(git(&clone, &["checkout", "--quiet", "HEAD"]).is_some());

@@ -1,5 +1,5 @@
-//! Learning from positions: examples, mixtures with games, and backups by expectation. The bear-offs are small
-//! enough to be solved in a moment.
+//! Learning from positions: examples, mixtures with games, and expected backups. The bear-offs are small enough to be
+//! solved instantly.
 
 use crate::common::{StopAt, at, evaluate, finished, parse, state, train};
 use adept::{Builtin, Catalogue};
@@ -98,7 +98,7 @@ fn validation_chooses_where_examples_teach() {
     assert!(record.best.is_none() && record.r#final.is_some_and(|last| last.validation.is_some()));
 }
 
-/// A resumed run gives the same bits, whatever it learns from.
+/// A resumed run gives the same bits for every source of samples.
 #[test]
 fn resumed_runs_are_the_same() {
     let folder = tempfile::tempdir().unwrap();
@@ -226,8 +226,8 @@ fn priors_are_channels() {
     }
 }
 
-/// Games without positions of their own, from all kinds of rules: labelled positions of their games, runs that learn from the file and
-/// from exact values of random games, and errors against exact values.
+/// Games without positions of their own, from all kinds of rules: labelled positions of their games, runs on such a
+/// file and on exact values of random games, and errors against exact values.
 #[test]
 fn every_game_has_positions_to_learn_from() {
     let folder = tempfile::tempdir().unwrap();
@@ -278,7 +278,7 @@ fn every_game_has_positions_to_learn_from() {
     }
 }
 
-/// The default mixture keeps at least three of four experts: each has a twentieth of the weight.
+/// The default mixture keeps at least three of four experts live: each has a twentieth of the weight.
 #[test]
 fn default_mixtures_live() {
     let folder = tempfile::tempdir().unwrap();

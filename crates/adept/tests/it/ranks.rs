@@ -1,10 +1,10 @@
-//! Runs that are divided among ranks. The ranks are threads of this process; `scripts/ranks` does the same with MPI.
+//! Runs distributed over ranks, which are threads of this process; `scripts/ranks` does the same with MPI.
 
 use crate::common::{State, StopAt, at, parse, state, train};
 use adept::lab::{farm, worker};
 use adept::{Builtin, Catalogue};
 use adept_lab::seeds::{Seeds, train_seeds};
-use adept_ranks::slots::{Part, connect};
+use adept_ranks::slots::{Role, connect};
 use adept_ranks::{Ranks, threads};
 use adept_trainer::config::{Config, Source};
 use adept_trainer::run::{Cancel, Silent, TrainError, TrainOptions, estimate};
@@ -16,11 +16,11 @@ fn config(text: &str) -> Config {
     parse(&Source { file: "test.toml".into(), text, set: vec![] }).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Runs on this many ranks, in a folder that they share; one of them is asked to stop after `stop` games.
+/// Runs on this many ranks in a shared folder; the last one is asked to stop after `stop` games.
 fn on(ranks: usize, config: &Config, out: &Path, stop: u64) -> Vec<Result<bool, TrainError>> {
     let run = |ranks: Ranks| {
         let cancel = Cancel::default();
-        // Not the first, which leads.
+        // Not the first rank, which leads.
         let stop = if ranks.rank() + 1 == ranks.size() { stop } else { u64::MAX };
         let options = TrainOptions { resume: true, threads: 1, ranks, ..at(out) };
         train(config, 3, &options, &StopAt(stop, cancel.clone()), &cancel).map(|(_, record)| record.finished)
@@ -41,7 +41,7 @@ const ONE_CHECKER: &str = "head = \"outcomes\"\ngame = { rules = \"backgammon:1\
 const DICE: &str = "game = { rules = \"liars-dice:openspiel:1-1:3\", encoder = \"bids:1-1:3\" }\n\
                     architecture.mlp = { hidden = [8], activation = \"relu\", output = \"linear\" }\n";
 
-/// The same with so many units that a step on a batch is worth a second thread.
+/// A config with enough units that a step on a batch uses a second thread.
 fn wide(game: &str) -> String {
     let units = [(12, 1500), (5, 200), (6, 250), (8, 2500)];
     units.into_iter().fold(game.to_owned(), |game, (few, many)| {
@@ -49,7 +49,7 @@ fn wide(game: &str) -> String {
     })
 }
 
-/// One process, threads, and two to four ranks that take over from each other: the same bits for every method.
+/// One process, threads, and two to four ranks that take over from each other give the same bits for every method.
 #[test]
 fn any_number_of_ranks_and_threads_gives_the_same_bits() {
     let played = "learn = { batch = 40, shards = 5, rate = 0.01, td = { games = 900, workers = 6 } }";
@@ -114,7 +114,7 @@ fn any_number_of_ranks_and_threads_gives_the_same_bits() {
     }
 }
 
-/// What the first rank refuses, the others hear: none of them waits.
+/// A refusal by the first rank reaches all others: none of them waits.
 #[test]
 fn all_ranks_hear_why_the_first_cannot_begin() {
     let folder = tempfile::tempdir().unwrap();
@@ -170,7 +170,7 @@ fn an_estimate_says_what_ranks_would_bring() {
     assert!(alone.ranks.iter().all(|on| on.speedup <= on.ranks as f64 + 1e-9));
 }
 
-/// Seeds are jobs for another rank, which works on them beside this one; the runs are those of one process.
+/// Another rank trains seeds as jobs in parallel with this one; the runs equal those of one process.
 #[test]
 fn seeds_are_trained_by_other_ranks() {
     let folder = tempfile::tempdir().unwrap();
@@ -187,13 +187,13 @@ fn seeds_are_trained_by_other_ranks() {
     let (first, second) = (ranks.next().unwrap(), ranks.next().unwrap());
     let together = std::thread::scope(|scope| {
         scope.spawn(|| {
-            let Ok(Part::Other(desks)) = connect(&second, 2) else { panic!("no connection") };
-            worker::serve(&Builtin, desks, &Cancel::default());
+            let Ok(Role::Other(connections)) = connect(&second, 2) else { panic!("no connection") };
+            worker::serve(&Builtin, connections, &Cancel::default());
         });
-        let Ok(Part::First(slots)) = connect(&first, 1) else { panic!("no connection") };
-        farm::employ(slots);
+        let Ok(Role::First(slots)) = connect(&first, 1) else { panic!("no connection") };
+        farm::open(slots);
         let together = train("together");
-        farm::dismiss();
+        farm::close();
         together
     });
     assert!(alone == together);

@@ -47,8 +47,8 @@ fn config(set: &[&str]) -> Config {
     fault(SMALL, set).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Best responses win .49 against uniform play. A run, `evaluate`, and the checkpoint as an agent all measure
-/// the same exploitability.
+/// Best responses win .49 against uniform play. A run, `evaluate`, and the checkpoint as an agent measure the same
+/// exploitability.
 #[test]
 fn networks_that_learn_regrets_come_near_an_equilibrium() {
     let folder = tempfile::tempdir().unwrap();
@@ -56,7 +56,7 @@ fn networks_that_learn_regrets_come_near_an_equilibrium() {
     let record = finished(&config(&[]), 1, &run);
     let found = record.r#final.and_then(|score| score.exploitability).expect("it is measured");
     assert!(found < 0.05, "{found}");
-    // A suite that is only measured chooses no checkpoint.
+    // A suite that is only measured does not select a checkpoint.
     assert!(record.best.is_none());
     let again =
         evaluate(&run, false, &EvaluateOptions::default()).unwrap().exploitability.expect("the usual suite");
@@ -71,7 +71,7 @@ fn networks_that_learn_regrets_come_near_an_equilibrium() {
     assert!((policy.exploitability() - found).abs() < 1e-6);
     assert_eq!(open::open(&game, &run, false).unwrap().1.head, Head::Policy);
 
-    // The explanation does not depend on hidden information, and its probabilities are those of its play.
+    // The explanation is independent of hidden information, and its probabilities are those of its play.
     let thought = |position: &str| value(&run, false, &[position.to_string()], None).unwrap().remove(0);
     let (one, other) = (thought("1/2 @1 1x1"), thought("3/2 @1 1x1"));
     assert!(one.moves.len() == 6 && one.after.is_none() && one.to_move == Some(2));
@@ -164,7 +164,7 @@ fn decisions(encoder: &str) -> Result<Decisions, open::OpenError> {
     Decisions::of(&game, &*open::encoder(&game, Some(encoder))?)
 }
 
-/// Another method on the same rows, measured in the same way: greedy play is far from an equilibrium.
+/// Another method on the same rows, with the same measurement: greedy play is far from an equilibrium.
 #[test]
 fn exploitability_measures_any_run_in_a_small_game() {
     let folder = tempfile::tempdir().unwrap();

@@ -62,8 +62,7 @@ fn self_play_learns_to_beat_a_random_player() {
     }
 }
 
-/// A game whose start cannot be enumerated is trained without equity: no checkpoint is best, and the latest
-/// counts.
+/// A game whose start cannot be enumerated is trained without equity: no checkpoint is best, and the latest is used.
 #[test]
 fn self_play_learns_the_bear_off_without_equity() {
     let folder = tempfile::tempdir().unwrap();
@@ -141,7 +140,7 @@ fn the_burn_engine_learns_too_and_goes_on_to_the_same_bits() {
         train(&config, 1, &options, &StopAt(stop, cancel.clone()), &cancel).unwrap();
     }
     assert!(state(&whole) == state(&parts));
-    // Playing does not need the device.
+    // Play does not need the device.
     assert!(measure::evaluate(&whole, false, &only(measure::Suite::Equity)).is_ok());
 }
 
@@ -190,7 +189,7 @@ fn one_thread_runs_one_seed_after_the_other() {
     assert_eq!(*order.0.lock().unwrap(), expected);
 }
 
-/// Initial weights that were recorded but not yet learned from must be given again.
+/// Initial weights that were recorded but not yet used must be given again.
 #[test]
 fn a_start_that_got_lost_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();
@@ -293,7 +292,7 @@ fn weights_of_another_run_can_be_the_start() {
     );
 }
 
-/// A network becomes a larger one, or all experts of a mixture, and plays as before.
+/// A network grows to a larger one, or to all experts of a mixture, and plays as before.
 #[test]
 fn a_network_grows_and_plays_as_before() {
     let folder = tempfile::tempdir().unwrap();
@@ -335,7 +334,7 @@ fn a_network_grows_and_plays_as_before() {
     }
 }
 
-/// Learning, its samples too, is the same with and without a mean of the weights, which is what plays.
+/// Learning and its samples are the same with and without averaged weights, which are used for play.
 #[test]
 fn the_mean_of_the_weights_is_saved_and_learning_goes_on_without_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -374,7 +373,7 @@ fn nothing_of_anybody_elses_is_overwritten_or_removed() {
     assert!(error.contains("cannot be used as a run folder"), "{error}");
     assert_eq!(fs::read_to_string(run.join("config.toml")).unwrap(), "mine");
 
-    // A foreign file among a run's own checkpoints.
+    // A foreign file among a run's checkpoints.
     let other = folder.path().join("other");
     let cancel = Cancel::default();
     train(&short, 1, &at(&other), &StopAt(100, cancel.clone()), &cancel).unwrap();
@@ -421,7 +420,7 @@ fn metrics_that_lost_their_end_are_named() {
     assert!(error.contains("metrics.jsonl") && error.contains("has 0 bytes"), "{error}");
 }
 
-/// Number of records of an event file, which ends with a whole one.
+/// Number of complete records of an event file.
 fn events(run: &Path) -> usize {
     let bytes = fs::read(run.join("events.out.tfevents.adept")).unwrap();
     let (mut at, mut records) = (0, 0);
@@ -446,7 +445,7 @@ fn an_event_file_has_all_measurements_also_after_a_stop_and_of_a_finished_run() 
     assert!(lines() > 0 && events(&run) == lines() + 1);
     let stopped = lines();
     let before = fs::read(run.join("events.out.tfevents.adept")).unwrap();
-    // What a killed process wrote beyond its checkpoint.
+    // Bytes that a killed process wrote after its checkpoint.
     let beyond = [&before[..], &before[..30]].concat();
     fs::write(run.join("events.out.tfevents.adept"), beyond).unwrap();
     let kept = TrainOptions { tensorboard: false, ..options.clone() };
@@ -472,14 +471,14 @@ fn a_start_must_be_of_the_same_encoder_and_is_recorded() {
     assert!(error.contains("its weights would mean something else"), "{error}");
     let (path, record) = train(&table, 2, &options("third"), &Silent, &Cancel::default()).unwrap();
     assert_eq!(record.init.len(), 1);
-    // The same weights give the result again; other weights mean another run.
+    // The same weights give the same result; other weights mean another run.
     train(&table, 2, &options("third"), &Silent, &Cancel::default()).unwrap();
     let other = TrainOptions { init: from(&path), ..at(&path) };
     let error = train(&table, 2, &other, &Silent, &Cancel::default()).unwrap_err().to_string();
     assert!(error.contains("which started from other weights"), "{error}");
 }
 
-/// A perceptron that becomes experts on shared layers brings no gates: their cells are found, and are not those of the first draw.
+/// A perceptron that grows to experts on shared layers has no gates: their cells are initialised from data.
 #[test]
 fn cells_are_found_for_a_network_that_grows_to_experts() {
     let folder = tempfile::tempdir().unwrap();
@@ -511,7 +510,7 @@ fn cells_are_found_for_a_network_that_grows_to_experts() {
             data.clone()
         };
         if changes {
-            // More pips, another class: 4 of equal frequency.
+            // More pips, a higher class: 4 of equal frequency.
             let classes = tensor("top.gate.classes.0");
             assert!(classes.is_sorted() && classes.first() == Some(&0.0) && classes.last() == Some(&3.0));
             let mut experts = tensor("top.gate.table");
@@ -525,7 +524,7 @@ fn cells_are_found_for_a_network_that_grows_to_experts() {
     }
 }
 
-/// Encoders with the same channels may mean other things by them.
+/// Channels with the same form can have other meanings.
 #[test]
 fn weights_do_not_go_to_another_prior() {
     let folder = tempfile::tempdir().unwrap();

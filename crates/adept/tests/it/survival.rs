@@ -1,5 +1,5 @@
-//! Runs under adverse conditions: crashes at any file operation, full disks, jumping clocks, damaged and
-//! foreign checkpoints, older formats.
+//! Runs under adverse conditions: crashes at any file operation, full disks, clock jumps, damaged and foreign
+//! checkpoints, older formats.
 
 use crate::common::measure;
 use crate::common::{MLP, StopAt, at, config, estimate, finished, parse, state, train};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Fails from the k-th operation on, or only at this one.
+/// Fails from the k-th operation on, or only at that one.
 struct FailAt {
     k: u64,
     only: bool,
@@ -149,7 +149,7 @@ fn a_clock_that_jumps_changes_nothing() {
     let whole = folder.path().join("whole");
     finished(&config, 1, &whole);
     let jumps = AtomicU64::new(0);
-    // Every reading shows another hour, as often earlier as later.
+    // Every reading shows another hour, forwards or backwards.
     let clock = Clock::new(move || {
         let n = jumps.fetch_add(1, Ordering::Relaxed);
         Duration::from_secs(3600 * (n * 7919 % 101))
@@ -202,7 +202,7 @@ fn a_thousand_random_damages_of_a_byte_are_all_found() {
     checkpoint::read(&latest).unwrap();
 }
 
-/// If the latest checkpoint is damaged or missing, a run resumes from the one before, with the same bits.
+/// If the latest checkpoint is damaged or missing, a run resumes from the previous one, with the same bits.
 #[test]
 fn a_run_goes_on_from_an_older_checkpoint_if_it_must() {
     struct Warned(std::sync::Mutex<Vec<(u64, String)>>);
@@ -238,7 +238,7 @@ fn a_run_goes_on_from_an_older_checkpoint_if_it_must() {
     }
 }
 
-/// A checkpoint from a newer program is not lost: the run is not set back, and nothing is removed.
+/// A checkpoint from a newer program is not lost: the run does not fall back, and nothing is removed.
 #[test]
 fn a_run_does_not_go_back_behind_a_checkpoint_that_is_only_newer() {
     let folder = tempfile::tempdir().unwrap();
@@ -260,7 +260,7 @@ fn a_run_does_not_go_back_behind_a_checkpoint_that_is_only_newer() {
     assert!(train(&config, 1, &resume, &Silent, &Cancel::default()).unwrap().1.finished);
 }
 
-/// Changes the latest checkpoint and signs it again, as another program might write it.
+/// Changes the latest checkpoint and updates its checksum, as another program might.
 fn forged(folder: &Path, name: &str, change: impl FnOnce(&mut Checkpoint)) -> PathBuf {
     let mut checkpoint = checkpoint::read(&checkpoint::locate(&folder.join("run"), false).unwrap()).unwrap();
     change(&mut checkpoint);
@@ -302,7 +302,7 @@ fn a_checkpoint_that_does_not_fit_is_refused_with_the_reason() {
         &forged(folder, "extra", |c| c.tensors.push(Tensor::f32("z", vec![1], vec![0.0]))),
         "does not belong",
     );
-    // Our writer refuses numbers that are not finite. The reader must also detect them in the bytes.
+    // Our writer refuses non-finite numbers. The reader must also detect them in the bytes.
     let path = forged(folder, "nan", |_| ());
     let error = forge_nan(&path);
     assert!(error.contains("not a finite number") || error.contains("not finite"), "{error}");
@@ -344,8 +344,8 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Files of the first version of this program: an HME after 20 games, and a table after 1 of 60 games, beside
-/// the same run without an interruption.
+/// Files of the first version of this program: an HME after 20 games, and a table after 1 of 60 games, compared with
+/// uninterrupted runs.
 #[test]
 fn the_first_format_is_read_and_gone_on_from() {
     let values = measure::value(&data("network"), false, &["X...O....".into()], None).unwrap();
@@ -368,8 +368,8 @@ fn the_first_format_is_read_and_gone_on_from() {
     assert_eq!(found.1["play"], expected.1["play"]);
 }
 
-/// An HME by SOAP of format 2, stopped after 1 of 400 games, beside the weights that it ends with now that experts learn only from
-/// rows that ran through them. Its gate began with random weights, and the steps of SOAP had no limit.
+/// An HME with SOAP in format 2, stopped after 1 of 400 games, with its expected final weights now that experts learn
+/// only from rows that ran through them. Its gate started with random weights, and the steps of SOAP had no limit.
 #[test]
 fn the_second_format_goes_on_by_its_own_rules() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/format-2");
@@ -415,7 +415,7 @@ fn what_the_config_asks_to_keep_is_kept() {
 #[test]
 fn a_run_without_progress_ends_early() {
     let folder = tempfile::tempdir().unwrap();
-    // A rate that changes nothing: no measurement after the first is better.
+    // A rate without effect: no measurement after the first is better.
     let mut config = config(MLP, "games = 2000\nrate = 1e-12");
     config.evaluate.every = Some(100);
     config.evaluate.patience = Some(3);
@@ -484,7 +484,7 @@ fn a_network_becomes_an_expert() {
     let nested = "meta_pi]\nexperts = 2\nexpert.hme = { experts = 2, expert.mlp = { hidden = [20], sensitivity = 1.0 } }";
     let (_, record) = start("nested", nested, &["expert.1.expert.0="]).unwrap();
     assert_eq!(record.init[0].part.as_deref(), Some("expert.1.expert.0"));
-    // Another network is refused, and the message names the difference.
+    // Another network is refused with a message about the difference.
     for (architecture, init, reason) in [
         ("mlp]\nhidden = [19]\nsensitivity = 1.0", "", "[19] cannot hold those of the checkpoint, [20]"),
         ("mlp]\nhidden = [20]\nsensitivity = 1.0\nactivation = \"relu\"", "", "and the same activation"),

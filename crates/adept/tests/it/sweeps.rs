@@ -7,7 +7,8 @@ use adept_lab::publish::{PublishOptions, publish};
 use adept_lab::report::{ReportOptions, experiments, report};
 use adept_lab::seeds::Seeds;
 use adept_lab::sweep::{
-    Done, Grid, Part, Row, Sweep, SweepError, SweepEvent, SweepOptions, SweepWatch, Together, What, together,
+    Done, Grid, Row, Sweep, SweepError, SweepEvent, SweepOptions, SweepSpec, SweepWatch, Together, What,
+    together,
 };
 use adept_trainer::config::{Config, Source};
 use adept_trainer::run::{Cancel, Event, Observer, Record, Steering, TrainOptions};
@@ -86,7 +87,7 @@ fn a_grid_runs_and_is_ranked() {
         let finals: Vec<f64> = records.iter().map(|r| r.r#final.as_ref().unwrap().figure()).collect();
         let mean = (finals[0] + finals[1]) / 2.0;
         assert!((row.final_mean.unwrap() - mean).abs() < 1e-12 && row.best_mean >= row.final_mean);
-        // The row shows the settings that were run.
+        // The row shows the settings of the runs.
         assert_eq!(
             json!(records[0].config.architecture)["mlp"]["hidden"],
             row.settings["architecture.mlp.hidden"]
@@ -119,7 +120,7 @@ fn sweeps_run_together_and_take_more_seeds() {
     let folder = tempfile::tempdir().unwrap();
     let grids = [grid(&["learn.rate=0.01,0.02"]), grid(&["architecture.mlp.hidden=[4]"])];
     let outs = ["one", "two"].map(|name| folder.path().join(name));
-    let parts = [0, 1].map(|i| Part { grid: &grids[i], out: outs[i].clone() });
+    let parts = [0, 1].map(|i| SweepSpec { grid: &grids[i], out: outs[i].clone() });
     let train = |config: &Config, seed: u64, options: &TrainOptions, observer: &dyn Observer| {
         Builtin.find(&config.game.rules)?.train(config, seed, options, observer, &Cancel::default())
     };
@@ -134,7 +135,7 @@ fn sweeps_run_together_and_take_more_seeds() {
         found[0].runs.iter().map(|r| (r.combination, r.seed, r.finished)).collect();
     assert_eq!(runs, [(0, 5, true), (0, 6, true), (1, 5, true), (1, 6, true)]);
 
-    // Only what is new runs, and the events say of which sweep it is.
+    // Only new runs start, and events name their sweep.
     let (started, begun) = (Mutex::new(Vec::new()), Mutex::new(None));
     let watch = |event: SweepEvent<'_>| match event.what {
         What::Run(Event::Started { .. }) => started.lock().unwrap().push((event.sweep, event.seed)),
@@ -146,19 +147,19 @@ fn sweeps_run_together_and_take_more_seeds() {
     started.sort_unstable();
     assert_eq!((started, begun.into_inner().unwrap()), (vec![(0, 9), (0, 9), (1, 9)], Some((900, 1800))));
     assert!(more.iter().all(|one| one.table.finished && one.table.rows.iter().all(|row| row.seeds == 2)));
-    // Seeds that are all new. The table in the folder has the runs of all calls, also after one with fewer seeds.
+    // Only new seeds. The table in the folder has the runs of all calls, also after a call with fewer seeds.
     let other = all(&[21, 22], &silent).unwrap();
     assert!(other.iter().all(|one| one.table.finished && one.table.seeds == 2 && one.runs[0].seed == 21));
     let table = || fs::read_to_string(outs[0].join("sweep.md")).unwrap();
     let whole_table = table();
     assert!(whole_table.matches("| 5 |").count() == 2 && whole_table.contains("--seed 23"), "{whole_table}");
-    // The command goes on with its own seeds.
+    // The command continues with its own seeds.
     let again = sweep(&grids[0], seeds(2), &at(&outs[0], false), &silent, &Cancel::default()).unwrap();
     assert_eq!(figures(&again), figures(&alone[0]));
     assert_eq!(table(), whole_table);
     let error = refusal(&grids[0], 3, &at(&outs[0], true));
     assert!(error.contains("combinations × seeds: 2 × 5, seeds 5–6, 9, 21–22)"), "{error}");
-    // Also with seeds that studies added one by one.
+    // Also with individual seeds of studies.
     assert!(all(&[7], &silent).unwrap()[0].table.finished);
     assert!(whole(&grids[0], 3, &outs[0]).rows.iter().all(|row| row.seeds == 3));
 
@@ -166,8 +167,8 @@ fn sweeps_run_together_and_take_more_seeds() {
     fs::create_dir_all(folder.path().join("taken")).unwrap();
     fs::write(folder.path().join("taken/letter.txt"), "mine").unwrap();
     let parts = [
-        Part { grid: &grids[0], out: folder.path().join("new") },
-        Part { grid: &grids[1], out: folder.path().join("taken") },
+        SweepSpec { grid: &grids[0], out: folder.path().join("new") },
+        SweepSpec { grid: &grids[1], out: folder.path().join("taken") },
     ];
     let how = Together { seeds: &[1], threads: 1, resume: true, other_seeds: true, train: &train };
     let refused = together(&Builtin, &parts, &how, &silent, &Cancel::default()).unwrap_err().to_string();
@@ -225,7 +226,7 @@ fn a_diverged_run_stands_at_the_end_with_its_reason() {
     assert!(last.failed[0].reason.contains("lower `learn.rate`"), "{}", last.failed[0].reason);
     let table = fs::read_to_string(path.join("sweep.md")).unwrap();
     assert!(table.contains("learn.rate=1000000, seed 5: diverged after"), "{table}");
-    // It would diverge again, so it is not run again.
+    // It would diverge again, so it is not repeated.
     let none = |event: SweepEvent<'_>| assert!(matches!(event.what, What::Found), "{} ran again", event.run);
     let again = sweep(&grid, seeds(1), &at(&path, false), &none, &Cancel::default()).unwrap();
     assert_eq!(json!(again), json!(result));
@@ -253,8 +254,8 @@ fn a_folder_of_something_else_is_refused() {
     assert_eq!(fs::read_dir(&foreign).unwrap().count(), 1, "nothing was written");
 }
 
-/// A sweep that was stopped before its first checkpoint gives way to another; what the user put beside its runs stays, and so
-/// does a table of results.
+/// A sweep without any checkpoint gives way to another one; the user's files next to its runs stay, and so does a table
+/// of results.
 #[test]
 fn another_sweep_removes_only_what_a_run_wrote() {
     let folder = tempfile::tempdir().unwrap();
@@ -262,7 +263,7 @@ fn another_sweep_removes_only_what_a_run_wrote() {
     let [first, second] = [grid(&["learn.rate=0.01,0.02"]), grid(&["learn.rate=0.03,0.04"])];
     whole(&first, 1, &path);
     let kept = fs::read_to_string(path.join("sweep.md")).unwrap();
-    // Both runs lose their checkpoints, as if they had been stopped at once.
+    // Both runs lose their checkpoints, as if they had been stopped immediately.
     let names = ["1-rate-0.01-5", "2-rate-0.02-5"].map(|name| path.join(name));
     let begun = |run: &Path| {
         let mut record = serde_json::to_value(record(run)).unwrap();
@@ -275,9 +276,9 @@ fn another_sweep_removes_only_what_a_run_wrote() {
         fs::write(names[0].join(name), "years of work").unwrap();
     }
     let error = refusal(&second, 1, &at(&path, true));
-    assert!(error.contains("sweep.md has results of runs that are gone"), "{error}");
+    assert!(error.contains("sweep.md has results of missing runs"), "{error}");
     let error = refusal(&first, 1, &at(&path, true));
-    assert!(error.contains("sweep.md has results of runs that are gone"), "{error}");
+    assert!(error.contains("sweep.md has results of missing runs"), "{error}");
     assert_eq!(fs::read_to_string(path.join("sweep.md")).unwrap(), kept);
 
     fs::remove_file(path.join("sweep.md")).unwrap();
@@ -409,7 +410,7 @@ impl adept_trainer::run::Observer for StopIn {
     }
 }
 
-/// Changes the rate after the measurements at these steps, and keeps what is said.
+/// Changes the rate after the measurements at these steps, and records messages.
 struct Steers<'a>(&'a [u64], Steering, &'a Config, Mutex<Vec<String>>);
 
 impl Observer for Steers<'_> {
@@ -424,7 +425,7 @@ impl Observer for Steers<'_> {
     }
 }
 
-/// A run whose settings were changed while it learned is not what its config gives, and all say so.
+/// Runs with changed settings differ from their config, and all outputs say so.
 #[test]
 fn steered_runs_are_told_from_others() {
     let folder = tempfile::tempdir().unwrap();
@@ -437,7 +438,7 @@ fn steered_runs_are_told_from_others() {
         let (_, record) = game.train(&config, seed, &options, &observer, &Cancel::default()).unwrap();
         (record, observer.3.into_inner().unwrap())
     };
-    // An answer to the last measurement changes nothing.
+    // An answer to the last measurement has no effect.
     let plain = train(6, &[200]).0;
     assert!(plain.finished && plain.changed.is_empty());
     let (steered, said) = train(5, &[100, 200]);
@@ -466,7 +467,7 @@ fn steered_runs_are_told_from_others() {
     assert!(page.contains(&format!(r#""changed":["seed 5: {}"]"#, steered.changes())));
 }
 
-/// A plan that a version before saved, with the settings of all methods side by side, goes on.
+/// A plan saved by an earlier version, with the settings of all methods side by side, continues.
 #[test]
 fn plans_of_earlier_versions_are_read() {
     let folder = tempfile::tempdir().unwrap();

@@ -205,7 +205,7 @@ fn inputs_of<G: Kit>(game: &G, bound: &GameModel<G>, rows: &Rows) -> Vec<Input> 
         };
         Input { name: channel.name.to_string(), kind: format!("{:?}", channel.kind), values, text }
     };
-    channels.iter().zip(Layout::of(channels).offsets).map(input).collect()
+    channels.iter().zip(Layout::new(channels).offsets).map(input).collect()
 }
 
 /// What [`inspect`] tells beside values.

@@ -75,7 +75,7 @@ impl Decisions {
                     )));
                 }
                 let tree = Tree::new(game)?;
-                let width = adept_model::Layout::of(encoder.channels()).dense;
+                let width = adept_model::Layout::new(encoder.channels()).dense;
                 if tree.entries().saturating_mul(width) > MAX_INPUTS {
                     return Err(OpenError::Unknown(format!(
                         "{}: {} rows of {width} inputs are too many; the limit is {MAX_INPUTS} inputs",

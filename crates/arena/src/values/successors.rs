@@ -66,7 +66,7 @@ impl<G: Kit> Successors<G> {
             actions: Vec::new(),
             values: Vec::new(),
             row_of: Vec::new(),
-            rows: Rows::new(learner.channels()).alike(),
+            rows: Rows::new(learner.channels()).similar_neighbours(),
             outcomes: Vec::new(),
             head: learner.head().clone(),
             known: KnownRows::default(),

@@ -1,18 +1,18 @@
-//! A drawing of the board.
+//! Text drawing of the board.
 
 use super::state::{Stage, State};
 use super::{BAR, Position, Win};
 use std::fmt::Write;
 
-/// Checkers that a column shows one by one. Higher columns end with their number.
+/// Tallest column that is drawn checker by checker. Taller columns end with their number.
 const HEIGHT: u8 = 5;
 
-/// The checkers of both players.
+/// Signs of the checkers of each player.
 const SIGNS: [char; 2] = ['●', '○'];
 
-/// Draws the board from the side of the player to roll or to move, with the home at the lower right: checkers on the points and the
-/// bar. Beside it stand pips, checkers borne off and what comes next; below it the Position ID and the XGID. A finished game is
-/// drawn from the side of the player in `seat`.
+/// Draws the board from the view of the player to roll or move, with the home board at the lower right. Pips, checkers
+/// borne off and the next step are at the right; the Position ID and the XGID follow below. A finished game is drawn
+/// from the view of `seat`.
 pub(super) fn draw(state: &State, seat: usize) -> String {
     let is_over = state.position().is_over();
     let player = if is_over { seat } else { state.player };
@@ -57,13 +57,14 @@ pub(super) fn draw(state: &State, seat: usize) -> String {
     text
 }
 
-/// The edge with the numbers of the points, of its left end, the ends of the bar and its right end.
+/// The border with the numbers of the points. The other arguments are its left corner, the corners of the bar and its
+/// right corner.
 fn edge(points: &[u8], [left, bar, right]: [char; 3]) -> String {
     let half = |points: &[u8]| points.iter().map(|point| format!("{point:─^3}")).collect::<String>();
     format!(" {left}{}{bar}───{bar}{}{right}\n", half(&points[..6]), half(&points[6..]))
 }
 
-/// What a column of `count` checkers shows in a row, counted from the edge of the board.
+/// The cell of a column of `count` checkers in a row, counted from the border.
 fn shown(count: u8, row: u8, sign: char) -> String {
     match count {
         n if row >= n => String::new(),
@@ -72,7 +73,7 @@ fn shown(count: u8, row: u8, sign: char) -> String {
     }
 }
 
-/// What comes next, or how the game ended.
+/// The next step, or how the game ended.
 fn next(state: &State) -> String {
     if let Some(winner) = state.sides.iter().position(|side| side.is_done()) {
         let won = match Position::result(state.sides[1 - winner]) {

@@ -1,32 +1,32 @@
-//! Decisions about the doubling cube in money play, by Janowski's model (Take-Points in Money Games, 1993).
+//! Doubling-cube decisions in money play by Janowski's model (Take-Points in Money Games, 1993).
 //!
-//! The equity of a position lies between that with a dead cube, which is never turned again, and that with a live cube, which can be
-//! turned at the perfect moment: E = x · live + (1 − x) · dead.
+//! The equity of a position lies between that with a dead cube, which is never turned again, and that with a live cube,
+//! which is always turned at the optimal moment: E = x · live + (1 − x) · dead.
 
-/// The cube's efficiency x, as GNU Backgammon takes it for contact positions.
+/// Cube efficiency x that GNU Backgammon uses for contact positions.
 const EFFICIENCY: f64 = 0.68;
 
-/// The highest value on a doubling cube. Two sides that both think they are ahead would go on without end.
+/// The highest cube value. Without a limit, two sides that both think they are ahead would double forever.
 const HIGHEST: u32 = 64;
 
-/// Who may turn the cube.
+/// Owner of the cube, and the rule for gammons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cube {
-    /// Both sides.
+    /// Both sides may double.
     Centred,
-    /// Both sides, by the Jacoby rule of money games: gammons count one point until the cube is turned.
+    /// Both sides may double, under the Jacoby rule: gammons count one point until the cube is turned.
     Jacoby,
-    /// The side whose chances they are.
+    /// The side whose chances are given.
     Own,
-    /// The other side.
+    /// The opponent.
     Theirs,
 }
 
-/// The classes of results as [`Backgammon`](super::Backgammon) names them, in the order of [`Chances::of_classes`].
+/// The result classes of [`Backgammon`](super::Backgammon), in the order of [`Chances::of_classes`].
 pub const CLASSES: [&str; 6] =
     ["loss_backgammon", "loss_gammon", "loss", "win", "win_gammon", "win_backgammon"];
 
-/// The chances of a side: of winning, and what wins and losses cost.
+/// A side's probability of winning, and the mean sizes of its wins and losses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Chances {
     /// Probability of winning.
@@ -38,8 +38,8 @@ pub struct Chances {
 }
 
 impl Chances {
-    /// From the probabilities of [`CLASSES`] for this side: of losing a backgammon, a gammon, a single game, and of winning a single
-    /// game, a gammon, a backgammon.
+    /// Converts the probabilities of [`CLASSES`] for this side: loses a backgammon, a gammon, a single game; wins a
+    /// single game, a gammon, a backgammon.
     pub fn of_classes(classes: [f64; 6]) -> Self {
         let [lb, lg, l, w, wg, wb] = classes;
         let mean = |single: f64, gammon: f64, backgammon: f64| {
@@ -49,7 +49,7 @@ impl Chances {
         Self { win: w + wg + wb, won: mean(w, wg, wb), lost: mean(l, lg, lb) }
     }
 
-    /// From the equity in points alone, as if all games were single.
+    /// Converts an equity in points, as if all games were single.
     pub fn of_equity(equity: f64) -> Self {
         Self { win: ((1.0 + equity) / 2.0).clamp(0.0, 1.0), won: 1.0, lost: 1.0 }
     }
@@ -68,7 +68,7 @@ impl Chances {
     pub fn equity(self, cube: Cube) -> f64 {
         let Self { win, won, lost } = self;
         let all = won + lost + 0.5;
-        // What follows a double is played with gammons.
+        // After a double, gammons count.
         let [take, cash] = [(lost - 0.5) / all, (lost + 1.0) / all];
         let single = Self { won: 1.0, lost: 1.0, ..self };
         let ends = if cube == Cube::Jacoby { single } else { self };
@@ -76,25 +76,26 @@ impl Chances {
         corners.extend((cube != Cube::Own).then_some((take, -1.0)));
         corners.extend((cube != Cube::Theirs).then_some((cash, 1.0)));
         corners.push((1.0, ends.won));
-        // The corners ascend, and the last one is at 1.
+        // The corners are in ascending order, and the last one is at 1.
         let last = corners.partition_point(|(p, _)| *p < win).clamp(1, corners.len() - 1);
         let [(from, low), (to, high)] = [corners[last - 1], corners[last]];
         let live = low + (high - low) * (win - from) / (to - from);
         EFFICIENCY * live + (1.0 - EFFICIENCY) * ends.dead()
     }
 
-    /// Whether the side to roll doubles, with a cube of this value that it may turn: if the other's best answer leaves it more than it has now. It
-    /// plays on for a gammon where that is worth more.
+    /// Whether the side to roll doubles a cube of this value that it may turn: it does if the opponent's best answer
+    /// gives it more than the current equity. It plays on for a gammon where that is worth more.
     pub fn doubles(self, cube: Cube, value: u32) -> bool {
         value < HIGHEST && (2.0 * self.equity(Cube::Theirs)).min(1.0) > self.equity(cube)
     }
 
-    /// Whether a side that has doubled plays on after a beaver: for twice the value, with the cube at the other side.
+    /// Whether a side that has doubled accepts a beaver: it plays on for twice the value, with the cube at the
+    /// opponent.
     pub fn takes_beaver(self) -> bool {
         2.0 * self.equity(Cube::Theirs) >= -1.0
     }
 
-    /// The same chances, seen by the other side.
+    /// The same chances from the opponent's view.
     #[must_use]
     pub fn other(self) -> Self {
         Self { win: 1.0 - self.win, won: self.lost, lost: self.won }
@@ -121,7 +122,7 @@ mod tests {
         let takes = first(&|chances| chances.takes());
         // -1/2 = x (5/2 p - 1) + (1 - x) (2 p - 1).
         assert!((takes - 0.5 / 2.34).abs() < 0.0011, "{takes}");
-        // In the middle a centred cube is worth nothing, and the own cube more than the other's.
+        // In an even position, a centred cube is worth nothing and an own cube more than the opponent's.
         let even = Chances::of_equity(0.0);
         assert!(even.equity(Cube::Centred).abs() < 1e-12);
         assert!((even.equity(Cube::Own) + even.equity(Cube::Theirs)).abs() < 1e-12);
@@ -129,7 +130,7 @@ mod tests {
         let [initial, again] =
             [Cube::Centred, Cube::Own].map(|cube| first(&|chances| chances.doubles(cube, 1)));
         assert!(0.68 < initial && initial < again && again < 0.78, "{initial} {again}");
-        // The other side drops where this side may cash, and a won game is doubled until nothing is left to gain.
+        // The opponent drops where this side can cash. A won game is doubled until there is nothing left to gain.
         assert!(!Chances::of_equity(-0.6).takes() && Chances::of_equity(0.6).doubles(Cube::Own, 32));
         assert!(!Chances::of_equity(1.0).doubles(Cube::Centred, 1));
         assert!(!Chances::of_equity(0.6).doubles(Cube::Own, 64));

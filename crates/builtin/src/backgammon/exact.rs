@@ -1,10 +1,10 @@
 //! Exact equities of backgammon with one to three checkers a side, by value iteration.
 //!
-//! Positions come back after hits, so values are the fixed point of
-//! V(own, opponent) = Σ over the 21 rolls w/36 · max over their results of −V(opponent′, own′).
-//! For a side and a roll, what can be played depends only on which of the points that its checkers may reach are blocked or
-//! have a blot. Opponents that agree there share one list of results: its entries name the side after the move, and the points
-//! on which it hits. So the lists of all positions fit into memory, and a row of values is read many times in a row.
+//! Positions repeat after hits, so values are the fixed point of V(own, opponent) = Σ over the 21 rolls w/36 · max over
+//! their results of −V(opponent′, own′). For a side and a roll, the possible plays depend only on which of the
+//! reachable points are blocked or have a blot. Opponents that agree there share one list of results; its entries name
+//! the side after the move and the points on which it hits. The lists of all positions therefore fit into memory, and a
+//! row of values is read many times in succession.
 
 use super::side::{BAR, POINTS, Side};
 use super::{Position, moves};
@@ -18,18 +18,18 @@ use std::io::{Read, Write};
 use std::path::Path;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-/// All sides with a number of checkers, by pips.
+/// All sides with a given number of checkers, ordered by pips.
 struct Sides {
     all: Vec<Side>,
     rank: FxHashMap<Side, u16>,
-    /// Places above 0 with a checker, and points with at least two, seen by the other side.
+    /// For each side: its occupied places above 0, and its blocks, in the opponent's numbering.
     seen: Vec<(u32, u32)>,
-    /// By side and point of the other side: the side after a hit there.
+    /// By side and point of the opponent: the side after a hit there.
     hit: Vec<[u16; 25]>,
 }
 
 impl Sides {
-    fn of(checkers: u8) -> Self {
+    fn new(checkers: u8) -> Self {
         let mut all = Vec::new();
         extend(&mut Vec::new(), BAR, checkers, &mut all);
         all.sort_by_key(|side| (side.pips(), *side));
@@ -56,7 +56,7 @@ impl Sides {
         [1, 26, 351, 3276][usize::from(checkers)]
     }
 
-    /// Whether two sides, each with its own numbering, are a position.
+    /// Whether two sides, each in its own numbering, form a legal position.
     fn fit(&self, own: usize, opponent: usize) -> bool {
         self.all[own].occupied() & self.seen[opponent].0 == 0
     }
@@ -76,7 +76,7 @@ fn extend(places: &mut Vec<u8>, highest: u8, left: u8, all: &mut Vec<Side>) {
     }
 }
 
-/// Points that checkers of a side may come to by a roll.
+/// Points that checkers of a side can reach with a roll.
 fn zone(side: Side, roll: Roll) -> u32 {
     let (a, b) = (u32::from(roll.high()), u32::from(roll.low()));
     let occupied = side.occupied();
@@ -87,23 +87,23 @@ fn zone(side: Side, roll: Roll) -> u32 {
     reached & POINTS
 }
 
-/// A result of a roll: the rank of the own side after it, and the points on which it hits; 0 is none.
+/// A result of a roll: rank of the own side after it and a mask of the points on which it hits; 0 for none.
 #[derive(Clone, Copy)]
 struct Entry {
     after: u16,
     hits: [u8; 3],
 }
 
-/// The lists of one side: for each roll, groups of opponents with the same results.
+/// Result lists of one side: for each roll, groups of opponents with the same results.
 struct Lists {
     entries: Vec<Entry>,
     opponents: Vec<u16>,
-    /// Ends in `entries` and `opponents` of each group, by roll.
+    /// End indices of each group in `entries` and `opponents`, by roll.
     groups: [Vec<(u32, u32)>; ROLLS.len()],
 }
 
 impl Lists {
-    fn of(own: usize, sides: &Sides) -> Self {
+    fn new(own: usize, sides: &Sides) -> Self {
         let mut lists =
             Self { entries: Vec::new(), opponents: Vec::new(), groups: std::array::from_fn(|_| Vec::new()) };
         let side = sides.all[own];
@@ -137,7 +137,7 @@ impl Lists {
         lists
     }
 
-    /// Sets the value of each position of this side to roll. `turned` holds the values by opponent and own side.
+    /// Computes the value of each position of this side to roll. `turned` holds the values by opponent and own side.
     fn values(&self, sides: &Sides, turned: &[f64], what: Measure, values: &mut [f64]) {
         let n = sides.len();
         values.fill(match what {
@@ -149,7 +149,7 @@ impl Lists {
             let weight = f64::from(roll.ways()) / 36.0;
             for &(entries_end, opponents_end) in groups {
                 let opponents = &self.opponents[opponent..opponents_end as usize];
-                // The least that is left to the opponent.
+                // The smallest value left to the opponent.
                 least.clear();
                 least.resize(opponents.len(), f64::MAX);
                 for Entry { after, hits } in &self.entries[entry..entries_end as usize] {
@@ -181,13 +181,13 @@ impl Lists {
     }
 }
 
-/// What a sweep computes for the side to roll.
+/// Quantity that a sweep computes for the side to roll.
 #[derive(Clone, Copy)]
 enum Measure {
     /// The equity: the mean over the rolls of the best result, in points.
     Equity,
-    /// −1 where both sides together can go on whatever the dice are; 0 where some roll, and all that can be done with it, leads towards
-    /// the end.
+    /// −1 where the two sides together can prolong the game whatever the dice are; 0 where some roll, however it is
+    /// played, leads towards the end.
     Lasts,
 }
 
@@ -200,7 +200,7 @@ pub struct Table {
     bound: f64,
 }
 
-/// The lists of all sides, and what sweeps over them need.
+/// The lists of all sides, and the data for sweeps.
 struct Sweeps {
     sides: Sides,
     /// By own side, from rank 1.
@@ -209,23 +209,23 @@ struct Sweeps {
     levels: Vec<usize>,
 }
 
-/// Ratios of changes of two sweeps that are taken for the same.
+/// Two ratios of successive changes that differ by less than this count as equal.
 const CALM: f64 = 0.01;
 
 impl Sweeps {
-    fn of(checkers: u8) -> Self {
-        let sides = Sides::of(checkers);
+    fn new(checkers: u8) -> Self {
+        let sides = Sides::new(checkers);
         let n = sides.len();
-        let lists = (1..n).into_par_iter().map(|own| Lists::of(own, &sides)).collect();
+        let lists = (1..n).into_par_iter().map(|own| Lists::new(own, &sides)).collect();
         let mut levels = vec![1];
         levels.extend((2..n).filter(|&rank| sides.all[rank].pips() > sides.all[rank - 1].pips()));
         levels.push(n);
         Self { sides, lists, levels }
     }
 
-    /// Sweeps once over all positions, by the pips of the side to roll: replaces the value at each place of `turned`, which holds values by
-    /// opponent and own side, by `new` of the place and what `what` computes there. Returns the largest change. `note` gets the place
-    /// and its change.
+    /// Runs one sweep over all positions, by the pips of the side to roll. Each value of `turned` (by opponent and own
+    /// side) is replaced by `new` of its place and the computed `what`. `note` receives each place and its change.
+    /// Returns the largest change.
     fn sweep(
         &self,
         turned: &mut [f64],
@@ -254,7 +254,7 @@ impl Sweeps {
         most
     }
 
-    /// Whether `holds` of the place and what `what` computes there from `turned`, for all positions.
+    /// Whether `holds` is true for every place and the `what` computed there from `turned`.
     fn all(&self, turned: &[f64], what: Measure, holds: impl Fn(usize, f64) -> bool + Sync) -> bool {
         let n = self.sides.len();
         self.lists.par_iter().enumerate().all(|(k, lists)| {
@@ -266,10 +266,10 @@ impl Sweeps {
         })
     }
 
-    /// Sweeps until no equity changes by more than `change`. `turned` begins with the equities of finished games.
+    /// Sweeps until no equity changes by more than `change`. `turned` starts with the equities of finished games.
     ///
-    /// Changes shrink by about the same factor r in each sweep once the slowest mode is left. The sum of all that are to come is
-    /// then r/(1 − r) of the last, and is added at once.
+    /// Once the slowest mode dominates, changes shrink by about the same factor r per sweep. The sum of all remaining
+    /// changes is then r/(1 − r) of the last one, and is added at once.
     fn run(&self, turned: &mut [f64], change: f64, report: impl Fn(f64)) {
         let mut steps = vec![0.0f32; turned.len()];
         let (mut before, mut ratio, mut calm) = (f64::INFINITY, 0.0, 0);
@@ -291,21 +291,21 @@ impl Sweeps {
         }
     }
 
-    /// A bound of the errors of all equities, proved: infinite if the proof fails.
+    /// Computes a proved bound of the errors of all equities; infinite if the proof fails.
     ///
-    /// T gives each position the mean over the rolls of its best result, where the opponent's value counts negatively; the exact
-    /// equities are its fixed point. It has no other one, because the game ends with probability 1 however it is played: from every
-    /// position some rolls lead to the end, whatever is done with them. If values rise everywhere, those of T fall. So if e ≥ 0,
-    /// T(V − e) ≤ V + e and T(V + e) ≥ V − e, the continuous T maps the box of what lies between V − e and V + e into itself, and has a
-    /// fixed point there by Brouwer's theorem. The comparisons are made in 64-bit floats, whose rounding is a millionth of e.
+    /// T maps values V to the mean over the rolls of the best result, where the opponent's value counts negatively; the
+    /// exact equities are its only fixed point, because the game ends with probability 1 however it is played. T is
+    /// antitone: larger values give a smaller result. So if e ≥ 0, T(V − e) ≤ V + e and T(V + e) ≥ V − e, then the
+    /// continuous T maps the box [V − e, V + e] into itself and has a fixed point there by Brouwer's theorem.
+    /// Comparisons use 64-bit floats, whose rounding is a millionth of e.
     ///
-    /// Such an e is d · w: d is a little more than what T changes in V, and w the number of turns that are left if both sides choose
-    /// among moves that are best to within d · w, w = 1 + (T(V − d w) − V) / d. It is found by sweeps, and doubled, which leaves room for
-    /// what they leave.
+    /// Such an e is d · w. Here d is slightly more than the change of V under T, and w is the number of remaining turns
+    /// if both sides choose among moves that are optimal to within d · w: w = 1 + (T(V − d w) − V) / d. Sweeps find w;
+    /// it is doubled to cover their residual.
     fn bound(&self, exact: &[f64], change: f64) -> f64 {
         let mut lasts = vec![-1.0; exact.len()];
         let n = self.sides.len();
-        // Finished games: the opponent has borne off all.
+        // Finished games: the opponent has borne off all checkers.
         lasts[..n].fill(0.0);
         while self.sweep(&mut lasts, Measure::Lasts, |_, value| value, |_, _| ()) > 0.0 {}
         if !self.all(&lasts, Measure::Lasts, |_, value| value == 0.0) {
@@ -339,7 +339,7 @@ impl Sweeps {
     fn solve(&self, change: f64, report: impl Fn(f64)) -> (Vec<f64>, f64) {
         let n = self.sides.len();
         let mut turned = vec![0.0; n * n];
-        // The opponent has borne off all: the own side has lost.
+        // The opponent has borne off all checkers: the own side has lost.
         for (value, own) in turned.iter_mut().zip(&self.sides.all).skip(1) {
             *value = -f64::from(Position::result(*own).points());
         }
@@ -349,21 +349,22 @@ impl Sweeps {
     }
 }
 
-/// Most sweeps for the number of turns.
+/// Largest number of sweeps for the number of turns.
 const PATIENCE: usize = 100;
 
-/// Half the distance of 32-bit floats from 2 to 4, where equities are rounded most.
+/// Half the spacing of 32-bit floats from 2 to 4, the range with the largest rounding errors of equities.
 const ROUNDING: f64 = 1.0 / (1 << 23) as f64;
 
 impl Table {
     /// The largest number of checkers a side.
     pub const MOST: u8 = 3;
 
-    /// What [`solve`](Self::solve) is usually asked for.
+    /// Usual tolerance of [`solve`](Self::solve).
     pub const CHANGE: f64 = 1e-9;
 
-    /// Solves the game with 1 to 3 checkers a side until no equity changes by more than `change` points in a sweep. Three checkers
-    /// take about 125 CPU-seconds and 1.1 GB of memory. `threads` is their number, 0 for one a core; the table does not depend on it.
+    /// Solves the game with 1 to 3 checkers a side until no equity changes by more than `change` points in a sweep.
+    /// Three checkers take about 125 CPU-seconds and 1.1 GB of memory. `threads` is the number of threads, 0 for one
+    /// per core; the result does not depend on it.
     ///
     /// # Errors
     /// If the system starts no threads, or no bound of the errors can be proved.
@@ -381,9 +382,9 @@ impl Table {
     fn solved(checkers: u8, change: f64) -> Result<Self, GameError> {
         let what = format!("solving backgammon with {checkers} checkers a side");
         work::share(&what, 0.0);
-        let sweeps = Sweeps::of(checkers);
+        let sweeps = Sweeps::new(checkers);
         let n = sweeps.sides.len();
-        // Changes begin at 3 points and shrink by about the same factor a sweep.
+        // Changes start at 3 points and shrink by about the same factor per sweep.
         let report =
             |most: f64| work::share(&what, ((most / 3.0).ln() / (change / 3.0).ln()).clamp(0.0, 0.99));
         let (turned, bound) = sweeps.solve(change, report);
@@ -401,7 +402,7 @@ impl Table {
         self.checkers
     }
 
-    /// No equity is further from the exact one, in points.
+    /// Bound of the absolute error of every equity, in points.
     pub fn bound(&self) -> f64 {
         self.bound
     }
@@ -424,9 +425,9 @@ impl Table {
         }
     }
 
-    /// Writes the table to a file, which [`open`](Self::open) reads: `adept backgammon 2\n`, the number of checkers and the bound of
-    /// errors in 8 bytes each, the values in 4 bytes each by own side and opponent, the 64-bit XXH3 checksum of all before.
-    /// Sides are in the order of their pips, equal ones in that of their places from the highest. Little-endian.
+    /// Writes the table to a file, which [`open`](Self::open) reads: `adept backgammon 2\n`, the number of checkers and
+    /// the bound of errors in 8 bytes each, the values in 4 bytes each by own side and opponent, the 64-bit XXH3
+    /// checksum of everything before. Sides are ordered by pips, ties by their places from the highest. Little-endian.
     ///
     /// # Errors
     /// The system's reason.
@@ -491,16 +492,16 @@ impl Table {
             .chunks_exact(4)
             .map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]]));
         let bound = f64::from_le_bytes(word(MAGIC.len() + 8));
-        Ok(Self { checkers, sides: Sides::of(checkers), values: values.collect(), bound })
+        Ok(Self { checkers, sides: Sides::new(checkers), values: values.collect(), bound })
     }
 
-    /// Bytes of the file of a table with this many sides.
+    /// File size of a table with this many sides.
     fn length(sides: usize) -> usize {
         HEADER + 4 * sides * sides + 8
     }
 }
 
-/// How files of earlier versions begin.
+/// First line of files of earlier versions.
 const FIRST: &[u8] = b"adept backgammon\n";
 const MAGIC: &[u8] = b"adept backgammon 2\n";
 const HEADER: usize = MAGIC.len() + 16;

@@ -1,16 +1,18 @@
-//! Lines `board:…` of FIBS, the First Internet Backgammon Server, in which GNU Backgammon and its players tell each other positions.
+//! `board:…` lines of FIBS, the First Internet Backgammon Server, in which GNU Backgammon exchanges positions with
+//! external players.
 
 use super::cube::Cube;
 use super::{BAR, Position, Side};
 use crate::dice::Roll;
 use std::fmt::Write;
 
-/// The line for a roll to play in a money game with a centred cube, seen by the side that moves, without a line break.
+/// Formats a roll to play in a money game with a centred cube, from the view of the side that moves, without a line
+/// break.
 ///
-/// Its fields, with colons between them: two names; length of the match and both scores; the 26 numbers of the board, from the
-/// opponent's bar over the points 1 to 24 to the own bar, own checkers positive; whose turn it is; the dice of both players; the cube,
-/// who may double, and whether one has; colour, direction, home and bar; checkers off and on the bar, own first; and four numbers that
-/// do not matter here.
+/// Its fields, with colons between them: two names; length of the match and both scores; the 26 numbers of the board,
+/// from the opponent's bar over the points 1 to 24 to the own bar, own checkers positive; whose turn it is; the dice of
+/// both players; the cube, who may double, and whether one has; colour, direction, home and bar; checkers off and on
+/// the bar, own first; and four numbers that are not used here.
 pub(crate) fn question(position: Position, roll: Roll) -> String {
     let Position { own, opponent } = position;
     let mut text = String::from("board:adept:gnubg:0:0:0");
@@ -26,14 +28,16 @@ pub(crate) fn question(position: Position, roll: Roll) -> String {
     text
 }
 
-/// A line as GNU Backgammon sends it to a player.
+/// A parsed line that GNU Backgammon sends to a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Points of the match; 0 in a money game.
     pub length: u32,
-    /// The scores as written. Where a double is offered, that of player 1 comes first, else that of player 0.
+    /// The scores in the order of the line. When a double is offered, player 1's score comes first, otherwise player
+    /// 0's.
     pub scores: [u32; 2],
-    /// The board in the numbering of player 1: its opponent's bar, the points 1 to 24, its own bar; its checkers are positive.
+    /// The board in player 1's numbering: its opponent's bar, points 1 to 24, its own bar. Player 1's checkers are
+    /// positive.
     board: [i8; 26],
     /// The player whose turn it is.
     pub turn: Player,
@@ -41,13 +45,13 @@ pub struct Line {
     pub roll: Option<Roll>,
     /// Value of the cube.
     pub cube: u32,
-    /// Whether player 1 may double, and whether player 0 may, by the owner of the cube.
+    /// Whether player 1 and player 0 may double, by cube ownership.
     pub may_double: [bool; 2],
-    /// Whether a double is to be answered.
+    /// Whether a double awaits an answer.
     pub doubled: bool,
 }
 
-/// A player of GNU Backgammon.
+/// A player in GNU Backgammon's numbering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Player {
     /// Player 0, whose checkers are negative and whose turn is -1.
@@ -64,9 +68,9 @@ impl Player {
     }
 }
 
-/// Fields of a line, with the word `board`.
+/// Number of fields of a line, including the word `board`.
 const FIELDS: usize = 53;
-/// Points of a match, as gnubg allows.
+/// Longest match that gnubg allows, in points.
 const LONGEST_MATCH: u32 = 64;
 /// The highest value of the cube.
 const HIGHEST_CUBE: u32 = 4096;
@@ -130,7 +134,7 @@ impl Line {
         }
     }
 
-    /// The cube as this player may turn it; none where it may not.
+    /// The cube state for a player who may turn it; none if the player may not.
     pub fn cube_to_turn(&self, player: Player) -> Option<Cube> {
         let [own, other] = match player {
             Player::One => self.may_double,
@@ -139,15 +143,15 @@ impl Line {
         own.then_some(if other { Cube::Centred } else { Cube::Own })
     }
 
-    /// The points that this player and its opponent still need in a match; none for money.
+    /// Points that this player and its opponent still need in a match; none for money games.
     pub fn away(&self, player: Player) -> Option<[u32; 2]> {
-        // The score of player 0 comes first at the own turn, and that of player 1 where a double is offered.
+        // Player 0's score comes first on its own turn, player 1's when a double is offered.
         let own = usize::from((player == Player::One) != self.doubled);
         let needed = |score: u32| self.length.saturating_sub(score).max(1);
         (self.length > 0).then(|| [own, 1 - own].map(|one| needed(self.scores[one])))
     }
 
-    /// The board as this player sees it. Checkers that are not on it have been borne off.
+    /// The board from this player's view. Missing checkers have been borne off.
     pub fn position(&self, player: Player) -> Position {
         let side = |own: Player| {
             let mut places = [0; 26];
@@ -158,7 +162,7 @@ impl Line {
                 };
             }
             let on: u8 = places.iter().fold(0, |sum: u8, on| sum.saturating_add(*on));
-            // More than 15 are refused by the check of `parse`.
+            // `parse` refuses more than 15 checkers.
             places[0] = 15_u8.saturating_sub(on);
             if on > 15 { Side::default() } else { Side::new(places) }
         };
@@ -172,7 +176,7 @@ mod tests {
     use crate::backgammon::Backgammon;
     use adept_game::{Game, stream};
 
-    /// Lines of gnubg 1.07.001: what player 0 and player 1 are asked, and offered.
+    /// Lines of gnubg 1.07.001: decisions and double offers to player 0 and player 1.
     const AS_ZERO: &str = "board:gnubg:root:0:0:0:0:0:0:0:-2:0:5:3:3:0:0:0:-4:3:-1:0:0:-3:1:-5:0:0:0:0:0:0:-1:3:1:3:1:1:1:1:0:1:-1:0:25:0:0:0:0:0:0:0:1\n";
     const AS_ONE: &str = "board:gnubg:root:5:0:1:0:-1:-1:0:0:0:5:0:3:0:0:0:-4:5:-1:0:0:-3:0:-5:0:0:0:0:2:0:1:0:0:0:0:1:1:1:0:1:-1:0:25:0:0:0:0:0:0:0:1";
     const OFFERED: &str = "board:root:gnubg:0:2:0:0:-1:0:-1:0:2:4:0:2:2:0:0:-3:3:0:0:0:-2:-2:-4:2:0:-2:0:0:0:1:0:0:0:0:1:1:1:1:1:-1:0:25:0:0:0:0:0:0:0:1";
@@ -210,7 +214,7 @@ mod tests {
         }
         let centred = line("-1", "1:1");
         assert_eq!(centred.cube_to_turn(Player::Zero), Some(Cube::Centred));
-        // The other way round where player 0 is offered a double.
+        // The order is reversed when player 0 is offered a double.
         let offered = Line::parse(&OFFERED.replacen(":0:2:0:", ":7:2:4:", 1)).unwrap();
         assert_eq!(offered.away(Player::Zero), Some([3, 5]));
     }

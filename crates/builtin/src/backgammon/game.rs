@@ -21,10 +21,10 @@ impl Default for Backgammon {
     }
 }
 
-/// Moves as people write them.
-const SUCH_MOVES: &str = "24/18 13/11, bar/22, 6/off or 8/5(2)";
+/// Example moves for messages.
+const EXAMPLE_MOVES: &str = "24/18 13/11, bar/22, 6/off or 8/5(2)";
 
-/// Names of the games by number of checkers.
+/// Names of the rule sets by number of checkers.
 const NAMES: [(u8, &str); 6] = [
     (15, "backgammon"),
     (3, "hypergammon"),
@@ -211,7 +211,7 @@ impl Game for Backgammon {
             .filter_map(|action| if let Action::Move(after) = action { Some(*after) } else { None })
             .collect();
         match state.stage {
-            // All at a time take as long as one.
+            // Formatting all moves at once takes as long as formatting one.
             Stage::Move(roll) if afters.len() == actions.len() => {
                 let texts = notation::texts(state.position(), roll, &afters).into_iter().zip(afters);
                 texts.map(|(text, after)| text.unwrap_or_else(|| after.to_string())).collect()
@@ -227,7 +227,7 @@ impl Game for Backgammon {
         let text = text.trim();
         match state.stage {
             _ if state.position().is_over() => Err(GameError::new("the game is over")),
-            Stage::Move(roll) => notation::parse(state.position(), roll, text, SUCH_MOVES)
+            Stage::Move(roll) => notation::parse(state.position(), roll, text, EXAMPLE_MOVES)
                 .map(Action::Move)
                 .map_err(GameError::new),
             Stage::Roll => text.parse().map(Action::Roll),
@@ -298,3 +298,22 @@ impl Game for Backgammon {
         text
     }
 }
+<<<---|||
+/// The places as people write them.
+pub(super) fn place_text(place: u8) -> Cow<'static, str> {
+    match place {
+        0 => "off".into(),
+        BAR => "bar".into(),
+        point => point.to_string().into(),
+    }
+}
+===
+/// A place in move notation.
+pub(super) fn place_text(place: u8) -> Cow<'static, str> {
+    match place {
+        0 => "off".into(),
+        BAR => "bar".into(),
+        point => point.to_string().into(),
+    }
+}
+--->>>

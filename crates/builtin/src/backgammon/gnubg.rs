@@ -1,4 +1,4 @@
-//! GNU Backgammon as a player: asks one that waits for questions after its command `external HOST:PORT`.
+//! GNU Backgammon as an external player, reached after its command `external HOST:PORT`.
 
 use super::{Action, Backgammon, Stage, State, fibs, notation};
 use adept_game::{GameError, Peer};
@@ -10,23 +10,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Time to reach gnubg.
+/// Timeout for connecting to gnubg.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Longest time to think about a move.
+/// Timeout for an answer about a move.
 const WAIT: Duration = Duration::from_secs(300);
-/// Between two connections gnubg does not listen for a moment.
+/// Pause before reconnecting: gnubg does not listen for a moment between two connections.
 const PAUSE: Duration = Duration::from_millis(50);
 const PAUSES: u32 = 10;
-/// Letters of an answer that an error shows.
+/// Largest number of characters of an answer that an error shows.
 const SHOWN: usize = 200;
 
-/// A connection that may be there.
+/// A shared connection, if open.
 type Line = Arc<Mutex<Option<BufReader<TcpStream>>>>;
 
-/// The connections by place. gnubg serves one at a time, so all agents of this process share it.
+/// Open connections by address. gnubg serves one at a time, so all agents of this process share it.
 static LINES: Mutex<Vec<(String, Line)>> = Mutex::new(Vec::new());
 
-/// A running GNU Backgammon.
+/// A connection to a running GNU Backgammon.
 #[derive(Debug)]
 pub(super) struct Gnubg {
     place: String,
@@ -35,7 +35,7 @@ pub(super) struct Gnubg {
 }
 
 impl Gnubg {
-    /// The one that listens at this place, `HOST:PORT`.
+    /// Connects to the instance that listens at `HOST:PORT`.
     ///
     /// # Errors
     /// If nothing listens there.
@@ -58,8 +58,8 @@ impl Gnubg {
         Ok(gnubg)
     }
 
-    /// Says something on the connection, which is made if it is not there, and given up after an error: a late answer would be taken
-    /// for that of the next question.
+    /// Runs an exchange on the connection, which is opened if necessary and dropped after an error: a late answer would
+    /// be mistaken for the answer to the next question.
     fn talk<T>(
         &mut self,
         say: impl FnOnce(&mut BufReader<TcpStream>) -> io::Result<T>,
@@ -84,7 +84,7 @@ impl Gnubg {
     }
 }
 
-/// Connects; waits for one that is between two connections.
+/// Connects, and retries while gnubg is between two connections.
 fn connect(place: &str) -> io::Result<TcpStream> {
     let mut last = io::Error::new(ErrorKind::NotFound, "no such host");
     for pause in 0..PAUSES {
@@ -94,7 +94,7 @@ fn connect(place: &str) -> io::Result<TcpStream> {
         for address in place.to_socket_addrs()? {
             match TcpStream::connect_timeout(&address, PATIENCE) {
                 Ok(line) => {
-                    // Lines are short and each waits for the one before.
+                    // Each short line waits for the previous one, so disable Nagle's algorithm.
                     line.set_nodelay(true)?;
                     return Ok(line);
                 }
@@ -141,7 +141,7 @@ mod tests {
 
     const START: &str = "24:2 13:5 8:3 6:5/24:2 13:5 8:3 6:5 31";
 
-    /// Positions, the fields of their lines, and the answers of gnubg 1.07.001 at 0 ply, as lines and as our moves.
+    /// Positions, the fields of their lines, and gnubg 1.07.001's 0-ply answers as lines and as moves.
     const RECORDED: [(&str, &str, &str, &str); 6] = [
         (
             START,
@@ -181,7 +181,8 @@ mod tests {
         ),
     ];
 
-    /// A server that reads a line from each of its connections, sends this answer, and ends the connection. It returns the lines.
+    /// Starts a server that reads one line from each connection, sends its answer and closes the connection. Returns
+    /// the lines.
     fn server(answers: &[&'static str]) -> (String, JoinHandle<Vec<String>>) {
         let door = TcpListener::bind("127.0.0.1:0").unwrap();
         let place = door.local_addr().unwrap().to_string();
@@ -208,7 +209,7 @@ mod tests {
         let mut gnubg = Gnubg::open(&place).unwrap();
         for (position, _, _, action) in RECORDED {
             assert_eq!(ask(&mut gnubg, position).unwrap(), action);
-            // The server ends each connection.
+            // The server closes each connection.
             *gnubg.line.lock().unwrap() = None;
         }
         for (asked, (position, fields, ..)) in server.join().unwrap().iter().zip(RECORDED) {
@@ -229,7 +230,7 @@ mod tests {
         ] {
             let error = ask(&mut gnubg, START).unwrap_err();
             assert!(error.contains(&place) && error.contains(expected), "{error}");
-            // The server ends each connection.
+            // The server closes each connection.
             *gnubg.line.lock().unwrap() = None;
         }
         assert_eq!(ask(&mut gnubg, START).unwrap(), "8/5 6/5");

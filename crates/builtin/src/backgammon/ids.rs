@@ -1,6 +1,7 @@
-//! Position IDs (GNU Backgammon) and XGIDs (eXtreme Gammon), as texts of complete boards.
+//! Position IDs (GNU Backgammon) and XGIDs (eXtreme Gammon) of complete boards.
 //!
-//! The dice of an XGID or of a Match ID are the roll to play. [`MatchState`] has their cube, score and rules, which positions ignore.
+//! The dice of an XGID or a Match ID are the roll to play. [`MatchState`] holds their cube, score and rules, which
+//! positions ignore.
 
 use super::cube::Cube;
 use crate::dice::Roll;
@@ -8,19 +9,19 @@ use adept_game::GameError;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
-/// Points of a complete board. The next number is the bar.
+/// Points of a complete board. Index 24 is the bar.
 const BOARD: usize = 24;
 
-/// The checkers of a side on its points 1 to 24, and on the bar.
+/// Checkers of a side on its points 1 to 24 and the bar.
 pub(crate) type Board = [u8; BOARD + 1];
 
 /// Characters of a Position ID: 80 bits in Base64.
 const ID_LENGTH: usize = 14;
 
-/// Characters of a gnubg Match ID, which may follow a Position ID after a colon.
+/// Characters of a gnubg Match ID, which can follow a Position ID after a colon.
 const MATCH_LENGTH: usize = 12;
 
-/// Doublings of a cube at most.
+/// Largest number of doublings of a cube.
 const MOST_DOUBLINGS: i32 = 30;
 
 /// Colons of an XGID, one before each field after the board.
@@ -28,9 +29,9 @@ const XGID_COLONS: usize = 9;
 
 /// The gnubg Position ID, 14 characters. The opponent of the side to roll comes first.
 ///
-/// Each of the points 1 to 24 and the bar has a one for each checker, then a zero. Zeros fill the bits up to 80. The 10 bytes,
-/// lowest bit first, are written in Base64. See the GNU Backgammon manual, "A technical description of the Position ID". Its
-/// text puts the side to roll first; the program does not.
+/// Each of the points 1 to 24 and the bar has a one for each checker, then a zero. Zeros fill the bits up to 80.
+/// The 10 bytes, lowest bit first, are written in Base64. See the GNU Backgammon manual, "A technical description
+/// of the Position ID". Its text puts the side to roll first, but the program does not.
 pub(crate) fn position_id(own: &Board, opponent: &Board) -> String {
     let (mut bits, mut place) = (0u128, 0);
     for count in opponent.iter().chain(own) {
@@ -40,11 +41,12 @@ pub(crate) fn position_id(own: &Board, opponent: &Board) -> String {
     STANDARD_NO_PAD.encode(&bits.to_le_bytes()[..10])
 }
 
-/// The XGID of a money game with a centred cube. The side to roll has the capital letters. The dice are the roll, or 00 before it.
+/// The XGID of a money game with a centred cube. The side to roll has the capital letters. The dice are the roll, or 00
+/// before it.
 ///
-/// The 26 characters of the board are the opponent's bar, the points 1 to 24 from the view of the side to roll, and its own
-/// bar. `A` is one own checker, `B` is two, and so on. Small letters are the opponent's checkers, `-` is an empty point.
-/// Fields: cube, its owner, turn, dice, both scores, rules, match length, highest cube.
+/// The 26 characters of the board are the opponent's bar, the points 1 to 24 from the view of the side to roll, and its
+/// own bar. `A` is one own checker, `B` is two, and so on. Lowercase letters are the opponent's checkers, `-` is an
+/// empty point. Fields: cube, its owner, turn, dice, both scores, rules, match length, highest cube.
 pub(crate) fn xgid(own: &Board, opponent: &Board, roll: Option<Roll>) -> String {
     let mut board = [b'-'; BOARD + 2];
     for (point, (own, opponent)) in (1..).zip(own.iter().zip(opponent)) {
@@ -60,8 +62,8 @@ pub(crate) fn xgid(own: &Board, opponent: &Board, roll: Option<Roll>) -> String 
     format!("XGID={board}:0:0:1:{dice}:0:0:0:0:10")
 }
 
-/// What an XGID or a Match ID says beside board and dice. Players are counted as there: player 0 of gnubg, the player with the capital
-/// letters of an XGID, is 0.
+/// Match information of an XGID or Match ID besides board and dice. Player 0 is gnubg's player 0 and the player with
+/// the capital letters of an XGID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MatchState {
     /// Points of the match; 0 in a money game.
@@ -72,7 +74,7 @@ pub struct MatchState {
     pub turn: usize,
     /// Value of the cube, a power of 2.
     pub cube: u32,
-    /// The player who owns the cube; none in the middle.
+    /// The player who owns the cube; none if it is centred.
     pub owner: Option<usize>,
     /// Whether this is the Crawford game of the match, in which nobody doubles.
     pub crawford: bool,
@@ -88,7 +90,7 @@ impl Default for MatchState {
 }
 
 impl MatchState {
-    /// The cube as the player to roll may turn it; none where that player may not.
+    /// The cube state for the player to roll if that player may turn it; none otherwise.
     pub fn cube_to_turn(&self) -> Option<Cube> {
         match self.owner {
             _ if self.crawford => None,
@@ -98,16 +100,16 @@ impl MatchState {
         }
     }
 
-    /// The points that the player to roll and its opponent still need in a match; none for money.
+    /// Points that the player to roll and its opponent still need in a match; none for money games.
     pub fn away(&self) -> Option<[u32; 2]> {
         let needed = |player: usize| self.length.saturating_sub(self.scores[player]).max(1);
         (self.length > 0).then(|| [needed(self.turn), needed(1 - self.turn)])
     }
 
-    /// Reads it from an XGID, or from the Match ID behind a Position ID. None for a Position ID alone.
+    /// Reads an XGID, or the Match ID after a Position ID. None for a Position ID alone.
     ///
     /// # Errors
-    /// A field that is missing or not possible.
+    /// A missing or impossible field.
     pub fn parse(text: &str) -> Result<Option<Self>, GameError> {
         let unlabelled = without_label(text);
         let found = match unlabelled.matches(':').count() {
@@ -116,7 +118,7 @@ impl MatchState {
                 let words = unlabelled.split(|c: char| c == ':' || c.is_whitespace());
                 match words.filter(|word| !word.is_empty()).nth(1) {
                     Some(id) if id.len() == MATCH_LENGTH => Self::of_match_id(id),
-                    // Dice.
+                    // Only dice follow the ID.
                     _ => return Ok(None),
                 }
             }
@@ -150,14 +152,14 @@ impl MatchState {
             turn: player(field(3, "turn", 1)?),
             cube: 1 << count(1, "cube", MOST_DOUBLINGS)?,
             owner: (owner != 0).then(|| player(owner)),
-            // The same bit.
+            // In matches this bit means Crawford, in money games Jacoby.
             crawford: length > 0 && rules & 1 == 1,
             jacoby: length == 0 && rules & 1 == 1,
         })
     }
 
-    /// Bits from 0: 0 to 3 the doublings of the cube, 4 and 5 its owner, 6 who is to roll, 7 the Crawford game, 21 to 35 the length, 36 to 50
-    /// and 51 to 65 the scores, 66 that the Jacoby rule does not hold.
+    /// Decodes a Match ID. Bits from 0: 0 to 3 the doublings of the cube, 4 and 5 its owner, 6 the player to roll, 7
+    /// the Crawford game, 21 to 35 the length, 36 to 50 and 51 to 65 the scores, 66 that the Jacoby rule is off.
     fn of_match_id(id: &str) -> Result<Self, String> {
         let bits = match_bits(id)?;
         let number = |first: u32, width: u32| (bits >> first) as u32 & ((1 << width) - 1);
@@ -178,18 +180,18 @@ impl MatchState {
     }
 }
 
-/// Both sides, the one to roll first, and the roll if the dice have fallen.
-pub(crate) type Found<S> = ([S; 2], Option<Roll>);
+/// A parsed ID: both sides, the one to roll first, and the roll if the dice have fallen.
+pub(crate) type ParsedId<S> = ([S; 2], Option<Roll>);
 
-/// How a game reads IDs.
+/// A parser of IDs for one game.
 pub(crate) struct Ids<F> {
-    /// What the IDs are of, such as `a bear-off`.
+    /// Description of the game's positions for messages, such as `a bear-off`.
     pub(crate) of: &'static str,
-    /// A Position ID, as an example.
+    /// An example of a Position ID.
     pub(crate) id: &'static str,
-    /// An XGID, as an example.
+    /// An example of an XGID.
     pub(crate) xgid: &'static str,
-    /// The side with these checkers, or what is wrong with the side of this name.
+    /// Makes a side from its checkers, or says what is wrong with the side of this name.
     pub(crate) side: F,
 }
 
@@ -199,7 +201,7 @@ impl<S, F: Fn(&Board, &str) -> Result<S, String>> Ids<F> {
     /// # Errors
     /// The fault and its place: a wrong length, a wrong character, bits after the bar of the side to roll, a side that the game
     /// does not have, or a Match ID with an offered double or resignation or with impossible dice.
-    pub(crate) fn read_id(&self, text: &str) -> Result<Found<S>, GameError> {
+    pub(crate) fn read_id(&self, text: &str) -> Result<ParsedId<S>, GameError> {
         let fault = |what: String| {
             GameError::new(format!(
                 "`{text}` is not the Position ID of {}: {what}; copy the {ID_LENGTH} characters that gnubg prints after \
@@ -238,13 +240,13 @@ impl<S, F: Fn(&Board, &str) -> Result<S, String>> Ids<F> {
         Ok(([own, opponent], roll))
     }
 
-    /// Reads an XGID, with or without `XGID=`. Turn 1 is the player with the capital letters, −1 the player with the small
-    /// letters. The other fields must be possible numbers and are ignored.
+    /// Reads an XGID, with or without `XGID=`. Turn 1 is the player with the capital letters, −1 the player with the
+    /// lowercase letters. The other fields must be valid numbers and are ignored.
     ///
     /// # Errors
-    /// The fault and its place: a wrong number of fields, a wrong field, a wrong character of the board, an offered double, or a
-    /// side that the game does not have.
-    pub(crate) fn read_xgid(&self, text: &str) -> Result<Found<S>, GameError> {
+    /// The fault and its place: a wrong number of fields, a wrong field, a wrong character of the board, an offered
+    /// double, or a side that the game does not have.
+    pub(crate) fn read_xgid(&self, text: &str) -> Result<ParsedId<S>, GameError> {
         let fault = |what: String| {
             GameError::new(format!(
                 "`{text}` is not the XGID of {}: {what}; an XGID has 26 characters for the board and nine fields, such as {}",
@@ -286,28 +288,28 @@ impl<S, F: Fn(&Board, &str) -> Result<S, String>> Ids<F> {
         Ok((if capitals_to_roll { [capitals, small] } else { [small, capitals] }, roll))
     }
 
-    /// Reads a text that looks like an ID: an XGID or a Position ID, and after it a roll if dice are given beside it. None if the
-    /// text looks like something else.
+    /// Reads a text that looks like an XGID or a Position ID, with an optional roll after it. None if the text looks
+    /// like something else.
     ///
     /// # Errors
-    /// See [`Ids::read_id`] and [`Ids::read_xgid`]. Dice beside an ID that differ from its own.
-    pub(crate) fn read(&self, text: &str) -> Option<Result<Found<S>, GameError>> {
+    /// See [`Ids::read_id`] and [`Ids::read_xgid`]. Dice after an ID that differ from its own.
+    pub(crate) fn read(&self, text: &str) -> Option<Result<ParsedId<S>, GameError>> {
         let text = text.trim();
         let labelled = LABELS.iter().any(|label| label_end(text, label).is_some());
         let unlabelled = without_label(text);
         let (id, beside) = unlabelled.split_once(char::is_whitespace).unwrap_or((unlabelled, ""));
-        // A Match ID after a space is as good as after a colon, with its own label or without.
+        // A Match ID may follow after a space or a colon, with or without its own label.
         let beside = after_label(beside, &MATCH_LABELS);
         let (match_id, dice) = beside.split_once(char::is_whitespace).unwrap_or((beside.trim(), ""));
         if id.len() == ID_LENGTH && check_base64(match_id, MATCH_LENGTH, "").is_ok() {
             return self.read(&format!("{id}:{match_id} {dice}"));
         }
-        // A Position ID can contain a slash, but no comma; sides have commas, and other texts are shorter.
+        // A Position ID can contain a slash but no comma. Other position texts contain commas or are shorter.
         if !labelled && (id.len() < SHORTEST_ID || id.contains(',')) {
             return None;
         }
         let (id, beside) = match id.split_once(':') {
-            // A colon before the roll, as after sides.
+            // A colon before the roll, as after the sides of other texts.
             Some((only, "")) if !beside.is_empty() => (only, beside),
             Some((only, roll)) if beside.is_empty() && roll.parse::<Roll>().is_ok() => (only, roll),
             _ => (id, beside),
@@ -317,7 +319,7 @@ impl<S, F: Fn(&Board, &str) -> Result<S, String>> Ids<F> {
             let is_xgid = label_end(text, "XGID").is_some()
                 || colons > 1
                 || (colons == 0 && id.chars().count() == BOARD + 2);
-            // With its label, for messages.
+            // Messages show the ID with its label.
             let whole = &text[..text.len() - unlabelled.len() + id.len()];
             let (sides, roll) = if is_xgid { self.read_xgid(whole) } else { self.read_id(whole) }?;
             let beside = match beside.trim_start() {
@@ -330,7 +332,7 @@ impl<S, F: Fn(&Board, &str) -> Result<S, String>> Ids<F> {
     }
 }
 
-/// The dice of a position, and dice that are given beside it.
+/// Merges the dice of an ID with dice given after it.
 ///
 /// # Errors
 /// If they differ.
@@ -343,25 +345,25 @@ pub(crate) fn with_dice(own: Option<Roll>, beside: Option<Roll>) -> Result<Optio
     }
 }
 
-/// A shorter text without a label is not taken for an ID with a mistake.
+/// Shorter texts without a label are not treated as IDs with a mistake.
 const SHORTEST_ID: usize = 10;
 
-/// What may stand before an ID.
+/// Labels that may precede an ID.
 const LABELS: [&str; 5] = ["XGID", "GNUBgID", "Position ID", "Position-ID", "GNU Backgammon  Position ID"];
 
 /// Labels of a Match ID.
 const MATCH_LABELS: [&str; 2] = ["Match ID", "Match-ID"];
 
-/// A text without its label and the white space around it.
+/// Strips the label of an ID and surrounding white space.
 fn without_label(text: &str) -> &str {
     after_label(text, &LABELS)
 }
 
-/// A text without one of these labels, the sign behind it and the white space around it.
+/// Strips one of these labels, the separator after it and surrounding white space.
 fn after_label<'a>(text: &'a str, labels: &[&str]) -> &'a str {
     let text = text.trim();
     match labels.iter().find_map(|label| label_end(text, label)) {
-        // The sign may stand apart from the label.
+        // The separator may follow after a space.
         Some(end) => text[end..].trim_start().trim_start_matches([':', '=']).trim_start(),
         None => text,
     }
@@ -386,9 +388,8 @@ fn check_base64(text: &str, length: usize, place: &str) -> Result<(), String> {
     }
 }
 
-/// The dice of a Match ID: none if they are still to be rolled. Bits from 0: 12 a double is offered, 13 and 14 a
-/// resignation, 15 to 17 and 18 to 20 the dice. See the GNU Backgammon manual, "A technical description of the Match
-/// ID".
+/// The dice of a Match ID: none before the roll. Bits from 0: 12 a double is offered, 13 and 14 a resignation, 15 to 17
+/// and 18 to 20 the dice. See the GNU Backgammon manual, "A technical description of the Match ID".
 fn dice_of_match(id: &str) -> Result<Option<Roll>, String> {
     let bits = match_bits(id)?;
     if bits >> 12 & 7 != 0 {
@@ -408,7 +409,7 @@ fn match_bits(id: &str) -> Result<u128, String> {
     Ok(bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte)))
 }
 
-/// The dice of an XGID: none if they are still to be rolled.
+/// The dice of an XGID: none before the roll.
 fn read_dice(dice: &str) -> Result<Option<Roll>, String> {
     match dice {
         "00" => Ok(None),
@@ -420,8 +421,8 @@ fn read_dice(dice: &str) -> Result<Option<Roll>, String> {
     }
 }
 
-/// The checkers of both players on points 1 to 24 and the bar, each in its own numbering: capital letters, then small
-/// letters.
+/// The checkers of both players on points 1 to 24 and the bar, each in its own numbering: capital letters, then
+/// lowercase letters.
 fn read_board(board: &str) -> Result<[Board; 2], String> {
     let found = board.chars().count();
     if found != BOARD + 2 {
@@ -429,7 +430,7 @@ fn read_board(board: &str) -> Result<[Board; 2], String> {
     }
     let mut sides = [[0; BOARD + 1]; 2];
     for (place, c) in board.chars().enumerate() {
-        // Characters 0 and 25 are the bars of the small and the capital letters.
+        // Characters 0 and 25 are the bars of the lowercase and the capital letters.
         match c {
             '-' => {}
             'A'..='O' if place > 0 => sides[0][place - 1] = c as u8 - b'A' + 1,

@@ -78,7 +78,7 @@ impl Kit for Backgammon {
         }
         let points = |win: Win| (f32::from(win.points()) + 0.5) / 3.0;
         let range = -points(lost)..points(won);
-        OutcomeMask::of(classes, |class| range.contains(&class.utility))
+        OutcomeMask::from_classes(classes, |class| range.contains(&class.utility))
     }
 
     fn impossible_outcomes(&self) -> Option<&'static str> {
@@ -209,7 +209,7 @@ impl Kit for Backgammon {
         scores: &[f64],
         actions: &[Action],
     ) -> Found<String> {
-        Some(mat::written(self, number, names, scores, actions, None))
+        Some(mat::format(self, number, names, scores, actions, None))
     }
 
     fn resigned_history(
@@ -219,11 +219,11 @@ impl Kit for Backgammon {
         actions: &[Action],
         utility: f64,
     ) -> Found<String> {
-        Some(mat::written(self, number, names, &[0.0; 2], actions, Some(utility)))
+        Some(mat::format(self, number, names, &[0.0; 2], actions, Some(utility)))
     }
 
     fn add_history(&self, text: &str, game: &str) -> Found<(String, u64)> {
-        Some(mat::added(text, game))
+        Some(mat::append(text, game))
     }
 
     fn read_histories(&self, path: &Path) -> Found<Vec<WholeGame<Action>>> {

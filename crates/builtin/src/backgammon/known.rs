@@ -1,4 +1,4 @@
-//! Values that tables know in part of the positions: races by one-sided tables, bear-offs by two-sided ones.
+//! Table valuations for some of the positions: races by one-sided tables, bear-offs by two-sided ones.
 
 use super::race::{self, Races, Rolls, SideRolls};
 use super::{Backgammon, Position, Side, Stage};
@@ -11,16 +11,16 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The table of all races.
+/// Name of the table of all races.
 const RACE: &str = "race";
 
 /// Numbers of points of race tables.
 const POINTS: RangeInclusive<usize> = 6..=10;
 
-/// Most checkers a side of two-sided tables. With 15 there could be gammons.
+/// Largest number of checkers a side of two-sided tables. With 15, gammons would be possible.
 const MOST: u8 = 14;
 
-/// Names and descriptions of the usual ones.
+/// Names and descriptions of the usual tables.
 pub(super) fn names() -> Vec<Named> {
     let race = |points| {
         Named {
@@ -48,13 +48,13 @@ pub(super) fn names() -> Vec<Named> {
     [6, 8, 10].map(race).into_iter().chain([6, 8, 10].map(bearoff)).chain([any]).collect()
 }
 
-/// A table by number of checkers and name.
+/// A cached table, with its number of checkers and name.
 type Kept = (u8, String, Arc<dyn Valuation<Backgammon>>);
 
-/// The table of this name. Tables are kept while the program runs: agents come and go.
+/// The table of this name. Tables are cached for the lifetime of the process, because agents come and go.
 pub(super) fn table(game: &Backgammon, name: &str) -> Found<Arc<dyn Valuation<Backgammon>>> {
     static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
-    // Others wait meanwhile, so that a table is opened once.
+    // The lock makes other callers wait, so that a table is opened once.
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let is_this = |(checkers, known, _): &&Kept| *checkers == game.checkers() && known == name;
     if let Some((.., found)) = kept.iter().find(is_this) {
@@ -67,7 +67,7 @@ pub(super) fn table(game: &Backgammon, name: &str) -> Found<Arc<dyn Valuation<Ba
     Some(found)
 }
 
-/// The tables that need no time to be solved, and larger ones whose files are there.
+/// Tables that are solved instantly, and larger ones whose files exist.
 pub(super) fn references(game: &Backgammon) -> Result<References<Backgammon>, GameError> {
     let has_file = |checkers: &u8| {
         let checkers = (*checkers).min(game.checkers());
@@ -86,7 +86,7 @@ pub(super) fn references(game: &Backgammon) -> Result<References<Backgammon>, Ga
 fn opened(game: &Backgammon, name: &str) -> Found<Arc<dyn Valuation<Backgammon>>> {
     if name == RACE {
         return Some(match game.checkers() {
-            15 => near(game, *POINTS.start()).map(|table| Arc::new(Known(Races::new(table))) as _),
+            15 => near(game, *POINTS.start()).map(|table| Arc::new(TableValuation(Races::new(table))) as _),
             _ => Err(GameError::new(format!(
                 "`{name}` is of 15 checkers a side: write race-8 for {}",
                 game.name()
@@ -96,14 +96,15 @@ fn opened(game: &Backgammon, name: &str) -> Found<Arc<dyn Valuation<Backgammon>>
     let (kind, number) = name.split_once('-')?;
     let wrong = |what: &str| Some(Err(GameError::new(format!("`{name}`: {what}"))));
     match (kind, number.parse::<u8>()) {
-        ("race", Ok(points)) if POINTS.contains(&usize::from(points)) => {
-            Some(near(game, usize::from(points)).map(|table| Arc::new(Known(Near { table, points })) as _))
-        }
+        ("race", Ok(points)) if POINTS.contains(&usize::from(points)) => Some(
+            near(game, usize::from(points))
+                .map(|table| Arc::new(TableValuation(Near { table, points })) as _),
+        ),
         ("race", _) => wrong("write race-P with P points, 6 to 10, or race for all races"),
         ("bearoff", Ok(checkers)) if (1..=MOST).contains(&checkers) => {
             let checkers = checkers.min(game.checkers());
             let table = bearoff::exact_table(&Bearoff::new(checkers)?);
-            Some(table.map(|table| Arc::new(Known(Exact { table, checkers })) as _))
+            Some(table.map(|table| Arc::new(TableValuation(Exact { table, checkers })) as _))
         }
         ("bearoff", _) => wrong("write bearoff-N with N checkers, 1 to 14"),
         _ => None,
@@ -172,16 +173,16 @@ impl Chances {
     }
 }
 
-/// What tells the chances of the side to roll.
-trait Tell: Send + Sync {
-    /// None where it does not know them.
+/// Gives the chances of the side to roll.
+trait ChanceSource: Send + Sync {
+    /// None if unknown.
     fn chances(&self, to_roll: Position) -> Option<Chances>;
 }
 
-/// What a table tells, as a valuation.
-struct Known<T>(T);
+/// Valuation by a table.
+struct TableValuation<T>(T);
 
-impl<T: Tell> Valuation<Backgammon> for Known<T> {
+impl<T: ChanceSource> Valuation<Backgammon> for TableValuation<T> {
     fn value(&self, game: &Backgammon, after: Afterstate<'_, Backgammon>) -> f64 {
         self.tell(game, after, &mut Vec::new()).unwrap_or(f64::NAN)
     }
@@ -207,15 +208,16 @@ impl<T: Tell> Valuation<Backgammon> for Known<T> {
     }
 }
 
-/// The distributions of the rolls that both sides of a race need. A side wins if it needs no more rolls than the other, a gammon if
-/// the other has not borne off its first checker by then, and a backgammon if the other has not even left its home. Each distribution is
-/// that of one side's play alone, so chances are close to exact ones and not the same.
+/// Distributions of the number of rolls that both sides of a race need. A side wins if it needs no more rolls than its
+/// opponent; it wins a gammon if the opponent has not borne off a checker by then, and a backgammon if the opponent
+/// still has a checker in the side's home. Each distribution assumes that a side ignores its opponent, so chances are
+/// close to exact.
 trait Race: Send + Sync {
-    /// The rolls of a side; None if they are not known.
+    /// The rolls of a side; none if unknown.
     fn side(&self, side: Side) -> Option<SideRolls>;
 }
 
-/// Sides on the first points, from a table.
+/// Table of sides on the first points.
 struct Near {
     table: GnubgOneSided,
     points: u8,
@@ -227,10 +229,10 @@ impl Race for Near {
             return None;
         }
         let places = side.places();
-        // Entries were checked when the file was opened.
+        // Opening the file checked the entries.
         let (all, first) = self.table.rolls(&places[1..=usize::from(self.points)]).ok()??;
         let longer = |rolls: [f64; ROLLS]| std::array::from_fn(|k| rolls.get(k).copied().unwrap_or(0.0));
-        Some(SideRolls::of([longer(all), longer(first?), race::none()]))
+        Some(SideRolls::new([longer(all), longer(first?), race::none()]))
     }
 }
 
@@ -240,13 +242,13 @@ impl Race for Races {
     }
 }
 
-impl<R: Race> Tell for R {
+impl<R: Race> ChanceSource for R {
     fn chances(&self, position: Position) -> Option<Chances> {
         if position.has_contact() {
             return None;
         }
         let (own, other) = (self.side(position.own)?, self.side(position.opponent)?);
-        // After its k-th roll the other side has rolled k − 1 times, this side k times.
+        // After this side's k-th roll, the opponent has rolled k − 1 times.
         let before = |left: &Rolls| sum_of_products(&own.all[1..], &left[1..]);
         let after = |left: &Rolls| sum_of_products(&other.all[1..race::MOST - 1], &left[2..]);
         let win = before(&other.all_left).min(1.0);
@@ -258,7 +260,7 @@ impl<R: Race> Tell for R {
     }
 }
 
-/// Σ a b of two slices of the same length.
+/// Dot product Σ a b of two slices of the same length.
 fn sum_of_products(a: &[f64], b: &[f64]) -> f64 {
     const LANES: usize = 8;
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
@@ -269,13 +271,13 @@ fn sum_of_products(a: &[f64], b: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f64>()
 }
 
-/// A two-sided table. With a checker of each side off there are no gammons.
+/// A two-sided table. It covers positions where each side has borne off a checker, so that no gammon is possible.
 struct Exact {
     table: Arc<Table>,
     checkers: u8,
 }
 
-impl Tell for Exact {
+impl ChanceSource for Exact {
     fn chances(&self, Position { own, opponent }: Position) -> Option<Chances> {
         let half = |side: Side| {
             let places = side.places();
@@ -284,7 +286,7 @@ impl Tell for Exact {
             fits.then(|| bearoff::Side::new(std::array::from_fn(|k| places[k + 1]))).flatten()
         };
         let position = bearoff::Position { own: half(own)?, opponent: half(opponent)? };
-        // Blocks of the table were checked when it was opened.
+        // Opening the table checked its blocks.
         let value = self.table.value(position).ok()?;
         Some(Chances { win: (1.0 + value) / 2.0, ..Chances::default() })
     }
@@ -320,18 +322,18 @@ mod tests {
     #[test]
     fn gammons_of_races_are_those_of_the_first_checker() {
         let game = Backgammon::default();
-        // One checker each: the side to roll wins at once.
+        // One checker each: the side to roll wins immediately.
         assert_eq!(chances(&game, "race-6", "1:1/1:1"), Some([0.0, 0.0, 0.0, 1.0, 0.0, 0.0]));
-        // The other side has all checkers on its ace point and never rolls: a gammon.
+        // The opponent has all its checkers on its ace point and never rolls: a gammon.
         assert_eq!(chances(&game, "race-6", "1:1/1:15"), Some([0.0, 0.0, 0.0, 0.0, 1.0, 0.0]));
-        // It rolls first: both roles change.
+        // The opponent rolls first, so the roles swap.
         let found = chances(&game, "race-6", "1:15/1:1").unwrap();
         assert_eq!(
             found,
             [0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
             "one roll bears off a checker and saves the gammon"
         );
-        // 12 of the 36 throws bear off nothing: 11, 21, 22, 31, 33, 42, 43 and 44; and the next roll ends the game.
+        // 12 of the 36 throws bear off no checker: 11, 21, 22, 31, 33, 42, 43 and 44. The next roll ends the game.
         let found = chances(&game, "race-6", "5:15/1:1").unwrap();
         assert!((found[1] - 12.0 / 36.0).abs() < 1e-4, "{found:?}");
         assert_eq!(chances(&game, "race-6", "7:1/1:1"), None, "a point outside");
@@ -349,7 +351,7 @@ mod tests {
         assert_eq!(chances(&game, "bearoff-4", "1:4/1:15"), None, "a gammon");
     }
 
-    /// With one checker a side has one way to play, and the oracle knows all.
+    /// With one checker, a side has only one way to play, and the table is exact.
     #[test]
     fn tables_of_races_have_the_exact_values_of_one_checker() {
         let game = Backgammon::new(1).unwrap();

@@ -1,8 +1,9 @@
-//! Whole games as text, `.mat`: the format of Jellyfish, which GNU Backgammon and other programs read and write.
+//! Whole games in the `.mat` text format of Jellyfish, which GNU Backgammon and other programs read and write.
 //!
-//! A file has a line `7 point match`, 0 points for money. Each game has its number, a line with both names and scores, and numbered lines
-//! with a cell for each player: a roll and what is moved, `31: 8/5 6/5`, or `Doubles => 2`, `Takes`, `Beavers => 4`, `Drops`, `Resigns`,
-//! `Wins 2 points`. Many programs end a game that is resigned with a roll alone, `31:`, and the result.
+//! A file has a line `7 point match`, 0 points for money. Each game has its number, a line with both names and scores,
+//! and numbered lines with a cell for each player: a roll and its moves, `31: 8/5 6/5`, or `Doubles => 2`, `Takes`,
+//! `Beavers => 4`, `Drops`, `Resigns`, `Wins 2 points`. Many programs end a resigned game with a roll alone, `31:`, and
+//! the result.
 
 use super::{Action, Backgammon, Position, Stage, State, die_by_die, notation};
 use crate::dice::Roll;
@@ -12,17 +13,17 @@ use adept_ground::shown::clipped;
 use std::fmt::{self, Write};
 use std::path::Path;
 
-/// Suffix of the files.
+/// File name suffix.
 pub(super) const SUFFIX: &str = "mat";
-/// White space before the only cell of a line, from which it is the second player's.
+/// A single cell after this much white space belongs to the second player.
 const GAP: usize = 14;
-/// Where the second player's cells begin.
+/// Column where the second player's cells begin.
 const SECOND: usize = 33;
 
 /// A match or a money session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Match {
-    /// Points; 0 for money.
+    /// Match length in points; 0 for money.
     pub length: u32,
     /// The games in order.
     pub games: Vec<Played>,
@@ -31,54 +32,55 @@ pub struct Match {
 /// A game of a match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Played {
-    /// The players.
+    /// Names of the players.
     pub names: [String; 2],
     /// Their scores before the game.
     pub scores: [u32; 2],
-    /// What they do, in order: the number of the player, and the deed.
-    pub deeds: Vec<(usize, Deed)>,
-    /// The number of the line of each deed; 0 for one without a number.
+    /// Events in order: the number of the player and what the player did.
+    pub events: Vec<(usize, Event)>,
+    /// Line number of each event; 0 for a line without a number.
     pub lines: Vec<u32>,
-    /// Points of the winner; none if the game was left.
+    /// Points of the winner; none if the game was abandoned.
     pub points: Option<u32>,
-    /// The winner, as the board tells, else the scores of the next game, else the place of the result; none if the game was left.
+    /// The winner: by the board if it decides, otherwise by the scores of the next game, otherwise by the place of the
+    /// result. None if the game was abandoned.
     pub winner: Option<usize>,
-    /// What is wrong with a line of the game, and where. The game ends before that line here.
+    /// The first invalid line of the game and its fault. The game ends before that line.
     pub fault: Option<String>,
 }
 
-/// What a player does.
+/// An event of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deed {
-    /// Plays a roll, from and to these positions, as the player sees them.
+pub enum Event {
+    /// Plays a roll from the first position to the second, in the player's view.
     Moves(Roll, Position, Position),
-    /// Turns the cube to this value: a double, or the beaver of a side that takes one and doubles at once.
+    /// Turns the cube to this value: a double, or a beaver by a side that takes and immediately redoubles.
     Doubles(u32),
     /// Takes a double.
     Takes,
     /// Drops it.
     Drops,
-    /// Ends the game here, by a resignation: before the roll, or without a move after it. So ends a game too whose last move was not
-    /// written down.
+    /// Ends the game by resignation, before the roll or after it without a move. Also ends a game whose last move was
+    /// not recorded.
     Resigns(Option<Roll>),
 }
 
-/// Words of a player who gives up.
+/// Words for a resignation.
 const GIVES_UP: [&str; 3] = ["Resigns", "Resigned", "Concedes"];
 
-/// Words of the loser's cell beside that of the winner, such as `Losses 1 point`.
+/// Words of the loser's cell next to the winner's, such as `Losses 1 point`.
 const LOSES: [&str; 2] = ["Losses", "Loses"];
 
-/// Words of a player who cannot move, beside those that people may type.
+/// Words of a player who cannot move, besides those that players may type.
 const STUCK: [&str; 2] = ["no move", "no play"];
 
-/// Most letters of a name.
+/// Longest player name in characters.
 const NAME: usize = 200;
 
-/// Letters of a name and of a cell in messages.
+/// Longest name or cell in messages, in characters.
 const SHOWN: usize = 60;
 
-/// The cells of a line, each with its player: the first one by its place.
+/// Splits a line into cells with their players; position decides the first one.
 fn cells(rest: &str) -> Vec<(usize, String)> {
     let begins = |word: &str| {
         let roll = word.strip_suffix(':').filter(|roll| roll.len() == 2);
@@ -90,14 +92,14 @@ fn cells(rest: &str) -> Vec<(usize, String)> {
     let (mut left, mut place) = (rest, 0);
     while let Some(start) = left.find(|c: char| !c.is_whitespace()) {
         if cells.is_empty() {
-            // Some programs put a tab before each cell: the second one stands alone after two.
+            // Some programs put a tab before each cell: a lone second cell has two.
             let is_second = left[..start].matches('\t').count() > 1;
             place = if is_second { GAP } else { start };
         }
         let word = left[start..].split_whitespace().next().unwrap_or_default();
         left = &left[start + word.len()..];
         match cells.last_mut() {
-            // Who gives up after a roll does so in the same cell.
+            // A resignation after a roll is in the same cell.
             Some((_, cell)) if !begins(word) && (!GIVES_UP.contains(&word) || start == 1) => {
                 cell.push(' ');
                 cell.push_str(word);
@@ -109,12 +111,12 @@ fn cells(rest: &str) -> Vec<(usize, String)> {
     cells
 }
 
-/// The names and scores of `A : 0  B : 0`. Some programs write `A: 0  B: 0`.
+/// Names and scores of `A : 0  B : 0`. Some programs write `A: 0  B: 0`.
 fn names_and_scores(line: &str) -> Option<([&str; 2], [u32; 2])> {
     let (rest, second) = line.rsplit_once(':')?;
     let first = rest.match_indices(':').find_map(|(colon, _)| {
         let (score, name) = rest[colon + 1..].trim_start().split_once(char::is_whitespace)?;
-        // A name may hold a colon and a number itself, such as that of a place: then no name is left after it.
+        // A name may itself contain a colon and a number. Splitting there would leave an empty name.
         let is_name = !name.trim_start().starts_with(':') && !name.trim().is_empty();
         Some((&rest[..colon], score.parse().ok().filter(|_| is_name)?, name))
     });
@@ -122,15 +124,15 @@ fn names_and_scores(line: &str) -> Option<([&str; 2], [u32; 2])> {
     Some(([first.trim(), name.trim()], [score, second.trim().parse().ok()?]))
 }
 
-/// How far a game has come.
+/// State of a game while it is read.
 #[derive(Default)]
-struct Course {
+struct GameReader {
     boards: [Position; 2],
-    /// Who is to roll or to double; none before the first roll.
+    /// The player to roll or double; none before the first roll.
     on_roll: Option<usize>,
-    /// Who is to answer a double of which value, and whether it is a beaver, which may be taken without a word.
+    /// An unanswered double: the player to answer, its value, and whether it is a beaver, which may be taken silently.
     offered: Option<(usize, u32, bool)>,
-    /// Why nothing may follow.
+    /// Why no event may follow.
     over: Option<String>,
 }
 
@@ -144,13 +146,13 @@ impl Match {
         Self::parse(&text).map_err(|e| GameError::Data { path: path.into(), message: e.to_string() })
     }
 
-    /// Reads a text. Lines that begin with `;` are comments. A line that cannot be read, or an illegal move, ends its game there, which keeps
-    /// the fault; the next game is read again.
+    /// Reads a text. Lines that begin with `;` are comments. An unreadable line or an illegal move ends its game, which
+    /// records the fault; reading resumes with the next game.
     ///
     /// # Errors
-    /// The line that is wrong outside of games, and why.
+    /// An invalid line outside of games, and why.
     pub fn parse(text: &str) -> Result<Self, GameError> {
-        let (mut all, mut course): (Option<Self>, _) = (None, Course::default());
+        let (mut all, mut course): (Option<Self>, _) = (None, GameReader::default());
         for (number, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
             let fault = |what: &str| Err(GameError::new(format!("line {}: {what}", number + 1)));
             let trimmed = line.trim();
@@ -166,9 +168,9 @@ impl Match {
                 all = Some(Self { length, games: Vec::new() });
                 continue;
             };
-            // A name may begin with these words too.
+            // A player's name may also begin with these words.
             let is_unnamed =
-                found.games.last().is_some_and(|game| game.names[0].is_empty() && game.deeds.is_empty());
+                found.games.last().is_some_and(|game| game.names[0].is_empty() && game.events.is_empty());
             let named = names_and_scores(trimmed).filter(|_| is_unnamed);
             if let (Some(game), None) = (trimmed.strip_prefix("Game "), &named) {
                 if game.trim().parse::<u32>().is_err() {
@@ -178,7 +180,7 @@ impl Match {
                     return fault(&format!("more than {} games", limits::HISTORIES));
                 }
                 found.games.push(Played::default());
-                course = Course { boards: [Position::start(15); 2], ..Course::default() };
+                course = GameReader { boards: [Position::start(15); 2], ..GameReader::default() };
                 continue;
             }
             let count = found.games.len();
@@ -190,7 +192,7 @@ impl Match {
                 trimmed.split_whitespace().next().is_some_and(|word| word == "Wins" || LOSES.contains(&word));
             let Some((place, rest)) = numbered.or(ends.then_some((0, line))).filter(|_| named.is_none())
             else {
-                let why = match names_and_scores(trimmed).filter(|_| game.deeds.is_empty()) {
+                let why = match names_and_scores(trimmed).filter(|_| game.events.is_empty()) {
                     Some((names, scores)) if names.iter().all(|name| name.chars().count() <= NAME) => {
                         game.names = names.map(String::from);
                         game.scores = scores;
@@ -209,7 +211,7 @@ impl Match {
                     Some(word) if LOSES.contains(&word) => Some(false),
                     _ => None,
                 };
-                let deed = match is_won {
+                let event = match is_won {
                     Some(is_won) => match words.next().and_then(|points| points.parse().ok()) {
                         Some(points) => {
                             game.points = Some(points);
@@ -218,14 +220,14 @@ impl Match {
                         }
                         None => Err("write `Wins 2 points`".into()),
                     },
-                    // What follows a fault is not read, but for the result.
+                    // After a fault, only the result is read.
                     None if game.fault.is_some() => continue,
                     None if game.points.is_some() => Err("the game is over".into()),
-                    None => course.deed(&cell, player),
+                    None => course.event(&cell, player),
                 };
-                match deed {
-                    Ok(deed) => {
-                        game.deeds.push((player, deed));
+                match event {
+                    Ok(event) => {
+                        game.events.push((player, event));
                         game.lines.push(place);
                     }
                     Err(why) => {
@@ -246,7 +248,7 @@ impl Match {
         let mut next = None;
         for game in all.games.iter_mut().rev() {
             if game.points.is_some() {
-                game.winner = game.told(next).or(game.winner);
+                game.winner = game.winner(next).or(game.winner);
             }
             next = Some(game.scores);
         }
@@ -254,27 +256,27 @@ impl Match {
     }
 }
 
-impl Course {
-    /// Reads a cell of a player, after what was done before.
-    fn deed(&mut self, cell: &str, player: usize) -> Result<Deed, String> {
+impl GameReader {
+    /// Parses a cell of a player in the current state.
+    fn event(&mut self, cell: &str, player: usize) -> Result<Event, String> {
         if let Some(why) = &self.over {
             return Err(why.clone());
         }
         let gives_up = |text: &str| text.split(' ').next().is_some_and(|word| GIVES_UP.contains(&word));
         if gives_up(cell) {
             self.over = Some("the game was resigned before it".into());
-            return Ok(Deed::Resigns(None));
+            return Ok(Event::Resigns(None));
         }
         match (self.offered, cell) {
             (None, "Takes" | "Drops") => return Err("there is no double before it".into()),
             (Some((other, ..)), _) if other != player => return Err("it is the other player's turn".into()),
             (Some(_), "Takes") => {
                 self.offered = None;
-                return Ok(Deed::Takes);
+                return Ok(Event::Takes);
             }
             (Some(_), "Drops") => {
                 self.over = Some("the double before it was dropped".into());
-                return Ok(Deed::Drops);
+                return Ok(Event::Drops);
             }
             _ => {}
         }
@@ -293,11 +295,11 @@ impl Course {
             let value = value.ok_or("write `Doubles => 2`")?;
             self.on_roll = self.on_roll.or(Some(player));
             self.offered = Some((1 - player, value, self.offered.is_some()));
-            return Ok(Deed::Doubles(value));
+            return Ok(Event::Doubles(value));
         }
         if cell.starts_with("??") {
             self.over = Some("the roll before it was not written down".into());
-            return Ok(Deed::Resigns(None));
+            return Ok(Event::Resigns(None));
         }
         let (dice, moves) = cell.split_once(':').ok_or("write a roll and a move, such as `31: 8/5 6/5`")?;
         let (before, moves) = (self.boards[player], moves.trim());
@@ -307,7 +309,7 @@ impl Course {
         let is_unknown = moves.starts_with("??") || gives_up(moves);
         if is_unknown && dice == "00" {
             self.over = Some("the roll before it was not written down".into());
-            return Ok(Deed::Resigns(None));
+            return Ok(Event::Resigns(None));
         }
         let roll: Roll = dice.parse().map_err(|e: GameError| e.to_string())?;
         if self.on_roll.is_none() && roll.is_double() {
@@ -315,59 +317,59 @@ impl Course {
         }
         if is_unknown {
             self.over = Some(format!("the move of `{cell}` before it was not written down"));
-            return Ok(Deed::Resigns(Some(roll)));
+            return Ok(Event::Resigns(Some(roll)));
         }
         let moves = if STUCK.contains(&&*moves.to_ascii_lowercase()) { "" } else { moves };
         let played = if moves.is_empty() { "pass".into() } else { moves.to_ascii_lowercase() };
         let after = match notation::parse(before, roll, &played, "8/5 6/5") {
             Err(why) if moves.is_empty() => {
                 self.over = Some(format!("`{cell}` before it: {why}"));
-                return Ok(Deed::Resigns(Some(roll)));
+                return Ok(Event::Resigns(Some(roll)));
             }
             read => read?,
         };
         (self.boards[player], self.boards[1 - player]) = (after, after.swapped());
         self.on_roll = Some(1 - player);
-        Ok(Deed::Moves(roll, before, after))
+        Ok(Event::Moves(roll, before, after))
     }
 }
 
 impl Played {
-    /// Who has won, as far as the board or the scores of the next game tell.
-    fn told(&self, next: Option<[u32; 2]>) -> Option<usize> {
-        match self.deeds.last() {
-            Some((player, Deed::Moves(_, _, after))) if after.is_over() => return Some(*player),
-            Some((player, Deed::Drops)) => return Some(1 - player),
+    /// The winner as far as the board or the scores of the next game determine it.
+    fn winner(&self, next: Option<[u32; 2]>) -> Option<usize> {
+        match self.events.last() {
+            Some((player, Event::Moves(_, _, after))) if after.is_over() => return Some(*player),
+            Some((player, Event::Drops)) => return Some(1 - player),
             _ => {}
         }
         let grown = |player: &usize| next.is_some_and(|next| next[*player] > self.scores[*player]);
         let told = (0..2).find(grown).filter(|player| !grown(&(1 - player)));
-        told.or_else(|| match self.deeds.last() {
-            Some((player, Deed::Resigns(None))) => Some(1 - player),
+        told.or_else(|| match self.events.last() {
+            Some((player, Event::Resigns(None))) => Some(1 - player),
             _ => None,
         })
     }
 
-    /// The value of the cube that both have agreed on.
+    /// The agreed value of the cube.
     fn cube(&self) -> u32 {
         let (mut cube, mut offered) = (1, 1);
-        for (_, deed) in &self.deeds {
-            match *deed {
-                Deed::Doubles(value) => (cube, offered) = (offered, value),
-                Deed::Drops => return cube,
+        for (_, event) in &self.events {
+            match *event {
+                Event::Doubles(value) => (cube, offered) = (offered, value),
+                Event::Drops => return cube,
                 _ => cube = offered,
             }
         }
         cube
     }
 
-    /// The game as play without the cube: rolls and moves, and the result of one that ended early.
+    /// The game without the cube: rolls and moves, and the result of a game that ended early.
     fn whole(&self) -> WholeGame<Action> {
         let mut actions = Vec::new();
-        for (&(player, deed), &line) in self.deeds.iter().zip(&self.lines) {
-            let (roll, after) = match deed {
-                Deed::Moves(roll, _, after) => (roll, Some(after)),
-                Deed::Resigns(Some(roll)) => (roll, None),
+        for (&(player, event), &line) in self.events.iter().zip(&self.lines) {
+            let (roll, after) = match event {
+                Event::Moves(roll, _, after) => (roll, Some(after)),
+                Event::Resigns(Some(roll)) => (roll, None),
                 _ => continue,
             };
             let thrown = match actions.is_empty() {
@@ -377,21 +379,21 @@ impl Played {
             actions.push((line.into(), thrown));
             actions.extend(after.map(|after| (line.into(), Action::Move(after))));
         }
-        let is_over = matches!(self.deeds.last(), Some((_, Deed::Moves(_, _, after))) if after.is_over());
+        let is_over = matches!(self.events.last(), Some((_, Event::Moves(_, _, after))) if after.is_over());
         let result = self.winner.zip(self.points).filter(|_| !is_over && !actions.is_empty());
         let result = result.and_then(|(winner, points)| {
             let won = f64::from(points) / f64::from(self.cube());
-            // A win of another size was adjusted, or agreed on.
+            // A win of another size was adjusted or agreed.
             [1.0, 2.0, 3.0].contains(&won).then_some(if winner == 0 { won } else { -won })
         });
         WholeGame { names: self.names.to_vec(), actions, result, fault: self.fault.clone() }
     }
 }
 
-/// The games of a file, without the cube; each as far as it can be read.
+/// Reads the games of a file without the cube, each as far as possible.
 ///
 /// # Errors
-/// As [`Match::read`], or if the game has fewer checkers.
+/// As for [`Match::read`], or if the game has fewer checkers.
 pub(super) fn whole_games(game: &Backgammon, path: &Path) -> Result<Vec<WholeGame<Action>>, GameError> {
     fits(game)?;
     Ok(Match::read(path)?.games.iter().map(Played::whole).collect())
@@ -419,27 +421,27 @@ impl fmt::Display for Played {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [first, second] = [0, 1]
             .map(|player| format!("{} : {}", clipped(&self.names[player], NAME - 1), self.scores[player]));
-        // At least a blank between them, however long the first is.
+        // Keeps at least one blank between cells, however long the first is.
         writeln!(f, " {first:<width$} {second}", width = SECOND - 2)?;
-        let cells = self.deeds.iter().map(|(player, deed)| (*player, deed.to_string()));
+        let cells = self.events.iter().map(|(player, event)| (*player, event.to_string()));
         let won = self.points.map(|points| {
             let text = format!("Wins {points} point{}", if points == 1 { "" } else { "s" });
             (self.winner.unwrap_or(0), text)
         });
         let (mut line, mut number) = (String::new(), 0);
         for (player, cell) in cells.chain(won) {
-            // A line is open while it has the first player's cell alone.
+            // A line is open while it has only the first player's cell.
             if line.is_empty() || player == 0 {
                 if !line.is_empty() {
                     writeln!(f, "{}", line.trim_end())?;
                 }
-                // The result alone has no number.
+                // A result alone has no number.
                 number += 1;
                 line = if cell.starts_with("Wins") { "      ".into() } else { format!("{number:3}) ") };
             }
             if player == 1 {
                 line = format!("{line:<SECOND$}");
-                // A cell that is too long for its place.
+                // The cell is too long for its column.
                 if !line.ends_with(' ') {
                     line.push(' ');
                 }
@@ -454,7 +456,7 @@ impl fmt::Display for Played {
     }
 }
 
-impl fmt::Display for Deed {
+impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Moves(roll, before, after) => write!(f, "{roll}: {}", die_by_die(before, roll, after)),
@@ -467,12 +469,12 @@ impl fmt::Display for Deed {
     }
 }
 
-/// Adds a game, written as number 1, to the text of a money session, with the scores of the games before. Returns the new text and the
-/// number of the game.
+/// Appends a game, written as number 1, to the text of a money session with the scores so far. Returns the new text and
+/// the number of the game.
 ///
 /// # Errors
-/// If the text is something else.
-pub(super) fn added(text: &str, game: &str) -> Result<(String, u64), GameError> {
+/// If the text is not a money session.
+pub(super) fn append(text: &str, game: &str) -> Result<(String, u64), GameError> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(';'));
     match lines.next() {
         None => return Ok((format!("{text}{game}"), 1)),
@@ -484,7 +486,7 @@ pub(super) fn added(text: &str, game: &str) -> Result<(String, u64), GameError> 
         }
     }
     let before = Match::parse(text)?;
-    // Before a game is played, an empty one asks whether it could be added.
+    // Before a game is played, an empty one tests whether it could be added.
     let mut added = if game.trim().is_empty() { Vec::new() } else { Match::parse(game)?.games };
     let number = before.games.len() as u64 + 1;
     if let (Some(last), Some(one)) = (before.games.last(), added.first_mut()) {
@@ -500,12 +502,13 @@ pub(super) fn added(text: &str, game: &str) -> Result<(String, u64), GameError> 
     Ok((format!("{}\n\n Game {number}\n{rest}", text.trim_end()), number))
 }
 
-/// A game of a money session, with the scores before it, and with the line that begins a file before the first. One that was given up
-/// has the utility of player 1.
+/// Formats a game of a money session, with the scores before it, and including the first line of a file. An unfinished game
+/// has the utility of player
+/// 1.
 ///
 /// # Errors
 /// If the game has fewer checkers.
-pub(super) fn written(
+pub(super) fn format(
     game: &Backgammon,
     number: u64,
     names: &[&str],
@@ -514,7 +517,7 @@ pub(super) fn written(
     resigned: Option<f64>,
 ) -> Result<String, GameError> {
     fits(game)?;
-    // Readers take the columns for the players, who change seats.
+    // Readers identify players by column, but the players change seats.
     let turned = names[0] > names[1];
     let column = |player: usize| if turned { 1 - player } else { player };
     let mut played = Played {
@@ -527,14 +530,14 @@ pub(super) fn written(
         match (*action, roll) {
             (Action::Opening(_, thrown) | Action::Roll(thrown), _) => roll = Some(thrown),
             (Action::Move(after), Some(roll)) => {
-                played.deeds.push((column(state.player), Deed::Moves(roll, state.position(), after)));
+                played.events.push((column(state.player), Event::Moves(roll, state.position(), after)));
             }
             (Action::Move(_), None) => return Err(GameError::new("a move without a roll")),
         }
         game.apply(&mut state, action);
     }
     if let (Stage::Move(roll), true) = (state.stage, resigned.is_some()) {
-        played.deeds.push((column(state.player), Deed::Resigns(Some(roll))));
+        played.events.push((column(state.player), Event::Resigns(Some(roll))));
     }
     if let Some(won) = resigned.or_else(|| state.position().is_over().then(|| game.utility(&state, 0))) {
         played.points = Some(won.abs() as u32);
@@ -550,7 +553,7 @@ mod tests {
     use super::*;
     use adept_game::{Kit, stream};
 
-    /// A match between two of GNU Backgammon 1.07.001, as it exports it.
+    /// A match of GNU Backgammon 1.07.001 against itself, as it exports it.
     const RECORDED: &str = include_str!("recorded.mat");
 
     #[test]
@@ -558,16 +561,16 @@ mod tests {
         let found = Match::parse(RECORDED).unwrap();
         assert!(found.length == 31 && found.games.len() >= 20);
         assert!(found.games.iter().all(|game| game.points.is_some()));
-        // The scores say who has won, as the cells of the last line do.
+        // The scores give the same winner as the cells of the last line.
         for pair in found.games.windows(2) {
             let won: u32 = [0, 1].iter().map(|&player| pair[1].scores[player] - pair[0].scores[player]).sum();
             assert_eq!(Some(won), pair[0].points);
         }
-        let deeds = || found.games.iter().flat_map(|game| &game.deeds).map(|(_, deed)| *deed);
-        assert!(deeds().any(|deed| deed == Deed::Takes) && deeds().any(|deed| deed == Deed::Drops));
+        let events = || found.games.iter().flat_map(|game| &game.events).map(|(_, event)| *event);
+        assert!(events().any(|event| event == Event::Takes) && events().any(|event| event == Event::Drops));
         let text = found.to_string();
         assert_eq!(Match::parse(&text).unwrap(), found, "{text}");
-        // Cells and lines are where gnubg has them.
+        // Cells and lines are where gnubg puts them.
         let gist = |text: &str| -> Vec<String> {
             let cells = |line: &str| {
                 let rolls = line.split_whitespace().filter(|word| word.ends_with(':') || word.ends_with(')'));
@@ -649,7 +652,7 @@ mod tests {
             (" Takes\n  3) 52: Concedes     Wins 4 points\n".to_string(), 1, -2.0),
             (" Takes\n  3) 00: ????      Wins 6 points\n".to_string(), 1, -3.0),
             (" Takes\n  3) 64: ????      Wins 2 points\n".to_string(), 1, -1.0),
-            // A roll alone, as gnubg leaves a game that is resigned.
+            // A roll alone, as gnubg writes a resigned game.
             (format!(" Takes\n  3) 64:\n{right}"), 1, -1.0),
             // A beaver is taken with or without a word, or dropped.
             (" Beavers => 4\n  3) 64: 24/14       63:\n\n      Wins 4 points\n".to_string(), 0, 1.0),
@@ -661,11 +664,11 @@ mod tests {
             assert_eq!(found.games[0].whole().result, Some(result), "{lines}");
             assert_eq!(Match::parse(&found.to_string()).unwrap(), found, "{found}");
         }
-        // The scores of the next game tell who has won where the place does not.
+        // The scores of the next game give the winner if the place does not.
         let next = "\n Game 2\n Ann: 0   Bo: Li: 4\n";
         let found = parse(&format!("{opening} Takes\n  3) 64:\n      Wins 2 points\n{next}"));
         assert_eq!((found.games[0].winner, found.games[1].whole().actions.len()), (Some(1), 0));
-        // Points that no game without a cube is worth.
+        // Points that are impossible without a cube.
         assert_eq!(
             parse(&format!("{opening} Takes\n  3) Resigns    Wins 100 points\n")).games[0].whole().result,
             None
@@ -778,8 +781,8 @@ mod tests {
                 Match::parse(&format!("{opening}{wrong}                   Wins 1 point\n{next}")).unwrap();
             let [first, second] = &found.games[..] else { panic!("{found:?}") };
             assert!(first.fault.as_ref().unwrap().starts_with(why), "{:?}", first.fault);
-            assert_eq!((first.deeds.len(), first.winner, first.points), (2, Some(1), Some(1)), "{wrong}");
-            assert_eq!((second.deeds.len(), &second.fault), (1, &None));
+            assert_eq!((first.events.len(), first.winner, first.points), (2, Some(1), Some(1)), "{wrong}");
+            assert_eq!((second.events.len(), &second.fault), (1, &None));
         }
     }
 
@@ -791,7 +794,7 @@ mod tests {
         ))
         .unwrap();
         assert_eq!(found.games[0].fault, None);
-        let who: Vec<usize> = found.games[0].deeds.iter().map(|(player, _)| *player).collect();
+        let who: Vec<usize> = found.games[0].events.iter().map(|(player, _)| *player).collect();
         assert_eq!(who, [1, 0, 1, 0]);
         for (lines, winner) in [
             ("  1) 31: 8/5 6/5    42: 8/4 6/4\n  2) Losses 2 points      Wins 2 points and the match\n", 1),
@@ -805,12 +808,12 @@ mod tests {
             let one = &found.games[0];
             assert_eq!((&one.fault, one.winner, one.points), (&None, Some(winner), Some(2)), "{lines}");
         }
-        // A player on the bar against a closed board is stuck in words too.
+        // A player on the bar against a closed board, in various words.
         for words in ["", "Cannot Move", "no play"] {
             let (closed, _) = Position::parse("bar:1 6:14/6:2 5:2 4:2 3:2 2:2 1:2 8:3", 15).unwrap();
-            let mut course = Course { boards: [closed, closed.swapped()], ..Course::default() };
-            let deed = course.deed(&format!("31: {words}"), 0);
-            assert_eq!(deed, Ok(Deed::Moves("31".parse().unwrap(), closed, closed)), "{words}");
+            let mut course = GameReader { boards: [closed, closed.swapped()], ..GameReader::default() };
+            let event = course.event(&format!("31: {words}"), 0);
+            assert_eq!(event, Ok(Event::Moves("31".parse().unwrap(), closed, closed)), "{words}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Backgammon: the whole game with gammons and backgammons, and with fewer checkers a side.
+//! Backgammon with gammons and backgammons, also with fewer checkers a side.
 
 mod board;
 pub mod cube;

@@ -1,16 +1,16 @@
-//! The generator of moves: all distinct positions that a roll can lead to.
+//! Move generator: all distinct positions after a roll.
 //!
-//! Results of two different dice can only be equal in three ways. Two checkers move in either order: each pair of moves is
-//! listed once. One checker moves by both dice: the two ways differ only if one of them hits on its way. Both dice bear off:
-//! such decisions are short, and their results are compared. Equal dice need no comparison: if every checker moves from at
-//! most the place of the one before, each set of moves has one order, and different sets give different positions.
+//! Two different dice give equal results in only three ways. Two checkers move in either order: each pair of moves is
+//! listed once. One checker moves by both dice: the two ways differ only if one of them hits on the way. Both dice bear
+//! off: such decisions are short, and their results are compared. Doubles need no comparison: if no checker moves from
+//! a higher place than the one before, each set of moves has one order, and different sets give different positions.
 
 use super::Position;
 use super::side::{BAR, POINTS, Side};
 use crate::dice::Roll;
 
-/// Replaces `results` by the distinct positions after a roll, seen by the side that moved. If no checker can move, the only one
-/// is the position itself. Both dice are played if that is possible, otherwise the larger one that can be.
+/// Replaces `results` by the distinct positions after a roll, seen by the side that moved. If no checker can move, the
+/// only one is the position itself. Both dice are played if possible, otherwise the larger playable one.
 #[inline]
 pub fn results<R: From<Position> + PartialEq>(position: Position, roll: Roll, results: &mut Vec<R>) {
     results.clear();
@@ -26,25 +26,25 @@ pub fn results<R: From<Position> + PartialEq>(position: Position, roll: Roll, re
     }
 }
 
-/// Number of checkers on the points 7 to 24 and the bar, up to 2.
+/// Number of checkers on the points 7 to 24 and the bar, capped at 2.
 #[inline]
 fn outside(side: Side) -> u32 {
     let mask = side.occupied() & !0x7F;
     mask.count_ones() + u32::from(side.on(mask.trailing_zeros() as u8 & 31) > 1)
 }
 
-/// Where the side to move can land, and whom it hits there.
+/// Landing points and hits of the side to move.
 #[derive(Clone, Copy)]
 struct Targets {
-    /// Points that the opponent does not block, a bit each.
+    /// Mask of points that the opponent does not block.
     open: u32,
-    /// Points with a single checker of the opponent.
+    /// Mask of the opponent's blots.
     blots: u32,
 }
 
 impl Targets {
     #[inline]
-    fn of(opponent: Side) -> Self {
+    fn new(opponent: Side) -> Self {
         let blocks = opponent.blocks();
         Self { open: POINTS & !seen(blocks), blots: seen(opponent.occupied() & POINTS & !blocks) }
     }
@@ -56,7 +56,7 @@ impl Targets {
     }
 }
 
-/// The places of a mask in the other side's numbering: point p is its point 25 − p.
+/// Converts a mask to the opponent's numbering: point p becomes 25 − p.
 #[inline]
 pub(super) fn seen(mask: u32) -> u32 {
     mask.reverse_bits() >> 6
@@ -80,16 +80,16 @@ pub(super) fn each(mut mask: u32) -> impl Iterator<Item = u8> {
     })
 }
 
-/// Different dice, with at least two checkers outside the home board: none bears off.
+/// Non-doubles with at least two checkers outside the home board: none bears off.
 #[inline]
 fn mixed<R: From<Position>>(position: Position, roll: Roll, results: &mut Vec<R>) {
     let (a, b) = (roll.high(), roll.low());
-    let targets = Targets::of(position.opponent);
+    let targets = Targets::new(position.opponent);
     let occupied = position.own.occupied();
     let (by_a, by_b) = (targets.sources(a), targets.sources(b));
     let step = |position, from, die: u8| stepped(position, from, from - die, targets);
     let last = |position, from, die| R::from(step(position, from, die));
-    // One checker that moves by both dice, in two ways with the same result.
+    // One checker moves by both dice, in two orders with the same result.
     let same = by_a & by_b & targets.open << (a + b) & !(targets.blots << a) & !(targets.blots << b);
     let bar = 1 << BAR;
     let waiting = position.own.on(BAR);
@@ -110,7 +110,7 @@ fn mixed<R: From<Position>>(position: Position, roll: Roll, results: &mut Vec<R>
         }
         if by_b & bar != 0 {
             let entered = step(position, BAR, b);
-            // With the checker that entered, the same as entering by the other die.
+            // With the checker that entered, this equals entering by the other die.
             let twice = if same & bar != 0 { 1 << (BAR - b) } else { 0 };
             results.extend(each((rest | 1 << (BAR - b)) & by_a & !twice).map(|from| last(entered, from, a)));
         }
@@ -121,7 +121,7 @@ fn mixed<R: From<Position>>(position: Position, roll: Roll, results: &mut Vec<R>
         return;
     }
     let (from_a, from_b) = (occupied & by_a, occupied & by_b);
-    // Two checkers, or one that goes on from an occupied point.
+    // Two checkers, or one that continues from an occupied point.
     for second in each(from_b) {
         let moved = step(position, second, b);
         let mut first = from_a;
@@ -133,7 +133,7 @@ fn mixed<R: From<Position>>(position: Position, roll: Roll, results: &mut Vec<R>
         }
         results.extend(each(first).map(|from| last(moved, from, a)));
     }
-    // One checker that goes on from an empty point.
+    // One checker that continues from an empty point.
     let lands = |from: u32, die: u8| from >> die & !occupied;
     results.extend(each(lands(from_a, a) & by_b).map(|to| last(step(position, to + a, a), to, b)));
     let twice = same >> b;
@@ -153,14 +153,14 @@ fn sources(own: Side, occupied: u32, die: u8, targets: Targets) -> u32 {
     }
     let mut from = occupied & targets.sources(die);
     if !own.reaches(7) {
-        // Off from exactly the die's point, or from the highest one below it.
+        // Bears off from exactly the die's point, or from the highest point below it.
         let highest = own.highest();
         from |= occupied & 1 << die.min(highest) & !1;
     }
     from
 }
 
-/// Different dice, with at most one checker outside the home board: results are compared.
+/// Non-doubles with at most one checker outside the home board: results are compared.
 fn near_home<R: From<Position> + PartialEq>(position: Position, roll: Roll, results: &mut Vec<R>) {
     let after = |position, die| steps(position, die).map(|step| step.after);
     let mut add = |result: Position| {
@@ -191,7 +191,7 @@ pub(super) struct Step {
 
 /// The moves by one die, from the lowest place.
 pub(super) fn steps(position: Position, die: u8) -> impl Iterator<Item = Step> {
-    let targets = Targets::of(position.opponent);
+    let targets = Targets::new(position.opponent);
     each(sources(position.own, position.own.occupied(), die, targets)).map(move |from| {
         let to = from.saturating_sub(die);
         let after = stepped(position, from, to, targets);
@@ -199,16 +199,16 @@ pub(super) fn steps(position: Position, die: u8) -> impl Iterator<Item = Step> {
     })
 }
 
-/// Whether both of two different dice can be played.
+/// Whether both dice of a non-double can be played.
 pub(super) fn both(position: Position, roll: Roll) -> bool {
     let in_order =
         |first, second| steps(position, first).any(|step| steps(step.after, second).next().is_some());
     in_order(roll.high(), roll.low()) || in_order(roll.low(), roll.high())
 }
 
-/// Equal dice: up to four moves.
+/// Doubles: up to four moves.
 fn doubles<R: From<Position>>(position: Position, die: u8, results: &mut Vec<R>) {
-    let targets = Targets::of(position.opponent);
+    let targets = Targets::new(position.opponent);
     let mut most = 0;
     each_double(position, position.own.occupied(), u32::MAX, 0, die, targets, &mut |moves, result| {
         if moves > most {
@@ -221,8 +221,8 @@ fn doubles<R: From<Position>>(position: Position, die: u8, results: &mut Vec<R>)
     });
 }
 
-/// Calls `found` with the number of moves and the result of each way to play, as far as it goes. `allowed` are the places at or
-/// below that of the move before.
+/// Calls `found` with the number of moves and the result of each play. `allowed` is the mask of places at or below that
+/// of the previous move.
 fn each_double(
     position: Position,
     occupied: u32,
@@ -244,9 +244,9 @@ fn each_double(
     }
 }
 
-/// The rules as they are told, slowly: what the generator is compared with.
+/// A slow, literal implementation of the rules, the reference for the generator.
 #[cfg(test)]
-pub(super) mod told {
+pub(super) mod reference {
     use super::*;
     use std::collections::HashSet;
 
@@ -277,7 +277,7 @@ pub(super) mod told {
             return;
         };
         for next in one(position, die) {
-            // A single move is noted with its die, for the rule of the larger one.
+            // A single move keeps its die, for the rule of the larger one.
             found.insert((played + 1, if played == 0 { die } else { 0 }, next));
             all(next, rest, played + 1, found);
         }

@@ -1,5 +1,5 @@
-//! Move notation: `24/18 13/11*`. One checker moved by several dice is `24/18/16`, or `24/16` if it hits nothing on its way; equal
-//! moves are `8/5(2)`.
+//! Move notation: `24/18 13/11*`. One checker moved by several dice is `24/18/16`, or `24/16` if it hits nothing on its
+//! path; equal moves are `8/5(2)`.
 
 use super::moves::{self, Step};
 use super::{BAR, Position};
@@ -8,18 +8,18 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::fmt;
 
-/// Moves of one roll at most.
+/// Largest number of moves of a roll.
 const MOST: usize = 4;
 
-/// The way of one checker: the places that it leaves or comes to, each with whether it hits there.
+/// The path of one checker: the places that it leaves or comes to, each with whether it hits there.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct CheckerPath {
     places: [(u8, bool); MOST + 1],
     len: usize,
 }
 
-impl Way {
-    fn of(step: &Step) -> Self {
+impl CheckerPath {
+    fn from_step(step: &Step) -> Self {
         let mut places = [(0, false); MOST + 1];
         (places[0], places[1]) = ((step.from, false), (step.to, step.hits));
         Self { places, len: 2 }
@@ -41,7 +41,7 @@ impl Way {
         self.places().iter().filter(|(_, hits)| *hits).count()
     }
 
-    /// This way, and then on with another one.
+    /// This path continued by another one.
     fn joined(mut self, next: &Self) -> Self {
         for place in &next.places()[1..] {
             self.places[self.len] = *place;
@@ -52,7 +52,7 @@ impl Way {
 
     fn write(&self, text: &mut String) {
         for (i, &(place, hits)) in self.places().iter().enumerate() {
-            // Places in between are of interest where it hits.
+            // Intermediate places matter only if the checker hits there.
             if i > 0 && i + 1 < self.len && !hits {
                 continue;
             }
@@ -80,7 +80,7 @@ fn push_place(place: u8, text: &mut String) {
     }
 }
 
-/// The dice to play.
+/// Expands a roll to the dice to play.
 fn dice(roll: Roll) -> Vec<u8> {
     if roll.is_double() { vec![roll.high(); MOST] } else { vec![roll.high(), roll.low()] }
 }
@@ -90,23 +90,23 @@ fn without(dice: &[u8], i: usize) -> Vec<u8> {
     [&dice[..i], &dice[i + 1..]].concat()
 }
 
-/// The moves of a way to play a roll, from the highest place down.
+/// Moves of a play, from the highest place down.
 type Play = Vec<Step>;
 
-/// The ways to play a roll, up to their order, by the position that they lead to.
+/// The plays of a roll, up to order, by resulting position.
 struct Plays {
     /// The positions, sorted.
     afters: Vec<Position>,
-    ways: Vec<Vec<Play>>,
+    plays: Vec<Vec<Play>>,
 }
 
 impl Plays {
-    /// Those that lead to these positions.
-    fn to(position: Position, roll: Roll, afters: &[Position]) -> Self {
+    /// Collects the plays that lead to these positions.
+    fn leading_to(position: Position, roll: Roll, afters: &[Position]) -> Self {
         let mut sorted = afters.to_vec();
         sorted.sort_unstable();
         sorted.dedup();
-        let mut plays = Self { ways: vec![Vec::new(); sorted.len()], afters: sorted };
+        let mut plays = Self { plays: vec![Vec::new(); sorted.len()], afters: sorted };
         let (high, low) = (roll.high(), roll.low());
         match roll.is_double() {
             true => plays.collect(position, &[high; MOST], true, &mut Vec::with_capacity(MOST)),
@@ -117,7 +117,7 @@ impl Plays {
         plays
     }
 
-    /// Adds the ways to play these dice in this order, after the moves in `played`.
+    /// Adds the plays of these dice in this order, after the moves in `played`.
     fn collect(&mut self, position: Position, dice: &[u8], is_double: bool, played: &mut Play) {
         if let (false, Ok(place)) = (played.is_empty(), self.afters.binary_search(&position)) {
             let mut steps = played.clone();
@@ -125,17 +125,17 @@ impl Plays {
             let alike = |a: &Step, b: &Step| (a.from, a.to, a.hits) == (b.from, b.to, b.hits);
             let known =
                 |play: &Play| play.len() == steps.len() && play.iter().zip(&steps).all(|(a, b)| alike(a, b));
-            if !self.ways[place].iter().any(known) {
-                self.ways[place].push(steps);
+            if !self.plays[place].iter().any(known) {
+                self.plays[place].push(steps);
             }
         }
         let Some((&die, rest)) = dice.split_first() else { return };
-        // Checkers only go down, and sides compare by their highest place first.
+        // Checkers only move down, and sides compare by their highest place first.
         if self.afters.first().is_none_or(|least| position.own <= least.own) {
             return;
         }
         for step in moves::steps(position, die) {
-            // Equal dice: the checkers from the highest place first.
+            // Doubles: checkers from the highest place first.
             if !is_double || played.last().is_none_or(|last| step.from <= last.from) {
                 played.push(step);
                 self.collect(step.after, rest, is_double, played);
@@ -144,42 +144,42 @@ impl Plays {
         }
     }
 
-    fn of(&self, after: Position) -> &[Play] {
-        self.afters.binary_search(&after).map_or(&[], |place| &self.ways[place])
+    fn get(&self, after: Position) -> &[Play] {
+        self.afters.binary_search(&after).map_or(&[], |place| &self.plays[place])
     }
 }
 
 /// The shortest text for the move of this roll to each of these positions; `pass` if nothing moves. None if no move leads there.
 pub(crate) fn texts(position: Position, roll: Roll, afters: &[Position]) -> Vec<Option<String>> {
-    let plays = Plays::to(position, roll, afters);
+    let plays = Plays::leading_to(position, roll, afters);
     let mut text = String::new();
     let one = |after: &Position| {
         if *after == position {
             return Some("pass".into());
         }
         let mut best = String::new();
-        for play in plays.of(*after) {
-            let mut ways = [Way::of(&play[0]); MOST];
-            ways.iter_mut().zip(play).for_each(|(way, step)| *way = Way::of(step));
-            write(&mut ways[..play.len()], &mut best, &mut text);
+        for play in plays.get(*after) {
+            let mut paths = [CheckerPath::from_step(&play[0]); MOST];
+            paths.iter_mut().zip(play).for_each(|(path, step)| *path = CheckerPath::from_step(step));
+            write(&mut paths[..play.len()], &mut best, &mut text);
         }
         (!best.is_empty()).then_some(best)
     };
     afters.iter().map(one).collect()
 }
 
-/// As [`texts`], of one position.
+/// The same for one position.
 pub(crate) fn text(position: Position, roll: Roll, after: Position) -> Option<String> {
     texts(position, roll, &[after]).pop().flatten()
 }
 
-/// The move of this roll to each of these positions, a part for each die that is played: from where to where, 25 is the bar and 0 off.
-/// Empty if nothing moves or no move leads there.
+/// The moves by single die from `position` to each of these positions: from and to, 25 is the bar and 0 off. Empty if
+/// nothing moves or no play leads there.
 pub fn parts(position: Position, roll: Roll, afters: &[Position]) -> Vec<Vec<(u8, u8)>> {
-    let plays = Plays::to(position, roll, afters);
+    let plays = Plays::leading_to(position, roll, afters);
     let one = |after: &Position| {
-        let known = if *after == position { &[] } else { plays.of(*after) };
-        // One die may lead where both must be played: 3/off is 3/1 1/off if another checker stays on 1.
+        let known = if *after == position { &[] } else { plays.get(*after) };
+        // One die may reach a position where both must be played: 3/off is 3/1 1/off if another checker stays on 1.
         let dice = known.iter().map(Vec::len).max().unwrap_or(0);
         let whole = known.iter().filter(|play| play.len() == dice).min();
         whole.into_iter().flatten().map(|step| (step.from, step.to)).collect()
@@ -187,25 +187,25 @@ pub fn parts(position: Position, roll: Roll, afters: &[Position]) -> Vec<Vec<(u8
     afters.iter().map(one).collect()
 }
 
-/// The move of this roll that leads to `after`, a part for each die, such as `24/18 18/16`; empty if nothing moves or no move leads
-/// to it.
+/// The moves to `after` by single die, such as `24/18 18/16`; empty if nothing moves or no play leads there.
 pub fn die_by_die(position: Position, roll: Roll, after: Position) -> String {
     let parts = parts(position, roll, &[after]).pop().unwrap_or_default();
-    let words: Vec<String> = parts.into_iter().map(|(from, to)| Part { from, to }.to_string()).collect();
+    let words: Vec<String> =
+        parts.into_iter().map(|(from, to)| WrittenMove { from, to }.to_string()).collect();
     words.join(" ")
 }
 
-/// Makes `best` the text of these moves, or of a variant that joins moves of one checker, if that is shorter.
-fn write(ways: &mut [Way], best: &mut String, text: &mut String) {
-    // From the highest point down. On the same point, the longest move first, and the one that hits.
-    ways.sort_by_key(|way| (Reverse(way.from()), way.to(), Reverse(way.hits())));
-    let alike = |a: &Way, b: &Way| {
+/// Sets `best` to the text of these moves, or of a variant that joins moves of one checker, if shorter.
+fn write(paths: &mut [CheckerPath], best: &mut String, text: &mut String) {
+    // From the highest point down. From the same point, the longest move first, then the one that hits.
+    paths.sort_by_key(|path| (Reverse(path.from()), path.to(), Reverse(path.hits())));
+    let alike = |a: &CheckerPath, b: &CheckerPath| {
         (a.from(), a.to()) == (b.from(), b.to())
             && b.hits() == 0
             && a.hits() == usize::from(a.places[a.len - 1].1)
     };
     text.clear();
-    for equal in ways.chunk_by(alike) {
+    for equal in paths.chunk_by(alike) {
         if !text.is_empty() {
             text.push(' ');
         }
@@ -219,13 +219,13 @@ fn write(ways: &mut [Way], best: &mut String, text: &mut String) {
     if best.is_empty() || (text.len(), text.as_str()) < (best.len(), best.as_str()) {
         best.clone_from(text);
     }
-    for (i, first) in ways.iter().enumerate() {
-        for (k, second) in ways.iter().enumerate() {
+    for (i, first) in paths.iter().enumerate() {
+        for (k, second) in paths.iter().enumerate() {
             if first.to() > 0 && first.to() == second.from() {
                 let mut joined = [*first; MOST];
                 let mut count = 0;
-                for (j, way) in ways.iter().enumerate().filter(|(j, _)| *j != k) {
-                    joined[count] = if j == i { first.joined(second) } else { *way };
+                for (j, path) in paths.iter().enumerate().filter(|(j, _)| *j != k) {
+                    joined[count] = if j == i { first.joined(second) } else { *path };
                     count += 1;
                 }
                 write(&mut joined[..count], best, text);
@@ -243,24 +243,25 @@ pub(super) fn place_text(place: u8) -> Cow<'static, str> {
     }
 }
 
-/// Part of a text: a checker goes from one place to another, by one die or several.
+/// A parsed step of a move text: a checker goes from one place to another, by one die or several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Part {
+struct WrittenMove {
     from: u8,
     to: u8,
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for WrittenMove {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", place_text(self.from), place_text(self.to))
     }
 }
 
-/// The position after a move, which is written checker by checker in any order. `such` are moves to write, for messages.
+/// Parses a move written checker by checker in any order and returns the position after it. `examples` are moves for
+/// messages.
 ///
 /// # Errors
 /// Why the text is not a legal move for this roll.
-pub(crate) fn parse(position: Position, roll: Roll, text: &str, such: &str) -> Result<Position, String> {
+pub(crate) fn parse(position: Position, roll: Roll, text: &str, examples: &str) -> Result<Position, String> {
     let mut legal = Vec::new();
     moves::results(position, roll, &mut legal);
     let passes = legal[..] == [position];
@@ -273,7 +274,7 @@ pub(crate) fn parse(position: Position, roll: Roll, text: &str, such: &str) -> R
     if passes {
         return Err(format!("nothing can move with {roll}: write `pass`"));
     }
-    let (parts, stars) = read(text, such)?;
+    let (parts, stars) = read(text, examples)?;
     let mut found = Vec::new();
     play(position, &dice(roll), &parts, 0, &mut found);
     let Some(least) = found.iter().map(|(_, left, _)| left.len()).min() else {
@@ -291,7 +292,7 @@ pub(crate) fn parse(position: Position, roll: Roll, text: &str, such: &str) -> R
             None => format!("`{text}` is not a legal move with {roll}"),
         });
     }
-    // A checker that moves by both dice may hit on one of its ways.
+    // A checker that moves by both dice may hit on one of its two paths.
     let hits = fitting.iter().map(|(.., hits)| *hits);
     let meant = if hits.clone().any(|n| n == stars) { stars } else { hits.min().unwrap_or(0) };
     fitting.retain(|(.., hits)| *hits == meant);
@@ -306,23 +307,23 @@ pub(crate) fn parse(position: Position, roll: Roll, text: &str, such: &str) -> R
     }
 }
 
-/// Reads a text into parts and the number of its stars.
-fn read(text: &str, such: &str) -> Result<(Vec<Part>, usize), String> {
+/// Splits a text into steps and counts its stars.
+fn read(text: &str, examples: &str) -> Result<(Vec<WrittenMove>, usize), String> {
     let (mut parts, mut stars) = (Vec::new(), 0);
     for word in text.split_whitespace() {
-        let fault = || format!("`{word}` is not a checker move; write moves such as {such}");
-        let (way, times) = match word.strip_suffix(')').and_then(|w| w.split_once('(')) {
-            Some((way, times)) => {
-                (way, times.parse().ok().filter(|n| (1..=4).contains(n)).ok_or_else(fault)?)
+        let fault = || format!("`{word}` is not a checker move; write moves such as {examples}");
+        let (path, times) = match word.strip_suffix(')').and_then(|w| w.split_once('(')) {
+            Some((path, times)) => {
+                (path, times.parse().ok().filter(|n| (1..=4).contains(n)).ok_or_else(fault)?)
             }
             None => (word, 1),
         };
-        stars += way.matches('*').count();
+        stars += path.matches('*').count();
         let places: Option<Vec<u8>> =
-            way.split('/').map(|place| read_place(place.trim_end_matches('*'))).collect();
+            path.split('/').map(|place| read_place(place.trim_end_matches('*'))).collect();
         let places = places.filter(|p| p.len() > 1).ok_or_else(fault)?;
         for pair in places.windows(2) {
-            let part = Part { from: pair[0], to: pair[1] };
+            let part = WrittenMove { from: pair[0], to: pair[1] };
             if part.from <= part.to {
                 return Err(format!("`{word}`: checkers move to lower points"));
             }
@@ -330,7 +331,7 @@ fn read(text: &str, such: &str) -> Result<(Vec<Part>, usize), String> {
         }
     }
     match parts.len() {
-        0 => Err(format!("the move is empty; write moves such as {such}")),
+        0 => Err(format!("the move is empty; write moves such as {examples}")),
         1..=4 => Ok((parts, stars)),
         n => Err(format!("{n} moves; no roll gives more than 4")),
     }
@@ -345,19 +346,19 @@ fn read_place(text: &str) -> Option<u8> {
     }
 }
 
-/// Adds the position, the dice that are left and the number of hits for each way to play these parts in some order.
+/// Adds the position, the remaining dice and the number of hits of each order of playing these steps.
 fn play(
     position: Position,
     dice: &[u8],
-    parts: &[Part],
+    parts: &[WrittenMove],
     hits: usize,
     found: &mut Vec<(Position, Vec<u8>, usize)>,
 ) {
     if parts.is_empty() {
         let left = if position.own.is_done() { Vec::new() } else { dice.to_vec() };
-        let way = (position, left, hits);
-        if !found.contains(&way) {
-            found.push(way);
+        let result = (position, left, hits);
+        if !found.contains(&result) {
+            found.push(result);
         }
         return;
     }
@@ -378,8 +379,8 @@ fn play(
     }
 }
 
-/// Why the parts cannot all be played.
-fn reason(position: Position, roll: Roll, parts: &[Part]) -> String {
+/// Why the steps cannot all be played.
+fn reason(position: Position, roll: Roll, parts: &[WrittenMove]) -> String {
     let own = position.own;
     for part in parts {
         let arriving = parts.iter().filter(|other| other.to == part.from).count();
@@ -399,7 +400,7 @@ fn reason(position: Position, roll: Roll, parts: &[Part]) -> String {
     if own.on(BAR) > 0 && parts.iter().all(|part| part.from != BAR) {
         return "a checker on the bar must enter first, such as bar/22".into();
     }
-    let alone = |part: &&Part| {
+    let alone = |part: &&WrittenMove| {
         let mut found = Vec::new();
         play(position, &dice(roll), &[**part], 0, &mut found);
         own.on(part.from) > 0 && found.is_empty()

@@ -16,14 +16,14 @@ pub struct Position {
     pub opponent: Side,
 }
 
-/// How a game was won.
+/// Size of a win.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Win {
     /// The loser has borne off a checker: one point.
     Single,
     /// The loser has borne off none: two points.
     Gammon,
-    /// And has a checker on the bar or in the winner's home board: three points.
+    /// The loser has also a checker on the bar or in the winner's home board: three points.
     Backgammon,
 }
 
@@ -34,16 +34,16 @@ impl Win {
     }
 }
 
-/// The phases of a game, as GNU Backgammon 1.08 tells them apart.
+/// Phases of a game, as in GNU Backgammon 1.08.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Phase {
     /// All checkers of both sides are home.
     Bearoff,
-    /// The sides have passed each other.
+    /// The sides have passed each other, and a checker is outside its home.
     Race,
-    /// Contact, where a side has few checkers that are not on its ace and deuce points.
+    /// Contact, where a side has few checkers outside its ace and deuce points.
     Crashed,
-    /// All others.
+    /// All other positions.
     Contact,
 }
 
@@ -51,7 +51,7 @@ impl Position {
     /// A side that has borne off 15 checkers.
     const OFF: Side = Side::all_off(15);
 
-    /// The start with 15 checkers a side, or with 1 to 5: one each on the points from 24 down, without an opponent beside.
+    /// The start position with 15 checkers a side, or with 1 to 5: one each on the points from 24 down.
     pub fn start(checkers: u8) -> Self {
         let mut places = [0; 26];
         match checkers {
@@ -62,7 +62,7 @@ impl Position {
         Self { own: side, opponent: side }
     }
 
-    /// A side that bears off, with these checkers on its points 1 to 6, after the other has left the board.
+    /// A position without contact: the opponent has borne off, and this side has these checkers on its points 1 to 6.
     pub(crate) fn bearing_off(counts: [u8; 6]) -> Self {
         let mut places = [0; 26];
         places[0] = 15 - counts.iter().sum::<u8>();
@@ -82,7 +82,7 @@ impl Position {
         self.own.is_done() || self.opponent.is_done()
     }
 
-    /// What the win of a side is, if `loser` has the checkers that are left.
+    /// Size of the win if `loser` has the remaining checkers.
     pub fn result(loser: Side) -> Win {
         match loser {
             _ if loser.off() > 0 => Win::Single,
@@ -107,10 +107,10 @@ impl Position {
         }
     }
 
-    /// What the numbers of [`class`](Self::class) mean.
+    /// Meaning of the numbers of [`class`](Self::class).
     pub const CLASSES: &str = "phase: 0 bear-off, 1 race, 2 crashed, 3 contact, 4 back game";
 
-    /// The number of its class: that of its phase, or of back games, which are contact.
+    /// The class number: that of the phase, or of back games, which are contact.
     #[inline]
     pub fn class(self) -> u64 {
         match self.phase() {
@@ -119,13 +119,13 @@ impl Position {
         }
     }
 
-    /// Whether a side plays a back game: in contact, and not crashed, it holds two points in the home of the other side, which is ahead in
-    /// the race.
+    /// Whether a side plays a back game: contact, not crashed, and a side that trails in the race holds two points in
+    /// the opponent's home.
     pub fn is_back_game(self) -> bool {
         self.phase() == Phase::Contact && self.holds_deep()
     }
 
-    /// Whether a side that is behind in the race holds two points in the home of the other.
+    /// Whether a side that trails in the race holds two points in the opponent's home.
     fn holds_deep(self) -> bool {
         let deep = |side: Side| (side.blocks() & 0x3F << 19).count_ones() > 1;
         let holds = |side: Side, other: Side| deep(side) && side.pips() > other.pips();
@@ -144,7 +144,7 @@ impl Position {
         ids::xgid(&own, &opponent, roll)
     }
 
-    /// Why these sides are not a position in which each has this many checkers.
+    /// Why these sides are not a position with this many checkers a side.
     pub fn check(self, checkers: u8) -> Result<(), String> {
         for (name, side) in [("the side to roll", self.own), ("the other side", self.opponent)] {
             let found = side.checkers();
@@ -161,7 +161,7 @@ impl Position {
         Ok(())
     }
 
-    /// Reads places and checkers of both sides, a Position ID or an XGID, and after it the roll if the dice have fallen.
+    /// Reads places and checkers of both sides, a Position ID or an XGID, with an optional roll after it.
     ///
     /// # Errors
     /// What was found and what was expected.
@@ -191,7 +191,7 @@ impl Position {
     }
 }
 
-/// Whether a side has at most six checkers that can still be used: GNU Backgammon's `CLASS_CRASHED`.
+/// Whether a side has at most six checkers left to play: GNU Backgammon's `CLASS_CRASHED`.
 fn crashed(side: Side) -> bool {
     let (total, ace, deuce) = (side.checkers() - side.off(), side.on(1), side.on(2));
     match total {
@@ -207,7 +207,7 @@ fn whole(side: Side) -> ids::Board {
     std::array::from_fn(|k| places[k + 1])
 }
 
-/// Reads IDs of positions with this many checkers a side.
+/// An ID parser for positions with this many checkers a side.
 fn reader(checkers: u8) -> Ids<impl Fn(&ids::Board, &str) -> Result<Side, String>> {
     Ids {
         of: "a position of this game",
@@ -226,7 +226,7 @@ fn reader(checkers: u8) -> Ids<impl Fn(&ids::Board, &str) -> Result<Side, String
     }
 }
 
-/// A place with its checkers, such as `24:2`, `bar:1`, `off:3`.
+/// Parses a place with its checkers, such as `24:2`, `bar:1`, `off:3`.
 fn place(word: &str) -> Option<(usize, u8)> {
     let (place, count) = word.split_once(':')?;
     let place = match place {
@@ -234,12 +234,12 @@ fn place(word: &str) -> Option<(usize, u8)> {
         "bar" => usize::from(super::BAR),
         _ => place.parse().ok().filter(|point| (1..=24).contains(point))?,
     };
-    // A point without checkers is left out; `off:0` says that none is off.
+    // Empty points are omitted; only `off:0` may state zero.
     let least = u8::from(place > 0);
     Some((place, count.parse().ok().filter(|count| (least..16).contains(count))?))
 }
 
-/// A side from its places. Checkers that are not named have been borne off.
+/// Parses a side from its places. Checkers that are not listed have been borne off.
 fn read_side(text: &str, checkers: u8) -> Result<Side, String> {
     let (mut places, mut named_off) = ([0; 26], None);
     for word in text.split_whitespace() {

@@ -1,21 +1,21 @@
-//! `pubeval`: the linear evaluator that G. Tesauro made public in 1993, by which backgammon programs are compared.
+//! `pubeval`: the linear evaluator that G. Tesauro published in 1993, a common benchmark of backgammon programs.
 //!
-//! A position is scored right after a move, seen by the side that moved: the sum of five weights a point, of the opponent's
-//! checkers on the bar and of the own ones that are off. One set of weights is for races, one for all other positions; the position
-//! before the move decides which, so that all moves of a decision are scored alike. The opponent's points are not looked at, nor
-//! are gammons.
+//! A position is scored right after a move, for the side that moved: a sum of five weights per point, and weights of
+//! the opponent's checkers on the bar and the own checkers off. One set of weights is for races, one for all other
+//! positions; the position before the move decides which, so that all moves of a decision use the same set. Gammons and
+//! the opponent's blocks are ignored.
 
 use super::{Action, BAR, Backgammon, Position, State, side::POINTS};
 use std::sync::LazyLock;
 
-/// Scores are whole multiples of 1/30 of the last digit of a weight, so that sums and ties are exact.
+/// Weights are stored as multiples of 1/30 of their last digit, so that sums and ties are exact.
 const UNIT: f64 = 3e6;
 
-/// One set of weights, each times its input, in [`UNIT`]s.
+/// One set of weights, multiplied by their inputs, in [`UNIT`]s.
 struct Weights {
-    /// A number of own checkers on a point.
+    /// By point and number of own checkers.
     own: [[i32; 16]; 25],
-    /// A blot of the opponent on a point.
+    /// Blot of the opponent, by point.
     blot: [i32; 25],
     /// Each checker of the opponent on the bar.
     bar: i32,
@@ -50,7 +50,7 @@ static WEIGHTS: LazyLock<[Weights; 2]> = LazyLock::new(|| {
 });
 
 impl Weights {
-    /// The score of a position for `own`, which has just moved. Having borne off all checkers is the best.
+    /// The score of a position for `own`, which has just moved. A finished game has the highest score.
     #[inline]
     fn score(&self, Position { own, opponent }: Position) -> i32 {
         if own.is_done() {
@@ -72,7 +72,7 @@ impl Weights {
     }
 }
 
-/// Plays the move with the highest score, of equal ones the first.
+/// Plays the move with the highest score, the first in a tie.
 pub(super) fn play(_: &Backgammon, state: &State, actions: &[Action], probabilities: &mut Vec<f64>) {
     let weights = &WEIGHTS[usize::from(!state.position().has_contact())];
     let mut best = (0, i32::MIN);
@@ -104,16 +104,16 @@ mod tests {
         assert_eq!(sums, SUMS);
     }
 
-    /// Sums over all inputs, by another program.
+    /// Sums over all inputs, computed by another program.
     const SUMS: [i64; 2] = [-265_852_980, -3_101_020_560];
 
-    /// Decisions, the move to play and its score, computed by a program in another language with a board of 28 places.
+    /// Decisions with the best move and its score, computed by a program in another language with a board of 28 places.
     const CHOICES: &[(&str, &str, f64)] = &[
         ("24:2 13:5 8:3 6:5/24:2 13:5 8:3 6:5 31", "8/5 6/5", 10.343115),
         ("24:2 13:5 8:3 6:5/24:2 13:5 8:3 6:5 65", "24/18/13", 8.016515),
         ("24:2 13:5 8:3 6:5/24:2 13:5 8:3 6:5 44", "24/20(2) 13/9(2)", 12.01426),
         ("24:2 13:5 8:3 6:5/24:2 13:5 8:3 6:5 21", "24/21", 7.09586),
-        // A hit; opponents on the bar; the last contact given up, which contact's weights judge; races; bearing off.
+        // A hit; opponents on the bar; breaking the last contact, which the contact weights judge; races; bearing off.
         ("bar:1 13:4 8:3 6:5 4:2/24:1 20:1 13:5 8:3 6:5 41", "bar/21 6/5*", 14.52139),
         ("10:2 6:5 5:4 4:4/22:3 bar:1 6:6 5:5 52", "10/8 10/5", 14.84749),
         ("8:1 6:5 5:5 4:4/18:1 6:7 5:7 65", "8/3 6/off", 9.7968983),

@@ -1,11 +1,11 @@
 //! Races of any length: the distribution of the number of rolls that a side needs.
 //!
-//! A side with all checkers home has it in a one-sided table. That of a side whose checkers are a few pips outside is the mean, over all
-//! rolls, of those of the best sides that the rolls lead to: a few more pips for the first checker off, for which most homes are alike.
-//! For a side further away, the mean and the variance are those of a simple guess, corrected by a small network, and the distribution
-//! is a normal one with the skewness of races.
+//! A one-sided table holds it for sides with all checkers home. For a side with checkers a few pips outside, it is the
+//! mean over all rolls of the distributions of the best resulting sides; for the first checker off, more pips are
+//! followed, because most homes are alike. For sides further away, a small network corrects the mean and the variance
+//! of a simple estimate, and the distribution is a normal one with the skewness of races.
 //!
-//! The networks were fitted by `scripts/races/fit.cpp` to sides whose rolls were followed to the end.
+//! `scripts/races/fit.cpp` fitted the networks to sides whose rolls were followed to the end.
 
 use super::side::Side;
 use super::{Position, moves};
@@ -16,12 +16,12 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::BuildHasher;
 use std::sync::{Mutex, PoisonError};
 
-/// What a side plays for.
+/// The goal that a side plays for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Goal {
-    /// To bear off all checkers.
+    /// Bear off all checkers.
     All,
-    /// To bear off its first checker, which saves a gammon.
+    /// Bear off the first checker, which saves a gammon.
     First,
 }
 
@@ -32,56 +32,56 @@ struct Moments {
     variance: f32,
 }
 
-/// Numbers of rolls that have a probability, from 0.
+/// Largest number of rolls with a probability, plus 1.
 pub(super) const MOST: usize = 64;
 
 /// The probabilities of 0 to 63 rolls.
 pub(super) type Rolls = [f64; MOST];
 
-/// Rolls for a pip: 49/6 pips are the mean of a roll.
+/// Rolls per pip: a roll has 49/6 pips on average.
 const PER_PIP: f32 = 6.0 / 49.0;
 
-/// Variance of the number of rolls for a pip.
+/// Variance of the number of rolls per pip.
 const VARIANCE_PER_PIP: f32 = 0.03;
 
-/// No number of rolls to come home is more certain than this.
+/// Lower bound of the variance of the number of rolls to come home.
 const LEAST_VARIANCE: f32 = 0.02;
 
 /// Skewness of the number of rolls of a long race.
 const SKEWNESS: f64 = -0.2;
 
-/// Pips outside up to which rolls are followed, for each [`Goal`].
+/// Pips outside up to which rolls are enumerated, for each [`Goal`].
 const NEAR: [u32; 2] = [8, 32];
 
-/// Most sides near home whose distributions are kept, for each [`Goal`].
+/// Largest number of cached sides near home, for each [`Goal`].
 const KEPT: usize = 50_000;
 
-/// Sides that were asked for last and are kept, each in a place of its own.
+/// Slots of the direct-mapped cache of recent sides.
 const RECENT: usize = 1 << 10;
 
-/// Inputs of a network: checkers off and on each point.
+/// Network inputs: checkers off and on each point.
 const INPUTS: usize = 25;
 
-/// Units of its hidden layer.
+/// Width of the hidden layer.
 const UNITS: usize = 24;
 
-/// Its outputs: corrections of the mean, in pips, and of the variance, in tenths.
+/// Network outputs: corrections of the mean, in pips, and of the variance, in tenths.
 const OUTPUTS: usize = 2;
 
-/// Parameters: for each input and for the bias the weights of the units, then for each output those and a bias.
+/// Number of parameters: the hidden layer's weights for each input and bias, then weights and a bias for each output.
 const PARAMETERS: usize = (INPUTS + 1) * UNITS + OUTPUTS * (UNITS + 1);
 
-/// One checker, as inputs have it.
+/// Scale of the inputs: the value of one checker.
 const CHECKER: f32 = 0.25;
 
 /// The parameters of the network for each [`Goal`], as little-endian 32-bit floats.
 const WEIGHTS: &[u8; 2 * PARAMETERS * 4] = include_bytes!("race.f32");
 
-/// A network of one hidden layer of units x / (1 + |x|), whose outputs are linear.
+/// A network with one hidden layer of units x / (1 + |x|) and linear outputs.
 struct Net([f32; PARAMETERS]);
 
 impl Net {
-    fn of(goal: Goal) -> Self {
+    fn new(goal: Goal) -> Self {
         let (numbers, _) = WEIGHTS.as_chunks::<4>();
         Self(std::array::from_fn(|i| f32::from_le_bytes(numbers[goal as usize * PARAMETERS + i])))
     }
@@ -103,7 +103,7 @@ impl Net {
     }
 }
 
-/// The numbers of rolls of a side, as chances are made of them: the probability of k rolls, and of k or more, at index k.
+/// Distributions and tail sums of a side's number of rolls. Index k holds the probability of k rolls, or of at least k.
 #[derive(Clone, Copy)]
 pub(super) struct SideRolls {
     /// P(k) until all checkers are off.
@@ -112,13 +112,14 @@ pub(super) struct SideRolls {
     pub(super) all_left: Rolls,
     /// P(k or more) until the first checker is off.
     pub(super) first_left: Rolls,
-    /// P(k or more) until no checker is in the home of the other side.
+    /// P(k or more) until no checker is in the opponent's home.
     pub(super) out_left: Rolls,
 }
 
 impl SideRolls {
-    /// From the probabilities of the rolls until all checkers are off, the first one is, and none is in the home of the other side.
-    pub(super) fn of([all, first, out]: [Rolls; 3]) -> Self {
+    /// Computes the tail sums from the distributions of the rolls until all checkers are off, until the first one is,
+    /// and until none is in the opponent's home.
+    pub(super) fn new([all, first, out]: [Rolls; 3]) -> Self {
         let at_least = |mut rolls: Rolls| {
             (0..MOST - 1).rev().for_each(|k| rolls[k] += rolls[k + 1]);
             rolls
@@ -127,20 +128,20 @@ impl SideRolls {
     }
 }
 
-/// Numbers of rolls of all sides with 15 checkers.
+/// Roll distributions of all sides with 15 checkers.
 pub(super) struct Races {
     table: GnubgOneSided,
     /// Moments of home sides by rank, for each goal.
     home: [Vec<Moments>; 2],
     nets: [Net; 2],
-    /// Distributions of sides near home, for each goal.
+    /// Cached distributions of sides near home, for each goal.
     near: [Mutex<FxHashMap<Side, Rolls>>; 2],
-    /// Sides that were asked for, by their hash: all moves of a roll leave the same opponent.
+    /// Direct-mapped cache of recent sides: all moves of a roll leave the same opponent.
     recent: Box<[Mutex<Option<(Side, SideRolls)>>]>,
 }
 
 impl Races {
-    /// Numbers of rolls beyond the table of six points, which has gammons.
+    /// Extends a table of six points that includes gammons.
     pub(super) fn new(table: GnubgOneSided) -> Self {
         let mut home = [Vec::new(), Vec::new()];
         for rank in 0..rank::sides(table.checkers()) {
@@ -149,12 +150,12 @@ impl Races {
             home[0].push(moments(&all));
             home[1].push(moments(&first.unwrap_or([0.0; _])));
         }
-        let nets = [Goal::All, Goal::First].map(Net::of);
+        let nets = [Goal::All, Goal::First].map(Net::new);
         let recent = (0..RECENT).map(|_| Mutex::new(None)).collect();
         Self { table, home, nets, near: Default::default(), recent }
     }
 
-    /// The rolls of a side that has no contact.
+    /// The roll distributions of a side without contact.
     pub(super) fn side(&self, side: Side) -> SideRolls {
         let place = FxBuildHasher.hash_one(side) as usize % RECENT;
         let mut recent = self.recent[place].lock().unwrap_or_else(PoisonError::into_inner);
@@ -162,12 +163,12 @@ impl Races {
             return rolls;
         }
         let goals = [Goal::All, Goal::First].map(|goal| self.rolls(side, goal));
-        let rolls = SideRolls::of([goals[0], goals[1], self.rolls_out(side)]);
+        let rolls = SideRolls::new([goals[0], goals[1], self.rolls_out(side)]);
         *recent = Some((side, rolls));
         rolls
     }
 
-    /// The distribution of the rolls of a side that has no contact.
+    /// The distribution of a side without contact for one goal.
     fn rolls(&self, side: Side, goal: Goal) -> Rolls {
         if goal == Goal::First && side.off() > 0 {
             return none();
@@ -179,7 +180,7 @@ impl Races {
         if outside > NEAR[goal as usize] {
             return discrete(self.moments(side, goal));
         }
-        let side = if goal == Goal::First { with_a_like_home(side) } else { side };
+        let side = if goal == Goal::First { with_similar_home(side) } else { side };
         let kept = || self.near[goal as usize].lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = kept().get(&side) {
             return *found;
@@ -202,8 +203,8 @@ impl Races {
         rolls
     }
 
-    /// The distribution of the rolls until no checker of a side is in the home of the other, which saves a backgammon. It is taken to be
-    /// that of bearing off as many checkers from points as far away.
+    /// The distribution of the rolls until no checker of a side is in the opponent's home, which saves a backgammon.
+    /// Approximated by bearing off as many checkers from points as far away.
     fn rolls_out(&self, side: Side) -> Rolls {
         match side.reaches(19) {
             true => self.at_home(&side.places()[19..25], Goal::All),
@@ -211,9 +212,9 @@ impl Races {
         }
     }
 
-    /// The distribution of a home side with these checkers on its points.
+    /// The distribution of a home side, by its checkers on each point.
     fn at_home(&self, points: &[u8], goal: Goal) -> Rolls {
-        // Entries were checked when the file was opened.
+        // Opening the file checked the entries.
         let found = self.table.rolls(points).ok().flatten();
         let of_goal = |(all, first): (HomeRolls, Option<HomeRolls>)| match goal {
             Goal::All => all,
@@ -224,7 +225,7 @@ impl Races {
         rolls
     }
 
-    /// Mean and variance of the rolls of a side.
+    /// Mean and variance of a side's number of rolls.
     fn moments(&self, side: Side, goal: Goal) -> Moments {
         if goal == Goal::First && side.off() > 0 {
             return Moments::default();
@@ -246,8 +247,9 @@ impl Races {
         home.and_then(|home| self.home[goal as usize].get(home.rank()).copied()).unwrap_or_default()
     }
 
-    /// What a network corrects. To bear off all, each checker from outside goes to the point 6, 5 or 4 that has the fewest, and the way
-    /// takes a roll for each 49/6 pips; to bear off the first one, it takes a roll more than the way to the point 6.
+    /// The estimate that a network corrects. To bear off all checkers, each outside checker goes to the point 6, 5 or 4
+    /// that has the fewest, at a roll for each 49/6 pips; to bear off the first checker, it takes one roll more than
+    /// the way to point 6.
     fn guess(&self, mut places: [u8; 26], goal: Goal) -> Moments {
         let mut pips = 0;
         for point in (7..INPUTS).rev() {
@@ -269,8 +271,9 @@ impl Races {
     }
 }
 
-/// The side with as many checkers on the points 1 to 6 of which the same are taken, all but the highest by one checker.
-fn with_a_like_home(side: Side) -> Side {
+/// A similar side with a canonical home: one checker on each occupied point 1 to 6, and the others on the highest of
+/// these points.
+fn with_similar_home(side: Side) -> Side {
     let mut places = side.places();
     let mut spare = 0;
     for count in places[1..7].iter_mut().filter(|count| **count > 0) {
@@ -283,7 +286,7 @@ fn with_a_like_home(side: Side) -> Side {
     Side::new(places)
 }
 
-/// The distribution of a side that needs no rolls.
+/// The distribution of a side that has finished: zero rolls.
 pub(super) fn none() -> Rolls {
     std::array::from_fn(|k| f64::from(u8::from(k == 0)))
 }
@@ -294,13 +297,13 @@ fn moments(rolls: &HomeRolls) -> Moments {
     Moments { mean: mean as f32, variance: (square - mean * mean).max(0.0) as f32 }
 }
 
-/// A distribution of whole numbers with these moments: a normal one with the skewness of races, cut at the halves.
+/// Discretises a distribution with these moments: a normal one with the skewness of races, cut at the half-integers.
 fn discrete(Moments { mean, variance }: Moments) -> Rolls {
-    // Rounding to whole numbers adds 1/12.
+    // Rounding to integers adds 1/12.
     let sd = (f64::from(variance) - 1.0 / 12.0).max(f64::from(LEAST_VARIANCE)).sqrt();
     let below = |k: usize| {
         let z = (k as f64 + 0.5 - f64::from(mean)) / sd;
-        // Most numbers of rolls are this far from the mean.
+        // Nearly all probability is within 7 standard deviations.
         if z.abs() > 7.0 {
             return f64::from(u8::from(z > 0.0));
         }
@@ -354,7 +357,7 @@ mod tests {
                 );
             }
         }
-        // A checker off saves the gammon, and one on 24 needs six pips to leave the home of the other side.
+        // A checker off saves the gammon, and a checker on 24 needs six pips to leave the opponent's home.
         assert_eq!(races.rolls(side(&[(9, 14)]), Goal::First), none());
         assert_eq!(races.rolls_out(side(&[(18, 15)])), none());
         assert!((races.rolls_out(side(&[(24, 1)]))[1] - 27.0 / 36.0).abs() < 1e-4);

@@ -1,8 +1,8 @@
-//! The checkers of one side on the whole board.
+//! The checkers of one side on the whole board, packed into 128 bits.
 
 use std::fmt;
 
-/// The number of a side's bar: checkers there enter on point 25 − die.
+/// Number of the bar: a checker there enters on point 25 − die.
 pub const BAR: u8 = 25;
 
 /// The checkers of one side. Points are numbered as this side sees them: it moves from 24 down to 1, and then off.
@@ -12,11 +12,11 @@ pub const BAR: u8 = 25;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Side(u128);
 
-/// One bit of each place.
+/// The lowest bit of each place.
 const ONES: u128 = 0x1111_1111_1111_1111_1111_1111_1111;
 
 impl Side {
-    /// The side with these checkers: borne off, on the points 1 to 24, on the bar.
+    /// Packs counts of checkers: borne off, on the points 1 to 24, on the bar.
     ///
     /// # Panics
     /// If there are more than 15.
@@ -40,7 +40,7 @@ impl Side {
         std::array::from_fn(|place| self.on(place as u8))
     }
 
-    /// Checkers on the points 1 to 16, and on the points from 17 with the bar, four bits each.
+    /// Checkers on the points 1 to 16, and on the points from 17 up with the bar, four bits each.
     #[inline]
     pub(super) fn on_board(self) -> [u64; 2] {
         [(self.0 >> 4) as u64, (self.0 >> 68) as u64]
@@ -52,7 +52,7 @@ impl Side {
         (self.0 >> (4 * place) & 15) as u8
     }
 
-    /// Number of checkers, with those borne off.
+    /// Number of checkers, including those borne off.
     pub fn checkers(self) -> u8 {
         self.places().iter().sum()
     }
@@ -69,12 +69,12 @@ impl Side {
         self.pips_above(0)
     }
 
-    /// Sum of the pips by which checkers are above a place.
+    /// Pips that all checkers need to get down to a place.
     #[inline]
     pub(super) fn pips_above(self, place: u8) -> u32 {
         let bits = self.0 >> (4 * place);
         let high = (bits >> 64) as u64;
-        // Each place with the sum of those up to it. No sum is above 15, so that four bits hold it.
+        // Prefix sums of all places. No sum is above 15, so four bits hold it.
         let sums = (bits as u64 + high).wrapping_mul(ONES as u64);
         let pairs = (sums & 0x0F0F_0F0F_0F0F_0F0F) + (sums >> 4 & 0x0F0F_0F0F_0F0F_0F0F);
         let all = (pairs.wrapping_mul(0x0101_0101_0101_0101) >> 56) as u32;
@@ -94,14 +94,14 @@ impl Side {
         Self(self.0 & ((1 << (4 * place + 4)) - 1))
     }
 
-    /// The checkers above the third on each place.
+    /// For each place, the number of checkers above three.
     #[inline]
     pub(super) fn above_three(self) -> Self {
         let more = (self.0 >> 2 | self.0 >> 3) & ONES;
         Self((self.0 & (15 * more)) - 3 * more)
     }
 
-    /// The checkers above the second on each place.
+    /// For each place, the number of checkers above two.
     #[inline]
     pub(super) fn above_two(self) -> Self {
         let more = (self.0 >> 2 | self.0 >> 3 | self.0 >> 1 & self.0) & ONES;
@@ -120,20 +120,20 @@ impl Side {
         ((127 - (self.0 | 1).leading_zeros()) / 4) as u8
     }
 
-    /// Whether a checker stands on this place or a higher one.
+    /// Whether a checker is on this place or a higher one.
     #[inline]
     pub fn reaches(self, place: u8) -> bool {
         self.0 >> (4 * place) != 0
     }
 
-    /// The places above 0 with a checker, a bit each.
+    /// Mask of the places above 0 with a checker.
     #[inline]
     pub(super) fn occupied(self) -> u32 {
         let bits = self.0;
         compress(bits | bits >> 1 | bits >> 2 | bits >> 3) & !1
     }
 
-    /// The points from 1 to 24 with at least two checkers, which the other side cannot enter.
+    /// Mask of the points 1 to 24 with at least two checkers, where the opponent cannot land.
     #[inline]
     pub(super) fn blocks(self) -> u32 {
         let bits = self.0;
@@ -153,16 +153,16 @@ impl Side {
     }
 }
 
-/// Sum of 16 places that have at most 15 checkers.
+/// Sum of 16 packed counts, at most 15.
 #[inline]
 fn count(places: u64) -> u32 {
     (places.wrapping_mul(ONES as u64) >> 60) as u32
 }
 
-/// The points 1 to 24, a bit each.
+/// Mask of the points 1 to 24.
 pub(super) const POINTS: u32 = 0x01FF_FFFE;
 
-/// The lowest bit of each of the 26 places, side by side.
+/// Gathers the lowest bit of each of the 26 places.
 #[inline]
 fn compress(bits: u128) -> u32 {
     let bits = bits & ONES;

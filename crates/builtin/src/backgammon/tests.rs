@@ -1,7 +1,8 @@
-//! The rules against published counts and against the rules as they are told; texts, boards, rows and exact values.
+//! Compares the rules with published counts and with a literal implementation; tests texts, boards, rows and exact
+//! values.
 
 use super::moves::told;
-use super::notation::place_text;
+use super::notation::<<<---place_text|||told===reference--->>>;
 use super::*;
 use crate::dice::{ROLLS, Roll};
 use adept_game::{Afterstate, Game, Kit, RowMut, Stream, Turn, stream};
@@ -63,7 +64,7 @@ fn counts_of_the_opening_are_the_published_ones() {
     assert_eq!(second, 202_782);
 }
 
-/// A position of a random game: some long before its end, some near.
+/// A position of a random game, sometimes long before its end, sometimes near it.
 pub(super) fn random_position(checkers: u8, rng: &mut Stream) -> Position {
     let game = Backgammon::new(checkers).unwrap();
     let (mut state, mut actions) = (game.start(), Vec::new());
@@ -81,7 +82,7 @@ pub(super) fn random_position(checkers: u8, rng: &mut Stream) -> Position {
     state.position()
 }
 
-/// A position that no game need lead to: checkers anywhere, many on the bar, at home and off.
+/// A random position that games may never reach: checkers anywhere, many on the bar, at home and off.
 pub(super) fn wild_position(checkers: u8, rng: &mut Stream) -> Position {
     let spread = [1, 6, 12, 24][rng.random_range(0..4)];
     let mut sides = [[0; 26]; 2];
@@ -100,7 +101,7 @@ pub(super) fn wild_position(checkers: u8, rng: &mut Stream) -> Position {
 }
 
 #[test]
-fn the_generator_agrees_with_the_rules_as_told() {
+fn the_generator_agrees_with_the_literal_rules() {
     let mut rng = stream(1, "backgammon generator", 0);
     for k in 0..3_000 {
         let checkers = [15, 15, 15, 3, 1, 5][k % 6];
@@ -115,7 +116,7 @@ fn the_generator_agrees_with_the_rules_as_told() {
         let fast = found(position, roll);
         let set: HashSet<Position> = fast.iter().copied().collect();
         assert_eq!(set.len(), fast.len(), "{position} {roll}: repeats");
-        assert_eq!(set, told::results(position, roll), "{position} {roll}");
+        assert_eq!(set, reference::results(position, roll), "{position} {roll}");
         assert!(fast.iter().all(|p| p.own.checkers() == checkers && p.opponent.checkers() == checkers));
     }
 }
@@ -147,7 +148,7 @@ fn moves_read_back_as_they_are_written() {
         let roll = ROLLS[rng.random_range(0..ROLLS.len())];
         let mut texts = HashSet::new();
         let afters = found(position, roll);
-        // All at a time are as one by one.
+        // Texts of all moves at once equal those of single moves.
         let all = notation::texts(position, roll, &afters).into_iter().zip(parts(position, roll, &afters));
         for (after, (text, parts)) in afters.into_iter().zip(all) {
             assert_eq!(notation::text(position, roll, after), text);
@@ -176,7 +177,7 @@ fn moves_are_written_as_players_do() {
     let blot = "bar:1 13:5 8:3 6:6/24:2 21:1 13:4 8:3 6:5";
     assert_eq!(written(blot, "43", "bar/22 8/4"), "bar/22 8/4*");
     assert_eq!(written(blot, "42", "bar/21 6/4"), "bar/21 6/4*");
-    // One checker by both dice: with and without a hit on its way.
+    // One checker moves by both dice, with and without a hit on the way.
     let ways = "13:5 8:4 6:6/24:2 21:1 13:4 8:3 6:5";
     assert_eq!(written(ways, "41", "8/3"), "8/3");
     assert_eq!(written(ways, "41", "8/4*/3"), "8/4*/3");
@@ -204,7 +205,7 @@ fn wrong_moves_are_named() {
         (start, "61", "6/off 8/7", "bearing off takes all checkers on points 1 to 6"),
         ("bar:1 13:5 8:3 6:6/24:2 21:1 13:4 8:3 6:5", "43", "13/9 8/5", "must enter first"),
         ("bar:1 6:14/6:2 5:2 4:2 3:2 2:2 1:2 8:3", "31", "6/5", "nothing can move with 31: write `pass`"),
-        // 24/18 and 24/20 are open, but not both one after the other.
+        // 24/18 and 24/20 are possible, but not both in sequence.
         ("24:1 off:14/13:11 11:2 8:2", "64", "24/20", "it must be the 6"),
     ];
     for (text, roll, moves, part) in cases {
@@ -236,7 +237,7 @@ fn texts_and_ids_of_positions() {
             assert_eq!(matches!(state.stage, Stage::Move(_)), k > 2);
         }
     }
-    // Small letters to move: the same board, seen from the other side.
+    // The player with the lowercase letters is to move: the same board from the other side.
     let turned = game.parse_position("XGID=-b----E-C---eE---c-e----B-:0:0:-1:65:0:0:0:0:10").unwrap().0;
     assert_eq!((turned.position(), turned.stage), (start, Stage::Move(roll("65"))));
 }
@@ -358,7 +359,7 @@ fn golden_boards() {
      └12─11─10──9──8──7─┴───┴─6──5──4──3──2──1─┘
      x38AgAHGHwAAAw  XGID=---B-bG--------------i--cB:0:0:1:63:0:0:0:0:10
     ");
-    // Player 2 sees its own side below too.
+    // Player 2 also sees its own side below.
     insta::assert_snapshot!(game.board(&State { player: 1, ..state }, &[]), @r"
      ┌13─14─15─16─17─18─┬───┬19─20─21─22─23─24─┐
      │                  │   │ ●  ○     ●       │  ● 98 pips, 4 off
@@ -391,7 +392,7 @@ fn golden_boards() {
      │                  │   │          ○       │  ● 0 pips, 15 off
      └12─11─10──9──8──7─┴───┴─6──5──4──3──2──1─┘
     ");
-    // Who has lost as player 2 sees the own side below, as during the game.
+    // Player 2 has lost and still sees its own side below.
     insta::assert_snapshot!(game.board_for(&state, &[], 1), @r"
      ┌13─14─15─16─17─18─┬───┬19─20─21─22─23─24─┐
      │                  │   │          ○       │  ● 0 pips, 15 off
@@ -436,7 +437,7 @@ fn boards_fit_the_terminal_in_ascii_too() {
     }
 }
 
-/// V(own, opponent) anew from all results of all rolls.
+/// Recomputes V(own, opponent) from all results of all rolls.
 fn backed_up(table: &exact::Table, position: Position) -> f64 {
     let best = |roll: Roll| {
         let value = |after: &Position| -table.value(after.swapped()).unwrap();
@@ -469,14 +470,14 @@ fn the_oracle_values_positions_for_the_side_that_moved() {
         let state = game.parse_position(text).unwrap().0;
         oracle.value(&game, Afterstate { state: &state, action: None, player })
     };
-    // The side to roll bears off unless it throws a 1 with anything but a 5 or 6: wins are gammons.
+    // The side to roll bears off its checker unless the throw has a 1 without a 5 or 6: wins are gammons.
     let equity = table.value(game.parse_position("6:1/6:1").unwrap().0.position()).unwrap();
     assert!((equity - 1.25).abs() < 1e-6, "{equity}");
     assert!((value("6:1/6:1", 0) - equity / 3.0).abs() < 1e-7);
     assert!((value("6:1/6:1", 1) + equity / 3.0).abs() < 1e-7);
     assert_eq!([value("24:1/off:1", 0), value("24:1/off:1", 1)], [-1.0, 1.0]);
     assert_eq!([value("18:1/off:1", 1), value("6:1/off:1", 0)], [2.0 / 3.0, -2.0 / 3.0]);
-    // Both on one point, and sides of another game.
+    // Both sides on one point, and sides of another game.
     let side = |place: usize, count| {
         let mut places = [0; 26];
         places[place] = count;
@@ -486,7 +487,7 @@ fn the_oracle_values_positions_for_the_side_that_moved() {
     assert_eq!(table.value(Position { own: side(0, 1), opponent: side(6, 15) }), None);
 }
 
-/// A table that was solved coarsely is as near to a fine one as it says.
+/// A coarsely solved table is within its bound of a fine one.
 #[test]
 fn tables_keep_their_bounds() {
     for checkers in [1, 2] {
@@ -563,7 +564,7 @@ fn impossible_ids_and_places_are_refused() {
     assert!(game.parse_position("24:2 13:5 8:3 6:5 off:0/24:2 13:5 8:3 6:5").is_ok());
 }
 
-/// The classes that are possible for the side to roll, in words, and for its opponent the mirrored ones.
+/// The possible classes for the side to roll, by name, and the mirrored ones for its opponent.
 fn possible(game: &Backgammon, text: &str) -> Vec<String> {
     let (state, classes) = (game.parse_position(text).unwrap().0, game.outcome_classes().unwrap());
     let [own, other] = [0, 1].map(|player| game.possible_outcomes(&classes, &state, player));
@@ -584,10 +585,11 @@ fn impossible_outcomes_are_told() {
         ("6:4 5:2 3:1 off:8/10:3 6:10 2:2", 2..5),
         ("10:3 6:10 2:2/6:4 5:2 3:1 off:8", 1..4),
         ("18:3 6:10 2:2/6:10 5:4 3:1", 1..5),
-        // One checker in the other's home, passed: it may stay there. Or the last of the other has not passed it.
+        // One checker in the opponent's home after passing may stay there. Or the opponent's last checker has not
+        // passed it.
         ("19:1 18:2 6:10 2:2/5:10 4:4 3:1", 0..5),
         ("18:3 6:10 2:2/8:1 6:10 5:3 3:1", 0..6),
-        // A side with a checker off loses no gammon, even from the bar; the other is hit or not.
+        // A side with a checker off loses no gammon, even from the bar, whether or not it hits.
         ("bar:1 6:2 off:12/6:10 5:4 3:1", 2..6),
         ("bar:1 6:12 5:2/6:2 5:3 off:10", 0..4),
     ] {
@@ -596,7 +598,7 @@ fn impossible_outcomes_are_told() {
     let hyper = Backgammon::new(3).unwrap();
     assert_eq!(possible(&hyper, "6:2 off:1/24:3"), all[2..6]);
     assert_eq!(possible(&hyper, "6:3/18:3"), all[1..5]);
-    // Other classes of the same worth, in another order.
+    // Other classes with the same utilities, in another order.
     let classes =
         [adept_game::OutcomeClass::new("gammon", 2.0 / 3.0, 0), game.outcome_classes().unwrap()[3].clone()];
     let state = game.parse_position("6:4 5:2 3:1 off:8/6:3 2:2 off:10").unwrap().0;
@@ -604,7 +606,7 @@ fn impossible_outcomes_are_told() {
     assert_eq!([0, 1].map(|k| mask.allows(k)), [false, true]);
 }
 
-/// Games from rare positions, where checkers are off before contact is over, end in classes that were possible.
+/// Games from rare positions, with checkers off before contact ends, end in classes that were possible.
 #[test]
 fn games_from_rare_positions_end_in_possible_classes() {
     let (game, mut rng, mut actions) = (Backgammon::default(), stream(6, "rare", 0), Vec::new());
@@ -632,7 +634,7 @@ fn games_from_rare_positions_end_in_possible_classes() {
     }
 }
 
-/// Labels give impossible classes no probability, and those of impossible classes alone are refused.
+/// Labels give impossible classes no probability, and labels with only impossible classes are refused.
 #[test]
 fn labels_of_impossible_outcomes_are_left_out() {
     let folder = tempfile::tempdir().unwrap();

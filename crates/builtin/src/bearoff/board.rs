@@ -1,9 +1,9 @@
-//! A drawing of both home boards.
+//! Text drawing of both home boards.
 
 use super::{Bearoff, POINTS, Side, Stage, State};
 use std::fmt::Write;
 
-/// Checkers that a column shows one by one. Higher columns end with their number.
+/// Tallest column that is drawn checker by checker. Taller columns end with their number.
 const HEIGHT: u8 = 5;
 
 /// Draws both home boards: player 1 (X) below, player 2 (O) above, point 1 of both at the right. Also shows pips,
@@ -48,7 +48,7 @@ fn empty_line() -> String {
     format!(" |{:width$}|", "", width = 4 * POINTS - 1)
 }
 
-/// The lines of a side, from the edge of the board inwards; at least one.
+/// Columns of a side as lines, from the edge of the board inwards; at least one.
 fn columns(side: Side, sign: char) -> Vec<String> {
     let highest = side.counts().into_iter().max().unwrap_or(0);
     let line = |row: u8| {

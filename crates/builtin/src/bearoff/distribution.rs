@@ -5,7 +5,7 @@ use rand::{Rng, RngExt};
 use std::fmt;
 use std::str::FromStr;
 
-/// How to sample positions. Both sides have the same distribution and are independent.
+/// A distribution of positions. Both sides have the same distribution and are independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distribution {
     /// Uniform over all sides with 1 to n checkers.

@@ -1,4 +1,4 @@
-//! Estimates of the value of a position without a two-sided table or training. Each uses only the two races.
+//! Estimates of a position's value without a two-sided table or training, from the two one-sided races.
 
 use super::{OneSided, Position, Side, rank};
 use crate::memory::fetch;
@@ -40,11 +40,11 @@ impl Rolls {
     /// The shared table for sides with at most `checkers` checkers.
     pub fn shared(checkers: u8) -> Arc<Self> {
         static TABLES: Shared<u8, Rolls> = Shared::new();
-        let Ok(table) = TABLES.get(checkers, || Ok::<_, Infallible>(Self::of(&OneSided::shared(checkers))));
+        let Ok(table) = TABLES.get(checkers, || Ok::<_, Infallible>(Self::new(&OneSided::shared(checkers))));
         table
     }
 
-    fn of(solution: &OneSided) -> Self {
+    fn new(solution: &OneSided) -> Self {
         let terms = |rank: usize| {
             let distribution = solution.distribution(Side::of_rank(rank)).unwrap_or(&[]);
             let mut terms = [[0.0; TERMS]; 2];
@@ -78,7 +78,7 @@ impl Rolls {
         }
         let [own, opponent] = [position.own, position.opponent].map(|side| self.terms.get(side.rank()));
         let (Some([own, _]), Some([_, opponent])) = (own, opponent) else { return f64::NAN };
-        // Eight parallel sums, which every machine adds in few steps.
+        // Eight independent sums, which vectorise.
         let mut sums = [0.0f32; 8];
         for (own, opponent) in own.as_chunks::<8>().0.iter().zip(opponent.as_chunks::<8>().0) {
             for (sum, (a, b)) in sums.iter_mut().zip(own.iter().zip(opponent)) {
@@ -184,7 +184,7 @@ fn convolve(solution: &OneSided, position: Position) -> Option<f64> {
 fn compare(solution: &OneSided, position: Position) -> Option<f64> {
     let lead = solution.mean(position.opponent)? - solution.mean(position.own)? + 0.5;
     let sd = solution.sd(position.own)?.hypot(solution.sd(position.opponent)?);
-    // If both numbers of rolls are certain, the lead is a whole number plus a half, so it is not zero.
+    // If both numbers of rolls are certain, the lead is an integer plus a half and therefore nonzero.
     Some(if sd > 0.0 { libm::erf(lead / (sd * SQRT_2)) } else { lead.signum() })
 }
 

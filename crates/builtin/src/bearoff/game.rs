@@ -186,9 +186,9 @@ impl Game for Bearoff {
         actions.clear();
         let Stage::Move(roll) = state.stage else { return };
         if !state.is_over() {
-            let (moves, Position { own, opponent }) = (Moves::of(self.checkers), state.position());
+            let (moves, Position { own, opponent }) = (Moves::shared(self.checkers), state.position());
             actions.extend(moves.afterstates(own.rank(), roll).map(Action::Move));
-            // The next decision is mostly the opponent's.
+            // The next decision is usually the opponent's.
             moves.fetch(opponent.rank());
         }
     }
@@ -266,7 +266,7 @@ impl Game for Bearoff {
             return Ok((self.start(), None));
         }
         let Situation { position, roll } = text.parse().map_err(|error: GameError| {
-            // Errors of a part, such as one side, name that part alone.
+            // Errors of one side show only that side's text.
             let message = error.to_string();
             if message.contains(text) { error } else { GameError::new(format!("`{text}`: {message}")) }
         })?;

@@ -1,4 +1,4 @@
-//! The game as pairs of sides, in the order of the table.
+//! The game as pairs of sides, in storage order of the table.
 
 use super::two_sided::Table;
 use super::{Bearoff, OneSided, Position, Side, State, rank};
@@ -7,7 +7,7 @@ use adept_game::{Factors, Halves};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// All pairs of nonempty sides. Each half is a side, numbered in the row order of the table.
+/// All pairs of nonempty sides. Each half is a side, numbered by its row in the table.
 pub(super) struct Pairs {
     table: Arc<Table>,
     solution: Arc<OneSided>,
@@ -17,7 +17,7 @@ pub(super) struct Pairs {
     rows: Vec<u16>,
 }
 
-/// Factors omit probabilities below this limit. All of a side's together do not change a 32-bit sum.
+/// Factors omit probabilities below this limit. Their sum over a side does not change a 32-bit sum.
 const LEAST: f64 = 1e-10;
 
 impl Pairs {
@@ -105,7 +105,7 @@ mod tests {
     use adept_game::Afterstate;
     use adept_game::Kit;
 
-    /// Reads all pairs of a small game by ranges, from tables of all precisions and with more checkers than the game.
+    /// Reads all pairs of a small game in blocks, from tables of all precisions and with more checkers than the game.
     #[test]
     fn blocks_hold_the_values_of_the_table() {
         let game = Bearoff::new(3).unwrap();

@@ -4,10 +4,10 @@
 //! are an error. Cube, score and match are ignored, because they do not affect who bears off first.
 
 use super::{MAX_CHECKERS, POINTS, Position, Roll, Side, Situation};
-use crate::backgammon::ids::{self, Board, Found, Ids};
+use crate::backgammon::ids::{self, Board, Ids, ParsedId};
 use adept_game::GameError;
 
-/// How a side is made from its checkers.
+/// Makes a side from its checkers, or says what is wrong with the side of this name.
 type Make = fn(&Board, &str) -> Result<Side, String>;
 
 const IDS: Ids<Make> = Ids {
@@ -39,9 +39,9 @@ impl Position {
         ids::xgid(&whole(self.own), &whole(self.opponent), roll)
     }
 
-    /// Reads an XGID, with or without `XGID=`; see [`Position::xgid`]. Returns the position and the roll, or no roll if
-    /// the side is still to roll. Turn 1 is the player with the capital letters, −1 the player with the small letters.
-    /// The other fields must be whole numbers and are ignored.
+    /// Reads an XGID, with or without `XGID=`; see [`Position::xgid`]. Returns the position and the roll, if the dice
+    /// have fallen. Turn 1 is the player with the capital letters, −1 the player with the lowercase letters. The other
+    /// fields must be integers and are ignored.
     ///
     /// # Errors
     /// The fault and its place: a wrong number of fields, a wrong field, a wrong character of the board, an offered
@@ -51,7 +51,7 @@ impl Position {
     }
 }
 
-fn position(([own, opponent], roll): Found<Side>) -> (Position, Option<Roll>) {
+fn position(([own, opponent], roll): ParsedId<Side>) -> (Position, Option<Roll>) {
     (Position { own, opponent }, roll)
 }
 

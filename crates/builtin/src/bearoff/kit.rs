@@ -124,13 +124,13 @@ impl Kit for Bearoff {
     fn has_values(&self, path: &Path) -> Result<bool, GameError> {
         limits::check_lasting(path).map_err(GameError::file(path))?;
         let sheet = Sheet::read(path)?;
-        Ok(Places::of(&sheet)?.is_some() && Values::of(&sheet)?.is_some())
+        Ok(Places::find(&sheet)?.is_some() && Values::of(&sheet)?.is_some())
     }
 
     /// Reads the columns of a table, with own to roll, or one position per line in text form.
     fn read_positions(&self, path: &Path) -> Result<Vec<ParsedPosition<Self>>, GameError> {
         let sheet = Sheet::read(path)?;
-        let Some(places @ Places::Points(_)) = Places::of(&sheet)? else {
+        let Some(places @ Places::Points(_)) = Places::find(&sheet)? else {
             return files::positions(self, &sheet);
         };
         let values = Values::of(&sheet)?.map(Values::column);

@@ -1,9 +1,9 @@
-//! Positions with values in tables of text: points and a value, or a Position ID and a probability of winning.
+//! Labelled positions in CSV files: points and a value, or a Position ID and a probability of winning.
 //!
-//! The columns own1..own6 and opp1..opp6 hold the checkers on points 1 to 6 of the side to roll and of its opponent. A column
-//! `position` (or `position_id`, `xgid`, `gnubg_id`) takes their place: own/opponent, a gnubg Position ID or an XGID. `value` holds V
-//! in [−1, 1] for the side to roll; `win`, `p_win` or `win_probability` holds its probability of winning instead. See
-//! [`sheet`](adept_game::sheet) for what such files may look like.
+//! The columns own1..own6 and opp1..opp6 hold the checkers on points 1 to 6 of the side to roll and of its opponent.
+//! Alternatively, a column `position` (or `position_id`, `xgid`, `gnubg_id`) holds own/opponent, a gnubg Position ID or
+//! an XGID. `value` holds V in [−1, 1] for the side to roll; `win`, `p_win` or `win_probability` holds its probability
+//! of winning instead. See [`sheet`](adept_game::sheet) for the accepted file formats.
 
 use super::two_sided::{Table, TableError};
 use super::{Distribution, POINTS, Position, Side, Situation};
@@ -14,14 +14,14 @@ use adept_ground::files::replace_large;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// The columns of a file that is written here.
+/// The columns of files written here.
 pub const COLUMNS: [&str; 2 * POINTS + 1] =
     ["own1", "own2", "own3", "own4", "own5", "own6", "opp1", "opp2", "opp3", "opp4", "opp5", "opp6", "value"];
 
-/// Number of columns without the value.
+/// Number of position columns.
 const SIDES: usize = 2 * POINTS;
 
-/// Where a table has its positions.
+/// The columns that hold the positions of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Places {
     /// The columns own1..own6, opp1..opp6.
@@ -31,11 +31,11 @@ pub(super) enum Places {
 }
 
 impl Places {
-    /// None if the table has no positions.
+    /// Finds the position columns; none if the table has no positions.
     ///
     /// # Errors
-    /// Two columns of the same name, or some of the points only.
-    pub(super) fn of(sheet: &Sheet) -> Result<Option<Self>, GameError> {
+    /// Two columns of the same name, or only some of the points.
+    pub(super) fn find(sheet: &Sheet) -> Result<Option<Self>, GameError> {
         let mut points = [0; SIDES];
         let mut missing = Vec::new();
         for (place, name) in points.iter_mut().zip(COLUMNS) {
@@ -54,7 +54,7 @@ impl Places {
         }
     }
 
-    /// The columns.
+    /// Indices of the columns.
     pub(super) fn columns(&self) -> &[usize] {
         match self {
             Self::Points(columns) => columns,
@@ -82,7 +82,7 @@ fn points(row: &Row<'_>, columns: &[usize; SIDES]) -> Result<Position, GameError
     let side = |columns: &[usize]| {
         let mut counts = [0; POINTS];
         for (count, column) in counts.iter_mut().zip(columns) {
-            // Programs that compute with fractions write 2.0.
+            // Accept floats such as 2.0, which some programs write.
             let number = row.number(*column).filter(|n| n.fract() == 0.0 && (0.0..=255.0).contains(n));
             *count = number.ok_or_else(|| row.fault_at(*column, "not a number of checkers"))? as u8;
         }
@@ -103,14 +103,14 @@ fn text(row: &Row<'_>, text: &str) -> Result<Position, GameError> {
     }
 }
 
-/// A position of a file with its value.
+/// A labelled position of a file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Labelled {
     /// The position.
     pub position: Position,
     /// V for the side to roll, in [−1, 1].
     pub value: f64,
-    /// Its line in the file, from 1.
+    /// Line in the file, from 1.
     pub line: u64,
 }
 
@@ -122,13 +122,13 @@ pub fn read(path: &Path) -> Result<Vec<Labelled>, GameError> {
     read_checked(path, |_| Ok(()))
 }
 
-/// The same; `check` says why a position is refused.
+/// [`read`] with a check, which says why a position is refused.
 pub(super) fn read_checked(
     path: &Path,
     check: impl Fn(Position) -> Result<(), String>,
 ) -> Result<Vec<Labelled>, GameError> {
     let sheet = Sheet::read(path)?;
-    let (Some(places), Some(values)) = (Places::of(&sheet)?, Values::of(&sheet)?) else {
+    let (Some(places), Some(values)) = (Places::find(&sheet)?, Values::of(&sheet)?) else {
         return Err(sheet.fault(&format!(
             "the first line is `{}`; it must name the columns {} (or position_id in place of points, and win in place of value)",
             sheet.shown_names(),
@@ -147,7 +147,7 @@ pub(super) fn read_checked(
 
 /// Samples positions, looks up their values and writes both to a file, with nine digits per value.
 ///
-/// Positions are sampled in sequence, so a longer file with the same seed begins with the shorter one.
+/// Sampling is sequential, so a longer file with the same seed begins with the shorter one.
 ///
 /// # Errors
 /// Positions that the table does not hold, or an I/O error. An existing file then stays unchanged.

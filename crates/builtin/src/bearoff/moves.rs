@@ -1,8 +1,8 @@
-//! A list of all moves of all sides, computed once.
+//! A table of all moves of all sides, computed once.
 
 use super::{DicePosition, MAX_CHECKERS, MIXED, Position, ROLLS, Roll, Side, rank};
 use crate::memory::fetch;
-use crate::shared::apart;
+use crate::shared::on_own_threads;
 use rayon::prelude::*;
 use std::sync::OnceLock;
 
@@ -13,7 +13,7 @@ pub struct Moves {
     sides: &'static [Side],
     /// Start of each list, by rank of the side and by roll in the order of [`ROLLS`]; then the end of the last list.
     starts: Vec<u32>,
-    /// Start of the lists of each side, and the end: few enough numbers to stay in a cache.
+    /// Start of each side's lists, and the end: small enough to stay in a cache.
     lists: Vec<u32>,
     /// Ranks of the afterstates, ascending by side.
     afterstates: Vec<u16>,
@@ -26,10 +26,10 @@ impl Moves {
     /// # Panics
     /// If `checkers` is not 1 to 15.
     #[inline]
-    pub fn of(checkers: u8) -> &'static Self {
+    pub fn shared(checkers: u8) -> &'static Self {
         static MOVES: [OnceLock<Moves>; MAX_CHECKERS as usize + 1] =
             [const { OnceLock::new() }; MAX_CHECKERS as usize + 1];
-        MOVES[usize::from(checkers)].get_or_init(|| apart(|| Self::list(checkers)))
+        MOVES[usize::from(checkers)].get_or_init(|| on_own_threads(|| Self::list(checkers)))
     }
 
     fn list(checkers: u8) -> Self {
@@ -68,7 +68,7 @@ impl Moves {
         self.ranks(rank, roll).iter().map(|&rank| self.sides[usize::from(rank)])
     }
 
-    /// Prefetches the lists of all rolls for a side, which are read soon.
+    /// Prefetches the lists of all rolls of a side.
     #[inline]
     pub(super) fn fetch(&self, rank: usize) {
         fetch(&self.starts[rank * ROLLS.len()..=(rank + 1) * ROLLS.len()]);

@@ -1,4 +1,4 @@
-//! Positions: two sides, one of them to roll; and positions with a roll.
+//! Positions of two sides, one of them to roll, with or without a roll.
 
 use super::{Roll, Side, ids, notation, rules};
 use crate::backgammon::ids::with_dice;
@@ -53,22 +53,22 @@ impl FromStr for Position {
 pub struct Situation {
     /// The position before the roll.
     pub position: Position,
-    /// The roll. None if the side is still to roll.
+    /// The roll. None before the roll.
     pub roll: Option<Roll>,
 }
 
 impl Situation {
-    /// The same with dice that are given beside it.
+    /// Merges dice that are given separately.
     ///
     /// # Errors
-    /// If it has other dice already.
+    /// If the position already has other dice.
     pub fn with_dice(self, dice: Option<Roll>) -> Result<Self, GameError> {
         Ok(Self { roll: with_dice(self.roll, dice)?, ..self })
     }
 }
 
 impl fmt::Display for Situation {
-    /// `own/opponent`, and after it the roll.
+    /// `own/opponent`, followed by the roll.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.roll {
             Some(roll) => write!(f, "{} {roll}", self.position),
@@ -80,8 +80,8 @@ impl fmt::Display for Situation {
 impl FromStr for Situation {
     type Err = GameError;
 
-    /// Reads `own/opponent`, a gnubg Position ID or an XGID, and after it the roll if the dice have fallen. A `:` before
-    /// the roll is allowed. The dice of an XGID or of a Match ID are the roll.
+    /// Reads `own/opponent`, a gnubg Position ID or an XGID, with an optional roll after it. A `:` before the roll is
+    /// allowed. The dice of an XGID or of a Match ID are the roll.
     fn from_str(text: &str) -> Result<Self, GameError> {
         if let Some(read) = ids::situation(text) {
             return read;

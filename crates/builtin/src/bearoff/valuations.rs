@@ -36,13 +36,13 @@ type Value = Box<dyn Fn(Position) -> f64 + Send + Sync>;
 type Fetch = Box<dyn Fn(Position) + Send + Sync>;
 
 /// A function of positions with values for the side to roll.
-struct OfRoller {
+struct RollerValuation {
     value: Value,
     /// Prefetches the memory that it reads.
     fetch: Option<Fetch>,
 }
 
-impl Valuation<Bearoff> for OfRoller {
+impl Valuation<Bearoff> for RollerValuation {
     fn value(&self, _: &Bearoff, after: Afterstate<'_, Bearoff>) -> f64 {
         let value = (self.value)(after.state.position());
         if after.player == after.state.player { value } else { -value }
@@ -80,17 +80,17 @@ pub(super) fn valuation(game: &Bearoff, name: &str) -> Found<Arc<dyn Valuation<B
         ("kleinman", None) => (estimate(Box::new(Kleinman)), None),
         _ => return None,
     };
-    Some(Ok(Arc::new(OfRoller { value, fetch })))
+    Some(Ok(Arc::new(RollerValuation { value, fetch })))
 }
 
-/// The values of a table that holds every position of the game, and whose blocks have been checked.
+/// Values of a table that holds every position of the game and whose blocks have been checked.
 fn of_table(table: Arc<Table>) -> (Value, Option<Fetch>) {
     let same = table.clone();
     let value: Value = Box::new(move |position| table.value(position).unwrap_or(f64::NAN));
     (value, Some(Box::new(move |position| same.fetch(position))))
 }
 
-/// [`valuation`] for these positions: `oracle` takes the smallest table that holds them.
+/// [`valuation`] for these positions: `oracle` uses the smallest table that holds them.
 pub(super) fn valuation_for(
     game: &Bearoff,
     name: &str,
@@ -104,7 +104,7 @@ pub(super) fn valuation_for(
     let table = table(None, Precision::Bits16, Settings::for_values(checkers, None));
     Some(table.map(|table| {
         let (value, fetch) = of_table(table);
-        Arc::new(OfRoller { value, fetch }) as _
+        Arc::new(RollerValuation { value, fetch }) as _
     }))
 }
 
@@ -127,7 +127,7 @@ pub(super) fn references(game: &Bearoff) -> Result<References<Bearoff>, GameErro
 pub(super) fn exact_values(game: &Bearoff, states: &[State]) -> Found<Vec<f64>> {
     let checkers = states.iter().map(|state| state.position().checkers()).max().unwrap_or(1).max(1);
     let smaller = Bearoff::new(checkers.min(game.checkers()))?;
-    // A table that takes no time to solve may as well be precise.
+    // A table that takes no time to solve is solved precisely.
     let name = if checkers <= QUICK { "oracle-32" } else { "oracle" };
     let exact = |oracle: Arc<dyn Valuation<Bearoff>>| {
         let value = |state: &State| {
@@ -144,13 +144,13 @@ pub(super) fn halves(game: &Bearoff) -> Found<Box<dyn Halves<Bearoff>>> {
     Some(table.map(|table| -> Box<dyn Halves<Bearoff>> { Box::new(Pairs::new(game, table)) }))
 }
 
-/// What solving a table takes, in words.
+/// Describes the time and memory that solving a table takes.
 pub fn solving(settings: Settings) -> String {
     let Settings { checkers, precision, .. } = settings;
     let bytes = precision.bytes(rank::sides(checkers));
     let memory = limits::size(bytes as u64);
     let what = format!("solving the table of {checkers} checkers in {} bits", precision.bits());
-    // A small table needs nothing worth a word.
+    // The memory of a small table is not worth mentioning.
     if bytes < 1_000_000 { what } else { format!("{what}, {memory} of memory") }
 }
 
@@ -160,7 +160,7 @@ const QUICK: u8 = 8;
 /// Checkers from which a table takes long to solve.
 const LARGE: u8 = 12;
 
-/// How to keep a table that takes long to solve.
+/// Says how to store a table that takes long to solve.
 fn keep(checkers: u8, least: Precision) -> String {
     // A table that is built without the option has 16 bits, so one of 32 bits would be solved again each time.
     let bits = if least == Precision::Bits32 { " --bits 32" } else { "" };
@@ -175,7 +175,7 @@ pub(crate) fn exact_table(game: &Bearoff) -> Result<Arc<Table>, GameError> {
     table(None, Precision::Bits16, Settings::new(game.checkers()))
 }
 
-/// The table of a file, of a default file with this precision at least, or solved with these settings.
+/// The table of a file, of a default file with at least this precision, or solved with these settings.
 fn table(file: Option<&Path>, least: Precision, settings: Settings) -> Result<Arc<Table>, GameError> {
     static TABLES: Shared<(u8, Option<PathBuf>, Precision, Precision), Table> = Shared::new();
     let checkers = settings.checkers;
@@ -186,7 +186,7 @@ fn table(file: Option<&Path>, least: Precision, settings: Settings) -> Result<Ar
             ""
         };
         let what = solving(settings) + why + &keep(checkers, least);
-        // A table that is solved at once needs no word.
+        // A table that is solved instantly needs no message.
         let share = |share| {
             if checkers > QUICK {
                 work::share(&what, share);

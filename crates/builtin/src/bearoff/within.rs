@@ -81,7 +81,7 @@ impl Within {
     }
 
     /// The probabilities of a side for 1 roll, 2 rolls and so on. None if it has more checkers than the solution.
-    pub fn of(&self, side: Side) -> Option<&[f64]> {
+    pub fn probabilities(&self, side: Side) -> Option<&[f64]> {
         self.probabilities.get(side.rank() * self.terms..)?.get(..self.terms)
     }
 }
@@ -115,7 +115,7 @@ mod tests {
     fn probabilities_follow_the_rules() {
         let (solution, mut known) = (Within::solve(4, 5), HashMap::new());
         for side in (0..sides(4)).map(Side::of_rank) {
-            for (k, p) in (1..).zip(solution.of(side).unwrap()) {
+            for (k, p) in (1..).zip(solution.probabilities(side).unwrap()) {
                 let expected = within(side, k, &mut known);
                 assert!((p - expected).abs() < 1e-14, "{side}, {k} rolls: {p}, not {expected}");
             }
@@ -129,13 +129,13 @@ mod tests {
         for side in (0..sides(6)).map(Side::of_rank) {
             let distribution = one_sided.distribution(side).unwrap();
             let mut off = distribution[0];
-            for (k, p) in (1..).zip(solution.of(side).unwrap()) {
+            for (k, p) in (1..).zip(solution.probabilities(side).unwrap()) {
                 off += distribution.get(k).unwrap_or(&0.0);
                 assert!(*p >= off - 1e-14 && *p <= 1.0 + 1e-14, "{side}, {k} rolls: {p} after {off}");
                 most = most.max(p - off);
             }
         }
         assert!(most > 0.01, "{most}");
-        assert_eq!(solution.of(Side::of_rank(sides(6))), None);
+        assert_eq!(solution.probabilities(Side::of_rank(sides(6))), None);
     }
 }

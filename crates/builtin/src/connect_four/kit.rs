@@ -29,7 +29,15 @@ impl Kit for ConnectFour {
 
     #[inline]
     fn possible_outcomes(&self, classes: &[OutcomeClass], board: &Board, player: usize) -> OutcomeMask {
-        lines::possible(classes, [player, 1 - player].map(|player| board.can_win(player)))
+        lines::possible(classes, [player, 1 - player].map(|player| board.can_win(player))<<<---|||;
+        match win && loss {
+            true => OutcomeMask::ALL,
+            false => OutcomeMask::of(classes, |class| {
+                (win || class.utility <= 0.0) && (loss || class.utility >= 0.0===;
+        match win && loss {
+            true => OutcomeMask::ALL,
+            false => OutcomeMask::from_classes(classes, |class| {
+                (win || class.utility <= 0.0) && (loss || class.utility >= 0.0--->>>)
     }
 
     fn impossible_outcomes(&self) -> Option<&'static str> {

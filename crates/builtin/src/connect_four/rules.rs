@@ -98,7 +98,7 @@ impl Game for ConnectFour {
         for row in (0..ROWS).rev() {
             let cells: [String; COLUMNS] =
                 std::array::from_fn(|column| format!("{:^width$}", stone(board, Board::cell(column, row))));
-            // Both players are named beside the two top rows.
+            // The top two rows name the players.
             let note = match ROWS - 1 - row {
                 player @ 0..2 => {
                     let won = if board.is_win(player) { " has won" } else { "" };
@@ -129,15 +129,15 @@ impl Game for ConnectFour {
 /// The stones of both players.
 const SIGNS: [char; 2] = ['●', '○'];
 
-/// Most characters of a mark below its column.
+/// Longest mark below a column, in characters.
 const LONGEST: usize = 7;
 
-/// A line between rows of cells, of its left end, a crossing and its right end.
+/// A border between rows of cells. The arguments are its left end, crossings and right end.
 fn edge(width: usize, [left, crossing, right]: [&str; 3]) -> String {
     format!("{left}{}{right}\n", vec!["─".repeat(width); COLUMNS].join(crossing))
 }
 
-/// What a cell shows.
+/// The text of a cell.
 fn stone(board: &Board, cell: u64) -> String {
     match [0, 1].into_iter().find(|&player| board.stones(player) & cell != 0) {
         None => String::new(),

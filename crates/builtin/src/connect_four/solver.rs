@@ -9,7 +9,7 @@ mod table;
 use super::board::bits::{completing_cells, landing_cells, position_key, single_bits};
 use super::board::{Board, CELLS, COLUMNS, ROWS};
 use node::{EVEN_ROWS, Node, ODD_ROWS, foreseen, safe_moves};
-use table::Table;
+use table::TranspositionTable;
 
 /// One past the highest bit index of a cell.
 const BITS: usize = (ROWS + 1) * COLUMNS;
@@ -28,7 +28,7 @@ const HISTORY_LIMIT: i32 = 1 << 24;
 ///
 /// Keeps results between calls. They make later calls faster and never change a value.
 pub struct Solver {
-    table: Table,
+    table: TranspositionTable,
     /// Move ordering: for each player and cell, how often a move there answered a question.
     history: [[i32; BITS]; 2],
 }
@@ -43,7 +43,7 @@ impl Solver {
     /// A solver with an empty table of 8 MiB.
     #[must_use]
     pub fn new() -> Self {
-        Self { table: Table::new(), history: [[0; BITS]; 2] }
+        Self { table: TranspositionTable::new(), history: [[0; BITS]; 2] }
     }
 
     /// Value for the side to move if both sides play best: 1 win, 0 draw, -1 loss.

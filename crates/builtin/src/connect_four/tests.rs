@@ -1,4 +1,4 @@
-//! Golden games, rows and refusals; the oracle against the best reply; the rule-written player.
+//! Golden games, rows and refusals; compares the oracle with the best reply; tests the rule-based player.
 
 use super::*;
 use adept_game::{Afterstate, Game, Kit, RowMut, Turn, stream};

@@ -5,9 +5,10 @@ use super::state::{MAX_PLAYERS, ROUNDS};
 use adept_game::GameError;
 use std::fmt::Write;
 
-/// What a definition must say besides the stakes, for this number of players: a key and its numbers.
+/// The entries that a definition must contain besides the stakes, for this number of players: keys and numbers.
 fn fixed(players: usize) -> [(&'static str, Vec<u32>); 6] {
-    // Heads-up the button acts first, otherwise the player after the big blind: of three the button, player 3.
+    // Heads-up the button acts first, otherwise the player after the big blind: with three players the button, player
+    // 3.
     let first = if players == 2 { 2 } else { 3 };
     [
         ("numRounds", vec![ROUNDS as u32]),
@@ -24,7 +25,7 @@ fn list(numbers: &[u32]) -> String {
 }
 
 impl Holdem {
-    /// The game as a definition file of the Annual Computer Poker Competition, for its dealer.
+    /// Formats the game as a definition file of the Annual Computer Poker Competition.
     pub fn definition(&self) -> String {
         let (seats, stakes) = (self.seats(), &self.stakes);
         let mut blinds = vec![0; seats];
@@ -39,7 +40,7 @@ impl Holdem {
         line(rounds.0, &rounds.1);
         let stacks = &stakes.stacks[..seats];
         if stacks.iter().any(|stack| *stack != NO_LIMIT) {
-            // The dealer's own number for as many chips as it takes.
+            // The dealer writes this number for unlimited chips.
             let shown = stacks.iter().map(|stack| if *stack == NO_LIMIT { i32::MAX as u32 } else { *stack });
             line("stack", &shown.collect::<Vec<_>>());
         }
@@ -54,10 +55,10 @@ impl Holdem {
         text
     }
 
-    /// Reads a definition file of the Annual Computer Poker Competition.
+    /// Parses a definition file of the Annual Computer Poker Competition.
     ///
     /// # Errors
-    /// The line that is wrong, or what is missing, and what was expected.
+    /// The invalid line or the missing entry, and what was expected.
     pub fn of_definition(text: &str) -> Result<Self, GameError> {
         let mut read = Reader::default();
         for (number, line) in text.lines().enumerate() {
@@ -67,17 +68,17 @@ impl Holdem {
     }
 }
 
-/// The lines of a definition so far.
+/// State of parsing a definition.
 #[derive(Default)]
 struct Reader {
     begun: bool,
     ended: bool,
     limit: bool,
-    /// Keys in lower case, with their numbers.
+    /// Lowercase keys with their numbers.
     keys: Vec<(String, Vec<u32>)>,
 }
 
-/// Keys of a definition.
+/// Keys of a definition, as the dealer spells them.
 const KEYS: [&str; 11] = [
     "numPlayers",
     "numRounds",
@@ -146,7 +147,7 @@ impl Reader {
         all.find(|(known, _)| known.eq_ignore_ascii_case(key)).map(|(_, numbers)| &numbers[..])
     }
 
-    /// The numbers of a key, of which there must be so many.
+    /// The `N` numbers of a key.
     fn numbers<const N: usize>(&self, key: &str) -> Result<[u32; N], String> {
         let found = self.find(key).ok_or_else(|| format!("`{key}` is missing"))?;
         found.try_into().map_err(|_| format!("`{key} = {}`: expected {N} numbers", list(found)))
@@ -165,7 +166,7 @@ impl Reader {
             return Err(format!("`numPlayers = {players}`: expected 2 to {MAX_PLAYERS}"));
         }
         for (key, expected) in fixed(players) {
-            // As in the dealer, the first player of all rounds is player 1 by default.
+            // As in the dealer, player 1 acts first in all rounds by default.
             let found = self.find(key).unwrap_or(if key == "firstPlayer" { &[1, 1, 1, 1] } else { &[] });
             if found.is_empty() {
                 return Err(format!("`{key}` is missing; hold'em has `{}`", list(&expected)));

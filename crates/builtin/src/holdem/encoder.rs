@@ -1,4 +1,4 @@
-//! The encoder of hold'em: what a player knows at a decision, and a move.
+//! The encoder of hold'em: a player's knowledge at a decision, and a move.
 
 use super::equity::worth;
 use super::rules::Holdem;
@@ -6,18 +6,18 @@ use super::soarbot::{Flag, Straights, analyse};
 use super::state::{Action, Entry, MAX_PLAYERS, ROUNDS, State};
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, RowMut};
 
-/// Own cards, board, exact chances, betting so far, and the move in question.
+/// Own cards, board, exact chances, betting so far, and the move.
 #[derive(Clone, Debug)]
 pub struct Features {
     channels: Vec<Channel>,
 }
 
 const RANKS: usize = 13;
-/// Flags of own cards and board: all up to this one.
+/// Number of flags of own cards and board, in enumeration order.
 const FLAGS: usize = Flag::BlankOnBoard as usize + 1;
-/// Steps of the share of the pot.
+/// Number of buckets of the share of the pot.
 const SHARES: u64 = 64;
-/// Counts of bets that are told apart in a round.
+/// Number of bet counts that a round distinguishes.
 const BETS: usize = 5;
 
 impl Features {
@@ -71,11 +71,11 @@ impl Default for Features {
     }
 }
 
-/// Bets of each round, and who raised: oneself, others.
+/// For each round: the number of bets, whether the player raised, and whether an opponent did.
 fn rounds(game: &Holdem, state: &State, player: usize) -> [(usize, bool, bool); ROUNDS] {
     let mut rounds = [(0, false, false); ROUNDS];
     rounds[0].0 = 1;
-    // Follows the seats without cards.
+    // Replays the hand without cards.
     let mut past = game.start();
     game.deal(&mut past, &super::state::Deal::new([]));
     for entry in state.history().entries() {

@@ -9,7 +9,7 @@ use rand::Rng;
 impl Game for Holdem {
     type State = State;
     type Action = Action;
-    /// The position without the cards of others.
+    /// The state without the other players' cards.
     type Info = State;
 
     fn name(&self) -> &str {
@@ -75,7 +75,7 @@ impl Game for Holdem {
         utilities.extend(self.payoffs(state)[..self.seats()].iter().map(|net| *net as f64));
     }
 
-    /// What one player can lose, times the number of others: the most that one can win.
+    /// Largest possible win: one player's largest loss times the number of other players.
     fn scale(&self) -> f64 {
         let most = self.stakes.most_paid();
         let most = most.min(self.stakes.stacks[..self.seats()].iter().copied().max().unwrap_or(most));

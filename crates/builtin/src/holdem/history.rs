@@ -1,6 +1,6 @@
-//! Hand histories in the PHH format, version 0 (<https://phh.readthedocs.io>), as PokerKit reads and writes them.
+//! Hand histories in the PHH format, version 0 (<https://phh.readthedocs.io>), compatible with PokerKit.
 //!
-//! Bets are written as the amount paid in the round, and a player whose cards are not seen has `????`.
+//! Bets are written as the amount paid in the round, and unseen cards of a player as `????`.
 
 use super::cards::{Card, parse_cards};
 use super::rules::{Holdem, NO_LIMIT};
@@ -15,13 +15,14 @@ use std::path::Path;
 
 /// Suffix of a file with several hands.
 pub(super) const SUFFIX: &str = "phhs";
-/// Hands of a file at most.
+/// Largest number of hands in a file.
 const MOST_HANDS: usize = 10_000_000;
 
-/// Adds a hand, written as number 1, to the text of a file of hands. Returns the new text and the number of the hand.
+/// Appends a hand, written as number 1, to the text of a file of hands. Returns the new text and the number of the
+/// hand.
 ///
 /// # Errors
-/// If the text is something else.
+/// If the text is not a file of hands.
 pub(super) fn added(text: &str, hand: &str) -> Result<(String, u64), GameError> {
     let is_number = |line: &str| line.strip_prefix('[')?.strip_suffix(']')?.parse::<u64>().ok();
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -35,7 +36,7 @@ pub(super) fn added(text: &str, hand: &str) -> Result<(String, u64), GameError> 
     Ok((format!("{before}[{}]\n{rest}", hands + 1), hands + 1))
 }
 
-/// A hand as a section of a file: its number, the player in each seat, and all that happened.
+/// Formats a hand as a section of a file: its number, the player in each seat, and all events.
 pub(super) fn write(
     game: &Holdem,
     number: u64,
@@ -72,7 +73,7 @@ pub(super) fn write(
                 }
             }
             Action::Deal(deal) => {
-                // Players who are all in show their cards before the board is dealt to its end.
+                // Players who are all in show their cards before the rest of the board is dealt.
                 lines.push(format!("d db {}", cards(deal.cards().flatten())));
                 begun.iter_mut().enumerate().for_each(|(seat, begun)| *begun = state.paid(seat));
             }
@@ -108,7 +109,7 @@ pub(super) fn write(
     Ok(text)
 }
 
-/// Two cards, or the sign for those that are not seen.
+/// Two cards, or `????` if they are not seen.
 fn hidden_or(own: &[Option<Card>]) -> String {
     match own {
         [Some(a), Some(b)] => cards([*a, *b]),
@@ -116,7 +117,7 @@ fn hidden_or(own: &[Option<Card>]) -> String {
     }
 }
 
-/// Adds the showdown, before the board that is dealt when no bets can follow.
+/// Adds the showdown. It precedes the rest of the board if no more bets can follow.
 fn show(lines: &mut Vec<String>, seats: &mut dyn Iterator<Item = usize>, state: &State) {
     let bets_end = lines.iter().rposition(|line| !line.starts_with("d db")).map_or(0, |last| last + 1);
     let shown = seats.filter_map(|seat| Some(format!("p{} sm {}", seat + 1, cards(state.hole(seat)?))));
@@ -124,7 +125,7 @@ fn show(lines: &mut Vec<String>, seats: &mut dyn Iterator<Item = usize>, state: 
     lines.splice(bets_end..bets_end, shown);
 }
 
-/// The fields of a hand that matter here.
+/// The fields of a hand that are read.
 #[derive(Deserialize)]
 struct Hand {
     variant: String,
@@ -145,7 +146,7 @@ pub(super) fn is_history(path: &Path) -> bool {
     path.extension().is_some_and(|suffix| suffix == "phh" || suffix == SUFFIX)
 }
 
-/// The decisions in a file of hand histories: all positions in which the cards of the player to move are known.
+/// Reads the decisions of a file of hand histories: all positions in which the cards of the player to move are known.
 pub(super) fn read(game: &Holdem, path: &Path) -> Result<Vec<(State, Option<Action>)>, GameError> {
     let fault = |what: String| GameError::data(path, what);
     let text = limits::read_text(path, limits::RECORD_BYTES).map_err(GameError::file(path))?;
@@ -158,7 +159,7 @@ pub(super) fn read(game: &Holdem, path: &Path) -> Result<Vec<(State, Option<Acti
     Ok(all)
 }
 
-/// The hands of a file: the number, the first line and the text of each. A file of one hand has no sections.
+/// Splits a file into hands: number, first line and text of each. A file with one hand has no sections.
 fn sections(text: &str) -> Result<Vec<(String, usize, &str)>, String> {
     let mut all: Vec<(String, usize, &str)> = Vec::new();
     let (mut at, mut begin) = (0, 0);
@@ -190,7 +191,7 @@ fn sections(text: &str) -> Result<Vec<(String, usize, &str)>, String> {
     Ok(all)
 }
 
-/// What an action of a history does.
+/// The effect of an action of a history.
 enum Step {
     Board(Vec<Card>),
     Move(usize, Action, Option<f64>),
@@ -305,7 +306,7 @@ fn decisions(game: &Holdem, hand: &Hand, all: &mut Vec<(State, Option<Action>)>)
     Ok(())
 }
 
-/// Checks that a hand was played by these rules.
+/// Checks that a hand follows these rules.
 fn same_game(game: &Holdem, hand: &Hand) -> Result<(), String> {
     let (stakes, seats) = (game.stakes(), game.seats());
     let differs = |what: &str, own: String, found: String| {
@@ -337,7 +338,7 @@ fn same_game(game: &Holdem, hand: &Hand) -> Result<(), String> {
             return differs(what, own.to_string(), found.map_or("missing".into(), |bet| bet.to_string()));
         }
     }
-    // More chips than a hand can cost are as good as any number of them.
+    // More chips than a hand can cost are equivalent to unlimited chips.
     let most = stakes.most_paid();
     let chips = |stack: f64| stack.min(f64::from(most));
     let own = stakes.stacks[..seats].iter().map(|stack| f64::from((*stack).min(most)));

@@ -1,4 +1,4 @@
-//! Texas hold'em with fixed limits: rules, the strength of hands, exact chances, and SoarBot, a player made of rules.
+//! Texas hold'em with fixed limits: rules, hand strength, exact chances, and SoarBot, a rule-based player.
 
 mod cards;
 mod definition;

@@ -29,9 +29,9 @@ pub struct Stakes {
     pub blinds: [u32; 2],
     /// Size of bets and raises in each round.
     pub bets: [u32; ROUNDS],
-    /// Raises of each round at most; before the flop without the big blind, later with the first bet.
+    /// Largest number of raises in each round; before the flop without the big blind, later including the first bet.
     pub raises: [u8; ROUNDS],
-    /// Chips of each seat at the start; [`NO_LIMIT`] for as many as it takes.
+    /// Chips of each seat at the start; [`NO_LIMIT`] for unlimited chips.
     pub stacks: [u32; MAX_PLAYERS],
 }
 
@@ -48,17 +48,17 @@ impl Default for Stakes {
 }
 
 impl Stakes {
-    /// What a player with enough chips can pay in a hand at most.
+    /// The most that a player can pay in a hand.
     pub fn most_paid(&self) -> u32 {
         let bets = self.bets.iter().zip(self.raises).map(|(bet, raises)| bet * u32::from(raises));
         self.blinds[1] + bets.sum::<u32>()
     }
 }
 
-/// The stack of a player who always has enough chips.
+/// Stack of a player with unlimited chips.
 pub const NO_LIMIT: u32 = u32::MAX;
 
-/// Chips of a bet, a blind or a stack at most.
+/// Largest bet, blind or stack in chips.
 const MOST_CHIPS: u32 = 1_000_000;
 
 impl Holdem {
@@ -129,7 +129,7 @@ impl Holdem {
         if done >= self.stakes.raises[round] || state.has_acted(mover) {
             return false;
         }
-        // Someone must be able to pay more too, and there must be chips beyond the call.
+        // Another player must be able to pay more, and the mover must have chips beyond the call.
         let mut others = self.everyone() & !state.folded & !state.all_in & !(1 << mover);
         while others != 0 && self.stakes.stacks[others.trailing_zeros() as usize] <= state.level {
             others &= others - 1;
@@ -145,7 +145,7 @@ impl Holdem {
         }
     }
 
-    /// Lets the mover act.
+    /// Applies an action of the mover.
     pub(super) fn act(&self, state: &mut State, action: Action) {
         let mover = usize::from(state.mover);
         let owed = state.to_call(mover);
@@ -199,7 +199,7 @@ impl Holdem {
         self.end_round(state);
     }
 
-    /// Whether a bet of this seat could be answered.
+    /// Whether another player could answer a bet of this seat.
     fn others_can_act(&self, able: u16, seat: usize) -> bool {
         able & !(1 << seat) != 0
     }
@@ -248,7 +248,7 @@ impl Holdem {
         self.go_on(state);
     }
 
-    /// Deals at random.
+    /// Draws a random deal.
     pub(super) fn draw(&self, state: &State, rng: &mut dyn Rng) -> Deal {
         let mut seen = state.seen();
         Deal::new((0..self.cards_to_deal(state)).map(|_| {
@@ -262,7 +262,7 @@ impl Holdem {
         }))
     }
 
-    /// What each player wins or loses in a finished hand, in chips.
+    /// Net win or loss of each player in a finished hand, in chips.
     pub fn payoffs(&self, state: &State) -> [i64; MAX_PLAYERS] {
         let seats = self.seats();
         let mut net = [0i64; MAX_PLAYERS];
@@ -281,10 +281,10 @@ impl Holdem {
         let mut strengths = [Strength::default(); MAX_PLAYERS];
         for (seat, strength) in strengths.iter_mut().enumerate().take(seats) {
             if let Some([a, b]) = state.hole(seat).filter(|_| left >> seat & 1 == 1) {
-                *strength = table.of(&board.with(a).with(b));
+                *strength = table.strength(&board.with(a).with(b));
             }
         }
-        // One pot for each height of payments; usually there is only one.
+        // One pot per level of payments; usually there is only one.
         let mut below = 0;
         loop {
             let above = (0..seats).filter(|s| left >> s & 1 == 1 && state.paid[*s] > below);

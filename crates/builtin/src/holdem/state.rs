@@ -1,20 +1,20 @@
-//! A position of hold'em, and what can happen in it.
+//! Positions of hold'em, and actions.
 
 use super::cards::{Card, CardSet};
 
-/// Players of a game at most.
+/// Largest number of players.
 pub const MAX_PLAYERS: usize = 10;
 /// Betting rounds: before the flop, flop, turn, river.
 pub const ROUNDS: usize = 4;
 /// Cards on the board before the bets of each round.
 pub(super) const BOARD: [usize; ROUNDS] = [0, 3, 4, 5];
-/// Raises of a round at most, however the game is set up.
+/// Largest number of raises in a round, whatever the stakes.
 pub(super) const MOST_RAISES: u8 = 8;
 
-/// A card that is not dealt or not seen.
+/// Code of a card that is not dealt or not seen.
 const NONE: u8 = u8::MAX;
 
-/// Up to twenty cards that chance deals at once, those of each player in turn.
+/// Up to twenty cards that chance deals together, player by player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Deal {
     cards: [u8; 2 * MAX_PLAYERS],
@@ -22,7 +22,7 @@ pub struct Deal {
 }
 
 impl Deal {
-    /// A deal of these cards; `None` for one that is not seen. Further cards than twenty are left out.
+    /// Makes a deal of these cards, at most twenty; `None` for an unseen card.
     pub fn new(cards: impl IntoIterator<Item = Option<Card>>) -> Self {
         let mut deal = Self { cards: [NONE; 2 * MAX_PLAYERS], count: 0 };
         for (place, card) in deal.cards.iter_mut().zip(cards) {
@@ -43,15 +43,15 @@ impl Deal {
 pub enum Action {
     /// Chance deals two cards to each player, or the next cards of the board.
     Deal(Deal),
-    /// Gives up the pot.
+    /// Folds.
     Fold,
-    /// Matches the bet, with all that is left if it is less; checks if there is none.
+    /// Matches the bet, with all remaining chips if they are fewer; checks if there is no bet.
     Call,
     /// Bets, or raises the bet.
     Raise,
 }
 
-/// What happens next.
+/// Kind of the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
     /// Chance deals.
@@ -62,14 +62,14 @@ pub(super) enum Phase {
     Over,
 }
 
-/// All moves of a hand, two bits each, with a mark at the end of each round.
+/// All moves of a hand, packed into two bits each, with a mark at the end of each round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct History {
     words: [u64; WORDS],
     count: u16,
 }
 
-/// Room for every hand: a round has at most one move of each player after the blinds and after each raise.
+/// Capacity for every hand: in a round, each player moves at most once after the blinds and after each raise.
 const WORDS: usize = ((MOST_RAISES as usize + 1) * MAX_PLAYERS * ROUNDS + ROUNDS) / 32 + 1;
 
 /// An entry of a [`History`].
@@ -107,8 +107,8 @@ impl History {
 
 /// A complete position.
 ///
-/// Seat 0 is the first one after the button. Of three or more players it has the small blind; of two it has the big blind, and
-/// the button the small one. Chips are whole.
+/// Seat 0 is the first one after the button. With three or more players it has the small blind; with two it has the big
+/// blind, and the button the small one. Amounts are whole chips.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct State {
     pub(super) hole: [[u8; 2]; MAX_PLAYERS],
@@ -117,23 +117,23 @@ pub struct State {
     pub(super) phase: Phase,
     pub(super) round: u8,
     pub(super) mover: u8,
-    /// A bit for each seat that has folded.
+    /// Mask of the seats that have folded.
     pub(super) folded: u16,
-    /// A bit for each seat that has no chips left.
+    /// Mask of the seats without chips left.
     pub(super) all_in: u16,
-    /// A bit for each seat that has acted since the last bet or raise.
+    /// Mask of the seats that have acted since the last bet or raise.
     pub(super) acted: u16,
-    /// A bit for each seat that has acted in this round.
+    /// Mask of the seats that have acted in this round.
     pub(super) moved: u16,
-    /// A bit for each seat that has checked or called in this round.
+    /// Mask of the seats that have checked or called in this round.
     pub(super) called: u16,
-    /// A bit for each seat that has raised after a check or call in some round.
+    /// Mask of the seats that have raised after a check or call in some round.
     pub(super) raised_late: u16,
     /// Bets and raises of this round; the big blind counts as one.
     pub(super) bets: u8,
-    /// What a player must have paid in the hand to stay in it.
+    /// Total that a player must have paid in the hand to stay in.
     pub(super) level: u32,
-    /// What each player has paid.
+    /// Total that each player has paid.
     pub(super) paid: [u32; MAX_PLAYERS],
     pub(super) history: History,
 }
@@ -186,17 +186,17 @@ impl State {
         self.all_in >> player & 1 == 1
     }
 
-    /// What the player has paid in this hand.
+    /// Total that the player has paid in this hand.
     pub fn paid(&self, player: usize) -> u32 {
         self.paid.get(player).copied().unwrap_or(0)
     }
 
-    /// What all players have paid.
+    /// Total that all players have paid.
     pub fn pot(&self) -> u32 {
         self.paid.iter().sum()
     }
 
-    /// What the player must pay to stay in, if the chips suffice.
+    /// Amount that the player must pay to stay in, if the chips suffice.
     pub fn to_call(&self, player: usize) -> u32 {
         self.level.saturating_sub(self.paid(player))
     }

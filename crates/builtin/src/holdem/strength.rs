@@ -1,22 +1,23 @@
-//! The strength of poker hands of five to seven cards.
+//! Strength of poker hands of five to seven cards.
 //!
-//! A hand is summed up as it grows: a sum that only its multiset of ranks has, the number of cards of each suit, and the ranks of
-//! each suit. Five cards of a suit decide by the ranks of that suit. Otherwise the sum leads to the strength, through a table
-//! whose rows of 2048 places are laid over each other where they have gaps: 74,000 strengths take as many places.
+//! A hand is summed up incrementally: a sum that is unique to its multiset of ranks, the number of cards of each suit,
+//! and the ranks of each suit. Five cards of a suit decide by the ranks of that suit. Otherwise the sum is looked up in
+//! a displaced table: rows of 2048 entries overlap where they have gaps, so that 74,000 strengths take about as many
+//! entries.
 
 use super::cards::{Card, DECK};
 use std::cmp::Reverse;
 use std::sync::OnceLock;
 
-/// The strength of the best five cards of a hand: the number of its class, from 0 (7-5-4-3-2) to 7461 (a royal flush). The
-/// higher one wins, equal ones share.
+/// Strength of the best five cards of a hand: the number of its class, from 0 (7-5-4-3-2) to 7461 (a royal flush).
+/// Higher wins, equal ties.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Strength(u16);
 
-/// What five cards are.
+/// Category of five cards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Category {
-    /// Nothing: the highest cards count.
+    /// No combination: the highest cards count.
     HighCard,
     /// Two of a rank.
     Pair,
@@ -24,19 +25,19 @@ pub enum Category {
     TwoPair,
     /// Three of a rank.
     Trips,
-    /// Five ranks in a row.
+    /// Five consecutive ranks.
     Straight,
-    /// Five of a suit.
+    /// Five cards of a suit.
     Flush,
     /// Three of a rank and two of another.
     FullHouse,
     /// Four of a rank.
     Quads,
-    /// Five ranks in a row, of a suit.
+    /// Five consecutive ranks of a suit.
     StraightFlush,
 }
 
-/// Numbers of classes of each category.
+/// Number of classes of each category.
 const CLASSES: [(Category, u16); 9] = [
     (Category::HighCard, 1277),
     (Category::Pair, 2860),
@@ -49,7 +50,7 @@ const CLASSES: [(Category, u16); 9] = [
     (Category::StraightFlush, 10),
 ];
 
-/// Number of the lowest flush: the classes of all categories below.
+/// Number of the lowest flush: the sum of all lower classes.
 const LOWEST_FLUSH: u16 = 1277 + 2860 + 858 + 858 + 10;
 
 impl Category {
@@ -69,7 +70,7 @@ impl Category {
     }
 
     /// The category of the class with this number, from 0 to 7461.
-    pub fn of(number: u16) -> Self {
+    pub fn from_number(number: u16) -> Self {
         let mut first = 0;
         let category = CLASSES.iter().find(|(_, classes)| {
             first += classes;
@@ -80,9 +81,9 @@ impl Category {
 }
 
 impl Strength {
-    /// What the best five cards are.
+    /// Category of the best five cards.
     pub fn category(self) -> Category {
-        Category::of(self.0)
+        Category::from_number(self.0)
     }
 
     /// Number of the class, from 0 to 7461.
@@ -94,29 +95,29 @@ impl Strength {
 const SUITS: usize = 4;
 const RANKS: usize = 13;
 
-/// Sums of at most seven of these, each at most four times, differ for different multisets of the same size.
+/// Keys of ranks. Sums of at most seven of them, each at most four times, are unique among multisets of the same size.
 const KEYS: [u32; RANKS] = [0, 1, 5, 22, 98, 453, 2031, 8698, 22854, 83661, 262_349, 636_345, 1_479_181];
 
-/// Added for each card, so that sums of five, six and seven cards differ: more than the largest sum of seven keys.
+/// Added for each card so that sums of five, six and seven cards differ: more than the largest sum of seven keys.
 const SIZE: u64 = 1 << 23;
-/// Places of sums. A quarter of them is for hands of one size.
+/// Range of hashed sums. A quarter of it is for each hand size.
 const PLACES: u64 = 1 << 25;
-/// Sums times this odd number lie as if drawn at random, and so fill a table well.
+/// Odd factor that scrambles sums, for an evenly filled table.
 const SPREAD: u64 = 0x9E37_79B1;
 
-/// The place of a sum of five to seven entries of [`ADDS`].
+/// The table index of a sum of five to seven entries of [`ADDS`].
 #[inline]
 fn place(sum: u64) -> u32 {
     (sum & (PLACES - 1)) as u32
 }
 
-/// What a rank adds to the sum of a hand. Seven of them stay below 32 bits.
+/// Contribution of a rank to the sum of a hand. Seven of them stay below 32 bits.
 const fn added(rank: usize) -> u64 {
     (KEYS[rank] as u64 + SIZE).wrapping_mul(SPREAD) % PLACES
 }
 
-/// What a card adds to the sum of a hand, by its number: its key in the lowest 32 bits, then four bits a suit for the number of its
-/// cards; and its rank, sixteen bits a suit. There are more than 52, so that no number is out of range.
+/// Contribution of each card: its rank's key in the lowest 32 bits, then four bits per suit for the number of its
+/// cards; and its rank, sixteen bits per suit. The table has 256 entries so that no index is out of range.
 static ADDS: [(u64, u64); 256] = {
     let mut adds = [(0, 0); 256];
     let mut number = 0;
@@ -128,12 +129,12 @@ static ADDS: [(u64, u64); 256] = {
     adds
 };
 
-/// A growing hand of at most seven cards.
+/// A hand of at most seven cards, built card by card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Hand {
-    /// The sum of `ADDS`. Suits begin at 3, so that bit 3 says five or more.
+    /// Sum of `ADDS`. Suit counts begin at 3, so that bit 3 flags five or more.
     sum: u64,
-    /// Sixteen bits a suit: its ranks.
+    /// Ranks of each suit, sixteen bits per suit.
     ranks: u64,
 }
 
@@ -153,7 +154,7 @@ impl Hand {
     }
 
     /// The hand of these cards.
-    pub fn of(cards: &[Card]) -> Self {
+    pub fn from_cards(cards: &[Card]) -> Self {
         cards.iter().fold(Self::default(), |hand, card| hand.with(*card))
     }
 
@@ -169,29 +170,29 @@ impl Hand {
     }
 }
 
-/// The tables that tell the strength of a hand.
+/// Lookup tables for the strength of a hand.
 pub struct Strengths {
     /// Strength of a flush by its ranks.
     flushes: Box<[u16; 1 << RANKS]>,
-    /// Strengths of five, six and seven cards without a flush, by their key and number.
+    /// Strengths of five, six and seven cards without a flush, by their hashed sum.
     plain: Displaced,
 }
 
-/// A sparse table: rows of 2048 places, laid over each other where they have gaps.
+/// A sparse table: rows of 2048 entries that overlap where they have gaps.
 struct Displaced {
-    /// For each row, what leads from its places to those in `values`, modulo 2³².
+    /// For each row, the offset from its indices to those of `values`, modulo 2³².
     rows: Box<[u32; ROWS]>,
     values: Box<[u16; VALUES]>,
 }
 
 const COLUMN_BITS: u32 = 11;
-/// Powers of two, so that masked places are in range.
+/// Powers of two, so that masked indices are in range.
 const ROWS: usize = PLACES as usize >> COLUMN_BITS;
 const VALUES: usize = 1 << 17;
 
 impl Displaced {
-    /// A table of these places and values; the fullest rows are laid first. None if they do not fit.
-    fn of(entries: &[(u32, u16)]) -> Option<Self> {
+    /// Builds a table of these indices and values; the fullest rows are placed first. None if they do not fit.
+    fn from_entries(entries: &[(u32, u16)]) -> Option<Self> {
         let mut rows: Vec<Vec<(usize, u16)>> = vec![Vec::new(); ROWS];
         for &(place, value) in entries {
             let row = rows.get_mut((place >> COLUMN_BITS) as usize)?;
@@ -200,7 +201,7 @@ impl Displaced {
         let mut order: Vec<usize> = (0..ROWS).filter(|&r| !rows[r].is_empty()).collect();
         order.sort_by_key(|&r| Reverse(rows[r].len()));
         let mut table = Self { rows: Box::new([0; ROWS]), values: boxed(vec![0; VALUES])? };
-        // A bit for each value that is taken, with room to read beyond the end.
+        // One bit per occupied value, with padding for reads beyond the end.
         let mut taken = vec![0u64; VALUES / 64 + (1 << COLUMN_BITS) / 64 + 2];
         for r in order {
             let start = first_fit(&taken, &rows[r])?;
@@ -225,11 +226,11 @@ fn boxed<const N: usize>(values: Vec<u16>) -> Option<Box<[u16; N]>> {
     values.into_boxed_slice().try_into().ok()
 }
 
-/// The first place at which no value of the row is taken, found for 64 places at a time.
+/// The first offset at which no value of the row is occupied, searching 64 offsets at a time.
 fn first_fit(taken: &[u64], row: &[(usize, u16)]) -> Option<usize> {
     let from = |at: usize| {
         let (word, bit) = (at / 64, at % 64);
-        // Two shifts, because a shift by 64 is none.
+        // Two shifts, because a shift by 64 is invalid.
         taken[word] >> bit | taken[word + 1] << 1 << (63 - bit)
     };
     (0..VALUES).step_by(64).find_map(|start| {
@@ -245,14 +246,14 @@ fn first_fit(taken: &[u64], row: &[(usize, u16)]) -> Option<usize> {
 }
 
 impl Strengths {
-    /// The tables, which are made once, in some milliseconds.
+    /// The shared tables, built once in some milliseconds.
     pub fn shared() -> &'static Self {
         static SHARED: OnceLock<Strengths> = OnceLock::new();
         SHARED.get_or_init(Self::new)
     }
 
     fn new() -> Self {
-        // All classes of five cards in order.
+        // All classes of five cards in ascending order.
         let mut classes: Vec<Order> = Vec::new();
         each_multiset(5, &mut |counts| classes.push(order_of(counts)));
         each_set_of_five(&mut |ranks| classes.push(order_of_flush(ranks)));
@@ -270,7 +271,7 @@ impl Strengths {
                 entries.push((place(adds.sum()), number(order_of(counts))));
             });
         }
-        let plain = Displaced::of(&entries).expect("the table has room for all hands");
+        let plain = Displaced::from_entries(&entries).expect("the table has room for all hands");
         Self { flushes, plain }
     }
 
@@ -297,12 +298,12 @@ impl Strengths {
         size_of_val(&*self.flushes) + size_of_val(&*self.plain.rows) + size_of_val(&*self.plain.values)
     }
 
-    /// The strength of a hand of five to seven cards. Any other number gives some strength.
+    /// The strength of a hand of five to seven cards. The result is unspecified for other sizes.
     #[inline]
-    pub fn of(&self, hand: &Hand) -> Strength {
+    pub fn strength(&self, hand: &Hand) -> Strength {
         let full = hand.sum & 0x8888 << 32;
         if full != 0 {
-            // Seven cards with a flush have neither four of a rank nor a full house.
+            // Seven cards with a flush have neither four of a kind nor a full house.
             let suit = (full.trailing_zeros() - 32) / 4;
             return Strength(self.flushes[(hand.ranks >> (16 * suit)) as usize & ((1 << RANKS) - 1)]);
         }
@@ -310,7 +311,7 @@ impl Strengths {
     }
 }
 
-/// The order of hands: their category, then ranks, the most frequent and highest first, four bits each.
+/// Sort key of hands: the category, then ranks, most frequent and highest first, four bits each.
 type Order = u32;
 
 fn order(category: Category, ranks: impl IntoIterator<Item = usize>) -> Order {
@@ -318,7 +319,7 @@ fn order(category: Category, ranks: impl IntoIterator<Item = usize>) -> Order {
     ranks.fold(category as u32, |order, rank| order << 4 | rank as u32)
 }
 
-/// The highest rank of five in a row; an ace is also below the deuce.
+/// The highest rank of five consecutive ones; an ace also counts below the deuce.
 fn straight(ranks: u16) -> Option<usize> {
     let with_ace = u32::from(ranks) << 1 | u32::from(ranks) >> (RANKS - 1);
     (4..=RANKS).rev().find(|&top| with_ace >> (top - 4) & 31 == 31).map(|top| top - 1)
@@ -331,7 +332,7 @@ fn order_of_flush(ranks: u16) -> Order {
     }
 }
 
-/// The best five cards without a flush, by the number of cards of each rank.
+/// The sort key of the best five cards without a flush, by the number of cards of each rank.
 fn order_of(counts: &[u8; RANKS]) -> Order {
     let of = |least: u8| (0..RANKS).rev().filter(move |&rank| counts[rank] >= least);
     let without =
@@ -387,7 +388,7 @@ mod tests {
     use std::collections::HashMap;
 
     fn strength(text: &str) -> Strength {
-        Strengths::shared().of(&Hand::of(&parse_cards(text).unwrap()))
+        Strengths::shared().strength(&Hand::from_cards(&parse_cards(text).unwrap()))
     }
 
     #[test]
@@ -401,7 +402,7 @@ mod tests {
             assert_eq!(keys.len(), many);
         }
         assert!(u64::from(4 * KEYS[12] + 3 * KEYS[11]) < SIZE);
-        // Few places are wasted.
+        // Few entries are wasted.
         let used = Strengths::shared().plain.values.iter().rposition(|v| *v > 0).unwrap();
         assert!(used < 90_000, "{used}");
     }
@@ -413,7 +414,7 @@ mod tests {
         assert_eq!(strength("As Ks Qs Js Ts").number(), 7461);
     }
 
-    /// All hands of five cards, by category: the numbers are known.
+    /// All five-card hands by category: the counts are known.
     #[test]
     fn all_hands_of_five_cards() {
         let (all, table): (Vec<Card>, _) = (Card::all().collect(), Strengths::shared());
@@ -421,11 +422,11 @@ mod tests {
         for a in 0..52 {
             for b in 0..a {
                 for c in 0..b {
-                    let three = Hand::of(&[all[a], all[b], all[c]]);
+                    let three = Hand::from_cards(&[all[a], all[b], all[c]]);
                     for d in 0..c {
                         let four = three.with(all[d]);
                         for card in &all[..d] {
-                            *counts.entry(table.of(&four.with(*card)).category()).or_insert(0u32) += 1;
+                            *counts.entry(table.strength(&four.with(*card)).category()).or_insert(0u32) += 1;
                         }
                     }
                 }
@@ -437,7 +438,7 @@ mod tests {
         }
     }
 
-    /// The best five of six and seven cards, found by trying all.
+    /// Compares six and seven cards with the best of all five-card subsets.
     #[test]
     fn more_cards_have_the_strength_of_their_best_five() {
         use adept_game::stream;
@@ -453,10 +454,10 @@ mod tests {
                     let chosen = cards.iter().enumerate().filter(|(i, _)| set >> i & 1 == 1);
                     chosen.fold(Hand::default(), |hand, (_, card)| hand.with(*card))
                 };
-                sets.map(|set| table.of(&hand(set))).max().unwrap()
+                sets.map(|set| table.strength(&hand(set))).max().unwrap()
             };
-            assert_eq!(table.of(&Hand::of(&cards)), best(&cards), "{cards:?}");
-            assert_eq!(table.of(&Hand::of(&cards[..6])), best(&cards[..6]), "{cards:?}");
+            assert_eq!(table.strength(&Hand::from_cards(&cards)), best(&cards), "{cards:?}");
+            assert_eq!(table.strength(&Hand::from_cards(&cards[..6])), best(&cards[..6]), "{cards:?}");
         }
     }
 
@@ -476,7 +477,7 @@ mod tests {
         ] {
             assert_eq!(strength(text).category(), category, "{text}");
         }
-        // The wheel is the lowest straight; no straight goes round the ace.
+        // The wheel is the lowest straight; straights do not wrap around the ace.
         assert!(strength("Ah 2d 3c 4s 5h") < strength("2d 3c 4s 5h 6h"));
         assert_eq!(strength("Qh Kd Ac 2s 3h").category(), HighCard);
         assert!(strength("Ah Ad Kc Kd 2h") > strength("Ah Ad Qc Qd Kh"));

@@ -1,7 +1,7 @@
 //! Hold'em as text: names of rule sets, positions, moves, drawings.
 //!
-//! A position is written as the Annual Computer Poker Competition does: the moves of each round, then the cards,
-//! `crc/r:AhKd|QsQc/2c7dTs`. Cards that are not seen are left out. A hand that is not dealt yet is `-`.
+//! Positions use the format of the Annual Computer Poker Competition: the moves of each round, then the cards,
+//! `crc/r:AhKd|QsQc/2c7dTs`. Unseen cards are omitted. A hand that is not dealt yet is `-`.
 
 use super::cards::{Card, parse_cards};
 use super::rules::Holdem;
@@ -10,7 +10,173 @@ use super::strength::{Hand, Strengths};
 use adept_game::{Game, GameError, Turn};
 use std::fmt::Write;
 
-fn letter(entry: Entry) -> char {
+<<<---|||/// The beginning of the names of all rule sets.
+pub(super) const PREFIX: &str = "holdem:limit:";
+
+/// The options of a name, for messages.
+const OPTIONS: &str = "options after the number of players are blinds=5/10, bets=10/20 (or four), cap=4 (bets a round, with the big \
+                       blind; or raises=3/4/4/4) and stack=200 (or one for each seat, 200/50), joined by colons";
+
+/// The name of a rule set: only what differs from the default is written.
+pub(super) fn name(players: usize, stakes: &Stakes) -> String {
+    let usual = Stakes::default();
+    let mut name = format!("{PREFIX}{players}");
+    let list = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join("/");
+    if stakes.blinds != [stakes.bets[0] / 2, stakes.bets[0]] {
+        let _ = write!(name, ":blinds={}", list(&stakes.blinds));
+    }
+    if stakes.bets != usual.bets {
+        let [a, b, c, d] = stakes.bets;
+        let _ = write!(name, ":bets={}", if a == b && c == d { list(&[a, c]) } else { list(&stakes.bets) });
+    }
+    let raises = stakes.raises;
+    if raises != usual.raises {
+        let _ = match raises {
+            [first, a, b, c] if a == b && b == c && u16::from(first) + 1 == u16::from(a) => {
+                write!(name, ":cap={a}")
+            }
+            _ => write!(name, ":raises={}", list(&raises.map(u32::from))),
+        };
+    }
+    let stacks = &stakes.stacks[..players];
+    if stacks != &usual.stacks[..players] {
+        let same = stacks.iter().all(|stack| *stack == stacks[0]);
+        let _ = write!(name, ":stack={}", list(if same { &stacks[..1] } else { stacks }));
+    }
+    name
+}
+
+/// The rule set with this name; none if it belongs to another game.
+pub fn named(name: &str) -> Option<Result<Holdem, GameError>> {
+    if name != "holdem" && !name.starts_with("holdem:") {
+        return None;
+    }
+    let fault =
+        |what: &str| GameError::new(format!("`{name}`: {what}; write {PREFIX}2 to {PREFIX}10; {OPTIONS}"));
+    let read = || {
+        let mut parts = name.strip_prefix(PREFIX).ok_or_else(|| fault("no such game"))?.split(':');
+        let players = parts.next().unwrap_or_default();
+        let players: usize =
+            players.parse().map_err(|_| fault(&format!("`{players}` is not a number of players")))?;
+        let (mut stakes, mut blinds, mut keys) = (Stakes::default(), None, Vec::new());
+        for part in parts {
+            let wrong = || fault(&format!("`{part}` is not an option"));
+            let (key, value) = part.split_once('=').ok_or_else(wrong)?;
+            // A cap is a number of raises too.
+            let meant = if key == "raises" { "cap" } else { key };
+            if keys.contains(&meant) {
+                return Err(fault(&format!("`{part}` comes after another option of its kind")));
+            }
+            keys.push(meant);
+            let numbers: Result<Vec<u32>, _> = value.split('/').map(str::parse).collect();
+            let numbers = numbers.map_err(|_| wrong())?;
+            let small = |n: u32| u8::try_from(n).map_err(|_| wrong());
+            match (key, &numbers[..]) {
+                ("blinds", &[small, big]) => blinds = Some([small, big]),
+                ("bets", &[low, high]) => stakes.bets = [low, low, high, high],
+                ("bets", &[a, b, c, d]) => stakes.bets = [a, b, c, d],
+                ("cap", &[cap]) if cap > 0 => {
+                    let cap = small(cap)?;
+                    stakes.raises = [cap - 1, cap, cap, cap];
+                }
+                ("raises", &[a, b, c, d]) => stakes.raises = [small(a)?, small(b)?, small(c)?, small(d)?],
+                ("stack", &[stack]) => stakes.stacks.fill(stack),
+                ("stack", all) if all.len() == players && players <= MAX_PLAYERS => {
+                    stakes.stacks[..players].copy_from_slice(all)
+                }
+                _ => return Err(wrong()),
+            }
+        }
+        stakes.blinds = blinds.unwrap_or([stakes.bets[0] / 2, stakes.bets[0]]);
+        Holdem::new(players, stakes).map_err(|e| fault(&e.to_string()))
+    };
+    Some(read())
+}
+
+===/// Prefix of the names of all rule sets.
+pub(super) const PREFIX: &str = "holdem:limit:";
+
+/// Description of a name's options for messages.
+const OPTIONS: &str = "options after the number of players are blinds=5/10, bets=10/20 (or four), cap=4 (bets a round, with the big \
+                       blind; or raises=3/4/4/4) and stack=200 (or one for each seat, 200/50), joined by colons";
+
+/// The name of a rule set; it lists only differences from the default.
+pub(super) fn name(players: usize, stakes: &Stakes) -> String {
+    let usual = Stakes::default();
+    let mut name = format!("{PREFIX}{players}");
+    let list = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join("/");
+    if stakes.blinds != [stakes.bets[0] / 2, stakes.bets[0]] {
+        let _ = write!(name, ":blinds={}", list(&stakes.blinds));
+    }
+    if stakes.bets != usual.bets {
+        let [a, b, c, d] = stakes.bets;
+        let _ = write!(name, ":bets={}", if a == b && c == d { list(&[a, c]) } else { list(&stakes.bets) });
+    }
+    let raises = stakes.raises;
+    if raises != usual.raises {
+        let _ = match raises {
+            [first, a, b, c] if a == b && b == c && u16::from(first) + 1 == u16::from(a) => {
+                write!(name, ":cap={a}")
+            }
+            _ => write!(name, ":raises={}", list(&raises.map(u32::from))),
+        };
+    }
+    let stacks = &stakes.stacks[..players];
+    if stacks != &usual.stacks[..players] {
+        let same = stacks.iter().all(|stack| *stack == stacks[0]);
+        let _ = write!(name, ":stack={}", list(if same { &stacks[..1] } else { stacks }));
+    }
+    name
+}
+
+/// Parses the name of a rule set; none if it belongs to another game.
+pub fn named(name: &str) -> Option<Result<Holdem, GameError>> {
+    if name != "holdem" && !name.starts_with("holdem:") {
+        return None;
+    }
+    let fault =
+        |what: &str| GameError::new(format!("`{name}`: {what}; write {PREFIX}2 to {PREFIX}10; {OPTIONS}"));
+    let read = || {
+        let mut parts = name.strip_prefix(PREFIX).ok_or_else(|| fault("no such game"))?.split(':');
+        let players = parts.next().unwrap_or_default();
+        let players: usize =
+            players.parse().map_err(|_| fault(&format!("`{players}` is not a number of players")))?;
+        let (mut stakes, mut blinds, mut keys) = (Stakes::default(), None, Vec::new());
+        for part in parts {
+            let wrong = || fault(&format!("`{part}` is not an option"));
+            let (key, value) = part.split_once('=').ok_or_else(wrong)?;
+            // `raises` is a synonym of `cap`.
+            let meant = if key == "raises" { "cap" } else { key };
+            if keys.contains(&meant) {
+                return Err(fault(&format!("`{part}` comes after another option of its kind")));
+            }
+            keys.push(meant);
+            let numbers: Result<Vec<u32>, _> = value.split('/').map(str::parse).collect();
+            let numbers = numbers.map_err(|_| wrong())?;
+            let small = |n: u32| u8::try_from(n).map_err(|_| wrong());
+            match (key, &numbers[..]) {
+                ("blinds", &[small, big]) => blinds = Some([small, big]),
+                ("bets", &[low, high]) => stakes.bets = [low, low, high, high],
+                ("bets", &[a, b, c, d]) => stakes.bets = [a, b, c, d],
+                ("cap", &[cap]) if cap > 0 => {
+                    let cap = small(cap)?;
+                    stakes.raises = [cap - 1, cap, cap, cap];
+                }
+                ("raises", &[a, b, c, d]) => stakes.raises = [small(a)?, small(b)?, small(c)?, small(d)?],
+                ("stack", &[stack]) => stakes.stacks.fill(stack),
+                ("stack", all) if all.len() == players && players <= MAX_PLAYERS => {
+                    stakes.stacks[..players].copy_from_slice(all)
+                }
+                _ => return Err(wrong()),
+            }
+        }
+        stakes.blinds = blinds.unwrap_or([stakes.bets[0] / 2, stakes.bets[0]]);
+        Holdem::new(players, stakes).map_err(|e| fault(&e.to_string()))
+    };
+    Some(read())
+}
+
+--->>>fn letter(entry: Entry) -> char {
     match entry {
         Entry::Fold => 'f',
         Entry::Call => 'c',
@@ -19,12 +185,12 @@ fn letter(entry: Entry) -> char {
     }
 }
 
-/// Cards one after another.
+/// Concatenates cards.
 pub(super) fn cards(cards: impl IntoIterator<Item = Card>) -> String {
     cards.into_iter().map(|card| card.to_string()).collect()
 }
 
-/// The moves of all rounds, `crc/r`. A round that has ended without a next one yet has no slash.
+/// The moves of all rounds, `crc/r`. A finished round without a successor has no slash.
 pub(super) fn moves(state: &State) -> String {
     let mut text: String = state.history().entries().map(letter).collect();
     if state.phase != Phase::Act && text.ends_with('/') {
@@ -147,7 +313,7 @@ fn why_not(game: &Holdem, state: &State, action: Action) -> String {
     }
 }
 
-/// A move as people write it.
+/// A move in words.
 pub(super) fn action(state: &State, action: Action) -> String {
     let owed = state.to_call(usize::from(state.mover));
     match action {
@@ -160,7 +326,7 @@ pub(super) fn action(state: &State, action: Action) -> String {
     }
 }
 
-/// Reads a move: its name, its first letter, or `c` and `r` for check and bet too.
+/// Parses a move: its name, its first letter, or `c` and `r` for check and bet too.
 pub(super) fn parse_action(game: &Holdem, state: &State, text: &str) -> Result<Action, GameError> {
     let mut legal = Vec::new();
     game.actions(state, &mut legal);
@@ -185,7 +351,7 @@ pub(super) fn parse_action(game: &Holdem, state: &State, text: &str) -> Result<A
     Ok(wanted)
 }
 
-/// What a deal tells the player in `seat`.
+/// Text of a deal for the player in `seat`.
 pub(super) fn dealt(state: &State, deal: &Deal, seat: usize) -> String {
     let all: Vec<Option<Card>> = deal.cards().collect();
     if state.level == 0 {
@@ -200,7 +366,7 @@ fn spaced(cards: impl IntoIterator<Item = Card>) -> String {
     cards.into_iter().map(|card| card.to_string()).collect::<Vec<_>>().join(" ")
 }
 
-/// What a move tells everyone: at the end of the hand, the cards and who wins what.
+/// Text of a move for everyone; at the end of the hand, the cards and the winners.
 pub(super) fn event(game: &Holdem, state: &State, action: Action, seat: usize) -> Option<String> {
     let mut after = state.clone();
     game.apply(&mut after, &action);
@@ -214,7 +380,7 @@ pub(super) fn event(game: &Holdem, state: &State, action: Action, seat: usize) -
     let board = after.board().fold(Hand::default(), Hand::with);
     for player in (0..game.seats()).filter(|p| showdown && !after.has_folded(*p)) {
         if let Some([a, b]) = after.hole(player) {
-            let strength = Strengths::shared().of(&board.with(a).with(b));
+            let strength = Strengths::shared().strength(&board.with(a).with(b));
             let what = strength.category().name();
             let _ = write!(text, "{} {} {a} {b}, {what}. ", name(player), verb(player, "show"));
         }
@@ -226,7 +392,7 @@ pub(super) fn event(game: &Holdem, state: &State, action: Action, seat: usize) -
     Some(text.trim_end().into())
 }
 
-/// A drawing.
+/// A text drawing.
 pub(super) fn board(game: &Holdem, state: &State, marks: &[(Action, String)]) -> String {
     let mut text = String::new();
     if state.level == 0 {

@@ -6,14 +6,14 @@ use std::fmt;
 /// Largest number of faces of a die.
 pub const FACES: usize = 6;
 
-/// A multiset of dice: how many show 1, 2, … 6.
+/// A multiset of dice: the numbers of ones, twos, … sixes.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Dice(pub [u8; FACES]);
 
 impl Dice {
     /// Number of dice that show this face, from 1.
     #[inline]
-    pub fn of(&self, face: u8) -> u8 {
+    pub fn count(&self, face: u8) -> u8 {
         self.0[usize::from(face) - 1]
     }
 
@@ -29,7 +29,7 @@ impl Dice {
         *self == Self::default()
     }
 
-    /// The union of both.
+    /// The union of two multisets.
     #[inline]
     pub fn with(&self, other: &Self) -> Self {
         Self(std::array::from_fn(|i| self.0[i] + other.0[i]))
@@ -47,7 +47,7 @@ impl Dice {
 
     /// The face that all dice show, if there is only one.
     pub fn uniform(&self) -> Option<u8> {
-        let mut faces = (1..=FACES as u8).filter(|f| self.of(*f) > 0);
+        let mut faces = (1..=FACES as u8).filter(|f| self.count(*f) > 0);
         let face = faces.next()?;
         faces.next().is_none().then_some(face)
     }
@@ -89,7 +89,7 @@ impl Dice {
         (1..u64::from(faces)).fold(1, |c, i| c * (u64::from(n) + i) / i)
     }
 
-    /// Calls `each` with every proper nonempty part of the dice. The lowest faces change last.
+    /// Calls `each` with every proper nonempty subset of the dice. The lowest faces change last.
     pub(super) fn proper_parts(&self, mut each: impl FnMut(Self)) {
         let mut part = Self::default();
         loop {
@@ -105,7 +105,7 @@ impl Dice {
     /// Parses digits, such as `11356`.
     pub(super) fn parse(text: &str, faces: u8) -> Result<Self, String> {
         let mut dice = Self::default();
-        // No game has so many dice, and sums of a few such hands fit into a byte.
+        // No game has this many dice, and sums of a few such hands fit into a byte.
         if text.len() > 120 {
             return Err("too many dice".into());
         }
@@ -126,7 +126,7 @@ impl Dice {
 impl fmt::Display for Dice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for face in 1..=FACES as u8 {
-            for _ in 0..self.of(face) {
+            for _ in 0..self.count(face) {
                 write!(f, "{face}")?;
             }
         }

@@ -10,7 +10,7 @@ use rand::{Rng, RngExt};
 /// Rolls with more outcomes than this can only be sampled.
 pub(super) const MOST_OUTCOMES: u64 = 10_000;
 
-/// What one player knows in a round: the state without the dice under other cups, and without the truth of other
+/// A player's knowledge in a round: the state without the dice under other cups, and without the truth of other
 /// players' passes. Earlier rounds do not affect later ones.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Info {
@@ -195,7 +195,7 @@ impl Game for LiarsDice {
     }
 
     fn told(&self, _: &State, action: &Action, who: &str, you: bool) -> String {
-        speech::told(action, who, you)
+        speech::describe(action, who, you)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The Q-learner of the rule set `r-post`: its opponents, which only call or raise, and the state for its decisions.
+//! The Q-learner of the rule set `r-post`: its scripted opponents, which only call or raise, and its decision state.
 //!
 //! The code is written for `r-post`. There, openings are forced, a raise adds one to the count, and only its face is
 //! free. A bluff names a uniform face; any other raise names the most frequent own face. In the other rule sets, the
@@ -11,7 +11,7 @@ use super::state::{Bid, Said, State};
 use adept_game::Script;
 use std::sync::Arc;
 
-/// The highest bucket of a [`PostState`]: the own hand holds the bid.
+/// The highest bucket of a [`PostState`]: the own hand satisfies the bid.
 pub const SURE: u8 = 20;
 
 /// The scripts with one-line descriptions.
@@ -46,7 +46,7 @@ fn post_random(game: &LiarsDice, state: &State, actions: &[Action], probabilitie
 
 /// P(X ≥ max(need, 0) + 1), as in the post: 1 − Σ dbinom(0..max(need, 0)).
 fn true_prob(game: &LiarsDice, state: &State, actions: &[Action], probabilities: &mut Vec<f64>) {
-    let raise = Claim::of(game, state).map_or(1.0, |c| c.odds.at_least(c.hidden, c.need.max(0) + 1));
+    let raise = Claim::new(game, state).map_or(1.0, |c| c.odds.at_least(c.hidden, c.need.max(0) + 1));
     call_or_raise(game, state, actions, raise, 0.5, probabilities);
 }
 
@@ -57,7 +57,7 @@ fn call_below<const PERCENT: u8, const BLUFF: u8>(
     actions: &[Action],
     probabilities: &mut Vec<f64>,
 ) {
-    let holds = Claim::of(game, state).map_or(1.0, |c| c.odds.at_least(c.hidden, c.need));
+    let holds = Claim::new(game, state).map_or(1.0, |c| c.odds.at_least(c.hidden, c.need));
     let raise = if holds < f64::from(PERCENT) / 100.0 { 0.0 } else { 1.0 };
     call_or_raise(game, state, actions, raise, f64::from(BLUFF) / 100.0, probabilities);
 }
@@ -72,7 +72,7 @@ struct Claim<'a> {
 }
 
 impl<'a> Claim<'a> {
-    fn of(game: &'a LiarsDice, state: &State) -> Option<Self> {
+    fn new(game: &'a LiarsDice, state: &State) -> Option<Self> {
         let (_, _, bid) = state.standing()?;
         let own = state.seats[usize::from(state.mover)].cup;
         let known = state.seats.iter().fold(own, |sum, seat| sum.with(&seat.pushed));
@@ -147,23 +147,23 @@ impl PostState {
         let (last, _, bid) = state.standing()?;
         let decided = state.acts[..=last].iter().rposition(|act| usize::from(act.player) == player);
         let face = state.bid(decided.map_or(0, |i| i.saturating_sub(1)))?.face;
-        Self::of(game, state, player, bid.count, face)
+        Self::new(game, state, player, bid.count, face)
     }
 
     /// The state with the dice that the player holds of the standing face. The post's program computes it after the
     /// player's decision and records it if the player called.
     pub fn recounted(game: &LiarsDice, state: &State, player: usize) -> Option<Self> {
         let (_, _, bid) = state.standing()?;
-        Self::of(game, state, player, bid.count, bid.face)
+        Self::new(game, state, player, bid.count, bid.face)
     }
 
-    fn of(game: &LiarsDice, state: &State, player: usize, count: u8, face: u8) -> Option<Self> {
+    fn new(game: &LiarsDice, state: &State, player: usize, count: u8, face: u8) -> Option<Self> {
         if game.rules() != RuleSet::RPost {
             return None;
         }
         let seat = &state.seats[player];
         let (total, own) = (state.dice_in_play(), seat.dice);
-        Some(Self { total, own, bucket: bucket(game, total - own, count, seat.cup.of(face)) })
+        Some(Self { total, own, bucket: bucket(game, total - own, count, seat.cup.count(face)) })
     }
 }
 

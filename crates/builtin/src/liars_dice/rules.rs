@@ -193,8 +193,8 @@ impl LiarsDice {
     #[inline]
     pub fn matching(&self, special: bool, dice: &Dice, face: u8) -> u8 {
         match self.wild(special) {
-            Some(wild) if wild != face => dice.of(face) + dice.of(wild),
-            _ => dice.of(face),
+            Some(wild) if wild != face => dice.count(face) + dice.count(wild),
+            _ => dice.count(face),
         }
     }
 
@@ -262,7 +262,7 @@ impl LiarsDice {
     /// The count and face of the most frequent face of these dice, the lowest in a tie.
     pub fn favourite(&self, dice: &Dice) -> (u8, u8) {
         (1..=self.faces)
-            .map(|face| (dice.of(face), face))
+            .map(|face| (dice.count(face), face))
             .max_by_key(|(n, face)| (*n, self.faces - face))
             .unwrap_or((0, 1))
     }
@@ -509,7 +509,7 @@ impl LiarsDice {
     }
 }
 
-/// Why an action is not legal.
+/// Reason why an action is illegal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// Chance acts, or the game is over.

@@ -54,7 +54,7 @@ pub struct Seat {
     pub was_down_to_one: bool,
 }
 
-/// What happens next.
+/// The next step of the game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
     /// The first starter is drawn.
@@ -78,7 +78,7 @@ pub struct State {
     pub mover: u8,
     /// The player who began this round or will begin it.
     pub starter: u8,
-    /// What happens next.
+    /// The next step.
     pub phase: Phase,
     /// Whether the round is special: nothing is wild, and only players with one die may change the face.
     pub special: bool,

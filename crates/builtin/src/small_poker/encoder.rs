@@ -1,21 +1,21 @@
-//! The encoder of small poker: what a player knows, and a move.
+//! The encoder of small poker: a player's knowledge and a move.
 
 use super::rules::{Action, RANKS, SmallPoker};
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, RowMut};
 
-/// Own card, card on the table, all moves so far, and the move in question.
+/// Own card, public card, all moves so far, and the move.
 #[derive(Clone, Debug)]
 pub struct Bets {
     name: String,
     channels: Vec<Channel>,
-    /// Moves of a round at most.
+    /// Largest number of moves in a round.
     longest: usize,
 }
 
 const CARDS: usize = RANKS as usize;
 
 impl Bets {
-    /// The encoder of a game; its name says which: `bets:leduc`.
+    /// Creates the encoder of a game, named after it: `bets:leduc`.
     pub(super) fn new(game: &SmallPoker) -> Self {
         let (rounds, longest) = (game.bets.len(), game.longest_round());
         let channels = vec![

@@ -11,4 +11,4 @@ mod rules;
 mod text;
 
 pub use encoder::Bets;
-pub use rules::{Action, Known, SmallPoker, State, Table};
+pub use rules::{Action, Knowledge, PublicState, SmallPoker, State};

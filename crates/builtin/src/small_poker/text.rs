@@ -1,6 +1,6 @@
-//! Positions and moves as text: `JQ/K rc/`, the players' cards, the card on the table, the moves of each round.
+//! Positions and moves as text: `JQ/K rc/`, the players' cards, the public card, the moves of each round.
 
-use super::rules::{Action, RANKS, SmallPoker, State, Step, Table};
+use super::rules::{Action, PublicState, RANKS, SmallPoker, State, Step};
 use adept_game::{Game, GameError, Turn};
 use std::fmt::Write;
 
@@ -24,7 +24,7 @@ fn code(action: Action) -> char {
     }
 }
 
-/// A position on one line; cards that are not dealt or not seen are `?`.
+/// Formats a position on one line; cards that are not dealt or not seen are `?`.
 pub(super) fn position(state: &State) -> String {
     let mut text: String =
         state.cards.iter().take(usize::from(state.dealt)).map(|card| letter(*card)).collect();
@@ -97,7 +97,7 @@ pub(super) fn parse(game: &SmallPoker, text: &str) -> Result<State, GameError> {
         game.apply(&mut state, &action);
     }
     if board.is_some() && state.table.board.is_none() {
-        // The round has just begun: the moves may leave out the slash.
+        // The round has just begun: the text may omit the last slash.
         if state.dealt < 2 || game.step(&state.table) != Step::Board {
             return Err(wrong("the card on the table comes after the first round".into()));
         }
@@ -112,8 +112,8 @@ pub(super) fn parse(game: &SmallPoker, text: &str) -> Result<State, GameError> {
     Ok(state)
 }
 
-/// A move as people write it.
-pub(super) fn action(table: &Table, action: Action) -> &'static str {
+/// A move in words.
+pub(super) fn action(table: &PublicState, action: Action) -> &'static str {
     let faces = table.rounds.last().is_some_and(|moves| moves.last() == Some(&Action::Raise));
     match action {
         Action::Fold => "fold",
@@ -125,7 +125,7 @@ pub(super) fn action(table: &Table, action: Action) -> &'static str {
     }
 }
 
-/// Reads a move: its name, its first letter, or `c` and `r` for check and bet too.
+/// Parses a move: its name, its first letter, or `c` and `r` for check and bet too.
 pub(super) fn parse_action(game: &SmallPoker, state: &State, text: &str) -> Result<Action, GameError> {
     let mut legal = Vec::new();
     game.actions(state, &mut legal);
@@ -140,7 +140,7 @@ pub(super) fn parse_action(game: &SmallPoker, state: &State, text: &str) -> Resu
     })
 }
 
-/// What a deal tells the player in `seat`.
+/// Text of a deal for the player in `seat`.
 pub(super) fn dealt(state: &State, action: Action, seat: usize) -> String {
     let Action::Deal(rank) = action else { return String::new() };
     match state.dealt {
@@ -150,7 +150,7 @@ pub(super) fn dealt(state: &State, action: Action, seat: usize) -> String {
     }
 }
 
-/// What a move tells everyone; with the last call, the cards.
+/// Text of a move for everyone; after the last call, the cards.
 pub(super) fn event(game: &SmallPoker, state: &State, action: Action, seat: usize) -> Option<String> {
     let mut after = state.clone();
     game.apply(&mut after, &action);
@@ -161,7 +161,7 @@ pub(super) fn event(game: &SmallPoker, state: &State, action: Action, seat: usiz
     Some(format!("You show a {}, the opponent a {}.", cards[seat], cards[1 - seat]))
 }
 
-/// A drawing.
+/// A text drawing.
 pub(super) fn board(game: &SmallPoker, state: &State, marks: &[(Action, String)]) -> String {
     let card = |card: Option<u8>| card.map_or("hidden", name);
     let mut text = String::new();
@@ -177,7 +177,7 @@ pub(super) fn board(game: &SmallPoker, state: &State, marks: &[(Action, String)]
     if game.bets.len() > 1 && state.dealt == 2 {
         let _ = writeln!(text, "table: {}", state.table.board.map_or("no card yet", name));
     }
-    let mut table = Table { board: state.table.board, rounds: Vec::new() };
+    let mut table = PublicState { board: state.table.board, rounds: Vec::new() };
     for (r, moves) in state.table.rounds.iter().enumerate().filter(|(_, moves)| !moves.is_empty()) {
         table.rounds.push(Vec::new());
         let mut names = Vec::new();

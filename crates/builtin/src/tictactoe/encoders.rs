@@ -44,7 +44,8 @@ impl Encoder<TicTacToe> for Fields {
     }
 }
 
-/// The nine squares as bits of their own for each player's stones, so that an own and an opponent's stone are not opposites.
+/// The nine squares as separate bits for each player's stones, so that an own and an opponent's stone are not
+/// opposites.
 #[derive(Clone, Copy, Debug)]
 pub struct Stones;
 

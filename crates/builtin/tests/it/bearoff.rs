@@ -30,7 +30,7 @@ fn moves(side: Side, roll: Roll) -> Vec<Side> {
     afterstates
 }
 
-/// Every side of at most that many checkers, counted out point by point.
+/// Every side with at most this many checkers, by enumeration of the points.
 fn all_sides(checkers: u8) -> Vec<Side> {
     let mut sides = vec![[0; POINTS]];
     for point in 0..POINTS {
@@ -60,7 +60,7 @@ fn sides_and_their_ranks_are_one_to_one() {
         let rank = side.rank();
         assert!(!std::mem::replace(&mut seen[rank], true), "{side} and another have rank {rank}");
         assert_eq!(Side::of_rank(rank), side);
-        // The rank alone tells for how many checkers a table is large enough.
+        // The rank determines which tables are large enough.
         let least = (0..=MAX_CHECKERS).find(|&n| rank < rank::sides(n));
         assert_eq!(least, Some(side.checkers()), "{side}");
     }
@@ -88,8 +88,8 @@ fn sides_count_checkers_and_pips() {
 
 // ------------------------------------------------------------------------------------------------ moves
 
-/// All that a roll leads to, by the letter of the rules: in either order of the dice, four times for a double, move
-/// any checker so far down; bear one off from the point of that number, or from a lower one if none is higher.
+/// All results of a roll by the literal rules: with either order of the dice, four times for a double, move any checker
+/// down by the die, or bear one off from that point, or from a lower one if none is higher.
 fn moves_by_the_letter(side: Side, roll: Roll) -> HashSet<[u8; POINTS]> {
     let orders = match (roll.high(), roll.low()) {
         (a, b) if a == b => vec![vec![a; 4]],
@@ -209,7 +209,7 @@ fn players_alternate_and_the_last_mover_wins() {
     assert_eq!(game().info(&over, 0), over, "nothing is hidden");
 }
 
-/// Within five standard deviations of what the rules say.
+/// Asserts that a frequency is within five standard deviations of its probability.
 fn assert_frequency(name: &str, seen: usize, of: usize, p: f64) {
     let sd = (of as f64 * p * (1.0 - p)).sqrt();
     assert!((seen as f64 - of as f64 * p).abs() < 5.0 * sd, "{name}: {seen} of {of}, expected {p}");
@@ -232,7 +232,7 @@ fn samples_follow_the_probabilities() {
             f64::from(roll.ways()) / 36.0,
         );
     }
-    // Two checkers make 27 sides that are not empty.
+    // With at most two checkers, there are 27 nonempty sides.
     let small = Bearoff::new(2).expect("two are enough");
     let positions = count(small, small.start(), 72_900);
     assert_eq!(positions.len(), 27 * 27);
@@ -247,7 +247,7 @@ fn samples_follow_the_probabilities() {
     assert_frequency("14 checkers", full, 2000, (38_760.0 - 27_132.0) / 38_759.0);
 }
 
-/// The value for the player to roll, who plays best as the other does: by recursion through the game, as its rules say.
+/// The value for the player to roll under optimal play of both, by recursion over the game's rules.
 fn value(state: &State, known: &mut HashMap<Position, f64>) -> f64 {
     if game().turn(state) == Turn::Over {
         return game().utility(state, state.player);
@@ -283,7 +283,7 @@ fn best_play_is_worth_what_is_known() {
         ("2,0,2,0,0,0/2,0,0,0,0,2", 0.847355586),
         ("4,0,0,0,0,0/4,0,0,0,0,0", 0.722222222),
         ("7,0,0,0,0,0/0,0,4,0,0,0", -0.407610232),
-        // With all moves; without those that seem dominated it would be .501180.
+        // With all moves; without apparently dominated ones it would be .501180.
         ("2,0,2,1,0,0/5,0,0,0,0,0", 0.511186),
     ] {
         let found = value(&at(position), &mut known);
@@ -291,7 +291,7 @@ fn best_play_is_worth_what_is_known() {
     }
 }
 
-/// A game by lot as a spectator would record it.
+/// A random game as a spectator would record it.
 fn record(game: Bearoff, seed: u64, boards: bool) -> String {
     let mut rng = stream(seed, "golden", 0);
     let (mut text, mut state) = (String::new(), game.start());
@@ -353,7 +353,7 @@ fn encoder(name: &str) -> Arc<dyn Encoder<Bearoff>> {
     game().encoder(name).expect("there is such an encoder")
 }
 
-/// The 56 inputs as digits, a field a word.
+/// The 56 inputs as digits, one field per word.
 fn bits(state: &State, player: usize) -> String {
     let mut dense = vec![0.0; 56];
     let afterstate = Afterstate { state, action: None, player };
@@ -366,14 +366,14 @@ fn bits(state: &State, player: usize) -> String {
 /// Fields of four bits, lowest first: points 1 to 6 and off, of the player who just moved and of the one to roll.
 #[test]
 fn golden_rows_of_bits() {
-    // Player 1, to roll, has 1, 2, 3 checkers on the points 1 to 3; player 2 has just left 8 on its 6 point.
+    // Player 1, to roll, has 1, 2, 3 checkers on the points 1 to 3; player 2 has just moved and has 8 on its 6 point.
     let state = at("1,2,3,0,0,0/0,0,0,0,0,8");
     assert_eq!(
         bits(&state, 1),
         // ........ the side that just moved, 6 off .......... the side to roll, 8 off
         "0000 0000 0000 0000 0000 0001 0110 1000 0100 1100 0000 0000 0000 0001"
     );
-    // The other way round the two halves change places.
+    // From the other view, the two halves swap.
     assert_eq!(bits(&state, 0), "1000 0100 1100 0000 0000 0000 0001 0000 0000 0000 0000 0000 0001 0110");
     // All of a side on one point: 14 = 2 + 4 + 8.
     let state = at("14,0,0,0,0,0/0,0,0,0,5,4");

@@ -1,4 +1,4 @@
-//! How positions, rolls and moves of the bear-off are written, read and drawn.
+//! Texts of bear-off positions, rolls and moves, and drawings.
 
 use adept_builtin::bearoff::{Action, Position, ROLLS, Side, Stage, State};
 use adept_game::{Game, Turn};
@@ -29,7 +29,7 @@ fn moves_are_written_as_short_as_they_can_be() {
         ("2,0,0,0,0,1", "32", "3,0,0,0,0,0", "6/1"),
         ("2,0,0,0,0,1", "51", "2,0,0,0,0,0", "6/off"),
         ("0,0,0,0,0,3", "65", "1,0,0,0,0,1", "6/off 6/1"),
-        // A die too high takes the highest, also after the other die has been played.
+        // A die that is too high bears off from the highest point, also after the other die.
         ("0,1,1,0,0,0", "65", "0,0,0,0,0,0", "3/off 2/off"),
         ("1,0,0,1,0,0", "51", "0,0,0,0,0,0", "4/off 1/off"),
         // Doubles: equal moves counted, moves of one checker joined, the rest of the roll not played.
@@ -58,7 +58,7 @@ fn moves_are_read_in_any_order_joined_or_not() {
     for text in ["6/4(2) 4/2(2)", "6/2(2)", "6/4/2(2)", "4/2 6/4 4/2 6/4", "6/4 6/2 4/2", "6/4/2 6/2"] {
         assert_eq!(game().parse_action(&state, text), Ok(Action::Move(side("0,2,0,0,0,1"))), "{text}");
     }
-    // A joined move takes as many dice as it needs.
+    // A joined move uses as many dice as it needs.
     let state = at("1,0,0,0,0,1/1,0,0,0,0,0 65");
     for (text, left) in [("6/off 1/off", "0,0,0,0,0,0"), ("6/off", "1,0,0,0,0,0"), ("6/1/off", "1,0,0,0,0,0")]
     {
@@ -202,7 +202,7 @@ proptest! {
         }
     }
 
-    /// Whatever is typed is read as a legal move or refused.
+    /// Any typed text is read as a legal move or refused.
     #[test]
     fn no_text_breaks_the_rules(state in decisions(), text in "([0-7]/([0-6]|off)(\\([1-4]\\))?( |,)?){0,5}") {
         if let Ok(action) = game().parse_action(&state, &text) {

@@ -25,7 +25,7 @@ fn legal(game: &Holdem, state: &State) -> Vec<Action> {
     actions
 }
 
-/// A finished hand and what each seat wins.
+/// Checks the winnings of each seat in a finished hand.
 fn check(game: &Holdem, text: &str, expected: &[i64]) {
     let state = read(game, text);
     assert_eq!(game.turn(&state), Turn::Over, "{text}");
@@ -36,13 +36,13 @@ fn check(game: &Holdem, text: &str, expected: &[i64]) {
 fn golden_hands() {
     // Heads-up the button has the small blind and acts first: its fold gives it up.
     check(&limit(2), "f:AhKd|2c7d", &[5, -5]);
-    // A bet that is not called is not lost: only the blind of 10 and the call before.
+    // An uncalled bet is not lost: only the blind of 10 and the call before.
     check(&limit(2), "rc/rf:AhKd|2c7d/3h4h5d", &[20, -20]);
     // Showdowns: three kings, a shared board, and the wheel.
     check(&limit(2), "cc/cc/cc/cc:KhKd|AcQd/Ks7s2d/8c/3h", &[10, -10]);
     check(&limit(2), "cc/cc/cc/cc:2h3d|2c3s/TsJsQs/Ks/As", &[0, 0]);
     check(&limit(2), "cc/cc/cc/crc:Ah2d|AcKd/3s4s5d/9c/9h", &[30, -30]);
-    // Bets double on the turn; four bets a round at most: 40 + 40 + 80 + 80.
+    // Bets double on the turn, and a round has at most four bets: 40 + 40 + 80 + 80.
     check(&limit(2), "rrrc/rrrrc/rrrrc/rrrrc:AhAd|KcKd/2s7s9d/Jc/3h", &[240, -240]);
     // Three players: small blind, big blind, button, which acts first before the flop.
     check(&limit(3), "ff:AhAd|KcKd|QcQd", &[-5, 5, 0]);
@@ -60,12 +60,12 @@ fn side_pots_and_odd_chips() {
     check(&uneven, "rcrc///:AhAd|KcQd|KdQs/2s7s9d/Jc/3h", &[30, -15, -15]);
     check(&uneven, "rcrc///:KhQh|AcAd|QcJd/2s7s9d/Jc/3h", &[-15, 45, -30]);
     check(&uneven, "rcrc///:AhAd|QdTd|KcJd/2s7s9d/Jc/3h", &[30, -30, 0]);
-    // Chips that do not halve: the first winner after the button gets the odd one.
+    // Chips that cannot be halved: the first winner after the button gets the odd one.
     let odd = Holdem::new(3, Stakes { blinds: [5, 9], bets: [9, 9, 18, 18], ..Stakes::default() }).unwrap();
     check(&odd, "cfc/cc/cc/cc:2h3d|KcKd|2c3s/TsJsQs/Ks/As", &[-5, 3, 2]);
 }
 
-/// What each seat gets, pot by pot and chip by chip.
+/// The winnings of each seat, pot by pot and chip by chip.
 fn plain_payoffs(state: &State, seats: usize, strength: &[u32]) -> Vec<i64> {
     let mut net: Vec<i64> = (0..seats).map(|seat| -i64::from(state.paid(seat))).collect();
     let most = (0..seats).map(|seat| state.paid(seat)).max().unwrap();
@@ -140,7 +140,7 @@ fn random_hands_keep_their_chips_and_their_text() {
             let strength = |seat: usize| {
                 let [a, b] = state.hole(seat).unwrap();
                 let hand = board.with(a).with(b);
-                if hand.len() == 7 { u32::from(Strengths::shared().of(&hand).number()) } else { 0 }
+                if hand.len() == 7 { u32::from(Strengths::shared().strength(&hand).number()) } else { 0 }
             };
             let strengths: Vec<u32> = (0..players).map(strength).collect();
             let text = game.position_text(&state);
@@ -148,7 +148,7 @@ fn random_hands_keep_their_chips_and_their_text() {
             for (seat, won) in net.iter().enumerate().take(players) {
                 assert!(state.paid(seat) <= game.stakes().stacks[seat], "{text}");
                 assert!((*won as f64).abs() <= game.scale(), "{text}");
-                // What one sees does not tell the cards of those who folded.
+                // A player's view does not reveal the cards of players who folded.
                 let shown = game.shown_to(&state, seat);
                 let hidden = (0..players).filter(|other| *other != seat && state.has_folded(*other));
                 assert!(hidden.into_iter().all(|other| shown.hole(other).is_none()));
@@ -206,7 +206,7 @@ impl adept_game::Visitor for Nothing {
     fn visit<G: Kit>(self, _: G) {}
 }
 
-/// The big blind may raise after calls; a raise of less than half a bet that takes the last chips does not let others raise.
+/// The big blind may raise after calls; an all-in raise of less than half a bet does not reopen the betting.
 #[test]
 fn options_and_short_raises() {
     let game = limit(3);
@@ -237,7 +237,7 @@ impl RowSink for OneRow {
     }
 }
 
-/// Rows do not change with the cards of others, and differ by the move.
+/// Rows do not depend on the other players' cards, but on the move.
 #[test]
 fn rows_hold_what_the_player_knows() {
     let game = limit(3);
@@ -273,7 +273,7 @@ fn the_rules_of_2002_decide_as_recorded() {
         println!("{difference:?}");
     }
     assert_eq!((found.rows, found.agree), (600, 600));
-    // The mended rules differ somewhere.
+    // The corrected rules differ somewhere.
     let mended = agreement(&Profile::built_in("soarbot").unwrap().unwrap(), recorded()).unwrap();
     assert!(mended.share > 0.85 && mended.share < 0.95, "{}", mended.share);
 }
@@ -310,7 +310,7 @@ fn policy(game: &Holdem, agent: &SoarBot, text: &str) -> [f64; 3] {
     agent.policy(game, &state, player)
 }
 
-/// Raises before the flop need the flag; once it has raised, the flag is known to be set.
+/// Raises before the flop need the flag, so a raise reveals that it is set.
 #[test]
 fn the_hidden_flag_follows_from_what_was_played() {
     let game = limit(2);
@@ -322,7 +322,7 @@ fn the_hidden_flag_follows_from_what_was_played() {
     assert_eq!(policy(&game, &agent, ":|7s2d"), [1.0, 0.0, 0.0]);
 }
 
-/// With ten players the best hands in early seats check to raise, and then raise.
+/// With ten players, the best hands in early seats check-raise.
 #[test]
 fn a_check_raise_is_a_plan() {
     let game = limit(10);
@@ -373,7 +373,8 @@ fn rule_files_are_checked() {
     assert!(missing.contains("no/such.toml"), "{missing}");
 }
 
-/// An all-in raise of less than half a bet counts, and the next one adds a full bet; nobody raises whom no one can answer.
+/// An all-in raise of less than half a bet counts, and the next one adds a full bet; no player raises if no other can
+/// respond.
 #[test]
 fn raises_beside_short_stacks() {
     let mut stacks = [NO_LIMIT; MAX_PLAYERS];
@@ -400,7 +401,7 @@ fn game_definitions() {
         assert_eq!(again, game);
     }
     let text = limit(2).definition();
-    // As the dealer's own file of heads-up hold'em says it.
+    // As in the dealer's own file of heads-up hold'em.
     for line in ["blind = 10 5", "raiseSize = 10 10 20 20", "firstPlayer = 2 1 1 1", "maxRaises = 3 4 4 4"] {
         assert!(text.contains(line), "{text}");
     }
@@ -445,7 +446,7 @@ fn random_hand(game: &Holdem, number: u64) -> Vec<Action> {
     }
 }
 
-/// What is written comes back: every decision of every hand.
+/// Written histories are read back: every decision of every hand.
 #[test]
 fn hand_histories() {
     let folder = tempfile::tempdir().unwrap();
@@ -509,7 +510,7 @@ fn a_hand_history_by_letter() {
     players = ["a", "b"]
     _won = [-30, 30]
     "#);
-    // A file of one hand has no number before it; hidden cards make no positions.
+    // A file with one hand has no number; hidden cards give no positions.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("hand.phh");
     let one = text.trim_start_matches("[1]\n");

@@ -1,4 +1,4 @@
-//! Hypergammon's exact values. They take some 100 CPU-seconds, so that this runs only if it is asked for: `-- --ignored`.
+//! Hypergammon's exact values. Takes some 100 CPU-seconds and runs only on request: `-- --ignored`.
 
 use adept_builtin::backgammon::exact::Table;
 use adept_builtin::backgammon::{Backgammon, Position, results};

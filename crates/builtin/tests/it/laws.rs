@@ -1,10 +1,10 @@
-//! Every built-in game keeps the laws of games.
+//! Every built-in game satisfies the laws of games.
 
 use adept_builtin::{names, visit};
 use adept_game::laws::{Budget, Report, check};
 use adept_game::{Kit, Visitor};
 
-/// The bound on the legal actions of a state, and how many those of a position are.
+/// The bound on the number of legal actions of a state, and the number in one position.
 struct Actions(&'static str);
 
 impl Visitor for Actions {
@@ -63,7 +63,7 @@ fn every_built_in_game_keeps_the_laws() {
     assert!(broken.is_empty(), "{}", broken.join("\n\n"));
 }
 
-/// The laws check along random games that no state has more.
+/// The laws check along random games that no state exceeds the bound.
 #[test]
 fn the_bound_on_the_actions_of_a_state_is_close() {
     for (name, position, most, there) in [
@@ -73,7 +73,7 @@ fn the_bound_on_the_actions_of_a_state_is_close() {
         ("backgammon:2", "24:1 20:1/22:1 21:1 21", 6, 4),
         ("bearoff:2", "0,0,0,0,1,1/0,0,0,0,0,2 11", 5, 3),
         ("bearoff", "2,2,2,2,2,2/0,0,0,0,0,2 11", 126, 95),
-        // Each of 120 bids without a push, and with each proper part of five different dice; and a pass.
+        // Each of 120 bids without a push, and with each proper subset of five different dice; and a pass.
         ("liars-dice:soar:4x5", "12345/12345/12345/12345 @1", 3725, 3721),
         ("tictactoe", ".........", 9, 9),
     ] {

@@ -26,8 +26,8 @@ fn legal(game: &LiarsDice, state: &State) -> Vec<Action> {
     actions
 }
 
-/// Plays from a position and writes down where each step leads. A step is an action, or `roll DICE…` for what chance
-/// brings to one cup after the other, or `start SEAT`.
+/// Plays from a position and records the result of each step. A step is an action, `roll DICE…` for the outcomes of
+/// chance for one cup after the other, or `start SEAT`.
 fn trajectory(name: &str, from: &str, steps: &[&str]) -> String {
     let game = game(name);
     let mut state = at(&game, from);
@@ -134,7 +134,7 @@ fn soar_exact_gives_a_die_back_or_takes_one() {
     let all = [
         trajectory("liars-dice:soar:2x5", "1234/11666 @2 3x6", &["4x6", "exact"]),
         trajectory("liars-dice:soar:2x5", "1234/11666 @2 6x6", &["exact"]),
-        // Nobody has more dice than at the start, and the one exact is used all the same.
+        // No player gets more dice than at the start, and the exact is used up.
         trajectory("liars-dice:soar:2x5", "12346/11666 @2 7x6", &["exact"]),
         // The last die: the next player who is left begins.
         trajectory("liars-dice:soar:3x5", "6o/11666/12 @3 2x6", &["exact"]),
@@ -315,7 +315,7 @@ fn random_states(game: &LiarsDice, games: u64, mut each: impl FnMut(&State)) {
     }
 }
 
-/// The list of legal actions against the predicate, over everything that could be said.
+/// Compares the list of legal actions with the predicate, over all possible actions.
 #[test]
 fn what_is_listed_is_what_is_not_refused() {
     for name in GAMES {
@@ -376,7 +376,7 @@ fn texts_of_positions_and_actions_are_read_back() {
     }
 }
 
-/// Dice under other cups, and whether others passed truly, change nothing that a player knows.
+/// Dice under other cups, and the truth of others' passes, do not change a player's knowledge.
 #[test]
 fn a_player_knows_the_public_state_and_the_own_cup() {
     for name in GAMES {

@@ -1,4 +1,5 @@
-//! Encoders of liar's dice: golden rows, rows of a whole decision against single ones, and that nothing hidden is read.
+//! Encoders of liar's dice: golden rows, rows of whole decisions compared with single ones, and independence from
+//! hidden information.
 
 use adept_builtin::liars_dice::{Action, Dice, LiarsDice, Said, State};
 use adept_game::Kit;

@@ -1,4 +1,4 @@
-//! Kuhn's and Leduc poker: every state of the game beside the public tree, texts, golden hands.
+//! Kuhn's and Leduc poker: compares every state of the game with the public tree; texts and golden hands.
 
 use adept_builtin::small_poker::{Action, SmallPoker, State};
 use adept_game::{Afterstate, Channel, ChannelKind, Game, Kit, PublicTree, RowMut, Turn};
@@ -91,7 +91,7 @@ fn width(channels: &[Channel]) -> usize {
     channels.iter().map(bits).sum()
 }
 
-/// Texts lead back to the position; rows tell information sets apart and nothing more.
+/// Texts are read back to the position; rows distinguish exactly the information sets.
 #[test]
 fn texts_and_rows_stand_for_positions() {
     for game in GAMES {

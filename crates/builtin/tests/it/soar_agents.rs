@@ -1,4 +1,4 @@
-//! The published agents of the dice game against decisions that they made in Soar.
+//! Compares the published agents of the dice game with their decisions recorded in Soar.
 
 use adept_builtin::liars_dice::LiarsDice;
 use adept_game::{Kit, Recorded};
@@ -37,7 +37,7 @@ fn every_published_agent_decides_as_recorded() {
     }
 }
 
-/// Agents of the app have other values for passes, so the comparison finds differences.
+/// The app's agents have other values for passes, so the comparison finds differences.
 #[test]
 fn other_agents_differ() {
     let found = recorded("soar-app:P", &file());

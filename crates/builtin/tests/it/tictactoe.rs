@@ -27,7 +27,7 @@ fn after(state: &Position, action: u8) -> Position {
     next
 }
 
-/// Every (position, square just played) that legal play from the start comes to, and the start.
+/// Every pair of (position, last square played) reachable by legal play, and the start.
 fn reachable_with_last() -> HashSet<(Position, Option<u8>)> {
     let start = (GAME.start(), None);
     let (mut found, mut open) = (HashSet::from([start]), vec![start]);
@@ -42,12 +42,12 @@ fn reachable_with_last() -> HashSet<(Position, Option<u8>)> {
     found
 }
 
-/// Every position that legal play from the start comes to.
+/// Every position reachable by legal play.
 fn reachable() -> HashSet<Position> {
     reachable_with_last().into_iter().map(|(state, _)| state).collect()
 }
 
-/// Of all positions that are the same under symmetry, one.
+/// A canonical representative of the symmetric positions.
 fn class(state: &Position) -> Position {
     (0..8).map(|k| state.under(k)).min_by_key(|p| p.stones).expect("there are eight symmetries")
 }
@@ -134,9 +134,8 @@ fn the_game_has_5478_positions_and_255168_courses() {
     assert_eq!(courses(&GAME.start()), [131_184, 77_904, 46_080], "games won by X, by O, drawn");
 }
 
-/// The afterstates that a learner meets: the positions right after its own move, if it may play anything
-/// legal and TTT answers by its rules, once with the learner moving first and once second. The two sets
-/// have no position in common, an odd number of stones in one and an even number in the other.
+/// The afterstates that a learner meets: positions right after its own move, if it plays any legal move and TTT follows
+/// its rules, with the learner moving first and second. The two sets are disjoint: odd and even numbers of stones.
 #[test]
 fn play_against_ttt_meets_4381_afterstates_of_601_classes() {
     fn own_afterstates(seat: usize) -> HashSet<Position> {
@@ -209,7 +208,7 @@ fn the_rules_are_those_of_every_school_book() {
     }
 }
 
-/// A game as a spectator with every page of the interface open would record it.
+/// A game as a spectator of the whole interface would record it.
 fn record(title: &str, moves: &str) -> String {
     let mut text = format!("{title}\n");
     let mut state = GAME.start();
@@ -251,7 +250,7 @@ fn position_texts_read_back_to_the_position_and_the_last_square() {
     for (state, last) in reachable_with_last() {
         let text = GAME.position_text(&state);
         assert_eq!(GAME.parse_position(&text), Ok((state, None)));
-        // Spelt by rows, in small letters, with other signs for empty.
+        // Row by row, in lowercase, with other signs for empty.
         for empty in ["-", "_"] {
             let rows: Vec<String> =
                 [0, 3, 6].map(|i| text[i..i + 3].to_lowercase().replace('.', empty)).into();
@@ -264,7 +263,7 @@ fn position_texts_read_back_to_the_position_and_the_last_square() {
     }
 }
 
-/// Of all boards and of all squares as the last, those that play comes to are accepted and no others.
+/// Of all boards with all last squares, exactly the reachable ones are accepted.
 #[test]
 fn position_texts_that_play_cannot_come_to_are_refused() {
     let known = reachable_with_last();
@@ -321,7 +320,7 @@ fn action_texts_read_back() {
             assert_eq!(GAME.parse_action(&state, &text), Ok(action));
             assert_eq!(GAME.parse_action(&state, &format!(" {text}\n")), Ok(action));
         }
-        // Whatever else a square is called, it names no legal action.
+        // No other name of a square is a legal action.
         let named = (1..=9).filter(|s| GAME.parse_action(&state, &s.to_string()).is_ok()).count();
         assert_eq!(named, legal(&state).len(), "{}", GAME.position_text(&state));
     }
@@ -437,8 +436,8 @@ fn ttt_in_well_known_positions() {
 
 // -------------------------------------------------------------------------------------------- encoders
 
-/// Input k (from 1) of `fields` is square k: own stone +1, the other's −1, empty 0; beside them the square
-/// just played, from 0, and Σ 3^s · (0 empty, 1 own, 2 other).
+/// Input k (from 1) of `fields` is square k: own stone +1, opponent's −1, empty 0; then the last square played, from 0,
+/// and Σ 3^s · (0 empty, 1 own, 2 opponent).
 #[test]
 fn golden_rows_of_fields() {
     // The first stone of the game, in the centre: 3⁴ = 81.
@@ -453,25 +452,25 @@ fn golden_rows_of_fields() {
     let (dense, index) = row(&Fields, &at("XX.OO...."), Some(3), 1);
     assert_eq!(dense, [-1., -1., 0., 1., 1., 0., 0., 0., 0.]);
     assert_eq!(index, [3, 2 + 6 + 27 + 81]);
-    // The same, seen by X: negated, with 1·3⁰ + 1·3¹ + 2·3³ + 2·3⁴.
+    // The same from X's view: negated, with 1·3⁰ + 1·3¹ + 2·3³ + 2·3⁴.
     let (dense, index) = row(&Fields, &at("XX.OO...."), Some(3), 0);
     assert_eq!(dense, [1., 1., 0., -1., -1., 0., 0., 0., 0.]);
     assert_eq!(index, [3, 1 + 3 + 54 + 162]);
-    // Eight stones; which came last is not known, so the square stays 0.
+    // Eight stones; the last square is unknown, so its input stays 0.
     let (dense, index) = row(&Fields, &at("XOXXOOOX."), None, 1);
     assert_eq!(dense, [-1., 1., -1., -1., 1., 1., 1., -1., 0.]);
     assert_eq!(index, [0, 2 + 3 + 18 + 54 + 81 + 243 + 729 + 2 * 2187]);
 }
 
-/// `canonical` is the symmetric position with the largest number, so the other's stones go to the last squares;
-/// behind the nine squares whether one, two squares complete a line of the player, of the other.
+/// `canonical` is the symmetric position with the largest number, so the opponent's stones are on the last squares;
+/// after the nine squares come the numbers of squares that complete a line for the player and for the opponent.
 #[test]
 fn golden_rows_of_canonical() {
-    // All symmetries leave the centre where it is.
+    // All symmetries keep the centre.
     let (dense, index) = row(&Canonical, &at("....X...."), None, 0);
     assert_eq!(dense, [0., 0., 0., 0., 1., 0., 0., 0., 0., 0., 0., 0., 0.]);
     assert_eq!(index, [81]);
-    // Two opposite corners are best put on squares 1 and 9; nobody threatens.
+    // Two opposite corners are mapped to squares 1 and 9; there is no threat.
     for text in ["X...O...X", "..X.O.X.."] {
         let (dense, index) = row(&Canonical, &at(text), None, 0);
         assert_eq!(dense, [1., 0., 0., 0., -1., 0., 0., 0., 1., 0., 0., 0., 0.]);
@@ -480,15 +479,15 @@ fn golden_rows_of_canonical() {
         assert_eq!(dense, [-1., 0., 0., 0., 1., 0., 0., 0., -1., 0., 0., 0., 0.]);
         assert_eq!(index, [2 + 81 + 2 * 6561]);
     }
-    // O just made two in a row and must have X's two on 8 and 9: half a turn. Either threatens once.
+    // O just made two in a row, and X's two must be on 8 and 9: a half turn. Each has one threat.
     let (dense, index) = row(&Canonical, &at("XX.OO...."), None, 1);
     assert_eq!(dense, [0., 0., 0., 0., 1., 1., 0., -1., -1., 1., 0., 1., 0.]);
     assert_eq!(index, [81 + 243 + 2 * (2187 + 6561)]);
-    // X threatens on two squares at once, O's diagonal is blocked.
+    // X has two threats, and O's diagonal is blocked.
     let (dense, index) = row(&Canonical, &at("XX.XO...O"), None, 1);
     assert_eq!(dense, [1., 0., 0., 0., 1., -1., 0., -1., -1., 0., 0., 1., 1.]);
     assert_eq!(index, [1 + 81 + 2 * (243 + 2187 + 6561)]);
-    // X itself has both of its lines open, and O none.
+    // Both of X's lines are open, and O has none.
     let (dense, _) = row(&Canonical, &at("XO.XX.O.."), None, 0);
     assert_eq!(dense[9..], [1., 1., 0., 0.]);
 }
@@ -535,7 +534,7 @@ fn fields_turn_with_the_board_and_canonical_does_not_notice() {
     }
 }
 
-/// Of the eight symmetric positions the one with the largest number stands for all, told apart from all others.
+/// The one of the eight symmetric positions with the largest number represents all, distinct from all others.
 #[test]
 fn canonical_picks_one_position_of_each_class() {
     let all = reachable();
@@ -607,7 +606,7 @@ fn the_game_lists_what_it_offers() {
 // --------------------------------------------------------------------------------------- random playouts
 
 proptest! {
-    /// Any choice among the legal actions leads through a proper game to a proper end.
+    /// Any sequence of legal actions is a valid game with a valid end.
     #[test]
     fn random_games_keep_the_rules(choices in prop::array::uniform9(0usize..9), k in 0usize..8) {
         let mut state = GAME.start();

@@ -1,8 +1,8 @@
-//! `serve acpc` against a small dealer of the Annual Computer Poker Competition's protocol.
+//! Tests `serve acpc` with a small dealer of the Annual Computer Poker Competition's protocol.
 
 use adept::game::{Game, Turn, stream};
 use adept::holdem::{self, Action, Holdem, State};
-use crate::common::Desk;
+use crate::common::Workspace;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -57,7 +57,7 @@ fn deal(game: &Holdem, players: &mut [Player], hands: u64) {
                 game.apply(&mut state, &action);
                 continue;
             }
-            // Everyone sees every state, also those in which others act.
+            // All players see every state, also those in which others act.
             for seat in 0..n {
                 players[at(seat)].send(&seen(game, &state, seat, hand));
             }
@@ -81,10 +81,10 @@ fn deal(game: &Holdem, players: &mut [Player], hands: u64) {
     }
 }
 
-fn start(desk: &Desk, port: u16, agent: &str, more: &[&str]) -> Child {
+fn start(dir: &Workspace, port: u16, agent: &str, more: &[&str]) -> Child {
     let port = port.to_string();
     let args = [&["serve", "acpc", "127.0.0.1", &port, agent, "--json"], more].concat();
-    let mut command: Command = desk.command(&args);
+    let mut command: Command = dir.command(&args);
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
@@ -100,10 +100,10 @@ fn result(output: &Output) -> Value {
 
 #[test]
 fn whole_matches_are_played() {
-    let desk = Desk::new();
-    let definition = desk.text(&["serve", "gamedef", "holdem:limit:3:stack=60/90/200"]);
-    std::fs::write(desk.path("short.game"), &definition).unwrap();
-    assert_eq!(desk.text(&["serve", "gamedef", "short.game"]), "holdem:limit:3:stack=60/90/200\n");
+    let dir = Workspace::new();
+    let definition = dir.text(&["serve", "gamedef", "holdem:limit:3:stack=60/90/200"]);
+    std::fs::write(dir.path("short.game"), &definition).unwrap();
+    assert_eq!(dir.text(&["serve", "gamedef", "short.game"]), "holdem:limit:3:stack=60/90/200\n");
     let short = ["--gamedef", "short.game", "--hands", "60"];
     let usual = ["--hands", "60"];
     for (name, agents, more) in [
@@ -113,7 +113,7 @@ fn whole_matches_are_played() {
         let game = holdem::named(name).unwrap().unwrap();
         let doors: Vec<(TcpListener, u16)> = agents.iter().map(|_| listen()).collect();
         let calls = agents.iter().zip(&doors);
-        let children: Vec<Child> = calls.map(|(agent, (_, port))| start(&desk, *port, agent, more)).collect();
+        let children: Vec<Child> = calls.map(|(agent, (_, port))| start(&dir, *port, agent, more)).collect();
         let mut players: Vec<Player> = doors.iter().map(|(door, _)| Player::accept(door)).collect();
         deal(&game, &mut players, 60);
         let won: Vec<i64> = players.iter().map(|player| player.won).collect();
@@ -128,10 +128,10 @@ fn whole_matches_are_played() {
     }
 }
 
-/// What a dealer may do wrong ends with status 1 and a message that says where; the log keeps what was said.
+/// Faults of a dealer end with status 1 and a message with the place; the log keeps all lines.
 #[test]
 fn dealers_that_fail_are_reported() {
-    let desk = Desk::new();
+    let dir = Workspace::new();
     let first = "MATCHSTATE:1:0::|AhKd";
     for (lines, hands, expected) in [
         (&[][..], None, "before the first hand: it went away"),
@@ -147,7 +147,7 @@ fn dealers_that_fail_are_reported() {
         let (door, port) = listen();
         let log = ["--log", "log.txt"];
         let more = hands.map_or(log.to_vec(), |hands| [&log[..], &["--hands", hands]].concat());
-        let child = start(&desk, port, "always-call", &more);
+        let child = start(&dir, port, "always-call", &more);
         let mut player = Player::accept(&door);
         for line in lines {
             player.send(line);
@@ -162,34 +162,34 @@ fn dealers_that_fail_are_reported() {
         assert_eq!(found["error"]["kind"], "protocol", "{found}");
         let message = found["error"]["message"].as_str().unwrap();
         assert!(message.contains(expected) && message.contains(&format!("127.0.0.1:{port}")), "{message}");
-        let logged = std::fs::read_to_string(desk.path("log.txt")).unwrap();
+        let logged = std::fs::read_to_string(dir.path("log.txt")).unwrap();
         assert!(logged.starts_with("to: VERSION:2.0.0\n"), "{logged}");
         for line in lines {
             assert!(logged.contains(&format!("from: {line}\n")), "{logged}");
         }
     }
     let (door, port) = listen();
-    let child = start(&desk, port, "always-call", &[]);
+    let child = start(&dir, port, "always-call", &[]);
     let mut player = Player::accept(&door);
-    // The player may have left before all of it is sent.
+    // The player may have disconnected before everything is sent.
     let _ = player.lines.get_mut().write_all(&[b'x'; 10_000]);
     let output = child.wait_with_output().unwrap();
     assert!(result(&output)["error"]["message"].as_str().unwrap().contains("more than 4096 bytes"));
     drop(door);
-    let nobody = start(&desk, port, "always-call", &[]).wait_with_output().unwrap();
+    let nobody = start(&dir, port, "always-call", &[]).wait_with_output().unwrap();
     assert!(result(&nobody)["error"]["message"].as_str().unwrap().contains("start it before its players"));
 }
 
-/// A scripted dealer: lines that are sent in order, and `=LINE` for what the player must say before the next one. Then the dealer
-/// ends the connection. Returns what the player printed.
-fn scripted(desk: &Desk, more: &[&str], script: &[&str]) -> Output {
+/// A scripted dealer: lines that are sent in order, and `=LINE` for the player's expected answer before the next one.
+/// Then the dealer disconnects. Returns the player's output.
+fn scripted(dir: &Workspace, more: &[&str], script: &[&str]) -> Output {
     let (door, port) = listen();
-    let child = start(desk, port, "always-raise", more);
+    let child = start(dir, port, "always-raise", more);
     let mut player = Player::accept(&door);
     for line in script {
         match line.strip_prefix('=') {
             Some(expected) => assert_eq!(player.line(), expected),
-            // The player may be gone after a fault.
+            // The player may have disconnected after a fault.
             None => drop(player.lines.get_mut().write_all(format!("{line}\r\n").as_bytes())),
         }
     }
@@ -204,11 +204,11 @@ const FIRST: [&str; 4] = [
     "MATCHSTATE:1:0:rf:|AhKd",
 ];
 
-/// What a dealer may do: comments, empty lines, a match that begins in mid-hand, states sent again or left out, seats that turn or stay,
-/// numbers that are left out.
+/// Allowed behaviour of dealers: comments, empty lines, a match that begins in mid-hand, repeated or skipped states,
+/// any seats, skipped numbers.
 #[test]
 fn dealers_may_say_things_twice_and_leave_things_out() {
-    let desk = Desk::new();
+    let dir = Workspace::new();
     let script = [
         "# a comment",
         "; another",
@@ -224,7 +224,7 @@ fn dealers_may_say_things_twice_and_leave_things_out() {
         "MATCHSTATE:0:42:crf:KdAh|",
         "MATCHSTATE:0:45:f:2c2d|",
     ];
-    let output = scripted(&desk, &["--hands", "3"], &script);
+    let output = scripted(&dir, &["--hands", "3"], &script);
     assert!(output.status.success(), "{output:?}");
     let found = result(&output);
     // Three bets before the flop, one, and a small blind.
@@ -232,10 +232,10 @@ fn dealers_may_say_things_twice_and_leave_things_out() {
     assert_eq!(found["error"], Value::Null);
 }
 
-/// What cannot follow ends with status 1, what was wrong, and what was won so far.
+/// Impossible states end with status 1, the fault, and the winnings so far.
 #[test]
 fn dealers_that_change_the_past_are_reported() {
-    let desk = Desk::new();
+    let dir = Workspace::new();
     for (lines, expected) in [
         (&["MATCHSTATE:0:1:c:KdAh|", "MATCHSTATE:1:2::|2c2d"][..], "hand 2 begins, but hand 1 is not over"),
         (&["MATCHSTATE:1:0:r:|AhKd"], "the moves became shorter: `rf` before, `r` now"),
@@ -248,7 +248,7 @@ fn dealers_that_change_the_past_are_reported() {
             "the answer was `r`, and it plays `c`",
         ),
     ] {
-        let output = scripted(&desk, &[], &[&FIRST, lines].concat());
+        let output = scripted(&dir, &[], &[&FIRST, lines].concat());
         assert_eq!(output.status.code(), Some(1), "{lines:?}");
         let found = result(&output);
         let message = found["error"]["message"].as_str().unwrap();
@@ -260,12 +260,12 @@ fn dealers_that_change_the_past_are_reported() {
     }
 }
 
-/// A connection that is reset in mid-line is a fault, also after the last hand.
+/// A connection reset in mid-line is a fault, also after the last hand.
 #[test]
 fn a_reset_in_mid_line_is_a_fault() {
-    let desk = Desk::new();
+    let dir = Workspace::new();
     let (door, port) = listen();
-    let child = start(&desk, port, "always-raise", &[]);
+    let child = start(&dir, port, "always-raise", &[]);
     let mut player = Player::accept(&door);
     // A connection that is closed while an answer is unread is reset.
     [FIRST[0], FIRST[2], FIRST[3]].iter().for_each(|line| player.send(line));
@@ -279,14 +279,15 @@ fn a_reset_in_mid_line_is_a_fault() {
     assert_eq!((&found["hands"], &found["chips"]), (&1.into(), &10.into()));
 }
 
-/// A dealer that is silent, or says nothing new, is left after `--timeout`; Ctrl-C ends a match at once. Both say what was won.
+/// A dealer that is silent, or repeats itself, is abandoned after `--timeout`; Ctrl-C ends a match immediately. Both
+/// report the winnings.
 #[cfg(unix)]
 #[test]
 fn waiting_ends_and_the_tally_stays() {
-    let desk = Desk::new();
+    let dir = Workspace::new();
     for (timeout, expected) in [("1", "protocol"), ("0", "interrupted")] {
         let (door, port) = listen();
-        let child = start(&desk, port, "always-raise", &["--timeout", timeout]);
+        let child = start(&dir, port, "always-raise", &["--timeout", timeout]);
         let mut player = Player::accept(&door);
         player.send(FIRST[0]);
         assert_eq!(player.line(), &FIRST[1][1..]);
@@ -297,7 +298,7 @@ fn waiting_ends_and_the_tally_stays() {
             let id = child.id().to_string();
             assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
         }
-        // The same state again is an answer, but no progress. A program that never ended would be sent a minute of it.
+        // Repeating a state is an answer, but no progress.
         for _ in 0..1200 {
             if player.lines.get_mut().write_all(b"# busy\r\nMATCHSTATE:0:1:c:KdAh|\r\n").is_err() {
                 break;

@@ -1,7 +1,7 @@
-//! Names of agents mean the same in every command and config: a folder with a checkpoint or a run, then an agent of the game, then a
-//! run or a published checkpoint of this name.
+//! Names of agents have the same meaning in every command and config: a folder with a checkpoint or a run, then an
+//! agent of the game, then a run or a published checkpoint of this name.
 
-use crate::common::{Desk, published};
+use crate::common::{Workspace, published};
 use std::fs;
 use std::path::Path;
 use std::process::Output;
@@ -29,53 +29,53 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn write(desk: &Desk, file: &str, text: &str) {
-    fs::write(desk.path(file), text).unwrap();
+fn write(dir: &Workspace, file: &str, text: &str) {
+    fs::write(dir.path(file), text).unwrap();
 }
 
-/// A desk with the runs `ttt-net-1`, of another game, and `net-1` of the small bear-off.
-fn desk() -> Desk {
-    let desk = Desk::new();
-    write(&desk, "ttt.toml", TICTACTOE);
-    write(&desk, "net.toml", &bearoff("net", "", ""));
-    desk.text(&["train", "ttt.toml"]);
-    desk.text(&["train", "net.toml"]);
-    desk
+/// A workspace with the runs `ttt-net-1`, of another game, and `net-1` of the small bear-off.
+fn workspace() -> Workspace {
+    let dir = Workspace::new();
+    write(&dir, "ttt.toml", TICTACTOE);
+    write(&dir, "net.toml", &bearoff("net", "", ""));
+    dir.text(&["train", "ttt.toml"]);
+    dir.text(&["train", "net.toml"]);
+    dir
 }
 
 fn text(output: &Output) -> String {
     [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned()).concat()
 }
 
-/// Every command that takes the name of an agent, with what it names. Each reads `NAME` as an opponent.
-fn commands(desk: &Desk, name: &str) -> Vec<(&'static str, Output)> {
-    write(desk, "against.toml", &bearoff("against", &format!(", against = \"{name}\""), ""));
-    write(desk, "field.toml", &bearoff("field", &format!(", field = [\"self\", \"{name}\"]"), ""));
-    write(desk, "judge.toml", &bearoff("judge", "", &format!(", against = [\"random\", \"{name}\"]")));
+/// Every command that takes the name of an agent, with its output. Each uses `NAME` as an opponent.
+fn commands(dir: &Workspace, name: &str) -> Vec<(&'static str, Output)> {
+    write(dir, "against.toml", &bearoff("against", &format!(", against = \"{name}\""), ""));
+    write(dir, "field.toml", &bearoff("field", &format!(", field = [\"self\", \"{name}\"]"), ""));
+    write(dir, "judge.toml", &bearoff("judge", "", &format!(", against = [\"random\", \"{name}\"]")));
     write(
-        desk,
+        dir,
         "arena.toml",
         &format!(
             "name = \"a\"\ngame = \"bearoff:3\"\ngames = 4\nagents = [{{ name = \"{name}\" }}, {{ name = \"other\", agent = \"random\" }}]\n"
         ),
     );
-    let out = |name: &str| desk.path(&format!("out-{name}"));
+    let out = |name: &str| dir.path(&format!("out-{name}"));
     let _ = fs::remove_dir_all(out("1"));
     let _ = fs::remove_dir_all(out("2"));
     vec![
-        ("play", desk.run_with(&["play", "--game", "bearoff:3", name], "quit\n")),
-        ("arena", desk.run(&["arena", "arena.toml", "--out", &out("1")])),
+        ("play", dir.run_with(&["play", "--game", "bearoff:3", name], "quit\n")),
+        ("arena", dir.run(&["arena", "arena.toml", "--out", &out("1")])),
         (
             "evaluate",
-            desk.run(&["evaluate", "net", "--suite", "matches", "--samples", "4", "--against", name]),
+            dir.run(&["evaluate", "net", "--suite", "matches", "--samples", "4", "--against", name]),
         ),
-        ("against", desk.run(&["config", "check", "against.toml"])),
-        ("field", desk.run(&["config", "check", "field.toml"])),
-        ("judge", desk.run(&["config", "check", "judge.toml"])),
-        ("train", desk.run(&["train", "against.toml", "--out", &out("2")])),
+        ("against", dir.run(&["config", "check", "against.toml"])),
+        ("field", dir.run(&["config", "check", "field.toml"])),
+        ("judge", dir.run(&["config", "check", "judge.toml"])),
+        ("train", dir.run(&["train", "against.toml", "--out", &out("2")])),
         (
             "sweep",
-            desk.run(&[
+            dir.run(&[
                 "sweep",
                 "against.toml",
                 "--set",
@@ -91,125 +91,125 @@ fn commands(desk: &Desk, name: &str) -> Vec<(&'static str, Output)> {
 
 #[test]
 fn a_folder_goes_before_an_agent_and_an_agent_before_a_run() {
-    let desk = desk();
+    let dir = workspace();
     let of_another_game = "is a checkpoint for game `tictactoe`";
-    // The formula, though there is a run of its name.
+    // The formula takes precedence over a run with its name.
     copy(
-        Path::new(&desk.path("checkpoints/runs/ttt-net-1")),
-        Path::new(&desk.path("checkpoints/runs/kleinman")),
+        Path::new(&dir.path("checkpoints/runs/ttt-net-1")),
+        Path::new(&dir.path("checkpoints/runs/kleinman")),
     );
-    fs::create_dir(desk.path("kleinman")).unwrap();
-    for (command, output) in commands(&desk, "kleinman") {
+    fs::create_dir(dir.path("kleinman")).unwrap();
+    for (command, output) in commands(&dir, "kleinman") {
         assert!(output.status.success(), "{command}: {}", text(&output));
-        let _ = fs::remove_dir_all(desk.path("out-3"));
+        let _ = fs::remove_dir_all(dir.path("out-3"));
     }
     // The checkpoint in the folder.
-    copy(Path::new(&desk.path("checkpoints/runs/ttt-net-1")), Path::new(&desk.path("kleinman")));
-    for (command, output) in commands(&desk, "kleinman") {
+    copy(Path::new(&dir.path("checkpoints/runs/ttt-net-1")), Path::new(&dir.path("kleinman")));
+    for (command, output) in commands(&dir, "kleinman") {
         let said = text(&output);
         assert!(!output.status.success() && said.contains(of_another_game), "{command}: {said}");
-        // No other agent of the game is touched by that.
-        let _ = fs::remove_dir_all(desk.path("out-3"));
+        // Other agents of the game are not affected.
+        let _ = fs::remove_dir_all(dir.path("out-3"));
     }
     for name in ["random", "oracle", "greedy:normal", "epsilon:0.5:oracle", "net", "boltzmann:0.1:net-1"] {
-        for (command, output) in commands(&desk, name) {
+        for (command, output) in commands(&dir, name) {
             assert!(output.status.success(), "{command} {name}: {}", text(&output));
-            let _ = fs::remove_dir_all(desk.path("out-3"));
+            let _ = fs::remove_dir_all(dir.path("out-3"));
         }
     }
     // Without a game, `play` takes the game of the folder.
-    let played = desk.run_with(&["play", "kleinman"], "quit\n");
+    let played = dir.run_with(&["play", "kleinman"], "quit\n");
     assert!(text(&played).contains("tictactoe: you are player 1"), "{}", text(&played));
 }
 
 #[test]
 fn commands_for_other_games_have_the_same_order() {
-    let desk = desk();
+    let dir = workspace();
     let solve = ["solve", "kuhn", "--iterations", "4", "--agent", "always-call"];
     let serve = ["serve", "acpc", "127.0.0.1", "1", "always-call", "--game", "holdem:limit:2"];
-    assert!(desk.text(&solve).contains("always-call"));
-    let agent = text(&desk.run(&serve));
+    assert!(dir.text(&solve).contains("always-call"));
+    let agent = text(&dir.run(&serve));
     assert!(!agent.contains("is a checkpoint for game"), "{agent}");
-    copy(Path::new(&desk.path("checkpoints/runs/ttt-net-1")), Path::new(&desk.path("always-call")));
+    copy(Path::new(&dir.path("checkpoints/runs/ttt-net-1")), Path::new(&dir.path("always-call")));
     for command in [&solve[..], &serve] {
-        let said = text(&desk.run(command));
+        let said = text(&dir.run(command));
         assert!(said.contains("is a checkpoint for game `tictactoe`"), "{command:?}: {said}");
     }
-    let said = text(&desk.run(&serve[..5]));
+    let said = text(&dir.run(&serve[..5]));
     assert!(said.contains("`tictactoe`: poker dealers play hold'em"), "{said}");
 }
 
 #[test]
 fn what_is_not_an_agent_is_answered_with_the_nearest_name() {
-    let desk = desk();
-    for (command, output) in commands(&desk, "kleinmann") {
+    let dir = workspace();
+    for (command, output) in commands(&dir, "kleinmann") {
         let said = text(&output);
         assert!(!output.status.success() && said.contains("did you mean `kleinman`?"), "{command}: {said}");
     }
-    for (command, output) in commands(&desk, "net-2") {
+    for (command, output) in commands(&dir, "net-2") {
         assert!(text(&output).contains("did you mean `net-1`?"), "{command}: {}", text(&output));
     }
     let all = "agents are oracle, oracle-32, convolution, normal, kleinman, random, playouts:N, uct:N and any checkpoint folder";
-    assert!(text(&commands(&desk, "xyzzy-xyzzy").remove(1).1).contains(all));
+    assert!(text(&commands(&dir, "xyzzy-xyzzy").remove(1).1).contains(all));
 }
 
 #[test]
 fn checkpoints_in_a_config_are_beside_it_and_noted_by_their_checksum() {
-    let desk = desk();
-    fs::create_dir(desk.path("configs")).unwrap();
-    copy(Path::new(&desk.path("checkpoints/runs/net-1")), Path::new(&desk.path("configs/rival")));
+    let dir = workspace();
+    fs::create_dir(dir.path("configs")).unwrap();
+    copy(Path::new(&dir.path("checkpoints/runs/net-1")), Path::new(&dir.path("configs/rival")));
     let against = "[\"greedy:rival\", \"kleinman\"]";
     let config = bearoff("long", ", against = \"rival\"", &format!(", against = {against}"))
         .replace("games = 32,", "games = 3200000,");
-    write(&desk, "configs/long.toml", &config);
-    desk.run(&["train", "configs/long.toml", "--out", "run", "--max-seconds", "0.000001"]);
+    write(&dir, "configs/long.toml", &config);
+    dir.run(&["train", "configs/long.toml", "--out", "run", "--max-seconds", "0.000001"]);
     let record: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(desk.path("run/run.json")).unwrap()).unwrap();
+        serde_json::from_str(&fs::read_to_string(dir.path("run/run.json")).unwrap()).unwrap();
     let noted = record["opponents"].as_array().unwrap();
     let settings: Vec<&str> = noted.iter().map(|o| o["setting"].as_str().unwrap()).collect();
     assert_eq!(settings, ["learn.td.against", "evaluate.against.0"]);
     assert!(noted.iter().all(|o| o["checksum"].as_str().unwrap().len() == 64));
     assert_eq!(noted[1]["agent"], "greedy:configs/rival");
-    // The config of the run names it from its own folder.
-    let own = fs::read_to_string(desk.path("run/config.toml")).unwrap();
+    // The run's config names it from its own folder.
+    let own = fs::read_to_string(dir.path("run/config.toml")).unwrap();
     assert!(own.contains("\"greedy:../configs/rival\""), "{own}");
-    desk.text(&["config", "check", "run/config.toml"]);
+    dir.text(&["config", "check", "run/config.toml"]);
 
     // Another network in its place.
     let resume = ["train", "configs/long.toml", "--out", "run", "--resume", "--max-seconds", "0.000001"];
-    fs::rename(desk.path("configs/rival"), desk.path("kept")).unwrap();
-    write(&desk, "other.toml", &bearoff("other", "", ""));
-    desk.text(&["train", "other.toml", "--seed", "2", "--out", "configs/rival"]);
-    let said = text(&desk.run(&resume));
+    fs::rename(dir.path("configs/rival"), dir.path("kept")).unwrap();
+    write(&dir, "other.toml", &bearoff("other", "", ""));
+    dir.text(&["train", "other.toml", "--seed", "2", "--out", "configs/rival"]);
+    let said = text(&dir.run(&resume));
     assert!(said.contains("whose opponent `learn.td.against` was") && said.contains("put it back"), "{said}");
-    fs::remove_dir_all(desk.path("configs/rival")).unwrap();
-    let said = text(&desk.run(&resume));
+    fs::remove_dir_all(dir.path("configs/rival")).unwrap();
+    let said = text(&dir.run(&resume));
     assert!(said.contains("`rival` is not an agent of bearoff:3 and not a checkpoint"), "{said}");
-    fs::rename(desk.path("kept"), desk.path("configs/rival")).unwrap();
-    let said = text(&desk.run(&resume));
+    fs::rename(dir.path("kept"), dir.path("configs/rival")).unwrap();
+    let said = text(&dir.run(&resume));
     assert!(!said.contains("put it back") && said.contains("--resume"), "{said}");
 }
 
-/// Agents that look ahead work in every command, and `value` and `evaluate` take them.
+/// Agents with a search work in every command, and `value` and `evaluate` accept them.
 #[test]
 fn searches_are_agents() {
-    let desk = desk();
-    for (command, output) in commands(&desk, "search:2:net") {
+    let dir = workspace();
+    for (command, output) in commands(&dir, "search:2:net") {
         assert!(output.status.success(), "{command}: {}", text(&output));
     }
-    let value = desk.text(&["value", "search:3:ttt-net", "XX.OO...."]);
+    let value = dir.text(&["value", "search:3:ttt-net", "XX.OO...."]);
     assert!(value.contains("plies deep") && value.contains("3      +1.0000"), "{value}");
-    let value = desk.text(&["value", "search:2:oracle", "1,0,0,0,0,0/0,0,0,0,0,1", "--game", "bearoff:3"]);
+    let value = dir.text(&["value", "search:2:oracle", "1,0,0,0,0,0/0,0,0,0,0,1", "--game", "bearoff:3"]);
     assert!(value.contains("+1.0000 for player 1"), "{value}");
-    // To the end of the game, whatever the network thinks: a draw at least.
-    let equity = desk.text(&["evaluate", "search:9:ttt-net", "--suite", "equity", "--against", "minimax"]);
+    // Searches to the end of the game, whatever the network's values: at least a draw.
+    let equity = dir.text(&["evaluate", "search:9:ttt-net", "--suite", "equity", "--against", "minimax"]);
     assert!(equity.contains("search:9:") && equity.contains("minimax"), "{equity}");
     assert!(equity.lines().any(|line| line.starts_with("minimax") && line.contains("+0.000000")), "{equity}");
 }
 
 #[test]
 fn searches_that_cannot_be_are_refused_with_the_reason() {
-    let desk = desk();
+    let dir = workspace();
     let net = format!("search:2:{}", published("../liars-dice/soar-net"));
     for (args, why) in [
         (&["value", "search:2:search:2:net", "1,0,0,0,0,0/1,0,0,0,0,0"][..], "not `search:`"),
@@ -220,22 +220,22 @@ fn searches_that_cannot_be_are_refused_with_the_reason() {
         (&["evaluate", "search:2:net", "--suite", "rms"], "leave out `search:`"),
         (&["value", "hold-20", "x"], "hold-20"),
     ] {
-        let output = desk.run_with(args, "quit\n");
+        let output = dir.run_with(args, "quit\n");
         assert!(!output.status.success() && text(&output).contains(why), "{args:?}: {}", text(&output));
     }
 }
 
-/// A command in an empty folder of a user with nothing but the program.
-fn alone(desk: &Desk, args: &[&str]) -> Output {
-    let mut command = desk.command(args);
-    command.env_remove("ADEPT_HOME").env_remove("XDG_DATA_HOME").env("HOME", desk.folder.path());
+/// A command in an empty folder of a user with only the program installed.
+fn alone(dir: &Workspace, args: &[&str]) -> Output {
+    let mut command = dir.command(args);
+    command.env_remove("ADEPT_HOME").env_remove("XDG_DATA_HOME").env("HOME", dir.folder.path());
     command.stdin(std::process::Stdio::null()).output().unwrap()
 }
 
 #[test]
 fn every_game_is_played_with_the_program_alone() {
-    let desk = Desk::new();
-    let listed = desk.json(&["list", "games"]);
+    let dir = Workspace::new();
+    let listed = dir.json(&["list", "games"]);
     let games: Vec<&str> =
         listed["games"].as_array().unwrap().iter().map(|game| game["name"].as_str().unwrap()).collect();
     let others = [
@@ -247,7 +247,7 @@ fn every_game_is_played_with_the_program_alone() {
         "liars-dice",
     ];
     for game in games.into_iter().chain(others) {
-        let output = alone(&desk, &["play", game, "--seed", "1", "--json"]);
+        let output = alone(&dir, &["play", game, "--seed", "1", "--json"]);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success() && said.contains("strong: "), "{game}: {said}");
         let played: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -274,7 +274,7 @@ fn every_game_is_played_with_the_program_alone() {
         ("strong", ""),
         ("strongest", "search:2,root=6,keep=1,margin=0:"),
     ] {
-        let output = alone(&desk, &["play", "backgammon", "--level", level, "--seed", "1", "--json"]);
+        let output = alone(&dir, &["play", "backgammon", "--level", level, "--seed", "1", "--json"]);
         let played: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(
             played["opponent"],
@@ -283,21 +283,21 @@ fn every_game_is_played_with_the_program_alone() {
             text(&output)
         );
     }
-    assert!(text(&alone(&desk, &["play", "leduc", "--level", "strongest"])).contains("it has easy, strong"));
-    assert!(text(&alone(&desk, &["play", "ttt", "--level", "easy"])).contains("`ttt` plays at one level"));
+    assert!(text(&alone(&dir, &["play", "leduc", "--level", "strongest"])).contains("it has easy, strong"));
+    assert!(text(&alone(&dir, &["play", "ttt", "--level", "easy"])).contains("`ttt` plays at one level"));
 }
 
 #[test]
 fn published_networks_are_found_in_other_places() {
-    let desk = Desk::new();
-    let home = desk.folder.path().join("home");
+    let dir = Workspace::new();
+    let home = dir.folder.path().join("home");
     copy(Path::new(&published("residual-10")), &home.join("checkpoints/bearoff/mine"));
     let position = "1,1,0,0,0,0/0,0,1,0,0,1";
     for name in ["bearoff/mine", "checkpoints/bearoff/mine", "mine"] {
-        let mut command = desk.command(&["value", name, position]);
+        let mut command = dir.command(&["value", name, position]);
         let output = command.env("ADEPT_HOME", &home).output().unwrap();
         assert!(output.status.success(), "{name}: {}", text(&output));
-        let refused = text(&alone(&desk, &["value", name, position]));
+        let refused = text(&alone(&dir, &["value", name, position]));
         for place in [
             "the working folder (checkpoints)",
             "ADEPT_HOME (not set)",
@@ -307,22 +307,22 @@ fn published_networks_are_found_in_other_places() {
             assert!(refused.contains(place), "{refused}");
         }
     }
-    // A folder of that name which is something else does not hide a game.
-    fs::create_dir(desk.path("bearoff")).unwrap();
-    assert!(alone(&desk, &["value", "bearoff", position]).status.success());
+    // A folder with that name and other content does not hide a game.
+    fs::create_dir(dir.path("bearoff")).unwrap();
+    assert!(alone(&dir, &["value", "bearoff", position]).status.success());
 }
 
 #[test]
 fn exact_values_come_from_the_smallest_table() {
-    let desk = Desk::new();
+    let dir = Workspace::new();
     let position = "1,0,0,0,0,2/0,1,0,1,0,0";
-    let exact = desk.json(&["oracle", "value", position])["values"][0]["value"].as_f64().unwrap();
-    let output = alone(&desk, &["value", "oracle", position, "--game", "bearoff", "--json"]);
+    let exact = dir.json(&["oracle", "value", position])["values"][0]["value"].as_f64().unwrap();
+    let output = alone(&dir, &["value", "oracle", position, "--game", "bearoff", "--json"]);
     assert!(!text(&output).contains("14 checkers"), "{}", text(&output));
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!((found["values"][0]["equity"].as_f64().unwrap() - exact).abs() < 1e-6, "{found} {exact}");
-    // A network of backgammon has these values too: its tables stand for it.
-    let output = alone(&desk, &["value", "backgammon/small-88-24", "6:2 1:1/4:1 2:1", "--json"]);
+    // A backgammon network also has these values, because its tables replace it.
+    let output = alone(&dir, &["value", "backgammon/small-88-24", "6:2 1:1/4:1 2:1", "--json"]);
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!((found["values"][0]["equity"].as_f64().unwrap() - exact).abs() < 2e-4, "{found} {exact}");
 }

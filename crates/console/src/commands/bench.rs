@@ -104,7 +104,7 @@ fn row(cell: &BenchCell, peak: &Peak, before: Option<&Bench>) -> Vec<String> {
         },
     ];
     if let Some(before) = before {
-        let old = before.alike(cell);
+        let old = before.matching(cell);
         row.push(old.map_or("-".into(), |old| format!("{:.2}", old.median_us)));
         row.push(old.map_or("-".into(), |old| format!("{:.2}", old.median_us / cell.median_us)));
     }

@@ -609,7 +609,7 @@ fn summary(
     let finals: Vec<(f64, u64)> =
         runs.iter().filter_map(|(_, r)| Some((r.r#final.as_ref()?.figure(), r.seed))).collect();
     let values: Vec<f64> = finals.iter().map(|(v, _)| *v).collect();
-    let sample = Sample::of(&values);
+    let sample = Sample::new(&values);
     let (Some(mean), Some(sd)) = (sample.mean, sample.sd) else { return String::new() };
     let lower_is_better = figure.is_some_and(curves::is_error);
     let merit = |v: f64| if lower_is_better { -v } else { v };

@@ -1,10 +1,10 @@
-//! Compiles and links programs in C, the examples as their first lines say, and runs them.
+//! Compiles, links and runs C programs, the examples as their first lines say.
 #![cfg(unix)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The folder in which cargo put the library, beside this test.
+/// The folder of the library, next to this test.
 fn library() -> PathBuf {
     let deps = std::env::current_exe().unwrap().parent().unwrap().to_path_buf();
     let name = format!("{}adept_embed{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
@@ -12,7 +12,7 @@ fn library() -> PathBuf {
     deps
 }
 
-/// Compiles a program in C, as strict as can be.
+/// Compiles a C program with strict warnings.
 fn compiled(source: &Path, headers: &Path, linked: &[&str], program: &Path) {
     let compiled = Command::new("cc")
         .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I"])
@@ -65,7 +65,7 @@ fn the_examples_in_c_run() {
             "6/off 5/off leaves 0,0,0,0,0,2/0,0,0,0,0,0, worth +1.0000 (of the best move: +1.0000)\n"
         );
     }
-    // A network whose priors lie in its own folder, from another folder.
+    // A network with priors in its own folder, opened from another folder.
     let packed = Command::new(&program)
         .arg(root.join("tests/data/corrected"))
         .arg("1,1,0,0,0,0/0,0,0,1,0,0 65")
@@ -76,7 +76,7 @@ fn the_examples_in_c_run() {
         .unwrap();
     let text = String::from_utf8(packed.stdout).unwrap();
     assert!(text.starts_with("2/off 1/off leaves 0,0,0,1,0,0/0,0,0,0,0,0, worth +1.0000"), "{text}");
-    // With a search, the value is that of `adept value search:2:… `, which the test of the library compares.
+    // With a search, the value equals that of `adept value search:2:…`, which the test of the library checks.
     let ahead = format!("search:2:{}", root.join("../../checkpoints/bearoff/residual-10").display());
     let model = adept_embed::Model::open(ahead.as_ref()).unwrap();
     let decision_ahead = "1,1,0,0,0,1/0,0,0,0,0,2 65";
@@ -84,7 +84,7 @@ fn the_examples_in_c_run() {
     let text = String::from_utf8(play(&program, &ahead, decision_ahead).stdout).unwrap();
     let wanted = format!("{} leaves {}, worth {:+.4} ", best.action, best.after, best.value);
     assert!(text.starts_with(&wanted), "{text}");
-    // A text of more than 64 bytes comes in whole.
+    // A text of more than 64 bytes arrives complete.
     let hand = "rccccc/crccccrccccc/crccccrccccc/crccccrc:||Kd2d|||/2c7dTs/9c/3d";
     let text = String::from_utf8(play(&program, "holdem/limit-6", hand).stdout).unwrap();
     let after = "rccccc/crccccrccccc/crccccrccccc/crccccrcf:||Kd2d|||/2c7dTs/9c/3d";
@@ -97,7 +97,8 @@ fn the_examples_in_c_run() {
     assert_eq!(run("nothing", "0,0,0,0,1,1/0,0,0,0,0,2 65").status.code(), Some(1));
 }
 
-/// Prints for each position the value, the probabilities and their names' places, by the library and by an exported header.
+/// Prints the value, the probabilities and the indices of their names for each position, by the library and by an
+/// exported header.
 const OUTCOMES: &str = r#"
 #include <stdio.h>
 
@@ -199,7 +200,7 @@ fn probabilities_of_outcomes_reach_programs_in_c() {
         let worth: f32 = p.iter().zip(&classes).map(|(p, class)| p * class.utility).sum();
         assert!((p.iter().sum::<f32>() - 1.0).abs() < 1e-6 && (worth - value).abs() < 1e-6, "{printed}");
     }
-    // The places of the classes are those that the description names, and the rows differ.
+    // The indices match the names in the description, and the rows differ.
     let names: Vec<&str> = classes.iter().map(|class| &*class.name).collect();
     assert_eq!(names, ["loss", "draw", "win"]);
     assert!(lines[0][1] != lines[1][1], "{printed}");

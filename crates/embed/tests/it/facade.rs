@@ -33,7 +33,7 @@ fn a_model_says_what_it_is() {
     assert!(d.channels.iter().all(|c| !c.about.is_empty()));
 }
 
-/// The values of experts are told in the unit of the whole.
+/// Experts' values are in the same unit as the whole network's.
 #[test]
 fn experts_speak_in_the_unit_of_the_game() {
     let checkpoints = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../checkpoints");
@@ -62,7 +62,7 @@ fn experts_speak_in_the_unit_of_the_game() {
     }
 }
 
-/// What nothing bounds is not called bounded, and published networks stay in their ranges.
+/// Unbounded values are not described as bounded, and published networks stay in their ranges.
 #[test]
 fn values_lie_in_the_range_that_the_description_names() {
     let of = |game: &str, name: &str| {
@@ -81,7 +81,7 @@ fn values_lie_in_the_range_that_the_description_names() {
         let model = of(game, name);
         let d = model.describe();
         assert_eq!((d.range, d.scale), (range, scale), "{name}");
-        // Rows far from any position.
+        // Rows far from those of positions.
         let (n, size) = (200, |i: usize| if i.is_multiple_of(2) { 3.0 } else { -3.0 });
         let dense = (0..n * d.dense_width).map(|i| size(i / d.dense_width + i)).collect();
         let rows = model.rows(n, dense, vec![0; n * d.index_width]).unwrap();
@@ -127,7 +127,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A quantised checkpoint is opened as any other, from Rust and C.
+/// Quantised checkpoints open like others, from Rust and C.
 #[test]
 fn quantised_networks_are_opened_from_rust_and_c() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/plain-10-i8");
@@ -139,7 +139,7 @@ fn quantised_networks_are_opened_from_rust_and_c() {
         assert!((wanted - found).abs() < 0.03, "{position}: {wanted} {found}");
     }
     assert_eq!(whole.moves(DECISION).unwrap().len(), floats.moves(DECISION).unwrap().len());
-    // Whole numbers have no parameters of a program.
+    // Integer networks have no program parameters.
     assert!(whole.network().unwrap().is_none() && whole.describe().range == floats.describe().range);
 
     let path = CString::new(folder.to_str().unwrap()).unwrap();
@@ -155,7 +155,7 @@ fn quantised_networks_are_opened_from_rust_and_c() {
     assert_eq!(value.to_bits(), whole.values(&POSITIONS[..1]).unwrap()[0].to_bits());
 }
 
-/// A network that corrects one that corrects another, as `adept publish` packs them: it opens wherever its folder lies.
+/// A chain of networks that correct each other, as packed by `adept publish`, opens wherever its folder is.
 #[test]
 fn a_published_network_has_its_priors_with_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -235,7 +235,7 @@ fn a_move_is_worth_what_the_position_after_it_costs() {
     assert_eq!(model.moves("XX.OO...X@9").unwrap()[0].value, 1.0);
 }
 
-/// What `adept value AGENT POSITION` shows.
+/// The output of `adept value AGENT POSITION`.
 fn by_command<G: Kit>(game: &G, agent: &str, position: &str) -> PositionValue {
     let found = naming::resolve(game, agent, &[]).unwrap();
     let mut search = naming::evaluator(game, &found, false).unwrap().unwrap();
@@ -274,14 +274,14 @@ fn a_model_looks_ahead_as_the_commands_do() {
         assert_eq!(moves.iter().map(|m| (&m.action, &m.after, m.value)).collect::<Vec<_>>(), found);
         assert_eq!(model.values(&[position]).unwrap(), [wanted.value]);
         let best = model.choose(position).unwrap().unwrap();
-        // With a number of positions, a search for one move alone may go deeper.
+        // With a limit on positions, a search for one move may go deeper.
         assert!(agent.contains('n') && !position.contains('@') || best.value == wanted.value, "{best:?}");
         assert!(moves.iter().any(|m| (&m.action, &m.after) == (&best.action, &best.after)), "{best:?}");
         let open = Open::at(agent.as_ref());
         assert_eq!(open.values(&[position]), [wanted.value]);
         assert_eq!(open.choose(position), (best.action, best.after, best.value));
     }
-    // Before a roll, and after the end: the value is for the player who would be next.
+    // Before a roll, and after the end, the value is for the next player.
     let model = Model::open(format!("search:2:{large}").as_ref()).unwrap();
     let before = "1,1,0,0,0,1/0,0,0,0,0,2";
     let wanted = by_command(&bearoff, &format!("search:2:{large}"), before).value;
@@ -289,7 +289,7 @@ fn a_model_looks_ahead_as_the_commands_do() {
     assert_eq!(values, [wanted, -1.0]);
     assert_ne!(values[..1], Model::open(large.as_ref()).unwrap().values(&[before]).unwrap());
     assert_eq!(model.describe().search.as_deref(), Some("2"));
-    // Rows are for the network alone.
+    // Rows only use the network.
     let rows = model.encode(&[before]).unwrap();
     let plain = Model::open(large.as_ref()).unwrap();
     assert_eq!(model.evaluate(&rows).unwrap(), plain.evaluate(&rows).unwrap());
@@ -400,7 +400,7 @@ impl Open {
         values
     }
 
-    /// The best move, the position after it and its value, in buffers of the sizes that are named.
+    /// The best move, the position after it and its value, with buffers of the announced sizes.
     fn choose(&self, position: &str) -> (String, String, f32) {
         let position = CString::new(position).unwrap();
         let (mut action_size, mut after_size, mut value) = (0, 0, 0.0);
@@ -476,7 +476,7 @@ fn the_c_interface_answers_as_the_facade_does() {
     }
 }
 
-/// A position of hold'em does not fit into 64 bytes; the sizes that are named are exactly enough.
+/// A hold'em position exceeds 64 bytes; the announced sizes are exactly sufficient.
 #[test]
 fn the_c_interface_names_the_sizes_of_texts() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../checkpoints/holdem/limit-6");
@@ -506,7 +506,7 @@ fn the_c_interface_names_the_sizes_of_texts() {
     let (mut action, mut after) = (vec![1; action_size], vec![1; after_size]);
     assert_eq!(choose(&mut action, &mut after), 0);
     assert_eq!((read(&action), read(&after)), (best.action.clone(), best.after.clone()));
-    // One byte less is too small, and the other text is whole.
+    // One byte less is too small, but the other text is complete.
     assert_eq!(choose(&mut action, &mut after[1..]), 5);
     assert!(last_error().contains(&format!("needs {after_size} bytes")), "{}", last_error());
     assert_eq!((read(&action), read(&after[1..])), (best.action, best.after[..after_size - 2].to_string()));
@@ -594,8 +594,8 @@ fn impossible_outcomes_have_no_probability() {
         }
     }
 }
-/// Positions that one roll decides, as their points for the side to roll: who bears off its last checker wins, and a gammon if the
-/// other side has borne off none.
+/// Positions that one roll decides, with their points for the side to roll: a side that bears off its last checker
+/// wins, and wins a gammon if the opponent has borne off none.
 const DECIDED: [(&str, usize, f32); 4] = [
     ("1:1 off:14/1:15", 4, 2.0),
     ("10:15/1:1 off:14", 1, -2.0),
@@ -613,9 +613,9 @@ fn numbers_of_backgammon_are_those_of_the_right_side() {
         let value = model.values(&[position]).unwrap()[0];
         assert!((scale * value - points).abs() < 0.15, "{position}: {value}");
         assert_eq!(open.values(&[position]), [value]);
-        // Rows are for the player who moved last, so its classes are the mirror images.
+        // Rows are for the player who moved last, so the classes are mirrored.
         let rows = model.encode(&[position]).unwrap();
-        // The network alone is near the table's values.
+        // The network's values are close to the table's.
         let alone = model.evaluate(&rows).unwrap()[0];
         assert!((scale * alone + points).abs() < 0.15, "{position}: {alone}");
         let p = model.outcomes(1, &rows.dense, &rows.index).unwrap();
@@ -625,12 +625,12 @@ fn numbers_of_backgammon_are_those_of_the_right_side() {
         // SAFETY: a row of the model, an open model, and a place for its classes.
         let code = unsafe { ffi::adept_outcomes(open.0, dense, index, 1, of_c.as_mut_ptr()) };
         assert_eq!((code, &of_c), (0, &p));
-        // By name they are those of the player to move.
+        // With names, they are for the player to move.
         let told = model.explain(position).unwrap();
         let (named, share) = told.chances.0.iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
         assert_eq!((&**named, told.to_move), (&*classes[class].name, Some(1)));
         assert!(*share > 0.9, "{told:?}");
-        // Moves are worth what they bring the player who makes them, and the position after one what it brings the other.
+        // Moves have their value for the player who makes them, and the position after them for the opponent.
         let moves = model.moves(&format!("{position} 21")).unwrap();
         assert!((scale * moves[0].value - points).abs() < 0.15, "{position}: {moves:?}");
         let after = model.values(&[&moves[0].after]).unwrap()[0];
@@ -642,7 +642,7 @@ fn numbers_of_backgammon_are_those_of_the_right_side() {
     }
 }
 
-/// The header promises that 64 bytes hold every move of backgammon and 160 every position.
+/// The header promises that 64 bytes hold every backgammon move and 160 every position.
 #[test]
 fn texts_of_backgammon_have_the_promised_sizes() {
     use adept_builtin::backgammon::Backgammon;
@@ -667,7 +667,7 @@ fn texts_of_backgammon_have_the_promised_sizes() {
         }
     }
     assert!(longest[0] < 64 && longest[1] < 160, "{longest:?}");
-    // The longest texts: all checkers apart, and four parts that all hit.
+    // The longest texts: all checkers on different points, and four hitting moves.
     let apart = "bar:1 24:1 22:1 20:1 18:1 16:1 14:1 12:1 10:1 8:1 6:1 4:1 3:1 2:1 1:1";
     let position =
         game.position_text(&game.parse_position(&format!("{apart}/{}", "bar:2 off:13")).unwrap().0);

@@ -158,7 +158,7 @@ impl Kit for Bids {
             Fault::Lopsided => 1.0,
             _ => return OutcomeMask::ALL,
         };
-        OutcomeMask::of(classes, |class| class.utility != excluded)
+        OutcomeMask::from_classes(classes, |class| class.utility != excluded)
     }
 
     fn encoders(&self) -> Vec<Named> {

@@ -22,7 +22,7 @@ pub enum CompareError {
     Side {
         /// The path or name that was given.
         given: PathBuf,
-        /// What is wrong with it, and what to do.
+        /// The fault and what to do.
         message: String,
     },
     /// A file could not be read.
@@ -46,7 +46,7 @@ pub struct Comparison {
     pub config: Vec<Difference>,
     /// Runs that are compared.
     pub runs: Sides<Vec<PathBuf>>,
-    /// Runs that are left out because they are not finished.
+    /// Unfinished runs, which are omitted.
     pub unfinished: Sides<Vec<PathBuf>>,
     /// Results of the runs.
     pub metrics: Vec<MetricChange>,
@@ -54,7 +54,7 @@ pub struct Comparison {
     pub notes: Vec<String>,
 }
 
-/// One figure of the runs of both sides.
+/// Change of one figure between the runs of both sides.
 #[derive(Clone, Debug, Serialize)]
 pub struct MetricChange {
     /// `final_equity`, `best_equity` (exact, in [−1, 1]), `loss` (mean per sample before the last measurement),
@@ -72,7 +72,7 @@ pub struct MetricChange {
     pub p: Option<f64>,
     /// The test of interval and p.
     pub test: Option<Test>,
-    /// Correlation of runs of the same seed; `None` if the sides have other seeds or do not vary.
+    /// Correlation of runs with the same seed; `None` if the seeds differ or the figures do not vary.
     pub correlation: Option<f64>,
     /// 95 % interval of the difference by bootstrap; `None` if a side has one run.
     pub bootstrap95: Option<[f64; 2]>,
@@ -88,7 +88,7 @@ pub fn compare(a: &Path, b: &Path) -> Result<Comparison, CompareError> {
     let b = Side::read(b)?.beside(&a)?;
     let alike = measured(&a.config) == measured(&b.config);
     let figure = a.config.figure().or(b.config.figure()).map_or("equity", Suite::name);
-    // What is not the same quantity has no name of its own.
+    // Different quantities share a neutral name.
     let figure = if a.config.figure() == b.config.figure() { figure } else { "figure" };
     let seconds = |run: &Record| Some(run.seconds);
     let steps = |run: &Record| Some(run.step as f64);
@@ -114,7 +114,7 @@ pub fn compare(a: &Path, b: &Path) -> Result<Comparison, CompareError> {
     })
 }
 
-/// What the figure of a run depends on: the game, and the opponent or the positions.
+/// The context of a run's figure: the game, and the opponent or the positions.
 pub fn measured(config: &Config) -> (&str, Option<String>) {
     let positions = || {
         let (learn, evaluate) = (&config.learn, &config.evaluate);
@@ -135,9 +135,9 @@ pub fn measured(config: &Config) -> (&str, Option<String>) {
 }
 
 impl MetricChange {
-    /// The change of a figure from the runs of one side to those of the other. The sides may be `comparable` or not.
-    pub fn of(name: &str, a: &[Seeded], b: &[Seeded], comparable: bool) -> Self {
-        let sample = |side: &[Seeded]| Sample::of(&side.iter().map(|(_, value)| *value).collect::<Vec<_>>());
+    /// The change of a figure between two sides, which may be `comparable` or not.
+    pub fn new(name: &str, a: &[Seeded], b: &[Seeded], comparable: bool) -> Self {
+        let sample = |side: &[Seeded]| Sample::new(&side.iter().map(|(_, value)| *value).collect::<Vec<_>>());
         let tested = if comparable { difference(a, b) } else { None };
         let (mean_a, mean_b) = (sample(a), sample(b));
         Self {
@@ -156,7 +156,7 @@ impl MetricChange {
 
 /// `None` if neither side has this figure.
 fn metric(name: &str, a: &[Seeded], b: &[Seeded], comparable: bool) -> Option<MetricChange> {
-    (a.len() + b.len() > 0).then(|| MetricChange::of(name, a, b, comparable))
+    (a.len() + b.len() > 0).then(|| MetricChange::new(name, a, b, comparable))
 }
 
 fn notes(a: &Side, b: &Side) -> Vec<String> {

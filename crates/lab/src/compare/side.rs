@@ -66,7 +66,7 @@ impl Side {
         Ok(Self { config: record.config.clone(), settings, runs, unfinished })
     }
 
-    /// This side, with paths to the same files written as on the other side.
+    /// This side with paths rewritten to those of the other side where they lead to the same files.
     pub(super) fn beside(mut self, other: &Self) -> Result<Self, ModelError> {
         if let (Some((_, own)), Some((_, other))) = (self.runs.first(), other.runs.first()) {
             self.settings = settings(own, other)?;
@@ -75,7 +75,7 @@ impl Side {
         Ok(self)
     }
 
-    /// A figure of each run that has it, with the seed of the run.
+    /// A figure of each run that has it, with the run's seed.
     pub(super) fn figures(&self, figure: impl Fn(&Record) -> Option<f64>) -> Vec<Seeded> {
         self.runs.iter().filter_map(|(_, r)| Some((r.seed, figure(r)?))).collect()
     }
@@ -103,7 +103,7 @@ fn settings(record: &Record, other: &Record) -> Result<Value, ModelError> {
     let mut settings = serde_json::to_value(config)?;
     if let Some(settings) = settings.as_object_mut() {
         settings.remove("seed");
-        // Part of the experiment but not of the config.
+        // Initial weights belong to the experiment but not to the config.
         if !record.init.is_empty() {
             // Compare initial checkpoints by content, not by path.
             let init: Vec<_> = record.init.iter().map(|o| (o.part.as_deref(), &o.checksum)).collect();

@@ -1,27 +1,27 @@
-//! Curves in a terminal.
+//! Learning curves in the terminal.
 
 use super::{Curve, Drawing, Show};
 use crate::chart::{Mark, Range, Scale};
 
-/// Columns of a drawing, with the numbers at its left.
+/// Width of a drawing in columns, including the numbers at its left.
 pub const WIDTH: usize = 78;
-/// Rows of a drawing, without the labels below it.
+/// Height of a drawing in rows, without the labels below it.
 pub const HEIGHT: usize = 18;
 
-/// Columns of the numbers at the left.
+/// Width of the numbers at the left.
 const MARGIN: usize = 9;
 const SYMBOLS: [char; 8] = ['●', '○', '▲', '△', '■', '□', '◆', '◇'];
 
-/// Draws curves with labelled axes, [`WIDTH`] columns wide, with a line for each name below. All must measure the same
-/// figure. Errors and distances are drawn on a logarithmic scale. `marks` are values of that figure that others reach.
+/// Draws curves with labelled axes, [`WIDTH`] columns wide, and a line for each name below. All must measure the same
+/// figure. Errors and distances use a logarithmic scale. `marks` are horizontal reference values.
 pub fn canvas(curves: &[Curve], show: Show, marks: &[Mark]) -> String {
-    let (Some(first), Some(drawing)) = (curves.first(), Drawing::of(curves, show, marks)) else {
+    let (Some(first), Some(drawing)) = (curves.first(), Drawing::new(curves, show, marks)) else {
         return String::new();
     };
     let Drawing { label, scale, mut bands, marks } = drawing;
-    // Bands are not drawn here, so they take no room.
+    // Bands are not drawn here, so they must not extend the range.
     bands.iter_mut().flat_map(|band| &mut band.points).for_each(|point| point.2 = 0.0);
-    let Some(range) = Range::of(scale, &bands, &marks) else { return String::new() };
+    let Some(range) = Range::around(scale, &bands, &marks) else { return String::new() };
     let log = scale == Scale::Log;
     let place = |v: f64| if log { v.max(range.low).log10() } else { v };
     let (mut low, mut high) = (place(range.low), place(range.high));

@@ -1,8 +1,7 @@
-//! Learning curves: the figure that a run measures, over its games or samples, beside a baseline and the best possible
-//! value.
+//! Learning curves: the figure of a run over its games or samples, with a baseline and the best possible value.
 //!
-//! A finished run gets two files: `references.json`, the values to compare with, and `curve.svg`. Several seeds get the mean
-//! and band of their runs.
+//! A finished run gets two files: `references.json`, the values to compare with, and `curve.svg`. Several seeds share a
+//! chart with mean and band.
 
 mod canvas;
 mod references;
@@ -22,7 +21,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Larger numbers are not drawn: they would leave no room for others.
+/// Larger numbers are not drawn, because they would compress all others.
 const DRAWN: f64 = 1e12;
 
 /// One measurement of a run.
@@ -32,7 +31,7 @@ pub struct Point {
     pub step: u64,
     /// The figure.
     pub value: f64,
-    /// Mean loss per sample since the measurement before.
+    /// Mean loss per sample since the previous measurement.
     pub loss: Option<f64>,
 }
 
@@ -47,29 +46,29 @@ pub struct Mean {
     pub sd: f64,
 }
 
-/// The curve of one experiment: the mean over its runs, which differ in their seeds only.
+/// The curve of one experiment: the mean over its runs, which differ only in their seeds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// Name of the experiment.
     pub name: String,
     /// Its config.
     pub config: Config,
-    /// The measured figure; none for the loss of learning.
+    /// The measured figure; none for the training loss.
     pub figure: Option<Suite>,
     /// Number of runs.
     pub runs: usize,
     /// The steps at which all runs were measured.
     pub points: Vec<Mean>,
-    /// What to compare with, if known.
+    /// Reference values, if known.
     pub references: Option<References>,
 }
 
-/// The opponent of the figure, if it has one.
+/// The opponent of the figure, if any.
 fn opponent(config: &Config) -> Option<String> {
     config.evaluate_against().into_iter().next()
 }
 
-/// What the figure of a config is, in words: for an axis.
+/// Axis label of a config's figure.
 pub fn label(config: &Config) -> String {
     let against = opponent(config).unwrap_or_default();
     match config.figure() {
@@ -81,7 +80,7 @@ pub fn label(config: &Config) -> String {
     }
 }
 
-/// What the loss of a config is, in words: for an axis.
+/// Axis label of a config's loss.
 fn loss_label(config: &Config) -> String {
     match config.head {
         HeadName::Outcomes => "log loss on what was learned from".into(),
@@ -89,7 +88,7 @@ fn loss_label(config: &Config) -> String {
     }
 }
 
-/// Whether lower figures are better. Such figures are errors, which are drawn on a logarithmic scale.
+/// Whether lower figures are better. Such figures are errors, drawn on a logarithmic scale.
 pub fn is_error(figure: Suite) -> bool {
     matches!(figure, Suite::Rms | Suite::Exploitability)
 }
@@ -151,7 +150,7 @@ pub fn curve(runs: &[(PathBuf, Record)], show: Show) -> Result<Option<Curve>, Mo
         references = references.or_else(|| References::read(path));
     }
     let mean = |(step, values): (&u64, &Vec<f64>)| {
-        let sample = Sample::of(values);
+        let sample = Sample::new(values);
         Some(Mean { step: *step, mean: sample.mean?, sd: sample.sd.unwrap_or(0.0) })
     };
     let points = at.iter().filter(|(_, values)| values.len() == runs.len()).filter_map(mean).collect();
@@ -160,7 +159,7 @@ pub fn curve(runs: &[(PathBuf, Record)], show: Show) -> Result<Option<Curve>, Mo
 }
 
 /// The curves of these experiments: each is a run folder, a folder of runs, or the name of runs in `checkpoints/runs`.
-/// Runs in one folder that differ in more than their seed become several curves.
+/// Runs of one folder with different settings become several curves.
 ///
 /// # Errors
 /// [`CompareError::Side`] if one names no runs, or if they do not measure the same figure.
@@ -191,12 +190,12 @@ pub fn curves(given: &[PathBuf], show: Show) -> Result<Vec<Curve>, CompareError>
                 let message = "its runs measured nothing: set `evaluate.suites` in the config";
                 return Err(fail(message.into()));
             };
-            // A run that diverged early has nothing to draw.
+            // A run that diverged early has no points.
             if curve.points.is_empty() {
                 continue;
             }
             if several {
-                // Experiments of a sweep have one name, and folders that tell them apart.
+                // Experiments of a sweep share a name; their folders distinguish them.
                 let folder = runs[0].0.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 let seed = format!("-{}", runs[0].1.seed);
                 curve.name = folder.strip_suffix(&seed).unwrap_or(&folder).into();
@@ -206,7 +205,7 @@ pub fn curves(given: &[PathBuf], show: Show) -> Result<Vec<Curve>, CompareError>
             };
             if let Some(first) = found.first().map(shown).filter(|first| *first != shown(&curve)) {
                 return Err(fail(format!(
-                    "measures {}, and the first run {first}: draw them apart",
+                    "measures {}, and the first run {first}: draw them separately",
                     shown(&curve)
                 )));
             }
@@ -217,7 +216,7 @@ pub fn curves(given: &[PathBuf], show: Show) -> Result<Vec<Curve>, CompareError>
         }
         found.iter_mut().skip(named.len()).for_each(|_| named.push(given));
     }
-    // Runs of a sweep that are given one by one have one name too.
+    // Runs of a sweep that are given individually also share a name.
     let names: Vec<String> = found.iter().map(|curve| curve.name.clone()).collect();
     for ((curve, given), name) in found.iter_mut().zip(named).zip(&names) {
         if names.iter().filter(|other| *other == name).count() > 1 {
@@ -228,33 +227,33 @@ pub fn curves(given: &[PathBuf], show: Show) -> Result<Vec<Curve>, CompareError>
     Ok(found)
 }
 
-/// Which numbers of a curve are drawn.
+/// Quantity that a chart of curves shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Show {
-    /// Errors as they are. An equity whose optimum is known: its distance to the optimum, on a logarithmic scale.
+    /// Errors, or the distance of an equity to its known optimum, on a logarithmic scale.
     Distance,
     /// The measured figure.
     Values,
-    /// The loss of learning, a mean over the samples between two measurements. It is a log loss for networks that give
-    /// probabilities of outcomes, where no prediction can reach 0, and otherwise drawn on a logarithmic scale.
+    /// The training loss, averaged over the samples between two measurements. For networks with outcome probabilities,
+    /// a log loss on a linear scale, because no prediction can reach 0; otherwise on a logarithmic scale.
     Loss,
 }
 
-/// What a drawing of curves shows, whether as SVG or in a terminal.
+/// Content of a chart of curves, for SVG and the terminal.
 struct Drawing {
-    /// What is measured, for the y-axis.
+    /// Label of the y-axis.
     label: String,
     scale: Scale,
     bands: Vec<Band>,
     marks: Vec<Mark>,
 }
 
-/// Distances below this one come from rounding; they are drawn as 0.
+/// Smaller distances are rounding errors and drawn as 0.
 const EXACT: f64 = 1e-9;
 
 impl Drawing {
-    /// `marks` are drawn beside the references.
-    fn of(curves: &[Curve], show: Show, marks: &[Mark]) -> Option<Self> {
+    /// `marks` are drawn in addition to the references.
+    fn new(curves: &[Curve], show: Show, marks: &[Mark]) -> Option<Self> {
         let first = curves.first()?;
         let named = |name: &str, value: f64| Mark { name: format!("{name} {value:.4}"), value };
         let optima: Option<Vec<f64>> = curves.iter().map(Curve::optimum).collect();
@@ -266,7 +265,7 @@ impl Drawing {
             };
             curves.iter().zip(optima).map(band).collect::<Vec<Band>>()
         });
-        // Nothing is left to draw of curves that are at the optimum from their first point on.
+        // Curves that are at the optimum from their first point on have nothing to draw.
         if let (Some(bands), Some(References { baseline, best, .. })) = (distances, &first.references)
             && bands.iter().flat_map(|band| &band.points).any(|p| p.1 > 0.0)
         {
@@ -288,7 +287,7 @@ impl Drawing {
             None => first.config.head != HeadName::Outcomes,
         };
         let scale = if is_log { Scale::Log } else { Scale::Linear };
-        // That exact values have no error goes without saying, and 0 has no place on a logarithmic scale.
+        // Exact values have no error, and 0 has no place on a logarithmic scale.
         let references = first.references.iter().flat_map(References::all);
         let references = references.filter(|r| scale == Scale::Linear || r.value > 0.0);
         Some(Self {
@@ -303,13 +302,13 @@ impl Drawing {
     }
 }
 
-/// The curves as an SVG document with labelled axes. All must measure the same figure. `marks` are values of that figure that
-/// others reach; they become dashed lines.
+/// Draws the curves as an SVG document with labelled axes. All must measure the same figure. `marks` become horizontal
+/// dashed lines.
 pub fn svg(curves: &[Curve], show: Show, marks: &[Mark]) -> String {
-    let (Some(first), Some(mut drawing)) = (curves.first(), Drawing::of(curves, show, marks)) else {
+    let (Some(first), Some(mut drawing)) = (curves.first(), Drawing::new(curves, show, marks)) else {
         return String::new();
     };
-    // What all curves have in common is said once, in the title.
+    // Common properties of all curves appear once, in the title.
     let runs = curves.iter().all(|c| c.runs == first.runs && c.runs > 1).then_some(first.runs);
     if runs.is_some() {
         drawing.bands.iter_mut().zip(curves).for_each(|(band, curve)| band.name.clone_from(&curve.name));
@@ -336,7 +335,7 @@ impl Curve {
         }
     }
 
-    /// What is drawn, for an axis.
+    /// Axis label of the quantity.
     fn label(&self) -> String {
         match self.figure {
             Some(_) => label(&self.config),
@@ -344,14 +343,14 @@ impl Curve {
         }
     }
 
-    /// The best equity that any player can reach, if it is known.
+    /// The best equity that any player can reach, if known.
     fn optimum(&self) -> Option<f64> {
         let references = self.references.as_ref().filter(|_| self.figure == Some(Suite::Equity))?;
         Some(references.best.value)
     }
 }
 
-/// Whether a run has learned since its `curve.svg` was drawn, or has none.
+/// Whether a run's `curve.svg` is missing or older than its last learning step.
 pub(crate) fn is_stale(run: &Path) -> bool {
     let changed = |name: &str| run.join(name).metadata().and_then(|file| file.modified()).ok();
     changed("curve.svg") < changed("run.json")
@@ -366,8 +365,8 @@ pub(crate) fn write(files: &Files, run: &Path, record: &Record) -> Result<(), Mo
     Ok(())
 }
 
-/// Writes the mean and band of several runs of one experiment, as `NAME.svg` beside their folders. Returns its path; `None`
-/// if they measure nothing.
+/// Writes the mean and band of several runs of one experiment, as `NAME.svg` next to their folders. Returns its path;
+/// `None` if they measure nothing.
 ///
 /// # Errors
 /// [`ModelError::Io`] if a file cannot be read or written.

@@ -1,4 +1,4 @@
-//! What the figure of a run is compared with.
+//! Reference values of a run's figure.
 
 use super::DRAWN;
 use crate::measure;
@@ -17,7 +17,7 @@ use std::path::Path;
 /// A named value of a figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reference {
-    /// What reaches it, such as `random play`.
+    /// Source of the value, such as `random play`.
     pub name: String,
     /// The value, on the scale of the figure.
     pub value: f64,
@@ -26,9 +26,9 @@ pub struct Reference {
 impl fmt::Display for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, value } = self;
-        // What rounding leaves of nothing.
+        // Rounding errors around zero.
         let value = if value.abs() < 1e-12 { &0.0 } else { value };
-        // Four digits, but no more than four places after the point.
+        // Four digits, but at most four decimal places.
         if value.abs() >= 10.0 {
             write!(f, "{name} {value:+.0}")
         } else if *value != 0.0 && value.abs() < 0.01 {
@@ -42,16 +42,16 @@ impl fmt::Display for Reference {
 /// The two ends of a figure's scale.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct References {
-    /// What is reached without learning.
+    /// Result without learning.
     pub baseline: Reference,
     /// The best possible value.
     pub best: Reference,
-    /// What is reached without any knowledge, if the baseline is a formula of the game.
+    /// Result without any knowledge, if the baseline is a formula of the game.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub naive: Option<Reference>,
 }
 
-/// Games of the baseline at most.
+/// Largest number of games of the baseline.
 const GAMES: u64 = 10_000;
 
 const FILE: &str = "references.json";
@@ -61,17 +61,18 @@ impl References {
         Self { baseline, best, naive: None }
     }
 
-    /// All references, the most naive first.
+    /// All references, from the weakest up.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Reference> {
         self.naive.iter().chain([&self.baseline, &self.best])
     }
 
-    /// Where a scale of the figure begins.
+    /// The lower end of the figure's scale.
     pub fn first(&self) -> &Reference {
         self.naive.as_ref().unwrap_or(&self.baseline)
     }
 
-    /// The references in a run folder; `None` if there are none. They decorate results, so a damaged file counts as none.
+    /// Reads the references of a run folder; `None` if there are none. They are optional, so a damaged file counts as
+    /// none.
     pub fn read(run: &Path) -> Option<Self> {
         let bytes = limits::read(&run.join(FILE), limits::RECORD_BYTES).ok()?;
         let found: Self = serde_json::from_slice(&bytes).ok()?;
@@ -112,7 +113,7 @@ pub(crate) fn of_game<G: Kit>(
             let Some(spread) = record.r#final.as_ref().and_then(|score| score.spread) else {
                 return Ok(None);
             };
-            // Labels of a file may be less exact.
+            // Labels from a file may be inexact.
             let exact = record.r#final.as_ref().and_then(|score| score.exact);
             let best = match config.learn.examples() {
                 Some(Examples::File(_)) if exact.is_none() => at("the labels", 0.0),

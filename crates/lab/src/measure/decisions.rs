@@ -1,7 +1,6 @@
-//! Values and choices on given positions, compared with peers: other programs, whose values are read from
-//! files.
+//! Values and choices on given positions, compared with other programs, whose values are read from files.
 
-use super::positions::{Judged, baselines, fine_oracle, losses, values};
+use super::positions::{ComparedPositions, baselines, fine_oracle, losses, values};
 use adept_arena::{Decision, Evaluator, GameModel, OpenError, each_after};
 use adept_game::{Example, GameError, Kit, Turn};
 use adept_trainer::positions::PositionErrors;
@@ -10,7 +9,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Another program, given by its values of positions.
+/// Another program, represented by its values of positions.
 #[derive(Clone, Debug)]
 pub struct Peer {
     /// Name in reports.
@@ -26,11 +25,11 @@ pub struct DecisionsReport {
     pub positions: u64,
     /// Unforced decisions.
     pub decisions: u64,
-    /// The checkpoint, then baselines that do not learn, then the peers, all on the same decisions.
+    /// The checkpoint, then untrained baselines, then the peers, all on the same decisions.
     pub rows: Vec<DecisionsRow>,
 }
 
-/// The figures of the checkpoint, a baseline or a peer.
+/// Results of the checkpoint, a baseline or a peer.
 #[derive(Clone, Debug, Serialize)]
 pub struct DecisionsRow {
     /// `checkpoint`, the name of a baseline, or the name of a peer. `constant` is the mean of the exact values
@@ -47,18 +46,18 @@ pub struct DecisionsRow {
 /// The name of the checkpoint's row.
 const CHECKPOINT: &str = "checkpoint";
 
-/// Values looked up in a file.
-struct Looked<'a, G: Kit> {
+/// Values of a file by position.
+struct FileValues<'a, G: Kit> {
     peer: &'a Peer,
     /// The number of a position.
     number: fn(&G::State) -> u64,
     /// Values for the player who acted last, by the number of the position.
     values: FxHashMap<u64, f64>,
-    /// The first position that was looked up but missing.
+    /// The first position that was looked up but is missing.
     missing: Option<String>,
 }
 
-impl<'a, G: Kit> Looked<'a, G> {
+impl<'a, G: Kit> FileValues<'a, G> {
     fn read(game: &G, peer: &'a Peer) -> Result<Self, OpenError> {
         let examples = game.read_examples(&peer.file)?;
         let (mut values, number) = (FxHashMap::default(), game.positions().number);
@@ -81,7 +80,7 @@ impl<'a, G: Kit> Looked<'a, G> {
     }
 }
 
-impl<G: Kit> Evaluator<G> for Looked<'_, G> {
+impl<G: Kit> Evaluator<G> for FileValues<'_, G> {
     fn values(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>) {
         values.clear();
         each_after(at.game, at.state, actions, |after, _| {
@@ -94,8 +93,8 @@ impl<G: Kit> Evaluator<G> for Looked<'_, G> {
 }
 
 /// Checks that the peers had all positions that were looked up.
-fn complete<G: Kit>(looked: &[Looked<'_, G>]) -> Result<(), TrainError> {
-    for Looked { peer, missing, .. } in looked {
+fn complete<G: Kit>(looked: &[FileValues<'_, G>]) -> Result<(), TrainError> {
+    for FileValues { peer, missing, .. } in looked {
         if let Some(position) = missing {
             let what = format!(
                 "lacks the position {position}; a peer's file must contain the measured positions and all their \
@@ -107,8 +106,8 @@ fn complete<G: Kit>(looked: &[Looked<'_, G>]) -> Result<(), TrainError> {
     Ok(())
 }
 
-/// Measures a checkpoint, baselines and peers on the positions of a file, each before a chance event, and on
-/// all decisions that follow.
+/// Measures a checkpoint, baselines and peers on the positions of a file, each before a chance event, and on all
+/// decisions that follow.
 pub(super) fn decisions<G: Kit>(
     game: &G,
     bound: &mut GameModel<G>,
@@ -120,7 +119,7 @@ pub(super) fn decisions<G: Kit>(
         return Err(GameError::data(file, "has no rows").into());
     }
     // Read all files before opening the exact values, which may take long.
-    let mut looked = peers.iter().map(|peer| Looked::read(game, peer)).collect::<Result<Vec<_>, _>>()?;
+    let mut looked = peers.iter().map(|peer| FileValues::read(game, peer)).collect::<Result<Vec<_>, _>>()?;
     let states: Vec<G::State> = examples.into_iter().map(|example| example.state).collect();
     for peer in &mut looked {
         for state in &states {
@@ -136,9 +135,9 @@ pub(super) fn decisions<G: Kit>(
         return Err(OpenError::Unknown(what).into());
     }
 
-    // Values in the file may be less exact.
+    // Values in the file may be inexact.
     let exact = values(game, &*truth, &states);
-    let of_peer = |peer: &mut Looked<'_, G>| {
+    let of_peer = |peer: &mut FileValues<'_, G>| {
         let errors = states.iter().zip(&exact).map(|(state, exact)| peer.value(game, state) - exact);
         PositionErrors::of(errors).rms
     };
@@ -146,7 +145,7 @@ pub(super) fn decisions<G: Kit>(
     let losses = losses(game, &*truth, bound, &known, &mut looked, states.iter().cloned());
     complete(&looked)?;
     let positions = states.len() as u64;
-    let all = Judged::new(game, bound, &known, states, exact).errors("all", &|_| true);
+    let all = ComparedPositions::new(game, bound, &known, states, exact).errors("all", &|_| true);
     let rms = [all.errors.rms].into_iter().chain(all.baselines.into_iter().map(|b| b.1)).chain(of_peers);
     let row = |((name, rms), loss): ((String, f64), &adept_arena::MoveLoss)| DecisionsRow {
         name,

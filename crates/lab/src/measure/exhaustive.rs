@@ -22,11 +22,11 @@ pub struct ExhaustiveReport {
     pub errors: PositionErrors,
     /// Half of the root mean square error: the error of the winning probability (1 + V)/2.
     pub rms_probability: f64,
-    /// Errors of baselines that do not learn and are fast enough for all positions.
+    /// Errors of untrained baselines that are fast enough for all positions.
     pub baselines: Vec<(String, PositionErrors)>,
     /// Whether the first layer was computed once per half instead of once per position.
     pub by_halves: bool,
-    /// If so, nanoseconds per value on one thread, not counting the prior: the median of several passes.
+    /// If so, nanoseconds per value on one thread, without the prior: the median of several passes.
     pub nanoseconds: Option<f64>,
     /// Seconds to open the exact values.
     pub opening_seconds: f64,
@@ -37,17 +37,17 @@ pub struct ExhaustiveReport {
 /// Receives the finished share, in [0, 1].
 pub(super) type Share<'a> = &'a (dyn Fn(f64) + Sync);
 
-/// Movers per tile: small enough that a tile's data stays in the caches.
+/// Movers per tile, so that a tile's data stays in the caches.
 const MOVERS: usize = 32;
 
-/// Maximum movers in a timed pass of values by halves, and number of passes.
+/// Largest number of movers in a timed pass of values by halves, and number of passes.
 const PASS: usize = 8192;
 const PASSES: usize = 31;
 
-/// Number of random positions on which values by halves are compared with the ordinary network.
+/// Number of random positions on which values by halves are verified against the ordinary network.
 const TRIALS: usize = 1000;
 
-/// Largest difference, relative to 1 + |V|, that rounding explains, even with large corrections of a prior.
+/// Largest difference, relative to 1 + |V|, explained by rounding, even with large corrections of a prior.
 const ROUNDING: f32 = 1e-4;
 
 /// Measures errors over all positions.
@@ -66,7 +66,7 @@ pub(super) fn exhaustive<G: Kit>(
     let bilinear = |known: &Named| Some((known.name.to_string(), products(halves.factors(&known.name)?)));
     let baselines: Vec<(String, PairProducts)> = game.valuations().iter().filter_map(bilinear).collect();
     let all = All { game, halves: &*halves, baselines: &baselines };
-    let (model, by_halves, nanoseconds) = match Split::of(&all, bound)? {
+    let (model, by_halves, nanoseconds) = match Split::new(&all, bound)? {
         Some(split) => {
             let nanoseconds = split.nanoseconds(halves.count());
             (Model::Split(split), true, nanoseconds)
@@ -81,7 +81,7 @@ pub(super) fn exhaustive<G: Kit>(
         Ok(sums)
     };
     let sums = jobs::try_all(None, &strips, &of_strip)?;
-    // In the order of the strips, whichever thread computed them.
+    // Summed in the order of the strips, whichever thread computed them.
     let mut total = vec![PairErrors::default(); 1 + baselines.len()];
     for strip in sums {
         total.iter_mut().zip(strip).for_each(|(total, sums)| total.add(&sums));
@@ -99,8 +99,8 @@ pub(super) fn exhaustive<G: Kit>(
     })
 }
 
-/// Nanoseconds per value over pairs of halves, with the first layer computed once per half; priors are not
-/// counted. `None` if the game or the network does not have this form.
+/// Nanoseconds per value over pairs of halves, with the first layer computed once per half, without priors. `None` if
+/// the game or the network does not have this form.
 pub(super) fn nanoseconds_by_halves<G: Kit>(
     game: &G,
     bound: &mut GameModel<G>,
@@ -111,7 +111,7 @@ pub(super) fn nanoseconds_by_halves<G: Kit>(
     let Some(halves) = game.halves() else { return Ok(None) };
     let halves = halves?;
     let all = All { game, halves: &*halves, baselines: &[] };
-    Ok(Split::of(&all, bound)?.and_then(|split| split.nanoseconds(halves.count())))
+    Ok(Split::new(&all, bound)?.and_then(|split| split.nanoseconds(halves.count())))
 }
 
 fn position_errors(errors: &PairErrors) -> PositionErrors {
@@ -130,7 +130,7 @@ struct All<'a, G: Kit> {
 }
 
 impl<G: Kit> All<'_, G> {
-    /// The errors on all positions with these rollers: the model's, then the baselines'.
+    /// The errors on all positions with these rollers: first the model's, then the baselines'.
     fn strip(&self, model: &Model<G>, rollers: Range<usize>) -> Result<Vec<PairErrors>, GameError> {
         let mut sums = vec![PairErrors::default(); 1 + self.baselines.len()];
         let mut exact = [[0.0; TILE]; MOVERS];
@@ -201,7 +201,7 @@ struct Tile {
     rollers: Range<usize>,
 }
 
-/// How the values of a checkpoint are computed.
+/// Method of computing a checkpoint's values.
 enum Model<G: Kit> {
     /// By halves.
     Split(Split<G>),
@@ -249,8 +249,8 @@ enum Prior<G: Kit> {
 }
 
 impl<G: Kit> Split<G> {
-    /// Splits the network into halves; `None` if it has another form, or its rows are not such sums.
-    fn of(all: &All<'_, G>, bound: &mut GameModel<G>) -> Result<Option<Self>, TrainError> {
+    /// Splits the network into halves; `None` if it has another form, or its rows are not sums over halves.
+    fn new(all: &All<'_, G>, bound: &mut GameModel<G>) -> Result<Option<Self>, TrainError> {
         let Some(form) = Pairwise::of_learner(&*bound.learner) else { return Ok(None) };
         let encoder = bound.encoder().clone();
         let prior = match open::prior(encoder.name()).ok().flatten() {
@@ -283,7 +283,7 @@ impl<G: Kit> Split<G> {
         Ok(split.agrees(all, bound)?.then_some(split))
     }
 
-    /// Whether random positions have the same values as row by row.
+    /// Whether random positions have the same values as with row-by-row evaluation.
     fn agrees(&self, all: &All<'_, G>, bound: &mut GameModel<G>) -> Result<bool, TrainError> {
         let mut player = Player::new(bound.player(all.game)?);
         let (mut rng, halves) = (stream(0, "pairs", 0), all.halves.count());
@@ -298,13 +298,13 @@ impl<G: Kit> Split<G> {
             self.tile(all, tile.clone(), &known, &mut by_halves);
             all.rows(&mut player, tile, &mut by_rows);
             let (found, expected) = (by_halves[0][0], by_rows[0][0]);
-            // The ordinary network handles values that are not finite.
+            // The ordinary network handles non-finite values.
             (found - expected).abs() <= ROUNDING * (1.0 + expected.abs())
         }))
     }
 
-    /// Nanoseconds per value on one thread, given the priors, with tiles in their usual order: the median of
-    /// several passes.
+    /// Nanoseconds per value on one thread, given the priors, with tiles in their usual order: the median of several
+    /// passes.
     fn nanoseconds(&self, count: usize) -> Option<f64> {
         let blocks = count.min(PASS) / MOVERS;
         if blocks == 0 || count < TILE {

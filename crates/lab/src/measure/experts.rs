@@ -1,4 +1,4 @@
-//! How a mixture uses its experts, beside single networks of equal cost and of equal size.
+//! Use of experts in a mixture, compared with single networks of equal cost and of equal size.
 
 use super::positions::test_positions;
 use adept_arena::{GameModel, OpenError};
@@ -11,26 +11,26 @@ use serde::Serialize;
 
 /// Positions on which the use of experts is measured.
 const POSITIONS: usize = 2000;
-/// How much the cost or size of a rival may differ.
+/// Largest relative difference in cost or size of a rival.
 const EQUAL: f64 = 0.1;
 
-/// How a mixture uses its experts.
+/// Use of experts in a mixture.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExpertsReport {
     /// Shares, live experts and mean cost.
     #[serde(flatten)]
     pub used: ExpertUse,
-    /// Where the positions come from: a distribution, or `its own games`.
+    /// Source of the positions: a distribution, or `its own games`.
     pub positions: String,
     /// Learned parameters.
     pub parameters: usize,
-    /// The single network of one hidden layer that costs as much.
+    /// The single network with one hidden layer of equal cost.
     pub single: Single,
-    /// The single network of one hidden layer with as many parameters.
+    /// The single network with one hidden layer and equal number of parameters.
     pub single_of_equal_parameters: Single,
 }
 
-/// A single network to compare a mixture with.
+/// A single network for comparison with a mixture.
 #[derive(Clone, Debug, Serialize)]
 pub struct Single {
     /// Hidden units.
@@ -39,21 +39,21 @@ pub struct Single {
     pub cost: usize,
     /// Parameters.
     pub parameters: usize,
-    /// Its figure, if one of about this size was trained beside the mixture (`publish --rival`).
+    /// Its result, if a network of about this size was trained for comparison (`publish --rival`).
     #[serde(flatten)]
     pub trained: Option<Trained>,
 }
 
-/// What a trained rival reached.
+/// Results of a trained rival.
 #[derive(Clone, Debug, Serialize)]
 pub struct Trained {
-    /// Mean RMS error, or the mean of another figure, at the end of its runs.
+    /// Mean final RMS error, or another figure, over its runs.
     pub rms: f64,
     /// Standard deviation.
     pub sd: f64,
-    /// Runs.
+    /// Number of runs.
     pub seeds: usize,
-    /// Its experiment.
+    /// Name of its experiment.
     pub name: String,
 }
 

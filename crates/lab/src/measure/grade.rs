@@ -6,16 +6,16 @@ use adept_game::{Kit, Turn};
 use adept_trainer::run::TrainError;
 use serde::Serialize;
 
-/// Exact grades. Which there are depends on the game.
+/// Exact grades. The game determines which of them exist.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct GradeReport {
-    /// Of a small two-player game.
+    /// Grade in a small two-player game.
     #[serde(flatten)]
     pub grade: Option<Grade>,
-    /// What the policy is sure of in each seat, in a two-player game that is too large for the other grades.
+    /// Values guaranteed to the policy in each seat, in a two-player game that is too large for the other grades.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sure: Option<Vec<f64>>,
-    /// Of a game for one player.
+    /// Grade in a solitaire.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alone: Option<SoloGrade>,
 }

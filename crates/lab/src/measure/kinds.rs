@@ -1,5 +1,5 @@
-//! Errors on each kind of positions of a game: its distributions and its classes. Where a formula of the game does better, users
-//! are told so: after training, on cards, and when a checkpoint is opened for such positions.
+//! Errors on each kind of position of a game: its distributions and its classes. If a formula of the game is more
+//! accurate, users are warned: after training, on cards, and when a checkpoint is opened for such positions.
 
 use super::positions::{ErrorsOf, Formulas, errors_by_class, errors_by_distribution};
 use adept_arena::{GameModel, OpenError, open};
@@ -11,23 +11,23 @@ use adept_trainer::config::{Config, Examples};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Errors on all kinds of positions: the content of `errors.json`, beside a published checkpoint or in the folder of a run.
+/// Errors on all kinds of positions: the content of `errors.json`, next to a published checkpoint or in a run folder.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Kinds {
     /// Errors on test positions of each distribution.
     pub distributions: Vec<ErrorsOf>,
     /// Errors by class.
     pub classes: Vec<ErrorsOf>,
-    /// What the classes mean.
+    /// Meaning of the classes.
     pub class: String,
 }
 
-/// Positions on which a formula of the game is more accurate than a network.
+/// A set of positions on which a formula of the game is more accurate than a network.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Weakness {
-    /// The positions, in words.
+    /// Description of the positions.
     pub positions: String,
-    /// Root mean square error of the network; of several classes, where the formula is ahead by most.
+    /// Root mean square error of the network; for several classes, that with the largest disadvantage.
     pub rms: f64,
     /// The formula.
     pub formula: String,
@@ -35,32 +35,32 @@ pub struct Weakness {
     pub formula_rms: f64,
 }
 
-/// By how much an error must be larger than a formula's: by a share of it, and by a difference.
+/// Margin by which an error must exceed a formula's: relative and absolute.
 #[derive(Clone, Copy)]
 struct Margin(f64, f64);
 
-/// For cards. Exact values in 16 bits are within 4.4e-5: smaller differences say nothing.
+/// Margin for cards. Exact values in 16 bits are within 4.4e-5: smaller differences are meaningless.
 const AT_ALL: Margin = Margin(0.0, 5e-5);
 
-/// For warnings: what matters to users, and does not come from the choice of the few positions drawn after training.
+/// Margin for warnings: relevant to users, and beyond the sampling noise of the few positions drawn after training.
 const CLEARLY: Margin = Margin(0.1, 2e-4);
 
-/// Positions of each kind that are drawn after training.
+/// Positions of each kind drawn after training.
 const DRAWN: u64 = 4000;
 
 /// Name of the file.
 const FILE: &str = "errors.json";
 
 impl Kinds {
-    /// Measures a network on a few thousand positions of each kind. None if the game has no formula to compare with.
+    /// Measures a network on a few thousand positions of each kind. None if the game has no formula for comparison.
     ///
     /// # Errors
     /// If the exact values or a formula cannot be opened.
-    fn of<G: Kit>(game: &G, bound: &mut GameModel<G>) -> Result<Option<Self>, OpenError> {
+    fn measure<G: Kit>(game: &G, bound: &mut GameModel<G>) -> Result<Option<Self>, OpenError> {
         if game.positions().is_empty() {
             return Ok(None);
         }
-        let formulas = Formulas::of(game)?;
+        let formulas = Formulas::open(game)?;
         if formulas.is_empty() {
             return Ok(None);
         }
@@ -71,17 +71,17 @@ impl Kinds {
         }))
     }
 
-    /// Measures a finished run that was measured with the exact values of its game.
+    /// Measures a finished run whose figure uses the exact values of its game.
     pub(crate) fn of_run<G: Kit>(game: &G, config: &Config, run: &Path) -> Result<Option<Self>, OpenError> {
         let from_file = matches!(config.learn.examples(), Some(Examples::File(_)));
         if from_file || config.figure() != Some(Suite::Rms) {
             return Ok(None);
         }
-        Self::of(game, &mut open::open(game, run, false)?.0)
+        Self::measure(game, &mut open::open(game, run, false)?.0)
     }
 
-    /// The errors beside a published checkpoint, or of the run that a checkpoint belongs to. They are additional information, so a
-    /// damaged file counts as none.
+    /// Reads the errors next to a published checkpoint, or of the run that a checkpoint belongs to. They are optional,
+    /// so a damaged file counts as none.
     pub fn beside(path: &Path) -> Option<Self> {
         let located = checkpoint::locate(path, false).ok();
         let own = located.as_deref().unwrap_or(path);
@@ -98,12 +98,12 @@ impl Kinds {
         Ok(files.replace(&folder.join(FILE), &serde_json::to_vec_pretty(self)?)?)
     }
 
-    /// Where a formula is more accurate: distributions, then classes with the same formula together.
+    /// Kinds on which a formula is more accurate: distributions, then classes grouped by formula.
     pub fn weaknesses(&self) -> Vec<Weakness> {
         self.beaten(AT_ALL)
     }
 
-    /// The same without what is close, for warnings.
+    /// Weaknesses beyond the margin for warnings.
     pub fn clear_weaknesses(&self) -> Vec<Weakness> {
         self.beaten(CLEARLY)
     }
@@ -133,8 +133,8 @@ impl Kinds {
         found
     }
 
-    /// Warns if a formula is clearly more accurate on positions of these distributions or classes; on any if both lists are
-    /// empty.
+    /// Warns if a formula is clearly more accurate on positions of these distributions or classes; on any if both lists
+    /// are empty.
     pub(crate) fn caution(&self, path: &Path, distributions: &[&str], classes: &[String]) {
         let all = distributions.is_empty() && classes.is_empty();
         let pick = |from: &[ErrorsOf], is_here: &dyn Fn(&str) -> bool| -> Vec<ErrorsOf> {
@@ -162,16 +162,16 @@ impl Kinds {
     }
 }
 
-/// The most accurate formula on these positions, if it is more accurate than the network by more than the margin.
+/// The most accurate formula on these positions, if it is better than the network by more than the margin.
 fn better(errors: &ErrorsOf, Margin(share, difference): Margin) -> Option<(&str, f64)> {
     let formulas = errors.baselines.iter().filter(|(name, rms)| name != "constant" && !rms.is_nan());
     let (name, rms) = formulas.min_by(|a, b| a.1.total_cmp(&b.1))?;
-    // An error that is not a number is worse than any.
+    // NaN is the largest error.
     let is_as_good = errors.errors.rms <= rms * (1.0 + share) + difference;
     (!is_as_good).then_some((name, *rms))
 }
 
-/// The names for which `is_here` holds, neighbours as ranges: `1 to 4, 7`.
+/// The names for which `is_here` holds, with consecutive ones as ranges: `1 to 4, 7`.
 fn ranges(all: &[ErrorsOf], is_here: impl Fn(&ErrorsOf) -> bool) -> String {
     let mut texts = Vec::new();
     for run in all.chunk_by(|a, b| is_here(a) == is_here(b)) {
@@ -212,11 +212,11 @@ mod tests {
         let found: Vec<(String, f64)> =
             kinds().weaknesses().into_iter().map(|w| (w.positions, w.rms)).collect();
         assert_eq!(found, [("the distribution `small`".into(), 0.26), ("checkers 1 to 3, 5, 6".into(), 0.3)]);
-        // 5 % more is not clear, nor is what hardly matters.
+        // 5 % more is not clear, nor is a negligible difference.
         let clear = kinds().clear_weaknesses();
         assert_eq!(clear[1].positions, "checkers 1 to 3, 6");
         assert_eq!((clear[1].formula.as_str(), clear[1].formula_rms), ("convolution", 0.002));
-        // Within the resolution of exact values nothing is better, and what is not a number is worse.
+        // Within the resolution of exact values, nothing is better; NaN is worse than any error.
         let of =
             |rms, formula| Kinds { classes: vec![errors("1", rms, formula)], ..kinds() }.weaknesses().len();
         assert_eq!([of(4e-5, 0.0), of(6e-5, 0.0), of(f64::NAN, 0.0)], [1, 2, 2]);

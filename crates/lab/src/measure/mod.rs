@@ -1,4 +1,4 @@
-//! Measures checkpoints: exact equity, errors against exact values, speed, and the values of given positions.
+//! Measures checkpoints: exact equity, errors against exact values, speed, and values of given positions.
 
 mod decisions;
 mod exhaustive;
@@ -44,7 +44,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What to measure.
+/// Options of `evaluate`.
 #[derive(Clone, Debug, Default)]
 pub struct EvaluateOptions {
     /// Suites; if empty, the main suite of the game.
@@ -57,7 +57,7 @@ pub struct EvaluateOptions {
     /// Number of positions for `rms` (100,000 if `None`) and `move-loss` (250,000 if `None`), or of games per
     /// opponent for `matches` (4,000 if `None`).
     pub samples: Option<u64>,
-    /// A file of positions. Values in it are compared; without values, the checkpoint's values are written.
+    /// A file of positions. If it has values, they are compared; otherwise the checkpoint's values are written.
     pub positions: Option<PathBuf>,
     /// File for positions with the checkpoint's values; NAME.values.csv beside the input file if `None`.
     pub out: Option<PathBuf>,
@@ -67,11 +67,11 @@ pub struct EvaluateOptions {
     pub peers: Vec<Peer>,
     /// Whether to measure errors over all positions. Without suites, nothing else is then measured.
     pub exhaustive: bool,
-    /// How far choices look ahead; none if they follow the checkpoint's own values.
+    /// Search depth for choices; none if they follow the checkpoint's own values.
     pub search: Option<SearchOptions>,
-    /// Whether to measure probabilities of outcomes, if the network gives them, beside suites that are named.
+    /// Whether to measure outcome probabilities, if the network has them, in addition to named suites.
     pub outcomes: bool,
-    /// Stops matches.
+    /// Cancels matches.
     pub cancel: Cancel,
 }
 
@@ -112,7 +112,7 @@ pub struct Report {
     /// Results of games against opponents.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matches: Option<MatchesReport>,
-    /// Exploitability: what a best response wins.
+    /// Exploitability: the mean gain of best responses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exploitability: Option<ExploitabilityReport>,
     /// Errors on the positions of a file.
@@ -130,7 +130,7 @@ pub struct Report {
     /// Errors of the probabilities of outcomes, if the network gives them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcomes: Option<OutcomesReport>,
-    /// How a mixture uses its experts.
+    /// Use of experts in a mixture.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub experts: Option<ExpertsReport>,
     /// Evaluations per second.
@@ -178,12 +178,12 @@ pub struct EquityReport {
     pub baseline: Baseline,
     /// All opponents.
     pub opponents: Vec<(String, Equity)>,
-    /// How often each expert ran, if there is a choice.
+    /// Frequency of each expert, if there is a choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
 }
 
-/// Reference equities.
+/// Reference equities against an opponent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Baseline {
     /// Equity of a uniformly random player.
@@ -206,7 +206,7 @@ pub fn baseline<G: Kit>(game: &G, against: &str) -> Result<Baseline, TrainError>
     Ok(Baseline { random, optimal: equity(game, &mut best, &mut other)?.equity })
 }
 
-/// Whether a suite measures choices, which may look ahead.
+/// Whether a suite measures choices, which may use a search.
 fn chooses(suite: Suite) -> bool {
     matches!(suite, Suite::Equity | Suite::Grade | Suite::MoveLoss | Suite::Matches)
 }
@@ -232,7 +232,7 @@ pub(crate) fn evaluate_of<G: Kit>(
     }
     let files = [&options.positions, &options.decisions];
     for path in files.into_iter().flatten() {
-        // Before anything that takes time.
+        // Fail early, before expensive work.
         std::fs::metadata(path).map_err(ModelError::io(path))?;
     }
     let elsewhere = options.exhaustive || files.iter().any(|file| file.is_some());
@@ -241,7 +241,7 @@ pub(crate) fn evaluate_of<G: Kit>(
     let distribution = options.distribution.as_deref();
     let unit = Config::from_saved(manifest.config.clone()).map_or("games", |c| c.learn.unit());
     if let Some(name) = distribution {
-        // Before anything that takes time.
+        // Fail early, before expensive work.
         Positions::new(game, Some(name))?;
     }
     let mut report = Report::new(path, &manifest, unit);
@@ -371,11 +371,11 @@ fn measure<G: Kit>(
     Ok(())
 }
 
-/// The opponents against which a checkpoint is measured by default: those of its config that can be opened, and simple agents.
+/// The opponents against which a checkpoint is measured by default: those <<<---its|||several===thread--->>><<<---config|||threads===--->>> that <<<---can|||report may not===report is not--->>> necessarily opened, and simple agents.
 fn eval_opponents<G: Kit>(game: &G, manifest: &Manifest) -> Vec<String> {
     let own = Config::from_saved(manifest.config.clone()).map(|c| c.evaluate_against());
     let mut opponents = own.unwrap_or_default();
-    // A checkpoint that left its place may have left them behind.
+    // A checkpoint that was moved may have lost its opponents' files.
     opponents.retain(|name| match naming::resolve(game, name, &[]) {
         Ok(_) => true,
         Err(error) => {
@@ -403,7 +403,7 @@ fn measure_equity<G: Kit>(
     let mut usage = None;
     for name in opponents {
         let mut opponent = match open::agent(game, name) {
-            // Nobody asked for it, and it cannot be known before whether dice are thrown later in a game.
+            // The default opponent is skipped silently: whether a game has later dice is not known in advance.
             Err(_) if !asked && name == "minimax" => continue,
             opponent => opponent?,
         };
@@ -426,13 +426,13 @@ fn measure_equity<G: Kit>(
     })
 }
 
-/// What chooses moves: the checkpoint, or a search by its values.
+/// The policy that chooses moves: the checkpoint, or a search with its values.
 fn chooser<'a, G: Kit>(
     game: &G,
     bound: &'a mut GameModel<G>,
     search: Option<&SearchOptions>,
 ) -> Box<dyn Evaluator<G> + 'a> {
-    // Behind a pointer the search is compiled once a game.
+    // Boxed, so that the search is compiled only once per game.
     let values: Box<dyn Evaluator<G> + 'a> = Box::new(bound);
     match search {
         Some(options) => Box::new(Search::new(game, values, options.clone())),
@@ -454,8 +454,8 @@ fn suites_of<G: Kit>(game: &G) -> String {
     names.join(" or ")
 }
 
-/// The values that a checkpoint gives to positions in the game's text form, then to the positions of a file. `inputs` asks
-/// for the rows that it reads, too.
+/// The checkpoint's values of positions in the game's text form, then of the positions of a file. `inputs` adds the
+/// encoded rows.
 ///
 /// # Errors
 /// [`TrainError`] if the checkpoint cannot be opened or a text is not a position.
@@ -498,10 +498,10 @@ fn named_positions<G: Kit>(
     Ok(named)
 }
 
-/// The values that an agent gives to positions: a valuation, or a checkpoint that looks ahead.
+/// Values of positions by an agent: a valuation, or a checkpoint with search.
 ///
 /// # Errors
-/// [`OpenError::Unknown`] if it has no values, or cannot look ahead in this game.
+/// [`OpenError::Unknown`] if it has no values, or cannot search in this game.
 pub fn value_by<G: Kit>(
     game: &G,
     agent: &str,
@@ -535,16 +535,16 @@ pub fn value_by<G: Kit>(
 pub struct Valued {
     /// The file with the values.
     pub path: PathBuf,
-    /// Positions.
+    /// Number of positions.
     pub rows: u64,
-    /// Mean of their values, for the player to move.
+    /// Mean value for the player to move.
     pub mean: f64,
-    /// Mean of the probability of winning, in games that always have one winner.
+    /// Mean probability of winning, in games that always have one winner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_win_probability: Option<f64>,
 }
 
-/// Writes the values of the positions of a file, for the player to move.
+/// Writes the values of a file's positions, for the player to move.
 fn value_file<G: Kit>(
     game: &G,
     bound: &mut GameModel<G>,
@@ -586,9 +586,9 @@ pub struct Described {
     pub encoder: String,
     /// Channels with the meaning of each input.
     pub channels: Vec<ChannelAbout>,
-    /// What its output means: a value, the logit of a policy, or the classes of outcomes.
+    /// Meaning of its output: a value, the logit of a policy, or outcome classes.
     pub head: adept_model::Head,
-    /// Games or samples it learned from.
+    /// Number of games or samples it learned from.
     pub step: u64,
     /// `games` or `samples`.
     pub unit: &'static str,
@@ -596,7 +596,7 @@ pub struct Described {
     pub seed: u64,
     /// Revision of the program that trained it.
     pub revision: String,
-    /// How a quantised checkpoint was made.
+    /// Quantisation of a quantised checkpoint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantised: Option<Quantisation>,
     /// Size and cost.
@@ -611,7 +611,7 @@ pub struct ChannelAbout {
     pub name: String,
     /// Kind of values.
     pub kind: String,
-    /// What each input means.
+    /// Meaning of each input.
     pub about: String,
 }
 

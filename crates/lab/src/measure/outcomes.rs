@@ -1,4 +1,4 @@
-//! Errors of probabilities of outcomes: log loss, and whether what is said to happen in one of ten cases does.
+//! Errors of outcome probabilities: log loss and calibration.
 
 use super::positions::{named, test_positions};
 use crate::chart::{Axes, Legend, lines};
@@ -9,35 +9,35 @@ use adept_trainer::run::TrainError;
 use rand::RngExt;
 use serde::Serialize;
 
-/// Parts of a calibration table.
+/// Bins of a calibration table.
 const BINS: usize = 10;
-/// Games without exact values.
+/// Number of games if there are no exact values.
 const GAMES: u64 = 2_000;
-/// Positions with exact values.
+/// Number of positions with exact values.
 const POSITIONS: u64 = 20_000;
-/// Most random moves at the start of a game, because a game without chance would otherwise be the same each time.
+/// Largest number of random opening moves, which vary games without chance.
 const OPENING: usize = 4;
-/// Moves after which a game is left out.
+/// Number of moves after which a game is discarded.
 const MOVES: usize = 10_000;
 
 /// Errors of the probabilities of a game's outcomes.
 #[derive(Clone, Debug, Serialize)]
 pub struct OutcomesReport {
-    /// What the probabilities are compared with, in words.
+    /// Description of the reference distribution.
     pub from: String,
     /// Positions.
     pub rows: u64,
     /// Mean cross entropy −Σₖ tₖ ln pₖ with the true distribution t, which is certain for results of games.
     pub log_loss: f64,
-    /// The log loss of always answering with the mean of t.
+    /// Log loss of the constant prediction, the mean of t.
     pub log_loss_constant: f64,
-    /// The least that is possible: the mean entropy of t.
+    /// Lower bound of the log loss: the mean entropy of t.
     pub log_loss_least: f64,
-    /// Each class against all others.
+    /// Errors of each class against all others.
     pub classes: Vec<ClassErrors>,
 }
 
-/// Errors of the probabilities of a class.
+/// Errors of one class's probability.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClassErrors {
     /// Its name.
@@ -50,16 +50,16 @@ pub struct ClassErrors {
     pub rms: f64,
     /// Mean of −t ln p − (1 − t) ln(1 − p).
     pub log_loss: f64,
-    /// The calibration table: positions by predicted probability. Parts without positions are left out.
+    /// The calibration table: positions by predicted probability, without empty bins.
     pub calibration: Vec<Bin>,
 }
 
-/// Positions whose predicted probabilities are alike.
+/// A bin of predicted probabilities.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Bin {
     /// Lowest predicted probability.
     pub from: f64,
-    /// The probability above the highest one; the last part ends with 1 itself.
+    /// Upper bound of predicted probabilities, exclusive except for 1.
     pub to: f64,
     /// Positions.
     pub rows: u64,
@@ -69,13 +69,13 @@ pub struct Bin {
     pub observed: f64,
 }
 
-/// Measures a model whose head has classes of outcomes; `None` for other models.
+/// Measures a model with outcome classes; `None` for other models.
 ///
-/// Where the game has exact values that say how probable the classes are, these are compared, on test positions of the
-/// distribution. Otherwise the model plays games with itself, and the results of these are.
+/// If the game has exact values with outcome probabilities, the model is compared with them on test positions of the
+/// distribution. Otherwise it is compared with the results of its self-play.
 ///
 /// # Errors
-/// If exact values cannot be opened, or if the games of the model have no results.
+/// If exact values cannot be opened, or if the model's games have no results.
 pub(super) fn outcomes<G: Kit>(
     game: &G,
     bound: &mut GameModel<G>,
@@ -126,7 +126,7 @@ fn exact<G: Kit>(
     Ok(Some(report(format!("exact values of positions of `{name}`"), classes, &p, &t)))
 }
 
-/// The distributions before results, and the results.
+/// The distributions predicted before results, and the results.
 fn played<G: Kit>(
     game: &G,
     bound: &mut GameModel<G>,

@@ -1,4 +1,4 @@
-//! Measures by playing: games against opponents, and exploitability.
+//! Measurements by play: games against opponents, and exploitability.
 
 use adept_arena::cfr::{Decisions, Policy};
 use adept_arena::matches::{Deals, Tally, compete_from, opening_plies, orders};
@@ -23,21 +23,21 @@ pub struct MatchesReport {
     pub opponents: Vec<Match>,
 }
 
-/// What best responses win.
+/// Gains of best responses.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct ExploitabilityReport {
     /// (br₀ + br₁) / 2, in units of utility.
     pub exploitability: f64,
     /// Expected utility of player 0 if the checkpoint plays itself.
     pub value: f64,
-    /// The same for uniformly random play.
+    /// The exploitability of uniformly random play.
     pub random: f64,
-    /// Number of decisions of both players.
+    /// Number of decision points of both players.
     pub decisions: usize,
 }
 
-/// Plays against each opponent, who takes all other seats. The checkpoint takes every seat in turn, with the
-/// same dice.
+/// Plays against each opponent, which takes all other seats. The checkpoint takes every seat in turn, with the same
+/// dice.
 pub(super) fn matches<G: Kit>(
     game: &G,
     path: &Path,
@@ -74,7 +74,7 @@ pub(super) fn matches<G: Kit>(
     Ok(MatchesReport { first: all[0].clone(), opponents: all })
 }
 
-/// The checkpoint as an agent, with the play that its run measured.
+/// The checkpoint as an agent that plays as its run measured it.
 fn player<G: Kit>(
     game: &G,
     path: &Path,
@@ -100,7 +100,7 @@ fn temperature(manifest: &Manifest) -> Option<f64> {
     }
 }
 
-/// Computes what best responses win against the checkpoint.
+/// Computes the gains of best responses against the checkpoint.
 pub(super) fn exploitability<G: Kit>(
     game: &G,
     bound: &mut GameModel<G>,

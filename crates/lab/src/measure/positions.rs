@@ -1,4 +1,4 @@
-//! Errors against exact values, and the value lost by choices, compared with baselines that do not learn.
+//! Errors against exact values, and the value lost by choices, compared with untrained baselines.
 
 use adept_arena::{ByValuation, Decision, Evaluator, GameModel, MoveLoss, OpenError, move_loss};
 use adept_game::{Afterstate, GameError, Kit, PositionClass, Valuation, distributions, stream};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Errors of V on test positions, which are never used as examples.
 #[derive(Clone, Debug, Serialize)]
 pub struct RmsReport {
-    /// Distribution of the figures at the top level.
+    /// Distribution of the top-level figures.
     pub distribution: String,
     /// Errors on this distribution.
     #[serde(flatten)]
@@ -26,15 +26,15 @@ pub struct RmsReport {
     pub rms_probability: f64,
     /// Number of distinct positions.
     pub distinct: u64,
-    /// Whether some positions may also be examples. A small game may have too few positions for separate parts.
+    /// Whether test positions may overlap with examples. A small game may have too few positions for separate sets.
     pub overlap: bool,
     /// Errors on every distribution of the game, with those of the baselines.
     pub distributions: Vec<ErrorsOf>,
     /// Errors by class of position; see `class_positions`.
     pub classes: Vec<ErrorsOf>,
-    /// What the classes mean.
+    /// Meaning of the classes.
     pub class: String,
-    /// Which positions of a class are measured, in words.
+    /// Description of the measured positions of a class.
     pub class_positions: String,
 }
 
@@ -51,7 +51,7 @@ pub struct ErrorsOf {
     pub baselines: Vec<(String, f64)>,
 }
 
-/// Reads named numbers that may not be numbers: JSON writes NaN as null.
+/// Deserialises named numbers, where JSON's null stands for NaN.
 fn numbers_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, f64)>, D::Error> {
     let all = Vec::<(String, Option<f64>)>::deserialize(deserializer)?;
     Ok(all.into_iter().map(|(name, number)| (name, number.unwrap_or(f64::NAN))).collect())
@@ -75,7 +75,7 @@ pub struct FileReport {
     /// Errors of the checkpoint.
     #[serde(flatten)]
     pub errors: PositionErrors,
-    /// Rows of the file in the training part: a run on this file learned from them.
+    /// Number of rows in the training part, from which a run on this file learned.
     pub for_training: u64,
     /// Errors on the test part.
     pub test: PositionErrors,
@@ -97,7 +97,7 @@ pub(super) fn baselines<G: Kit>(game: &G) -> Result<Vec<Named<G>>, OpenError> {
     names.filter_map(open).collect()
 }
 
-/// The distribution to measure: the requested one, or the game's first.
+/// The requested distribution, or the game's first.
 pub(super) fn named<G: Kit>(game: &G, distribution: Option<&str>) -> String {
     let all = distributions(game);
     distribution.or(all.first().map(|d| &*d.name)).unwrap_or_default().into()
@@ -114,14 +114,14 @@ pub(super) fn test_positions<G: Kit>(
 }
 
 /// Positions with their values by the checkpoint, the oracle and baselines.
-pub(super) struct Judged<G: Kit> {
+pub(super) struct ComparedPositions<G: Kit> {
     states: Vec<G::State>,
     exact: Vec<f64>,
     found: Vec<f32>,
     known: Vec<(String, Vec<f64>)>,
 }
 
-impl<G: Kit> Judged<G> {
+impl<G: Kit> ComparedPositions<G> {
     pub(super) fn new(
         game: &G,
         bound: &mut GameModel<G>,
@@ -141,7 +141,7 @@ impl<G: Kit> Judged<G> {
     }
 }
 
-/// The errors of the values found, and of known ones, on the positions that satisfy `of`. Compiled once for all games.
+/// The errors of values against known ones, on the positions that satisfy `of`. Compiled once for all games.
 fn errors_of(
     name: &str,
     exact: &[f64],
@@ -183,22 +183,22 @@ fn reported<'a, T: 'a>(
     })
 }
 
-/// How a distribution of positions is spread over the classes of a game.
+/// Distribution of positions over the classes of a game.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClassShares {
     /// The distribution.
     pub distribution: String,
-    /// Each class with its share of the positions, in [0, 1], in ascending order; classes without a position are left out.
+    /// Each class with its share of the positions, in [0, 1], ascending; empty classes are omitted.
     pub shares: Vec<(u64, f64)>,
 }
 
-/// Positions by which shares are estimated: within .3 % of the positions.
+/// Number of positions that estimate shares: within .3 % of the positions.
 const SHARED: u32 = 100_000;
 
-/// What the classes of a game mean, and their shares in each of its distributions, from random positions that are always the same.
+/// Meaning of a game's classes, and their shares in each of its distributions, from fixed random positions.
 ///
 /// # Errors
-/// If the game does not say who acted last in a position.
+/// If the game's positions do not determine who acted last.
 pub(crate) fn class_shares_of<G: Kit>(game: &G) -> Result<(String, Vec<ClassShares>), OpenError> {
     let all = game.positions();
     let shares = |distribution: Cow<'static, str>| -> Result<ClassShares, OpenError> {
@@ -214,14 +214,14 @@ pub(crate) fn class_shares_of<G: Kit>(game: &G) -> Result<(String, Vec<ClassShar
     Ok((all.class_name.into(), shares))
 }
 
-/// The formulas of a game: its valuations that are not exact.
+/// The formulas of a game: its inexact valuations.
 pub(super) struct Formulas<G: Kit> {
     known: Vec<Named<G>>,
     oracle: Arc<dyn Valuation<G>>,
 }
 
 impl<G: Kit> Formulas<G> {
-    pub(super) fn of(game: &G) -> Result<Self, OpenError> {
+    pub(super) fn open(game: &G) -> Result<Self, OpenError> {
         Ok(Self { known: baselines(game)?, oracle: oracle(game)? })
     }
 
@@ -229,9 +229,9 @@ impl<G: Kit> Formulas<G> {
         self.known.is_empty()
     }
 
-    fn judge(&self, game: &G, bound: &mut GameModel<G>, states: Vec<G::State>) -> Judged<G> {
+    fn judge(&self, game: &G, bound: &mut GameModel<G>, states: Vec<G::State>) -> ComparedPositions<G> {
         let exact = values(game, &*self.oracle, &states);
-        Judged::new(game, bound, &self.known, states, exact)
+        ComparedPositions::new(game, bound, &self.known, states, exact)
     }
 }
 
@@ -251,8 +251,8 @@ pub(super) fn errors_by_distribution<G: Kit>(
         .collect()
 }
 
-/// Errors on the positions of each class: all of them, or `count` different numbers drawn at random. None if the game does not
-/// list its classes.
+/// Errors on the positions of each class: all of them, or `count` distinct random ones. None if the game does not list
+/// its classes.
 pub(super) fn errors_by_class<G: Kit>(
     game: &G,
     bound: &mut GameModel<G>,
@@ -275,8 +275,8 @@ pub(super) fn errors_by_class<G: Kit>(
     Ok(Some(classes.into_iter().map(errors).collect()))
 }
 
-/// The most accurate formula on the test positions of a run, with its root mean square error against their labels; none if the
-/// game has no formula.
+/// The most accurate formula on the test positions of a run, with its root mean square error against their labels; none
+/// if the game has no formula.
 pub(crate) fn best_formula<G: Kit>(game: &G, config: &Config) -> Result<Option<(String, f64)>, TrainError> {
     let known = baselines(game)?;
     if known.is_empty() {
@@ -308,7 +308,7 @@ pub(super) fn rms<G: Kit>(
     distribution: Option<&str>,
     count: u64,
 ) -> Result<RmsReport, TrainError> {
-    let (formulas, main) = (Formulas::of(game)?, named(game, distribution));
+    let (formulas, main) = (Formulas::open(game)?, named(game, distribution));
     let judged = formulas.judge(game, bound, test_positions(game, &main, count)?);
     let mut distributions = vec![judged.errors(&main, &|_| true)];
     for other in adept_game::distributions(game).iter().filter(|other| other.name != main) {
@@ -351,7 +351,7 @@ impl<G: Kit> Evaluator<G> for Constant {
     }
 }
 
-/// Exact values, precise enough for measuring lost value.
+/// Exact values, precise enough to measure lost value.
 pub(super) fn fine_oracle<G: Kit>(game: &G) -> Result<Arc<dyn Valuation<G>>, OpenError> {
     match game.judge() {
         Some(own) => own.map_err(OpenError::from),
@@ -376,7 +376,7 @@ pub(super) fn losses<G: Kit>(
     move_loss(game, truth, &mut all, states)
 }
 
-/// Measures lost value from this many test positions before the roll.
+/// Measures the value lost on `count` test positions before the roll.
 pub(super) fn moves<G: Kit>(
     game: &G,
     bound: &mut dyn Evaluator<G>,
@@ -410,7 +410,7 @@ pub(super) fn file<G: Kit>(
     }
     let (states, exact): (Vec<G::State>, Vec<f64>) =
         examples.into_iter().map(|example| (example.state, example.value)).unzip();
-    let judged = Judged::new(game, bound, &baselines(game)?, states, exact);
+    let judged = ComparedPositions::new(game, bound, &baselines(game)?, states, exact);
     let number = game.positions().number;
     let part = |i: usize| Part::of(number(&judged.states[i]));
     let all = judged.errors("all", &|_| true);

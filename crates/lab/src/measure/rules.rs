@@ -1,4 +1,4 @@
-//! The learned rules of a rule table, in words.
+//! The learned rules of a rule table as text.
 
 use adept_arena::open;
 use adept_game::Kit;
@@ -14,11 +14,11 @@ pub struct Rule {
     pub key: u64,
     /// Its numeric preference.
     pub value: f32,
-    /// Its conditions in words.
+    /// Its conditions as text.
     pub text: String,
 }
 
-/// The rules with values furthest from 0, from a checkpoint of this game.
+/// The rules with the largest absolute values, from a checkpoint of this game.
 ///
 /// # Errors
 /// If its encoder cannot describe its keys.
@@ -39,7 +39,7 @@ pub(crate) fn rules_of<G: Kit>(game: &G, checkpoint: Checkpoint, count: usize) -
     rules.iter().take(count).map(rule).collect()
 }
 
-/// Keys with their values, the largest value without its sign first.
+/// Keys with their values, by descending absolute value.
 fn weightiest(keys: &[u64], values: &[f32]) -> Vec<(u64, f32)> {
     let mut all: Vec<(u64, f32)> = keys.iter().copied().zip(values.iter().copied()).collect();
     all.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));

@@ -68,12 +68,12 @@ pub struct Cost {
     pub live: usize,
     /// Nanoseconds per evaluation with 512 rows per call: the median of several passes on one thread.
     pub nanoseconds: f64,
-    /// The same with one row per call.
+    /// Nanoseconds per evaluation with one row per call.
     pub nanoseconds_alone: f64,
     /// Fastest and slowest pass with 512 rows per call.
     pub range: (f64, f64),
-    /// Nanoseconds per value over pairs of position halves, with the first layer computed once per half, if the
-    /// network has this form; priors are not counted.
+    /// Nanoseconds per value over pairs of position halves, with the first layer computed once per half, without
+    /// priors; if the network has this form.
     pub nanoseconds_by_halves: Option<f64>,
 }
 

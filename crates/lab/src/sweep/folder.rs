@@ -19,18 +19,18 @@ const FILE: &str = "sweep.json";
 /// The table of results.
 pub(super) const TABLE: &str = "sweep.md";
 
-/// The plan of a sweep, and its diverged runs.
+/// The plan of a sweep, with its diverged runs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Plan {
     format: u32,
     name: String,
     first_seed: u64,
     seeds: u64,
-    /// Other seeds, of calls that gave a list of them.
+    /// Additional seeds of calls with a list of seeds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     more_seeds: Vec<u64>,
     combinations: Vec<Combination>,
-    /// The folder to which paths in the configs are relative, if there are any.
+    /// The folder that paths in the configs are relative to, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     folder: Option<PathBuf>,
     /// Run folders that diverged, with the reason. They would diverge again.
@@ -39,7 +39,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The plan of a grid with these seeds, of which there is at least one.
+    /// The plan of a grid with these seeds, at least one.
     pub(super) fn new(grid: &Grid, seeds: &[u64]) -> Self {
         let first = seeds.first().copied().unwrap_or(grid.seed);
         let ranged = seeds.iter().zip(first..).take_while(|(seed, next)| *seed == next).count();
@@ -55,8 +55,8 @@ impl Plan {
         }
     }
 
-    /// Whether `earlier` is the plan of the same sweep. It may have been made in another folder, so that its paths are written in
-    /// another way, also in the names of its runs. It has all seeds of this one, or with `other_seeds` any.
+    /// Whether `earlier` is a plan of the same sweep. It may come from another folder, so that its paths and run names
+    /// are written differently. It must have all seeds of this plan, or any with `other_seeds`.
     fn is(&self, earlier: &Self, other_seeds: bool) -> bool {
         let base = earlier.folder.as_deref().filter(|_| earlier.folder != self.folder);
         let is_same = |now: &Combination, then: &Combination| match base {
@@ -72,12 +72,12 @@ impl Plan {
             && self.combinations.iter().zip(&earlier.combinations).all(|(now, then)| is_same(now, then))
     }
 
-    /// The seeds that follow one by one.
+    /// The consecutive seeds.
     fn ranged(&self) -> std::ops::Range<u64> {
         self.first_seed..self.first_seed.saturating_add(self.seeds)
     }
 
-    /// This plan for these seeds too, and whether there are new ones.
+    /// Adds seeds to the plan. Returns whether some are new.
     pub(super) fn with_seeds(mut self, seeds: &[u64]) -> (Self, bool) {
         let before = self.more_seeds.len();
         for seed in seeds {
@@ -89,18 +89,18 @@ impl Plan {
         (self, is_new)
     }
 
-    /// Whether it has all seeds of another plan.
+    /// Whether the plan has all seeds of another plan.
     fn covers(&self, other: &Self) -> bool {
         let more: BTreeSet<u64> = self.more_seeds.iter().copied().collect();
         other.all_seeds().all(|seed| self.ranged().contains(&seed) || more.contains(&seed))
     }
 
-    /// Its seeds in words: `from seed 5 on`, or `seeds 1–3, 7`.
+    /// The seeds as text: `from seed 5 on`, or `seeds 1–3, 7`.
     fn seeds_text(&self) -> String {
         if self.more_seeds.is_empty() {
             return format!("from seed {} on", self.first_seed);
         }
-        // First and last of each row, so that a plan of any size is read.
+        // Only the ends of each range, so that plans of any size are fast.
         let own =
             self.seeds.checked_sub(1).map(|more| (self.first_seed, self.first_seed.saturating_add(more)));
         let mut all: Vec<(u64, u64)> =
@@ -120,12 +120,12 @@ impl Plan {
         format!("seeds {}", all.iter().map(row).collect::<Vec<_>>().join(", "))
     }
 
-    /// All seeds: those that follow one by one, then the others.
+    /// All seeds: the consecutive ones, then the others.
     fn all_seeds(&self) -> impl Iterator<Item = u64> {
         self.ranged().chain(self.more_seeds.iter().copied())
     }
 
-    /// The seeds besides these, of a plan that [is small](Self::is_small).
+    /// The seeds other than these, of a plan that [is small](Self::is_small).
     pub(super) fn seeds_beside(&self, seeds: &[u64]) -> Vec<u64> {
         let given: BTreeSet<u64> = seeds.iter().copied().collect();
         self.all_seeds().filter(|seed| !given.contains(seed)).collect()
@@ -136,18 +136,18 @@ impl Plan {
         self.seeds.saturating_add(self.more_seeds.len() as u64)
     }
 
-    /// Whether it has no more runs than a sweep may have.
+    /// Whether the plan is within the limit of runs of a sweep.
     pub(super) fn is_small(&self) -> bool {
         (self.combinations.len() as u64).saturating_mul(self.count()) <= limits::RUNS
     }
 
-    /// The combinations of this sweep, with the names of the run folders that this plan gave them.
+    /// The combinations of this sweep, with the run folder names of this plan.
     pub(super) fn named(&self, combinations: &[Combination]) -> Vec<Combination> {
         let names = self.combinations.iter().map(|c| c.name.clone());
         names.zip(combinations).map(|(name, own)| Combination { name, ..own.clone() }).collect()
     }
 
-    /// Reads this sweep's plan from the folder; `None` if the folder is free, or holds another sweep of which no run has a
+    /// Reads this sweep's plan from the folder; `None` if the folder is free, or holds another sweep without any
     /// checkpoint.
     pub(super) fn look(&self, path: &Path, other_seeds: bool) -> Result<Option<Self>, SweepError> {
         let found = Self::read(path)?;
@@ -181,7 +181,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The folders of all runs; `None` for a plan that no sweep writes: with too many of them, or outside its folder.
+    /// The folders of all runs; `None` for a plan that no sweep writes: too many runs, or paths outside its folder.
     fn runs(&self, path: &Path) -> Option<Vec<PathBuf>> {
         if !self.is_small() || !self.combinations.iter().all(is_folder_name) {
             return None;
@@ -191,7 +191,7 @@ impl Plan {
         Some(runs.map(|name| path.join(name)).collect())
     }
 
-    /// The plan in a folder, if there is one. A folder without a plan must not hold foreign files.
+    /// The plan in a folder, if any. A folder without a plan must not contain foreign files.
     fn read(path: &Path) -> Result<Option<Self>, SweepError> {
         let taken = |message: String| SweepError::Folder { path: path.into(), message };
         let file = path.join(FILE);
@@ -201,7 +201,7 @@ impl Plan {
             Err(source) => return Err(ModelError::io(file)(source).into()),
         };
         let other = "choose another folder";
-        // Read the version first: the rest of a newer plan may have another form.
+        // Read the version first: a newer plan may have another form.
         let value: serde_json::Value = serde_json::from_slice(&bytes)
             .map_err(|e| taken(format!("its {FILE} is damaged: {e}; {other}")))?;
         if value["format"] != FORMAT {
@@ -230,12 +230,12 @@ pub(super) fn has_results(path: &Path) -> Result<bool, SweepError> {
     }
 }
 
-/// Whether a combination has a name that a run folder may have.
+/// Whether the name of a combination is a valid run folder name.
 fn is_folder_name(combination: &Combination) -> bool {
     folder_name(&format!("{}-0", combination.name)).is_ok()
 }
 
-/// Whether a folder holds no run, or an unfinished one without a checkpoint.
+/// Whether a folder has no run, or an unfinished one without a checkpoint.
 fn has_nothing(run: &Path) -> bool {
     match record_of(run) {
         Ok(Some(record)) => record.latest.is_none() && !record.finished,
@@ -244,7 +244,7 @@ fn has_nothing(run: &Path) -> bool {
     }
 }
 
-/// A folder without a plan may be used only if it holds no foreign files.
+/// Checks that a folder without a plan contains no foreign files.
 fn look_around<T>(path: &Path) -> Result<Option<T>, SweepError> {
     let io = |source| ModelError::io(path)(source);
     let entries = match fs::read_dir(path) {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
-/// All combinations of settings, each a checked experiment.
+/// All combinations of settings, each a valid experiment.
 #[derive(Clone, Debug)]
 pub struct Grid {
     /// Name of the first experiment, and of the sweep.
@@ -22,7 +22,7 @@ pub struct Grid {
     pub keys: Vec<String>,
     /// All combinations; the last key changes fastest.
     pub combinations: Vec<Combination>,
-    /// Opponent of the measurements that rank; `None` if equity is not measured and the loss ranks.
+    /// Opponent of the ranking measurements; `None` if equity is not measured and the loss ranks.
     pub against: Option<String>,
     /// Suite that ranks; `None` if the loss ranks.
     pub figure: Option<Suite>,
@@ -35,12 +35,12 @@ pub struct Combination {
     pub name: String,
     /// The varying keys, with their values.
     pub settings: Map<String, Value>,
-    /// The whole experiment. Its seed is not used; each run has its own.
+    /// The experiment. Its seed is not used; each run has its own.
     #[serde(deserialize_with = "saved")]
     pub config: Config,
 }
 
-/// A config that a plan was saved with, by whatever version of this program.
+/// Deserialises a config saved by any version of this program.
 fn saved<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Config, D::Error> {
     Config::from_saved(Value::deserialize(deserializer)?).map_err(D::Error::custom)
 }
@@ -68,7 +68,7 @@ impl Grid {
             let varying = chosen.iter().filter(|(axis, _)| axis.values.len() > 1);
             let settings: Map<_, _> = varying.map(|(a, v)| (a.key.clone(), value_of(v))).collect();
             let mut config = parse(&Source { set, ..source.clone() }, games).map_err(|fault| {
-                // A fault with a place is in the file, whatever the settings.
+                // A fault with a place is in the file and independent of the settings.
                 if fault.place.is_some() || settings.is_empty() {
                     return fault.into();
                 }
@@ -108,14 +108,14 @@ fn check(axes: &[Axis]) -> Result<(), SweepError> {
             return Err(SweepError::Grid(message));
         }
         if axis.key == "seed" && axis.values.len() > 1 {
-            let message = "seeds are not part of the grid: a sweep has them beside it";
+            let message = "seeds are not part of the grid: a sweep sets them separately";
             return Err(SweepError::Grid(message.into()));
         }
     }
     Ok(())
 }
 
-/// The values of one combination: the digits of its number, with the list lengths as bases.
+/// The values of one combination: the digits of its index in mixed radix.
 fn choose(mut number: u64, axes: &[Axis]) -> Vec<(&Axis, &str)> {
     let mut chosen: Vec<(&Axis, &str)> = axes
         .iter()
@@ -131,8 +131,8 @@ fn choose(mut number: u64, axes: &[Axis]) -> Vec<(&Axis, &str)> {
     chosen
 }
 
-/// A combination's settings as part of a file name, such as `rate-0.01_against-ttt`. It need not be unique,
-/// because a number precedes it.
+/// A combination's settings as part of a file name, such as `rate-0.01_against-ttt`. It need not be unique, because an
+/// index precedes it.
 fn slug(settings: &Map<String, Value>) -> String {
     const LONGEST: usize = 80;
     let parts: Vec<String> = settings
@@ -161,8 +161,8 @@ fn different(combinations: &[Combination]) -> Result<(), SweepError> {
     Ok(())
 }
 
-/// The opponent and suite that rank the combinations. Equities against several opponents or in several games
-/// cannot be ranked.
+/// The opponent and suite that rank the combinations. Equities against several opponents or in several games are not
+/// comparable.
 fn rankable(combinations: &[Combination]) -> Result<(Option<String>, Option<Suite>), SweepError> {
     let first = &combinations[0];
     let against = |c: &Combination| c.config.evaluate_against().into_iter().next();

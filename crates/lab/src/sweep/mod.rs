@@ -13,7 +13,7 @@ mod table;
 pub use grid::{Combination, Grid};
 pub use job::Failure;
 pub use run::{
-    Done, DoneRun, Part, SweepEvent, SweepOptions, SweepWatch, Together, What, sweep, together,
+    Done, DoneRun, SweepEvent, SweepOptions, SweepSpec, SweepWatch, Together, What, sweep, together,
 };
 pub use table::{Metric, Row, Sweep};
 

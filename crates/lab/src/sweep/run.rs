@@ -29,42 +29,126 @@ pub struct SweepOptions {
 /// An event in a run of a sweep, sent from the thread of the run.
 #[derive(Debug)]
 pub struct SweepEvent<'a> {
-    /// The number of the sweep, from 0, of those that run together.
+    /// Index of the sweep among those that run together.
     pub sweep: usize,
     /// Seed of the run.
     pub seed: u64,
     /// Name of the run's folder.
     pub run: &'a str,
-    /// Number of finished runs.
+    /// Number of ended runs.
     pub ended: usize,
     /// Number of runs in the sweep.
     pub runs: usize,
-    /// The event.
+    /// The event of the run.
     pub what: What<'a>,
 }
 
-/// What happened in a run of a sweep.
+/// Events in a run of a sweep.
 #[derive(Debug)]
 pub enum What<'a> {
     /// An event of the run.
     Run(Event<'a>),
-    /// All runs of sweeps that run together have so many games, samples or iterations.
+    /// Total work of all runs of the sweeps that run together, in games, samples or iterations.
     Begins {
-        /// Those of ended runs.
+        /// Work of the ended runs.
         from: u64,
-        /// Those of all runs.
+        /// Work of all runs.
         total: u64,
     },
     /// An earlier call ended some of the runs.
     Found,
-    /// The run failed, for this reason.
+    /// The run failed for this reason.
     Failed(&'a str),
 }
 
 /// Receives the events.
 pub type SweepWatch<'a> = dyn Fn(SweepEvent<'_>) + Sync + 'a;
 
-/// Runs a grid with `seeds.count` seeds per combination on `seeds.threads` threads. Results do not depend on
+<<<---|||/// A run of the sweep.
+pub(super) struct Job<'a> {
+    /// The number of its sweep.
+    sweep: usize,
+    /// The number of its combination in the grid.
+    number: usize,
+    pub(super) combination: &'a Combination,
+    pub(super) seed: u64,
+    pub(super) name: String,
+    pub(super) path: PathBuf,
+}
+
+/// State of a run.
+pub(super) enum State {
+    /// Not started, or stopped.
+    Open,
+    Finished(Box<Record>),
+    Failed(Failure),
+}
+
+impl<'a> Job<'a> {
+    fn new(sweep: usize, (number, combination): (usize, &'a Combination), seed: u64, folder: &Path) -> Self {
+        let name = format!("{}-{seed}", combination.name);
+        Self { sweep, number, combination, seed, path: folder.join(&name), name }
+    }
+
+    fn failure(&self, reason: String, diverged: bool) -> Failure {
+        Failure { run: self.path.clone(), seed: self.seed, reason, diverged }
+    }
+}
+
+impl State {
+    /// Whether it failed for a temporary reason, such as a full disk.
+    pub(super) fn failed_for_now(&self) -> bool {
+        matches!(self, Self::Failed(failure) if !failure.diverged)
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self, Self::Open)
+    }
+}
+
+===/// A run of the sweep.
+pub(super) struct Job<'a> {
+    /// Index of its sweep.
+    sweep: usize,
+    /// Index of its combination in the grid.
+    number: usize,
+    pub(super) combination: &'a Combination,
+    pub(super) seed: u64,
+    pub(super) name: String,
+    pub(super) path: PathBuf,
+}
+
+/// State of a run.
+pub(super) enum State {
+    /// Not started, or stopped.
+    Open,
+    Finished(Box<Record>),
+    Failed(Failure),
+}
+
+impl<'a> Job<'a> {
+    fn new(sweep: usize, (number, combination): (usize, &'a Combination), seed: u64, folder: &Path) -> Self {
+        let name = format!("{}-{seed}", combination.name);
+        Self { sweep, number, combination, seed, path: folder.join(&name), name }
+    }
+
+    fn failure(&self, reason: String, diverged: bool) -> Failure {
+        Failure { run: self.path.clone(), seed: self.seed, reason, diverged }
+    }
+}
+
+impl State {
+    /// Whether it failed for a temporary reason, such as a full disk.
+    pub(super) fn failed_for_now(&self) -> bool {
+        matches!(self, Self::Failed(failure) if !failure.diverged)
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self, Self::Open)
+    }
+}
+
+--->>>/// Runs a grid with `seeds.count` seeds per combination on `seeds.threads` threads. Results do not depend on
 /// the threads. If the sweep is already finished, returns its result. After a cancellation, active runs write
 /// checkpoints, no others start, and the result covers the finished runs.
 ///
@@ -79,8 +163,8 @@ pub fn sweep(
     cancel: &Cancel,
 ) -> Result<Sweep, SweepError> {
     let usual = || PathBuf::from("checkpoints/runs").join(format!("sweep-{}", grid.name));
-    let part = Part { grid, out: options.out.clone().unwrap_or_else(usual) };
-    // A list of more seeds would be refused too, but it has to fit into memory.
+    let part = SweepSpec { grid, out: options.out.clone().unwrap_or_else(usual) };
+    // A list of more seeds would be refused later anyway, but it must fit into memory.
     let count = seeds.count.min(limits::RUNS + 1);
     let list: Vec<u64> = (seeds.first..seeds.first.saturating_add(count)).collect();
     let train = |config: &Config, seed: u64, options: &TrainOptions, observer: &dyn Observer| {
@@ -102,47 +186,47 @@ pub fn sweep(
     Ok(found.remove(0).table)
 }
 
-/// One of the sweeps that run together.
+/// One of several sweeps that run together.
 #[derive(Clone, Debug)]
-pub struct Part<'a> {
+pub struct SweepSpec<'a> {
     /// Its combinations.
     pub grid: &'a Grid,
     /// Its folder.
     pub out: PathBuf,
 }
 
-/// Trains a run; cancelled as the sweeps are.
+/// Trains a run, with the cancellation of the sweeps.
 pub(crate) type TrainRun<'a> =
     dyn Fn(&Config, u64, &TrainOptions, &dyn Observer) -> Result<(PathBuf, Record), TrainError> + Sync + 'a;
 
-/// How sweeps run together.
+/// Options of sweeps that run together.
 #[derive(Clone, Copy)]
 pub struct Together<'a> {
-    /// The seeds of each combination, all different, at least one.
+    /// The seeds of each combination, without repeats, at least one.
     pub seeds: &'a [u64],
     /// Runs at a time; 0 for one per core.
     pub threads: usize,
-    /// Continue an earlier call.
+    /// Resumes an earlier call.
     pub resume: bool,
-    /// Whether an earlier call may have had other seeds. Its runs stay, and those of the same seeds are not run again.
+    /// Whether an earlier call may have had other seeds. Its runs stay, and shared seeds are not run again.
     pub other_seeds: bool,
     /// Trains a run.
     pub train: &'a TrainRun<'a>,
 }
 
-/// What came of one of the sweeps that ran together.
+/// Result of one of the sweeps that ran together.
 #[derive(Clone, Debug)]
 pub struct Done {
     /// Its table.
     pub table: Sweep,
-    /// Its runs: by combination in the order of the grid, then by seed.
+    /// Its runs, by combination in the order of the grid, then by seed.
     pub runs: Vec<DoneRun>,
 }
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Clone, Debug)]
 pub struct DoneRun {
-    /// The number of its combination in the grid.
+    /// Index of its combination in the grid.
     pub combination: usize,
     /// Its seed.
     pub seed: u64,
@@ -154,20 +238,20 @@ pub struct DoneRun {
     pub failure: Option<Failure>,
 }
 
-/// A sweep whose folder is locked, and of whose runs it is known how far they are.
-struct Begun {
+/// A sweep with a locked folder and known states of its runs.
+struct LockedSweep {
     _lock: Lock,
     plan: Plan,
     /// With the names of the run folders.
     combinations: Vec<Combination>,
     continues: bool,
-    /// Whether the plan is not the one in the folder.
+    /// Whether the plan differs from the one in the folder.
     is_new: bool,
 }
 
-impl Begun {
-    /// Locks the folder. Refuses one in which the sweep may not go on; writes nothing.
-    fn new(part: &Part<'_>, how: &Together<'_>) -> Result<Self, SweepError> {
+impl LockedSweep {
+    /// Locks the folder. Refuses one in which the sweep cannot continue; writes nothing.
+    fn new(part: &SweepSpec<'_>, how: &Together<'_>) -> Result<Self, SweepError> {
         let plan = Plan::new(part.grid, how.seeds);
         plan.look(&part.out, how.other_seeds)?;
         let Some(lock) = lock_of(&part.out)? else {
@@ -188,14 +272,14 @@ impl Begun {
     }
 
     /// The runs of these seeds.
-    fn jobs(&self, sweep: usize, part: &Part<'_>, seeds: &[u64]) -> Vec<Job<'_>> {
+    fn jobs(&self, sweep: usize, part: &SweepSpec<'_>, seeds: &[u64]) -> Vec<Job<'_>> {
         let all = self.combinations.iter().enumerate();
         let jobs =
             |(number, one)| seeds.iter().map(move |seed| Job::new(sweep, number, one, *seed, &part.out));
         all.flat_map(jobs).collect()
     }
 
-    /// How far earlier calls came with these runs.
+    /// States that earlier calls left these runs in.
     fn states(&self, jobs: &[Job<'_>]) -> Vec<State> {
         match self.continues {
             true => jobs.iter().map(|job| state(job, &self.plan)).collect(),
@@ -203,18 +287,19 @@ impl Begun {
         }
     }
 
-    /// Refuses a sweep that may not go on: `states` are those of this call's runs, `others` those of the other runs of the plan.
+    /// Refuses a sweep that cannot continue: `states` are those of this call's runs, `others` those of the other runs
+    /// of the plan.
     fn check(
         &self,
-        part: &Part<'_>,
+        part: &SweepSpec<'_>,
         states: &[State],
         others: &[State],
         resume: bool,
     ) -> Result<(), SweepError> {
-        // The table would be replaced.
+        // The table would be overwritten.
         if states.iter().chain(others).all(State::is_open) && has_results(&part.out)? {
             return Err(part.taken(format!(
-                "its {TABLE} has results of runs that are gone: put them back, choose another folder, or remove it"
+                "its {TABLE} has results of missing runs: restore them, choose another folder, or remove it"
             )));
         }
         let ended = states.iter().filter(|s| !s.is_open()).count();
@@ -228,31 +313,32 @@ impl Begun {
     }
 }
 
-/// The runs of a sweep among those that run together.
+/// One sweep's share of the runs.
 struct Share<'a> {
     own: Range<usize>,
-    /// The runs of seeds that only earlier calls had, which are in its table too.
+    /// The runs of seeds that only earlier calls had, which are also in its table.
     others: (Vec<Job<'a>>, Vec<State>),
 }
 
-impl Part<'_> {
+impl SweepSpec<'_> {
     fn taken(&self, message: String) -> SweepError {
         SweepError::Folder { path: self.out.clone(), message }
     }
 }
 
-/// Runs several sweeps as one: their runs share the threads. Nothing starts if one of them cannot begin in its folder.
+/// Runs several sweeps on common threads. Nothing starts if one of them cannot start in its folder.
 ///
 /// # Errors
 /// As for [`sweep`].
 pub fn together(
     games: &dyn Catalogue,
-    parts: &[Part<'_>],
+    parts: &[SweepSpec<'_>],
     how: &Together<'_>,
     watch: &SweepWatch<'_>,
     cancel: &Cancel,
 ) -> Result<Vec<Done>, SweepError> {
-    let of = |part: &Part<'_>| (part.grid.combinations.len() as u64).saturating_mul(how.seeds.len() as u64);
+    let of =
+        |part: &SweepSpec<'_>| (part.grid.combinations.len() as u64).saturating_mul(how.seeds.len() as u64);
     let runs = parts.iter().map(of).fold(0, u64::saturating_add);
     if runs > limits::RUNS {
         return Err(SweepError::Grid(format!(
@@ -260,11 +346,11 @@ pub fn together(
             limits::RUNS
         )));
     }
-    // Look at all folders before the first is created.
+    // Inspect all folders before creating the first.
     for part in parts {
         Plan::new(part.grid, how.seeds).look(&part.out, how.other_seeds)?;
     }
-    let begun = parts.iter().map(|part| Begun::new(part, how)).collect::<Result<Vec<_>, _>>()?;
+    let begun = parts.iter().map(|part| LockedSweep::new(part, how)).collect::<Result<Vec<_>, _>>()?;
     let (mut jobs, mut states, mut shares) = (Vec::new(), Vec::new(), Vec::new());
     for (i, (one, part)) in begun.iter().zip(parts).enumerate() {
         let own = one.jobs(i, part, how.seeds);
@@ -304,7 +390,8 @@ pub fn together(
         }
         states[i] = result;
     }
-    // Before the tables, for which all runs are read once more: what is known of one sweep stays when another has a damaged file.
+    // Save before building the tables, which read all runs again: results of one sweep must survive a damaged file of
+    // another.
     for (i, (one, part)) in begun.iter().zip(parts).enumerate() {
         let own = diverged.iter().filter(|(sweep, ..)| *sweep == i);
         let own: Vec<_> = own.map(|(_, name, reason)| (name.clone(), reason.clone())).collect();
@@ -320,7 +407,7 @@ pub fn together(
         let table = Sweep::new(games, &part.out, part.grid, how.seeds, &own)?;
         let text = match others.0.is_empty() {
             true => table.markdown(),
-            // The file has the runs of all calls.
+            // The file contains the runs of all calls.
             false => {
                 let mut all = own.clone();
                 all.extend(others.0.iter().zip(&others.1));
@@ -347,7 +434,7 @@ pub fn together(
     Ok(found)
 }
 
-/// Finds out how far an earlier call came with a run.
+/// Determines the state that an earlier call left a run in.
 fn state(job: &Job<'_>, plan: &Plan) -> State {
     if let Some(reason) = plan.diverged.get(&job.name) {
         return State::Failed(job.failure(reason.clone(), true));
@@ -358,7 +445,7 @@ fn state(job: &Job<'_>, plan: &Plan) -> State {
         Ok(Some(record)) if record.finished && record.changed.is_empty() && record.is_of(&config) => {
             State::Finished(Box::new(record))
         }
-        // So does a run that was changed on the way, or whose record cannot be read.
+        // So does a run that was changed meanwhile, or whose record cannot be read.
         _ => State::Open,
     }
 }
@@ -402,7 +489,7 @@ fn one(
     }
 }
 
-/// Passes on the events of a run under its name.
+/// Forwards the events of a run under its name.
 struct Named<'a> {
     job: &'a Job<'a>,
     runs: usize,

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 
-/// What ranks the rows.
+/// The metric that ranks the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
@@ -36,7 +36,7 @@ pub struct Sweep {
     pub sweep: PathBuf,
     /// Name of the experiment.
     pub name: String,
-    /// What ranks the rows.
+    /// The metric that ranks the rows.
     pub metric: Metric,
     /// Opponent, if equity ranks.
     pub against: Option<String>,
@@ -62,7 +62,7 @@ pub struct Sweep {
 pub struct Row {
     /// The varying keys, with their values.
     pub settings: Map<String, Value>,
-    /// Finished runs; the figures are over these.
+    /// Number of finished runs; the figures are over these.
     pub seeds: usize,
     /// Mean metric at the end of a run.
     pub final_mean: Option<f64>,
@@ -79,7 +79,7 @@ pub struct Row {
     /// The metric at the end of each finished run.
     #[serde(skip)]
     finals: Vec<Seeded>,
-    /// Parameters of the first run, which break ties.
+    /// Number of parameters of the first run, which breaks ties.
     #[serde(skip)]
     parameters: usize,
 }
@@ -121,7 +121,7 @@ impl Sweep {
         })
     }
 
-    /// The table as text: column names, then cells.
+    /// The table as text: column names and cells.
     pub fn cells(&self) -> (Vec<String>, Vec<Vec<String>>) {
         let number = |v: Option<f64>| match self.metric {
             _ if v.is_none() => "–".to_string(),
@@ -151,8 +151,8 @@ impl Sweep {
         (header.map(String::from).collect(), self.rows.iter().map(row).collect())
     }
 
-    /// The best combination, by how much it is better than the next, and whether that is significant. `None` unless two
-    /// combinations have all their runs. Losses are not compared: they depend on the samples of each run.
+    /// The best combination, its lead over the next, and whether that is significant. `None` unless two combinations
+    /// are complete. Losses are not compared: they depend on the samples of each run.
     fn verdict(&self) -> Option<String> {
         let [best, next] = [self.rows.first()?, self.rows.get(1)?];
         let is_whole = |row: &Row| row.failed.is_empty() && row.seeds as u64 == self.seeds;
@@ -206,7 +206,7 @@ impl Sweep {
         let ranked = self.rows.iter().filter(|row| row.seeds > 0).count();
         if ranked > 1 {
             notes.push(format!(
-                "the best of {ranked} looks better than it is, because it was chosen on these seeds: confirm it on new ones, \
+                "the best of {ranked} is selected on these seeds, so its figure is optimistic: confirm it on new ones, \
                  with its settings alone, `--seed {}` and another folder (`--out`)",
                 self.next_seed
             ));
@@ -243,7 +243,7 @@ pub(super) fn shows_results(markdown: &str) -> bool {
 }
 
 impl Row {
-    /// The row of a combination's runs, of which there is at least one.
+    /// The row of a combination's runs, at least one.
     fn new(games: &dyn Catalogue, runs: &[(&Job<'_>, &State)], metric: Metric) -> Result<Self, TrainError> {
         let (mut finals, mut bests, mut seconds) = (Vec::new(), Vec::new(), Vec::new());
         let (mut paths, mut failed) = (Vec::new(), Vec::new());
@@ -271,14 +271,14 @@ impl Row {
             Some(run) => checkpoints::describe(games, run, false).map_or(0, |d| d.size.parameters),
             None => 0,
         };
-        let last = Sample::of(&finals.iter().map(|(_, value)| *value).collect::<Vec<_>>());
+        let last = Sample::new(&finals.iter().map(|(_, value)| *value).collect::<Vec<_>>());
         Ok(Self {
             settings: runs.first().map(|(job, _)| job.combination.settings.clone()).unwrap_or_default(),
             seeds: paths.len(),
             final_mean: last.mean,
             final_sd: last.sd,
-            best_mean: Sample::of(&bests).mean,
-            seconds: Sample::of(&seconds).mean,
+            best_mean: Sample::new(&bests).mean,
+            seconds: Sample::new(&seconds).mean,
             runs: paths,
             failed,
             finals,

@@ -8,7 +8,7 @@ use adept_trainer::config::Games;
 use adept_trainer::run::{Cancel, Remedy, Silent, TrainError, TrainOptions};
 use std::path::Path;
 
-/// All players before any learning, with one entry for each block of a learner.
+/// All players before learning, with one entry for each block of a learner.
 pub(super) fn players(
     tournament: &Tournament,
     out: &Path,
@@ -43,7 +43,7 @@ pub(super) fn players(
     Ok(players)
 }
 
-/// Trains a learner through all its blocks, or resumes. Returns false if it was stopped before the end.
+/// Trains a learner through all its blocks, or resumes. Returns false if it was stopped.
 pub(super) fn learn(
     games: &dyn Catalogue,
     entrant: &Entrant,

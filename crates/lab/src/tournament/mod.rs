@@ -29,18 +29,18 @@ use std::time::{Duration, Instant};
 pub struct TournamentOptions {
     /// Folder of its files.
     pub out: PathBuf,
-    /// Continue with the remaining games of an earlier call.
+    /// Resumes an earlier call.
     pub resume: bool,
-    /// Threads; all cores if 0.
+    /// Number of threads; 0 for all cores.
     pub threads: usize,
-    /// How many games of each pair to write down, in the usual format of the game, at most [`limits::HISTORIES`].
+    /// Number of games of each pair to write in the game's usual format, at most [`limits::HISTORIES`].
     pub histories: u64,
 }
 
 /// Result of a pair of agents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairScore {
-    /// The first agent: X in orders, or the one that has a single seat.
+    /// The first agent: X in orders, or the one with a single seat.
     pub a: String,
     /// The second agent.
     pub b: String,
@@ -50,34 +50,34 @@ pub struct PairScore {
     pub score: f64,
     /// 95 % interval of the score, between deals.
     pub ci95: [f64; 2],
-    /// The score less the luck of each game. A game without a unit then counts (1 + utility / scale) / 2 points.
+    /// The variance-reduced score. A game without a unit then counts (1 + utility / scale) / 2 points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adjusted: Option<f64>,
     /// 95 % interval of the adjusted score, between deals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adjusted_ci95: Option<[f64; 2]>,
-    /// Two-sided p of the hypothesis that the expected score is that of the seats alone, between deals.
+    /// Two-sided p of the hypothesis that only seats matter, between deals.
     pub p: f64,
-    /// The same after Holm, for all pairs of the tournament.
+    /// p after Holm's correction for all pairs of the tournament.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_holm: Option<f64>,
-    /// Standard errors by which the score, less luck if it is known, lies above that of the seats alone. None in tables of versions that
-    /// did not measure the spread.
+    /// Number of standard errors by which the score, variance-reduced if possible, exceeds that of the seats alone.
+    /// None in tables of versions that did not measure the spread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<f64>,
-    /// How many of the games differ. None in tables of earlier versions.
+    /// Number of distinct games. None in tables of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distinct: Option<u64>,
-    /// Too few games differ, in a game without chance, to tell which agent is stronger.
+    /// Whether too few games differ, in a game without chance, to tell which agent is stronger.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeated: bool,
     /// Expected score of the first agent if only seats mattered.
     pub share: f64,
-    /// Games won by seats of the first agent alone.
+    /// Games won only by seats of the first agent.
     pub wins: u64,
-    /// Games won by seats of the second agent alone.
+    /// Games won only by seats of the second agent.
     pub losses: u64,
-    /// The share of each class of results for the first agent; empty if the game lists none.
+    /// The first agent's share of each class of results; empty if the game has no classes.
     #[serde(default, skip_serializing_if = "ByClass::is_empty")]
     pub classes: ByClass<f64>,
     /// Games per second on all threads.
@@ -85,7 +85,7 @@ pub struct PairScore {
 }
 
 impl Tournament {
-    /// Whether an agent can be a newcomer that must win against all others.
+    /// Checks that an agent can be a gated newcomer, which must win against all others.
     ///
     /// # Errors
     /// If there is no agent of this name, seats are not shared equally, or agents still learn.
@@ -96,7 +96,7 @@ impl Tournament {
         } else if self.seats != Seats::Half || self.orders.is_some() {
             "a gate is for agents that share the seats: leave `seats` and `orders` out".into()
         } else if self.agents.iter().any(|one| one.learns.is_some()) {
-            "a gate is for agents that stay as they are: name checkpoints in place of `learns`".into()
+            "a gate is for agents that do not learn: name checkpoints instead of `learns`".into()
         } else {
             return Ok(());
         };
@@ -104,7 +104,7 @@ impl Tournament {
     }
 }
 
-/// Standing of an agent.
+/// An agent's row in the standings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Standing {
     /// Name.
@@ -116,7 +116,7 @@ pub struct Standing {
     pub rating: Option<f64>,
 }
 
-/// The games of a pair so far.
+/// A pair's games so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Begun {
     /// Their results.
@@ -130,18 +130,18 @@ pub struct Begun {
 pub struct Standings {
     /// The tournament.
     pub tournament: Tournament,
-    /// The folder to which paths in the tournament are relative, if there are any.
+    /// The folder that paths in the tournament are relative to, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,
     /// The unit of the scores; `None` for points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
-    /// Decisions that were drawn at random at the start of each game. None before the first game.
+    /// Number of random decisions at the start of each game. None before the first game.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub random_plies: Option<u32>,
     /// Pairs in order of play.
     pub pairs: Vec<PairScore>,
-    /// The pair that is being played.
+    /// The pair in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun: Option<Begun>,
     /// Agents, sorted by mean score.
@@ -157,16 +157,16 @@ pub struct Standings {
 pub enum TournamentEvent<'a> {
     /// The agent with this name starts or resumes learning.
     Learns(&'a str),
-    /// Games open with this many random decisions, because agents would otherwise repeat the same game.
+    /// Games start with this many random decisions, because agents would otherwise repeat the same game.
     Opens(u32),
     /// A pair has finished its games; with the unit of the scores.
     Played(&'a PairScore, Option<&'a str>),
 }
 
-/// Time between two tables of the same pair.
+/// Interval of saving the table of the same pair.
 const BETWEEN_SAVES: Duration = Duration::from_secs(20);
 
-/// Name of the file that holds the table.
+/// File name of the table.
 const FILE: &str = "arena.json";
 
 /// Runs or resumes a tournament. Every few seconds of play and after every pair, writes the table to `arena.json` and `arena.md` in its
@@ -182,7 +182,7 @@ pub fn tournament(
     cancel: &Cancel,
 ) -> Result<Standings, TrainError> {
     let game = games.find(&tournament.game)?;
-    // Before anything is played, and before there is a folder.
+    // Fail early, before anything is played or created.
     let suffix = match options.histories {
         0 => None,
         _ => Some(game.writes_histories()?),
@@ -304,8 +304,8 @@ impl Play<'_> {
         table.begun = None;
         save(&self.options.out, table)
     }
-
-    /// Plays a pair for each thread and each slot of another rank.
+<<<---|||    if farm::is_employed() {===    if farm::is_open() {--->>>
+    /// <<<---Plays a|||A===One--->>> pair per thread and slot of another rank.
     fn play_on_ranks(&self, table: &mut Standings) -> Result<(), TrainError> {
         let Self { game, options, ref terms, cancel, .. } = *self;
         let (left, failed) = (self.left(table), AtomicBool::new(false));
@@ -322,11 +322,11 @@ impl Play<'_> {
             let played = there.map_or_else(here, |played| played.map(Some));
             (played, start.elapsed().as_secs_f64())
         };
-        // Tables are written on this thread.
+        // This thread writes the tables.
         let (send, receive) = mpsc::channel();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                // Without a reader, the rest does not count.
+                // Without a reader, the remaining results do not matter.
                 in_turn(left, options.threads, play, move |played| drop(send.send(played)));
             });
             let mut whole: Result<bool, TrainError> = Ok(true);
@@ -363,7 +363,7 @@ impl Play<'_> {
                 table.begun = Some(Begun { tally: tally.clone(), seconds });
                 if saved.elapsed() >= BETWEEN_SAVES && tally.games < pairing.games {
                     saved = Instant::now();
-                    // The games go on: there may be room again when they end.
+                    // Continue: there may be space again at the end.
                     if let Err(error) = save(&options.out, table) {
                         notes::warn(&error.to_string());
                     }
@@ -371,7 +371,7 @@ impl Play<'_> {
             };
             let played = pool.install(|| game.play_pair(&pairing, tally, cancel, &mut report))?;
             if played.games < pairing.games {
-                // Stopped: another call goes on from here.
+                // Stopped: another call resumes here.
                 return save(&options.out, table);
             }
             self.add(table, &pairing, &played, seconds + start.elapsed().as_secs_f64())?;
@@ -379,7 +379,7 @@ impl Play<'_> {
         Ok(())
     }
 
-    /// Writes down the first games of each pair, once more from their seeds, so that it costs the other games nothing.
+    /// Writes down the first games of each <<<---pair, once|||Once===Replay--->>> the games from their seeds, so that <<<---it|||writing them down===recording them does--->>> not slow down the tournament.
     fn write_histories(&self, suffix: &str) -> Result<(), TrainError> {
         let (files, folder) = (Files::default(), self.options.out.join("histories"));
         files.create_folder(&folder)?;
@@ -388,7 +388,7 @@ impl Play<'_> {
             let pairing = Pairing { games, ..self.terms.pairing(meeting) };
             let text = self.game.histories(&pairing, self.cancel)?;
             if self.cancel.requested() {
-                let message = "the games were not all written down: ask for them again".into();
+                let message = "not all games were recorded: ask for them again".into();
                 return Err(TrainError::Interrupted { path: folder, message });
             }
             let [a, b] = pairing.players.each_ref().map(|player| plain(&player.name));
@@ -405,7 +405,7 @@ fn plain(name: &str) -> String {
     name.chars().map(|c| if fits(c) { c } else { '-' }).take(60).collect()
 }
 
-/// An empty table, or the table of an earlier call.
+/// An empty table, or that of an earlier call.
 fn begin(
     games: &dyn Catalogue,
     tournament: &Tournament,
@@ -440,11 +440,11 @@ fn begin(
     let Ok(mut table) = serde_json::from_slice::<Standings>(&text) else {
         return taken("its arena.json is not the table of a tournament: choose another folder");
     };
-    // Earlier versions opened with random decisions only where the tournament says so.
+    // Earlier versions used random openings only if the tournament says so.
     if table.begun.is_some() || !table.pairs.is_empty() {
         table.random_plies = table.random_plies.or(Some(table.tournament.random_plies.unwrap_or(0)));
     }
-    // Its paths may have been given from another folder.
+    // Its paths may be relative to another folder.
     let then = match &table.folder {
         Some(folder) if table.folder != empty.folder => {
             table.tournament.with_paths_of(folder, tournament, games)
@@ -470,7 +470,7 @@ fn begin(
     }
 }
 
-/// Pairs of players by number. A learner does not meet itself after another block.
+/// Pairs of player indices. A learner does not meet itself after another block.
 fn meetings(tournament: &Tournament, players: &[Player]) -> Vec<(usize, usize)> {
     let n = players.len();
     let all = (0..n).flat_map(|a| (0..n).map(move |b| (a, b)));
@@ -485,7 +485,7 @@ fn orders(tournament: &Tournament, seats: usize) -> Vec<Order> {
     shares(tournament.seats, seats).iter().flat_map(|share| matches::orders(share)).collect()
 }
 
-/// How many seats each of two agents takes, in every way that counts.
+/// Possible numbers of seats of each of two agents.
 pub(super) fn shares(rule: Seats, seats: usize) -> Vec<[usize; 2]> {
     let half = seats / 2;
     match rule {
@@ -553,7 +553,7 @@ fn standings(
     all
 }
 
-/// The score of the second agent: the rest of a point, or what the first one loses, by seat.
+/// The second agent's score: the rest of a point, or the negated utility by seat.
 fn other(pair: &PairScore, in_units: bool) -> f64 {
     if in_units { -pair.score * pair.share / (1.0 - pair.share) } else { 1.0 - pair.score }
 }
@@ -576,10 +576,10 @@ impl Standings {
         one.or_else(|| if self.tournament.seats == Seats::Half { other() } else { None })
     }
 
-    /// By how many standard errors an agent wins against each other one, less luck if that was asked for.
+    /// Number of standard errors by which an agent wins against each other one, variance-reduced if requested.
     ///
     /// # Errors
-    /// As [`Tournament::check_gate`], if it has not met one of them, or if their games are few different ones.
+    /// As for [`Tournament::check_gate`], if a pair is missing, or if too few of their games differ.
     pub fn wins_of(&self, name: &str) -> Result<Vec<(String, f64)>, TrainError> {
         self.tournament.check_gate(name)?;
         let refused = |message: String| {
@@ -610,12 +610,12 @@ impl Standings {
             .collect()
     }
 
-    /// A score as text: in points, 1 for a win and ½ for a draw, or in the unit.
+    /// Formats a score: in points, 1 for a win and ½ for a draw, or in the unit.
     pub(crate) fn shown(&self, score: f64) -> String {
         shown(score, self.unit.is_some())
     }
 
-    /// The cross table, best agent first, and every pair.
+    /// The cross table, best agent first, and every pair, as Markdown.
     pub fn markdown(&self) -> String {
         let names: Vec<&str> = self.standings.iter().map(|s| s.name.as_str()).collect();
         let mut text = format!("# {}\n\n", self.tournament.name);
@@ -674,7 +674,7 @@ impl Standings {
         for p in self.pairs.iter().filter(|pair| pair.repeated) {
             let _ = writeln!(
                 text,
-                "\n{} – {}: the same games again and again. The score is that of {} games: set `random_plies`.",
+                "\n{} – {}: the games repeat. The score is that of {} games: set `random_plies`.",
                 p.a,
                 p.b,
                 p.distinct.unwrap_or_default()
@@ -713,7 +713,7 @@ impl Standings {
     }
 }
 
-/// A score as text: in points, or in the unit of a game. Units may be thousandths of a bet or whole games.
+/// Formats a score in points, or in the unit of a game. Units may be thousandths of a bet or whole games.
 pub fn shown(score: f64, in_units: bool) -> String {
     match in_units {
         true => adept_game::score_text(score, 4),
@@ -721,7 +721,7 @@ pub fn shown(score: f64, in_units: bool) -> String {
     }
 }
 
-/// A share in per cent, with one digit after the point.
+/// Formats a share in per cent with one decimal place.
 pub fn percent(share: f64) -> String {
     format!("{:.1}", 100.0 * share)
 }

@@ -103,7 +103,7 @@ impl BlindLearner {
                 format!("a learning-rate factor must be at least 0, found {}", settings.rate),
             );
         }
-        let first = Layout::of(channels).offsets[channel];
+        let first = Layout::new(channels).offsets[channel];
         Ok(Self {
             channels: channels.to_vec(),
             columns: first..first + width,

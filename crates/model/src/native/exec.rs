@@ -507,7 +507,7 @@ impl Plan {
                     data: &batch.dense[column..],
                     stride: batch.dense_width(),
                     rows,
-                    alike: batch.is_alike(),
+                    alike: batch.has_similar_neighbours(),
                 }
             }
         }

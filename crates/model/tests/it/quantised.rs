@@ -276,7 +276,7 @@ fn alike_rows_in_bfloat16_are_rounded_unless_they_are_sparse() {
         }
         let (mut apart, mut alike) = (Vec::new(), Vec::new());
         halved.evaluate(&rows, &mut apart);
-        let rows = rows.alike();
+        let rows = rows.similar_neighbours();
         halved.evaluate(&rows, &mut alike);
         assert_eq!(apart == alike, same, "dense: {dense}");
         assert!(apart.iter().zip(&alike).all(|(a, b)| (a - b).abs() < 0.01));

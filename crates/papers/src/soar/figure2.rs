@@ -35,8 +35,8 @@ const RELATIONS: [(&str, &str); 13] = [
 
 const AGENTS: [&str; 8] = ["P", "PM", "PH", "PMH", "E", "EM", "EH", "EMH"];
 
-/// Who plays: the older published agents, which are those of the paper; the newer P with the older E; the profile `paper`,
-/// with classes of E that were calibrated on other seeds.
+/// Sets of agents: the older published agents, which are those of the paper; the newer P with the older E; the profile
+/// `paper`, with classes of E that were calibrated on other seeds.
 const PROFILES: [Profile; 3] = [
     Profile { name: "old", agents: |letters| format!("soar-old:{letters}") },
     Profile { name: "new", agents: str::to_string },
@@ -62,7 +62,7 @@ const GAMES: u64 = 4000;
 pub(crate) struct Relation {
     /// Name, such as `PH > P`.
     pub(crate) name: String,
-    /// Who plays: `old`, `new` or `paper`.
+    /// Set of agents: `old`, `new` or `paper`.
     pub(crate) agents: &'static str,
     /// Share of games won by the first agent, averaged over the seeds.
     pub(crate) score: f64,
@@ -109,7 +109,7 @@ impl Reproduction for Knowledge {
 
     fn make(&self, work: Work<'_>) -> Result<Made, TrainError> {
         let made = soar_figure2(work)?;
-        Made::of(&made, made.seconds, &made.files)
+        Made::from_report(&made, made.seconds, &made.files)
     }
 }
 

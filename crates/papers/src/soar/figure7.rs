@@ -1,5 +1,5 @@
-//! Figure 7: how much better agents play whose rules start at the deliberated value, by games learned from. Beyond the
-//! paper, the same in games of four.
+//! Figure 7: gain from rules that start at the deliberated value, by games learned from. In addition to the paper, also
+//! in games of four.
 
 use super::rows::{SHOWN, SoarLearning, SoarRow};
 use std::fmt::Write;

@@ -18,7 +18,7 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::time::Instant;
 
-/// Which figure.
+/// A figure of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SoarFigure {
     /// Rules that start at 0.
@@ -27,7 +27,7 @@ pub(crate) enum SoarFigure {
     Figure5,
     /// Rules that start at the deliberated value.
     Figure6,
-    /// What it brings to start at the deliberated value; and, beyond the paper, games of four players.
+    /// Gain from starting at the deliberated value; in addition to the paper, in games of four players.
     Figure7,
 }
 
@@ -74,7 +74,7 @@ impl Kind {
     }
 }
 
-/// How rewards reach a rule: in full, or attenuated by γ for each internal decision of the original, about 62
+/// Attenuation of rewards: in full, or attenuated by γ for each internal decision of the original, about 62
 /// from one action to the next. The number before a reward is not published. With 5 (γ⁵ = .59), PM-0 reaches
 /// the paper's 70 %; with 11 (.31), it reaches 51 %. With full rewards, the agents have the heuristics H0 and
 /// H4 of the newer agents.
@@ -86,7 +86,107 @@ const BEST_OF_FOUR: &str = "soar-old:EMH";
 
 const CONFIG: &str = include_str!("../../configs/liars-dice/pm-0.toml");
 
-impl Reproduction for SoarFigure {
+<<<---|||/// Numbers of games shown in the table.
+pub(super) const SHOWN: [u64; 3] = [1_000, 5_000, 35_000];
+
+/// Result of a learning agent.
+#[derive(Clone, Debug, Serialize)]
+pub struct SoarRow {
+    /// Name, such as `PM-0`.
+    pub name: String,
+    /// How rewards reach a rule.
+    pub rewards: &'static str,
+    /// Players of a game: the learner, and opponents that are all the same.
+    pub players: usize,
+    /// Share of wins against PMH before the first game, over 4000 games.
+    pub untrained: f64,
+    /// Share of wins after 1000, 5000 and 35,000 games (a twentieth of them with `quick`), averaged over the
+    /// seeds.
+    pub after: Vec<f64>,
+    /// Share of wins at the end, averaged over the seeds.
+    pub final_mean: f64,
+    /// Standard deviation over the seeds.
+    pub final_sd: f64,
+    /// 95 % interval of the final share, over the games of all seeds.
+    pub ci95: [f64; 2],
+    /// Mean number of rules at the end.
+    pub rules: f64,
+    /// Mean seconds per run.
+    pub seconds: f64,
+    /// Share of wins by games learned from, averaged over the seeds.
+    pub curve: Vec<(f64, f64)>,
+    /// Number of rules by games learned from.
+    pub rules_curve: Vec<(f64, f64)>,
+}
+
+/// Result of a figure.
+#[derive(Clone, Debug, Serialize)]
+pub struct SoarLearning {
+    /// Name of the reproduction.
+    pub name: String,
+    /// Runs per agent.
+    pub seeds: u64,
+    /// Whether the number of games was reduced.
+    pub quick: bool,
+    /// The agents in both settings.
+    pub rows: Vec<SoarRow>,
+    /// Seconds of the whole command.
+    pub seconds: f64,
+    /// Files written.
+    pub files: Vec<PathBuf>,
+}
+
+===/// Numbers of games shown in the table.
+pub(super) const SHOWN: [u64; 3] = [1_000, 5_000, 35_000];
+
+/// Result of a learning agent.
+#[derive(Clone, Debug, Serialize)]
+pub struct SoarRow {
+    /// Name, such as `PM-0`.
+    pub name: String,
+    /// Attenuation of rewards.
+    pub rewards: &'static str,
+    /// Number of players: the learner and identical opponents.
+    pub players: usize,
+    /// Share of wins against PMH before the first game, over 4000 games.
+    pub untrained: f64,
+    /// Share of wins after 1000, 5000 and 35,000 games (a twentieth of them with `quick`), averaged over the
+    /// seeds.
+    pub after: Vec<f64>,
+    /// Share of wins at the end, averaged over the seeds.
+    pub final_mean: f64,
+    /// Standard deviation over the seeds.
+    pub final_sd: f64,
+    /// 95 % interval of the final share, over the games of all seeds.
+    pub ci95: [f64; 2],
+    /// Mean number of rules at the end.
+    pub rules: f64,
+    /// Mean seconds per run.
+    pub seconds: f64,
+    /// Share of wins by games learned from, averaged over the seeds.
+    pub curve: Vec<(f64, f64)>,
+    /// Number of rules by games learned from.
+    pub rules_curve: Vec<(f64, f64)>,
+}
+
+/// Result of a figure.
+#[derive(Clone, Debug, Serialize)]
+pub struct SoarLearning {
+    /// Name of the reproduction.
+    pub name: String,
+    /// Runs per agent.
+    pub seeds: u64,
+    /// Whether the number of games was reduced.
+    pub quick: bool,
+    /// The agents in both settings.
+    pub rows: Vec<SoarRow>,
+    /// Seconds of the whole command.
+    pub seconds: f64,
+    /// Files written.
+    pub files: Vec<PathBuf>,
+}
+
+--->>>impl Reproduction for SoarFigure {
     fn name(&self) -> &'static str {
         match self {
             Self::Figure4 => "soar-figure4",
@@ -123,7 +223,7 @@ impl Reproduction for SoarFigure {
 
     fn make(&self, work: Work<'_>) -> Result<Made, TrainError> {
         let made = soar_learning(*self, work)?;
-        Made::of(&made, made.seconds, &made.files)
+        Made::from_report(&made, made.seconds, &made.files)
     }
 }
 
@@ -314,8 +414,9 @@ fn markdown(figure: SoarFigure, made: &SoarLearning) -> String {
     text
 }
 
-/// Number of rules that the templates can make with this number of dice: bids, challenges of bids and exact by the count, the
-/// face, the known dice of that face, the known ones, and the unknown dice; own passes true or not; challenges of passes.
+/// Number of rules that the templates can create with this number of dice: bids, challenges of bids and exact by the
+/// count, the face, the known dice of that face, the known ones, and the unknown dice; own passes true or false;
+/// challenges of passes.
 fn templates(dice: u64) -> u64 {
     let known = |unknown: u64| dice - unknown;
     // With u unknown dice, a dice of the face and b ones are known, a + b ≤ D − u.

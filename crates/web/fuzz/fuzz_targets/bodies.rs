@@ -1,4 +1,5 @@
-//! Any bodies, to every route that takes one: the server answers in JSON, and goes on. From `crates/web`:
+//! Sends arbitrary bodies to every route that takes one: the server must answer in JSON and keep running. From
+//! `crates/web`:
 //!
 //! ```sh
 //! cargo fuzz run --sanitizer none bodies -- -max_len=2000

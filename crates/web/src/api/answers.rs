@@ -1,23 +1,24 @@
-//! The schemas of answers whose types come from other crates, for the document of the API. Tests hold real answers against them.
+//! Schemas of answers whose types come from other crates, for the OpenAPI document. Tests validate real answers against
+//! them.
 
 #![allow(dead_code, reason = "nothing makes these types: only their schemas are used")]
 
-use crate::shelf::Entry;
+use crate::registry::Entry;
 use crate::training::Starter;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// What the server is.
+/// Information about the server.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Status {
     /// Version of adept.
     version: String,
     /// Number of games.
     games: u64,
-    /// Names of agents that are kept from earlier requests.
+    /// Number of cached agent names of earlier requests.
     agents: u64,
-    /// Games that are being played.
+    /// Number of games in progress.
     plays: u64,
 }
 
@@ -53,10 +54,10 @@ pub(crate) struct Game {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct OutcomeClass {
     name: String,
-    /// What it is worth to the player, as a share of the scale.
+    /// Value for the player, as a share of the scale.
     #[schema(minimum = -1, maximum = 1)]
     utility: f32,
-    /// Place of the class that the other player is in.
+    /// Index of the opponent's class.
     mirror: u64,
 }
 
@@ -75,9 +76,9 @@ pub(crate) struct CellMaps {
 /// A map of learned cells.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct CellMap {
-    /// The node, by the prefix of its tensor names; empty at the top.
+    /// The node, by the prefix of its tensor names; empty for the root.
     node: String,
-    /// All nodes that have this map.
+    /// All nodes with this map.
     nodes: Vec<String>,
     /// The index channels, down and across.
     channels: Vec<String>,
@@ -89,13 +90,13 @@ pub(crate) struct CellMap {
     starts: Vec<Vec<u64>>,
 }
 
-/// What an agent thinks of positions.
+/// An agent's values of positions.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Values {
     values: Vec<PositionValue>,
 }
 
-/// What an agent thinks of a position.
+/// An agent's values of a position.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PositionValue {
     position: String,
@@ -129,9 +130,9 @@ pub(crate) struct PositionValue {
 pub(crate) struct MoveValue {
     #[serde(rename = "move")]
     move_: String,
-    /// The same as `move`.
+    /// Same as `move`.
     action: String,
-    /// The position after the move, which shows the player to move next first if the game's texts do.
+    /// The position after the move, with the next player's side first if the game's texts do so.
     afterstate: String,
     /// The value in the unit of the game, such as points; none for a policy.
     equity: Option<f64>,
@@ -153,11 +154,11 @@ pub(crate) struct MoveValue {
     gates: Option<Vec<f32>>,
     cell: Option<Vec<u64>>,
     node: Option<String>,
-    /// What each expert says; none for one that did not run.
+    /// Output of each expert; none for one that did not run.
     experts: Option<Vec<Option<Explanation>>>,
 }
 
-/// What a node of a network says.
+/// Output of a node of a network.
 #[derive(Serialize, ToSchema)]
 #[schema(no_recursion)]
 pub(crate) struct Explanation {
@@ -174,36 +175,36 @@ pub(crate) struct Explanation {
     cell: Option<Vec<u64>>,
     /// The node of these cells.
     node: Option<String>,
-    /// What each expert says; none for one that did not run.
+    /// Output of each expert; none for one that did not run.
     experts: Option<Vec<Option<Explanation>>>,
 }
 
-/// How far a search looked.
+/// Depth of a search.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Searched {
-    /// Plies searched completely. At 1 ply nothing was searched: the values are those of the evaluator alone.
+    /// Number of completed plies. At 1 ply nothing was searched: the values are those of the evaluator.
     plies: u64,
-    /// Plies that were asked for; none for a search that ends by time or by positions.
+    /// Requested plies; none for a search limited by time or positions.
     asked_plies: Option<u64>,
-    /// Whether it looked as far as it was asked to.
+    /// Whether the search reached its requested depth.
     finished: bool,
-    /// What is missing, in words.
+    /// Description of what is missing.
     shortfall: Option<String>,
-    /// Positions valued.
+    /// Number of evaluated positions.
     nodes: u64,
     /// Whether every line was searched to the end of the game.
     solved: bool,
-    /// The moves that it expects.
+    /// Principal variation.
     line: Option<Vec<String>>,
 }
 
-/// The moves of one position, or of many.
+/// The moves of one position or several.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum MovesFound {
-    /// Of one `position`.
+    /// For a single `position`.
     One(Decision),
-    /// Of `positions`.
+    /// For `positions`.
     Many(Decisions),
 }
 
@@ -225,7 +226,7 @@ pub(crate) struct Decisions {
     decisions: Vec<ShortDecision>,
 }
 
-/// The moves of one of many positions.
+/// The moves of one of several positions.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ShortDecision {
     position: String,
@@ -235,7 +236,7 @@ pub(crate) struct ShortDecision {
     search: Option<Searched>,
 }
 
-/// A move of one of many positions.
+/// A move of one of several positions.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ShortMove {
     #[serde(rename = "move")]
@@ -249,7 +250,7 @@ pub(crate) struct ShortMove {
     outcomes: Option<Vec<f32>>,
 }
 
-/// A game as the person sees it. Players are counted from 1.
+/// A game from the person's view. Players are counted from 1.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Play {
     id: String,
@@ -260,19 +261,19 @@ pub(crate) struct Play {
     seat: u64,
     players: u64,
     seed: u64,
-    /// Changes with every move, also when one is taken back.
+    /// Changes with every move and every undo.
     turn: u64,
     events: Vec<PlayEvent>,
-    /// The position in which it began.
+    /// The starting position.
     begin: String,
     begin_board: Option<String>,
     position: String,
-    /// A drawing of the position in several lines.
+    /// A multi-line drawing of the position.
     board: String,
-    /// Who is to move; none if the game is over.
+    /// Player to move; none if the game is over.
     #[schema(required)]
     to_move: Option<u64>,
-    /// The side that texts of positions show first, in games of two sides.
+    /// The side that comes first in texts of positions, in games with two sides.
     #[schema(required)]
     next: Option<u64>,
     your_turn: bool,
@@ -282,21 +283,21 @@ pub(crate) struct Play {
     #[schema(required)]
     outcome: Option<PlayOutcome>,
     can_undo: bool,
-    /// Classes of results as which the person can give up, the smallest loss first.
+    /// Classes of results available for resignation, smallest loss first.
     resignations: Vec<String>,
 }
 
 /// A chance event or a move.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PlayEvent {
-    /// Who moved; none for a chance event.
+    /// Player who moved; none for a chance event.
     #[schema(required)]
     player: Option<u64>,
     #[serde(rename = "move")]
     move_: String,
-    /// It as a sentence.
+    /// The event as a sentence.
     text: String,
-    /// The position after it.
+    /// The position after the event.
     position: String,
     #[schema(required)]
     next: Option<u64>,
@@ -308,11 +309,11 @@ pub(crate) struct PlayEvent {
 pub(crate) struct PlayMove {
     #[serde(rename = "move")]
     move_: String,
-    /// The position after it, if there are few moves.
+    /// The position after the move, if there are few moves.
     position: Option<String>,
 }
 
-/// How a game ended for the person.
+/// Result of a game for the person.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PlayOutcome {
     /// The result in the unit of the game, otherwise its utility.
@@ -321,49 +322,49 @@ pub(crate) struct PlayOutcome {
     class: Option<String>,
 }
 
-/// What an agent thinks of the person's moves.
+/// An agent's hints about the person's moves.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Hints {
     #[schema(required)]
     value: Option<PositionValue>,
-    /// In words.
+    /// Hints as text.
     #[schema(required)]
     text: Option<String>,
 }
 
-/// What each decision of a game lost, and the luck of each player, in the unit of the game.
+/// Loss of each decision of a game and luck of each player, in the unit of the game.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Analysis {
-    /// The agent whose values judge.
+    /// The agent whose values define losses.
     by: String,
     #[schema(required)]
     unit: Option<String>,
     /// Whether its values are exact.
     exact: bool,
-    /// The game's exact tables, which stand for its values where they know the value.
+    /// The game's exact tables, which replace its values where they know the position.
     references: Option<Vec<String>>,
     players: Vec<PlayerAnalysis>,
     decisions: Vec<DecisionAnalysis>,
     rolls: Vec<RollAnalysis>,
 }
 
-/// One player's part of an analysis.
+/// One player's statistics.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PlayerAnalysis {
     player: u64,
-    /// Decisions between several moves.
+    /// Number of decisions between several moves.
     decisions: u64,
-    /// Sum of what the wrong ones lost.
+    /// Sum of the losses of wrong decisions.
     loss: f64,
     /// Half the width of its 95 % interval, if the values are estimates from samples.
     loss_ci95: Option<f64>,
     #[schema(required)]
     loss_per_decision: Option<f64>,
-    /// Decisions that lost something, and more than the error of the estimates.
+    /// Number of decisions with a loss beyond the error of the estimates.
     wrong: u64,
-    /// Decisions whose loss lies within the error of the estimates.
+    /// Number of decisions with a loss within the error of the estimates.
     undecided: u64,
-    /// Luck of all chance events.
+    /// Sum of the luck of all chance events.
     luck: f64,
     /// Half the width of its 95 % interval, if the values are estimates from samples.
     luck_ci95: Option<f64>,
@@ -372,7 +373,7 @@ pub(crate) struct PlayerAnalysis {
 /// A decision in an analysis.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct DecisionAnalysis {
-    /// Its place among the events.
+    /// Index of its event.
     event: u64,
     player: u64,
     position: String,
@@ -382,7 +383,7 @@ pub(crate) struct DecisionAnalysis {
     loss: f64,
     /// Half the width of its 95 % interval, if the values are estimates from samples.
     loss_ci95: Option<f64>,
-    /// Whether the loss lies within its error, so that it is not known whether the move was wrong.
+    /// Whether the loss is within its error, so that the move may have been right.
     undecided: bool,
     /// The best moves, best first.
     moves: Vec<Candidate>,
@@ -399,9 +400,9 @@ pub(crate) struct Candidate {
 /// A chance event in an analysis.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct RollAnalysis {
-    /// Its place among the events.
+    /// Index of its event.
     event: u64,
-    /// Its luck for player 1.
+    /// Luck for player 1.
     luck: f64,
 }
 
@@ -419,17 +420,17 @@ pub(crate) struct Rollout {
     position: String,
     /// The player, from 1.
     to_move: u64,
-    /// Mean result of that player less luck: in the unit of the game, otherwise utility.
+    /// Mean result of that player minus luck: in the unit of the game, otherwise utility.
     equity: f64,
     /// Its 95 % interval.
     ci95: Vec<f64>,
-    /// Mean result as it was.
+    /// Mean raw result.
     raw: f64,
     raw_ci95: Vec<f64>,
     unit: Option<String>,
-    /// Games.
+    /// Number of games.
     trials: u64,
-    /// The probability of each class of results, less luck.
+    /// Probability of each class of results, variance-reduced.
     classes: BTreeMap<String, f64>,
     classes_ci95: BTreeMap<String, Vec<f64>>,
 }
@@ -441,23 +442,23 @@ pub(crate) struct SearchFound {
     plies: u64,
 }
 
-/// What a job has come to: as a rollout, or as a search.
+/// Result of a job: a rollout or a search.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum JobResult {
-    /// Of a rollout.
+    /// Result of a rollout.
     Rollout(Rollouts),
-    /// Of a search.
+    /// Result of a search.
     Search(Box<SearchFound>),
 }
 
-/// The name of what was begun.
+/// Identifier of a started game, job or run.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Begun {
     id: String,
 }
 
-/// Nothing more.
+/// Empty answer.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Done {}
 
@@ -465,7 +466,7 @@ pub(crate) struct Done {}
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Starters {
     starters: Vec<Starter>,
-    /// Whether runs may be started here.
+    /// Whether this server allows starting runs.
     may_train: bool,
 }
 
@@ -479,7 +480,7 @@ pub(crate) struct Runs {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Run {
     id: String,
-    /// The `id` without the seed.
+    /// `id` without the seed.
     group: String,
     name: String,
     seed: u64,
@@ -487,23 +488,23 @@ pub(crate) struct Run {
     status: String,
     /// Games learned from.
     step: u64,
-    /// Games of the whole run.
+    /// Number of games of the whole run.
     games: u64,
     seconds: f64,
-    /// Which figure is reported.
+    /// Name of the reported figure.
     #[schema(required)]
     figure: Option<String>,
     #[schema(required)]
     r#final: Option<f64>,
     #[schema(required)]
     best: Option<f64>,
-    /// Whether it learns in this server.
+    /// Whether the run is learning in this server.
     here: bool,
     can_resume: bool,
-    /// Why it failed here.
+    /// Error of a run that failed in this server.
     #[schema(required)]
     failed: Option<String>,
-    /// What the curve shows. Only where one run is asked for, as are all below.
+    /// Quantity of the curve. This and the following fields exist only in answers about a single run.
     measure: Option<String>,
     /// Points `[step, number]`.
     curve: Option<Vec<Vec<f64>>>,
@@ -515,23 +516,23 @@ pub(crate) struct Run {
     config: Option<String>,
 }
 
-/// A step, or the share of each expert at it.
+/// A step, or the share of each expert at that step.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum Share {
-    /// Games or samples learned from.
+    /// Number of games or samples.
     Step(u64),
     /// Shares from 0 to 1.
     Shares(Vec<f64>),
 }
 
-/// Why a request is refused.
+/// Error of a refused request.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Refused {
     error: Refusal,
 }
 
-/// What is wrong, for programs and for people.
+/// The error, for programs and for people.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Refusal {
     /// `request`, `name`, `game`, `busy`, `forbidden` or `failed`.

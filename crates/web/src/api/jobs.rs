@@ -2,7 +2,7 @@
 
 use super::answers::{Begun, Done, Refused};
 use super::values::with_moves;
-use super::{Answer, App, Id, Sent, Shared, short};
+use super::{Answer, App, Id, JsonBody, Shared, short};
 use crate::client::{Client, Stream as Open};
 use crate::fault::Fault;
 use crate::jobs::{self, Report};
@@ -21,14 +21,14 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use utoipa::ToSchema;
 
-/// Between events.
+/// Shortest time between events.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A job.
+/// A job to start.
 #[derive(Deserialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub(crate) enum Start {
-    /// Plays a position to its end, or to a cut, again and again.
+    /// Rolls out a position.
     Rollout {
         /// An agent that has values.
         agent: String,
@@ -36,14 +36,14 @@ pub(crate) enum Start {
         game: Option<String>,
         /// A position.
         position: String,
-        /// Games.
+        /// Number of games.
         trials: u64,
-        /// Moves after which a game is cut off.
+        /// Number of moves after which a game is truncated.
         truncate: Option<u32>,
         /// Seed of the dice.
         seed: Option<u64>,
     },
-    /// Looks ahead ply by ply; the result of each depth is shown as soon as it is there.
+    /// Searches ply by ply; the result of each depth is available immediately.
     Search {
         /// A checkpoint that has values.
         agent: String,
@@ -51,7 +51,7 @@ pub(crate) enum Start {
         game: Option<String>,
         /// A position with a player to move.
         position: String,
-        /// Plies, from 1.
+        /// Number of plies, from 1.
         plies: u32,
     },
 }
@@ -62,14 +62,15 @@ pub(crate) enum Start {
 pub(crate) async fn start(
     State(app): Shared,
     client: Client,
-    Sent(asked): Sent<Start>,
+    JsonBody(asked): JsonBody<Start>,
 ) -> Result<(StatusCode, Json<Value>), Fault> {
     let shared = app.clone();
-    // Agents that are not there are refused at once.
+    // Refuse unknown agents immediately.
     let known = |agent: String, game: Option<String>| {
-        let shelf = app.clone();
-        app.compute
-            .run(move || shelf.shelf.agent(&agent, game.as_deref()).map(|(found, _)| found.info.name.clone()))
+        let registry = app.clone();
+        app.compute.run(move || {
+            registry.registry.agent(&agent, game.as_deref()).map(|(found, _)| found.info.name.clone())
+        })
     };
     let id = match asked {
         Start::Rollout { agent, game, position, trials, truncate, seed } => {
@@ -78,9 +79,7 @@ pub(crate) async fn start(
                 return Err(Fault::request(format!("a rollout takes 2 to {} trials", limits::TRIALS)));
             }
             if agent.contains("search:") {
-                return Err(Fault::request(
-                    "rollouts here are played without looking ahead: leave out `search:`",
-                ));
+                return Err(Fault::request("rollouts here are played without a search: leave out `search:`"));
             }
             let game = known(agent.clone(), game).await?;
             let options = RolloutOptions {
@@ -93,18 +92,18 @@ pub(crate) async fn start(
             };
             app.jobs.start(client, "rollout", move |report| {
                 let found = roll_out(&shared, (&agent, &game), options, report);
-                found.map_err(|fault| fault.without_folders(&shared.shelf.files))
+                found.map_err(|fault| fault.without_folders(&shared.registry.files))
             })?
         }
         Start::Search { agent, game, position, plies } => {
             short(&position, "the position")?;
             if plies == 0 {
-                return Err(Fault::request("a search takes 1 ply at least"));
+                return Err(Fault::request("a search needs at least 1 ply"));
             }
             let game = known(format!("search:{plies}:{agent}"), game).await?;
             app.jobs.start(client, "search", move |report| {
                 let found = search(&shared, (&agent, &game), &position, plies, report);
-                found.map_err(|fault| fault.without_folders(&shared.shelf.files))
+                found.map_err(|fault| fault.without_folders(&shared.registry.files))
             })?
         }
     };
@@ -117,7 +116,7 @@ fn roll_out(
     options: RolloutOptions,
     report: &Report,
 ) -> Result<Value, Fault> {
-    let (found, agent) = app.shelf.agent(agent, Some(game))?;
+    let (found, agent) = app.registry.agent(agent, Some(game))?;
     let options = RolloutOptions { agent: agent.text, best: agent.best, ..options };
     let rollouts = found.game.roll_out(&options, &report.cancel, &|share| report.share(share))?;
     Ok(json!(rollouts))
@@ -135,7 +134,7 @@ fn search(
         if report.cancel.requested() {
             break;
         }
-        let (at, agent) = app.shelf.agent(&format!("search:{depth}:{agent}"), Some(game))?;
+        let (at, agent) = app.registry.agent(&format!("search:{depth}:{agent}"), Some(game))?;
         let value = with_moves(at.room.value(
             &agent,
             position,
@@ -146,14 +145,14 @@ fn search(
         found = json!({ "value": value, "plies": reached });
         report.found(f64::from(depth) / f64::from(plies), found.clone());
         if reached < depth {
-            // There was no time for more.
+            // Out of time.
             break;
         }
     }
     Ok(found)
 }
 
-/// What a job has come to.
+/// Returns the state of a job.
 #[utoipa::path(get, path = "/api/v1/jobs/{id}", operation_id = "look_at_job", params(("id" = String, Path)),
     responses((status = 200, description = "`state`, `share`, `result`, `error`", body = jobs::State)))]
 pub(crate) async fn look(State(app): Shared, Id(id): Id) -> Answer {
@@ -163,13 +162,13 @@ pub(crate) async fn look(State(app): Shared, Id(id): Id) -> Answer {
 
 /// Stops a job.
 #[utoipa::path(delete, path = "/api/v1/jobs/{id}", operation_id = "stop_job", params(("id" = String, Path)),
-    responses((status = 200, description = "It is asked to stop", body = Done)))]
+    responses((status = 200, description = "The job is cancelled", body = Done)))]
 pub(crate) async fn stop(State(app): Shared, Id(id): Id) -> Answer {
     app.jobs.stop(&id)?;
     Ok(Json(json!({})))
 }
 
-/// What a job comes to, as server-sent events: `progress`, the last one `end`.
+/// Streams the state of a job as server-sent events: `progress`, finally `end`.
 #[utoipa::path(get, path = "/api/v1/jobs/{id}/events", operation_id = "job_events", params(("id" = String, Path)),
     responses((status = 200, description = "Events", content_type = "text/event-stream", body = String), (status = 429, description = "The client or the job has too many streams", body = Refused)))]
 pub(crate) async fn events(

@@ -14,7 +14,7 @@ use crate::fault::{Fault, Kind};
 use crate::jobs::Jobs;
 use crate::limits;
 use crate::plays::Plays;
-use crate::shelf::{Found, Shelf};
+use crate::registry::{OpenGame, Registry};
 use crate::training::Training;
 use adept_arena::inspect::Detail;
 use adept_play::{AgentText, GameAbout};
@@ -32,9 +32,9 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use utoipa::OpenApi;
 
-/// What all requests share.
+/// State shared by all requests.
 pub(crate) struct App {
-    pub(crate) shelf: Arc<Shelf>,
+    pub(crate) registry: Arc<Registry>,
     pub(crate) plays: Plays,
     pub(crate) jobs: Jobs,
     pub(crate) streams: Streams,
@@ -46,27 +46,27 @@ pub(crate) struct App {
 pub(crate) type Shared = State<Arc<App>>;
 
 impl App {
-    /// Asks an agent by its name: at once if it answers within a millisecond, otherwise when a processor is free.
+    /// Runs a question to an agent: directly if it answers within a millisecond, otherwise when a processor is free.
     pub(crate) async fn ask<T: Send + 'static>(
         self: Arc<Self>,
         (name, game): (String, Option<String>),
         detail: Detail,
-        work: impl FnOnce(&Found, &AgentText) -> Result<T, Fault> + Send + 'static,
+        work: impl FnOnce(&OpenGame, &AgentText) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
-        if let Some((found, agent)) = self.shelf.quick(&name, game.as_deref(), detail) {
+        if let Some((found, agent)) = self.registry.quick(&name, game.as_deref(), detail) {
             return work(&found, &agent);
         }
         let shared = self.clone();
         self.compute
             .run(move || {
-                let (found, agent) = shared.shelf.agent(&name, game.as_deref())?;
+                let (found, agent) = shared.registry.agent(&name, game.as_deref())?;
                 work(&found, &agent)
             })
             .await
     }
 }
 
-/// JSON that is written without a copy of what it says.
+/// Serialises a value to a JSON response without an intermediate copy.
 pub(crate) fn written(value: &impl Serialize) -> Result<Response, Fault> {
     let failed =
         |e: serde_json::Error| Fault::new(StatusCode::INTERNAL_SERVER_ERROR, Kind::Failed, e.to_string());
@@ -78,7 +78,7 @@ pub(crate) fn written(value: &impl Serialize) -> Result<Response, Fault> {
 /// Any JSON object: the commands' documentation describes it.
 pub(crate) type Answer = Result<Json<Value>, Fault>;
 
-/// The paths under `/api/v1` and what answers there.
+/// The routes under `/api/v1`.
 fn table() -> Vec<(&'static str, MethodRouter<Arc<App>>)> {
     vec![
         ("/status", get(status)),
@@ -112,13 +112,13 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .method_not_allowed_fallback(not_allowed)
 }
 
-/// Says what is wrong without the folders of rule files.
+/// Middleware that removes folders of rule files from error messages.
 pub(crate) async fn without_folders(State(app): Shared, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     match response.extensions_mut().remove::<Fault>() {
         Some(fault) => {
-            let mut without = fault.without_folders(&app.shelf.files).into_response();
-            // The methods that a path takes.
+            let mut without = fault.without_folders(&app.registry.files).into_response();
+            // The methods that the path supports.
             if let Some(allowed) = response.headers_mut().remove(header::ALLOW) {
                 without.headers_mut().insert(header::ALLOW, allowed);
             }
@@ -130,23 +130,23 @@ pub(crate) async fn without_folders(State(app): Shared, request: Request, next: 
 
 pub(crate) async fn unknown(request: Request) -> Fault {
     let path: String = request.uri().path().chars().take(80).collect();
-    Fault::missing(format!("nothing is at `{path}`: /api/v1/openapi.json lists what is"))
+    Fault::missing(format!("no such path: `{path}`; /api/v1/openapi.json lists all paths"))
 }
 
 async fn not_allowed(request: Request) -> Fault {
     let (method, path) =
         (request.method().clone(), request.uri().path().chars().take(80).collect::<String>());
-    Fault::new(StatusCode::METHOD_NOT_ALLOWED, Kind::Request, format!("`{path}` does not take {method}"))
+    Fault::new(StatusCode::METHOD_NOT_ALLOWED, Kind::Request, format!("`{path}` does not support {method}"))
 }
 
-/// The JSON body of a request. What is not in the type is refused.
-pub(crate) struct Sent<T>(pub(crate) T);
+/// Extractor of a JSON body. Unknown fields are refused.
+pub(crate) struct JsonBody<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Sent<T> {
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
     type Rejection = Fault;
 
     async fn from_request(request: Request<Body>, _: &S) -> Result<Self, Fault> {
-        // A form of another page cannot send this type without asking first.
+        // A form of another page cannot send this content type without a preflight request.
         let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         if !kind.is_some_and(|kind| kind.trim_start().starts_with("application/json")) {
             return Err(Fault::new(
@@ -161,21 +161,21 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Sent<T> {
         };
         let read = body::to_bytes(request.into_body(), limits::BODY_BYTES);
         let late = |_| {
-            let message = format!("the body did not come within {} seconds", limits::READING.as_secs());
+            let message = format!("the body did not arrive within {} seconds", limits::READING.as_secs());
             Fault::new(StatusCode::REQUEST_TIMEOUT, Kind::Request, message)
         };
         let bytes = tokio::time::timeout(limits::READING, read).await.map_err(late)?;
         let bytes = bytes.map_err(|_| too_large())?;
         serde_json::from_slice(&bytes)
             .map(Self)
-            .map_err(|error| Fault::request(format!("the body is not what was expected: {error}")))
+            .map_err(|error| Fault::request(format!("invalid body: {error}")))
     }
 }
 
-/// The query of a request.
-pub(crate) struct Asked<T>(pub(crate) T);
+/// Extractor of the query.
+pub(crate) struct QueryParams<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for QueryParams<T> {
     type Rejection = Fault;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Fault> {
@@ -184,7 +184,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
     }
 }
 
-/// The name in the path of a request.
+/// Extractor of the name in the path.
 pub(crate) struct Id(pub(crate) String);
 
 impl<S: Send + Sync> FromRequestParts<S> for Id {
@@ -196,7 +196,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
     }
 }
 
-/// A short text from outside.
+/// Checks the length of a text from a client.
 pub(crate) fn short(text: &str, what: &str) -> Result<(), Fault> {
     match text.len() <= limits::TEXT {
         true => Ok(()),
@@ -204,29 +204,29 @@ pub(crate) fn short(text: &str, what: &str) -> Result<(), Fault> {
     }
 }
 
-/// What the server is.
+/// Returns information about the server.
 #[utoipa::path(get, path = "/api/v1/status", responses((status = 200, description = "Version, number of games, plays", body = answers::Status)))]
 async fn status(State(app): Shared) -> Answer {
     Ok(Json(json!({
         "version": env!("CARGO_PKG_VERSION"),
-        "games": app.shelf.games().len(),
-        "agents": app.shelf.named(),
+        "games": app.registry.games().len(),
+        "agents": app.registry.named(),
         "plays": app.plays.count(),
     })))
 }
 
-/// The games, or one of them, with any parameters that its name takes.
+/// Lists the games, or returns one of them, whose name may have any parameters.
 #[utoipa::path(get, path = "/api/v1/games", params(("name" = Option<String>, Query, description = "A game")), responses((status = 200, description = "`games`: each with its name, players, unit, classes of results and rules", body = answers::Games)))]
-async fn games(State(app): Shared, Asked(of): Asked<OfName>) -> Answer {
+async fn games(State(app): Shared, QueryParams(of): QueryParams<OfName>) -> Answer {
     let shared = app.clone();
     let all = app
         .compute
         .run(move || {
             let found = |name: String| {
-                let found = shared.shelf.find(&name)?;
+                let found = shared.registry.find(&name)?;
                 Ok(GameAbout { name: found.info.name.clone(), ..found.room.about() })
             };
-            let names = of.name.map_or_else(|| shared.shelf.games(), |name| vec![name]);
+            let names = of.name.map_or_else(|| shared.registry.games(), |name| vec![name]);
             names.into_iter().map(found).collect::<Result<Vec<_>, Fault>>()
         })
         .await?;
@@ -243,18 +243,18 @@ struct OfGame {
     game: Option<String>,
 }
 
-/// The agents of a game, or of all games.
+/// Lists the agents of a game, or of all games.
 #[utoipa::path(get, path = "/api/v1/agents", params(("game" = Option<String>, Query, description = "A game")),
     responses((status = 200, description = "`agents`: each with `id`, `game`, `kind`, `about`, whether it has `values`, and their `unit` if they are not results of the game", body = answers::Agents)))]
-async fn agents(State(app): Shared, Asked(of): Asked<OfGame>) -> Answer {
+async fn agents(State(app): Shared, QueryParams(of): QueryParams<OfGame>) -> Answer {
     let shared = app.clone();
     let all = app
         .compute
         .run(move || {
-            let names = of.game.map_or_else(|| shared.shelf.games(), |name| vec![name]);
+            let names = of.game.map_or_else(|| shared.registry.games(), |name| vec![name]);
             let mut all = Vec::new();
             for name in names {
-                all.extend(shared.shelf.agents(&shared.shelf.find(&name)?));
+                all.extend(shared.registry.agents(&shared.registry.find(&name)?));
             }
             Ok(all)
         })
@@ -262,12 +262,13 @@ async fn agents(State(app): Shared, Asked(of): Asked<OfGame>) -> Answer {
     Ok(Json(json!({ "agents": all })))
 }
 
-/// The maps of an agent's learned cells. Explanations of its values tell the `cell` of a position, and the `node` in whose map it is.
+/// Returns the maps of an agent's learned cells. Explanations of its values contain the `cell` of a position and the
+/// `node` of its map.
 #[utoipa::path(get, path = "/api/v1/agents/{id}/cells", params(("id" = String, Path)),
     responses((status = 200, description = "`maps`, each with the `nodes` that it belongs to, its `channels` down and across, the first value of each class as `starts`, and the expert of each cell as `cells`", body = answers::CellMaps), (status = 404, description = "It has none", body = answers::Refused)))]
 async fn cells(State(app): Shared, Id(id): Id) -> Answer {
     let shared = app.clone();
-    app.compute.run(move || Ok(Json(json!({ "maps": shared.shelf.cells(&id)? })))).await
+    app.compute.run(move || Ok(Json(json!({ "maps": shared.registry.cells(&id)? })))).await
 }
 
 #[derive(OpenApi)]
@@ -302,7 +303,7 @@ async fn cells(State(app): Shared, Id(id): Id) -> Answer {
 )]
 struct Document;
 
-/// The document of the API, with the questions of other programs.
+/// Builds the OpenAPI document, including the endpoints for other programs.
 pub(crate) fn document(extras: &[Arc<dyn Extra>]) -> Value {
     let whole = extras.iter().fold(Document::openapi(), |whole, extra| whole.merge_from(extra.document()));
     let mut whole = serde_json::to_value(whole).unwrap_or_default();
@@ -317,7 +318,7 @@ pub(crate) fn document(extras: &[Arc<dyn Extra>]) -> Value {
     whole
 }
 
-/// This document.
+/// Returns the OpenAPI document.
 #[utoipa::path(get, path = "/api/v1/openapi.json", responses((status = 200, description = "A document of OpenAPI 3.1", body = Object)))]
 async fn openapi(State(app): Shared) -> Json<Value> {
     Json(app.document.clone())
@@ -335,7 +336,7 @@ mod tests {
             .into_iter()
             .map(|(path, _)| format!("/api/v1{}", path.replace("{*id}", "{id}")))
             .collect();
-        // Orders to a run are behind its name, on the same route.
+        // Orders to a run share one route.
         routes.push("/api/v1/runs/{id}/{order}".into());
         routes.sort();
         assert_eq!(paths.keys().collect::<Vec<_>>(), routes.iter().collect::<Vec<_>>());

@@ -1,7 +1,7 @@
-//! Runs of training, as far as files tell.
+//! Training runs, as read from their files.
 
 use super::answers::{Begun, Refused, Run, Runs, Starters};
-use super::{Answer, App, Id, Sent, Shared};
+use super::{Answer, App, Id, JsonBody, Shared};
 use crate::fault::Fault;
 use crate::limits;
 use crate::rule_files::config_without_folder;
@@ -18,12 +18,12 @@ use utoipa::ToSchema;
 
 fn all(app: &App) -> Result<Vec<RunSummary>, Fault> {
     let failed = |error: adept_model::ModelError| Fault::missing(error.to_string());
-    // Before the folders are read: a run whose folder appears meanwhile is in both lists, not in none.
+    // Listed before the folders are read: a run whose folder appears meanwhile is in both lists, not in none.
     let mut unseen = app.training.unseen();
     let mut runs = list_runs(&app.training.runs).map_err(failed)?;
     unseen.retain(|(run, ..)| runs.iter().all(|listed| listed.run != *run));
     runs.truncate(limits::RUNS);
-    // Those that are still being prepared.
+    // Runs that are still being prepared.
     for (run, name, seed) in unseen {
         let status = if app.training.look(&run).1.is_some() { "failed" } else { "preparing" };
         let (step, games, seconds, figure, r#final, best) = Default::default();
@@ -33,7 +33,7 @@ fn all(app: &App) -> Result<Vec<RunSummary>, Fault> {
     Ok(runs)
 }
 
-/// The run of this name. Only what is listed is read.
+/// The run with this name. Only listed runs are read.
 fn found(app: &App, id: &str) -> Result<RunSummary, Fault> {
     let missing = || Fault::missing(format!("no run `{}`", id.chars().take(80).collect::<String>()));
     all(app)?.into_iter().find(|run| app.training.id_of(&run.run) == id).ok_or_else(missing)
@@ -53,12 +53,12 @@ fn shown(app: &App, run: &RunSummary) -> Value {
         let can_resume = app.training.is_open && run.status == "stopped" && !is_here;
         fields.insert("can_resume".into(), can_resume.into());
         let failed = failed.filter(|_| run.status != "finished");
-        fields.insert("failed".into(), failed.map(|why| app.shelf.files.without_folders(&why)).into());
+        fields.insert("failed".into(), failed.map(|why| app.registry.files.without_folders(&why)).into());
     }
     shown
 }
 
-/// The runs under `checkpoints/runs`, as `adept runs list --json`.
+/// Lists the runs under `checkpoints/runs`, as `adept runs list --json`.
 #[utoipa::path(get, path = "/api/v1/runs", operation_id = "list_runs", responses((status = 200, description = "`runs`", body = Runs)))]
 pub(crate) async fn list(State(app): Shared) -> Answer {
     let shared = app.clone();
@@ -70,7 +70,7 @@ pub(crate) async fn list(State(app): Shared) -> Answer {
         .await
 }
 
-/// A run with its curves.
+/// Returns a run with its curves.
 #[utoipa::path(get, path = "/api/v1/runs/{id}", operation_id = "look_at_run", params(("id" = String, Path)),
     responses((status = 200, description = "The run, `measure` in words, `curve` and `loss` as `[step, number]`, `shares` of experts as `[step, [share, …]]`, and its `config`", body = Run), (status = 404, description = "No such run", body = Refused)))]
 pub(crate) async fn look(State(app): Shared, Id(id): Id) -> Answer {
@@ -106,7 +106,7 @@ fn shares(run: &RunSummary) -> Vec<Value> {
     thinned(shares_in(&lines).into_iter().map(|(step, shares)| json!([step, shares])).collect())
 }
 
-/// At most as many points as a screen shows, with the last one.
+/// Thins points to a displayable number, keeping the last one.
 fn thinned(points: Vec<Value>) -> Vec<Value> {
     let last = points.len().saturating_sub(1);
     let step = points.len().div_ceil(limits::POINTS).max(1);
@@ -118,14 +118,14 @@ fn thinned(points: Vec<Value>) -> Vec<Value> {
         .collect()
 }
 
-/// The configs that runs can be started from.
+/// Lists the starter configs for new runs.
 #[utoipa::path(get, path = "/api/v1/starters",
     responses((status = 200, description = "`starters`, each with `game`, `method`, `text`, its length `learns` and the `key` of that; and whether the server `may_train`", body = Starters)))]
 pub(crate) async fn starters(State(app): Shared) -> Answer {
     let shared = app.clone();
     app.compute
         .run(move || {
-            let starters = shared.training.starters(&shared.shelf)?;
+            let starters = shared.training.starters(&shared.registry)?;
             Ok(Json(json!({ "starters": starters, "may_train": shared.training.is_open })))
         })
         .await
@@ -137,24 +137,24 @@ pub(crate) async fn starters(State(app): Shared) -> Answer {
 pub(crate) struct Start {
     /// A game with a starter config.
     game: String,
-    /// How it learns, by default as the game usually does: `td`, `expectation`, `supervised` or `regrets`.
+    /// Learning method; by default the game's usual one: `td`, `expectation`, `supervised` or `regrets`.
     method: Option<String>,
-    /// Seed of everything random, by default 1.
+    /// Seed of all random draws, by default 1.
     seed: Option<u64>,
-    /// Any text that is new for each run: a request that is repeated with it begins no second run.
+    /// Any text that is unique for each run: repeating a request with the same key does not start another run.
     key: Option<String>,
-    /// Settings by key, such as `learn.td.games`: numbers, true or false, or lists of these.
+    /// Settings by key, such as `learn.td.games`: numbers, booleans, or lists of these.
     #[serde(default)]
     #[schema(value_type = Object)]
     settings: Settings,
 }
 
-/// Starts a run from the starter config of a game. It learns until it has ended, or is stopped.
+/// Starts a run from the starter config of a game. It learns until it ends or is stopped.
 #[utoipa::path(post, path = "/api/v1/runs", operation_id = "start_run", request_body = Start,
     responses((status = 202, description = "Its `id`", body = Begun), (status = 400, description = "A setting that cannot be changed here", body = Refused), (status = 422, description = "A value that does not fit", body = Refused), (status = 503, description = "Too many runs", body = Refused)))]
 pub(crate) async fn start(
     State(app): Shared,
-    Sent(asked): Sent<Start>,
+    JsonBody(asked): JsonBody<Start>,
 ) -> Result<(StatusCode, Json<Value>), Fault> {
     let shared = app.clone();
     let id = app
@@ -162,24 +162,24 @@ pub(crate) async fn start(
         .run(move || {
             let what = (&*asked.game, asked.method.as_deref());
             let how = (asked.seed.unwrap_or(1), asked.key.as_deref(), &asked.settings);
-            let folder = shared.training.start(&shared.shelf, what, how)?;
+            let folder = shared.training.start(&shared.registry, what, how)?;
             Ok(shared.training.id_of(&folder))
         })
         .await?;
     Ok((StatusCode::ACCEPTED, Json(json!({ "id": id }))))
 }
 
-/// What may be asked of a run, behind its name.
+/// Orders to a run, after its name in the path.
 #[derive(Clone, Copy)]
 enum Order {
     Stop,
     Resume,
 }
 
-/// Stops a run, which saves first (`/stop`), or goes on with one that was stopped (`/resume`).
+/// Stops a run, which saves first (`/stop`), or resumes a stopped one (`/resume`).
 #[utoipa::path(post, path = "/api/v1/runs/{id}/{order}", operation_id = "order_run",
     params(("id" = String, Path), ("order" = String, Path, description = "`stop` or `resume`")),
-    responses((status = 202, description = "Its `id`", body = Begun), (status = 404, description = "It does not learn here", body = Refused)))]
+    responses((status = 202, description = "Its `id`", body = Begun), (status = 404, description = "The run is not learning in this server", body = Refused)))]
 pub(crate) async fn order(State(app): Shared, Id(path): Id) -> Result<(StatusCode, Json<Value>), Fault> {
     let orders = [("/stop", Order::Stop), ("/resume", Order::Resume)];
     let named =
@@ -189,9 +189,9 @@ pub(crate) async fn order(State(app): Shared, Id(path): Id) -> Result<(StatusCod
     app.compute
         .run(move || {
             match order {
-                // Known by its name alone: it may have no folder yet.
+                // By name only: it may have no folder yet.
                 Order::Stop => shared.training.stop(&shared.training.runs.join(&id))?,
-                Order::Resume => shared.training.resume(&shared.shelf, &found(&shared, &id)?.run)?,
+                Order::Resume => shared.training.resume(&shared.registry, &found(&shared, &id)?.run)?,
             }
             Ok((StatusCode::ACCEPTED, Json(json!({ "id": id }))))
         })

@@ -1,9 +1,9 @@
-//! What agents think of positions.
+//! Values of positions and moves.
 
-use super::{Sent, Shared, answers, short, written};
+use super::{JsonBody, Shared, answers, short, written};
 use crate::fault::{Fault, Kind};
 use crate::limits;
-use crate::shelf::Found;
+use crate::registry::OpenGame;
 use adept_arena::inspect::{Detail, MoveValue, PositionValue, Searched};
 use adept_play::AgentText;
 use axum::extract::State;
@@ -24,17 +24,20 @@ pub(crate) struct Evaluate {
     positions: Vec<String>,
 }
 
-/// Values positions and their moves, as `adept value --json`.
+/// Evaluates positions and their moves, as `adept value --json`.
 #[utoipa::path(post, path = "/api/v1/evaluate", request_body = Evaluate,
     responses((status = 200, description = "`values`, one for each position", body = answers::Values), (status = 422, description = "Not a position", body = answers::Refused)))]
-pub(crate) async fn evaluate(State(app): Shared, Sent(asked): Sent<Evaluate>) -> Result<Response, Fault> {
+pub(crate) async fn evaluate(
+    State(app): Shared,
+    JsonBody(asked): JsonBody<Evaluate>,
+) -> Result<Response, Fault> {
     few(&asked.positions)?;
     asked.positions.iter().try_for_each(|text| short(text, "a position"))?;
     let shared = app.clone();
     let values = app
         .compute
         .run(move || {
-            let (found, agent) = shared.shelf.agent(&asked.agent, asked.game.as_deref())?;
+            let (found, agent) = shared.registry.agent(&asked.agent, asked.game.as_deref())?;
             in_time(&asked.positions, |text, until| {
                 Ok(found.room.value(&agent, text, Detail::default(), until)?)
             })
@@ -43,13 +46,13 @@ pub(crate) async fn evaluate(State(app): Shared, Sent(asked): Sent<Evaluate>) ->
     written(&Values { values })
 }
 
-/// What an agent thinks of several positions.
+/// An agent's values of several positions.
 #[derive(Serialize)]
 struct Values {
     values: Vec<PositionValue>,
 }
 
-/// A position whose moves are wanted, or several.
+/// A position, or several, whose moves are requested.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Moves {
@@ -59,13 +62,13 @@ pub(crate) struct Moves {
     game: Option<String>,
     /// A position in any text form of the game.
     position: Option<String>,
-    /// Many positions, in place of one: for programs that want the moves of thousands a second.
+    /// Several positions instead of one, for programs that need thousands of moves per second.
     positions: Option<Vec<String>>,
     /// A roll, if positions have none, such as `31`.
     dice: Option<String>,
-    /// Most moves of a position, the best ones. Default: all.
+    /// Largest number of moves per position, best first. Default: all.
     count: Option<usize>,
-    /// Whether gates and experts are told for one position. Default: true.
+    /// Whether to include gates and experts for a single position. Default: true.
     experts: Option<bool>,
 }
 
@@ -79,7 +82,7 @@ struct Decision {
     search: Option<Searched>,
 }
 
-/// The moves of one of many positions, without what only the page shows.
+/// The moves of one of several positions, without the fields that only the page shows.
 #[derive(Serialize)]
 struct Short {
     position: String,
@@ -104,7 +107,7 @@ struct ShortMove {
 }
 
 impl Short {
-    fn of(found: PositionValue) -> Self {
+    fn new(found: PositionValue) -> Self {
         let PositionValue { position, to_move, moves, search, .. } = found;
         let short = |found: MoveValue| {
             let MoveValue { action, afterstate, equity, ci95, chances, explanation, .. } = found;
@@ -115,11 +118,12 @@ impl Short {
     }
 }
 
-/// Legal moves of a position, best first, as `adept moves --json`. Of several, `decisions`: for each its moves with only `move`,
-/// `afterstate`, `value`, `equity`, and as `outcomes` the probability of each of the `class_names`.
+/// Returns the legal moves of a position, best first, as `adept moves --json`. For several positions, returns
+/// `decisions`: the moves of each with only `move`, `afterstate`, `value`, `equity`, and, as `outcomes`, the
+/// probability of each of the `class_names`.
 #[utoipa::path(post, path = "/api/v1/moves", request_body = Moves,
     responses((status = 200, description = "`position`, `to_move` and `moves`; for `positions` a list of these, `decisions`, and `class_names`", body = answers::MovesFound), (status = 422, description = "Not a position with a player to move", body = answers::Refused)))]
-pub(crate) async fn moves(State(app): Shared, Sent(asked): Sent<Moves>) -> Result<Response, Fault> {
+pub(crate) async fn moves(State(app): Shared, JsonBody(asked): JsonBody<Moves>) -> Result<Response, Fault> {
     let with_dice = |position: String| {
         short(&position, "a position")?;
         let position = match &asked.dice {
@@ -133,13 +137,13 @@ pub(crate) async fn moves(State(app): Shared, Sent(asked): Sent<Moves>) -> Resul
         moves: asked.count.unwrap_or(usize::MAX).max(1),
         ..Detail::default()
     };
-    let decide = move |found: &Found, agent: &AgentText, position: &str, until| {
+    let decide = move |found: &OpenGame, agent: &AgentText, position: &str, until| {
         with_moves(found.room.value(agent, position, detail, until)?)
     };
     match (asked.position, asked.positions) {
         (Some(position), None) => {
             let position = with_dice(position)?;
-            let one = move |found: &Found, agent: &AgentText| {
+            let one = move |found: &OpenGame, agent: &AgentText| {
                 let value = decide(found, agent, &position, Instant::now() + limits::PATIENCE)?;
                 let PositionValue { position, to_move, moves, search, .. } = value;
                 written(&Decision { position, to_move, moves, search })
@@ -151,12 +155,12 @@ pub(crate) async fn moves(State(app): Shared, Sent(asked): Sent<Moves>) -> Resul
             let positions = positions.into_iter().map(with_dice).collect::<Result<Vec<_>, _>>()?;
             let shared = app.clone();
             let all = move || {
-                let (found, agent) = shared.shelf.agent(&asked.agent, asked.game.as_deref())?;
+                let (found, agent) = shared.registry.agent(&asked.agent, asked.game.as_deref())?;
                 let mut class_names = Vec::new();
                 let decisions = in_time(&positions, |text, until| {
                     let mut value = decide(&found, &agent, text, until)?;
                     class_names = std::mem::take(&mut value.classes);
-                    Ok(Short::of(value))
+                    Ok(Short::new(value))
                 })?;
                 written(&Decisions { class_names, decisions })
             };
@@ -182,7 +186,7 @@ fn few(positions: &[String]) -> Result<(), Fault> {
     }
 }
 
-/// What is found for each text, before patience ends.
+/// Results for each text until time runs out.
 fn in_time<T>(
     texts: &[String],
     mut find: impl FnMut(&str, Instant) -> Result<T, Fault>,
@@ -193,14 +197,14 @@ fn in_time<T>(
         match Instant::now() < until {
             true => Ok(found),
             false => {
-                Err(Fault::busy("so many positions take too long: ask for fewer, or look less far ahead"))
+                Err(Fault::busy("these positions take too long: ask for fewer, or for a shallower search"))
             }
         }
     };
     texts.iter().map(one).collect()
 }
 
-/// Refuses positions in which nobody is to move.
+/// Refuses positions without a player to move.
 pub(crate) fn with_moves(found: PositionValue) -> Result<PositionValue, Fault> {
     let refuse = |why: String| {
         Err(Fault::new(

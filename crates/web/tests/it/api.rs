@@ -1,4 +1,4 @@
-//! What the API answers.
+//! Answers of the API.
 
 use crate::client::{Server, options, published};
 use crate::schema::{doubled, faults};
@@ -53,7 +53,7 @@ fn values_are_those_of_the_library() {
     let at = inspect::read(&game, &[OPENING]).unwrap().pop().unwrap();
     let wanted =
         inspect::inspect(&game, &mut bound, &at, OPENING.into(), inspect::Detail::default()).unwrap();
-    // Text of 32-bit numbers reads as 64-bit ones.
+    // 32-bit numbers in text are parsed as 64-bit ones.
     let wanted: Value = serde_json::from_str(&serde_json::to_string(&wanted).unwrap()).unwrap();
     let found = server.done("/evaluate", &json!({ "agent": "small-88-24", "positions": [OPENING, OPENING] }));
     assert_eq!(found["values"], json!([wanted, wanted]));
@@ -65,8 +65,8 @@ fn values_are_those_of_the_library() {
     assert_eq!(server.done("/moves", &deeper)["moves"][0]["move"], "8/5 6/5");
 }
 
-/// Positions that one roll decides, as their points for the side to roll: who bears off its last checker wins, and a gammon if the
-/// other side has borne off none.
+/// Positions that one roll decides, with their points for the side to roll: a side that bears off its last checker
+/// wins, and wins a gammon if the opponent has borne off none.
 const DECIDED: [(&str, &str, f64); 4] = [
     ("1:1 off:14/1:15", "win_gammon", 2.0),
     ("10:15/1:1 off:14", "loss_gammon", -2.0),
@@ -89,10 +89,10 @@ fn values_and_classes_are_those_of_the_player_to_move() {
             assert_eq!(value["to_move"], 1);
             if !agent.starts_with("search") {
                 assert!(value["classes"][class].as_f64().unwrap() > 0.9, "{position}: {value}");
-                // The row is for the other player.
+                // The row is for the opponent.
                 assert!((value["after"]["value"].as_f64().unwrap() + of("value")).abs() < 1e-6, "{value}");
             }
-            // A roll that wins at once is worth exactly that, and one that loses leaves no better move.
+            // A winning roll has exactly the value of the win, and a losing one has no better move.
             let found = server.done("/moves", &json!({ "agent": agent, "position": position, "dice": "21" }));
             let near = if points > 0.0 { 1e-6 } else { 0.15 };
             for one in found["moves"].as_array().unwrap() {
@@ -103,7 +103,7 @@ fn values_and_classes_are_those_of_the_player_to_move() {
             }
         }
     }
-    // A rollout from there: the mean and the classes are of the same side.
+    // A rollout from there: the mean and the classes are for the same side.
     for (position, class, points) in DECIDED {
         let job = json!({ "kind": "rollout", "agent": "small-88-24", "position": position, "trials": 36 });
         let id = server.done("/jobs", &job)["id"].as_str().unwrap().to_string();
@@ -116,12 +116,13 @@ fn values_and_classes_are_those_of_the_player_to_move() {
     }
 }
 
-/// The person sees its own numbers in both seats: a won race is won for it, whoever is player 1.
+/// The person sees its own side's numbers in both seats: a won race is won for the person, whether or not it is player
+/// 1.
 #[test]
 fn plays_show_the_side_of_the_person_in_both_seats() {
     let server = Server::start();
     for seat in [1, 2] {
-        // The side that is named first is to roll, and is player 1.
+        // The side that comes first is to roll, and is player 1.
         let from = "1:2 off:13/6:15";
         let begin =
             json!({ "game": "backgammon", "opponent": "small-88-24", "seat": seat, "seed": 4, "from": from });
@@ -138,7 +139,7 @@ fn plays_show_the_side_of_the_person_in_both_seats() {
             let action = hints["value"]["moves"][0]["move"].clone();
             play = server.done(&format!("{path}/moves"), &json!({ "move": action }));
         }
-        // Two checkers on the ace point leave with any roll, and the other side has borne off none.
+        // Any roll bears off two checkers on the ace point, and the opponent has borne off none.
         let expected = if seat == 1 { 2.0 } else { -2.0 };
         assert_eq!(play["outcome"]["utility"], expected, "{play}");
         let analysis = server.get(&format!("{path}/analysis")).1;
@@ -197,12 +198,12 @@ fn a_finished_game_is_analysed() {
         play = server.done(&format!("{path}/moves"), &json!({ "move": best }));
         moves += 1;
     }
-    // The network that won most in its matches judges by default, not the opponent.
+    // The network with the best match results analyses by default, not the opponent.
     let (status, analysis) = server.get(&format!("{path}/analysis"));
     assert_eq!((status, &analysis["by"]), (200, &json!("expert-512-64")), "{analysis}");
     let (status, analysis) = server.get(&format!("{path}/analysis?by=small-88-24"));
     assert_eq!(status, 200, "{analysis}");
-    // Who plays what the judge finds best loses nothing, until tables know better.
+    // An opponent that plays the analyst's best moves loses nothing, until tables know better.
     assert_eq!(analysis["references"].as_array().unwrap().len(), 2, "{analysis}");
     assert!(
         analysis["decisions"].as_array().unwrap()[..10].iter().all(|one| one["loss"] == 0.0),
@@ -217,7 +218,7 @@ fn a_finished_game_is_analysed() {
 #[test]
 fn hidden_cards_stay_hidden() {
     let server = Server::start();
-    // The hands of both seats stand behind the colon, an unknown one is empty: `r:8dKh|`.
+    // The hands of both seats follow the colon, and an unknown one is empty: `r:8dKh|`.
     let seen_by = |seat: usize| {
         let begin = json!({ "game": "holdem:limit:2", "opponent": "limit-2", "seed": 1, "seat": seat });
         let play = server.done("/plays", &begin);
@@ -229,7 +230,7 @@ fn hidden_cards_stay_hidden() {
     };
     for (seat, other) in [(1, 2), (2, 1)] {
         let (mine, told) = seen_by(seat);
-        // What follows a call may be a showdown.
+        // A showdown may follow a call.
         assert!(!told.contains("rc:") && !told.contains("cc:"), "positions after moves are told in {told}");
         assert_eq!((mine[seat - 1].len(), mine[other - 1].len()), (4, 0), "{mine:?}");
         let theirs = seen_by(other).0[other - 1].clone();
@@ -246,7 +247,7 @@ fn earlier_positions_of_poker_have_their_amounts() {
     assert_eq!(play["begin_board"], "no cards are dealt yet\n");
     let path = format!("/plays/{}", play["id"].as_str().unwrap());
     while play["over"] == false {
-        // The last move on the list puts most into the pot.
+        // The last listed move puts most into the pot.
         let action = play["moves"].as_array().unwrap().last().unwrap()["move"].clone();
         play = server.done(&format!("{path}/moves"), &json!({ "move": action }));
     }
@@ -259,7 +260,7 @@ fn earlier_positions_of_poker_have_their_amounts() {
     let pots: Vec<u32> = boards.iter().map(|board| pot(board)).collect();
     assert!(pots[0] == 15 && pots.is_sorted() && pots[pots.len() - 1] > 20, "{pots:?}");
     assert_eq!(play["board"], boards[boards.len() - 1]);
-    // The cards of the other stay hidden until the end.
+    // The opponent's cards stay hidden until the end.
     assert!(boards[..boards.len() - 1].iter().all(|board| board.contains(": ? ?, has paid")), "{boards:?}");
     // Moves read as verbs.
     let said = play["events"].to_string();
@@ -268,7 +269,7 @@ fn earlier_positions_of_poker_have_their_amounts() {
         "{said}"
     );
     assert!(!said.contains("It moves") && !said.contains("You move"), "{said}");
-    // Other games draw them from their texts.
+    // Other games are drawn from their texts.
     let play = server.done("/plays", &json!({ "game": "tictactoe", "opponent": "random", "seat": 2 }));
     assert!(play["events"][0]["board"].is_null() && play["begin_board"].is_null(), "{play}");
 }
@@ -280,7 +281,7 @@ fn a_finished_game_is_drawn_from_the_side_of_the_person() {
         let begin = json!({ "game": "backgammon", "opponent": "random", "seat": seat, "seed": 3 });
         let mut play = server.done("/plays", &begin);
         let path = format!("/plays/{}", play["id"].as_str().unwrap());
-        // Whose pips stand beside the lower side.
+        // The player whose pips are at the lower side.
         let lowest = |play: &Value| {
             let board = play["board"].as_str().unwrap();
             board.lines().rfind(|line| line.ends_with(" off")).unwrap().to_string()
@@ -304,7 +305,7 @@ fn rule_files_are_named_without_their_folders() {
     let game = Declared::named(&format!("file:{}", rules.display())).unwrap().unwrap();
     let options =
         ServeOptions { runs: folder.path().join("runs"), published: Vec::new(), train: true, ..options() };
-    let server = Server::of(One(game), options);
+    let server = Server::serve(One(game), options);
     let is_told = |answer: &Value| answer.to_string().contains("secret");
     let ask = |path: &str| {
         let (status, answer) = server.get(path);
@@ -341,7 +342,7 @@ fn rule_files_are_named_without_their_folders() {
     let found = server.done("/moves", &json!({ "agent": id, "position": play["begin"] }));
     assert!(!is_told(&found), "{found}");
 
-    // Errors name it in the same way, and the path itself is no name.
+    // Errors name it in the same way, and the path is not a valid name.
     let many = json!({ "game": name, "opponent": "random", "seat": 3 });
     let (status, refused) = server.post("/plays", &many);
     assert!(status == 422 && refused.to_string().contains(name) && !is_told(&refused), "{refused}");
@@ -363,7 +364,7 @@ fn jobs_run_to_their_end_or_are_stopped() {
     assert_eq!(server.get(&format!("/jobs/{id}")).1, last);
     let long = json!({ "kind": "rollout", "agent": "expert-512-64", "position": OPENING, "trials": 100_000 });
     let id = server.done("/jobs", &long)["id"].as_str().unwrap().to_string();
-    // One that waits behind it is stopped at once.
+    // A waiting job stops immediately.
     let waiting = server.done("/jobs", &long)["id"].as_str().unwrap().to_string();
     for id in [waiting, id] {
         assert_eq!(server.delete(&format!("/jobs/{id}")).0, 200);
@@ -452,7 +453,7 @@ fn answers_are_what_the_document_says() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::with(ServeOptions { runs: folder.path().into(), train: true, ..options() });
     let (_, document) = server.get("/openapi.json");
-    // `path` as asked and as the document has it.
+    // `path` in the request and `route` in the document.
     let checked = |method: &str, path: &str, route: &str, body: Value| -> Value {
         let headers = [("Content-Type", "application/json")];
         let asked = if body.is_null() { String::new() } else { body.to_string() };
@@ -483,7 +484,7 @@ fn answers_are_what_the_document_says() {
         checked("post", "/moves", "/moves", json!({ "agent": agent, "positions": [OPENING], "count": 2 }));
     }
     checked("post", "/moves", "/moves", json!({ "agent": "small-88-24", "position": "nowhere" }));
-    // A game with hidden cards and one with dice, to their ends.
+    // A game with hidden cards and one with dice, played to their ends.
     for (game, opponent) in
         [("holdem:limit:2", "limit-2"), ("backgammon", "small-88-24"), ("tictactoe", "minimax")]
     {
@@ -556,7 +557,7 @@ fn many_positions_are_decided_at_a_time() {
             }
         }
     }
-    // Gates are told for one position, if they are wanted.
+    // Gates are included for a single position, on request.
     let cells = json!({ "agent": "pips-256-16x32", "position": OPENING });
     let with = server.done("/moves", &cells);
     assert_eq!(with["moves"][0]["gates"].as_array().unwrap().len(), 16);
@@ -628,7 +629,7 @@ fn runs_learn_here_and_are_stopped() {
     let quick = json!({ "learn.td.games": 2000, "evaluate.every": 500, "architecture.mlp.hidden": [4] });
     let (status, begun) = server.post("/runs", &with_key(quick.clone()));
     assert_eq!((status, &begun["id"]), (202, &json!("my-tictactoe-td-3")));
-    // A request that is repeated after a lost answer begins no second run.
+    // A request that is repeated after a lost answer does not start another run.
     assert_eq!(server.post("/runs", &with_key(quick)).1, begun);
     let look = |id: &str| server.get(&format!("/runs/{id}")).1;
     let wait = |id: &str, state: &str| {
@@ -652,7 +653,7 @@ fn runs_learn_here_and_are_stopped() {
     let (_, long) = server.post("/runs", &run(json!({ "learn.td.games": 100_000_000 })));
     assert_eq!(long["id"], "my-tictactoe-td.2-3");
     let id = long["id"].as_str().unwrap();
-    // It is known before it has a folder, after that, and in between.
+    // It is listed before, while and after it gets a folder.
     for _ in 0..100 {
         assert_eq!(server.get(&format!("/runs/{id}")).0, 200);
     }
@@ -665,15 +666,15 @@ fn runs_learn_here_and_are_stopped() {
     wait(id, "stopped");
 
     for (settings, part) in [
-        (json!({ "game.encoder": 1 }), "settings here"),
-        (json!({ "learn.td.against": "file:/etc/passwd" }), "settings here"),
-        (json!({ "learn.td.games": { "a": 1 } }), "settings here"),
-        (json!({ "learn.td.games=1\nabout": 1 }), "settings here"),
+        (json!({ "game.encoder": 1 }), "allowed settings"),
+        (json!({ "learn.td.against": "file:/etc/passwd" }), "allowed settings"),
+        (json!({ "learn.td.games": { "a": 1 } }), "allowed settings"),
+        (json!({ "learn.td.games=1\nabout": 1 }), "allowed settings"),
         (json!({ "learn.td.games": -4 }), "games"),
-        (json!({ "learn.speed": 1 }), "settings here"),
-        (json!({ "learn.td.workers": 1000 }), "settings here"),
+        (json!({ "learn.speed": 1 }), "allowed settings"),
+        (json!({ "learn.td.workers": 1000 }), "allowed settings"),
         (json!({ "architecture.mlp.speed": 1 }), "speed"),
-        (json!({ "architecture.mlp.hidden": [1_000_000] }), "settings here"),
+        (json!({ "architecture.mlp.hidden": [1_000_000] }), "allowed settings"),
         (json!({ "architecture.mlp.hidden": [2000, 2000, 2000] }), "product"),
         (json!({ "learn.td.games": 1_000_000, "evaluate.every": 1 }), "measurements"),
     ] {
@@ -686,7 +687,7 @@ fn runs_learn_here_and_are_stopped() {
     let file = json!({ "game": "file:/etc/passwd" });
     assert_eq!(server.post("/runs", &file).0, 404);
     assert_eq!(server.post("/runs/..%2F..%2Fetc/stop", &json!({})).0, 404);
-    // One that learns is saved when the server stops.
+    // A learning run is saved when the server stops.
     server.post(&format!("/runs/{id}/resume"), &json!({}));
     drop(server);
     let runs = adept_trainer::run::list_runs(folder.path()).unwrap();

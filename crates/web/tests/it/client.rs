@@ -50,11 +50,11 @@ impl Server {
     pub(crate) fn with(options: ServeOptions) -> Self {
         let holdem = holdem::named("holdem:limit:2").unwrap().unwrap();
         let games = ((One(TicTacToe), One(Backgammon::default())), (One(ConnectFour), One(holdem)));
-        Self::of(games, options)
+        Self::serve(games, options)
     }
 
     /// A server of these games.
-    pub(crate) fn of(games: impl Catalogue + Send + 'static, options: ServeOptions) -> Self {
+    pub(crate) fn serve(games: impl Catalogue + Send + 'static, options: ServeOptions) -> Self {
         let cancel = Cancel::default();
         let (sender, receiver) = mpsc::channel();
         let stop = cancel.clone();
@@ -72,7 +72,7 @@ impl Server {
     pub(crate) fn send(&self, request: &[u8]) -> (u16, String) {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        // The server may answer, and close, before all is sent.
+        // The server may answer and close before everything is sent.
         let _ = stream.write_all(request);
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
@@ -96,7 +96,7 @@ impl Server {
         answer
     }
 
-    /// Asks with these headers.
+    /// Sends a request with these headers.
     pub(crate) fn ask_with(
         &self,
         method: &str,
@@ -133,7 +133,7 @@ impl Server {
         self.json("POST", path, &body.to_string())
     }
 
-    /// Posts what must be accepted.
+    /// Posts a request that must be accepted.
     pub(crate) fn done(&self, path: &str, body: &Value) -> Value {
         let (status, answer) = self.post(path, body);
         assert!((200..300).contains(&status), "{path} {body}: {status} {answer}");
@@ -156,7 +156,7 @@ impl Drop for Server {
     }
 }
 
-/// The text of chunks.
+/// Joins a chunked body.
 fn joined(mut body: &str) -> String {
     let mut text = String::new();
     while let Some((size, rest)) = body.split_once("\r\n") {

@@ -1,4 +1,4 @@
-//! The server as clients see it, over real connections.
+//! The server from its clients' view, over real connections.
 
 mod api;
 mod client;

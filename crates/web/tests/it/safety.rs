@@ -1,4 +1,4 @@
-//! What the server refuses, and that it goes on.
+//! Requests that the server refuses while it keeps running.
 
 use crate::client::{Server, options};
 use adept_trainer::run::Cancel;
@@ -205,7 +205,7 @@ fn one_client_holds_a_part_of_the_server_and_others_are_answered() {
     assert_eq!(statuses, [201, 201, 429]);
     let (_, refused) = post("/plays", one, &begin);
     assert_eq!(refused["error"]["kind"], "busy");
-    assert!(refused["error"]["message"].as_str().unwrap().contains("the most for one client"), "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("the limit for one client"), "{refused}");
     assert_eq!(post("/plays", two, &begin).0, 201);
     // Jobs that would take very long.
     let position = "24:2 13:5 8:3 6:5/24:2 13:5 8:3 6:5 31";
@@ -222,9 +222,9 @@ fn one_client_holds_a_part_of_the_server_and_others_are_answered() {
         server.ask_with("GET", &path, &[("X-Forwarded-For", one)], "")
     };
     let (status, answer) = refused();
-    assert!(status == 429 && answer.contains("streams of events are open"), "{status}: {answer}");
+    assert!(status == 429 && answer.contains("event streams are open"), "{status}: {answer}");
     assert_eq!(server.get("/status").0, 200);
-    // A stream that is closed makes room, as soon as the server has seen it.
+    // A closed stream makes room as soon as the server notices.
     drop(open);
     while stream(&server, &ids[0], one).1 != "HTTP/1.1 200" {
         std::thread::sleep(std::time::Duration::from_millis(10));
@@ -245,7 +245,7 @@ fn a_second_server_on_a_port_says_so() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the fields hold, an answer comes, and it is no fault of the server.
+    /// Any field values get an answer, and never an internal error.
     #[test]
     fn any_fields_are_answered(texts in prop::collection::vec(("[a-z:0-9/ ,.*-]{0,20}", any::<u64>()), 30)) {
         let server = Server::start();

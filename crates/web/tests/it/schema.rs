@@ -1,8 +1,8 @@
-//! Whether JSON is what a document of OpenAPI says, with no key that it does not name.
+//! Validates JSON against an OpenAPI document, without unknown keys.
 
 use serde_json::Value;
 
-/// What is wrong with `found` as an answer of this request with this status.
+/// Faults in `found` as an answer to this request with this status.
 pub(crate) fn faults(
     document: &Value,
     (method, path, status): (&str, &str, u16),
@@ -81,7 +81,7 @@ fn check(document: &Value, schema: &Value, found: &Value, at: &str, faults: &mut
     }
 }
 
-/// The keys that an object has twice, anywhere in a text of JSON.
+/// Keys that occur twice in an object, anywhere in a JSON text.
 pub(crate) fn doubled(text: &str) -> Vec<String> {
     struct Keys<'a>(&'a mut Vec<String>);
 

@@ -1,7 +1,8 @@
-//! A player at a dealer of the Annual Computer Poker Competition, protocol 2.0.0.
+//! A player for dealers of the Annual Computer Poker Competition, protocol 2.0.0.
 //!
-//! The dealer sends the state of the hand as this player sees it after every move. When it is this player's turn, the answer
-//! is the same line with the move appended. Nothing that comes from the dealer is trusted: [`sequence`] says what may follow what.
+//! After every move, the dealer sends the state of the hand from this player's view. On this player's turn, the answer
+//! is the same line with the move appended. Input from the dealer is not trusted: [`sequence`] checks the order of
+//! states.
 
 mod sequence;
 
@@ -14,7 +15,7 @@ use adept_ground::files::Files;
 use adept_ground::shown::clipped;
 use adept_trainer::run::Cancel;
 use anyhow::{Context, Result};
-use sequence::{News, Sent, Sequence, letter};
+use sequence::{SentState, Sequence, Update, letter};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{BufReader, Write};
@@ -24,21 +25,21 @@ use std::time::{Duration, Instant};
 
 /// The first line of a player.
 const VERSION: &str = "VERSION:2.0.0";
-/// Time to reach the dealer.
+/// Timeout for connecting to the dealer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Where the dealer listens.
+/// Address of the dealer.
 pub(super) struct Place<'a> {
     pub(super) host: &'a str,
     pub(super) port: u16,
 }
 
-/// The dealer went away or sent something that cannot be.
+/// The dealer disconnected or sent something invalid.
 #[derive(Debug, thiserror::Error)]
 #[error("the dealer at {place}, {after}: {what}")]
-pub(super) struct Lost {
+pub(super) struct DealerError {
     place: String,
-    /// How far the match was.
+    /// Progress of the match.
     after: String,
     what: String,
 }
@@ -50,16 +51,16 @@ pub(super) struct Stopped {
     after: String,
 }
 
-/// What was won in the hands that were played to their end.
+/// Result of all finished hands.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Match {
     /// Rule set.
     game: String,
-    /// Hands.
+    /// Number of hands.
     hands: u64,
     /// Chips won.
     chips: i64,
-    /// The same per hand, in thousandths of a small bet.
+    /// Winnings per hand, in thousandths of a small bet.
     mbb: f64,
     /// Its 95 % interval; none with fewer than two hands.
     ci95: Option<[f64; 2]>,
@@ -77,7 +78,7 @@ impl Match {
         self.ci95 = (self.hands > 1).then(|| self.tally.uncertainty(unit.as_ref(), game.scale(), 0.5).ci95);
     }
 
-    /// As a line.
+    /// The result as one line.
     pub(super) fn text(&self, agent: &str) -> String {
         if self.hands == 0 {
             return format!("{agent} has played no hand of {} to its end", self.game);
@@ -92,19 +93,19 @@ impl Match {
     }
 }
 
-/// How a match is played.
+/// Options of a match.
 pub(super) struct Terms<'a> {
-    /// Hands of the match, if they are known.
+    /// Number of hands of the match, if known.
     pub(super) hands: Option<u64>,
     /// Seed of the agent's draws.
     pub(super) seed: u64,
-    /// Longest time to wait for a new state; `None` for any time.
+    /// Timeout for a new state; `None` for no timeout.
     pub(super) timeout: Option<Duration>,
-    /// File for all lines.
+    /// Log file for all lines.
     pub(super) log: Option<&'a Path>,
 }
 
-/// Plays until the dealer ends the connection or `cancel` is requested. Returns what was won, and the fault that ended the match.
+/// Plays until the dealer disconnects or `cancel` is requested. Returns the result, and the error that ended the match.
 ///
 /// # Errors
 /// If the dealer cannot be reached or the log cannot be written.
@@ -119,7 +120,7 @@ pub(super) fn play(
         Files::default().try_file(path)?;
     }
     let dealer = connect(place)?;
-    // Only now: the log of an earlier match stays if there is no dealer.
+    // Created only now, so that the log of an earlier match survives a missing dealer.
     let log = match terms.log {
         Some(path) => Some(File::create(path).with_context(|| path.display().to_string())?),
         None => None,
@@ -136,7 +137,7 @@ pub(super) fn play(
         };
         match e {
             Fault::Dealer(what) => {
-                Lost { place: format!("{}:{}", place.host, place.port), after, what }.into()
+                DealerError { place: format!("{}:{}", place.host, place.port), after, what }.into()
             }
             Fault::Stopped => Stopped { after }.into(),
             Fault::Log(error) => anyhow::Error::new(error).context("the log cannot be written"),
@@ -147,7 +148,7 @@ pub(super) fn play(
 
 fn connect(place: &Place<'_>) -> Result<TcpStream> {
     let Place { host, port } = place;
-    let unreachable = |what: String| Lost {
+    let unreachable = |what: String| DealerError {
         place: format!("{host}:{port}"),
         after: "when called".into(),
         what: format!("{what}; start it before its players, and give each the port that it prints"),
@@ -157,7 +158,7 @@ fn connect(place: &Place<'_>) -> Result<TcpStream> {
     for address in addresses {
         match TcpStream::connect_timeout(&address, PATIENCE) {
             Ok(dealer) => {
-                // Lines are short and each waits for the one before.
+                // Each short line waits for the previous one, so disable Nagle's algorithm.
                 dealer.set_nodelay(true).map_err(|e| unreachable(e.to_string()))?;
                 return Ok(dealer);
             }
@@ -210,8 +211,8 @@ impl Player<'_> {
             if let Some(letter) = self.answer(&mut scratch).map_err(wrong)? {
                 self.send(&format!("{text}:{letter}"))?;
             }
-            // Comments and repeated states do not count: a hand that stands still is one that does not end.
-            if news == News::More {
+            // Comments and repeated states do not count as progress, so that a stalled hand times out.
+            if news == Update::More {
                 last_news = Instant::now();
             }
             if self.sequence.open(self.game).is_none() && Some(self.result.hands) == self.terms.hands {
@@ -220,7 +221,7 @@ impl Player<'_> {
         }
     }
 
-    /// Whether the dealer may end the connection now.
+    /// Whether the dealer may disconnect now.
     fn gone(&self) -> Result<(), Fault> {
         let done = self.result.hands;
         match self.terms.hands {
@@ -246,8 +247,8 @@ impl Player<'_> {
         }
     }
 
-    /// Takes a state, and counts what was won at the end of a hand.
-    fn accept(&mut self, line: &str) -> Result<News, String> {
+    /// Accepts a state, and adds the winnings at the end of a hand.
+    fn accept(&mut self, line: &str) -> Result<Update, String> {
         let expected = "expected MATCHSTATE:POSITION:HAND:BETTING:CARDS";
         let rest = line.strip_prefix("MATCHSTATE:").ok_or(expected)?;
         let mut parts = rest.splitn(3, ':');
@@ -263,26 +264,26 @@ impl Player<'_> {
         let hand: u64 = hand.parse().map_err(|_| format!("hand `{hand}`: expected a number"))?;
         let (state, _) = self.game.parse_position(position).map_err(|e| e.to_string())?;
         let won = (self.game.turn(&state) == Turn::Over).then(|| self.game.payoffs(&state)[seat]);
-        let news = self.sequence.next(self.game, Sent { hand, seat, state })?;
-        if let (Some(won), News::More) = (won, news) {
+        let news = self.sequence.next(self.game, SentState { hand, seat, state })?;
+        if let (Some(won), Update::More) = (won, news) {
             self.result.add(self.game, won);
         }
         Ok(news)
     }
 
-    /// The letter to answer the latest state with; `None` if nothing is to be said.
+    /// The letter that answers the latest state; `None` if no answer is due.
     fn answer(&mut self, scratch: &mut Scratch<Holdem>) -> Result<Option<char>, String> {
-        let Some(Sent { hand, seat, state }) = self.sequence.latest() else { return Ok(None) };
+        let Some(SentState { hand, seat, state }) = self.sequence.latest() else { return Ok(None) };
         if self.game.turn(state) != Turn::Player(*seat) {
             return Ok(None);
         }
         if state.hole(*seat).is_none() {
             return Err(format!("it is the turn of position {seat}, whose cards are missing"));
         }
-        // Draws depend on the seed, the hand and the place in it alone, so that a state sent again gets the same answer.
+        // Draws depend only on the seed, the hand and the place in it, so that a repeated state gets the same answer.
         let place = (hand << 8) | state.history().entries().count() as u64 & 0xff;
         let mut rng = stream(self.terms.seed, "acpc choices", place);
-        // Ctrl-C waits for the move.
+        // An interrupt waits for the move.
         let _saving = self.cancel.saving();
         let action = self.agent.choose(Decision::new(self.game, state, *seat), scratch, &mut rng);
         let action = action.map_err(|e| e.to_string())?;
@@ -295,15 +296,15 @@ fn broken(error: std::io::Error) -> Fault {
     lines::broken(error).into()
 }
 
-impl From<lines::Lost> for Fault {
-    fn from(lost: lines::Lost) -> Self {
+impl From<lines::ReadError> for Fault {
+    fn from(lost: lines::ReadError) -> Self {
         match lost {
-            lines::Lost::Stopped => Self::Stopped,
-            lines::Lost::Silent(most) => Self::Dealer(format!(
+            lines::ReadError::Stopped => Self::Stopped,
+            lines::ReadError::Silent(most) => Self::Dealer(format!(
                 "it sent nothing new for {} s; --timeout says how long to wait, 0 for ever",
                 most.as_secs()
             )),
-            lines::Lost::Broken(what) => Self::Dealer(what),
+            lines::ReadError::Broken(what) => Self::Dealer(what),
         }
     }
 }

@@ -1,18 +1,19 @@
-//! What a dealer may send after what.
+//! Checks the order of a dealer's states.
 //!
-//! A dealer sends the states of one hand after another. Within a hand the seat stays, moves and cards are only added, and the
-//! moves of this player are its answers. A hand is over before the next one begins. Numbers of hands rise: the protocol asks for
-//! no more than different ones, but this is how dealers count, and it needs no memory of all hands.
+//! A dealer sends the states of one hand after another. Within a hand the seat stays, moves and cards are only added,
+//! and the moves of this player are its answers. A hand must end before the next one begins. Hand numbers must
+//! increase: the protocol only requires distinct ones, but dealers count up, and this check needs no memory of all
+//! hands.
 //!
-//! What is free: the seat of the next hand (a dealer may turn the button or not), numbers that are left out, a match that begins
-//! in the middle of a hand (a dealer that goes on from its log), states of other players' turns that are left out, and a state
-//! that is sent again.
+//! Allowed variations: any seat of the next hand (a dealer may or may not move the button), skipped numbers, a match
+//! that begins in the middle of a hand (a dealer that resumes from its log), skipped states of other players' turns,
+//! and repeated states.
 
 use adept_builtin::holdem::{Action, Card, Entry, Holdem, State};
 use adept_game::{Game, Turn, stream};
 
-/// A state of a hand as this player sees it.
-pub(super) struct Sent {
+/// A state of a hand from this player's view.
+pub(super) struct SentState {
     /// The dealer's number of the hand.
     pub(super) hand: u64,
     /// This player's seat in it.
@@ -20,44 +21,44 @@ pub(super) struct Sent {
     pub(super) state: State,
 }
 
-/// What a state adds to the one before.
+/// Content of a state relative to the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum News {
-    /// A hand began or went on.
+pub(super) enum Update {
+    /// A hand began or continued.
     More,
-    /// Nothing: it was sent before.
+    /// Nothing new: a repeated state.
     Nothing,
 }
 
-/// The latest state, and what this player said to it.
+/// The latest state, and this player's answer to it.
 #[derive(Default)]
 pub(super) struct Sequence {
-    last: Option<Sent>,
+    last: Option<SentState>,
     answer: Option<Action>,
 }
 
 impl Sequence {
-    /// The hand that is not over yet.
+    /// The unfinished hand, if any.
     pub(super) fn open(&self, game: &Holdem) -> Option<u64> {
         let last = self.last.as_ref()?;
         (game.turn(&last.state) != Turn::Over).then_some(last.hand)
     }
 
     /// The latest state.
-    pub(super) fn latest(&self) -> Option<&Sent> {
+    pub(super) fn latest(&self) -> Option<&SentState> {
         self.last.as_ref()
     }
 
-    /// Notes the answer to the latest state.
+    /// Records the answer to the latest state.
     pub(super) fn answered(&mut self, action: Action) {
         self.answer = Some(action);
     }
 
-    /// Takes the next state.
+    /// Accepts the next state.
     ///
     /// # Errors
-    /// Why it cannot follow the one before.
-    pub(super) fn next(&mut self, game: &Holdem, next: Sent) -> Result<News, String> {
+    /// Why it cannot follow the previous one.
+    pub(super) fn next(&mut self, game: &Holdem, next: SentState) -> Result<Update, String> {
         let news = match &self.last {
             Some(last) if last.hand == next.hand => self.follows(game, last, &next)?,
             Some(last) if next.hand < last.hand => {
@@ -77,20 +78,20 @@ impl Sequence {
             Some(_) => {
                 self.answer = None;
                 self.check_own_moves(game, &game.start(), &next)?;
-                News::More
+                Update::More
             }
-            // The first state may lie in the middle of a hand, in which this player has moved before.
-            None => News::More,
+            // The first state may be in the middle of a hand, in which this player has already moved.
+            None => Update::More,
         };
-        if news == News::More {
+        if news == Update::More {
             self.answer = None;
         }
         self.last = Some(next);
         Ok(news)
     }
 
-    /// Checks that a state follows an earlier one of the same hand.
-    fn follows(&self, game: &Holdem, last: &Sent, next: &Sent) -> Result<News, String> {
+    /// Checks that a state can follow an earlier one of the same hand.
+    fn follows(&self, game: &Holdem, last: &SentState, next: &SentState) -> Result<Update, String> {
         if next.seat != last.seat {
             return Err(format!("position {} became {} within the hand", last.seat, next.seat));
         }
@@ -105,26 +106,26 @@ impl Sequence {
             ));
         }
         self.check_own_moves(game, &last.state, next)?;
-        let dealt = |sent: &Sent| sent.state.board().collect::<Vec<Card>>();
+        let dealt = |sent: &SentState| sent.state.board().collect::<Vec<Card>>();
         let (board, now_on_board) = (dealt(last), dealt(next));
         if !now_on_board.starts_with(&board) {
             return Err(format!("the board changed: {} before", text(&board)));
         }
         for seat in 0..game.players() {
             let Some(hole) = last.state.hole(seat) else { continue };
-            // Their order says nothing.
+            // Their order is irrelevant.
             let is_same = next.state.hole(seat).is_some_and(|[a, b]| hole == [a, b] || hole == [b, a]);
             if !is_same {
                 return Err(format!("the cards of position {seat} changed: {} before", text(&hole)));
             }
         }
-        Ok(if now.len() == before.len() { News::Nothing } else { News::More })
+        Ok(if now.len() == before.len() { Update::Nothing } else { Update::More })
     }
 
-    /// Checks that the moves of this player after an earlier state are its answers.
-    fn check_own_moves(&self, game: &Holdem, before: &State, next: &Sent) -> Result<(), String> {
+    /// Checks that this player's moves after an earlier state are its answers.
+    fn check_own_moves(&self, game: &Holdem, before: &State, next: &SentState) -> Result<(), String> {
         let (mut state, mut answer) = (before.clone(), self.answer);
-        // Whose turn it is does not depend on the cards.
+        // The turn does not depend on the cards.
         let mut cards = stream(0, "acpc turns", 0);
         for found in entries(&next.state).split_off(entries(before).len()) {
             while game.turn(&state) == Turn::Chance {
@@ -155,7 +156,7 @@ fn entries(state: &State) -> Vec<Entry> {
     state.history().entries().collect()
 }
 
-/// A move in the words of the protocol.
+/// The protocol's letter of a move.
 pub(super) fn letter(action: Action) -> char {
     match action {
         Action::Fold => 'f',
@@ -179,7 +180,7 @@ mod tests {
     use super::*;
 
     /// Takes states `SEAT:HAND:POSITION`; an answer `=f`, `=c`, `=r` follows the state that it answers.
-    fn run(lines: &[&str]) -> Result<Vec<News>, String> {
+    fn run(lines: &[&str]) -> Result<Vec<Update>, String> {
         let game = adept_builtin::holdem::named("holdem:limit:2").unwrap().unwrap();
         let (mut sequence, mut news) = (Sequence::default(), Vec::new());
         for line in lines {
@@ -195,14 +196,14 @@ mod tests {
             let mut next = || parts.next().unwrap();
             let (seat, hand) = (next().parse().unwrap(), next().parse().unwrap());
             let state = game.parse_position(next()).unwrap().0;
-            news.push(sequence.next(&game, Sent { hand, seat, state })?);
+            news.push(sequence.next(&game, SentState { hand, seat, state })?);
         }
         Ok(news)
     }
 
     #[test]
     fn states_follow_each_other() {
-        use News::{More, Nothing};
+        use Update::{More, Nothing};
         // The example of the protocol's text, its first two hands shortened.
         let whole = [
             "0:0::TdAs|",
@@ -218,7 +219,7 @@ mod tests {
             "1:1:f:|Qd7c",
         ];
         assert_eq!(run(&whole), Ok(vec![More; 8]));
-        // From the middle of a hand, with numbers left out, the same seat, states left out and sent again.
+        // A start in the middle of a hand, skipped numbers, the same seat, skipped and repeated states.
         let gaps = [
             "1:7:c:|Qd7c",
             "1:7:cc/:|Qd7c/2c8c3h",

@@ -1,22 +1,22 @@
-//! One message and its answer over HTTP.
+//! HTTP exchange of one message and its answer.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
-/// Bytes of headers, and of a message: rules of a megabyte with spaces between all brackets.
+/// Limits on bytes of headers, and of a message: a megabyte of rules with spaces between all parentheses.
 const HEAD: usize = 1 << 14;
 const BODY: usize = 1 << 22;
 const HEADERS: usize = 64;
-/// Longest time in which a message must come.
+/// Timeout for receiving a message.
 const WAIT: Duration = Duration::from_secs(10);
 
-/// Why there is no message: status and text.
+/// An error: status and text.
 struct Fault(u16, String);
 
-/// Reads a message and writes the answer that `answer` gives to its text and the time when it had come.
+/// Reads a message and writes the answer of `answer` to its text and arrival time.
 pub(super) fn converse(mut socket: TcpStream, answer: impl FnOnce(&str, Instant) -> Result<String, String>) {
-    // Sockets of a listener that does not block do not block on some systems.
+    // On some systems, accepted sockets inherit the listener's non-blocking mode.
     if socket.set_nonblocking(false).is_err() || socket.set_nodelay(true).is_err() {
         return;
     }
@@ -45,19 +45,19 @@ fn write(socket: &mut TcpStream, status: u16, text: &str) {
         503 => "Service Unavailable",
         _ => "Request Timeout",
     };
-    // Some managers count letters of two bytes once: without a length they read to the end.
+    // Some managers count multi-byte characters once: without a length they read to the end.
     let length = if text.is_ascii() { format!("Content-Length: {}\r\n", text.len()) } else { String::new() };
     let answer = format!(
         "HTTP/1.0 {status} {reason}\r\nContent-Type: text/acl\r\n{length}Connection: close\r\n\r\n{text}"
     );
-    // Whoever asked may have gone.
+    // The client may have disconnected.
     let _ = socket.set_write_timeout(Some(WAIT));
     if socket.write_all(answer.as_bytes()).is_ok() {
         let _ = socket.shutdown(Shutdown::Write);
     }
 }
 
-/// Reads what is there, until this time.
+/// Reads available bytes, until a deadline.
 fn more(socket: &mut TcpStream, into: &mut Vec<u8>, until: Instant) -> Result<usize, Fault> {
     let left = until.saturating_duration_since(Instant::now());
     if left.is_zero() {
@@ -95,7 +95,7 @@ fn read(socket: &mut TcpStream) -> Result<String, Fault> {
             return Err(Fault(400, "the message ends before its length".into()));
         }
     }
-    // Some managers count letters of two bytes once.
+    // Some managers count multi-byte characters once.
     let soon = Instant::now() + Duration::from_millis(50);
     while !bytes.is_ascii()
         && bytes.len() < BODY
@@ -104,7 +104,7 @@ fn read(socket: &mut TcpStream) -> Result<String, Fault> {
     String::from_utf8(bytes.split_off(begin)).map_err(|_| Fault(400, "the message is not UTF-8".into()))
 }
 
-/// Where the body begins, and its length, once all headers are there.
+/// The start and length of the body, once all headers are complete.
 fn head(bytes: &[u8]) -> Result<Option<(usize, usize)>, Fault> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS];
     let mut request = httparse::Request::new(&mut headers);

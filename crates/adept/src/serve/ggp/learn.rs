@@ -1,4 +1,4 @@
-//! What plays a game that has just been told: a run that knows its rules, a network that learns them now, or random games.
+//! Chooses a player for new rules: a run that learned them before, a network that learns them now, or random games.
 
 use super::chooser::{Chooser, Stop};
 use adept_builtin::gdl::Described;
@@ -12,18 +12,18 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// Where rules are kept for runs that learned them.
+/// Folder of rules that runs have learned.
 const RULES: &str = "checkpoints/ggp";
-/// Where runs are.
+/// Folder of runs.
 const RUNS: &str = "checkpoints/runs";
-/// Seconds of the start clock without which nothing is learned.
+/// Shortest start clock, in seconds, that allows learning.
 const LEAST: f64 = 2.0;
-/// Share of the time that is left for learning: the rest is for the last checkpoint.
+/// Share of the remaining time for learning: the rest is for the last checkpoint.
 const SHARE: f64 = 0.85;
-/// Seconds of learning, over all matches, from which a network that still learns goes before random games.
+/// Seconds of learning, over all matches, after which a network that still learns is preferred to random games.
 const ENOUGH: f64 = 5.0;
-/// What differs from the starter config. How many games there will be is not known, so nothing changes along the run, and nothing is
-/// measured before its end.
+/// Changes to the starter config. The number of games is not known in advance, so no setting depends on progress, and
+/// nothing is measured before the end.
 const SETTINGS: [&str; 5] = [
     "learn.td.games=100_000_000",
     "learn.td.explore=0.2",
@@ -32,9 +32,9 @@ const SETTINGS: [&str; 5] = [
     "evaluate.games=2",
 ];
 
-/// The best that there is for a game whose rules have just been read: the run that has learned these rules longest, with `learn` until
-/// `until`. Without `learn` only runs that have ended count: a network of few seconds plays worse than tree search. None if random games
-/// are the best.
+/// The best player for new rules: the run that has learned these rules longest, with `learn` until `until`. Without
+/// `learn` only finished runs count: a network trained for seconds is worse than tree search. None if random games are
+/// best.
 pub(super) fn best(
     game: &Described,
     rules: &str,
@@ -56,7 +56,7 @@ pub(super) fn best(
     if stop.thought.load(Ordering::Relaxed) {
         return None;
     }
-    // The one that has learned longest comes first; one that cannot be opened is no reason to lose a match.
+    // The run that has learned longest comes first. One that cannot be opened must not lose the match.
     known(&print, learn).into_iter().find_map(|(run, record)| match by_run(&record, rules, &run, stop) {
         Ok(chooser) => {
             say(format!("plays by {}, which knows these rules", run.display()));
@@ -69,7 +69,7 @@ pub(super) fn best(
     })
 }
 
-/// The runs that learned these rules, the one that learned longest first; with `learn`, those that still learn too.
+/// The runs that learned these rules, longest first; with `learn`, including unfinished ones.
 fn known(print: &str, learn: bool) -> Vec<(PathBuf, Record)> {
     let runs = std::fs::read_dir(RUNS).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut runs: Vec<(PathBuf, Record)> = runs
@@ -84,9 +84,9 @@ fn known(print: &str, learn: bool) -> Vec<(PathBuf, Record)> {
     runs
 }
 
-/// Looks ahead by the network of a run, or plays by it where one cannot look ahead.
+/// Searches with the network of a run, or plays without a search where none is possible.
 fn by_run(record: &Record, rules: &str, run: &Path, stop: &Stop) -> Result<Chooser, String> {
-    // Checkpoints are opened by the name that the game has in their run.
+    // Checkpoints are opened by the game's name in their run.
     let game =
         Described::read_until(&record.config.game.rules, rules, &stop.thought).map_err(|e| e.to_string())?;
     let run = run.display().to_string();
@@ -94,7 +94,7 @@ fn by_run(record: &Record, rules: &str, run: &Path, stop: &Stop) -> Result<Choos
     Chooser::named(&game, &format!("{}{run}", if looks_ahead { "search:clock:" } else { "" }))
 }
 
-/// Learns for so many seconds, and goes on with what was learned before.
+/// Learns for the given number of seconds, resuming an earlier run.
 fn learned(
     print: &str,
     rules: &str,
@@ -122,7 +122,7 @@ fn learned(
     train(&games.0, &config, seed, &options, &Silent, &stop.learning).map_err(|e| e.to_string())
 }
 
-/// Writes rules to a file, in a folder that need not exist yet.
+/// Writes rules to a file and creates its folder.
 fn keep(path: &Path, rules: &str) -> Result<(), FileError> {
     let files = Files::default();
     if let Some(folder) = path.parent() {

@@ -1,10 +1,10 @@
-//! Messages of game managers: expressions in brackets.
+//! Messages of game managers: parenthesised expressions.
 
-/// What a manager says. Words are as they were sent.
+/// A message of a manager. Words keep their case.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Message<'a> {
     Info,
-    /// The rules of a match that may come.
+    /// The rules of a possible future match.
     Preview,
     Start {
         id: &'a str,
@@ -13,7 +13,7 @@ pub(super) enum Message<'a> {
         start: u64,
         play: u64,
     },
-    /// The moves that were made last; none at the beginning.
+    /// The last joint move; none at the beginning.
     Play {
         id: &'a str,
         moves: Vec<&'a str>,
@@ -27,16 +27,16 @@ pub(super) enum Message<'a> {
     },
 }
 
-/// Longest clock, in seconds: an hour.
+/// Longest clock in seconds: an hour.
 const CLOCK: u64 = 3_600;
-/// Bytes of an id that is repeated in an answer.
+/// Longest id in bytes that an answer repeats.
 const SHOWN: usize = 100;
 
 impl<'a> Message<'a> {
-    /// Reads a message.
+    /// Parses a message.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The error in the message.
     pub(super) fn read(text: &'a str) -> Result<Self, String> {
         let text = text.trim();
         let inner = inside(text).ok_or("a message is an expression in brackets, such as ( INFO )")?;
@@ -62,7 +62,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// A word from outside, cut where it is too long to be shown.
+/// An untrusted word, truncated to a displayable length.
 pub(super) fn shown(word: &str) -> String {
     let text: String = word.chars().take(SHOWN).map(|c| if c.is_control() { '?' } else { c }).collect();
     if text.len() < word.len() { text + "…" } else { text }
@@ -75,7 +75,7 @@ fn clock(text: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("`{}`: a clock is a number of seconds, 1 to {CLOCK}", shown(text)))
 }
 
-/// The moves of a step; none for NIL.
+/// The joint move of a step; none for NIL.
 fn joint(text: &str) -> Result<Vec<&str>, String> {
     match inside(text) {
         Some(inner) => parts(inner),
@@ -84,12 +84,12 @@ fn joint(text: &str) -> Result<Vec<&str>, String> {
     }
 }
 
-/// What is between the brackets of an expression.
+/// The content of the parentheses of an expression.
 fn inside(text: &str) -> Option<&str> {
     text.strip_prefix('(')?.strip_suffix(')')
 }
 
-/// The expressions of a list, in one pass. A comment begins with `;` and ends with its line.
+/// The expressions of a list, in one pass. A comment runs from `;` to the end of the line.
 fn parts(text: &str) -> Result<Vec<&str>, String> {
     let mut parts = Vec::new();
     let (mut depth, mut begin, mut in_comment) = (0_u32, None, false);

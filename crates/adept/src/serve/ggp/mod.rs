@@ -1,8 +1,8 @@
-//! A player of general games: game managers send rules and moves over HTTP, and get moves (Love et al., "General Game Playing: Game
-//! Description Language Specification", 2008, section 5).
+//! A player for general game playing: game managers send rules and moves over HTTP and receive moves (Love et al.,
+//! "General Game Playing: Game Description Language Specification", 2008, section 5).
 //!
-//! Every connection has a thread, and so has every match. An answer comes when its clock ends at the latest: where the agent is late,
-//! a legal move at random.
+//! Every connection and every match has a thread. Answers are sent before their clock ends: if the agent is late, a
+//! random legal move.
 
 mod chooser;
 mod http;
@@ -26,30 +26,30 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::time::{Duration, Instant};
 
-/// Most matches at a time, and most connections.
+/// Largest number of simultaneous matches, and of connections.
 const MATCHES: usize = 8;
 const CONNECTIONS: usize = 64;
-/// Faults in a row after which nobody can connect any more.
+/// Number of consecutive accept errors after which the server gives up.
 const FAULTS: usize = 100;
 
-/// What was answered.
+/// Statistics of the server.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct Count {
-    /// Matches that were begun.
+    /// Started matches.
     pub(super) matches: u64,
     /// Decisions between several moves.
     pub(super) decisions: u64,
-    /// Decisions for which the agent took too long.
+    /// Decisions for which the agent was too slow.
     pub(super) late: u64,
     /// Messages that could not be answered.
     pub(super) errors: u64,
 }
 
-/// Serves game managers.
+/// A server for game managers.
 pub(super) struct Server {
     terms: Terms,
     matches: Mutex<HashMap<String, Playing>>,
-    /// What the threads of each match hold. A match that is over counts until they have ended.
+    /// Handles of each match's threads. A finished match counts until they have ended.
     alive: Mutex<Vec<Weak<()>>>,
     count: Mutex<Count>,
     connections: AtomicUsize,
@@ -60,14 +60,14 @@ fn locked<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
     what.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A match, and what ends the work for it while it is locked.
+/// A match, and the handle that stops its work while it is locked.
 #[derive(Clone)]
 struct Playing {
     one: Arc<Mutex<Match>>,
     stop: Stop,
 }
 
-/// A connection that is counted while it is open.
+/// Counts a connection while it is open.
 struct Connection(Arc<Server>);
 
 impl Drop for Connection {
@@ -88,10 +88,10 @@ impl Server {
         })
     }
 
-    /// Serves until Ctrl-C, or until so many matches have ended.
+    /// Serves until interrupted, or until `matches` matches have ended.
     ///
     /// # Errors
-    /// If nobody can connect any more.
+    /// If the listener keeps failing.
     pub(super) fn serve(
         self: &Arc<Self>,
         door: &TcpListener,
@@ -110,13 +110,13 @@ impl Server {
                         true => http::converse(socket, |body, came| connection.0.answer(body, came)),
                         false => http::refuse(socket),
                     };
-                    // Without a thread the connection closes, and the manager plays for us.
+                    // If no thread can start, the connection closes, and the manager chooses our move.
                     let _ = std::thread::Builder::new().spawn(work);
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     std::thread::sleep(Duration::from_millis(5));
                 }
-                // One connection may have broken, or files may be short for a while.
+                // A connection may have broken, or file descriptors may be temporarily exhausted.
                 Err(_) if faults < FAULTS => {
                     faults += 1;
                     std::thread::sleep(Duration::from_millis(50));
@@ -133,7 +133,7 @@ impl Server {
             && self.connections.load(Ordering::Relaxed) == 0
     }
 
-    /// The answer to a message that came at this time.
+    /// Answers a message that arrived at time `came`.
     fn answer(&self, body: &str, came: Instant) -> Result<String, String> {
         self.note("from", body);
         let answer = Message::read(body).and_then(|message| self.act(message, came));
@@ -199,7 +199,7 @@ impl Server {
         }
     }
 
-    /// Number of matches that are played. Those of which nothing has been heard for long are given up.
+    /// Number of matches in progress. Long silent ones are abandoned.
     fn playing(&self) -> usize {
         let mut matches = locked(&self.matches);
         matches.retain(|id, playing| match playing.one.try_lock() {
@@ -210,20 +210,20 @@ impl Server {
                 }
                 goes_on
             }
-            // It is being played now.
+            // It is locked, so it is in use.
             Err(TryLockError::WouldBlock) => true,
             Err(TryLockError::Poisoned(_)) => false,
         });
         matches.len()
     }
 
-    /// Whether one more match may begin, beside those whose threads these are.
+    /// Whether another match may start, given the threads of the others.
     fn has_room(&self, alive: &mut Vec<Weak<()>>) -> bool {
         alive.retain(|alive| alive.strong_count() > 0);
         self.playing().max(alive.len()) < MATCHES
     }
 
-    /// Begins a match, if there is room and none of this name.
+    /// Starts a match, if there is room and no match with this name.
     fn begin(
         &self,
         id: &str,
@@ -258,11 +258,11 @@ impl Server {
         found.ok_or_else(|| format!("no match `{}` is being played here", shown(id)))
     }
 
-    /// Ends a match, by these moves if it was not broken off.
+    /// Ends a match, with its last moves unless it was aborted.
     fn forget(&self, id: &str, moves: Option<&[&str]>) {
         let Some(Playing { one: found, stop }) = locked(&self.matches).remove(id) else { return };
         stop.end();
-        // An answer may still be on its way; nobody waits for it.
+        // An answer may still be pending, but nobody waits for it.
         let Ok(mut found) = found.try_lock() else {
             return say(format!("{}: ended before an answer", shown(id)));
         };
@@ -277,7 +277,7 @@ impl Server {
 
     fn note(&self, what: &str, text: &str) {
         if let Some(log) = &self.log {
-            // The match goes on without a log.
+            // The match continues without a log.
             let _ =
                 locked(log).write_all(format!("{what}: {}\n", text.replace(['\n', '\r'], " ")).as_bytes());
         }
@@ -307,7 +307,7 @@ mod tests {
         server.answer(text, Instant::now()).unwrap_or_else(|why| why)
     }
 
-    /// Waits until something holds, which it does after a moment.
+    /// Waits until a condition holds.
     fn wait_until(holds: impl Fn() -> bool) {
         let begun = Instant::now();
         while !holds() {
@@ -316,7 +316,7 @@ mod tests {
         }
     }
 
-    /// Matches that were broken off count until nothing more is done for them, which is soon: reading stops.
+    /// Aborted matches count until their work has stopped, which is soon: reading stops.
     #[test]
     fn a_match_counts_until_its_threads_have_ended() {
         let server = server();
@@ -337,7 +337,7 @@ mod tests {
             for n in 0..MATCHES {
                 assert_eq!(ask(&server, &format!("( ABORT m{n} )")), "aborted");
             }
-            // None of them is played, and yet there is only as much room as threads have ended.
+            // No match is in progress, but there is only as much room as threads have ended.
             assert_eq!(server.playing(), 0);
             for answer in waiting {
                 assert!(answer.join().unwrap().contains("stopped before the rules had been read"));
@@ -347,7 +347,7 @@ mod tests {
         });
     }
 
-    /// A thread that still works for a match which is over takes a place.
+    /// A working thread of a finished match occupies a place.
     #[test]
     fn threads_that_still_work_leave_no_room() {
         let server = server();

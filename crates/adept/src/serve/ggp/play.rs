@@ -1,4 +1,4 @@
-//! One match: what is known of it, and the thread that thinks.
+//! A single match, and its thinking thread.
 
 use super::chooser::{Chooser, Stop};
 use super::learn;
@@ -14,19 +14,135 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// How matches are played.
+/// Options of matches.
 #[derive(Clone, Debug)]
 pub(in crate::serve) struct Terms {
-    /// The agent; none for tree search by the clock, or a network that knows these rules.
+    /// The agent; none for tree search with the clock, or a network that knows these rules.
     pub(in crate::serve) agent: Option<String>,
     /// Whether a network learns during the start clock.
     pub(in crate::serve) learn: bool,
-    /// What is left of each clock for the way there and back.
+    /// Time reserved from each clock for communication.
     pub(in crate::serve) margin: Duration,
     pub(in crate::serve) seed: u64,
 }
 
-/// A decision to think about.
+<<<---|||/// What chooses moves.
+pub(super) enum Chooser {
+    /// Random games until the time is over.
+    Clock(Box<PlayoutAgent<Described>>),
+    /// Looks ahead until the time is over.
+    Search(Box<AnySearch<Described>>),
+    /// Any other agent. It does not know the clock.
+    Other(Box<dyn Agent<Described>>),
+}
+
+impl Chooser {
+    /// Tree search by the clock.
+    pub(super) fn clock(game: &Described) -> Result<Self, String> {
+        Playouts::until_stopped()
+            .open(game)
+            .map(|agent| Self::Clock(Box::new(agent)))
+            .map_err(|e| e.to_string())
+    }
+
+    /// The agent of this name. A search by a network, `search:clock:NAME`, thinks as long as there is time.
+    pub(super) fn named(game: &Described, name: &str) -> Result<Self, String> {
+        let by_clock =
+            name.strip_prefix("search:clock:").map(|of| format!("search:{}ms:{of}", limits::SEARCH_MS));
+        let found =
+            naming::resolve(game, by_clock.as_deref().unwrap_or(name), &[]).map_err(|e| e.to_string())?;
+        if by_clock.is_some()
+            && let Some(search) = naming::evaluator(game, &found, false).map_err(|e| e.to_string())?
+        {
+            return Ok(Self::Search(Box::new(search)));
+        }
+        naming::build(game, &found, false).map(Self::Other).map_err(|e| e.to_string())
+    }
+
+    fn choose(
+        &mut self,
+        at: Decision<'_, Described>,
+        until: Instant,
+        rng: &mut Stream,
+    ) -> Result<u32, GameError> {
+        let mut scratch = adept_arena::Scratch::default();
+        match self {
+            Self::Clock(agent) => {
+                agent.until = Some(until);
+                agent.choose(at, &mut scratch, rng)
+            }
+            Self::Search(search) => {
+                search.until = Some(until);
+                let (mut actions, mut values) = (Vec::new(), Vec::new());
+                search.weigh(at, &mut actions, &mut values);
+                let best = values.iter().zip(&actions).max_by(|a, b| a.0.total_cmp(b.0));
+                best.map(|(_, action)| *action)
+                    .ok_or_else(|| adept_game::no_action(at.game, at.state, at.player))
+            }
+            Self::Other(agent) => agent.choose(at, &mut scratch, rng),
+        }
+    }
+}
+
+===/// Strategies of choosing moves.
+pub(super) enum Chooser {
+    /// Random games until the time is over.
+    Clock(Box<PlayoutAgent<Described>>),
+    /// A search until the time is over.
+    Search(Box<AnySearch<Described>>),
+    /// Another agent, which ignores the clock.
+    Other(Box<dyn Agent<Described>>),
+}
+
+impl Chooser {
+    /// Tree search with the clock.
+    pub(super) fn clock(game: &Described) -> Result<Self, String> {
+        Playouts::until_stopped()
+            .open(game)
+            .map(|agent| Self::Clock(Box::new(agent)))
+            .map_err(|e| e.to_string())
+    }
+
+    /// The agent with this name. `search:clock:NAME`, a search with a network, uses all available time.
+    pub(super) fn named(game: &Described, name: &str) -> Result<Self, String> {
+        let by_clock =
+            name.strip_prefix("search:clock:").map(|of| format!("search:{}ms:{of}", limits::SEARCH_MS));
+        let found =
+            naming::resolve(game, by_clock.as_deref().unwrap_or(name), &[]).map_err(|e| e.to_string())?;
+        if by_clock.is_some()
+            && let Some(search) = naming::evaluator(game, &found, false).map_err(|e| e.to_string())?
+        {
+            return Ok(Self::Search(Box::new(search)));
+        }
+        naming::build(game, &found, false).map(Self::Other).map_err(|e| e.to_string())
+    }
+
+    fn choose(
+        &mut self,
+        at: Decision<'_, Described>,
+        until: Instant,
+        rng: &mut Stream,
+    ) -> Result<u32, GameError> {
+        let mut scratch = adept_arena::Scratch::default();
+        match self {
+            Self::Clock(agent) => {
+                agent.until = Some(until);
+                agent.choose(at, &mut scratch, rng)
+            }
+            Self::Search(search) => {
+                search.until = Some(until);
+                let (mut actions, mut values) = (Vec::new(), Vec::new());
+                search.weigh(at, &mut actions, &mut values);
+                let best = values.iter().zip(&actions).max_by(|a, b| a.0.total_cmp(b.0));
+                best.map(|(_, action)| *action)
+                    .ok_or_else(|| adept_game::no_action(at.game, at.state, at.player))
+            }
+            Self::Other(agent) => agent.choose(at, &mut scratch, rng),
+        }
+    }
+}
+
+--->>>/// A decision request.
 struct Job {
     number: u64,
     state: <Described as Game>::State,
@@ -41,26 +157,60 @@ struct Ready {
     found: Receiver<(u64, u32)>,
 }
 
-/// A match.
+<<<---|||/// What ends the work for a match.
+#[derive(Clone, Default)]
+pub(super) struct Stop {
+    /// The reading of the rules, and the decision that is being made.
+    pub(super) thought: Arc<AtomicBool>,
+    /// The run that is learning.
+    pub(super) learning: Cancel,
+}
+
+impl Stop {
+    /// Nobody waits any more for what is thought and learned.
+    pub(super) fn end(&self) {
+        self.thought.store(true, Ordering::Relaxed);
+        self.learning.cancel();
+    }
+}
+
+===/// Handle that stops all work for a match.
+#[derive(Clone, Default)]
+pub(super) struct Stop {
+    /// Stops reading the rules and the current decision.
+    pub(super) thought: Arc<AtomicBool>,
+    /// Stops the learning run.
+    pub(super) learning: Cancel,
+}
+
+impl Stop {
+    /// Stops all work.
+    pub(super) fn end(&self) {
+        self.thought.store(true, Ordering::Relaxed);
+        self.learning.cancel();
+    }
+}
+
+--->>>/// A match.
 pub(super) struct Match {
-    /// The role that is played.
+    /// The role that this player has.
     pub(super) role: String,
     play: Duration,
     terms: Terms,
-    /// Words of the rules that have capitals, by themselves in small letters.
+    /// Words of the rules that contain capitals, by their lowercase form.
     spelling: HashMap<String, String>,
     coming: Receiver<Result<Ready, String>>,
-    /// Says when nothing more is learned.
+    /// Signals the end of learning.
     learned: Receiver<()>,
     stop: Stop,
     ready: Option<Ready>,
-    /// Joint moves that came before the rules had been read.
+    /// Joint moves that arrived before the rules had been read.
     behind: Vec<Vec<String>>,
-    /// The joint move that was made last.
+    /// The last joint move.
     told: Option<Vec<String>>,
     /// Why the match cannot be played.
     fault: Option<String>,
-    /// When the last message came, and how long after it no other one will come.
+    /// Time of the last message, and the silence after it that means the match is abandoned.
     pub(super) seen: Instant,
     pub(super) silence: Duration,
     rng: Stream,
@@ -68,11 +218,11 @@ pub(super) struct Match {
     pub(super) late: u64,
 }
 
-/// Silence after which a match is taken to be given up, beyond its clocks.
+/// Silence beyond its clocks after which a match counts as abandoned.
 const GIVEN_UP: Duration = Duration::from_secs(60);
 
 impl Match {
-    /// Begins to read the rules, and to learn if there is time. `alive` is held as long as something is done for this match.
+    /// Starts reading the rules, and learning if there is time. `alive` is held while any work is done for this match.
     pub(super) fn begin(
         number: u64,
         role: &str,
@@ -85,7 +235,7 @@ impl Match {
         let (found, coming) = channel();
         let (learns, learned) = channel();
         let stop = Stop::default();
-        let mind = Mind {
+        let mind = ThinkingThread {
             rules: rules.into(),
             role: role.into(),
             terms: terms.clone(),
@@ -94,7 +244,7 @@ impl Match {
             learns,
             alive,
         };
-        // Reading deep rules takes stack.
+        // Reading deeply nested rules needs stack space.
         let thread = std::thread::Builder::new().name("match".into()).stack_size(16 << 20);
         let thread = thread.spawn(move || mind.run(number, &found));
         Self {
@@ -117,12 +267,12 @@ impl Match {
         }
     }
 
-    /// What ends the work for this match.
+    /// Handle that stops the work for this match.
     pub(super) fn stop(&self) -> Stop {
         self.stop.clone()
     }
 
-    /// Waits until nothing more is learned, until this time at the latest; then learning ends.
+    /// Waits for the end of learning, at most until a deadline, which ends it.
     pub(super) fn wait_to_learn(&mut self, until: Instant) {
         let left = until.saturating_duration_since(Instant::now());
         if self.learned.recv_timeout(left) == Err(RecvTimeoutError::Timeout) {
@@ -130,7 +280,7 @@ impl Match {
         }
     }
 
-    /// Waits until the rules have been read, until this time at the latest. Whether they have been.
+    /// Waits until the rules have been read, at most until a deadline. Returns whether they have.
     pub(super) fn wait(&mut self, until: Instant) -> Result<bool, String> {
         if let Some(fault) = &self.fault {
             return Err(fault.clone());
@@ -149,12 +299,12 @@ impl Match {
         Ok(true)
     }
 
-    /// The move that answers a message which came at this time.
+    /// The move that answers a message which arrived at time `came`.
     pub(super) fn answer(&mut self, moves: &[&str], came: Instant) -> Result<String, String> {
         let until = came + self.play.saturating_sub(self.terms.margin);
         self.take(moves);
         if !self.wait(until)? {
-            // Nothing is known of the rules yet. The manager moves for us.
+            // The rules are not read yet, so the manager chooses our move.
             self.late += 1;
             return Ok("nil".into());
         }
@@ -173,10 +323,10 @@ impl Match {
                 let sent = jobs.send(job).is_ok();
                 let choice = loop {
                     let left = until.saturating_duration_since(Instant::now());
-                    // A little more than the agent has been told to take.
+                    // Slightly longer than the agent's own limit.
                     match found.recv_timeout(left + self.terms.margin / 4) {
                         Ok((number, choice)) if number == self.decisions => break Some(choice),
-                        // The answer to a question of before.
+                        // A late answer to an earlier question.
                         Ok(_) => {}
                         Err(_) => break None,
                     }
@@ -193,14 +343,14 @@ impl Match {
         Ok(respelled(&steps.written(number), &self.spelling))
     }
 
-    /// Keeps the moves of a step.
+    /// Stores the moves of a step.
     fn take(&mut self, moves: &[&str]) {
         if !moves.is_empty() {
             self.behind.push(moves.iter().map(|text| text.to_string()).collect());
         }
     }
 
-    /// Makes the moves that have been told.
+    /// Applies the stored moves.
     fn catch_up(&mut self) -> Result<(), String> {
         let Some(Ready { steps, .. }) = &mut self.ready else { return Ok(()) };
         'steps: for moves in std::mem::take(&mut self.behind) {
@@ -214,7 +364,7 @@ impl Match {
             for (role, text) in moves.iter().enumerate() {
                 match steps.find(role, text).filter(|number| steps.legal(role).contains(number)) {
                     Some(number) => numbers.push(number),
-                    // A manager that plays two roles here tells every step twice.
+                    // A manager that assigns two roles to this server sends every step twice.
                     None if is_told_again => continue 'steps,
                     None => {
                         let why = format!("`{}` is not a legal move of {}", shown(text), roles[role]);
@@ -228,7 +378,7 @@ impl Match {
         Ok(())
     }
 
-    /// Makes the last moves of a match. The goal of the role that was played, if it has been reached.
+    /// Applies the last moves of a match. Returns the goal of our role, if it has been reached.
     pub(super) fn end(&mut self, moves: &[&str]) -> Option<u8> {
         self.take(moves);
         self.wait(Instant::now()).ok().filter(|ready| *ready)?;
@@ -244,20 +394,20 @@ impl Drop for Match {
     }
 }
 
-/// The thread of a match.
-struct Mind {
+/// The thinking thread of a match.
+struct ThinkingThread {
     rules: String,
     role: String,
     terms: Terms,
-    /// When the start clock ends.
+    /// End of the start clock.
     until: Instant,
     stop: Stop,
     learns: Sender<()>,
     alive: Arc<()>,
 }
 
-impl Mind {
-    /// Reads the rules, and makes decisions until the match is forgotten.
+impl ThinkingThread {
+    /// Reads the rules, and makes decisions until the match is dropped.
     fn run(self, number: u64, found: &Sender<Result<Ready, String>>) {
         let (jobs, todo) = channel::<Job>();
         let (answers, answered) = channel();
@@ -274,7 +424,7 @@ impl Mind {
         let (better, found) = channel();
         let mut chooser = match chooser {
             Some(chooser) => {
-                // Nothing is to be learned.
+                // There is nothing to learn.
                 drop(learns);
                 chooser
             }
@@ -300,7 +450,7 @@ impl Mind {
         };
         let mut rng = stream(terms.seed, "choices at a manager", number);
         while let Ok(mut job) = todo.recv() {
-            // Only the last question still waits for an answer.
+            // Only the last question still awaits an answer.
             while let Ok(newer) = todo.try_recv() {
                 job = newer;
             }
@@ -318,7 +468,7 @@ impl Mind {
         }
     }
 
-    /// Reads the rules, finds the role and opens the agent that is named.
+    /// Reads the rules, finds the role and opens the named agent.
     fn prepare(&self) -> Result<(Steps, usize, Option<Chooser>), String> {
         if self.rules.len() as u64 > limits::CONFIG_BYTES {
             let most = limits::CONFIG_BYTES;
@@ -336,14 +486,14 @@ impl Mind {
     }
 }
 
-/// Words of rules that have capitals, by themselves in small letters. Managers compare moves letter by letter.
+/// Words of the rules that contain capitals, by their lowercase form. Managers compare moves byte by byte.
 fn spelling(rules: &str) -> HashMap<String, String> {
     let words = rules.split(|c: char| c.is_whitespace() || "()".contains(c));
     let with_capitals = words.filter(|word| word.chars().any(char::is_uppercase));
     with_capitals.map(|word| (word.to_lowercase(), word.to_string())).collect()
 }
 
-/// A move in the letters of the rules.
+/// A move in the case of the rules.
 fn respelled(text: &str, spelling: &HashMap<String, String>) -> String {
     let spaced = text.replace('(', "( ").replace(')', " )");
     let words = spaced.split(' ').map(|word| spelling.get(word).map_or(word, String::as_str));

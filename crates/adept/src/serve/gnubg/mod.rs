@@ -1,10 +1,11 @@
-//! A player of GNU Backgammon: gnubg connects after `set player 0 external HOST:PORT`, sends a line for each decision, and reads one.
+//! An external player for GNU Backgammon: gnubg connects after `set player 0 external HOST:PORT`, sends a line for each
+//! decision, and reads one.
 //!
-//! An answer that is not legal forfeits the turn, and one that gnubg cannot read ends it; so a line that cannot be read is answered by
-//! `Error (…)`, which gnubg shows to its user.
+//! An illegal answer forfeits the turn, and an unreadable one ends it; so an unreadable line is answered by `Error
+//! (…)`, which gnubg shows to its user.
 
 use super::bot::Bot;
-use super::lines::{self, LOOK, Lost, SHOWN};
+use super::lines::{self, LOOK, ReadError, SHOWN};
 use adept_builtin::backgammon::cube::Chances;
 use adept_builtin::backgammon::fibs::{Line, Player};
 use adept_console::output::say;
@@ -19,23 +20,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 
-/// What was answered.
+/// Statistics of the server.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct Count {
     /// Connections.
     pub(super) sessions: u64,
-    /// Rolls that were played.
+    /// Number of rolls played.
     pub(super) moves: u64,
-    /// Questions whether to double, and whether to take.
+    /// Number of cube decisions.
     pub(super) cubes: u64,
-    /// Doubles offered.
+    /// Number of doubles offered.
     pub(super) doubles: u64,
-    /// Lines that were no question, or had no answer.
+    /// Lines that were invalid or had no answer.
     pub(super) errors: u64,
 }
 
 impl Count {
-    /// Adds what a connection has counted since.
+    /// Adds the difference since the last count of a connection.
     fn add(&mut self, now: Self, before: Self) {
         self.moves += now.moves - before.moves;
         self.cubes += now.cubes - before.cubes;
@@ -44,8 +45,8 @@ impl Count {
     }
 }
 
-/// Serves gnubg on several connections at a time. They share the bot: one answers while the others wait for its move, and none waits for
-/// another one's silence.
+/// A server for several connections of gnubg at a time. They share the bot and wait only for each other's moves, not
+/// for silent clients.
 pub(super) struct Server<'a> {
     pub(super) bot: Mutex<Bot>,
     pub(super) log: Option<Mutex<File>>,
@@ -53,14 +54,14 @@ pub(super) struct Server<'a> {
     pub(super) count: Mutex<Count>,
 }
 
-/// Connections at a time.
+/// Largest number of simultaneous connections.
 const CONNECTIONS: usize = 64;
 
 impl Server<'_> {
-    /// Serves connections, `most` of them if that is given, until Ctrl-C.
+    /// Serves connections, at most `most` if given, until interrupted.
     ///
     /// # Errors
-    /// If nobody can connect any more, or the log cannot be written.
+    /// If the listener keeps failing, or the log cannot be written.
     pub(super) fn serve(&self, door: &TcpListener, most: Option<u64>) -> Result<()> {
         door.set_nonblocking(true)?;
         let (mut number, open, failed) = (0, AtomicUsize::new(0), Mutex::new(None));
@@ -93,7 +94,7 @@ impl Server<'_> {
         failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
 
-    /// Serves the connection of this number, and says how it went.
+    /// Serves one connection, and reports how it ended.
     fn connection(&self, number: u64, line: TcpStream, from: SocketAddr) -> Result<()> {
         let mut session = Session { server: self, number, seat: None, count: Count::default() };
         held(&self.count).sessions += 1;
@@ -106,7 +107,7 @@ impl Server<'_> {
     }
 }
 
-/// What a lock holds, even after a thread that held it has panicked.
+/// Locks a mutex, ignoring poisoning.
 fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -115,7 +116,7 @@ fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 struct Session<'a> {
     server: &'a Server<'a>,
     number: u64,
-    /// The player that this bot is, once that is known.
+    /// The player that this bot represents, once known.
     seat: Option<Player>,
     count: Count,
 }
@@ -135,14 +136,14 @@ impl Session<'_> {
             match lines::read(&mut lines, &mut line, None, self.server.cancel) {
                 Ok(()) if line.is_empty() => return Ok("gnubg ended the connection".into()),
                 Ok(()) => {}
-                Err(Lost::Stopped) => return Ok("stopped".into()),
-                Err(Lost::Broken(what)) => return Ok(what),
-                Err(Lost::Silent(_)) => return Ok("gnubg is silent".into()),
+                Err(ReadError::Stopped) => return Ok("stopped".into()),
+                Err(ReadError::Broken(what)) => return Ok(what),
+                Err(ReadError::Silent(_)) => return Ok("gnubg is silent".into()),
             }
             let text = String::from_utf8_lossy(&line);
             let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0').to_string();
             self.note("from", &text)?;
-            // Ctrl-C waits for the move.
+            // An interrupt waits for the move.
             let _saving = self.server.cancel.saving();
             let before = self.count;
             let answer = self.answer(&text).unwrap_or_else(|why| {
@@ -157,11 +158,11 @@ impl Session<'_> {
         }
     }
 
-    /// The answer to a line.
+    /// Answers a line.
     fn answer(&mut self, text: &str) -> Result<String, String> {
         let line = Line::parse(text)?;
-        // A player is asked at its own turn, and answers a double at the other's. Only after a beaver it answers one at its own turn, and
-        // it has doubled before.
+        // A player is asked at its own turn, and answers a double at the opponent's. Only after a beaver does it answer
+        // one at its own turn, and it has doubled before.
         let me = *self.seat.get_or_insert(if line.doubled { line.turn.other() } else { line.turn });
         if !line.doubled && line.turn != me {
             return Err("it is the other player's turn".into());
@@ -180,7 +181,7 @@ impl Session<'_> {
             self.count.doubles += u64::from(doubles);
             return Ok(if doubles { "double" } else { "roll" }.into());
         }
-        // After a beaver this side is to roll, and the cube is the other's.
+        // After a beaver, this side is to roll and the opponent owns the cube.
         let takes = match line.turn == me {
             true => bot.chances(position).is_none_or(Chances::takes_beaver),
             false => bot.takes(position.swapped(), line.cube, away),
@@ -188,7 +189,7 @@ impl Session<'_> {
         Ok(if takes { "take" } else { "drop" }.into())
     }
 
-    /// Writes a line of the log: the number of the connection, and what was said.
+    /// Logs a line with the number of the connection.
     fn note(&self, what: &str, line: &str) -> Result<()> {
         match &self.server.log {
             Some(log) => {
@@ -206,13 +207,13 @@ mod tests {
     use super::*;
     use std::io::BufRead;
 
-    /// Decisions of a player 0 and of a player 1 in gnubg 1.07.001, and which answers may be given.
+    /// Decisions of player 0 and player 1 in gnubg 1.07.001, with the allowed answers.
     const MOVE: &str = "board:gnubg:root:0:0:0:0:0:0:0:-2:0:5:3:3:0:0:0:-4:3:-1:0:0:-3:1:-5:0:0:0:0:0:0:-1:3:1:3:1:1:1:1:0:1:-1:0:25:0:0:0:0:0:0:0:1";
     const CUBE: &str = "board:gnubg:root:0:0:0:0:0:0:0:-2:0:5:3:3:0:0:0:-4:3:-1:0:0:-3:1:-5:0:0:0:0:0:0:-1:0:0:0:0:1:1:1:0:1:-1:0:25:0:0:0:0:0:0:0:1";
     const OFFERED: &str = "board:root:gnubg:0:0:0:0:0:-1:0:-2:-1:5:3:3:0:0:0:-2:3:-1:0:0:-2:-1:-5:0:0:0:0:0:1:1:0:0:0:0:1:1:1:1:1:-1:0:25:0:0:0:0:0:0:0:1";
     const NOTHING: &str = "board:gnubg:root:0:0:0:0:-3:0:0:0:0:0:14:0:0:0:0:0:0:0:0:0:0:0:-2:-2:-2:-2:-2:-2:1:1:6:5:6:5:1:1:1:0:1:-1:0:25:0:0:0:0:0:0:0:1";
 
-    /// Asks a line and reads the answer.
+    /// Sends a line and reads the answer.
     fn ask(lines: &mut BufReader<TcpStream>, question: &str) -> String {
         lines.get_mut().write_all(format!("{question}\n\0").as_bytes()).unwrap();
         let mut answer = String::new();
@@ -220,7 +221,7 @@ mod tests {
         answer
     }
 
-    /// Serves so many connections of a client.
+    /// Serves a number of connections of a client.
     fn served<T: Send>(
         bot: Bot,
         connections: usize,
@@ -239,7 +240,7 @@ mod tests {
         (found, *held(&server.count))
     }
 
-    /// What the server answers to these lines, each connection in turn.
+    /// The server's answers to these lines, each connection in turn.
     fn talk(connections: &[&[&str]]) -> (Vec<Vec<String>>, Count) {
         served(bot(), connections.len(), |connect| {
             let asked = |questions: &&[&str]| {
@@ -252,7 +253,7 @@ mod tests {
 
     #[test]
     fn silent_connections_keep_nobody_waiting() {
-        // Two say nothing, one stops within a line, and all three stay while others are answered.
+        // Two clients stay silent, one stops within a line, and all three stay connected while others are answered.
         let (answers, count) = served(bot(), 5, |connect| {
             let (_first, _second, mut broken) = (connect(), connect(), connect());
             broken.get_mut().write_all(b"board:gnu").unwrap();
@@ -267,7 +268,7 @@ mod tests {
         assert_eq!((count.sessions, count.moves, count.cubes, count.errors), (5, 1, 2, 0));
     }
 
-    /// Positions that are won or lost in one roll, asked of both players: each is told what is right for itself.
+    /// Positions that one roll decides, asked of both players: each must answer for its own side.
     #[test]
     fn each_player_decides_for_its_own_side() {
         let folder =
@@ -286,7 +287,8 @@ mod tests {
             )
         };
         let (one_wins, zero_wins) = ([(1, 1), (22, -5)], [(24, -1), (3, 5)]);
-        // Owner of the cube: player 1, or player 0. A single win that is certain is not worth a double more than a roll; a strong race is.
+        // Owner of the cube: player 1, or player 0. A double gains nothing in a certain single win; a strong
+        // race is doubled.
         let race_of_one = [(6, 4), (20, -7), (19, -2)];
         let race_of_zero = [(19, -4), (5, 7), (6, 2)];
         let questions = [
@@ -333,10 +335,10 @@ mod tests {
         for offered in [&first[2], &second[0]] {
             assert!(["take\n", "drop\n"].contains(&&**offered), "{offered}");
         }
-        // A line that is cut in half, and an empty one.
+        // A truncated line, and an empty one.
         assert_eq!(first[3], "Error (28 fields instead of 53)\n");
         assert_eq!(first[4], "Error (the line does not begin with `board:`)\n");
-        // Nothing can move.
+        // No move is possible.
         assert_eq!(third[0], "\n");
         assert_eq!((count.sessions, count.moves, count.cubes, count.errors), (3, 3, 4, 2));
     }

@@ -1,9 +1,9 @@
-//! Classes of positions, by which gates choose experts, beside the inputs of another encoder.
+//! Adds position classes, by which gates choose experts, to another encoder.
 
 use crate::backgammon::{Backgammon, Position, State};
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, RowMut};
 
-/// The encoder `NAME+classes`: the inputs of another encoder, and three index channels.
+/// The encoder `NAME+classes`: the inputs of another encoder and three index channels.
 #[derive(Clone, Debug)]
 pub struct Classed<E> {
     inputs: E,
@@ -11,11 +11,11 @@ pub struct Classed<E> {
     channels: Vec<Channel>,
 }
 
-/// Values of the channels of pips. More pips than these count as the highest.
+/// Number of values of the pip channels. Higher pip counts map to the highest.
 const PIPS: u64 = 256;
 
 impl<E: Encoder<Backgammon>> Classed<E> {
-    /// Adds the classes to the inputs of this encoder.
+    /// Wraps an encoder.
     pub fn new(inputs: E) -> Self {
         let pips = |side: &str| format!("pips of the {side} side, at most {}", PIPS - 1);
         let classes = [

@@ -1,4 +1,4 @@
-//! The encoder `expert`: the inputs of `points`, and what players count on a board.
+//! The encoder `expert`: the inputs of `points` and handcrafted features.
 
 use super::hits::{View, escapes, hits};
 use super::{POINTS, SIDE, write};
@@ -11,23 +11,25 @@ use std::sync::LazyLock;
 #[derive(Clone, Copy, Debug)]
 pub struct Expert;
 
-/// An input that both sides have, seen in the side's own numbering of the points: it moves from 24 down to 1, and its bar is 25.
+/// A feature computed for each side, in the side's own numbering of the points: it moves from 24 down to 1, and its bar
+/// is 25.
 #[derive(Clone, Copy, Debug)]
 pub struct Input {
-    /// Its name in the documentation.
+    /// Name in the documentation.
     pub name: &'static str,
-    /// What is counted, and in which unit.
+    /// Definition and unit of the count.
     pub about: &'static str,
-    /// What the count is divided by.
+    /// Divisor of the count.
     pub unit: f32,
-    /// The largest quotient that 15 checkers can have. The least is 0.
+    /// Largest value with 15 checkers. The smallest is 0.
     pub most: f32,
 }
 
-/// The inputs that the encoder `expert` has of each side, in their order.
+/// The features of each side in the encoder `expert`, in order.
 ///
-/// A *block* is a point with at least two checkers, a *throw* one of the 36 of two dice. The encoder sees the position after a
-/// move, so that *the other side rolls* comes next for the own half, and is what would be for the opponent's.
+/// A *block* is a point with at least two checkers, a *throw* one of the 36 results of two dice. The encoder sees the
+/// position after a move: the opponent of the mover rolls next. For the opponent's half, features assume that the mover
+/// rolls.
 pub const INPUTS: [Input; 25] = [
     input("pips", "sum of the places of all checkers; the bar is 25", 167.0, 375.0),
     input(
@@ -142,18 +144,18 @@ impl Encoder<Backgammon> for Expert {
     }
 }
 
-/// The counts of [`INPUTS`] of the side of a view; `other` is the view of the other side.
+/// Computes [`INPUTS`] for the side of a view; `other` is the opponent's view.
 #[inline]
 pub(super) fn counts(view: &View, other: &View, checkers: u8) -> [f32; INPUTS.len()] {
     let &View { position: Position { own, opponent }, occupied, blocks, open, .. } = view;
     let (pips, their_pips) = (own.pips(), opponent.pips());
-    // Checkers above this place have not passed the other side's rearmost one.
+    // Checkers above this place have not passed the opponent's rearmost checker.
     let passed = 25 - opponent.highest();
     let behind = !1 << passed;
     let (mut shots, mut loss) = (0, 0);
     hits(other, |roll, mask| {
         shots += roll.ways() * u32::from(mask != 0);
-        // A checker on the other side's point q loses the q pips that it has come.
+        // A hit checker on the opponent's point q loses the q pips that it has moved.
         loss += roll.ways() * (31 - (mask | 1).leading_zeros());
     });
     let closed = (other.blocks & HOME).count_ones();
@@ -201,7 +203,7 @@ const HOME: u32 = 0x7E;
 /// The points 18 to 24.
 const BACK: u32 = 0x7F << 18;
 
-/// Standard deviation of the places of so many checkers that are not off.
+/// Standard deviation of the places of all checkers that are not off. `checkers` is their number.
 fn spread(side: Side, occupied: u32, pips: u32, checkers: u8) -> f32 {
     let squares: u32 =
         each(occupied).map(|place| u32::from(side.on(place)) * u32::from(place) * u32::from(place)).sum();
@@ -210,13 +212,14 @@ fn spread(side: Side, occupied: u32, pips: u32, checkers: u8) -> f32 {
     (squares as f32 / count - mean * mean).max(0.0).sqrt()
 }
 
-/// The highest place of the lowest run of at least four blocks, above which checkers are held; 25 if there is none.
+/// The highest place of the lowest run of at least four blocks, which holds checkers above it; 25 if there is no such
+/// run.
 fn run(blocks: u32) -> u8 {
     let runs = blocks & blocks >> 1 & blocks >> 2 & blocks >> 3;
     if runs == 0 { BAR } else { runs.trailing_zeros() as u8 + 3 }
 }
 
-/// Length of the longest run of a mask, at most 6.
+/// Length of the longest run of ones in a mask, at most 6.
 fn longest(mask: u32) -> u32 {
     let two = mask & mask >> 1;
     let three = two & mask >> 2;

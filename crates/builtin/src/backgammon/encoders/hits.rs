@@ -1,11 +1,11 @@
-//! What rolls can do to single checkers: whom they hit, and whether the rearmost checker gets past a block.
+//! Tactical features: which rolls hit blots, and whether the rearmost checker escapes a block.
 
 use crate::backgammon::moves::{seen, steps};
 use crate::backgammon::side::POINTS;
 use crate::backgammon::{BAR, Position, Side};
 use crate::dice::Roll;
 
-/// A position as a side sees it, in its own numbering of the points, a bit each.
+/// A position from one side's view, in its own numbering of the points, as bit masks.
 pub(super) struct View {
     pub(super) position: Position,
     /// Places with own checkers.
@@ -34,11 +34,11 @@ impl View {
     }
 }
 
-/// Calls `found` with each of the 21 rolls, if there is something to hit, and the points on which at least one of its plays hits
-/// if the side of the view rolls, a bit each.
+/// Calls `found` for each of the 21 rolls that can hit something, with a mask of the points that at least one play of
+/// this roll hits.
 ///
-/// The plays are those of the rules: both dice where that is possible, bars first, no landing on blocks. Masks settle nearly all
-/// rolls; where it is in doubt whether the other die can be played after a hit, the plays are looked at.
+/// Plays follow the rules: both dice where possible, bar first, no landing on blocks. Masks settle nearly all rolls.
+/// Where it is unclear whether the other die can be played after a hit, all plays are enumerated.
 #[inline]
 pub(super) fn hits(view: &View, mut found: impl FnMut(Roll, u32)) {
     let View { position, open, blots, .. } = *view;
@@ -48,7 +48,7 @@ pub(super) fn hits(view: &View, mut found: impl FnMut(Roll, u32)) {
     let waiting = position.own.on(BAR);
     let from = view.occupied & !(1 << BAR);
     for die in 1..=6 {
-        // Each checker goes its own way, so that each set of steps can be completed to a whole play.
+        // Checkers move independently, so each set of steps can be completed to a whole play.
         let (mut at, mut mask) = (from, 0);
         if waiting > 0 {
             let enters = open & 1 << (BAR - die);
@@ -58,9 +58,9 @@ pub(super) fn hits(view: &View, mut found: impl FnMut(Roll, u32)) {
             at = at >> die & open;
             mask |= at & blots;
         }
-        found(Roll::of(die, die), mask);
+        found(Roll::from_sorted(die, die), mask);
     }
-    // Where one step by each die lands.
+    // Landing points of one step with each die.
     let mut lands = [0; 7];
     (1..7).for_each(|die| lands[die] = from >> die & open);
     for high in 2..=6 {
@@ -68,14 +68,14 @@ pub(super) fn hits(view: &View, mut found: impl FnMut(Roll, u32)) {
             let mask = match waiting {
                 0 => {
                     let (a, b) = (lands[usize::from(high)], lands[usize::from(low)]);
-                    // The other die can be played by the checker that hits, or by one of two. Without branches: no one can
-                    // foresee them.
+                    // The other die can be played by the checker that hits or by another one. Branch-free, because
+                    // these branches are unpredictable.
                     let stuck = |hits: u32, die: u8, other: u32| {
                         (hits & !(open << die) != 0) & (other & other.wrapping_sub(1) == 0)
                     };
                     match stuck(a & blots, low, b) | stuck(b & blots, high, a) {
                         false => (a | b | a >> low | b >> high) & blots,
-                        true => plays(position, Roll::of(high, low)),
+                        true => plays(position, Roll::from_sorted(high, low)),
                     }
                 }
                 1 => {
@@ -85,17 +85,17 @@ pub(super) fn hits(view: &View, mut found: impl FnMut(Roll, u32)) {
                     if (a & blots == 0 || after_a != 0) && (b & blots == 0 || after_b != 0) {
                         (a | b | after_a | after_b) & blots
                     } else {
-                        plays(position, Roll::of(high, low))
+                        plays(position, Roll::from_sorted(high, low))
                     }
                 }
                 _ => (1 << (BAR - high) | 1 << (BAR - low)) & blots,
             };
-            found(Roll::of(high, low), mask);
+            found(Roll::from_sorted(high, low), mask);
         }
     }
 }
 
-/// The points on which the plays of a roll of different dice hit, by looking at all of them.
+/// Points that the plays of a non-double hit, by enumerating all plays.
 #[cold]
 fn plays(position: Position, roll: Roll) -> u32 {
     let hit = |hits: bool, to: u8| u32::from(hits) << to;
@@ -117,17 +117,17 @@ fn plays(position: Position, roll: Roll) -> u32 {
     alone(roll.high()).or_else(|| alone(roll.low())).unwrap_or(0)
 }
 
-/// Number of the 36 throws by which a checker on a place gets past the opponent's blocks among the six points in front of it. It
-/// moves alone, by one or both dice, a double up to four times, over points that are not blocked; off the board is past all. 36
-/// if none of the six is blocked.
+/// Number of the 36 throws with which a checker on a place gets past the opponent's blocks among the six points in
+/// front of it. Only this checker moves, by one or both dice, a double up to four times, over points that are not
+/// blocked; bearing off passes all blocks. 36 if none of the six points is blocked.
 #[inline]
 pub(super) fn escapes(place: u8, open: u32) -> u32 {
-    // Bit d: the place d pips ahead can be landed on. A checker that is not yet past has moved at most 12 when it is.
+    // Bit d: the checker can land d pips ahead. A checker that escapes has moved at most 12 pips.
     let ahead = open.reverse_bits() >> (31 - place) | !0 << place;
     u32::from(ESCAPES[(ahead >> 1 & 0xFFF) as usize])
 }
 
-/// The throws of [`escapes`] by the 12 places ahead.
+/// The results of [`escapes`] by the 12 places ahead.
 static ESCAPES: [u8; 1 << 12] = {
     let mut table = [0; 1 << 12];
     let mut k = 0;

@@ -10,7 +10,7 @@ pub use expert::{Expert, INPUTS, Input};
 use super::{Backgammon, Side, State};
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, RowMut};
 
-/// Inputs of a side.
+/// Number of inputs per side.
 const SIDE: usize = 101;
 
 /// 202 inputs: the checkers on each point and the bar in units, and those borne off.
@@ -50,10 +50,10 @@ impl Encoder<Backgammon> for Points {
     }
 }
 
-/// Writes the inputs of a side.
+/// Writes the inputs of one side.
 fn write(side: Side, checkers: u8, inputs: &mut [f32]) {
     let (units, off) = inputs.split_at_mut(SIDE - 1);
-    // All points, also the empty ones: the end of a loop over those with checkers could not be predicted.
+    // Covers all points, also empty ones: a loop over occupied points would have an unpredictable end.
     let (low, high) = units.as_chunks_mut().0.split_at_mut(16);
     let [first, second] = side.on_board();
     for (units, word, places) in [(low, first, 16), (high, second, 9)] {
@@ -64,7 +64,7 @@ fn write(side: Side, checkers: u8, inputs: &mut [f32]) {
     off[0] = f32::from(side.off()) / f32::from(checkers);
 }
 
-/// The inputs of a point by its number of checkers.
+/// Inputs of a point by its number of checkers.
 static UNITS: [[f32; 4]; 16] = {
     let mut units = [[0.0; 4]; 16];
     let mut count = 1;

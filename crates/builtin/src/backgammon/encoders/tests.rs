@@ -1,4 +1,4 @@
-//! Inputs against their definitions, told slowly, and golden rows.
+//! Compares inputs with slow, literal definitions and with golden rows.
 
 use super::expert::counts;
 use super::hits::{View, escapes};
@@ -33,7 +33,7 @@ fn counted(position: Position, checkers: u8) -> [f32; 25] {
     counts(&own, &other, checkers)
 }
 
-/// The points on which some play of each roll hits, from all plays.
+/// The points that some play of each roll hits, by enumerating all plays.
 fn hits_of_plays(position: Position) -> [u32; 21] {
     let blots = (1..=24).filter(|&point| position.opponent.on(25 - point) == 1);
     ROLLS.map(|roll| {
@@ -69,7 +69,7 @@ fn hits_obey_the_rule_of_both_dice() {
     assert_eq!(shots("24:1 off:14/5:1 11:2 6:12"), "31 41 42 43 54 11 22 44");
 }
 
-/// Throws that take a checker past the blocks, step by step.
+/// Number of throws that take a checker past the blocks, step by step.
 fn escapes_step_by_step(place: i32, blocked: &dyn Fn(i32) -> bool) -> u32 {
     let Some(last) = (place - 6..place).find(|&point| point >= 1 && blocked(point)) else {
         return 36;
@@ -101,10 +101,10 @@ fn escapes_are_those_of_single_steps() {
     assert!(seen.len() > 25 && seen.contains(&0), "{seen:?}");
 }
 
-/// The inputs as they are defined, before they are divided.
+/// The inputs by definition, before they are divided.
 fn defined(position: Position, checkers: u8) -> Vec<f32> {
     let [own, theirs] = [position.own, position.opponent].map(|side| side.places().map(i32::from));
-    // Points as the own side numbers them.
+    // Points in the own side's numbering.
     let block = |point: i32| (1..=24).contains(&point) && own[point as usize] > 1;
     let their_block = |point: i32| (1..=24).contains(&point) && theirs[25 - point as usize] > 1;
     let pips =
@@ -244,7 +244,7 @@ fn classes_stand_beside_the_inputs_of_another_encoder() {
         assert_eq!(dense, plain);
         let [phase, own, opponent] = index;
         seen[phase as usize] += 1;
-        // Player 1 has moved, so the side to roll is the opponent.
+        // Player 1 has moved, so the opponent is to roll.
         assert_eq!(
             (own, opponent),
             (position.opponent.pips().min(255).into(), position.own.pips().min(255).into())

@@ -10,7 +10,7 @@ use super::{Bearoff, OneSided, Side, Within, rank};
 use crate::memory::fetch;
 use crate::shared::Shared;
 use adept_game::{Afterstate, Channel, Encoder, RowMut};
-use parts::{Part, Solutions};
+use parts::{FeatureGroup, Solutions};
 use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
@@ -45,50 +45,50 @@ pub(super) const ALL: [(&str, &str); 10] = [
     ),
 ];
 
-/// An encoder that builds rows from the numbers of each side.
+/// An encoder that builds rows from precomputed features of each side.
 #[derive(Debug)]
 pub struct Sides {
     name: String,
-    parts: Vec<Part>,
+    parts: Vec<FeatureGroup>,
     channels: Vec<Channel>,
-    table: OnceLock<Arc<Table>>,
+    table: OnceLock<Arc<SideFeatures>>,
 }
 
-/// The numbers of all parts for every side.
+/// The features of all parts for every side.
 #[derive(Debug)]
-struct Table {
+struct SideFeatures {
     checkers: u8,
-    /// Floats of each side by rank, part after part.
+    /// Features of each side by rank, part after part.
     floats: Vec<f32>,
     width: usize,
     /// Number of floats of each part. None for parts with cells.
     widths: Vec<usize>,
-    cells: Vec<CellsOf>,
+    cells: Vec<CellFeature>,
 }
 
-/// A part with cells.
+/// Cell indices of one part.
 #[derive(Debug)]
-struct CellsOf {
+struct CellFeature {
     /// The cell of each side by rank.
     sides: Vec<u16>,
     /// Number of cells.
     count: u64,
-    /// Whether each side has an index of its own.
+    /// Whether each side has an index channel of its own.
     apart: bool,
 }
 
 impl Sides {
     /// The encoder named `name`: parts joined by `+`. None if a part is unknown or repeated.
     pub fn parse(name: &str) -> Option<Self> {
-        let mut parts: Vec<Part> = Vec::new();
+        let mut parts: Vec<FeatureGroup> = Vec::new();
         for word in name.split('+') {
-            for part in Part::parse(word)? {
+            for part in FeatureGroup::parse(word)? {
                 if !parts.contains(&part) {
                     parts.push(part);
                 }
             }
         }
-        let channels: Vec<Channel> = parts.iter().flat_map(Part::channels).collect();
+        let channels: Vec<Channel> = parts.iter().flat_map(FeatureGroup::channels).collect();
         let twice = |(i, c): (usize, &Channel)| channels[..i].iter().any(|d| d.name == c.name);
         if channels.iter().enumerate().any(twice) {
             return None;
@@ -96,8 +96,8 @@ impl Sides {
         Some(Self { name: name.into(), parts, channels, table: OnceLock::new() })
     }
 
-    fn table(&self, game: &Bearoff) -> &Table {
-        let table = self.table.get_or_init(|| Table::shared(&self.parts, game.checkers()));
+    fn table(&self, game: &Bearoff) -> &SideFeatures {
+        let table = self.table.get_or_init(|| SideFeatures::shared(&self.parts, game.checkers()));
         debug_assert_eq!(table.checkers, game.checkers(), "an encoder serves one game");
         table
     }
@@ -116,7 +116,7 @@ impl Encoder<Bearoff> for Sides {
     fn encode(&self, game: &Bearoff, after: Afterstate<'_, Bearoff>, row: RowMut<'_>) {
         let table = self.table(game);
         let sides = &after.state.sides;
-        // Not by `map`, which is not inlined here.
+        // `map` is not inlined here.
         let (mover, roller) = (sides[after.player].rank(), sides[1 - after.player].rank());
         let [own, other] = [&table.floats[mover * table.width..], &table.floats[roller * table.width..]];
         let (mut first, mut dense) = (0, row.dense);
@@ -145,7 +145,7 @@ impl Encoder<Bearoff> for Sides {
         let table = self.table(game);
         let fetch_side = |side: Side| fetch(&table.floats[side.rank() * table.width..][..table.width]);
         fetch_side(after.state.sides[after.player]);
-        // All candidates of a decision share the other side, which the decision before has read.
+        // All candidates of a decision share the opponent's side, which the decision itself has already read.
         if after.action.is_none() {
             fetch_side(after.state.sides[1 - after.player]);
         }
@@ -179,22 +179,26 @@ fn copy<const N: usize>(from: &[f32], to: &mut [f32]) {
     }
 }
 
-impl Table {
-    fn shared(parts: &[Part], checkers: u8) -> Arc<Self> {
-        static TABLES: Shared<(Vec<Part>, u8), Table> = Shared::new();
+impl SideFeatures {
+    fn shared(parts: &[FeatureGroup], checkers: u8) -> Arc<Self> {
+        static TABLES: Shared<(Vec<FeatureGroup>, u8), SideFeatures> = Shared::new();
         let Ok(table) =
-            TABLES.get((parts.to_vec(), checkers), || Ok::<_, Infallible>(Self::of(parts, checkers)));
+            TABLES.get((parts.to_vec(), checkers), || Ok::<_, Infallible>(Self::new(parts, checkers)));
         table
     }
 
-    fn of(parts: &[Part], checkers: u8) -> Self {
-        let within = parts.iter().find_map(Part::within).map(|terms| Within::shared(checkers, terms));
+    fn new(parts: &[FeatureGroup], checkers: u8) -> Self {
+        let within = parts.iter().find_map(FeatureGroup::within).map(|terms| Within::shared(checkers, terms));
         let solutions = Solutions { one_sided: OneSided::shared(checkers), within };
-        let widths: Vec<usize> = parts.iter().map(Part::width).filter(|&w| w > 0).collect();
+        let widths: Vec<usize> = parts.iter().map(FeatureGroup::width).filter(|&w| w > 0).collect();
         let sides = || (0..rank::sides(checkers)).map(Side::of_rank);
-        let cells = |part: &Part| {
+        let cells = |part: &FeatureGroup| {
             let (count, apart) = part.cells()?;
-            Some(CellsOf { sides: sides().map(|side| part.cell(side, &solutions)).collect(), count, apart })
+            Some(CellFeature {
+                sides: sides().map(|side| part.cell(side, &solutions)).collect(),
+                count,
+                apart,
+            })
         };
         let mut floats = Vec::with_capacity(rank::sides(checkers) * widths.iter().sum::<usize>());
         for side in sides() {

@@ -1,22 +1,22 @@
-//! The parts of encoders: numbers that describe a side.
+//! Encoder parts: features that describe one side.
 
 use crate::bearoff::{OneSided, POINTS, Side, Within};
 use adept_game::{Channel, ChannelKind};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// A description of a side, independent of the other side.
+/// A group of features of a side, independent of the other side.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum FeatureGroup {
     Bits,
     Simple,
     OneSided,
     /// The mean number of rolls.
     Rolls,
     Counts,
-    /// First terms of the distribution of the number of rolls.
+    /// The first terms of the distribution of the number of rolls.
     Distribution(usize),
-    /// Gain from aiming at a certain roll, for the first rolls.
+    /// Gain from maximising the probability to finish within k rolls, for the first k.
     Haste(usize),
     /// Cells of a side, for symbolic gates: the number of cells, and the measure at which the last cell begins. The
     /// last cell includes everything beyond.
@@ -24,21 +24,21 @@ pub(super) enum Part {
         cells: u16,
         end: u16,
     },
-    /// The mean number of rolls as an index of this many steps, for learned cells.
+    /// The mean number of rolls, discretised to this many steps, as an index for learned cells.
     Pace(u16),
 }
 
-/// Data for computing parts.
+/// Precomputed solutions that the parts read.
 pub(super) struct Solutions {
     pub(super) one_sided: Arc<OneSided>,
-    /// Only for the part that needs it.
+    /// Only for the part `haste`.
     pub(super) within: Option<Arc<Within>>,
 }
 
-/// Scale of the gains of `haste`, mostly a few hundredths.
+/// Scale of the gains of `haste`, which are mostly a few hundredths.
 const GAIN: f64 = 30.0;
 
-/// The mean number of rolls at the end of `pace`, a little more than the longest.
+/// Upper end of `pace`: slightly above the largest mean number of rolls.
 const LONGEST: f64 = 14.0;
 
 /// Bits per field, enough for 15 checkers.
@@ -50,7 +50,7 @@ const FEATURES: usize = 6;
 /// Mean pips of a roll: 49/6. Doubles count four times.
 const PIPS_A_ROLL: f64 = 49.0 / 6.0;
 
-impl Part {
+impl FeatureGroup {
     /// Parses an encoder name without `+` into parts.
     pub(super) fn parse(word: &str) -> Option<Vec<Self>> {
         let mut words = word.split(':');
@@ -88,7 +88,7 @@ impl Part {
         }
     }
 
-    /// Number of cells per side, for parts with cells, and whether each side has an index of its own.
+    /// Number of cells per side, for parts with cells, and whether each side has an index channel of its own.
     pub(super) fn cells(&self) -> Option<(u64, bool)> {
         match self {
             Self::Phase { cells, .. } => Some((u64::from(*cells), false)),
@@ -97,7 +97,7 @@ impl Part {
         }
     }
 
-    /// The channels: one for both sides, or one for each.
+    /// The channels: a shared one, or one per side.
     pub(super) fn channels(&self) -> Vec<Channel> {
         let Self::Pace(steps) = self else { return vec![self.channel()] };
         let channel = |name: &'static str, side: &str| {
@@ -110,7 +110,7 @@ impl Part {
         vec![channel("pace_moved", "side that just moved"), channel("pace_to_roll", "side to roll")]
     }
 
-    /// The channel for both sides.
+    /// The channel that both sides share.
     fn channel(&self) -> Channel {
         let n = 2 * self.width();
         let (name, kind, about): (_, _, Cow<'static, str>) = match self {
@@ -184,7 +184,7 @@ impl Part {
         Channel::new(name, kind).about(about)
     }
 
-    /// The number of rolls that it needs from [`Within`].
+    /// The number of rolls that the part needs from [`Within`].
     pub(super) fn within(&self) -> Option<usize> {
         if let Self::Haste(terms) = self { Some(*terms) } else { None }
     }
@@ -224,7 +224,8 @@ impl Part {
                 floats.extend((1..=*terms).map(term));
             }
             Self::Haste(terms) => {
-                let within = solutions.within.as_ref().and_then(|within| within.of(side)).unwrap_or(&[]);
+                let within =
+                    solutions.within.as_ref().and_then(|within| within.probabilities(side)).unwrap_or(&[]);
                 let distribution = solution.distribution(side).unwrap_or(&[]);
                 let mut off = distribution.first().copied().unwrap_or(0.0);
                 for k in 0..*terms {
@@ -248,7 +249,7 @@ impl Part {
                 let mean = solutions.one_sided.mean(side).unwrap_or(f64::NAN);
                 let place = |rolls: f64| (rolls + 0.5).ln();
                 let share = (place(mean) - place(1.0)) / (place(LONGEST) - place(1.0));
-                // A float becomes at least 0.
+                // Casting to an integer maps negative values to 0.
                 ((share * f64::from(steps)) as u16).min(steps - 1)
             }
             _ => 0,

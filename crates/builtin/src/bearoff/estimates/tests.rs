@@ -16,8 +16,8 @@ fn estimates(checkers: u8) -> [Box<dyn Estimate>; 4] {
     ]
 }
 
-/// The exact values of all pairs of sides with at most `checkers` checkers, by the ranks of own and opponent:
-/// each side plays for the win, straight from the rules.
+/// The exact values of all pairs of sides with at most `checkers` checkers, by the ranks of own and opponent: each side
+/// plays optimally, directly by the rules.
 fn exact(checkers: u8) -> Vec<Vec<f64>> {
     let n = sides(checkers);
     let mut values = vec![vec![f64::NAN; n]; n];
@@ -30,7 +30,7 @@ fn exact(checkers: u8) -> Vec<Vec<f64>> {
             })
         })
         .collect();
-    // A move lowers the rank of the side that makes it, so the sum of both ranks.
+    // A move lowers the rank of its side, and so the sum of both ranks.
     for sum in 0..2 * n - 1 {
         for own in sum.saturating_sub(n - 1)..n.min(sum + 1) {
             let opponent = sum - own;
@@ -152,7 +152,7 @@ fn kleinman_is_that_of_gnubg() {
         let found = 0.5 + 0.5 * Kleinman.value(position(text));
         assert!((found - win).abs() < 5.1e-5, "{text}: {found} and not {win}");
     }
-    // Where gnubg gives none, four pips in all: the limit.
+    // gnubg gives no value for four pips in total: the limit.
     assert_eq!(Kleinman.value(position("1,0,0,0,0,0/1,0,0,0,0,0")), 1.0);
     assert_eq!(Kleinman.value(position("3,0,0,0,0,0/1,0,0,0,0,0")), 1.0);
 }
@@ -175,7 +175,7 @@ fn values_are_numbers_in_range_up_to_the_solution_and_nan_beyond() {
 #[test]
 fn rolls_are_the_convolution_in_single_precision() {
     let solution = Arc::new(OneSided::solve(15));
-    let (rolls, convolution) = (Rolls::of(&solution), Convolution(solution.clone()));
+    let (rolls, convolution) = (Rolls::new(&solution), Convolution(solution.clone()));
     let all = (1..sides(15)).map(Side::of_rank);
     let beyond = |side: Side| solution.distribution(side).unwrap().iter().skip(TERMS + 1).sum::<f64>();
     assert!(all.clone().map(beyond).fold(0.0, f64::max) < 1e-9, "no side needs more terms");
@@ -189,5 +189,5 @@ fn rolls_are_the_convolution_in_single_precision() {
     }
     let over = Position { own: Side::EMPTY, opponent: some[0] };
     assert_eq!((rolls.value(over), rolls.value(over.swapped())), (1.0, -1.0));
-    assert!(Rolls::of(&OneSided::solve(2)).value(Position { own: some[5], opponent: some[5] }).is_nan());
+    assert!(Rolls::new(&OneSided::solve(2)).value(Position { own: some[5], opponent: some[5] }).is_nan());
 }

@@ -73,7 +73,7 @@ fn position(text: &str) -> Position {
     text.parse().unwrap()
 }
 
-/// The error's text, which must quote what was given and say something about `what`.
+/// The text of an error, which must quote `given` and contain `what`.
 #[track_caller]
 fn refused<T: std::fmt::Debug>(result: Result<T, GameError>, given: &str, what: &str) {
     let error = result.unwrap_err().to_string();
@@ -103,7 +103,7 @@ fn xgids_tell_the_roll_and_whose_it_is() {
             assert_eq!(position(text).xgid(roll), xgid);
         }
     }
-    // Scores, cube and rules of a match are skipped, and so is a missing label.
+    // Scores, cube and rules of a match are ignored, and labels may be missing.
     let in_a_match = "-AAAAAA------------aaaaa--:1:-1:1:25:3:4:1:7:10";
     let (read, roll) = Position::from_xgid(in_a_match).unwrap();
     assert_eq!(read, position("1,1,1,1,1,1/0,1,1,1,1,1"));
@@ -148,7 +148,7 @@ fn what_is_no_bear_off_is_refused_with_the_reason() {
     id("4HPwATDgc/ABMA", "the side not to roll has 3 on point 8");
     id("/////////////w", "the side not to roll has 80 checkers");
     id("//8AAAAAAAAAAA", "the side not to roll has 16 checkers; at most 15 are allowed");
-    // One more bit than 25 zeros a side leaves room for, and a checker on the bar.
+    // One bit more than 25 zeros per side allow, and a checker on the bar.
     id("AAAAAAAABAAAAA", "ones after the bar");
     id("AAAAAQAAAAAAAA", "the side not to roll has 1 on the bar");
 
@@ -222,12 +222,12 @@ proptest! {
         for text in [position.to_string(), position.id(), position.xgid(roll)] {
             prop_assert_eq!(text.parse(), Ok(position));
         }
-        // The same board with the player of the small letters to roll.
+        // The same board with the lowercase player to roll.
         let turned = position.swapped().xgid(roll).replace(":0:0:1:", ":0:0:-1:");
         prop_assert_eq!(Position::from_xgid(&turned), Ok((position, roll)));
     }
 
-    /// Flipping a bit gives the ID of another position or of none.
+    /// Flipping a bit gives the ID of another position or an invalid one.
     #[test]
     fn a_position_has_one_id(own in any_side(), opponent in any_side(), bit in 0usize..80) {
         let position = Position { own, opponent };

@@ -1,5 +1,4 @@
-//! GNU Backgammon's one-sided files, as `makebearoff -o` writes them and `gnubg` reads them, and new ones
-//! ([`solve`](GnubgOneSided::solve)).
+//! Reads, solves and writes GNU Backgammon's one-sided files, the format of `makebearoff -o` and `gnubg`.
 //!
 //! The header has 40 bytes: `gnubg-OS-PP-CC-G-C-N`, then `x` up to a line break. P is the number of points and C the
 //! largest number of checkers. G is 1 if each entry has a second distribution, of the rolls that save a gammon. Entries
@@ -23,9 +22,11 @@ use std::path::{Path, PathBuf};
 
 pub use super::points::ROLLS;
 
-const HEADER: usize = 40;
+<<<---|||/// Numbers of a distribution.
+pub ===/// Length of a distribution.
+pub --->>>const HEADER: usize = 40;
 
-/// Most points of a table that is solved here.
+/// Largest number of points of a table that can be solved here.
 pub const MOST_SOLVED: usize = points::MOST;
 
 /// The probabilities of 0 to 31 rolls.
@@ -37,7 +38,7 @@ const ONE: u32 = 65535;
 /// Largest number of points that `gnubg` reads.
 const MOST_POINTS: usize = 18;
 
-/// A memory-mapped file, or one that has just been computed.
+/// A memory-mapped file, or one computed in memory.
 #[derive(Debug)]
 enum Bytes {
     Mapped(Mmap),
@@ -72,7 +73,7 @@ pub struct GnubgOneSided {
 enum Form {
     Plain,
     Indexed,
-    /// Mean and standard deviation alone.
+    /// Only mean and standard deviation.
     Normal,
 }
 
@@ -83,7 +84,7 @@ pub struct OneSidedErrors {
     pub probabilities: TableErrors,
     /// Differences of the mean number of rolls.
     pub means: TableErrors,
-    /// Differences of the standard deviation.
+    /// Differences of the standard deviations.
     pub sds: TableErrors,
     /// The side with the largest difference of a mean.
     pub worst: Side,
@@ -175,15 +176,15 @@ impl GnubgOneSided {
         (0..self.entries).try_for_each(|rank| self.entry_of(rank).map(drop))
     }
 
-    /// Whether the file has distributions. Otherwise it has means and standard deviations alone.
+    /// Whether the file has distributions. Otherwise it has only means and standard deviations.
     pub fn has_distributions(&self) -> bool {
         self.form != Form::Normal
     }
 
-    /// Solves all sides with at most `checkers` checkers on the first `points` points, and gammons too. Each side minimises its
-    /// mean number of rolls, and, where it has borne off no checker, with another play that of the rolls until it has. Numbers are rounded
-    /// to 1/65535. Points above 10 count as 10, checkers above 15 as 15. With 15 checkers, 8 points are 490,314 sides in 63 MB, 10
-    /// points 3,268,760 in 418 MB.
+    /// Solves all sides with at most `checkers` checkers on the first `points` points, including gammons. Each side
+    /// minimises its mean number of rolls. A second distribution, for sides with all checkers on the board, minimises
+    /// the mean until the first checker is off. Probabilities are rounded to 1/65535. Points above 10 count as 10,
+    /// checkers above 15 as 15. With 15 checkers, 8 points are 490,314 sides in 63 MB, 10 points 3,268,760 in 418 MB.
     pub fn solve(points: usize, checkers: u8) -> Self {
         let (points, checkers) = (points.clamp(POINTS, points::MOST), checkers.clamp(1, MAX_CHECKERS));
         let solved = points::solve(points, checkers);
@@ -224,8 +225,8 @@ impl GnubgOneSided {
         Ok(self.rolls(&side.counts())?.map(|(rolls, _)| rolls))
     }
 
-    /// For the side with these checkers on its first points: P(N = k) for k = 0 … 31, and the same of the rolls until the first
-    /// checker is off, 0 if one is, where the file has it. None if the file does not hold the side.
+    /// Looks up a side by its checkers on the first points: P(N = k) for k = 0 … 31, and, if the file has it, the same
+    /// for the rolls until the first checker is off (0 if one is). None if the file does not hold the side.
     ///
     /// # Errors
     /// An entry that lies outside the file, or whose probabilities do not sum to 1.
@@ -253,7 +254,7 @@ impl GnubgOneSided {
         Ok((self.numbers(start, first, count)?, self.gammons.then(second).transpose()?))
     }
 
-    /// The distribution whose `count` numbers, from k = `first` on, begin at a place of the file.
+    /// Reads a distribution of `count` numbers, starting at k = `first`, from an offset of the file.
     fn numbers(&self, start: usize, first: usize, count: usize) -> Result<Rolls, TableError> {
         let numbers = self.map.get(start..start + 2 * count).filter(|_| first + count <= ROLLS);
         let numbers = numbers.ok_or_else(|| self.damaged("lies outside the file"))?;
@@ -292,8 +293,8 @@ impl GnubgOneSided {
 }
 
 impl GnubgOneSided {
-    /// Differences of this file from another with the same points and checkers: of the numbers of rolls, of their means, and of the
-    /// rolls that save a gammon, if both have them.
+    /// Differences between two files with the same points and checkers: of the roll distributions, of their means, and
+    /// of the rolls that save a gammon, if both have them.
     ///
     /// # Errors
     /// A damaged entry.
@@ -332,7 +333,7 @@ impl OneSided {
                 let before = errors.means.max;
                 errors.means.add(self.means[rank] - mean);
                 errors.sds.add(self.sds[rank] - sd);
-                // NaN is the largest difference.
+                // NaN counts as the largest difference.
                 if errors.means.max > before || errors.means.max.is_nan() && !before.is_nan() {
                     errors.worst = side;
                 }
@@ -342,7 +343,7 @@ impl OneSided {
     }
 }
 
-/// Probabilities as numbers of 1/65535 that sum to 1: what rounding leaves goes to the largest.
+/// Quantises probabilities to multiples of 1/65535 that sum to 1: the largest absorbs the rounding error.
 fn rounded(distribution: &[f32; ROLLS]) -> [u16; ROLLS] {
     let mut numbers = distribution.map(|p| (p * ONE as f32).round() as u16);
     let left = ONE as i32 - numbers.iter().map(|&number| i32::from(number)).sum::<i32>();
@@ -379,8 +380,8 @@ mod tests {
         assert_eq!(index(&[1], 7), 1);
     }
 
-    /// The first 84 sides of a file of GNU Backgammon 1.07.001 (`makebearoff -o 6 -f FILE`), its header changed to three
-    /// checkers.
+    /// The first 84 sides of a file of GNU Backgammon 1.07.001 (`makebearoff -o 6 -f FILE`), with the header changed to
+    /// three checkers.
     const THREE: &[u8] = include_bytes!("gnubg-os-06-03.bd");
 
     fn file(bytes: &[u8]) -> (tempfile::TempDir, Result<GnubgOneSided, TableError>) {
@@ -406,7 +407,7 @@ mod tests {
         assert!(other.unwrap_err().to_string().contains("not a one-sided"));
         let (_folder, short) = file(&THREE[..300]);
         assert!(short.unwrap_err().to_string().contains("300 bytes instead of at least the 712"));
-        // The first probability of the second entry, behind two numbers; then the place of an entry.
+        // The first probability of the second entry, after two numbers; then the offset of an entry.
         let data = HEADER + 84 * 8;
         for (at, what) in [(data + 4, "do not sum to 1"), (HEADER + 8 * 50 + 2, "outside the file")] {
             let mut bytes = THREE.to_vec();

@@ -1,4 +1,5 @@
-//! The one-sided solution on six points or more, in 32-bit floats: rolls until all checkers are off, and until the first is.
+//! The one-sided solution on six points or more, in 32-bit floats: rolls until all checkers are off, and until the
+//! first one is.
 
 use super::Preference;
 use crate::bearoff::{MIXED, ROLLS as DICE};
@@ -7,10 +8,10 @@ use adept_ground::work;
 /// Numbers of a distribution.
 pub const ROLLS: usize = 32;
 
-/// Most points.
+/// Largest number of points.
 pub(super) const MOST: usize = 10;
 
-/// Most checkers and one.
+/// Largest number of checkers, plus 1.
 const COUNTS: usize = 16;
 
 /// The binomial coefficient.
@@ -18,10 +19,10 @@ pub(super) fn choose(n: usize, k: usize) -> usize {
     if k > n { 0 } else { (0..k).fold(1, |product, i| product * (n - i) / (i + 1)) }
 }
 
-/// P(k) for k = 0 … 31. What takes longer counts as 31.
+/// P(k) for k = 0 … 31. Longer games count as 31.
 pub(super) type Rolls = [f32; ROLLS];
 
-/// The distribution that is sure of `k` rolls.
+/// The distribution with all its mass at `k` rolls.
 pub(super) fn certain(k: usize) -> Rolls {
     std::array::from_fn(|i| f32::from(u8::from(i == k)))
 }
@@ -30,8 +31,8 @@ pub(super) fn certain(k: usize) -> Rolls {
 pub(super) struct Solved {
     /// Rolls until all checkers are off, under the play with the smallest mean.
     pub(super) rolls: Vec<Rolls>,
-    /// Rolls until the first checker is off, under the play with the smallest mean of these, for the sides that have all
-    /// checkers on the board. These are the last ones.
+    /// Rolls until the first checker is off, under the play with the smallest mean, for the sides with all checkers on
+    /// the board. These have the last ranks.
     pub(super) first_off: Vec<Rolls>,
 }
 
@@ -72,7 +73,7 @@ impl Ranks {
         Self { points, terms: std::array::from_fn(|j| std::array::from_fn(|t| term(j, t))) }
     }
 
-    /// The checkers on the points above 0, 1, 2, … of the side with this rank.
+    /// The checkers above points 0, 1, 2, … of the side with this rank.
     fn counts(&self, rank: usize) -> [u8; MOST + 1] {
         let (mut left, mut above) = (rank as u32, [0; MOST + 1]);
         for (k, above) in above.iter_mut().enumerate().take(self.points) {
@@ -86,7 +87,7 @@ impl Ranks {
 
     /// Replaces `steps[die − 1]` by the ranks after one checker of this side moves by the die.
     fn steps(&self, above: &[u8; MOST + 1], rank: usize, steps: &mut [Vec<u32>; 6]) {
-        // What the rank loses where one checker fewer is above points 0 to k − 1.
+        // Decrease of the rank if one checker fewer is above points 0 to k − 1.
         let mut lost = [0; MOST + 1];
         for k in 0..self.points {
             let (terms, count) = (&self.terms[self.points - k], usize::from(above[k]));
@@ -100,7 +101,7 @@ impl Ranks {
             {
                 let to = match point {
                     _ if point > die => point - die,
-                    // A checker leaves the board when all are home, by a larger die only from the highest point.
+                    // If all checkers are home, a checker bears off, with a larger die only from the highest point.
                     _ if highest <= 6 && (point == die || point == highest) => 0,
                     _ => continue,
                 };
@@ -110,7 +111,7 @@ impl Ranks {
     }
 }
 
-/// What is played for: the smallest mean number of rolls.
+/// The state of minimising the mean number of rolls to a goal.
 struct Goal {
     /// By rank.
     preferences: Vec<Preference>,
@@ -121,7 +122,7 @@ struct Goal {
 }
 
 impl Goal {
-    /// Knows the empty side, which needs no roll.
+    /// Starts with the empty side, which needs no rolls.
     fn new() -> Self {
         let mut goal = Self {
             preferences: Vec::new(),
@@ -133,7 +134,7 @@ impl Goal {
         goal
     }
 
-    /// Adds a side that needs no roll.
+    /// Adds a side that has already reached the goal.
     fn saved(&mut self) {
         let rank = self.means.len();
         self.push(0.0, 0.0, certain(0));
@@ -146,14 +147,14 @@ impl Goal {
         self.distributions.push(distribution);
     }
 
-    /// The rank with the smallest mean.
+    /// The rank with the best preference.
     fn best(&self, ranks: impl Iterator<Item = u32>) -> u32 {
         ranks.min_by_key(|&rank| self.preferences[rank as usize]).expect("a die can always be played")
     }
 
     /// Adds the side with the next rank, given the ranks after a step with each die.
     fn add(&mut self, steps: &[Vec<u32>; 6]) {
-        // The best side after one more step than `plays` steps by `second`.
+        // The best side after one `first` step, then `plays` steps by `second`.
         let then = |first: u8, plays: usize, second: u8| {
             let table = &self.played[plays - 1][usize::from(second) - 1];
             steps[usize::from(first) - 1].iter().map(|&step| table[step as usize])
@@ -210,7 +211,7 @@ mod tests {
         }
     }
 
-    /// On more points, against a plain search over all plays: the smallest mean of both goals.
+    /// Compares both goals on more points with a plain search over all plays.
     #[test]
     fn more_points_are_played_by_the_smallest_mean() {
         let (points, checkers) = (8, 3);

@@ -9,7 +9,7 @@ fn all(checkers: u8) -> impl Iterator<Item = Side> {
     (0..sides(checkers)).map(Side::of_rank)
 }
 
-/// The smallest mean number of rolls, straight from the rules.
+/// The smallest mean number of rolls, directly by the rules.
 fn mean(side: Side, known: &mut HashMap<Side, f64>) -> f64 {
     if side.is_empty() {
         return 0.0;
@@ -33,20 +33,20 @@ fn small_sides_have_the_values_worked_out_by_hand() {
     let solution = OneSided::solve(3);
     assert_eq!(solution.distribution(Side::EMPTY), Some(&[1.0][..]));
     assert_eq!(solution.distribution(side("1,0,0,0,0,0")), Some(&[0.0, 1.0][..]));
-    // A checker on point 6 stays on after 2-1, 3-1, 3-2, 4-1 and 1-1, nine throws of 36.
+    // A checker on point 6 stays on with 2-1, 3-1, 3-2, 4-1 and 1-1, nine throws of 36.
     assert_eq!(solution.distribution(side("0,0,0,0,0,1")), Some(&[0.0, 0.75, 0.25][..]));
     assert_eq!(solution.mean(side("0,0,0,0,0,1")), Some(1.25));
     assert_eq!(solution.sd(side("0,0,0,0,0,1")), Some(0.1875_f64.sqrt()));
-    // Three checkers on point 1 are off at once with a double only.
+    // Only a double bears off three checkers on point 1 in one roll.
     let distribution = solution.distribution(side("3,0,0,0,0,0")).unwrap();
     assert!((distribution[1] - 1.0 / 6.0).abs() < 1e-15 && (distribution[2] - 5.0 / 6.0).abs() < 1e-15);
-    // 2-1 from points 6 and 1: 6/4 1/off leaves one checker, which stays on after 2-1 only.
+    // 2-1 from points 6 and 1: 6/4 1/off leaves one checker, which stays on only with 2-1.
     let roll = Roll::new(2, 1).unwrap();
     assert_eq!(solution.afterstate(side("1,0,0,0,0,1"), roll), Some(side("0,0,0,1,0,0")));
     assert_eq!(solution.afterstate(Side::EMPTY, roll), Some(Side::EMPTY));
 }
 
-/// The afterstate of smallest mean, then smallest variance, then lowest rank, from the list of all of them.
+/// The afterstate with the smallest mean, then smallest variance, then lowest rank, from the full list.
 fn best_of(solution: &OneSided, side: Side, roll: Roll) -> Option<Side> {
     let mut afterstates = Vec::new();
     rules::afterstates(side, roll, &mut afterstates);
@@ -90,7 +90,7 @@ fn distributions_sum_to_one_and_have_their_mean_and_sd() {
         assert!((moment(1) - mean).abs() < 1e-11, "{side}");
         assert!((moment(2) - mean * mean - sd * sd).abs() < 1e-9, "{side}");
         assert!(distribution[distribution.len() - 1] > 0.0, "{side}");
-        // At most four checkers come off in a roll.
+        // At most four checkers are borne off per roll.
         let fewest = usize::from(side.checkers().div_ceil(4));
         assert!(distribution[..fewest].iter().all(|&p| p == 0.0), "{side}");
         assert!(distribution.len() <= 31, "{side}");

@@ -23,7 +23,7 @@ use rustc_hash::FxHashSet;
 /// Number of sampled lines of columns that suggest claims.
 pub(super) const SAMPLE: usize = 12;
 
-/// Largest number of claims about one worse row.
+/// Largest number of claims about the same worse row.
 const MOST_CLAIMS: usize = 12;
 
 /// Claim: row `better` is at least row `worse`, for the player who moved there.
@@ -46,7 +46,7 @@ pub(super) struct Dominance<'a> {
     /// Short lists of the rows so far: the start of each list, and its ends by roll.
     lists: Vec<(u32, [u16; ROLLS.len()])>,
     kept: Vec<u16>,
-    ahead: Ahead,
+    ahead: Prefetches,
     /// The programs for the kernels, and the pieces to rewrite.
     pub(super) programs: Programs,
     stale: Vec<bool>,
@@ -54,13 +54,13 @@ pub(super) struct Dominance<'a> {
 }
 
 /// For each row, the rows to prefetch before computing it.
-struct Ahead {
+struct Prefetches {
     starts: Vec<u32>,
     rows: Vec<u16>,
 }
 
-impl Ahead {
-    fn of(&self, row: usize) -> &[u16] {
+impl Prefetches {
+    fn rows(&self, row: usize) -> &[u16] {
         match self.starts.get(row + 1) {
             Some(&end) => &self.rows[self.starts[row] as usize..end as usize],
             None => &[],
@@ -105,7 +105,7 @@ impl<'a> Dominance<'a> {
             withdrawn: FxHashSet::default(),
             lists: vec![(0, [0; ROLLS.len()]); idle],
             kept: Vec::new(),
-            ahead: Ahead { starts: vec![0; idle + 1], rows: Vec::new() },
+            ahead: Prefetches { starts: vec![0; idle + 1], rows: Vec::new() },
             programs: Programs::default(),
             stale: Vec::new(),
             scratch,
@@ -113,8 +113,7 @@ impl<'a> Dominance<'a> {
     }
 
     /// Writes the programs of a level whose lower levels are solved. Returns its new claims, by worse row. They are not
-    /// in [`Self::claims`] yet.
-    /// `near` names a line of columns that this rank has, near another.
+    /// in [`Self::claims`] yet. `near` maps a line of columns to a nearby one that this rank holds.
     pub(super) fn add_level(
         &mut self,
         level: usize,
@@ -152,7 +151,7 @@ impl<'a> Dominance<'a> {
     /// Adds tested claims to the claims that hold.
     pub(super) fn accept(&mut self, claims: &[Claim]) {
         self.claims.extend_from_slice(claims);
-        // Two sorted runs: a merge.
+        // Both runs are sorted, so this is a merge.
         self.claims.sort();
     }
 
@@ -213,7 +212,7 @@ impl<'a> Dominance<'a> {
                     let (start, ends) = &lists[row];
                     ShortLists { rows: &kept[*start as usize..], ends }
                 };
-                programs.write(piece, rows, lists, |row| ahead.of(row + GROUP));
+                programs.write(piece, rows, lists, |row| ahead.rows(row + GROUP));
             }
         }
     }

@@ -147,7 +147,7 @@ fn store(table: &Table, path: &Path) -> Result<(), TableError> {
 }
 
 fn write(table: &Table, values: &[u8], path: &Path) -> io::Result<()> {
-    let about = About {
+    let about = TableHeader {
         checkers: table.checkers,
         precision: table.precision,
         rows: table.rows,
@@ -163,8 +163,8 @@ fn write(table: &Table, values: &[u8], path: &Path) -> io::Result<()> {
     })
 }
 
-/// What a file says of its table.
-pub(super) struct About<'a> {
+/// Metadata of a table, as stored in a file.
+pub(super) struct TableHeader<'a> {
     pub(super) checkers: u8,
     pub(super) precision: Precision,
     pub(super) rows: usize,
@@ -173,8 +173,8 @@ pub(super) struct About<'a> {
     pub(super) bytes: usize,
 }
 
-impl About<'_> {
-    /// The header, and the index up to the values.
+impl TableHeader<'_> {
+    /// The header, and the index before the values.
     fn head(&self, sums: &[u64]) -> io::Result<(Vec<u8>, Vec<u8>)> {
         if cfg!(target_endian = "big") {
             return Err(io::Error::other("table files can be written on little-endian machines only"));
@@ -203,14 +203,14 @@ impl About<'_> {
         Ok((header, index))
     }
 
-    /// Writes a table whose values come piece by piece: `pieces` hands them to the function that it is given.
+    /// Writes a table whose values arrive in pieces: `pieces` passes each of them to its callback.
     pub(super) fn write_pieces(
         &self,
         path: &Path,
         pieces: impl FnOnce(&mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()>,
     ) -> io::Result<()> {
         let blocks = self.bytes.div_ceil(BLOCK);
-        // The checksums, which stand before the values, are known after them.
+        // The checksums precede the values but are known only after them.
         let (header, index) = self.head(&vec![0; blocks])?;
         replace_large(path, |file| {
             file.seek(SeekFrom::Start((header.len() + index.len()) as u64))?;

@@ -23,8 +23,8 @@ pub fn usual_file(folder: &Path, checkers: u8) -> PathBuf {
 }
 
 /// Finds a table for sides with `settings.checkers` checkers. Uses `file` if given. Otherwise uses the smallest
-/// suitable default file in `folder`, in the first of the [places] that has it, with at least the precision `least`. Otherwise calls `solving` and solves the
-/// table in memory.
+/// suitable default file in `folder`, in the first of the [places] that has one with at least the precision `least`.
+/// Otherwise calls `solving` and solves the table in memory.
 ///
 /// # Errors
 /// An unreadable file, a file with too few checkers, or an error of solving.

@@ -84,7 +84,7 @@ float_cell!(f64);
 pub(super) struct Grid<T> {
     start: *mut T,
     rows: usize,
-    /// For each strip of the table, its number here; null where all strips are here.
+    /// Local number of each strip of the table; null if all strips are local.
     places: *const u32,
 }
 
@@ -99,19 +99,19 @@ impl<T: Cell> Grid<T> {
         Self { start, rows, places: std::ptr::null() }
     }
 
-    /// Some strips of a grid. `places` has the number of each strip of the whole grid here, which must be one of these strips
-    /// wherever an address is read or written; it must outlive the grid.
+    /// A grid that holds only some strips. `places` maps each strip of the whole grid to its local number, which must
+    /// be valid wherever an address is read or written; it must outlive the grid.
     pub(super) fn placed(start: *mut T, rows: usize, places: *const u32) -> Self {
         Self { start, rows, places }
     }
 
-    /// The number of a strip here.
+    /// The local number of a strip.
     #[inline(always)]
     fn strip(self, strip: usize) -> usize {
         if self.places.is_null() {
             return strip;
         }
-        // SAFETY: the caller of `placed` guarantees that it has all strips of the whole grid.
+        // SAFETY: the caller of `placed` guarantees an entry for every strip of the whole grid.
         unsafe { *self.places.add(strip) as usize }
     }
 

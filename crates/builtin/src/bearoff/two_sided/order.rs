@@ -78,7 +78,7 @@ fn afterstates_by_rank(checkers: u8) -> Lists {
         let at = usize::from(rank) * 6 + usize::from(die) - 1;
         &steps[step_starts[at] as usize..step_starts[at + 1] as usize]
     };
-    let mut seen = Seen::new(sides);
+    let mut seen = ClearableSet::new(sides);
     let mut lists = Lists { starts: Vec::with_capacity(sides * ROLLS.len() + 1), ranks: Vec::new() };
     lists.starts.push(0);
     let (mut now, mut next) = (Vec::new(), Vec::new());
@@ -109,12 +109,12 @@ fn afterstates_by_rank(checkers: u8) -> Lists {
 }
 
 /// A set of small numbers that can be cleared at no cost.
-struct Seen {
+struct ClearableSet {
     round: u32,
     rounds: Vec<u32>,
 }
 
-impl Seen {
+impl ClearableSet {
     fn new(len: usize) -> Self {
         Self { round: 0, rounds: vec![0; len] }
     }
@@ -132,7 +132,7 @@ impl Seen {
 
 impl Lists {
     /// All lists of one side. A move never leads to a higher rank.
-    fn of(&self, rank: usize) -> impl Iterator<Item = &[u16]> {
+    fn lists(&self, rank: usize) -> impl Iterator<Item = &[u16]> {
         let at = rank * ROLLS.len();
         let bounds = &self.starts[at..=at + ROLLS.len()];
         bounds.windows(2).map(|b| &self.ranks[b[0] as usize..b[1] as usize])
@@ -143,7 +143,7 @@ fn by_level(checkers: u8, lists: &Lists) -> Order {
     let sides = rank::sides(checkers);
     let mut level = vec![0_u8; sides];
     for rank in 1..sides {
-        level[rank] = 1 + lists.of(rank).flatten().map(|&r| level[usize::from(r)]).max().unwrap_or(0);
+        level[rank] = 1 + lists.lists(rank).flatten().map(|&r| level[usize::from(r)]).max().unwrap_or(0);
     }
     let top = level.iter().max().copied().unwrap_or(0);
     let mut by_level: Vec<Vec<Side>> = vec![Vec::new(); usize::from(top) + 1];
@@ -172,7 +172,7 @@ fn expected_rolls(lists: &Lists, sides: usize) -> Vec<f32> {
     let mut expected = vec![0_f32; sides];
     for rank in 1..sides {
         let total: f32 = lists
-            .of(rank)
+            .lists(rank)
             .zip(ROLLS)
             .map(|(list, roll)| {
                 let best = list.iter().map(|&r| expected[usize::from(r)]).fold(f32::INFINITY, f32::min);
@@ -192,7 +192,7 @@ fn by_row(order: &Order, lists: &Lists, to_shorten: bool) -> Moves {
     let mut keyed: Vec<u64> = Vec::new();
     starts.push(0);
     for side in &order.sides {
-        for list in lists.of(side.rank()) {
+        for list in lists.lists(side.rank()) {
             if !to_shorten {
                 refs.extend(list.iter().map(|&r| order.row_of[usize::from(r)]));
                 starts.push(refs.len() as u32);
@@ -218,7 +218,7 @@ fn by_row(order: &Order, lists: &Lists, to_shorten: bool) -> Moves {
 fn origins(starts: &[u32], refs: &[u16], rows: usize) -> (Vec<u32>, Vec<u16>) {
     // Counting sort: each row appears once for each side that it can move to.
     let mut counts = vec![0_u32; rows + 1];
-    let mut seen = Seen::new(rows);
+    let mut seen = ClearableSet::new(rows);
     let mut distinct = Vec::with_capacity(refs.len());
     let mut distinct_ends = Vec::with_capacity(rows);
     for row in 0..rows {

@@ -18,7 +18,7 @@ use std::ops::Range;
 pub(super) struct Pass<'a, T> {
     pub(super) table: Grid<T>,
     pub(super) moves: &'a Moves,
-    /// Where the results are written, and the row there of the first column of the pass.
+    /// Destination grid, and its row for the first column of the pass.
     pub(super) to: (Grid<T>, usize),
     /// First line of columns. A pass computes one or two lines of one strip.
     pub(super) line: usize,

@@ -34,7 +34,7 @@ pub struct Progress {
     pub share: f64,
 }
 
-/// Threads that share the strips of a phase, and ranks that do.
+/// The threads, and optionally ranks, that share the strips of a phase.
 pub(super) struct Team {
     pool: Option<rayon::ThreadPool>,
     /// None if this process has the whole table.
@@ -51,17 +51,17 @@ impl Team {
         Ok(Self { pool: Some(pool), spread: None })
     }
 
-    /// Shares the table with other ranks.
+    /// Distributes the table over ranks.
     pub(super) fn spread(self, spread: Spread) -> Self {
         Self { spread: Some(Mutex::new(spread)), ..self }
     }
 
-    /// How the table is spread.
+    /// The distribution over ranks, if any.
     pub(super) fn among_ranks(&self) -> Option<MutexGuard<'_, Spread>> {
         self.spread.as_ref().map(|spread| spread.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether this rank has a line of columns.
+    /// Whether this rank holds a line of columns.
     fn has(&self, line: usize) -> bool {
         self.among_ranks().is_none_or(|spread| spread.has(line))
     }
@@ -71,7 +71,8 @@ impl Team {
         strips(lines).into_iter().filter(|&(line, _)| self.has(line)).collect()
     }
 
-    /// Where the rows of `results` in the columns `columns` go, both as lines. Call [`Self::finish`] after it.
+    /// Destination of the rows of `results` in the columns `columns`, both ranges of lines. Call
+    /// [`Self::finish`] afterwards.
     fn begin<T: Cell>(&self, table: Grid<T>, columns: Range<usize>, results: Range<usize>) -> Target<T> {
         match self.among_ranks() {
             Some(mut spread) => spread.begin(columns, results),
@@ -359,7 +360,7 @@ impl Solver<'_> {
     }
 }
 
-/// Columns or rows, in whole groups, as lines.
+/// Converts a range of columns or rows, in whole groups, to lines.
 fn lines((start, end): (usize, usize)) -> Range<usize> {
     start / i16::LANES..end / i16::LANES
 }

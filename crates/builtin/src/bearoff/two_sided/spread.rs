@@ -1,63 +1,64 @@
-//! A table spread over ranks: each has the columns of its own strips.
+//! A table distributed over ranks: each holds the columns of its own strips.
 //!
-//! A pass reads only its own columns, so ranks compute side by side. What a phase finds belongs to other columns, Q[j][i] = −V[i][j], and is
-//! exchanged after the phase. In all, each rank sends its share of the table once. Strips are dealt to the ranks in turn, since
-//! columns of later levels have more work. Each rank finds and tests claims in its own columns alone; the table is the same to
-//! the last bit, because claims change no value.
+//! A pass reads only its own columns, so ranks compute independently. The results of a phase belong to other columns,
+//! Q[j][i] = −V[i][j], and are exchanged after the phase. In total, each rank sends its share of the table once. Strips
+//! are assigned to ranks round-robin, because columns of later levels have more work. Each rank finds and tests claims
+//! only in its own columns; the table is the same to the last bit, because claims change no value.
 
 use super::grid::{Cell, Grid, LINE_BYTES, STRIP_LINES};
 use super::lanes::{LANES, Line};
 use adept_ranks::Ranks;
 use std::ops::Range;
 
-/// Where a table is, and what ranks exchange.
+/// The distribution of a table over ranks, and its exchange buffers.
 pub(super) struct Spread {
     ranks: Ranks,
-    /// For each strip of the table: its number among those of its rank.
+    /// For each strip of the table: its number on its rank.
     places: Vec<u32>,
-    /// What the current phase has found, for the ranks in turn.
+    /// Results of the current phase, ordered by destination rank.
     outbox: Vec<Line>,
     inbox: Vec<Line>,
     /// For each strip: its number in the outbox.
     out_places: Vec<u32>,
-    /// Most bytes that the boxes had.
+    /// Largest size of the exchange buffers in bytes.
     boxes: usize,
 }
 
-/// Where a pass writes.
+/// Destination of a pass's results.
 #[derive(Clone)]
 pub(super) struct Target<T> {
     pub(super) grid: Grid<T>,
-    /// For each line of columns that this rank computes, the number of its lines before; None if rows are those of the table.
+    /// For each line of columns that this rank computes, the number of its preceding lines; none if rows are those of
+    /// the table.
     rows: Option<Vec<u32>>,
 }
 
 impl<T: Cell> Target<T> {
-    /// The table itself.
+    /// Writes directly into the table.
     pub(super) fn table(grid: Grid<T>) -> Self {
         Self { grid, rows: None }
     }
 
-    /// The row of the first column of a line.
+    /// The destination row of the first column of a line.
     pub(super) fn row(&self, line: usize) -> usize {
         T::LANES * self.rows.as_ref().map_or(line, |rows| rows[line] as usize)
     }
 }
 
 impl Spread {
-    /// Spreads a table of `lines` lines of columns.
+    /// Distributes a table of `lines` lines of columns.
     pub(super) fn new(ranks: Ranks, lines: usize) -> Self {
         let strips = lines.div_ceil(STRIP_LINES);
         let places = (0..strips).map(|strip| (strip / ranks.size()) as u32).collect();
         Self { ranks, places, outbox: Vec::new(), inbox: Vec::new(), out_places: vec![0; strips], boxes: 0 }
     }
 
-    /// Most bytes that were needed to exchange values.
+    /// Largest size of the exchange buffers in bytes.
     pub(super) fn boxes(&self) -> usize {
         self.boxes
     }
 
-    /// The rank that has a strip.
+    /// The rank that holds a strip.
     fn owner(&self, strip: usize) -> usize {
         strip % self.ranks.size()
     }
@@ -72,19 +73,19 @@ impl Spread {
         self.strips(self.ranks.rank()).count()
     }
 
-    /// Whether this rank has a line of columns.
+    /// Whether this rank holds a line of columns.
     pub(super) fn has(&self, line: usize) -> bool {
         self.owner(line / STRIP_LINES) == self.ranks.rank()
     }
 
-    /// The line of this rank near another one.
+    /// A nearby line that this rank holds.
     pub(super) fn near(&self, line: usize) -> usize {
         let size = self.ranks.size();
         let strip = line / STRIP_LINES / size * size + self.ranks.rank();
         strip * STRIP_LINES + line % STRIP_LINES
     }
 
-    /// The table of this rank, at `start`.
+    /// This rank's part of the table, at `start`.
     pub(super) fn grid<T: Cell>(&self, start: *mut T, rows: usize) -> Grid<T> {
         Grid::placed(start, rows, self.places.as_ptr())
     }
@@ -95,7 +96,7 @@ impl Spread {
         lines.filter(move |line| line / STRIP_LINES % size == rank)
     }
 
-    /// The strips that hold these lines, for the ranks in turn.
+    /// The strips that hold these lines, ordered by rank.
     fn targets(&self, lines: &Range<usize>) -> Vec<usize> {
         let strips = lines.start / STRIP_LINES..lines.end.div_ceil(STRIP_LINES);
         let size = self.ranks.size();
@@ -121,10 +122,11 @@ impl Spread {
         Target { grid, rows: Some(rows) }
     }
 
-    /// Ends a phase: hands what was found to the ranks that have its columns.
+    /// Ends a phase: sends results to the ranks that hold their columns.
     ///
     /// # Safety
-    /// `table` is the table of this rank, and no other thread uses it. All writes of the phase are visible to this thread.
+    /// `table` is the table of this rank, and no other thread uses it. All writes of the phase are visible to this
+    /// thread.
     pub(super) unsafe fn finish<T: Cell>(
         &mut self,
         table: Grid<T>,
@@ -136,7 +138,7 @@ impl Spread {
         let lines: Vec<Vec<usize>> =
             (0..size).map(|rank| self.lines_of(rank, columns.clone()).collect()).collect();
         let count = |rank: usize| targets.iter().filter(|&&strip| self.owner(strip) == rank).count();
-        // Bytes of what one rank finds in so many strips.
+        // Bytes of one rank's results in this many strips.
         let bytes =
             |finder: usize, strips: usize| strips * lines[finder].len() * T::LANES * STRIP_LINES * LINE_BYTES;
         let sends: Vec<usize> = (0..size).map(|owner| bytes(rank, count(owner))).collect();
@@ -167,7 +169,7 @@ impl Spread {
     /// Calls `each` on the first rank with all strips in order. Each has `length` bytes; `own` are those of this rank.
     ///
     /// # Errors
-    /// The first error of `each`; the rest is not handed over then.
+    /// The first error of `each`; the remaining strips are then not sent.
     pub(super) fn hand_over<E>(
         &self,
         own: &[u8],
@@ -196,7 +198,7 @@ impl Spread {
     }
 }
 
-/// Lines to and from all ranks.
+/// Exchanges lines with all ranks.
 fn exchange(ranks: &Ranks, sent: &[Line], sends: &[usize], received: &mut [Line], receives: &[usize]) {
     // SAFETY: a line is 64 bytes without padding.
     let sent = unsafe { std::slice::from_raw_parts(sent.as_ptr().cast::<u8>(), size_of_val(sent)) };

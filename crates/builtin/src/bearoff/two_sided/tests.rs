@@ -24,7 +24,7 @@ fn position(text: &str) -> Position {
     text.parse().unwrap()
 }
 
-/// The definition: the mean over the throws of the best afterstate, by recursion with a memory.
+/// The definition: the mean over the throws of the best afterstate, by memoised recursion.
 struct Naive {
     afterstates: Vec<Vec<Vec<Side>>>,
     values: HashMap<Position, f64>,
@@ -112,7 +112,7 @@ fn memory(table: &Table) -> &[u8] {
 #[test]
 fn tables_are_the_same_on_every_path_and_number_of_threads() {
     for precision in [Precision::Bits16, Precision::Bits32, Precision::Bits64] {
-        // From 8 checkers on the work is shared.
+        // From 8 checkers on, the work is shared among threads.
         let checkers = if precision == Precision::Bits16 { 8 } else { 5 };
         let plain = Settings { precision, threads: 1, isa: Isa::Portable, ..Settings::new(checkers) };
         let expected = solve(Settings { shorten: Some(false), ..plain });
@@ -137,8 +137,8 @@ fn floats_are_the_same_with_any_number_of_threads() {
     assert_eq!(errors.max, 0.0);
 }
 
-/// Solves in 16 bits over short lists with claims guessed from so many lines of columns; gives the values, and how many
-/// claims were made.
+/// Solves in 16 bits over short lists, with claims from `sample` lines of columns; returns the values and the number of
+/// claims.
 fn solve_by_claims(checkers: u8, sample: usize) -> (Vec<i16>, usize) {
     let (order, moves) = order_and_moves(checkers, true);
     let rows = order.sides.len();
@@ -156,7 +156,7 @@ fn claims_that_are_guessed_badly_change_nothing_but_the_time() {
     for sample in [1, 2] {
         let (values, many_fail) = solve_by_claims(8, sample);
         assert!(values == expected, "{sample} lines");
-        // More of them are guessed, and withdrawn, again and again.
+        // More claims are guessed and withdrawn.
         assert!(many_fail > few_fail, "{many_fail} {few_fail}");
     }
     let full = solve(Settings { shorten: Some(false), ..Settings::new(9) });
@@ -270,7 +270,7 @@ fn reference_values_are_met() {
     assert_eq!(met, (19, 20));
 }
 
-/// "Every checker at least as far" is no reason to leave a move out.
+/// "Every checker at least as far" does not justify omitting a move.
 #[test]
 fn dominance_by_points_is_wrong() {
     let table = solve(Settings { precision: Precision::Bits64, ..Settings::new(5) });
@@ -278,7 +278,7 @@ fn dominance_by_points_is_wrong() {
     let after = |own| -table.value(Position { own: opponent, opponent: side(own) }).unwrap();
     let (far, near) = (after("2,0,2,0,0,0"), after("1,1,2,0,0,0"));
     assert!((far - 0.2214).abs() < 5e-5 && (near - 0.4047).abs() < 5e-5, "{far} {near}");
-    // A position whose win probability such pruning would put at .75059.
+    // A position whose win probability would be .75059 with such pruning.
     let value = table.value(position("2,0,2,1,0,0/5,0,0,0,0,0")).unwrap();
     assert!(((1.0 + value) / 2.0 - 0.75559).abs() < 5e-6, "{value}");
 }
@@ -465,7 +465,7 @@ fn gnubg_files_hold_the_same_values() {
     assert!(error.ends_with("5000 bytes instead of the 88240 that its header says"), "{error}");
 }
 
-/// Any number of ranks writes the bytes that one process writes.
+/// Any number of ranks writes the same bytes as one process.
 #[test]
 fn ranks_write_the_bytes_of_one_process() {
     let folder = tempfile::tempdir().unwrap();

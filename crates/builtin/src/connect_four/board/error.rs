@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{COLUMNS, ROWS};
 
-/// Why a text is not a board. Rows count from the top, and all counts start at 1.
+/// Why parsing a board fails. Rows count from the top, and all counts start at 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the fields are named in the variants' descriptions")]
 pub enum BoardError {

@@ -10,11 +10,11 @@ const KEY_MASK: u64 = (1 << KEY_BITS) - 1;
 /// Stores for some positions whether the mover reaches the goals 0 (a draw) and 1 (a win).
 ///
 /// A slot holds one position; a new position replaces it. An unused slot is zero and has no answers.
-pub(super) struct Table {
+pub(super) struct TranspositionTable {
     entries: Vec<u64>,
 }
 
-impl Table {
+impl TranspositionTable {
     pub(super) fn new() -> Self {
         Self { entries: vec![0; 1 << TABLE_BITS] }
     }
@@ -61,22 +61,22 @@ mod tests {
     fn answers_follow_from_stored_ones() {
         let keys = [0, 1, KEY_MASK];
         for key in keys {
-            let mut table = Table::new();
+            let mut table = TranspositionTable::new();
             assert!(keys.iter().all(|&key| table.answer(key, 0).or(table.answer(key, 1)).is_none()));
             table.store(key, 0, true);
             assert_eq!((table.answer(key, 0), table.answer(key, 1)), (Some(true), None));
             table.store(key, 1, false);
             assert_eq!((table.answer(key, 0), table.answer(key, 1)), (Some(true), Some(false)));
 
-            let mut table = Table::new();
+            let mut table = TranspositionTable::new();
             table.store(key, 0, false);
             assert_eq!((table.answer(key, 0), table.answer(key, 1)), (Some(false), Some(false)));
 
-            let mut table = Table::new();
+            let mut table = TranspositionTable::new();
             table.store(key, 1, false);
             assert_eq!((table.answer(key, 0), table.answer(key, 1)), (None, Some(false)));
 
-            let mut table = Table::new();
+            let mut table = TranspositionTable::new();
             table.store(key, 1, true);
             assert_eq!((table.answer(key, 0), table.answer(key, 1)), (Some(true), Some(true)));
         }
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn another_position_in_the_slot_is_replaced() {
-        let mut table = Table::new();
+        let mut table = TranspositionTable::new();
         let other = (2..).find(|&key| slot(key) == slot(1)).unwrap();
         table.store(1, 0, true);
         table.store(other, 1, true);

@@ -1,11 +1,11 @@
-//! Where hands are now and after the next card: PPot and NPot.
+//! Transitions of hands from now to the next card: PPot and NPot.
 
 use super::rows::{LANES, Lanes, RANKS, Rows, SUITS, hands, lane, ones, when};
 use super::spot::Spot;
 use crate::holdem::cards::Card;
 use crate::holdem::strength::Strengths;
 
-/// Pairs of (now, after the next card), each behind, tied or ahead.
+/// Counts of hands by (now, after the next card), each behind, tied or ahead.
 pub(super) type Changes = [[u32; 3]; 3];
 
 pub(super) fn place(mine: i16, other: i16) -> usize {
@@ -16,10 +16,10 @@ pub(super) fn place(mine: i16, other: i16) -> usize {
     }
 }
 
-/// Counts hands of `n` by where they are now and later.
+/// Adds the hands of `n` by their state now and later.
 #[inline(never)]
 fn count(changes: &mut Changes, now: (&Lanes, i16), later: (&Lanes, i16), n: &Lanes, times: i16) {
-    // Hands below and up to the own strength now, later, and both; all others follow from these.
+    // Hands below, and at or below the own strength now, later, and in both; all other counts follow from these.
     let (mut below, mut up_to, mut all) = (0i16, 0i16, 0i16);
     let (mut later_below, mut later_up_to) = (0i16, 0i16);
     let (mut bb, mut bu, mut ub, mut uu) = (0i16, 0i16, 0i16, 0i16);
@@ -37,7 +37,7 @@ fn count(changes: &mut Changes, now: (&Lanes, i16), later: (&Lanes, i16), n: &La
         ub += b & is_below;
         uu += b & is_up_to;
     }
-    // Behind is 0, tied 1, ahead 2; ahead now are the hands below.
+    // Behind is 0, tied 1, ahead 2; opponents below the own strength are hands that are ahead.
     let found = [
         [all - up_to - (later_up_to - uu), later_up_to - uu - (later_below - ub), later_below - ub],
         [up_to - below - (uu - bu), uu - bu - (ub - bb), ub - bb],
@@ -51,7 +51,7 @@ fn count(changes: &mut Changes, now: (&Lanes, i16), later: (&Lanes, i16), n: &La
     }
 }
 
-/// Changes by the next card, if no suit has three cards on the board yet.
+/// Transitions by the next card, if no suit has three cards on the board yet.
 fn changes_by_rank(rows: &Rows, spot: &Spot) -> Changes {
     let mut changes = Changes::default();
     let mine = spot.lane();
@@ -73,7 +73,7 @@ fn changes_by_rank(rows: &Rows, spot: &Spot) -> Changes {
             if spot.suited[suit].count_ones() != 2 || spot.alive[suit] >> rank & 1 == 0 {
                 continue;
             }
-            // With this card, opponents with two of the suit have a flush.
+            // With this card, opponents with two cards of the suit have a flush.
             plain -= 1;
             let next = spot.with(card);
             let (alive, strength) = (next.alive[suit], next.strength());
@@ -94,8 +94,8 @@ fn changes_by_rank(rows: &Rows, spot: &Spot) -> Changes {
     changes
 }
 
-/// Changes by the next card, if a suit has three or more cards on the board. Opponents are counted by how many cards of the suit
-/// they hold.
+/// Transitions by the next card, if a suit has three or more cards on the board. Opponents are grouped by their number
+/// of cards of the suit.
 fn changes_by_suit(rows: &Rows, spot: &Spot, suit: usize) -> Changes {
     let table = Strengths::shared();
     let mut changes = Changes::default();
@@ -104,7 +104,7 @@ fn changes_by_suit(rows: &Rows, spot: &Spot, suit: usize) -> Changes {
     for rank in 0..RANKS {
         let card = |suit: usize| Card::new(rank as u8, suit as u8);
         let is_left = |suit: &usize| spot.alive[*suit] >> rank & 1 == 1;
-        // Off the suit only the rank counts: one card stands for all of it.
+        // Off-suit cards of a rank are equivalent: count one for all of them.
         let off = (0..SUITS).filter(|other| *other != suit).filter(is_left);
         let times = off.clone().count() as i16;
         let cards = [
@@ -128,7 +128,7 @@ fn changes_by_suit(rows: &Rows, spot: &Spot, suit: usize) -> Changes {
                 }
                 _ => count(&mut changes, (row, mine_now), (later_row, mine_later), &none, times),
             }
-            // Hands with this many cards of the suit, of these ranks.
+            // Adds hands with this many cards of the suit, of these ranks.
             let mut add = |suited: u32, ranks: u16, lane: usize, n: i16| {
                 let strength = |cards: u32, board: u16, row: &Lanes| match cards + suited {
                     0..5 => row[lane],
@@ -151,7 +151,7 @@ fn changes_by_suit(rows: &Rows, spot: &Spot, suit: usize) -> Changes {
     changes
 }
 
-/// How hands change by the next card.
+/// Transitions of hands by the next card.
 pub(super) fn changes(rows: &Rows, spot: &Spot) -> Changes {
     match spot.flush_suit() {
         None => changes_by_rank(rows, spot),

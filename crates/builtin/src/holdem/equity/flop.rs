@@ -8,7 +8,7 @@ use crate::holdem::strength::Strengths;
 pub(super) fn flop_equity(rows: &Rows, spot: &Spot) -> f64 {
     let mine = spot.lane();
     let flop = [0, 1, 2].map(|k: usize| spot.board[k].rank());
-    // By the ranks of turn and river, as if there were no flushes.
+    // Sums over the ranks of turn and river, as if there were no flushes.
     let mut all = [[0; LANES]; LANES];
     let mut plain = [0i32; LANES];
     let mut sum = 0i64;
@@ -28,7 +28,7 @@ pub(super) fn flop_equity(rows: &Rows, spot: &Spot) -> f64 {
             sum += i64::from(ways) * i64::from(plain[at]);
         }
     }
-    // Boards with three of a suit, once more.
+    // Corrects the sums for boards with three cards of a suit.
     for suit in 0..SUITS {
         let needed = 3usize.saturating_sub(spot.suited[suit].count_ones() as usize);
         if needed > 2 {
@@ -38,7 +38,7 @@ pub(super) fn flop_equity(rows: &Rows, spot: &Spot) -> f64 {
         let mut both = [0; LANES];
         for turn in spot.rest() {
             let turn_fits = usize::from(turn.suit()) == suit;
-            // Pairs of turn and river of which enough have the suit; those with one of the suit begin with it.
+            // Ordered pairs of turn and river with enough cards of the suit; with one such card, it comes first.
             if needed > 0 && !turn_fits {
                 continue;
             }
@@ -49,7 +49,7 @@ pub(super) fn flop_equity(rows: &Rows, spot: &Spot) -> f64 {
                 if needed == 2 && !river_fits || !ordered {
                     continue;
                 }
-                // Off the suit only the rank counts: one card stands for all of it.
+                // Off-suit cards of a rank are equivalent: count one for all of them.
                 let mut times = 1;
                 if needed == 1 && !river_fits {
                     let rank = river.rank();
@@ -70,7 +70,7 @@ pub(super) fn flop_equity(rows: &Rows, spot: &Spot) -> f64 {
                 let has_flush = own.count_ones() >= 5;
                 let lowest = Strengths::lowest_flush() as i16;
                 if board.suited[suit].count_ones() == 3 && !has_flush && row[mine] < lowest {
-                    // Nothing changes but that hands with two cards of the suit win.
+                    // Without a flush of the player, the only change is that opponents with two cards of the suit win.
                     sum -= times * i64::from(points(row, &both, row[mine]));
                     continue;
                 }

@@ -1,26 +1,26 @@
-//! The strengths of all pairs of ranks on a board, and how many opponents hold each pair.
+//! Strengths of all pairs of ranks on a board, and the number of opponents with each pair.
 
 use crate::holdem::strength::Strengths;
 use std::sync::OnceLock;
 
 pub(super) const RANKS: usize = 13;
 pub(super) const SUITS: usize = 4;
-/// Pairs of ranks, (0, 0), (0, 1), … (12, 12), and room to a multiple of 32.
+/// Pairs of ranks, (0, 0), (0, 1), … (12, 12), padded to a multiple of 32.
 pub(super) const LANES: usize = 96;
 
 /// A number for each pair of ranks.
 pub(super) type Lanes = [i16; LANES];
 
-/// Cards that may still come, by rank.
+/// Remaining cards by rank.
 pub(super) type Counts = [i16; RANKS];
 
-/// The place of a pair of ranks.
+/// The index of a pair of ranks.
 pub(super) const fn lane(a: usize, b: usize) -> usize {
     let (low, high) = if a < b { (a, b) } else { (b, a) };
     low * RANKS - low * (low + 1) / 2 + high
 }
 
-/// The strengths of all pairs of ranks, for each multiset of ranks of three to five cards on the board, without flushes.
+/// Strengths of all pairs of ranks, for each multiset of ranks of three to five cards on the board, without flushes.
 pub(super) struct Rows([Vec<Lanes>; 3]);
 
 /// Binomial coefficients C(n, k) for k up to 5.
@@ -33,7 +33,7 @@ const fn choose(n: usize, k: usize) -> usize {
     result
 }
 
-/// What a rank adds to the number of a multiset of ranks, by its place in ascending order.
+/// Contribution of a rank to the number of a multiset, by its position in ascending order.
 static PLACES: [[u16; RANKS]; 5] = {
     let mut places = [[0; RANKS]; 5];
     let mut k = 0;
@@ -48,7 +48,7 @@ static PLACES: [[u16; RANKS]; 5] = {
     places
 };
 
-/// The number of a multiset of ranks, which are in ascending order.
+/// The number of a multiset of ranks in ascending order.
 #[inline]
 fn number(ranks: &[u8]) -> usize {
     let mut number = 0;
@@ -94,7 +94,7 @@ impl Rows {
 
     #[inline]
     pub(super) fn row(&self, ranks: &mut [u8]) -> &Lanes {
-        // Insertion: there are at most five.
+        // Insertion sort: there are at most five ranks.
         for k in 1..ranks.len() {
             let mut at = k;
             while at > 0 && ranks[at - 1] > ranks[at] {
@@ -106,7 +106,7 @@ impl Rows {
     }
 }
 
-// The loops below count by places, because iterators would not be inlined everywhere.
+// The loops below use indices, because iterators would not be inlined everywhere.
 
 /// The number of hands of each pair of ranks.
 #[inline]
@@ -124,13 +124,13 @@ pub(super) fn hands(counts: &Counts) -> Lanes {
     lanes
 }
 
-/// All bits or none, so that loops need no branches.
+/// All bits set or none, for branch-free loops.
 #[inline(always)]
 pub(super) fn when(condition: bool) -> i16 {
     -i16::from(condition)
 }
 
-/// Twice the number of hands below `mine`, and once those equal to it.
+/// Twice the number of hands below `mine`, plus the number equal to it.
 #[inline(never)]
 pub(super) fn points(row: &Lanes, hands: &Lanes, mine: i16) -> i32 {
     let (mut below, mut up_to) = (0i16, 0i16);

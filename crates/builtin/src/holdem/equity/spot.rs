@@ -1,18 +1,18 @@
-//! Own cards, a board, and the points against all hands that an opponent may hold.
+//! Own cards and a board, and the points against all possible hands of an opponent.
 
 use super::rows::{Counts, Lanes, RANKS, Rows, SUITS, hands, lane, ones, points};
 use crate::holdem::cards::Card;
 use crate::holdem::strength::{Hand, Strengths};
 
-/// Own cards, a board, and what is left in the deck.
+/// Own cards, a board, and the remaining deck.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spot {
     pub(super) hole: [Card; 2],
     pub(super) board: [Card; 5],
     pub(super) cards: usize,
-    /// Cards left, by rank.
+    /// Remaining cards by rank.
     pub(super) left: Counts,
-    /// Ranks left of each suit.
+    /// Remaining ranks of each suit.
     pub(super) alive: [u16; SUITS],
     /// Ranks on the board of each suit.
     pub(super) suited: [u16; SUITS],
@@ -58,7 +58,7 @@ impl Spot {
         next
     }
 
-    /// The cards that may come.
+    /// The remaining cards.
     pub(super) fn rest(&self) -> impl Iterator<Item = Card> + '_ {
         Card::all().filter(|card| self.alive[usize::from(card.suit())] >> card.rank() & 1 == 1)
     }
@@ -77,9 +77,9 @@ impl Spot {
     }
 
     pub(super) fn strength(&self) -> i16 {
-        let hand = Hand::of(&self.hole);
+        let hand = Hand::from_cards(&self.hole);
         let hand = self.board[..self.cards].iter().fold(hand, |hand, card| hand.with(*card));
-        Strengths::shared().of(&hand).number() as i16
+        Strengths::shared().strength(&hand).number() as i16
     }
 
     /// The suit with three or more cards on the board.
@@ -87,7 +87,7 @@ impl Spot {
         (0..SUITS).find(|suit| self.suited[*suit].count_ones() >= 3)
     }
 
-    /// Points against all opponents on this board: two for a hand that loses, one for one that shares.
+    /// Points against all opponents on this board: two for each hand that loses, one for each tie.
     pub(super) fn points(&self, rows: &Rows) -> i32 {
         let (row, all) = (self.row(rows), hands(&self.left));
         match self.flush_suit() {
@@ -98,7 +98,7 @@ impl Spot {
         }
     }
 
-    /// The same on a board with three or more cards of a suit. `all` are all hands that may be dealt, `both` those of two cards
+    /// Points on a board with three or more cards of a suit. `all` are all possible hands, `both` those with two cards
     /// of the suit.
     pub(super) fn points_by_suit(
         &self,
@@ -122,7 +122,7 @@ impl Spot {
             _ => 0,
         };
         let table = Strengths::shared();
-        // Flushes win against all that is less.
+        // Flushes beat everything below.
         if mine < Strengths::lowest_flush() as i16 {
             return sum;
         }

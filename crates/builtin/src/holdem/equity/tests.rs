@@ -1,4 +1,4 @@
-//! The fast counts beside plain ones, and known figures.
+//! Compares the fast counts with plain ones and with known figures.
 
 use super::changes::{Changes, place};
 use super::*;
@@ -17,11 +17,11 @@ fn plain_points(hole: [Card; 2], board: &[Card]) -> i32 {
         |cards: [Card; 2]| board.iter().chain(&cards).fold(Hand::default(), |hand, card| hand.with(*card));
     let seen: CardSet = board.iter().chain(&hole).copied().collect();
     let rest: Vec<Card> = Card::all().filter(|card| !seen.contains(*card)).collect();
-    let mine = table.of(&on(hole));
+    let mine = table.strength(&on(hole));
     let mut sum = 0;
     for (i, a) in rest.iter().enumerate() {
         for b in &rest[i + 1..] {
-            let other = table.of(&on([*a, *b]));
+            let other = table.strength(&on([*a, *b]));
             sum += i32::from(other < mine) + i32::from(other <= mine);
         }
     }
@@ -74,23 +74,23 @@ fn the_flop_is_the_mean_of_all_turns_and_rivers() {
     }
 }
 
-/// Changes by the next card, hand by hand.
+/// Transitions by the next card, hand by hand.
 fn changes_one_by_one(spot: &Spot) -> Changes {
     let table = Strengths::shared();
     let mut changes = Changes::default();
     let board = spot.board[..spot.cards].iter().fold(Hand::default(), |hand, card| hand.with(*card));
-    let own = |board: Hand| table.of(&board.with(spot.hole[0]).with(spot.hole[1])).number() as i16;
+    let own = |board: Hand| table.strength(&board.with(spot.hole[0]).with(spot.hole[1])).number() as i16;
     let rest: Vec<Card> = spot.rest().collect();
     let later: Vec<(Hand, i16)> =
         rest.iter().map(|card| (board.with(*card), own(board.with(*card)))).collect();
     let mine = own(board);
     for (i, a) in rest.iter().enumerate() {
         for (j, b) in rest.iter().enumerate().skip(i + 1) {
-            let first = place(mine, table.of(&board.with(*a).with(*b)).number() as i16);
+            let first = place(mine, table.strength(&board.with(*a).with(*b)).number() as i16);
             let (mut below, mut up_to) = (0, 0);
             for (k, (board, mine)) in later.iter().enumerate() {
-                let other = table.of(&board.with(*a).with(*b)).number() as i16;
-                // The opponent's cards cannot come.
+                let other = table.strength(&board.with(*a).with(*b)).number() as i16;
+                // The opponent's cards cannot be dealt.
                 let may_come = k != i && k != j;
                 below += u32::from(may_come && other < *mine);
                 up_to += u32::from(may_come && other <= *mine);
@@ -111,7 +111,7 @@ fn changes_are_the_same_one_by_one() {
     let mut flushes = 0;
     let rounds = 120;
     for round in 0..rounds {
-        // Few suits make three of one likely.
+        // With few suits, three cards of one are likely.
         let cards = draw(&mut rng, 5 + round % 2, 1 + (round % 4) as u8);
         let spot = Spot::new([cards[0], cards[1]], &cards[2..]);
         flushes += usize::from(spot.flush_suit().is_some());
@@ -143,7 +143,7 @@ fn equities_before_the_flop_are_known() {
     }
 }
 
-/// One class of hands by enumeration of its flops; the table was made like this.
+/// A class of hands by enumeration of its flops, as the table was made.
 #[test]
 fn before_the_flop_is_the_mean_of_all_flops() {
     let hole = two("8s6s");
@@ -165,6 +165,6 @@ fn points_before_the_flop(hole: [Card; 2]) -> u64 {
     }
     let equity = |flop: &[Card]| flop_equity(rows, &Spot::new(hole, flop));
     let sum: f64 = classes.values().map(|(n, flop)| n * equity(flop)).sum();
-    // Flop, turn and river in any order: each board comes ten times.
+    // Flop, turn and river in any order: each board is counted ten times.
     (sum * 1081.0 * 990.0 * 2.0 / 10.0).round() as u64
 }

@@ -15,20 +15,20 @@ pub struct SoarBot {
     profile: Arc<Profile>,
 }
 
-/// What nobody else sees of the player, with its probability.
+/// Hidden state of the player, with its probability.
 #[derive(Clone, Copy, Debug)]
 struct Hidden {
     weight: f64,
-    /// The flag that is drawn once a hand.
+    /// The flag `maybe`, drawn once a hand.
     maybe: bool,
-    /// It has checked to raise at its next turn in this stage.
+    /// Whether the player has checked in order to raise at its next turn in this stage.
     pending: bool,
-    /// It has raised after such a check in this hand.
+    /// Whether the player has already raised after such a check in this hand.
     used: bool,
 }
 
 impl SoarBot {
-    /// A player with this name.
+    /// Creates a player with this name.
     pub fn new(name: &str, profile: Arc<Profile>) -> Self {
         Self { name: name.into(), profile }
     }
@@ -39,11 +39,11 @@ impl SoarBot {
         all.into_iter().filter(|hidden| hidden.weight > 0.0).collect()
     }
 
-    /// What may be hidden in the player at its decision, given what it did before in this hand.
+    /// Possible hidden states of the player at its decision, given its previous actions in this hand.
     fn hidden(&self, game: &Holdem, state: &State, player: usize) -> Vec<Hidden> {
         let mut hidden = self.fresh();
         if !self.remembers(state, player) {
-            // Without its flag, a first decision in a stage is the same whatever came before.
+            // Without the flag, the first decision in a stage does not depend on earlier ones.
             if !self.profile.stages[state.round()].asks_maybe {
                 hidden.truncate(1);
                 hidden[0].weight = 1.0;
@@ -53,7 +53,7 @@ impl SoarBot {
                 return hidden;
             }
         }
-        // Plays the hand again up to now.
+        // Replays the hand.
         let mut past = game.start();
         let mut board = state.board();
         let hole = (0..game.players()).flat_map(|seat| match state.hole(seat) {
@@ -82,12 +82,12 @@ impl SoarBot {
         hidden
     }
 
-    /// Whether what the player did before can matter now: in this stage, or a raise after a check in an earlier one.
+    /// Whether earlier actions can matter now: those in this stage, or a raise after a check in an earlier one.
     fn remembers(&self, state: &State, player: usize) -> bool {
         state.has_moved(player) || state.raised_late >> player & 1 == 1
     }
 
-    /// What may be hidden after an own action.
+    /// Updates the hidden states after an own action.
     fn learn(
         &self,
         game: &Holdem,
@@ -109,23 +109,23 @@ impl SoarBot {
         }
         let total: f64 = after.iter().map(|hidden| hidden.weight).sum();
         if total <= 0.0 {
-            // Someone else played so far: nothing is known about it.
+            // This action contradicts the policy, so another player acted so far: nothing is known.
             return before.iter().map(|hidden| Hidden { pending: false, ..*hidden }).collect();
         }
         after.iter_mut().for_each(|hidden| hidden.weight /= total);
         after
     }
 
-    /// The probability of each proposal.
+    /// Probability of each proposal.
     fn proposals(&self, attributes: Option<&Attributes>, hidden: &Hidden) -> [f64; 4] {
         if hidden.pending {
             return [0.0, 0.0, 1.0, 0.0];
         }
-        // Without own cards there is nothing to go by.
+        // Without own cards, the player calls.
         attributes.map_or([0.0, 1.0, 0.0, 0.0], |a| a.proposals(&self.profile, (hidden.maybe, hidden.used)))
     }
 
-    /// The probability to fold, call and raise.
+    /// Probabilities of fold, call and raise.
     pub fn policy(&self, game: &Holdem, state: &State, player: usize) -> [f64; 3] {
         let mut p = [0.0; 3];
         let attributes = Attributes::new(game, state, player, self.profile.straights);
@@ -142,7 +142,7 @@ impl SoarBot {
         p
     }
 
-    /// What it would do in place of the player, and why, in lines.
+    /// Explains in lines what SoarBot would do in place of the player.
     pub(in super::super) fn advice(&self, game: &Holdem, state: &State, player: usize) -> String {
         let mut choices: Vec<(&str, f64)> = [
             "fold",
@@ -169,7 +169,7 @@ impl SoarBot {
         text
     }
 
-    /// The strengths, the rules that fire and their numbers, in lines.
+    /// Lines with the strengths, the rules that fire and their numbers.
     fn reasons(&self, game: &Holdem, state: &State, player: usize) -> Vec<String> {
         let Some(attributes) = Attributes::new(game, state, player, self.profile.straights) else {
             return vec!["its cards are not known".into()];
@@ -178,7 +178,7 @@ impl SoarBot {
         let flags: Vec<&str> = attributes.flags.names().collect();
         lines.push(format!("{}: {}", STAGES[attributes.stage], flags.join(", ")));
         lines.push(attributes.chances());
-        // Without a question for the flag, both of its values decide alike.
+        // If no rule asks for the flag, both of its values decide alike.
         let asks = self.profile.stages[attributes.stage].asks_maybe;
         let mut all = self.hidden(game, state, player);
         if !asks && all.iter().all(|hidden| !hidden.pending && hidden.used == all[0].used) {
@@ -212,7 +212,8 @@ impl SoarBot {
     }
 }
 
-/// The move of a proposal: a check-raise begins with a check, a raise at the cap is a call, and what is free is not folded.
+/// The action of a proposal: a check-raise starts with a check, a raise at the cap becomes a call, and a free check
+/// replaces a fold.
 fn played(game: &Holdem, state: &State, proposal: usize) -> Action {
     match proposal_name(proposal) {
         "fold" if state.to_call(state.mover.into()) > 0 => Action::Fold,

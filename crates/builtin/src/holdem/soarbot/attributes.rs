@@ -1,4 +1,4 @@
-//! The state attributes that rules read.
+//! State attributes that rules read.
 
 use super::super::cards::Card;
 use super::super::equity::{preflop, strength_now, worth};
@@ -11,10 +11,10 @@ use std::cell::Cell;
 /// Pot odds of a free card.
 const FREE: f64 = 9999.0;
 
-/// An odd number with as many ones as zeros in all its parts: 2⁶⁴ / the golden ratio.
+/// Odd mixing constant with balanced bits: 2⁶⁴ / the golden ratio.
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Where a player acts, by the order from the button.
+/// Position of a player in the order from the button.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timing {
     Button,
@@ -26,7 +26,7 @@ pub(super) enum Timing {
 
 impl Timing {
     /// The timing of a seat, numbered from the first one after the button.
-    fn of(seat: usize, players: usize) -> Self {
+    fn from_seat(seat: usize, players: usize) -> Self {
         let early = players.saturating_sub(7);
         let middle = players.saturating_sub(4).min(3);
         match seat {
@@ -43,7 +43,7 @@ impl Timing {
     }
 }
 
-/// What the rules know at a decision.
+/// The attributes of a decision that rules read.
 #[derive(Clone, Debug)]
 pub(super) struct Attributes {
     /// The stage, from 0 before the flop.
@@ -60,7 +60,7 @@ pub(super) struct Attributes {
     pub(super) players: f64,
     pub(super) pot: f64,
     pub(super) unacted: f64,
-    /// The chance that the own hand is the best one; computed when a rule asks.
+    /// Probability that the own hand is the best one; computed on demand.
     pub(super) probability: Cell<f64>,
 }
 
@@ -78,7 +78,7 @@ impl Attributes {
             cards => analyse(hole, &board[..cards], straights),
         };
         let [small, big] = game.blind_seats();
-        flags.set(Timing::of(player, game.seats()).flag(), true);
+        flags.set(Timing::from_seat(player, game.seats()).flag(), true);
         flags.set(Flag::SmallBlind, player == small);
         flags.set(Flag::BigBlind, player == big);
         let left = |seat: &usize| !state.has_folded(*seat);
@@ -117,7 +117,7 @@ impl Attributes {
         &self.board[..self.board_cards]
     }
 
-    /// HR^(n − 1): the chance to be ahead of each of the others, if their cards are uniformly random.
+    /// HR^(n − 1): the probability of being ahead of all others, if their cards are uniformly random.
     fn best_hand(&self) -> f64 {
         if self.probability.get().is_nan() {
             let one = match self.board() {
@@ -129,7 +129,7 @@ impl Attributes {
         self.probability.get()
     }
 
-    /// Pot over amount to call, with two decimals.
+    /// Pot divided by the amount to call, rounded to two decimals.
     fn pot_odds(&self) -> f64 {
         if self.to_call > 0.0 { (100.0 * self.pot / self.to_call).round() / 100.0 } else { FREE }
     }
@@ -171,7 +171,7 @@ impl Attributes {
         }
     }
 
-    /// The exact chances and the pot odds, in a line.
+    /// One line with the exact chances and the pot odds.
     pub(super) fn chances(&self) -> String {
         let worth = worth(self.hole, self.board());
         let mut text = format!(
@@ -208,7 +208,7 @@ impl Attributes {
         flags
     }
 
-    /// All strengths that the rules give this hand.
+    /// All strengths that the rules assign to this hand.
     pub(super) fn strengths<'p>(
         &'p self,
         profile: &'p Profile,
@@ -236,8 +236,7 @@ impl Attributes {
         strength
     }
 
-    /// Which conditions of the stage's rules hold, mixed into a number that begins with this one. The flags that are hidden from
-    /// others are not set.
+    /// Hashes which conditions of the stage's rules hold into a key, starting with `begin`. Hidden flags are not set.
     pub(super) fn read(&self, profile: &Profile, begin: u64) -> u64 {
         let flags = self.flags_with(false, false);
         let strength = self.strengths(profile, flags).fold(f64::INFINITY, f64::min);
@@ -245,12 +244,12 @@ impl Attributes {
         let begin = begin.wrapping_mul(MIX) ^ strength.to_bits();
         let conditions = stage.rules.iter().flat_map(|rule| &rule.when);
         conditions.fold(begin.wrapping_mul(MIX), |key, condition| {
-            // An odd factor keeps every difference; the rotation brings high bits down again.
+            // An odd factor preserves all differences; the rotation brings high bits back down.
             (key.rotate_left(23) ^ u64::from(self.holds(condition, flags, strength))).wrapping_mul(MIX)
         })
     }
 
-    /// The probability of each proposal: fold, call, raise, check-raise. Those with the highest score share it.
+    /// Probability of each proposal: fold, call, raise, check-raise. Those with the highest score share it.
     pub(super) fn proposals(&self, profile: &Profile, hidden: (bool, bool)) -> [f64; 4] {
         let (mut best, mut counts) = (f64::NEG_INFINITY, [0.0; 4]);
         self.fire(profile, hidden, |rule| {
@@ -262,11 +261,11 @@ impl Attributes {
             }
         });
         let all: f64 = counts.iter().sum();
-        // Without any proposal it stays in.
+        // Without any proposal, the player calls.
         if all == 0.0 { [0.0, 1.0, 0.0, 0.0] } else { counts.map(|n| n / all) }
     }
 
-    /// A condition with the numbers it compared.
+    /// A condition as text, with the numbers that it compared.
     pub(super) fn text(&self, condition: &Condition, strength: f64) -> Option<String> {
         match condition {
             Condition::Compare(number, relation, value) => {
@@ -291,7 +290,7 @@ impl Attributes {
     }
 }
 
-/// Hutchison's points of two cards.
+/// Hutchison's points of two hole cards.
 fn hutchison(hole: [Card; 2]) -> f64 {
     let points = |card: Card| match card.rank() {
         12 => 16,

@@ -1,11 +1,11 @@
-//! What a rule may ask of a hand: flags and numbers.
+//! Flags of a hand that rules can test.
 
 use super::super::cards::Card;
 
-/// Declares the flags, each a bit, with the names that rule files use.
+/// Declares the flags, one bit each, with their names in rule files.
 macro_rules! flags {
     ($($name:ident = $text:literal,)+) => {
-        /// A property of the cards or of the game that holds or not.
+        /// A Boolean property of the cards or the game.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         pub enum Flag {
@@ -85,17 +85,17 @@ impl Flags {
     }
 }
 
-/// How straights are seen.
+/// Definition of straights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Straights {
-    /// As the rules of poker have them; a hole card is needed, and an ace is also low.
+    /// By the rules of poker; at least one hole card is needed, and an ace is also low.
     Exact,
-    /// As the rules of 2002: around the ace, without a hole card, and inside straights without a low ace.
+    /// By the rules of 2002: straights wrap around the ace and need no hole card, and inside straights have no low ace.
     Around,
 }
 
-/// The flags of own cards and a board of three to five cards.
+/// Computes the flags of own cards and a board of three to five cards.
 pub fn analyse(hole: [Card; 2], board: &[Card], straights: Straights) -> Flags {
     let mut flags = Flags::default();
     let ranks = |cards: &[Card]| {
@@ -112,7 +112,7 @@ pub fn analyse(hole: [Card; 2], board: &[Card], straights: Straights) -> Flags {
     let (mine, top) = (with(&own, 1), board.iter().map(|card| card.rank()).max().unwrap_or(0));
     let (pairs, trips, quads) = (with(&all, 2), with(&all, 3), with(&all, 4));
     let my_pairs = pairs & mine;
-    // The ranks from the highest of the board up.
+    // The ranks at or above the highest one on the board.
     let high = u16::MAX << top;
     let has_quads = quads & mine != 0;
     let full = |trips: u16, pairs: u16| {
@@ -176,12 +176,12 @@ fn sets_on_board(flags: &mut Flags, shared: &[u8; 13], with: impl Fn(&[u8; 13], 
     flags.set(found, true);
 }
 
-/// Whether five ranks in a row have `least` of these, from the lowest one on.
+/// Whether one of the first `windows` windows of five ranks contains at least `least` of `ranks`.
 fn in_window(ranks: u16, windows: u32, least: u32) -> bool {
     (0..windows).any(|low| (ranks >> low & 31).count_ones() >= least)
 }
 
-/// Three to five of five ranks in a row on the board.
+/// Flags for three to five of five consecutive ranks on the board.
 fn straights_on_board(flags: &mut Flags, shared: u16, windows: u32, whole: bool) {
     let four = in_window(shared, windows, 4);
     flags.set(Flag::StraightOnBoard, whole);
@@ -189,7 +189,7 @@ fn straights_on_board(flags: &mut Flags, shared: u16, windows: u32, whole: bool)
     flags.set(Flag::ThreeStraightOnBoard, in_window(shared, windows, 3) && !four && !whole);
 }
 
-/// Straights and parts of them that need a hole card. Rank r is bit r + 1; the ace is bit 0 too.
+/// Flags for straights and straight draws that need a hole card. Rank r is bit r + 1; the ace is also bit 0.
 fn exact_straights(flags: &mut Flags, mine: u16, shared: u16) {
     let low_ace = |ranks: u16| ranks << 1 | ranks >> 12 & 1;
     let (all, shared) = (low_ace(mine | shared), low_ace(shared));
@@ -198,7 +198,7 @@ fn exact_straights(flags: &mut Flags, mine: u16, shared: u16) {
     };
     let straight = (0..10).any(|low| needs(low, 5));
     flags.set(Flag::Straight, straight);
-    // Open at both ends: four in a row without an ace. Or two gaps: x.xxx.x.
+    // Open-ended: four consecutive ranks without an ace. Or double inside: x.xxx.x.
     let open = (1..10).any(|low| all >> low & 15 == 15 && shared >> low & 15 != 15);
     let gaps =
         (0..8).any(|low| all >> low & 0b101_1101 == 0b101_1101 && shared >> low & 0b101_1101 != 0b101_1101);
@@ -207,11 +207,11 @@ fn exact_straights(flags: &mut Flags, mine: u16, shared: u16) {
     straights_on_board(flags, shared, 10, (0..10).any(|low| shared >> low & 31 == 31));
 }
 
-/// Straights as the rules of 2002 see them.
+/// Flags for straights by the rules of 2002.
 fn straights_around(flags: &mut Flags, all: u16, shared: u16) {
     let has = |ranks: u16, first: u32, step: u32| ranks >> ((first + step) % 13) & 1 == 1;
     let is_ace = |first: u32, step: u32| (first + step) % 13 == 12;
-    // Five in a row, around the ace if it is at an end.
+    // Five consecutive ranks, wrapping around the ace.
     let row = |ranks: u16| {
         (0..13).any(|first| (0..5).all(|k| has(ranks, first, k)) && (1..4).all(|k| !is_ace(first, k)))
     };

@@ -1,4 +1,4 @@
-//! What SoarBot's rules read, as the key of a rule memory.
+//! The inputs of SoarBot's rules as the key of a rule memory.
 
 use super::super::rules::Holdem;
 use super::super::state::Action;
@@ -9,11 +9,11 @@ use adept_game::deliberation::preference;
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, GameError, RowMut};
 use std::sync::Arc;
 
-/// The encoder `rules:PROFILE`: the stage, which conditions of its rules hold, the number of bets and the move, in one number;
-/// and what the rules themselves think of the move.
+/// The encoder `rules:PROFILE`: one number for the stage, the conditions that hold, the number of bets and the move;
+/// and the score that the rules give the move.
 pub(crate) struct RuleKeys {
     name: String,
-    /// The rules and the agent that follows them; or what is wrong with the file.
+    /// The rules and the agent that follows them, or the error of reading the file.
     rules: Result<(Arc<Profile>, SoarBot), GameError>,
 }
 
@@ -31,7 +31,7 @@ static CHANNELS: [Channel; 2] = [
 ];
 
 impl RuleKeys {
-    /// The encoder with this name for the rules of a profile.
+    /// Creates the encoder with this name for the rules of a profile.
     pub(crate) fn new(name: &str, profile: Result<Arc<Profile>, GameError>) -> Self {
         Self { name: name.into(), rules: profile.map(|rules| (rules.clone(), SoarBot::new(name, rules))) }
     }
@@ -59,7 +59,8 @@ impl Encoder<Holdem> for RuleKeys {
             Some(Action::Raise) => 2,
             _ => 1,
         };
-        // The numbers that conditions compare are not in the key, but the bets are: conditions rarely tell two from three.
+        // The key omits the numbers that conditions compare, but includes the bets: conditions rarely distinguish two
+        // from three.
         let begin = (attributes.stage as u64) | (place << 2) | (u64::from(state.bets()) << 4);
         row.index[0] = attributes.read(profile, begin);
         row.dense[0] = preference(agent.policy(game, state, player)[place as usize]) as f32;

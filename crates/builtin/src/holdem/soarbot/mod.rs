@@ -1,11 +1,11 @@
-//! SoarBot (Follek 2003): a player made of rules.
+//! SoarBot (Follek 2003): a rule-based player.
 //!
-//! Rules fire in parallel. Each proposes an action with a score, and the highest one wins. They read [`Flags`] and numbers of a
-//! hand, and are data: a [`Profile`] is a TOML file.
+//! Rules fire in parallel. Each proposes an action with a score, and the highest score wins. Rules read [`Flags`] and
+//! numbers of a hand, and are data: a [`Profile`] is a TOML file.
 //!
-//! A check-raise is a check now and a raise at the next turn. That plan and the flag `maybe` are hidden in the player. Seen from
-//! outside, the player is a policy: what it plays next has the probability that follows from what it did before in the hand. So
-//! it is a pure function of the position.
+//! A check-raise is a check now and a raise at the next turn. That plan and the flag `maybe` are hidden state. From
+//! outside, the player is a policy: probabilities are conditional on its earlier actions in the hand. The policy is
+//! therefore a pure function of the position.
 
 mod agent;
 mod attributes;

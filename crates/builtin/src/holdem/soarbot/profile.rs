@@ -1,4 +1,4 @@
-//! Rule files: conditions, actions and scores, read from TOML.
+//! Rule files: conditions, actions and scores, in TOML.
 
 use super::flags::{FLAGS, Flag, Flags, Straights};
 use adept_game::GameError;
@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A set of rules for all four stages.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// One line about it.
+    /// One-line description.
     pub about: String,
-    /// Probability that the flag `maybe` is set, which is drawn once a hand.
+    /// Probability of the flag `maybe`, drawn once a hand.
     pub maybe: f64,
-    /// How straights are seen.
+    /// Definition of straights.
     pub straights: Straights,
     pub(super) stages: [Stage; 4],
 }
@@ -23,15 +23,15 @@ pub struct Profile {
 /// Rules of a stage.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stage {
-    /// Strengths of hands.
+    /// Hand strengths, each with its conditions.
     pub(super) strengths: Vec<(f64, Vec<Condition>)>,
     /// Proposals.
     pub(super) rules: Vec<Rule>,
-    /// Whether a condition asks for `maybe`.
+    /// Whether a condition reads `maybe`.
     pub(super) asks_maybe: bool,
 }
 
-/// A rule: if all conditions hold, it proposes an action.
+/// A rule that proposes an action if all its conditions hold.
 #[derive(Clone, Debug)]
 pub(super) struct Rule {
     pub(super) name: String,
@@ -40,7 +40,7 @@ pub(super) struct Rule {
     pub(super) score: f64,
 }
 
-/// What a rule proposes.
+/// Action that a rule proposes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Proposed {
@@ -56,10 +56,10 @@ impl Proposed {
     }
 }
 
-/// Declares the numbers with the names that rule files use.
+/// Declares the numbers with their names in rule files.
 macro_rules! numbers {
     ($($name:ident = $text:literal,)+) => {
-        /// A number that a rule may compare.
+        /// A number that rules can compare.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(super) enum Number {
             $(#[doc = $text] $name,)+
@@ -128,7 +128,7 @@ impl Relation {
     }
 }
 
-/// Longer signs come first.
+/// Longer signs come first, because parsing takes the first match.
 const RELATIONS: [(&str, Relation); 5] = [
     ("<=", Relation::AtMost),
     (">=", Relation::AtLeast),
@@ -148,7 +148,7 @@ pub(super) enum Condition {
     Compare(Number, Relation, Value),
 }
 
-/// The file as it is written.
+/// The file as parsed by serde.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -195,30 +195,30 @@ struct RuleFile {
     score: f64,
 }
 
-/// The stages as they are named in rule files.
+/// Names of the stages in rule files.
 pub(super) const STAGES: [&str; 4] = ["preflop", "flop", "turn", "river"];
 
-/// Profiles that are kept.
+/// Largest number of cached profiles.
 const MOST_KEPT: usize = 16;
 
-/// Rules of a stage at most.
+/// Largest number of rules per stage.
 const MOST_RULES: usize = 1000;
 
-/// The profiles of the program: the thesis with its faults mended, the published rules with them, and the thesis with
-/// Hutchison's points before the flop.
+/// The built-in profiles: the thesis with its faults corrected, the published rules with the same corrections, and the
+/// thesis with Hutchison's points before the flop.
 const BUILT_IN: [(&str, &str); 3] = [
     ("soarbot", include_str!("soarbot.toml")),
     ("soarbot-2002", include_str!("soarbot-2002.toml")),
     ("soarbot-hutchison", include_str!("soarbot-hutchison.toml")),
 ];
 
-/// The names of the profiles of the program.
+/// Names of the built-in profiles.
 pub(in super::super) fn names() -> impl Iterator<Item = &'static str> {
     BUILT_IN.iter().map(|(name, _)| *name)
 }
 
 impl Profile {
-    /// The profile of the program with this name.
+    /// The built-in profile with this name.
     pub fn built_in(name: &str) -> Option<Result<Arc<Self>, GameError>> {
         let (name, text) = BUILT_IN.iter().find(|(known, _)| *known == name)?;
         Some(Self::known(text).map_err(|what| GameError::new(format!("{name}: {what}"))))
@@ -234,7 +234,7 @@ impl Profile {
         Self::known(&text).map_err(fault)
     }
 
-    /// The profile with this text. The last ones are kept, because matches open their agents many times.
+    /// Parses a profile. The last ones are cached, because matches open their agents many times.
     fn known(text: &str) -> Result<Arc<Self>, String> {
         static KEPT: Mutex<Vec<(String, Arc<Profile>)>> = Mutex::new(Vec::new());
         let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -316,7 +316,7 @@ fn number_of(name: &str) -> Option<Number> {
     NUMBERS.iter().find(|(_, known)| *known == name.trim()).map(|(number, _)| *number)
 }
 
-/// Reads `late or button`, `not maybe`, `none of danger` or `num-bets <= 1`.
+/// Parses `late or button`, `not maybe`, `none of danger` or `num-bets <= 1`.
 fn condition(text: &str, sets: &BTreeMap<String, Flags>) -> Result<Condition, String> {
     let any = |names: &str| {
         let mut set = Flags::default();

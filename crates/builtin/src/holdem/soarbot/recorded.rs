@@ -1,4 +1,4 @@
-//! Agreement with recorded decisions of the original program.
+//! Compares a profile with recorded decisions of the original program.
 
 use super::attributes::{Attributes, proposal_name};
 use super::flags::{Flag, Flags, analyse};
@@ -30,17 +30,17 @@ struct Row {
     action: String,
 }
 
-/// Actions of a record. A check-raise begins as a call.
+/// Names of recorded actions. A check-raise starts as a call.
 const ACTIONS: [&str; 3] = ["fold", "call", "raise"];
 
-/// Bets of a round at most, in the recorded games.
+/// Largest number of bets per round in the recorded games.
 const CAP: f64 = 4.0;
 
 fn attributes(row: &Row, profile: &Profile) -> Result<(Attributes, (bool, bool)), String> {
     let stage = STAGES.iter().position(|stage| *stage == row.stage);
     let stage =
         stage.ok_or_else(|| format!("column stage: `{}` is not one of {}", row.stage, STAGES.join(", ")))?;
-    // Together, because no card comes twice.
+    // Parsed together, because no card may occur twice.
     let all = parse_cards(&format!("{} {}", row.hole, row.board)).map_err(|e| e.to_string())?;
     let ([a, b], board) = all
         .split_first_chunk::<2>()
@@ -122,7 +122,7 @@ pub fn agreement(profile: &Profile, path: &Path) -> Result<Recorded, GameError> 
         let (attributes, hidden) =
             attributes(&row, profile).map_err(|e| fault(format!("line {line}, {e}")))?;
         let p = attributes.proposals(profile, hidden);
-        // The program recorded a check-raise as what it begins with.
+        // The original program recorded a check-raise as its first action.
         let name = |proposal: usize| match proposal_name(proposal) {
             "check-raise" => "call",
             name => name,

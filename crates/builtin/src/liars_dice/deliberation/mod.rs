@@ -16,7 +16,7 @@ use soar::{Generation, Letters, Published};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What the profile `paper` is.
+/// Description of the profile `paper`.
 const PAPER: &str = "the profile that follows the text of the paper";
 
 /// The profiles with one-line descriptions.
@@ -27,7 +27,7 @@ const PROFILES: [(&str, &str); 4] = [
     ("paper", PAPER),
 ];
 
-/// The combinations of letters.
+/// The letter combinations with one-line descriptions.
 const LETTERS: [(&str, &str); 8] = [
     ("P", "decides by probabilities"),
     ("PM", "P with a model of the last bidder"),

@@ -12,7 +12,7 @@ pub(super) struct Bids {
     channels: [Channel; 1],
 }
 
-/// Inputs that are not one of many.
+/// Number of inputs outside one-hot groups.
 const SINGLE: usize = 7;
 
 impl Bids {
@@ -20,7 +20,7 @@ impl Bids {
     pub(super) fn new(name: &str) -> Option<Self> {
         let game = LiarsDice::named(&format!("liars-dice:openspiel:{}", name.strip_prefix("bids:")?))?;
         let [a, b] = game.dice()[..] else { return None };
-        // One name each; what is wild is in the rules of the game.
+        // One name per game; what is wild is in the rules of the game.
         if name != format!("bids:{a}-{b}:{}", game.faces()) {
             return None;
         }
@@ -114,7 +114,7 @@ impl Encoder<LiarsDice> for Bids {
         let most = own_width / self.faces;
         for face in 1..=game.faces() {
             let first = usize::from(face - 1) * most;
-            hand[first..first + usize::from(own.of(face)).min(most)].fill(1.0);
+            hand[first..first + usize::from(own.count(face)).min(most)].fill(1.0);
         }
         for act in &state.acts {
             if let Said::Bid { bid, .. } = act.said {

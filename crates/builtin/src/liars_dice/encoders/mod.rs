@@ -1,4 +1,4 @@
-//! Liar's dice's encoders: rows of a player's knowledge and an action.
+//! Encoders of liar's dice: rows for a player's knowledge and an action.
 
 mod bids;
 mod post;

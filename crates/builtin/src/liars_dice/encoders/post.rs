@@ -1,15 +1,15 @@
-//! The state of the post's Q-learner and a decision, as the key of a table.
+//! The state of the post's Q-learner and a decision, as a table key.
 
 use crate::liars_dice::post::{PostState, SURE};
 use crate::liars_dice::rules::{Action, LiarsDice, RuleSet};
 use crate::liars_dice::state::State;
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, RowMut, RowSink};
 
-/// Total dice, own dice, the bucket of the bid's chance, and the decision: what the post's Q-learner looks up.
+/// The table key of the post's Q-learner: total dice, own dice, the bucket of the bid's probability, and the decision.
 ///
-/// The decisions are to call, to raise with the most frequent own face, and to bluff with another face. The post knows only call
-/// and raise, and bluffs half of the time; here the table also learns whether to bluff. Bluffs have one key, so that their
-/// values tie and a face is drawn.
+/// The decisions are to call, to raise with the most frequent own face, and to bluff with another face. The post knows
+/// only call and raise, and bluffs half of the time; here the table also learns whether to bluff. All bluffs share a
+/// key, so that their values tie and a face is drawn.
 pub(super) struct Post;
 
 static CHANNELS: [Channel; 1] = [Channel::fixed(
@@ -22,7 +22,7 @@ static CHANNELS: [Channel; 1] = [Channel::fixed(
 /// Key of an opening.
 const OPENING: u64 = 0;
 
-/// The decisions, in the lowest byte of a key.
+/// Codes of the decisions, in the lowest byte of a key.
 const CALL: u64 = 1;
 const RAISE: u64 = 2;
 const BLUFF: u64 = 3;

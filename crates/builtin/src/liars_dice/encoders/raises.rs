@@ -58,7 +58,7 @@ impl Encoder<LiarsDice> for Raises {
                 i32::from(count) + more - i32::from(game.matching(state.special, &own.cup, face)),
             ) as f32
         };
-        let have = own.cup.of(bid.face);
+        let have = own.cup.count(bid.face);
         let x = row.dense;
         x[0] = f32::from(u8::from(calls));
         x[1] = 1.0 - x[0];
@@ -78,7 +78,7 @@ impl Encoder<LiarsDice> for Raises {
         x[17] = f32::from(have) / 6.0;
         let others = (1..=game.faces()).filter(|face| *face != bid.face);
         for (i, face) in others.enumerate() {
-            x[18 + i] = f32::from(own.cup.of(face)) / 6.0;
+            x[18 + i] = f32::from(own.cup.count(face)) / 6.0;
         }
         let next = state.next_alive(player as u8);
         let said = |by: Option<u8>| {
@@ -95,7 +95,7 @@ impl Encoder<LiarsDice> for Raises {
             x[7] = chance(last.count, last.face, 0);
             x[24] = said(Some(bidder)).min(1.0);
             x[27] = f32::from(u8::from(last.face == bid.face));
-            let held = own.cup.of(last.face);
+            let held = own.cup.count(last.face);
             x[29] = f32::from(held) / 6.0;
             let theirs = state.seats[usize::from(bidder)].dice;
             let likely = (f64::from(theirs) * game.chance(state.special, last.face) + 1.0).round() as u8;

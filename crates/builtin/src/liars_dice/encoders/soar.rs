@@ -64,13 +64,13 @@ static CHANNELS: [Channel; 5] = [
 ];
 
 #[derive(Default)]
-struct Found {
+struct Deliberations {
     plain: Deliberation<Action>,
     modelled: Deliberation<Action>,
 }
 
 thread_local! {
-    static FOUND: RefCell<Found> = RefCell::default();
+    static FOUND: RefCell<Deliberations> = RefCell::default();
 }
 
 impl Soar {
@@ -83,7 +83,13 @@ impl Soar {
     }
 
     /// Calls `each` with the index of every candidate.
-    fn weigh(&self, game: &LiarsDice, state: &State, player: usize, mut each: impl FnMut(&Found, usize)) {
+    fn weigh(
+        &self,
+        game: &LiarsDice,
+        state: &State,
+        player: usize,
+        mut each: impl FnMut(&Deliberations, usize),
+    ) {
         FOUND.with_borrow_mut(|found| {
             self.plain.deliberate(game, state, player, &mut found.plain);
             self.modelled.deliberate(game, state, player, &mut found.modelled);
@@ -141,7 +147,7 @@ impl Encoder<LiarsDice> for Soar {
     }
 }
 
-/// The own and all exposed dice by face, and the last acts of the round.
+/// Writes the own and all exposed dice by face, and the last acts of the round.
 fn hand_and_acts(
     game: &LiarsDice,
     state: &State,
@@ -199,7 +205,7 @@ fn flag(is: bool) -> f32 {
 }
 
 impl<'a> Situation<'a> {
-    fn new(game: &'a LiarsDice, state: &'a State, player: usize, found: &Found, wide: bool) -> Self {
+    fn new(game: &'a LiarsDice, state: &'a State, player: usize, found: &Deliberations, wide: bool) -> Self {
         let pushed = state.seats.iter().fold(Dice::default(), |sum, seat| sum.with(&seat.pushed));
         let own = &state.seats[player];
         let known = own.cup.with(&pushed);
@@ -254,7 +260,7 @@ impl<'a> Situation<'a> {
         Self { game, state, player, known, unknown, standing, highest, challenge, shared: x, wide }
     }
 
-    fn write(&self, found: &Found, candidate: usize, row: RowMut<'_>) {
+    fn write(&self, found: &Deliberations, candidate: usize, row: RowMut<'_>) {
         let (game, state) = (self.game, self.state);
         let action = found.plain.candidates[candidate].action;
         let success = found.modelled.candidates[candidate].success;
@@ -292,7 +298,7 @@ impl<'a> Situation<'a> {
             let known = if push.is_empty() { self.known } else { shown };
             x[20] = f32::from(game.matching(state.special, &known, face)) / 5.0;
             x[21] = f32::from(in_play - known.total()) / 10.0;
-            x[22] = game.wild(state.special).map_or(0.0, |wild| f32::from(known.of(wild)) / 5.0);
+            x[22] = game.wild(state.special).map_or(0.0, |wild| f32::from(known.count(wild)) / 5.0);
             x[23] = f32::from(push.total()) / 5.0;
             x[24] = if push.is_empty() { 0.0 } else { f32::from(rest.total()) / 5.0 };
             let last_face = |by: u8| {

@@ -1,6 +1,6 @@
-//! Matches at a manager of general games: `serve ggp`.
+//! Matches of `serve ggp` with a game manager.
 
-use crate::common::Desk;
+use crate::common::Workspace;
 use adept_builtin::gdl::{Described, Steps};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -8,15 +8,15 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// A running server and its place.
+/// A running server and its address.
 struct Server {
     child: Child,
     place: String,
 }
 
 impl Server {
-    fn start(desk: &Desk, args: &[&str]) -> Self {
-        let mut command = desk.command(&[&["serve", "ggp", "--listen", "127.0.0.1:0"], args].concat());
+    fn start(dir: &Workspace, args: &[&str]) -> Self {
+        let mut command = dir.command(&[&["serve", "ggp", "--listen", "127.0.0.1:0"], args].concat());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut ready = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready).unwrap();
@@ -58,8 +58,8 @@ fn rules(name: &str) -> String {
     fs::read_to_string(folder.join(format!("{name}.kif"))).unwrap()
 }
 
-/// Plays a match as a manager does, with other roles that take their moves in turn from the list. Returns the goal of the server's
-/// role. Every answer must be legal.
+/// Plays a match as a manager does, with other roles that take their moves in turn from the list. Returns the goal of
+/// the server's role. Every answer must be legal.
 fn play(server: &Server, id: &str, rules: &str, role: usize, clocks: (u64, u64)) -> Option<u8> {
     let game = Described::read("the match", rules).unwrap();
     let mut steps = Steps::new(&game);
@@ -95,8 +95,8 @@ fn play(server: &Server, id: &str, rules: &str, role: usize, clocks: (u64, u64))
 
 #[test]
 fn matches_are_played_to_their_end() {
-    let desk = Desk::new();
-    let server = Server::start(&desk, &["uct:100", "--log", "log.txt"]);
+    let dir = Workspace::new();
+    let server = Server::start(&dir, &["uct:100", "--log", "log.txt"]);
     let mut goals = Vec::new();
     for name in ["tic-tac-toe", "connect-four", "nim", "breakthrough"] {
         for role in [0, 1] {
@@ -119,14 +119,14 @@ fn matches_are_played_to_their_end() {
     assert!(said.contains("tic-tac-toe.0 as "), "{said}");
     let ends: Vec<&str> = said.lines().filter(|line| line.contains("decisions, ")).collect();
     assert!(ends.len() == 11 && ends.iter().all(|line| line.contains("decisions, 0 of them late")), "{said}");
-    let log = fs::read_to_string(desk.path("log.txt")).unwrap();
+    let log = fs::read_to_string(dir.path("log.txt")).unwrap();
     assert!(log.contains("from: ( PLAY nim.1 NIL )\nto: "), "{log}");
 }
 
 #[test]
 fn words_of_the_rules_keep_their_capitals() {
-    let desk = Desk::new();
-    let server = Server::start(&desk, &["random"]);
+    let dir = Workspace::new();
+    let server = Server::start(&dir, &["random"]);
     let rules = "(role White) (init (at Home)) (<= (legal White (goTo Town)) (true (at Home))) (<= (legal White (goTo Sea)) (true (at Home)))
         (<= (next (at ?p)) (does White (goTo ?p))) (<= terminal (not (true (at Home)))) (goal White 100)";
     assert_eq!(server.ask(&format!("( START m White ({rules}) 60 60 )")).0, 200);
@@ -137,41 +137,41 @@ fn words_of_the_rules_keep_their_capitals() {
 
 #[test]
 fn what_is_learned_in_the_start_clock_is_known_the_next_time() {
-    let desk = Desk::new();
-    let server = Server::start(&desk, &["--learn", "--margin", "100"]);
+    let dir = Workspace::new();
+    let server = Server::start(&dir, &["--learn", "--margin", "100"]);
     play(&server, "first", &rules("tic-tac-toe"), 0, (9, 1)).unwrap();
     let said = server.stop();
     assert!(said.contains("learned from ") && said.contains("plays by checkpoints/runs/ggp-"), "{said}");
-    // The rules in other letters. It goes on from there, and only if it is told to.
+    // The rules in other spelling. Learning continues from there, and only with `--learn`.
     let other = rules("tic-tac-toe").replace("noop", "NOOP");
-    let server = Server::start(&desk, &["--learn", "--margin", "100"]);
+    let server = Server::start(&dir, &["--learn", "--margin", "100"]);
     play(&server, "second", &other, 1, (3, 1)).unwrap();
     let said = server.stop();
     assert!(said.contains("plays by checkpoints/runs/ggp-"), "{said}");
-    let server = Server::start(&desk, &["--margin", "100"]);
+    let server = Server::start(&dir, &["--margin", "100"]);
     play(&server, "third", &other, 1, (60, 1)).unwrap();
     let said = server.stop();
     assert!(!said.contains("plays by"), "{said}");
-    // A run that has ended is taken without being told.
-    fs::write(desk.path("own.kif"), &other).unwrap();
-    let config = desk.text(&["config", "new", "file:own.kif"]);
-    fs::write(desk.path("own.toml"), config).unwrap();
+    // A finished run is used without `--learn`.
+    fs::write(dir.path("own.kif"), &other).unwrap();
+    let config = dir.text(&["config", "new", "file:own.kif"]);
+    fs::write(dir.path("own.toml"), config).unwrap();
     let few = ["--set", "learn.td.games=200", "--set", "evaluate.every=200", "--set", "name=\"own\""];
-    desk.text(&[&["train", "own.toml"], &few[..]].concat());
-    let server = Server::start(&desk, &["--margin", "100"]);
+    dir.text(&[&["train", "own.toml"], &few[..]].concat());
+    let server = Server::start(&dir, &["--margin", "100"]);
     play(&server, "fourth", &other, 0, (60, 1)).unwrap();
     let said = server.stop();
     assert!(said.contains("plays by checkpoints/runs/own-1"), "{said}");
-    // The run is one like any other.
-    let runs = fs::read_dir(desk.path("checkpoints/runs")).unwrap().map(|run| run.unwrap().path());
+    // The run is a regular one.
+    let runs = fs::read_dir(dir.path("checkpoints/runs")).unwrap().map(|run| run.unwrap().path());
     let learned: Vec<_> = runs.filter(|run| run.display().to_string().contains("/ggp-")).collect();
-    desk.text(&["describe", &learned[0].display().to_string()]);
+    dir.text(&["describe", &learned[0].display().to_string()]);
 }
 
 #[test]
 fn what_is_no_message_is_answered_and_the_server_goes_on() {
-    let desk = Desk::new();
-    let server = Server::start(&desk, &[]);
+    let dir = Workspace::new();
+    let server = Server::start(&dir, &[]);
     let game = rules("tic-tac-toe");
     let game: String =
         game.lines().filter(|line| !line.starts_with(';')).map(|line| line.to_string() + " ").collect();
@@ -203,12 +203,12 @@ fn what_is_no_message_is_answered_and_the_server_goes_on() {
     assert_eq!(server.send("POST / HTTP/1.0\r\n\r\n").0, 411);
     play(&server, "clock", &rules("nim"), 0, (60, 1)).unwrap();
     server.stop();
-    // Nothing is left of the clock.
-    let server = Server::start(&desk, &["uct:100000000", "--margin", "2000", "--matches", "1"]);
+    // No time is left on the clock.
+    let server = Server::start(&dir, &["uct:100000000", "--margin", "2000", "--matches", "1"]);
     play(&server, "late", &rules("nim"), 0, (60, 1)).unwrap();
     let output = server.child.wait_with_output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success() && !said.contains(" 0 of them late"), "{said}");
-    let said = desk.fails(&["serve", "ggp", "uct:x"], 1);
+    let said = dir.fails(&["serve", "ggp", "uct:x"], 1);
     assert!(said.contains("write uct:N"), "{said}");
 }

@@ -1,6 +1,6 @@
-//! The head `outcomes`: the names of classes, log loss and calibration in every answer, and what is refused.
+//! The head `outcomes`: names of classes, log loss and calibration in every answer, and refusals.
 
-use crate::common::{Desk, number};
+use crate::common::{Workspace, number};
 use serde_json::{Value, json};
 use std::fs;
 
@@ -35,25 +35,25 @@ supervised.samples = 4
 supervised.examples = "rows.csv"
 "#;
 
-/// A desk with a trained network in the folder `run`.
-fn trained() -> Desk {
-    let desk = Desk::new();
-    fs::write(desk.path("outcomes.toml"), TICTACTOE).unwrap();
-    desk.text(&["train", "outcomes.toml", "--out", "run"]);
-    desk
+/// A workspace with a trained network in the folder `run`.
+fn trained() -> Workspace {
+    let dir = Workspace::new();
+    fs::write(dir.path("outcomes.toml"), TICTACTOE).unwrap();
+    dir.text(&["train", "outcomes.toml", "--out", "run"]);
+    dir
 }
 
-/// What a run has as its loss is the log loss, which can be drawn.
+/// The loss of a run is the log loss, which can be drawn.
 #[test]
 fn the_log_loss_of_a_run_is_drawn() {
-    let desk = trained();
-    let metrics = fs::read_to_string(desk.path("run/metrics.jsonl")).unwrap();
+    let dir = trained();
+    let metrics = fs::read_to_string(dir.path("run/metrics.jsonl")).unwrap();
     let lines = metrics.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let losses: Vec<(u64, f64)> =
         lines.filter_map(|line| Some((line["step"].as_u64()?, line["loss"].as_f64()?))).collect();
     // Below that of equal probabilities, ln 3, and above 0.
     assert!(losses.len() > 1 && losses.iter().all(|(_, loss)| (0.0..3f64.ln()).contains(loss)), "{losses:?}");
-    let drawn = desk.json(&["runs", "plot", "run", "--loss", "--out", "loss.svg"]);
+    let drawn = dir.json(&["runs", "plot", "run", "--loss", "--out", "loss.svg"]);
     let curve = &drawn["curves"][0];
     assert_eq!(curve["figure"], "loss");
     let points: Vec<(u64, f64)> = curve["points"]
@@ -63,15 +63,15 @@ fn the_log_loss_of_a_run_is_drawn() {
         .map(|p| (p["step"].as_u64().unwrap(), number(&p["mean"])))
         .collect();
     assert_eq!(points, losses);
-    let svg = fs::read_to_string(desk.path("loss.svg")).unwrap();
+    let svg = fs::read_to_string(dir.path("loss.svg")).unwrap();
     let [curve] = &curves(&svg)[..] else { panic!("{svg}") };
     assert!(svg.contains("log loss on what was learned from") && curve.len() == losses.len(), "{svg}");
-    // Losses go down, so points go down in the picture, in which y grows downwards.
+    // Losses decrease, so points go down in the picture, where y increases downwards.
     let [first, last] = [losses[0].1, losses[losses.len() - 1].1];
     assert_eq!(last < first, curve[curve.len() - 1].1 > curve[0].1, "{losses:?}");
-    assert!(desk.text(&["runs", "plot", "run", "--loss"]).contains("log loss on what was learned from"));
-    assert!(!desk.text(&["runs", "plot", "run"]).contains("log loss"));
-    desk.fails(&["runs", "plot", "run", "--loss", "--values"], 2);
+    assert!(dir.text(&["runs", "plot", "run", "--loss"]).contains("log loss on what was learned from"));
+    assert!(!dir.text(&["runs", "plot", "run"]).contains("log loss"));
+    dir.fails(&["runs", "plot", "run", "--loss", "--values"], 2);
 }
 
 /// The curves of a drawing, in points of the picture: the widest lines of the plot that are not in its legend.
@@ -88,9 +88,9 @@ fn curves(svg: &str) -> Vec<Vec<(f64, f64)>> {
 
 #[test]
 fn evaluate_measures_and_draws_calibration() {
-    let desk = trained();
+    let dir = trained();
     let evaluate = ["evaluate", "run", "--samples", "100", "--calibration", "drawn.svg"];
-    let report = desk.json(&evaluate);
+    let report = dir.json(&evaluate);
     let found = &report["outcomes"];
     let losses = ["log_loss", "log_loss_constant", "log_loss_least"].map(|key| number(&found[key]));
     // Results of games are certain, so their entropy is 0.
@@ -104,7 +104,7 @@ fn evaluate_measures_and_draws_calibration() {
     }
 
     // The text gives the same numbers.
-    let text = desk.text(&evaluate);
+    let text = dir.text(&evaluate);
     assert!(text.contains(&format!("outcomes, by {rows} positions: results of 100 games")), "{text}");
     let line = format!(
         "log loss {:.4}; {:.4} by always the same probabilities, at least {:.4}\n",
@@ -114,8 +114,8 @@ fn evaluate_measures_and_draws_calibration() {
     let lines: Vec<String> =
         text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     let shown = |cells: String| assert!(lines.contains(&cells), "{cells}\n{text}");
-    // The file is a drawing, whose diagonal says where 0 and 1 are. Each other curve has a point for each bin.
-    let svg = fs::read_to_string(desk.path("drawn.svg")).unwrap();
+    // The drawing has a diagonal from 0 to 1. Each other curve has a point for each bin.
+    let svg = fs::read_to_string(dir.path("drawn.svg")).unwrap();
     assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{svg}");
     let drawn = curves(&svg);
     let (low, high) = (drawn[0][0], drawn[0][1]);
@@ -146,8 +146,8 @@ fn evaluate_measures_and_draws_calibration() {
 
 #[test]
 fn values_and_hints_name_the_classes() {
-    let desk = trained();
-    let found = desk.json(&["value", "run", "X...O....", "XX.OO...."])["values"].clone();
+    let dir = trained();
+    let found = dir.json(&["value", "run", "X...O....", "XX.OO...."])["values"].clone();
     let moves = found[0]["moves"].as_array().unwrap();
     assert_eq!((&found[0]["class_names"], moves.len()), (&json!(CLASSES), 7));
     for (of, outcomes) in [(&found[0], &moves[0]["outcomes"]), (&moves[2], &moves[2]["outcomes"])] {
@@ -157,7 +157,7 @@ fn values_and_hints_name_the_classes() {
             "{of}"
         );
     }
-    let text = desk.text(&["value", "run", "X...O....", "XX.OO...."]);
+    let text = dir.text(&["value", "run", "X...O....", "XX.OO...."]);
     for choice in moves {
         let p: Vec<f64> = choice["outcomes"].as_array().unwrap().iter().map(number).collect();
         assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-5 && p.len() == 3, "{choice}");
@@ -166,15 +166,15 @@ fn values_and_hints_name_the_classes() {
             CLASSES.iter().zip(&p).map(|(name, p)| format!("  {name} {:.2} %", 100.0 * p)).collect();
         assert!(text.contains(&format!("{:+.4}{shares}\n", number(&choice["value"]))), "{shares}\n{text}");
     }
-    // A move that ends the game is worth its result.
+    // A move that ends the game has the value of its result.
     let wins = found[1]["moves"].as_array().unwrap().iter().find(|choice| choice["action"] == "3").unwrap();
     assert!(number(&wins["value"]) == 1.0 && wins.get("outcomes").is_none(), "{wins}");
     assert_eq!(wins["classes"], json!({ "loss": 0.0, "draw": 0.0, "win": 1.0 }));
 
-    let output = desk.run_with(&["play", "run", "--hints", "--seed", "1"], "5\nquit\n");
+    let output = dir.run_with(&["play", "run", "--hints", "--seed", "1"], "5\nquit\n");
     let said = String::from_utf8(output.stdout).unwrap();
     // A move of the person, before anything is played, and the reply of the network.
-    let first = &desk.json(&["value", "run", "........."])["values"][0]["moves"];
+    let first = &dir.json(&["value", "run", "........."])["values"][0]["moves"];
     let corner = first.as_array().unwrap().iter().find(|choice| choice["action"] == "1").unwrap();
     let shares = |choice: &Value| {
         let share =
@@ -184,7 +184,7 @@ fn values_and_hints_name_the_classes() {
     assert!(said.contains(&format!("1{:+.3}  {}", number(&corner["value"]), shares(corner))), "{said}");
     let reply = said.lines().find(|line| line.contains("It moves ")).unwrap();
     let square = reply.split("It moves ").nth(1).unwrap().split('.').next().unwrap();
-    let replies = &desk.json(&["value", "run", "....X....@5"])["values"][0]["moves"];
+    let replies = &dir.json(&["value", "run", "....X....@5"])["values"][0]["moves"];
     let reply_of = replies.as_array().unwrap().iter().find(|choice| choice["action"] == square).unwrap();
     let worth = format!("It thinks this is worth {:+.3}, {}.", number(&reply_of["value"]), shares(reply_of));
     assert!(reply.contains(&worth), "{worth}\n{reply}");
@@ -192,15 +192,15 @@ fn values_and_hints_name_the_classes() {
 
 #[test]
 fn cards_and_descriptions_name_the_classes() {
-    let desk = trained();
-    desk.text(&["publish", "run", "--out", "published"]);
-    let card = fs::read_to_string(desk.path("published/card.md")).unwrap();
+    let dir = trained();
+    dir.text(&["publish", "run", "--out", "published"]);
+    let card = fs::read_to_string(dir.path("published/card.md")).unwrap();
     assert!(
         card.contains("- gives the probabilities of outcomes: loss (-1), draw (+0), win (+1)\n"),
         "{card}"
     );
-    // What the card says is what anybody measures.
-    let found = desk.json(&["evaluate", "published"])["outcomes"].clone();
+    // The card's figures can be reproduced.
+    let found = dir.json(&["evaluate", "published"])["outcomes"].clone();
     let from = found["from"].as_str().unwrap();
     let line = format!("Log loss of outcomes, by {from}: {:.4}; ", number(&found["log_loss"]));
     assert!(card.contains(&line), "{line}\n{card}");
@@ -210,9 +210,9 @@ fn cards_and_descriptions_name_the_classes() {
         let row = format!("| {name} | {} |\n", cells.join(" | "));
         assert!(card.contains(&row), "{row}\n{card}");
     }
-    assert!(desk.text(&["describe", "published"]).contains("outcomes loss (-1), draw (+0), win (+1)\n"));
+    assert!(dir.text(&["describe", "published"]).contains("outcomes loss (-1), draw (+0), win (+1)\n"));
     let manifest: Value =
-        serde_json::from_slice(&fs::read(desk.path("published/manifest.json")).unwrap()).unwrap();
+        serde_json::from_slice(&fs::read(dir.path("published/manifest.json")).unwrap()).unwrap();
     let classes = manifest["head"]["outcomes"].as_array().unwrap();
     let of: Vec<_> =
         classes.iter().map(|class| (&class["name"], number(&class["utility"]), &class["mirror"])).collect();
@@ -224,43 +224,43 @@ fn cards_and_descriptions_name_the_classes() {
 
 #[test]
 fn what_outcomes_cannot_do_is_refused_before_training() {
-    let desk = Desk::new();
-    fs::write(desk.path("outcomes.toml"), TICTACTOE).unwrap();
+    let dir = Workspace::new();
+    fs::write(dir.path("outcomes.toml"), TICTACTOE).unwrap();
     for (key, line, why) in [
         ("clip = 0.9", "learn.td.clip", "whose softmax is never saturated"),
         ("discount = 0.9", "learn.td.discount", "does not add up to 1"),
     ] {
-        fs::write(desk.path("refused.toml"), format!("{TICTACTOE}{key}\n")).unwrap();
+        fs::write(dir.path("refused.toml"), format!("{TICTACTOE}{key}\n")).unwrap();
         for command in [&["config", "check", "refused.toml"][..], &["train", "refused.toml", "--out", "none"]]
         {
-            let said = desk.run(command);
+            let said = dir.run(command);
             let said = [said.stdout, said.stderr].map(|text| String::from_utf8(text).unwrap()).concat();
             assert!(said.contains(&format!("refused.toml:15:1: `{line}`: ")) && said.contains(why), "{said}");
         }
-        desk.fails(&["train", "refused.toml", "--out", "none"], 1);
+        dir.fails(&["train", "refused.toml", "--out", "none"], 1);
     }
-    // Games whose results are not a few classes say why, at the line that asks for them.
+    // Games without outcome classes report why, at the line that requests them.
     let others = TICTACTOE.replace("encoder = \"fields\"\n", "");
     for (game, why) in [
         ("holdem:limit:2", "a deal wins or loses any number of bets, so its results are not a few classes"),
         ("kuhn", "kuhn: "),
     ] {
-        fs::write(desk.path("refused.toml"), others.replace("tictactoe", game)).unwrap();
-        let said = desk.fails(&["train", "refused.toml", "--out", "none"], 1);
+        fs::write(dir.path("refused.toml"), others.replace("tictactoe", game)).unwrap();
+        let said = dir.fails(&["train", "refused.toml", "--out", "none"], 1);
         assert!(said.contains("refused.toml:3:1: `head`: ") && said.contains(why), "{said}");
     }
-    assert!(!desk.folder.path().join("none").exists());
+    assert!(!dir.folder.path().join("none").exists());
     // A network of values has nothing to calibrate.
-    let value = desk.trained("single-30.toml", 200);
-    let said = desk.fails(&["evaluate", &value, "--calibration", "drawn.svg"], 1);
+    let value = dir.trained("single-30.toml", 200);
+    let said = dir.fails(&["evaluate", &value, "--calibration", "drawn.svg"], 1);
     assert!(said.contains("--calibration is for networks with `head = \"outcomes\"`"), "{said}");
-    assert!(!desk.folder.path().join("drawn.svg").exists());
+    assert!(!dir.folder.path().join("drawn.svg").exists());
 }
 
 #[test]
 fn faults_of_example_files_name_file_and_line() {
-    let desk = Desk::new();
-    fs::write(desk.path("examples.toml"), EXAMPLES).unwrap();
+    let dir = Workspace::new();
+    fs::write(dir.path("examples.toml"), EXAMPLES).unwrap();
     let train = ["train", "examples.toml", "--out", "run"];
     for (table, why) in [
         (
@@ -280,19 +280,19 @@ fn faults_of_example_files_name_file_and_line() {
             "rows.csv: the first line is `position,gammon`; it must name the columns position and value (or win, or loss, draw, win)",
         ),
     ] {
-        fs::write(desk.path("rows.csv"), table).unwrap();
-        let said = desk.fails(&train, 1);
+        fs::write(dir.path("rows.csv"), table).unwrap();
+        let said = dir.fails(&train, 1);
         assert!(
             said.contains("examples.toml:9:12: `learn.supervised.examples`: ") && said.contains(why),
             "{said}"
         );
     }
-    assert!(!desk.folder.path().join("run").exists());
+    assert!(!dir.folder.path().join("run").exists());
 
-    // Columns that no class has are left out, and said to be.
+    // Columns of unknown classes are ignored with a note.
     let rows: String = (1..8).flat_map(|a| (1..8).map(move |b| format!("{a}{b},0.5,0.3,0.2,0\n"))).collect();
-    fs::write(desk.path("rows.csv"), format!("position,loss,draw,win,gammon\n{rows}")).unwrap();
-    let output = desk.run(&train);
+    fs::write(dir.path("rows.csv"), format!("position,loss,draw,win,gammon\n{rows}")).unwrap();
+    let output = dir.run(&train);
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success() && said.contains("note: rows.csv: ignores the column gammon"), "{said}");
 }

@@ -1,6 +1,6 @@
-//! Positions of the bear-off as other programs write them, and what commands say of a position.
+//! Positions of the bear-off in other programs' formats, and commands on positions.
 
-use crate::common::{Desk, number, published};
+use crate::common::{Workspace, number, published};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ const BEFORE: [&str; 4] = [
     "1,1,1,1,1,1/0,0,0,0,0,2",
     "YAAAqCoAAAAAAA",
     "XGID=-AAAAAA------------b------:0:0:1:00:0:0:0:0:10",
-    // The player with the small letters rolls.
+    // The player with the lowercase letters rolls.
     "XGID=------B------------aaaaaa-:0:0:-1:00:0:0:0:0:10",
 ];
 const ROLLED: [&str; 5] = [
@@ -23,10 +23,10 @@ const ROLLED: [&str; 5] = [
 
 #[test]
 fn every_command_reads_ids_of_positions_and_their_dice() {
-    let desk = Desk::new();
+    let dir = Workspace::new();
     let network = published("residual-10");
     let all: Vec<&str> = BEFORE.into_iter().chain(ROLLED).collect();
-    let values = desk.json(&[&["value", &network], &all[..]].concat());
+    let values = dir.json(&[&["value", &network], &all[..]].concat());
     let values = values["values"].as_array().unwrap();
     for (i, text) in all.iter().enumerate() {
         let first = if i < BEFORE.len() { 0 } else { BEFORE.len() };
@@ -44,7 +44,7 @@ fn every_command_reads_ids_of_positions_and_their_dice() {
     assert_eq!(moves[0]["afterstate"], "0,0,0,0,0,2/1,1,1,1,0,0");
     assert!(values[0]["moves"].as_array().unwrap().is_empty());
 
-    let exact = desk.json(&[&["oracle", "value"], &all[..]].concat());
+    let exact = dir.json(&[&["oracle", "value"], &all[..]].concat());
     let exact = exact["values"].as_array().unwrap();
     for (found, exact) in values.iter().zip(exact) {
         assert!((number(&found["value"]) - number(&exact["value"])).abs() < 2e-3, "{found} {exact}");
@@ -52,21 +52,21 @@ fn every_command_reads_ids_of_positions_and_their_dice() {
     assert_eq!((&exact[4]["roll"], &exact[4]["move"]), (&"65".into(), &"6/off 5/off".into()));
     assert_eq!(exact[4]["value_before_roll"], exact[0]["value"]);
     for text in ROLLED {
-        let moves = desk.json(&["oracle", "moves", text]);
+        let moves = dir.json(&["oracle", "moves", text]);
         assert_eq!(moves["moves"][0]["value"], exact[4]["value"], "{text}");
     }
 
-    // A file of them comes back with the same values.
-    fs::write(desk.path("ids.txt"), all.join("\n")).unwrap();
-    let report = desk.json(&["evaluate", &network, "--positions", "ids.txt", "--out", "values.csv"]);
+    // A file of them gives the same values.
+    fs::write(dir.path("ids.txt"), all.join("\n")).unwrap();
+    let report = dir.json(&["evaluate", &network, "--positions", "ids.txt", "--out", "values.csv"]);
     let mean = values.iter().map(|v| number(&v["value"])).sum::<f64>() / all.len() as f64;
     assert!((number(&report["valued"]["mean"]) - mean).abs() < 1e-6);
     assert!((number(&report["valued"]["mean_win_probability"]) - (1.0 + mean) / 2.0).abs() < 1e-6);
-    assert_eq!(fs::read_to_string(desk.path("values.csv")).unwrap().lines().count(), all.len() + 1);
+    assert_eq!(fs::read_to_string(dir.path("values.csv")).unwrap().lines().count(), all.len() + 1);
 
     for text in [BEFORE[1], ROLLED[3]] {
         let played =
-            desk.run_with(&["play", "random", "--game", "bearoff", "--from", text, "--json"], "quit\n");
+            dir.run_with(&["play", "random", "--game", "bearoff", "--from", text, "--json"], "quit\n");
         let played: Value = serde_json::from_slice(&played.stdout).unwrap();
         assert!(played["position"].as_str().unwrap().starts_with(BEFORE[0]), "{played}");
     }
@@ -74,7 +74,7 @@ fn every_command_reads_ids_of_positions_and_their_dice() {
 
 #[test]
 fn positions_outside_the_bear_off_are_refused_with_the_reason() {
-    let desk = Desk::new();
+    let dir = Workspace::new();
     let network = published("residual-10");
     let cases = [
         ("4HPwATDgc/ABMA", "has 3 on point 8, but the bear-off allows"),
@@ -86,40 +86,40 @@ fn positions_outside_the_bear_off_are_refused_with_the_reason() {
         ("XGID=-AAAAAA------------b------:0:0:1:D:0:0:0:0:10", "answer to a double"),
     ];
     for (text, what) in cases {
-        let error = desk.fails(&["value", &network, text], 1);
+        let error = dir.fails(&["value", &network, text], 1);
         assert!(error.contains(what), "{text}: {error}");
-        let error = desk.fails(&["play", "random", "--game", "bearoff", "--from", text], 1);
+        let error = dir.fails(&["play", "random", "--game", "bearoff", "--from", text], 1);
         assert!(error.contains(what), "{text}: {error}");
     }
-    let error = desk.fails(&["oracle", "moves", ROLLED[3], "66"], 1);
+    let error = dir.fails(&["oracle", "moves", ROLLED[3], "66"], 1);
     assert!(error.contains("66 are given beside it"), "{error}");
-    assert!(desk.fails(&["oracle", "moves", BEFORE[1]], 1).contains("which roll?"));
-    let over = desk.fails(&["play", "random", "--game", "tictactoe", "--from", "XXXOO...."], 1);
+    assert!(dir.fails(&["oracle", "moves", BEFORE[1]], 1).contains("which roll?"));
+    let over = dir.fails(&["play", "random", "--game", "tictactoe", "--from", "XXXOO...."], 1);
     assert!(over.contains("the game is over in this position"), "{over}");
-    let hidden = desk.fails(&["play", "random", "--game", "leduc", "--from", "K? c"], 1);
+    let hidden = dir.fails(&["play", "random", "--game", "leduc", "--from", "K? c"], 1);
     assert!(hidden.contains("player 2 needs its cards"), "{hidden}");
-    // The flop is to come, but nobody deals these cards any more.
-    let hidden = desk.fails(&["play", "random", "--game", "holdem:limit:2", "--from", "cc:AhKd|"], 1);
+    // The flop is next, but these cards cannot be dealt any more.
+    let hidden = dir.fails(&["play", "random", "--game", "holdem:limit:2", "--from", "cc:AhKd|"], 1);
     assert!(hidden.contains("player 2 needs its cards"), "{hidden}");
     let whole = ["play", "random", "--game", "holdem:limit:2", "--history", "games.phhs", "--from", "start"];
-    assert!(desk.fails(&whole, 1).contains("only whole games"));
-    let error = desk.fails(&["play", "random", "--game", "backgammon:money"], 1);
+    assert!(dir.fails(&whole, 1).contains("only whole games"));
+    let error = dir.fails(&["play", "random", "--game", "backgammon:money"], 1);
     assert!(error.contains("backgammon:K with K checkers, 1 to 5"), "{error}");
 }
 
 #[test]
 fn a_game_begins_with_a_position() {
-    let desk = Desk::new();
+    let dir = Workspace::new();
     let play = ["play", "random", "--game", "tictactoe", "--from", "XX.OO....", "--json"];
-    let output = desk.run_with(&play, "3\n");
+    let output = dir.run_with(&play, "3\n");
     let played: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&played["moves"], number(&played["outcome"])), (&serde_json::json!(["3"]), 1.0), "{played}");
-    // Hints show the probability of winning beside values of the bear-off.
+    // Hints show the probability of winning and values of the bear-off.
     let network = published("residual-10");
-    let output = desk.run_with(&["play", &network, "--from", ROLLED[1], "--hints"], "quit\n");
+    let output = dir.run_with(&["play", &network, "--from", ROLLED[1], "--hints"], "quit\n");
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("-0.509  P(win) 0.246"), "{text}");
-    // The best move stands last, next to the prompt.
+    // The best move comes last, next to the prompt.
     assert!(text.contains("It would play 6/off 5/off, 0.377 better than 6/1 5/off"), "{text}");
     let marked: Vec<&str> = text.lines().filter(|line| line.contains("  P(win) ")).collect();
     assert!(marked.len() == 2 && marked[1].contains("6/off 5/off"), "{text}");
@@ -128,8 +128,8 @@ fn a_game_begins_with_a_position() {
 /// `eval` of GNU Backgammon 1.07.001 shows these numbers for the position.
 #[test]
 fn details_are_those_of_gnubg() {
-    let desk = Desk::new();
-    let found = desk.json(&["oracle", "value", BEFORE[1], "--details"]);
+    let dir = Workspace::new();
+    let found = dir.json(&["oracle", "value", BEFORE[1], "--details"]);
     let details = &found["values"][0]["details"];
     let rounded = |side: &str, key: &str| format!("{:.3}", number(&details[side][key]));
     for (side, pips, expected) in [
@@ -146,7 +146,7 @@ fn details_are_those_of_gnubg() {
     };
     assert_eq!(shares("own")[2..7], ["7.33", "42.85", "46.00", "3.76", "0.06"]);
     assert_eq!(shares("opponent")[..4], ["0.00", "11.11", "67.13", "21.45"]);
-    let text = desk.text(&["oracle", "value", BEFORE[1], "--details"]);
+    let text = dir.text(&["oracle", "value", BEFORE[1], "--details"]);
     assert!(
         text.contains("effective pips") && text.contains("28.286") && text.contains("off in 3 rolls"),
         "{text}"
@@ -155,27 +155,27 @@ fn details_are_those_of_gnubg() {
 
 #[test]
 fn one_sided_files_of_gnubg_are_verified() {
-    let desk = Desk::new();
+    let dir = Workspace::new();
     let file =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../builtin/src/bearoff/one_sided/gnubg-os-06-03.bd");
     let file = file.to_str().unwrap();
-    let found = desk.json(&["oracle", "verify", "--one-sided", file]);
+    let found = dir.json(&["oracle", "verify", "--one-sided", file]);
     assert_eq!((&found["rows"], &found["points"], &found["checkers"]), (&83.into(), &6.into(), &3.into()));
     assert!(
         number(&found["max_abs_error"]) < 1e-4 && number(&found["probabilities"]["max_abs_error"]) < 1e-4
     );
-    let error = desk.fails(&["oracle", "verify", "--one-sided", file, "--tolerance", "0"], 1);
+    let error = dir.fails(&["oracle", "verify", "--one-sided", file, "--tolerance", "0"], 1);
     assert!(error.contains("above the tolerance"), "{error}");
-    fs::write(desk.path("other.bd"), "gnubg-TS-06-06-1xxxxxxxxxxxxxxxxxxxxxxx\n").unwrap();
-    assert!(desk.fails(&["oracle", "verify", "--one-sided", "other.bd"], 1).contains("not a one-sided"));
+    fs::write(dir.path("other.bd"), "gnubg-TS-06-06-1xxxxxxxxxxxxxxxxxxxxxxx\n").unwrap();
+    assert!(dir.fails(&["oracle", "verify", "--one-sided", "other.bd"], 1).contains("not a one-sided"));
 }
 
 #[test]
 fn inputs_are_the_rows_that_the_network_reads() {
-    let desk = Desk::new();
+    let dir = Workspace::new();
     let network = published("residual-10");
-    let found = desk.json(&["value", &network, BEFORE[0], ROLLED[0], "--inputs"]);
-    let described = desk.json(&["describe", &network]);
+    let found = dir.json(&["value", &network, BEFORE[0], ROLLED[0], "--inputs"]);
+    let described = dir.json(&["describe", &network]);
     let names: Vec<&Value> = described["channels"].as_array().unwrap().iter().map(|c| &c["name"]).collect();
     let rows = [&found["values"][0]["inputs"], &found["values"][1]["moves"][0]["inputs"]];
     for row in rows {
@@ -189,22 +189,22 @@ fn inputs_are_the_rows_that_the_network_reads() {
     }
     // The prior is the convolution of both races, for the player who just moved.
     let prior = rows[0].as_array().unwrap().iter().find(|c| c["name"] == "prior").unwrap();
-    let exact = desk.json(&["oracle", "value", BEFORE[0], "--estimates"]);
+    let exact = dir.json(&["oracle", "value", BEFORE[0], "--estimates"]);
     let convolution = number(&exact["values"][0]["convolution"]);
     assert!((number(&prior["values"][0]) + convolution).abs() < 1e-6, "{prior} {convolution}");
-    let text = desk.text(&["value", &network, BEFORE[0], "--inputs"]);
+    let text = dir.text(&["value", &network, BEFORE[0], "--inputs"]);
     assert!(text.contains("prior (Value)") && text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
-/// The page shows what the commands print.
+/// The page shows the output of the commands.
 #[test]
 fn the_page_beside_gnubg_shows_what_is_printed() {
-    let desk = Desk::new();
+    let dir = Workspace::new();
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/beside-gnubg.md");
     let page = fs::read_to_string(page).unwrap();
     let network = published("residual-10");
     for position in ["YAAAqCoAAAAAAA", "YAAAqCoAAAAAAA 65"] {
-        let printed = desk.text(&["value", &network, position]);
+        let printed = dir.text(&["value", &network, position]);
         let shown = printed.split("  a chance event").next().unwrap();
         assert!(page.contains(shown), "the page does not show\n{shown}");
     }

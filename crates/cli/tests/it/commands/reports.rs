@@ -1,6 +1,6 @@
-//! The command `report`: one file with all that runs recorded, and what is refused.
+//! The command `report`: one file with everything that runs recorded, and refusals.
 
-use crate::common::{Desk, configs, number};
+use crate::common::{Workspace, configs, number};
 use serde_json::Value;
 use std::fs;
 
@@ -15,20 +15,20 @@ fn data(html: &str) -> Value {
 /// Two experiments of tic-tac-toe, one of two seeds; a description tries to end the script.
 #[test]
 fn a_report_holds_curves_figures_and_how_to_repeat_them() {
-    let desk = Desk::new();
+    let dir = Workspace::new();
     let config = configs().join("hme-2x40-st3.toml").to_string_lossy().into_owned();
     let about = "about=\"</script><b>bold</b>\"";
     let short = ["--set", "learn.td.games=2000", "--set", "evaluate.every=500", "--set", about];
     let seeds = ["train", &config, "--seeds", "2", "--out", "my runs"];
-    desk.json(&[&seeds[..], &short].concat());
+    dir.json(&[&seeds[..], &short].concat());
     let outcomes = "name = \"classes\"\nhead = \"outcomes\"\ngame = { rules = \"tictactoe\", encoder = \"fields\" }\n\
                     architecture = { mlp = { hidden = [8] } }\nlearn = { rate = 0.01, td.games = 1000, td.lambda = 0.5 }\n";
-    fs::write(desk.path("classes.toml"), outcomes).unwrap();
-    desk.json(&["train", "classes.toml"]);
+    fs::write(dir.path("classes.toml"), outcomes).unwrap();
+    dir.json(&["train", "classes.toml"]);
 
-    let written = desk.json(&["report", "my runs", "classes", "--mark", "tic=0.5", "--out", "report.html"]);
+    let written = dir.json(&["report", "my runs", "classes", "--mark", "tic=0.5", "--out", "report.html"]);
     assert_eq!((&written["file"], &written["runs"]), (&"report.html".into(), &3.into()), "{written}");
-    let html = fs::read_to_string(desk.path("report.html")).unwrap();
+    let html = fs::read_to_string(dir.path("report.html")).unwrap();
     assert_eq!(written["bytes"].as_u64(), Some(html.len() as u64));
     assert!(!html.contains("<b>bold") && html.contains("\\u003cb>bold"));
     let found = data(&html);
@@ -59,9 +59,9 @@ fn a_report_holds_curves_figures_and_how_to_repeat_them() {
     assert_eq!(left_out[1], "calibration: not measured; --measure does that", "{left_out:?}");
 
     // The config repeats the runs.
-    fs::write(desk.path("again.toml"), hme["config"].as_str().unwrap()).unwrap();
-    desk.json(&["train", "again.toml", "--seed", "1", "--out", "again"]);
-    let metrics = |run: &str| fs::read_to_string(desk.path(run)).unwrap();
+    fs::write(dir.path("again.toml"), hme["config"].as_str().unwrap()).unwrap();
+    dir.json(&["train", "again.toml", "--seed", "1", "--out", "again"]);
+    let metrics = |run: &str| fs::read_to_string(dir.path(run)).unwrap();
     let numbers = |text: String| -> Vec<Value> {
         let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         lines.map(|line| line["equity"].clone()).collect()
@@ -69,14 +69,14 @@ fn a_report_holds_curves_figures_and_how_to_repeat_them() {
     let first = numbers(metrics("my runs/hme-2x40-st3-1/metrics.jsonl"));
     assert_eq!(numbers(metrics("again/metrics.jsonl")), first);
 
-    // Seeds that are given one by one are one experiment, and each run counts once.
+    // Individual seeds form one experiment, and each run counts once.
     let seeds = ["my runs/hme-2x40-st3-2", "my runs/hme-2x40-st3-1", "my runs"];
-    let joined = desk.json(&[&["report"], &seeds[..], &["--out", "joined.html"]].concat());
+    let joined = dir.json(&[&["report"], &seeds[..], &["--out", "joined.html"]].concat());
     assert_eq!((&joined["experiments"], &joined["runs"]), (&1.into(), &2.into()), "{joined}");
 
-    // What is measured now, in place of an earlier report.
-    desk.json(&["report", "classes", "--measure", "--out", "report.html"]);
-    let found = data(&fs::read_to_string(desk.path("report.html")).unwrap());
+    // New measurements replace an earlier report.
+    dir.json(&["report", "classes", "--measure", "--out", "report.html"]);
+    let found = data(&fs::read_to_string(dir.path("report.html")).unwrap());
     let classes = found["experiments"][0]["outcomes"]["classes"].as_array().unwrap();
     assert_eq!(classes.iter().map(|class| &class["name"]).collect::<Vec<_>>(), ["loss", "draw", "win"]);
     assert!(number(&classes[0]["bins"][0]["count"]) > 0.0);
@@ -85,11 +85,11 @@ fn a_report_holds_curves_figures_and_how_to_repeat_them() {
 
 #[test]
 fn a_report_of_no_runs_is_refused() {
-    let desk = Desk::new();
-    fs::write(desk.path("report.html"), "mine").unwrap();
-    let error = desk.fails(&["report", "nothing", "--out", "report.html"], 1);
+    let dir = Workspace::new();
+    fs::write(dir.path("report.html"), "mine").unwrap();
+    let error = dir.fails(&["report", "nothing", "--out", "report.html"], 1);
     assert!(error.contains("nothing: names no runs"), "{error}");
-    assert!(desk.fails(&["report", "nothing", "--out", "report.svg"], 1).contains(".html"));
-    desk.fails(&["report", "--out", "report.html"], 2);
-    assert_eq!(fs::read_to_string(desk.path("report.html")).unwrap(), "mine");
+    assert!(dir.fails(&["report", "nothing", "--out", "report.svg"], 1).contains(".html"));
+    dir.fails(&["report", "--out", "report.html"], 2);
+    assert_eq!(fs::read_to_string(dir.path("report.html")).unwrap(), "mine");
 }

@@ -1,6 +1,6 @@
-//! Small networks that pick the candidates of large ones, and games from rare positions.
+//! Small networks as move filters for large ones, and games from rare positions.
 
-use crate::common::{Desk, number};
+use crate::common::{Workspace, number};
 use std::fs;
 
 /// A config of backgammon with these hidden units and settings of the method.
@@ -12,58 +12,57 @@ pub(crate) fn config(name: &str, hidden: u32, method: &str) -> String {
     )
 }
 
-/// A desk with a small network `small`.
-pub(crate) fn desk() -> Desk {
-    let desk = Desk::new();
-    fs::write(desk.path("small.toml"), config("small", 4, "")).unwrap();
-    desk.text(&["train", "small.toml"]);
-    desk
+/// A workspace with a small network `small`.
+pub(crate) fn workspace() -> Workspace {
+    let dir = Workspace::new();
+    fs::write(dir.path("small.toml"), config("small", 4, "")).unwrap();
+    dir.text(&["train", "small.toml"]);
+    dir
 }
 
 #[test]
 fn a_screened_run_is_the_same_with_any_number_of_threads_and_goes_on_with_the_same_screen() {
-    let desk = desk();
-    fs::write(desk.path("my.toml"), config("my", 8, "screen = { checkpoint = \"small\", keep = 3 }"))
-        .unwrap();
+    let dir = workspace();
+    fs::write(dir.path("my.toml"), config("my", 8, "screen = { checkpoint = \"small\", keep = 3 }")).unwrap();
     let weights = |run: &str| {
-        let latest = desk.path(&format!("{run}/checkpoints/000000001024/weights.safetensors"));
+        let latest = dir.path(&format!("{run}/checkpoints/000000001024/weights.safetensors"));
         fs::read(latest).unwrap()
     };
-    desk.text(&["train", "my.toml", "--out", "one", "--threads", "1"]);
-    desk.text(&["train", "my.toml", "--out", "two", "--threads", "2"]);
+    dir.text(&["train", "my.toml", "--out", "one", "--threads", "1"]);
+    dir.text(&["train", "my.toml", "--out", "two", "--threads", "2"]);
     assert!(weights("one") == weights("two"));
-    // A screen that keeps all changes nothing, and one that keeps few does.
+    // A filter that keeps all moves changes nothing, and one that keeps few does.
     let keep = |n: u32| format!("learn.expectation.screen.keep={n}");
-    desk.text(&["train", "my.toml", "--out", "all", "--set", &keep(10_000)]);
-    fs::write(desk.path("plain.toml"), config("my", 8, "")).unwrap();
-    desk.text(&["train", "plain.toml", "--out", "plain"]);
+    dir.text(&["train", "my.toml", "--out", "all", "--set", &keep(10_000)]);
+    fs::write(dir.path("plain.toml"), config("my", 8, "")).unwrap();
+    dir.text(&["train", "plain.toml", "--out", "plain"]);
     assert!(weights("all") == weights("plain") && weights("one") != weights("plain"));
 
-    // Beside the config, and noted by its checksum.
-    fs::create_dir(desk.path("near")).unwrap();
-    fs::rename(desk.path("checkpoints/runs/small-1"), desk.path("near/little")).unwrap();
-    fs::write(desk.path("near/my.toml"), config("my", 8, "screen = { checkpoint = \"little\", keep = 3 }"))
+    // Relative to the config, and recorded with its checksum.
+    fs::create_dir(dir.path("near")).unwrap();
+    fs::rename(dir.path("checkpoints/runs/small-1"), dir.path("near/little")).unwrap();
+    fs::write(dir.path("near/my.toml"), config("my", 8, "screen = { checkpoint = \"little\", keep = 3 }"))
         .unwrap();
-    desk.run(&["train", "near/my.toml", "--out", "run", "--max-seconds", "0.000001"]);
+    dir.run(&["train", "near/my.toml", "--out", "run", "--max-seconds", "0.000001"]);
     let record: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(desk.path("run/run.json")).unwrap()).unwrap();
+        serde_json::from_str(&fs::read_to_string(dir.path("run/run.json")).unwrap()).unwrap();
     assert_eq!(record["opponents"][0]["setting"], "learn.expectation.screen.checkpoint");
-    fs::rename(desk.path("near/little"), desk.path("kept")).unwrap();
-    desk.text(&["train", "small.toml", "--seed", "2", "--out", "near/little"]);
+    fs::rename(dir.path("near/little"), dir.path("kept")).unwrap();
+    dir.text(&["train", "small.toml", "--seed", "2", "--out", "near/little"]);
     let resume = ["train", "near/my.toml", "--out", "run", "--resume"];
-    let error = desk.fails(&resume, 1);
+    let error = dir.fails(&resume, 1);
     assert!(error.contains("whose screen `learn.expectation.screen.checkpoint` was"), "{error}");
-    fs::remove_dir_all(desk.path("near/little")).unwrap();
-    fs::rename(desk.path("kept"), desk.path("near/little")).unwrap();
-    desk.text(&resume);
+    fs::remove_dir_all(dir.path("near/little")).unwrap();
+    fs::rename(dir.path("kept"), dir.path("near/little")).unwrap();
+    dir.text(&resume);
     assert!(weights("run") == weights("one"));
 }
 
 #[test]
 fn a_screen_that_cannot_be_is_refused() {
-    let desk = desk();
-    fs::write(desk.path("ttt.toml"), "name = \"ttt\"\ngame.rules = \"tictactoe\"\narchitecture.mlp = { hidden = [2] }\nlearn = { rate = 1, td = { games = 1 } }\n").unwrap();
-    desk.text(&["train", "ttt.toml"]);
+    let dir = workspace();
+    fs::write(dir.path("ttt.toml"), "name = \"ttt\"\ngame.rules = \"tictactoe\"\narchitecture.mlp = { hidden = [2] }\nlearn = { rate = 1, td = { games = 1 } }\n").unwrap();
+    dir.text(&["train", "ttt.toml"]);
     for (screen, why) in [
         (
             "checkpoint = \"small\", keep = 0",
@@ -79,23 +78,23 @@ fn a_screen_that_cannot_be_is_refused() {
         ("checkpoint = \"small\"", "`keep`"),
         ("chekpoint = \"small\", keep = 2", "checkpoint"),
     ] {
-        fs::write(desk.path("my.toml"), config("my", 8, &format!("screen = {{ {screen} }}"))).unwrap();
-        let error = desk.fails(&["config", "check", "my.toml"], 1);
+        fs::write(dir.path("my.toml"), config("my", 8, &format!("screen = {{ {screen} }}"))).unwrap();
+        let error = dir.fails(&["config", "check", "my.toml"], 1);
         assert!(error.contains(why), "{screen}: {error}");
-        assert!(!desk.run(&["train", "my.toml"]).status.success(), "{screen}");
+        assert!(!dir.run(&["train", "my.toml"]).status.success(), "{screen}");
     }
 }
 
 #[test]
 fn agents_play_behind_a_screen_and_what_it_loses_is_measured() {
-    let desk = desk();
-    fs::write(desk.path("large.toml"), config("large", 8, "")).unwrap();
-    desk.text(&["train", "large.toml"]);
-    let text = desk.text(&["decisions", "screen", "small", "large", "--count", "300"]);
+    let dir = workspace();
+    fs::write(dir.path("large.toml"), config("large", 8, "")).unwrap();
+    dir.text(&["train", "large.toml"]);
+    let text = dir.text(&["decisions", "screen", "small", "large", "--count", "300"]);
     assert!(text.contains("best kept %") && text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let screen = |small: &str, more: &[&str]| {
         let all = [&["decisions", "screen", small, "large", "--count", "300"], more].concat();
-        desk.json(&all)["keep"].as_array().unwrap().clone()
+        dir.json(&all)["keep"].as_array().unwrap().clone()
     };
     let usual = screen("small", &[]);
     let kept: Vec<u64> = usual.iter().map(|row| row["keep"].as_u64().unwrap()).collect();
@@ -105,27 +104,27 @@ fn agents_play_behind_a_screen_and_what_it_loses_is_measured() {
         assert!(number(&pair[0]["loss"]) >= number(&pair[1]["loss"]));
     }
     assert!(number(&usual[0]["found"]) < 1.0 && number(&usual[0]["loss"]) > 0.0, "{usual:?}");
-    // A network screens for itself without a loss.
+    // A network as its own filter loses nothing.
     let own = screen("large", &["--keep", "1"]);
     assert_eq!((number(&own[0]["found"]), number(&own[0]["loss"])), (1.0, 0.0));
     assert!(
-        desk.fails(&["decisions", "screen", "pubeval", "large"], 1).contains("does not play by its highest")
+        dir.fails(&["decisions", "screen", "pubeval", "large"], 1).contains("does not play by its highest")
     );
 
     let best = |agent: &str| {
-        let found = desk.json(&["moves", agent, "4HPwATDgc/ABMA", "31", "--game", "backgammon"]);
+        let found = dir.json(&["moves", agent, "4HPwATDgc/ABMA", "31", "--game", "backgammon"]);
         found["moves"][0]["move"].as_str().unwrap().to_string()
     };
     assert_eq!(best("screen:10000:small:large"), best("large"));
-    // People see the values of all moves, also of those that it would not play.
+    // People see the values of all moves, also of filtered ones.
     assert_eq!(best("screen:1:small:large"), best("large"));
     let scores = |agent: &str| {
         let agents =
             format!("[{{ name = \"a\", agent = \"{agent}\" }}, {{ name = \"b\", agent = \"small\" }}]");
         let text = format!("name = \"t\"\ngame = \"backgammon\"\ngames = 20\nagents = {agents}\n");
-        fs::write(desk.path("t.toml"), text).unwrap();
+        fs::write(dir.path("t.toml"), text).unwrap();
         let out = format!("match-{}", agent.replace(':', "-"));
-        number(&desk.json(&["arena", "t.toml", "--out", &out])["pairs"][0]["score"])
+        number(&dir.json(&["arena", "t.toml", "--out", &out])["pairs"][0]["score"])
     };
     assert!(best("small") != best("large") && scores("large") != 0.0);
     assert_eq!(scores("screen:1:small:large"), 0.0, "it plays as the small one does");
@@ -135,16 +134,16 @@ fn agents_play_behind_a_screen_and_what_it_loses_is_measured() {
         ("screen:2:pubeval:large", "`pubeval` is not a checkpoint, which a screen must be"),
         ("screen:2:small:search:2:large", "`search:` comes first"),
     ] {
-        let error = desk.fails(&["moves", agent, "4HPwATDgc/ABMA", "31", "--game", "backgammon"], 1);
+        let error = dir.fails(&["moves", agent, "4HPwATDgc/ABMA", "31", "--game", "backgammon"], 1);
         assert!(error.contains(why), "{agent}: {error}");
     }
 }
 
 #[test]
 fn games_begin_at_rare_positions() {
-    let desk = Desk::new();
+    let dir = Workspace::new();
     let weights = |run: &str| {
-        fs::read(desk.path(&format!("{run}/checkpoints/000000001024/weights.safetensors"))).unwrap()
+        fs::read(dir.path(&format!("{run}/checkpoints/000000001024/weights.safetensors"))).unwrap()
     };
     let mut all = Vec::new();
     for (run, rare) in [
@@ -153,19 +152,19 @@ fn games_begin_at_rare_positions() {
         ("file", "rare = { share = 0.5, file = \"rare.txt\" }"),
         ("both", "rare = { share = 0.5, distributions = [\"crashed\"], file = \"rare.txt\" }"),
     ] {
-        fs::write(desk.path("rare.txt"), "4HPwATDgc/ABMA\n24:2 1:13/6:15\n").unwrap();
-        fs::write(desk.path("my.toml"), config("my", 4, rare)).unwrap();
-        desk.text(&["config", "check", "my.toml"]);
-        desk.text(&["train", "my.toml", "--out", run]);
+        fs::write(dir.path("rare.txt"), "4HPwATDgc/ABMA\n24:2 1:13/6:15\n").unwrap();
+        fs::write(dir.path("my.toml"), config("my", 4, rare)).unwrap();
+        dir.text(&["config", "check", "my.toml"]);
+        dir.text(&["train", "my.toml", "--out", run]);
         all.push(weights(run));
     }
     assert!((0..4).all(|i| (0..i).all(|j| all[i] != all[j])));
-    // The file must be the same when the run goes on.
+    // The file must be the same when the run resumes.
     let method = "rare = { share = 0.5, file = \"rare.txt\" }";
-    fs::write(desk.path("my.toml"), config("my", 4, method)).unwrap();
-    desk.run(&["train", "my.toml", "--out", "run", "--max-seconds", "0.000001"]);
-    fs::write(desk.path("rare.txt"), "4HPwATDgc/ABMA\n").unwrap();
-    let error = desk.fails(&["train", "my.toml", "--out", "run", "--resume"], 1);
+    fs::write(dir.path("my.toml"), config("my", 4, method)).unwrap();
+    dir.run(&["train", "my.toml", "--out", "run", "--max-seconds", "0.000001"]);
+    fs::write(dir.path("rare.txt"), "4HPwATDgc/ABMA\n").unwrap();
+    let error = dir.fails(&["train", "my.toml", "--out", "run", "--resume"], 1);
     assert!(error.contains("rare.txt") && error.contains("changed after this run began"), "{error}");
 
     for (rare, why) in [
@@ -180,12 +179,12 @@ fn games_begin_at_rare_positions() {
         ("share = 0.1, file = \"empty.txt\"", "empty.txt"),
         ("share = 0.1, file = \"bad.txt\"", "line 1"),
     ] {
-        fs::write(desk.path("over.txt"), "4HPwATDgc/ABMA\noff:15/1:15\n").unwrap();
-        fs::write(desk.path("rolled.txt"), "4HPwATDgc/ABMA 31\n").unwrap();
-        fs::write(desk.path("empty.txt"), "").unwrap();
-        fs::write(desk.path("bad.txt"), "hello\n").unwrap();
-        fs::write(desk.path("my.toml"), config("my", 4, &format!("rare = {{ {rare} }}"))).unwrap();
-        let error = desk.fails(&["config", "check", "my.toml"], 1);
+        fs::write(dir.path("over.txt"), "4HPwATDgc/ABMA\noff:15/1:15\n").unwrap();
+        fs::write(dir.path("rolled.txt"), "4HPwATDgc/ABMA 31\n").unwrap();
+        fs::write(dir.path("empty.txt"), "").unwrap();
+        fs::write(dir.path("bad.txt"), "hello\n").unwrap();
+        fs::write(dir.path("my.toml"), config("my", 4, &format!("rare = {{ {rare} }}"))).unwrap();
+        let error = dir.fails(&["config", "check", "my.toml"], 1);
         assert!(error.contains(why), "{rare}: {error}");
     }
 }

@@ -1,6 +1,6 @@
 //! Games for other programs: `serve gnubg` and `serve ubgi`.
 
-use crate::common::Desk;
+use crate::common::Workspace;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -11,8 +11,8 @@ const CUBE: &str = "board:gnubg:root:5:0:1:0:-1:-1:0:0:0:5:0:3:0:0:0:-4:5:-1:0:0
 
 #[test]
 fn sessions_of_gnubg_follow_each_other_and_are_logged() {
-    let desk = Desk::new();
-    let mut command = desk.command(&[
+    let dir = Workspace::new();
+    let mut command = dir.command(&[
         "serve",
         "gnubg",
         "random",
@@ -39,22 +39,22 @@ fn sessions_of_gnubg_follow_each_other_and_are_logged() {
     let said = String::from_utf8(output.stderr).unwrap();
     let ends = "0 moves, 1 cube questions, 0 errors; gnubg ended the connection";
     assert!(said.contains(&format!("session 1: {ends}")) && said.contains("session 2: 0 moves"), "{said}");
-    let log = fs::read_to_string(desk.path("log.txt")).unwrap();
+    let log = fs::read_to_string(dir.path("log.txt")).unwrap();
     assert!(
         log.contains(&format!("1 from: {CUBE}\n1 to: roll\n")) && log.contains("2 session: from 127.0.0.1:"),
         "{log}"
     );
-    let said = desk.fails(&["serve", "gnubg", "random", "--listen", "nowhere"], 1);
+    let said = dir.fails(&["serve", "gnubg", "random", "--listen", "nowhere"], 1);
     assert!(said.contains("nowhere: write an address of this machine"), "{said}");
 }
 
 #[test]
 fn an_engine_of_ubgi_reads_standard_input() {
-    let desk = Desk::new();
+    let dir = Workspace::new();
     let commands = "isready\nposition gnubgid VQUAgKoCAAAAAA\ndice 6 6\ngo role turn\nquit\n";
-    let output = desk.run_with(&["serve", "ubgi", "random"], commands);
+    let output = dir.run_with(&["serve", "ubgi", "random"], commands);
     assert!(output.status.success(), "{output:?}");
     let said = String::from_utf8(output.stdout).unwrap();
     assert_eq!(said, "readyok\nbestturn cube=nodouble move=6/off 5/off 4/off 3/off\n");
-    assert!(desk.fails(&["serve", "ubgi", "random", "--json"], 1).contains("leave --json out"));
+    assert!(dir.fails(&["serve", "ubgi", "random", "--json"], 1).contains("leave --json out"));
 }

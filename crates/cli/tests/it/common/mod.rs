@@ -6,8 +6,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// A working folder, with the tracked configs beside it.
-pub(crate) struct Desk {
+/// A temporary working folder for commands.
+pub(crate) struct Workspace {
     pub(crate) folder: tempfile::TempDir,
 }
 
@@ -21,7 +21,7 @@ pub(crate) fn published(name: &str) -> String {
     configs().join("../../checkpoints/bearoff").join(name).to_string_lossy().into_owned()
 }
 
-impl Desk {
+impl Workspace {
     pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }

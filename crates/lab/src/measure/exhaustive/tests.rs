@@ -12,7 +12,7 @@ fn game() -> Bearoff {
     Bearoff::new(3).unwrap()
 }
 
-/// An untrained network that reads positions through this encoder.
+/// An untrained network with this encoder.
 fn bound(encoder: &str, architecture: &Value, isa: Isa) -> GameModel<Bearoff> {
     let (game, encoder) = (game(), open::encoder(&game(), Some(encoder)).unwrap());
     let architecture: Architecture = serde_json::from_value(architecture.clone()).unwrap();
@@ -23,7 +23,7 @@ fn bound(encoder: &str, architecture: &Value, isa: Isa) -> GameModel<Bearoff> {
     GameModel::new(&game, encoder, learner)
 }
 
-/// The errors over all pairs, computed one by one through the encoder, the learner and valuations.
+/// The errors over all pairs, computed one by one with the encoder, the learner and valuations.
 fn plainly(bound: &mut GameModel<Bearoff>) -> (PositionErrors, PositionErrors) {
     let (game, halves) = (game(), game().halves().unwrap().unwrap());
     let valuation = |name: &str| game.valuation(name).unwrap().unwrap();

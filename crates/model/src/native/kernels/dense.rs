@@ -12,7 +12,7 @@ pub(crate) struct Matrix<'a> {
     pub(crate) data: &'a [f32],
     pub(crate) stride: usize,
     pub(crate) rows: Option<&'a [u32]>,
-    /// Whether neighbouring rows differ in few columns; see [`Rows::alike`](adept_rows::Rows::alike).
+    /// Whether neighbouring rows differ in few columns: see [`adept_rows::Rows::similar_neighbours`].
     pub(crate) alike: bool,
 }
 

@@ -155,7 +155,7 @@ fn pass(success: f64, by_class: bool) -> Evaluated {
     }
 }
 
-/// The chance that an own pass succeeds. A false pass may not be challenged.
+/// Probability that an own pass succeeds. A false pass may go unchallenged.
 fn own_pass(view: &View<'_>, reader: &mut Reader) -> f64 {
     let seat = view.own();
     let (under, pushed) = (seat.cup.total(), seat.pushed.total());
@@ -175,7 +175,7 @@ fn own_pass(view: &View<'_>, reader: &mut Reader) -> f64 {
     }
 }
 
-/// The chance that another player's pass is false.
+/// Probability that another player's pass is false.
 fn passed(view: &View<'_>, target: Target, reader: &mut Reader) -> f64 {
     let Ok(act) = view.game.challenged(view.state, target) else { return 0.0 };
     let seat = &view.state.seats[usize::from(act.player)];

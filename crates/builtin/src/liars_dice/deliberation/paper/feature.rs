@@ -1,4 +1,4 @@
-//! Features that deliberation reads. They are the conditions of rules.
+//! Features that deliberation reads, the conditions of rules.
 
 use adept_game::deliberation::Condition;
 use std::fmt::Write;

@@ -22,12 +22,12 @@ use feature::Reader;
 use std::cell::RefCell;
 use view::View;
 
-/// A deliberating agent of liar's dice.
+/// A deliberating agent for liar's dice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deliberate {
     name: String,
     settings: DeliberateSettings,
-    /// Whether it weighs more candidates than it would choose from.
+    /// Whether it considers more candidates than it would choose from.
     wide: bool,
 }
 
@@ -41,7 +41,8 @@ impl Deliberate {
         Ok(Self { name: name.into(), settings, wide: false })
     }
 
-    /// Weighs all bids up to one full count above the base, each with its push, whatever was bid: candidates for a network.
+    /// Considers all bids up to one full count above the base, each with its push, whatever the standing bid:
+    /// candidates for a network.
     pub(in crate::liars_dice) fn widened(mut self) -> Self {
         self.wide = true;
         self

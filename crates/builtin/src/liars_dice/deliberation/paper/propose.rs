@@ -24,8 +24,8 @@ pub(super) fn base(view: &View<'_>) -> Bid {
     }
 }
 
-/// Calls `each` with every candidate of the player to move. `wide`: also bids between the standing bid and the base, ones up to
-/// half the count, and pushes before the first bid.
+/// Calls `each` with every candidate of the player to move. `wide` adds bids between the standing bid and the base,
+/// bids of ones up to half the count, and pushes before the first bid.
 pub(super) fn each(view: &View<'_>, wide: bool, mut each: impl FnMut(Action)) {
     let (game, state) = (view.game, view.state);
     let none = Dice::default();
@@ -52,7 +52,7 @@ pub(super) fn each(view: &View<'_>, wide: bool, mut each: impl FnMut(Action)) {
             if pushes {
                 let mut push = none;
                 for face in [Some(bid.face), game.wild(special)].into_iter().flatten() {
-                    push.0[usize::from(face) - 1] = cup.of(face);
+                    push.0[usize::from(face) - 1] = cup.count(face);
                 }
                 if !push.is_empty() && game.refuses_push(state, &push).is_none() {
                     each(Action::Bid { bid, push });

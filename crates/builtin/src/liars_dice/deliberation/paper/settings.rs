@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How bids are evaluated.
+/// Evaluation of bids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EvaluateBy {
@@ -12,7 +12,7 @@ pub enum EvaluateBy {
     Expectation,
 }
 
-/// A symbolic preference of an expert.
+/// A symbolic preference by an expert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Heuristic {
     /// A challenge that cannot fail is best.
@@ -63,7 +63,7 @@ pub struct DeliberateSettings {
     pub heuristics: Vec<Heuristic>,
     /// Temperature of the choice by probabilities, in units of the preference 2p − 1.
     pub temperature: f64,
-    /// E: whether certain actions rank above safe actions. Otherwise both are one class.
+    /// E: whether certain actions rank above safe ones. Otherwise they share a class.
     pub certain_first: bool,
     /// E: a bid is safe if the expected number exceeds it by more than this.
     pub bid_safe: f64,
@@ -71,7 +71,7 @@ pub struct DeliberateSettings {
     pub bid_risky: f64,
     /// E: a challenge is safe if the expected number minus the bid is below this (a negative number).
     pub challenge_safe: f64,
-    /// E: a challenge is risky where it is at least this below the bid, very risky else.
+    /// E: a challenge is risky if the expected number minus the bid is below this, otherwise very risky.
     pub challenge_risky: f64,
     /// E: an exact is risky if the expected number is closer to the bid than this, otherwise very risky.
     pub exact_risky: f64,
@@ -108,9 +108,9 @@ impl Default for DeliberateSettings {
 }
 
 impl DeliberateSettings {
-    /// The agent with these letters of the paper: P or E, then M, H. H stands for H1, H2, H3, H5, H6 and H7; `H0` in place of `H`
-    /// adds H0 and H4. A `+` behind an agent of E takes other classes: calibrated in games
-    /// of four so that E beats P and EM beats E, as they do in the paper.
+    /// Parses an agent's letters as in the paper: P or E, then M, H. H stands for H1, H2, H3, H5, H6 and H7; `H0` in
+    /// place of `H` adds H0 and H4. A `+` after an agent with E selects other classes, calibrated in games of four so
+    /// that E beats P and EM beats E, as in the paper.
     pub fn named(name: &str) -> Option<Self> {
         use Heuristic::{H0, H1, H2, H3, H4, H5, H6, H7};
         let mut settings = Self::default();

@@ -1,4 +1,4 @@
-//! What a player knows about the dice, and the model of the last bidder.
+//! A player's knowledge about the dice, and the model of the last bidder.
 
 use super::feature::{Feature, Reader};
 use crate::liars_dice::dice::Dice;
@@ -72,15 +72,15 @@ impl<'a> View<'a> {
         reader.note(Feature::Special, u8::from(special));
         reader.note(Feature::Count, bid.count);
         reader.note(Feature::Face, bid.face);
-        reader.note(Feature::KnownFace, self.known.of(bid.face));
+        reader.note(Feature::KnownFace, self.known.count(bid.face));
         let wild = self.game.wild(special).filter(|wild| *wild != bid.face);
         if let Some(wild) = wild {
-            reader.note(Feature::KnownWild, self.known.of(wild));
+            reader.note(Feature::KnownWild, self.known.count(wild));
         }
         if !push.is_empty() {
-            reader.note(Feature::PushedFace, push.of(bid.face));
+            reader.note(Feature::PushedFace, push.count(bid.face));
             if let Some(wild) = wild {
-                reader.note(Feature::PushedWild, push.of(wild));
+                reader.note(Feature::PushedWild, push.count(wild));
             }
             reader.note(Feature::Rerolled, self.own().cup.total() - push.total());
         }

@@ -8,13 +8,13 @@ use crate::liars_dice::rules::Action;
 use crate::liars_dice::state::Said;
 use adept_game::deliberation::{Deliberation, Preferences};
 
-/// A bid, or a pass, from which it is likely (H3).
+/// Threshold for a likely bid or pass (H3).
 const LIKELY: f64 = 0.8;
 
-/// A bid without a push from which it is likely (H7).
+/// Threshold for a likely bid without a push (H7).
 const LIKELY_WITHOUT_PUSH: f64 = 0.75;
 
-/// p ≥ q for probabilities that are equal on paper but come from different sums.
+/// p ≥ q with a tolerance for rounding: equal probabilities may come from different sums.
 pub(super) fn at_least(p: f64, q: f64) -> bool {
     p >= q - 1e-9
 }
@@ -77,7 +77,7 @@ pub(super) fn prefer(
     }
 }
 
-/// The face of the act right after the own newest act of the round, if that act is a bid.
+/// The face of the act directly after the player's last act of the round, if that act is a bid.
 pub(super) fn face_after_own_act(situation: &Situation<'_>) -> Option<u8> {
     let acts = &situation.state.acts;
     let own = acts.iter().rposition(|act| usize::from(act.player) == situation.player)?;

@@ -30,7 +30,7 @@ pub(super) enum Generation {
     Old,
     /// Separate agents P, PH, PM, PMH.
     New,
-    /// As new, with changes for people to play against.
+    /// Like `New`, adjusted for play against people.
     App,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Letters {
 }
 
 impl Letters {
-    /// The parts that letters such as `PMH` stand for.
+    /// Parses letters such as `PMH`.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (expects, rest) = match text.split_at_checked(1)? {
             ("P", rest) => (false, rest),
@@ -64,10 +64,10 @@ impl Letters {
     }
 }
 
-/// Temperature of the draw by numeric preferences.
+/// Temperature of the Boltzmann choice by numeric preferences.
 const TEMPERATURE: f64 = 0.08;
 
-/// Runs of the process behind the probabilities of an old agent.
+/// Number of simulated runs that estimate an old agent's probabilities.
 const RUNS: u64 = 2000;
 
 /// A published agent.
@@ -96,14 +96,14 @@ impl Published {
         Self { name: name.into(), generation, letters }
     }
 
-    /// The operators that the agent proposes. One that is proposed several times is listed as often.
+    /// The operators that the agent proposes, with repetitions.
     fn proposals(&self, situation: &Situation<'_>) -> Vec<Action> {
         let mut actions = Vec::new();
         propose::all(situation, self.generation, &mut actions);
         actions
     }
 
-    /// All actions with their values, and those that symbolic preferences drop: a new agent's whole deliberation.
+    /// A new agent's whole deliberation: all actions with their values, and those that symbolic preferences reject.
     fn weigh(&self, situation: &Situation<'_>, scratch: &mut Scratch, found: &mut Deliberation<Action>) {
         let Scratch { actions, values, preferences, .. } = scratch;
         found.clear();
@@ -117,14 +117,14 @@ impl Published {
         propose::all(situation, self.generation, actions);
         values.clear();
         for action in &*actions {
-            let value = values::of(situation, self.generation, action, model);
+            let value = values::evaluate(situation, self.generation, action, model);
             values.push(value);
             let success = ((value.preference() + 1.0) / 2.0).clamp(0.0, 1.0);
             found.add_with(*action, success, value.preference(), None, &[]);
         }
         let hangs = self.letters.model && propose::never_evaluated(situation, actions);
         if hangs {
-            // The original waits here for ever; see `propose::never_evaluated`.
+            // The original waits forever here; see `propose::never_evaluated`.
             for (candidate, action) in found.candidates.iter_mut().zip(&*actions) {
                 if propose::is_push(action) {
                     candidate.dropped = Some("no evaluation");
@@ -147,17 +147,17 @@ impl Published {
     fn values(&self, situation: &Situation<'_>) -> Vec<Values> {
         let model = situation.model(self.letters.model, self.generation);
         let values = self.proposals(situation);
-        values.iter().map(|action| values::of(situation, self.generation, action, model)).collect()
+        values.iter().map(|action| values::evaluate(situation, self.generation, action, model)).collect()
     }
 
-    /// The letters of its parts.
+    /// The letters of the agent's parts.
     fn letters_text(&self) -> String {
         let Letters { expects, model, heuristics } = self.letters;
         let parts = [(true, if expects { "E" } else { "P" }), (model, "M"), (heuristics, "H")];
         parts.iter().filter(|(has, _)| *has).map(|(_, letter)| *letter).collect()
     }
 
-    /// One run of an old agent: the actions that are left, as a mask over `scratch.actions`.
+    /// One run of an old agent: the remaining actions, as a mask over `scratch.actions`.
     fn run(&self, situation: &Situation<'_>, scratch: &mut Scratch, rng: &mut Stream) -> u64 {
         let Scratch { actions, run, .. } = scratch;
         propose::all(situation, self.generation, actions);

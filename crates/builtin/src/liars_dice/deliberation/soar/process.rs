@@ -1,9 +1,9 @@
-//! How an old agent decides: it evaluates tied actions one after the other, in random order, until its preferences
-//! decide.
+//! Decision process of the old agents: they evaluate tied actions one after the other, in random order, until
+//! preferences decide.
 //!
-//! Bids without a push and challenges come first, then passes, bids with a push, and with M the modelling of the last
-//! bidder. With M, pushes and exact are evaluated only after it, and bids without a push and challenges a second time.
-//! Preferences that an evaluation added stay when it is replaced by one with the model.
+//! Bids without a push and challenges come first, then passes, bids with a push, and, with M, modelling the last
+//! bidder. With M, pushes and exact are evaluated only after modelling, and bids without a push and challenges are
+//! evaluated again. Preferences of an evaluation stay when one with the model replaces it.
 
 use super::heuristics::{at_least, face_after_own_act};
 use super::propose::is_push;
@@ -26,15 +26,15 @@ const LOSE: u8 = 16;
 
 const MOST: usize = u64::BITS as usize;
 
-/// Names of a set of classes.
+/// The name of the best class of a set.
 pub(super) fn class_name(classes: u8) -> Option<&'static str> {
     const NAMES: [(u8, &str); 5] =
         [(CERTAIN, "certain"), (SAFE, "safe"), (RISKY, "risky"), (VERY_RISKY, "very risky"), (LOSE, "lose")];
-    // The best of several.
+    // The best of several classes.
     NAMES.iter().find(|(class, _)| classes & class != 0).map(|(_, name)| *name)
 }
 
-/// What kind of operator an action is.
+/// Kind of an action's operator.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Kind {
     #[default]
@@ -45,22 +45,22 @@ enum Kind {
     Exact,
 }
 
-/// One run of the process. Sets of actions are bits.
+/// One run of the process. Sets of actions are bit masks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Run {
     kinds: Vec<Kind>,
-    /// The places of each action, which can be proposed several times.
+    /// Positions of each action among the proposals, which may repeat it.
     copies: Vec<u64>,
     classes: Vec<u8>,
     seen: Vec<u8>,
     numbers: Vec<f64>,
-    /// The actions that each one is better than, and those that it is as good as.
+    /// For each action: the actions that it is better than, and those that it equals.
     better: Vec<u64>,
     equal: Vec<u64>,
     best: u64,
     worst: u64,
     evaluated: u64,
-    /// Those evaluated with the model.
+    /// Actions evaluated with the model.
     modelled: u64,
     /// Whether numeric preferences decide.
     by_number: bool,
@@ -97,7 +97,7 @@ impl Run {
         self.by_number = false;
     }
 
-    fn of(&self, kinds: &[Kind]) -> u64 {
+    fn of_kinds(&self, kinds: &[Kind]) -> u64 {
         let is = |(_, kind): &(usize, &Kind)| kinds.contains(kind);
         self.kinds.iter().enumerate().filter(is).fold(0, |set, (i, _)| set | 1 << i)
     }
@@ -107,8 +107,8 @@ impl Run {
         self.seen[action]
     }
 
-    /// The actions that the preferences leave, in Soar's order: those that no other is better than, of them the best, of
-    /// them those that are not worst.
+    /// The actions that remain, by Soar's order of preferences: not worse than another; of these the best; of these not
+    /// the worst.
     fn left(&self) -> u64 {
         let all = u64::MAX >> (MOST - self.kinds.len());
         let beaten = self.better.iter().fold(0, |set, better| set | better);
@@ -122,7 +122,7 @@ impl Run {
         left
     }
 
-    /// Whether one of these can be drawn.
+    /// Whether the process can choose among these.
     fn decided(&self, left: u64) -> bool {
         if left.count_ones() == 1 {
             return true;
@@ -130,7 +130,7 @@ impl Run {
         bits(left).all(|i| left & !(self.equal[i] | 1 << i) == 0)
     }
 
-    /// Runs the process. Returns the actions among which it draws.
+    /// Runs the process. Returns the actions to choose from.
     pub(super) fn decide(
         &mut self,
         situation: &Situation<'_>,
@@ -139,10 +139,10 @@ impl Run {
         rng: &mut Stream,
     ) -> u64 {
         self.reset(actions);
-        let first = self.of(&[Kind::Bid, Kind::Challenge]);
-        let exact = self.of(&[Kind::Exact]);
-        let pushes = self.of(&[Kind::Push]);
-        let pass = self.of(&[Kind::Pass]);
+        let first = self.of_kinds(&[Kind::Bid, Kind::Challenge]);
+        let exact = self.of_kinds(&[Kind::Exact]);
+        let pushes = self.of_kinds(&[Kind::Push]);
+        let pass = self.of_kinds(&[Kind::Pass]);
         let can_model = letters.model && situation.standing.is_some();
         let mut tried = !letters.model;
         let mut model = None;
@@ -168,7 +168,7 @@ impl Run {
             let models = can_model && !tried;
             let choices = late.count_ones() + u32::from(models);
             if choices == 0 {
-                // The original waits for ever where an action is never evaluated.
+                // The original waits forever if an action is never evaluated.
                 let known = left & self.evaluated;
                 let left = if known == 0 { left } else { known };
                 return self.finish(situation, letters, actions, left);
@@ -182,9 +182,9 @@ impl Run {
         }
     }
 
-    /// P: numeric preferences decide what is left. With H, a bid without a push of the standing face, or of the face that the
-    /// next player bid, is better than others of the same class or no higher value, and a bid better than a challenge of
-    /// no higher value.
+    /// P: numeric preferences decide among the remaining actions. With H, a bid without a push is better than others of
+    /// the same class or no higher value if it repeats the standing face or the face that the next player bid; and a
+    /// bid is better than a challenge of no higher value.
     fn finish(&mut self, situation: &Situation<'_>, letters: Letters, actions: &[Action], left: u64) -> u64 {
         self.by_number = !letters.expects;
         if letters.expects || !letters.heuristics {
@@ -290,7 +290,7 @@ impl Run {
         }
     }
 
-    /// The probability of each action when one of `left` is drawn.
+    /// The probability of each action for a draw from `left`.
     pub(super) fn probabilities(&self, left: u64, probabilities: &mut Vec<f64>) {
         probabilities.clear();
         probabilities.resize(self.kinds.len(), 0.0);
@@ -305,7 +305,7 @@ impl Run {
     }
 }
 
-/// Whether one set of classes makes an action better than one with the other set.
+/// Whether classes `a` make an action better than classes `b`.
 fn better(a: u8, b: u8) -> bool {
     (a & (CERTAIN | SAFE) != 0 && b & (RISKY | VERY_RISKY) != 0) || (a & RISKY != 0 && b & VERY_RISKY != 0)
 }
@@ -323,7 +323,7 @@ pub(super) fn bits(set: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// One of a nonempty set.
+/// Draws an element of a nonempty set.
 fn draw(set: u64, rng: &mut Stream) -> usize {
     let place = rng.random_range(0..set.count_ones()) as usize;
     bits(set).nth(place).unwrap_or(0)
@@ -347,7 +347,7 @@ fn expected_class(situation: &Situation<'_>, action: &Action, model: Option<Mode
                 }
         }
         Action::Challenge(_) if challenges_pass(situation, action) => {
-            let values = values::of(situation, Generation::New, action, None);
+            let values = values::evaluate(situation, Generation::New, action, None);
             values
                 .iter()
                 .map(|p| match p {
@@ -390,8 +390,8 @@ fn expected_class(situation: &Situation<'_>, action: &Action, model: Option<Mode
     }
 }
 
-/// E: known dice that count for a bid, and unknown ones. Of a modelled bidder's cup, the dice that do not match count as
-/// unknown only for another face but ones, in normal rounds.
+/// E: known dice that count for a bid, and unknown ones. In a modelled bidder's cup, non-matching dice count as unknown
+/// only for another face than ones, in normal rounds.
 fn expected_dice(situation: &Situation<'_>, bid: Bid, push: &Dice, model: Option<Model>) -> (u8, u8) {
     let rerolled = if push.is_empty() { 0 } else { situation.own().cup.total() - push.total() };
     let gone = model.map_or(0, |m| {
@@ -405,7 +405,7 @@ fn expected_dice(situation: &Situation<'_>, bid: Bid, push: &Dice, model: Option
 fn impossible(situation: &Situation<'_>, action: &Action, model: Option<Model>) -> bool {
     match action {
         Action::Bid { .. } | Action::Challenge(_) | Action::Exact => {
-            values::of(situation, Generation::Old, action, model).iter().any(|p| p <= 0.0)
+            values::evaluate(situation, Generation::Old, action, model).iter().any(|p| p <= 0.0)
         }
         _ => false,
     }
@@ -434,13 +434,13 @@ pub(super) fn old_values(
             }
             Values::one(situation.exactly(situation.unknown - model.map_or(0, |m| m.held), missing))
         }
-        _ => values::of(situation, Generation::Old, action, model),
+        _ => values::evaluate(situation, Generation::Old, action, model),
     }
 }
 
 /// Fixed values before the first bid of a round.
 fn opening(situation: &Situation<'_>, letters: Letters, bid: Bid) -> Values {
-    if situation.own().cup.of(bid.face) == 0 {
+    if situation.own().cup.count(bid.face) == 0 {
         return Values::one(0.5);
     }
     let mut values = Values::default();
@@ -455,8 +455,8 @@ fn opening(situation: &Situation<'_>, letters: Letters, bid: Bid) -> Values {
     values
 }
 
-/// P: how many dice are unknown for a bid, and the odds that they count. After a push, the model's other dice are left
-/// out; after a modelled bid of ones, all dice count with 1/6.
+/// P: number of unknown dice for a bid, and the odds that they count. After a push, the model's other dice are
+/// excluded; after a modelled bid of ones, all dice count with 1/6.
 fn old_unknown<'a>(situation: &Situation<'a>, bid: Bid, push: &Dice, model: Option<Model>) -> (u8, &'a Odds) {
     let usual = situation.game.odds(situation.special(), bid.face);
     let pushes = !push.is_empty();

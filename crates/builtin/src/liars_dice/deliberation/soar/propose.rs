@@ -6,10 +6,10 @@ use crate::liars_dice::dice::Dice;
 use crate::liars_dice::rules::{Action, Target};
 use crate::liars_dice::state::Bid;
 
-/// How often an opening of a special round is proposed.
+/// Number of times that an opening of a special round is proposed.
 const OPENINGS: usize = 5;
 
-/// The base that bids are proposed above: the last bid, or the safe bid if that has a higher count.
+/// The base for higher bids: the last bid, or the safe bid if that has a higher count.
 pub(super) fn base(situation: &Situation<'_>) -> Bid {
     let safe = match situation.in_play {
         _ if situation.special() => Bid { count: 1, face: 1 },
@@ -62,7 +62,7 @@ pub(super) fn all(situation: &Situation<'_>, generation: Generation, actions: &m
         for bid in &bids {
             let mut push = Dice::default();
             for face in [Some(bid.face), game.wild(special)].into_iter().flatten() {
-                push.0[usize::from(face) - 1] = own.cup.of(face);
+                push.0[usize::from(face) - 1] = own.cup.count(face);
             }
             let times = match () {
                 () if push.is_empty() || game.refuses_push(state, &push).is_some() => 0,
@@ -91,8 +91,8 @@ pub(super) fn is_push(action: &Action) -> bool {
     matches!(action, Action::Bid { push, .. } if !push.is_empty())
 }
 
-/// Whether agents with M wait for ever. They evaluate pushes only with the model, which they never make before
-/// the first bid of a round. In special rounds such pushes are proposed all the same.
+/// Whether agents with M wait forever: they evaluate pushes only with the model, which they never make before the first
+/// bid of a round, but special rounds propose such pushes.
 pub(super) fn never_evaluated(situation: &Situation<'_>, actions: &[Action]) -> bool {
     situation.special() && situation.standing.is_none() && actions.iter().any(is_push)
 }

@@ -1,4 +1,4 @@
-//! Agreement with decisions of the published agents that were recorded in Soar.
+//! Compares the published agents with their decisions recorded in Soar.
 
 use super::process::{self, bits};
 use super::situation::Situation;
@@ -13,15 +13,15 @@ use adept_ground::limits;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Runs of an old agent by which its chances are estimated.
+/// Number of simulated runs that estimate an old agent's probabilities.
 const RUNS: u64 = 1000;
 
-/// An end of a run that comes less often than this is not taken for a recorded one.
+/// Simulated outcomes below this frequency do not count as a match.
 const RARE: f64 = 0.01;
 
-/// Compares an agent with the decisions in a CSV file. A row agrees if the agent proposes the same actions and they
-/// come out the same: for the newer agents the values and what symbolic preferences leave, for the older ones if every
-/// recorded run is a likely one.
+/// Compares an agent with the decisions in a CSV file. A row agrees if the agent proposes the same actions with the
+/// same outcome: for the newer agents, equal values and equal remaining actions; for the older ones, every recorded run
+/// is a likely one.
 ///
 /// # Errors
 /// The file and line that cannot be read.
@@ -157,7 +157,7 @@ fn action(game: &LiarsDice, state: &State, text: &str) -> Result<Action, String>
         .ok_or_else(|| format!("`{text}` is not an action"))
 }
 
-/// What the agent does otherwise, if it does.
+/// Describes the agent's difference from a record, if any.
 fn compare(
     agent: &Published,
     game: &LiarsDice,
@@ -192,7 +192,7 @@ fn compare(
     different_values(&situation, &own, &places, outcome, evaluated)
 }
 
-/// The record's place of each own proposal. None if they are not the same proposals.
+/// Maps own proposals to the record's. None if they differ.
 fn places(own: &[Action], proposed: &[Action]) -> Option<Vec<usize>> {
     if own.len() != proposed.len() {
         return None;
@@ -206,8 +206,8 @@ fn places(own: &[Action], proposed: &[Action]) -> Option<Vec<usize>> {
     own.iter().map(place).collect()
 }
 
-/// How runs of an old agent end: how often each set of actions was left, and the chance of every action, by the places
-/// of the record.
+/// Outcomes of an old agent's runs: how often each set of actions remained, and the probability of every action, by the
+/// record's numbering.
 struct Ends {
     left: BTreeMap<BTreeSet<usize>, u64>,
     chosen: Vec<f64>,
@@ -234,7 +234,7 @@ impl Ends {
     }
 }
 
-/// The ends of recorded runs, each with the number of runs: `aefgi*3`, `a*2/j`.
+/// Parses recorded outcomes with their numbers of runs: `aefgi*3`, `a*2/j`.
 fn recorded_ends(outcome: &str) -> Result<Vec<(BTreeSet<usize>, u32)>, String> {
     let ends = outcome.split('|').next_back().unwrap_or("").trim();
     let end = |text: &str| {
@@ -244,7 +244,7 @@ fn recorded_ends(outcome: &str) -> Result<Vec<(BTreeSet<usize>, u32)>, String> {
     ends.split('/').map(end).collect()
 }
 
-/// An old agent: every recorded run must be a likely one, and recorded chances those of its runs.
+/// Compares an old agent: every recorded run must be likely, and recorded probabilities must match those of its runs.
 fn compare_runs(
     agent: &Published,
     situation: &Situation<'_>,
@@ -260,7 +260,7 @@ fn compare_runs(
     }
     let ends = Ends::new(agent, situation, places);
     if let Some(chances) = outcome.strip_prefix('~') {
-        // Unequal chances in per cent.
+        // Unequal probabilities in per cent.
         let mut theirs = vec![0.0; places.len()];
         for part in chances.split(' ') {
             let letter = part.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -296,8 +296,8 @@ fn compare_values(
     different_values(situation, &own, places, outcome, |i| Some(value(&own[i])))
 }
 
-/// The actions whose values differ from the recorded ones, such as `4213 0 200+0`. `value` has none where the agent
-/// evaluates nothing.
+/// The actions whose values differ from the record, such as `4213 0 200+0`. `value` is none where the agent evaluates
+/// nothing.
 fn different_values(
     situation: &Situation<'_>,
     own: &[Action],
@@ -345,7 +345,7 @@ mod tests {
 
     const FILE: &str = include_str!("../../../../../../datasets/soar-dice-decisions.csv");
 
-    /// An end that the original never has would be missing from the record.
+    /// Checks for outcomes that the original never has: they would be missing from the record.
     #[test]
     fn the_likeliest_end_of_a_run_is_recorded_as_often_as_it_should_be() {
         for name in ["E", "EM", "EH", "EMH"] {

@@ -1,4 +1,4 @@
-//! What an agent knows when it decides, and its model of the last bidder.
+//! An agent's knowledge at a decision, and its model of the last bidder.
 
 use super::Generation;
 use crate::liars_dice::dice::Dice;
@@ -21,21 +21,21 @@ pub(super) struct Situation<'a> {
     pub(super) standing: Option<(u8, Bid, bool)>,
 }
 
-/// What the model assumes of the last bidder's dice.
+/// The model's assumptions about the last bidder's dice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Model {
     /// C: dice under the bidder's cup.
     pub(super) cup: u8,
     /// f: the face that was bid.
     pub(super) face: u8,
-    /// h: number of them that match.
+    /// h: number of the bidder's dice that match.
     pub(super) held: u8,
 }
 
-/// The kernel function of the newer agents gives 0 for smaller probabilities.
+/// The newer agents' kernel function returns 0 for smaller probabilities.
 const SMALLEST: f64 = 1e-5;
 
-/// A model's dice may not be less likely than this.
+/// Smallest probability of the dice that a model assumes.
 const UNLIKELY: f64 = 0.16;
 
 impl<'a> Situation<'a> {
@@ -71,7 +71,7 @@ impl<'a> Situation<'a> {
         self.game.wild(self.special()).is_some_and(|wild| wild != face)
     }
 
-    /// r: the chance that a hidden die counts for this face.
+    /// r: probability that a hidden die counts for this face.
     pub(super) fn chance(&self, face: u8) -> f64 {
         self.game.chance(self.special(), face)
     }
@@ -86,19 +86,19 @@ impl<'a> Situation<'a> {
         kernel(self.game.single_odds().exactly(unknown, missing))
     }
 
-    /// Known dice of exactly this face, with those that a model assumes.
+    /// Known dice of exactly this face, including those that a model assumes.
     pub(super) fn natural(&self, face: u8, model: Option<Model>) -> u8 {
-        self.known.of(face) + model.filter(|model| model.face == face).map_or(0, |model| model.held)
+        self.known.count(face) + model.filter(|model| model.face == face).map_or(0, |model| model.held)
     }
 
-    /// Known dice that count for this face, with those that a model assumes.
+    /// Known dice that count for this face, including those that a model assumes.
     pub(super) fn known(&self, face: u8, model: Option<Model>) -> u8 {
         let ones = if self.counts_ones(face) { self.natural(1, model) } else { 0 };
         self.natural(face, model) + ones
     }
 
-    /// The model of the last bidder: the fewest dice of the bid's face that make the bid likely in the bidder's eyes.
-    /// None without M, without a bid, after a bid with a push, and after one's own bid.
+    /// The model of the last bidder: the fewest dice of the bid's face that make the bid likely from the bidder's view.
+    /// None without M, without a bid, after a bid with a push, and after an own bid.
     pub(super) fn model(&self, wanted: bool, generation: Generation) -> Option<Model> {
         let (bidder, bid, pushed) = self.standing.filter(|_| wanted)?;
         if pushed || usize::from(bidder) == self.player {
@@ -134,7 +134,7 @@ impl<'a> Situation<'a> {
     }
 }
 
-/// Dice under a cup.
+/// Number of dice under a cup.
 pub(super) fn under(seat: &Seat) -> u8 {
     seat.dice - seat.pushed.total()
 }

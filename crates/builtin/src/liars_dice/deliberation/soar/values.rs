@@ -1,4 +1,4 @@
-//! P: the chance of success of an action, as the newer agents compute it.
+//! P: the probability of success of an action, as the newer agents compute it.
 
 use super::Generation;
 use super::situation::{Model, Situation, under};
@@ -7,7 +7,7 @@ use crate::liars_dice::rules::{Action, Target};
 use crate::liars_dice::state::{Act, Bid, Said, Seat};
 use adept_game::deliberation::preference;
 
-/// The values of an action. Several rules may apply to a pass: every distinct value stays.
+/// The values of an action. Several rules may apply to a pass; every distinct value stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Values {
     all: [f64; 3],
@@ -33,19 +33,19 @@ impl Values {
         self.all[..usize::from(self.len)].iter().copied()
     }
 
-    /// The numeric preferences 2p − 1 add up.
+    /// Sum of the numeric preferences 2p − 1.
     pub(super) fn preference(&self) -> f64 {
         self.iter().map(preference).sum()
     }
 
-    /// Whether any pair of values satisfies this.
+    /// Whether any pair of values satisfies `test`.
     pub(super) fn any(&self, other: &Self, test: impl Fn(f64, f64) -> bool) -> bool {
         self.iter().any(|p| other.iter().any(|q| test(p, q)))
     }
 }
 
 /// The values of an action.
-pub(super) fn of(
+pub(super) fn evaluate(
     situation: &Situation<'_>,
     generation: Generation,
     action: &Action,
@@ -81,8 +81,8 @@ fn bid_succeeds(situation: &Situation<'_>, bid: Bid, push: &Dice, model: Option<
     situation.at_least(unknown, bid.face, missing)
 }
 
-/// How many of the bidder's other dice count as unknown for a bid of this face: none for the modelled face, else all, or
-/// half of them after a bid of ones.
+/// Number of the bidder's other dice that count as unknown for a bid of this face: none for the modelled face,
+/// otherwise all, or half of them after a bid of ones.
 fn others(situation: &Situation<'_>, model: Model, face: u8) -> u8 {
     let rest = model.cup - model.held;
     match model.face {

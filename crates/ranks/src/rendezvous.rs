@@ -1,25 +1,25 @@
-//! Connections between the first rank and the others, beside those of MPI.
+//! TCP connections between the first rank and the others, in addition to MPI.
 
 use crate::Ranks;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
-/// How long ranks try to reach each other.
+/// Timeout for connecting ranks.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Where the first rank waits for the others.
-pub(crate) struct Meeting {
+/// A listener of the first rank for the others.
+pub(crate) struct Rendezvous {
     listener: Option<TcpListener>,
     node: String,
     port: u16,
-    /// A number that strangers do not know.
+    /// A number unknown to strangers.
     secret: u64,
 }
 
-impl Meeting {
-    /// Opens a port on the first rank, and tells the others. All ranks call it.
-    pub(crate) fn call(ranks: &Ranks) -> Self {
+impl Rendezvous {
+    /// Opens a port on the first rank and announces it. All ranks call it.
+    pub(crate) fn open(ranks: &Ranks) -> Self {
         let listener =
             if ranks.is_first() { TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).ok() } else { None };
         let address = listener.as_ref().and_then(|listener| listener.local_addr().ok());
@@ -38,9 +38,9 @@ impl Meeting {
         &self.node
     }
 
-    /// Connects a rank that is not the first.
+    /// Connects a rank other than the first.
     pub(crate) fn join(&self, ranks: &Ranks) -> io::Result<TcpStream> {
-        // Names of machines need not be known on the machine itself.
+        // A machine may not be able to resolve its own name.
         let host = if self.node == ranks.link().node() { "127.0.0.1" } else { &self.node };
         let mut last = io::Error::from(ErrorKind::AddrNotAvailable);
         for address in (host, self.port).to_socket_addrs()? {
@@ -57,18 +57,19 @@ impl Meeting {
         Err(last)
     }
 
-    /// The connections of so many others, with their ranks; fewer if not all come in time. Strangers are sent away.
-    pub(crate) fn guests(self, expected: impl Fn() -> usize) -> io::Result<Vec<(usize, TcpStream)>> {
+    /// Accepts the expected number of connections, with their ranks; fewer if some do not arrive in time. Strangers are
+    /// rejected.
+    pub(crate) fn accept(self, expected: impl Fn() -> usize) -> io::Result<Vec<(usize, TcpStream)>> {
         let Some(listener) = self.listener else { return Err(ErrorKind::AddrNotAvailable.into()) };
         let began = Instant::now();
         listener.set_nonblocking(true)?;
-        let mut guests = Vec::new();
-        while guests.len() < expected() && began.elapsed() < PATIENCE {
+        let mut peers = Vec::new();
+        while peers.len() < expected() && began.elapsed() < PATIENCE {
             let Ok((mut stream, _)) = listener.accept() else {
                 std::thread::sleep(Duration::from_millis(2));
                 continue;
             };
-            // Ranks say their names at once.
+            // Ranks identify themselves immediately.
             stream.set_nonblocking(false)?;
             stream.set_read_timeout(Some(Duration::from_secs(1)))?;
             if let (Ok(word), Ok(rank)) = (number(&mut stream), number(&mut stream))
@@ -76,14 +77,14 @@ impl Meeting {
             {
                 stream.set_read_timeout(None)?;
                 ready(&stream)?;
-                guests.push((rank as usize, stream));
+                peers.push((rank as usize, stream));
             }
         }
-        Ok(guests)
+        Ok(peers)
     }
 }
 
-/// Sends what is written at once, and notices within a minute if the other machine is gone.
+/// Disables Nagle's algorithm, and detects a lost machine within a minute.
 fn ready(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
     #[cfg(not(target_family = "wasm"))]
@@ -118,15 +119,15 @@ mod tests {
         let ranks = threads(2);
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                let meeting = Meeting::call(&ranks[1]);
+                let rendezvous = Rendezvous::open(&ranks[1]);
                 for said in [&b""[..], b"GET / HTTP/1.1 and more"] {
-                    let mut stranger = TcpStream::connect(("127.0.0.1", meeting.port)).unwrap();
+                    let mut stranger = TcpStream::connect(("127.0.0.1", rendezvous.port)).unwrap();
                     stranger.write_all(said).unwrap();
                 }
-                meeting.join(&ranks[1]).unwrap();
+                rendezvous.join(&ranks[1]).unwrap();
             });
-            let guests = Meeting::call(&ranks[0]).guests(|| 1).unwrap();
-            assert_eq!(guests.iter().map(|(rank, _)| *rank).collect::<Vec<_>>(), [1]);
+            let peers = Rendezvous::open(&ranks[0]).accept(|| 1).unwrap();
+            assert_eq!(peers.iter().map(|(rank, _)| *rank).collect::<Vec<_>>(), [1]);
         });
     }
 }

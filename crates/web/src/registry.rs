@@ -1,4 +1,4 @@
-//! The games and agents that may be asked: those named at the start, the published checkpoints, and the agents of each game.
+//! Registry of games and agents: those named at the start, the published checkpoints, and the agents of each game.
 
 use crate::fault::Fault;
 use crate::limits;
@@ -26,17 +26,17 @@ use utoipa::ToSchema;
 /// An agent named at the start.
 #[derive(Clone, Debug)]
 pub struct Named {
-    /// Its name, as commands take it.
+    /// Its name, as in commands.
     pub text: String,
     /// Its game.
     pub game: String,
-    /// Whether the best checkpoint of a run plays, in place of the latest.
+    /// Whether to use the best checkpoint of a run instead of the latest.
     pub best: bool,
-    /// Whether it plays by a checkpoint or a valuation, and so may have values.
+    /// Whether it uses a checkpoint or a valuation, and so may have values.
     pub values: bool,
 }
 
-/// An agent, as requests name it.
+/// An agent with its name in requests.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Agent)]
 pub(crate) struct Entry {
@@ -45,13 +45,13 @@ pub(crate) struct Entry {
     /// `level`, `checkpoint` or `built-in`.
     pub(crate) kind: &'static str,
     pub(crate) about: String,
-    /// Whether it has values, so that it can be asked for them.
+    /// Whether it has values.
     pub(crate) values: bool,
     /// Whether its values are exact.
     pub(crate) exact: bool,
-    /// Whether its network has learned cells, of which there is a map.
+    /// Whether its network has learned cells, and so a map.
     pub(crate) cells: bool,
-    /// What its values are, if not results of the game: `rewards` of the moves to come.
+    /// Meaning of its values, if they are not results of the game: `rewards` of future moves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) unit: Option<&'static str>,
     #[serde(skip)]
@@ -63,9 +63,9 @@ pub(crate) struct Entry {
     is_named: bool,
 }
 
-/// A game that was found, with its opened agents.
+/// A game with its open agents.
 #[derive(Clone)]
-pub(crate) struct Found {
+pub(crate) struct OpenGame {
     pub(crate) game: Arc<dyn AnyGame>,
     pub(crate) room: Arc<dyn AnyRoom>,
     pub(crate) info: Arc<GameInfo>,
@@ -73,11 +73,11 @@ pub(crate) struct Found {
 
 type Question = Box<dyn FnOnce(&dyn Catalogue) + Send>;
 
-/// Asks a catalogue that lives in another thread.
+/// Handle to a catalogue that lives in another thread.
 #[derive(Clone)]
 pub(crate) struct Finder(Sender<Question>);
 
-/// The agent that plays every game in which nothing is hidden.
+/// The default agent of games without hidden information.
 const TREE: &str = "uct:1000";
 
 impl Finder {
@@ -92,12 +92,12 @@ impl Finder {
     ) -> Result<T, GameError> {
         let (sender, receiver) = mpsc::channel();
         let answer = move |games: &dyn Catalogue| {
-            // Who asked may have gone.
+            // The receiver may be gone.
             let _ = sender.send(question(games));
         };
         self.0.send(Box::new(answer)).map_err(|_| GameError::new("the server is stopping"))?;
         // Without an answer, the question has failed.
-        receiver.recv().map_err(|_| GameError::new("a fault of the program, or the server is stopping"))
+        receiver.recv().map_err(|_| GameError::new("internal error, or the server is stopping"))
     }
 
     fn find(&self, name: &str) -> Result<Arc<dyn AnyGame>, GameError> {
@@ -114,27 +114,28 @@ pub(crate) fn find_for(games: &dyn Catalogue, questions: &Receiver<Question>, ha
     }
 }
 
-/// How often it asks whether that is so.
+/// Interval of checking whether the server has ended.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// Agents by the name and the game of a request.
-type Asked = HashMap<(String, Option<String>), (Found, AgentText)>;
+/// Agents by name and game of a request.
+type AgentCache = HashMap<(String, Option<String>), (OpenGame, AgentText)>;
 
-pub(crate) struct Shelf {
+pub(crate) struct Registry {
     finder: Finder,
-    /// Games are called by these names here, where paths are not told.
+    /// Names of games in requests, which do not reveal paths.
     pub(crate) files: RuleFiles,
     /// Names of the default rule sets.
     names: Vec<String>,
-    /// Those named at the start and published ones, then runs that ended here.
+    /// Named and published agents, then runs that ended in this server.
     entries: Mutex<Arc<Vec<Entry>>>,
-    rooms: Mutex<HashMap<String, Found>>,
-    /// What requests have named before, with the game that they named.
-    asked: Mutex<Asked>,
+    rooms: Mutex<HashMap<String, OpenGame>>,
+    /// Cache of agents by the names of earlier requests.
+    asked: Mutex<AgentCache>,
 }
 
-impl Shelf {
-    /// The agents named at the start come first, then the published checkpoints in these folders, the best of each game first.
+impl Registry {
+    /// Agents named at the start come first, then the published checkpoints in these folders, the best of each game
+    /// first.
     pub(crate) fn new(finder: Finder, names: Vec<String>, named: &[Named], published: &[PathBuf]) -> Self {
         let files = RuleFiles::default();
         let names = names.iter().map(|name| files.name_of(name)).collect();
@@ -155,7 +156,7 @@ impl Shelf {
             if is_taken(&id) {
                 continue;
             }
-            // Published networks of games that this program does not have are passed over.
+            // Skip published networks of unknown games.
             if finder.find(&manifest.game).is_err() {
                 continue;
             }
@@ -179,7 +180,7 @@ impl Shelf {
         Self { finder, files, names, entries, rooms: Mutex::default(), asked: Mutex::default() }
     }
 
-    /// Names of the default rule sets, and of those that agents on the shelf play.
+    /// Names of the default rule sets, and of those that registered agents play.
     pub(crate) fn games(&self) -> Vec<String> {
         let mut all = self.names.clone();
         for entry in &*self.entries() {
@@ -190,8 +191,8 @@ impl Shelf {
         all
     }
 
-    /// Finds a game by its name. Of rule files only those of the shelf are found: no name from outside reaches the file system.
-    pub(crate) fn find(&self, name: &str) -> Result<Found, Fault> {
+    /// Finds a game by name. Only registered rule files are found: no name from a client reaches the file system.
+    pub(crate) fn find(&self, name: &str) -> Result<OpenGame, Fault> {
         let rooms = || self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = rooms().get(name) {
             return Ok(found.clone());
@@ -206,10 +207,10 @@ impl Shelf {
         let mut info = game.info();
         info.name = self.files.name_of(&info.name);
         let info = Arc::new(info);
-        let found = Found { room: game.clone().room(limits::PATIENCE), game, info };
+        let found = OpenGame { room: game.clone().room(limits::PATIENCE), game, info };
         let mut rooms = rooms();
         if rooms.len() >= limits::ROOMS {
-            // Rooms in which games are played stay alive in them.
+            // Rooms with games in progress are kept alive by those games.
             rooms.clear();
             self.asked().clear();
         }
@@ -217,7 +218,7 @@ impl Shelf {
     }
 
     /// The agents of a game: those named at the start, its levels, the published ones, then its own.
-    pub(crate) fn agents(&self, game: &Found) -> Vec<Entry> {
+    pub(crate) fn agents(&self, game: &OpenGame) -> Vec<Entry> {
         let info = &game.info;
         let fits = |entry: &&Entry| entry.game == info.name;
         let mut all: Vec<Entry> = self.entries().iter().filter(fits).cloned().collect();
@@ -237,7 +238,7 @@ impl Shelf {
             best: false,
             is_named: false,
         };
-        // Names with parameters, such as `equity:T`, are forms.
+        // Names with parameters, such as `equity:T`, are patterns.
         let is_name =
             |name: &str| !name.rsplit(':').next().unwrap_or_default().chars().all(char::is_uppercase);
         all.extend(own.filter(|n| is_name(&n.name)).map(|named| built_in(&named.name, &named.about)));
@@ -255,9 +256,9 @@ impl Shelf {
         all
     }
 
-    /// The agent that a request names, and its game. The innermost name is that of an agent in the list; before it may stand what
-    /// commands know: `search:2:`, `screen:8:SMALL:`, `epsilon:0.1:`.
-    pub(crate) fn agent(&self, name: &str, game: Option<&str>) -> Result<(Found, AgentText), Fault> {
+    /// Finds the agent of a request, and its game. The innermost name must be listed; prefixes as in commands may
+    /// precede it: `search:2:`, `screen:8:SMALL:`, `epsilon:0.1:`.
+    pub(crate) fn agent(&self, name: &str, game: Option<&str>) -> Result<(OpenGame, AgentText), Fault> {
         let key = (name.to_string(), game.map(Into::into));
         if let Some(found) = self.asked().get(&key) {
             return Ok(found.clone());
@@ -270,17 +271,22 @@ impl Shelf {
         Ok(asked.entry(key).or_insert(found).clone())
     }
 
-    fn asked(&self) -> MutexGuard<'_, Asked> {
+    fn asked(&self) -> MutexGuard<'_, AgentCache> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The agent of a request if it was asked before and answers at once.
-    pub(crate) fn quick(&self, name: &str, game: Option<&str>, detail: Detail) -> Option<(Found, AgentText)> {
+    /// The agent of a request if it is cached and answers immediately.
+    pub(crate) fn quick(
+        &self,
+        name: &str,
+        game: Option<&str>,
+        detail: Detail,
+    ) -> Option<(OpenGame, AgentText)> {
         let known = self.asked().get(&(name.to_string(), game.map(Into::into))).cloned();
         known.filter(|(found, agent)| found.room.is_quick(agent, detail))
     }
 
-    fn look_up(&self, name: &str, game: Option<&str>) -> Result<(Found, AgentText), Fault> {
+    fn look_up(&self, name: &str, game: Option<&str>) -> Result<(OpenGame, AgentText), Fault> {
         if name.len() > limits::TEXT {
             return Err(Fault::request("the name of the agent is too long"));
         }
@@ -296,7 +302,7 @@ impl Shelf {
             (None, Some(game)) => self.find(game)?,
             (None, None) => {
                 return Err(Fault::missing(format!(
-                    "no agent named `{inner}` is on the shelf; an agent of a game needs its name as `game`"
+                    "no agent named `{inner}` on this server; an agent of a game needs its name as `game`"
                 )));
             }
         };
@@ -323,8 +329,8 @@ impl Shelf {
         Ok((found, AgentText { name: name.into(), text, best: innermost.best }))
     }
 
-    /// The game of an agent, or the one that a request names if the agent plays it too.
-    fn game_of(&self, entry: &Entry, game: Option<&str>) -> Result<Found, Fault> {
+    /// The game of an agent, or the requested one if the agent also plays it.
+    fn game_of(&self, entry: &Entry, game: Option<&str>) -> Result<OpenGame, Fault> {
         let found = self.find(game.unwrap_or(&entry.game))?;
         match entry.game == found.info.name {
             true => Ok(found),
@@ -343,8 +349,9 @@ impl Shelf {
         gates::cell_maps(Path::new(&entry.ok_or_else(missing)?.text)).map_err(|_| missing())
     }
 
-    /// Who judges the games of an agent by default: exact values if there are some, then the network that won most in its matches, or of
-    /// those without a record the largest, then the agent itself, then the first agent that has values, which may be estimates from samples.
+    /// The default agent that analyses an agent's games: exact values if there are any, then the network with the best
+    /// match results or, without results, the largest one, then the agent itself, then the first agent with values,
+    /// which may be estimates from samples.
     pub(crate) fn judge(&self, game: &str, agent: &str) -> Result<String, Fault> {
         let all = self.agents(&self.find(game)?);
         let inner =
@@ -360,7 +367,7 @@ impl Shelf {
             (won.unwrap_or(f64::NEG_INFINITY), bytes)
         };
         let is_judge = |entry: &&Entry| entry.kind == "checkpoint" && entry.values && entry.unit.is_none();
-        // Of equal ones the first.
+        // The first one in a tie.
         let networks = all.iter().rev().filter(is_judge).map(|entry| (strength(entry), entry));
         let best = networks
             .max_by(|((won, bytes), _), (other, _)| won.total_cmp(&other.0).then(bytes.cmp(&other.1)));
@@ -375,7 +382,7 @@ impl Shelf {
         }
     }
 
-    /// The first agent on the shelf that has values for a game.
+    /// The first registered agent with values for a game.
     pub(crate) fn default(&self, game: &str) -> Option<String> {
         let fits = |entry: &&Entry| entry.values && entry.game == game;
         self.entries().iter().find(fits).map(|entry| entry.id.clone())
@@ -393,9 +400,10 @@ impl Shelf {
         Ok(self.finder.ask(f)?)
     }
 
-    /// Puts the latest checkpoint of a run on the shelf, under this name.
+    /// Registers the latest checkpoint of a run under this name.
     pub(crate) fn add_run(&self, id: String, folder: &Path) {
-        // Its path is that of the checkpoint: a run that goes on gets another one, and what is open is not the one before.
+        // Its path is that of the checkpoint: a run that continues gets another path, so that open agents are not
+        // confused with it.
         let Ok(path) = checkpoint::locate(folder, false) else { return };
         let Ok(manifest) = checkpoint::manifest(&path) else { return };
         let entry = Entry {
@@ -418,7 +426,7 @@ impl Shelf {
         self.asked().clear();
     }
 
-    /// Number of agents beside those of each game.
+    /// Number of agents, without those of each game.
     pub(crate) fn named(&self) -> usize {
         self.entries().len()
     }
@@ -431,7 +439,7 @@ impl Entry {
 }
 
 /// The levels of a game, `strong` first: those of the first checkpoint of the list, or of the game's own agents.
-fn levels(game: &Found, all: &[Entry]) -> Vec<Entry> {
+fn levels(game: &OpenGame, all: &[Entry]) -> Vec<Entry> {
     let base = all.iter().find(|entry| entry.kind == "checkpoint" && !entry.best);
     let mut rungs = game.game.levels(base.map(|entry| &*entry.text)).unwrap_or_default();
     rungs
@@ -452,30 +460,30 @@ fn levels(game: &Found, all: &[Entry]) -> Vec<Entry> {
     rungs.into_iter().map(entry).collect()
 }
 
-/// Whether an architecture has learned cells anywhere.
+/// Whether some part of an architecture has learned cells.
 fn has_cells(manifest: &Manifest) -> bool {
     serde_json::to_string(&manifest.architecture).is_ok_and(|text| text.contains("\"cells\":{"))
 }
 
-/// What the values of a network are, if not results of the game: what it learned from says so.
+/// Meaning of a network's values, if they are not results of the game: its config tells.
 fn unit_of(manifest: &Manifest) -> Option<&'static str> {
     let learned = |place| manifest.config.pointer(place).and_then(serde_json::Value::as_str);
-    // The second place is that of earlier versions.
+    // The second path is from earlier versions.
     let rewards = learned("/learn/td/rewards").or_else(|| learned("/learn/rewards"));
     (rewards == Some("steps")).then_some("rewards")
 }
 
-/// Whether a name may be that of a rule set of the same game. A rule file is itself alone.
+/// Whether a name may be a rule set of the same game. A rule file has no variants.
 fn is_variant(name: &str, known: &str) -> bool {
     let head = |name: &str| name.split(':').next().unwrap_or_default().to_string();
     name == known || (head(name) == head(known) && head(name) != "file")
 }
 
-fn game_has_chance(found: &Found) -> bool {
+fn game_has_chance(found: &OpenGame) -> bool {
     found.game.survey().chance
 }
 
-/// Refuses what takes too long or reads files.
+/// Refuses agents that take too long or read files.
 fn bounded(spec: &AgentSpec, has_chance: bool) -> Result<(), Fault> {
     let refuse = |message: String| Err(Fault::request(message));
     if spec.tables().is_some() {
@@ -525,7 +533,7 @@ fn entry_of(named: &Named, files: &RuleFiles) -> Entry {
     let manifest =
         checkpoint::locate(Path::new(&inner), named.best).and_then(|path| checkpoint::manifest(&path)).ok();
     let about = manifest.as_ref().and_then(|manifest| manifest.config.get("about")?.as_str());
-    // Whoever asks sees the last part of a path.
+    // Clients see only the last component of a path.
     let last = |path: &str| PathBuf::from(path).file_name().map(|name| name.to_string_lossy().into_owned());
     Entry {
         id: naming::map_path(&named.text, &mut |path, _| last(path)),
@@ -533,7 +541,7 @@ fn entry_of(named: &Named, files: &RuleFiles) -> Entry {
         kind: if manifest.is_some() { "checkpoint" } else { "built-in" },
         about: about.unwrap_or_default().into(),
         exact: ["oracle", "minimax"].contains(&&*named.text),
-        // Its path is that of a checkpoint where it is a plain name.
+        // For a plain name, its path is that of a checkpoint.
         cells: named.text == inner && !named.best && manifest.as_ref().is_some_and(has_cells),
         unit: manifest.as_ref().and_then(unit_of),
         values: named.values && manifest.is_none_or(|manifest| !manifest.head.is_policy()),
