@@ -12,7 +12,7 @@ pub(crate) fn possible(classes: &[OutcomeClass], can_win: [bool; 2]) -> OutcomeM
     match can_win {
         [true, true] => OutcomeMask::ALL,
         [win, loss] => {
-            OutcomeMask::of(classes, |class| (win || class.utility <= 0.0) && (loss || class.utility >= 0.0))
+            OutcomeMask::from_classes(classes, |class| (win || class.utility <= 0.0) && (loss || class.utility >= 0.0))
         }
     }
 }

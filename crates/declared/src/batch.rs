@@ -1,7 +1,7 @@
-//! Random games of one declared game in 512 parallel lanes.
+//! Random games of one declared game in lanes, 512 at a time.
 //!
-//! Facts are stored from the view of the player to move and flipped after each move, so that one circuit serves both
-//! players, and a finished lane can restart at any time.
+//! Facts are as the player to move sees them and are flipped after each move, so that one circuit serves both players, and a lane
+//! that is over can begin again at any time.
 
 use crate::circuit::Cone;
 use crate::declaration::{Ending, Grade};
@@ -16,13 +16,13 @@ pub(crate) const LONGEST: usize = 20_000;
 /// Results of random games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Playouts {
-    /// Games won by the first player, or solved in a solitaire.
+    /// Games that the first player won, or solved alone.
     pub won: u64,
     /// Games without a winner.
     pub drawn: u64,
-    /// Games lost by the first player, or not solved in a solitaire.
+    /// Games that the first player lost, or did not solve alone.
     pub lost: u64,
-    /// Moves of all games, including unfinished ones.
+    /// Moves of all games, those that are not over included.
     pub moves: u64,
 }
 
@@ -32,123 +32,69 @@ impl Playouts {
         self.won + self.drawn + self.lost
     }
 
-    /// Sum of the first player's utilities.
+    /// The sum of the utilities of the first player.
     pub(crate) fn sum(&self) -> f64 {
         self.won as f64 - self.lost as f64
     }
 }
 
-/// Compiled rules that every step reads.
+/// What every step reads.
 #[derive(Debug)]
 struct Plan {
     facts: usize,
-    /// Start of a game: the facts from the view of the player to move, whether this is the second player, and the
-    /// number of moves.
+    /// How games begin: what holds for the player to move, whether this is the second one, and how many moves were made.
     start: Vec<bool>,
     is_second: bool,
     made: u32,
-    /// Pairs of facts that the flip exchanges.
+    /// Facts that are exchanged when the other player looks.
     swaps: Vec<(u32, u32)>,
     alone: bool,
     over: Cone,
     results: Vec<Grade>,
     stuck: Ending,
     legal: Cone,
-    /// Moves after which the same player moves again.
+    /// Moves after which the same player moves on.
     again: Vec<usize>,
-    /// For each move: facts that it clears and sets, as the end of each list.
+    /// For each move: facts that it clears and sets, the end of each list.
     clear: (Vec<u32>, Vec<u32>),
     set: (Vec<u32>, Vec<u32>),
-    /// Moves with conditional effects: the move, and its conditions with the facts that they set or clear.
+    /// Moves with conditional effects: their number, conditions, and the facts that are set or cleared.
     conditional: Vec<(usize, Conditional)>,
     limit: Option<u32>,
 }
 
-/// No game has ended for so long that the batch is aborted.
+/// Games without an end for so long that they are left.
 #[derive(Debug)]
 pub(crate) struct Endless;
 
-/// 512 random games in parallel.
+/// 512 random games side by side.
 #[derive(Debug)]
 pub struct Batch {
     plan: Plan,
     random: Random<Wide>,
-    /// Values of the nodes: false, the facts, the gates of the last computed cone.
+    /// Values of the nodes: false, the facts, the gates of the cone that was computed last.
     values: Vec<Wide>,
-    /// Legal moves, and legal moves at the start.
+    /// Which moves are legal, and whether they are at the start.
     legal: Vec<Wide>,
     first_legal: Vec<bool>,
     chosen: Vec<Wide>,
     changes: Vec<(u32, bool, Wide)>,
-    /// Lanes in which the same player moves again.
+    /// Wide in which the turn stays with the player who moved.
     stays: Wide,
     /// Lanes in which the second player is to move.
     second: Wide,
-    /// Number of moves of each game, if they are limited.
+    /// Moves of each game, where they are limited.
     made: Vec<u32>,
-    /// Lanes whose games count, and how many games are still to begin.
+    /// Lanes whose games count, and how many such games are to begin yet.
     live: Wide,
     left: u64,
-    /// Steps since the last game ended.
+    /// Steps since a game has ended.
     quiet: usize,
     results: Playouts,
 }
 
 impl Batch {
-<<<---|||    /// Games from the start, drawn by this generator.
-    ///
-    /// # Errors
-    /// That the game has chance or more than two players; [`Monitor`](crate::Monitor) and the methods of [`Game`] play it.
-    pub fn new(game: &Declared, rng: &mut Stream) -> Result<Self, GameError> {
-        Self::fits(game)?;
-        let mut batch = Self::blank(game);
-        batch.begin(game, &game.start(), u64::MAX, rng);
-        Ok(batch)
-    }
-
-    /// Whether games can be played in lanes.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub(crate) fn fits(game: &Declared) -> Result<(), GameError> {
-        if game.has_chance() || game.players() > 2 {
-            let what = if game.has_chance() { "chance" } else { "more than two players" };
-            return Err(GameError::new(format!(
-                "{}: a game with {what} cannot be played in lanes; play its games one by one",
-                game.name()
-            )));
-        }
-        Ok(())
-    }
-
-===    /// Starts games with a random generator.
-    ///
-    /// # Errors
-    /// If the game has chance or more than two players; [`Monitor`](crate::Monitor) and the methods of [`Game`] can
-    /// play such games.
-    pub fn new(game: &Declared, rng: &mut Stream) -> Result<Self, GameError> {
-        Self::fits(game)?;
-        let mut batch = Self::blank(game);
-        batch.begin(game, &game.start(), u64::MAX, rng);
-        Ok(batch)
-    }
-
-    /// Checks that lanes can play a game.
-    ///
-    /// # Errors
-    /// As for [`new`](Self::new).
-    pub(crate) fn fits(game: &Declared) -> Result<(), GameError> {
-        if game.has_chance() || game.players() > 2 {
-            let what = if game.has_chance() { "chance" } else { "more than two players" };
-            return Err(GameError::new(format!(
-                "{}: a game with {what} cannot be played in lanes; play its games one by one",
-                game.name()
-            )));
-        }
-        Ok(())
-    }
-
---->>>    /// A batch without running games, for a game that [`fits`](Self::fits).
+    /// A batch of a game that [`fits`](Self::fits), which has not begun.
     pub(crate) fn blank(rules: &Rules) -> Self {
         let view = &rules.views[0];
         let alone = rules.declaration.players == 1;
@@ -204,7 +150,7 @@ impl Batch {
         }
     }
 
-    /// Starts `games` games from an unfinished state, in as many lanes as possible.
+    /// Begins `games` games from a state that is not over, in as many lanes as there are.
     pub(crate) fn begin(&mut self, rules: &Rules, state: &State, games: u64, rng: &mut Stream) {
         let plan = &mut self.plan;
         let seen = state.seen_by(rules, state.mover.into());
@@ -226,10 +172,10 @@ impl Batch {
         self.results = Playouts::default();
     }
 
-    /// Results of `games` games from an unfinished state.
+    /// The results of so many games from a state that is not over.
     ///
     /// # Errors
-    /// If no game ends within 20,000 moves.
+    /// If none of those that are played ends in 20,000 moves.
     pub(crate) fn games(
         &mut self,
         rules: &Rules,
@@ -247,7 +193,7 @@ impl Batch {
         Ok(self.results)
     }
 
-    /// Makes this many moves in every lane. Finished games restart. Returns the results of all games so far.
+    /// Makes this many moves in every lane. Games that end begin again. Returns the results of all games so far.
     pub fn run(&mut self, steps: u64) -> Playouts {
         for _ in 0..steps {
             self.step();
@@ -269,12 +215,12 @@ impl Batch {
         self.end();
     }
 
-    /// Draws a legal move in every lane. Each lane has one.
+    /// Draws one of the legal moves in every lane. There is one in each.
     #[inline(always)]
     fn choose(&mut self) {
         let mut count = Numbers::new();
         self.legal.iter().for_each(|&legal| count.add(legal));
-        // Index of the drawn move among the legal ones, counted down.
+        // The move before which so many others are legal.
         let mut left = count.draw(&mut self.random);
         let mut open = Wide::ALL;
         for (chosen, &legal) in self.chosen.iter_mut().zip(&self.legal) {
@@ -283,7 +229,7 @@ impl Batch {
         }
     }
 
-    /// Applies the chosen moves.
+    /// Makes the chosen moves.
     #[inline(always)]
     fn apply(&mut self) {
         let plan = &self.plan;
@@ -295,7 +241,7 @@ impl Batch {
                 let lanes = value(&self.values, output).and(self.chosen[*number]);
                 match changed.get(i) {
                     Some(&(fact, adds)) => self.changes.push((fact, adds, lanes)),
-                    // The last output, after the conditions of all changes.
+                    // The output behind the conditions of all changes.
                     None => self.stays = self.stays.or(lanes),
                 }
             }
@@ -312,11 +258,11 @@ impl Batch {
         }
     }
 
-    /// Records the results of finished games and restarts them.
+    /// Finds the games that are over, notes their results, and begins them again.
     #[inline(always)]
     fn end(&mut self) {
         let plan = &self.plan;
-        // By the player who moved: won, lost, drawn.
+        // Of the player who moved: won, lost, drawn.
         let mut results = [Wide::NONE; 3];
         compute(&plan.over, &mut self.values);
         let mut over = Wide::NONE;
@@ -359,7 +305,7 @@ impl Batch {
         }
         let stuck = Wide::ALL.without(going).without(over);
         if stuck.any() {
-            // If the turn has passed, the other player is stuck.
+            // Where the turn has passed it is the other player who is stuck.
             let same = if plan.alone { stuck } else { stuck.and(self.stays) };
             let mirrored = match plan.stuck {
                 Ending::Win => Ending::Lose,
@@ -378,7 +324,7 @@ impl Batch {
         self.results.won += won.and(first).count() + lost.without(first).count();
         self.results.lost += lost.and(first).count() + won.without(first).count();
         self.results.drawn += drawn.count();
-        // Lanes whose games no longer count continue harmlessly.
+        // Lanes whose games no longer count go on, which does no harm.
         let ended = over.and(self.live);
         if ended.any() {
             let again = ended.first(self.left);
@@ -402,14 +348,14 @@ impl Batch {
         }
     }
 
-    /// The move drawn last in a lane, as the list of moves whose bit is set.
+    /// The move that was drawn last in a lane.
     #[cfg(test)]
     pub(crate) fn chosen_in(&self, lane: usize) -> Vec<usize> {
         let holds = |lanes: &Wide| lanes.0[lane / 64] >> (lane % 64) & 1 == 1;
         self.chosen.iter().enumerate().filter(|(_, lanes)| holds(lanes)).map(|(number, _)| number).collect()
     }
 
-    /// Whether a fact holds in a lane, from the view of the player to move.
+    /// Whether a fact holds in a lane, as the player to move sees it.
     #[cfg(test)]
     pub(crate) fn holds(&self, fact: usize, lane: usize) -> bool {
         self.values[1 + fact].0[lane / 64] >> (lane % 64) & 1 == 1
@@ -428,36 +374,36 @@ impl Work for &mut Batch {
 /// Computes the gates of a cone in all lanes.
 #[inline(always)]
 fn compute(cone: &Cone, values: &mut [Wide]) {
-    if !cone.cycles().is_empty() {
-        return compute_cycles(cone, values);
+    if !cone.circles().is_empty() {
+        return compute_circles(cone, values);
     }
     crate::lanes::compute(cone.inputs(), 0, cone.ends(), 1 + cone.facts(), values);
 }
 
-/// Computes a cone with recursive gates, iterating until nothing changes in any lane.
+/// The same for a cone with circles, which are computed until nothing changes in any lane.
 #[inline(always)]
-fn compute_cycles(cone: &Cone, values: &mut [Wide]) {
+fn compute_circles(cone: &Cone, values: &mut [Wide]) {
     let first = 1 + cone.facts();
     let gate = |values: &mut [Wide], gate: usize| {
         let inputs = cone.gate(gate).iter();
         values[first + gate] = inputs.fold(Wide::ALL, |all, &input| all.and(value(values, input)));
     };
     let mut next = 0;
-    for cycle in cone.cycles() {
-        (next..cycle.first as usize).for_each(|g| gate(values, g));
-        next = cycle.end as usize;
-        cycle.open.iter().for_each(|&(open, _)| values[first + open as usize] = Wide::NONE);
+    for circle in cone.circles() {
+        (next..circle.first as usize).for_each(|g| gate(values, g));
+        next = circle.end as usize;
+        circle.open.iter().for_each(|&(open, _)| values[first + open as usize] = Wide::NONE);
         let mut changed = true;
         while changed {
             changed = false;
-            let mut open = cycle.open.iter().map(|&(gate, _)| gate as usize).peekable();
-            for g in cycle.first as usize..next {
+            let mut open = circle.open.iter().map(|&(gate, _)| gate as usize).peekable();
+            for g in circle.first as usize..next {
                 if open.next_if_eq(&g).is_none() {
                     gate(values, g);
                 }
             }
-            for &(open, definition) in &cycle.open {
-                let is = value(values, definition);
+            for &(open, meaning) in &circle.open {
+                let is = value(values, meaning);
                 changed |= std::mem::replace(&mut values[first + open as usize], is) != is;
             }
         }
@@ -465,7 +411,7 @@ fn compute_cycles(cone: &Cone, values: &mut [Wide]) {
     (next..cone.len()).for_each(|g| gate(values, g));
 }
 
-/// Applies the effects of each move in the lanes that chose it.
+/// Changes the facts of each move in the lanes in which it is chosen.
 #[inline(always)]
 fn change(
     (facts, ends): &(Vec<u32>, Vec<u32>),

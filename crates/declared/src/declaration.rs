@@ -1,9 +1,9 @@
-//! A rule file after name resolution and checks.
+//! A rule file whose names are resolved and checked.
 
 use crate::error::Place;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Index of an object.
+/// An object by number.
 pub(crate) type Object = u16;
 /// Arguments of a relation or an operator.
 pub(crate) type Tuple = Vec<Object>;
@@ -13,20 +13,20 @@ pub(crate) type Tuple = Vec<Object>;
 pub(crate) struct Declaration {
     pub(crate) name: String,
     pub(crate) about: Option<String>,
-    /// Paragraphs of the rules in prose.
+    /// Paragraphs of the rules for people.
     pub(crate) rules: Vec<String>,
     pub(crate) players: usize,
     pub(crate) objects: Vec<String>,
-    /// The number that an object stands for, if any.
+    /// The number that an object is, if it is one.
     pub(crate) values: Vec<Option<i32>>,
     pub(crate) by_value: FxHashMap<i32, Object>,
     pub(crate) types: Vec<Type>,
     pub(crate) relations: Vec<Relation>,
-    /// Groups of derived relations, each after those that it depends on. Mutually recursive relations are one group.
+    /// Relations with rules, each after those that it is made of. Relations that depend on each other are one group.
     pub(crate) order: Vec<Vec<usize>>,
-    /// Operators of players, then those of chance.
+    /// Those of players first, then those of chance.
     pub(crate) operators: Vec<Operator>,
-    /// Endings in order of precedence: wins, losses, draws, each by descending amount.
+    /// In the order in which they count: wins, losses, draws, each from the largest amount down.
     pub(crate) endings: Vec<(Grade, Rule)>,
     pub(crate) stuck: Grade,
     pub(crate) limit: Option<u32>,
@@ -38,20 +38,20 @@ pub(crate) struct Declaration {
 pub(crate) struct Type {
     pub(crate) name: String,
     pub(crate) members: Vec<Object>,
-    /// Maps each object to the same object in the previous player's notation. Objects without an entry stay.
+    /// What each object as one player writes it is as the player before writes it; the same for those without an entry.
     pub(crate) flip: FxHashMap<Object, Object>,
     /// Whether the flip exchanges named objects, such as the players, and is not `reversed`.
     pub(crate) is_exchanged: bool,
 }
 
-/// Source of a relation's tuples.
+/// How a relation gets its tuples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Tuples never change.
+    /// They never change.
     Static,
-    /// Tuples are part of the state.
+    /// They are the state.
     Dynamic,
-    /// Tuples follow from the state.
+    /// They follow from the state.
     Derived,
 }
 
@@ -59,26 +59,26 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug)]
 pub(crate) struct Relation {
     pub(crate) name: String,
-    /// Place of its declaration.
+    /// Where it is declared.
     pub(crate) place: Place,
     pub(crate) arity: usize,
-    /// Type of each argument; empty for derived relations.
+    /// Type of each argument; empty for relations that are derived.
     pub(crate) types: Vec<usize>,
     pub(crate) kind: Kind,
-    /// Tuples of a static relation, or initial tuples of a dynamic one.
+    /// Tuples of a static relation, or those with which a dynamic one begins.
     pub(crate) tuples: Vec<Tuple>,
-    /// Whether no operator changes this dynamic relation: see [`Relation::names_players`].
+    /// Whether nothing changes a dynamic relation: see [`Relation::names_players`].
     pub(crate) is_fixed: bool,
     pub(crate) rules: Vec<Rule>,
 }
 
 impl Type {
-    /// The object after the flip.
+    /// The object that the flip makes of this one.
     pub(crate) fn flipped(&self, object: Object) -> Object {
         self.flip.get(&object).copied().unwrap_or(object)
     }
 
-    /// Whether the flip exchanges one object for each player and leaves all others: `flip player x o`.
+    /// Whether the flip exchanges one object for each player, and leaves all others as they are: `flip player x o`.
     fn is_of_players(&self) -> bool {
         let Some((&first, &second)) = self.flip.iter().next().filter(|_| self.is_exchanged) else {
             return false;
@@ -90,7 +90,7 @@ impl Type {
 }
 
 impl Relation {
-    /// Whether some argument is a player and the tuples name every player there: `target(player, place) = x a, o b`. A
+    /// Whether an argument is a player, and the tuples name each of the players there: `target(player, place) = x a, o b`. A
     /// relation that names only some of them is written for the player to move, like a rule.
     pub(crate) fn names_players(&self, types: &[Type]) -> bool {
         self.types.iter().enumerate().any(|(at, &of)| {
@@ -99,18 +99,18 @@ impl Relation {
         })
     }
 
-    /// A tuple of this relation after the flip.
+    /// A tuple of this relation as the flip changes it.
     pub(crate) fn flipped(&self, types: &[Type], tuple: &[Object]) -> Tuple {
         tuple.iter().zip(&self.types).map(|(&object, &of)| types[of].flipped(object)).collect()
     }
 
-    /// Whether the flip leaves the tuples unchanged.
+    /// Whether the flip leaves the tuples as they are.
     pub(crate) fn is_same_flipped(&self, types: &[Type]) -> bool {
         let known: FxHashSet<&Tuple> = self.tuples.iter().collect();
         self.tuples.iter().all(|tuple| known.contains(&self.flipped(types, tuple)))
     }
 
-    /// The tuples and their images under repeated flips.
+    /// The tuples, and what any number of flips makes of them.
     pub(crate) fn tuples_of_all(&self, types: &[Type]) -> Vec<Tuple> {
         let mut all = self.tuples.clone();
         let mut known: FxHashSet<Tuple> = all.iter().cloned().collect();
@@ -128,34 +128,34 @@ impl Relation {
     }
 }
 
-/// A rule: conditions and their conclusion.
+/// Conditions, and what they prove or change.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
     pub(crate) place: Place,
     pub(crate) head: Vec<Expression>,
     /// Number of variables.
     pub(crate) variables: usize,
-    /// Ordered so that every variable is bound before it is tested.
+    /// In an order in which every variable is bound before it is tested.
     pub(crate) body: Vec<Condition>,
 }
 
-/// An operator of players, or an outcome of chance.
+/// An operator, or an outcome of chance.
 #[derive(Clone, Debug)]
 pub(crate) struct Operator {
     pub(crate) name: String,
     pub(crate) place: Place,
     pub(crate) types: Vec<usize>,
-    /// The head holds the parameters, the body the preconditions.
+    /// Its head holds the parameters, its body the preconditions.
     pub(crate) rule: Rule,
     pub(crate) effects: Vec<Effect>,
-    /// Relative weight of an outcome of chance. None for operators of players.
+    /// How likely an outcome of chance is beside others. None for what a player does.
     pub(crate) weight: Option<(Expression, Place)>,
-    /// Rules under which a player moves again after an operator, or the turn passes after chance; one is enough. The
+    /// After what a player does, when the same player moves on; after chance, when the turn passes. One of them is enough. The
     /// first variables are the parameters.
     pub(crate) turns: Vec<Rule>,
 }
 
-/// A tuple that an operator adds or deletes. The first variables of its rule are the operator's parameters.
+/// A tuple that an operator adds or deletes. The first variables of its rule are the parameters of the operator.
 #[derive(Clone, Debug)]
 pub(crate) struct Effect {
     pub(crate) place: Place,
@@ -171,7 +171,7 @@ pub(crate) enum Condition {
     Compare { left: Expression, sign: &'static str, right: Expression },
 }
 
-/// A sum; a single summand may be any object.
+/// A sum; one summand alone is an object.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Expression(pub(crate) Vec<(bool, Summand)>);
 
@@ -183,7 +183,7 @@ pub(crate) enum Summand {
     Number(i32),
 }
 
-/// Result for the player who moved or, if stuck, cannot move.
+/// The result for the player who moved or, if stuck, cannot move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Ending {
     Win,
@@ -191,21 +191,21 @@ pub(crate) enum Ending {
     Draw,
 }
 
-/// A result and its amount in hundredths. A draw has amount 0.
+/// A result, and how much it counts, in hundredths. A draw counts nothing.
 pub(crate) type Grade = (Ending, u16);
 
-/// Default amount of a win or loss.
+/// What a win or a loss counts if no amount is said.
 pub(crate) const ONE: u16 = 100;
 
-/// Layout for drawing positions.
+/// How positions are drawn.
 #[derive(Clone, Debug)]
 pub(crate) struct Board {
     pub(crate) relation: usize,
-    /// Index of the argument that is drawn.
+    /// Argument that is drawn.
     pub(crate) mark: usize,
-    /// Arguments of each cell, row by row from the top, without the drawn argument.
+    /// Arguments of each cell, row by row from the top; the argument that is drawn is not set.
     pub(crate) rows: Vec<Vec<Tuple>>,
-    /// Character of each drawn object.
+    /// Character of each object that is drawn.
     pub(crate) marks: FxHashMap<Object, char>,
 }
 
@@ -218,27 +218,17 @@ pub(crate) enum Value {
 }
 
 impl Declaration {
-<<<---|||    /// Reads a rule file.
-    pub(crate) fn read(source: &str) -> Result<Self, RuleError> {
-        Reader::default().read(parse(source)?)
-    }
-
-===    /// Parses and checks a rule file.
-    pub(crate) fn read(source: &str) -> Result<Self, RuleError> {
-        Reader::default().read(parse(source)?)
-    }
-
---->>>    /// An object as the player `turns` turns before writes it.
+    /// What an object of this type, as a player writes it, is as the player so many turns before writes it.
     pub(crate) fn turned(&self, of: usize, object: Object, turns: usize) -> Object {
         (0..turns).fold(object, |object, _| self.types[of].flipped(object))
     }
 
-    /// Whether the players move in a fixed order, without chance.
+    /// Whether a player moves after each other in a fixed order, without chance.
     pub(crate) fn alternates(&self) -> bool {
         self.operators.iter().all(|operator| operator.weight.is_none() && operator.turns.is_empty())
     }
 
-    /// Possible amounts of wins and losses, in hundredths, ascending.
+    /// What wins and losses may count, in hundredths, in ascending order.
     pub(crate) fn amounts(&self) -> Vec<u16> {
         let limit = (self.limit.is_some() && self.players == 1).then_some((Ending::Lose, ONE));
         let grades = self.endings.iter().map(|(grade, _)| *grade).chain([self.stuck]).chain(limit);
@@ -249,7 +239,7 @@ impl Declaration {
         amounts
     }
 
-    /// Evaluates an expression. None if a variable is not bound, or a summand of several is not a number.
+    /// The value of an expression. None if a variable is not bound, or a summand of several is not a number.
     pub(crate) fn value(&self, expression: &Expression, binding: &[Option<Object>]) -> Option<Value> {
         if let [(false, summand)] = expression.0[..] {
             return match summand {
@@ -290,7 +280,7 @@ impl Declaration {
         }
     }
 
-    /// A relation or operator with its arguments, as text.
+    /// A relation or an operator with its arguments, as text.
     pub(crate) fn shown(&self, name: &str, tuple: &[Object]) -> String {
         if tuple.is_empty() {
             return name.into();

@@ -1,6 +1,6 @@
-//! Compiles a declaration: binds all variables, removes static conditions, and makes circuits of the rest.
+//! Compiles a declaration: binds all variables, drops what is static, and makes circuits of the rest.
 //!
-//! Rules are written for the player to move. For each other player, the same rules are bound to flipped facts.
+//! Rules are written for the player to move. For each other player the same rules are bound to flipped facts.
 
 use crate::circuit::{Builder, Cone, FALSE, Literal, TRUE};
 use crate::declaration::{
@@ -13,25 +13,25 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 
-/// Limit on facts of a state.
+/// Most facts of a state.
 const FACTS: usize = 1 << 14;
-/// Limit on operators with all their arguments.
+/// Most operators with all their arguments.
 const MOVES: usize = 1 << 16;
-/// Limit on tuples of a relation.
+/// Most tuples of a relation.
 const TUPLES: usize = 1 << 20;
 /// The largest weight of an outcome of chance.
 const WEIGHT: i32 = 1_000_000;
-/// Limit on gates of a cycle times its tuples: a tenth of a second at worst, and usually much less.
-const CYCLE: usize = 1 << 27;
-/// Limit on gates in the conditions of all moves, counted per move.
+/// Most gates of a circle times tuples in it: a tenth of a second at worst, and much less as a rule.
+const CIRCLE: usize = 1 << 27;
+/// Most gates of the conditions of all moves, each move counted.
 const CONES: usize = 1 << 25;
-/// Limit on gates.
+/// Most gates.
 const GATES: usize = 1 << 21;
-/// Limit on binding steps: about a second.
+/// Most steps of binding variables: about a second.
 const STEPS: u64 = 40_000_000;
-/// Memory limit of the proofs of a relation or operator before gates are made of them, in bytes.
+/// Most memory of what the rules of a relation or of an operator prove, before gates are made of it, in bytes.
 const HELD: usize = 1 << 28;
-/// Memory limit of the tuples of all relations and of their indexes, in bytes.
+/// Most memory of the tuples of all relations and of their indexes, in bytes.
 const BYTES: usize = 1 << 30;
 
 /// A compiled game.
@@ -40,55 +40,55 @@ pub(crate) struct Rules {
     pub(crate) declaration: Declaration,
     /// Relation and arguments of each fact.
     pub(crate) facts: Vec<(usize, Tuple)>,
-    /// Index of each fact.
+    /// Number of each fact.
     pub(crate) numbers: FxHashMap<(usize, Tuple), u32>,
-    /// For each player, maps each fact in this player's notation to a fact. The identity for the first player.
+    /// For each player: which fact each fact is that this player writes. For the first player they are the same.
     pub(crate) turned: Vec<Vec<u32>>,
     /// Facts that hold at the start.
     pub(crate) start: Vec<u32>,
-    /// Moves of players, then outcomes of chance.
+    /// Those of players, then those of chance.
     pub(crate) moves: Vec<Move>,
     /// Number of moves of players.
     pub(crate) acts: usize,
     /// Whether the players move in a fixed order, without chance.
     pub(crate) alternates: bool,
-    /// Possible amounts of wins and losses, in hundredths, ascending.
+    /// What wins and losses may count, in hundredths, in ascending order.
     pub(crate) amounts: Vec<u16>,
-    /// One view per player.
+    /// For each player.
     pub(crate) views: Vec<View>,
-    /// The circuit for incremental evaluation.
+    /// The circuit that follows a state.
     pub(crate) followed: Followed,
 }
 
-/// An operator or an outcome of chance with its arguments, in the first player's notation.
+/// An operator or an outcome of chance with its arguments, as the first player sees it.
 #[derive(Debug)]
 pub(crate) struct Move {
     pub(crate) operator: usize,
     pub(crate) tuple: Tuple,
-    /// Relative weight of an outcome of chance.
+    /// How likely an outcome of chance is, beside others.
     pub(crate) weight: u32,
 }
 
-/// The rules from one player's view.
+/// The rules as one player has them.
 #[derive(Debug)]
 pub(crate) struct View {
-    /// One output per move of players: whether it is legal.
+    /// An output for each move of a player: whether it is legal.
     pub(crate) legal: Cone,
-    /// One output per outcome of chance: whether it is possible in this player's turn.
+    /// An output for each outcome of chance: whether it may come in the turn of this player.
     pub(crate) chance: Cone,
-    /// Outputs that end the game if they hold after a move of this player.
+    /// Outputs that hold after a move of this player end the game.
     pub(crate) over: Cone,
-    /// Result of each output of `over`. The first one that holds counts.
+    /// What each output of `over` means. The first that holds counts.
     pub(crate) results: Vec<Grade>,
     pub(crate) effects: Vec<Effects>,
 }
 
-/// Effects of a move. Facts are cleared first, then set.
+/// What a move changes. Facts are cleared first, then set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Effects {
     pub(crate) clear: Vec<u32>,
     pub(crate) set: Vec<u32>,
-    /// Facts that are cleared or set if their condition holds before the move.
+    /// Facts that are cleared or set if the output with their number holds before the move.
     pub(crate) conditional: Option<Conditional>,
     pub(crate) stays: Stays,
 }
@@ -96,7 +96,7 @@ pub(crate) struct Effects {
 /// Conditions, and for each the fact that it sets (true) or clears.
 pub(crate) type Conditional = (Cone, Vec<(u32, bool)>);
 
-/// Whether the same player moves again.
+/// Whether the turn stays with the player after a move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Stays {
     #[default]
@@ -107,7 +107,7 @@ pub(crate) enum Stays {
 }
 
 impl Effects {
-    /// Whether the same player moves again. `last` evaluates the last condition.
+    /// Whether the turn stays. `last` tells whether the last condition holds.
     #[inline]
     pub(crate) fn keeps_turn(&self, last: impl FnOnce() -> bool) -> bool {
         match self.stays {
@@ -118,18 +118,18 @@ impl Effects {
     }
 }
 
-/// The possible tuples of a relation.
+/// The tuples of a relation that can hold.
 #[derive(Default)]
-pub(crate) struct TupleTable {
+pub(crate) struct Table {
     pub(crate) tuples: Vec<Tuple>,
     pub(crate) numbers: FxHashMap<Tuple, u32>,
-    /// For each argument: tuples by object.
+    /// For each argument: tuples with each object.
     by: Vec<FxHashMap<Object, Vec<u32>>>,
-    /// The literal of each tuple for each player. Empty for static relations.
+    /// When each tuple holds, for each player. Empty for static relations.
     pub(crate) holds: [Vec<Literal>; PLAYERS],
 }
 
-impl TupleTable {
+impl Table {
     pub(crate) fn add(&mut self, tuple: Tuple) -> usize {
         if let Some(&number) = self.numbers.get(&tuple) {
             return number as usize;
@@ -144,28 +144,28 @@ impl TupleTable {
         number
     }
 
-    /// Approximate memory in bytes.
+    /// About its memory, in bytes.
     fn bytes(&self) -> usize {
         self.tuples.len() * (2 * tuple_bytes(self.by.len()) + self.by.len() * 8)
     }
 }
 
-/// A residual condition on the state: relation, tuple, and whether it is negated.
-pub(crate) type Residual = (u32, u32, bool);
+/// A condition on the state that is left of a rule: relation, tuple, and whether it is negated.
+pub(crate) type Rest = (u32, u32, bool);
 
-/// The tuples that rules can prove, with the residual conditions of each proof.
+/// The tuples that rules can prove, and what each proof asks of the state.
 #[derive(Default)]
 pub(crate) struct Proofs {
     heads: Vec<Tuple>,
     numbers: FxHashMap<Tuple, u32>,
     /// The head of each proof, and the end of its conditions.
     proofs: Vec<(u32, u32)>,
-    rests: Vec<Residual>,
+    rests: Vec<Rest>,
 }
 
 impl Proofs {
-    /// Adds a proof. Returns its approximate memory in bytes, including the gates of `views` players.
-    fn add(&mut self, tuple: Tuple, rest: &[Residual], views: usize) -> usize {
+    /// Adds a proof. Returns about how many bytes that takes, with the gates of so many players.
+    fn add(&mut self, tuple: Tuple, rest: &[Rest], views: usize) -> usize {
         let next = self.heads.len() as u32;
         let number = *self.numbers.entry(tuple).or_insert_with_key(|tuple| {
             self.heads.push(tuple.clone());
@@ -178,8 +178,8 @@ impl Proofs {
         of_head + size_of::<(u32, u32)>() + size_of_val(rest) + 2 * size_of::<Literal>() * views
     }
 
-    /// Each head with the conditions of its proofs.
-    pub(crate) fn by_head(&self) -> impl Iterator<Item = (&Tuple, Vec<&[Residual]>)> {
+    /// Each head, with what its proofs ask.
+    pub(crate) fn by_head(&self) -> impl Iterator<Item = (&Tuple, Vec<&[Rest]>)> {
         let mut ways = vec![Vec::new(); self.heads.len()];
         for (&(number, _), (_, rest)) in self.proofs.iter().zip(self.iter()) {
             ways[number as usize].push(rest);
@@ -187,8 +187,8 @@ impl Proofs {
         self.heads.iter().zip(ways)
     }
 
-    /// Each proof, in order of discovery.
-    fn iter(&self) -> impl Iterator<Item = (&Tuple, &[Residual])> {
+    /// Each proof, in the order in which they were found.
+    fn iter(&self) -> impl Iterator<Item = (&Tuple, &[Rest])> {
         let mut begin = 0;
         self.proofs.iter().map(move |&(number, end)| {
             let rest = &self.rests[std::mem::replace(&mut begin, end as usize)..end as usize];
@@ -197,31 +197,31 @@ impl Proofs {
     }
 }
 
-/// Approximate memory of a tuple in a list or a map, in bytes.
+/// About the memory of a tuple in a list or a map, in bytes.
 fn tuple_bytes(arity: usize) -> usize {
     size_of::<Tuple>() + 32 + arity * size_of::<Object>()
 }
 
 pub(crate) struct Grounder<'a> {
     pub(crate) declaration: &'a Declaration,
-    pub(crate) tables: Vec<TupleTable>,
+    pub(crate) tables: Vec<Table>,
     pub(crate) builder: Builder,
     steps: u64,
-    /// Bytes of the proofs of a relation or operator before gates are made of them.
+    /// Bytes of what is found of a relation or an operator before gates are made of it.
     pub(crate) held: usize,
-    /// Tuples times gates of all recursive relations.
-    cycles: usize,
-    /// Gates in the conditions of all moves.
+    /// Tuples times gates of all relations that depend on themselves.
+    circles: usize,
+    /// Gates of the conditions of all moves.
     cones: usize,
 }
 
 impl Rules {
     /// Reads and compiles a rule file.
     pub(crate) fn read(source: &str) -> Result<Self, RuleError> {
-        Self::compile(Declaration::read(source)?)
+        Self::of(Declaration::read(source)?)
     }
 
-    fn compile(declaration: Declaration) -> Result<Self, RuleError> {
+    fn of(declaration: Declaration) -> Result<Self, RuleError> {
         let facts = facts_of(&declaration)?;
         let numbers: FxHashMap<_, _> = facts.iter().cloned().zip(0..).collect();
         let turned = turned(&declaration, &facts, &numbers);
@@ -230,7 +230,7 @@ impl Rules {
         let start =
             start.flat_map(|(r, relation)| relation.tuples.iter().map(move |tuple| (r, tuple.clone())));
         let start = start.map(|fact| numbers[&fact]).collect();
-        let mut grounder = Grounder::from_declaration(&declaration, &facts, &turned);
+        let mut grounder = Grounder::of(&declaration, &facts, &turned);
         grounder.derive()?;
         let (moves, views, followed) = grounder.compile(&numbers)?;
         let is_act = |one: &&Move| declaration.operators[one.operator].weight.is_none();
@@ -263,7 +263,7 @@ impl Rules {
         number as usize >= self.acts
     }
 
-    /// Arguments of a move in this player's notation.
+    /// Arguments of a move as this player writes them.
     pub(crate) fn move_tuple(&self, number: usize, player: usize) -> Tuple {
         let Move { operator, tuple, .. } = &self.moves[number];
         let types = &self.declaration.operators[*operator].types;
@@ -271,7 +271,7 @@ impl Rules {
     }
 }
 
-/// All tuples of all dynamic relations; for unchanged ones, the tuples that hold for some player.
+/// All tuples of all dynamic relations; of those that nothing changes, the tuples that hold for some player.
 fn facts_of(declaration: &Declaration) -> Result<Vec<(usize, Tuple)>, RuleError> {
     let mut facts = Vec::new();
     for (number, relation) in declaration.relations.iter().enumerate() {
@@ -293,7 +293,7 @@ fn facts_of(declaration: &Declaration) -> Result<Vec<(usize, Tuple)>, RuleError>
     Ok(facts)
 }
 
-/// For each player, maps each fact in this player's notation to a fact.
+/// For each player: which fact each fact is that this player writes.
 fn turned(
     declaration: &Declaration,
     facts: &[(usize, Tuple)],
@@ -324,20 +324,20 @@ fn product(declaration: &Declaration, types: &[usize]) -> Vec<Tuple> {
 }
 
 impl Grounder<'_> {
-    /// Creates a grounder with these tuples of static and dynamic relations.
-    pub(crate) fn new(declaration: &Declaration, tables: Vec<TupleTable>, builder: Builder) -> Grounder<'_> {
-        Grounder { declaration, tables, builder, steps: 0, held: 0, cycles: 0, cones: 0 }
+    /// A grounder with these tuples of static and dynamic relations.
+    pub(crate) fn new(declaration: &Declaration, tables: Vec<Table>, builder: Builder) -> Grounder<'_> {
+        Grounder { declaration, tables, builder, steps: 0, held: 0, circles: 0, cones: 0 }
     }
 
-    /// Creates a grounder for a declaration, with its static and dynamic relations.
-    pub(crate) fn from_declaration<'a>(
+    /// A grounder for a rule file of adept, with static and dynamic relations filled in.
+    pub(crate) fn of<'a>(
         declaration: &'a Declaration,
         facts: &[(usize, Tuple)],
         turned: &[Vec<u32>],
     ) -> Grounder<'a> {
-        let mut tables: Vec<TupleTable> = Vec::new();
+        let mut tables: Vec<Table> = Vec::new();
         for relation in &declaration.relations {
-            let mut table = TupleTable::default();
+            let mut table = Table::default();
             if relation.kind == Kind::Static {
                 for tuple in &relation.tuples {
                     table.add(tuple.clone());
@@ -363,7 +363,7 @@ impl Grounder<'_> {
                 self.closure(group)?;
                 continue;
             }
-            if self.is_recursive(group) {
+            if self.is_circle(group) {
                 self.close(group)?;
                 continue;
             }
@@ -395,15 +395,15 @@ impl Grounder<'_> {
         Ok(())
     }
 
-    /// Whether relations are recursive.
-    fn is_recursive(&self, group: &[usize]) -> bool {
+    /// Whether relations depend on each other, or one on itself.
+    fn is_circle(&self, group: &[usize]) -> bool {
         let bodies = group.iter().flat_map(|&relation| &self.declaration.relations[relation].rules);
         bodies.flat_map(|rule| &rule.body).any(
             |condition| matches!(condition, Condition::Holds { relation, .. } if group.contains(relation)),
         )
     }
 
-    /// Compiles mutually recursive relations that depend on the state to a least fixpoint.
+    /// Relations that depend on each other and on the state: the least of what their rules prove.
     fn close(&mut self, group: &[usize]) -> Result<(), RuleError> {
         self.closure(group)?;
         let (views, first) = (self.declaration.players, self.builder.len());
@@ -430,28 +430,28 @@ impl Grounder<'_> {
             }
             for (view, reasons) in reasons.into_iter().enumerate() {
                 for (number, reasons) in reasons.into_iter().enumerate() {
-                    let definition = self.builder.any(reasons);
-                    self.builder.close(self.tables[relation].holds[view][number], definition);
+                    let meaning = self.builder.any(reasons);
+                    self.builder.close(self.tables[relation].holds[view][number], meaning);
                 }
             }
             self.check_size(relation)?;
         }
-        self.builder.mark_cycle(first);
+        self.builder.enclose(first);
         let gates = self.builder.len() - first;
-        self.cycles = self.cycles.saturating_add(gates.saturating_mul(tuples));
-        if self.cycles > CYCLE {
+        self.circles = self.circles.saturating_add(gates.saturating_mul(tuples));
+        if self.circles > CIRCLE {
             let Relation { name, place, .. } = &self.declaration.relations[group[0]];
             let what = format!(
                 "`{name}` depends on itself and on the state with {tuples} tuples and {gates} gates; the sum of such products is more \
-                 than {CYCLE}"
+                 than {CIRCLE}"
             );
             return Err(RuleError::new(*place, what));
         }
         Ok(())
     }
 
-    /// Adds everything that follows to these relations until nothing new follows: the tuples that hold or, if they
-    /// depend on the state, may hold.
+    /// Adds to relations what follows from each other, until nothing new follows: the tuples that hold or, where they depend on the
+    /// state, may hold.
     pub(crate) fn closure(&mut self, group: &[usize]) -> Result<(), RuleError> {
         loop {
             let before: usize = group.iter().map(|&r| self.tables[r].tuples.len()).sum();
@@ -473,7 +473,7 @@ impl Grounder<'_> {
         if count > TUPLES {
             return Err(RuleError::new(*place, format!("`{name}` has {count} tuples, more than {TUPLES}")));
         }
-        if self.tables.iter().map(TupleTable::bytes).sum::<usize>() > BYTES {
+        if self.tables.iter().map(Table::bytes).sum::<usize>() > BYTES {
             let what =
                 format!("the tuples of all relations with those of `{name}` take more than a gigabyte");
             return Err(RuleError::new(*place, what));
@@ -484,7 +484,7 @@ impl Grounder<'_> {
         Ok(())
     }
 
-    /// The tuples that the rules of a relation can prove, with the residual conditions of each proof.
+    /// The tuples that the rules of a relation can prove, each with what its proof asks of the state.
     fn heads(&mut self, relation: usize) -> Result<Proofs, RuleError> {
         let declaration = self.declaration;
         let of = &declaration.relations[relation];
@@ -529,23 +529,23 @@ impl Grounder<'_> {
         })
     }
 
-    /// AND of residual conditions, for a player.
-    pub(crate) fn gate(&mut self, view: usize, rest: &[Residual]) -> Literal {
-        let literal = |&(relation, tuple, negated): &Residual| {
+    /// When all of this holds, for a player.
+    pub(crate) fn gate(&mut self, view: usize, rest: &[Rest]) -> Literal {
+        let literal = |&(relation, tuple, negated): &Rest| {
             self.tables[relation as usize].holds[view][tuple as usize] ^ Literal::from(negated)
         };
         let inputs = rest.iter().map(literal).collect();
         self.builder.all(inputs)
     }
 
-    /// Calls `found` with every binding of a rule and its residual conditions. The first variables are given. `found`
+    /// Calls `found` with every binding of a rule, and with what is left to ask of the state. The first variables are given. `found`
     /// returns how many bytes it keeps.
     pub(crate) fn bind(
         &mut self,
         rule: &Rule,
         given: &[Object],
         name: &str,
-        found: impl FnMut(&[TupleTable], &[Option<Object>], &[Residual]) -> usize,
+        found: impl FnMut(&[Table], &[Option<Object>], &[Rest]) -> usize,
     ) -> Result<(), RuleError> {
         let mut binding = vec![None; rule.variables];
         for (slot, &object) in binding.iter_mut().zip(given) {
@@ -586,7 +586,7 @@ impl Grounder<'_> {
         let mut moves = Vec::new();
         let (mut legal, mut chance) = (vec![Vec::new(); views], vec![Vec::new(); views]);
         for (operator, of) in declaration.operators.iter().enumerate() {
-            // Several derivations may give the same arguments.
+            // The same arguments may be found in several ways.
             let mut proofs = Proofs::default();
             self.held = 0;
             self.prove(&of.rule, &[], &of.name, &mut proofs)?;
@@ -648,7 +648,7 @@ impl Grounder<'_> {
             }
             results.push(*grade);
         }
-        let followed = Followed::new(&self.builder, &legal, &chance, &over)?;
+        let followed = Followed::of(&self.builder, &legal, &chance, &over)?;
         let views = effects.into_iter().enumerate().map(|(view, effects)| View {
             legal: self.builder.cone(&legal[view]),
             chance: self.builder.cone(&chance[view]),
@@ -659,7 +659,7 @@ impl Grounder<'_> {
         Ok((moves, views.collect(), followed))
     }
 
-    /// The relative weight of an outcome with these arguments. None if it is not a number within its bounds.
+    /// How likely an outcome with these arguments is, beside others. None if that is not a number in its bounds.
     fn weight(&self, of: &Operator, tuple: &[Object], weight: &Expression) -> Option<u32> {
         let mut binding = vec![None; of.rule.variables.max(tuple.len())];
         for (slot, &object) in binding.iter_mut().zip(tuple) {
@@ -672,7 +672,7 @@ impl Grounder<'_> {
         (1..=WEIGHT).contains(&number).then_some(number as u32)
     }
 
-    /// Proofs of a rule without a head. The first variables are given.
+    /// What proves a rule without a head. The first variables are given.
     fn ways(&mut self, rule: &Rule, given: &[Object], name: &str) -> Result<Proofs, RuleError> {
         let (mut proofs, views) = (Proofs::default(), self.declaration.players);
         self.held = 0;
@@ -680,17 +680,13 @@ impl Grounder<'_> {
         Ok(proofs)
     }
 
-    /// OR of proofs, for a player.
-    pub(crate) fn one_of<'r>(
-        &mut self,
-        view: usize,
-        ways: impl IntoIterator<Item = &'r [Residual]>,
-    ) -> Literal {
+    /// That one of these holds at least, for a player.
+    pub(crate) fn one_of<'r>(&mut self, view: usize, ways: impl IntoIterator<Item = &'r [Rest]>) -> Literal {
         let any: Vec<Literal> = ways.into_iter().map(|rest| self.gate(view, rest)).collect();
         self.builder.any(any)
     }
 
-    /// Effects of a player's move.
+    /// What a move of a player changes.
     fn effects(
         &mut self,
         one: &Move,
@@ -715,7 +711,7 @@ impl Grounder<'_> {
                     None => outside = true,
                 }
                 // The list and the memory of its conditions.
-                2 * size_of::<(u32, Vec<Residual>)>() + size_of_val(rest)
+                2 * size_of::<(u32, Vec<Rest>)>() + size_of_val(rest)
             })?;
             if outside {
                 let shown = declaration.shown(&operator.name, &one.tuple);
@@ -744,7 +740,7 @@ impl Grounder<'_> {
             let way = self.one_of(view, ways.iter().map(|(_, rest)| rest));
             stays = self.builder.any([stays, way]);
         }
-        // After chance, the turn stays unless it passes.
+        // Chance leaves the turn where it is unless it passes.
         if operator.weight.is_some() {
             stays ^= 1;
         }
@@ -758,7 +754,7 @@ impl Grounder<'_> {
         };
         if !gates.is_empty() {
             let cone = self.builder.cone(&gates);
-            // Finding a cone visits the whole circuit.
+            // Finding a cone looks at the whole circuit.
             self.cones += cone.len() + gates.len() + self.builder.len() / 16;
             effects.conditional = Some((cone, changed));
         }
@@ -782,15 +778,15 @@ pub(crate) fn tuple_of(
 /// Binds the variables of a rule, condition by condition.
 struct Join<'a, F> {
     declaration: &'a Declaration,
-    tables: &'a [TupleTable],
+    tables: &'a [Table],
     body: &'a [Condition],
-    rest: Vec<Residual>,
+    rest: Vec<Rest>,
     steps: u64,
     held: usize,
     found: F,
 }
 
-impl<F: FnMut(&[TupleTable], &[Option<Object>], &[Residual]) -> usize> Join<'_, F> {
+impl<F: FnMut(&[Table], &[Option<Object>], &[Rest]) -> usize> Join<'_, F> {
     fn from(&mut self, at: usize, binding: &mut Vec<Option<Object>>) -> ControlFlow<()> {
         self.steps += 1;
         if self.steps > STEPS {
@@ -846,7 +842,7 @@ impl<F: FnMut(&[TupleTable], &[Option<Object>], &[Residual]) -> usize> Join<'_, 
         flow
     }
 
-    /// Handles a negated condition with all arguments bound. Impossible tuples do not hold.
+    /// A negated condition, all arguments bound. What cannot hold does not.
     fn without(
         &mut self,
         at: usize,
@@ -872,7 +868,7 @@ impl<F: FnMut(&[TupleTable], &[Option<Object>], &[Residual]) -> usize> Join<'_, 
         }
     }
 
-    /// Handles a condition that binds its free variables.
+    /// A condition that binds its free variables.
     fn with(
         &mut self,
         at: usize,

@@ -1,4 +1,4 @@
-//! Index channels, by which gates choose experts: which of several facts holds, and how many do.
+//! Index channels: which of several facts holds, and how many do. Gates choose experts by them.
 
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, RowMut, Stream, Turn, stream};
 use rand::RngExt;
@@ -6,39 +6,38 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Limit on channels, and on facts of a channel.
+/// Most channels, and most facts of one.
 const CHANNELS: usize = 256;
 const FACTS: usize = 4096;
-/// Random games that show which facts exclude each other, and positions taken from each.
+/// Random games that show which facts exclude each other, and positions of each that are looked at.
 const GAMES: u64 = 16;
 const KEPT: usize = 32;
-/// Number of actions after which a game is aborted.
+/// Actions after which a game is left.
 const LONGEST: usize = 2_000;
 
-/// A group of facts that may become an index channel.
+/// Facts that may be an index channel.
 pub(crate) struct Group {
     /// The relation, and the arguments that all facts share.
     pub(crate) name: String,
-    /// Description of the facts, in order.
+    /// What the facts are, in their order.
     pub(crate) about: String,
     pub(crate) facts: Vec<u32>,
-    /// Whether the channel is the number of facts that hold, instead of which one does.
+    /// Whether the channel is how many facts hold, and not which one.
     pub(crate) counts: bool,
 }
 
-/// The index channels of a game.
+/// Index channels of a game.
 #[derive(Debug)]
 pub(crate) struct Indices {
     pub(crate) channels: Vec<Channel>,
-    /// Facts of each channel, and whether they are counted.
+    /// Facts of each, and whether they are counted.
     parts: Vec<(Vec<u32>, bool)>,
 }
 
-/// Suffix of an encoder's name that adds index channels.
+/// What is added to the name of an encoder that has these channels too.
 const ADDED: &str = "+indices";
 
-/// The base encoder of a name with index channels: none for index channels alone. None if the name has no index
-/// channels.
+/// The name of the encoder to which a name adds index channels: none for these channels alone. None if it does not add them.
 pub(crate) fn base_of(name: &str) -> Option<Option<&str>> {
     match name {
         "indices" => Some(None),
@@ -46,8 +45,7 @@ pub(crate) fn base_of(name: &str) -> Option<Option<&str>> {
     }
 }
 
-/// An encoder that appends index channels to another one's. `seen` gives the facts of a position from the view of the
-/// player who moved.
+/// An encoder with index channels behind its own. `seen` gives the facts of a position as the player who moved sees them.
 pub(crate) struct Indexed<G: Game, F> {
     name: String,
     inner: Option<Arc<dyn Encoder<G>>>,
@@ -112,7 +110,7 @@ fn holds(facts: &[u64], fact: u32) -> bool {
     facts[fact as usize / 64] >> (fact % 64) & 1 == 1
 }
 
-/// The value of a channel: the first fact that holds, from 1, or 0 if none does; or how many hold.
+/// The value of a channel: 0 if no fact holds, else the first that holds, from 1; or how many hold.
 fn value(facts: &[u64], group: &[u32], counts: bool) -> u64 {
     let mut holding = group.iter().zip(1..).filter(|(fact, _)| holds(facts, **fact));
     match counts {
@@ -121,8 +119,8 @@ fn value(facts: &[u64], group: &[u32], counts: bool) -> u64 {
     }
 }
 
-/// Groups of facts by names and arguments: for each relation and argument, facts that differ only in this argument; and
-/// for each relation, all of its facts.
+/// The groups of facts with these names and arguments: for each relation and each argument, facts that differ in this argument alone;
+/// and for each relation, all of its facts.
 pub(crate) fn groups(facts: &[(String, Vec<String>)]) -> Vec<Group> {
     let mut relations: Vec<((&str, usize), Vec<u32>)> = Vec::new();
     let mut places = FxHashMap::default();
@@ -156,12 +154,12 @@ pub(crate) fn groups(facts: &[(String, Vec<String>)]) -> Vec<Group> {
     groups
 }
 
-/// Facts after actions in random games, from the view of the player who acted.
+/// Facts after some actions in random games, as `seen` shows them to the player who acted.
 pub(crate) fn positions<G: Game, F>(game: &G, seen: impl Fn(&G::State, usize) -> F) -> Vec<F> {
     let (mut found, mut actions) = (Vec::new(), Vec::new());
     for number in 0..GAMES {
         let (mut rng, mut state): (Stream, _) = (stream(0, "index channels", number), game.start());
-        // Reservoir sampling over the positions of a game.
+        // Any of the positions after actions is as likely as any other to be kept.
         let (first, mut count) = (found.len(), 0);
         for _ in 0..LONGEST {
             match game.turn(&state) {
@@ -189,8 +187,8 @@ pub(crate) fn positions<G: Game, F>(game: &G, seen: impl Fn(&G::State, usize) ->
 }
 
 impl Indices {
-    /// The channels among these groups: mutually exclusive facts, and numbers of facts. Constant channels are dropped.
-    pub(crate) fn new(groups: Vec<Group>, positions: &[impl AsRef<[u64]>]) -> Self {
+    /// The channels among these groups: facts of which two never hold at once, and numbers of facts; what does not change is left out.
+    pub(crate) fn of(groups: Vec<Group>, positions: &[impl AsRef<[u64]>]) -> Self {
         let (mut channels, mut parts): (Vec<Channel>, Vec<_>) = (Vec::new(), Vec::new());
         for Group { name, about, facts, counts } in groups {
             if channels.len() == CHANNELS || !(2..=FACTS).contains(&facts.len()) {
@@ -215,7 +213,7 @@ impl Indices {
         Self { channels, parts }
     }
 
-    /// Fills the channels in order.
+    /// Fills the channels, one after the other.
     fn fill(&self, facts: &[u64], index: &mut [u64]) {
         for (index, (group, counts)) in index.iter_mut().zip(&self.parts) {
             *index = value(facts, group, *counts);

@@ -1,8 +1,7 @@
-//! Many games in parallel, one bit each: lane vectors, gates over them, and bit-sliced random moves.
+//! Many games side by side, one bit each: lane vectors, gates over them, and moves that are drawn in bits.
 //!
-//! Facts, gates and moves have one bit per lane, so that a word operation acts on all games. To draw moves, the legal
-//! moves of all lanes are counted, a random number is multiplied by the counts, and a pass over the moves counts it
-//! down.
+//! A fact, a gate and a move are a bit a lane, so that an operation on words is one on all games. The legal moves of all lanes are
+//! counted, a random number is multiplied by the counts, and a pass over the moves counts it down.
 
 use crate::circuit::Literal;
 use adept_game::Stream;
@@ -12,14 +11,14 @@ use std::sync::{Mutex, PoisonError};
 
 /// Words of a wide lane vector.
 const WORDS: usize = 8;
-/// Random bits beyond those of the counts: probabilities of moves differ by a factor of at most 1 + 2⁻¹⁶.
+/// Random bits beyond those of the counts: moves are drawn with equal probability up to 2⁻¹⁶ of it.
 const EXTRA: usize = 16;
-/// Limit on bytes of all node values of a game that is played in lanes.
+/// Most bytes of the values of all nodes of a game that is played in lanes.
 pub(crate) const BYTES: usize = 32 << 20;
-/// Bits of a count of moves, which is at most 2¹⁸.
+/// Most bits of a count of moves, of which there are 2¹⁸ at most.
 const DIGITS: usize = 19;
 
-/// A bit vector with one lane per game.
+/// A bit for each of several games.
 pub(crate) trait Lanes: Copy + PartialEq + Debug + Send + Sync + 'static {
     const NONE: Self;
     const ALL: Self;
@@ -30,7 +29,7 @@ pub(crate) trait Lanes: Copy + PartialEq + Debug + Send + Sync + 'static {
 
     fn words_mut(&mut self) -> &mut [u64];
 
-    /// Combines the words of two vectors with `f`.
+    /// What `f` makes of the words of both.
     fn zip(self, other: Self, f: impl Fn(u64, u64) -> u64) -> Self;
 
     #[inline(always)]
@@ -48,7 +47,7 @@ pub(crate) trait Lanes: Copy + PartialEq + Debug + Send + Sync + 'static {
         self.zip(other, |a, b| a ^ b)
     }
 
-    /// AND NOT.
+    /// What is here and not there.
     #[inline(always)]
     fn without(self, other: Self) -> Self {
         self.zip(other, |a, b| a & !b)
@@ -64,7 +63,7 @@ pub(crate) trait Lanes: Copy + PartialEq + Debug + Send + Sync + 'static {
         self.words().iter().fold(0, |a, b| a | b) != 0
     }
 
-    /// The first `wanted` set lanes.
+    /// The first so many of these lanes.
     #[inline(always)]
     fn first(self, mut wanted: u64) -> Self {
         let mut result = self;
@@ -131,7 +130,7 @@ impl Lanes for u64 {
     }
 }
 
-/// A random generator for all lanes: xoshiro256++ in every word.
+/// A generator of random words for all lanes: xoshiro256++ in every word.
 #[derive(Debug)]
 pub(crate) struct Random<L>([L; 4]);
 
@@ -160,11 +159,11 @@ impl<L: Lanes> Random<L> {
     }
 }
 
-/// A number in each lane, bit-sliced from the lowest bit.
+/// A number for each lane, in bits from the lowest.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Numbers<L> {
     digits: [L; DIGITS],
-    /// Number of digits of the largest number.
+    /// As many digits as the largest number has.
     len: usize,
 }
 
@@ -175,7 +174,7 @@ impl<L: Lanes> Numbers<L> {
         Self { digits: [L::NONE; DIGITS], len: 0 }
     }
 
-    /// Increments these lanes.
+    /// Counts one more in these lanes.
     #[inline(always)]
     pub(crate) fn add(&mut self, lanes: L) {
         let mut carry = lanes;
@@ -188,23 +187,22 @@ impl<L: Lanes> Numbers<L> {
         }
     }
 
-    /// Lanes with a nonzero number.
+    /// Lanes whose number is not 0.
     #[inline(always)]
     pub(crate) fn any(&self) -> L {
         self.digits[..self.len].iter().fold(L::NONE, |any, &digit| any.or(digit))
     }
 
-    /// Lanes with a number above 1.
+    /// Lanes whose number is above 1.
     #[inline(always)]
     pub(crate) fn several(&self) -> L {
         self.digits[..self.len].iter().skip(1).fold(L::NONE, |any, &digit| any.or(digit))
     }
 
-    /// A uniform random number below that of each lane; 0 for 0.
+    /// A random number below that of each lane; 0 for 0.
     #[inline(always)]
     pub(crate) fn draw(&self, random: &mut Random<L>) -> Self {
-        // ⌊u · number / 2^(len + EXTRA)⌋ for a random u of len + EXTRA bits, from the lowest bit up: the sum keeps its
-        // upper half.
+        // ⌊u · number / 2^(len + EXTRA)⌋ for random u of so many bits, from the lowest bit up: the sum keeps its upper half.
         let mut drawn = Self::new();
         if self.len < 2 {
             return drawn;
@@ -219,7 +217,7 @@ impl<L: Lanes> Numbers<L> {
                 let both = left[d].xor(add);
                 let sum = both.xor(carry);
                 carry = left[d].and(add).or(both.and(carry));
-                // Shift down by one digit.
+                // Shifted down by one digit.
                 if d > 0 {
                     left[d - 1] = sum;
                 }
@@ -229,7 +227,7 @@ impl<L: Lanes> Numbers<L> {
         drawn
     }
 
-    /// Decrements these lanes. Returns those whose number was already 0; it stays 0.
+    /// Counts one down in these lanes. Returns those of them whose number was 0 already; it stays.
     #[inline(always)]
     pub(crate) fn take(&mut self, lanes: L) -> L {
         let more = self.any();
@@ -243,15 +241,15 @@ impl<L: Lanes> Numbers<L> {
     }
 }
 
-/// The value of a literal in all lanes.
+/// A literal in all lanes.
 #[inline(always)]
 pub(crate) fn value<L: Lanes>(values: &[L], literal: Literal) -> L {
     let negated = 0_u64.wrapping_sub(u64::from(literal % 2));
     values[literal as usize / 2].zip(L::NONE, |a, _| a ^ negated)
 }
 
-/// Computes AND gates in all lanes. The first gate's inputs start at `begin`, `ends` has the end of each gate's inputs,
-/// and the gates' values start at `first`.
+/// Computes AND gates in all lanes. The inputs of the first one are those from `begin` on, `ends` has the end of each, and the values
+/// of the gates stand from `first` on.
 #[inline(always)]
 pub(crate) fn compute<L: Lanes>(
     inputs: &[Literal],
@@ -270,7 +268,7 @@ pub(crate) fn compute<L: Lanes>(
     }
 }
 
-/// A pool of values that are expensive to create.
+/// What threads use in turn, since it costs time to make.
 #[derive(Debug)]
 pub(crate) struct Pool<T>(Mutex<Vec<T>>);
 
@@ -281,7 +279,7 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// Runs `work` with an idle value or a new one, which returns to the pool.
+    /// Does `work` with an idle one, or with a new one, which is kept.
     pub(crate) fn with<R>(&self, make: impl FnOnce() -> T, work: impl FnOnce(&mut T) -> R) -> R {
         let idle = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut one = idle.unwrap_or_else(make);
@@ -291,15 +289,15 @@ impl<T> Pool<T> {
     }
 }
 
-/// Work on lanes that [`widest`] compiles for each instruction set.
+/// Work on lanes.
 pub(crate) trait Work {
     type Output;
 
-    /// Must always be inlined, with everything that it calls, so that [`widest`] can use wide instructions.
+    /// Must be inlined always, with all that it calls, to become what [`widest`] promises.
     fn work(self) -> Self::Output;
 }
 
-/// Runs `work` with the widest instructions of the processor.
+/// Does work with the widest instructions that the processor has.
 pub(crate) fn widest<W: Work>(work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
     {

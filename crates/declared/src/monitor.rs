@@ -1,9 +1,9 @@
-//! Incremental evaluation of a game from position to position.
+//! Following a game from position to position: what changes is computed, and nothing else.
 //!
-//! The network is that of GDL games (`gdl::net`), which also handles recursive relations. Its outputs are legal moves,
-//! outcomes of chance and endings, for each player. The methods of [`Game`] use it: each thread keeps networks of the
-//! games that it played last, and moves them to the position of a call. A move changes few facts, and so does switching
-//! to an alternative move. Distant positions, and all positions of very small games, are computed from scratch.
+//! The network is that of games in GDL (`gdl::net`), which also follows relations that depend on themselves. Its outputs say what is
+//! legal, what chance may bring and what ends the game, for each player. The methods of [`Game`] use it: each thread keeps networks
+//! of the games that it played last, and moves them to the position of a call. A move changes few facts, and so does a step from
+//! one move to its alternative. Positions far from each other, and all of very small games, are computed anew.
 
 use crate::circuit::Cone;
 use crate::declaration::Grade;
@@ -14,158 +14,24 @@ use crate::state::{State, Status};
 use adept_game::{Game, Turn};
 use smallvec::SmallVec;
 use std::cell::RefCell;
-<<<---|||use std::sync::atomic::{AtomicU64, Ordering};
 
-const START: Place = Place { line: 1, column: 1 };
-
-/// The circuit that follows a state.
-#[derive(Debug)]
-pub(crate) struct Followed {
-    /// What tells it from all others, also from those of games that are no more.
-    id: u64,
-    net: Net,
-    /// First word of the legal moves of each player.
-    legal: Vec<u32>,
-    /// First word of the outcomes of chance in the turn of each player.
-    chance: Vec<u32>,
-    /// First word of what ends the game after a move of each player.
-    over: Vec<u32>,
-}
-
-impl Followed {
-    /// The circuit with these outputs of each player.
-    pub(crate) fn of(
-        builder: &Builder,
-        legal: &[Vec<Literal>],
-        chance: &[Vec<Literal>],
-        over: &[Vec<Literal>],
-    ) -> Result<Self, RuleError> {
-        static GAMES: AtomicU64 = AtomicU64::new(0);
-        let (mut bits, mut literals, mut next) = (Vec::new(), Vec::new(), 0_u32);
-        // Each list begins at a word.
-        let mut place = |list: &Vec<Literal>| {
-            let first = next;
-            bits.extend((first * 64..).zip(list).map(|(bit, _)| bit));
-            literals.extend_from_slice(list);
-            next += list.len().div_ceil(64) as u32;
-            first
-        };
-        let legal = legal.iter().map(&mut place).collect();
-        let chance = chance.iter().map(&mut place).collect();
-        let over = over.iter().map(&mut place).collect();
-        // Relations that depend on themselves through `not` have been refused before.
-        let contradiction = |_| RuleError::new(START, "a relation follows from its own negation");
-        let arranged = arrange(builder, &literals).map_err(contradiction)?;
-        let net = Net::new(&arranged, &bits, next as usize * 64);
-        Ok(Self { id: GAMES.fetch_add(1, Ordering::Relaxed), net, legal, chance, over })
-    }
-
-    #[cfg(test)]
-    pub(crate) fn circles(&self) -> usize {
-        self.net.circles()
-    }
-}
-
-/// What the two ways to know a position cost: to follow the state, or to compute all anew, in gates.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace {
-    /// What a fact that changes costs.
-    fact: u32,
-    /// What all costs anew that is asked of a position in which a player is to move, and of the one after it.
-    legal: u32,
-    /// The same where chance is to move.
-    chance: u32,
-}
-===use std::sync::atomic::{AtomicU64, Ordering};
-
-const START: Place = Place { line: 1, column: 1 };
-
-/// The circuit for incremental evaluation.
-#[derive(Debug)]
-pub(crate) struct Followed {
-    /// Unique identifier, also across games that no longer exist.
-    id: u64,
-    net: Net,
-    /// First output word of the legal moves of each player.
-    legal: Vec<u32>,
-    /// First output word of the outcomes of chance in each player's turn.
-    chance: Vec<u32>,
-    /// First output word of the endings after a move of each player.
-    over: Vec<u32>,
-}
-
-impl Followed {
-    /// Builds the circuit with these outputs of each player.
-    pub(crate) fn new(
-        builder: &Builder,
-        legal: &[Vec<Literal>],
-        chance: &[Vec<Literal>],
-        over: &[Vec<Literal>],
-    ) -> Result<Self, RuleError> {
-        static GAMES: AtomicU64 = AtomicU64::new(0);
-        let (mut bits, mut literals, mut next) = (Vec::new(), Vec::new(), 0_u32);
-        // Each list starts at a word boundary.
-        let mut place = |list: &Vec<Literal>| {
-            let first = next;
-            bits.extend((first * 64..).zip(list).map(|(bit, _)| bit));
-            literals.extend_from_slice(list);
-            next += list.len().div_ceil(64) as u32;
-            first
-        };
-        let legal = legal.iter().map(&mut place).collect();
-        let chance = chance.iter().map(&mut place).collect();
-        let over = over.iter().map(&mut place).collect();
-        // Relations that depend on their own negation have been refused before.
-        let contradiction = |_| RuleError::new(START, "a relation follows from its own negation");
-        let arranged = arrange(builder, &literals).map_err(contradiction)?;
-        let net = Net::new(&arranged, &bits, next as usize * 64);
-        Ok(Self { id: GAMES.fetch_add(1, Ordering::Relaxed), net, legal, chance, over })
-    }
-
-    #[cfg(test)]
-    pub(crate) fn cycles(&self) -> usize {
-        self.net.cycles()
-    }
-}
-
-/// Costs, in gates, of evaluating a position incrementally or from scratch.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Costs {
-    /// Cost of a changed fact.
-    fact: u32,
-    /// Cost of evaluating from scratch a position in which a player is to move, and the one after it.
-    legal: u32,
-    /// The same where chance is to move.
-    chance: u32,
-}
---->>>
-/// Overhead of a call.
+/// What it costs to ask for a position, wherever it is.
 const CALL: u32 = 32;
-/// Cost of propagating a change to a gate, relative to computing a gate in sequence.
-const PROPAGATION: u64 = 2;
-/// Required advantage of incremental evaluation over evaluation from scratch. The ratio depends strongly on the order
-/// of positions.
+/// A gate that is told of a change costs as much as so many that are computed in a row.
+const TOLD: u64 = 2;
+/// How many times cheaper a move must be to follow than to compute anew. Much depends on the order in which positions are asked for.
 const GAIN: u64 = 4;
 
-impl Costs {
-<<<---|||    /// Always follows.
-    #[cfg(test)]
-    pub(crate) const ALWAYS: Self = Self { fact: 0, legal: u32::MAX, chance: u32::MAX };
-
-===    /// Always evaluates incrementally.
-    #[cfg(test)]
-    pub(crate) const ALWAYS: Self = Self { fact: 0, legal: u32::MAX, chance: u32::MAX };
-
---->>>    /// Computes the costs from random games. None if evaluation from scratch is faster.
-    pub(crate) fn new(game: &Declared, mut measure: Measure) -> Option<Self> {
+impl Pace {
+    /// What was measured in some random games. None if it is faster to compute all anew.
+    pub(crate) fn of(game: &Declared, mut measure: Measure) -> Option<Self> {
         let rules = &game.rules;
-        let from_scratch = |cone: &Cone| match cone.outputs().len() {
+        let anew = |cone: &Cone| match cone.outputs().len() {
             0 => 0,
             outputs => cone.cost() + rules.facts.len() + outputs / 2,
         };
         let view = &rules.views[0];
-        let [legal, chance, over] =
-            [&view.legal, &view.chance, &view.over].map(|cone| from_scratch(cone) as u32);
+        let [legal, chance, over] = [&view.legal, &view.chance, &view.over].map(|cone| anew(cone) as u32);
         let status = legal + chance + over;
         let told = measure.session.runner.looks;
         let is_faster = measure.moves * u64::from(status.saturating_sub(CALL)) > GAIN * told;
@@ -181,7 +47,7 @@ impl Costs {
     }
 }
 
-/// Cost measurements of random games on a network.
+/// Moves of random games that a network follows.
 pub(crate) struct Measure {
     session: Session,
     moves: u64,
@@ -189,29 +55,29 @@ pub(crate) struct Measure {
 }
 
 impl Measure {
-    /// Largest number of kept states.
+    /// Most states that are kept.
     const STATES: usize = 512;
-    /// Number of jumps between kept states.
+    /// How often it goes from one of them to another.
     const JUMPS: usize = 128;
-    /// Limit on gates that receive changes: a tenth of a second.
-    const PROPAGATION: u64 = 50_000_000;
+    /// Most gates that are told of a change: a tenth of a second.
+    const TOLD: u64 = 50_000_000;
 
     pub(crate) fn new(game: &Declared) -> Self {
         Self { session: Session::new(game), moves: 0, states: Vec::new() }
     }
 
-    /// Moves to the start of a game.
+    /// Goes to the beginning of a game.
     pub(crate) fn begin(&mut self, game: &Declared, state: &State) {
         let told = self.session.runner.looks;
-        if told < Self::PROPAGATION {
+        if told < Self::TOLD {
             self.session.go(game, &state.facts);
             self.session.runner.looks = told;
         }
     }
 
-    /// Moves to the state after a move.
+    /// Goes on to the state after a move.
     pub(crate) fn go(&mut self, game: &Declared, state: &State) {
-        if self.session.runner.looks < Self::PROPAGATION {
+        if self.session.runner.looks < Self::TOLD {
             self.moves += 1;
             self.session.go(game, &state.facts);
             if self.states.len() < Self::STATES {
@@ -220,25 +86,25 @@ impl Measure {
         }
     }
 
-    /// Mean cost of a changed fact when jumping between states of any game.
+    /// What a changed fact costs on average from one state to another of any game.
     fn scatter(&mut self, game: &Declared) -> u32 {
         let (before, mut facts) = (self.session.runner.looks, 0);
         for jump in 0..Self::JUMPS {
             let state = &self.states[jump * 197 % self.states.len()];
             facts += u64::from(differing(&self.session.facts, state));
             self.session.go(game, state);
-            if self.session.runner.looks - before > Self::PROPAGATION {
+            if self.session.runner.looks - before > Self::TOLD {
                 break;
             }
         }
         let told = self.session.runner.looks - before;
-        u32::try_from((told * PROPAGATION).div_ceil(facts.max(1))).unwrap_or(u32::MAX)
+        u32::try_from((told * TOLD).div_ceil(facts.max(1))).unwrap_or(u32::MAX)
     }
 }
 
 type Facts = SmallVec<[u64; 2]>;
 
-/// Number of facts that differ between two states.
+/// Number of facts that hold in one of two states.
 #[inline]
 fn differing(one: &[u64], other: &[u64]) -> u32 {
     one.iter().zip(other).map(|(one, other)| (one ^ other).count_ones()).sum()
@@ -250,19 +116,19 @@ struct Session {
     game: u64,
     runner: Runner,
     facts: Facts,
-    /// Padding bits of the last word.
+    /// Bits of the last word that are no facts.
     rest: u64,
-    /// The last position evaluated from scratch.
-    from_scratch: Facts,
-    /// Accumulated cost of evaluating nearby positions from scratch.
+    /// The last position that was computed anew.
+    anew: Facts,
+    /// What it has cost to compute positions anew that are near each other.
     spent: u32,
 }
 
 thread_local! {
-    /// Sessions of the games that this thread played last.
+    /// The games that this thread played last.
     static SESSIONS: RefCell<Vec<Session>> = const { RefCell::new(Vec::new()) };
 }
-/// Largest number of sessions per thread.
+/// Games that a thread keeps a session of.
 const KEPT: usize = 4;
 
 impl Session {
@@ -273,7 +139,7 @@ impl Session {
         Self {
             game: followed.id,
             runner: Runner::new(&followed.net),
-            from_scratch: facts.clone(),
+            anew: facts.clone(),
             rest: if count > 0 && count.is_multiple_of(64) { 0 } else { !0 << (count % 64) },
             facts,
             spent: 0,
@@ -285,25 +151,24 @@ impl Session {
         self.runner.go(&game.rules.followed.net, &mut self.facts, facts);
     }
 
-    /// Moves to a position unless evaluating it from scratch is cheaper. Returns whether it moved there.
+    /// Goes to a position, unless what is asked of it costs less anew. Returns whether it went there.
     #[inline]
-    fn reach(&mut self, game: &Declared, costs: &Costs, facts: &[u64], from_scratch: u32) -> bool {
+    fn reach(&mut self, game: &Declared, pace: &Pace, facts: &[u64], anew: u32) -> bool {
         let different = differing(&self.facts, facts);
         if different == 0 {
             return true;
         }
-        // A state of another game does not fit this network.
+        // A state of another game is none of a network.
         if facts.len() != self.facts.len() || facts.last().is_some_and(|last| last & self.rest != 0) {
             return false;
         }
-        let far = |different: u32| different.saturating_mul(costs.fact).saturating_add(CALL);
+        let far = |different: u32| different.saturating_mul(pace.fact).saturating_add(CALL);
         let way = far(different);
-        // Distant positions are evaluated from scratch. If several in a row are close to each other, moving there soon
-        // pays off.
-        let mut goes = way <= from_scratch;
-        if !goes && far(differing(&self.from_scratch, facts)) <= from_scratch {
-            goes = way <= from_scratch.saturating_add(self.spent);
-            self.spent = self.spent.saturating_add(from_scratch / 2);
+        // Positions far from each other are computed anew. Where one after the other is near the last such, it soon pays to go there.
+        let mut goes = way <= anew;
+        if !goes && far(differing(&self.anew, facts)) <= anew {
+            goes = way <= anew.saturating_add(self.spent);
+            self.spent = self.spent.saturating_add(anew / 2);
         } else {
             self.spent = 0;
         }
@@ -312,7 +177,7 @@ impl Session {
             self.spent = 0;
             return true;
         }
-        self.from_scratch.copy_from_slice(facts);
+        self.anew.copy_from_slice(facts);
         false
     }
 
@@ -336,7 +201,7 @@ impl Session {
         let first = game.rules.followed.over[usize::from(last)] as usize;
         for (w, &word) in self.runner.outputs[first..][..results.len().div_ceil(64)].iter().enumerate() {
             if word != 0 {
-                return Status::from_grade(results[w * 64 + word.trailing_zeros() as usize], last);
+                return Status::of(results[w * 64 + word.trailing_zeros() as usize], last);
             }
         }
         let any = |words: &[u64]| words.iter().any(|&word| word != 0);
@@ -344,12 +209,12 @@ impl Session {
             Some(status) => status,
             None if any(self.chance(game, state.mover)) => Status::Chance,
             None if any(self.legal(game, state.mover)) => Status::Going,
-            None => Status::from_grade(game.rules.declaration.stuck, state.mover),
+            None => Status::of(game.rules.declaration.stuck, state.mover),
         }
     }
 }
 
-/// Calls `visit` with each set bit, in ascending order.
+/// Bits that are set, in ascending order.
 #[inline]
 fn each(words: &[u64], mut visit: impl FnMut(usize)) {
     for (w, &word) in words.iter().enumerate() {
@@ -362,16 +227,16 @@ fn each(words: &[u64], mut visit: impl FnMut(usize)) {
 }
 
 impl Declared {
-    /// Runs `work` with a network of this thread at the position with these facts, unless evaluation from scratch, at
-    /// cost `from_scratch`, is cheaper.
+    /// Runs `work` with a network of this thread at the position with these facts, unless it is cheaper to compute all anew, at a
+    /// cost that `anew` tells.
     #[inline]
     fn follow<R>(
         &self,
         facts: &[u64],
-        from_scratch: impl FnOnce(&Costs) -> u32,
+        anew: impl FnOnce(&Pace) -> u32,
         work: impl FnOnce(&Session) -> R,
     ) -> Option<R> {
-        let costs = self.costs.as_ref()?;
+        let pace = self.pace.as_ref()?;
         SESSIONS.with_borrow_mut(|sessions| {
             let id = self.rules.followed.id;
             let at = sessions.iter().position(|session| session.game == id).unwrap_or_else(|| {
@@ -381,13 +246,13 @@ impl Declared {
                 sessions.push(Session::new(self));
                 sessions.len() - 1
             });
-            // Most recently used last, so that the first is evicted.
+            // The game that was asked last stands at the end, so that the first is the one that was not asked for longest.
             if at + 1 < sessions.len() {
                 sessions[at..].rotate_left(1);
             }
             let last = sessions.len() - 1;
             let session = &mut sessions[last];
-            session.reach(self, costs, facts, from_scratch(costs)).then(|| work(session))
+            session.reach(self, pace, facts, anew(pace)).then(|| work(session))
         })
     }
 
@@ -395,16 +260,16 @@ impl Declared {
     #[inline]
     pub(crate) fn each_legal(&self, state: &State, mut visit: impl FnMut(usize)) {
         let read = |session: &Session| each(session.legal(self, state.mover), &mut visit);
-        if self.follow(&state.facts, |costs| costs.legal, read).is_none() {
+        if self.follow(&state.facts, |pace| pace.legal, read).is_none() {
             self.rules.views[usize::from(state.mover)].legal.each(&state.facts, visit);
         }
     }
 
-    /// Calls `visit` with the index of each outcome of chance.
+    /// Calls `visit` with the place of each outcome of chance.
     #[inline]
     pub(crate) fn each_chance(&self, state: &State, mut visit: impl FnMut(usize)) {
         let read = |session: &Session| each(session.chance(self, state.mover), &mut visit);
-        if self.follow(&state.facts, |costs| costs.chance, read).is_none() {
+        if self.follow(&state.facts, |pace| pace.chance, read).is_none() {
             self.rules.views[usize::from(state.mover)].chance.each(&state.facts, visit);
         }
     }
@@ -413,12 +278,12 @@ impl Declared {
     #[inline]
     pub(crate) fn status_after(&self, state: &State, last: u8) -> Status {
         let read = |session: &Session| session.status(self, state, last);
-        let status = self.follow(&state.facts, |costs| costs.legal, read);
+        let status = self.follow(&state.facts, |pace| pace.legal, read);
         status.unwrap_or_else(|| self.status_of(state, Some(last)))
     }
 }
 
-/// A game at a position that is evaluated incrementally.
+/// A game and its position.
 #[derive(Clone, Debug)]
 pub struct Monitor {
     game: Declared,
@@ -441,7 +306,7 @@ impl Monitor {
         &self.state
     }
 
-    /// Returns to the start and clears the undo history.
+    /// Back to the start. Moves before it cannot be taken back.
     pub fn restart(&mut self) {
         self.state = self.game.start();
         self.past.clear();
@@ -466,7 +331,7 @@ impl Monitor {
         self.legal_words().iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// The legal move with this index in ascending order, from 0. None if there are fewer.
+    /// The legal move with this place in ascending order, from 0. None if there are fewer.
     #[inline]
     pub fn legal(&self, mut place: usize) -> Option<u32> {
         for (w, &word) in self.legal_words().iter().enumerate() {
@@ -492,7 +357,7 @@ impl Monitor {
         self.game.shares(places.into_iter(), outcomes);
     }
 
-    /// Applies a legal move or an outcome of chance.
+    /// Makes a legal move, or has an outcome of chance.
     pub fn apply(&mut self, action: u32) {
         self.past.push(self.state.clone());
         let player = self.game.change(&mut self.state, action);

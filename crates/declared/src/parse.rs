@@ -1,4 +1,4 @@
-//! Parser of rule files.
+//! The grammar of rule files.
 
 use crate::error::{Place, RuleError};
 use crate::lex::{Token, words};
@@ -20,12 +20,12 @@ pub(crate) struct Atom {
     pub(crate) args: Vec<Sum>,
 }
 
-/// A condition of a rule.
+/// A condition.
 #[derive(Clone, Debug)]
 pub(crate) enum Condition {
     /// The relation holds or, negated, does not.
     Holds { negated: bool, atom: Atom },
-    /// A comparison with `=`, `!=`, `<`, `<=`, `>` or `>=`.
+    /// A comparison by one of `=`, `!=`, `<`, `<=`, `>`, `>=`.
     Compare { left: Sum, sign: &'static str, right: Sum, place: Place },
 }
 
@@ -41,15 +41,15 @@ pub(crate) struct Effect {
 #[derive(Clone, Debug)]
 pub(crate) struct Operator {
     pub(crate) name: Word,
-    /// Whether this is an outcome of chance.
+    /// Whether it is chance that moves.
     pub(crate) is_chance: bool,
-    /// Relative weight of an outcome of chance.
+    /// How likely an outcome of chance is, beside others.
     pub(crate) weight: Option<(Sum, Place)>,
     /// Variable and type of each parameter.
     pub(crate) params: Vec<(Word, Word)>,
     pub(crate) when: Vec<Condition>,
     pub(crate) effects: Vec<Effect>,
-    /// `again` or `pass`: alternative lists of conditions.
+    /// `again` or `pass`: the conditions of each, one of which is enough.
     pub(crate) turns: Vec<(Vec<Condition>, Place)>,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Operator {
 #[derive(Clone, Debug)]
 pub(crate) enum Statement {
     About(String),
-    /// A paragraph of the rules in prose.
+    /// A paragraph of the rules for people.
     Rules(String),
     Players(Word),
     /// A type with its objects.
@@ -65,13 +65,12 @@ pub(crate) enum Statement {
         name: Word,
         members: Vec<Word>,
     },
-    /// A type whose objects are exchanged in cycles when the next player moves; without cycles, their order is
-    /// reversed.
+    /// A type whose objects are exchanged when the next player moves, in cycles; all in the opposite order if there are none.
     Flip {
         name: Word,
         cycles: Vec<Vec<Word>>,
     },
-    /// A relation with its types and initial tuples.
+    /// A relation with its types and the tuples that it begins with.
     Relation {
         dynamic: bool,
         name: Word,
@@ -92,7 +91,7 @@ pub(crate) enum Statement {
     /// The result for a player without a legal operator, and its amount.
     Stuck(Word, Option<Word>),
     Limit(Word),
-    /// The role of each argument of a drawn relation, and the squares row by row.
+    /// The role of each argument of a relation that is drawn, and the squares row by row.
     Board {
         relation: Word,
         roles: Vec<Word>,
@@ -108,20 +107,20 @@ pub(crate) struct Source {
     pub(crate) statements: Vec<(Statement, Place)>,
 }
 
-/// First words of statements.
+/// Statements by their first words.
 const STATEMENTS: &str = "about, rules, players, objects, flip, static, dynamic, derive, operator, chance, win, lose, draw, stuck, limit, board or marks";
 
-/// Limit on objects in a range, such as `1..9`.
+/// Objects in a range, such as `1..9`.
 pub(crate) const RANGE: i64 = 4096;
 
-/// Limit on conditions of a rule.
+/// Most conditions of a rule.
 const CONDITIONS: usize = 256;
-/// Limit on changes of an operator, each counted with its conditions.
+/// Most changes of an operator, each counted with its conditions.
 const EFFECTS: usize = 1 << 16;
-/// Limit on arguments of a relation or operator, and on summands of an argument.
+/// Most arguments of a relation or an operator, and summands of an argument.
 const ARGUMENTS: usize = 16;
 
-/// Parses a rule file.
+/// Reads a rule file.
 pub(crate) fn parse(source: &str) -> Result<Source, RuleError> {
     let mut parser = Parser { words: words(source)?, at: 0 };
     parser.keyword("game")?;
@@ -218,7 +217,7 @@ impl Parser {
         }
     }
 
-    /// Parses a name or a number.
+    /// A name or a number.
     fn object(&mut self) -> Result<Word, RuleError> {
         if matches!(self.peek(), Token::Number(_)) {
             self.number("an object")
@@ -227,7 +226,7 @@ impl Parser {
         }
     }
 
-    /// Parses one or more items separated by commas.
+    /// One or more items between commas.
     fn list<T>(
         &mut self,
         mut item: impl FnMut(&mut Self) -> Result<T, RuleError>,
@@ -239,7 +238,7 @@ impl Parser {
         Ok(items)
     }
 
-    /// Parses items separated by commas in parentheses. If there are none, the parentheses may be omitted.
+    /// Items between commas in brackets. There may be none, and then the brackets may be left out.
     fn bracketed<T>(
         &mut self,
         item: impl FnMut(&mut Self) -> Result<T, RuleError>,
@@ -379,7 +378,7 @@ impl Parser {
         Ok(Operator { name, is_chance, weight, params, when, effects, turns })
     }
 
-    /// Parses a cycle of two or more objects.
+    /// Two or more objects that follow each other.
     fn cycle(&mut self) -> Result<Vec<Word>, RuleError> {
         let mut cycle = vec![self.object()?, self.object()?];
         while matches!(self.peek(), Token::Name(_) | Token::Number(_)) && !self.begins_statement() {
@@ -388,7 +387,7 @@ impl Parser {
         Ok(cycle)
     }
 
-    /// Parses the amount of a win or a loss, if given.
+    /// How much a win or a loss counts, if it is said.
     fn amount(&mut self, result: &Word) -> Result<Option<Word>, RuleError> {
         let (text, place) = match self.peek() {
             Token::Number(number) => (number.to_string(), self.place()),
@@ -402,12 +401,12 @@ impl Parser {
         Ok(Some(Word { text, place }))
     }
 
-    /// Whether the next word starts a statement, after a list without commas.
+    /// Whether the next word is the first of a statement, after a list without commas.
     fn begins_statement(&self) -> bool {
         matches!(self.peek(), Token::Name(name) if STATEMENTS.split([',', ' ']).any(|word| word == name))
     }
 
-    /// Parses an object, or a range of numbers.
+    /// An object, or a range of numbers.
     fn members(&mut self) -> Result<Vec<Word>, RuleError> {
         let first = self.object()?;
         if !self.accept("..") {

@@ -49,7 +49,7 @@ pub enum Error {
     /// A file of the checkpoint changed since it was written.
     #[error("{0}")]
     Damaged(String),
-    /// The checkpoint cannot be read, or has <<<---a|||look===search--->>><<<---newer version|||ahead===--->>>.
+    /// The checkpoint cannot be read, or has a newer version.
     #[error("{0}")]
     Checkpoint(String),
     /// The game of the checkpoint is unknown, or the checkpoint is for another game or another version of its encoder.
@@ -166,7 +166,7 @@ pub struct ChannelDescription {
     pub about: String,
 }
 
-/// A network for use in other engines.
+/// A network for other engines.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -228,9 +228,7 @@ impl Model {
     ///
     /// # Errors
     /// [`Error::Missing`], [`Error::Damaged`], [`Error::Checkpoint`] or [`Error::Memory`]; [`Error::Game`] if its game is not built in;
-    /// [`Error::Search`] for an invalid budget, and
-    /// if a search is<<<---|||
-    ///===--->>> impossible: in games with hidden information, or with a policy.
+    /// [`Error::Search`] for a wrong budget, and where a search is not possible: in games that hide information, and by a policy.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Self::opened(path, false)
     }
@@ -270,7 +268,7 @@ impl Model {
     ///
     /// # Errors
     /// As for [`open`](Self::open), and [`Error::Game`] if the checkpoint is for another game.
-    pub fn open_for<G: Kit>(game: G, path: &Path) -> Result<Self, Error> {
+    pub fn of<G: Kit>(game: G, path: &Path) -> Result<Self, Error> {
         Opening::at(path, false)?.visit(game)
     }
 
@@ -278,7 +276,7 @@ impl Model {
     ///
     /// # Errors
     /// As for [`open_best`](Self::open_best), and if the checkpoint is for another game.
-    pub fn open_best_for<G: Kit>(game: G, path: &Path) -> Result<Self, Error> {
+    pub fn best_of<G: Kit>(game: G, path: &Path) -> Result<Self, Error> {
         Opening::at(path, true)?.visit(game)
     }
 
@@ -330,7 +328,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Position`] if the text is not a position, [`Error::State`] if no player is to move.
+    /// [`Error::Position`] if the text is not a position, [`Error::State`] if nobody is to move.
     pub fn moves(&self, position: &str) -> Result<Vec<Choice>, Error> {
         self.bound.moves(position)
     }

@@ -6,7 +6,7 @@
 use crate::curves;
 use crate::decisions::{self, BuildOptions, Built, Graded};
 use crate::export::{self, Format, Scheme};
-use crate::farm::{self, <<<---Locally|||Here===RunLocally--->>>};
+use crate::farm::{self, Locally};
 use crate::labelling::{self, LabelOptions, Labelled};
 use crate::measure::{self, Baseline, ClassShares, Cost, Described, EvaluateOptions, Kinds, Report, Rule};
 use crate::pairing::{Pairing, luck_of};
@@ -138,7 +138,7 @@ pub trait AnyGame: Rules {
     /// Plays games and writes labelled positions, or resumes a file.
     fn label_positions(&self, options: &LabelOptions, cancel: &Cancel) -> Result<Labelled, TrainError>;
 
-    /// Measures an agent's losses on a benchmark of decisions. Draws of the agent come from `seed`; `threads` is the number of threads.
+    /// What an agent loses on a benchmark of decisions. Draws of the agent come from `seed`; `threads` is the number of threads.
     fn grade_decisions(
         &self,
         path: &Path,
@@ -190,9 +190,9 @@ pub trait AnyGame: Rules {
     fn room(self: Arc<Self>, patience: Duration) -> Arc<dyn AnyRoom>;
 }
 
-/// An observer that forwards events and keeps the exact values of a run's measurements alive, so that a table solved
-/// for the run also serves later measurements.
-struct <<<---OracleKeeper|||Holding===OracleKeeper--->>><'a, G: Kit> {
+/// Passes events on. Holds the exact values by which a run is measured, so that a table that was solved for the run also
+/// serves what is measured after it.
+struct OracleKeeper<'a, G: Kit> {
     game: &'a G,
     /// Whether exact values measure the run.
     exact: bool,
@@ -200,7 +200,7 @@ struct <<<---OracleKeeper|||Holding===OracleKeeper--->>><'a, G: Kit> {
     oracle: OnceLock<Option<Arc<dyn Valuation<G>>>>,
 }
 
-impl<G: Kit> Observer for <<<---OracleKeeper|||Holding===OracleKeeper--->>><'_, G> {
+impl<G: Kit> Observer for OracleKeeper<'_, G> {
     fn event(&self, seed: u64, event: Event<'_>) {
         // The run has already opened them for its measurement.
         if self.exact && matches!(event, Event::Evaluated(_)) {
@@ -222,20 +222,20 @@ impl<G: Kit> AnyGame for G {
         let mut again = options.clone();
         let options = match farm::train(config, seed, options, observer) {
             Ok(elsewhere) => return elsewhere,
-            Err(<<<---Locally|||Here===RunLocally--->>>::<<<---Start|||Always===FromStart--->>>) => options,
-            Err(<<<---Locally|||Here===RunLocally--->>>::<<<---Resume|||Again===Resume--->>>) => {
+            Err(Locally::Start) => options,
+            Err(Locally::Resume) => {
                 again.resume = true;
                 &again
             }
         };
-        // Kept until the end of this function.
-        let <<<---keeper|||holding===keeper--->>> = <<<---OracleKeeper|||Holding===OracleKeeper--->>> {
+        // Held until the end of this function.
+        let keeper = OracleKeeper {
             game: self,
             exact: config.figure() == Some(Suite::Rms),
             observer,
             oracle: OnceLock::new(),
         };
-        let (path, record) = run::train(self, config, seed, options, &<<<---keeper|||holding===keeper--->>>, cancel)?;
+        let (path, record) = run::train(self, config, seed, options, &keeper, cancel)?;
         if record.finished && options.is_alone {
             cancel.finish();
         }

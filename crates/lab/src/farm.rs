@@ -82,23 +82,23 @@ pub(crate) fn with<R>(slot: Slot, f: impl FnOnce(&dyn Fn() -> bool) -> R) -> R {
     result
 }
 
-/// How this thread does a job <<<---that|||is===must--->>> <<<---no|||to===run--->>><<<---other|||be===--->>><<<---rank|||done===--->>> has done.
+/// How this thread does a job that no other rank has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum <<<---Locally|||Here===RunLocally--->>> {
-    /// From its start: the thread has no slot: run from the start.
-    <<<---Start|||Always===FromStart--->>>,
-    /// <<<---From where the|||Its===The--->>> rank of its slot stopped, which was lost or left, and the job may have started: resume.
-    <<<---Resume|||Again===Resume--->>>,
+pub(crate) enum Locally {
+    /// From its start: the thread has no slot.
+    Start,
+    /// From where the rank of its slot stopped, which was lost, or left, and may have begun.
+    Resume,
 }
 
-/// Sends a job to the slot of this thread.
-fn call(job: impl FnOnce() -> Job) -> Result<Done, <<<---Locally|||Here===RunLocally--->>>> {
+/// Has a job done by the slot of this thread.
+fn call(job: impl FnOnce() -> Job) -> Result<Done, Locally> {
     SLOT.with(|own| {
         let mut own = own.borrow_mut();
-        let slot = own.as_mut().filter(|slot| !slot.is_lost()).ok_or(<<<---Locally|||Here===RunLocally--->>>::<<<---Start|||Always===FromStart--->>>)?;
-        let job = serde_json::to_vec(&job()).map_err(|_| <<<---Locally|||Here===RunLocally--->>>::<<<---Start|||Always===FromStart--->>>)?;
-        let done = slot.call(&job).ok_or(<<<---Locally|||Here===RunLocally--->>>::<<<---Resume|||Again===Resume--->>>)?;
-        serde_json::from_slice(&done).map_err(|_| <<<---Locally|||Here===RunLocally--->>>::<<<---Resume|||Again===Resume--->>>)
+        let slot = own.as_mut().filter(|slot| !slot.is_lost()).ok_or(Locally::Start)?;
+        let job = serde_json::to_vec(&job()).map_err(|_| Locally::Start)?;
+        let done = slot.call(&job).ok_or(Locally::Resume)?;
+        serde_json::from_slice(&done).map_err(|_| Locally::Resume)
     })
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn train(
     seed: u64,
     options: &TrainOptions,
     observer: &dyn Observer,
-) -> Result<Result<(PathBuf, Record), TrainError>, <<<---Locally|||Here===RunLocally--->>>> {
+) -> Result<Result<(PathBuf, Record), TrainError>, Locally> {
     let job = || Job::Train {
         config: Box::new(config.clone()),
         seed,
@@ -132,7 +132,7 @@ pub(crate) fn train(
             Err(TrainError::Diverged { name, seed, step, what, rate, more })
         }
         Done::Failed(text) => Err(TrainError::Elsewhere(text)),
-        Done::Pair(_) => return Err(<<<---Locally|||Here===RunLocally--->>>::<<<---Resume|||Again===Resume--->>>),
+        Done::Pair(_) => return Err(Locally::Resume),
     })
 }
 

@@ -2,13 +2,13 @@
 
 use crate::catalogue::{AnyGame, Catalogue};
 use crate::farm::{Done, Job, on_one_thread};
-use adept_ranks::slots::{<<<---JobLink|||Desk===WorkerConnection--->>>, work};
+use adept_ranks::slots::{JobLink, work};
 use adept_trainer::run::{Cancel, Event, Observer, Silent, TrainError, TrainOptions};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Does jobs of the first rank until there are no more. After a cancellation, the remaining ones are done elsewhere.
-pub fn serve(games: &dyn Catalogue, <<<---links|||desks===connections--->>>: Vec<<<<---JobLink|||Desk===WorkerConnection--->>>>, cancel: &Cancel) {
+/// Works on jobs of the first rank until there are no more. If `cancel` is requested, what is left of them is done elsewhere.
+pub fn serve(games: &dyn Catalogue, links: Vec<JobLink>, cancel: &Cancel) {
     let job = |job: &[u8]| {
         let done = match serde_json::from_slice(job) {
             Ok(job) => done(games, job, cancel),
@@ -16,7 +16,7 @@ pub fn serve(games: &dyn Catalogue, <<<---links|||desks===connections--->>>: Vec
         };
         serde_json::to_vec(&done).unwrap_or_default()
     };
-    work(<<<---links|||desks===connections--->>>, job, || cancel.requested());
+    work(links, job, || cancel.requested());
 }
 
 /// Records whether a run has started.

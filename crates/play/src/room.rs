@@ -327,11 +327,11 @@ pub struct AgentText {
 
 /// Creates a room without sessions and open agents. Searches stop after `patience` and answer with their result so far.
 pub fn room<G: Kit>(game: Arc<G>, patience: Duration) -> Arc<dyn AnyRoom> {
-    Arc::new(Room { game, patience, <<<---opened_agents|||desks===agents--->>>: Mutex::default() })
+    Arc::new(Room { game, patience, opened_agents: Mutex::default() })
 }
 
-/// Largest number of open agents of a game.
-const <<<---MOST_OPENED|||DESKS===OPEN_AGENTS--->>>: usize = 64;
+/// Most agents of a game that are kept open.
+const MOST_OPENED: usize = 64;
 
 /// Largest number of parameters of a network that answers immediately.
 const QUICK: usize = 1_000_000;
@@ -339,12 +339,12 @@ const QUICK: usize = 1_000_000;
 struct Room<G: Kit> {
     game: Arc<G>,
     patience: Duration,
-    <<<---opened_agents|||desks===agents--->>>: Mutex<HashMap<AgentText, Arc<<<<---OpenedAgent|||Desk===OpenAgent--->>><G>>>>,
+    opened_agents: Mutex<HashMap<AgentText, Arc<OpenedAgent<G>>>>,
 }
 
-/// An open agent.
-enum <<<---OpenedAgent|||Desk===OpenAgent--->>><G: Kit> {
-    /// A checkpoint with its usual play: a copy per thread.
+/// An opened agent.
+enum OpenedAgent<G: Kit> {
+    /// A checkpoint that plays in its own way: a copy for each thread.
     Model { pool: Box<Pool<G>>, is_small: bool, has_parts: bool },
     /// An agent that plays the best move of a search, for one thread at a time.
     Search(Mutex<AnySearch<G>>),
@@ -363,24 +363,24 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<G: Kit> Room<G> {
-    /// <<<---An|||The desk of an===Returns an--->>> agent, opening it on first use.
-    fn <<<---opened|||desk===open_agent--->>>(&self, agent: &AgentText) -> Result<Arc<<<<---OpenedAgent|||Desk===OpenAgent--->>><G>>, OpenError> {
-        if let Some(<<<---opened|||desk===opened--->>>) = locked(&self.<<<---opened_agents|||desks===agents--->>>).get(agent) {
-            return Ok(<<<---opened|||desk===opened--->>>.clone());
+    /// An agent, which is opened if nobody has asked it yet.
+    fn opened(&self, agent: &AgentText) -> Result<Arc<OpenedAgent<G>>, OpenError> {
+        if let Some(opened) = locked(&self.opened_agents).get(agent) {
+            return Ok(opened.clone());
         }
-        let <<<---opened|||desk===opened--->>> = Arc::new(<<<---OpenedAgent|||Desk===OpenAgent--->>>::open(&*self.game, agent)?);
-        let mut <<<---all|||desks===agents--->>> = locked(&self.<<<---opened_agents|||desks===agents--->>>);
-        if <<<---all|||desks===agents--->>>.len() >= <<<---MOST_OPENED|||DESKS===OPEN_AGENTS--->>> {
-            // Agents in use are kept.
-            <<<---all|||desks===agents--->>>.retain(|_, <<<---opened|||desk===opened--->>>| Arc::strong_count(<<<---opened|||desk===opened--->>>) > 1);
+        let opened = Arc::new(OpenedAgent::open(&*self.game, agent)?);
+        let mut all = locked(&self.opened_agents);
+        if all.len() >= MOST_OPENED {
+            // Those that play are kept.
+            all.retain(|_, opened| Arc::strong_count(opened) > 1);
         }
-        if <<<---all|||desks===agents--->>>.len() >= <<<---MOST_OPENED|||DESKS===OPEN_AGENTS--->>> {
+        if all.len() >= MOST_OPENED {
             return Err(OpenError::Unknown(format!(
-                "{<<<---MOST_OPENED|||DESKS===OPEN_AGENTS--->>>} agents of {} are playing, which is the limit: choose one of them",
+                "{MOST_OPENED} agents of {} are playing, and that is the limit: choose one of them",
                 self.game.name()
             )));
         }
-        Ok(<<<---all|||desks===agents--->>>.entry(agent.clone()).or_insert(<<<---opened|||desk===opened--->>>).clone())
+        Ok(all.entry(agent.clone()).or_insert(opened).clone())
     }
 
     /// An agent's values of a position; none if it has no values.
@@ -397,12 +397,12 @@ impl<G: Kit> Room<G> {
             search.until = Some(until);
             inspect::inspect_by(game, search, at, text, true).map(Some)
         };
-        match &*self.<<<---opened|||desk===open_agent--->>>(agent)? {
-            <<<---OpenedAgent|||Desk===OpenAgent--->>>::Model { pool, .. } => {
+        match &*self.opened(agent)? {
+            OpenedAgent::Model { pool, .. } => {
                 pool.with(game, |bound| inspect::inspect(game, bound, at, text, detail))?.map(Some)
             }
-            <<<---OpenedAgent|||Desk===OpenAgent--->>>::Search(search) => by(&mut locked(search), text),
-            <<<---OpenedAgent|||Desk===OpenAgent--->>>::Other { found, best, values, .. } => {
+            OpenedAgent::Search(search) => by(&mut locked(search), text),
+            OpenedAgent::Other { found, best, values, .. } => {
                 let mut values = locked(values);
                 if values.is_none() {
                     *values = naming::evaluator(game, found, *best)?;
@@ -421,7 +421,7 @@ impl<G: Kit> Room<G> {
     }
 }
 
-impl<G: Kit> <<<---OpenedAgent|||Desk===OpenAgent--->>><G> {
+impl<G: Kit> OpenedAgent<G> {
     fn open(game: &G, agent: &AgentText) -> Result<Self, OpenError> {
         let found = naming::resolve(game, &agent.text, &[])?;
         Ok(match found.plain_folder() {
@@ -510,11 +510,11 @@ impl<G: Kit> AnyRoom for Room<G> {
     }
 
     fn is_quick(&self, agent: &AgentText, detail: Detail) -> bool {
-        let is_quick = |<<<---opened|||desk===opened--->>>: &Arc<<<<---OpenedAgent|||Desk===OpenAgent--->>><G>>| match **<<<---opened|||desk===opened--->>> {
-            <<<---OpenedAgent|||Desk===OpenAgent--->>>::Model { is_small, has_parts, .. } => is_small && !(has_parts && detail.experts),
+        let is_quick = |opened: &Arc<OpenedAgent<G>>| match **opened {
+            OpenedAgent::Model { is_small, has_parts, .. } => is_small && !(has_parts && detail.experts),
             _ => false,
         };
-        locked(&self.<<<---opened_agents|||desks===agents--->>>).get(agent).is_some_and(is_quick)
+        locked(&self.opened_agents).get(agent).is_some_and(is_quick)
     }
 
     fn begin(
@@ -524,13 +524,13 @@ impl<G: Kit> AnyRoom for Room<G> {
         seed: u64,
         from: Option<&str>,
     ) -> Result<Box<dyn AnyPlay>, PlayError> {
-        let <<<---agent|||desk===opened--->>> = self.<<<---opened|||desk===open_agent--->>>(opponent)?;
+        let agent = self.opened(opponent)?;
         let session = Session::begin(&*self.game, seat, seed, from)?;
         let first = session.state().clone();
         let begin = self.game.position_text(&self.game.shown_to(&first, seat));
         Ok(Box::new(Play {
             room: self,
-            <<<---agent|||desk===opened--->>>,
+            agent,
             opponent: opponent.clone(),
             session,
             first,
@@ -543,7 +543,7 @@ impl<G: Kit> AnyRoom for Room<G> {
 
 struct Play<G: Kit> {
     room: Arc<Room<G>>,
-    <<<---agent|||desk===opened--->>>: Arc<<<<---OpenedAgent|||Desk===OpenAgent--->>><G>>,
+    agent: Arc<OpenedAgent<G>>,
     opponent: AgentText,
     session: Session<G>,
     first: G::State,
@@ -606,11 +606,10 @@ impl<G: Kit> AnyPlay for Play<G> {
                 Next::Over => return Ok(()),
                 Next::Chance => drop(self.session.draw(game)),
                 Next::Agent(player) => {
-                    let <<<---opened|||desk===opened--->>> = self.<<<---agent|||desk===opened--->>>.clone();
+                    let opened = self.agent.clone();
                     self.session.answer(game, player, |at, rng| {
-                        <<<---opened
-                            |||desk===opened
-                            --->>>.with_agent(game, room.until(), |agent| agent.choose(at, &mut scratch, rng))?
+                        opened
+                            .with_agent(game, room.until(), |agent| agent.choose(at, &mut scratch, rng))?
                             .map_err(OpenError::from)
                     })?;
                 }
@@ -714,7 +713,7 @@ impl<G: Kit> AnyPlay for Play<G> {
 
     fn undo(&mut self) -> Result<(), PlayError> {
         if !self.session.undo() {
-            return Err(PlayError::Moment("there is no move to undo"));
+            return Err(PlayError::Moment("there is nothing to take back"));
         }
         self.events.truncate(self.session.steps().len());
         self.turn += 1;
@@ -761,7 +760,7 @@ impl<G: Kit> AnyPlay for Play<G> {
         }
         if value.is_none() {
             let at = Decision::new(game, state, seat);
-            text = self.room.<<<---opened|||desk===open_agent--->>>(agent)?.with_agent(game, until, |agent| agent.explain(at))? + &text;
+            text = self.room.opened(agent)?.with_agent(game, until, |agent| agent.explain(at))? + &text;
         }
         Ok(Hints { value, text: Some(text).filter(|text| !text.is_empty()) })
     }
@@ -774,7 +773,7 @@ impl<G: Kit> AnyPlay for Play<G> {
         let found = naming::resolve(game, &by.text, &[])?;
         if is_search(&found) {
             return Err(PlayError::Long(format!(
-                "`{}` searches, which takes too long for a whole game",
+                "`{}` looks ahead, which takes too long for a whole game",
                 by.name
             )));
         }

@@ -27,13 +27,13 @@ pub struct Slot {
 pub enum Role {
     /// The first rank distributes jobs to the slots of the others.
     First(Vec<Slot>),
-    /// A worker rank does jobs from these connections.
-    Other(Vec<<<<---JobLink|||Desk===WorkerConnection--->>>>),
+    /// Works on them.
+    Other(Vec<JobLink>),
 }
 
 /// A worker's end of a [`Slot`].
 #[derive(Debug)]
-pub struct <<<---JobLink|||Desk===WorkerConnection--->>>(TcpStream);
+pub struct JobLink(TcpStream);
 
 /// Connects the slots of all ranks; this rank contributes `slots`, which the first rank keeps for itself.
 ///
@@ -44,8 +44,8 @@ pub fn connect(ranks: &Ranks, slots: usize) -> io::Result<Role> {
     let expected: u64 = all.iter().skip(1).map(|bytes| u64::from_ne_bytes(crate::word(bytes))).sum();
     let rendezvous = Rendezvous::open(ranks);
     if !ranks.is_first() {
-        let <<<---link|||desk===connection--->>> = |_| rendezvous.join(ranks).map(<<<---JobLink|||Desk===WorkerConnection--->>>);
-        return (0..slots).map(<<<---link|||desk===connection--->>>).collect::<io::Result<_>>().map(Role::Other);
+        let link = |_| rendezvous.join(ranks).map(JobLink);
+        return (0..slots).map(link).collect::<io::Result<_>>().map(Role::Other);
     }
     let peers = rendezvous.accept(|| expected as usize)?;
     if (peers.len() as u64) < expected {
@@ -96,20 +96,16 @@ impl Slot {
     }
 }
 
-/// Does jobs from all <<<---links|||desks===connections--->>> until the first rank closes them. Returns the number of jobs done. Once `stops`
-/// holds, <<<---links|||desks===connections--->>> are closed without answering their jobs, so that the first rank counts this one as lost.
-pub fn work(<<<---
-    links|||desks===
-    connections--->>>: Vec<<<<---JobLink|||Desk===WorkerConnection--->>>>,<<<---
-    ||| ===
-    --->>>job: impl Fn(&[u8]) -> Vec<u8> + Sync,<<<---
-    ||| ===
-    --->>>stops: impl Fn() -> bool + Sync<<<---,
-|||===,
---->>>) -> u64 {
+/// Works at all links until the first rank closes them. Returns the number of jobs done. Once `stops` holds, links are left and
+/// what they had to do is not answered: the first rank then misses this one.
+pub fn work(
+    links: Vec<JobLink>,
+    job: impl Fn(&[u8]) -> Vec<u8> + Sync,
+    stops: impl Fn() -> bool + Sync,
+) -> u64 {
     let done = AtomicU64::new(0);
     std::thread::scope(|scope| {
-        for <<<---JobLink|||Desk===WorkerConnection--->>>(mut stream) in <<<---links|||desks===connections--->>> {
+        for JobLink(mut stream) in links {
             let (job, stops, done) = (&job, &stops, &done);
             scope.spawn(move || {
                 while let Ok(given) = receive(&mut stream)
@@ -181,15 +177,15 @@ mod tests {
             let others: Vec<_> = all
                 .map(|rank| {
                     scope.spawn(move || {
-                        let Ok(Role::Other(mut <<<---links|||desks===connections--->>>)) = connect(&rank, 2) else { panic!("no links") };
+                        let Ok(Role::Other(mut links)) = connect(&rank, 2) else { panic!("no links") };
                         if rank.rank() == 2 {
-                            // It receives a job and dies.
-                            let <<<---JobLink|||Desk===WorkerConnection--->>>(mut stream) = <<<---links|||desks===connections--->>>.remove(0);
-                            drop(<<<---links|||desks===connections--->>>);
+                            // It gets a job and dies of it.
+                            let JobLink(mut stream) = links.remove(0);
+                            drop(links);
                             let _ = receive(&mut stream);
                             return 0;
                         }
-                        work(<<<---links|||desks===connections--->>>, |job| [b"done ", job].concat(), || false)
+                        work(links, |job| [b"done ", job].concat(), || false)
                     })
                 })
                 .collect();

@@ -86,7 +86,7 @@ impl OutcomeClass {
 /// use adept_rows::{OutcomeClass, OutcomeMask};
 ///
 /// let classes = OutcomeClass::loss_draw_win();
-/// let no_win = OutcomeMask::of(&classes, |class| class.utility < 1.0);
+/// let no_win = OutcomeMask::from_classes(&classes, |class| class.utility < 1.0);
 /// assert!(no_win.allows(1) && !no_win.allows(2));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -139,7 +139,7 @@ impl OutcomeMask {
     /// use adept_rows::{OutcomeClass, OutcomeMask};
     ///
     /// let classes = OutcomeClass::loss_win();
-    /// let cannot_win = OutcomeMask::of(&classes, |class| class.name != "win");
+    /// let cannot_win = OutcomeMask::from_classes(&classes, |class| class.name != "win");
     /// let other = cannot_win.mirrored(&classes); // the other player cannot lose
     /// assert!(!other.allows(0) && other.allows(1));
     /// ```
@@ -155,7 +155,7 @@ impl OutcomeMask {
     /// ```
     /// use adept_rows::{OutcomeClass, OutcomeMask};
     ///
-    /// let mask = OutcomeMask::of(&OutcomeClass::loss_draw_win(), |class| class.name != "draw");
+    /// let mask = OutcomeMask::from_classes(&OutcomeClass::loss_draw_win(), |class| class.name != "draw");
     /// let mut chances = [0.25, 0.5, 0.25];
     /// mask.restrict(&mut chances);
     /// assert_eq!(chances, [0.5, 0.0, 0.5]);

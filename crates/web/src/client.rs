@@ -73,26 +73,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Client {
 /// How many things each holder has open.
 struct Counts<K>(Mutex<HashMap<K, usize>>);
 
-<<<---impl<K|||}
-
-/// Who holds streams===}
-
-/// Holder of streams--->>>: Clone + Eq + Hash> Counts<K> {
-    <<<---|||Client(Client),
-    Job(String),
-    All,
-}
-
-impl Streams {
-    /// At most so many for a client.
-    pub(crate) ===Client(Client),
-    Job(String),
-    All,
-}
-
-impl Streams {
-    /// Creates a registry with at most `most` streams per client.
-    pub(crate) --->>>fn new() -> Arc<Self> {
+impl<K: Clone + Eq + Hash> Counts<K> {
+    fn new() -> Arc<Self> {
         Arc::new(Self(Mutex::default()))
     }
 
@@ -100,7 +82,7 @@ impl Streams {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts <<<---one|||a===an event--->>> more <<<---for|||of===for--->>> all <<<---of|||job's===job--->>><<<---these holders|||events===--->>>, until the result is dropped. If one of them has as many as it may, returns it, and how
+    /// Counts one more for all of these holders, until the result is dropped. If one of them has as many as it may, returns it, and how
     /// many those are.
     fn hold<const N: usize>(self: &Arc<Self>, holders: [(K, usize); N]) -> Result<Held<K>, (K, usize)> {
         let mut open = self.open();
@@ -111,11 +93,11 @@ impl Streams {
         let holders: Vec<K> = holders.into_iter().map(|(holder, _)| holder).collect();
         holders.iter().for_each(|holder| *open.entry(holder.clone()).or_default() += 1);
         drop(open);
-        Ok(Held { event holders,<<<---all:|||of===--->>><<<---self.clone()|||events===--->>> })
+        Ok(Held { holders, all: self.clone() })
     }
 }
 
-/// One <<<---thing|||and===which--->>> is open.
+/// One thing that is open.
 pub(crate) struct Held<K: Clone + Eq + Hash> {
     holders: Vec<K>,
     all: Arc<Counts<K>>,
@@ -130,20 +112,20 @@ impl<K: Clone + Eq + Hash> Drop for Held<K> {
                 if *held == 0 {
                     open.remove(holder);
                 }
-            }<<<---
+            }
         }
     }
 }
 
-///|||=== event--->>> The<<<---open|||of===--->>><<<---connections.
-pub(crate)|||events===--->>> struct Connections {
+/// The open connections.
+pub(crate) struct Connections {
     open: Arc<Counts<Client>>,
     most: usize,
 }
 
 impl Connections {
-    /// At limit so many for a client.
-    pub(crate) fn new(most: <<<---usize)|||job;===job:--->>> -> Self {
+    /// At most so many for a client.
+    pub(crate) fn new(most: usize) -> Self {
         Self { open: Counts::new(), most }
     }
 
@@ -231,7 +213,7 @@ mod tests {
         let held = [open(one, "a"), open(one, "b")].map(|stream| stream.unwrap_or_else(|_| panic!()));
         let refused = open(one, "c").err().unwrap();
         assert_eq!((refused.status.as_u16(), refused.kind), (429, crate::fault::Kind::Busy));
-        // Two streams are the limit for one job, whoever asks.
+        // Two are the most for one job, whoever asks.
         assert_eq!(open(two, "a").err().unwrap().status.as_u16(), 429);
         assert!(open(two, "b").is_ok());
         drop(first);

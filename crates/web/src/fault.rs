@@ -11,13 +11,13 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// <<<---The kind of|||Why===Error of--->>> a refused fault,<<<---for|||is===--->>><<<---programs: see the table in `docs/commands.md`|||refused===--->>>.
+/// The kind of a fault, for programs: see the table in `docs/commands.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
     /// The request is not what the API expects.
     Request,
-    /// <<<---There|||For===Code for--->>> is nothing of this name.
+    /// There is nothing of this name.
     Name,
     /// A rule set, a position or an action is refused.
     Game,
@@ -36,7 +36,7 @@ pub(crate) enum Kind {
 pub(crate) struct Fault {
     pub(crate) status: StatusCode,
     pub(crate) kind: Kind,
-    /// Message for people.
+    /// For people.
     pub(crate) message: String,
 }
 
@@ -65,9 +65,9 @@ impl Fault {
         Self::new(StatusCode::TOO_MANY_REQUESTS, Kind::Busy, message)
     }
 
-    /// The response to a panic.
+    /// The answer where the program has a fault.
     pub(crate) fn from_panic(_: Box<dyn std::any::Any + Send>) -> Response {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, Kind::Failed, "internal server error").into_response()
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, Kind::Failed, "a fault of the server").into_response()
     }
 
     /// The same error, with rule files named as in requests.

@@ -298,22 +298,3 @@ impl Game for Backgammon {
         text
     }
 }
-<<<---|||
-/// The places as people write them.
-pub(super) fn place_text(place: u8) -> Cow<'static, str> {
-    match place {
-        0 => "off".into(),
-        BAR => "bar".into(),
-        point => point.to_string().into(),
-    }
-}
-===
-/// A place in move notation.
-pub(super) fn place_text(place: u8) -> Cow<'static, str> {
-    match place {
-        0 => "off".into(),
-        BAR => "bar".into(),
-        point => point.to_string().into(),
-    }
-}
---->>>

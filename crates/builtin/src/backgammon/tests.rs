@@ -1,8 +1,8 @@
 //! Compares the rules with published counts and with a literal implementation; tests texts, boards, rows and exact
 //! values.
 
-use super::moves::told;
-use super::notation::<<<---place_text|||told===reference--->>>;
+use super::moves::reference;
+use super::notation::place_text;
 use super::*;
 use crate::dice::{ROLLS, Roll};
 use adept_game::{Afterstate, Game, Kit, RowMut, Stream, Turn, stream};

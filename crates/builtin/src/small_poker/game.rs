@@ -1,13 +1,13 @@
 //! Small poker as a game.
 
-use super::rules::{ANTE, Action, Known, SmallPoker, State, Step, Table};
+use super::rules::{ANTE, Action, Knowledge, PublicState, SmallPoker, State, Step};
 use super::text;
 use adept_game::{Game, GameError, Turn};
 
 impl Game for SmallPoker {
     type State = State;
     type Action = Action;
-    type Info = Known;
+    type Info = Knowledge;
 
     fn name(&self) -> &str {
         self.name
@@ -18,7 +18,7 @@ impl Game for SmallPoker {
     }
 
     fn start(&self) -> State {
-        State { cards: [None; 2], dealt: 0, table: Table::default() }
+        State { cards: [None; 2], dealt: 0, table: PublicState::default() }
     }
 
     fn turn(&self, state: &State) -> Turn {
@@ -96,8 +96,8 @@ impl Game for SmallPoker {
         moves.checked_sub(1).map(|last| last % 2)
     }
 
-    fn info(&self, state: &State, player: usize) -> Known {
-        Known { player: player as u8, card: state.cards[player], table: state.table.clone() }
+    fn info(&self, state: &State, player: usize) -> Knowledge {
+        Knowledge { player: player as u8, card: state.cards[player], table: state.table.clone() }
     }
 
     fn position_text(&self, state: &State) -> String {

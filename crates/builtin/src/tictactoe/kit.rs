@@ -24,15 +24,7 @@ impl Kit for TicTacToe {
 
     #[inline]
     fn possible_outcomes(&self, classes: &[OutcomeClass], position: &Position, player: usize) -> OutcomeMask {
-        lines::possible(classes, [player, 1 - player].map(|player| position.can_win(player))<<<---|||;
-        match win && loss {
-            true => OutcomeMask::ALL,
-            false => OutcomeMask::of(classes, |class| {
-                (win || class.utility <= 0.0) && (loss || class.utility >= 0.0===;
-        match win && loss {
-            true => OutcomeMask::ALL,
-            false => OutcomeMask::from_classes(classes, |class| {
-                (win || class.utility <= 0.0) && (loss || class.utility >= 0.0--->>>)
+        lines::possible(classes, [player, 1 - player].map(|player| position.can_win(player)))
     }
 
     fn impossible_outcomes(&self) -> Option<&'static str> {

@@ -283,18 +283,18 @@ fn paths_in_a_config_are_relative_to_it() {
     fs::write(dir.path("project/none.toml"), with("none.csv")).unwrap();
     assert!(dir.fails(&["train", "project/none.toml", "--out", "runs/none"], 1).contains("project/none.csv"));
 
-    a_tournament_and_its_agents(&desk);
-    a_sweep_and_its_runs(&desk);
+    a_tournament_and_its_agents(&dir);
+    a_sweep_and_its_runs(&dir);
 }
 
-/// Runs `adept` in a folder of a desk.
-fn run_within(desk: &Desk, folder: &str, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_adept")).args(args).current_dir(desk.path(folder)).output().unwrap()
+/// Runs `adept` in a folder of a dir.
+fn run_within(dir: &Workspace, folder: &str, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_adept")).args(args).current_dir(dir.path(folder)).output().unwrap()
 }
 
 /// A prior relative to its config, and the agents of a tournament, which goes on from another folder.
-fn a_tournament_and_its_agents(desk: &Desk) {
-    let within = |folder: &str, args: &[&str]| run_within(desk, folder, args);
+fn a_tournament_and_its_agents(dir: &Workspace) {
+    let within = |folder: &str, args: &[&str]| run_within(dir, folder, args);
     dir.text(&["publish", "runs/one", "--out", "project/base"]);
     fs::write(dir.path("project/corrects.toml"), corrects("corrects", "base")).unwrap();
     let output = dir.run(&["train", "project/corrects.toml", "--out", "runs/two"]);
@@ -333,8 +333,8 @@ fn a_tournament_and_its_agents(desk: &Desk) {
 }
 
 /// A sweep goes on from another folder, and its runs keep their names.
-fn a_sweep_and_its_runs(desk: &Desk) {
-    let within = |folder: &str, args: &[&str]| run_within(desk, folder, args);
+fn a_sweep_and_its_runs(dir: &Workspace) {
+    let within = |folder: &str, args: &[&str]| run_within(dir, folder, args);
     let set = ["--set", "learn.rate=0.01,0.02", "--seeds", "1"];
     let swept = dir.json(&[&["sweep", "project/csv.toml", "--out", "runs/sweep"][..], &set].concat());
     let figures = |table: &Value| -> Vec<Value> {

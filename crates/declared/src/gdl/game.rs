@@ -1,9 +1,8 @@
-//! A GDL game as a [`Game`].
+//! A described game as a [`Game`].
 //!
-//! The state determines who moves: a role with more than one legal move. If several roles have a choice, they choose
-//! one after the other without seeing each other's choices. A step without any choice belongs to the one role whose
-//! only move is sometimes one of several; if there is no such role, or more than one, the step is merged into the
-//! previous one.
+//! Who moves follows from the state: a role with more than one legal move. Where several roles have a choice they choose one after
+//! the other, hidden from each other. A step in which nobody has a choice belongs to the one role whose only move is sometimes one of
+//! several; if there is no such role, or more than one, the step is joined to the one before.
 
 use super::batch::Batch;
 use super::compiled::Compiled;
@@ -28,530 +27,50 @@ use xxhash_rust::xxh3::xxh3_128;
 pub struct Described {
     name: Arc<str>,
     pub(super) rules: Arc<Compiled>,
-    pub(super) tried: Arc<Trials>,
+    pub(super) tried: Arc<Tried>,
     pub(super) source: Arc<str>,
-    /// Fingerprint of the rules.
+    /// What tells these rules from others.
     pub(super) print: Arc<str>,
     start: State,
     /// Whether the goals of two roles always have the same sum.
     pub(super) sum: Sum,
     pub(super) states: Arc<OnceLock<Option<usize>>>,
-    /// Parallel random games, created on demand if the circuit is not too large.
+    /// What plays random games side by side, once it is asked for, if the circuit is not too large.
     pub(super) batch: Arc<OnceLock<Option<Batch>>>,
     /// Facts by their texts.
     names: Arc<OnceLock<FxHashMap<String, u32>>>,
-    /// Input of the encoder `rules`, or why there is none.
+    /// What the encoder `rules` reads, or why there is none.
     pub(super) structure: Arc<OnceLock<Result<Arc<Structure>, String>>>,
-    /// Input of the encoder `indices`.
+    /// What the encoder `indices` reads.
     pub(super) indices: Arc<OnceLock<Arc<Indices>>>,
 }
 
-<<<---|||/// A position: which facts hold, and who is to move.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct State {
-    pub(super) facts: Facts,
-    /// Moves that roles have chosen in this step.
-    pub(super) chosen: SmallVec<[u32; 2]>,
-    pub(super) mover: u8,
-    pub(super) last: u8,
-    pub(super) is_over: bool,
-}
-
-/// What a player knows: all but what others have chosen in this step.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Info {
-    facts: Facts,
-    own: Option<u32>,
-    mover: u8,
-    is_over: bool,
-}
-
-/// What random games have shown.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Tried {
-    /// Moves that were one of several.
-    pub(super) active: Vec<bool>,
-    /// Whether two roles move in turn.
-    pub(super) alternates: bool,
-    /// Whether roles choose at the same time.
-    pub(super) hides: bool,
-    /// Whether the effects of all moves were known.
-    pub(super) is_lean: bool,
-    /// Whether a game ended as a draw in part, such as 75 to 25.
-    pub(super) is_graded: bool,
-    /// What the goals of two roles summed to.
-    pub(super) sums: BTreeSet<u16>,
-    /// Whether a game ended without a goal of some role.
-    pub(super) lacks_goals: bool,
-    /// Nodes of the circuit that a step changed on average.
-    pub(super) work: u64,
-}
-
-===/// A position: the facts that hold, and the role to move.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct State {
-    pub(super) facts: Facts,
-    /// Moves that roles have chosen in this step.
-    pub(super) chosen: SmallVec<[u32; 2]>,
-    pub(super) mover: u8,
-    pub(super) last: u8,
-    pub(super) is_over: bool,
-}
-
-/// A player's knowledge: everything except what others have chosen in this step.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Info {
-    facts: Facts,
-    own: Option<u32>,
-    mover: u8,
-    is_over: bool,
-}
-
-/// Results of random games.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Trials {
-    /// Moves that were one of several.
-    pub(super) active: Vec<bool>,
-    /// Whether two roles move alternately.
-    pub(super) alternates: bool,
-    /// Whether roles choose simultaneously.
-    pub(super) hides: bool,
-    /// Whether the effects of all moves were known.
-    pub(super) is_lean: bool,
-    /// Whether a game ended with intermediate goals, such as 75 to 25.
-    pub(super) is_graded: bool,
-    /// Observed sums of the goals of two roles.
-    pub(super) sums: BTreeSet<u16>,
-    /// Whether a game ended without a goal of some role.
-    pub(super) lacks_goals: bool,
-    /// Mean number of circuit nodes that a step changed.
-    pub(super) work: u64,
-}
-
---->>>/// Sums of all goals at the ends of a two-player game.
+/// What the goals of all roles sum to at the ends of a game for two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Sum {
-    /// There are not two roles, or a constant sum was not proved.
+    /// There are not two roles, or it was not shown that the sum is always the same.
     #[default]
     Unknown,
-    /// Constant: one role gains what the other loses.
+    /// Always the same: what one role gains the other loses.
     Constant,
-    /// Different at different ends.
+    /// At some ends another than at others.
     Different,
 }
 
-<<<---|||/// Nobody.
-const NONE: u8 = u8::MAX;
-===/// No role.
-const NONE: u8 = u8::MAX;
---->>>/// Number of random games that a new game must finish.
+/// Random games that a new game must end.
 const TRIALS: u64 = 8;
-/// Limit on circuit nodes visited in random games: about a second.
+/// Nodes of the circuit that random games may visit: about a second.
 const WORK: u64 = 60_000_000;
-/// Limit on gates and listed moves in random games: a few seconds.
+/// Gates that random games may look at, and moves that they may list: a few seconds.
 const LOOKS: u64 = 500_000_000;
-<<<---|||/// Steps in which a random game must end.
-pub(super) const LONGEST: usize = 20_000;
-/// Most steps in a row in which nobody has a choice.
-pub(super) const FORCED: usize = 5_000;
-
-/// A circuit in the state of some position.
-pub(crate) struct Session {
-    game: u64,
-    runner: Runner,
-    facts: Facts,
-    /// Whether the circuit is the lean one.
-    is_lean: bool,
-    /// A session with the whole circuit beside a lean one, once a step needed it.
-    whole: Option<Box<Session>>,
-}
-
-===/// Longest random game, in steps.
-pub(super) const LONGEST: usize = 20_000;
-/// Most consecutive steps without a choice.
-pub(super) const FORCED: usize = 5_000;
-
-/// A circuit that holds the state of a position.
-pub(crate) struct Session {
-    game: u64,
-    runner: Runner,
-    facts: Facts,
-    /// Whether this is the lean circuit.
-    is_lean: bool,
-    /// A session with the whole circuit, once a step of a lean session needed it.
-    whole: Option<Box<Session>>,
-}
-
---->>>thread_local! {
-    /// Sessions of the games that this thread played last.
+thread_local! {
+    /// The games that this thread played last.
     static SESSIONS: RefCell<Vec<Session>> = const { RefCell::new(Vec::new()) };
 }
-/// Largest number of sessions per thread.
+/// Games that a thread keeps a session of.
 const KEPT: usize = 4;
 
-<<<---|||/// What ends a random game too early.
-enum Fault {
-    Stuck(usize),
-    Goals(usize),
-}
-
-impl Session {
-    pub(super) fn new(rules: &Compiled) -> Self {
-        Self {
-            game: rules.id,
-            runner: Runner::new(&rules.net),
-            facts: Facts::from_elem(0, rules.start.len()),
-            is_lean: false,
-            whole: None,
-        }
-    }
-
-    /// A session for games in which the effects of moves are known, or else one with the whole circuit.
-    pub(super) fn fast(rules: &Compiled, tried: &Tried) -> Self {
-        let session = Self::new(rules);
-        match &rules.lean {
-            Some(lean) if tried.is_lean => Self { runner: Runner::new(&lean.net), is_lean: true, ..session },
-            _ => session,
-        }
-    }
-
-    /// Moves the circuit to a position.
-    #[inline]
-    pub(super) fn go(&mut self, rules: &Compiled, facts: &Facts) {
-        let net = match &rules.lean {
-            Some(lean) if self.is_lean => &lean.net,
-            _ => &rules.net,
-        };
-        self.runner.go(net, &mut self.facts, facts);
-    }
-
-    /// Makes a move of every role.
-    pub(super) fn step(&mut self, rules: &Compiled, moves: &[u32]) {
-        if let Some(lean) = rules.lean.as_ref().filter(|_| self.is_lean) {
-            let next = match lean.folder.effects(moves) {
-                Some(effects) => effects.apply(&self.facts),
-                None => {
-                    let whole = self.whole.get_or_insert_with(|| Box::new(Self::new(rules)));
-                    whole.go(rules, &self.facts);
-                    whole.step(rules, moves);
-                    whole.facts.clone()
-                }
-            };
-            return self.go(rules, &next);
-        }
-        let first = rules.facts.len() as u32;
-        for &number in moves {
-            self.runner.set(&rules.net, first + number, true);
-        }
-        self.runner.settle(&rules.net);
-        let next: Facts = SmallVec::from_slice(&self.runner.outputs[..self.facts.len()]);
-        for &number in moves {
-            self.runner.set(&rules.net, first + number, false);
-        }
-        self.go(rules, &next);
-    }
-
-    #[cfg(test)]
-    pub(super) fn holding(&self) -> &Facts {
-        &self.facts
-    }
-
-    #[cfg(test)]
-    pub(super) fn outputs(&self) -> &[u64] {
-        &self.runner.outputs
-    }
-
-    #[inline]
-    pub(super) fn is_terminal(&self, rules: &Compiled) -> bool {
-        self.runner.outputs[rules.end as usize] & 1 == 1
-    }
-
-    #[inline]
-    fn words(&self, rules: &Compiled, role: usize) -> &[u64] {
-        let (begin, end) = rules.ranges[role];
-        let first = rules.legal[role] as usize;
-        &self.runner.outputs[first..first + (end - begin).div_ceil(64) as usize]
-    }
-
-    /// Number of legal moves of a role, up to 2.
-    #[inline]
-    pub(super) fn choices(&self, rules: &Compiled, role: usize) -> u32 {
-        let mut count = 0;
-        for word in self.words(rules, role) {
-            count += word.count_ones();
-            if count > 1 {
-                return 2;
-            }
-        }
-        count
-    }
-
-    /// The next role that has a choice in the same step.
-    #[inline]
-    fn next_chooser(&self, rules: &Compiled, state: &State) -> Option<usize> {
-        (usize::from(state.mover) + 1..rules.roles.len()).find(|&role| self.choices(rules, role) > 1)
-    }
-
-    /// The first legal move of a role.
-    #[inline]
-    fn first(&self, rules: &Compiled, role: usize) -> u32 {
-        let (begin, _) = rules.ranges[role];
-        let words = self.words(rules, role).iter().zip(0..);
-        let place =
-            words.filter(|(word, _)| **word != 0).map(|(word, w)| w * 64 + word.trailing_zeros()).next();
-        begin + place.unwrap_or(0)
-    }
-
-    /// Calls `visit` with each legal move of a role.
-    #[inline]
-    pub(super) fn each(&self, rules: &Compiled, role: usize, mut visit: impl FnMut(u32)) {
-        let (begin, _) = rules.ranges[role];
-        for (w, &word) in (0..).zip(self.words(rules, role)) {
-            let mut word = word;
-            while word != 0 {
-                visit(begin + w * 64 + word.trailing_zeros());
-                word &= word - 1;
-            }
-        }
-    }
-
-    /// The goals of a role, the highest first.
-    pub(super) fn goals<'a>(&'a self, rules: &'a Compiled, role: usize) -> impl Iterator<Item = u8> + 'a {
-        let bits = (rules.end as usize * 64 + 1..).zip(&rules.goals);
-        bits.filter(move |&(bit, &(of, _))| {
-            usize::from(of) == role && self.runner.outputs[bit / 64] >> (bit % 64) & 1 == 1
-        })
-        .map(|(_, &(_, value))| value)
-    }
-
-    /// Facts that hold.
-    pub(super) fn facts<'a>(&'a self, rules: &'a Compiled) -> impl Iterator<Item = usize> + 'a {
-        (0..rules.facts.len()).filter(|&fact| self.facts[fact / 64] >> (fact % 64) & 1 == 1)
-    }
-
-    /// Completes a state whose facts are known: who moves, or that the game is over. Steps in which nobody moves are made.
-    fn arrive(&mut self, rules: &Compiled, tried: &Tried, state: &mut State) -> Result<(), Fault> {
-        let roles = rules.roles.len();
-        state.chosen.clear();
-        for _ in 0..FORCED {
-            (state.is_over, state.mover) = (true, 0);
-            if self.is_terminal(rules) {
-                break;
-            }
-            let mut mover = None;
-            for role in 0..roles {
-                match self.choices(rules, role) {
-                    0 => {
-                        state.facts.clone_from(&self.facts);
-                        return Err(Fault::Stuck(role));
-                    }
-                    1 => {}
-                    _ => mover = mover.or(Some(role)),
-                }
-            }
-            let forced = |session: &Self| {
-                let is_active =
-                    |&role: &usize| tried.active.get(session.first(rules, role) as usize) == Some(&true);
-                let mut active = (0..roles).filter(is_active);
-                active.next().filter(|_| active.next().is_none())
-            };
-            if let Some(mover) = mover.or_else(|| forced(self)) {
-                (state.is_over, state.mover) = (false, mover as u8);
-                break;
-            }
-            let moves: SmallVec<[u32; 4]> = (0..roles).map(|role| self.first(rules, role)).collect();
-            self.step(rules, &moves);
-        }
-        state.facts.clone_from(&self.facts);
-        if state.is_over && tried.alternates && state.last != NONE {
-            state.mover = 1 - state.last;
-        }
-        Ok(())
-    }
-}
-
-===/// Reasons that a random game ends too early.
-enum Fault {
-    Stuck(usize),
-    Goals(usize),
-}
-
-impl Session {
-    pub(super) fn new(rules: &Compiled) -> Self {
-        Self {
-            game: rules.id,
-            runner: Runner::new(&rules.net),
-            facts: Facts::from_elem(0, rules.start.len()),
-            is_lean: false,
-            whole: None,
-        }
-    }
-
-    /// Creates a session with the lean circuit if the effects of moves are known, otherwise with the whole circuit.
-    pub(super) fn fast(rules: &Compiled, tried: &Trials) -> Self {
-        let session = Self::new(rules);
-        match &rules.lean {
-            Some(lean) if tried.is_lean => Self { runner: Runner::new(&lean.net), is_lean: true, ..session },
-            _ => session,
-        }
-    }
-
-    /// Moves the circuit to a position.
-    #[inline]
-    pub(super) fn go(&mut self, rules: &Compiled, facts: &Facts) {
-        let net = match &rules.lean {
-            Some(lean) if self.is_lean => &lean.net,
-            _ => &rules.net,
-        };
-        self.runner.go(net, &mut self.facts, facts);
-    }
-
-    /// Makes a move for every role.
-    pub(super) fn step(&mut self, rules: &Compiled, moves: &[u32]) {
-        if let Some(lean) = rules.lean.as_ref().filter(|_| self.is_lean) {
-            let next = match lean.folder.effects(moves) {
-                Some(effects) => effects.apply(&self.facts),
-                None => {
-                    let whole = self.whole.get_or_insert_with(|| Box::new(Self::new(rules)));
-                    whole.go(rules, &self.facts);
-                    whole.step(rules, moves);
-                    whole.facts.clone()
-                }
-            };
-            return self.go(rules, &next);
-        }
-        let first = rules.facts.len() as u32;
-        for &number in moves {
-            self.runner.set(&rules.net, first + number, true);
-        }
-        self.runner.settle(&rules.net);
-        let next: Facts = SmallVec::from_slice(&self.runner.outputs[..self.facts.len()]);
-        for &number in moves {
-            self.runner.set(&rules.net, first + number, false);
-        }
-        self.go(rules, &next);
-    }
-
-    #[cfg(test)]
-    pub(super) fn holding(&self) -> &Facts {
-        &self.facts
-    }
-
-    #[cfg(test)]
-    pub(super) fn outputs(&self) -> &[u64] {
-        &self.runner.outputs
-    }
-
-    #[inline]
-    pub(super) fn is_terminal(&self, rules: &Compiled) -> bool {
-        self.runner.outputs[rules.end as usize] & 1 == 1
-    }
-
-    #[inline]
-    fn words(&self, rules: &Compiled, role: usize) -> &[u64] {
-        let (begin, end) = rules.ranges[role];
-        let first = rules.legal[role] as usize;
-        &self.runner.outputs[first..first + (end - begin).div_ceil(64) as usize]
-    }
-
-    /// Number of legal moves of a role, capped at 2.
-    #[inline]
-    pub(super) fn choices(&self, rules: &Compiled, role: usize) -> u32 {
-        let mut count = 0;
-        for word in self.words(rules, role) {
-            count += word.count_ones();
-            if count > 1 {
-                return 2;
-            }
-        }
-        count
-    }
-
-    /// The next role with a choice in the same step.
-    #[inline]
-    fn next_chooser(&self, rules: &Compiled, state: &State) -> Option<usize> {
-        (usize::from(state.mover) + 1..rules.roles.len()).find(|&role| self.choices(rules, role) > 1)
-    }
-
-    /// The first legal move of a role.
-    #[inline]
-    fn first(&self, rules: &Compiled, role: usize) -> u32 {
-        let (begin, _) = rules.ranges[role];
-        let words = self.words(rules, role).iter().zip(0..);
-        let place =
-            words.filter(|(word, _)| **word != 0).map(|(word, w)| w * 64 + word.trailing_zeros()).next();
-        begin + place.unwrap_or(0)
-    }
-
-    /// Calls `visit` with each legal move of a role.
-    #[inline]
-    pub(super) fn each(&self, rules: &Compiled, role: usize, mut visit: impl FnMut(u32)) {
-        let (begin, _) = rules.ranges[role];
-        for (w, &word) in (0..).zip(self.words(rules, role)) {
-            let mut word = word;
-            while word != 0 {
-                visit(begin + w * 64 + word.trailing_zeros());
-                word &= word - 1;
-            }
-        }
-    }
-
-    /// The goals of a role in descending order.
-    pub(super) fn goals<'a>(&'a self, rules: &'a Compiled, role: usize) -> impl Iterator<Item = u8> + 'a {
-        let bits = (rules.end as usize * 64 + 1..).zip(&rules.goals);
-        bits.filter(move |&(bit, &(of, _))| {
-            usize::from(of) == role && self.runner.outputs[bit / 64] >> (bit % 64) & 1 == 1
-        })
-        .map(|(_, &(_, value))| value)
-    }
-
-    /// The facts that hold.
-    pub(super) fn facts<'a>(&'a self, rules: &'a Compiled) -> impl Iterator<Item = usize> + 'a {
-        (0..rules.facts.len()).filter(|&fact| self.facts[fact / 64] >> (fact % 64) & 1 == 1)
-    }
-
-    /// Completes a state with known facts: finds the role to move or the end, and makes steps without choices.
-    fn arrive(&mut self, rules: &Compiled, tried: &Trials, state: &mut State) -> Result<(), Fault> {
-        let roles = rules.roles.len();
-        state.chosen.clear();
-        for _ in 0..FORCED {
-            (state.is_over, state.mover) = (true, 0);
-            if self.is_terminal(rules) {
-                break;
-            }
-            let mut mover = None;
-            for role in 0..roles {
-                match self.choices(rules, role) {
-                    0 => {
-                        state.facts.clone_from(&self.facts);
-                        return Err(Fault::Stuck(role));
-                    }
-                    1 => {}
-                    _ => mover = mover.or(Some(role)),
-                }
-            }
-            let forced = |session: &Self| {
-                let is_active =
-                    |&role: &usize| tried.active.get(session.first(rules, role) as usize) == Some(&true);
-                let mut active = (0..roles).filter(is_active);
-                active.next().filter(|_| active.next().is_none())
-            };
-            if let Some(mover) = mover.or_else(|| forced(self)) {
-                (state.is_over, state.mover) = (false, mover as u8);
-                break;
-            }
-            let moves: SmallVec<[u32; 4]> = (0..roles).map(|role| self.first(rules, role)).collect();
-            self.step(rules, &moves);
-        }
-        state.facts.clone_from(&self.facts);
-        if state.is_over && tried.alternates && state.last != NONE {
-            state.mover = 1 - state.last;
-        }
-        Ok(())
-    }
-}
-
---->>>/// Hash of the rules, ignoring comments, white space and case.
+/// A hash of the rules without comments, spaces and capitals.
 fn fingerprint(source: &str) -> String {
     let rules = expressions(source).unwrap_or_default();
     let rules: Vec<String> = rules.iter().map(written).collect();
@@ -559,19 +78,19 @@ fn fingerprint(source: &str) -> String {
 }
 
 impl Described {
-    /// Compiles the rules in `source`. `name` is the value of `game.rules` in a config.
+    /// Compiles the rules in `source`. `name` is what `game.rules` of a config says.
     ///
     /// # Errors
-    /// The first error of the file, with its place; or a fault in random games: an unfinished state without a legal
-    /// move, two goals of a role at once, or a game that may never end.
+    /// The first fault of the file, with its place; or what random games have shown: a state without a legal move that is not the
+    /// end, two goals of a role at once, or that the game may never end.
     pub fn read(name: &str, source: &str) -> Result<Self, GameError> {
         Self::read_until(name, source, &Arc::default())
     }
 
-    /// Like [`read`](Self::read), until `stop` is set.
+    /// The same, unless `stop` is set meanwhile.
     ///
     /// # Errors
-    /// As for [`read`](Self::read), or that it was stopped.
+    /// As [`read`](Self::read), or that it was stopped.
     pub fn read_until(name: &str, source: &str, stop: &Arc<AtomicBool>) -> Result<Self, GameError> {
         let rules = Compiled::read(source, stop).map_err(|e| GameError::new(format!("{name}: {e}")))?;
         let facts = rules.start.clone();
@@ -597,7 +116,7 @@ impl Described {
         Ok(game)
     }
 
-    /// The state of a session in which `role` has a choice.
+    /// The state in which a circuit is, where a role has a choice.
     pub(super) fn state_at(&self, session: &Session, role: usize, last: Option<usize>) -> State {
         let last = last.filter(|_| self.players() > 1).map_or(NONE, |role| role as u8);
         State {
@@ -612,7 +131,7 @@ impl Described {
     /// The state before any role has chosen in its step.
     pub(super) fn without_choices(&self, state: &State) -> State {
         let mut before = state.clone();
-        // If the trial games had no simultaneous choices, a later role sees an earlier one's choice.
+        // Where the trial games have met no choices at the same time, a later role sees what an earlier one has chosen.
         if self.hides() && !state.is_over {
             before.chosen.clear();
             self.with(|rules, session| {
@@ -624,7 +143,7 @@ impl Described {
         before
     }
 
-    /// Describes the turn order in a few words.
+    /// Who moves, in a few words.
     pub(super) fn turns(&self) -> &'static str {
         match (self.players(), self.tried.hides, self.tried.alternates) {
             (1, ..) => "one role",
@@ -636,7 +155,7 @@ impl Described {
         }
     }
 
-    /// Describes the sum of two roles' goals in a few words.
+    /// What the goals of two roles sum to, in a few words.
     pub(super) fn sums(&self) -> &'static str {
         match self.sum {
             Sum::Constant => "always the same: zero-sum",
@@ -645,7 +164,7 @@ impl Described {
         }
     }
 
-    /// Runs `work` with a session of this thread.
+    /// Runs `work` with a circuit of this thread.
     #[inline]
     fn with<R>(&self, work: impl FnOnce(&Compiled, &mut Session) -> R) -> R {
         SESSIONS.with_borrow_mut(|sessions| {
@@ -681,20 +200,20 @@ impl Described {
         GameError::new(format!("{}: {what}, at `{shown}`; change the rules", self.name))
     }
 
-    /// Plays a few random games, which must end, and stores the results.
+    /// Plays a few random games, which must end, and keeps what they show.
     fn try_out(&mut self, stop: &AtomicBool) -> Result<(), GameError> {
         let rules = self.rules.clone();
         let roles = rules.roles.len();
         let mut tried =
-            Trials { active: vec![false; rules.moves.len()], alternates: roles == 2, ..Trials::default() };
+            Tried { active: vec![false; rules.moves.len()], alternates: roles == 2, ..Tried::default() };
         let mut session = Session::new(&rules);
         let lean = rules.lean.as_ref();
         tried.is_lean = lean.is_some();
         let mut has_choice = false;
         let mut without_goal = None;
         let mut listed = 0;
-        // Forced steps are merged until it is known whose they are.
-        let blank = Trials::default();
+        // Forced steps are joined while it is not known whose they are.
+        let blank = Tried::default();
         let mut moves: SmallVec<[u32; 4]> = SmallVec::new();
         let mut all_steps = 0;
         for trial in 0..TRIALS {
@@ -762,7 +281,7 @@ impl Described {
         }
         tried.work = session.runner.work / all_steps.max(1);
         if !has_choice {
-            // All steps are forced: they belong to the first role.
+            // All steps are forced, and those of the first role.
             let (begin, end) = rules.ranges[0];
             tried.active[begin as usize..end as usize].fill(true);
         }
@@ -785,7 +304,7 @@ impl Described {
         self.start = start;
         drop(rules);
         if let Some(rules) = Arc::get_mut(&mut self.rules).filter(|_| !self.tried.is_lean) {
-            // The lean circuit would never be used.
+            // It would never be used.
             rules.lean = None;
         }
         if roles == 2 {
@@ -794,8 +313,8 @@ impl Described {
         Ok(())
     }
 
-    /// Whether the goals of two roles always have the same sum: from the trial games, the circuit, or all ends of a
-    /// small game.
+    /// Whether the goals of two roles always have the same sum: by what the trial games have shown, by the circuit, or at all ends if
+    /// there are few states.
     fn sum_of_goals(&self) -> Sum {
         let mut sums = self.tried.sums.clone();
         if sums.len() > 1 {
@@ -818,12 +337,12 @@ impl Described {
         }
     }
 
-    /// Number of gates and facts that a move reads.
+    /// Gates and facts that a move reads.
     pub(super) fn cost(&self) -> usize {
         self.rules.net.size() + self.rules.facts.len() + 100
     }
 
-    /// The goal of a role at an end; 0 if it has none.
+    /// The goal of a role at an end; 0 if it has none there.
     fn goal(&self, state: &State, role: usize) -> u8 {
         self.with(|rules, session| {
             session.go(rules, &state.facts);
@@ -831,9 +350,9 @@ impl Described {
         })
     }
 
-    /// Completes the state of a session.
+    /// Completes a state in which the circuit is.
     fn arrived(&self, session: &mut Session, state: &mut State) {
-        // Beyond the trial games, a state without moves ends the game.
+        // Beyond what the trial games have seen, a state without moves ends the game.
         if session.arrive(&self.rules, &self.tried, state).is_err() {
             (state.is_over, state.mover) = (true, 0);
         }
@@ -853,7 +372,7 @@ impl Described {
 
 impl Game for Described {
     type State = State;
-    /// Index of a move.
+    /// Number of a move.
     type Action = u32;
     type Info = Info;
 
@@ -902,7 +421,7 @@ impl Game for Described {
         });
     }
 
-    /// Goal / 50 − 1. For two roles with a constant sum of goals, the difference of their goals / 100.
+    /// Goal / 50 − 1. For two roles whose goals always have the same sum, the difference of their goals / 100.
     fn utility(&self, state: &State, player: usize) -> f64 {
         if !state.is_over {
             return 0.0;
@@ -921,7 +440,7 @@ impl Game for Described {
         self.sum == Sum::Constant
     }
 
-    /// A solitaire has no winner but a score.
+    /// Alone, a game has no winner but a result.
     fn unit(&self) -> Option<Unit> {
         (self.players() == 1).then_some(Unit { name: "points".into(), size: 1.0 })
     }
@@ -973,7 +492,7 @@ impl Game for Described {
             GameError::new(format!("`{text}` is not a position: {why}; the game begins with `{example}`"))
         };
         let mut state = self.start.clone();
-        // Facts that always hold may be omitted.
+        // What holds for ever need not be said.
         state.facts.clone_from(&rules.fixed);
         let mut words = text.split_whitespace().peekable();
         let mut said = None;
@@ -1058,7 +577,7 @@ impl Game for Described {
         }
     }
 
-    /// Choices of a step in which several roles had one, once all have chosen.
+    /// The choices of a step in which several roles had one, once all have chosen.
     fn event_text(&self, state: &State, action: &u32, _seat: usize) -> Option<String> {
         if state.chosen.is_empty() || self.is_secret(state, action) {
             return None;
@@ -1075,8 +594,7 @@ impl Game for Described {
         self.rules.terms.shown(self.rules.moves[action as usize].1)
     }
 
-    /// Parses a move: as printed, its words without signs, or only its first arguments if they are unique among the
-    /// legal moves.
+    /// Takes a move as it is printed, its words without signs, or only its first arguments if no other legal move has them.
     fn parse_action(&self, state: &State, text: &str) -> Result<u32, GameError> {
         let mut actions = Vec::new();
         self.actions(state, &mut actions);

@@ -1,12 +1,12 @@
-//! Conditions of each tuple as a circuit over facts and moves.
+//! When each tuple holds, as a circuit over facts and moves.
 //!
-//! A rule is a sum of products over the values of its variables. It is factored like an algebraic expression: factors
-//! without a variable move out of its sum, parts without common variables are summed separately, and each part is
-//! computed once per value of the variables that it shares with the rest.
+//! A rule is a sum of products: over the values of its variables, of its conditions. It is computed as one would compute a sum by
+//! hand: what does not depend on a variable is taken out of its sum, parts without common variables are summed apart, and a part is
+//! summed once for each value of what it shares with the rest.
 
 use super::program::{Condition, DOES, LEGAL, Pattern, Program, Relation, Rule, TRUE};
 use super::reach::{Budget, table_of};
-use super::tables::{IndexedTuples, Memo, Step, known_term};
+use super::tables::{Memo, Step, Table, known_term};
 use super::terms::{Symbol, Term, Terms};
 use crate::circuit::{Builder, FALSE, Literal, TRUE as ALWAYS};
 use crate::error::RuleError;
@@ -17,26 +17,26 @@ use std::rc::Rc;
 /// Bytes of a gate's input in a circuit: inputs, and who reads them.
 pub(super) const GATE: usize = 16;
 
-/// Limit on inputs of all gates.
+/// Most inputs of all gates.
 const INPUTS: usize = 6_000_000;
 
-/// Conditions of the tuples of each relation.
+/// When the tuples of each relation hold.
 pub(crate) struct Gates {
     pub(crate) builder: Builder,
-    /// For each changing relation, the literal of each tuple of its table.
+    /// For each relation that changes, the literal of each tuple of its table.
     literals: Vec<Vec<Literal>>,
     /// Relation and tuple of each open gate.
     pub(crate) opened: FxHashMap<Literal, (usize, u32)>,
 }
 
-/// Rules of a relation, indexed by one argument of their heads, so that few rules are tried per tuple.
+/// Rules of a relation by what their heads have at one place, so that a tuple meets few of them.
 struct Heads {
     column: usize,
-    /// Rules with a constant term there, by term.
+    /// By a term that stands there.
     ground: FxHashMap<Term, Vec<usize>>,
-    /// Rules with a function there, by function.
+    /// By the function that stands there.
     built: FxHashMap<Symbol, Vec<usize>>,
-    /// Rules with a variable there.
+    /// The others.
     any: Vec<usize>,
 }
 
@@ -59,7 +59,7 @@ impl Heads {
         heads
     }
 
-    /// Rules whose head may match a tuple.
+    /// Rules that may have this tuple as their head.
     fn fitting(&self, terms: &Terms, tuple: &[Term]) -> impl Iterator<Item = usize> {
         let term = tuple.get(self.column);
         let ground = term.and_then(|term| self.ground.get(term));
@@ -69,19 +69,19 @@ impl Heads {
 }
 
 impl Gates {
-    /// The literal of a tuple of a changing relation, if it was requested.
+    /// When a tuple of a relation that changes holds, if it was asked for.
     pub(crate) fn known(&self, relation: usize, tuple: u32) -> Option<Literal> {
         self.literals[relation].get(tuple as usize).copied().filter(|&literal| literal != UNKNOWN)
     }
 }
 
-/// Index of a condition that is tested once its variables are bound.
+/// A condition that is tested when its variables are bound.
 type Check = usize;
 
-/// Factors of one term of a sum.
+/// The conditions on one way through a sum.
 #[derive(Default)]
 struct Product {
-    /// Static factors come first, because a failing one skips the rest.
+    /// What never changes comes first, since it may show that the rest need not be looked at.
     fixed: Factors,
     changing: Factors,
 }
@@ -89,10 +89,10 @@ struct Product {
 #[derive(Default)]
 struct Factors {
     checks: Vec<Check>,
-    parts: Vec<SubSum>,
+    parts: Vec<Part>,
 }
 
-/// A sum over the tuples of a join step.
+/// A sum over the tuples of a step.
 struct Sum {
     step: Step,
     relation: usize,
@@ -100,16 +100,16 @@ struct Sum {
 }
 
 /// A sum that depends on some of the variables bound before.
-struct SubSum {
+struct Part {
     on: Vec<usize>,
     sum: Box<Sum>,
-    /// Results by the values of these variables, if they may recur.
+    /// Results by the values of these variables, where they may come again.
     known: Option<Memo>,
-    /// Work counted per tuple of the sum.
+    /// What a tuple of the sum counts.
     weight: usize,
 }
 
-/// Matches a pattern against a term and binds its variables. Returns whether it matches.
+/// Binds the variables of a pattern that a term gives. Returns whether it fits.
 fn fit(terms: &Terms, pattern: &Pattern, term: Term, binding: &mut [Term], bound: &mut [bool]) -> bool {
     match pattern {
         Pattern::Ground(known) => *known == term,
@@ -126,41 +126,41 @@ fn fit(terms: &Terms, pattern: &Pattern, term: Term, binding: &mut [Term], bound
     }
 }
 
-/// Memory limit of memoised results, in bytes.
+/// Most memory of results of sums that are kept, in bytes.
 const KEPT: usize = 1 << 28;
-/// Literal of a tuple that is not computed yet.
+/// No literal is known yet.
 const UNKNOWN: Literal = Literal::MAX;
-/// Depth of nested relations; deeper gates stay open for a while.
+/// Relations that are followed within each other; behind them gates stay open for a while.
 const DEPTH: usize = 24;
 
-/// Computes the conditions of requested tuples and of those that they depend on.
+/// Computes when tuples hold: those that are asked for, and those that they follow from.
 pub(crate) struct Grounder<'a> {
     terms: &'a mut Terms,
     relations: &'a [Relation],
     rules: &'a [Rule],
-    tables: &'a mut [IndexedTuples],
+    tables: &'a mut [Table],
     pub(crate) gates: Gates,
-    /// Whether a relation is recursive.
-    is_recursive: Vec<bool>,
+    /// Whether a relation depends on itself.
+    is_circle: Vec<bool>,
     /// First and last input of the moves of each role.
     moves: Vec<(Literal, Literal)>,
-    /// The rules of each requested relation.
+    /// The rules of each relation that was asked for.
     heads: Vec<Option<Rc<Heads>>>,
-    /// The plan of each rule with its head bound.
+    /// How each rule is computed with its head bound.
     plans: Vec<Option<Product>>,
-    /// Open gates whose definition is pending.
+    /// Open gates whose meaning is still to be found.
     due: Vec<Literal>,
     depth: usize,
-    /// Bytes of memoised results.
+    /// Bytes of the results of sums that are kept.
     kept: usize,
     budget: Budget,
 }
 
 impl<'a> Grounder<'a> {
-    /// `facts` and `moves` are the tables of `true` and `does` in the order of the inputs; moves are sorted by role.
+    /// `facts` and `moves` are the tables of `true` and `does` in the order of the inputs; moves are in order of their roles.
     pub(crate) fn new(
         program: &'a mut Program,
-        tables: &'a mut [IndexedTuples],
+        tables: &'a mut [Table],
         facts: &[u32],
         moves: &[u32],
         budget: Budget,
@@ -187,9 +187,9 @@ impl<'a> Grounder<'a> {
             range
         });
         let moves = ranges.collect();
-        let mut is_recursive = vec![false; relations.len()];
-        for (group, cycle) in order.iter().filter(|(_, cycle)| *cycle) {
-            group.iter().for_each(|&relation| is_recursive[relation] = *cycle);
+        let mut is_circle = vec![false; relations.len()];
+        for (group, circle) in order.iter().filter(|(_, circle)| *circle) {
+            group.iter().for_each(|&relation| is_circle[relation] = *circle);
         }
         let plans = rules.iter().map(|_| None).collect();
         let heads = vec![None; relations.len()];
@@ -201,7 +201,7 @@ impl<'a> Grounder<'a> {
             rules,
             tables,
             gates,
-            is_recursive,
+            is_circle,
             moves,
             heads,
             plans,
@@ -212,16 +212,16 @@ impl<'a> Grounder<'a> {
         }
     }
 
-    /// Number of possible tuples of a relation.
+    /// Number of tuples of a relation that can hold.
     pub(crate) fn count(&self, relation: usize) -> usize {
         self.tables[table_of(relation)].len()
     }
 
-    /// The literal of a tuple. Gates that are still open are closed by [`finish`](Self::finish).
+    /// When a tuple of a relation holds. Gates that are still open are closed by [`finish`](Self::finish).
     pub(crate) fn literal(&mut self, relation: usize, tuple: u32) -> Result<Literal, RuleError> {
         match self.gates.literals[relation].get(tuple as usize) {
             None => Ok(ALWAYS),
-            Some(&UNKNOWN) if self.is_recursive[relation] || self.depth >= DEPTH => {
+            Some(&UNKNOWN) if self.is_circle[relation] || self.depth >= DEPTH => {
                 let open = self.gates.builder.open();
                 self.gates.literals[relation][tuple as usize] = open;
                 self.gates.opened.insert(open, (relation, tuple));
@@ -230,7 +230,7 @@ impl<'a> Grounder<'a> {
             }
             Some(&UNKNOWN) => {
                 self.depth += 1;
-                let literal = self.definition(relation, tuple)?;
+                let literal = self.meaning(relation, tuple)?;
                 self.depth -= 1;
                 self.gates.literals[relation][tuple as usize] = literal;
                 Ok(literal)
@@ -239,17 +239,17 @@ impl<'a> Grounder<'a> {
         }
     }
 
-    /// Defines all open gates.
+    /// Finds the meanings of all open gates.
     pub(crate) fn finish(mut self) -> Result<Gates, RuleError> {
         while let Some(open) = self.due.pop() {
             let (relation, tuple) = self.gates.opened[&open];
-            let definition = self.definition(relation, tuple)?;
-            self.gates.builder.close(open, definition);
+            let meaning = self.meaning(relation, tuple)?;
+            self.gates.builder.close(open, meaning);
         }
         Ok(self.gates)
     }
 
-    /// Checks the number of gate inputs.
+    /// That gates have not too many inputs.
     fn check_inputs(&self, rule: &Rule) -> Result<(), RuleError> {
         if self.gates.builder.size() <= INPUTS {
             return Ok(());
@@ -258,8 +258,8 @@ impl<'a> Grounder<'a> {
         Err(RuleError::new(rule.place, what))
     }
 
-    /// Computes the definition of a tuple.
-    fn definition(&mut self, relation: usize, tuple: u32) -> Result<Literal, RuleError> {
+    /// What a tuple follows from.
+    fn meaning(&mut self, relation: usize, tuple: u32) -> Result<Literal, RuleError> {
         let mut bodies = Vec::new();
         let (relations, rules) = (self.relations, self.rules);
         let heads =
@@ -281,7 +281,7 @@ impl<'a> Grounder<'a> {
             if !fits {
                 continue;
             }
-            // A rule can be requested again while it is being evaluated, by a relation that it depends on.
+            // A rule may be asked for again while it is being worked on, from a relation that it leads to.
             let mut plan = match self.plans[number].take() {
                 Some(plan) => plan,
                 None => {
@@ -302,8 +302,8 @@ impl<'a> Grounder<'a> {
         Ok(self.any(bodies))
     }
 
-    /// OR of literals. Each role makes exactly one move per step: if most of its moves are listed, the negated AND of
-    /// the others is shorter.
+    /// That one of these holds at least. Each role makes one move in each step: if most of its moves are listed, it is shorter to say
+    /// that it makes none of the others.
     fn any(&mut self, mut list: Vec<Literal>) -> Literal {
         list.sort_unstable();
         list.dedup();
@@ -327,7 +327,7 @@ impl<'a> Grounder<'a> {
         self.gates.builder.any(list)
     }
 
-    /// The condition with the fewest tuples.
+    /// The condition whose tuples are fewest.
     fn cheapest(&mut self, rule: &Rule, open: &[usize], bound: &[bool]) -> Option<usize> {
         let mut best: Option<(usize, f64)> = None;
         for &i in open {
@@ -341,7 +341,7 @@ impl<'a> Grounder<'a> {
         best.map(|(i, _)| i)
     }
 
-    /// Splits conditions into checks of bound variables and parts without common variables.
+    /// Arranges conditions: checks of what is bound, and parts without common variables.
     fn split(&mut self, rule: &Rule, open: &[usize], bound: &[bool]) -> Result<Product, RuleError> {
         let mut product = Product::default();
         let free = |i: usize| {
@@ -360,7 +360,7 @@ impl<'a> Grounder<'a> {
             }
             Condition::Differ(..) => false,
         };
-        // Conditions that share free variables belong to the same part.
+        // Conditions with common free variables are one part.
         let mut part: Vec<usize> = (0..rule.variables).collect();
         for &i in open.iter() {
             let free = free(i);
@@ -391,12 +391,7 @@ impl<'a> Grounder<'a> {
         Ok(product)
     }
 
-    fn part(
-        &mut self,
-        rule: &Rule,
-        mut open: Vec<usize>,
-        bound: &[bool],
-    ) -> Result<Option<SubSum>, RuleError> {
+    fn part(&mut self, rule: &Rule, mut open: Vec<usize>, bound: &[bool]) -> Result<Option<Part>, RuleError> {
         self.budget.spend(rule, open.len())?;
         let Some(chosen) = self.cheapest(rule, &open, bound) else { return Ok(None) };
         let mut on = Vec::new();
@@ -422,10 +417,10 @@ impl<'a> Grounder<'a> {
         let checks = product.fixed.checks.iter().chain(&product.changing.checks);
         let size = checks.map(|&check| rule.body[check].size()).sum::<usize>();
         let weight = 1 + (step.size() + on.len() + size) / 16;
-        Ok(Some(SubSum { on, sum: Box::new(Sum { step, relation, product }), known, weight }))
+        Ok(Some(Part { on, sum: Box::new(Sum { step, relation, product }), known, weight }))
     }
 
-    /// Binds a tuple of a sum and collects its factors. Returns whether it can hold.
+    /// Binds a tuple of a sum, and adds what must hold with it. Returns whether it can.
     fn take(
         &mut self,
         rule: &Rule,
@@ -448,7 +443,7 @@ impl<'a> Grounder<'a> {
         self.factors(rule, &mut sum.product.changing, binding, factors)
     }
 
-    /// Adds conditions to the factors. Returns whether they can hold.
+    /// Adds conditions to those that must hold together. Returns whether they can.
     fn factors(
         &mut self,
         rule: &Rule,
@@ -489,7 +484,7 @@ impl<'a> Grounder<'a> {
         Ok(true)
     }
 
-    fn sum(&mut self, rule: &Rule, part: &mut SubSum, binding: &mut [Term]) -> Result<Literal, RuleError> {
+    fn sum(&mut self, rule: &Rule, part: &mut Part, binding: &mut [Term]) -> Result<Literal, RuleError> {
         let key: SmallVec<[Term; 8]> = match &part.known {
             Some(_) => part.on.iter().map(|&v| binding[v]).collect(),
             None => SmallVec::new(),

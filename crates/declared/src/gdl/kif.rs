@@ -1,13 +1,13 @@
-//! Lexer and expressions of `.kif` files.
+//! Words and brackets of a `.kif` file.
 
 use crate::error::{Place, RuleError};
 
-/// Deepest nesting of parentheses.
+/// Deepest nesting of brackets.
 const DEPTH: usize = 64;
 /// Longest word, in characters.
 const WORD: usize = 1024;
 
-/// A parenthesised expression, or a word.
+/// An expression in brackets, or a word.
 #[derive(Clone, Debug)]
 pub(crate) enum Expression {
     Word(Box<str>, Place),
@@ -21,7 +21,7 @@ impl Expression {
         }
     }
 
-    /// The first word, its place, and the arguments.
+    /// The first word, its place, and what follows.
     pub(crate) fn parts(&self) -> Result<(&str, Place, &[Expression]), RuleError> {
         match self {
             Self::Word(word, place) => Ok((word, *place, &[])),
@@ -33,7 +33,7 @@ impl Expression {
     }
 }
 
-/// Parses the expressions of a file in one pass. A comment runs from `;` to the end of the line. Case is ignored.
+/// Reads the expressions of a file, in one pass. A comment begins with `;` and ends with its line. Capitals do not matter.
 pub(crate) fn expressions(text: &str) -> Result<Vec<Expression>, RuleError> {
     let mut open: Vec<(Vec<Expression>, Place)> = Vec::new();
     let mut done = Vec::new();

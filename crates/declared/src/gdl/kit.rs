@@ -131,7 +131,7 @@ impl Kit for Described {
     /// None if the circuit is so large that so few games are played faster one by one, if its values take more than 32 MiB or its gates
     /// have more than 4 million inputs, or if games do not end in 20,000 steps or stay without a choice for 2,500.
     fn random_games(&self, state: &State, games: usize, rng: &mut Stream) -> Option<Vec<f64>> {
-        let batch = self.batch.get_or_init(|| Batch::new(&self.rules, self.tried.work)).as_ref()?;
+        let batch = self.batch.get_or_init(|| Batch::of(&self.rules, self.tried.work)).as_ref()?;
         let goals = batch.play(state, games as u64, rng)?;
         // The sums of what `utility` says of each game.
         let goals: Vec<f64> = goals.into_iter().map(|sum| sum as f64).collect();
@@ -231,7 +231,7 @@ impl Described {
             };
             let facts: Vec<(String, Vec<String>)> = rules.facts.iter().map(fact).collect();
             let positions = positions(self, |state, _| state.facts.clone());
-            Arc::new(Indices::new(groups(&facts), &positions))
+            Arc::new(Indices::of(groups(&facts), &positions))
         })
     }
 }

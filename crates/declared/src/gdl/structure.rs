@@ -1,8 +1,8 @@
-//! The structure of a description as modules: facts, relations, moves, goals and the end, each after its parts.
+//! The structure of a description: facts, relations, moves, goals and the end as modules, each after those that it is made of.
 //!
-//! If the roles play the same game under other names, a position is read from the first role's view, and the
-//! counterparts of a condition rename only the names that stand for roles. Otherwise each input has a copy for each
-//! role that may have moved.
+//! If the roles play the same game under other names, a position is read as the first role sees it, and the counterparts of a
+//! condition are what it becomes when only what stands for roles is renamed. Otherwise each input has a copy for each role that
+//! may have moved.
 
 use super::compiled::{Compiled, Inputs};
 use super::effects::Facts;
@@ -11,7 +11,7 @@ use super::net::{Net, Runner, arrange};
 use super::program::{Atom, Condition, DOES, GOAL, INIT, LEGAL, NEXT, Pattern, Program, TERMINAL, TRUE};
 use super::reach::{self, Budget, Reached, bindings, reach, table_of};
 use super::symmetry::{self, Names, Symmetry, constants, renamed};
-use super::tables::IndexedTuples;
+use super::tables::Table;
 use super::terms::{Symbol, Term, Terms};
 use crate::circuit::{Builder, FALSE, Literal};
 use crate::modules::{Column, Module, Modules, OUTPUTS, Reads, TUPLES, fill};
@@ -23,35 +23,35 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Limit on inspected tuples for the bindings of a rule, and of all rules. Rules beyond it are omitted.
+/// Most tuples that are looked at for the bindings of a rule, and of all rules. A rule with more is not read.
 const WORK: u64 = 2_000_000;
 const WORK_IN_ALL: u64 = 40_000_000;
-/// Limit on conditions of all bindings of a rule; rules beyond it are omitted. Also the limit for all rules before
-/// duplicates are removed.
+/// Most conditions of all bindings of a rule; a rule with more is not read. And most of all rules, before those that are the same are
+/// left out.
 const CONDITIONS: usize = OUTPUTS / 4;
 const CONDITIONS_IN_ALL: usize = OUTPUTS * 8;
-/// Limit on relations and on kinds of facts.
+/// Most relations, and most kinds of facts.
 const MODULES: usize = 1024;
 
 /// The modules of a description.
 #[derive(Debug)]
 pub(crate) struct Structure {
-    /// Unique identifier within this process.
+    /// Another number for each structure of this process.
     id: u64,
-    /// In topological order.
+    /// Each after its parts.
     pub(crate) modules: Vec<Module>,
-    /// Outputs are the literals that modules read, without duplicates.
+    /// Its outputs are what modules read, each once.
     net: Net,
-    /// The circuit output of each module output: bit · 2 + negated.
+    /// The output of the circuit that each output of the modules is: bit · 2 + negated.
     reads: Vec<u32>,
     facts: usize,
-    /// Copies of each input: one per role if roles differ.
+    /// Copies of each input: one for each role, if roles differ.
     pub(crate) copies: usize,
-    /// Facts and moves from the view of each role. Empty if nothing changes.
+    /// What each fact and each move becomes in the eyes of each role. Empty if they stay.
     views: Vec<(Vec<u32>, Vec<u32>)>,
 }
 
-/// A circuit that holds a position from one role's view.
+/// A circuit in the state of a position, as a role sees it.
 struct Session {
     structure: u64,
     player: usize,
@@ -60,16 +60,16 @@ struct Session {
 }
 
 thread_local! {
-    /// The sessions that this thread used last.
+    /// The circuits that this thread used last.
     static SESSIONS: RefCell<Vec<Session>> = const { RefCell::new(Vec::new()) };
 }
-/// Largest number of sessions per thread.
+/// Circuits that a thread keeps.
 const KEPT: usize = 8;
 
-/// Properties of bindings that are counted together.
+/// What bindings have in common that are counted together.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Kind {
-    /// Index of the first mark among the values of the variables.
+    /// The place of the first mark among the values of the variables.
     mark: Option<usize>,
     conditions: Vec<Shape>,
 }
@@ -83,10 +83,10 @@ struct Shape {
     names: Vec<Symbol>,
 }
 
-/// For one binding, the tuples of its conditions and then of their counterparts, where such tuples exist.
+/// For one binding, the tuples of its conditions and then of their counterparts, as far as there are such tuples.
 type Row = Vec<Option<u32>>;
 
-/// Remaining limits of all rules.
+/// What all rules may still take.
 struct Limits {
     work: u64,
     conditions: usize,
@@ -102,14 +102,14 @@ struct Section {
 }
 
 impl Structure {
-    /// Builds the structure of the rules in `source`; `hides` says whether roles choose at the same time.
+    /// The structure of the rules in `source`; `hides` says whether roles choose at the same time.
     ///
     /// # Errors
-    /// In words: too many conditions to read, or none.
-    pub(super) fn new(source: &str, rules: &Compiled, hides: bool) -> Result<Self, String> {
+    /// In words, that there are too many conditions to read, or nothing.
+    pub(super) fn of(source: &str, rules: &Compiled, hides: bool) -> Result<Self, String> {
         let mut program = Program::read(source).map_err(|e| e.to_string())?;
         let Reached { mut tables, .. } = reach(&mut program, &Arc::default()).map_err(|e| e.to_string())?;
-        let inputs = Inputs::new(&program, &tables);
+        let inputs = Inputs::of(&program, &tables);
         let symmetry = symmetry::find(&mut program, &mut tables, &inputs).map_err(|e| e.to_string())?;
         let mut sections = sections(&program, &tables, &inputs);
         if sections.len() > MODULES {
@@ -198,8 +198,7 @@ impl Structure {
         })
     }
 
-    /// Fills the inputs of all modules for a position and the role that moved; `action` is the move that it has chosen
-    /// there.
+    /// Fills the inputs of all modules for a position and the role that moved; `action` is a move that it has chosen there.
     pub(crate) fn fill(&self, facts: &Facts, player: usize, action: Option<u32>, inputs: &mut [f32]) {
         let view = self.views.get(player).filter(|_| player > 0);
         let seen = match view {
@@ -225,7 +224,7 @@ impl Structure {
         fill(&self.modules, &holds, (player % self.copies, self.copies), inputs);
     }
 
-    /// The outputs that hold.
+    /// Which outputs hold.
     fn holds(&self, facts: &Facts, player: usize, action: Option<u32>) -> Vec<bool> {
         SESSIONS.with_borrow_mut(|sessions| {
             let is_own = |session: &Session| session.structure == self.id && session.player == player;
@@ -256,8 +255,7 @@ impl Structure {
     }
 }
 
-/// Values of nodes that are constant in all unfinished positions, as far as propagation finds them. Networks only
-/// evaluate such positions.
+/// What each node is in all positions that are not the end, as far as that follows at once. No others are valued by a network.
 fn known_before(builder: &Builder, end: Literal) -> Vec<Option<bool>> {
     let first = builder.facts() + 1;
     let mut known = vec![None; first + builder.len()];
@@ -269,14 +267,14 @@ fn known_before(builder: &Builder, end: Literal) -> Vec<Option<bool>> {
             continue;
         }
         known[node] = Some(holds);
-        match builder.definition(node) {
-            Some(definition) => open.push(definition ^ (literal & 1)),
+        match builder.meaning(node) {
+            Some(meaning) => open.push(meaning ^ (literal & 1)),
             None if holds => open.extend(builder.inputs(node).unwrap_or_default()),
             None => {}
         }
     }
     for node in first..known.len() {
-        if known[node].is_none() && builder.definition(node).is_none() {
+        if known[node].is_none() && builder.meaning(node).is_none() {
             let value = |&input: &Literal| known[input as usize / 2].map(|holds| holds != (input & 1 == 1));
             let inputs = builder.inputs(node).unwrap_or_default();
             known[node] = match inputs.iter().any(|input| value(input) == Some(false)) {
@@ -288,12 +286,12 @@ fn known_before(builder: &Builder, end: Literal) -> Vec<Option<bool>> {
     known
 }
 
-/// A literal, or its constant value.
+/// A literal, or what it always is.
 fn fixed(known: &[Option<bool>], literal: Literal) -> Literal {
     known[literal as usize / 2].map_or(literal, |holds| Literal::from(holds) ^ (literal & 1))
 }
 
-/// The facts and moves after renaming each role to the first.
+/// What facts and moves become when each role is renamed to the first.
 fn views_of(symmetry: &Symmetry) -> Vec<(Vec<u32>, Vec<u32>)> {
     let count = symmetry.powers.len();
     let again = |places: &[u32], times: usize| -> Vec<u32> {
@@ -308,8 +306,8 @@ fn views_of(symmetry: &Symmetry) -> Vec<(Vec<u32>, Vec<u32>)> {
         .collect()
 }
 
-/// The changing relations that `legal`, `goal` and `terminal` depend on, then these.
-fn sections(program: &Program, tables: &[IndexedTuples], inputs: &Inputs) -> Vec<Section> {
+/// The relations that `legal`, `goal` and `terminal` lead to and that follow from the state, then these.
+fn sections(program: &Program, tables: &[Table], inputs: &Inputs) -> Vec<Section> {
     let mut needed = vec![false; program.relations.len()];
     let mut open = vec![LEGAL, GOAL, TERMINAL];
     while let Some(relation) = open.pop() {
@@ -336,7 +334,7 @@ fn sections(program: &Program, tables: &[IndexedTuples], inputs: &Inputs) -> Vec
             add(&relation.name, number, relation.rules.clone(), tuples);
         }
     }
-    // Rules with a variable move, and moves that only these allow, belong to `legal`.
+    // Rules whose move is a variable, and moves that only they allow, are those of `legal`.
     let mut heads: Vec<(Option<Symbol>, Vec<usize>)> = Vec::new();
     let mut places: FxHashMap<Option<Symbol>, usize> = FxHashMap::default();
     for &rule in &program.relations[LEGAL].rules {
@@ -358,7 +356,7 @@ fn sections(program: &Program, tables: &[IndexedTuples], inputs: &Inputs) -> Vec
     }
     let goals = (0..tables[GOAL].len() as u32).collect();
     add("goal", GOAL, program.relations[GOAL].rules.clone(), goals);
-    // False before the end.
+    // Before the end it does not hold.
     add("terminal", TERMINAL, program.relations[TERMINAL].rules.clone(), Vec::new());
     all
 }
@@ -380,7 +378,7 @@ fn functor(terms: &Terms, pattern: &Pattern) -> Option<Symbol> {
     }
 }
 
-/// Collects the names, but not the numbers, of a pattern.
+/// Names, but not numbers, that stand in a pattern.
 fn names_in(terms: &Terms, pattern: &Pattern, found: &mut Vec<Symbol>) {
     match pattern {
         Pattern::Variable(_) => {}
@@ -393,8 +391,7 @@ fn names_in(terms: &Terms, pattern: &Pattern, found: &mut Vec<Symbol>) {
     }
 }
 
-/// A condition from another role's view at the same place: names in the rule are renamed; in the values of variables
-/// only marks are.
+/// A condition as a role writes it about the same place: what the rule names is renamed, of what variables stand for only marks.
 fn seen(terms: &mut Terms, pattern: &Pattern, binding: &[Term], (names, marks): (&Names, &Names)) -> Term {
     match pattern {
         Pattern::Variable(v) => renamed(terms, marks, binding[*v]),
@@ -412,7 +409,7 @@ impl Section {
     fn bind(
         &mut self,
         program: &mut Program,
-        tables: &mut [IndexedTuples],
+        tables: &mut [Table],
         symmetry: Option<&Symmetry>,
         limits: &mut Limits,
     ) -> Result<(), String> {
@@ -422,7 +419,7 @@ impl Section {
             Some(symmetry) => symmetry.powers.iter().zip(&symmetry.marks).collect(),
             None => vec![(&as_written, &as_written)],
         };
-        // Without a symmetry, only roles are marks.
+        // Without a symmetry, roles are the only marks.
         let roles: FxHashMap<Symbol, usize> = roles.iter().map(|&role| terms.head(role)).zip(0..).collect();
         let marks = symmetry.map_or(&roles, |symmetry| &symmetry.places);
         for &number in &self.rules {
@@ -434,11 +431,11 @@ impl Section {
                 continue;
             }
             let shapes: Vec<Shape> =
-                conditions.iter().map(|&(negated, atom)| Shape::new(terms, negated, atom)).collect();
+                conditions.iter().map(|&(negated, atom)| Shape::of(terms, negated, atom)).collect();
             let width = conditions.len() * views.len();
             let mut found: BTreeMap<Option<usize>, Vec<Row>> = BTreeMap::new();
             let mut left = CONDITIONS / width;
-            let mut visit = |terms: &mut Terms, tables: &[IndexedTuples], binding: &[Term]| {
+            let mut visit = |terms: &mut Terms, tables: &[Table], binding: &[Term]| {
                 if left == 0 {
                     return false;
                 }
@@ -478,7 +475,7 @@ impl Section {
 }
 
 impl Shape {
-    fn new(terms: &Terms, negated: bool, atom: &Atom) -> Self {
+    fn of(terms: &Terms, negated: bool, atom: &Atom) -> Self {
         let fact = atom.args.first().filter(|_| atom.relation == TRUE);
         let functor = fact.and_then(|arg| functor(terms, arg));
         let mut names = Vec::new();
@@ -489,21 +486,21 @@ impl Shape {
 
 struct Maker<'a> {
     program: &'a Program,
-    tables: &'a [IndexedTuples],
-    /// Literals of tuples.
+    tables: &'a [Table],
+    /// When tuples of relations hold.
     literals: FxHashMap<(usize, u32), Literal>,
-    /// Values of nodes that are constant before the end.
+    /// What each node is before the end, if it is always the same.
     known: Vec<Option<bool>>,
     copies: usize,
-    /// Number of roles for which each condition is read.
+    /// Roles for which each condition is asked.
     views: usize,
     modules: Modules,
-    /// The module of each relation, or of facts with each first word.
+    /// The module that stands for a relation, or for facts with a first word.
     made: Vec<(usize, Option<Symbol>, String)>,
 }
 
 impl Maker<'_> {
-    /// A module name that is unique, also among names of bindings.
+    /// A name that no module has, nor one of its bindings.
     fn name(&self, wanted: &str) -> String {
         let is_free = |name: &str| {
             !self.modules.list.iter().any(|known| known.name == name || known.name == format!("{name}-rules"))
@@ -517,14 +514,14 @@ impl Maker<'_> {
         name
     }
 
-    /// Adds a module for the facts with each first word.
+    /// A module for the facts with each first word.
     fn facts(&mut self, inputs: &Inputs) -> Result<(), String> {
         let terms = &self.program.terms;
         let mut heads: Vec<(Symbol, Vec<(Literal, String)>)> = Vec::new();
         for (fact, &tuple) in inputs.facts.iter().enumerate() {
             let term = self.tables[TRUE].tuple(tuple)[0];
             let one = (fixed(&self.known, (fact as Literal + 1) * 2), terms.shown(term));
-            // Facts are sorted by first word.
+            // They are sorted by these words.
             match heads.last_mut().filter(|(head, _)| *head == terms.head(term)) {
                 Some((_, all)) => all.push(one),
                 None => heads.push((terms.head(term), vec![one])),
@@ -542,7 +539,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// Adds a module for the chosen move, if moves are hidden. With a symmetry, the move is one of the first role.
+    /// A module for the move that was chosen, where others are hidden. Seen alike, it is one of the first role.
     fn moves(&mut self, rules: &Compiled, is_alike: bool) {
         let moves = rules.moves.iter().enumerate().filter(|(_, (role, _))| *role == 0 || !is_alike);
         let tuples: Vec<(Literal, String)> = moves
@@ -559,7 +556,7 @@ impl Maker<'_> {
         tuple.and_then(|tuple| self.literals.get(&(relation, tuple)).copied()).unwrap_or(FALSE)
     }
 
-    /// Adds the modules of a section: one of its rules, and one of its tuples.
+    /// The modules of a section: one of its rules, and one of its tuples.
     fn section(&mut self, section: &Section) -> Result<(), String> {
         let name = self.name(&section.name);
         let mut parts = self.parts(section);
@@ -570,13 +567,13 @@ impl Maker<'_> {
             let literals = rows
                 .iter()
                 .map(|row| row.iter().zip(relations.clone()).map(|(&t, r)| self.literal(r, t)).collect());
-            // Bindings that can never hold are dropped.
+            // What can never hold is no binding.
             let is_alive = |row: &Vec<Literal>| {
                 let mut pairs = row.iter().zip(&kind.conditions);
                 pairs.all(|(&literal, shape)| literal != FALSE ^ Literal::from(shape.negated))
             };
             let literals: Vec<Vec<Literal>> = literals.filter(is_alive).collect();
-            // Another role's binding equals the counterparts of one that was read.
+            // What another role's bindings show was read with the counterparts of these.
             if self.views > 1 && !known.insert(signature(&literals, kind.conditions.len())) {
                 continue;
             }
@@ -618,7 +615,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// The modules that the conditions of a section read.
+    /// The modules of what the conditions of a section ask for.
     fn parts(&self, section: &Section) -> Vec<String> {
         let conditions = section.rows.keys().flat_map(|kind| &kind.conditions);
         let parts = conditions.flat_map(|shape| {
@@ -633,7 +630,7 @@ impl Maker<'_> {
     }
 }
 
-/// A key that is invariant under the order of bindings and the choice of role.
+/// The same for bindings of any order, and for those of any role.
 fn signature(rows: &[Vec<Literal>], conditions: usize) -> Vec<Vec<Literal>> {
     let views = rows.first().map_or(1, |row| row.len() / conditions);
     let turned = (0..views).map(|view| {
@@ -644,20 +641,3 @@ fn signature(rows: &[Vec<Literal>], conditions: usize) -> Vec<Vec<Literal>> {
     });
     turned.min().unwrap_or_default()
 }
-<<<---|||
-impl Described {
-    /// The structure of the rules, made when it is first asked for. Or why there is none.
-    pub(crate) fn structure(&self) -> &Result<Arc<Structure>, String> {
-        self.structure
-            .get_or_init(|| Structure::of(self).map(Arc::new).map_err(|e| format!("{}: {e}", self.name())))
-    }
-}
-===
-impl Described {
-    /// The structure of the rules, computed on demand, or why there is none.
-    pub(crate) fn structure(&self) -> &Result<Arc<Structure>, String> {
-        self.structure
-            .get_or_init(|| Structure::new(self).map(Arc::new).map_err(|e| format!("{}: {e}", self.name())))
-    }
-}
---->>>

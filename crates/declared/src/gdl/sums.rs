@@ -1,23 +1,22 @@
-//! Possible sums of two roles' goals, as far as the circuit proves.
+//! What the goals of two roles can sum to, as far as the circuit shows.
 //!
-//! For each pair of goals: can both hold at an end at which each role has exactly one goal, as GDL demands? Unit
-//! propagation sets all gates that follow; a contradiction excludes the pair. Of some facts, such as whose turn it is,
-//! exactly one holds in every position: one does at the start, and the circuit proves that every step preserves it.
+//! For each pair of goals it is asked whether both can hold at an end at which each role has exactly one goal, as GDL demands. All
+//! gates that follow are set (unit propagation); a contradiction shows that the pair never comes. Of some facts, such as whose turn it
+//! is, exactly one holds in every position: one does at the start, and then one does after every step, which the circuit shows too.
 
 use crate::circuit::{Builder, Literal};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-/// Limit on gates inspected for all pairs: a fraction of a second.
+/// Most gates that are looked at for all pairs: a fraction of a second.
 const WORK: usize = 20_000_000;
-/// Limit on gates and inputs of the circuit.
+/// Most gates and inputs that are looked at.
 const SIZE: usize = 2_000_000;
 
-/// Facts of which exactly one holds at the start, each with its condition to hold next.
+/// Facts of which one holds at the start, each with when it holds next.
 pub(crate) type Group = Vec<(Literal, Literal)>;
 
-/// The sums of two roles' goals that could not be excluded. `goals` are role, value and gate. None if it takes too
-/// long.
+/// The sums of the goals of two roles that could not be excluded. `goals` are role, value and gate. None if it would take too long.
 pub(crate) fn possible_sums(
     builder: &Builder,
     end: Literal,
@@ -55,21 +54,21 @@ pub(crate) fn possible_sums(
     Some(sums)
 }
 
-/// The gates that some outputs depend on, with their known values.
+/// The gates that some outputs depend on, with what is known of each.
 struct Gates {
-    /// Index of each node.
+    /// Place of each node.
     places: FxHashMap<u32, u32>,
-    /// Inputs of each node, as literals of indices. None for facts.
+    /// Inputs of each node, as literals of places. None for facts.
     inputs: Vec<Option<Vec<Literal>>>,
-    /// Whether a node equals its only input: an open gate that was closed.
+    /// Whether a node is what its only input is: an open gate that was closed.
     is_same: Vec<bool>,
-    /// Readers of each node, each with whether it requires the node to hold.
+    /// Nodes of which each is an input, with whether it must hold there.
     readers: Vec<Vec<(u32, bool)>>,
     known: Vec<Option<bool>>,
-    /// Number of inputs of each node that are not known to hold.
+    /// Inputs of each node that are not known to hold.
     open: Vec<u32>,
     trail: Vec<u32>,
-    /// Groups of facts of which exactly one holds.
+    /// Facts of which exactly one holds.
     groups: Vec<Vec<Literal>>,
     left: usize,
 }
@@ -95,9 +94,9 @@ impl Gates {
                 continue;
             }
             gates.places.insert(node, nodes.len() as u32);
-            let definition = builder.definition(node as usize).map(|definition| vec![definition]);
-            let is_same = definition.is_some();
-            let inputs = definition.or_else(|| builder.inputs(node as usize).map(<[_]>::to_vec));
+            let meaning = builder.meaning(node as usize).map(|meaning| vec![meaning]);
+            let is_same = meaning.is_some();
+            let inputs = meaning.or_else(|| builder.inputs(node as usize).map(<[_]>::to_vec));
             waiting.extend(inputs.iter().flatten().map(|input| input / 2));
             size += 1 + inputs.as_ref().map_or(0, Vec::len);
             if size > SIZE {
@@ -124,7 +123,7 @@ impl Gates {
         self.places[&(literal / 2)] * 2 + literal % 2
     }
 
-    /// The known value of a literal.
+    /// What is known of a literal.
     fn value(&self, literal: Literal) -> Option<bool> {
         // Node 0 is false.
         match literal / 2 {
@@ -133,8 +132,8 @@ impl Gates {
         }
     }
 
-    /// Whether a step preserves that exactly one fact of the group holds, as far as propagation proves. None if it
-    /// takes too long.
+    /// Whether exactly one of these facts holds next wherever exactly one holds, as far as what follows tells. None if it takes too
+    /// long.
     fn keeps_one(&mut self, group: &Group) -> Option<bool> {
         for chosen in 0..group.len() {
             let facts = group.iter().enumerate().map(|(i, &(fact, _))| fact ^ Literal::from(i != chosen));
@@ -150,7 +149,7 @@ impl Gates {
         Some(true)
     }
 
-    /// Assumes these literals and propagates. Returns whether no contradiction follows. None if it takes too long.
+    /// Sets all of these, and what follows. Whether they may hold at once. None if it takes too long.
     fn assume(&mut self, literals: impl Iterator<Item = Literal>) -> Option<bool> {
         let mut next: Vec<Literal> = literals.map(|literal| self.place(literal)).collect();
         // Node 0 is false.
@@ -181,7 +180,7 @@ impl Gates {
         }
     }
 
-    /// Retracts all assumptions.
+    /// Forgets what was assumed.
     fn forget(&mut self) {
         for place in self.trail.drain(..) {
             let holds = self.known[place as usize].take() == Some(true);
@@ -191,7 +190,7 @@ impl Gates {
         }
     }
 
-    /// Sets a literal and adds its consequences to `next`. Returns false on a contradiction.
+    /// Sets a node, and adds what follows to `next`. Returns whether it was not the other way round.
     fn set(&mut self, literal: Literal, next: &mut Vec<Literal>) -> Option<bool> {
         let (place, holds) = (literal as usize / 2, literal.is_multiple_of(2));
         if let Some(known) = self.known[place] {
@@ -216,7 +215,7 @@ impl Gates {
         Some(true)
     }
 
-    /// Propagates a known node to its inputs.
+    /// Adds what follows for the inputs of a node that is known.
     fn follow(&mut self, place: usize, next: &mut Vec<Literal>) -> Option<()> {
         let (Some(holds), Some(inputs)) = (self.known[place], &self.inputs[place]) else { return Some(()) };
         if holds || self.is_same[place] {

@@ -1,4 +1,4 @@
-//! Indexed tables of tuples, and the steps of a join over them.
+//! Tables of tuples with indexes, and the steps of a join over them.
 
 use super::program::{Atom, Pattern};
 use super::terms::{Symbol, Term, Terms};
@@ -6,27 +6,27 @@ use crate::slots::{Slots, code};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// Path to a subterm: a column of a table, then argument indices.
+/// A column of a table, then an argument of what stands there, and so on.
 pub(crate) type Path = SmallVec<[u8; 6]>;
 type Key = SmallVec<[Term; 8]>;
 
 const NONE: u32 = u32::MAX;
-/// Size penalty of a join step without a bound variable.
-const CROSS_PRODUCT: f64 = 8.0;
+/// By how much a step without a bound variable counts as larger than it is.
+const APART: f64 = 8.0;
 
-/// The tuples of a relation, in order of discovery.
+/// The tuples of a relation, in the order in which they were found.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct IndexedTuples {
+pub(crate) struct Table {
     arity: usize,
     data: Vec<Term>,
     count: u32,
     known: Slots,
     indexes: Vec<Index>,
-    /// Number of different terms at the end of a path, with the size of the table when they were counted.
+    /// Different terms at the end of a path, and the size of the table when they were counted.
     spread: FxHashMap<Path, (u32, u32)>,
 }
 
-/// Scope of an index: tuples with these functors, keyed by their values.
+/// What an index looks at: tuples with these functors, by their values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Shape {
     heads: Vec<(Path, Symbol, usize)>,
@@ -36,12 +36,12 @@ struct Shape {
 #[derive(Clone, Debug, Default)]
 struct Index {
     shape: Shape,
-    /// The last tuple of each key, and the previous tuple with the same key.
+    /// The last tuple of each key, and the tuple before each.
     last: Slots,
     before: Vec<u32>,
 }
 
-/// The term at the end of an existing path.
+/// The term at the end of a path that exists.
 #[inline]
 fn at(terms: &Terms, tuple: &[Term], path: &Path) -> Term {
     if let &[column] = &path[..] {
@@ -58,13 +58,13 @@ impl Shape {
         })
     }
 
-    /// A tuple's terms at the ends of the paths.
+    /// What a tuple has at the ends of the paths.
     fn key<'a>(&'a self, terms: &'a Terms, tuple: &'a [Term]) -> impl Iterator<Item = Term> + 'a {
         self.values.iter().map(|path| at(terms, tuple, path))
     }
 }
 
-impl IndexedTuples {
+impl Table {
     pub(crate) fn new(arity: usize) -> Self {
         Self { arity, ..Self::default() }
     }
@@ -85,7 +85,7 @@ impl IndexedTuples {
         self.own_bytes() + indexes.sum::<usize>()
     }
 
-    /// Drops the indexes and keeps the tuples.
+    /// Leaves the tuples alone.
     pub(crate) fn forget_indexes(&mut self) {
         self.indexes = Vec::new();
     }
@@ -100,7 +100,7 @@ impl IndexedTuples {
         self.tuple(number).iter().zip(tuple).all(|(a, b)| a == b)
     }
 
-    /// The index of a tuple.
+    /// The number of a tuple.
     #[inline]
     pub(crate) fn find(&self, tuple: &[Term]) -> Option<u32> {
         self.known.find(code(tuple.iter().copied()), |number| self.is(number, tuple))
@@ -120,7 +120,7 @@ impl IndexedTuples {
         true
     }
 
-    /// Updates an index. Returns how many tuples were new to it.
+    /// Brings an index up to date. Returns how many tuples were new to it.
     pub(crate) fn refresh(&mut self, index: usize, terms: &Terms) -> usize {
         if self.indexes[index].before.len() == self.len() {
             return 0;
@@ -150,7 +150,7 @@ impl IndexedTuples {
         })
     }
 
-    /// Estimated number of different terms at the end of a path.
+    /// Number of different terms at the end of a path, as of a while ago.
     fn spread(&mut self, terms: &Terms, path: &Path) -> u32 {
         if let Some(&(different, count)) = self.spread.get(path)
             && (count == self.count || self.count < count.saturating_mul(2) && count > 64)
@@ -175,17 +175,17 @@ impl IndexedTuples {
     }
 }
 
-/// Memoised results by the terms that they depend on.
+/// Results by the terms that they depend on.
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
-    keys: IndexedTuples,
+    keys: Table,
     results: Vec<u32>,
 }
 
 impl Memo {
-    /// Creates a memo for keys of `width` terms.
+    /// For keys of so many terms.
     pub(crate) fn new(width: usize) -> Self {
-        Self { keys: IndexedTuples::new(width), results: Vec::new() }
+        Self { keys: Table::new(width), results: Vec::new() }
     }
 
     #[inline]
@@ -193,20 +193,20 @@ impl Memo {
         self.keys.find(key).map(|number| self.results[number as usize])
     }
 
-    /// Stores the result of a new key.
+    /// Keeps the result of a key that has none.
     pub(crate) fn keep(&mut self, key: &[Term], result: u32) {
         if self.keys.add(key) {
             self.results.push(result);
         }
     }
 
-    /// Approximate memory of one more result, in bytes.
+    /// About the memory of one more result, in bytes.
     pub(crate) fn entry(&self) -> usize {
         self.keys.arity * 4 + 20
     }
 }
 
-/// Source of a value of an index key.
+/// Where the value of an index comes from.
 #[derive(Clone, Debug)]
 enum Source {
     Term(Term),
@@ -214,7 +214,7 @@ enum Source {
     Built(Pattern),
 }
 
-/// A positive condition as a join step: the tuples that match the bound variables, and the variables that they bind.
+/// A condition without `not`, as a step of a join: the tuples that fit what is bound, and what they bind.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(crate) table: usize,
@@ -223,23 +223,23 @@ pub(crate) struct Step {
     shape: Shape,
     key: Vec<Source>,
     pub(crate) binds: Vec<(Path, usize)>,
-    /// Other occurrences of variables that this step binds.
+    /// A variable that this step has bound stands there again.
     again: Vec<(Path, usize)>,
-    /// Estimated number of matching tuples.
+    /// About how many tuples fit.
     pub(crate) matches: f64,
 }
 
-/// Position in the tuples of a step.
+/// Where the search for tuples of a step begins.
 pub(crate) enum Cursor {
-    /// At most this tuple.
+    /// At most this one.
     One(Option<u32>),
-    /// This tuple, and those after it in the index.
+    /// This one, and those behind it in the index.
     Chain(u32),
-    /// A range of tuples.
+    /// All from this one on, up to another.
     All(u32, u32),
 }
 
-/// The term of a pattern whose variables are bound.
+/// The term that a pattern is, once its variables are bound.
 pub(crate) fn known_term(terms: &mut Terms, pattern: &Pattern, binding: &[Term]) -> Term {
     match pattern {
         Pattern::Variable(v) => binding[*v],
@@ -252,14 +252,8 @@ pub(crate) fn known_term(terms: &mut Terms, pattern: &Pattern, binding: &[Term])
 }
 
 impl Step {
-    /// Creates a step for an atom, with an index for its bound arguments.
-    pub(crate) fn new(
-        atom: &Atom,
-        number: usize,
-        table: &mut IndexedTuples,
-        terms: &Terms,
-        bound: &[bool],
-    ) -> Self {
+    /// A step for an atom, with an index for what is bound.
+    pub(crate) fn new(atom: &Atom, number: usize, table: &mut Table, terms: &Terms, bound: &[bool]) -> Self {
         let mut step = Self {
             table: number,
             index: None,
@@ -279,10 +273,10 @@ impl Step {
             for path in &step.shape.values {
                 matches /= f64::from(table.spread(terms, path));
             }
-            // A condition that shares no variable with the bound ones multiplies the cases.
-            let is_cross_product = !step.key.iter().any(|source| !matches!(source, Source::Term(_)));
-            if is_cross_product && bound.contains(&true) {
-                matches *= CROSS_PRODUCT;
+            // What shares no variable with what is bound multiplies the cases.
+            let is_apart = !step.key.iter().any(|source| !matches!(source, Source::Term(_)));
+            if is_apart && bound.contains(&true) {
+                matches *= APART;
             }
             step.index = Some(table.index(step.shape.clone()));
         }
@@ -290,7 +284,7 @@ impl Step {
         step
     }
 
-    /// Number of terms that are compared, bound or built per tuple.
+    /// Number of terms that are compared, bound or built for a tuple.
     pub(crate) fn size(&self) -> usize {
         let built = self.key.iter().map(|source| match source {
             Source::Built(pattern) => pattern.size(),
@@ -324,13 +318,13 @@ impl Step {
         self.key.push(source);
     }
 
-    /// Updates the index of this step. Returns how many tuples were new to it.
-    pub(crate) fn refresh(&self, tables: &mut [IndexedTuples], terms: &Terms) -> usize {
+    /// Brings the index of this step up to date. Returns how many tuples were new to it.
+    pub(crate) fn refresh(&self, tables: &mut [Table], terms: &Terms) -> usize {
         self.index.map_or(0, |index| tables[self.table].refresh(index, terms))
     }
 
-    /// A cursor for the current bindings.
-    pub(crate) fn begin(&self, table: &IndexedTuples, terms: &mut Terms, binding: &[Term]) -> Cursor {
+    /// Where to begin, with what is bound.
+    pub(crate) fn begin(&self, table: &Table, terms: &mut Terms, binding: &[Term]) -> Cursor {
         let mut value = |source: &Source| match source {
             Source::Term(term) => *term,
             Source::Variable(v) => binding[*v],
@@ -350,8 +344,8 @@ impl Step {
         Cursor::Chain(last.find(code(key.iter().copied()), is_same).unwrap_or(NONE))
     }
 
-    /// The next matching tuple, or none.
-    pub(crate) fn advance(&self, table: &IndexedTuples, cursor: &mut Cursor) -> Option<u32> {
+    /// The next tuple that fits, or None.
+    pub(crate) fn advance(&self, table: &Table, cursor: &mut Cursor) -> Option<u32> {
         match cursor {
             Cursor::One(found) => found.take(),
             Cursor::All(next, end) => (*next < *end).then(|| {
@@ -368,14 +362,8 @@ impl Step {
         }
     }
 
-    /// Binds the variables of a tuple. Returns whether repeated variables agree.
-    pub(crate) fn bind(
-        &self,
-        table: &IndexedTuples,
-        terms: &Terms,
-        number: u32,
-        binding: &mut [Term],
-    ) -> bool {
+    /// Binds the variables that a tuple gives. Returns whether it fits where they stand more than once.
+    pub(crate) fn bind(&self, table: &Table, terms: &Terms, number: u32, binding: &mut [Term]) -> bool {
         let tuple = table.tuple(number);
         for (path, v) in &self.binds {
             binding[*v] = at(terms, tuple, path);
@@ -383,14 +371,8 @@ impl Step {
         self.again.iter().all(|(path, v)| at(terms, tuple, path) == binding[*v])
     }
 
-    /// Whether a tuple that was not found by the index matches the step.
-    pub(crate) fn fits(
-        &self,
-        table: &IndexedTuples,
-        terms: &mut Terms,
-        number: u32,
-        binding: &[Term],
-    ) -> bool {
+    /// Whether a tuple that was not found by the index fits the step.
+    pub(crate) fn fits(&self, table: &Table, terms: &mut Terms, number: u32, binding: &[Term]) -> bool {
         let tuple = table.tuple(number);
         self.shape.fits(terms, tuple)
             && self.shape.values.iter().zip(&self.key).all(|(path, source)| {

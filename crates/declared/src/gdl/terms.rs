@@ -1,15 +1,15 @@
-//! Interned constants and compound terms.
+//! Constants and nested terms, each made once and known by number.
 
 use crate::slots::{Slots, code};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Index of a name.
+/// A name by number.
 pub(crate) type Symbol = u32;
-/// Index of a ground term.
+/// A term without variables, by number.
 pub(crate) type Term = u32;
 
-/// Greatest depth and length in characters of a term.
+/// Deepest term, and the longest in letters.
 const DEEPEST: u32 = 100;
 const LONGEST: u32 = 10_000;
 
@@ -18,9 +18,9 @@ const LONGEST: u32 = 10_000;
 pub(crate) struct Terms {
     names: Vec<Arc<str>>,
     by_name: FxHashMap<Arc<str>, Symbol>,
-    /// Head of each term, and the end of its arguments.
+    /// First word of each term, and the end of its arguments.
     heads: Vec<(Symbol, u32)>,
-    /// Depth and length in characters of each term.
+    /// Depth of each term, and its length in letters.
     sizes: Vec<(u32, u32)>,
     is_too_large: bool,
     args: Vec<Term>,
@@ -43,7 +43,7 @@ impl Terms {
         &self.names[symbol as usize]
     }
 
-    /// The term with this head and arguments; a constant without arguments.
+    /// The term of a name with arguments; without arguments, a constant.
     pub(crate) fn term(&mut self, head: Symbol, args: &[Term]) -> Term {
         let term = self.heads.len() as Term;
         let (heads, all) = (&self.heads, &self.args);
@@ -78,12 +78,12 @@ impl Terms {
         Self::range(&self.heads, &self.args, term)
     }
 
-    /// Whether some term is too deep or too long to be printed.
+    /// Whether some term is nested too deep or written too long to be shown.
     pub(crate) fn is_too_large(&self) -> bool {
         self.is_too_large
     }
 
-    /// Length of a term in characters.
+    /// Length of a term in letters.
     pub(crate) fn letters(&self, term: Term) -> usize {
         self.sizes[term as usize].1 as usize
     }
@@ -94,7 +94,7 @@ impl Terms {
         (self.heads.capacity() + self.sizes.capacity()) * 8 + self.args.capacity() * 4 + self.known.bytes()
     }
 
-    /// The integer that a constant denotes, if any.
+    /// The whole number that a constant is, if it is one.
     pub(crate) fn number(&self, term: Term) -> Option<i64> {
         if !self.args(term).is_empty() {
             return None;
@@ -102,7 +102,7 @@ impl Terms {
         self.name(self.head(term)).parse().ok()
     }
 
-    /// A term in the notation of positions and moves: `mark(1,2)`.
+    /// A term as positions and moves show it: `mark(1,2)`.
     pub(crate) fn shown(&self, term: Term) -> String {
         let mut text = String::new();
         self.show(term, &mut text);
@@ -132,7 +132,7 @@ impl Terms {
         }
     }
 
-    /// Sort order of terms in lists: by name, then by arguments; numbers by value and before names.
+    /// The order of terms in lists: by name, then by arguments; numbers by value and before names.
     pub(crate) fn compare(&self, a: Term, b: Term) -> std::cmp::Ordering {
         if a == b {
             return std::cmp::Ordering::Equal;

@@ -1,4 +1,4 @@
-//! Positions in readable form: the facts that hold, one relation per line.
+//! Positions as people read them: what holds, a relation a line.
 
 use super::compiled::Compiled;
 use super::session::State;

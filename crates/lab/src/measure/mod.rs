@@ -290,7 +290,7 @@ pub(crate) fn evaluate_of<G: Kit>(
     if options.exhaustive {
         const WHAT: &str = "measuring all positions";
         work::share(WHAT, 0.0);
-        // The last of several threads to report may not be the last to finish.
+        // The last thread to report is not necessarily the last to finish.
         let found = exhaustive::exhaustive(game, &mut bound, &|share| work::share(WHAT, share.min(0.999)));
         work::share(WHAT, 1.0);
         report.exhaustive = Some(found?);
@@ -371,11 +371,11 @@ fn measure<G: Kit>(
     Ok(())
 }
 
-/// The opponents against which a checkpoint is measured by default: those <<<---its|||several===thread--->>><<<---config|||threads===--->>> that <<<---can|||report may not===report is not--->>> necessarily opened, and simple agents.
+/// The opponents against which a checkpoint is measured by default: those of its config that can be opened, and simple agents.
 fn eval_opponents<G: Kit>(game: &G, manifest: &Manifest) -> Vec<String> {
     let own = Config::from_saved(manifest.config.clone()).map(|c| c.evaluate_against());
     let mut opponents = own.unwrap_or_default();
-    // A checkpoint that was moved may have lost its opponents' files.
+    // A checkpoint that left its place may have left them behind.
     opponents.retain(|name| match naming::resolve(game, name, &[]) {
         Ok(_) => true,
         Err(error) => {

@@ -4,7 +4,7 @@ use super::{App, Shared as State};
 use crate::extra::Extra;
 use crate::fault::Fault;
 use crate::limits;
-use crate::shelf::Found;
+use crate::registry::OpenGame;
 use adept_arena::inspect::Detail;
 use adept_play::AgentText;
 use axum::Router;
@@ -41,11 +41,11 @@ async fn asked(
         Some(agent) => agent,
         None => {
             let none = || Fault::missing(format!("no agent of {game} has values"));
-            app.shelf.default(&game).ok_or_else(none)?
+            app.registry.default(&game).ok_or_else(none)?
         }
     };
     let detail = Detail { experts: false, ..Detail::default() };
-    let answer = move |found: &Found, agent: &AgentText| {
+    let answer = move |found: &OpenGame, agent: &AgentText| {
         let value = found.room.value(agent, &position, detail, Instant::now() + limits::PATIENCE)?;
         extra.answer(&query, &value).map_err(Fault::request)
     };

@@ -22,9 +22,7 @@ use std::path::{Path, PathBuf};
 
 pub use super::points::ROLLS;
 
-<<<---|||/// Numbers of a distribution.
-pub ===/// Length of a distribution.
-pub --->>>const HEADER: usize = 40;
+const HEADER: usize = 40;
 
 /// Largest number of points of a table that can be solved here.
 pub const MOST_SOLVED: usize = points::MOST;

@@ -2,7 +2,7 @@
 
 use super::dominance::SAMPLE;
 use super::error::TableError;
-use super::file::About;
+use super::file::TableHeader;
 use super::grid::{Grid, LINE_BYTES, STRIP_LINES};
 use super::lanes::Isa;
 use super::order::{GROUP, Order, order_and_moves};
@@ -176,7 +176,8 @@ impl Table {
             }
         });
         let values = &map[start..start + bytes];
-        let about = About { checkers, precision, rows, row_of: &order.row_of, bytes: precision.bytes(rows) };
+        let about =
+            TableHeader { checkers, precision, rows, row_of: &order.row_of, bytes: precision.bytes(rows) };
         let spread = team.among_ranks();
         let write = |path: &Path| -> Result<(), TableError> {
             let Some(spread) = &spread else { return Ok(()) };
