@@ -4,8 +4,9 @@ pub use crate::{Builtin, Catalogue, One};
 pub use adept_arena::{Agent, Decision, EpsilonGreedy, Evaluator, GameModel, Greedy, Random, equity, open};
 pub use adept_game::rand::{Rng, RngExt};
 pub use adept_game::{
-    Afterstate, Channel, ChannelKind, Distribution, Encoder, EncoderFn, Found, Game, GameError, Kit, Named,
-    ParsedPosition, Positions, RowMut, Script, Suite, Turn, Valuation, stream,
+    Afterstate, Agents, Channel, ChannelKind, Distribution, Encoder, EncoderFn, Encoders, Found, Game,
+    GameError, Kit, Listing, Named, ParsedPosition, Positions, RowMut, Script, Suite, Turn, Valuation,
+    Values, stream,
 };
 pub use adept_model::{Architecture, Learner, Optimiser, Rows, Samples};
 pub use adept_trainer::config::{Config, Source, parse};

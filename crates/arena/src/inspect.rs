@@ -6,7 +6,7 @@ use crate::open::OpenError;
 use crate::review::CI95;
 use crate::search::Search;
 use crate::successors::Successors;
-use adept_game::{Afterstate, Kit, ParsedPosition, Turn, Worth};
+use adept_game::{Afterstate, Kit, ParsedPosition, Turn, Worth, outcome_of};
 use adept_ground::order::{places_by, sort_by_highest};
 use adept_model::{Explanation, Layout, OutcomeClass, Rows};
 use serde::ser::{SerializeMap, Serializer};
@@ -137,7 +137,7 @@ fn names(classes: &[OutcomeClass]) -> Vec<Arc<str>> {
 
 /// The class of a finished game for a player, which is certain; empty if it is in none.
 fn ended<G: Kit>(game: &G, classes: &[OutcomeClass], state: &G::State, player: usize) -> Chances {
-    let class = game.outcome_of(classes, state, player);
+    let class = outcome_of(game, classes, state, player);
     let probability = |(i, class_of): (usize, &OutcomeClass)| {
         (Arc::from(&*class_of.name), f32::from(u8::from(Some(i) == class)))
     };

@@ -95,7 +95,8 @@ fn width(channels: &[Channel]) -> usize {
 #[test]
 fn texts_and_rows_stand_for_positions() {
     for game in GAMES {
-        let encoder = game.encoder(&game.encoders()[0].name).unwrap();
+        let encoders = game.encoders();
+        let encoder = encoders.open(&encoders.names()[0].name).unwrap();
         let mut rows: HashMap<Vec<u32>, HashSet<_>> = HashMap::new();
         let mut infos = HashSet::new();
         walk(&game, &game.start(), 1.0, &mut |state, _| {

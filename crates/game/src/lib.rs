@@ -4,6 +4,7 @@
 //! numbers that a model reads. A game that implements these three supports all commands. See `examples/own-game` in the
 //! repository for a minimal one.
 
+mod agents;
 mod audit;
 pub mod deliberation;
 mod encoder;
@@ -13,32 +14,45 @@ mod halves;
 mod info;
 mod kit;
 pub mod laws;
+mod listing;
+mod numbering;
 mod peer;
 mod play;
+mod positions;
 mod public_tree;
+mod random_play;
 mod recorded;
+mod records;
+mod results;
 mod rng;
 pub mod sheet;
 mod suite;
+mod values;
 mod worth;
 
 pub use adept_rows::{Channel, ChannelKind, OutcomeClass, OutcomeMask, RowMut, RowSink};
-pub use audit::{Audit, TraceStep};
+pub use agents::{Advice, Agents, Script};
+pub use audit::{Audit, RuleText, TraceStep, fingerprint};
 pub use deliberation::{Choice, Deliberation, Deliberator};
-pub use encoder::{Afterstate, Encoder, EncoderFn};
+pub use encoder::{Afterstate, Encoder, EncoderFn, Encoders};
+pub use files::{PositionFiles, TextFiles};
 pub use game::{Game, GameError, Turn, Unit, no_action};
 pub use halves::{Factors, Halves};
 pub use info::GameInfo;
-pub use kit::{
-    Distribution, Draw, Example, Found, Kit, Named, ParsedPosition, PositionClass, Positions, References,
-    Script, Valuation, Visitor, WholeGame,
-};
+pub use kit::{Example, Kit, ParsedPosition, Visitor};
+pub use listing::{Listing, Named};
+pub use numbering::Numbering;
 pub use peer::Peer;
 pub use play::{PLAY, distributions, draw_of_play, is_solved, number_of};
-pub use public_tree::{PublicTree, TreeVisitor};
+pub use positions::{Distribution, Draw, PositionClass, Positions};
+pub use public_tree::{PublicTree, TreeVisitor, has_public_tree};
 /// The crate of random numbers whose `Rng` the traits take.
 pub use rand;
+pub use random_play::{RandomPlay, Uniform};
 pub use recorded::{Difference, Recorded};
+pub use records::{AddedGame, GameRecord, Records, WholeGame, writable_records};
+pub use results::{Possible, Results, outcome_classes, outcome_of, possible_outcomes};
 pub use rng::{Stream, draw_index, stream};
 pub use suite::Suite;
+pub use values::{ForPositions, Found, Opener, Purpose, Reference, Valuation, Valuations, Values};
 pub use worth::{Worth, score_text};

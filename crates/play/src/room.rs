@@ -7,7 +7,7 @@ use adept_arena::naming::{self, AgentSpec, AnySearch, Judge, Meaning, Play as Ch
 use adept_arena::open::{self, OpenError};
 use adept_arena::review::{Account, CI95, Judged, Verdict, Weighed, add_luck, judge_each};
 use adept_arena::{Agent, Decision, GameModel, Greedy, Pool, Scratch};
-use adept_game::{Kit, ParsedPosition, Turn, no_action};
+use adept_game::{Kit, ParsedPosition, Turn, no_action, outcome_classes, outcome_of};
 use adept_ground::order::places_by;
 use adept_model::OutcomeClass;
 use serde::Serialize;
@@ -486,7 +486,7 @@ impl<G: Kit> AnyRoom for Room<G> {
             zero_sum: game.zero_sum(),
             scale: game.scale() / unit.as_ref().map_or(1.0, |unit| unit.size),
             unit: unit.map(|unit| unit.name),
-            classes: game.outcome_classes().unwrap_or_default(),
+            classes: outcome_classes(game).unwrap_or_default(),
             rules: game.rules_text(),
         }
     }
@@ -649,10 +649,10 @@ impl<G: Kit> AnyPlay for Play<G> {
             }),
         };
         let outcome = self.session.outcome(game).zip(self.session.verdict(game)).map(|(utility, text)| {
-            let classes = game.outcome_classes().unwrap_or_default();
+            let classes = outcome_classes(game).unwrap_or_default();
             let class = match self.session.given_up() {
                 Some(class) => Some(class.name.clone()),
-                None => game.outcome_of(&classes, state, seat).map(|i| classes[i].name.clone()),
+                None => outcome_of(game, &classes, state, seat).map(|i| classes[i].name.clone()),
             };
             OutcomeView { utility: utility / game.unit().map_or(1.0, |unit| unit.size), text, class }
         });
@@ -751,7 +751,7 @@ impl<G: Kit> AnyPlay for Play<G> {
             return self.refuse("hints are for your own moves: it is not your turn");
         }
         let agent = by.unwrap_or(&self.opponent);
-        let mut text = game.advice(state, seat).unwrap_or_default();
+        let mut text = game.agents().advice.and_then(|advice| advice(game, state, seat)).unwrap_or_default();
         let until = self.room.until();
         let mut value = self.room.value_of(
             agent,

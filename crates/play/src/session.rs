@@ -1,7 +1,7 @@
 //! A game between one person and agents, a step at a time, however it is shown.
 
 use adept_arena::{Decision, OpenError};
-use adept_game::{GameError, Kit, Stream, Turn, score_text, stream};
+use adept_game::{GameError, GameRecord, Kit, Stream, Turn, outcome_classes, outcome_of, score_text, stream};
 use adept_ground::order::sort_by_highest;
 use adept_model::OutcomeClass;
 
@@ -193,9 +193,9 @@ impl<G: Kit> Session<G> {
     /// How the game ended, in words.
     pub fn verdict(&self, game: &G) -> Option<String> {
         let outcome = self.outcome(game)?;
-        let classes = game.outcome_classes().unwrap_or_default();
+        let classes = outcome_classes(game).unwrap_or_default();
         let class = self.given_up.as_ref().or_else(|| {
-            game.outcome_of(&classes, &self.state, self.seat).and_then(|class| classes.get(class))
+            outcome_of(game, &classes, &self.state, self.seat).and_then(|class| classes.get(class))
         });
         let kind = class.and_then(|class| size_of(&class.name)).map(|(_, kind)| kind);
         let in_unit = game.unit().map(|unit| {
@@ -227,14 +227,10 @@ impl<G: Kit> Session<G> {
         let name = |seat| if seat == self.seat { "you" } else { opponent };
         let names: Vec<&str> = (0..game.players()).map(name).collect();
         let actions: Vec<G::Action> = self.steps.iter().map(|step| step.action.clone()).collect();
-        let written = match self.outcome(game).filter(|_| self.given_up.is_some()) {
-            Some(outcome) => {
-                let for_first = if self.seat == 0 { outcome } else { -outcome };
-                game.resigned_history(1, &names, &actions, for_first)
-            }
-            None => game.history(1, &names, &actions),
-        };
-        written.transpose()
+        let given_up = self.outcome(game).filter(|_| self.given_up.is_some());
+        let resigned = given_up.map(|outcome| if self.seat == 0 { outcome } else { -outcome });
+        let record = GameRecord { number: 1, names: &names, actions: &actions, resigned };
+        game.records().and_then(|records| records.write(game, &record)).transpose()
     }
 }
 
@@ -264,7 +260,7 @@ pub fn losses<G: Kit>(game: &G) -> Vec<OutcomeClass> {
     if !game.zero_sum() {
         return Vec::new();
     }
-    let mut losses = game.outcome_classes().unwrap_or_default();
+    let mut losses = outcome_classes(game).unwrap_or_default();
     losses.retain(|class| class.utility < 0.0);
     sort_by_highest(&mut losses, &|class| class.utility.into());
     losses

@@ -3,7 +3,7 @@
 use crate::session::{Next, Session, Step, in_words, losses};
 use adept_arena::inspect::policy_of;
 use adept_arena::{Agent, Decision, Evaluator, GameModel, OpenError, Scratch, naming, open};
-use adept_game::{Kit, Stream, Turn, Worth, no_action};
+use adept_game::{Kit, Stream, Turn, Worth, no_action, writable_records};
 use adept_ground::order::sort_by_highest;
 use adept_model::{Explanation, Head, OutcomeClass};
 use serde::Serialize;
@@ -141,7 +141,7 @@ impl<'a, G: Kit> Table<'a, G> {
                     "only whole games are written down, not games that begin with a position".into();
                 return Err(PlayError::Options(message));
             }
-            game.writes_histories().map_err(|e| PlayError::Options(e.to_string()))?;
+            writable_records(game).map_err(|e| PlayError::Options(e.to_string()))?;
         }
         let session = Session::begin(game, options.seat, options.seed, options.from.as_deref())
             .map_err(PlayError::Options)?;
@@ -432,9 +432,11 @@ impl<'a, G: Kit> Table<'a, G> {
         // A deliberating agent has said as much already.
         let kind = |name: &str| name.split(':').next().unwrap_or_default().to_string();
         let opponent = kind(&self.options.opponent);
-        let deliberates = || self.game.deliberators().iter().any(|agent| kind(&agent.name) == opponent);
+        let deliberates =
+            || self.game.agents().deliberators.names().iter().any(|agent| kind(&agent.name) == opponent);
         if hints
-            && let Some(advice) = self.game.advice(self.session.state(), player)
+            && let Some(advice) = self.game.agents().advice
+            && let Some(advice) = advice(self.game, self.session.state(), player)
             && !deliberates()
         {
             below.push_str(&advice);

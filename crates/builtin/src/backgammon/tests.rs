@@ -4,7 +4,9 @@ use super::game::place_text;
 use super::moves::told;
 use super::*;
 use crate::dice::{ROLLS, Roll};
-use adept_game::{Afterstate, Game, Kit, RowMut, Stream, Turn, stream};
+use adept_game::{
+    Afterstate, Game, Kit, RowMut, Stream, Turn, outcome_classes, outcome_of, possible_outcomes, stream,
+};
 use adept_ground::shown::ascii;
 use rand::RngExt;
 use std::collections::HashSet;
@@ -314,7 +316,7 @@ fn golden_board_and_row() {
      └12─11─10──9──8──7─┴───┴─6──5──4──3──2──1─┘
      4HPwADHg5+ADQA  XGID=-b--a-F-C---dE---c-e-----A:0:0:1:42:0:0:0:0:10
     ");
-    let encoder = game.encoder("points").unwrap();
+    let encoder = game.encoders().open("points").unwrap();
     let mut dense = vec![0.0; 202];
     let after = Afterstate { state: &state, action: None, player: 0 };
     encoder.encode(&game, after, RowMut { dense: &mut dense, index: &mut [] });
@@ -463,7 +465,7 @@ fn exact_values_are_those_of_the_best_reply() {
 #[test]
 fn the_oracle_values_positions_for_the_side_that_moved() {
     let game = Backgammon::new(1).unwrap();
-    let oracle = game.valuation("oracle").unwrap().unwrap();
+    let oracle = game.values().valuations.open("oracle").unwrap().unwrap();
     let table = exact::Table::solve(1, 1e-9, 0).unwrap();
     let value = |text: &str, player| {
         let state = game.parse_position(text).unwrap().0;
@@ -565,11 +567,11 @@ fn impossible_ids_and_places_are_refused() {
 
 /// The classes that are possible for the side to roll, in words, and for its opponent the mirrored ones.
 fn possible(game: &Backgammon, text: &str) -> Vec<String> {
-    let (state, classes) = (game.parse_position(text).unwrap().0, game.outcome_classes().unwrap());
-    let [own, other] = [0, 1].map(|player| game.possible_outcomes(&classes, &state, player));
+    let (state, classes) = (game.parse_position(text).unwrap().0, outcome_classes(game).unwrap());
+    let [own, other] = [0, 1].map(|player| possible_outcomes(game, &classes, &state, player));
     assert_eq!(own, other.mirrored(&classes), "{text}");
     let turned = State { sides: [state.sides[1], state.sides[0]], player: 1, ..state };
-    assert_eq!(own, game.possible_outcomes(&classes, &turned, 1), "{text}");
+    assert_eq!(own, possible_outcomes(game, &classes, &turned, 1), "{text}");
     let listed = (0..6).filter(|&k| own.allows(k)).map(|k| classes[k].name.clone());
     listed.collect()
 }
@@ -598,9 +600,9 @@ fn impossible_outcomes_are_told() {
     assert_eq!(possible(&hyper, "6:3/18:3"), all[1..5]);
     // Other classes of the same worth, in another order.
     let classes =
-        [adept_game::OutcomeClass::new("gammon", 2.0 / 3.0, 0), game.outcome_classes().unwrap()[3].clone()];
+        [adept_game::OutcomeClass::new("gammon", 2.0 / 3.0, 0), outcome_classes(&game).unwrap()[3].clone()];
     let state = game.parse_position("6:4 5:2 3:1 off:8/6:3 2:2 off:10").unwrap().0;
-    let mask = game.possible_outcomes(&classes, &state, 0);
+    let mask = possible_outcomes(&game, &classes, &state, 0);
     assert_eq!([0, 1].map(|k| mask.allows(k)), [false, true]);
 }
 
@@ -608,13 +610,13 @@ fn impossible_outcomes_are_told() {
 #[test]
 fn games_from_rare_positions_end_in_possible_classes() {
     let (game, mut rng, mut actions) = (Backgammon::default(), stream(6, "rare", 0), Vec::new());
-    let classes = game.outcome_classes().unwrap();
+    let classes = outcome_classes(&game).unwrap();
     for distribution in game.positions().distributions {
         for _ in 0..60 {
             let mut state = (distribution.draw)(&mut rng);
             let mut before = adept_game::OutcomeMask::ALL;
             loop {
-                let now = game.possible_outcomes(&classes, &state, 0);
+                let now = possible_outcomes(&game, &classes, &state, 0);
                 assert_eq!(before.and(now), now, "{}", game.position_text(&state));
                 before = now;
                 let action = match game.turn(&state) {
@@ -627,7 +629,7 @@ fn games_from_rare_positions_end_in_possible_classes() {
                 };
                 game.apply(&mut state, &action);
             }
-            assert!(before.allows(game.outcome_of(&classes, &state, 0).unwrap()));
+            assert!(before.allows(outcome_of(&game, &classes, &state, 0).unwrap()));
         }
     }
 }
@@ -641,12 +643,12 @@ fn labels_of_impossible_outcomes_are_left_out() {
     // The side to roll has checkers off.
     let text = "6:4 5:2 3:1 off:8/10:3 6:10 2:2";
     std::fs::write(&path, format!("{header}\n{text},0.1,0.1,0.2,0.3,0.1,0.2\n")).unwrap();
-    let example = &game.read_examples(&path).unwrap()[0];
+    let example = &game.files().read_examples(&game, &path).unwrap()[0];
     // For the player who just acted.
     let wanted = [0.0, 1.0 / 6.0, 0.5, 1.0 / 3.0, 0.0, 0.0];
     assert!(example.outcomes.iter().zip(wanted).all(|(p, q)| (p - q).abs() < 1e-12), "{example:?}");
     assert!((example.value - (1.0 / 3.0 - 0.5 - 2.0 / 6.0) / 3.0).abs() < 1e-7, "{example:?}");
     std::fs::write(&path, format!("{header}\n{text},0.5,0.5,0,0,0,0\n")).unwrap();
-    let error = game.read_examples(&path).unwrap_err().to_string();
+    let error = game.files().read_examples(&game, &path).unwrap_err().to_string();
     assert!(error.contains("line 2") && error.contains("impossible in this position"), "{error}");
 }

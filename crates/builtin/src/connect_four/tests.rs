@@ -123,7 +123,7 @@ fn refusals_say_why() {
 fn golden_rows() {
     let mut text = String::new();
     for name in ["cells", "threats"] {
-        let encoder = GAME.encoder(name).unwrap();
+        let encoder = GAME.encoders().open(name).unwrap();
         let width: usize = encoder.channels().iter().map(|c| c.kind.dense_width()).sum();
         for position in ["44", "4354", "112233"] {
             let state = GAME.parse_position(position).unwrap().0;
@@ -139,7 +139,7 @@ fn golden_rows() {
 
 #[test]
 fn exact_values_are_those_of_the_best_reply() {
-    let oracle = GAME.valuation("oracle").unwrap().unwrap();
+    let oracle = GAME.values().valuations.open("oracle").unwrap().unwrap();
     let draw = GAME.positions().draw("late").unwrap();
     let mut rng = stream(1, "test", 0);
     let value =
@@ -162,7 +162,7 @@ fn exact_values_are_those_of_the_best_reply() {
 
 #[test]
 fn tactical_wins_and_blocks() {
-    let script = GAME.script("tactical").unwrap();
+    let script = GAME.agents().scripts.open("tactical").unwrap();
     let policy = |moves: &str| {
         let (state, mut actions, mut p) = (GAME.parse_position(moves).unwrap().0, Vec::new(), Vec::new());
         GAME.actions(&state, &mut actions);

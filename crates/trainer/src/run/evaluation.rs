@@ -12,8 +12,8 @@ use adept_arena::{
     Agent, Boltzmann, Equity, ExactError, Grader, Greedy, Guarantee, OpenError, Random, Scratch, SoloGrade,
     equity, open,
 };
-use adept_game::Kit;
 use adept_game::stream;
+use adept_game::{Kit, outcome_classes};
 use adept_model::{ExpertUse, ModelError, Usage};
 use serde::{Deserialize, Serialize};
 
@@ -136,7 +136,7 @@ impl Match {
             distinct: Some(tally.distinct.count()),
             random_plies,
             unit: unit.map(|unit| unit.name.to_string()),
-            classes: tally.ends.shares(&game.outcome_classes().unwrap_or_default(), game.scale()),
+            classes: tally.ends.shares(&outcome_classes(game).unwrap_or_default(), game.scale()),
         }
     }
 }
