@@ -299,14 +299,14 @@ fn record(game: Bearoff, seed: u64, boards: bool) -> String {
     let (mut text, mut state) = (String::new(), game.start());
     loop {
         if boards {
-            text.push_str(&game.board(&state, &[]));
+            text.push_str(&game.texts().board(&game, &state, &[], 0));
         }
         let _ = write!(text, "{:<34}", game.position_text(&state));
         let (name, action) = match game.turn(&state) {
             Turn::Over => break,
             Turn::Chance => {
                 let action = game.sample(&state, &mut rng);
-                (game.chance_text(&state, &action, 0), action)
+                (game.texts().chance(&game, &state, &action, 0), action)
             }
             Turn::Player(player) => {
                 let actions = legal(&state);

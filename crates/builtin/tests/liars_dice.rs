@@ -2,7 +2,7 @@
 //! properties over random games.
 
 use adept_builtin::liars_dice::{Action, Bid, Dice, LiarsDice, Phase, Said, State, Target};
-use adept_game::{Game, Turn, has_public_tree, stream};
+use adept_game::{Game, Kit, Turn, has_public_tree, stream};
 use rand::RngExt;
 use std::fmt::Write;
 
@@ -46,7 +46,7 @@ fn trajectory(name: &str, from: &str, steps: &[&str]) -> String {
             }
             None => {
                 let action = game.parse_action(&state, step).unwrap_or_else(|e| panic!("{e}"));
-                if let Some(event) = game.event_text(&state, &action, 0) {
+                if let Some(event) = game.texts().event(&game, &state, &action, 0) {
                     writeln!(text, "      {event}").unwrap();
                 }
                 game.apply(&mut state, &action);

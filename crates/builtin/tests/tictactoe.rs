@@ -220,7 +220,7 @@ fn record(title: &str, moves: &str) -> String {
         let infos = [0, 1].map(|p| GAME.position_text(&GAME.info(&state, p)));
         let _ = write!(text, "\n{}   {:?}", GAME.position_text(&state), GAME.turn(&state));
         let _ = writeln!(text, "   players know {} {}", infos[0], infos[1]);
-        text.push_str(&GAME.board(&state, &[]));
+        text.push_str(&GAME.texts().board(&GAME, &state, &[], 0));
         let actions: Vec<String> = legal(&state).iter().map(|a| GAME.action_text(&state, a)).collect();
         if GAME.turn(&state) == Turn::Over {
             assert_eq!((moves.next(), actions.len()), (None, 0));
@@ -243,7 +243,7 @@ fn golden_games() {
 #[test]
 fn marks_stand_on_empty_squares_only() {
     let marks = [(0, "hidden".to_string()), (1, "+.25".to_string()), (8, "−1".to_string())];
-    insta::assert_snapshot!("marks", GAME.board(&at("X...O...."), &marks));
+    insta::assert_snapshot!("marks", GAME.texts().board(&GAME, &at("X...O...."), &marks, 0));
 }
 
 // ----------------------------------------------------------------------------------------------- texts

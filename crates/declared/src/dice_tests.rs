@@ -440,11 +440,11 @@ fn configs_to_begin_with_ask_for_what_a_game_has() {
     ] {
         let game = shipped(name);
         assert_eq!(game.is_small(), is_small, "{name}");
-        assert!(game.starter().unwrap().contains(against), "{name}");
+        assert!(game.card().starter.unwrap().contains(against), "{name}");
     }
     // It has 720,774 states: small, but measured exactly only if that is asked for.
     let pig = shipped("pig");
-    assert!(pig.is_small() && pig.usual_suites() == [Suite::Matches]);
+    assert!(pig.is_small() && pig.card().suites == [Suite::Matches]);
     assert!(!shipped("breakthrough").is_small() && !shipped("connect-four").is_small());
     // It may go on for ever.
     assert!(!changed("pig", &[("limit 60", "")]).is_small());

@@ -2,14 +2,16 @@
 
 use crate::batch::Batch;
 use crate::declaration::ONE;
+use crate::game::Words;
 use crate::game::{Declared, State, WORK};
 use crate::indices::{Indexed, Indices, base_of, groups, positions};
 use crate::lanes::{BYTES, Wide};
 use crate::modules::channels;
 use crate::structure::Structure;
 use adept_game::{
-    Afterstate, Agents, Audit, Channel, ChannelKind, Encoder, Encoders, Game, GameError, Kit, Listing, Named,
-    Numbering, OutcomeClass, RandomPlay, Results, RowMut, RuleText, Stream, Suite, Turn, stream,
+    Afterstate, Agents, Audit, Card, Channel, ChannelKind, Encoder, Encoders, Game, GameError, Kit, Listing,
+    Named, Numbering, OutcomeClass, RandomPlay, Results, RowMut, RuleText, Stream, Suite, Texts, Turn,
+    stream,
 };
 use adept_ground::{limits, work};
 use rand::RngExt;
@@ -297,7 +299,8 @@ fn classes_of(game: &Declared) -> Result<Vec<OutcomeClass>, GameError> {
     }
 }
 
-impl Kit for Declared {
+impl Declared {
+    /// What lists say of it.
     fn about(&self) -> String {
         let declaration = &self.rules.declaration;
         let about = declaration.about.clone().unwrap_or_else(|| declaration.name.clone());
@@ -309,6 +312,26 @@ impl Kit for Declared {
         format!("{about}; file:PATH for a rule file of your own, declared:NAME for {}", others.join(", "))
     }
 
+    /// The rest of a starter config.
+    fn starter(&self) -> String {
+        let text = starter(self.players(), is_quick(self.states()));
+        match self.has_chance() || self.players() > 2 {
+            // Perfect play is known for two players without chance.
+            true => {
+                text.replace("[\"greedy\", \"minimax\"]         # the first one is reported", "[\"greedy\"]")
+            }
+            false => text,
+        }
+    }
+}
+
+impl Kit for Declared {
+    fn card(&self) -> Card {
+        let suites =
+            vec![if is_quick(self.states()) && !self.hides() { Suite::Equity } else { Suite::Matches }];
+        Card { about: self.about(), suites, starter: Some(self.starter()) }
+    }
+
     fn results(&self) -> Results<Self> {
         Results::of(classes_of)
     }
@@ -316,6 +339,10 @@ impl Kit for Declared {
     /// The moves as the player to move has them.
     fn action_numbers(&self) -> Numbering<Self> {
         Numbering::new(self.rules.acts, |_, _, &action| action as usize)
+    }
+
+    fn texts(&self) -> &dyn Texts<Self> {
+        &Words
     }
 
     fn encoders(&self) -> Encoders<'_, Self> {
@@ -348,24 +375,9 @@ impl Kit for Declared {
         Agents::scripts(Listing::one("greedy", about, Arc::new(greedy)))
     }
 
-    fn starter(&self) -> Option<String> {
-        let text = starter(self.players(), is_quick(self.states()));
-        Some(match self.has_chance() || self.players() > 2 {
-            // Perfect play is known for two players without chance.
-            true => {
-                text.replace("[\"greedy\", \"minimax\"]         # the first one is reported", "[\"greedy\"]")
-            }
-            false => text,
-        })
-    }
-
     /// A game with chance and without a limit may come back to a state, and then it cannot be measured exactly.
     fn is_small(&self) -> bool {
         self.states().is_some()
-    }
-
-    fn usual_suites(&self) -> Vec<Suite> {
-        vec![if is_quick(self.states()) && !self.hides() { Suite::Equity } else { Suite::Matches }]
     }
 
     fn rule_text(&self) -> Option<&dyn RuleText> {

@@ -942,7 +942,10 @@ fn all_games_have_modules() {
 
 #[test]
 fn rules_tell_how_to_play() {
-    let text = ["breakthrough", "birthday"].map(|name| shipped(name).rules_text().unwrap());
+    let text = ["breakthrough", "birthday"].map(|name| {
+        let game = shipped(name);
+        game.texts().rules(&game).unwrap()
+    });
     assert!(text.iter().flat_map(|text| text.lines()).all(|line| line.chars().count() <= 76));
     insta::assert_snapshot!(text.join("\n\n---\n\n"));
 }

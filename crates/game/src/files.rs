@@ -217,10 +217,10 @@ pub fn has_values<G: Kit>(game: &G, path: &Path) -> Result<bool, GameError> {
 }
 
 /// Writes positions in the game's text form with their values as CSV.
-pub fn texts_with_values<G: Game>(game: &G, positions: &[ParsedPosition<G>], values: &[f32]) -> String {
-    let mut text = String::from("position,value\n");
+pub fn texts_with_values<G: Kit>(game: &G, positions: &[ParsedPosition<G>], values: &[f32]) -> String {
+    let (texts, mut text) = (game.texts(), String::from("position,value\n"));
     for ((state, action), value) in positions.iter().zip(values) {
-        let _ = writeln!(text, "\"{}\",{value:.9}", game.afterstate_text(state, action.as_ref()));
+        let _ = writeln!(text, "\"{}\",{value:.9}", texts.afterstate(game, state, action.as_ref()));
     }
     text
 }

@@ -55,17 +55,17 @@ pub struct GameInfo {
 impl GameInfo {
     /// Describes a game.
     pub fn of<G: Kit>(game: &G) -> Self {
-        let agents = game.agents();
+        let (agents, card) = (game.agents(), game.card());
         Self {
             name: game.name().into(),
-            about: game.about(),
+            about: card.about,
             encoders: game.encoders().names().to_vec(),
             scripts: agents.scripts.names().to_vec(),
             valuations: game.values().valuations.names().to_vec(),
             deliberators: agents.deliberators.names().to_vec(),
             peers: agents.peers.names().to_vec(),
             distributions: distributions(game),
-            usual_suites: game.usual_suites(),
+            usual_suites: card.suites,
             is_small: game.is_small(),
             is_solved: is_solved(game),
             zero_sum: game.zero_sum(),
@@ -74,7 +74,7 @@ impl GameInfo {
             has_public_tree: has_public_tree(game),
             players: game.players(),
             scale: game.scale(),
-            unit: game.unit(),
+            unit: game.counting().unit(),
             outcomes: outcome_classes(game),
         }
     }

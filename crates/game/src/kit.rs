@@ -1,17 +1,18 @@
-//! What a game offers besides its rules: encoders, agents, exact values, files.
+//! What a game offers besides its rules.
 
 use crate::agents::Agents;
 use crate::audit::RuleText;
+use crate::card::Card;
 use crate::encoder::Encoders;
 use crate::files::{PositionFiles, TextFiles};
 use crate::game::Game;
 use crate::numbering::Numbering;
 use crate::positions::Positions;
-use crate::public_tree::{TreeVisitor, has_public_tree};
+use crate::public_tree::TreeVisitor;
 use crate::random_play::{RandomPlay, Uniform};
 use crate::records::Records;
 use crate::results::Results;
-use crate::suite::Suite;
+use crate::texts::{Plain, Texts};
 use crate::values::Values;
 
 /// A parsed position, with the action that led to it if known.
@@ -30,12 +31,33 @@ pub struct Example<S> {
     pub line: u64,
 }
 
-/// A game with everything that the commands need besides its rules. Only [`encoders`](Self::encoders) and
-/// [`encoder`](Self::encoder) are required. The other methods are optional.
+/// A game with everything that the commands need besides its rules. Only [`encoders`](Self::encoders) is required.
+///
+/// Each other method hands out one capability: what the game has of agents, values, results, texts, files. A capability has one of two
+/// forms.
+///
+/// - A struct, where games differ in what they have: [`Card`], [`Agents`], [`Values`], [`Positions`], [`Results`], [`Numbering`]. A game
+///   fills in some fields and takes the others from a default: `Agents { strongest: Some("me"), ..Agents::none() }`. Things with names
+///   are in a [`Listing`](crate::Listing), which tells the names and opens a thing by its name.
+/// - A trait, where games differ in what they do: [`Texts`], [`Records`], [`PositionFiles`], [`RandomPlay`], [`RuleText`]. Its methods
+///   take the game, as those of [`Encoder`](crate::Encoder) do, and most have defaults. A game implements it for a type of its own and
+///   hands out a reference.
+///
+/// The documentation of a capability says what its users do with it. A feature for all games is a field or a method with a default in
+/// one capability, and an entry in the games that have it: this trait does not grow.
+///
+/// Every method may be called often: it does not compute what takes long. A struct with closures opens tables and files when they are
+/// asked for.
 pub trait Kit: Game + Sized {
-    /// One-line description, with the forms of the name if it takes parameters. By default, the name.
-    fn about(&self) -> String {
-        self.name().into()
+    /// How lists describe it, and how a first run begins. By default, its name, the suite that fits it, and a general config.
+    fn card(&self) -> Card {
+        Card::of(self)
+    }
+
+    /// Whether all its states can be enumerated: at most [`limits::STATES`](adept_ground::limits::STATES), two million. Exact equity,
+    /// minimax, best responses and exact values need this.
+    fn is_small(&self) -> bool {
+        false
     }
 
     /// Its encoders; the first is the default. Some names take a parameter after a colon or can be joined by `+`.
@@ -51,10 +73,15 @@ pub trait Kit: Game + Sized {
         Values::none()
     }
 
-    /// Whether all its states can be enumerated: at most [`limits::STATES`](adept_ground::limits::STATES), two million. Exact equity,
-    /// minimax, best responses and exact values need this.
-    fn is_small(&self) -> bool {
-        false
+    /// Its positions apart from games: to learn from, and to measure on. Games with a single start position have none, and then the
+    /// distribution [`PLAY`](crate::PLAY) has positions of random games.
+    fn positions(&self) -> Positions<Self> {
+        Positions::none()
+    }
+
+    /// The classes of its results, and rewards on the way.
+    fn results(&self) -> Results<Self> {
+        Results::unlisted()
     }
 
     /// Numbers of its actions.
@@ -62,25 +89,9 @@ pub trait Kit: Game + Sized {
         Numbering::none()
     }
 
-    /// The classes of its results.
-    fn results(&self) -> Results<Self> {
-        Results::unlisted()
-    }
-
-    /// Suites to measure by default.
-    fn usual_suites(&self) -> Vec<Suite> {
-        match has_public_tree(self) {
-            true => vec![Suite::Exploitability],
-            false if self.is_small() && !self.hides() => vec![Suite::Equity],
-            false if !self.positions().is_empty() => vec![Suite::Rms],
-            false => vec![Suite::Matches],
-        }
-    }
-
-    /// The rest of a starter config, beginning with the line `encoder = …` of section `[game]`, or before it with `head = …`. It
-    /// should train in about a minute and show that learning works. None selects a general one.
-    fn starter(&self) -> Option<String> {
-        None
+    /// How it speaks to people: drawings, sentences, the rules in short.
+    fn texts(&self) -> &dyn Texts<Self> {
+        &Plain
     }
 
     /// The usual file format of its whole games. None if it has none.
@@ -93,26 +104,14 @@ pub trait Kit: Game + Sized {
         &TextFiles
     }
 
-    /// The text that its rules come from, for games that change without a new version of the program. None for games in Rust.
-    fn rule_text(&self) -> Option<&dyn RuleText> {
-        None
-    }
-
     /// How random games are played from a state.
     fn random_play(&self) -> &dyn RandomPlay<Self> {
         &Uniform
     }
 
-    /// A position as text for lists, which [`parse_position`](Game::parse_position) reads. By default its usual text; shorter if the
-    /// game has another.
-    fn short_text(&self, state: &Self::State) -> String {
-        self.position_text(state)
-    }
-
-    /// Its positions apart from games: to learn from, and to measure on. Games with a single start position have none, and then the
-    /// distribution [`PLAY`](crate::PLAY) has positions of random games.
-    fn positions(&self) -> Positions<Self> {
-        Positions::none()
+    /// The text that its rules come from, for games that change without a new version of the program. None for games in Rust.
+    fn rule_text(&self) -> Option<&dyn RuleText> {
+        None
     }
 
     /// Calls the visitor if this game is a [`PublicTree`](crate::PublicTree): a small two-player game with hidden

@@ -669,7 +669,8 @@ impl<'a, G: Kit> Checker<'a, G> {
     fn check_reward(&mut self, state: &G::State, actions: &[G::Action]) {
         let game = self.game;
         for action in actions {
-            let wrong = (0..game.players()).find(|player| !game.reward(state, action, *player).is_finite());
+            let reward = game.results().reward;
+            let wrong = (0..game.players()).find(|player| !reward(game, state, action, *player).is_finite());
             self.law(Law::Utilities, wrong.is_none(), || {
                 format!("the reward of `{}` is not finite", game.action_text(state, action))
             });

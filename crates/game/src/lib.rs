@@ -1,11 +1,12 @@
 //! Traits for games: rules, encoders and exact values. This crate contains no learning and no particular game.
 //!
-//! [`Game`] holds the rules. [`Kit`] lists what a game offers besides them. [`Encoder`] turns a candidate into the
+//! [`Game`] holds the rules. [`Kit`] hands out what a game offers besides them. [`Encoder`] turns a candidate into the
 //! numbers that a model reads. A game that implements these three supports all commands. See `examples/own-game` in the
 //! repository for a minimal one.
 
 mod agents;
 mod audit;
+mod card;
 pub mod deliberation;
 mod encoder;
 pub mod files;
@@ -27,16 +28,18 @@ mod results;
 mod rng;
 pub mod sheet;
 mod suite;
+mod texts;
 mod values;
 mod worth;
 
 pub use adept_rows::{Channel, ChannelKind, OutcomeClass, OutcomeMask, RowMut, RowSink};
 pub use agents::{Advice, Agents, Script};
 pub use audit::{Audit, RuleText, TraceStep, fingerprint};
+pub use card::Card;
 pub use deliberation::{Choice, Deliberation, Deliberator};
 pub use encoder::{Afterstate, Encoder, EncoderFn, Encoders};
 pub use files::{PositionFiles, TextFiles};
-pub use game::{Game, GameError, Turn, Unit, no_action};
+pub use game::{Counting, Game, GameError, Turn, Unit, no_action};
 pub use halves::{Factors, Halves};
 pub use info::GameInfo;
 pub use kit::{Example, Kit, ParsedPosition, Visitor};
@@ -51,8 +54,9 @@ pub use rand;
 pub use random_play::{RandomPlay, Uniform};
 pub use recorded::{Difference, Recorded};
 pub use records::{AddedGame, GameRecord, Records, WholeGame, writable_records};
-pub use results::{Possible, Results, outcome_classes, outcome_of, possible_outcomes};
+pub use results::{Possible, Results, Reward, outcome_classes, outcome_of, possible_outcomes};
 pub use rng::{Stream, draw_index, stream};
 pub use suite::Suite;
+pub use texts::{Plain, Texts};
 pub use values::{ForPositions, Found, Opener, Purpose, Reference, Valuation, Valuations, Values};
 pub use worth::{Worth, score_text};

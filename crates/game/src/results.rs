@@ -1,4 +1,4 @@
-//! The classes of results, and which of them are possible in a position.
+//! What the results of a game are: their classes, and which of them are possible in a position.
 
 use crate::game::{Game, GameError};
 use crate::kit::Kit;
@@ -7,8 +7,11 @@ use adept_rows::{OutcomeClass, OutcomeMask};
 /// The classes that a player may still end in from a state.
 pub type Possible<G> = fn(&G, &[OutcomeClass], &<G as Game>::State, usize) -> OutcomeMask;
 
-/// The classes that every finished game falls into, such as loss, draw and win, and which of them are possible in a position.
-/// [`Self::unlisted`] has none.
+/// The reward of an action in a state for a player.
+pub type Reward<G> = fn(&G, &<G as Game>::State, &<G as Game>::Action, usize) -> f64;
+
+/// What the results of a game are: the classes that every finished game falls into, such as loss, draw and win, which of them are
+/// possible in a position, and small rewards on the way to them. [`Self::unlisted`] has neither.
 ///
 /// Networks with the head `outcomes` give the probability of each class. Those of impossible classes are set to 0, also in exported
 /// files and in files of labels.
@@ -22,12 +25,15 @@ pub struct Results<G: Game> {
     /// The rule of [`possible`](Self::possible) in words, for those who evaluate an exported network themselves: one or more sentences
     /// about "the position". None if all classes are always possible.
     pub impossible: Option<&'static str>,
+    /// Reward of an action for a player beyond the utility of the game, on the same scale: a small success or failure that learners
+    /// may use. The state is the one before the action.
+    pub reward: Reward<G>,
 }
 
 impl<G: Game> Results<G> {
     /// Classes that are all always possible.
     pub const fn of(classes: fn(&G) -> Result<Vec<OutcomeClass>, GameError>) -> Self {
-        Self { classes, possible: |_, _, _, _| OutcomeMask::ALL, impossible: None }
+        Self { classes, possible: |_, _, _, _| OutcomeMask::ALL, impossible: None, reward: |_, _, _, _| 0.0 }
     }
 
     /// No classes.

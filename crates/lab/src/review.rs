@@ -311,7 +311,7 @@ pub fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Cancel) -> 
     let found: Vec<Option<Reviewed>> = found.into_iter().flatten().collect();
     work::share(&what, 1.0);
     let is_wanted = |player: usize| wanted.is_none_or(|wanted| wanted == player);
-    let unit = game.unit();
+    let unit = game.counting().unit();
     let size = unit.as_ref().map_or(1.0, |unit| unit.size);
     let mut worst = Vec::new();
     for (i, (reviewed, seats)) in found.iter().zip(&seats).enumerate() {

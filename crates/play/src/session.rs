@@ -110,7 +110,7 @@ impl<G: Kit> Session<G> {
         let mut rng = stream(self.seed, "terminal chance", self.chances);
         let action = game.sample(&self.state, &mut rng);
         self.chances += 1;
-        let said = game.chance_text(&self.state, &action, self.seat);
+        let said = game.texts().chance(game, &self.state, &action, self.seat);
         self.apply(game, None, action, said, None)
     }
 
@@ -130,16 +130,16 @@ impl<G: Kit> Session<G> {
             2 => "It".into(),
             _ => format!("Player {}", player + 1),
         };
-        let said = game.told(&self.state, &action, &who, false);
-        let revealed = game.event_text(&self.state, &action, self.seat);
+        let said = game.texts().told(game, &self.state, &action, &who, false);
+        let revealed = game.texts().event(game, &self.state, &action, self.seat);
         Ok(self.apply(game, Some(player), action, said, revealed))
     }
 
     /// Makes a legal move of the person.
     pub fn act(&mut self, game: &G, action: G::Action) -> &Step<G> {
         self.past.push(Mark { state: self.state.clone(), steps: self.steps.len(), chances: self.chances });
-        let said = game.told(&self.state, &action, "You", true);
-        let revealed = game.event_text(&self.state, &action, self.seat);
+        let said = game.texts().told(game, &self.state, &action, "You", true);
+        let revealed = game.texts().event(game, &self.state, &action, self.seat);
         self.apply(game, Some(self.seat), action, said, revealed)
     }
 
@@ -151,7 +151,7 @@ impl<G: Kit> Session<G> {
         said: String,
         revealed: Option<String>,
     ) -> &Step<G> {
-        let is_seen = player == Some(self.seat) || !game.is_secret(&self.state, &action);
+        let is_seen = player == Some(self.seat) || !game.texts().is_secret(game, &self.state, &action);
         let text = if is_seen { game.action_text(&self.state, &action) } else { String::new() };
         game.apply(&mut self.state, &action);
         self.steps.push(Step { player, action, text, said, revealed });
@@ -198,7 +198,7 @@ impl<G: Kit> Session<G> {
             outcome_of(game, &classes, &self.state, self.seat).and_then(|class| classes.get(class))
         });
         let kind = class.and_then(|class| size_of(&class.name)).map(|(_, kind)| kind);
-        let in_unit = game.unit().map(|unit| {
+        let in_unit = game.counting().unit().map(|unit| {
             let score = (outcome / unit.size).abs();
             let digits = if score.fract() == 0.0 { 0 } else { 2 };
             let one = if score == 1.0 { unit.name.strip_suffix('s') } else { None };
@@ -278,7 +278,7 @@ fn beginning<G: Kit>(game: &G, text: &str) -> Result<G::State, String> {
         let outcome = game.sample(&dealt, &mut rng);
         game.apply(&mut dealt, &outcome);
     }
-    let missing = |player| game.missing(&dealt, player).map(|what| (player + 1, what));
+    let missing = |player| game.texts().missing(game, &dealt, player).map(|what| (player + 1, what));
     match (0..game.players()).find_map(missing) {
         Some((player, what)) => Err(format!("`{text}`: to play on from here, player {player} needs {what}")),
         None => Ok(state),

@@ -169,7 +169,7 @@ impl<'a, G: Kit> Table<'a, G> {
         )?;
         let mut before = String::new();
         loop {
-            let now = self.game.board_for(self.session.state(), &[], self.options.seat);
+            let now = self.game.texts().board(self.game, self.session.state(), &[], self.options.seat);
             self.stone = new_stone(&before, &now);
             before = now;
             let player = match self.session.next(self.game) {
@@ -214,7 +214,7 @@ impl<'a, G: Kit> Table<'a, G> {
                     "" => continue,
                     "quit" | "q" => return Ok(self.over(None)),
                     "help" | "?" => writeln!(out, "{}", self.help())?,
-                    "rules" => match self.game.rules_text() {
+                    "rules" => match self.game.texts().rules(self.game) {
                         Some(rules) => writeln!(out, "\n{}", reflowed(&rules))?,
                         None => writeln!(out, "the rules of {} are not written down here", self.game.name())?,
                     },
@@ -281,7 +281,8 @@ impl<'a, G: Kit> Table<'a, G> {
             [] => format!("moves here: {}", self.some_moves()),
             numbered => format!("moves here, to be typed by number too:\n{}", self.list(numbered).trim_end()),
         };
-        let rules = if self.game.rules_text().is_some() { "rules how the game is played\n" } else { "" };
+        let rules =
+            if self.game.texts().rules(self.game).is_some() { "rules how the game is played\n" } else { "" };
         let resign = match &losses(self.game)[..] {
             [] => String::new(),
             [_] => "resign  lose the game here\n".into(),
@@ -445,7 +446,10 @@ impl<'a, G: Kit> Table<'a, G> {
         if !below.is_empty() {
             below.push('\n');
         }
-        folded(&format!("{below}{}", with_stone(self.game.board(&seen, &marks), self.stone)))
+        folded(&format!(
+            "{below}{}",
+            with_stone(self.game.texts().board(self.game, &seen, &marks, 0), self.stone)
+        ))
     }
 }
 

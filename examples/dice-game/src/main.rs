@@ -135,17 +135,21 @@ impl Game for Pig {
             Act::Die(die) => die.to_string(),
         }
     }
-    fn told(&self, at: &Position, act: &Act, who: &str, you: bool) -> String {
-        format!("{who} {}{}.", self.action_text(at, act), if you { "" } else { "s" })
+}
+
+struct Words;
+impl Texts<Pig> for Words {
+    fn told(&self, game: &Pig, at: &Position, act: &Act, who: &str, you: bool) -> String {
+        format!("{who} {}{}.", game.action_text(at, act), if you { "" } else { "s" })
     }
-    fn chance_text(&self, at: &Position, act: &Act, _: usize) -> String {
-        format!("The die shows {}.", self.action_text(at, act))
+    fn chance(&self, game: &Pig, at: &Position, act: &Act, _: usize) -> String {
+        format!("The die shows {}.", game.action_text(at, act))
     }
 }
 
 impl Kit for Pig {
-    fn about(&self) -> String {
-        format!("Pig, a race to {} points with a die", self.target)
+    fn card(&self) -> Card {
+        Card { about: format!("Pig, a race to {} points with a die", self.target), ..Card::of(self) }
     }
     fn encoders(&self) -> Encoders<'_, Self> {
         let channel = Channel::fixed(
@@ -175,6 +179,9 @@ impl Kit for Pig {
     }
     fn values(&self) -> Values<'_, Self> {
         Values::oracle("exact values, by value iteration", || Ok(Arc::new(solution::Oracle)))
+    }
+    fn texts(&self) -> &dyn Texts<Self> {
+        &Words
     }
     fn positions(&self) -> Positions<Self> {
         let about = "all scores alike, half after a hold, half before the first to seventh roll of a turn";

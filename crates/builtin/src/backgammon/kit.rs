@@ -1,6 +1,7 @@
 //! Backgammon's [`Kit`].
 
 use super::exact::Table;
+use super::game::Words;
 use super::gnubg::Gnubg;
 use super::{
     Backgammon, Classed, Expert, Phase, Points, Position, Side, Stage, State, Win, known, mat, pubeval, rare,
@@ -8,8 +9,8 @@ use super::{
 use crate::Family;
 use crate::shared::Shared;
 use adept_game::{
-    Afterstate, Agents, Distribution, Encoders, Found, Game, GameError, Kit, Listing, Named, Numbering,
-    OutcomeClass, OutcomeMask, Peer, Positions, Records, Reference, Results, Suite, Valuation, Values,
+    Afterstate, Agents, Card, Distribution, Encoders, Found, Game, GameError, Kit, Listing, Named, Numbering,
+    OutcomeClass, OutcomeMask, Peer, Positions, Records, Reference, Results, Suite, Texts, Valuation, Values,
 };
 use adept_ground::{notes, places};
 use rand::{Rng, RngExt};
@@ -67,10 +68,14 @@ fn possible(_: &Backgammon, classes: &[OutcomeClass], state: &State, player: usi
 }
 
 impl Kit for Backgammon {
-    fn about(&self) -> String {
-        "backgammon with gammons and backgammons, without the cube; hypergammon, with 3 checkers a side; backgammon:K, with K \
+    fn card(&self) -> Card {
+        Card {
+            about: "backgammon with gammons and backgammons, without the cube; hypergammon, with 3 checkers a side; backgammon:K, with K \
          checkers a side, 1 to 5"
-            .into()
+            .into(),
+            suites: vec![Suite::Matches],
+            starter: Some(include_str!("starter.toml").into()),
+        }
     }
 
     #[inline]
@@ -85,6 +90,10 @@ impl Kit for Backgammon {
     fn action_numbers(&self) -> Numbering<Self> {
         let k = usize::from(self.checkers());
         Numbering::at_most((k * (k + 1) * (k + 2) * (k + 3) / 24).max(k * (k + 1)))
+    }
+
+    fn texts(&self) -> &dyn Texts<Self> {
+        &Words
     }
 
     fn encoders(&self) -> Encoders<'_, Self> {
@@ -132,25 +141,8 @@ impl Kit for Backgammon {
         }
     }
 
-    fn usual_suites(&self) -> Vec<Suite> {
-        vec![Suite::Matches]
-    }
-
-    fn starter(&self) -> Option<String> {
-        Some(include_str!("starter.toml").into())
-    }
-
     fn records(&self) -> Option<&dyn Records<Self>> {
         Some(&mat::Format)
-    }
-
-    /// The Position ID and the roll, for 15 checkers a side.
-    fn short_text(&self, state: &State) -> String {
-        match (self.checkers(), state.stage) {
-            (15, Stage::Move(roll)) => format!("{} {roll}", state.position().id()),
-            (15, Stage::Roll) => state.position().id(),
-            _ => self.position_text(state),
-        }
     }
 
     fn positions(&self) -> Positions<Self> {

@@ -300,7 +300,7 @@ fn phases_are_those_of_gnubg() {
 fn golden_board_and_row() {
     let game = Backgammon::default();
     let (state, _) = game.parse_position("bar:1 13:5 8:3 6:6/24:2 21:1 13:4 8:3 6:5 42").unwrap();
-    insta::assert_snapshot!(game.board(&state, &[]), @r"
+    insta::assert_snapshot!(game.texts().board(&game, &state, &[], 0), @r"
      ┌13─14─15─16─17─18─┬───┬19─20─21─22─23─24─┐
      │ ●           ○    │   │ ○                │  ○ 175 pips, 0 off
      │ ●           ○    │   │ ○                │
@@ -328,7 +328,7 @@ fn golden_board_and_row() {
 #[test]
 fn golden_boards() {
     let game = Backgammon::default();
-    insta::assert_snapshot!(game.board(&game.start(), &[]), @r"
+    insta::assert_snapshot!(game.texts().board(&game, &game.start(), &[], 0), @r"
      ┌13─14─15─16─17─18─┬───┬19─20─21─22─23─24─┐
      │ ●           ○    │   │ ○              ● │  ○ 167 pips, 0 off
      │ ●           ○    │   │ ○              ● │
@@ -344,7 +344,7 @@ fn golden_boards() {
      └12─11─10──9──8──7─┴───┴─6──5──4──3──2──1─┘
     ");
     let (state, _) = game.parse_position("bar:2 6:7 3:2 off:4/20:2 4:9 1:3 off:1 63").unwrap();
-    insta::assert_snapshot!(game.board(&state, &[]), @r"
+    insta::assert_snapshot!(game.texts().board(&game, &state, &[], 0), @r"
      ┌13─14─15─16─17─18─┬───┬19─20─21─22─23─24─┐
      │                  │   │       ○        ○ │  ○ 79 pips, 1 off
      │                  │   │       ○        ○ │
@@ -361,7 +361,7 @@ fn golden_boards() {
      x38AgAHGHwAAAw  XGID=---B-bG--------------i--cB:0:0:1:63:0:0:0:0:10
     ");
     // Player 2 sees its own side below too.
-    insta::assert_snapshot!(game.board(&State { player: 1, ..state }, &[]), @r"
+    insta::assert_snapshot!(game.texts().board(&game, &State { player: 1, ..state }, &[], 0), @r"
      ┌13─14─15─16─17─18─┬───┬19─20─21─22─23─24─┐
      │                  │   │ ●  ○     ●       │  ● 98 pips, 4 off
      │                  │   │ ●  ○     ●       │
@@ -378,7 +378,7 @@ fn golden_boards() {
      jD8AAHb8BwAYAA  XGID=bC--I--------------gB-b---:0:0:1:63:0:0:0:0:10
     ");
     let (state, _) = game.parse_position("off:15/bar:1 22:2 4:9 1:3").unwrap();
-    insta::assert_snapshot!(game.board(&state, &[]), @r"
+    insta::assert_snapshot!(game.texts().board(&game, &state, &[], 0), @r"
      ┌13─14─15─16─17─18─┬───┬19─20─21─22─23─24─┐
      │                  │   │       ○        ○ │  ○ 108 pips, 0 off
      │                  │   │       ○        ○ │
@@ -394,7 +394,7 @@ fn golden_boards() {
      └12─11─10──9──8──7─┴───┴─6──5──4──3──2──1─┘
     ");
     // Who has lost as player 2 sees the own side below, as during the game.
-    insta::assert_snapshot!(game.board_for(&state, &[], 1), @r"
+    insta::assert_snapshot!(game.texts().board(&game, &state, &[], 1), @r"
      ┌13─14─15─16─17─18─┬───┬19─20─21─22─23─24─┐
      │                  │   │          ○       │  ● 0 pips, 15 off
      │                  │   │          ○       │
@@ -426,7 +426,7 @@ fn boards_fit_the_terminal_in_ascii_too() {
                 }
             };
             game.apply(&mut state, &action);
-            let board = game.board(&state, &[]);
+            let board = game.texts().board(&game, &state, &[], 0);
             assert!(board.lines().all(|line| line.chars().count() < 80), "{board}");
             let plain = ascii(&board);
             assert!(plain.is_ascii() && !plain.contains('?'), "{plain}");

@@ -1,5 +1,6 @@
 //! The bear-off's [`Kit`]: encoders, valuations, distributions and files.
 
+use super::game::Words;
 use super::labelled::{Labelled, Places};
 use super::{
     Bearoff, Distribution, MAX_CHECKERS, Position, Side, Stage, State, encoders, labelled, rank, valuations,
@@ -8,8 +9,8 @@ use crate::Family;
 use adept_game::files::{self, texts_with_values};
 use adept_game::sheet::{Row, Sheet, Values};
 use adept_game::{
-    Encoders, Example, Found, GameError, Kit, Listing, Named, Numbering, OutcomeClass, ParsedPosition,
-    PositionClass, PositionFiles, Positions, Results,
+    Card, Encoders, Example, Found, GameError, Kit, Listing, Named, Numbering, OutcomeClass, ParsedPosition,
+    PositionClass, PositionFiles, Positions, Results, Texts,
 };
 use adept_ground::limits;
 use rand::Rng;
@@ -51,9 +52,13 @@ fn of_class(checkers: u8) -> PositionClass<Bearoff> {
 }
 
 impl Kit for Bearoff {
-    fn about(&self) -> String {
-        "the end of backgammon, points 1 to 6, at most 14 checkers per side; bearoff:N for at most N, 1 to 15"
-            .into()
+    fn card(&self) -> Card {
+        Card {
+            about: "the end of backgammon, points 1 to 6, at most 14 checkers per side; bearoff:N for at most N, 1 to 15"
+            .into(),
+            starter: Some(include_str!("starter.toml").into()),
+            ..Card::of(self)
+        }
     }
 
     fn results(&self) -> Results<Self> {
@@ -65,6 +70,10 @@ impl Kit for Bearoff {
     fn action_numbers(&self) -> Numbering<Self> {
         let n = usize::from(self.checkers());
         Numbering::at_most((n * (n + 1) * (n + 2) * (n + 3) / 24).min(126))
+    }
+
+    fn texts(&self) -> &dyn Texts<Self> {
+        &Words
     }
 
     fn encoders(&self) -> Encoders<'_, Self> {
@@ -86,10 +95,6 @@ impl Kit for Bearoff {
                 valuations::valuation(self, name)
             }))
         }
-    }
-
-    fn starter(&self) -> Option<String> {
-        Some(include_str!("starter.toml").into())
     }
 
     fn positions(&self) -> Positions<Self> {

@@ -1,11 +1,12 @@
 //! Connect Four's [`Kit`]: encoders, a script, the exact oracle and positions for tests.
 
 use super::encoders::{Cells, Threats};
+use super::rules::Words;
 use super::{Board, COLUMNS, ConnectFour, Solver};
 use crate::Family;
 use adept_game::{
-    Afterstate, Agents, Distribution, Encoders, Found, Game, Kit, Listing, Numbering, OutcomeClass,
-    OutcomeMask, Positions, Results, Suite, Valuation, Values,
+    Afterstate, Agents, Card, Distribution, Encoders, Found, Game, Kit, Listing, Numbering, OutcomeClass,
+    OutcomeMask, Positions, Results, Suite, Texts, Valuation, Values,
 };
 use rand::{Rng, RngExt};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,8 +32,12 @@ fn possible(_: &ConnectFour, classes: &[OutcomeClass], board: &Board, player: us
 }
 
 impl Kit for ConnectFour {
-    fn about(&self) -> String {
-        "Connect Four, 7×6; exact values for positions of at least 16 stones".into()
+    fn card(&self) -> Card {
+        Card {
+            about: "Connect Four, 7×6; exact values for positions of at least 16 stones".into(),
+            suites: vec![Suite::Matches],
+            starter: Some(include_str!("starter.toml").into()),
+        }
     }
 
     #[inline]
@@ -46,6 +51,10 @@ impl Kit for ConnectFour {
 
     fn action_numbers(&self) -> Numbering<Self> {
         Numbering::new(COLUMNS, |_, _, &column: &u8| column.into())
+    }
+
+    fn texts(&self) -> &dyn Texts<Self> {
+        &Words
     }
 
     fn encoders(&self) -> Encoders<'_, Self> {
@@ -62,14 +71,6 @@ impl Kit for ConnectFour {
     fn values(&self) -> Values<'_, Self> {
         let about = "exact values for positions of at least 16 stones; none for earlier positions";
         Values::oracle(about, || Ok(Arc::new(Exact::default())))
-    }
-
-    fn usual_suites(&self) -> Vec<Suite> {
-        vec![Suite::Matches]
-    }
-
-    fn starter(&self) -> Option<String> {
-        Some(include_str!("starter.toml").into())
     }
 
     fn positions(&self) -> Positions<Self> {

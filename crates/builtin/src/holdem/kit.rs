@@ -2,6 +2,7 @@
 
 use super::encoder::Features;
 use super::equity::worth;
+use super::game::Words;
 use super::history::Hands;
 use super::rules::Holdem;
 use super::soarbot::{self, Profile, RuleKeys, SoarBot};
@@ -9,8 +10,8 @@ use super::state::{Action, State};
 use super::text;
 use crate::Family;
 use adept_game::{
-    Agents, Deliberator, Encoders, Found, GameError, Kit, Listing, Named, Numbering, PositionFiles, Records,
-    Results, Script,
+    Agents, Card, Deliberator, Encoders, Found, GameError, Kit, Listing, Named, Numbering, PositionFiles,
+    Records, Results, Script, Texts,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -78,8 +79,12 @@ fn advice(game: &Holdem, state: &State, player: usize) -> Option<String> {
 }
 
 impl Kit for Holdem {
-    fn about(&self) -> String {
-        "Texas hold'em, fixed limit: holdem:limit:N for 2 to 10 players; then blinds=5/10, bets=10/20, cap=4, stack=200".into()
+    fn card(&self) -> Card {
+        Card {
+            about: "Texas hold'em, fixed limit: holdem:limit:N for 2 to 10 players; then blinds=5/10, bets=10/20, cap=4, stack=200".into(),
+            starter: Some(include_str!("starter.toml").into()),
+            ..Card::of(self)
+        }
     }
 
     fn results(&self) -> Results<Self> {
@@ -98,6 +103,10 @@ impl Kit for Holdem {
             Action::Call => 1,
             Action::Raise => 2,
         })
+    }
+
+    fn texts(&self) -> &dyn Texts<Self> {
+        &Words
     }
 
     fn encoders(&self) -> Encoders<'_, Self> {
@@ -136,10 +145,6 @@ impl Kit for Holdem {
             advice: Some(advice),
             ..Agents::scripts(Listing::new(names, script))
         }
-    }
-
-    fn starter(&self) -> Option<String> {
-        Some(include_str!("starter.toml").into())
     }
 
     fn records(&self) -> Option<&dyn Records<Self>> {

@@ -1,12 +1,14 @@
 //! Liar's dice's [`Kit`]: encoders, scripts, deliberating agents and starter configs.
 
 use super::deliberation;
+use super::game::Words;
 use super::rules::{Action, LiarsDice, RuleSet};
 use super::state::{Bid, State};
 use super::{encoders, post};
 use crate::Family;
 use adept_game::{
-    Agents, Encoders, Found, Game, GameError, Kit, Listing, Named, Numbering, Results, TreeVisitor,
+    Agents, Card, Encoders, Found, Game, GameError, Kit, Listing, Named, Numbering, Results, Texts,
+    TreeVisitor,
 };
 
 /// Bids that are possible with all dice.
@@ -39,18 +41,44 @@ fn number_of_bid(game: &LiarsDice, _: &State, action: &Action) -> usize {
     }
 }
 
+/// 1 for each challenge or exact that a player wins as caller or target, −1 for each that the player loses.
+fn reward(game: &LiarsDice, state: &State, action: &Action, player: usize) -> f64 {
+    let Some(end) = game.showdown(state, action) else { return 0.0 };
+    match end {
+        _ if end.loser() == Some(player as u8) => -1.0,
+        _ if usize::from(end.caller) == player || end.challenged == Some(player as u8) => 1.0,
+        _ => 0.0,
+    }
+}
+
 impl Kit for LiarsDice {
-    fn about(&self) -> String {
-        "liar's dice; rule sets soar:PxD, r-post:PxD, openspiel:A-B:F[:no-wild]".into()
+    fn card(&self) -> Card {
+        let starter = match self.rules() {
+            RuleSet::Soar => include_str!("starters/soar.toml").into(),
+            RuleSet::RPost => include_str!("starters/r-post.toml").into(),
+            RuleSet::OpenSpiel { .. } if self.is_listed() => {
+                let encoders = self.encoders();
+                include_str!("starters/openspiel.toml").replace("{encoder}", &encoders.names()[0].name)
+            }
+            RuleSet::OpenSpiel { .. } => include_str!("starters/openspiel-large.toml").into(),
+        };
+        Card {
+            about: "liar's dice; rule sets soar:PxD, r-post:PxD, openspiel:A-B:F[:no-wild]".into(),
+            starter: Some(starter),
+            ..Card::of(self)
+        }
     }
 
     fn results(&self) -> Results<Self> {
-        Results::of(|game| {
-            Err(GameError::new(format!(
-                "{}: policies and values of challenges are learned here, not results: its classes are not listed",
-                game.name()
-            )))
-        })
+        Results {
+            reward,
+            ..Results::of(|game| {
+                Err(GameError::new(format!(
+                    "{}: policies and values of challenges are learned here, not results: its classes are not listed",
+                    game.name()
+                )))
+            })
+        }
     }
 
     /// The bids by count and face, then the challenge. Other rule sets have pushes, or counts without an end. In soar a bid comes with each
@@ -68,6 +96,10 @@ impl Kit for LiarsDice {
         }
     }
 
+    fn texts(&self) -> &dyn Texts<Self> {
+        &Words
+    }
+
     fn encoders(&self) -> Encoders<'_, Self> {
         Listing::new(encoders::list(self), encoders::encoder)
     }
@@ -78,18 +110,6 @@ impl Kit for LiarsDice {
             strongest: Some("PMH"),
             ..Agents::scripts(Listing::new(Named::list(&post::SCRIPTS), post::script))
         }
-    }
-
-    fn starter(&self) -> Option<String> {
-        Some(match self.rules() {
-            RuleSet::Soar => include_str!("starters/soar.toml").into(),
-            RuleSet::RPost => include_str!("starters/r-post.toml").into(),
-            RuleSet::OpenSpiel { .. } if self.is_listed() => {
-                let encoders = self.encoders();
-                include_str!("starters/openspiel.toml").replace("{encoder}", &encoders.names()[0].name)
-            }
-            RuleSet::OpenSpiel { .. } => include_str!("starters/openspiel-large.toml").into(),
-        })
     }
 
     fn with_public_tree<V: TreeVisitor<Self>>(&self, visitor: V) -> Option<V::Output> {

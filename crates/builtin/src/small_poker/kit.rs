@@ -1,10 +1,12 @@
 //! Small poker's [`Kit`]: an encoder, scripts and a starter config.
 
 use super::encoder::Bets;
+use super::rules::Words;
 use super::rules::{Action, SmallPoker, State};
 use crate::Family;
 use adept_game::{
-    Agents, Encoder, Encoders, Found, Game, GameError, Kit, Listing, Numbering, Results, Script, TreeVisitor,
+    Agents, Card, Encoder, Encoders, Found, Game, GameError, Kit, Listing, Numbering, Results, Script, Texts,
+    TreeVisitor,
 };
 use std::sync::Arc;
 
@@ -33,8 +35,12 @@ fn always(wanted: Action) -> Script<SmallPoker> {
 }
 
 impl Kit for SmallPoker {
-    fn about(&self) -> String {
-        "small poker of two players: leduc and kuhn".into()
+    fn card(&self) -> Card {
+        Card {
+            about: "small poker of two players: leduc and kuhn".into(),
+            starter: Some(include_str!("starter.toml").replace("{game}", self.name())),
+            ..Card::of(self)
+        }
     }
 
     fn results(&self) -> Results<Self> {
@@ -55,6 +61,10 @@ impl Kit for SmallPoker {
         })
     }
 
+    fn texts(&self) -> &dyn Texts<Self> {
+        &Words
+    }
+
     fn encoders(&self) -> Encoders<'_, Self> {
         let encoder = Bets::new(self);
         let about = "own card, card on the table, all moves so far, and a move";
@@ -66,10 +76,6 @@ impl Kit for SmallPoker {
             .with("always-call", "checks or calls", || always(Action::Call))
             .with("always-raise", "bets or raises if possible, otherwise calls", || always(Action::Raise));
         Agents { strongest: Some("always-raise"), ..Agents::scripts(scripts) }
-    }
-
-    fn starter(&self) -> Option<String> {
-        Some(include_str!("starter.toml").replace("{game}", self.name()))
     }
 
     fn with_public_tree<V: TreeVisitor<Self>>(&self, visitor: V) -> Option<V::Output> {

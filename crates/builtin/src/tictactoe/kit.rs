@@ -1,8 +1,11 @@
 //! Tic-tac-toe's [`Kit`]: encoders, the script TTT and a starter config.
 
+use super::rules::Words;
 use super::{Position, TicTacToe, encoders, ttt};
 use crate::Family;
-use adept_game::{Agents, Encoders, Found, Kit, Listing, Numbering, OutcomeClass, OutcomeMask, Results};
+use adept_game::{
+    Agents, Card, Encoders, Found, Kit, Listing, Numbering, OutcomeClass, OutcomeMask, Results, Texts,
+};
 use std::sync::Arc;
 
 impl Family for TicTacToe {
@@ -26,8 +29,12 @@ fn possible(_: &TicTacToe, classes: &[OutcomeClass], position: &Position, player
 }
 
 impl Kit for TicTacToe {
-    fn about(&self) -> String {
-        "tic-tac-toe, 3×3".into()
+    fn card(&self) -> Card {
+        Card {
+            about: "tic-tac-toe, 3×3".into(),
+            starter: Some(include_str!("starter.toml").into()),
+            ..Card::of(self)
+        }
     }
 
     #[inline]
@@ -41,6 +48,10 @@ impl Kit for TicTacToe {
 
     fn action_numbers(&self) -> Numbering<Self> {
         Numbering::new(9, |_, _, &square: &u8| square.into())
+    }
+
+    fn texts(&self) -> &dyn Texts<Self> {
+        &Words
     }
 
     fn encoders(&self) -> Encoders<'_, Self> {
@@ -61,9 +72,5 @@ impl Kit for TicTacToe {
 
     fn is_small(&self) -> bool {
         true
-    }
-
-    fn starter(&self) -> Option<String> {
-        Some(include_str!("starter.toml").into())
     }
 }

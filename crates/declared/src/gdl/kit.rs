@@ -1,6 +1,7 @@
 //! What commands need of a described game besides its rules.
 
 use super::batch::Batch;
+use super::game::Words;
 use super::game::{Described, State};
 use super::structure::Structure;
 use super::terms::Term;
@@ -8,8 +9,9 @@ use crate::indices::{Indexed, Indices, base_of, groups, positions};
 use crate::kit::{INDICES, RULES, count_states, is_gdl, is_quick, shipped};
 use crate::modules::channels;
 use adept_game::{
-    Afterstate, Agents, Audit, Channel, ChannelKind, Encoder, Encoders, Game, GameError, Kit, Listing, Named,
-    Numbering, OutcomeClass, RandomPlay, Results, RowMut, RuleText, Stream, Suite, TraceStep, Turn, stream,
+    Afterstate, Agents, Audit, Card, Channel, ChannelKind, Encoder, Encoders, Game, GameError, Kit, Listing,
+    Named, Numbering, OutcomeClass, RandomPlay, Results, RowMut, RuleText, Stream, Suite, Texts, TraceStep,
+    Turn, stream,
 };
 use adept_ground::limits;
 use rand::RngExt;
@@ -55,7 +57,8 @@ fn classes_of(game: &Described) -> Result<Vec<OutcomeClass>, GameError> {
     }
 }
 
-impl Kit for Described {
+impl Described {
+    /// What lists say of it.
     fn about(&self) -> String {
         let rules = &*self.rules;
         let roles: Vec<String> = rules.roles.iter().map(|&role| rules.terms.shown(role)).collect();
@@ -66,6 +69,21 @@ impl Kit for Described {
         format!("{about}; file:PATH.kif for a description of your own")
     }
 
+    /// The rest of a starter config.
+    fn starter(&self) -> String {
+        let text = crate::kit::starter(self.players(), is_quick(self.states()) && !self.hides());
+        // What wins at once is not known where moves are hidden.
+        if self.hides() { text.replace("[\"greedy\", \"random\"]", "[\"random\"]") } else { text }
+    }
+}
+
+impl Kit for Described {
+    fn card(&self) -> Card {
+        let suites =
+            vec![if is_quick(self.states()) && !self.hides() { Suite::Equity } else { Suite::Matches }];
+        Card { about: self.about(), suites, starter: Some(self.starter()) }
+    }
+
     fn results(&self) -> Results<Self> {
         Results::of(classes_of)
     }
@@ -73,6 +91,10 @@ impl Kit for Described {
     /// The moves of all roles, one role after the other.
     fn action_numbers(&self) -> Numbering<Self> {
         Numbering::new(self.rules.moves.len(), |_, _, &action| action as usize)
+    }
+
+    fn texts(&self) -> &dyn Texts<Self> {
+        &Words
     }
 
     fn encoders(&self) -> Encoders<'_, Self> {
@@ -111,18 +133,8 @@ impl Kit for Described {
         Agents::scripts(Listing::one("greedy", about, Arc::new(greedy)))
     }
 
-    fn starter(&self) -> Option<String> {
-        let text = crate::kit::starter(self.players(), is_quick(self.states()) && !self.hides());
-        // What wins at once is not known where moves are hidden.
-        Some(if self.hides() { text.replace("[\"greedy\", \"random\"]", "[\"random\"]") } else { text })
-    }
-
     fn is_small(&self) -> bool {
         self.states().is_some()
-    }
-
-    fn usual_suites(&self) -> Vec<Suite> {
-        vec![if is_quick(self.states()) && !self.hides() { Suite::Equity } else { Suite::Matches }]
     }
 
     fn rule_text(&self) -> Option<&dyn RuleText> {

@@ -499,17 +499,20 @@ fn a_choice_is_told_when_all_have_chosen() {
     let game = read(PENNIES);
     let mut state = game.start();
     let heads = game.parse_action(&state, "show heads").unwrap();
-    assert!(game.is_secret(&state, &heads));
-    assert_eq!(game.told(&state, &heads, "It", false), "It has chosen.");
+    assert!(game.texts().is_secret(&game, &state, &heads));
+    assert_eq!(game.texts().told(&game, &state, &heads, "It", false), "It has chosen.");
     assert_eq!(
-        (game.event_text(&state, &heads, 1), game.told(&state, &heads, "You", true).as_str()),
+        (
+            game.texts().event(&game, &state, &heads, 1),
+            game.texts().told(&game, &state, &heads, "You", true).as_str()
+        ),
         (None, "You choose show(heads).")
     );
     game.apply(&mut state, &heads);
     let tails = game.parse_action(&state, "show tails").unwrap();
-    assert!(!game.is_secret(&state, &tails));
+    assert!(!game.texts().is_secret(&game, &state, &tails));
     assert_eq!(
-        game.event_text(&state, &tails, 0).unwrap(),
+        game.texts().event(&game, &state, &tails, 0).unwrap(),
         "All have chosen: even: show(heads), odd: show(tails)."
     );
 }

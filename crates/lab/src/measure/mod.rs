@@ -208,7 +208,7 @@ pub fn evaluate_of<G: Kit>(
         std::fs::metadata(path).map_err(ModelError::io(path))?;
     }
     let elsewhere = options.exhaustive || files.iter().any(|file| file.is_some());
-    let usual = || if elsewhere { Vec::new() } else { game.usual_suites() };
+    let usual = || if elsewhere { Vec::new() } else { game.card().suites };
     let suites = if options.suites.is_empty() { usual() } else { options.suites.clone() };
     let distribution = options.distribution.as_deref();
     let unit = Config::from_saved(manifest.config.clone()).map_or("games", |c| c.learn.unit());
@@ -422,7 +422,7 @@ fn has_positions(path: &Path, count: usize) -> Result<(), TrainError> {
 
 /// The suites that a game has, for messages.
 fn suites_of<G: Kit>(game: &G) -> String {
-    let names: Vec<String> = game.usual_suites().iter().map(|suite| format!("`{}`", suite.name())).collect();
+    let names: Vec<String> = game.card().suites.iter().map(|suite| format!("`{}`", suite.name())).collect();
     names.join(" or ")
 }
 
@@ -540,7 +540,7 @@ fn value_file<G: Kit>(
     let out = out.map_or_else(|| usual.clone(), Path::to_path_buf);
     Files::default().replace(&out, game.files().write(game, &read, &values).as_bytes())?;
     let mean = values.iter().map(|v| f64::from(*v)).sum::<f64>() / values.len().max(1) as f64;
-    let mean_win_probability = game.win_probability(mean);
+    let mean_win_probability = game.counting().win_probability(mean);
     Ok(Valued { path: out, rows: values.len() as u64, mean, mean_win_probability })
 }
 

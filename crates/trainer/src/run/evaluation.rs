@@ -126,7 +126,7 @@ impl<G: Kit> EvalOpponent<G> {
 impl Match {
     /// The result of games against one opponent, of which one agent has a single seat.
     pub fn of<G: Kit>(game: &G, against: &str, tally: &Tally, random_plies: u32) -> Self {
-        let unit = game.unit();
+        let unit = game.counting().unit();
         let unit = unit.as_ref();
         Self {
             against: against.into(),
@@ -466,7 +466,7 @@ impl<G: Kit> Experiment<'_, G> {
             let mut scratch = Scratch::default();
             let mut tally = Tally::new(2);
             // Where utilities count or games open at random, each deal is played in all seats.
-            let orders = if game.unit().is_some() || *random_plies > 0 { players } else { 1 };
+            let orders = if game.counting().unit().is_some() || *random_plies > 0 { players } else { 1 };
             for g in 0..games {
                 let mut order = vec![1; game.players()];
                 order[(g % players) as usize] = 0;

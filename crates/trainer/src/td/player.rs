@@ -345,7 +345,8 @@ impl<G: Kit> TdPlayer<G> {
         }
         if let Some(factor) = settings.rewards {
             for (player, reward) in self.rewards.iter_mut().enumerate() {
-                *reward += factor * (game.reward(&self.state, action, player) / game.scale()) as f32;
+                *reward += factor
+                    * ((game.results().reward)(game, &self.state, action, player) / game.scale()) as f32;
             }
         }
         game.apply(&mut self.state, action);

@@ -311,7 +311,7 @@ impl<G: Kit> Record<G> {
             if moves && *next == ply {
                 let (before, name) = (game.position_text(&state), game.action_text(&state, action));
                 game.apply(&mut state, action);
-                let after = game.afterstate_text(&state, Some(action));
+                let after = game.texts().afterstate(game, &state, Some(action));
                 shown.push(Shown { state: before, action: name, after });
             } else {
                 game.apply(&mut state, action);
