@@ -98,7 +98,7 @@ fn encoders(game: &Backgammon, states: &[State]) {
 fn values(game: &Backgammon, states: &[State], encoder: &str, hidden: &str) {
     let name = encoder;
     let encoder = game.encoders().open(name).expect("an encoder");
-    let head = Head::Outcomes(outcome_classes(&game).expect("classes"));
+    let head = Head::Outcomes(outcome_classes(game).expect("classes"));
     for f in ["relu", "sigmoid"] {
         let text = format!(r#"{{"mlp": {{"hidden": {hidden}, "activation": "{f}"}}}}"#);
         let architecture = serde_json::from_str(&text).expect("an architecture");

@@ -4,8 +4,8 @@ use crate::kit::Kit;
 
 /// The text that the rules of a game come from: a rule file, a description in GDL, a program in another language.
 ///
-/// A run stores the fingerprint, so that a run of other rules of the same name is not taken for one of these. `rules check` and
-/// `rules trace` show the rest.
+/// A run stores the fingerprint, so that a run of other rules of the same name is not taken for one of these. The command `rules`
+/// prints the check and the trace.
 pub trait RuleText {
     /// What tells these rules from others of the same name.
     fn fingerprint(&self) -> Option<String> {

@@ -6,11 +6,10 @@ use super::{
     Bearoff, Distribution, MAX_CHECKERS, Position, Side, Stage, State, encoders, labelled, rank, valuations,
 };
 use crate::Family;
-use adept_game::files::{self, texts_with_values};
 use adept_game::sheet::{Row, Sheet, Values};
 use adept_game::{
     Card, Encoders, Example, Found, GameError, Kit, Listing, Named, Numbering, OutcomeClass, ParsedPosition,
-    PositionClass, PositionFiles, Positions, Results, Texts,
+    PositionClass, PositionFiles, Positions, Results, TextFiles, Texts,
 };
 use adept_ground::limits;
 use rand::Rng;
@@ -128,7 +127,7 @@ impl PositionFiles<Bearoff> for Columns {
     fn read(&self, game: &Bearoff, path: &Path) -> Result<Vec<ParsedPosition<Bearoff>>, GameError> {
         let sheet = Sheet::read(path)?;
         let Some(places @ Places::Points(_)) = Places::of(&sheet)? else {
-            return files::positions(game, &sheet);
+            return adept_game::files::positions(game, &sheet);
         };
         let values = Values::of(&sheet)?.map(Values::column);
         sheet.note_ignored(&[places.columns(), values.as_slice()].concat());
@@ -169,7 +168,7 @@ impl PositionFiles<Bearoff> for Columns {
     fn write(&self, game: &Bearoff, positions: &[ParsedPosition<Bearoff>], values: &[f32]) -> String {
         // The columns cannot hold a position with a roll to play.
         if positions.iter().any(|(state, _)| matches!(state.stage, Stage::Move(_))) {
-            return texts_with_values(game, positions, values);
+            return TextFiles.write(game, positions, values);
         }
         let mut text = format!("{}\n", labelled::COLUMNS.join(","));
         for ((state, _), value) in positions.iter().zip(values) {

@@ -6,9 +6,8 @@ use super::cards::{Card, parse_cards};
 use super::rules::{Holdem, NO_LIMIT};
 use super::state::{Action, Deal, State};
 use super::text::cards;
-use adept_game::sheet::Sheet;
 use adept_game::{
-    AddedGame, Found, Game, GameError, GameRecord, ParsedPosition, PositionFiles, Records, Turn, files,
+    AddedGame, Found, Game, GameError, GameRecord, ParsedPosition, PositionFiles, Records, TextFiles, Turn,
 };
 use adept_ground::limits;
 use serde::Deserialize;
@@ -41,7 +40,7 @@ impl Records<Holdem> for Hands {
 impl PositionFiles<Holdem> for Hands {
     /// Also the decisions of hand histories, `.phh` and `.phhs`.
     fn read(&self, game: &Holdem, path: &Path) -> Result<Vec<ParsedPosition<Holdem>>, GameError> {
-        if is_history(path) { read(game, path) } else { files::positions(game, &Sheet::read(path)?) }
+        if is_history(path) { read(game, path) } else { TextFiles.read(game, path) }
     }
 }
 
