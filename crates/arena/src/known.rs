@@ -5,7 +5,9 @@ use crate::agents::Decision;
 use crate::evaluator::{Evaluator, each_after};
 use crate::open::OpenError;
 use crate::part;
-use adept_game::{Afterstate, Channel, Encoder, Game, Kit, References, RowMut, RowSink, Turn, Valuation};
+use adept_game::{
+    Afterstate, Channel, Encoder, Game, Kit, Reference, RowMut, RowSink, Turn, Valuation, possible_outcomes,
+};
 use adept_model::{Explanation, Head, Learner, OutcomeMask, Rows};
 use std::sync::Arc;
 
@@ -33,8 +35,8 @@ impl<G: Kit> WithKnown<G> {
         inner: Arc<dyn Encoder<G>>,
         tables: &[&str],
     ) -> Result<Self, OpenError> {
-        let all = game.tables();
-        let names: Vec<&str> = all.iter().map(|table| &*table.name).collect();
+        let all = game.values().tables;
+        let names: Vec<&str> = all.names().iter().map(|table| &*table.name).collect();
         let unknown = |table: &str| {
             let known = match names.is_empty() {
                 true => "; it has no tables that stand for a network".into(),
@@ -49,7 +51,7 @@ impl<G: Kit> WithKnown<G> {
                 game.name()
             )));
         }
-        let opened = tables.iter().map(|table| Ok(game.table(table).ok_or_else(|| unknown(table))??));
+        let opened = tables.iter().map(|table| Ok(all.open(table).ok_or_else(|| unknown(table))??));
         Ok(Self { name: name.into(), inner, tables: opened.collect::<Result<_, OpenError>>()? })
     }
 }
@@ -132,7 +134,7 @@ pub fn known<G: Game>(
 
 /// An evaluator whose values give way to those of references where they know them. The first that knows a value counts.
 pub struct Informed<G: Kit, E> {
-    references: References<G>,
+    references: Vec<Reference<G>>,
     evaluator: E,
     known: Vec<Option<f32>>,
     errors: Vec<f32>,
@@ -140,7 +142,7 @@ pub struct Informed<G: Kit, E> {
 
 impl<G: Kit, E: Evaluator<G>> Informed<G, E> {
     /// An evaluator with these references.
-    pub fn new(references: References<G>, evaluator: E) -> Self {
+    pub fn new(references: Vec<Reference<G>>, evaluator: E) -> Self {
         Self { references, evaluator, known: Vec::new(), errors: Vec::new() }
     }
 
@@ -152,7 +154,7 @@ impl<G: Kit, E: Evaluator<G>> Informed<G, E> {
         values: &mut Vec<f32>,
         inner: impl Fn(&mut E, &mut Vec<G::Action>, &mut Vec<f32>),
     ) {
-        let look_up = |references: &References<G>, actions: &[G::Action], known: &mut Vec<Option<f32>>| {
+        let look_up = |references: &[Reference<G>], actions: &[G::Action], known: &mut Vec<Option<f32>>| {
             known.clear();
             each_after(at.game, at.state, actions, |state, action| {
                 let after = Afterstate { state, action: Some(action), player: at.player };
@@ -160,7 +162,7 @@ impl<G: Kit, E: Evaluator<G>> Informed<G, E> {
                     Turn::Over => Some((at.game.utility(state, at.player) / at.game.scale()) as f32),
                     _ => references
                         .iter()
-                        .map(|(_, reference)| reference.value(at.game, after))
+                        .map(|reference| reference.valuation.value(at.game, after))
                         .find(|value| !value.is_nan())
                         .map(|value| value as f32),
                 });
@@ -240,7 +242,7 @@ pub(crate) fn explain<G: Kit>(
 /// The possible classes of a head; all for other heads.
 #[inline]
 fn possible<G: Kit>(head: &Head, game: &G, state: &G::State, player: usize) -> OutcomeMask {
-    head.classes().map_or(OutcomeMask::ALL, |classes| game.possible_outcomes(classes, state, player))
+    head.classes().map_or(OutcomeMask::ALL, |classes| possible_outcomes(game, classes, state, player))
 }
 
 /// What is known of rows without the model: values by tables, and which classes of outcomes are possible. All outputs of a model for

@@ -94,8 +94,8 @@ fn without_network<G: Kit>(game: &G) -> String {
     if is_solved(game, &info) {
         return "minimax".into();
     }
-    match game.strongest() {
-        Some(name) => name,
+    match game.agents().strongest {
+        Some(name) => name.into(),
         None if info.is_open => format!("uct:{}", TREE[2].1),
         None => "random".into(),
     }
@@ -150,7 +150,7 @@ fn of_network<G: Kit>(game: &G, path: &str, manifest: &Manifest) -> Vec<Rung> {
         ),
     ];
     let measured = |level: Level| {
-        of_level(manifest.strength.as_ref(), level, game.unit().map(|unit| unit.name.into_owned()))
+        of_level(manifest.strength.as_ref(), level, game.counting().unit().map(|unit| unit.name.into_owned()))
     };
     let rungs = all.into_iter().filter(|(level, ..)| searches || *level != Level::Strongest);
     rungs

@@ -25,12 +25,11 @@ use crate::screen::{Screen, Screened};
 use crate::search::{self, Budget, Search, SearchOptions};
 use crate::solve::{BestResponse, Minimax, has_oracle, oracle};
 use crate::uct::Playouts;
-use adept_game::{GameInfo, Kit, Named, Turn, is_solved};
+use adept_game::{GameInfo, Kit, Named, Purpose, Turn, has_public_tree, is_solved};
 use adept_ground::limits;
 use adept_model::Head;
 use adept_model::checkpoint;
 use adept_model::names;
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Names and one-line descriptions of the agents that every game has, besides its own.
@@ -429,21 +428,22 @@ fn own<G: Kit>(game: &G, name: &str) -> Option<Meaning> {
     let listed = |all: &[Named], fits: &dyn Fn(&str) -> bool| all.iter().any(|known| fits(&known.name));
     // A valuation may read a file: `oracle:FILE`.
     let head = name.split(':').next().unwrap_or_default();
+    let agents = game.agents();
     match name {
         "random" => Some(Meaning::Random),
         "minimax" => Some(Meaning::Minimax),
         _ if let Some(Ok(playouts)) = Playouts::parse(name) => Some(Meaning::Playouts(playouts)),
-        _ if game.script(name).is_some() => Some(Meaning::Script),
-        _ if listed(&game.valuations(), &|known| has_form(known, name) || known == head) => {
+        _ if agents.scripts.open(name).is_some() => Some(Meaning::Script),
+        _ if listed(game.values().valuations.names(), &|known| has_form(known, name) || known == head) => {
             Some(Meaning::Valuation)
         }
         "oracle" if is_solved(game) => Some(Meaning::Valuation),
-        _ if listed(&game.deliberators(), &|known| has_form(known, name))
-            || game.deliberator(name, &Value::Null).is_some() =>
+        _ if listed(agents.deliberators.names(), &|known| has_form(known, name))
+            || agents.deliberators.open(name).is_some() =>
         {
             Some(Meaning::Deliberator)
         }
-        _ if game.peers().iter().any(|known| known.name.split(':').next() == Some(head)) => {
+        _ if agents.peers.names().iter().any(|known| known.name.split(':').next() == Some(head)) => {
             Some(Meaning::Peer)
         }
         _ => None,
@@ -524,8 +524,8 @@ pub fn checkpoint_at<G: Kit>(game: &G, name: &str, what: &str) -> Result<PathBuf
 }
 
 fn with_values<G: Kit>(game: &G) -> String {
-    let valuations = game.valuations();
-    let all = valuations.iter().map(|known| &*known.name).chain(["any checkpoint folder"]);
+    let valuations = game.values().valuations;
+    let all = valuations.names().iter().map(|known| &*known.name).chain(["any checkpoint folder"]);
     all.collect::<Vec<_>>().join(", ")
 }
 
@@ -649,11 +649,11 @@ pub fn judge<G: Kit>(game: &G, agent: &Resolved, best: bool) -> Result<Judge<G>,
     let luck = Luck::open(game, agent, best)?;
     let is_free =
         agent.spec.tables().is_none() && !matches!(agent.meaning, Meaning::Valuation | Meaning::Minimax);
-    let references = if is_free { game.references()? } else { Vec::new() };
+    let references = if is_free { game.values().references()? } else { Vec::new() };
     if references.is_empty() {
         return Ok(Judge { values: open()?, luck, references: Vec::new() });
     }
-    let names = references.iter().map(|(name, _)| name.to_string()).collect();
+    let names = references.iter().map(|reference| reference.name.to_string()).collect();
     let luck = Luck::of(Box::new(Informed::new(references.clone(), open()?)));
     Ok(Judge { values: Box::new(Informed::new(references, open()?)), luck, references: names })
 }
@@ -737,10 +737,10 @@ impl<'a, G: Kit> Builder<'a, G> {
             Meaning::Playouts(playouts) => Box::new(playouts.open(game)?),
             Meaning::Script => Box::new(Scripted::new(game, name).ok_or_else(gone)?),
             Meaning::Deliberator => {
-                let found = game.deliberator(name, &Value::Null).ok_or_else(gone)?;
+                let found = game.agents().deliberators.open(name).ok_or_else(gone)?;
                 Box::new(Deliberating::new(found?))
             }
-            Meaning::Peer => Box::new(Asking::new(name, game.peer(name).ok_or_else(gone)??)),
+            Meaning::Peer => Box::new(Asking::new(name, game.agents().peers.open(name).ok_or_else(gone)??)),
             Meaning::Valuation | Meaning::Checkpoint(_) => {
                 let (values, head) = self.values(name)?;
                 by_head(values, &head)
@@ -773,8 +773,8 @@ impl<'a, G: Kit> Builder<'a, G> {
             return Ok((Box::new(playouts.open(self.game)?), Head::Value));
         }
         let found = match self.positions {
-            Some(positions) => self.game.valuation_for(name, positions),
-            None => self.game.valuation(name),
+            Some(positions) => self.game.values().open_for(name, positions, Purpose::Show),
+            None => self.game.values().valuations.open(name),
         };
         if found.is_none() && name == "oracle" && has_oracle(self.game) {
             return Ok((Box::new(ByValuation(oracle(self.game)?)), Head::Value));
@@ -812,7 +812,7 @@ impl<'a, G: Kit> Builder<'a, G> {
     fn check_exact(&self) -> Result<(), OpenError> {
         let game = self.game;
         if game.hides() {
-            let instead = match game.has_public_tree() {
+            let instead = match has_public_tree(game) {
                 true => "use `adept solve` to find equilibria and best responses",
                 false => "`minimax` and `optimal:` need games that hide nothing",
             };

@@ -4,7 +4,7 @@ use crate::agents::{Agent, Decision, Random};
 use crate::evaluator::Evaluator;
 use crate::exact::{DEEPEST, ExactError, Fold, Walk};
 use crate::open::OpenError;
-use adept_game::{Afterstate, Game, Kit, Turn, Valuation, is_solved, no_action};
+use adept_game::{Afterstate, Game, Kit, Turn, Valuation, fingerprint, is_solved, no_action};
 use adept_ground::limits;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -188,7 +188,7 @@ static SOLVED: Mutex<Option<(String, Weak<dyn Any + Send + Sync>)>> = Mutex::new
 
 /// Whether positions have exact values: those of the game's own oracle, or of the solver of small games.
 pub fn has_oracle<G: Kit>(game: &G) -> bool {
-    is_solved(game) || game.valuations().iter().any(|known| known.name == "oracle")
+    is_solved(game) || game.values().has_oracle()
 }
 
 /// The exact values of a game: its own, or in a small game those of the solver, NaN for a state that no game reaches.
@@ -196,7 +196,7 @@ pub fn has_oracle<G: Kit>(game: &G) -> bool {
 /// # Errors
 /// If the game has none, or they cannot be opened or found.
 pub fn oracle<G: Kit>(game: &G) -> Result<Arc<dyn Valuation<G>>, OpenError> {
-    if let Some(own) = game.valuation("oracle") {
+    if let Some(own) = game.values().valuations.open("oracle") {
         return own.map_err(OpenError::from);
     }
     if !is_solved(game) {
@@ -205,7 +205,7 @@ pub fn oracle<G: Kit>(game: &G) -> Result<Arc<dyn Valuation<G>>, OpenError> {
             game.name()
         )));
     }
-    let name = format!("{} {}", game.name(), game.fingerprint().unwrap_or_default());
+    let name = format!("{} {}", game.name(), fingerprint(game).unwrap_or_default());
     let mut last = SOLVED.lock().unwrap_or_else(PoisonError::into_inner);
     let known = last.as_ref().filter(|(other, _)| *other == name).and_then(|(_, found)| found.upgrade());
     if let Some(Ok(known)) = known.map(Arc::downcast::<Exact<G>>) {

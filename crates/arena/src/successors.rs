@@ -3,7 +3,7 @@
 use crate::agents::Decision;
 use crate::known::{KnownRows, known};
 use crate::screen::{Screen, highest_first};
-use adept_game::{Afterstate, Encoder, Game, Kit, Stream, Turn, draw_index, no_action};
+use adept_game::{Afterstate, Encoder, Game, Kit, Stream, Turn, draw_index, no_action, outcome_of};
 use adept_ground::profile::{self, Phase};
 use adept_model::{Head, Learner, ModelError, OutcomeClass, OutcomeMask, Rows};
 use rand::RngExt;
@@ -445,7 +445,7 @@ pub fn class_of<G: Kit>(
     state: &G::State,
     player: usize,
 ) -> Result<usize, ModelError> {
-    game.outcome_of(classes, state, player).ok_or_else(|| {
+    outcome_of(game, classes, state, player).ok_or_else(|| {
         let utility = game.utility(state, player);
         ModelError::Unsupported(format!(
             "{}: a game ended with {utility}, which is in none of its classes of outcomes",

@@ -2,11 +2,53 @@
 
 use crate::game::{Game, GameError, Turn};
 use crate::kit::{Example, Kit, ParsedPosition};
+use crate::results::{outcome_classes, possible_outcomes};
 use crate::sheet::{Row, Sheet, Values};
 use adept_ground::limits;
 use adept_rows::{OutcomeClass, OutcomeMask};
 use std::fmt::Write;
 use std::path::Path;
+
+/// The files of positions of a game. [`TextFiles`] has positions in the game's text form.
+///
+/// `value`, `evaluate` and `review` read positions, `[learn.supervised]` and `data` labelled positions; `value` writes them.
+pub trait PositionFiles<G: Kit>: Send + Sync {
+    /// Reads positions from a file: one per line in the game's text form, or a table with a column `position`. Empty lines and lines
+    /// that begin with # are skipped.
+    ///
+    /// # Errors
+    /// The line that is not a position.
+    fn read(&self, game: &G, path: &Path) -> Result<Vec<ParsedPosition<G>>, GameError> {
+        positions(game, &Sheet::read(path)?)
+    }
+
+    /// Reads labelled positions from a table in a text file; see [`sheet`](crate::sheet). By default, its columns are `position`,
+    /// in the game's text form, and `value` or `win`: the value, or the probability of winning, for the player to move.
+    ///
+    /// # Errors
+    /// The place of the fault, or that the game has no labelled files: it has hidden information, or sums that are not zero.
+    fn read_examples(&self, game: &G, path: &Path) -> Result<Vec<Example<G::State>>, GameError> {
+        examples(game, path)
+    }
+
+    /// Whether a file has a value for each position, so that [`read_examples`](Self::read_examples) can read it.
+    ///
+    /// # Errors
+    /// An I/O error, or a pipe, which could not be read again.
+    fn has_values(&self, game: &G, path: &Path) -> Result<bool, GameError> {
+        has_values(game, path)
+    }
+
+    /// A CSV file of positions and their values to the player to move, in the format that [`read`](Self::read) reads.
+    fn write(&self, game: &G, positions: &[ParsedPosition<G>], values: &[f32]) -> String {
+        texts_with_values(game, positions, values)
+    }
+}
+
+/// Files of positions in the game's text form.
+pub struct TextFiles;
+
+impl<G: Kit> PositionFiles<G> for TextFiles {}
 
 /// Columns of positions in the game's text form, in the order of preference.
 pub const POSITION: [&str; 5] = ["position", "position_id", "xgid", "gnubg_id", "gnubgid"];
@@ -57,7 +99,7 @@ pub fn examples<G: Kit>(game: &G, path: &Path) -> Result<Vec<Example<G::State>>,
         return Err(GameError::new(format!("{}: {what}", path.display())));
     }
     let sheet = Sheet::read(path)?;
-    let classes = game.outcome_classes().unwrap_or_default();
+    let classes = outcome_classes(game).unwrap_or_default();
     let (column, values) = (sheet.column(&POSITION)?, Values::of(&sheet)?);
     let outcomes = Outcomes::of(&sheet, &classes, values)?;
     let (Some(column), true) = (column, values.is_some() || outcomes.is_some()) else {
@@ -82,7 +124,7 @@ pub fn examples<G: Kit>(game: &G, path: &Path) -> Result<Vec<Example<G::State>>,
             return Err(row.fault("nobody has moved yet: give positions after a move"));
         };
         // In the file for the player to move.
-        let possible = game.possible_outcomes(&classes, &state, acted).mirrored(&classes);
+        let possible = possible_outcomes(game, &classes, &state, acted).mirrored(&classes);
         let outcomes = outcomes.as_ref().map(|outcomes| outcomes.of_row(&row, possible)).transpose()?;
         let value = match (&outcomes, values) {
             (_, Some(values)) if !values.is_probability() => values.of_row(&row)?,
@@ -185,7 +227,7 @@ pub fn has_values<G: Kit>(game: &G, path: &Path) -> Result<bool, GameError> {
         return Ok(false);
     }
     let sheet = Sheet::read(path)?;
-    let classes = game.outcome_classes().unwrap_or_default();
+    let classes = outcome_classes(game).unwrap_or_default();
     let values = Values::of(&sheet)?;
     let labelled = values.is_some() || Outcomes::of(&sheet, &classes, None)?.is_some();
     Ok(sheet.column(&POSITION)?.is_some() && labelled)
@@ -200,10 +242,10 @@ pub fn has_values<G: Kit>(game: &G, path: &Path) -> Result<bool, GameError> {
 /// let csv = files::texts_with_values(&game, &[(game.start(), None)], &[0.5]);
 /// assert_eq!(csv, "position,value\n\"3 4 5 @1\",0.500000000\n");
 /// ```
-pub fn texts_with_values<G: Game>(game: &G, positions: &[ParsedPosition<G>], values: &[f32]) -> String {
-    let mut text = String::from("position,value\n");
+pub fn texts_with_values<G: Kit>(game: &G, positions: &[ParsedPosition<G>], values: &[f32]) -> String {
+    let (texts, mut text) = (game.texts(), String::from("position,value\n"));
     for ((state, action), value) in positions.iter().zip(values) {
-        let _ = writeln!(text, "\"{}\",{value:.9}", game.afterstate_text(state, action.as_ref()));
+        let _ = writeln!(text, "\"{}\",{value:.9}", texts.afterstate(game, state, action.as_ref()));
     }
     text
 }

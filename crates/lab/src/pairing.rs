@@ -2,7 +2,7 @@
 
 use adept_arena::matches::{self, Deals, Order, Table, Tally};
 use adept_arena::{Agent, Luck, OpenError, naming, open};
-use adept_game::Kit;
+use adept_game::{GameRecord, Kit};
 use adept_ground::work;
 use adept_trainer::run::Cancel;
 use serde::{Deserialize, Serialize};
@@ -108,7 +108,8 @@ impl Pairing {
         for g in (0..self.games).take_while(|_| !cancel.requested()) {
             let (order, actions) = matches::replay(game, &mut agents, &self.orders, g, self.deals)?;
             let names: Vec<&str> = order.iter().map(|agent| [a, b][*agent]).collect();
-            match game.history(g + 1, &names, &actions) {
+            let record = GameRecord { number: g + 1, names: &names, actions: &actions, resigned: None };
+            match game.records().and_then(|records| records.write(game, &record)) {
                 Some(Ok(one)) => text.push_str(&one),
                 Some(Err(error)) => return Err(error.into()),
                 None => {}

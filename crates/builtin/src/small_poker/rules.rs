@@ -1,7 +1,7 @@
 //! Rules: cards, betting rounds, payoffs.
 
 use super::text;
-use adept_game::{Game, GameError, Turn};
+use adept_game::{Game, GameError, Texts, Turn};
 use std::fmt::Debug;
 
 /// A small poker game of two players. Each antes 1 and gets a private card. In each betting round the players check, bet,
@@ -282,10 +282,6 @@ impl Game for SmallPoker {
         shown
     }
 
-    fn missing(&self, state: &State, player: usize) -> Option<&'static str> {
-        state.cards[player].is_none().then_some("its cards")
-    }
-
     fn just_acted(&self, state: &State) -> Option<usize> {
         let moves = state.table.rounds.last()?.len();
         moves.checked_sub(1).map(|last| last % 2)
@@ -310,20 +306,13 @@ impl Game for SmallPoker {
     fn parse_action(&self, state: &State, text: &str) -> Result<Action, GameError> {
         text::parse_action(self, state, text)
     }
+}
 
-    fn chance_text(&self, state: &State, action: &Action, seat: usize) -> String {
-        text::dealt(state, *action, seat)
-    }
+/// Small poker in words and pictures.
+pub(super) struct Words;
 
-    fn event_text(&self, state: &State, action: &Action, seat: usize) -> Option<String> {
-        text::event(self, state, *action, seat)
-    }
-
-    fn told(&self, state: &State, action: &Action, who: &str, you: bool) -> String {
-        format!("{who} {}{}.", text::action(&state.table, *action), if you { "" } else { "s" })
-    }
-
-    fn rules_text(&self) -> Option<String> {
+impl Texts<SmallPoker> for Words {
+    fn rules(&self, _: &SmallPoker) -> Option<String> {
         Some(
             "Everybody pays into the pot and gets one hidden card. In turn, players bet or check,\n\
              and call, raise or fold after a bet. Who folds loses what was paid. If nobody does, the\n\
@@ -334,7 +323,23 @@ impl Game for SmallPoker {
         )
     }
 
-    fn board(&self, state: &State, marks: &[(Action, String)]) -> String {
-        text::board(self, state, marks)
+    fn board(&self, game: &SmallPoker, state: &State, marks: &[(Action, String)], _: usize) -> String {
+        text::board(game, state, marks)
+    }
+
+    fn told(&self, _: &SmallPoker, state: &State, action: &Action, who: &str, you: bool) -> String {
+        format!("{who} {}{}.", text::action(&state.table, *action), if you { "" } else { "s" })
+    }
+
+    fn chance(&self, _: &SmallPoker, state: &State, action: &Action, seat: usize) -> String {
+        text::dealt(state, *action, seat)
+    }
+
+    fn event(&self, game: &SmallPoker, state: &State, action: &Action, seat: usize) -> Option<String> {
+        text::event(game, state, *action, seat)
+    }
+
+    fn missing(&self, _: &SmallPoker, state: &State, player: usize) -> Option<&'static str> {
+        state.cards[player].is_none().then_some("its cards")
     }
 }

@@ -12,8 +12,8 @@ use adept_arena::{
     Agent, Boltzmann, Equity, ExactError, Grader, Greedy, Guarantee, OpenError, Random, Scratch, SoloGrade,
     equity, open,
 };
-use adept_game::Kit;
 use adept_game::stream;
+use adept_game::{Kit, outcome_classes};
 use adept_model::{ExpertUse, ModelError, Usage};
 use serde::{Deserialize, Serialize};
 
@@ -126,7 +126,7 @@ impl<G: Kit> EvalOpponent<G> {
 impl Match {
     /// The result of games against one opponent, of which one agent has a single seat.
     pub fn of<G: Kit>(game: &G, against: &str, tally: &Tally, random_plies: u32) -> Self {
-        let unit = game.unit();
+        let unit = game.counting().unit();
         let unit = unit.as_ref();
         Self {
             against: against.into(),
@@ -136,7 +136,7 @@ impl Match {
             distinct: Some(tally.distinct.count()),
             random_plies,
             unit: unit.map(|unit| unit.name.to_string()),
-            classes: tally.ends.shares(&game.outcome_classes().unwrap_or_default(), game.scale()),
+            classes: tally.ends.shares(&outcome_classes(game).unwrap_or_default(), game.scale()),
         }
     }
 }
@@ -466,7 +466,7 @@ impl<G: Kit> Experiment<'_, G> {
             let mut scratch = Scratch::default();
             let mut tally = Tally::new(2);
             // Where utilities count or games open at random, each deal is played in all seats.
-            let orders = if game.unit().is_some() || *random_plies > 0 { players } else { 1 };
+            let orders = if game.counting().unit().is_some() || *random_plies > 0 { players } else { 1 };
             for g in 0..games {
                 let mut order = vec![1; game.players()];
                 order[(g % players) as usize] = 0;

@@ -17,7 +17,7 @@ use crate::positions::{Tests, With, oracle};
 use crate::shards::Shards;
 use adept_arena::cfr::Decisions;
 use adept_arena::{GameModel, OpenError, naming, open};
-use adept_game::{GameError, Kit, stream};
+use adept_game::{GameError, Kit, outcome_classes, stream};
 use adept_ground::profile::{self, Phase, Profiler, Seconds};
 use adept_model::checkpoint::{self, Manifest, Origin};
 use adept_model::native::Isa;
@@ -515,7 +515,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         let channels = encoder.channels().to_vec();
         let mut rng = stream(seed, "init", 0);
         let (optimiser, compute) = (config.learn.optimiser, config.learn.compute());
-        let head = config.head_of(game.outcome_classes()).map_err(OpenError::from)?;
+        let head = config.head_of(outcome_classes(game)).map_err(OpenError::from)?;
         let learner =
             adept_model::build_on(&config.architecture, &channels, &head, optimiser, compute, &mut rng)?;
         let mut bound = GameModel::new(game, encoder, learner);
@@ -545,7 +545,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             seed,
             config: config.clone(),
             folder: config.folder_of_paths(),
-            rules: game.fingerprint(),
+            rules: adept_game::fingerprint(game),
             finished: false,
             early: None,
             optimal: None,

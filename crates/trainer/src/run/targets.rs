@@ -8,7 +8,7 @@ use crate::config::{Config, Method, TraceKind};
 use crate::positions::Positions;
 use crate::td::{Bootstrap, Record};
 use adept_arena::{GameModel, OpenError, open};
-use adept_game::{Kit, Stream, stream};
+use adept_game::{Kit, Stream, outcome_classes, stream};
 use adept_model::program::Program;
 use adept_model::{Compute, Engine, Head, ModelError, Samples};
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl<G: Kit> Targets<G> {
         let compute = Compute { engine: Engine::Native, ..config.learn.compute() };
         let optimiser = config.learn.optimiser;
         let mut rng = stream(seed, "init", 0);
-        let head = config.head_of(game.outcome_classes()).map_err(OpenError::from)?;
+        let head = config.head_of(outcome_classes(&game)).map_err(OpenError::from)?;
         let learner =
             adept_model::build_on(&config.architecture, &channels, &head, optimiser, compute, &mut rng)?;
         let mut bound = GameModel::new(&game, encoder, learner);
