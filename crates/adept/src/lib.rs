@@ -4,16 +4,17 @@
 //! A program adds its own game to all commands in one line:
 //!
 //! ```no_run
-//! # use adept::tictactoe::TicTacToe as Nim;
-//! # let nim = Nim;
+//! # let nim = adept::game::tiny::Nim::default();
 //! # let _ =
 //! adept::main_with(&(adept::Builtin, adept::One(nim)));
 //! ```
 //!
-//! [`prelude`] has the names that most programs need. The other crates are re-exported as modules: [`game`] for
-//! rules and encoders, [`ground`] for limits and files, [`model`] for networks, [`arena`] for agents and exact measures, [`trainer`] for
-//! experiments and runs, [`lab`] for the functions behind the commands, [`console`] for commands of your
-//! own: a [`Tool`], given to [`main_with_tools`].
+//! [`prelude`] has the names that most programs need, [`game`] the traits for rules and encoders. Versions promise these, and
+//! [`main_with`] and [`main_with_tools`], which adds commands of your own, a [`Tool`] each.
+//!
+//! The other crates are re-exported as modules: [`ground`] for limits and files, [`model`] for networks, [`arena`] for agents and
+//! exact measures, [`trainer`] for experiments and runs, [`lab`] for the functions behind the commands, [`console`] for the command
+//! line. They are internal, and may change in any version.
 
 mod oracle;
 pub mod prelude;
@@ -34,11 +35,38 @@ pub use adept_trainer as trainer;
 use std::process::ExitCode;
 
 /// Runs the command line of this process with these games.
+///
+/// ```no_run
+/// // `mine list games`, `mine train nim.toml`, …: every command, for one game and no other.
+/// fn main() -> std::process::ExitCode {
+///     adept::main_with(&adept::One(adept::game::tiny::Nim::default()))
+/// }
+/// ```
 pub fn main_with(games: &dyn Catalogue) -> ExitCode {
     main_with_tools(games, &[])
 }
 
 /// Runs the command line of this process with these games and these commands besides.
+///
+/// ```no_run
+/// use adept::{Catalogue, Tool};
+///
+/// struct Count;
+/// impl Tool for Count {
+///     fn command(&self) -> clap::Command {
+///         clap::Command::new("count").about("Count the games of this program")
+///     }
+///     fn run(&self, games: &dyn Catalogue, _: &clap::ArgMatches, as_json: bool) -> anyhow::Result<()> {
+///         let count = games.names().len();
+///         if as_json { println!("{{\"games\":{count}}}") } else { println!("{count} games") }
+///         Ok(())
+///     }
+/// }
+///
+/// fn main() -> std::process::ExitCode {
+///     adept::main_with_tools(&adept::Builtin, &[&Count])
+/// }
+/// ```
 pub fn main_with_tools(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
     let mut all: Vec<&dyn Tool> = vec![&oracle::Oracle, &serve::Serve];
     all.extend(tools);

@@ -2,6 +2,8 @@
 //!
 //! An [`Evaluator`] assigns values to actions. An [`Agent`] chooses a move. [`exact`] measures agents against each
 //! other without sampling.
+//!
+//! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 
 pub mod agents;
 mod asking;

@@ -3,6 +3,8 @@
 //! Each game is a folder here and one line in the list below. To add a game, copy `tictactoe/` and rename it. Write the
 //! rules, the encoders and the [`Kit`]. Record golden trajectories and rows in its tests. Then add its line to the
 //! list.
+//!
+//! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 
 pub mod dice;
 mod memory;

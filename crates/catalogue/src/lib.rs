@@ -1,5 +1,7 @@
 //! The catalogue of built-in games: here everything that can be done with a game is compiled for each of them. It is a crate of its
 //! own, because that is much work for the compiler, which a change of the command line, or a feature of it, need not repeat.
+//!
+//! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 
 use adept_builtin as builtin;
 use adept_game::{GameError, Kit, Visitor};

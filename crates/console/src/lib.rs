@@ -2,6 +2,8 @@
 //! belongs to one game or to a paper is a [`Tool`], which the program adds.
 //!
 //! Programs use it through the crate `adept-games`.
+//!
+//! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 
 mod args;
 mod commands;
@@ -15,7 +17,6 @@ mod tool;
 mod world;
 
 pub use args::threads;
-pub use commands::play::game_of;
 pub use commands::reproduce::Reproduce;
 pub use progress::on_interrupt;
 pub use tool::{OnRanks, Tool};

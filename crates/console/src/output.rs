@@ -149,7 +149,7 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
     Some(match play {
         PlayError::Open(error) => of_open(error),
         PlayError::Io(_) => "io",
-        PlayError::Options(_) => "game",
+        _ => "game",
     })
 }
 

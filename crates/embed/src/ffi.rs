@@ -34,9 +34,9 @@ struct Fault(c_int, String);
 impl From<Error> for Fault {
     fn from(error: Error) -> Self {
         let code = match error {
-            Error::Checkpoint(_) => CHECKPOINT,
-            Error::Position(_) => POSITION,
+            Error::Position(_) | Error::State(_) => POSITION,
             Error::Rows(_) => ROWS,
+            _ => CHECKPOINT,
         };
         Self(code, error.to_string())
     }

@@ -1,10 +1,12 @@
 //! Use checkpoints in your own programs.
 //!
-//! ```no_run
+//! ```
+//! # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
 //! let model = adept_embed::Model::open("checkpoints/bearoff/residual-10".as_ref())?;
 //! let moves = model.moves("1,1,1,1,1,1/0,0,0,0,0,2 65")?;
 //! println!("{} leaves {}, worth {:+.4}", moves[0].action, moves[0].after, moves[0].value);
-//! # Ok::<(), adept_embed::Error>(())
+//! assert_eq!(moves[0].action, "6/off 5/off");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! `search:4:PATH` in place of a path looks ahead: see [`Model::open`].
@@ -29,20 +31,78 @@ pub use adept_arena::search::{Budget, Filter, SearchOptions};
 pub use adept_model::{Explanation, Gates, Rows};
 
 /// Why a call on a model failed.
+///
+/// ```
+/// use adept_embed::{Error, Model};
+///
+/// match Model::open("no/such/checkpoint".as_ref()) {
+///     Err(Error::Missing(message)) => assert!(message.contains("no/such/checkpoint")),
+///     other => panic!("{other:?}"),
+/// }
+/// ```
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
-    /// The checkpoint cannot be opened, or cannot look ahead.
+    /// No checkpoint is at the path, and none is published by this name.
+    #[error("{0}")]
+    Missing(String),
+    /// A file of the checkpoint changed since it was written.
+    #[error("{0}")]
+    Damaged(String),
+    /// The checkpoint cannot be read, or has a newer version.
     #[error("{0}")]
     Checkpoint(String),
-    /// A text is not a position, or not of the required kind.
+    /// The game of the checkpoint is unknown, or the checkpoint is for another game or another version of its encoder.
+    #[error("{0}")]
+    Game(String),
+    /// The budget of a search is wrong, or no search is possible.
+    #[error("{0}")]
+    Search(String),
+    /// The machine has too little memory.
+    #[error("{0}")]
+    Memory(String),
+    /// A text is not a position.
     #[error("{0}")]
     Position(String),
+    /// A position is not in a state that the call needs: the game is over, no player is to move, or the encoder reads what it lacks.
+    #[error("{0}")]
+    State(String),
     /// Rows do not fit the encoder.
     #[error("{0}")]
     Rows(String),
 }
 
+impl From<ModelError> for Error {
+    fn from(error: ModelError) -> Self {
+        let kind = match error {
+            ModelError::Damaged { .. } => Self::Damaged,
+            ModelError::Memory { .. } => Self::Memory,
+            _ => Self::Checkpoint,
+        };
+        kind(error.to_string())
+    }
+}
+
+impl From<OpenError> for Error {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Model(error) => error.into(),
+            OpenError::Mismatch { .. } => Self::Game(error.to_string()),
+            _ => Self::Checkpoint(error.to_string()),
+        }
+    }
+}
+
 /// Description of a model.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// let model = adept_embed::Model::open("checkpoints/bearoff/plain-10".as_ref())?;
+/// let about = model.describe();
+/// assert_eq!((&*about.game, about.range, about.scale), ("bearoff", Some([-1.0, 1.0]), 1.0));
+/// assert_eq!(about.channels.iter().map(|channel| channel.width).sum::<usize>(), about.dense_width);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Description {
     /// Rule set.
@@ -81,6 +141,14 @@ pub struct Description {
 }
 
 /// A channel and its columns in a row.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// let model = adept_embed::Model::open("checkpoints/bearoff/residual-10".as_ref())?;
+/// let last = model.describe().channels.last().ok_or("no channels")?;
+/// assert_eq!((&*last.name, last.kind, last.width), ("prior", "value", 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChannelDescription {
     /// Name.
@@ -99,6 +167,14 @@ pub struct ChannelDescription {
 }
 
 /// A network for other engines.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// let model = adept_embed::Model::open("checkpoints/bearoff/plain-10".as_ref())?;
+/// let network = model.network()?.ok_or("a table has no network")?;
+/// assert_eq!(network.weights.len(), model.describe().parameters);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Network {
     /// What it computes.
@@ -108,6 +184,19 @@ pub struct Network {
 }
 
 /// An opened checkpoint.
+///
+/// One model serves all threads:
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// let model = adept_embed::Model::open("checkpoints/bearoff/plain-10".as_ref())?;
+/// let value = || model.values(&["1,1,1,1,1,1/0,0,0,0,0,2"]).unwrap();
+/// std::thread::scope(|threads| {
+///     let other = threads.spawn(value);
+///     assert_eq!(value(), other.join().unwrap());
+/// });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Model {
     bound: Box<dyn AnyModel>,
     description: Description,
@@ -124,9 +213,20 @@ impl Model {
     /// positions, and with settings such as `search:3,keep=8/4:PATH`. The budget is for one position. [`values`](Self::values),
     /// [`moves`](Self::moves), [`choose`](Self::choose) and [`explain`](Self::explain) then search; what works on rows does not.
     ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// use adept_embed::Model;
+    ///
+    /// let model = Model::open("bearoff/plain-10".as_ref())?; // a published checkpoint by its name
+    /// assert_eq!(model.describe().experiment, "plain-10");
+    /// let ahead = Model::open("search:2:bearoff/plain-10".as_ref())?;
+    /// assert_eq!(ahead.describe().search.as_deref(), Some("2"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
-    /// [`Error::Checkpoint`] if it is not a checkpoint, is damaged, or has a newer version; for a wrong budget, and where a search is
-    /// not possible: in games that hide information, and by a policy.
+    /// [`Error::Missing`], [`Error::Damaged`], [`Error::Checkpoint`] or [`Error::Memory`]; [`Error::Game`] if its game is not built in;
+    /// [`Error::Search`] for a wrong budget, and where a search is not possible: in games that hide information, and by a policy.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Self::opened(path, false)
     }
@@ -140,14 +240,10 @@ impl Model {
     }
 
     fn opened(path: &Path, best: bool) -> Result<Self, Error> {
-        let fault = |e: ModelError| Error::Checkpoint(e.to_string());
-        let (path, search) = naming::path_and_search(path).map_err(Error::Checkpoint)?;
-        let located = checkpoint::locate(&path, best).map_err(fault)?;
-        let read = checkpoint::read(&located).map_err(fault)?;
-        let game = read.manifest.game.clone();
-        let unknown =
-            |why: &str| Error::Checkpoint(format!("{}: its game is unknown: {why}", located.display()));
-        match adept_builtin::visit(&game, Opening(read, search)) {
+        let opening = Opening::at(path, best)?;
+        let (located, game) = (opening.0.path.clone(), opening.0.manifest.game.clone());
+        let unknown = |why: &str| Error::Game(format!("{}: its game is unknown: {why}", located.display()));
+        match adept_builtin::visit(&game, opening) {
             Some(Ok(opened)) => opened,
             Some(Err(error)) => Err(unknown(&error.to_string())),
             None => Err(unknown(&format!("no built-in game named `{game}`: open it with `Model::of`"))),
@@ -156,10 +252,22 @@ impl Model {
 
     /// Opens a checkpoint folder, or the latest checkpoint of a run folder, of a game of your own.
     ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// use adept_builtin::bearoff::Bearoff; // or a game of your own
+    /// use adept_embed::Model;
+    ///
+    /// let model = Model::of(Bearoff::default(), "checkpoints/bearoff/plain-10".as_ref())?;
+    /// assert_eq!(model.describe().game, "bearoff");
+    /// let other = Model::of(adept_builtin::tictactoe::TicTacToe, "checkpoints/bearoff/plain-10".as_ref());
+    /// assert!(other.is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
-    /// As for [`open`](Self::open), and if the checkpoint is for another game.
+    /// As for [`open`](Self::open), and [`Error::Game`] if the checkpoint is for another game.
     pub fn of<G: Kit>(game: G, path: &Path) -> Result<Self, Error> {
-        Self::of_either(game, path, false)
+        Opening::at(path, false)?.visit(game)
     }
 
     /// Opens a checkpoint folder, or the best checkpoint of a run folder, of a game of your own.
@@ -167,17 +275,19 @@ impl Model {
     /// # Errors
     /// As for [`open_best`](Self::open_best), and if the checkpoint is for another game.
     pub fn best_of<G: Kit>(game: G, path: &Path) -> Result<Self, Error> {
-        Self::of_either(game, path, true)
-    }
-
-    fn of_either<G: Kit>(game: G, path: &Path, best: bool) -> Result<Self, Error> {
-        let fault = |e: ModelError| Error::Checkpoint(e.to_string());
-        let (path, search) = naming::path_and_search(path).map_err(Error::Checkpoint)?;
-        let located = checkpoint::locate(&path, best).map_err(fault)?;
-        Opening(checkpoint::read(&located).map_err(fault)?, search).visit(game)
+        Opening::at(path, true)?.visit(game)
     }
 
     /// Description of the model.
+    ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let model = adept_embed::Model::open("checkpoints/bearoff/hme-4x16".as_ref())?;
+    /// let about = model.describe();
+    /// println!("{} of {}, {} parameters: {}", about.experiment, about.game, about.parameters, about.about);
+    /// assert!(about.parameters > 0 && about.search.is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn describe(&self) -> &Description {
         &self.description
     }
@@ -187,22 +297,50 @@ impl Model {
     /// is that of the best move; if a roll is next, of the position; if the game is over, the exact result, in [−1, 1].
     /// Without a legal move it is 0.
     ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let model = adept_embed::Model::open("checkpoints/bearoff/plain-10".as_ref())?;
+    /// // Before a roll, with a roll, and after the end, each for the player to move.
+    /// let bare = "0,1,0,0,0,0/3,0,0,0,0,0";
+    /// let values = model.values(&[bare, &format!("{bare} 66"), "1,0,0,0,0,0/0,0,0,0,0,0"])?;
+    /// assert!(values[0] > 0.9);
+    /// assert_eq!(values[1..], [1.0, -1.0]); // wins at once, has lost
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
-    /// [`Error::Position`] that names the invalid text.
+    /// [`Error::Position`] that names the invalid text; [`Error::State`] if the player who is to move after a chance event is not known.
     pub fn values(&self, positions: &[&str]) -> Result<Vec<f32>, Error> {
         self.bound.values(positions)
     }
 
     /// The legal moves of a position, best first.
     ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let model = adept_embed::Model::open("checkpoints/bearoff/plain-10".as_ref())?;
+    /// let moves = model.moves("1,1,1,1,1,1/0,0,0,0,0,2 65")?;
+    /// assert!(moves.len() == 2 && moves[0].value >= moves[1].value);
+    /// assert_eq!(moves[0].action, "6/off 5/off");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
-    /// [`Error::Position`] if the text is not a position, or nobody is to move.
+    /// [`Error::Position`] if the text is not a position, [`Error::State`] if nobody is to move.
     pub fn moves(&self, position: &str) -> Result<Vec<Choice>, Error> {
         self.bound.moves(position)
     }
 
     /// The best move of a position. With a search, this is faster than [`moves`](Self::moves), because only the value of the
     /// best move is exact; of equally good moves another one may be found. None without a legal move.
+    ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let model = adept_embed::Model::open("search:2:bearoff/plain-10".as_ref())?;
+    /// let best = model.choose("1,1,1,1,1,1/0,0,0,0,0,2 65")?.ok_or("no legal move")?;
+    /// assert_eq!((&*best.action, &*best.after), ("6/off 5/off", "0,0,0,0,0,2/1,1,1,1,0,0"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As for [`moves`](Self::moves).
@@ -212,22 +350,51 @@ impl Model {
 
     /// Explains a position: with gates and experts, or with the plies, the positions valued and the principal line of a search.
     ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let model = adept_embed::Model::open("checkpoints/bearoff/hme-4x16".as_ref())?;
+    /// let told = model.explain("1,1,1,1,1,1/0,0,0,0,0,2 65")?;
+    /// let gates = &told.moves[0].explanation.gates;
+    /// assert_eq!(gates.len(), 4); // the weight of each expert
+    /// assert!((gates.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
-    /// [`Error::Position`] if the text is not a position.
+    /// As for [`values`](Self::values).
     pub fn explain(&self, position: &str) -> Result<PositionValue, Error> {
         self.bound.explain(position)
     }
 
     /// The rows of positions, for the player who just moved.
     ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let model = adept_embed::Model::open("checkpoints/bearoff/plain-10".as_ref())?;
+    /// let position = "1,1,1,1,1,1/0,0,0,0,0,2";
+    /// let rows = model.encode(&[position])?;
+    /// // A row is for the player who just moved, a value for the one to move.
+    /// assert_eq!(model.evaluate(&rows)?[0], -model.values(&[position])?[0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
-    /// [`Error::Position`] that names a text that is invalid or lacks information for the encoder.
+    /// [`Error::Position`] that names the invalid text; [`Error::State`] if it lacks what the encoder reads.
     pub fn encode(&self, positions: &[&str]) -> Result<Rows, Error> {
         self.bound.encode(positions)
     }
 
     /// Builds rows from numbers: `dense` has shape `[count, dense_width]` and `index` has shape `[count,
     /// index_width]`, both row by row.
+    ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let model = adept_embed::Model::open("checkpoints/bearoff/plain-10".as_ref())?;
+    /// let width = model.describe().dense_width;
+    /// assert_eq!(model.rows(2, vec![0.0; 2 * width], vec![])?.len(), 2);
+    /// assert!(model.rows(2, vec![0.0; 3], vec![]).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Rows`] if the lengths do not match.
@@ -236,6 +403,16 @@ impl Model {
     }
 
     /// Values of rows for the player who just moved, in the [`range`](Description::range) of the model.
+    ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let model = adept_embed::Model::open("checkpoints/bearoff/plain-10".as_ref())?;
+    /// let mut rows = model.encode(&["1,1,1,1,1,1/0,0,0,0,0,2", "0,2,0,0,0,0/3,0,0,0,0,0"])?;
+    /// assert_eq!(model.evaluate(&rows)?.len(), 2);
+    /// rows.dense[0] = f32::NAN;
+    /// assert_eq!(model.evaluate(&rows).unwrap_err().to_string(), "row 0: column 0 holds NaN");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Rows`] if the rows are from another encoder, a number is not finite, or an index lies outside
@@ -247,6 +424,16 @@ impl Model {
     /// Like [`evaluate`](Self::evaluate), for `count` rows in memory of the caller: `dense` has shape `[count,
     /// dense_width]` and `index` has shape `[count, index_width]`, both row by row. Networks do not copy them.
     ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let model = adept_embed::Model::open("checkpoints/bearoff/plain-10".as_ref())?;
+    /// let rows = model.encode(&["1,1,1,1,1,1/0,0,0,0,0,2", "0,2,0,0,0,0/3,0,0,0,0,0"])?;
+    /// let width = model.describe().dense_width;
+    /// let second = model.evaluate_slices(1, &rows.dense[width..], &[])?; // any part of a buffer
+    /// assert!((second[0] - model.evaluate(&rows)?[1]).abs() < 1e-5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As for [`evaluate`](Self::evaluate), and if the lengths do not match.
     pub fn evaluate_slices(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error> {
@@ -257,6 +444,17 @@ impl Model {
     /// classes of [`head`](Description::head). A row does not tell which outcomes are impossible, so that these have a probability
     /// here and count in [`evaluate`](Self::evaluate). [`values`](Self::values), [`moves`](Self::moves) and
     /// [`explain`](Self::explain) know the position, and leave them out.
+    ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let model = adept_embed::Model::open("checkpoints/backgammon/small-88-24".as_ref())?;
+    /// let classes = model.describe().head.classes().ok_or("it gives values alone")?;
+    /// let rows = model.encode(&["1:1 off:14/1:15"])?; // the player to move wins a gammon; rows are for the other
+    /// let chances = model.outcomes(1, &rows.dense, &rows.index)?;
+    /// let lost = classes.iter().position(|class| class.name == "loss_gammon").ok_or("no such class")?;
+    /// assert!(chances.len() == classes.len() && chances[lost] > 0.9);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As for [`evaluate_slices`](Self::evaluate_slices), and if the model gives values alone.
@@ -272,6 +470,19 @@ impl Model {
     /// The weight and the output of each expert on `count` rows, as for [`evaluate_slices`](Self::evaluate_slices). None if the model
     /// has no experts.
     ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// use adept_embed::Model;
+    ///
+    /// let experts = Model::open("checkpoints/bearoff/hme-4x16".as_ref())?;
+    /// let rows = experts.encode(&["1,1,1,1,1,1/0,0,0,0,0,2"])?;
+    /// assert!(experts.gates(rows.len(), &rows.dense, &rows.index)?.is_some());
+    /// let plain = Model::open("checkpoints/bearoff/plain-10".as_ref())?;
+    /// let rows = plain.encode(&["1,1,1,1,1,1/0,0,0,0,0,2"])?;
+    /// assert!(plain.gates(rows.len(), &rows.dense, &rows.index)?.is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As for [`evaluate_slices`](Self::evaluate_slices).
     pub fn gates(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Option<Gates>, Error> {
@@ -281,7 +492,7 @@ impl Model {
     /// The network. None if the model is a table or in whole numbers.
     ///
     /// # Errors
-    /// [`Error::Checkpoint`] if no more copies of the model can be made.
+    /// [`Error::Memory`] or [`Error::Checkpoint`] if no more copies of the model can be made.
     pub fn network(&self) -> Result<Option<Network>, Error> {
         self.bound.network()
     }
@@ -317,7 +528,7 @@ struct Opened<G: Kit> {
 impl<G: Kit> Opened<G> {
     /// Calls `f` with a copy of the evaluator.
     fn with<R>(&self, f: impl FnOnce(&mut GameModel<G>) -> Result<R, Error>) -> Result<R, Error> {
-        self.pool.with(&self.game, f).map_err(|e| Error::Checkpoint(e.to_string()))?
+        self.pool.with(&self.game, f)?
     }
 
     /// A position and all its moves by looking ahead.
@@ -333,7 +544,8 @@ impl<G: Kit> Opened<G> {
 }
 
 fn of_position(error: OpenError) -> Error {
-    Error::Position(error.to_string())
+    let kind = if matches!(error, OpenError::Game(_)) { Error::Position } else { Error::State };
+    kind(error.to_string())
 }
 
 impl<G: Kit> AnyModel for Opened<G> {
@@ -471,7 +683,7 @@ impl<G: Kit> AnyModel for Opened<G> {
         self.with(|bound| {
             let Some(program) = bound.learner.program().cloned() else { return Ok(None) };
             let mut weights = Vec::new();
-            bound.learner.weights(&mut weights).map_err(|e| Error::Checkpoint(e.to_string()))?;
+            bound.learner.weights(&mut weights)?;
             Ok(Some(Network { program, weights }))
         })
     }
@@ -492,24 +704,36 @@ fn checked<'a>(
     Ok(rows)
 }
 
+/// A checkpoint that was read, and the search that its name asks for.
 struct Opening(Checkpoint, Option<SearchOptions>);
+
+impl Opening {
+    fn at(path: &Path, best: bool) -> Result<Self, Error> {
+        let (path, search) = naming::path_and_search(path).map_err(Error::Search)?;
+        let located = checkpoint::locate(&path, best).map_err(|error| match error {
+            ModelError::Checkpoint { .. } => Error::Missing(error.to_string()),
+            other => other.into(),
+        })?;
+        Ok(Self(checkpoint::read(&located)?, search))
+    }
+}
 
 impl Visitor for Opening {
     type Output = Result<Model, Error>;
 
     fn visit<G: Kit>(self, game: G) -> Self::Output {
         let Self(mut checkpoint, search) = self;
-        let fault = |e: OpenError| Error::Checkpoint(e.to_string());
         let path = checkpoint.path.display().to_string();
         let manifest = checkpoint.manifest.clone();
         open::with_usual_tables(&game, &mut checkpoint.manifest);
-        let (mut bound, _) = open::bind(&game, checkpoint).map_err(fault)?;
+        let (mut bound, _) = open::bind(&game, checkpoint)?;
         if let Some(options) = &search {
-            naming::search_by(&game, &path, (&mut bound, &manifest.head), options.clone()).map_err(fault)?;
+            naming::search_by(&game, &path, (&mut bound, &manifest.head), options.clone())
+                .map_err(|e| Error::Search(e.to_string()))?;
         }
         let search_text = search.as_ref().map(SearchOptions::to_string);
         let description = Description { search: search_text, ..describe(&bound, &manifest, game.scale()) };
-        let pool = Pool::new(&game, bound, |bound| bound).map_err(|e| Error::Checkpoint(e.to_string()))?;
+        let pool = Pool::new(&game, bound, |bound| bound)?;
         Ok(Model { bound: Box::new(Opened { game, pool, search }), description })
     }
 }

@@ -304,20 +304,21 @@ fn a_search_that_is_not_possible_is_refused() {
     };
     let of = |budget: &str, path: &Path| {
         let text = format!("search:{budget}:{}", path.display());
-        let Err(Error::Checkpoint(message)) = Model::open(text.as_ref()) else { panic!("{text} opens") };
-        message
+        let Err(error) = Model::open(text.as_ref()) else { panic!("{text} opens") };
+        error
     };
     for (game, name) in [("liars-dice", "soar-net"), ("holdem", "limit-2")] {
-        let message = of("2", &path(game, name));
-        assert!(message.contains("hides information"), "{message}");
+        let error = of("2", &path(game, name));
+        assert!(matches!(&error, Error::Search(m) if m.contains("hides information")), "{error}");
     }
     let folder = tempfile::tempdir().unwrap();
     tictactoe(&folder.path().join("small"));
-    let message = of("3,threads=2", &folder.path().join("small"));
-    assert!(message.contains("alpha-beta runs on one thread"), "{message}");
-    let message = of("two", &published("residual-10"));
-    assert!(message.contains("write `search:4:AGENT`"), "{message}");
-    assert!(of("2", &published("nothing")).contains("nothing"));
+    let error = of("3,threads=2", &folder.path().join("small"));
+    assert!(matches!(&error, Error::Search(m) if m.contains("alpha-beta runs on one thread")), "{error}");
+    let error = of("two", &published("residual-10"));
+    assert!(matches!(&error, Error::Search(m) if m.contains("write `search:4:AGENT`")), "{error}");
+    let error = of("2", &published("nothing"));
+    assert!(matches!(&error, Error::Missing(m) if m.contains("nothing")), "{error}");
 }
 
 /// An untrained tic-tac-toe network whose rows need the last move.
@@ -347,12 +348,14 @@ fn tictactoe(path: &Path) {
 #[test]
 fn errors_name_what_is_wrong() {
     let missing = Model::open(Path::new("nowhere")).unwrap_err();
-    assert!(matches!(&missing, Error::Checkpoint(m) if m.contains("nowhere")), "{missing}");
+    assert!(matches!(&missing, Error::Missing(m) if m.contains("nowhere")), "{missing}");
+    let other = Model::of(TicTacToe, &published("plain-10")).unwrap_err();
+    assert!(matches!(&other, Error::Game(m) if m.contains("expected `tictactoe`")), "{other}");
     let model = Model::open(&published("plain-10")).unwrap();
     let text = model.values(&[POSITIONS[0], "nonsense"]).unwrap_err();
     assert!(matches!(&text, Error::Position(m) if m.contains("nonsense")), "{text}");
     let roll = model.moves(POSITIONS[0]).unwrap_err();
-    assert!(matches!(&roll, Error::Position(m) if m.contains("roll")), "{roll}");
+    assert!(matches!(&roll, Error::State(m) if m.contains("roll")), "{roll}");
     let rows = model.rows(2, vec![0.0; 3], vec![]).unwrap_err();
     assert!(matches!(&rows, Error::Rows(m) if m.contains("found 3")), "{rows}");
     assert!(matches!(model.rows(usize::MAX, vec![], vec![]), Err(Error::Rows(_))));
@@ -365,7 +368,7 @@ fn errors_name_what_is_wrong() {
     assert!(matches!(model.evaluate(&others), Err(Error::Rows(_))));
     assert!(Model::open_best(&published("plain-10")).is_ok());
     let over = model.encode(&["0,0,0,0,0,0/1,0,0,0,0,0"]).unwrap_err();
-    assert!(matches!(&over, Error::Position(m) if m.contains("over")), "{over}");
+    assert!(matches!(&over, Error::State(m) if m.contains("over")), "{over}");
 }
 
 /// A handle of the C interface, closed at the end.

@@ -16,6 +16,20 @@ pub type Advice<G> = fn(&G, &<G as Game>::State, usize) -> Option<String>;
 /// The agents of a game that need no network. They play in matches, teach networks, and are measured against. [`Self::none`] has none.
 ///
 /// The commands open them by name, as opponents (`arena`, `play`), for the levels of play, and as experts in encoders.
+///
+/// A policy that takes the first action:
+///
+/// ```
+/// use adept_game::{Agents, Game, Listing, Script, tiny::{Nim, Take}};
+/// use std::sync::Arc;
+///
+/// let first: Script<Nim> = Arc::new(|_: &Nim, _: &<Nim as Game>::State, actions: &[Take], p: &mut Vec<f64>| {
+///     p.clear();
+///     p.extend((0..actions.len()).map(|i| if i == 0 { 1.0 } else { 0.0 }));
+/// });
+/// let agents = Agents::scripts(Listing::one("first", "takes the first action", first));
+/// assert!(agents.scripts.open("first").is_some() && agents.strongest.is_none());
+/// ```
 pub struct Agents<'a, G: Game> {
     /// Rule-based policies, such as fixed opponents.
     pub scripts: Listing<'a, Script<G>>,

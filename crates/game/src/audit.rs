@@ -29,6 +29,15 @@ pub fn fingerprint<G: Kit>(game: &G) -> Option<String> {
 }
 
 /// A check of rules.
+///
+/// ```
+/// use adept_game::Audit;
+///
+/// let facts = vec![("roles".into(), "white, black".into())];
+/// let audit = Audit { facts, notes: vec!["`draw` is never true".into()] };
+/// let lines: Vec<String> = audit.facts.iter().map(|(what, found)| format!("{what}: {found}")).collect();
+/// assert_eq!((lines, audit.notes.len()), (vec!["roles: white, black".to_string()], 1));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Audit {
     /// What the game is, such as `roles` and `white, black`.

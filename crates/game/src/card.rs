@@ -8,6 +8,13 @@ use crate::suite::Suite;
 ///
 /// `list games` and the page show the description; `config new` writes the starter config; runs and `evaluate` measure the suites if
 /// nothing else is asked for.
+///
+/// ```
+/// use adept_game::{Card, Suite, tiny::Nim};
+///
+/// let card = Card { about: "three heaps; the last thing wins".into(), ..Card::of(&Nim::default()) };
+/// assert_eq!(card.suites, [Suite::Equity]); // Nim is small and hides nothing
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Card {
     /// One-line description, with the forms of the name if it takes parameters.

@@ -17,6 +17,15 @@ use std::sync::Arc;
 pub type Condition = (u8, u8);
 
 /// One action under consideration.
+///
+/// ```
+/// use adept_game::deliberation::Deliberation;
+///
+/// let mut found = Deliberation::default();
+/// found.add("doubt", 0.75, None, &[]);
+/// let candidate = &found.candidates[0];
+/// assert_eq!((candidate.action, candidate.number, candidate.dropped), ("doubt", 0.5, None));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate<A> {
     /// The action.
@@ -34,11 +43,29 @@ pub struct Candidate<A> {
 }
 
 /// Numeric preference for a chance of success: −1 for certain failure, 1 for certain success.
+///
+/// ```
+/// use adept_game::deliberation::preference;
+///
+/// assert_eq!([0.0, 0.5, 1.0].map(preference), [-1.0, 0.0, 1.0]);
+/// ```
 pub fn preference(success: f64) -> f64 {
     2.0 * success - 1.0
 }
 
 /// How to choose among the remaining candidates.
+///
+/// ```
+/// use adept_game::deliberation::{Choice, Deliberation};
+///
+/// let (mut found, mut probabilities) = (Deliberation::default(), Vec::new());
+/// found.add("believe", 0.2, None, &[]);
+/// found.add("doubt", 0.6, None, &[]);
+/// found.choose(Choice::Proportional, &mut probabilities);
+/// assert!((probabilities[1] - 0.75).abs() < 1e-12);
+/// found.choose(Choice::Boltzmann(0.01), &mut probabilities); // almost always the best one
+/// assert!(probabilities[1] > 0.999);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Choice {
     /// With probability ∝ exp(preference / temperature).
@@ -50,6 +77,18 @@ pub enum Choice {
 }
 
 /// Candidates of a decision and the reasons for and against them. Its memory is reused between decisions.
+///
+/// ```
+/// use adept_game::deliberation::{Choice, Deliberation, Preferences};
+///
+/// let (mut found, mut probabilities) = (Deliberation::default(), Vec::new());
+/// for (claim, success) in [(1, 0.5), (2, 0.4), (3, 0.1)] {
+///     found.add(claim, success, None, &[]);
+/// }
+/// found.settle(&Preferences { worst: vec![(2, "would be doubted")], ..Default::default() });
+/// found.choose(Choice::Uniform, &mut probabilities);
+/// assert_eq!(probabilities, [0.5, 0.5, 0.0]);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deliberation<A> {
     /// Actions under consideration.
@@ -96,6 +135,16 @@ impl<A> Deliberation<A> {
     }
 
     /// Conditions read while evaluating this candidate, in reading order.
+    ///
+    /// ```
+    /// use adept_game::deliberation::Deliberation;
+    ///
+    /// let mut found = Deliberation::default();
+    /// let (card, claim) = ((0, 2), (1, 3)); // feature 0 is 2, feature 1 is 3
+    /// found.add("doubt", 0.7, None, &[card, claim]);
+    /// assert_eq!(found.conditions(0), [card, claim]);
+    /// assert!(found.conditions(1).is_empty());
+    /// ```
     pub fn conditions(&self, candidate: usize) -> &[Condition] {
         self.candidates.get(candidate).map_or(&[], |c| &self.read[c.read.clone()])
     }
@@ -154,6 +203,17 @@ impl<A> Deliberation<A> {
 }
 
 /// Symbolic preferences over candidate indices, each with the name of its rule.
+///
+/// ```
+/// use adept_game::deliberation::{Deliberation, Preferences};
+///
+/// let mut found = Deliberation::default();
+/// (1..=3).for_each(|claim| found.add(claim, 0.5, None, &[]));
+/// let mut preferences = Preferences::default();
+/// preferences.better.push((2, 0, "claims more"));
+/// found.settle(&preferences);
+/// assert_eq!(found.candidates[0].dropped, Some("claims more"));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Preferences {
     /// The first is better than the second.
@@ -174,6 +234,32 @@ impl Preferences {
 }
 
 /// Evaluates actions with a game's own knowledge.
+///
+/// ```
+/// use adept_game::deliberation::{Choice, Deliberation, Deliberator};
+/// use adept_game::{Game, tiny::{Bluff, Call, Hand}};
+///
+/// struct Doubter;
+/// impl Deliberator<Bluff> for Doubter {
+///     fn name(&self) -> &str {
+///         "doubter"
+///     }
+///     fn deliberate(&self, game: &Bluff, hand: &Hand, _: usize, found: &mut Deliberation<Call>) {
+///         let mut calls = Vec::new();
+///         game.actions(hand, &mut calls);
+///         found.clear();
+///         let success = |call: &Call| if *call == Call::Doubt { 2.0 / 3.0 } else { 0.5 };
+///         calls.iter().for_each(|call| found.add(*call, success(call), None, &[]));
+///     }
+///     fn choice(&self) -> Choice {
+///         Choice::Boltzmann(0.1)
+///     }
+/// }
+/// let (mut found, (hand, _)) = (Deliberation::default(), Bluff.parse_position("? 3 -")?);
+/// Doubter.deliberate(&Bluff, &hand, 1, &mut found);
+/// assert_eq!((found.candidates.len(), found.candidates[1].action), (2, Call::Doubt));
+/// # Ok::<(), adept_game::GameError>(())
+/// ```
 pub trait Deliberator<G: Game>: Send + Sync {
     /// Name of the agent.
     fn name(&self) -> &str;

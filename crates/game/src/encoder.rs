@@ -12,6 +12,16 @@ pub type Encoders<'a, G> = Listing<'a, Arc<dyn Encoder<G>>>;
 ///
 /// In games with hidden information ([`Game::hides`]) it holds the state before the action, because the state after it
 /// could reveal more than the player knows. Encoders then read only what that player knows.
+///
+/// ```
+/// use adept_game::{Afterstate, Game, tiny::{Nim, Take}};
+///
+/// let (game, take) = (Nim::default(), Take { heap: 0, count: 2 });
+/// let mut state = game.start();
+/// game.apply(&mut state, &take);
+/// let after = Afterstate::<Nim> { state: &state, action: Some(&take), player: 0 };
+/// assert_eq!((after.player, game.just_acted(after.state)), (0, Some(0)));
+/// ```
 #[derive(Debug)]
 pub struct Afterstate<'a, G: Game> {
     /// The state after the action, or before it in games with hidden information.
@@ -31,6 +41,18 @@ impl<G: Game> Clone for Afterstate<'_, G> {
 impl<G: Game> Copy for Afterstate<'_, G> {}
 
 /// Writes afterstates as rows of channels.
+///
+/// ```
+/// use adept_game::{Afterstate, Encoder, Game, Kit, tiny::Nim};
+///
+/// let game = Nim::default();
+/// let encoder = game.encoders().open("heaps").ok_or("no such encoder")?;
+/// let mut rows = adept_rows::Rows::new(encoder.channels());
+/// let (state, _) = game.parse_position("0 4 2 @2")?;
+/// encoder.encode(&game, Afterstate { state: &state, action: None, player: 0 }, rows.push());
+/// assert_eq!(rows.dense, [0.0, 0.5, 0.25]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Encoder<G: Game>: Send + Sync {
     /// Name, as in `game.encoder` of a config.
     fn name(&self) -> &str;
@@ -98,6 +120,19 @@ pub trait Encoder<G: Game>: Send + Sync {
 }
 
 /// An encoder written as a function of the afterstate, for games whose rows do not depend on the action.
+///
+/// The nim-sum of the heaps as the index of a table:
+///
+/// ```
+/// use adept_game::{Afterstate, Channel, ChannelKind, Encoder, EncoderFn, RowMut, tiny::Nim};
+///
+/// let channel = Channel::fixed("sum", ChannelKind::Index(8), "exclusive or of the heaps");
+/// let write = |_: &Nim, after: Afterstate<'_, Nim>, row: RowMut<'_>| {
+///     row.index[0] = after.state.left.iter().fold(0, |sum, heap| sum ^ heap).into();
+/// };
+/// let encoder = EncoderFn::new("nim-sum", vec![channel], write);
+/// assert_eq!(Encoder::<Nim>::name(&encoder), "nim-sum");
+/// ```
 pub struct EncoderFn<F> {
     name: String,
     channels: Vec<Channel>,

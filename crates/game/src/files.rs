@@ -94,6 +94,14 @@ pub trait PositionFiles<G: Kit>: Send + Sync {
     }
 
     /// A CSV file of positions and their values to the player to move, in the format that [`read`](Self::read) reads.
+    ///
+    /// ```
+    /// use adept_game::{Game, PositionFiles, TextFiles, tiny::Nim};
+    ///
+    /// let game = Nim::default();
+    /// let csv = TextFiles.write(&game, &[(game.start(), None)], &[0.5]);
+    /// assert_eq!(csv, "position,value\n\"3 4 5 @1\",0.500000000\n");
+    /// ```
     fn write(&self, game: &G, positions: &[ParsedPosition<G>], values: &[f32]) -> String {
         let (texts, mut text) = (game.texts(), String::from("position,value\n"));
         for ((state, action), value) in positions.iter().zip(values) {
@@ -112,6 +120,16 @@ impl<G: Kit> PositionFiles<G> for TextFiles {}
 pub const POSITION: [&str; 5] = ["position", "position_id", "xgid", "gnubg_id", "gnubgid"];
 
 /// Reads positions in the game's text form: one per line, or a column of a table.
+///
+/// ```
+/// use adept_game::{Game, files, sheet::Sheet, tiny::Nim};
+///
+/// let game = Nim::default();
+/// let sheet = Sheet::parse("positions.txt".as_ref(), "3 4 5 @1\n# later\n0 4 4 @2\n");
+/// let positions = files::positions(&game, &sheet)?;
+/// assert_eq!(game.position_text(&positions[1].0), "0 4 4 @2");
+/// # Ok::<(), adept_game::GameError>(())
+/// ```
 ///
 /// # Errors
 /// The line that is not a position.
@@ -196,6 +214,13 @@ impl Outcomes {
 }
 
 /// Why a game has no files of labelled positions by default.
+///
+/// ```
+/// use adept_game::{files, tiny::{Bluff, Nim}};
+///
+/// assert_eq!(files::no_examples(&Nim::default()), None);
+/// assert_eq!(files::no_examples(&Bluff), Some("information is hidden"));
+/// ```
 pub fn no_examples<G: Kit>(game: &G) -> Option<&'static str> {
     if game.hides() {
         Some("information is hidden")

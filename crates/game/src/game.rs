@@ -10,6 +10,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Whose turn it is.
+///
+/// ```
+/// use adept_game::tiny::{Bluff, Nim};
+/// use adept_game::{Game, Turn};
+///
+/// assert_eq!(Nim::default().turn(&Nim::default().start()), Turn::Player(0));
+/// assert_eq!(Bluff.turn(&Bluff.start()), Turn::Chance); // the deal
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Turn {
     /// The player with this number, from 0.
@@ -21,6 +29,15 @@ pub enum Turn {
 }
 
 /// Why something of a game is refused or cannot be read.
+///
+/// ```
+/// use adept_game::{Game, GameError, tiny::Nim};
+///
+/// match Nim::default().parse_position("three heaps") {
+///     Err(GameError::Rules(message)) => assert!(message.ends_with("3 4 5 @1")),
+///     other => panic!("{other:?}"),
+/// }
+/// ```
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum GameError {
     /// A text is not a rule set, a position or an action, or an action is not legal.
@@ -54,6 +71,14 @@ pub enum GameError {
 }
 
 /// The error for a player who is to move and has no action, which the rules of a game do not allow.
+///
+/// ```
+/// use adept_game::{Game, no_action, tiny::Nim};
+///
+/// let game = Nim::default();
+/// let error = no_action(&game, &game.start(), 0);
+/// assert!(error.to_string().starts_with("the rules of nim leave player 1 without an action in `3 4 5 @1`"));
+/// ```
 #[cold]
 pub fn no_action<G: Game>(game: &G, state: &G::State, player: usize) -> GameError {
     GameError::new(format!(
@@ -76,12 +101,27 @@ impl Eq for GameError {}
 
 impl GameError {
     /// Refuses a rule set, a position or an action. The message says what was found and what was expected.
+    ///
+    /// ```
+    /// use adept_game::GameError;
+    ///
+    /// let card: Result<u8, _> = "7".parse().map_err(|_| GameError::new("`7` is not a card: write 1, 2 or 3"));
+    /// assert_eq!(card, Ok(7));
+    /// ```
     pub fn new(message: impl Into<String>) -> Self {
         Self::Rules(message.into())
     }
 
     /// Adds the path to the reason why a file cannot be read. What is not text, or has a line that is too long, could
     /// be read and is not valid.
+    ///
+    /// ```
+    /// use adept_game::GameError;
+    ///
+    /// let path = "no/such/positions.csv";
+    /// let read = std::fs::read_to_string(path).map_err(GameError::file(path));
+    /// assert!(matches!(read, Err(GameError::File { .. })));
+    /// ```
     pub fn file(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| match source.kind() {
@@ -91,12 +131,28 @@ impl GameError {
     }
 
     /// Refuses what a file holds. The message says where, what was found and what was expected.
+    ///
+    /// ```
+    /// use adept_game::GameError;
+    ///
+    /// let error = GameError::data("positions.csv", "line 3: has 1 field for 2 columns");
+    /// assert_eq!(error.to_string(), "positions.csv: line 3: has 1 field for 2 columns");
+    /// ```
     pub fn data(path: impl Into<PathBuf>, message: impl Into<String>) -> Self {
         Self::Data { path: path.into(), message: message.into() }
     }
 }
 
 /// A unit in which results of matches are counted, such as thousandths of a bet.
+///
+/// ```
+/// use adept_game::Unit;
+///
+/// // Poker counts winnings in thousandths of a big blind; here a blind is 2 chips, and a utility is in chips.
+/// let unit = Unit { name: "mbb".into(), size: 0.002 };
+/// let utility = 3.0;
+/// assert_eq!(utility / unit.size, 1500.0);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unit {
     /// Its short name.
@@ -108,12 +164,24 @@ pub struct Unit {
 impl Unit {
     /// Games of a match at least, if its agents sit in this many orders. The spread of results is that between deals, each played
     /// in all of them, so it takes two deals.
+    ///
+    /// ```
+    /// // Two deals, each played in both orders of two agents.
+    /// assert_eq!(adept_game::Unit::least_games(2), 4);
+    /// ```
     pub fn least_games(orders: u64) -> u64 {
         orders.saturating_mul(2)
     }
 }
 
 /// How the results of a game are counted.
+///
+/// ```
+/// use adept_game::{Counting, Game, tiny::{Bluff, Nim}};
+///
+/// assert_eq!(Nim::default().counting().win_probability(0.5), Some(0.75));
+/// assert_eq!(Bluff.counting(), Counting::Points); // results differ in size
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Counting {
     /// A game is worth one point, for the player with the highest utility.
@@ -144,6 +212,27 @@ impl Counting {
 ///
 /// The implementing value holds the rule set: players, dice, sizes, or rules compiled at run time. Every method is a
 /// pure function of the rule set and its arguments.
+///
+/// A random game, played to its end:
+///
+/// ```
+/// use adept_game::rand::RngExt;
+/// use adept_game::{Game, Turn, stream, tiny::Bluff};
+///
+/// let (mut state, mut actions, mut rng) = (Bluff.start(), Vec::new(), stream(1, "example", 0));
+/// loop {
+///     let action = match Bluff.turn(&state) {
+///         Turn::Over => break,
+///         Turn::Chance => Bluff.sample(&state, &mut rng),
+///         Turn::Player(_) => {
+///             Bluff.actions(&state, &mut actions);
+///             actions[rng.random_range(0..actions.len())]
+///         }
+///     };
+///     Bluff.apply(&mut state, &action);
+/// }
+/// assert_eq!(Bluff.utility(&state, 0), -Bluff.utility(&state, 1));
+/// ```
 pub trait Game: Send + Sync + 'static {
     /// A complete position, including hidden parts.
     type State: Clone + Eq + Hash + Debug + Send + Sync;
@@ -167,19 +256,55 @@ pub trait Game: Send + Sync + 'static {
 
     /// Replaces `actions` by the legal actions of the player to move, in a fixed order without repeats. The list is
     /// empty if it is not a player's turn.
+    ///
+    /// ```
+    /// use adept_game::{Game, tiny::Nim};
+    ///
+    /// let game = Nim { heaps: [1, 0, 2] };
+    /// let mut actions = Vec::new(); // its memory serves for every position of a game
+    /// game.actions(&game.start(), &mut actions);
+    /// let texts: Vec<String> = actions.iter().map(|take| game.action_text(&game.start(), take)).collect();
+    /// assert_eq!(texts, ["1 from 1", "1 from 3", "2 from 3"]);
+    /// ```
     fn actions(&self, state: &Self::State, actions: &mut Vec<Self::Action>);
 
     /// Applies a legal action or a chance outcome.
+    ///
+    /// ```
+    /// use adept_game::{Game, tiny::{Nim, Take}};
+    ///
+    /// let game = Nim::default();
+    /// let mut state = game.start();
+    /// game.apply(&mut state, &Take { heap: 2, count: 5 });
+    /// assert_eq!(game.position_text(&state), "3 4 0 @2");
+    /// ```
     fn apply(&self, state: &mut Self::State, action: &Self::Action);
 
     /// Replaces `outcomes` by the chance outcomes with probabilities that sum to 1, and returns true. Returns false if
     /// there are too many to list; they can then only be sampled. Games without chance need not implement this method.
+    ///
+    /// ```
+    /// use adept_game::{Game, tiny::{Bluff, Call}};
+    ///
+    /// let mut outcomes = Vec::new();
+    /// assert!(Bluff.outcomes(&Bluff.start(), &mut outcomes));
+    /// assert_eq!(outcomes[0], (Call::Deal(1), 1.0 / 3.0));
+    /// assert!((outcomes.iter().map(|(_, p)| p).sum::<f64>() - 1.0).abs() < 1e-12);
+    /// ```
     fn outcomes(&self, _state: &Self::State, outcomes: &mut Vec<(Self::Action, f64)>) -> bool {
         outcomes.clear();
         true
     }
 
     /// Samples a chance outcome, by default from [`outcomes`](Self::outcomes).
+    ///
+    /// ```
+    /// use adept_game::{Game, stream, tiny::{Bluff, Call}};
+    ///
+    /// let deal = |seed| Bluff.sample(&Bluff.start(), &mut stream(seed, "deals", 0));
+    /// assert!(matches!(deal(1), Call::Deal(1..=3)));
+    /// assert_eq!(deal(1), deal(1)); // the same stream gives the same card
+    /// ```
     ///
     /// # Panics
     /// The default panics if no outcomes are listed. Games whose chance outcomes can only be sampled must implement
@@ -197,10 +322,29 @@ pub trait Game: Send + Sync + 'static {
     }
 
     /// Utility of a finished game for this player, in [−scale, scale] (see [`Game::scale`]).
+    ///
+    /// ```
+    /// use adept_game::{Game, tiny::Nim};
+    ///
+    /// let game = Nim::default();
+    /// let (over, _) = game.parse_position("0 0 0 @1")?; // player 2 took the last thing
+    /// assert_eq!([0, 1].map(|player| game.utility(&over, player)), [-1.0, 1.0]);
+    /// # Ok::<(), adept_game::GameError>(())
+    /// ```
     fn utility(&self, state: &Self::State, player: usize) -> f64;
 
     /// Replaces `utilities` by the utility of a finished game for each player. Games in which this is less work than asking
     /// for one after the other implement it.
+    ///
+    /// ```
+    /// use adept_game::{Game, tiny::Bluff};
+    ///
+    /// let (over, _) = Bluff.parse_position("2 3 believed")?;
+    /// let mut utilities = Vec::new();
+    /// Bluff.utilities(&over, &mut utilities);
+    /// assert_eq!(utilities, [1.0, -1.0]);
+    /// # Ok::<(), adept_game::GameError>(())
+    /// ```
     fn utilities(&self, state: &Self::State, utilities: &mut Vec<f64>) {
         utilities.clear();
         utilities.extend((0..self.players()).map(|player| self.utility(state, player)));
@@ -212,6 +356,14 @@ pub trait Game: Send + Sync + 'static {
     }
 
     /// Largest absolute utility. Models predict utilities divided by it; exact ones lie in [−1, 1].
+    ///
+    /// ```
+    /// use adept_game::{Game, tiny::Bluff};
+    ///
+    /// let (over, _) = Bluff.parse_position("1 3 doubted")?;
+    /// assert_eq!(Bluff.utility(&over, 0) / Bluff.scale(), -1.0); // what a model learns
+    /// # Ok::<(), adept_game::GameError>(())
+    /// ```
     fn scale(&self) -> f64 {
         1.0
     }
@@ -228,22 +380,59 @@ pub trait Game: Send + Sync + 'static {
     }
 
     /// The state without what this player cannot see, for drawing.
+    ///
+    /// ```
+    /// use adept_game::{Game, tiny::Bluff};
+    ///
+    /// let (hand, _) = Bluff.parse_position("2 3 -")?;
+    /// assert!(Bluff.hides() && Bluff.shown_to(&hand, 0) == hand);
+    /// assert_eq!(Bluff.position_text(&Bluff.shown_to(&hand, 1)), "? 3 -");
+    /// # Ok::<(), adept_game::GameError>(())
+    /// ```
     fn shown_to(&self, state: &Self::State, _player: usize) -> Self::State {
         state.clone()
     }
 
     /// The player whose action led to this state, if the state shows it. None at the start and after a chance outcome.
+    ///
+    /// ```
+    /// use adept_game::{Game, tiny::{Nim, Take}};
+    ///
+    /// let game = Nim::default();
+    /// let mut state = game.start();
+    /// assert_eq!(game.just_acted(&state), None);
+    /// game.apply(&mut state, &Take { heap: 0, count: 1 });
+    /// assert_eq!(game.just_acted(&state), Some(0));
+    /// ```
     fn just_acted(&self, _state: &Self::State) -> Option<usize> {
         None
     }
 
     /// What the player knows in this state.
+    ///
+    /// ```
+    /// use adept_game::{Game, tiny::Bluff};
+    ///
+    /// let [(one, _), (two, _)] = [Bluff.parse_position("1 3 -")?, Bluff.parse_position("2 3 -")?];
+    /// assert_eq!(Bluff.info(&one, 1), Bluff.info(&two, 1)); // player 2 cannot tell them apart
+    /// assert_ne!(Bluff.info(&one, 0), Bluff.info(&two, 0));
+    /// # Ok::<(), adept_game::GameError>(())
+    /// ```
     fn info(&self, state: &Self::State, player: usize) -> Self::Info;
 
     /// A position on one line, as commands take and print it.
     fn position_text(&self, state: &Self::State) -> String;
 
     /// Reads a position, and the action that led to it if the text includes it.
+    ///
+    /// ```
+    /// use adept_game::{Game, tiny::Nim};
+    ///
+    /// let game = Nim::default();
+    /// let (state, last) = game.parse_position("3 0 5 @2")?;
+    /// assert_eq!((game.position_text(&state), last), ("3 0 5 @2".into(), None));
+    /// # Ok::<(), adept_game::GameError>(())
+    /// ```
     ///
     /// # Errors
     /// What was found and what was expected.
@@ -255,6 +444,17 @@ pub trait Game: Send + Sync + 'static {
     }
 
     /// The legal action with this text, by default its [`action_text`](Self::action_text).
+    ///
+    /// ```
+    /// use adept_game::{Game, tiny::{Nim, Take}};
+    ///
+    /// let game = Nim::default();
+    /// let state = game.start();
+    /// assert_eq!(game.parse_action(&state, "5 from 3")?, Take { heap: 2, count: 5 });
+    /// let refused = game.parse_action(&state, "6 from 3").unwrap_err();
+    /// assert!(refused.to_string().starts_with("`6 from 3` is not a legal action: 1 from 1, 2 from 1, "));
+    /// # Ok::<(), adept_game::GameError>(())
+    /// ```
     ///
     /// # Errors
     /// Why the text is not a legal action.

@@ -36,6 +36,17 @@ pub trait Halves<G: Game>: Send + Sync {
 
 /// A valuation that is bilinear in the halves. The value to the mover is Σₖ `movers[i][k]` · `rollers[k][j]`, summed in
 /// order of k.
+///
+/// ```
+/// use adept_game::Factors;
+///
+/// // Two halves, two terms: what a half is worth to the mover, less what the other is worth to the roller.
+/// let own = [0.5, -0.5];
+/// let movers = vec![own[0], 1.0, own[1], 1.0];
+/// let f = Factors { terms: 2, movers, rollers: vec![1.0, 1.0, -own[0], -own[1]] };
+/// let value = |i: usize, j: usize| (0..2).map(|k| f.movers[2 * i + k] * f.rollers[2 * k + j]).sum::<f32>();
+/// assert_eq!(value(0, 1), own[0] - own[1]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Factors {
     /// Number of terms.

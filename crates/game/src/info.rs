@@ -10,6 +10,14 @@ use crate::suite::Suite;
 use adept_rows::OutcomeClass;
 
 /// Description of a game.
+///
+/// ```
+/// use adept_game::{GameInfo, tiny::{Bluff, Nim}};
+///
+/// let (nim, bluff) = (GameInfo::of(&Nim::default()), GameInfo::of(&Bluff));
+/// assert_eq!((&*nim.name, nim.players, nim.is_solved), ("nim", 2, true));
+/// assert!(bluff.hides && !bluff.is_solved);
+/// ```
 #[derive(Clone, Debug)]
 pub struct GameInfo {
     /// Name of the rule set.
@@ -81,6 +89,13 @@ impl GameInfo {
 
     /// Names of agents that need no checkpoint: the game's own, `random`, those that play random games, and in small games
     /// the exact ones.
+    ///
+    /// ```
+    /// use adept_game::{GameInfo, tiny::Nim};
+    ///
+    /// let names = GameInfo::of(&Nim::default()).agents();
+    /// assert_eq!(names, ["random", "playouts:N", "uct:N", "minimax", "optimal:AGENT"]);
+    /// ```
     pub fn agents(&self) -> Vec<String> {
         let own = self.scripts.iter().chain(&self.valuations).chain(&self.deliberators).chain(&self.peers);
         let mut names: Vec<String> = own.map(|named| named.name.to_string()).collect();

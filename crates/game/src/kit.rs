@@ -122,6 +122,19 @@ pub trait Kit: Game + Sized {
 }
 
 /// Code that works for any game.
+///
+/// ```
+/// use adept_game::{Kit, Visitor, tiny::Nim};
+///
+/// struct Encoders;
+/// impl Visitor for Encoders {
+///     type Output = usize;
+///     fn visit<G: Kit>(self, game: G) -> usize {
+///         game.encoders().names().len()
+///     }
+/// }
+/// assert_eq!(Encoders.visit(Nim::default()), 1);
+/// ```
 pub trait Visitor {
     /// Result type.
     type Output;

@@ -1,10 +1,9 @@
 //! The laws of games: what every [`Game`](crate::Game) and [`Kit`] promises, checked along random games.
 //!
-//! ```no_run
-//! # fn of<G: adept_game::Kit>(game: &G) {
-//! let report = adept_game::laws::check(game, &adept_game::laws::Budget::default());
+//! ```
+//! # let game = adept_game::tiny::Nim::default();
+//! let report = adept_game::laws::check(&game, &adept_game::laws::Budget::default());
 //! assert!(report.holds(), "{report}");
-//! # }
 //! ```
 //!
 //! A breach names the law, the seed of the game, the ply, the position and what was found. A law that is not broken in these games
@@ -26,6 +25,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 /// How much is played.
+///
+/// ```
+/// use adept_game::{laws::{Budget, check}, tiny::Nim};
+///
+/// let budget = Budget { games: 5, ..Budget::short() };
+/// assert_eq!(check(&Nim::default(), &budget).games, 5);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Seed of the first game; each game has the next one.
@@ -53,6 +59,12 @@ impl Budget {
 }
 
 /// What games promise.
+///
+/// ```
+/// use adept_game::laws::Law;
+///
+/// assert_eq!(Law::Ends.about(), "games end");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Law {
     /// No method fails.
@@ -125,6 +137,15 @@ pub struct Breach {
 }
 
 /// What a check has found.
+///
+/// ```
+/// use adept_game::{laws::{Budget, check}, tiny::Bluff};
+///
+/// let report = check(&Bluff, &Budget::short());
+/// assert!(report.holds() && report.breaches.is_empty());
+/// assert!(report.to_string().starts_with("bluff keeps all laws (20 random games, "));
+/// assert_eq!(report.ends.length(), 2.0); // a claim and an answer
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// Name of the rule set.
@@ -142,6 +163,14 @@ pub struct Report {
 }
 
 /// How random games ended.
+///
+/// ```
+/// use adept_game::laws::Ends;
+///
+/// let ends = Ends { games: 4, wins: vec![2, 1], draws: 1, moves: 22 };
+/// assert_eq!((ends.shares(), ends.drawn(), ends.length()), (vec![0.5, 0.25], 0.25, 5.5));
+/// assert_eq!(ends.to_string(), "won by each player 50.0, 25.0 %, drawn 25.0 %, 5.5 moves on average");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ends {
     /// Games.
@@ -247,6 +276,12 @@ pub fn check<G: Kit>(game: &G, budget: &Budget) -> Report {
 }
 
 /// As [`check`], with the listed encoders of these names alone. Some read tables that take long to make.
+///
+/// ```
+/// use adept_game::{laws::{Budget, check_with}, tiny::Nim};
+///
+/// assert!(check_with(&Nim::default(), &Budget::short(), &|encoder| encoder != "slow-table").holds());
+/// ```
 pub fn check_with<G: Kit>(game: &G, budget: &Budget, encoders: &dyn Fn(&str) -> bool) -> Report {
     let mut checker = Checker::new(game);
     let outcome = catch_unwind(AssertUnwindSafe(|| checker.run(budget, encoders)));

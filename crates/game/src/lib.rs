@@ -2,7 +2,19 @@
 //!
 //! [`Game`] holds the rules. [`Kit`] hands out what a game offers besides them. [`Encoder`] turns a candidate into the
 //! numbers that a model reads. A game that implements these three supports all commands. See `examples/own-game` in the
-//! repository for a minimal one.
+//! repository for a minimal one, and [`tiny`] for the two games of the examples on these pages.
+//!
+//! ```
+//! use adept_game::{Game, Turn, tiny::Nim};
+//!
+//! // Whoever leaves heaps with nim-sum 0 wins: the best move from 3, 4 and 5 takes 2 from the first heap.
+//! let game = Nim::default();
+//! let mut state = game.start();
+//! let best = game.parse_action(&state, "2 from 1")?;
+//! game.apply(&mut state, &best);
+//! assert_eq!((game.turn(&state), state.left), (Turn::Player(1), [1, 4, 5]));
+//! # Ok::<(), adept_game::GameError>(())
+//! ```
 
 mod agents;
 mod audit;
@@ -29,6 +41,7 @@ mod rng;
 pub mod sheet;
 mod suite;
 mod texts;
+pub mod tiny;
 mod values;
 mod worth;
 

@@ -3,6 +3,13 @@
 use std::borrow::Cow;
 
 /// A name that users write, with a one-line description.
+///
+/// ```
+/// use adept_game::Named;
+///
+/// let names = Named::list(&[("heaps", "the things left in each heap")]);
+/// assert_eq!((&*names[0].name, &*names[0].about), ("heaps", "the things left in each heap"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
     /// The name, or its form with parameters after colons.
@@ -23,6 +30,13 @@ type Open<'a, T> = Box<dyn Fn(&str) -> Option<T> + 'a>;
 
 /// Things of one kind that users choose by name, such as the encoders of a game: their names, and the function that opens one.
 /// Nothing is opened before somebody asks for it. A name can be a form, such as `equity:T`, whose parameters the function reads.
+///
+/// ```
+/// use adept_game::Listing;
+///
+/// let all = Listing::one("one", "the number 1", 1).with("two", "the number 2", || 2);
+/// assert_eq!((all.names().len(), all.open("two"), all.open("three")), (2, Some(2), None));
+/// ```
 pub struct Listing<'a, T> {
     names: Vec<Named>,
     open: Vec<Open<'a, T>>,

@@ -6,6 +6,14 @@ use crate::game::Game;
 /// [`Self::none`] has none.
 ///
 /// Learners with an output for each action need them, and environments of Gymnasium, PettingZoo and OpenSpiel.
+///
+/// ```
+/// use adept_game::{Game, Numbering, tiny::{Nim, Take}};
+///
+/// let numbering = Numbering::<Nim>::new(15, |_, _, take| 5 * take.heap + usize::from(take.count) - 1);
+/// let (game, take) = (Nim::default(), Take { heap: 2, count: 5 });
+/// assert_eq!((numbering.number(&game, &game.start(), &take), numbering.most), (14, Some(15)));
+/// ```
 pub struct Numbering<G: Game> {
     /// How many numbers there are. None if there are too many actions.
     pub space: Option<usize>,

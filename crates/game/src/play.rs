@@ -18,6 +18,13 @@ const LONGEST: u32 = 10_000;
 const GAMES: u32 = 1_000;
 
 /// The distributions of a game: its own, or [`PLAY`] if it has none and hides nothing.
+///
+/// ```
+/// use adept_game::{PLAY, distributions, tiny::{Bluff, Nim}};
+///
+/// assert_eq!(distributions(&Nim::default())[0].name, PLAY);
+/// assert!(distributions(&Bluff).is_empty()); // it hides something
+/// ```
 pub fn distributions<G: Kit>(game: &G) -> Vec<Named> {
     let own = game.positions().names();
     match own.is_empty() && !game.hides() {
@@ -28,12 +35,28 @@ pub fn distributions<G: Kit>(game: &G) -> Vec<Named> {
 
 /// Whether all values of a game can be found by solving it: it is small, hides nothing, and is for one player, or for two of whom one
 /// wins what the other loses.
+///
+/// ```
+/// use adept_game::{is_solved, tiny::{Bluff, Nim}};
+///
+/// assert!(is_solved(&Nim::default()) && !is_solved(&Bluff));
+/// ```
 pub fn is_solved<G: Kit>(game: &G) -> bool {
     game.is_small() && !game.hides() && (game.zero_sum() || game.players() == 1)
 }
 
 /// Plays random games until one has positions that are wanted, and draws one of these, each equally often. Positions are right after a
 /// move and before what comes next, and tell who moved. None if there is none in many games.
+///
+/// ```
+/// use adept_game::{Game, draw_of_play, stream, tiny::Nim};
+///
+/// let game = Nim::default();
+/// let wanted = |state: &<Nim as Game>::State| state.left.contains(&0);
+/// let state = draw_of_play(&game, &mut stream(1, "positions", 0), &wanted).ok_or("no such position")?;
+/// assert!(wanted(&state) && game.just_acted(&state).is_some());
+/// # Ok::<(), &str>(())
+/// ```
 pub fn draw_of_play<G: Game>(
     game: &G,
     rng: &mut Stream,
@@ -71,6 +94,14 @@ pub fn draw_of_play<G: Game>(
 }
 
 /// A number for a state, the same in every process: a hash.
+///
+/// ```
+/// use adept_game::{Game, number_of, tiny::Nim};
+///
+/// let start = Nim::default().start();
+/// let is_for_validation = |state| number_of(state) % 10 == 0; // the same states in every run
+/// assert_eq!(is_for_validation(&start), is_for_validation(&start.clone()));
+/// ```
 pub fn number_of<S: Hash>(state: &S) -> u64 {
     let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
     state.hash(&mut hasher);

@@ -9,6 +9,16 @@ use rand::Rng;
 pub type Draw<G> = Box<dyn Fn(&mut dyn Rng) -> <G as Game>::State + Send + Sync>;
 
 /// A named distribution of positions.
+///
+/// ```
+/// use adept_game::{Distribution, rand::RngExt, stream, tiny::{Heaps, Nim}};
+///
+/// let one_heap = Distribution::<Nim>::new("one-heap", "the last heap", |rng| {
+///     Heaps { left: [0, 0, rng.random_range(1..=5)], mover: 1 }
+/// });
+/// let state = (one_heap.draw)(&mut stream(1, "positions", 0));
+/// assert!(state.left[2] > 0 && one_heap.named.name == "one-heap");
+/// ```
 pub struct Distribution<G: Game> {
     /// Its name and description.
     pub named: Named,
@@ -38,6 +48,21 @@ pub struct PositionClass<G: Game> {
 }
 
 /// The positions of a game apart from its games.
+///
+/// ```
+/// use adept_game::{Distribution, Positions, number_of, stream, tiny::{Heaps, Nim}};
+///
+/// let last = Distribution::<Nim>::new("last", "one thing", |_| Heaps { left: [0, 0, 1], mover: 1 });
+/// let positions = Positions {
+///     class: |state: &Heaps| state.left.iter().map(|&heap| u64::from(heap)).sum(),
+///     class_name: "things",
+///     ..Positions::new(vec![last], number_of)
+/// };
+/// assert_eq!((positions.class)(&Heaps { left: [1, 0, 2], mover: 0 }), 3);
+/// let draw = positions.draw("last").ok_or("no such distribution")?;
+/// assert_eq!(draw(&mut stream(1, "positions", 0)).left, [0, 0, 1]);
+/// # Ok::<(), &str>(())
+/// ```
 pub struct Positions<G: Game> {
     /// Distributions of positions; the first is the default.
     pub distributions: Vec<Distribution<G>>,

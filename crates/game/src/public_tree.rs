@@ -11,6 +11,17 @@ use crate::kit::Kit;
 /// A state is a public state and one private index per player. Solvers visit each public state once and process all
 /// private indices of a player together (Johanson, Waugh, Bowling and Zinkevich 2011, "Accelerating best response
 /// calculation in large extensive games").
+///
+/// ```
+/// use adept_game::{PublicTree, tiny::{Bluff, Call}};
+///
+/// let claimed = Bluff.public_apply(&Bluff.root(), &Call::Claim(3));
+/// let doubted = Bluff.public_apply(&claimed, &Call::Doubt);
+/// // What player 1 gets with each card, which player 2 has none of.
+/// let payoffs = [0, 1, 2].map(|card| Bluff.payoff(&doubted, [card, 0]));
+/// assert_eq!(payoffs, [-2.0, -2.0, 2.0]);
+/// assert_eq!(Bluff.privates(0).len(), payoffs.len());
+/// ```
 pub trait PublicTree: Game {
     /// The public part of a state, known to both players.
     type Public: Clone + Send + Sync;
@@ -49,6 +60,16 @@ pub trait PublicTree: Game {
 
     /// Replaces `matrix` by [`payoff`](Self::payoff) · [`weight`](Self::weight) for all pairs of private indices, with shape
     /// `[sizes[0], sizes[1]]`, row-major. Player p has `sizes[p]` indices.
+    ///
+    /// ```
+    /// use adept_game::{Game, PublicTree, tiny::Bluff};
+    ///
+    /// let (hand, _) = Bluff.parse_position("? 3 believed")?;
+    /// let mut matrix = Vec::new();
+    /// Bluff.payoffs(&hand.table, [3, 1], &mut matrix);
+    /// assert_eq!(matrix, [1.0, 1.0, 1.0]);
+    /// # Ok::<(), adept_game::GameError>(())
+    /// ```
     fn payoffs(&self, public: &Self::Public, sizes: [usize; 2], matrix: &mut Vec<f64>) {
         let [rows, columns] = sizes;
         matrix.clear();
@@ -66,6 +87,22 @@ pub trait PublicTree: Game {
 }
 
 /// Code that works for any game that is a public tree.
+///
+/// ```
+/// use adept_game::{PublicTree, TreeVisitor, tiny::Bluff};
+///
+/// struct Deals;
+/// impl<G> TreeVisitor<G> for Deals {
+///     type Output = usize;
+///     fn visit(self, game: &G) -> usize
+///     where
+///         G: PublicTree,
+///     {
+///         game.privates(0).len() * game.privates(1).len()
+///     }
+/// }
+/// assert_eq!(Deals.visit(&Bluff), 3);
+/// ```
 pub trait TreeVisitor<G> {
     /// Result type.
     type Output;

@@ -6,6 +6,14 @@ use crate::rng::Stream;
 /// How random games are played from a state. [`Uniform`] does it by the methods of [`Game`] alone.
 ///
 /// The agents `playouts:N` and `uct:N` ask it.
+///
+/// ```
+/// use adept_game::{Game, RandomPlay, Uniform, tiny::{Bluff, Nim}};
+///
+/// let game = Nim::default();
+/// assert_eq!(Uniform.before_choices(&game, &game.start()), Some(game.start()));
+/// assert_eq!(Uniform.before_choices(&Bluff, &Bluff.start()), None); // it hides a card
+/// ```
 pub trait RandomPlay<G: Game>: Send + Sync {
     /// The sum of each player's utility over `games` random games from a state that is not over, if the game has a faster way to play
     /// them than by its own methods. All players choose uniformly among their actions. One game at least.

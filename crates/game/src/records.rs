@@ -67,6 +67,14 @@ pub trait Records<G: Game>: Send + Sync {
 
 /// The format of whole games, if this game can be written in it.
 ///
+/// ```
+/// use adept_game::{tiny::Nim, writable_records};
+///
+/// let error = writable_records(&Nim::default()).err().ok_or("it has a format")?;
+/// assert_eq!(error.to_string(), "nim has no usual format of whole games");
+/// # Ok::<(), &str>(())
+/// ```
+///
 /// # Errors
 /// Why not: the game has no such format, or these rules do not fit into it.
 pub fn writable_records<G: Kit>(game: &G) -> Result<&dyn Records<G>, GameError> {

@@ -15,6 +15,17 @@ pub type Reward<G> = fn(&G, &<G as Game>::State, &<G as Game>::Action, usize) ->
 ///
 /// Networks with the head `outcomes` give the probability of each class. Those of impossible classes are set to 0, also in exported
 /// files and in files of labels.
+///
+/// ```
+/// use adept_game::{Game, OutcomeClass, Results, outcome_of, tiny::Nim};
+///
+/// let results = Results::<Nim>::of(|_| Ok(OutcomeClass::loss_win()));
+/// let game = Nim::default();
+/// let classes = (results.classes)(&game)?;
+/// let (over, _) = game.parse_position("0 0 0 @1")?; // player 2 took the last thing
+/// assert_eq!(outcome_of(&game, &classes, &over, 1).map(|k| &*classes[k].name), Some("win"));
+/// # Ok::<(), adept_game::GameError>(())
+/// ```
 pub struct Results<G: Game> {
     /// The classes, or why they are not listed.
     pub classes: fn(&G) -> Result<Vec<OutcomeClass>, GameError>,

@@ -8,6 +8,15 @@ use std::borrow::Borrow;
 pub type Stream = Xoshiro256PlusPlus;
 
 /// The stream for this name. Streams with different names are independent for all practical purposes.
+///
+/// ```
+/// use adept_game::rand::RngExt;
+/// use adept_game::stream;
+///
+/// let roll = |seed, game| stream(seed, "dice", game).random_range(1..=6);
+/// assert_eq!(roll(7, 0), roll(7, 0)); // the same name, the same numbers
+/// assert!((0..20).any(|game| roll(7, game) != roll(7, 0)));
+/// ```
 pub fn stream(seed: u64, purpose: &str, index: u64) -> Stream {
     // FNV-1a over the name, then SplitMix64 finalisers between the parts; xoshiro's own seeding
     // (SplitMix64 again) spreads the 64 bits over the state.
@@ -26,6 +35,15 @@ fn mix(x: u64) -> u64 {
 }
 
 /// Samples an index with these probabilities, which sum to 1. What rounding leaves of 1 goes to the last positive one.
+///
+/// ```
+/// use adept_game::{draw_index, stream};
+///
+/// let mut rng = stream(1, "coin", 0);
+/// let heads = (0..1000).filter(|_| draw_index([0.7, 0.3], &mut rng) == 0).count();
+/// assert!((600..800).contains(&heads));
+/// assert_eq!(draw_index([0.0, 1.0, 0.0], &mut rng), 1);
+/// ```
 #[inline]
 pub fn draw_index(
     probabilities: impl IntoIterator<Item: Borrow<f64>>,

@@ -11,6 +11,19 @@ use csv::StringRecord;
 use std::path::{Path, PathBuf};
 
 /// A list in a text file: a table if its first line names columns, else one entry a line.
+///
+/// ```
+/// use adept_game::sheet::{Sheet, Values};
+///
+/// let sheet = Sheet::parse("nim.csv".as_ref(), "Position;P win\n3 4 5 @1;0,75\n");
+/// let (column, values) = (sheet.column(&["position"])?, Values::of(&sheet)?);
+/// let (Some(column), Some(values)) = (column, values) else { panic!("{:?}", sheet.names()) };
+/// for row in sheet.rows() {
+///     let row = row?;
+///     assert_eq!((row.text(column), values.of_row(&row)?), ("3 4 5 @1", 0.5));
+/// }
+/// # Ok::<(), adept_game::GameError>(())
+/// ```
 #[derive(Debug)]
 pub struct Sheet {
     path: PathBuf,
@@ -29,11 +42,18 @@ impl Sheet {
     /// An I/O error, or a text that is too long or not a list.
     pub fn read(path: &Path) -> Result<Self, GameError> {
         let text = limits::read_list(path).map_err(GameError::file(path))?;
-        Ok(Self::of(path, &text))
+        Ok(Self::parse(path, &text))
     }
 
-    /// Takes the text of a file apart; `path` names it in messages.
-    fn of(path: &Path, text: &str) -> Self {
+    /// Parses the text of a file; `path` names it in messages.
+    ///
+    /// ```
+    /// use adept_game::sheet::Sheet;
+    ///
+    /// let sheet = Sheet::parse("nim.csv".as_ref(), "Position;P win\n3 4 5 @1;0,75\n");
+    /// assert_eq!(sheet.names(), ["position", "p_win"]);
+    /// ```
+    pub fn parse(path: &Path, text: &str) -> Self {
         let text = text.trim_start_matches('\u{feff}');
         let is_empty = |line: &str| line.trim().is_empty() || line.starts_with('#');
         // Spreadsheets name the separator in a line of its own.
@@ -77,6 +97,15 @@ impl Sheet {
     }
 
     /// The column with the first of these names that is there.
+    ///
+    /// ```
+    /// use adept_game::sheet::Sheet;
+    ///
+    /// let sheet = Sheet::parse("nim.csv".as_ref(), "XGID,position\n-,3 4 5 @1\n");
+    /// assert_eq!(sheet.column(&["position", "xgid"])?, Some(1));
+    /// assert_eq!(sheet.column(&["value"])?, None);
+    /// # Ok::<(), adept_game::GameError>(())
+    /// ```
     ///
     /// # Errors
     /// If two columns have this name.
@@ -146,6 +175,13 @@ impl Sheet {
 
     /// The lines of a file that is not a table, with their numbers from 1. Empty lines and lines that begin with `#` are
     /// skipped.
+    ///
+    /// ```
+    /// use adept_game::sheet::Sheet;
+    ///
+    /// let sheet = Sheet::parse("nim.txt".as_ref(), "3 4 5 @1\n\n# the end\n0 0 1 @2\n");
+    /// assert_eq!(sheet.lines().collect::<Vec<_>>(), [(1, "3 4 5 @1"), (4, "0 0 1 @2")]);
+    /// ```
     pub fn lines(&self) -> impl Iterator<Item = (u64, &str)> {
         let lines = (self.skipped + 1..).zip(self.text.lines().map(str::trim));
         lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
@@ -194,6 +230,17 @@ fn normal(name: &str) -> String {
 }
 
 /// A row of a table.
+///
+/// ```
+/// use adept_game::sheet::Sheet;
+///
+/// let sheet = Sheet::parse("nim.csv".as_ref(), "position;value\n3 4 5 @1;−0,25\n");
+/// let row = sheet.rows().next().ok_or("no row")??;
+/// assert_eq!((row.line, row.number(1)), (2, Some(-0.25)));
+/// let error = row.fault_at(1, "too low");
+/// assert_eq!(error.to_string(), "nim.csv: line 2, column value: `−0,25` is too low");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Row<'a> {
     sheet: &'a Sheet,
@@ -229,6 +276,17 @@ impl Row<'_> {
 }
 
 /// The column of a table that holds values of positions.
+///
+/// ```
+/// use adept_game::sheet::{Sheet, Values};
+///
+/// let sheet = Sheet::parse("nim.csv".as_ref(), "position,win\n3 4 5 @1,0.75\n");
+/// let values = Values::of(&sheet)?.ok_or("no values")?;
+/// assert!(values.is_probability());
+/// let row = sheet.rows().next().ok_or("no row")??;
+/// assert_eq!(values.of_row(&row)?, 0.5); // V = 2p − 1
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Values {
     column: usize,
@@ -296,7 +354,7 @@ mod tests {
     use super::*;
 
     fn sheet(text: &str) -> Sheet {
-        Sheet::of(Path::new("FILE"), text)
+        Sheet::parse(Path::new("FILE"), text)
     }
 
     /// The columns `a` and `value` of all rows, with their lines.

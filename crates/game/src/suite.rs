@@ -5,6 +5,14 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A kind of measurement, during runs and on checkpoints.
+///
+/// ```
+/// use adept_game::Suite;
+///
+/// assert_eq!("move-loss".parse(), Ok(Suite::MoveLoss));
+/// assert_eq!(Suite::MoveLoss.name(), "move_loss"); // as in configs and reports
+/// assert!("speeds".parse::<Suite>().unwrap_err().starts_with("unknown suite `speeds`; known suites: equity, "));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Suite {

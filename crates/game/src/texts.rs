@@ -6,6 +6,21 @@ use crate::game::Game;
 /// positions and actions.
 ///
 /// `play`, the page and Python show them; reports of positions (`value`, `review`) use the texts of positions and actions.
+///
+/// ```
+/// use adept_game::{Game, Plain, Texts, tiny::{Nim, Take}};
+///
+/// /// Says how things are taken, and leaves the rest as it is.
+/// struct Words;
+/// impl Texts<Nim> for Words {
+///     fn told(&self, _: &Nim, _: &<Nim as Game>::State, take: &Take, who: &str, you: bool) -> String {
+///         format!("{who} {} {} from heap {}.", if you { "take" } else { "takes" }, take.count, take.heap + 1)
+///     }
+/// }
+/// let (game, take) = (Nim::default(), Take { heap: 1, count: 2 });
+/// assert_eq!(Words.told(&game, &game.start(), &take, "You", true), "You take 2 from heap 2.");
+/// assert_eq!(Plain.told(&game, &game.start(), &take, "You", true), "You move 2 from 2.");
+/// ```
 pub trait Texts<G: Game>: Send + Sync {
     /// The rules in short and how to write a move, for a person at a terminal: paragraphs with blank lines between them, and
     /// list items that begin with `- `.
@@ -15,6 +30,14 @@ pub trait Texts<G: Game>: Send + Sync {
 
     /// A drawing of the position on several lines. `marks` puts a few characters, such as a value, beside legal actions. Games that show
     /// the side of the player to move show that of the player in `seat` where nobody is to move.
+    ///
+    /// ```
+    /// use adept_game::{Game, Plain, Texts, tiny::{Nim, Take}};
+    ///
+    /// let game = Nim::default();
+    /// let marks = [(Take { heap: 0, count: 2 }, "+1.00".to_string())];
+    /// assert_eq!(Plain.board(&game, &game.start(), &marks, 0), "3 4 5 @1\n  2 from 1  +1.00\n");
+    /// ```
     fn board(&self, game: &G, state: &G::State, marks: &[(G::Action, String)], _seat: usize) -> String {
         let mut text = game.position_text(state) + "\n";
         for (action, mark) in marks {
@@ -59,6 +82,15 @@ pub trait Texts<G: Game>: Send + Sync {
 
     /// What this player must know to decide and a position read from text can lack, such as `its cards`. None if nothing is
     /// missing.
+    ///
+    /// ```
+    /// use adept_game::{Game, Kit, tiny::Bluff};
+    ///
+    /// let (hand, _) = Bluff.parse_position("? 3 -")?;
+    /// assert_eq!(Bluff.texts().missing(&Bluff, &hand, 0), Some("its card"));
+    /// assert_eq!(Bluff.texts().missing(&Bluff, &hand, 1), None); // it decides without
+    /// # Ok::<(), adept_game::GameError>(())
+    /// ```
     fn missing(&self, _game: &G, _state: &G::State, _player: usize) -> Option<&'static str> {
         None
     }

@@ -9,6 +9,21 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A game's own valuation of its states, such as an exact table or a formula.
+///
+/// ```
+/// use adept_game::{Afterstate, Game, Valuation, tiny::Nim};
+///
+/// /// Whoever leaves heaps with nim-sum 0 wins.
+/// struct NimSum;
+/// impl Valuation<Nim> for NimSum {
+///     fn value(&self, _: &Nim, after: Afterstate<'_, Nim>) -> f64 {
+///         if after.state.left.iter().fold(0, |sum, heap| sum ^ heap) == 0 { 1.0 } else { -1.0 }
+///     }
+/// }
+/// let (state, _) = Nim::default().parse_position("1 4 5 @2")?;
+/// assert_eq!(NimSum.value(&Nim::default(), Afterstate { state: &state, action: None, player: 0 }), 1.0);
+/// # Ok::<(), adept_game::GameError>(())
+/// ```
 pub trait Valuation<G: Game>: Send + Sync {
     /// Value of an afterstate for the player who acted, in [−1, 1] (utility divided by the game's scale). NaN if
     /// unknown.
@@ -64,6 +79,24 @@ pub enum Purpose {
 ///
 /// The commands use it to label positions (`[learn.supervised]`, `data`), to measure errors and lost value (suites `rms` and
 /// `move-loss`), to judge games (`review`), as agents, as priors of networks, and in place of networks (`known:TABLE`).
+///
+/// ```
+/// use adept_game::{Afterstate, Game, Valuation, Values, tiny::Nim};
+/// # struct NimSum;
+/// # impl Valuation<Nim> for NimSum {
+/// #     fn value(&self, _: &Nim, after: Afterstate<'_, Nim>) -> f64 {
+/// #         if after.state.left.iter().fold(0, |sum, heap| sum ^ heap) == 0 { 1.0 } else { -1.0 }
+/// #     }
+/// # }
+/// use std::sync::Arc;
+///
+/// let values = Values::oracle("the nim-sum", || Ok(Arc::new(NimSum) as _)); // see Valuation
+/// let game = Nim::default();
+/// let exact = values.exact(&game, &[game.parse_position("1 4 5 @2")?.0]);
+/// assert_eq!(exact, Some(Ok(vec![1.0])));
+/// assert!(values.has_oracle() && !Values::<Nim>::none().has_oracle());
+/// # Ok::<(), adept_game::GameError>(())
+/// ```
 pub struct Values<'a, G: Game> {
     /// Valuations, which can also play as agents. One named `oracle` is exact, and provides labels and reference values for errors.
     pub valuations: Valuations<'a, G>,

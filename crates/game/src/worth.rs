@@ -6,6 +6,14 @@ use std::borrow::Cow;
 
 /// A score in the unit of a game, with its sign and these digits after the point. Large ones, such as thousandths of a bet, have
 /// none, and 0 has no other sign than +.
+///
+/// ```
+/// use adept_game::score_text;
+///
+/// assert_eq!(score_text(0.6961, 3), "+0.696");
+/// assert_eq!(score_text(-1500.4, 3), "-1500");
+/// assert_eq!(score_text(-0.0001, 3), "+0.000");
+/// ```
 pub fn score_text(score: f64, digits: usize) -> String {
     let text = if score.abs() >= 10.0 { format!("{score:+.0}") } else { format!("{score:+.digits$}") };
     match text.strip_prefix('-') {
@@ -15,6 +23,13 @@ pub fn score_text(score: f64, digits: usize) -> String {
 }
 
 /// A value in [−1, 1] in the terms of its game, as far as the game has any: as a probability of winning, and in the unit of its results.
+///
+/// ```
+/// use adept_game::{Worth, tiny::{Bluff, Nim}};
+///
+/// assert_eq!(Worth::of(&Nim::default(), -0.5).text(3).as_deref(), Some("P(win) 0.250"));
+/// assert_eq!(Worth::of(&Bluff, -0.5).text(3), None); // it has no unit, and its results differ in size
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Worth {
     /// The probability of winning, in games that always have one winner.
@@ -51,6 +66,13 @@ impl Worth {
     }
 
     /// The text after a comma, or nothing.
+    ///
+    /// ```
+    /// use adept_game::{Worth, tiny::Nim};
+    ///
+    /// let worth = Worth::of(&Nim::default(), 0.5);
+    /// assert_eq!(format!("value +0.500{}", worth.after_comma(2)), "value +0.500, P(win) 0.75");
+    /// ```
     pub fn after_comma(&self, digits: usize) -> String {
         self.text(digits).map_or_else(String::new, |text| format!(", {text}"))
     }

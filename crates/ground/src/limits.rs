@@ -120,14 +120,14 @@ pub const HEADER_BYTES: u64 = 1 << 26;
 /// Bytes of weights or of a training state.
 pub const WEIGHT_BYTES: u64 = 1 << 34;
 /// Bytes of anything that is not a regular file, such as a pipe or a device.
-pub const PIPE_BYTES: u64 = 1 << 26;
+pub(crate) const PIPE_BYTES: u64 = 1 << 26;
 
 /// Checks that a file may be put in this place: nothing is there, or a regular file. A finished file is renamed into its place,
 /// which would destroy a device, a pipe or a link.
 ///
 /// # Errors
 /// What is there instead.
-pub fn check_target(path: &Path) -> io::Result<()> {
+pub(crate) fn check_target(path: &Path) -> io::Result<()> {
     let Ok(found) = std::fs::symlink_metadata(path) else { return Ok(()) };
     let what = match found.file_type() {
         kind if kind.is_file() => return Ok(()),

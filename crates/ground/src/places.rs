@@ -7,7 +7,7 @@ use directories::ProjectDirs;
 use std::path::{Component, Path, PathBuf};
 
 /// The variable of the environment that names a folder with `checkpoints` and `datasets`.
-pub const HOME: &str = "ADEPT_HOME";
+pub(crate) const HOME: &str = "ADEPT_HOME";
 
 /// The folders that are searched, in this order. The first is empty: the working folder, so that its paths stay relative.
 pub fn places() -> Vec<PathBuf> {

@@ -38,7 +38,7 @@ pub fn hsl(hue: f64, saturation: f64, lightness: f64) -> String {
 
 /// How a y-axis is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scale {
+pub(crate) enum Scale {
     /// Evenly.
     Linear,
     /// By factors; only numbers above 0 have a place.
@@ -47,11 +47,11 @@ pub enum Scale {
 
 /// A line of means with the range of one standard deviation around it.
 #[derive(Clone, Debug)]
-pub struct Band {
+pub(crate) struct Band {
     /// Name in the legend.
-    pub name: String,
+    pub(crate) name: String,
     /// x, mean and standard deviation.
-    pub points: Vec<(f64, f64, f64)>,
+    pub(crate) points: Vec<(f64, f64, f64)>,
 }
 
 /// A value that is drawn as a horizontal dashed line.
@@ -75,7 +75,7 @@ pub struct Range {
 impl Range {
     /// The part of the axis where the curves are. A mark near them makes it wider; one that is farther away than a sixth of
     /// their height would leave them less room, and is left out. `None` if there is nothing to draw.
-    pub fn of(scale: Scale, bands: &[Band], marks: &[Mark]) -> Option<Self> {
+    pub(crate) fn of(scale: Scale, bands: &[Band], marks: &[Mark]) -> Option<Self> {
         let points = || bands.iter().flat_map(|band| &band.points);
         let place = |v: f64| if scale == Scale::Log { v.ln() } else { v };
         let is_drawn = |v: f64| v.is_finite() && (scale == Scale::Linear || v > 0.0);
@@ -101,12 +101,12 @@ impl Range {
     }
 
     /// Whether a value has a place in it.
-    pub fn contains(&self, value: f64) -> bool {
+    pub(crate) fn contains(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 
     /// The legend of a mark: its name, and where it would be if it is left out.
-    pub fn legend(&self, mark: &Mark) -> String {
+    pub(crate) fn legend(&self, mark: &Mark) -> String {
         match mark.value {
             v if v < self.low => format!("{} (below)", mark.name),
             v if v > self.high => format!("{} (above)", mark.name),
@@ -117,7 +117,7 @@ impl Range {
 
 /// Draws lines with bands, and horizontal dashed lines at `marks`, as an SVG document. The y-axis shows the part where the
 /// lines are, see [`Range::of`]; marks outside it are named in the legend.
-pub fn bands(title: &str, (x, y): (&str, &str), scale: Scale, bands: &[Band], marks: &[Mark]) -> String {
+pub(crate) fn bands(title: &str, (x, y): (&str, &str), scale: Scale, bands: &[Band], marks: &[Mark]) -> String {
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, (960, 540)).into_drawing_area();

@@ -100,7 +100,7 @@ pub fn quantised<G: Kit>(game: &G, checkpoint: Checkpoint, scheme: Scheme) -> Re
 /// # Errors
 /// If the checkpoint cannot be opened, a table is exported as a graph or as source text, or a network is too large for source text.
 /// A quantised checkpoint is a folder, see [`quantised`].
-pub fn file_of<G: Kit>(
+pub(crate) fn file_of<G: Kit>(
     game: &G,
     checkpoint: Checkpoint,
     format: Format,

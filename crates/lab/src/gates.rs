@@ -92,7 +92,7 @@ fn collect(program: &Program, block: &Block, flat: &[f32], maps: &mut Vec<CellMa
 
 impl CellMap {
     /// Experts with at least one cell.
-    pub fn used(&self) -> usize {
+    pub(crate) fn used(&self) -> usize {
         self.cells.iter().flatten().collect::<BTreeSet<_>>().len()
     }
 

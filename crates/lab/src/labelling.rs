@@ -36,7 +36,7 @@ pub struct LabelOptions {
     pub count: u64,
     /// Moves of each decision whose positions are labelled: the one that is played, and others drawn from the rest.
     pub moves: usize,
-    /// Where games begin, each equally often: distributions of the game, or [`RULES`]. Empty for the rules.
+    /// Where games begin, each equally often: distributions of the game, or `rules`. Empty for the rules.
     pub starts: Vec<String>,
     /// Games of a rollout of each position; none for the agent's own value.
     pub trials: Option<u64>,
@@ -53,7 +53,7 @@ pub struct LabelOptions {
 }
 
 /// The start that the rules give, among the names of [`LabelOptions::starts`].
-pub const RULES: &str = "rules";
+pub(crate) const RULES: &str = "rules";
 
 /// What was labelled.
 #[derive(Clone, Debug, Serialize)]

@@ -1,9 +1,11 @@
 //! Work on experiments and checkpoints: measuring, comparing, sweeps, tournaments, publishing, exchange.
 //!
 //! Functions take a [`Catalogue`] of games and depend on no particular game.
+//!
+//! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 
 pub mod bench;
-pub mod catalogue;
+mod catalogue;
 pub mod chart;
 pub mod checkpoints;
 pub mod compare;
@@ -19,7 +21,7 @@ pub mod labelling;
 pub mod measure;
 mod own_games;
 mod pack;
-pub mod pairing;
+mod pairing;
 pub mod publish;
 pub mod report;
 pub mod reproduction;

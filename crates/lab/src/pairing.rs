@@ -52,7 +52,7 @@ impl Pairing {
     ///
     /// # Errors
     /// If an agent is not available.
-    pub fn play<G: Kit>(
+    pub(crate) fn play<G: Kit>(
         &self,
         game: &G,
         done: Option<Tally>,
@@ -100,7 +100,7 @@ impl Pairing {
     ///
     /// # Errors
     /// If an agent is not available, or the game cannot be written in its format.
-    pub fn histories<G: Kit>(&self, game: &G, cancel: &Cancel) -> Result<String, OpenError> {
+    pub(crate) fn histories<G: Kit>(&self, game: &G, cancel: &Cancel) -> Result<String, OpenError> {
         let mut agents = self.agents(game)?;
         let [a, b] = self.players.each_ref().map(|player| &*player.name);
         let what = format!("writing games of {a} and {b}");

@@ -242,7 +242,7 @@ struct Read<G: Kit> {
 ///
 /// # Errors
 /// If the game has no files of whole games that can be read, a single file is wrong, the agent has no values, or nobody has the name.
-pub fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Cancel) -> Result<Review, TrainError> {
+pub(crate) fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Cancel) -> Result<Review, TrainError> {
     let agent = naming::resolve(game, &options.agent, &[])?;
     let open = || naming::judge(game, &agent, options.best);
     let Read { files, games, places, faults } = read_all(game, options)?;

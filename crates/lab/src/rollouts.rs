@@ -101,7 +101,7 @@ const PAUSE: Duration = Duration::from_secs(3);
 /// # Errors
 /// If the agent has no values, the game hides information or is not zero-sum, a position is not one or is over, or the file holds other
 /// rollouts or cannot be written.
-pub fn rollouts_of<G: Kit>(
+pub(crate) fn rollouts_of<G: Kit>(
     game: &G,
     options: &RolloutOptions,
     cancel: &Cancel,

@@ -98,7 +98,7 @@ impl ByGame {
 ///
 /// # Errors
 /// If one of them has no values, or the work is stopped.
-pub fn screening_of<G: Kit>(
+pub(crate) fn screening_of<G: Kit>(
     game: &G,
     options: &ScreeningOptions,
     cancel: &Cancel,

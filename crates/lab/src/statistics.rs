@@ -100,7 +100,7 @@ pub fn welch(a: Sample, b: Sample) -> Option<Welch> {
 }
 
 /// A figure of a run with its seed.
-pub type Seeded = (u64, f64);
+pub(crate) type Seeded = (u64, f64);
 
 /// The test of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -114,13 +114,13 @@ pub enum Test {
 
 /// A difference of two means, tested.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Tested {
+pub(crate) struct Tested {
     /// The test that was chosen.
-    pub test: Test,
+    pub(crate) test: Test,
     /// 95 % interval of the difference, b − a.
-    pub ci95: [f64; 2],
+    pub(crate) ci95: [f64; 2],
     /// Two-sided p, in [0, 1], under the hypothesis of equal means.
-    pub p: f64,
+    pub(crate) p: f64,
 }
 
 /// Pairs of figures of the same seed. None unless both sides have the same seeds, at least two, each once.
@@ -137,7 +137,7 @@ fn pairs(a: &[Seeded], b: &[Seeded]) -> Option<Vec<(f64, f64)>> {
 }
 
 /// Pearson's correlation of figures of the same seed, in [−1, 1]. None unless both sides have the same seeds and vary.
-pub fn correlation(a: &[Seeded], b: &[Seeded]) -> Option<f64> {
+pub(crate) fn correlation(a: &[Seeded], b: &[Seeded]) -> Option<f64> {
     let pairs = pairs(a, b)?;
     let (a, b): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
     let (mean_a, mean_b) = (mean_sd(&a).mean, mean_sd(&b).mean);
@@ -148,7 +148,7 @@ pub fn correlation(a: &[Seeded], b: &[Seeded]) -> Option<f64> {
 
 /// Tests mean(b) − mean(a). Runs of the same seed share dice and positions: they are paired where their correlation makes the interval
 /// shorter than the degrees of freedom that pairing costs make it longer; else the samples are taken as independent.
-pub fn difference(a: &[Seeded], b: &[Seeded]) -> Option<Tested> {
+pub(crate) fn difference(a: &[Seeded], b: &[Seeded]) -> Option<Tested> {
     let values = |side: &[Seeded]| side.iter().map(|(_, value)| *value).collect::<Vec<_>>();
     let welch = welch(Sample::of(&values(a)), Sample::of(&values(b)));
     let welch = welch.map(|w| Tested { test: Test::Welch, ci95: w.ci95, p: w.p });
@@ -173,7 +173,7 @@ const RESAMPLES: usize = 10_000;
 
 /// The percentile bootstrap 95 % interval of mean(b) − mean(a), from 10,000 resamples with a fixed seed: of pairs where both sides
 /// have the same seeds, else of each side. None with fewer than two runs on a side.
-pub fn bootstrap95(a: &[Seeded], b: &[Seeded]) -> Option<[f64; 2]> {
+pub(crate) fn bootstrap95(a: &[Seeded], b: &[Seeded]) -> Option<[f64; 2]> {
     if a.len() < 2 || b.len() < 2 {
         return None;
     }

@@ -3,6 +3,8 @@
 //! An [`Architecture`] is lowered to a [`Program`]; a [`Network`] runs the program and learns. A [`Table`] adds an
 //! entry for each new position. Both implement [`Learner`]. [`build`] creates the learner of an architecture, and
 //! [`checkpoint`] saves it to disk.
+//!
+//! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 
 pub mod architecture;
 mod blind;

@@ -2,6 +2,8 @@
 //!
 //! Browsers are slow to fetch and parse many small files. So the modules that belong together are joined into one file when the program
 //! first needs it.
+//!
+//! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 
 mod join;
 

@@ -173,62 +173,62 @@ impl Price {
 
 /// A network: its size, cost and error.
 #[derive(Clone, Debug, Serialize)]
-pub struct ExpertsPoint {
+pub(crate) struct ExpertsPoint {
     /// Name of its runs, without the seed.
-    pub name: String,
+    pub(crate) name: String,
     /// Kind of network.
-    pub family: &'static str,
+    pub(crate) family: &'static str,
     /// Distribution for learning and measuring.
-    pub distribution: &'static str,
+    pub(crate) distribution: &'static str,
     /// Experts; 1 for a single network.
-    pub experts: usize,
+    pub(crate) experts: usize,
     /// Hidden layers of each expert.
-    pub hidden: Vec<usize>,
+    pub(crate) hidden: Vec<usize>,
     /// Initial learning rate, the best of those tried.
-    pub rate: f64,
+    pub(crate) rate: f64,
     /// All rates tried.
-    pub rates: Vec<f64>,
+    pub(crate) rates: Vec<f64>,
     /// Learned parameters.
-    pub parameters: usize,
+    pub(crate) parameters: usize,
     /// Cost of an evaluation, measured with the first seed.
     #[serde(flatten)]
-    pub cost: Cost,
+    pub(crate) cost: Cost,
     /// Root mean square error of V on test positions at the end: the median over the seeds, because one may go
     /// astray.
-    pub final_median: f64,
+    pub(crate) final_median: f64,
     /// Mean over the seeds.
-    pub final_mean: f64,
+    pub(crate) final_mean: f64,
     /// Standard deviation.
-    pub final_sd: f64,
+    pub(crate) final_sd: f64,
     /// Final errors by seed.
-    pub finals: Vec<f64>,
+    pub(crate) finals: Vec<f64>,
     /// The interval of the median, by order statistics.
-    pub interval: [f64; 2],
+    pub(crate) interval: [f64; 2],
     /// The probability with which it covers the median of all runs: .9375 with five seeds, 0 with one.
-    pub level: f64,
+    pub(crate) level: f64,
     /// By which prices no other network of any kind is both cheaper and better.
     frontier: Vec<Price>,
     /// Seconds of the fastest run: other work slows runs, nothing makes them faster.
-    pub seconds: f64,
+    pub(crate) seconds: f64,
 }
 
 /// Result of the study.
 #[derive(Clone, Debug, Serialize)]
-pub struct ExpertsStudy {
+pub(crate) struct ExpertsStudy {
     /// Name of the reproduction.
-    pub name: String,
+    pub(crate) name: String,
     /// Seeds per network.
-    pub seeds: u64,
+    pub(crate) seeds: u64,
     /// Whether the number of samples was reduced.
-    pub quick: bool,
+    pub(crate) quick: bool,
     /// Samples per run.
-    pub samples: u64,
+    pub(crate) samples: u64,
     /// The networks.
-    pub rows: Vec<ExpertsPoint>,
+    pub(crate) rows: Vec<ExpertsPoint>,
     /// Seconds of the whole command.
-    pub seconds: f64,
+    pub(crate) seconds: f64,
     /// Files written.
-    pub files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
 }
 
 /// A network to be trained.

@@ -209,72 +209,72 @@ fn source_of(name: &str) -> &'static str {
 
 /// A row: a learner in a game, over several seeds.
 #[derive(Clone, Debug, Serialize)]
-pub struct LevinsonRow {
+pub(crate) struct LevinsonRow {
     /// Game and learner.
-    pub name: String,
+    pub(crate) name: String,
     /// The game.
-    pub game: String,
+    pub(crate) game: String,
     /// The learner.
-    pub learner: String,
+    pub(crate) learner: String,
     /// Games that each run learns from.
-    pub games: u64,
+    pub(crate) games: u64,
     /// For each seed, the first measurement at which greedy play was optimal in both seats, or at which the shortest solution
     /// was found.
-    pub optimal_from: Vec<Option<u64>>,
+    pub(crate) optimal_from: Vec<Option<u64>>,
     /// Games between two measurements.
-    pub every: u64,
+    pub(crate) every: u64,
     /// Seeds whose final policy is optimal.
-    pub optimal: usize,
+    pub(crate) optimal: usize,
     /// Share of games against random play that end in each way, over both seats: mean of the seeds.
-    pub random: Option<WinDrawLoss>,
+    pub(crate) random: Option<WinDrawLoss>,
     /// Mean utility against greedy play, over both seats.
-    pub greedy: Option<f64>,
+    pub(crate) greedy: Option<f64>,
     /// Against a best response, as player 1 and 2: mean of the seeds.
-    pub best_response: Option<[f64; 2]>,
+    pub(crate) best_response: Option<[f64; 2]>,
     /// Mean share of states with a correct move.
-    pub correct: Option<f64>,
+    pub(crate) correct: Option<f64>,
     /// Games for one player: share solved, mean moves, least moves.
-    pub alone: Option<[f64; 3]>,
+    pub(crate) alone: Option<[f64; 3]>,
     /// Mean seconds per run.
-    pub seconds: f64,
+    pub(crate) seconds: f64,
 }
 
 /// Learning with modules of a smaller game, and without.
 #[derive(Clone, Debug, Serialize)]
-pub struct Transfer {
+pub(crate) struct Transfer {
     /// From which game to which.
-    pub name: String,
+    pub(crate) name: String,
     /// Games of each measurement.
-    pub steps: Vec<u64>,
+    pub(crate) steps: Vec<u64>,
     /// Mean equity against random play at each, from new weights.
-    pub fresh: Vec<f64>,
+    pub(crate) fresh: Vec<f64>,
     /// The same with the modules of the smaller game.
-    pub transferred: Vec<f64>,
+    pub(crate) transferred: Vec<f64>,
     /// Seeds that reached optimal play: from new weights, and with the modules.
-    pub optimal: [usize; 2],
+    pub(crate) optimal: [usize; 2],
 }
 
 /// The whole reproduction.
 #[derive(Clone, Debug, Serialize)]
-pub struct LevinsonStudy {
+pub(crate) struct LevinsonStudy {
     /// Name of the reproduction.
-    pub name: String,
+    pub(crate) name: String,
     /// Seeds per row.
-    pub seeds: u64,
+    pub(crate) seeds: u64,
     /// Whether the number of games was reduced.
-    pub quick: bool,
+    pub(crate) quick: bool,
     /// Both learners in all games, beside a table and a network on the bits.
-    pub rows: Vec<LevinsonRow>,
+    pub(crate) rows: Vec<LevinsonRow>,
     /// The stages of the blind learner.
-    pub stages: Vec<LevinsonRow>,
+    pub(crate) stages: Vec<LevinsonRow>,
     /// The informed learner against fixed opponents.
-    pub opponents: Vec<LevinsonRow>,
+    pub(crate) opponents: Vec<LevinsonRow>,
     /// Modules of smaller games.
-    pub transfers: Vec<Transfer>,
+    pub(crate) transfers: Vec<Transfer>,
     /// Seconds of the whole command.
-    pub seconds: f64,
+    pub(crate) seconds: f64,
     /// Files written.
-    pub files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
 }
 
 /// Both learners as a reproduction.

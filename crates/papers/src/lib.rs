@@ -1,24 +1,18 @@
 //! Reproduces tables and figures of published papers and compares our results with theirs; one file each.
+//!
+//! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 
 mod discontinuous;
 mod experts;
 mod levinson;
 mod picture;
-pub mod q_learner;
+mod q_learner;
 mod q_post;
 mod runs;
 mod soar;
 mod soarbot;
 mod table1;
 mod table2;
-
-pub use experts::{ExpertsPoint, ExpertsStudy};
-pub use levinson::{LevinsonRow, LevinsonStudy, Transfer};
-pub use q_post::{QPost, QPostRow, q_post};
-pub use soar::{Relation, SoarFigure, SoarFigure2, SoarLearning, SoarRow};
-pub use soarbot::{SoarBotDays, SoarBotRow, SoarBotStudy};
-pub use table1::{Reproduced, Row, table1};
-pub use table2::{BearoffRow, Curve, Figure2, Table2, figure2, table2};
 
 use adept_lab::reproduction::Reproduction;
 use adept_trainer::run::TrainError;
@@ -31,10 +25,10 @@ pub const ALL: [&dyn Reproduction; 13] = [
     &experts::WhereExpertsPay,
     &discontinuous::Jumps,
     &soar::Knowledge,
-    &SoarFigure::Figure4,
-    &SoarFigure::Figure5,
-    &SoarFigure::Figure6,
-    &SoarFigure::Figure7,
+    &soar::SoarFigure::Figure4,
+    &soar::SoarFigure::Figure5,
+    &soar::SoarFigure::Figure6,
+    &soar::SoarFigure::Figure7,
     &q_post::Post,
     &soarbot::Days,
     &levinson::Learners,

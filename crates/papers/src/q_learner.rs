@@ -12,11 +12,8 @@
 use adept_arena::{Agent, Scratch, Scripted};
 use adept_builtin::liars_dice::{Action, LiarsDice, PostState, PostStates, State, call_or_raise};
 use adept_game::{Game, Turn, stream};
-use adept_ground::{files::Files, limits};
-use adept_model::ModelError;
 use adept_trainer::run::TrainError;
-use serde::{Deserialize, Serialize};
-use std::path::Path;
+use serde::Serialize;
 use std::sync::Arc;
 
 /// The learner's seat.
@@ -26,18 +23,15 @@ const ALPHA: f64 = 0.1;
 /// The discount γ.
 const GAMMA: f64 = 0.9;
 /// The share ε of random decisions while learning.
-pub const EPSILON: f64 = 0.1;
+pub(crate) const EPSILON: f64 = 0.1;
 /// Decisions whose values differ by less than this are drawn at random.
 const TIE: f64 = 1e-6;
 /// The share of raises that name a random face.
-pub const BLUFF: f64 = 0.5;
-/// Version of the table file.
-const SCHEMA: u32 = 1;
+pub(crate) const BLUFF: f64 = 0.5;
 
 /// The decisions of the learner.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Decision {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
     /// Raise the bid by one.
     Raise,
     /// Challenge the bid.
@@ -45,9 +39,9 @@ pub enum Decision {
 }
 
 /// Which reading of the post is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Reading {
+pub(crate) enum Reading {
     /// As the text says: the bucket always refers to the current bid.
     Text,
     /// As the program runs from R 4.0 on. The learner's matching dice are counted when it decides, and this
@@ -63,7 +57,7 @@ pub enum Reading {
 
 impl Reading {
     /// All readings.
-    pub const ALL: [Self; 3] = [Self::Text, Self::R4, Self::R3];
+    pub(crate) const ALL: [Self; 3] = [Self::Text, Self::R4, Self::R3];
 
     /// The state on which a player decides, and which is recorded after a raise.
     fn state(self, game: &LiarsDice, state: &State, player: usize) -> Option<PostState> {
@@ -75,18 +69,16 @@ impl Reading {
 }
 
 /// Q by state and decision.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct QTable {
-    schema: u32,
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct QTable {
     /// The game of these states.
-    pub game: String,
+    pub(crate) game: String,
     /// The reading of the post.
-    pub reading: Reading,
+    pub(crate) reading: Reading,
     /// Games it learned from.
-    pub games: u64,
+    pub(crate) games: u64,
     /// Q of raising and of calling, by number of the state ([`PostStates`]).
-    pub values: Vec<[f64; 2]>,
+    pub(crate) values: Vec<[f64; 2]>,
 }
 
 impl QTable {
@@ -94,45 +86,17 @@ impl QTable {
     ///
     /// # Errors
     /// [`TrainError::Game`] if the game is not of the rule set `r-post`.
-    pub fn new(game: &LiarsDice, reading: Reading) -> Result<Self, TrainError> {
+    pub(crate) fn new(game: &LiarsDice, reading: Reading) -> Result<Self, TrainError> {
         let values = vec![[0.0; 2]; states(game)?.count()];
-        Ok(Self { schema: SCHEMA, game: game.name().into(), reading, games: 0, values })
-    }
-
-    /// Writes the table as JSON.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
-    pub fn save(&self, path: &Path) -> Result<(), TrainError> {
-        let text = serde_json::to_vec(self).map_err(ModelError::from)?;
-        Ok(Files::default().replace(path, &text)?)
-    }
-
-    /// Reads a table.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or is not a table for this game.
-    pub fn load(path: &Path, game: &LiarsDice) -> Result<Self, TrainError> {
-        let fault = |message: String| ModelError::Checkpoint { path: path.into(), message };
-        let bytes = limits::read(path, limits::RECORD_BYTES).map_err(ModelError::io(path))?;
-        let table: Self =
-            serde_json::from_slice(&bytes).map_err(|e| fault(format!("is not a Q table: {e}")))?;
-        table.check(game).map_err(fault)?;
-        Ok(table)
+        Ok(Self { game: game.name().into(), reading, games: 0, values })
     }
 
     /// Why it is not a table for this game.
     pub(crate) fn check(&self, game: &LiarsDice) -> Result<(), String> {
         let count = states(game).map_err(|e| e.to_string())?.count();
-        if self.schema != SCHEMA {
-            return Err(format!("has schema {}, but this program reads {SCHEMA}", self.schema));
-        }
         if self.game != game.name() || self.values.len() != count {
             let found = (self.values.len(), &self.game);
             return Err(format!("has {} states of {}, {} has {count}", found.0, found.1, game.name()));
-        }
-        if !self.values.iter().flatten().all(|q| q.is_finite()) {
-            return Err("holds values that are not finite".into());
         }
         Ok(())
     }
@@ -146,7 +110,7 @@ fn states(game: &LiarsDice) -> Result<PostStates, TrainError> {
 }
 
 /// Plays by a table in any seat.
-pub struct QAgent {
+pub(crate) struct QAgent {
     name: String,
     states: PostStates,
     table: Arc<QTable>,
@@ -158,7 +122,7 @@ impl QAgent {
     ///
     /// # Errors
     /// [`TrainError::Game`] if the table is for another game.
-    pub fn new(game: &LiarsDice, table: Arc<QTable>, epsilon: f64) -> Result<Self, TrainError> {
+    pub(crate) fn new(game: &LiarsDice, table: Arc<QTable>, epsilon: f64) -> Result<Self, TrainError> {
         table.check(game).map_err(TrainError::Suite)?;
         Ok(Self { name: format!("q-post:{epsilon}"), states: states(game)?, table, epsilon })
     }
@@ -193,33 +157,33 @@ impl Agent<LiarsDice> for QAgent {
 
 /// A row of the transition table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
+pub(crate) struct Row {
     /// The player who acted.
-    pub player: usize,
+    pub(crate) player: usize,
     /// The learner's state at that time.
-    pub state: PostState,
+    pub(crate) state: PostState,
     /// The learner's last act in the round; raising before its first act.
-    pub action: Decision,
+    pub(crate) action: Decision,
 }
 
 /// The transition table of a game.
 #[derive(Clone, Debug)]
-pub struct Transitions {
+pub(crate) struct Transitions {
     /// The rows so far.
-    pub rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
     reading: Reading,
     last: Decision,
 }
 
 impl Transitions {
     /// An empty table.
-    pub fn new(reading: Reading) -> Self {
+    pub(crate) fn new(reading: Reading) -> Self {
         Self { rows: Vec::new(), reading, last: Decision::Raise }
     }
 
     /// Applies a legal action of a player or of chance, and records its rows: none for an opening, one for a
     /// raise, and two for a call, before and after the die is lost.
-    pub fn apply(&mut self, game: &LiarsDice, state: &mut State, action: &Action) {
+    pub(crate) fn apply(&mut self, game: &LiarsDice, state: &mut State, action: &Action) {
         let player = usize::from(state.mover);
         match action {
             Action::Bid { .. } => {
@@ -270,7 +234,7 @@ impl Transitions {
 }
 
 /// r(s, s′): 10 for the opponents' last die, −10 for the learner's last die, 1 and −1 for any other die.
-pub fn reward(from: PostState, to: PostState) -> f64 {
+pub(crate) fn reward(from: PostState, to: PostState) -> f64 {
     if to.total + 1 != from.total {
         return 0.0;
     }
@@ -285,7 +249,7 @@ pub fn reward(from: PostState, to: PostState) -> f64 {
 }
 
 /// Learns game by game.
-pub struct QLearner {
+pub(crate) struct QLearner {
     game: LiarsDice,
     agent: QAgent,
     others: Vec<Scripted<LiarsDice>>,
@@ -300,7 +264,12 @@ impl QLearner {
     /// # Errors
     /// [`TrainError::Game`] if the game is not of the rule set `r-post`, [`TrainError::Suite`] if it has no
     /// such script.
-    pub fn new(game: &LiarsDice, reading: Reading, script: &str, seed: u64) -> Result<Self, TrainError> {
+    pub(crate) fn new(
+        game: &LiarsDice,
+        reading: Reading,
+        script: &str,
+        seed: u64,
+    ) -> Result<Self, TrainError> {
         let agent = QAgent::new(game, Arc::new(QTable::new(game, reading)?), EPSILON)?;
         let other = || Scripted::new(game, script);
         let others: Option<Vec<_>> = (1..game.players()).map(|_| other()).collect();
@@ -310,13 +279,13 @@ impl QLearner {
     }
 
     /// The table learned so far.
-    pub fn table(&self) -> &Arc<QTable> {
+    pub(crate) fn table(&self) -> &Arc<QTable> {
         &self.agent.table
     }
 
     /// Plays a game and learns from it. Returns whether the learner won. Draws depend on the seed and the
     /// number of the game.
-    pub fn play(&mut self) -> bool {
+    pub(crate) fn play(&mut self) -> bool {
         let games = self.agent.table.games;
         let (mut dice, mut choices) =
             (stream(self.seed, "q-post dice", games), stream(self.seed, "q-post choices", games));
@@ -552,24 +521,14 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_read_back_and_others_are_refused() {
-        let game = game("liars-dice:r-post:2x3");
-        let mut learner = QLearner::new(&game, Reading::R3, "true-prob", 7).expect("a script");
-        (0..50).for_each(|_| {
-            learner.play();
-        });
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("q.json");
-        learner.table().save(&path).expect("a disk");
-        assert_eq!(QTable::load(&path, &game).expect("the same"), **learner.table());
-        let refused = |game: &str| QTable::load(&path, &self::game(game)).expect_err(game).to_string();
-        assert!(
-            refused("liars-dice:r-post:2x4").contains("has 315 states of liars-dice:r-post:2x3"),
-            "{}",
-            refused("liars-dice:r-post:2x4")
-        );
+    fn a_table_of_another_game_is_refused() {
+        let table = QTable::new(&game("liars-dice:r-post:2x3"), Reading::R3).expect("a table");
+        let refused = |name: &str| {
+            let agent = QAgent::new(&game(name), Arc::new(table.clone()), 0.0);
+            agent.err().expect(name).to_string()
+        };
+        let message = refused("liars-dice:r-post:2x4");
+        assert!(message.contains("has 315 states of liars-dice:r-post:2x3"), "{message}");
         assert!(refused("liars-dice:soar:2x5").contains("r-post:PxD"));
-        std::fs::write(&path, "{}").expect("a disk");
-        assert!(refused("liars-dice:r-post:2x3").contains("is not a Q table"));
     }
 }

@@ -74,46 +74,46 @@ player bluffs: half the time, here.";
 
 /// A share of games won in the first seat, compared with others' results.
 #[derive(Clone, Debug, Serialize)]
-pub struct QPostRow {
+pub(crate) struct QPostRow {
     /// What is measured.
-    pub label: String,
+    pub(crate) label: String,
     /// The reading of the post; `None` for scripts.
-    pub reading: Option<Reading>,
+    pub(crate) reading: Option<Reading>,
     /// The script in the other seats.
-    pub field: &'static str,
+    pub(crate) field: &'static str,
     /// Share in the post.
-    pub post: Option<f64>,
+    pub(crate) post: Option<f64>,
     /// Share measured by another program.
-    pub elsewhere: Option<f64>,
+    pub(crate) elsewhere: Option<f64>,
     /// Mean share of games won over the seeds.
-    pub mean: f64,
+    pub(crate) mean: f64,
     /// Standard deviation over the seeds.
-    pub sd: f64,
+    pub(crate) sd: f64,
     /// Seeds.
-    pub seeds: usize,
+    pub(crate) seeds: usize,
     /// Games per seed.
-    pub games: u64,
+    pub(crate) games: u64,
 }
 
 /// All figures.
 #[derive(Clone, Debug, Serialize)]
-pub struct QPost {
+pub(crate) struct QPost {
     /// Name of the reproduction.
-    pub name: String,
+    pub(crate) name: String,
     /// Seeds per row; the longest rows have at most three.
-    pub seeds: u64,
+    pub(crate) seeds: u64,
     /// Whether the number of games was reduced.
-    pub quick: bool,
+    pub(crate) quick: bool,
     /// The rows.
-    pub rows: Vec<QPostRow>,
+    pub(crate) rows: Vec<QPostRow>,
     /// Games per second while learning against random players, on one core.
-    pub games_per_second: f64,
+    pub(crate) games_per_second: f64,
     /// Note on the results.
-    pub note: String,
+    pub(crate) note: String,
     /// Seconds of the whole command.
-    pub seconds: f64,
+    pub(crate) seconds: f64,
     /// Files written.
-    pub files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
 }
 
 /// A learner to train.
@@ -164,7 +164,7 @@ impl Reproduction for Post {
 ///
 /// # Errors
 /// [`TrainError::Folder`] if interrupted, or if a file cannot be written.
-pub fn q_post(options: &ReproduceOptions, cancel: &Cancel) -> Result<QPost, TrainError> {
+pub(crate) fn q_post(options: &ReproduceOptions, cancel: &Cancel) -> Result<QPost, TrainError> {
     let started = Instant::now();
     let game = LiarsDice::named(GAME).ok_or_else(|| TrainError::Game(no_game(GAME, &[])))?;
     let lab = Lab { game, options, cancel };

@@ -92,66 +92,66 @@ const HANDS: [u64; 2] = [100_000, 45_000];
 
 /// A result beside what was measured elsewhere.
 #[derive(Clone, Debug, Serialize)]
-pub struct SoarBotRow {
+pub(crate) struct SoarBotRow {
     /// The opponents.
     #[serde(rename = "name")]
-    pub against: String,
+    pub(crate) against: String,
     /// Players at the table.
-    pub players: usize,
+    pub(crate) players: usize,
     /// `mbb` a hand, or `$` a hand at a table with bets of $10 and $20.
-    pub unit: &'static str,
+    pub(crate) unit: &'static str,
     /// Hands, each deal in all seats.
-    pub hands: u64,
+    pub(crate) hands: u64,
     /// What SoarBot wins a hand.
-    pub won: f64,
+    pub(crate) won: f64,
     /// Half the width of the 95 % interval.
-    pub half_width: f64,
+    pub(crate) half_width: f64,
     /// The same, measured elsewhere.
-    pub elsewhere: Option<[f64; 2]>,
+    pub(crate) elsewhere: Option<[f64; 2]>,
 }
 
 /// The days of a table of the thesis beside as many hands here.
 #[derive(Clone, Debug, Serialize)]
-pub struct SoarBotDays {
+pub(crate) struct SoarBotDays {
     /// The table of the thesis.
-    pub table: &'static str,
+    pub(crate) table: &'static str,
     /// The opponents here.
-    pub against: &'static str,
+    pub(crate) against: &'static str,
     /// Days.
-    pub days: usize,
+    pub(crate) days: usize,
     /// Hands of all days.
-    pub hands: u64,
+    pub(crate) hands: u64,
     /// Dollars a hand in the thesis, over all hands.
-    pub thesis: f64,
+    pub(crate) thesis: f64,
     /// Half the width of its 95 % interval, with the spread of a hand that is measured here.
-    pub half_width: f64,
+    pub(crate) half_width: f64,
     /// Dollars a hand here, each hand dealt once as in the thesis.
-    pub ours: f64,
+    pub(crate) ours: f64,
     /// Standard deviation of a hand here, in dollars.
-    pub sd: f64,
+    pub(crate) sd: f64,
     /// χ² of the days of the thesis around their mean, if hands scatter as here; as many as days − 1 are expected of luck.
-    pub chi2: f64,
+    pub(crate) chi2: f64,
     /// The same of our days, the mean over the seeds.
-    pub chi2_ours: f64,
+    pub(crate) chi2_ours: f64,
 }
 
 /// All tables.
 #[derive(Clone, Debug, Serialize)]
-pub struct SoarBotStudy {
+pub(crate) struct SoarBotStudy {
     /// Name of the reproduction.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// Seeds: parts of the hands of a row.
-    pub seeds: u64,
+    pub(crate) seeds: u64,
     /// Whether the number of hands of the matches was reduced.
-    pub quick: bool,
+    pub(crate) quick: bool,
     /// Matches.
-    pub rows: Vec<SoarBotRow>,
+    pub(crate) rows: Vec<SoarBotRow>,
     /// Days of the thesis.
-    pub days: Vec<SoarBotDays>,
+    pub(crate) days: Vec<SoarBotDays>,
     /// Seconds of play.
-    pub seconds: f64,
+    pub(crate) seconds: f64,
     /// Files written.
-    pub files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
 }
 
 /// The tables as a reproduction.

@@ -48,66 +48,66 @@ A player restricted to moves that never risk a loss reaches .593700, minimax wit
 
 /// A row: our result and the paper's.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
+pub(crate) struct Row {
     /// Name of its config.
-    pub name: String,
+    pub(crate) name: String,
     /// Name in the table.
-    pub label: String,
+    pub(crate) label: String,
     /// The paper's best equity, mean of ten runs; `None` if the paper has no such row.
-    pub paper: Option<f64>,
+    pub(crate) paper: Option<f64>,
     /// Its standard deviation.
-    pub paper_sd: Option<f64>,
+    pub(crate) paper_sd: Option<f64>,
     /// Learned parameters (for a table its entries, averaged over the seeds).
-    pub parameters: f64,
+    pub(crate) parameters: f64,
     /// Mean exact equity of the final checkpoints.
-    pub final_mean: f64,
+    pub(crate) final_mean: f64,
     /// Standard deviation.
-    pub final_sd: f64,
+    pub(crate) final_sd: f64,
     /// Lowest final equity.
-    pub final_min: f64,
+    pub(crate) final_min: f64,
     /// Mean equity of the best checkpoints.
-    pub best_mean: f64,
+    pub(crate) best_mean: f64,
     /// Standard deviation.
-    pub best_sd: f64,
+    pub(crate) best_sd: f64,
     /// Seeds whose final checkpoint plays perfectly against TTT.
-    pub optimal_final: usize,
+    pub(crate) optimal_final: usize,
     /// Seeds whose best checkpoint plays perfectly against TTT.
-    pub optimal_best: usize,
+    pub(crate) optimal_best: usize,
     /// Mean seconds per run.
-    pub seconds: f64,
+    pub(crate) seconds: f64,
     /// Games per run.
-    pub games: u64,
+    pub(crate) games: u64,
     /// Share of evaluations in which one of the two experts was idle, averaged over the seeds; for rows with a
     /// threshold.
-    pub idle: Option<f64>,
+    pub(crate) idle: Option<f64>,
     /// Share of evaluations in which each expert ran, by seed.
-    pub usage: Option<Vec<Vec<f64>>>,
+    pub(crate) usage: Option<Vec<Vec<f64>>>,
     /// Evaluations per second of the first seed's network; for mixtures.
-    pub speed: Vec<SpeedCell>,
+    pub(crate) speed: Vec<SpeedCell>,
     /// Final equities by seed.
-    pub finals: Vec<f64>,
+    pub(crate) finals: Vec<f64>,
 }
 
 /// The whole table.
 #[derive(Clone, Debug, Serialize)]
-pub struct Reproduced {
+pub(crate) struct Reproduced {
     /// Name of the reproduction.
-    pub name: String,
+    pub(crate) name: String,
     /// Seeds per row.
-    pub seeds: u64,
+    pub(crate) seeds: u64,
     /// Whether the number of games was reduced.
-    pub quick: bool,
+    pub(crate) quick: bool,
     /// The rows.
-    pub rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
     /// Evaluations per second with ST .3 divided by those with ST 0, at batch 8 and 512: HME, Meta-Pi (the
     /// paper: 1.77).
-    pub threshold_speedup: Vec<(String, f64, f64)>,
+    pub(crate) threshold_speedup: Vec<(String, f64, f64)>,
     /// Note on the results.
-    pub note: String,
+    pub(crate) note: String,
     /// Seconds of the whole command.
-    pub seconds: f64,
+    pub(crate) seconds: f64,
     /// Files written.
-    pub files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
 }
 
 fn configs(games: &dyn Games, quick: bool) -> Result<Vec<Config>, TrainError> {
@@ -143,7 +143,7 @@ impl Reproduction for Table1 {
 ///
 /// # Errors
 /// [`TrainError`] of the first run that fails.
-pub fn table1(work: Work<'_>) -> Result<Reproduced, TrainError> {
+pub(crate) fn table1(work: Work<'_>) -> Result<Reproduced, TrainError> {
     let Work { games, options, cancel, .. } = work;
     let started = Instant::now();
     let configs = configs(games, options.quick)?;

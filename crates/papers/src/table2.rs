@@ -73,90 +73,90 @@ and 800 epochs, but one epoch per 100 games); here every example is shown 800 ti
 
 /// A row: our result and the paper's. Errors are root mean squares of V, in [−1, 1], on test positions.
 #[derive(Clone, Debug, Serialize)]
-pub struct BearoffRow {
+pub(crate) struct BearoffRow {
     /// Name of its config.
-    pub name: String,
+    pub(crate) name: String,
     /// Name in the table.
-    pub label: String,
+    pub(crate) label: String,
     /// Error in the paper, mean of five runs; `None` if the paper has no such row.
-    pub paper: Option<f64>,
+    pub(crate) paper: Option<f64>,
     /// Its standard deviation.
-    pub paper_sd: Option<f64>,
+    pub(crate) paper_sd: Option<f64>,
     /// Mean final error over the seeds.
-    pub final_mean: f64,
+    pub(crate) final_mean: f64,
     /// Standard deviation.
-    pub final_sd: f64,
+    pub(crate) final_sd: f64,
     /// Mean error of the checkpoints chosen by validation; `None` if the run learns without examples.
-    pub best_mean: Option<f64>,
+    pub(crate) best_mean: Option<f64>,
     /// Standard deviation.
-    pub best_sd: Option<f64>,
+    pub(crate) best_sd: Option<f64>,
     /// Mean seconds per run.
-    pub seconds: f64,
+    pub(crate) seconds: f64,
     /// Games or samples per run.
-    pub length: u64,
+    pub(crate) length: u64,
     /// `games` or `samples`.
-    pub unit: &'static str,
+    pub(crate) unit: &'static str,
     /// Final errors by seed.
-    pub finals: Vec<f64>,
+    pub(crate) finals: Vec<f64>,
     /// Errors of the chosen checkpoints, by seed.
-    pub bests: Vec<f64>,
+    pub(crate) bests: Vec<f64>,
 }
 
 /// The whole table.
 #[derive(Clone, Debug, Serialize)]
-pub struct Table2 {
+pub(crate) struct Table2 {
     /// Name of the reproduction.
-    pub name: String,
+    pub(crate) name: String,
     /// Seeds per row.
-    pub seeds: u64,
+    pub(crate) seeds: u64,
     /// Whether the number of games and samples was reduced.
-    pub quick: bool,
+    pub(crate) quick: bool,
     /// Test positions.
-    pub positions: u64,
+    pub(crate) positions: u64,
     /// The rows.
-    pub rows: Vec<BearoffRow>,
+    pub(crate) rows: Vec<BearoffRow>,
     /// Note on the results.
-    pub note: String,
+    pub(crate) note: String,
     /// Seconds of the whole command.
-    pub seconds: f64,
+    pub(crate) seconds: f64,
     /// Files written.
-    pub files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
 }
 
 /// Learning curves of the paper's rows.
 #[derive(Clone, Debug, Serialize)]
-pub struct Figure2 {
+pub(crate) struct Figure2 {
     /// Name of the reproduction.
-    pub name: String,
+    pub(crate) name: String,
     /// Seeds per curve.
-    pub seeds: u64,
+    pub(crate) seeds: u64,
     /// Whether the number of games and samples was reduced.
-    pub quick: bool,
+    pub(crate) quick: bool,
     /// One curve per row.
-    pub rows: Vec<Curve>,
+    pub(crate) rows: Vec<Curve>,
     /// Seconds of the whole command.
-    pub seconds: f64,
+    pub(crate) seconds: f64,
     /// Files written.
-    pub files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
 }
 
 /// A learning curve, averaged over the seeds.
 #[derive(Clone, Debug, Serialize)]
-pub struct Curve {
+pub(crate) struct Curve {
     /// Name of its config.
-    pub name: String,
+    pub(crate) name: String,
     /// Name in the figure.
-    pub label: String,
+    pub(crate) label: String,
     /// Games or samples of the whole run.
-    pub length: u64,
+    pub(crate) length: u64,
     /// `games` or `samples`.
-    pub unit: &'static str,
+    pub(crate) unit: &'static str,
     /// Games or samples, and the error on the test positions.
-    pub points: Vec<(f64, f64)>,
+    pub(crate) points: Vec<(f64, f64)>,
     /// The lowest error of the curve.
-    pub lowest: f64,
+    pub(crate) lowest: f64,
     /// The last error of the curve.
-    pub last: f64,
+    pub(crate) last: f64,
 }
 
 fn configs(games: &dyn Games, rows: usize, quick: bool) -> Result<Vec<Config>, TrainError> {
@@ -216,7 +216,7 @@ impl Reproduction for Curves {
 ///
 /// # Errors
 /// [`TrainError`] of the first run that fails.
-pub fn table2(work: Work<'_>) -> Result<Table2, TrainError> {
+pub(crate) fn table2(work: Work<'_>) -> Result<Table2, TrainError> {
     let Work { games, options, .. } = work;
     let started = Instant::now();
     let configs = configs(games, ROWS.len(), options.quick)?;
@@ -239,7 +239,7 @@ pub fn table2(work: Work<'_>) -> Result<Table2, TrainError> {
 ///
 /// # Errors
 /// [`TrainError`] of the first run that fails.
-pub fn figure2(work: Work<'_>) -> Result<Figure2, TrainError> {
+pub(crate) fn figure2(work: Work<'_>) -> Result<Figure2, TrainError> {
     let Work { games, options, .. } = work;
     let started = Instant::now();
     let configs = configs(games, FIGURE2_ROWS, options.quick)?;

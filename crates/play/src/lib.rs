@@ -1,12 +1,15 @@
 //! Games between a person and agents, step by step, and in the terminal.
+//!
+//! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 
+mod error;
 mod room;
 mod session;
 mod terminal;
 
+pub use error::PlayError;
 pub use room::{
     AgentText, Analysis, AnyPlay, AnyRoom, Candidate, DecisionAnalysis, EventView, GameAbout, Hints,
     MoveView, OutcomeView, PlayerAnalysis, RollAnalysis, View, room,
 };
-pub use session::{Next, Session, Step, losses};
-pub use terminal::{Input, PlayError, PlayOptions, Played, play};
+pub use terminal::{Input, PlayOptions, Played, play};

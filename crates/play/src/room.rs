@@ -1,7 +1,7 @@
 //! A game with its opened agents, shared by many plays and questions at once, without the types of the game.
 
+use crate::error::PlayError;
 use crate::session::{Next, Session, Step, losses};
-use crate::terminal::PlayError;
 use adept_arena::inspect::{self, Detail, PositionValue};
 use adept_arena::naming::{self, AgentSpec, AnySearch, Judge, Meaning, Play as Choice, Resolved};
 use adept_arena::open::{self, OpenError};
@@ -524,7 +524,7 @@ impl<G: Kit> AnyRoom for Room<G> {
         from: Option<&str>,
     ) -> Result<Box<dyn AnyPlay>, PlayError> {
         let desk = self.desk(opponent)?;
-        let session = Session::begin(&*self.game, seat, seed, from).map_err(PlayError::Options)?;
+        let session = Session::begin(&*self.game, seat, seed, from)?;
         let first = session.state().clone();
         let begin = self.game.position_text(&self.game.shown_to(&first, seat));
         Ok(Box::new(Play {
@@ -582,10 +582,6 @@ impl<G: Kit> Play<G> {
         };
         self.events.push(event);
         self.turn += 1;
-    }
-
-    fn refuse<T>(&self, why: impl Into<String>) -> Result<T, PlayError> {
-        Err(PlayError::Options(why.into()))
     }
 }
 
@@ -706,11 +702,11 @@ impl<G: Kit> AnyPlay for Play<G> {
         let room = self.room.clone();
         match self.session.next(&*room.game) {
             Next::Person => {}
-            Next::Over => return self.refuse("the game is over"),
-            _ => return self.refuse("it is not your turn"),
+            Next::Over => return Err(PlayError::Moment("the game is over")),
+            _ => return Err(PlayError::Moment("it is not your turn")),
         }
         let action = room.game.parse_action(self.session.state(), text);
-        let action = action.map_err(|e| PlayError::Options(e.to_string()))?;
+        let action = action.map_err(|e| PlayError::Action(e.to_string()))?;
         self.session.act(&*room.game, action);
         self.note(true);
         Ok(())
@@ -718,7 +714,7 @@ impl<G: Kit> AnyPlay for Play<G> {
 
     fn undo(&mut self) -> Result<(), PlayError> {
         if !self.session.undo() {
-            return self.refuse("there is nothing to take back");
+            return Err(PlayError::Moment("there is nothing to take back"));
         }
         self.events.truncate(self.session.steps().len());
         self.turn += 1;
@@ -728,7 +724,7 @@ impl<G: Kit> AnyPlay for Play<G> {
     fn resign(&mut self, class: Option<&str>) -> Result<(), PlayError> {
         let game = &*self.room.game;
         if self.session.next(game) == Next::Over {
-            return self.refuse("the game is over");
+            return Err(PlayError::Moment("the game is over"));
         }
         let losses = losses(game);
         let names: Vec<&str> = losses.iter().map(|class| &*class.name).collect();
@@ -741,7 +737,7 @@ impl<G: Kit> AnyPlay for Play<G> {
                     names.join(", ")
                 ),
             };
-            return self.refuse(message);
+            return Err(PlayError::Action(message));
         };
         self.session.resign(found.clone());
         self.turn += 1;
@@ -752,7 +748,7 @@ impl<G: Kit> AnyPlay for Play<G> {
         let game = &*self.room.game;
         let (state, seat) = (self.session.state(), self.session.seat());
         if self.session.next(game) != Next::Person {
-            return self.refuse("hints are for your own moves: it is not your turn");
+            return Err(PlayError::Moment("hints are for your own moves: it is not your turn"));
         }
         let agent = by.unwrap_or(&self.opponent);
         let mut text = game.agents().advice.and_then(|advice| advice(game, state, seat)).unwrap_or_default();
@@ -777,11 +773,14 @@ impl<G: Kit> AnyPlay for Play<G> {
     fn analysis(&self, by: &AgentText) -> Result<Analysis, PlayError> {
         let game = &*self.room.game;
         if self.session.next(game) != Next::Over {
-            return self.refuse("the game is not over yet");
+            return Err(PlayError::Moment("the game is not over yet"));
         }
         let found = naming::resolve(game, &by.text, &[])?;
         if is_search(&found) {
-            return self.refuse(format!("`{}` looks ahead, which takes too long for a whole game", by.name));
+            return Err(PlayError::Long(format!(
+                "`{}` looks ahead, which takes too long for a whole game",
+                by.name
+            )));
         }
         let Judge { mut values, mut luck, references } = naming::judge(game, &found, by.best)?;
         let size = game.counting().unit().map_or(1.0, |unit| unit.size);
@@ -806,7 +805,10 @@ impl<G: Kit> AnyPlay for Play<G> {
         })
         .map_err(OpenError::from)?;
         if ended.is_none() {
-            return self.refuse(format!("an analysis by `{}` takes too long: choose another agent", by.name));
+            return Err(PlayError::Long(format!(
+                "an analysis by `{}` takes too long: choose another agent",
+                by.name
+            )));
         }
         let player = |(i, account): (usize, &Account)| {
             let [loss_ci95, luck_ci95] = account.ci95();

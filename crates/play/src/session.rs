@@ -1,5 +1,6 @@
 //! A game between one person and agents, a step at a time, however it is shown.
 
+use crate::error::PlayError;
 use adept_arena::{Decision, OpenError};
 use adept_game::{GameError, GameRecord, Kit, Stream, Turn, outcome_classes, outcome_of, score_text, stream};
 use adept_ground::order::sort_by_highest;
@@ -7,17 +8,17 @@ use adept_model::OutcomeClass;
 
 /// What happened: a chance event or a move.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step<G: Kit> {
+pub(crate) struct Step<G: Kit> {
     /// Who moved, from 0; none for a chance event.
-    pub player: Option<usize>,
+    pub(crate) player: Option<usize>,
     /// The move or the outcome.
-    pub action: G::Action,
+    pub(crate) action: G::Action,
     /// The move or the outcome as text.
-    pub text: String,
+    pub(crate) text: String,
     /// It as a sentence for the person; empty for what the person need not hear.
-    pub said: String,
+    pub(crate) said: String,
     /// What it reveals to everyone, as sentences for the person.
-    pub revealed: Option<String>,
+    pub(crate) revealed: Option<String>,
 }
 
 /// Where a game stood before a move of the person.
@@ -28,7 +29,7 @@ struct Mark<G: Kit> {
 }
 
 /// A game between a person in one seat and agents in all others.
-pub struct Session<G: Kit> {
+pub(crate) struct Session<G: Kit> {
     state: G::State,
     seat: usize,
     seed: u64,
@@ -40,7 +41,7 @@ pub struct Session<G: Kit> {
 
 /// Whose turn it is in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub(crate) enum Next {
     /// The person is to move.
     Person,
     /// An agent in this seat is to move.
@@ -55,46 +56,45 @@ impl<G: Kit> Session<G> {
     /// Begins at the start of the game, or at a position in its text form.
     ///
     /// # Errors
-    /// If the seat does not exist, or the text is not a position that can be played on.
-    pub fn begin(game: &G, seat: usize, seed: u64, from: Option<&str>) -> Result<Self, String> {
+    /// [`PlayError::Seat`], and [`PlayError::Position`] if the text is not a position that can be played on.
+    pub(crate) fn begin(game: &G, seat: usize, seed: u64, from: Option<&str>) -> Result<Self, PlayError> {
         if seat >= game.players() {
-            let players = game.players();
-            return Err(format!("{} has {players} players: choose a seat from 1 to {players}", game.name()));
+            return Err(PlayError::Seat { game: game.name().into(), players: game.players() });
         }
         let state = match from {
-            Some(text) => beginning(game, text)?,
+            Some(text) => beginning(game, text).map_err(PlayError::Position)?,
             None => game.start(),
         };
         Ok(Self { state, seat, seed, steps: Vec::new(), chances: 0, past: Vec::new(), given_up: None })
     }
 
     /// The state.
-    pub fn state(&self) -> &G::State {
+    pub(crate) fn state(&self) -> &G::State {
         &self.state
     }
 
     /// The person's seat, from 0.
-    pub fn seat(&self) -> usize {
+    pub(crate) fn seat(&self) -> usize {
         self.seat
     }
 
     /// Seed of the dice and of the agents' random draws.
-    pub fn seed(&self) -> u64 {
+    pub(crate) fn seed(&self) -> u64 {
         self.seed
     }
 
     /// All steps so far.
-    pub fn steps(&self) -> &[Step<G>] {
+    pub(crate) fn steps(&self) -> &[Step<G>] {
         &self.steps
     }
 
     /// The class of results as which the person gave up.
-    pub fn given_up(&self) -> Option<&OutcomeClass> {
+    pub(crate) fn given_up(&self) -> Option<&OutcomeClass> {
         self.given_up.as_ref()
     }
 
     /// Whose turn it is.
-    pub fn next(&self, game: &G) -> Next {
+    pub(crate) fn next(&self, game: &G) -> Next {
         match game.turn(&self.state) {
             Turn::Over => Next::Over,
             _ if self.given_up.is_some() => Next::Over,
@@ -106,7 +106,7 @@ impl<G: Kit> Session<G> {
 
     /// Draws the outcome of a chance event. Draws depend on the place in the game, so that a move that is taken back and made again
     /// leads to the same cards or dice.
-    pub fn draw(&mut self, game: &G) -> &Step<G> {
+    pub(crate) fn draw(&mut self, game: &G) -> &Step<G> {
         let mut rng = stream(self.seed, "terminal chance", self.chances);
         let action = game.sample(&self.state, &mut rng);
         self.chances += 1;
@@ -118,7 +118,7 @@ impl<G: Kit> Session<G> {
     ///
     /// # Errors
     /// Those of `choose`.
-    pub fn answer<E: From<OpenError>>(
+    pub(crate) fn answer<E: From<OpenError>>(
         &mut self,
         game: &G,
         player: usize,
@@ -136,7 +136,7 @@ impl<G: Kit> Session<G> {
     }
 
     /// Makes a legal move of the person.
-    pub fn act(&mut self, game: &G, action: G::Action) -> &Step<G> {
+    pub(crate) fn act(&mut self, game: &G, action: G::Action) -> &Step<G> {
         self.past.push(Mark { state: self.state.clone(), steps: self.steps.len(), chances: self.chances });
         let said = game.texts().told(game, &self.state, &action, "You", true);
         let revealed = game.texts().event(game, &self.state, &action, self.seat);
@@ -159,12 +159,12 @@ impl<G: Kit> Session<G> {
     }
 
     /// Whether the person has a move to take back.
-    pub fn can_undo(&self) -> bool {
+    pub(crate) fn can_undo(&self) -> bool {
         self.given_up.is_some() || !self.past.is_empty()
     }
 
     /// Takes back the person's last move, with all that followed, or a resignation. False if there is none.
-    pub fn undo(&mut self) -> bool {
+    pub(crate) fn undo(&mut self) -> bool {
         if self.given_up.take().is_some() {
             return true;
         }
@@ -176,12 +176,12 @@ impl<G: Kit> Session<G> {
     }
 
     /// Ends the game with a loss of this class for the person.
-    pub fn resign(&mut self, class: OutcomeClass) {
+    pub(crate) fn resign(&mut self, class: OutcomeClass) {
         self.given_up = Some(class);
     }
 
     /// The person's utility, if the game is over.
-    pub fn outcome(&self, game: &G) -> Option<f64> {
+    pub(crate) fn outcome(&self, game: &G) -> Option<f64> {
         match (&self.given_up, self.next(game)) {
             // A class has its utility in 32 bits.
             (Some(class), _) => Some((f64::from(class.utility) * game.scale() * 1e6).round() / 1e6),
@@ -191,7 +191,7 @@ impl<G: Kit> Session<G> {
     }
 
     /// How the game ended, in words.
-    pub fn verdict(&self, game: &G) -> Option<String> {
+    pub(crate) fn verdict(&self, game: &G) -> Option<String> {
         let outcome = self.outcome(game)?;
         let classes = outcome_classes(game).unwrap_or_default();
         let class = self.given_up.as_ref().or_else(|| {
@@ -223,7 +223,7 @@ impl<G: Kit> Session<G> {
     ///
     /// # Errors
     /// Why these rules do not fit into the format.
-    pub fn history(&self, game: &G, opponent: &str) -> Result<Option<String>, GameError> {
+    pub(crate) fn history(&self, game: &G, opponent: &str) -> Result<Option<String>, GameError> {
         let name = |seat| if seat == self.seat { "you" } else { opponent };
         let names: Vec<&str> = (0..game.players()).map(name).collect();
         let actions: Vec<G::Action> = self.steps.iter().map(|step| step.action.clone()).collect();
@@ -256,7 +256,7 @@ pub(crate) fn in_words(class: &str) -> String {
 }
 
 /// The classes of results as which a person can give up, the smallest loss first.
-pub fn losses<G: Kit>(game: &G) -> Vec<OutcomeClass> {
+pub(crate) fn losses<G: Kit>(game: &G) -> Vec<OutcomeClass> {
     if !game.zero_sum() {
         return Vec::new();
     }

@@ -1,5 +1,6 @@
 //! The terminal game: shows the board, the value of each move, and the gates behind it.
 
+use crate::error::PlayError;
 use crate::session::{Next, Session, Step, in_words, losses};
 use adept_arena::inspect::policy_of;
 use adept_arena::{Agent, Decision, Evaluator, GameModel, OpenError, Scratch, naming, open};
@@ -51,20 +52,6 @@ pub struct Played {
     /// The whole game in its usual format, if asked for and played to its end.
     #[serde(skip)]
     pub history: Option<String>,
-}
-
-/// Why a game cannot start or continue.
-#[derive(Debug, thiserror::Error)]
-pub enum PlayError {
-    /// The opponent is not available.
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    /// The terminal cannot be read or written.
-    #[error("the terminal: {0}")]
-    Io(#[from] std::io::Error),
-    /// The seat does not exist.
-    #[error("{0}")]
-    Options(String),
 }
 
 /// Where a person's lines come from.
@@ -139,12 +126,11 @@ impl<'a, G: Kit> Table<'a, G> {
             if options.from.is_some() {
                 let message =
                     "only whole games are written down, not games that begin with a position".into();
-                return Err(PlayError::Options(message));
+                return Err(PlayError::History(message));
             }
-            writable_records(game).map_err(|e| PlayError::Options(e.to_string()))?;
+            writable_records(game).map_err(|e| PlayError::History(e.to_string()))?;
         }
-        let session = Session::begin(game, options.seat, options.seed, options.from.as_deref())
-            .map_err(PlayError::Options)?;
+        let session = Session::begin(game, options.seat, options.seed, options.from.as_deref())?;
         let found = naming::resolve(game, &options.opponent, &[])?;
         let opponent = match found.plain_folder() {
             Some(folder) => {
@@ -256,7 +242,7 @@ impl<'a, G: Kit> Table<'a, G> {
             true => self
                 .session
                 .history(self.game, &self.options.opponent)
-                .map_err(|e| PlayError::Options(e.to_string()))?,
+                .map_err(|e| PlayError::History(e.to_string()))?,
             false => None,
         };
         Ok(self.over(history))

@@ -3,6 +3,8 @@
 //!
 //! Ranks are processes that a [`Link`] connects, such as that of MPI in the command line, threads of one process ([`threads()`]), or there
 //! is just one.
+//!
+//! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 
 mod link;
 mod meeting;
@@ -13,7 +15,7 @@ pub mod tree;
 mod watch;
 
 pub use link::Link;
-pub use start::{Connect, Connected, Dead, OnDeath, Place, StartError, World, start};
+pub use start::{Connect, Connected, Dead, Place, StartError, World, start};
 pub use threads::threads;
 
 use link::Alone;
@@ -149,7 +151,7 @@ impl Ranks {
     }
 
     /// Waits until all ranks are here.
-    pub fn meet(&self) {
+    pub(crate) fn meet(&self) {
         self.any(0);
     }
 

@@ -21,7 +21,7 @@ pub enum StartError {
 }
 
 /// Called with a rank that has ended without a word.
-pub type OnDeath = Arc<dyn Fn(Dead) + Send + Sync>;
+pub(crate) type OnDeath = Arc<dyn Fn(Dead) + Send + Sync>;
 
 /// A rank that has ended without a word.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,8 @@
 //! connection to the first one. It closes with the process, whatever ended it.
 
 use crate::meeting::Meeting;
-use crate::{Dead, OnDeath, Ranks};
+use crate::start::OnDeath;
+use crate::{Dead, Ranks};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -4,6 +4,13 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// Type and number of the values in a channel.
+///
+/// ```
+/// use adept_rows::ChannelKind;
+///
+/// assert_eq!((ChannelKind::Bits(9).dense_width(), ChannelKind::Bits(9).index_width()), (9, 0));
+/// assert_eq!((ChannelKind::Index(64).dense_width(), ChannelKind::Index(64).index_width()), (0, 1));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "size")]
 pub enum ChannelKind {
@@ -38,6 +45,13 @@ impl ChannelKind {
 
 /// A named channel. Two channels are equal if their names, kinds and parts are equal. [`about`](Self::about) is documentation
 /// and is not saved in checkpoints.
+///
+/// ```
+/// use adept_rows::{Channel, ChannelKind};
+///
+/// let squares = Channel::new("squares", ChannelKind::Bits(9)).about("a bit for each square with an own stone");
+/// assert_eq!(squares, Channel::new("squares", ChannelKind::Bits(9))); // `about` does not count
+/// ```
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Channel {
     /// Name that architectures use.
@@ -60,6 +74,13 @@ impl Channel {
     }
 
     /// A documented channel, usable in constants.
+    ///
+    /// ```
+    /// use adept_rows::{Channel, ChannelKind};
+    ///
+    /// const CHANNELS: [Channel; 1] = [Channel::fixed("pips", ChannelKind::Dense(2), "pips of each side, divided by 167")];
+    /// assert_eq!(CHANNELS[0].name, "pips");
+    /// ```
     pub const fn fixed(name: &'static str, kind: ChannelKind, about: &'static str) -> Self {
         Self { name: Cow::Borrowed(name), kind, about: Cow::Borrowed(about), parts: Vec::new() }
     }
@@ -71,6 +92,13 @@ impl Channel {
     }
 
     /// Sets the channels that it is made of.
+    ///
+    /// ```
+    /// use adept_rows::{Channel, ChannelKind};
+    ///
+    /// let board = Channel::new("board", ChannelKind::Bits(18)).made_of(vec!["own".into(), "other".into()]);
+    /// assert_eq!(board.parts.len(), 2);
+    /// ```
     #[must_use]
     pub fn made_of(self, parts: Vec<String>) -> Self {
         Self { parts, ..self }
@@ -86,6 +114,14 @@ impl PartialEq for Channel {
 impl Eq for Channel {}
 
 /// Position of each channel of a list in a row.
+///
+/// ```
+/// use adept_rows::{Channel, ChannelKind, Layout};
+///
+/// let kinds = [("pips", ChannelKind::Dense(2)), ("stage", ChannelKind::Index(3)), ("prior", ChannelKind::Value)];
+/// let layout = Layout::of(&kinds.map(|(name, kind)| Channel::new(name, kind)));
+/// assert_eq!((layout.offsets, layout.dense, layout.index), (vec![0, 0, 2], 3, 1));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Layout {
     /// First column of each channel, in the dense or the index part, as its kind requires.

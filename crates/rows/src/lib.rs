@@ -3,6 +3,8 @@
 //! A row describes one candidate to evaluate. Its numbers are grouped into named [`Channel`]s. A game's encoder
 //! declares the channels and fills the rows. An architecture names the channels that it reads. Games and models share
 //! only these types.
+//!
+//! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 
 mod channel;
 mod outcome;

@@ -3,6 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 /// A class of results of a game, for one player: `win`, `draw`, `loss`.
+///
+/// ```
+/// use adept_rows::OutcomeClass;
+///
+/// let classes = OutcomeClass::loss_draw_win();
+/// let chances = [0.2, 0.3, 0.5];
+/// let value: f32 = classes.iter().zip(chances).map(|(class, p)| class.utility * p).sum();
+/// assert!((value - 0.3).abs() < 1e-6);
+/// assert_eq!(classes[classes[0].mirror].name, "win");
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutcomeClass {
     /// Its name, unique in the list of classes.
@@ -30,6 +40,13 @@ impl OutcomeClass {
     }
 
     /// Checks a list of classes.
+    ///
+    /// ```
+    /// use adept_rows::OutcomeClass;
+    ///
+    /// let classes = [OutcomeClass::new("lost", -1.0, 1), OutcomeClass::new("won", 2.0, 0)];
+    /// assert_eq!(OutcomeClass::check(&classes).unwrap_err(), "the class `won` is worth 2, outside −1..1");
+    /// ```
     ///
     /// # Errors
     /// What is wrong with it, as a sentence.
@@ -64,6 +81,14 @@ impl OutcomeClass {
 }
 
 /// The classes of a list that are possible, a bit each. Classes from the 65th on always are.
+///
+/// ```
+/// use adept_rows::{OutcomeClass, OutcomeMask};
+///
+/// let classes = OutcomeClass::loss_draw_win();
+/// let no_win = OutcomeMask::of(&classes, |class| class.utility < 1.0);
+/// assert!(no_win.allows(1) && !no_win.allows(2));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OutcomeMask(u64);
 
@@ -109,6 +134,15 @@ impl OutcomeMask {
     }
 
     /// The same for the other player of a two-player game.
+    ///
+    /// ```
+    /// use adept_rows::{OutcomeClass, OutcomeMask};
+    ///
+    /// let classes = OutcomeClass::loss_win();
+    /// let cannot_win = OutcomeMask::of(&classes, |class| class.name != "win");
+    /// let other = cannot_win.mirrored(&classes); // the other player cannot lose
+    /// assert!(!other.allows(0) && other.allows(1));
+    /// ```
     #[must_use]
     pub fn mirrored(self, classes: &[OutcomeClass]) -> Self {
         let all = (0..classes.len().min(64)).filter(|&k| !self.allows(classes[k].mirror));
@@ -117,6 +151,15 @@ impl OutcomeMask {
 
     /// Sets the probabilities of impossible classes to 0 and divides the others by their sum. Where nothing is left, the possible
     /// classes are equally probable. NaN stays NaN. Without a possible class, nothing changes.
+    ///
+    /// ```
+    /// use adept_rows::{OutcomeClass, OutcomeMask};
+    ///
+    /// let mask = OutcomeMask::of(&OutcomeClass::loss_draw_win(), |class| class.name != "draw");
+    /// let mut chances = [0.25, 0.5, 0.25];
+    /// mask.restrict(&mut chances);
+    /// assert_eq!(chances, [0.5, 0.0, 0.5]);
+    /// ```
     #[inline]
     pub fn restrict(self, probabilities: &mut [f32]) {
         if !(0..probabilities.len()).any(|class| self.allows(class)) {

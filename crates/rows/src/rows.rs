@@ -9,6 +9,17 @@ pub struct RowsError(pub String);
 
 /// One row to fill, initialised with zeros. Channels follow one another in the order of declaration: dense, bits and
 /// value channels in `dense`, index and key channels in `index`.
+///
+/// ```
+/// use adept_rows::{Channel, ChannelKind, Rows};
+///
+/// let channels = [Channel::new("pips", ChannelKind::Dense(2)), Channel::new("stage", ChannelKind::Index(3))];
+/// let mut rows = Rows::new(&channels);
+/// let row = rows.push();
+/// row.dense[1] = 0.5;
+/// row.index[0] = 2;
+/// assert_eq!((rows.dense, rows.index), (vec![0.0, 0.5], vec![2]));
+/// ```
 #[derive(Debug)]
 pub struct RowMut<'a> {
     /// Columns of dense, bits and value channels.
@@ -20,6 +31,17 @@ pub struct RowMut<'a> {
 static ZEROS: [f32; 512] = [0.0; 512];
 
 /// Collects the rows of a decision.
+///
+/// ```
+/// use adept_rows::{Channel, ChannelKind, RowSink, Rows};
+///
+/// fn write(rows: &mut dyn RowSink) {
+///     [0.25, 0.75].iter().for_each(|pips| rows.push().dense[0] = *pips);
+/// }
+/// let mut rows = Rows::new(&[Channel::new("pips", ChannelKind::Dense(1))]);
+/// write(&mut rows);
+/// assert_eq!(rows.dense, [0.25, 0.75]);
+/// ```
 pub trait RowSink {
     /// Appends a row of zeros and returns it.
     fn push(&mut self) -> RowMut<'_>;
@@ -34,6 +56,15 @@ impl RowSink for Rows {
 /// A batch of rows. Its memory can be reused between calls.
 ///
 /// `dense` has shape `[len, layout.dense]` and `index` has shape `[len, layout.index]`, both row-major.
+///
+/// ```
+/// use adept_rows::{Channel, ChannelKind, Rows};
+///
+/// let mut rows = Rows::new(&[Channel::new("squares", ChannelKind::Bits(3))]);
+/// rows.push().dense[2] = 1.0;
+/// rows.push();
+/// assert_eq!((rows.len(), rows.dense_row(0), rows.dense_row(1)), (2, &[0.0, 0.0, 1.0][..], &[0.0; 3][..]));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
     dense_width: usize,
@@ -136,6 +167,16 @@ impl Rows {
 
     /// Replaces the content by `len` rows with these row-major columns.
     ///
+    /// ```
+    /// use adept_rows::{Channel, ChannelKind, Rows};
+    ///
+    /// let mut rows = Rows::new(&[Channel::new("pips", ChannelKind::Dense(2))]);
+    /// rows.fill(2, vec![0.1, 0.2, 0.3, 0.4], vec![]).unwrap();
+    /// assert_eq!(rows.dense_row(1), [0.3, 0.4]);
+    /// let error = rows.fill(2, vec![0.1], vec![]).unwrap_err();
+    /// assert_eq!(error.to_string(), "2 rows need 4 dense and 0 index numbers, found 1 and 0");
+    /// ```
+    ///
     /// # Errors
     /// [`RowsError`] if `dense` or `index` has the wrong length.
     pub fn fill(&mut self, len: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<(), RowsError> {
@@ -174,6 +215,16 @@ impl Rows {
 
     /// Checks that the widths match these channels and that every index is in range.
     ///
+    /// ```
+    /// use adept_rows::{Channel, ChannelKind, Rows};
+    ///
+    /// let channels = [Channel::new("stage", ChannelKind::Index(3))];
+    /// let mut rows = Rows::new(&channels);
+    /// rows.push().index[0] = 3;
+    /// let error = rows.check(&channels).unwrap_err();
+    /// assert_eq!(error.to_string(), "row 0: channel `stage` has index 3, outside 0..3");
+    /// ```
+    ///
     /// # Errors
     /// [`RowsError`] with the channel, the row and the number found.
     pub fn check(&self, channels: &[Channel]) -> Result<(), RowsError> {
@@ -203,6 +254,15 @@ fn whole(len: usize, widths: (usize, usize), found: (usize, usize)) -> Result<()
 }
 
 /// A batch of rows in memory that belongs to someone else. `dense` and `index` have the shapes of those of [`Rows`].
+///
+/// ```
+/// use adept_rows::{Channel, ChannelKind, RowsView};
+///
+/// let dense = [0.1, 0.2, 0.3, 0.4]; // memory of another program
+/// let rows = RowsView::new(&[Channel::new("pips", ChannelKind::Dense(2))], 2, &dense, &[])?;
+/// assert_eq!((rows.len(), rows.dense_row(1)), (2, &dense[2..]));
+/// # Ok::<(), adept_rows::RowsError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct RowsView<'a> {
     dense_width: usize,

@@ -5,6 +5,16 @@ use crate::rows::Rows;
 use std::ops::Range;
 
 /// Rows with targets and weights.
+///
+/// ```
+/// use adept_rows::{Channel, ChannelKind, Samples};
+///
+/// let mut samples = Samples::new(&[Channel::new("squares", ChannelKind::Bits(9))]);
+/// samples.rows.push().dense[4] = 1.0;
+/// samples.targets.push(0.5);
+/// samples.weights.push(1.0);
+/// assert_eq!((samples.len(), samples.outputs()), (1, 1));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
     /// `n` rows.
@@ -59,6 +69,17 @@ impl Samples {
     }
 
     /// Returns all samples and leaves an empty batch.
+    ///
+    /// ```
+    /// use adept_rows::{Channel, ChannelKind, Samples};
+    ///
+    /// let mut samples = Samples::new(&[Channel::new("pips", ChannelKind::Dense(1))]);
+    /// samples.rows.push();
+    /// samples.targets.push(1.0);
+    /// samples.weights.push(1.0);
+    /// let batch = samples.take();
+    /// assert!(batch.len() == 1 && samples.is_empty());
+    /// ```
     pub fn take(&mut self) -> Self {
         let empty = Self { rows: self.rows.empty(), ..Self::default() };
         std::mem::replace(self, empty)

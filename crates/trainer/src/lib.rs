@@ -1,4 +1,6 @@
 //! Learning: experiment configs, training methods, and runs that can stop and resume.
+//!
+//! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 
 mod average;
 pub mod config;

@@ -163,7 +163,7 @@ mod tests {
         let first = open(one, "a").unwrap_or_else(|_| panic!());
         let held = [open(one, "a"), open(one, "b")].map(|stream| stream.unwrap_or_else(|_| panic!()));
         let refused = open(one, "c").err().unwrap();
-        assert_eq!((refused.status.as_u16(), refused.kind), (429, "busy"));
+        assert_eq!((refused.status.as_u16(), refused.kind), (429, crate::fault::Kind::Busy));
         // Two are the most for one job, whoever asks.
         assert_eq!(open(two, "a").err().unwrap().status.as_u16(), 429);
         assert!(open(two, "b").is_ok());

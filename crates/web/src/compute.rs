@@ -1,6 +1,6 @@
 //! Work for processors: as much at a time as there are, and a queue with an end.
 
-use crate::fault::Fault;
+use crate::fault::{Fault, Kind};
 use crate::limits;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -37,7 +37,7 @@ impl Compute {
             tokio::task::spawn_blocking(work).await.map_err(|error| {
                 Fault::new(
                     axum::http::StatusCode::INTERNAL_SERVER_ERROR,
-                    "failed",
+                    Kind::Failed,
                     format!("a fault of the server: {error}"),
                 )
             })?

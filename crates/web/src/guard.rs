@@ -1,6 +1,6 @@
 //! Who may ask: requests from other pages are refused, and beyond this machine a token is needed.
 
-use crate::fault::Fault;
+use crate::fault::{Fault, Kind};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
@@ -40,7 +40,7 @@ pub(crate) async fn guard(State(guard): State<Arc<Guard>>, request: Request, nex
 impl Guard {
     /// Whether a request may be answered.
     fn check(&self, request: &Request, is_api: bool) -> Result<(), Fault> {
-        let forbidden = |message: String| Err(Fault::new(StatusCode::FORBIDDEN, "forbidden", message));
+        let forbidden = |message: String| Err(Fault::new(StatusCode::FORBIDDEN, Kind::Forbidden, message));
         let headers = request.headers();
         let host = text(headers, header::HOST).unwrap_or_default();
         // A page elsewhere can let its own name point here, but it cannot have the name `localhost` or an address.
@@ -63,7 +63,7 @@ impl Guard {
         match &self.token {
             Some(token) if is_api && !is_shown(token, request) => Err(Fault::new(
                 StatusCode::UNAUTHORIZED,
-                "forbidden",
+                Kind::Forbidden,
                 "a token is needed: `Authorization: Bearer TOKEN`, as the server printed it when it started",
             )),
             _ => Ok(()),

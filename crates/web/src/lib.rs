@@ -3,6 +3,8 @@
 //! [`serve`] works over any [`Catalogue`](adept_lab::Catalogue). What takes processor time runs on as many threads as there are processors, and everything
 //! that comes from outside has a limit. No name in a request reaches the file system: agents are chosen from those
 //! named at the start and from published checkpoints.
+//!
+//! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 
 mod api;
 mod client;

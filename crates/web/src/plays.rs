@@ -125,7 +125,7 @@ mod tests {
         let first = plays.add(one, ()).unwrap().0;
         (0..3).for_each(|_| drop(plays.add(one, ()).unwrap()));
         let refused = plays.add(one, ()).unwrap_err();
-        assert_eq!((refused.status.as_u16(), refused.kind), (429, "busy"));
+        assert_eq!((refused.status.as_u16(), refused.kind), (429, crate::fault::Kind::Busy));
         // Others go on, at the cost of who has the most, whose oldest game ends.
         let second: Vec<String> = (0..2).map(|_| plays.add(two, ()).unwrap().0).collect();
         assert!(plays.get(&first).is_ok());

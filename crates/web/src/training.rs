@@ -1,6 +1,6 @@
 //! Runs that learn in this server: started from a game's starter config, stopped, and gone on with.
 
-use crate::fault::Fault;
+use crate::fault::{Fault, Kind};
 use crate::limits;
 use crate::rule_files::config_without_folder;
 use crate::shelf::Shelf;
@@ -60,7 +60,7 @@ const LENGTHS: [&str; 3] = ["games", "samples", "iterations"];
 const OTHERS: [&str; 5] = ["learn.rate", "learn.rate.from", "learn.rate.to", "learn.batch", "evaluate.every"];
 
 fn fault_of(error: &ConfigError) -> Fault {
-    Fault::new(StatusCode::UNPROCESSABLE_ENTITY, "config", error.to_string())
+    Fault::new(StatusCode::UNPROCESSABLE_ENTITY, Kind::Config, error.to_string())
 }
 
 /// `KEY=VALUE`, as commands take it.
@@ -287,7 +287,7 @@ impl Training {
         if !self.is_open {
             return Err(Fault::new(
                 StatusCode::FORBIDDEN,
-                "forbidden",
+                Kind::Forbidden,
                 "this server does not train: start it with --train",
             ));
         }

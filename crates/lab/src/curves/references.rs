@@ -63,7 +63,7 @@ impl References {
     }
 
     /// All references, the most naive first.
-    pub fn all(&self) -> impl Iterator<Item = &Reference> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Reference> {
         self.naive.iter().chain([&self.baseline, &self.best])
     }
 

@@ -19,9 +19,12 @@ pub use kinds::{Kinds, Weakness};
 pub use outcomes::{Bin, ClassErrors, OutcomesReport};
 pub use play::{ExploitabilityReport, MatchesReport};
 pub(crate) use positions::best_formula;
-pub use positions::{ClassShares, ErrorsOf, FileReport, MoveLossReport, RmsReport, class_shares_of};
-pub use rules::{Rule, rules_of};
-pub use speed::{Cost, SpeedCell, cost_of};
+pub use positions::{ClassShares, ErrorsOf, FileReport, MoveLossReport, RmsReport};
+pub(crate) use positions::class_shares_of;
+pub use rules::Rule;
+pub(crate) use rules::rules_of;
+pub(crate) use speed::cost_of;
+pub use speed::{Cost, SpeedCell};
 
 use adept_arena::inspect::{self, PositionValue};
 use adept_arena::search::{self, Search, SearchOptions};
@@ -187,7 +190,7 @@ fn chooses(suite: Suite) -> bool {
 ///
 /// # Errors
 /// See [`TrainError`].
-pub fn evaluate_of<G: Kit>(
+pub(crate) fn evaluate_of<G: Kit>(
     game: &G,
     checkpoint: Checkpoint,
     options: &EvaluateOptions,
@@ -431,7 +434,7 @@ fn suites_of<G: Kit>(game: &G) -> String {
 ///
 /// # Errors
 /// [`TrainError`] if the checkpoint cannot be opened or a text is not a position.
-pub fn value_of<G: Kit>(
+pub(crate) fn value_of<G: Kit>(
     game: &G,
     mut checkpoint: Checkpoint,
     texts: &[String],
@@ -591,7 +594,7 @@ pub struct ChannelAbout {
 ///
 /// # Errors
 /// [`TrainError`] if it does not fit.
-pub fn describe_of<G: Kit>(game: &G, checkpoint: Checkpoint) -> Result<Described, TrainError> {
+pub(crate) fn describe_of<G: Kit>(game: &G, checkpoint: Checkpoint) -> Result<Described, TrainError> {
     let path = checkpoint.path.clone();
     let (bound, manifest) = open::bind(game, checkpoint)?;
     let unit = Config::from_saved(manifest.config.clone()).map_or("games", |c| c.learn.unit());
@@ -604,7 +607,7 @@ pub fn describe_of<G: Kit>(game: &G, checkpoint: Checkpoint) -> Result<Described
 ///
 /// # Errors
 /// If the game has no such encoder, or the architecture is invalid.
-pub fn describe_config_of<G: Kit>(game: &G, config: &Config) -> Result<Described, TrainError> {
+pub(crate) fn describe_config_of<G: Kit>(game: &G, config: &Config) -> Result<Described, TrainError> {
     let encoder = open::encoder(game, config.game.encoder.as_deref())?;
     let mut rng = stream(config.seed, "init", 0);
     let head = config.head_of(outcome_classes(game)).map_err(OpenError::from)?;

@@ -199,7 +199,7 @@ const SHARED: u32 = 100_000;
 ///
 /// # Errors
 /// If the game does not say who acted last in a position.
-pub fn class_shares_of<G: Kit>(game: &G) -> Result<(String, Vec<ClassShares>), OpenError> {
+pub(crate) fn class_shares_of<G: Kit>(game: &G) -> Result<(String, Vec<ClassShares>), OpenError> {
     let all = game.positions();
     let shares = |distribution: Cow<'static, str>| -> Result<ClassShares, OpenError> {
         let (positions, mut rng) =

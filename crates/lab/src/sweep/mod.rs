@@ -11,7 +11,7 @@ mod table;
 
 pub use grid::{Combination, Grid};
 pub use run::{
-    Done, DoneRun, Part, SweepEvent, SweepOptions, SweepWatch, Together, TrainRun, What, sweep, together,
+    Done, DoneRun, Part, SweepEvent, SweepOptions, SweepWatch, Together, What, sweep, together,
 };
 pub use table::{Failure, Metric, Row, Sweep};
 

@@ -153,7 +153,7 @@ pub struct Part<'a> {
 }
 
 /// Trains a run; cancelled as the sweeps are.
-pub type TrainRun<'a> =
+pub(crate) type TrainRun<'a> =
     dyn Fn(&Config, u64, &TrainOptions, &dyn Observer) -> Result<(PathBuf, Record), TrainError> + Sync + 'a;
 
 /// How sweeps run together.

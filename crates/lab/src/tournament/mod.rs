@@ -540,7 +540,7 @@ impl Standings {
     }
 
     /// A score as text: in points, 1 for a win and ½ for a draw, or in the unit.
-    pub fn shown(&self, score: f64) -> String {
+    pub(crate) fn shown(&self, score: f64) -> String {
         shown(score, self.unit.is_some())
     }
 

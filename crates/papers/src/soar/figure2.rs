@@ -59,38 +59,38 @@ const GAMES: u64 = 4000;
 
 /// A relation of the figure.
 #[derive(Clone, Debug, Serialize)]
-pub struct Relation {
+pub(crate) struct Relation {
     /// Name, such as `PH > P`.
-    pub name: String,
+    pub(crate) name: String,
     /// Who plays: `old`, `new` or `paper`.
-    pub agents: &'static str,
+    pub(crate) agents: &'static str,
     /// Share of games won by the first agent, averaged over the seeds.
-    pub score: f64,
+    pub(crate) score: f64,
     /// Standard deviation over the seeds.
-    pub sd: f64,
+    pub(crate) sd: f64,
     /// Total number of games.
-    pub games: u64,
+    pub(crate) games: u64,
     /// Two-sided p over all games.
-    pub p: f64,
+    pub(crate) p: f64,
     /// Whether the first agent won more often, with p < .01.
-    pub holds: bool,
+    pub(crate) holds: bool,
 }
 
 /// The whole figure.
 #[derive(Clone, Debug, Serialize)]
-pub struct SoarFigure2 {
+pub(crate) struct SoarFigure2 {
     /// Name of the reproduction.
-    pub name: String,
+    pub(crate) name: String,
     /// Seeds: runs of 4000 games per pair.
-    pub seeds: u64,
+    pub(crate) seeds: u64,
     /// Whether the number of games was reduced.
-    pub quick: bool,
+    pub(crate) quick: bool,
     /// The relations.
-    pub rows: Vec<Relation>,
+    pub(crate) rows: Vec<Relation>,
     /// Seconds of play.
-    pub seconds: f64,
+    pub(crate) seconds: f64,
     /// Files written.
-    pub files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
 }
 
 /// Figure 2 as a reproduction.

@@ -21,7 +21,7 @@ use std::time::Instant;
 
 /// Which figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SoarFigure {
+pub(crate) enum SoarFigure {
     /// Rules that start at 0.
     Figure4,
     /// Number of rules.
@@ -92,49 +92,49 @@ pub(super) const SHOWN: [u64; 3] = [1_000, 5_000, 35_000];
 
 /// Result of a learning agent.
 #[derive(Clone, Debug, Serialize)]
-pub struct SoarRow {
+pub(crate) struct SoarRow {
     /// Name, such as `PM-0`.
-    pub name: String,
+    pub(crate) name: String,
     /// How rewards reach a rule.
-    pub rewards: &'static str,
+    pub(crate) rewards: &'static str,
     /// Players of a game: the learner, and opponents that are all the same.
-    pub players: usize,
+    pub(crate) players: usize,
     /// Share of wins against PMH before the first game, over 4000 games.
-    pub untrained: f64,
+    pub(crate) untrained: f64,
     /// Share of wins after 1000, 5000 and 35,000 games (a twentieth of them with `quick`), averaged over the
     /// seeds.
-    pub after: Vec<f64>,
+    pub(crate) after: Vec<f64>,
     /// Share of wins at the end, averaged over the seeds.
-    pub final_mean: f64,
+    pub(crate) final_mean: f64,
     /// Standard deviation over the seeds.
-    pub final_sd: f64,
+    pub(crate) final_sd: f64,
     /// 95 % interval of the final share, over the games of all seeds.
-    pub ci95: [f64; 2],
+    pub(crate) ci95: [f64; 2],
     /// Mean number of rules at the end.
-    pub rules: f64,
+    pub(crate) rules: f64,
     /// Mean seconds per run.
-    pub seconds: f64,
+    pub(crate) seconds: f64,
     /// Share of wins by games learned from, averaged over the seeds.
-    pub curve: Vec<(f64, f64)>,
+    pub(crate) curve: Vec<(f64, f64)>,
     /// Number of rules by games learned from.
-    pub rules_curve: Vec<(f64, f64)>,
+    pub(crate) rules_curve: Vec<(f64, f64)>,
 }
 
 /// Result of a figure.
 #[derive(Clone, Debug, Serialize)]
-pub struct SoarLearning {
+pub(crate) struct SoarLearning {
     /// Name of the reproduction.
-    pub name: String,
+    pub(crate) name: String,
     /// Runs per agent.
-    pub seeds: u64,
+    pub(crate) seeds: u64,
     /// Whether the number of games was reduced.
-    pub quick: bool,
+    pub(crate) quick: bool,
     /// The agents in both settings.
-    pub rows: Vec<SoarRow>,
+    pub(crate) rows: Vec<SoarRow>,
     /// Seconds of the whole command.
-    pub seconds: f64,
+    pub(crate) seconds: f64,
     /// Files written.
-    pub files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
 }
 
 impl Reproduction for SoarFigure {

@@ -5,5 +5,4 @@ mod figure7;
 mod learning;
 
 pub(crate) use figure2::Knowledge;
-pub use figure2::{Relation, SoarFigure2};
-pub use learning::{SoarFigure, SoarLearning, SoarRow};
+pub(crate) use learning::SoarFigure;

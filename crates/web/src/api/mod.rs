@@ -9,7 +9,7 @@ mod values;
 use crate::client::Streams;
 use crate::compute::Compute;
 use crate::extra::Extra;
-use crate::fault::Fault;
+use crate::fault::{Fault, Kind};
 use crate::jobs::Jobs;
 use crate::limits;
 use crate::plays::Plays;
@@ -68,7 +68,7 @@ impl App {
 /// JSON that is written without a copy of what it says.
 pub(crate) fn written(value: &impl Serialize) -> Result<Response, Fault> {
     let failed =
-        |e: serde_json::Error| Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "failed", e.to_string());
+        |e: serde_json::Error| Fault::new(StatusCode::INTERNAL_SERVER_ERROR, Kind::Failed, e.to_string());
     let mut bytes = Vec::with_capacity(4096);
     serde_json::to_writer(&mut bytes, value).map_err(failed)?;
     Ok(([(header::CONTENT_TYPE, "application/json")], bytes).into_response())
@@ -135,7 +135,7 @@ pub(crate) async fn unknown(request: Request) -> Fault {
 async fn not_allowed(request: Request) -> Fault {
     let (method, path) =
         (request.method().clone(), request.uri().path().chars().take(80).collect::<String>());
-    Fault::new(StatusCode::METHOD_NOT_ALLOWED, "request", format!("`{path}` does not take {method}"))
+    Fault::new(StatusCode::METHOD_NOT_ALLOWED, Kind::Request, format!("`{path}` does not take {method}"))
 }
 
 /// The JSON body of a request. What is not in the type is refused.
@@ -150,18 +150,18 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Sent<T> {
         if !kind.is_some_and(|kind| kind.trim_start().starts_with("application/json")) {
             return Err(Fault::new(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "request",
+                Kind::Request,
                 "send JSON, with `Content-Type: application/json`",
             ));
         }
         let too_large = || {
             let message = format!("the body is larger than {} bytes", limits::BODY_BYTES);
-            Fault::new(StatusCode::PAYLOAD_TOO_LARGE, "request", message)
+            Fault::new(StatusCode::PAYLOAD_TOO_LARGE, Kind::Request, message)
         };
         let read = body::to_bytes(request.into_body(), limits::BODY_BYTES);
         let late = |_| {
             let message = format!("the body did not come within {} seconds", limits::READING.as_secs());
-            Fault::new(StatusCode::REQUEST_TIMEOUT, "request", message)
+            Fault::new(StatusCode::REQUEST_TIMEOUT, Kind::Request, message)
         };
         let bytes = tokio::time::timeout(limits::READING, read).await.map_err(late)?;
         let bytes = bytes.map_err(|_| too_large())?;

@@ -3,7 +3,7 @@
 use super::answers::{Analysis, Done, Hints, Play, Refused};
 use super::{Answer, App, Asked, Id, Sent, Shared, short};
 use crate::client::Client;
-use crate::fault::Fault;
+use crate::fault::{Fault, Kind};
 use crate::limits;
 use adept_play::{AnyPlay, View};
 use axum::Json;
@@ -120,7 +120,7 @@ pub(crate) async fn act(State(app): Shared, Id(id): Id, Sent(asked): Sent<Act>) 
         if asked.turn.is_some_and(|turn| turn != play.turn()) {
             return Err(Fault::new(
                 StatusCode::CONFLICT,
-                "game",
+                Kind::Game,
                 "the game has gone on meanwhile: look at it again",
             ));
         }

@@ -1,7 +1,7 @@
 //! What agents think of positions.
 
 use super::{Sent, Shared, answers, short, written};
-use crate::fault::Fault;
+use crate::fault::{Fault, Kind};
 use crate::limits;
 use crate::shelf::Found;
 use adept_arena::inspect::{Detail, MoveValue, PositionValue, Searched};
@@ -205,7 +205,7 @@ pub(crate) fn with_moves(found: PositionValue) -> Result<PositionValue, Fault> {
     let refuse = |why: String| {
         Err(Fault::new(
             axum::http::StatusCode::UNPROCESSABLE_ENTITY,
-            "game",
+            Kind::Game,
             format!("`{}`: {why}", found.position),
         ))
     };
