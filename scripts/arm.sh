@@ -9,12 +9,13 @@ target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 debian_rust "$target/debian-rust"
 debian_arm
 
-tests=(--test native --test engines --test residual --test pairwise --test checkpoints --test onnx --test quantised)
-[[ ${1-} != --all ]] || tests+=(--test agreement)
+tests=(native engines residual pairwise checkpoints onnx quantised)
+[[ ${1-} != --all ]] || tests+=(agreement)
 export CARGO_TARGET_DIR=$target/arm CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
 for package in adept-model adept-embed; do
-  [[ $package == adept-model ]] || tests=(--test facade)
+  [[ $package == adept-model ]] || tests=(facade)
   # Without optimisation gemm-f16 does not compile for ARM: its half-precision instructions must be inlined.
-  cargo test --quiet --locked --config profile.dev.package.gemm-f16.opt-level=1 --target aarch64-unknown-linux-gnu -p "$package" --lib \
-    "${tests[@]}"
+  cargo test --quiet --locked --config profile.dev.package.gemm-f16.opt-level=1 --target aarch64-unknown-linux-gnu -p "$package" --lib
+  cargo test --quiet --locked --config profile.dev.package.gemm-f16.opt-level=1 --target aarch64-unknown-linux-gnu -p "$package" --test it \
+    -- "${tests[@]/%/::}"
 done

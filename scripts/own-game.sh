@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Every command on a game that is not built in: builds examples/own-game and runs its program in a new folder.
+# Every command on a game that is not built in, in a new folder: own-game.sh [PROGRAM]. Without one, examples/own-game is built.
 set -euo pipefail
-cd "$(dirname "$0")/../examples/own-game"
+cd "$(dirname "$0")/.."
 
-target=$(realpath -m "${CARGO_TARGET_DIR:-../../target}")
-cargo build --locked -p own-game --target-dir "$target"
-nim=$target/debug/own-game
+nim=${1:-target/debug/own-game}
+(($#)) || cargo build --locked -p own-game --target-dir target
+nim=$(realpath "$nim")
+cd examples/own-game
 desk=$(mktemp -d)
 trap 'rm -rf "$desk"' EXIT
 cp nim.toml arena.toml "$desk"

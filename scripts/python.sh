@@ -31,7 +31,8 @@ venv "$desk/clean" "${torch[@]}" pdoc &
 packages=$!
 set +m
 "$desk/build/bin/maturin" build --release --locked --compression-level 9 --out "$desk/wheels"
-cargo build --release --locked --example rust_call
+rust_call=$CARGO_TARGET_DIR/release/examples/rust_call
+[ -x "$rust_call" ] || cargo build --release --locked -p adept-embed --example rust_call
 ls -l "$desk"/wheels/*.whl
 # A wheel of more than 15 MB is refused.
 [ "$(stat -c %s "$desk"/wheels/*.whl)" -le 15000000 ]
@@ -41,7 +42,7 @@ packages=
 "$desk/clean/bin/pip" install --quiet --disable-pip-version-check "${wheel[0]}[test]" "${torch[@]}"
 cd "$desk"
 "$desk/clean/bin/python" -m pytest -q -p no:cacheprovider -n 2 --dist loadfile --durations 10 "$root/crates/python/tests"
-"$desk/clean/bin/python" "$root/crates/python/tests/overhead.py" "$CARGO_TARGET_DIR/release/examples/rust_call"
+"$desk/clean/bin/python" "$root/crates/python/tests/overhead.py" "$rust_call"
 # The reference of the module, from its stubs.
 modules=(adept adept.gymnasium adept.pettingzoo adept.openspiel)
 ((${#torch[@]} == 0)) || modules+=(adept.torch)

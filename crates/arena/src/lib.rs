@@ -6,48 +6,29 @@
 //! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 
 pub mod agents;
-mod asking;
+mod analysis;
 pub mod cfr;
-mod deliberating;
-pub mod evaluator;
+mod encoders;
+mod error;
 pub mod exact;
-mod experts;
-mod frozen;
-pub mod grade;
-mod information;
-pub mod inspect;
-mod judge;
-pub mod known;
-pub mod levels;
-pub mod luck;
 pub mod matches;
 pub mod naming;
-pub mod open;
-mod part;
-mod pool;
-pub mod review;
-pub mod rollout;
-pub mod screen;
 pub mod search;
-mod solve;
-pub mod statistics;
-pub mod successors;
-mod uct;
+pub mod values;
 
-pub use agents::{Agent, Boltzmann, Decision, EpsilonGreedy, Greedy, Random, Scratch, Scripted};
-pub use asking::Asking;
-pub use deliberating::Deliberating;
-pub use evaluator::{ByValuation, Evaluator, GameModel, Reach, each_after};
-pub use exact::{Equity, ExactError, Survey, equity, expected_utilities, survey};
-pub use grade::{Grade, Grader, Guarantee, SoloGrade, WinDrawLoss};
-pub use information::best_responses;
-pub use judge::{MoveLoss, TIE, move_loss};
-pub use levels::{Level, Rung};
-pub use luck::{Fortune, Luck};
-pub use naming::{AgentSpec, Meaning, Resolved};
-pub use open::OpenError;
-pub use pool::Pool;
-pub use screen::{Screen, Screened};
-pub use solve::{BestResponse, Minimax, has_oracle, optimal_value, oracle};
-pub use successors::Successors;
-pub use uct::{PlayoutAgent, Playouts};
+pub use agents::{
+    Agent, Asking, Boltzmann, Deliberating, EpsilonGreedy, Greedy, PlayoutAgent, Playouts, Random, Scratch,
+    Scripted,
+};
+pub use analysis::{MoveLoss, TIE, inspect, move_loss, review, rollout};
+pub use error::{ExactError, OpenError};
+pub use exact::{
+    BestResponse, Equity, Grade, Grader, Guarantee, Minimax, SoloGrade, Survey, WinDrawLoss, best_responses,
+    equity, expected_utilities, has_oracle, optimal_value, oracle, survey,
+};
+pub use naming::levels::{Level, Rung};
+pub use naming::{AgentSpec, Meaning, Resolved, levels, open};
+pub use values::{
+    ByValuation, Decision, Evaluator, Fortune, GameModel, Luck, MoveFilter, Pool, Reach, Screen, Screened,
+    Successors, each_after,
+};

@@ -7,6 +7,7 @@
 
 mod args;
 mod commands;
+mod interrupt;
 mod lost_file;
 #[cfg(feature = "mpi")]
 mod mpi;
@@ -18,14 +19,14 @@ mod world;
 
 pub use args::threads;
 pub use commands::reproduce::Reproduce;
-pub use progress::on_interrupt;
+pub use interrupt::on_interrupt;
 pub use tool::{OnRanks, Tool};
 pub use world::ranks;
 
 use adept_ground::shown::{shell, shell_path};
 use adept_lab::Catalogue;
 use adept_lab::files::Placed;
-use adept_trainer::run::{TrainError, Way};
+use adept_trainer::run::{Remedy, TrainError};
 use args::{Cli, Command};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use commands as run;
@@ -54,7 +55,9 @@ fn hint(mut command: clap::Command, kind: &str, error: &anyhow::Error) -> Option
     }
     let best = given.iter().any(|arg| arg == "--best");
     let own = error.chain().find_map(|cause| match cause.downcast_ref::<TrainError>()? {
-        TrainError::Taken { ways, path, .. } => Some(ways.iter().map(|way| of_way(*way, path)).collect()),
+        TrainError::Taken { remedies, path, .. } => {
+            Some(remedies.iter().map(|remedy| option_for(*remedy, path)).collect())
+        }
         TrainError::Tensors { prefix, .. } => {
             Some(prefix.iter().map(|p| ("strip", format!("--strip {} leaves it out", shell(p)))).collect())
         }
@@ -93,13 +96,13 @@ fn hint(mut command: clap::Command, kind: &str, error: &anyhow::Error) -> Option
 }
 
 /// The option for something that may be done about the folder of a run.
-fn of_way(way: Way, run: &Path) -> (&'static str, String) {
-    match way {
-        Way::Resume => ("resume", "--resume continues it".into()),
-        Way::Longer => ("resume", "--resume makes it longer".into()),
-        Way::Again => ("init", "--init gives them again".into()),
-        Way::Fresh => ("fresh", "--fresh starts anew in its place".into()),
-        Way::Init => ("init", format!("--init {} --out ANOTHER starts from its weights", shell_path(run))),
+fn option_for(remedy: Remedy, run: &Path) -> (&'static str, String) {
+    match remedy {
+        Remedy::Resume => ("resume", "--resume continues it".into()),
+        Remedy::Extend => ("resume", "--resume makes it longer".into()),
+        Remedy::RepeatInit => ("init", "--init gives them again".into()),
+        Remedy::Fresh => ("fresh", "--fresh starts anew in its place".into()),
+        Remedy::Init => ("init", format!("--init {} --out ANOTHER starts from its weights", shell_path(run))),
     }
 }
 
@@ -168,7 +171,7 @@ pub fn main_with(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
                 matches.subcommand_name().map_or_else(|| program.into(), |name| format!("{program} {name}"));
             progress::show_life(command);
         }
-        progress::obey_signals();
+        interrupt::obey_signals();
     }
     let done = match named {
         Some((tool, below)) => match on_ranks {
@@ -202,7 +205,7 @@ fn command(games: &dyn Catalogue, matches: &ArgMatches, line: &clap::Command) ->
     match cli.command {
         Command::Train(args) => run::train::train(games, &args, json),
         Command::Sweep(args) => world::with_jobs(games, args.threads, || run::sweep::run(games, &args, json)),
-        Command::Evaluate(args) => run::measure::evaluate(games, &args, json),
+        Command::Evaluate(args) => run::evaluate::evaluate(games, &args, json),
         Command::Value(args) => run::measure::value(games, &args, json),
         Command::Moves(args) => run::measure::moves(games, &args, json),
         Command::Rollout(args) => run::rollout::run(games, &args, json),

@@ -3,7 +3,7 @@
 use crate::program::named;
 use adept_arena::OpenError;
 use adept_game::GameError;
-use adept_ground::shown::{clipped, printable, printable_json};
+use adept_ground::shown::{printable, printable_json};
 use adept_lab::compare::CompareError;
 use adept_lab::sweep::SweepError;
 use adept_model::{ModelError, Quantisation};
@@ -18,6 +18,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use textwrap::core::display_width;
 use textwrap::{Options, WordSplitter};
 
 /// Whether a JSON object was printed: there is exactly one.
@@ -216,12 +217,30 @@ pub fn text(text: &str) -> Result<()> {
 
 /// Breaks text between words into lines of at most 80 columns; every line ends with a line break.
 pub(crate) fn wrapped(text: &str) -> String {
-    textwrap::fill(text, lines_of(COLUMNS)) + "\n"
+    textwrap::fill(&printable(text), lines_of(COLUMNS)) + "\n"
+}
+
+/// The beginning of a text as it is shown, at most so many columns, with `…` where it is cut.
+pub(crate) fn cut(text: &str, columns: usize) -> String {
+    let (text, mut width) = (printable(text), 0);
+    let past = text.char_indices().find(|(at, c)| {
+        width += display_width(&text[*at..at + c.len_utf8()]);
+        width > columns
+    });
+    match past {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.into_owned(),
+    }
+}
+
+/// A text whose words have at most so many columns each.
+pub(crate) fn cut_words(text: &str, columns: usize) -> String {
+    text.split(' ').map(|word| cut(word, columns)).collect::<Vec<_>>().join(" ")
 }
 
 /// A line, broken into several if it is a long sentence.
 fn folded(line: &str) -> String {
-    let is_sentence = line.chars().count() > COLUMNS && !line.contains("  ");
+    let is_sentence = display_width(line) > COLUMNS && !line.contains("  ");
     if is_sentence { wrapped(line) } else { format!("{line}\n") }
 }
 
@@ -326,7 +345,7 @@ fn lines_of(columns: usize) -> Options<'static> {
 /// A list entry: `head`, then text whose later lines are indented by `indent` columns. No line has more than 80 columns, unless a
 /// single word is longer.
 pub(crate) fn entry(head: &str, indent: usize, text: &str) -> String {
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = printable(text).split_whitespace().collect::<Vec<_>>().join(" ");
     if words.is_empty() {
         return format!("{head}\n");
     }
@@ -362,9 +381,8 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
 fn table_for(terminal: bool, header: &[&str], rows: &[Vec<String>]) -> String {
     // A word that is wider than two columns side by side would break the lines of a terminal, and a very long one the format.
     let longest = if terminal { COLUMNS / 2 - 2 } else { WORD };
-    let clip =
-        |cell: &String| cell.split(' ').map(|word| clipped(word, longest)).collect::<Vec<_>>().join(" ");
-    let rows: &[Vec<String>] = &rows.iter().map(|row| row.iter().map(clip).collect()).collect::<Vec<_>>();
+    let clipped = |row: &Vec<String>| row.iter().map(|cell| cut_words(cell, longest)).collect();
+    let rows: &[Vec<String>] = &rows.iter().map(clipped).collect::<Vec<_>>();
     let columns: Vec<Column> = (0..header.len()).map(|c| Column::new(header[c], rows, c)).collect();
     let total = |widths: &[usize], gap: usize| widths.iter().map(|w| w + gap).sum::<usize>() - gap;
     let fits = |width: fn(&Column) -> usize, gap: usize| {
@@ -413,13 +431,12 @@ struct Column {
 
 impl Column {
     fn new(header: &str, rows: &[Vec<String>], c: usize) -> Self {
-        let letters = |text: &str| text.chars().count();
-        let word = |text: &str| text.split(' ').map(letters).max().unwrap_or(0);
+        let word = |text: &str| text.split(' ').map(display_width).max().unwrap_or(0);
         let most = |width: &dyn Fn(&str) -> usize| rows.iter().map(|row| width(&row[c])).max().unwrap_or(0);
         Self {
-            header: letters(header),
+            header: display_width(header),
             header_word: word(header),
-            cell: most(&letters),
+            cell: most(&display_width),
             cell_word: most(&word),
         }
     }
@@ -430,7 +447,7 @@ fn lines(header: &[&str], rows: &[Vec<String>], widths: &[usize], gap: usize) ->
     let row = |cells: &mut dyn Iterator<Item = &str>, below: bool| -> String {
         let cells: Vec<Vec<String>> = cells
             .zip(widths)
-            .map(|(cell, &width)| match cell.chars().count() > width {
+            .map(|(cell, &width)| match display_width(cell) > width {
                 true => textwrap::wrap(cell, lines_of(width)).into_iter().map(Cow::into_owned).collect(),
                 // As it is: breaking would drop spaces at its start.
                 false => vec![cell.to_string()],
@@ -446,7 +463,8 @@ fn lines(header: &[&str], rows: &[Vec<String>], widths: &[usize], gap: usize) ->
             .map(|at| {
                 let padded = cells.iter().zip(widths).enumerate().map(|(c, (cell, width))| {
                     let text = line(cell, at);
-                    if c == 0 { format!("{text:<width$}") } else { format!("{text:>width$}") }
+                    let space = " ".repeat(width.saturating_sub(display_width(&text)));
+                    if c == 0 { text + &space } else { space + &text }
                 });
                 padded.collect::<Vec<_>>().join(&" ".repeat(gap)).trim_end().to_string() + "\n"
             })
@@ -508,6 +526,24 @@ mod tests {
                 "{shown}"
             );
             assert!(!table_for(false, &["player", "games", "decisions"], &rows).is_empty());
+        }
+    }
+
+    /// Letters of two columns, and characters that are shown as escapes.
+    #[test]
+    fn what_is_shown_counts() {
+        assert_eq!(cut("a 日本語", 4), "a 日…");
+        assert_eq!(cut_words("a 日本語 b", 4), "a 日本… b");
+        assert_eq!(cut("\u{1b}bc", 7), "\\u{1b}b…");
+        for name in ["日本語".repeat(20), "\u{7}".repeat(60)] {
+            let rows = [vec![name.clone(), "1".into()], vec!["b".into(), "2".into()]];
+            let shown = table_for(true, &["player", "games"], &rows);
+            let ends: Vec<usize> = shown.lines().map(display_width).collect();
+            assert!(ends[0] <= COLUMNS && ends.iter().all(|end| *end == ends[0]), "{shown}");
+            let words = [name.as_str(); 3].map(|word| cut(word, 12)).join(" ");
+            for text in [entry("  1.000", 9, &words.repeat(3)), wrapped(&words.repeat(3))] {
+                assert!(text.lines().all(|line| display_width(line) <= COLUMNS), "{text}");
+            }
         }
     }
 

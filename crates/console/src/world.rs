@@ -1,7 +1,7 @@
 //! The ranks that work on this command together, and what they say: the first speaks for all.
 
+use crate::interrupt::{self, SAVING, on_interrupt};
 use crate::output::{self, say};
-use crate::progress::{SAVING, on_interrupt};
 use adept_lab::{Catalogue, farm, worker};
 use adept_ranks::slots::{self, Part};
 use adept_ranks::{Connect, Dead, Place, Ranks, StartError, World};
@@ -49,6 +49,9 @@ const CONNECT: Option<Connect> = None;
 pub(crate) fn start() -> std::result::Result<World, StartError> {
     let world = adept_ranks::start(CONNECT, Arc::new(missed))?;
     let _ = RANKS.set((world.ranks.clone(), world.places.clone()));
+    if world.ranks.are_several() {
+        interrupt::wait_for_ranks();
+    }
     if !world.ranks.is_first() {
         output::be_quiet();
     }
@@ -58,16 +61,8 @@ pub(crate) fn start() -> std::result::Result<World, StartError> {
 /// Whether ranks work on jobs of their own, so that the others go on without one.
 static APART: AtomicBool = AtomicBool::new(false);
 
-/// Whether this rank ends all others.
-static FAILING: AtomicBool = AtomicBool::new(false);
-
 /// Whether a rank was lost: then MPI, where ranks wait for each other, must not be ended.
 static LOST: AtomicBool = AtomicBool::new(false);
-
-/// Whether this rank is ending all others, because of an error that it has said.
-pub(crate) fn is_failing() -> bool {
-    FAILING.load(Ordering::Relaxed)
-}
 
 /// Tells the other ranks at the end, also after a panic, that there are no more jobs.
 struct Dismissed;
@@ -106,7 +101,7 @@ pub(crate) fn with_jobs(games: &dyn Catalogue, threads: usize, f: impl FnOnce() 
 
 /// Ends this rank when another one has ended without a word.
 fn missed(dead: Dead) {
-    if is_failing() {
+    if interrupt::is_ending() {
         return;
     }
     let ranks = ranks();
@@ -160,6 +155,6 @@ pub(crate) fn failed(world: &World, error: &anyhow::Error) -> ExitCode {
         say(format!("error of rank {} on {}: {error}", ranks.rank(), ranks.link().node()));
     }
     // Nobody is missed who ends because of it.
-    FAILING.store(true, Ordering::Relaxed);
+    interrupt::set_ending();
     world.fail()
 }

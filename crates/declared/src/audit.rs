@@ -1,6 +1,7 @@
 //! What a check of a rule file tells its author: how random games go, and whether the players play the same game.
 
-use crate::game::{Declared, NONE, State, Status};
+use crate::declared::Declared;
+use crate::state::{NONE, State, Status};
 use adept_game::{Audit, Game, Stream, Turn, stream};
 use rand::RngExt;
 use std::collections::{BTreeMap, BTreeSet};

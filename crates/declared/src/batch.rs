@@ -5,10 +5,13 @@
 
 use crate::circuit::Cone;
 use crate::declaration::{Ending, Grade};
-use crate::game::{Declared, LONGEST, State};
-use crate::ground::{Conditional, Effects, Stays};
+use crate::ground::{Conditional, Effects, Rules, Stays};
 use crate::lanes::{Lanes, Numbers, Random, Wide, Work, value, widest};
-use adept_game::{Game, GameError, Stream};
+use crate::state::State;
+use adept_game::Stream;
+
+/// Moves in which a random game must end if the rules give no limit.
+pub(crate) const LONGEST: usize = 20_000;
 
 /// Results of random games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,37 +94,10 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Games from the start, drawn by this generator.
-    ///
-    /// # Errors
-    /// That the game has chance or more than two players; [`Monitor`](crate::Monitor) and the methods of [`Game`] play it.
-    pub fn new(game: &Declared, rng: &mut Stream) -> Result<Self, GameError> {
-        Self::fits(game)?;
-        let mut batch = Self::blank(game);
-        batch.begin(game, &game.start(), u64::MAX, rng);
-        Ok(batch)
-    }
-
-    /// Whether games can be played in lanes.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub(crate) fn fits(game: &Declared) -> Result<(), GameError> {
-        if game.has_chance() || game.players() > 2 {
-            let what = if game.has_chance() { "chance" } else { "more than two players" };
-            return Err(GameError::new(format!(
-                "{}: a game with {what} cannot be played in lanes; play its games one by one",
-                game.name()
-            )));
-        }
-        Ok(())
-    }
-
     /// A batch of a game that [`fits`](Self::fits), which has not begun.
-    pub(crate) fn blank(game: &Declared) -> Self {
-        let rules = &game.rules;
+    pub(crate) fn blank(rules: &Rules) -> Self {
         let view = &rules.views[0];
-        let alone = game.players() == 1;
+        let alone = rules.declaration.players == 1;
         let list = |of: fn(&Effects) -> &Vec<u32>| {
             let (mut facts, mut ends) = (Vec::new(), Vec::new());
             for effects in &view.effects {
@@ -175,9 +151,9 @@ impl Batch {
     }
 
     /// Begins `games` games from a state that is not over, in as many lanes as there are.
-    fn begin(&mut self, game: &Declared, state: &State, games: u64, rng: &mut Stream) {
+    pub(crate) fn begin(&mut self, rules: &Rules, state: &State, games: u64, rng: &mut Stream) {
         let plan = &mut self.plan;
-        let seen = game.seen_by(state, state.mover.into());
+        let seen = state.seen_by(rules, state.mover.into());
         plan.start = (0..plan.facts).map(|fact| seen[fact / 64] >> (fact % 64) & 1 == 1).collect();
         (plan.is_second, plan.made) = (state.mover == 1, state.moves);
         for (value, &holds) in self.values[1..].iter_mut().zip(&plan.start) {
@@ -202,12 +178,12 @@ impl Batch {
     /// If none of those that are played ends in 20,000 moves.
     pub(crate) fn games(
         &mut self,
-        game: &Declared,
+        rules: &Rules,
         state: &State,
         games: u64,
         rng: &mut Stream,
     ) -> Result<Playouts, Endless> {
-        self.begin(game, state, games, rng);
+        self.begin(rules, state, games, rng);
         while self.live.any() {
             self.step();
             if self.quiet > LONGEST {

@@ -1,8 +1,6 @@
 //! A rule file whose names are resolved and checked.
 
-use crate::error::{Place, RuleError};
-use crate::parse::parse;
-use crate::resolve::Reader;
+use crate::error::Place;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An object by number.
@@ -220,11 +218,6 @@ pub(crate) enum Value {
 }
 
 impl Declaration {
-    /// Reads a rule file.
-    pub(crate) fn read(source: &str) -> Result<Self, RuleError> {
-        Reader::default().read(parse(source)?)
-    }
-
     /// What an object of this type, as a player writes it, is as the player so many turns before writes it.
     pub(crate) fn turned(&self, of: usize, object: Object, turns: usize) -> Object {
         (0..turns).fold(object, |object, _| self.types[of].flipped(object))

@@ -2,7 +2,8 @@
 //! and know nothing of rule files.
 
 use crate::batch::Batch;
-use crate::game::{Declared, State};
+use crate::declared::Declared;
+use crate::state::State;
 use crate::tests::{changed, next_moves, shipped};
 use adept_game::{Game, Kit, Suite, Turn, laws, outcome_classes, stream};
 use adept_rows::OutcomeClass;

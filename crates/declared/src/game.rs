@@ -1,96 +1,19 @@
 //! A declared game as a [`Game`].
 
-use crate::batch::Batch;
-use crate::circuit::with_values;
-use crate::declaration::{Ending, Grade, ONE};
+use crate::batch::{Batch, LONGEST};
+use crate::declaration::ONE;
+use crate::declared::Declared;
+use crate::followed::Pace;
 use crate::ground::Rules;
-use crate::indices::Indices;
-use crate::lanes::Pool;
-use crate::monitor::{Measure, Pace};
+use crate::monitor::Measure;
+use crate::state::{NONE, State, Status};
 use crate::structure::Structure;
 use crate::text;
 use adept_game::{Counting, Game, GameError, Stream, Texts, Turn, Unit, stream};
 use adept_ground::notes;
 use rand::RngExt;
 use smallvec::SmallVec;
-use std::sync::{Arc, OnceLock};
-
-/// A game from a rule file. Copies share the compiled rules.
-#[derive(Clone, Debug)]
-pub struct Declared {
-    name: Arc<str>,
-    pub(crate) rules: Arc<Rules>,
-    start: State,
-    pub(crate) facts: Arc<Facts>,
-    /// What it costs to follow a state. None if it is faster to compute all anew.
-    pub(crate) pace: Option<Pace>,
-}
-
-/// What is computed once, when a command asks for it.
-#[derive(Debug, Default)]
-pub(crate) struct Facts {
-    /// Whether the game has few states.
-    pub(crate) states: OnceLock<Option<usize>>,
-    /// What the encoder `rules` reads.
-    pub(crate) structure: OnceLock<Result<Arc<Structure>, String>>,
-    /// What the encoder `indices` reads.
-    pub(crate) indices: OnceLock<Arc<Indices>>,
-    /// Batches that wait for random games to play.
-    pub(crate) batches: Pool<Batch>,
-}
-
-/// A position: which facts hold, whose turn it is, and how many moves were made if the game limits them.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub struct State {
-    /// Bit f: fact f holds.
-    pub(crate) facts: SmallVec<[u64; 2]>,
-    pub(crate) mover: u8,
-    /// Who moved last, where that does not follow from whose turn it is: in games with chance or more than one move in a row. [`NONE`]
-    /// at the start and after chance. If chance ends a game, the player whose turn it was.
-    pub(crate) last: u8,
-    pub(crate) status: Status,
-    /// Moves of players.
-    pub(crate) moves: u32,
-}
-
-impl Clone for State {
-    #[inline]
-    fn clone(&self) -> Self {
-        // A derived clone would copy word by word.
-        Self { facts: SmallVec::from_slice(&self.facts), ..*self }
-    }
-}
-
-/// Nobody.
-pub(crate) const NONE: u8 = u8::MAX;
-
-/// Whether the game goes on, and if not, who won or lost, and how much in hundredths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Status {
-    Going,
-    /// It goes on with an outcome of chance.
-    Chance,
-    Won(u8, u16),
-    Lost(u8, u16),
-    Drawn,
-}
-
-impl Status {
-    /// A result of a player.
-    #[inline]
-    pub(crate) fn of((ending, amount): Grade, player: u8) -> Self {
-        match ending {
-            Ending::Win => Self::Won(player, amount),
-            Ending::Lose => Self::Lost(player, amount),
-            Ending::Draw => Self::Drawn,
-        }
-    }
-
-    #[inline]
-    pub(crate) fn goes_on(self) -> bool {
-        matches!(self, Self::Going | Self::Chance)
-    }
-}
+use std::sync::Arc;
 
 /// Random games that a new game must end.
 const TRIALS: u64 = 8;
@@ -98,8 +21,6 @@ const TRIALS: u64 = 8;
 pub(crate) const WORK: usize = 100_000_000;
 /// Most outcomes of chance in a row in a random game.
 const OUTCOMES: usize = 1_000;
-/// Moves in which a random game must end if the rules give no limit.
-pub(crate) const LONGEST: usize = 20_000;
 
 impl Declared {
     /// Compiles the rules in `source`. `name` is what `game.rules` of a config says.
@@ -138,13 +59,6 @@ impl Declared {
             notes::note(&format!("{name}: the players do not play the same game: {found}"));
         }
         Ok(game)
-    }
-
-    /// Gates and facts that a move reads.
-    pub(crate) fn cost(&self) -> usize {
-        let view = &self.rules.views[0];
-        let moves = view.legal.outputs().len() + view.chance.outputs().len();
-        view.legal.cost() + view.chance.cost() + view.over.cost() + moves + self.rules.facts.len()
     }
 
     /// Plays a few random games, which must end, and measures what it costs to follow them.
@@ -193,142 +107,39 @@ impl Declared {
         Ok(())
     }
 
-    /// The status of a position after a move of `last`, or after chance in the turn of `last`.
-    pub(crate) fn status_of(&self, state: &State, last: Option<u8>) -> Status {
-        let rules = &self.rules;
-        with_values(&state.facts, rules.facts.len(), |values| {
-            if let Some(last) = last {
-                let view = &rules.views[usize::from(last)];
-                let mut status = None;
-                view.over.find_by(values, |output| {
-                    status = Some(Status::of(view.results[output], last));
-                    true
-                });
-                if let Some(status) = status {
-                    return status;
-                }
-            }
-            let view = &rules.views[usize::from(state.mover)];
-            if let Some(status) = self.at_limit(state.moves) {
-                return status;
-            }
-            match () {
-                () if view.chance.find_by(values, |_| true) => Status::Chance,
-                () if view.legal.find_by(values, |_| true) => Status::Going,
-                () => Status::of(rules.declaration.stuck, state.mover),
-            }
+    /// The structure of the rules, made when it is first asked for. Or why there is none.
+    pub(crate) fn structure(&self) -> &Result<Arc<Structure>, String> {
+        self.facts.structure.get_or_init(|| {
+            Structure::of(&self.rules).map(Arc::new).map_err(|e| format!("{}: {e}", self.name()))
         })
-    }
-
-    /// The result of a game that has reached its limit of moves.
-    #[inline]
-    pub(crate) fn at_limit(&self, moves: u32) -> Option<Status> {
-        let declaration = &self.rules.declaration;
-        let is_reached = declaration.limit.is_some_and(|limit| moves >= limit);
-        is_reached.then_some(if declaration.players == 1 { Status::Lost(0, ONE) } else { Status::Drawn })
-    }
-
-    /// The player whose turn is before that of this one.
-    pub(crate) fn before(&self, player: u8) -> u8 {
-        player.checked_sub(1).unwrap_or(self.players() as u8 - 1)
-    }
-
-    /// Whether a state tells who moved last.
-    pub(crate) fn tells_last(&self) -> bool {
-        self.players() > 1 && !self.rules.alternates
-    }
-
-    /// Notes that a move was made in the turn of `last`, before the status is found.
-    #[inline]
-    pub(crate) fn pass_turn(&self, state: &mut State, by_chance: bool, stays: bool) {
-        if self.tells_last() {
-            state.last = if by_chance { NONE } else { state.mover };
-        }
-        if !stays {
-            state.mover = self.rules.next(state.mover);
-        }
-        if !by_chance && self.rules.declaration.limit.is_some() {
-            state.moves += 1;
-        }
-    }
-
-    /// Makes a move, or has an outcome of chance, but does not say how the game stands then. Returns whose turn it was.
-    #[inline]
-    pub(crate) fn change(&self, state: &mut State, action: u32) -> u8 {
-        let player = state.mover;
-        let effects = &self.rules.views[usize::from(player)].effects[action as usize];
-        // Conditions are those of the state before the move.
-        let mut changes: SmallVec<[(u32, bool); 8]> = SmallVec::new();
-        let mut asked = false;
-        if let Some((cone, changed)) = &effects.conditional {
-            cone.find(&state.facts, |output| {
-                match changed.get(output) {
-                    Some(&change) => changes.push(change),
-                    None => asked = true,
-                }
-                false
-            });
-        }
-        effects.clear.iter().for_each(|&fact| state.write(fact, false));
-        changes.iter().filter(|(_, adds)| !adds).for_each(|&(fact, _)| state.write(fact, false));
-        effects.set.iter().for_each(|&fact| state.write(fact, true));
-        changes.iter().filter(|(_, adds)| *adds).for_each(|&(fact, _)| state.write(fact, true));
-        self.pass_turn(state, self.rules.is_chance(action), effects.keeps_turn(|| asked));
-        player
-    }
-
-    /// Notes how the game stands after a move in the turn of `player`.
-    #[inline]
-    pub(crate) fn arrive(&self, state: &mut State, player: u8, status: Status) {
-        state.status = status;
-        if !status.goes_on() && self.tells_last() {
-            state.last = player;
-        }
-    }
-
-    /// The outcomes of chance with these places among them, whose probabilities are their shares of the weight of all.
-    pub(crate) fn shares(&self, places: impl Iterator<Item = usize>, outcomes: &mut Vec<(u32, f64)>) {
-        outcomes.clear();
-        outcomes.extend(places.map(|place| {
-            let number = self.rules.acts + place;
-            (number as u32, f64::from(self.rules.moves[number].weight))
-        }));
-        let all: f64 = outcomes.iter().map(|(_, weight)| weight).sum();
-        outcomes.iter_mut().for_each(|(_, weight)| *weight /= all);
-    }
-
-    /// Facts as another player sees them.
-    pub(crate) fn seen_by(&self, state: &State, player: usize) -> SmallVec<[u64; 2]> {
-        if player == 0 {
-            return state.facts.clone();
-        }
-        // What the other players' turns make of a fact is undone by the turns that are left of a round.
-        let turned = &self.rules.turned[self.players() - player];
-        let mut seen = SmallVec::from_elem(0, state.facts.len());
-        for (word, &bits) in state.facts.iter().enumerate() {
-            let mut bits = bits;
-            while bits != 0 {
-                let fact = turned[word * 64 + bits.trailing_zeros() as usize] as usize;
-                seen[fact / 64] |= 1 << (fact % 64);
-                bits &= bits - 1;
-            }
-        }
-        seen
     }
 }
 
-impl State {
-    pub(crate) fn holds(&self, fact: usize) -> bool {
-        self.facts[fact / 64] >> (fact % 64) & 1 == 1
+impl Batch {
+    /// Games from the start, drawn by this generator.
+    ///
+    /// # Errors
+    /// That the game has chance or more than two players; [`Monitor`](crate::Monitor) and the methods of [`Game`] play it.
+    pub fn new(game: &Declared, rng: &mut Stream) -> Result<Self, GameError> {
+        Self::fits(game)?;
+        let mut batch = Self::blank(&game.rules);
+        batch.begin(&game.rules, &game.start(), u64::MAX, rng);
+        Ok(batch)
     }
 
-    pub(crate) fn write(&mut self, fact: u32, holds: bool) {
-        let (word, bit) = (&mut self.facts[fact as usize / 64], 1 << (fact % 64));
-        if holds {
-            *word |= bit;
-        } else {
-            *word &= !bit;
+    /// Whether games can be played in lanes.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(crate) fn fits(game: &Declared) -> Result<(), GameError> {
+        if game.has_chance() || game.players() > 2 {
+            let what = if game.has_chance() { "chance" } else { "more than two players" };
+            return Err(GameError::new(format!(
+                "{}: a game with {what} cannot be played in lanes; play its games one by one",
+                game.name()
+            )));
         }
+        Ok(())
     }
 }
 

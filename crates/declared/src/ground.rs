@@ -7,7 +7,7 @@ use crate::declaration::{
     Condition, Declaration, Expression, Grade, Kind, Object, Operator, Relation, Rule, Summand, Tuple, Value,
 };
 use crate::error::RuleError;
-use crate::monitor::Followed;
+use crate::followed::Followed;
 use crate::resolve::PLAYERS;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;

@@ -2,11 +2,12 @@
 
 use crate::batch::Batch;
 use crate::declaration::ONE;
-use crate::game::Words;
-use crate::game::{Declared, State, WORK};
+use crate::declared::Declared;
+use crate::game::{WORK, Words};
 use crate::indices::{Indexed, Indices, base_of, groups, positions};
 use crate::lanes::{BYTES, Wide};
 use crate::modules::channels;
+use crate::state::State;
 use crate::structure::Structure;
 use adept_game::{
     Afterstate, Agents, Audit, Card, Channel, ChannelKind, Encoder, Encoders, Game, GameError, Kit, Listing,
@@ -409,8 +410,8 @@ impl RandomPlay<Declared> for Lanes {
         if game.rules.amounts.len() > 1 {
             return None;
         }
-        let play = |batch: &mut Batch| batch.games(game, state, games as u64, rng);
-        let sum = game.facts.batches.with(|| Batch::blank(game), play).ok()?.sum() * game.scale();
+        let play = |batch: &mut Batch| batch.games(&game.rules, state, games as u64, rng);
+        let sum = game.facts.batches.with(|| Batch::blank(&game.rules), play).ok()?.sum() * game.scale();
         Some(if game.players() == 1 { vec![sum] } else { vec![sum, -sum] })
     }
 }

@@ -10,9 +10,11 @@ mod audit;
 mod batch;
 mod circuit;
 mod declaration;
+mod declared;
 #[cfg(test)]
 mod dice_tests;
 mod error;
+mod followed;
 mod game;
 mod gdl;
 mod ground;
@@ -29,14 +31,16 @@ mod plain;
 mod random_play;
 mod resolve;
 mod slots;
+mod state;
 mod structure;
 #[cfg(test)]
 mod tests;
 mod text;
 
 pub use batch::{Batch, Playouts};
+pub use declared::Declared;
 pub use error::{Place, RuleError};
-pub use game::{Declared, State};
 pub use gdl::{Described, Steps, USUAL_GDL};
 pub use kit::{SHIPPED, SHIPPED_GDL, USUAL};
 pub use monitor::Monitor;
+pub use state::State;

@@ -5,76 +5,15 @@
 //! of the games that it played last, and moves them to the position of a call. A move changes few facts, and so does a step from
 //! one move to its alternative. Positions far from each other, and all of very small games, are computed anew.
 
-use crate::circuit::{Builder, Cone, Literal};
+use crate::circuit::Cone;
 use crate::declaration::Grade;
-use crate::error::{Place, RuleError};
-use crate::game::{Declared, State, Status};
-use crate::gdl::net::{Net, Runner, arrange};
+use crate::declared::Declared;
+use crate::followed::Pace;
+use crate::gdl::net::Runner;
+use crate::state::{State, Status};
 use adept_game::{Game, Turn};
 use smallvec::SmallVec;
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-const START: Place = Place { line: 1, column: 1 };
-
-/// The circuit that follows a state.
-#[derive(Debug)]
-pub(crate) struct Followed {
-    /// What tells it from all others, also from those of games that are no more.
-    id: u64,
-    net: Net,
-    /// First word of the legal moves of each player.
-    legal: Vec<u32>,
-    /// First word of the outcomes of chance in the turn of each player.
-    chance: Vec<u32>,
-    /// First word of what ends the game after a move of each player.
-    over: Vec<u32>,
-}
-
-impl Followed {
-    /// The circuit with these outputs of each player.
-    pub(crate) fn of(
-        builder: &Builder,
-        legal: &[Vec<Literal>],
-        chance: &[Vec<Literal>],
-        over: &[Vec<Literal>],
-    ) -> Result<Self, RuleError> {
-        static GAMES: AtomicU64 = AtomicU64::new(0);
-        let (mut bits, mut literals, mut next) = (Vec::new(), Vec::new(), 0_u32);
-        // Each list begins at a word.
-        let mut place = |list: &Vec<Literal>| {
-            let first = next;
-            bits.extend((first * 64..).zip(list).map(|(bit, _)| bit));
-            literals.extend_from_slice(list);
-            next += list.len().div_ceil(64) as u32;
-            first
-        };
-        let legal = legal.iter().map(&mut place).collect();
-        let chance = chance.iter().map(&mut place).collect();
-        let over = over.iter().map(&mut place).collect();
-        // Relations that depend on themselves through `not` have been refused before.
-        let contradiction = |_| RuleError::new(START, "a relation follows from its own negation");
-        let arranged = arrange(builder, &literals).map_err(contradiction)?;
-        let net = Net::new(&arranged, &bits, next as usize * 64);
-        Ok(Self { id: GAMES.fetch_add(1, Ordering::Relaxed), net, legal, chance, over })
-    }
-
-    #[cfg(test)]
-    pub(crate) fn circles(&self) -> usize {
-        self.net.circles()
-    }
-}
-
-/// What the two ways to know a position cost: to follow the state, or to compute all anew, in gates.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace {
-    /// What a fact that changes costs.
-    fact: u32,
-    /// What all costs anew that is asked of a position in which a player is to move, and of the one after it.
-    legal: u32,
-    /// The same where chance is to move.
-    chance: u32,
-}
 
 /// What it costs to ask for a position, wherever it is.
 const CALL: u32 = 32;
@@ -84,10 +23,6 @@ const TOLD: u64 = 2;
 const GAIN: u64 = 4;
 
 impl Pace {
-    /// Always follows.
-    #[cfg(test)]
-    pub(crate) const ALWAYS: Self = Self { fact: 0, legal: u32::MAX, chance: u32::MAX };
-
     /// What was measured in some random games. None if it is faster to compute all anew.
     pub(crate) fn of(game: &Declared, mut measure: Measure) -> Option<Self> {
         let rules = &game.rules;

@@ -294,51 +294,7 @@ impl Parser {
                 let head = self.atom()?;
                 Statement::Derive { head, when: self.conditions("if")? }
             }
-            "operator" | "chance" => {
-                let is_chance = first.text == "chance";
-                let name = self.name(&format!("the name of the {}", first.text))?;
-                let params = self.bracketed(|p| {
-                    let variable = p.name("a variable with its type, such as `s: square`,")?;
-                    p.sign(":")?;
-                    Ok((variable, p.name("a type of objects")?))
-                })?;
-                let place = self.place();
-                let weight = match is_chance && self.accept_keyword("weight") {
-                    true => Some((self.sum()?, place)),
-                    false => None,
-                };
-                let when = if self.is_keyword("if") { self.conditions("if")? } else { Vec::new() };
-                let (mut effects, mut copies) = (Vec::new(), 0);
-                while self.is_keyword("add") || self.is_keyword("delete") {
-                    let adds = self.name("`add`")?.text == "add";
-                    let atoms = self.list(Self::atom)?;
-                    let when = if self.is_keyword("where") { self.conditions("where")? } else { Vec::new() };
-                    copies += atoms.len() * (1 + when.len());
-                    if copies > EFFECTS {
-                        let what = format!(
-                            "an operator with more than {EFFECTS} changes, each counted with its conditions"
-                        );
-                        return Err(RuleError::new(place, what));
-                    }
-                    effects.extend(atoms.into_iter().map(|atom| Effect { adds, atom, when: when.clone() }));
-                }
-                if effects.is_empty() {
-                    return self.expected("`add` or `delete` (an operator changes something)");
-                }
-                let mut turns = Vec::new();
-                let keyword = if is_chance { "pass" } else { "again" };
-                loop {
-                    let place = self.place();
-                    if !self.accept_keyword(keyword) {
-                        break;
-                    }
-                    turns.push((
-                        if self.is_keyword("if") { self.conditions("if")? } else { Vec::new() },
-                        place,
-                    ));
-                }
-                Statement::Operator(Operator { name, is_chance, weight, params, when, effects, turns })
-            }
+            "operator" | "chance" => Statement::Operator(self.operator(&first)?),
             "win" | "lose" | "draw" => {
                 let amount = self.amount(&first)?;
                 Statement::Ending { result: first, amount, when: self.conditions("if")? }
@@ -377,6 +333,49 @@ impl Parser {
                 return Err(RuleError::new(first.place, what));
             }
         })
+    }
+
+    /// An operator, or an event of chance, after this word.
+    fn operator(&mut self, first: &Word) -> Result<Operator, RuleError> {
+        let is_chance = first.text == "chance";
+        let name = self.name(&format!("the name of the {}", first.text))?;
+        let params = self.bracketed(|p| {
+            let variable = p.name("a variable with its type, such as `s: square`,")?;
+            p.sign(":")?;
+            Ok((variable, p.name("a type of objects")?))
+        })?;
+        let place = self.place();
+        let weight = match is_chance && self.accept_keyword("weight") {
+            true => Some((self.sum()?, place)),
+            false => None,
+        };
+        let when = if self.is_keyword("if") { self.conditions("if")? } else { Vec::new() };
+        let (mut effects, mut copies) = (Vec::new(), 0);
+        while self.is_keyword("add") || self.is_keyword("delete") {
+            let adds = self.name("`add`")?.text == "add";
+            let atoms = self.list(Self::atom)?;
+            let when = if self.is_keyword("where") { self.conditions("where")? } else { Vec::new() };
+            copies += atoms.len() * (1 + when.len());
+            if copies > EFFECTS {
+                let what =
+                    format!("an operator with more than {EFFECTS} changes, each counted with its conditions");
+                return Err(RuleError::new(place, what));
+            }
+            effects.extend(atoms.into_iter().map(|atom| Effect { adds, atom, when: when.clone() }));
+        }
+        if effects.is_empty() {
+            return self.expected("`add` or `delete` (an operator changes something)");
+        }
+        let mut turns = Vec::new();
+        let keyword = if is_chance { "pass" } else { "again" };
+        loop {
+            let place = self.place();
+            if !self.accept_keyword(keyword) {
+                break;
+            }
+            turns.push((if self.is_keyword("if") { self.conditions("if")? } else { Vec::new() }, place));
+        }
+        Ok(Operator { name, is_chance, weight, params, when, effects, turns })
     }
 
     /// Two or more objects that follow each other.

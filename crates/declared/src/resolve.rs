@@ -39,6 +39,13 @@ struct Scope {
     names: Vec<String>,
 }
 
+impl Declaration {
+    /// Reads a rule file.
+    pub(crate) fn read(source: &str) -> Result<Self, RuleError> {
+        Reader::default().read(parse::parse(source)?)
+    }
+}
+
 impl Reader {
     pub(crate) fn read(mut self, source: Source) -> Result<Declaration, RuleError> {
         let statements = source.statements;

@@ -6,13 +6,10 @@
 use crate::circuit::{Cone, FALSE, Literal};
 use crate::declaration::{Condition, Declaration, Ending, Expression, Kind, Object, Rule, Summand};
 use crate::error::RuleError;
-use crate::game::Declared;
 use crate::ground::{Grounder, Proofs, Rest, Rules, tuple_of};
 use crate::modules::{Bindings, Column, Module, Modules, Reads, TUPLES, fill};
-use adept_game::Game;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// The modules of a game.
 #[derive(Debug)]
@@ -282,14 +279,5 @@ impl Maker<'_> {
         let mut all = types.map(|of| self.declaration.turned(of, object, turns));
         let first = all.next().unwrap_or(object);
         all.all(|other| other == first).then_some(first)
-    }
-}
-
-impl Declared {
-    /// The structure of the rules, made when it is first asked for. Or why there is none.
-    pub(crate) fn structure(&self) -> &Result<Arc<Structure>, String> {
-        self.facts.structure.get_or_init(|| {
-            Structure::of(&self.rules).map(Arc::new).map_err(|e| format!("{}: {e}", self.name()))
-        })
     }
 }

@@ -2,11 +2,13 @@
 
 use crate::batch::Batch;
 use crate::declaration::ONE;
-use crate::game::{Declared, NONE, State, Status};
+use crate::declared::Declared;
+use crate::followed::Pace;
 use crate::kit::SHIPPED;
-use crate::monitor::{Monitor, Pace};
+use crate::monitor::Monitor;
 use crate::plain::Plain;
 use crate::random_play::{RandomPlay, assert_played_as_one_by_one, assert_repeats, walk};
+use crate::state::{NONE, State, Status};
 use adept_game::{Afterstate, Game, Kit, Turn, stream};
 use adept_rows::Rows;
 use rand::RngExt;

@@ -5,7 +5,8 @@
 //! the player who moved last follows: `2/1` if player 1 has moved and player 2 is next; `2` alone after an outcome of chance.
 
 use crate::declaration::{Board, Object, Operator, Tuple};
-use crate::game::{Declared, NONE, State, Status};
+use crate::declared::Declared;
+use crate::state::{NONE, State, Status};
 use adept_game::GameError;
 use std::fmt::Write;
 

@@ -26,6 +26,9 @@ pub struct GameRecord<'a, A> {
     pub number: u64,
     /// The name of the agent in each seat.
     pub names: &'a [&'a str],
+    /// The points that the player in each seat has won in the games before it in the file, in units of utility. Empty if it is the
+    /// first. Formats without scores leave them out.
+    pub scores: &'a [f64],
     /// All moves and chance outcomes from the start.
     pub actions: &'a [A],
     /// The utility of player 1, if a player gave the game up after these actions.
@@ -80,7 +83,7 @@ pub trait Records<G: Game>: Send + Sync {
 pub fn writable_records<G: Kit>(game: &G) -> Result<&dyn Records<G>, GameError> {
     // What does not fit depends on the rules alone, so a game without any move shows it.
     let names = vec![""; game.players()];
-    let empty = GameRecord { number: 1, names: &names, actions: &[], resigned: None };
+    let empty = GameRecord { number: 1, names: &names, scores: &[], actions: &[], resigned: None };
     match game.records().and_then(|records| Some((records, records.write(game, &empty)?))) {
         Some((records, written)) => written.map(|_| records),
         None => Err(GameError::new(format!("{} has no usual format of whole games", game.name()))),

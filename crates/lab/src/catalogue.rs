@@ -7,7 +7,7 @@
 use crate::curves;
 use crate::decisions::{self, BuildOptions, Built, Graded};
 use crate::export::{self, Format, Scheme};
-use crate::farm::{self, Here};
+use crate::farm::{self, Locally};
 use crate::labelling::{self, LabelOptions, Labelled};
 use crate::measure::{self, Baseline, ClassShares, Cost, Described, EvaluateOptions, Kinds, Report, Rule};
 use crate::pairing::{Pairing, luck_of};
@@ -142,12 +142,13 @@ pub trait AnyGame: Rules {
     /// Plays games and writes labelled positions, or goes on with a file.
     fn label_positions(&self, options: &LabelOptions, cancel: &Cancel) -> Result<Labelled, TrainError>;
 
-    /// What an agent loses on a benchmark of decisions. `draws` are the seed and the number of threads.
+    /// What an agent loses on a benchmark of decisions. Draws of the agent come from `seed`; `threads` is the number of threads.
     fn grade_decisions(
         &self,
         path: &Path,
         agent: &str,
-        draws: (u64, usize),
+        seed: u64,
+        threads: usize,
         cancel: &Cancel,
     ) -> Result<Graded, TrainError>;
 
@@ -195,7 +196,7 @@ pub trait AnyGame: Rules {
 
 /// Passes events on. Holds the exact values by which a run is measured, so that a table that was solved for the run also
 /// serves what is measured after it.
-struct Holding<'a, G: Kit> {
+struct OracleKeeper<'a, G: Kit> {
     game: &'a G,
     /// Whether the run is measured by exact values.
     exact: bool,
@@ -203,7 +204,7 @@ struct Holding<'a, G: Kit> {
     oracle: OnceLock<Option<Arc<dyn Valuation<G>>>>,
 }
 
-impl<G: Kit> Observer for Holding<'_, G> {
+impl<G: Kit> Observer for OracleKeeper<'_, G> {
     fn event(&self, seed: u64, event: Event<'_>) {
         // The run has them at its measurements, so nothing is computed here.
         if self.exact && matches!(event, Event::Evaluated(_)) {
@@ -225,20 +226,20 @@ impl<G: Kit> AnyGame for G {
         let mut again = options.clone();
         let options = match farm::train(config, seed, options, observer) {
             Ok(elsewhere) => return elsewhere,
-            Err(Here::Always) => options,
-            Err(Here::Again) => {
+            Err(Locally::Start) => options,
+            Err(Locally::Resume) => {
                 again.resume = true;
                 &again
             }
         };
         // Held until the end of this function.
-        let holding = Holding {
+        let keeper = OracleKeeper {
             game: self,
             exact: config.figure() == Some(Suite::Rms),
             observer,
             oracle: OnceLock::new(),
         };
-        let (path, record) = run::train(self, config, seed, options, &holding, cancel)?;
+        let (path, record) = run::train(self, config, seed, options, &keeper, cancel)?;
         if record.finished && options.is_alone {
             cancel.finish();
         }
@@ -401,10 +402,11 @@ impl<G: Kit> AnyGame for G {
         &self,
         path: &Path,
         agent: &str,
-        draws: (u64, usize),
+        seed: u64,
+        threads: usize,
         cancel: &Cancel,
     ) -> Result<Graded, TrainError> {
-        decisions::grade(self, path, agent, draws, cancel)
+        decisions::grade(self, path, agent, seed, threads, cancel)
     }
 
     fn screening(&self, options: &ScreeningOptions, cancel: &Cancel) -> Result<Screening, TrainError> {
@@ -489,6 +491,6 @@ impl<G: Kit + Clone> Catalogue for One<G> {
 impl<A: Catalogue, B: Catalogue> Catalogue for (A, B) {
     fn find(&self, name: &str) -> Result<Arc<dyn AnyGame>, GameError> {
         let (a, b) = self;
-        in_either(name, (&a.names(), &b.names()), || a.find(name), || b.find(name))
+        in_either(name, &a.names(), &b.names(), || a.find(name), || b.find(name))
     }
 }

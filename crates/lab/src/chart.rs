@@ -12,18 +12,22 @@ pub enum Legend {
     Above,
 }
 
+/// The labels of two axes.
+#[derive(Clone, Copy, Debug)]
+pub struct Axes<'a> {
+    /// Of the horizontal axis.
+    pub x: &'a str,
+    /// Of the vertical axis.
+    pub y: &'a str,
+}
+
 /// A chart of named lines (x, y), as an SVG document. Lines without points are left out.
-pub fn lines(
-    title: &str,
-    (x, y): (&str, &str),
-    legend: Legend,
-    lines: &[(String, Vec<(f64, f64)>)],
-) -> String {
+pub fn lines(title: &str, axes: Axes<'_>, legend: Legend, lines: &[(String, Vec<(f64, f64)>)]) -> String {
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, (960, 600)).into_drawing_area();
         // Writing to a string cannot fail; a chart without points stays empty.
-        let _ = draw(&root, title, (x, y), legend, lines);
+        let _ = draw(&root, title, axes, legend, lines);
         let _ = root.present();
     }
     svg
@@ -117,7 +121,11 @@ impl Range {
 
 /// Draws lines with bands, and horizontal dashed lines at `marks`, as an SVG document. The y-axis shows the part where the
 /// lines are, see [`Range::of`]; marks outside it are named in the legend.
+<<<<<<< HEAD
 pub(crate) fn bands(title: &str, (x, y): (&str, &str), scale: Scale, bands: &[Band], marks: &[Mark]) -> String {
+=======
+pub fn bands(title: &str, axes: Axes<'_>, scale: Scale, bands: &[Band], marks: &[Mark]) -> String {
+>>>>>>> h-train
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, (960, 540)).into_drawing_area();
@@ -129,12 +137,20 @@ pub(crate) fn bands(title: &str, (x, y): (&str, &str), scale: Scale, bands: &[Ba
             Some(range) if scale == Scale::Linear || range.high < 20.0 * range.low => {
                 let room = (0.04 * (range.high - range.low)).max(1e-9);
                 let axis = range.low - room..range.high + room;
-                draw_bands(&root, title, (x, y), (last, axis.start, axis), &range, bands, marks)
+                draw_bands(&root, title, axes, Frame { last, floor: axis.start, axis }, &range, bands, marks)
             }
             Some(range) => {
                 let axis = 0.85 * range.low..1.15 * range.high;
                 let floor = axis.start;
-                draw_bands(&root, title, (x, y), (last, floor, axis.log_scale()), &range, bands, marks)
+                draw_bands(
+                    &root,
+                    title,
+                    axes,
+                    Frame { last, floor, axis: axis.log_scale() },
+                    &range,
+                    bands,
+                    marks,
+                )
             }
         };
         let _ = root.present();
@@ -154,11 +170,21 @@ const COLOURS: [(u8, u8, u8); 8] = [
     (80, 80, 80),
 ];
 
+/// The part of the plane that a chart shows.
+struct Frame<Y> {
+    /// The end of the horizontal axis, which begins at 0.
+    last: f64,
+    /// The lowest value of the vertical axis.
+    floor: f64,
+    /// The vertical axis.
+    axis: Y,
+}
+
 fn draw_bands<Y>(
     root: &Area<'_>,
     title: &str,
-    (x, y): (&str, &str),
-    (last, floor, axis): (f64, f64, Y),
+    axes: Axes<'_>,
+    frame: Frame<Y>,
     range: &Range,
     bands: &[Band],
     marks: &[Mark],
@@ -167,6 +193,7 @@ where
     Y: AsRangedCoord<Value = f64>,
     Y::CoordDescType: ValueFormatter<f64> + Ranged<ValueType = f64>,
 {
+    let Frame { last, floor, axis } = frame;
     root.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(root)
         .caption(title, ("sans-serif", 18))
@@ -179,8 +206,8 @@ where
         .configure_mesh()
         .light_line_style(TRANSPARENT)
         .bold_line_style(BLACK.mix(0.1))
-        .x_desc(x)
-        .y_desc(y)
+        .x_desc(axes.x)
+        .y_desc(axes.y)
         .x_label_formatter(&|v| short(*v))
         .y_label_formatter(&|v| short(*v))
         .draw()?;
@@ -259,12 +286,12 @@ pub struct Cloud {
 /// Draws points (x, y), all finite and above 0, on logarithmic scales, as an SVG document. A line joins the
 /// points of a cloud that have no other point of it to the left and below. Points above [`HIGHEST`] times the
 /// lowest y are left out, because one bad run would flatten all others.
-pub fn clouds(title: &str, (x, y): (&str, &str), clouds: &[Cloud]) -> String {
+pub fn clouds(title: &str, axes: Axes<'_>, clouds: &[Cloud]) -> String {
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, (960, 600)).into_drawing_area();
         // Writing to a string cannot fail.
-        let _ = draw_clouds(&root, title, (x, y), clouds);
+        let _ = draw_clouds(&root, title, axes, clouds);
         let _ = root.present();
     }
     svg
@@ -273,7 +300,7 @@ pub fn clouds(title: &str, (x, y): (&str, &str), clouds: &[Cloud]) -> String {
 fn draw_clouds(
     root: &Area<'_>,
     title: &str,
-    (x, y): (&str, &str),
+    axes: Axes<'_>,
     clouds: &[Cloud],
 ) -> Result<(), Box<dyn std::error::Error>> {
     root.fill(&WHITE)?;
@@ -300,8 +327,8 @@ fn draw_clouds(
         .bold_line_style(BLACK.mix(0.1))
         .x_labels(12)
         .y_labels(20)
-        .x_desc(x)
-        .y_desc(y)
+        .x_desc(axes.x)
+        .y_desc(axes.y)
         .x_label_formatter(&short)
         .y_label_formatter(&short)
         .draw()?;
@@ -344,7 +371,7 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 fn draw(
     root: &Area<'_>,
     title: &str,
-    (x, y): (&str, &str),
+    axes: Axes<'_>,
     legend: Legend,
     lines: &[(String, Vec<(f64, f64)>)],
 ) -> Result<(), Box<dyn std::error::Error>> {
@@ -364,7 +391,7 @@ fn draw(
         .x_label_area_size(40)
         .y_label_area_size(56)
         .build_cartesian_2d(range(|p| p.0), range(|p| p.1))?;
-    chart.configure_mesh().x_desc(x).y_desc(y).draw()?;
+    chart.configure_mesh().x_desc(axes.x).y_desc(axes.y).draw()?;
     for (i, (name, points)) in lines.iter().enumerate() {
         let colour = Palette99::pick(i).to_rgba();
         chart
@@ -405,11 +432,13 @@ mod tests {
         assert_eq!(range.legend(&marks[0]), "random play (below)");
         assert_eq!(range.legend(&marks[1]), "best possible");
 
-        let drawn = bands("game", ("games", "equity"), Scale::Linear, &lines, &marks);
+        let drawn = bands("game", Axes { x: "games", y: "equity" }, Scale::Linear, &lines, &marks);
         assert!(drawn.contains("random play (below)") && drawn.contains("best possible\n"), "{drawn}");
         // The mark that is drawn has dashes in the drawing and in the legend; the other one has none.
         let only = |marks: &[Mark]| {
-            bands("game", ("games", "equity"), Scale::Linear, &lines, marks).matches("<polyline").count()
+            bands("game", Axes { x: "games", y: "equity" }, Scale::Linear, &lines, marks)
+                .matches("<polyline")
+                .count()
         };
         assert_eq!(only(&marks[..1]), only(&[]));
         assert!(only(&marks[1..]) > only(&[]) + 20);
@@ -423,7 +452,7 @@ mod tests {
         }];
         let range = Range::of(Scale::Log, &lines, &[mark("exact", 0.0)]).unwrap();
         assert_eq!((range.low, range.high), (0.005, 1.1));
-        let drawn = bands("game", ("games", "error"), Scale::Log, &lines, &[mark("exact", 0.0)]);
+        let drawn = bands("game", Axes { x: "games", y: "error" }, Scale::Log, &lines, &[mark("exact", 0.0)]);
         assert!(
             drawn.contains("exact (below)") && !drawn.contains("NaN") && !drawn.contains("inf"),
             "{drawn}"

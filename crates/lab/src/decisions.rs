@@ -130,8 +130,8 @@ fn found<G: Kit>(game: &G, options: &BuildOptions, cancel: &Cancel) -> Result<Ve
         let mut rng = stream(options.seed, "games for decisions", number);
         // One decision of each kind, each equally likely: how many there were so far, and the one that is kept.
         let mut here: BTreeMap<&'static str, (u32, Candidate<G>)> = BTreeMap::new();
-        let how = (true, &(|| cancel.requested()) as &dyn Fn() -> bool);
-        own_games::play(game, &mut *values, game.start(), &mut rng, how, |met, _, rng| {
+        let stop = || cancel.requested();
+        own_games::play(game, &mut *values, game.start(), &mut rng, true, &stop, |met, _, rng| {
             let own_games::Met { state, actions, values, order, .. } = met;
             let gap = |second: usize| f64::from(values[order[0]] - values[second]) * size(game);
             if order.get(1).is_some_and(|&second| gap(second) <= options.gap) {
@@ -340,7 +340,7 @@ fn read<G: Kit>(game: &G, path: &Path) -> Result<Vec<Question<G>>, GameError> {
 const CHUNK: usize = 16;
 
 /// What an agent loses on a benchmark, against the best of the moves that were rolled out. A move that was not counts as the worst of
-/// them. Draws of an agent that varies its play come from `seed`. `threads` is their number, 0 for all cores.
+/// them. Draws of an agent that varies its play come from `seed`. `threads` is the number of threads, 0 for all cores.
 ///
 /// # Errors
 /// A fault of the file, or an agent that is not available.
@@ -348,7 +348,8 @@ pub fn grade<G: Kit>(
     game: &G,
     path: &Path,
     agent: &str,
-    (seed, threads): (u64, usize),
+    seed: u64,
+    threads: usize,
     cancel: &Cancel,
 ) -> Result<Graded, TrainError> {
     let questions = read(game, path)?;

@@ -209,7 +209,8 @@ fn check_names(manifest: &Manifest, tensors: &[Tensor], file: &Path) -> Result<(
 /// If it is not a network, the weights do not fit, or the output folder already exists.
 pub fn with_weights(
     games: &dyn Catalogue,
-    (mut manifest, from): (Manifest, &Path),
+    mut manifest: Manifest,
+    from: &Path,
     flat: &[f32],
     out: &Path,
 ) -> Result<Imported, TrainError> {

@@ -82,23 +82,23 @@ pub(crate) fn with<R>(slot: Slot, f: impl FnOnce(&dyn Fn() -> bool) -> R) -> R {
     result
 }
 
-/// Why a job is to be done on this thread.
+/// How this thread does a job that no other rank has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Here {
-    /// The thread has no slot.
-    Always,
-    /// Its rank was lost, or left, and may have begun.
-    Again,
+pub(crate) enum Locally {
+    /// From its start: the thread has no slot.
+    Start,
+    /// From where the rank of its slot stopped, which was lost, or left, and may have begun.
+    Resume,
 }
 
 /// Has a job done by the slot of this thread.
-fn call(job: impl FnOnce() -> Job) -> Result<Done, Here> {
+fn call(job: impl FnOnce() -> Job) -> Result<Done, Locally> {
     SLOT.with(|own| {
         let mut own = own.borrow_mut();
-        let slot = own.as_mut().filter(|slot| !slot.is_lost()).ok_or(Here::Always)?;
-        let job = serde_json::to_vec(&job()).map_err(|_| Here::Always)?;
-        let done = slot.call(&job).ok_or(Here::Again)?;
-        serde_json::from_slice(&done).map_err(|_| Here::Again)
+        let slot = own.as_mut().filter(|slot| !slot.is_lost()).ok_or(Locally::Start)?;
+        let job = serde_json::to_vec(&job()).map_err(|_| Locally::Start)?;
+        let done = slot.call(&job).ok_or(Locally::Resume)?;
+        serde_json::from_slice(&done).map_err(|_| Locally::Resume)
     })
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn train(
     seed: u64,
     options: &TrainOptions,
     observer: &dyn Observer,
-) -> Result<Result<(PathBuf, Record), TrainError>, Here> {
+) -> Result<Result<(PathBuf, Record), TrainError>, Locally> {
     let job = || Job::Train {
         config: Box::new(config.clone()),
         seed,
@@ -132,7 +132,7 @@ pub(crate) fn train(
             Err(TrainError::Diverged { name, seed, step, what, rate, more })
         }
         Done::Failed(text) => Err(TrainError::Elsewhere(text)),
-        Done::Pair(_) => return Err(Here::Again),
+        Done::Pair(_) => return Err(Locally::Resume),
     })
 }
 

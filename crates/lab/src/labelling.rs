@@ -174,6 +174,15 @@ fn part_of(out: &Path) -> PathBuf {
     out.with_file_name(name)
 }
 
+/// A decision of the games that are labelled.
+#[derive(Clone, Copy)]
+struct DecisionPlace {
+    /// Number of the game.
+    game: u64,
+    /// Number of the decision in it.
+    decision: u64,
+}
+
 impl<G: Kit> Labels<'_, G> {
     /// The lines of each of these games, up to one that was stopped.
     fn games(&self, numbers: Range<u64>) -> Result<Vec<String>, TrainError> {
@@ -201,7 +210,7 @@ impl<G: Kit> Labels<'_, G> {
             let stop = || cancel.requested();
             // A value is exact for the best move, or for all.
             let all_values = others && options.trials.is_none();
-            own_games::play(game, &mut *evaluator, start, &mut rng, (all_values, &stop), |met, by, rng| {
+            own_games::play(game, &mut *evaluator, start, &mut rng, all_values, &stop, |met, by, rng| {
                 let next = own_games::mostly_best(met.order, rng);
                 decision += 1;
                 let mut places = vec![next];
@@ -212,7 +221,7 @@ impl<G: Kit> Labels<'_, G> {
                 }
                 for place in places {
                     if all_values || options.trials.is_some() || place == met.order[0] {
-                        self.label(&met, place, by, (number, decision), &mut lines)?;
+                        self.label(&met, place, by, DecisionPlace { game: number, decision }, &mut lines)?;
                     }
                 }
                 Ok(Some(next))
@@ -231,8 +240,7 @@ impl<G: Kit> Labels<'_, G> {
         met: &own_games::Met<'_, G>,
         place: usize,
         by: &mut dyn Evaluator<G>,
-        // Number of the game, and of the decision in it.
-        when: (u64, u64),
+        when: DecisionPlace,
         lines: &mut String,
     ) -> Result<(), TrainError> {
         let (game, action) = (self.game, &met.actions[place]);
@@ -274,7 +282,7 @@ impl<G: Kit> Labels<'_, G> {
         &self,
         after: &G::State,
         acted: usize,
-        (number, decision): (u64, u64),
+        when: DecisionPlace,
     ) -> Result<Option<(f64, Vec<f64>)>, TrainError> {
         let Self { game, options, agent, cancel, .. } = self;
         let Some(viewer) = viewer(*game, after) else {
@@ -285,8 +293,8 @@ impl<G: Kit> Labels<'_, G> {
             return Err(OpenError::Unknown(message).into());
         };
         // Each decision has dice of its own, so that what luck they leave averages out over the rows.
-        let mut dice = stream(options.seed, "rollouts for labels", number);
-        let seed = (0..decision).fold(0, |_, _| dice.random::<u64>());
+        let mut dice = stream(options.seed, "rollouts for labels", when.game);
+        let seed = (0..when.decision).fold(0, |_, _| dice.random::<u64>());
         let how = Options { trials: options.trials.unwrap_or(0), truncate: options.truncate, seed };
         let open = || Luck::open(*game, agent, options.best);
         let stop = || cancel.requested();

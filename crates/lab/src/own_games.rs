@@ -50,7 +50,8 @@ pub(crate) fn play<G: Kit>(
     evaluator: &mut dyn Evaluator<G>,
     mut state: G::State,
     rng: &mut Stream,
-    (all, stop): (bool, &dyn Fn() -> bool),
+    all: bool,
+    stop: &dyn Fn() -> bool,
     mut next: impl FnMut(Met<'_, G>, &mut dyn Evaluator<G>, &mut Stream) -> Result<Option<usize>, TrainError>,
 ) -> Result<(), TrainError> {
     let (mut actions, mut values, mut order) = (Vec::new(), Vec::new(), Vec::new());

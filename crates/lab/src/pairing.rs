@@ -1,6 +1,6 @@
 //! Two agents that play each other.
 
-use adept_arena::matches::{self, Deals, Order, Table, Tally};
+use adept_arena::matches::{self, Deals, Order, Replayed, Table, Tally};
 use adept_arena::{Agent, Luck, OpenError, naming, open};
 use adept_game::{GameRecord, Kit};
 use adept_ground::work;
@@ -104,19 +104,62 @@ impl Pairing {
         let mut agents = self.agents(game)?;
         let [a, b] = self.players.each_ref().map(|player| &*player.name);
         let what = format!("writing games of {a} and {b}");
-        let mut text = String::new();
+        let (mut text, mut won) = (String::new(), [0.0; 2]);
         for g in (0..self.games).take_while(|_| !cancel.requested()) {
-            let (order, actions) = matches::replay(game, &mut agents, &self.orders, g, self.deals)?;
+            let Replayed { order, actions, utilities } =
+                matches::replay(game, &mut agents, &self.orders, g, self.deals)?;
             let names: Vec<&str> = order.iter().map(|agent| [a, b][*agent]).collect();
-            let record = GameRecord { number: g + 1, names: &names, actions: &actions, resigned: None };
+            let scores: Vec<f64> = order.iter().map(|agent| won[*agent]).collect();
+            let record = GameRecord {
+                number: g + 1,
+                names: &names,
+                scores: &scores,
+                actions: &actions,
+                resigned: None,
+            };
             match game.records().and_then(|records| records.write(game, &record)) {
                 Some(Ok(one)) => text.push_str(&one),
                 Some(Err(error)) => return Err(error.into()),
                 None => {}
             }
             text.push('\n');
+            order.iter().zip(utilities).for_each(|(agent, utility)| won[*agent] += utility.max(0.0));
             work::share(&what, (g + 1) as f64 / self.games as f64);
         }
         Ok(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adept_builtin::backgammon::Backgammon;
+    use adept_builtin::backgammon::mat::Match;
+
+    /// The seats change, and one player wins nearly all games.
+    #[test]
+    fn the_scores_of_written_games_run_on() {
+        let player = |agent: &str| Player {
+            name: agent.into(),
+            agent: agent.into(),
+            changes: serde_json::Value::Null,
+            entrant: 0,
+        };
+        let pairing = Pairing {
+            players: ["random", "pubeval"].map(player),
+            orders: matches::orders(&[1, 1]),
+            games: 8,
+            deals: Deals::from(1),
+            luck: None,
+        };
+        let text = pairing.histories(&Backgammon::default(), &Cancel::default()).unwrap();
+        let games = Match::parse(&text).unwrap().games;
+        assert_eq!(games.len(), 8);
+        let mut scores = [0, 0];
+        for game in &games {
+            assert_eq!((&game.names, game.scores), (&["pubeval".into(), "random".into()], scores), "{text}");
+            scores[game.winner.unwrap()] += game.points.unwrap();
+        }
+        assert!(scores[0] > 2 * scores[1] && scores[0] >= 8, "{text}");
     }
 }

@@ -110,7 +110,7 @@ pub fn publish(
     }
     let config = for_others(record, &mut checkpoint.manifest)?;
     pack::write(&Files::default(), out, checkpoint)?;
-    let published = document(games, out, (&runs, config), options);
+    let published = document(games, out, &runs, config, options);
     if published.is_err() {
         // Without a card it is not published. The first error is the one to report.
         let _ = Files::default().remove(out);
@@ -122,7 +122,8 @@ pub fn publish(
 fn document(
     games: &dyn Catalogue,
     out: &Path,
-    (runs, config): (&[(PathBuf, Record)], Config),
+    runs: &[(PathBuf, Record)],
+    config: Config,
     options: &PublishOptions,
 ) -> Result<Published, TrainError> {
     let (run, record) = &runs[0];
@@ -151,7 +152,8 @@ fn document(
     let manifest = checkpoint::manifest(out)?;
     // As its manifest has them: the names of what is packed.
     let game = Config::from_saved(manifest.config.clone()).map_or(config.game, |packed| packed.game);
-    let text = card(runs, options, (&report, &described, &manifest), &Config { game, ..config })?;
+    let measured = Measured { report: &report, described: &described, manifest: &manifest };
+    let text = card(runs, options, measured, &Config { game, ..config })?;
     let kinds = kinds_of(report.rms.as_ref());
     if let Some(kinds) = &kinds {
         kinds.write(&Files::default(), out)?;
@@ -196,15 +198,64 @@ fn score(record: &Record, best: bool) -> Option<&Score> {
     if best { record.best.as_ref() } else { record.r#final.as_ref() }
 }
 
+/// What was measured, what the network is, and what its manifest says.
+#[derive(Clone, Copy)]
+struct Measured<'a> {
+    report: &'a Report,
+    described: &'a Described,
+    manifest: &'a Manifest,
+}
+
+/// The card of a network.
 fn card(
     runs: &[(PathBuf, Record)],
     options: &PublishOptions,
-    (report, described, manifest): (&Report, &Described, &Manifest),
+    measured: Measured<'_>,
     config: &Config,
 ) -> Result<String, TrainError> {
-    let ((_, record), size) = (&runs[0], &described.size);
-    let unit = config.learn.unit();
+    let Measured { report, described, manifest } = measured;
+    let (_, record) = &runs[0];
     let mut text = format!("# {}\n\n{}\n\n", config.name, config.about);
+    text.push_str(&facts(runs, options, measured, config));
+    text.push('\n');
+    text.push_str(&kinds_of(report.rms.as_ref()).map_or_else(String::new, |kinds| not_for(&kinds)));
+    text.push_str("## Figures\n\n");
+    text.push_str(&figures(record, options.best, report));
+    text.push_str(&results(runs, options.best, config));
+    text.push_str(&beside(runs, options.best, report.experts.as_ref(), &described.size, &manifest.rivals));
+    if let Some(speed) = &report.speed {
+        let rates: Vec<String> = speed
+            .iter()
+            .map(|c| format!("{:.2} million at {}", c.evaluations_per_second / 1e6, c.batch))
+            .collect();
+        let _ = writeln!(
+            text,
+            "Evaluations a second on one core of the machine that published it, by rows per call: {}.\n",
+            rates.join(", ")
+        );
+    }
+    let weak = text.len();
+    text.extend(report.rms.as_ref().and_then(|rms| worst(&rms.distributions)));
+    options.notes.iter().for_each(|note| {
+        let _ = writeln!(text, "- {note}");
+    });
+    if text.len() > weak {
+        text.insert_str(weak, "## Known weaknesses\n\n");
+    }
+    text.push_str(&to_repeat(runs, manifest, config)?);
+    Ok(text)
+}
+
+/// The facts at the head of a card.
+fn facts(
+    runs: &[(PathBuf, Record)],
+    options: &PublishOptions,
+    measured: Measured<'_>,
+    config: &Config,
+) -> String {
+    let Measured { report, described, manifest } = measured;
+    let ((_, record), size, unit) = (&runs[0], &described.size, config.learn.unit());
+    let mut text = String::new();
     let step = score(record, options.best).map_or(record.step, |s| s.step);
     let chosen = match (options.best, config.figure()) {
         (true, Some(Suite::Rms)) => "lowest error on validation positions".into(),
@@ -241,16 +292,18 @@ fn card(
     for origin in &manifest.init {
         let _ = writeln!(text, "- began with the weights of {origin}");
     }
-    text.push('\n');
-    text.push_str(&kinds_of(report.rms.as_ref()).map_or_else(String::new, |kinds| not_for(&kinds)));
-    text.push_str("## Figures\n\n");
+    text
+}
+
+/// Figures that were measured when the network was published.
+fn figures(record: &Record, best: bool, report: &Report) -> String {
+    let mut text = String::new();
     if let Some(equity) = &report.equity {
         let _ = writeln!(text, "Exact match equity against {}: {:+.6}.\n", equity.against, equity.equity);
     }
     if let Some(rms) = &report.rms {
         text.push_str(&errors(rms));
-    } else if let (true, Some(Score { rms: Some(rms), spread, .. })) =
-        (of_file(record), score(record, options.best))
+    } else if let (true, Some(Score { rms: Some(rms), spread, .. })) = (of_file(record), score(record, best))
     {
         let mean =
             spread.map_or_else(String::new, |spread| format!("; of always the mean value {spread:.5}"));
@@ -304,6 +357,13 @@ fn card(
         }
         text.push('\n');
     }
+    text
+}
+
+/// Figures that the runs measured.
+fn results(runs: &[(PathBuf, Record)], best: bool, config: &Config) -> String {
+    let (_, record) = &runs[0];
+    let mut text = String::new();
     if let (true, Some(against)) = (config.measures(Suite::Matches), config.evaluate_against().first()) {
         let in_unit = runs.iter().find_map(|(_, r)| r.r#final.as_ref()?.unit.as_deref());
         let what = in_unit.map_or("Points per game".into(), |unit| format!("{unit} per game and seat"));
@@ -315,7 +375,7 @@ fn card(
                 "{what} against {against}, {} games per measurement{beside}:\n",
                 config.evaluate.games
             );
-        } else if let Some(found) = score(record, options.best).and_then(|score| score.matches) {
+        } else if let Some(found) = score(record, best).and_then(|score| score.matches) {
             // Beside another figure, which comes below.
             let games = config.evaluate.games;
             let _ = writeln!(text, "{what} against {against}, {games} games: {found:+.4}.\n");
@@ -343,26 +403,13 @@ fn card(
             }
         }
     }
-    text.push_str(&beside(runs, options.best, report.experts.as_ref(), (size, &manifest.rivals)));
-    if let Some(speed) = &report.speed {
-        let rates: Vec<String> = speed
-            .iter()
-            .map(|c| format!("{:.2} million at {}", c.evaluations_per_second / 1e6, c.batch))
-            .collect();
-        let _ = writeln!(
-            text,
-            "Evaluations a second on one core of the machine that published it, by rows per call: {}.\n",
-            rates.join(", ")
-        );
-    }
-    let weak = text.len();
-    text.extend(report.rms.as_ref().and_then(|rms| worst(&rms.distributions)));
-    options.notes.iter().for_each(|note| {
-        let _ = writeln!(text, "- {note}");
-    });
-    if text.len() > weak {
-        text.insert_str(weak, "## Known weaknesses\n\n");
-    }
+    text
+}
+
+/// How the runs are repeated.
+fn to_repeat(runs: &[(PathBuf, Record)], manifest: &Manifest, config: &Config) -> Result<String, TrainError> {
+    let ((_, record), unit) = (&runs[0], config.learn.unit());
+    let mut text = String::new();
     let toml = toml::to_string(config).map_err(|e| ModelError::Unsupported(e.to_string()))?;
     // Each of several runs may have begun with weights of its own.
     let alike = runs.iter().all(|(_, other)| other.init == record.init);
@@ -437,7 +484,8 @@ fn beside(
     runs: &[(PathBuf, Record)],
     best: bool,
     experts: Option<&ExpertsReport>,
-    (size, rivals): (&Description, &[Rival]),
+    size: &Description,
+    rivals: &[Rival],
 ) -> String {
     let mut text = String::new();
     if let Some(experts) = experts {

@@ -3,7 +3,7 @@
 //! The file holds its data as JSON, beside the looks and the charts of the page. It asks nothing of any server.
 
 use crate::catalogue::Catalogue;
-use crate::chart::{Band, Mark, Range, Scale};
+use crate::chart::{Axes, Band, Mark, Range, Scale};
 use crate::checkpoints;
 use crate::compare::{self, CompareError};
 use crate::curves::{self, Curve, Mean, Reference, References, Show};
@@ -248,7 +248,7 @@ fn about(
         "encoder": described.as_ref().map(|d| &d.encoder),
         "parameters": described.as_ref().map(|d| d.size.parameters),
         "multiply_adds": described.as_ref().map(|d| [d.size.multiply_adds_least, d.size.multiply_adds]),
-        "runs": runs.iter().map(run).collect::<Vec<_>>(),
+        "runs": runs.iter().map(|(path, record)| run(path, record)).collect::<Vec<_>>(),
         "errors": errors(experiment, measured),
         "outcomes": outcomes(measured),
         "experts": experts(experiment)?,
@@ -268,7 +268,7 @@ fn changed(runs: &[(PathBuf, Record)]) -> Vec<String> {
 }
 
 /// A run, for the table of runs.
-fn run((path, record): &(PathBuf, Record)) -> Value {
+fn run(path: &Path, record: &Record) -> Value {
     let manifest = checkpoint::locate(path, false).and_then(|path| checkpoint::manifest(&path)).ok();
     let written = path.join("run.json").metadata().and_then(|file| file.modified()).ok();
     json!({
@@ -394,7 +394,8 @@ fn pictures(experiments: &[Experiment], marks: &[Mark]) -> Result<Vec<Value>, Mo
                 .collect();
             pictures.extend(picture(
                 group,
-                (format!("{label}, {rules}"), &label, unit),
+                format!("{label}, {rules}"),
+                Axes { x: unit, y: &label },
                 scale,
                 &shown,
                 |_, value| value,
@@ -409,7 +410,8 @@ fn pictures(experiments: &[Experiment], marks: &[Mark]) -> Result<Vec<Value>, Mo
                     .collect();
                 pictures.extend(picture(
                     group,
-                    (format!("distance to the best {label}, {rules}"), "distance to the best", unit),
+                    format!("distance to the best {label}, {rules}"),
+                    Axes { x: unit, y: "distance to the best" },
                     Scale::Log,
                     &far,
                     |k, value| (best[k] - value).max(0.0),
@@ -423,7 +425,8 @@ fn pictures(experiments: &[Experiment], marks: &[Mark]) -> Result<Vec<Value>, Mo
 /// A picture, unless its scale has no place for any of its values.
 fn picture(
     group: &[Drawn<'_>],
-    (title, up, across): (String, &str, &str),
+    title: String,
+    axes: Axes<'_>,
     scale: Scale,
     marks: &[Mark],
     value: impl Fn(usize, f64) -> f64,
@@ -447,8 +450,8 @@ fn picture(
     let (inside, outside): (Vec<&Mark>, Vec<&Mark>) = marks.iter().partition(|m| range.contains(m.value));
     Some(json!({
         "title": title,
-        "up": up,
-        "across": across,
+        "up": axes.y,
+        "across": axes.x,
         "log": scale == Scale::Log,
         "range": [range.low, range.high],
         "series": series,

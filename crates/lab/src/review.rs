@@ -238,11 +238,28 @@ struct Read<G: Kit> {
     faults: Vec<Fault>,
 }
 
+/// The place of a player among the names in files, of which this is the first.
+fn place_of(name: &str, all: &[&str], file: &Path) -> Result<usize, GameError> {
+    all.iter().position(|known| *known == name).ok_or_else(|| {
+        let hint = match names::nearest(name, all) {
+            Some(near) => format!("; did you mean `{near}`?"),
+            None => String::new(),
+        };
+        let all: Vec<Cow<'_, str>> = all.iter().take(NAMED).map(|name| clipped(name, LETTERS)).collect();
+        let message = format!("no player is named `{name}`; players are {}{hint}", all.join(", "));
+        GameError::new(format!("{}: {message}", file.display()))
+    })
+}
+
 /// Reviews the games of files.
 ///
 /// # Errors
 /// If the game has no files of whole games that can be read, a single file is wrong, the agent has no values, or nobody has the name.
-pub(crate) fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Cancel) -> Result<Review, TrainError> {
+pub(crate) fn review_of<G: Kit>(
+    game: &G,
+    options: &ReviewOptions,
+    cancel: &Cancel,
+) -> Result<Review, TrainError> {
     let agent = naming::resolve(game, &options.agent, &[])?;
     let open = || naming::judge(game, &agent, options.best);
     let Read { files, games, places, faults } = read_all(game, options)?;
@@ -255,20 +272,8 @@ pub(crate) fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Canc
         }
     };
     let seats: Vec<[usize; 2]> = games.iter().map(|game| names_of(game).map(|name| known(&name))).collect();
-    let wanted = options.player.as_ref().map(|name| {
-        let all: Vec<&str> = players.iter().map(|(known, ..)| &**known).collect();
-        let found = all.iter().position(|known| known == name);
-        found.ok_or_else(|| {
-            let hint = match names::nearest(name, &all) {
-                Some(near) => format!("; did you mean `{near}`?"),
-                None => String::new(),
-            };
-            let all: Vec<Cow<'_, str>> = all.iter().take(NAMED).map(|name| clipped(name, LETTERS)).collect();
-            let message = format!("no player is named `{name}`; players are {}{hint}", all.join(", "));
-            GameError::new(format!("{}: {message}", options.files[0].display()))
-        })
-    });
-    let wanted = wanted.transpose()?;
+    let names: Vec<&str> = players.iter().map(|(known, ..)| &**known).collect();
+    let wanted = options.player.as_ref().map(|name| place_of(name, &names, &options.files[0])).transpose()?;
     // Before threads begin, so that a valuation is solved once.
     let references = open()?.references;
     let all: usize = games.iter().map(|game| game.actions.len()).sum();
@@ -367,4 +372,62 @@ pub(crate) fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Canc
         files,
         finished: found.iter().all(Option::is_some),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adept_builtin::backgammon::Backgammon;
+
+    /// Ann begins and rolls a joker. Bo plays 9/4 where an anchor is best, and resigns.
+    const FIRST: &str = " 1 point match\n\n Game 1\n Ann : 0                           Bo : 0
+  1) 31: 8/5 6/5                   41: 24/23 13/9
+  2) 66: 24/18(2) 13/7(2)          32: 9/6 6/4
+  3) 21: 13/11 6/5                 Resigns\n      Wins 1 point and the match\n";
+
+    /// The same game with Ann in the second column.
+    const SECOND: &str = " 1 point match\n\n Game 1\n Bo : 0                            Ann : 0
+  1)                               31: 8/5 6/5
+  2) 41: 24/23 13/9                66: 24/18(2) 13/7(2)
+  3) 32: 9/6 6/4                   21: 13/11 6/5
+  4) Resigns\n                                   Wins 1 point and the match\n";
+
+    #[test]
+    fn loss_and_luck_belong_to_the_player_in_either_column() {
+        let folder = tempfile::tempdir().unwrap();
+        let network =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../checkpoints/backgammon/single-256-32");
+        let reviewed = |name: &str, text: &str| {
+            let file = folder.path().join(name);
+            std::fs::write(&file, text).unwrap();
+            let options = ReviewOptions {
+                files: vec![file],
+                agent: network.display().to_string(),
+                best: false,
+                player: None,
+                worst: 10,
+                threads: 1,
+            };
+            review_of(&Backgammon::default(), &options, &Cancel::default()).unwrap()
+        };
+        for (found, seats, number) in
+            [(reviewed("first.mat", FIRST), [0, 1], 2), (reviewed("second.mat", SECOND), [1, 0], 3)]
+        {
+            assert!(found.faults.is_empty(), "{found:?}");
+            let [ann, bo] = seats.map(|seat: usize| &found.players[seat]);
+            assert_eq!((&*ann.name, &*bo.name), ("Ann", "Bo"));
+            assert_eq!((ann.result, bo.result), (1.0, -1.0), "{found:?}");
+            assert_eq!((ann.decisions.decisions, ann.decisions.loss_per_decision), (3, 0.0), "{found:?}");
+            assert_eq!((bo.decisions.decisions, bo.decisions.wrong_share), (2, 0.5), "{found:?}");
+            let lost = bo.decisions.loss_per_decision * 2.0;
+            assert!((0.2..0.3).contains(&lost), "{found:?}");
+            assert!((0.3..0.45).contains(&ann.luck) && (bo.luck + ann.luck).abs() < 1e-9, "{found:?}");
+            assert!((ann.adjusted - 1.0 + ann.luck).abs() < 1e-9, "{found:?}");
+            assert!((bo.adjusted + 1.0 + bo.luck).abs() < 1e-9, "{found:?}");
+            let [worst] = &found.worst[..] else { panic!("{found:?}") };
+            assert_eq!((&*worst.player, worst.number, &*worst.played), ("Bo", number, "9/4"));
+            assert_eq!((&*worst.best, &*worst.position), ("24/21 23/21", "sLfBwQDgc+EBKA 32"));
+            assert!((worst.loss - lost).abs() < 1e-9, "{worst:?}");
+        }
+    }
 }

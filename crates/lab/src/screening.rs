@@ -115,8 +115,8 @@ pub(crate) fn screening_of<G: Kit>(
         games += 1;
         let mut here = vec![0.0; options.keep.len()];
         let before = decisions;
-        let how = (true, &(|| cancel.requested()) as &dyn Fn() -> bool);
-        own_games::play(game, &mut *large, game.start(), &mut rng, how, |met, _, rng| {
+        let stop = || cancel.requested();
+        own_games::play(game, &mut *large, game.start(), &mut rng, true, &stop, |met, _, rng| {
             let own_games::Met { state, player, actions, values, order } = met;
             if actions.len() > 1 {
                 small.study(Decision::new(game, state, player), &mut listed, &mut thought);

@@ -6,7 +6,7 @@ use adept_builtin::bearoff::Bearoff;
 use adept_game::Kit;
 use adept_ground::{files::Files, work};
 use adept_lab::Catalogue;
-use adept_lab::chart::{self, Cloud, HIGHEST};
+use adept_lab::chart::{self, Axes, Cloud, HIGHEST};
 use adept_lab::checkpoints::{cost, describe};
 use adept_lab::measure::Cost;
 use adept_lab::reproduction::{Made, ReproduceOptions, Reproduction, Work};
@@ -443,7 +443,7 @@ fn figure(rows: &[ExpertsPoint], distribution: &str, by: Price) -> String {
         .collect();
     let title =
         format!("Bear-off, {distribution}: lower left is better; a line joins the best networks of a kind");
-    chart::clouds(&title, (by.label(), "RMS error of V"), &clouds)
+    chart::clouds(&title, Axes { x: by.label(), y: "RMS error of V" }, &clouds)
 }
 
 /// The tables as Markdown.

@@ -12,7 +12,7 @@ use adept_lab::reproduction::{Made, ReproduceOptions, Reproduction, Work};
 use adept_lab::seeds::on_ranks;
 use adept_model::ModelError;
 use adept_trainer::config::{Config, Games};
-use adept_trainer::run::{Init, TrainError, TrainOptions, Way, measurements};
+use adept_trainer::run::{Init, Remedy, TrainError, TrainOptions, measurements};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -463,7 +463,7 @@ fn train(config: &Config, seed: u64, init: Vec<Init>, work: Work<'_>) -> Result<
     let out = Some(folder(options, config, seed));
     let options_of = TrainOptions { out, resume: true, init, ..Default::default() };
     let run = games.find(&config.game.rules)?.train(config, seed, &options_of, observer, cancel);
-    let run = run.map_err(|error| error.with_ways(&[Way::Resume]))?;
+    let run = run.map_err(|error| error.with_remedies(&[Remedy::Resume]))?;
     if run.1.finished { Ok(run) } else { Err(interrupted(options)) }
 }
 

@@ -7,7 +7,7 @@ use adept_arena::matches::compete;
 use adept_arena::{Agent, Scripted};
 use adept_builtin::liars_dice::LiarsDice;
 use adept_ground::files::Files;
-use adept_lab::chart::{self, Legend};
+use adept_lab::chart::{self, Axes, Legend};
 use adept_lab::reproduction::{Made, ReproduceOptions, Reproduction, Work};
 use adept_lab::statistics::{Summary, mean_sd, plus_minus};
 use adept_model::ModelError;
@@ -337,7 +337,7 @@ impl Lab<'_> {
             }
         }
         let title = "Q-learning in liar's dice: share of the games won so far, mean of the seeds";
-        chart::lines(title, ("games", "share won"), Legend::Below, &lines)
+        chart::lines(title, Axes { x: "games", y: "share won" }, Legend::Below, &lines)
     }
 }
 

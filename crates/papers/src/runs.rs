@@ -3,7 +3,7 @@
 use adept_lab::reproduction::{ReproduceOptions, Work};
 use adept_lab::seeds::on_ranks;
 use adept_trainer::config::{Config, Games, Source, parse};
-use adept_trainer::run::{Record, TrainError, TrainOptions, Way, measurements, record_of};
+use adept_trainer::run::{Record, Remedy, TrainError, TrainOptions, measurements, record_of};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -87,7 +87,7 @@ fn each(
         let out = Some(folder.join(format!("{}-{seed}", config.name)));
         let options_of = TrainOptions { out, resume: true, ..Default::default() };
         let run = games.find(&config.game.rules)?.train(config, seed, &options_of, observer, cancel);
-        let run = run.map_err(|error| error.with_ways(&[Way::Resume]))?;
+        let run = run.map_err(|error| error.with_remedies(&[Remedy::Resume]))?;
         if run.1.finished { Ok(run) } else { Err(interrupted(options)) }
     });
     let mut results = results.into_iter();

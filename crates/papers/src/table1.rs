@@ -4,7 +4,7 @@ use crate::MEASURING;
 use crate::runs::{self, FIRST_SEED, Run, interrupted};
 use adept_ground::{files::Files, work};
 use adept_lab::Catalogue;
-use adept_lab::chart::{self, Legend};
+use adept_lab::chart::{self, Axes, Legend};
 use adept_lab::checkpoints;
 use adept_lab::measure::{EvaluateOptions, SpeedCell, Suite};
 use adept_lab::reproduction::{Made, Reproduction, Work};
@@ -249,7 +249,7 @@ fn write(table: &Reproduced, all: &[Vec<Run>], configs: &[Config]) -> Result<(),
         curves.push(((*label).to_string(), runs::mean_curve(folders, equity)?));
     }
     let title = "Tic-tac-toe against TTT: exact equity, mean of the seeds";
-    let svg = chart::lines(title, ("games", "equity"), Legend::Below, &curves);
+    let svg = chart::lines(title, Axes { x: "games", y: "equity" }, Legend::Below, &curves);
     for (path, text) in table.files.iter().zip([markdown(table), crate::json(table)?, svg]) {
         Files::default().replace(path, text.as_bytes())?;
     }

@@ -2,7 +2,7 @@
 
 use crate::runs::{self, FIRST_SEED, Run};
 use adept_ground::files::Files;
-use adept_lab::chart::{self, Legend};
+use adept_lab::chart::{self, Axes, Legend};
 use adept_lab::reproduction::{Made, Reproduction, Work};
 use adept_lab::statistics::{mean_sd, plus_minus};
 use adept_trainer::config::{Config, Games};
@@ -269,7 +269,7 @@ pub(crate) fn figure2(work: Work<'_>) -> Result<Figure2, TrainError> {
     let share = |c: &Curve| c.points.iter().map(|(x, y)| (100.0 * x / c.length as f64, *y)).collect();
     let lines: Vec<_> = figure.rows.iter().map(|c| (c.label.clone(), share(c))).collect();
     let title = "Bear-off, 10 hidden units: RMS error of V on test positions, mean of the seeds";
-    let svg = chart::lines(title, ("% of the run", "RMS error"), Legend::Above, &lines);
+    let svg = chart::lines(title, Axes { x: "% of the run", y: "RMS error" }, Legend::Above, &lines);
     let mut csv = String::from("row,step,rms\n");
     for curve in &figure.rows {
         curve.points.iter().for_each(|(x, y)| {

@@ -389,7 +389,8 @@ impl<G: Kit> Room<G> {
         agent: &AgentText,
         at: &ParsedPosition<G>,
         text: String,
-        (detail, until): (Detail, Instant),
+        detail: Detail,
+        until: Instant,
     ) -> Result<Option<PositionValue>, OpenError> {
         let game = &*self.game;
         let by = |search: &mut AnySearch<G>, text| {
@@ -502,7 +503,7 @@ impl<G: Kit> AnyRoom for Room<G> {
         let Some(at) = read.pop() else { return Err(OpenError::Unknown("there is no position".into())) };
         // IDs of other programs become the game's own text.
         let text = self.game.position_text(&at.0);
-        let found = self.value_of(agent, &at, text, (detail, until))?;
+        let found = self.value_of(agent, &at, text, detail, until)?;
         let mut found = found.ok_or_else(|| without_values(agent))?;
         found.moves.truncate(detail.moves);
         Ok(found)
@@ -753,12 +754,8 @@ impl<G: Kit> AnyPlay for Play<G> {
         let agent = by.unwrap_or(&self.opponent);
         let mut text = game.agents().advice.and_then(|advice| advice(game, state, seat)).unwrap_or_default();
         let until = self.room.until();
-        let mut value = self.room.value_of(
-            agent,
-            &(state.clone(), None),
-            self.seen(state),
-            (Detail::default(), until),
-        )?;
+        let mut value =
+            self.room.value_of(agent, &(state.clone(), None), self.seen(state), Detail::default(), until)?;
         if game.hides() {
             // What follows a move may show what the person must not know before it.
             value.iter_mut().flat_map(|value| &mut value.moves).for_each(|found| found.afterstate.clear());

@@ -1,7 +1,7 @@
 //! Agents that Python asks, and exact values of small games.
 
+use crate::errors::guarded;
 use crate::fault;
-use crate::game::guarded;
 use crate::long::on_its_own;
 use crate::shared::Shared;
 use crate::stepping::{Action, AnyRules, Held, Node, Place, Rules, State, Typed};

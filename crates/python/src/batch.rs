@@ -2,7 +2,7 @@
 //!
 //! Each game draws from a stream of its own, so results depend on the seed alone: not on threads, nor on how many games there are.
 
-use crate::game::guarded;
+use crate::errors::guarded;
 use crate::shared::Shared;
 use crate::stepping::{AnyRules, Encoded, Held, MOST_NUMBERS, Node, State, arrays};
 use crate::{fault, given};

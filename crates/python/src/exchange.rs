@@ -1,6 +1,6 @@
 //! Files for other programs, and checkpoints from them; matches between agents.
 
-use crate::game::guarded;
+use crate::errors::guarded;
 use crate::games::{ALL, registered};
 use crate::long::{Reports, Stop, long, on_its_own, until_interrupted};
 use crate::stepping::State;
@@ -25,12 +25,13 @@ use std::path::{Path, PathBuf};
 /// Writes a checkpoint of the network in this manifest with these parameters.
 pub(crate) fn save<'py>(
     py: Python<'py>,
-    like: (Manifest, &Path),
+    manifest: Manifest,
+    from: &Path,
     weights: &Bound<'py, PyAny>,
     out: &Path,
 ) -> PyResult<Bound<'py, PyAny>> {
     let flat = given::numbers("weights", weights)?.as_array().to_vec();
-    let written = py.detach(|| guarded(|| exchange::with_weights(&ALL, like, &flat, out)))?;
+    let written = py.detach(|| guarded(|| exchange::with_weights(&ALL, manifest, from, &flat, out)))?;
     plain(py, &written.map_err(fault)?)
 }
 
@@ -196,9 +197,9 @@ pub(crate) fn arena<'py>(
     on_progress: Option<Py<PyAny>>,
     threads: i128,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let source = crate::run::source_of(config, given::settings(settings)?)?;
+    let source = crate::config::source_of(config, given::settings(settings)?)?;
     let tournament = guarded(|| Tournament::parse(&source, &ALL))?
-        .map_err(|error| crate::run::config_fault(error, &source.text))?;
+        .map_err(|error| crate::config::config_fault(error, &source.text))?;
     let folder = || Path::new("checkpoints/runs").join(format!("arena-{}", tournament.name));
     let threads = given::threads(threads)?;
     let options = TournamentOptions {

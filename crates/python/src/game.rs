@@ -3,14 +3,15 @@
 //! A method that raises an exception ends the work that called it: the exception travels to the call from Python as a panic
 //! that nothing prints (see [`guarded`]).
 
+use crate::errors::{guarded, raise};
 use crate::long::Stop;
 use adept_library::arena::{Agent, Decision, Random, Scratch};
 use adept_library::game::{
     Afterstate, Agents, Card, Channel, ChannelKind, Counting, Encoder, Encoders, Game, GameError, Kit,
     Listing, Named, Numbering, Positions, RowMut, RuleText, Script, Stream, Turn, Unit, number_of, stream,
 };
-use adept_library::model::checkpoint;
-use numpy::{PyReadonlyArray1, PyUntypedArrayMethods};
+use adept_library::model::{Layout, checkpoint};
+use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
@@ -18,7 +19,6 @@ use pyo3::{intern, types::PyTuple};
 use std::borrow::Cow;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -39,21 +39,6 @@ const MOST_SHOWN: usize = 16_000_000;
 
 /// States and actions that are held.
 static HELD: AtomicUsize = AtomicUsize::new(0);
-
-/// An exception on its way to the call from Python.
-struct Raised(PyErr);
-
-fn raise(error: PyErr) -> ! {
-    resume_unwind(Box::new(Raised(error)))
-}
-
-/// Calls `f`. An exception in a game written in Python becomes the error.
-pub(crate) fn guarded<R>(f: impl FnOnce() -> R) -> PyResult<R> {
-    catch_unwind(AssertUnwindSafe(f)).map_err(|payload| match payload.downcast::<Raised>() {
-        Ok(raised) => raised.0,
-        Err(other) => resume_unwind(other),
-    })
-}
 
 /// A Python object that is a state, an action, or what a player knows: immutable, with `==` and `hash`.
 pub(crate) struct Held {
@@ -217,7 +202,7 @@ impl PyGame {
             scripts.push((name, script.unbind()));
         }
         let rules = Rules {
-            channels: channels(&game.getattr("inputs")?)?,
+            channels: channels(&game.getattr("inputs")?, &game.getattr("indices")?)?,
             about: if about.is_empty() { name.clone() } else { about },
             zero_sum: zero_sum.unwrap_or(players == 2),
             is_small: setting(game, "small", "True or False")?,
@@ -265,8 +250,8 @@ impl PyGame {
         };
         let (mut state, mut scratch) = (self.start(), Scratch::default());
         let (mut actions, mut outcomes, mut probabilities) = (Vec::new(), Vec::new(), Vec::new());
-        let width = self.0.channels.iter().map(|channel| channel.kind.dense_width()).sum();
-        let (mut dense, encoder) = (vec![0.0; width], Inputs(self.clone()));
+        let Layout { dense, index, .. } = Layout::of(&self.0.channels);
+        let (mut dense, mut index, encoder) = (vec![0.0; dense], vec![0; index], Inputs(self.clone()));
         loop {
             show(format!("{:?} ", state.turn).as_bytes());
             let action = match state.turn {
@@ -288,9 +273,10 @@ impl PyGame {
                     let mut after = state.clone();
                     self.apply(&mut after, &action);
                     let seen = if self.0.hides { &state } else { &after };
-                    let row = RowMut { dense: &mut dense, index: &mut [] };
+                    let row = RowMut { dense: &mut dense, index: &mut index };
                     encoder.encode(self, Afterstate { state: seen, action: Some(&action), player }, row);
                     dense.iter().for_each(|input| show(&input.to_le_bytes()));
+                    index.iter().for_each(|index| show(&index.to_le_bytes()));
                     action
                 }
             };
@@ -365,33 +351,45 @@ fn shortened(object: &Bound<'_, PyAny>) -> PyResult<String> {
     })
 }
 
-/// The channels of a number of inputs, or of named groups of inputs.
-fn channels(inputs: &Bound<'_, PyAny>) -> PyResult<Vec<Channel>> {
-    let mut found = Vec::new();
-    let mut add = |name: String, width: usize| {
-        if width == 0 {
-            return Err(wrong(format!("inputs: `{name}` has no numbers")));
-        }
-        found.push(Channel::new(name, ChannelKind::Dense(width)));
-        Ok(width)
+/// The names and sizes in a dict.
+fn sizes(what: &str, given: &Bound<'_, PyDict>) -> PyResult<Vec<(String, usize)>> {
+    let size = |(name, size): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        let needed = |_| wrong(format!("{what}: {name} = {size}: names and whole numbers are needed"));
+        Ok((name.extract().map_err(needed)?, size.extract().map_err(needed)?))
     };
-    let total = if let Ok(groups) = inputs.cast::<PyDict>() {
-        let mut total = 0usize;
-        for (name, width) in groups.iter() {
-            let needed = |_| wrong(format!("inputs: {name} = {width}: names and whole numbers are needed"));
-            let one = (name.extract().map_err(needed)?, width.extract().map_err(needed)?);
-            total = total.saturating_add(add(one.0, one.1)?);
+    given.iter().map(size).collect()
+}
+
+/// The channels of a number of inputs, or of named groups of inputs, and behind them the index channels.
+fn channels(inputs: &Bound<'_, PyAny>, indices: &Bound<'_, PyAny>) -> PyResult<Vec<Channel>> {
+    let groups = match inputs.cast::<PyDict>() {
+        Ok(groups) => sizes("inputs", groups)?,
+        Err(_) => {
+            let needed =
+                |_| wrong(format!("inputs = {inputs}: must be a whole number, or a dict of such numbers"));
+            vec![("inputs".into(), inputs.extract().map_err(needed)?)]
         }
-        total
-    } else {
-        let needed =
-            |_| wrong(format!("inputs = {inputs}: must be a whole number, or a dict of such numbers"));
-        add("inputs".into(), inputs.extract().map_err(needed)?)?
     };
-    match (1..=INPUTS).contains(&total) {
-        true => Ok(found),
-        false => Err(wrong(format!("inputs: a row has 1..{INPUTS} numbers, found {total}"))),
+    if let Some((name, _)) = groups.iter().find(|(_, width)| *width == 0) {
+        return Err(wrong(format!("inputs: `{name}` has no numbers")));
     }
+    let total = groups.iter().fold(0usize, |total, (_, width)| total.saturating_add(*width));
+    if !(1..=INPUTS).contains(&total) {
+        return Err(wrong(format!("inputs: a row has 1..{INPUTS} numbers, found {total}")));
+    }
+    let needed = |_| PyTypeError::new_err(format!("indices = {indices}: must be a dict of names and sizes"));
+    let indices = sizes("indices", indices.cast::<PyDict>().map_err(needed)?)?;
+    for (name, size) in &indices {
+        if groups.iter().any(|(group, _)| group == name) {
+            return Err(wrong(format!("indices: `{name}` is the name of inputs")));
+        }
+        if !(1..=INPUTS).contains(size) {
+            return Err(wrong(format!("indices: {name} = {size}: must lie in 1..{INPUTS}")));
+        }
+    }
+    let dense = groups.into_iter().map(|(name, width)| Channel::new(name, ChannelKind::Dense(width)));
+    let index = indices.into_iter().map(|(name, size)| Channel::new(name, ChannelKind::Index(size as u64)));
+    Ok(dense.chain(index).collect())
 }
 
 impl Game for PyGame {
@@ -635,32 +633,50 @@ impl PyGame {
 struct Inputs(PyGame);
 
 impl Inputs {
-    fn fill(&self, found: &Bound<'_, PyAny>, row: &mut [f32]) -> PyResult<()> {
-        let width = |n: usize| match n == row.len() {
-            true => Ok(()),
-            false => Err(wrong(format!("encode returned {n} numbers, but inputs has {}", row.len()))),
-        };
+    /// Fills a row with the numbers that `encode` returned: the inputs, and behind them the indices.
+    fn fill(&self, found: &Bound<'_, PyAny>, row: RowMut<'_>) -> PyResult<()> {
         if let Ok(array) = found.extract::<PyReadonlyArray1<'_, f32>>() {
-            width(array.len())?;
-            row.iter_mut().zip(array.as_array()).for_each(|(to, from)| *to = *from);
-        } else if let Ok(array) = found.extract::<PyReadonlyArray1<'_, f64>>() {
-            width(array.len())?;
-            row.iter_mut().zip(array.as_array()).for_each(|(to, from)| *to = *from as f32);
-        } else {
-            let what = |e: PyErr| {
-                PyTypeError::new_err(format!("encode: a list or an array of numbers is needed: {e}"))
-            };
-            let mut list = Vec::with_capacity(row.len());
-            for number in found.try_iter().map_err(what)?.take(row.len() + 1) {
-                list.push(number.and_then(|number| number.extract::<f32>()).map_err(what)?);
+            return self.put(array.as_array().iter().map(|number| f64::from(*number)), row);
+        }
+        if let Ok(array) = found.extract::<PyReadonlyArray1<'_, f64>>() {
+            return self.put(array.as_array().iter().copied(), row);
+        }
+        let what =
+            |e: PyErr| PyTypeError::new_err(format!("encode: a list or an array of numbers is needed: {e}"));
+        let width = row.dense.len() + row.index.len();
+        let mut list = Vec::with_capacity(width);
+        for number in found.try_iter().map_err(what)?.take(width + 1) {
+            list.push(number.and_then(|number| number.extract::<f64>()).map_err(what)?);
+        }
+        self.put(list.into_iter(), row)
+    }
+
+    fn put(&self, mut numbers: impl ExactSizeIterator<Item = f64>, row: RowMut<'_>) -> PyResult<()> {
+        let RowMut { dense, index } = row;
+        let (found, wanted) = (numbers.len(), dense.len() + index.len());
+        if found != wanted {
+            let what = if index.is_empty() { "inputs has" } else { "inputs and indices have" };
+            return Err(wrong(format!("encode returned {found} numbers, but {what} {wanted}")));
+        }
+        for (to, number) in dense.iter_mut().zip(&mut numbers) {
+            *to = number as f32;
+        }
+        if let Some(at) = dense.iter().position(|v| !v.is_finite()) {
+            return Err(wrong(format!("encode returned {} as number {at}", dense[at])));
+        }
+        let channels = self.channels().iter().filter_map(|channel| match channel.kind {
+            ChannelKind::Index(size) => Some((&channel.name, size)),
+            _ => None,
+        });
+        for ((to, number), (name, size)) in index.iter_mut().zip(numbers).zip(channels) {
+            if !(0.0..size as f64).contains(&number) || number.fract() != 0.0 {
+                let text =
+                    format!("encode returned {number} as `{name}`: a whole number in 0..{size} is needed");
+                return Err(wrong(text));
             }
-            width(list.len())?;
-            row.copy_from_slice(&list);
+            *to = number as u64;
         }
-        match row.iter().position(|v| !v.is_finite()) {
-            None => Ok(()),
-            Some(at) => Err(wrong(format!("encode returned {} as number {at}", row[at]))),
-        }
+        Ok(())
     }
 }
 
@@ -677,7 +693,7 @@ impl Encoder<PyGame> for Inputs {
         game.call(|py, object| {
             let action = after.action.map(|action| action.0.object.bind(py));
             let with = (&after.state.held.object, after.player, action);
-            self.fill(&object.call_method1(intern!(py, "encode"), with)?, row.dense)
+            self.fill(&object.call_method1(intern!(py, "encode"), with)?, row)
         });
     }
 

@@ -1,6 +1,7 @@
 //! The games of this process: the built-in ones, and those that were registered.
 
-use crate::game::{PyGame, guarded};
+use crate::errors::guarded;
+use crate::game::PyGame;
 use crate::{fault, plain};
 use adept_library::game::laws::{self, Breach, Budget};
 use adept_library::game::{Game, GameError};

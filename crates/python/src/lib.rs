@@ -2,6 +2,8 @@
 
 mod agent;
 mod batch;
+mod config;
+mod errors;
 mod exchange;
 mod forks;
 mod game;
@@ -17,27 +19,9 @@ mod stepping;
 mod study;
 mod trajectories;
 
+use errors::{AdeptError, fault, plain};
 use pyo3::prelude::*;
 use pyo3::types::PyModule;
-use pythonize::pythonize;
-use serde::Serialize;
-
-pyo3::create_exception!(
-    adept,
-    AdeptError,
-    pyo3::exceptions::PyException,
-    "A fault, with what is wrong and what to do."
-);
-
-/// An error of adept as a Python exception, with the same text.
-fn fault(error: impl std::fmt::Display) -> PyErr {
-    AdeptError::new_err(error.to_string())
-}
-
-/// A value as dicts, lists and numbers.
-fn plain<'py>(py: Python<'py>, value: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
-    pythonize(py, value).map_err(fault)
-}
 
 #[pymodule]
 fn _adept(module: &Bound<'_, PyModule>) -> PyResult<()> {

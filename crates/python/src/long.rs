@@ -1,7 +1,7 @@
 //! Long work: on a thread of its own, while the caller's thread hands events to Python and looks for Ctrl-C.
 
+use crate::errors::guarded;
 use crate::forks::with_own_threads;
-use crate::game::guarded;
 use crate::plain;
 use adept_trainer::run::{Cancel, Event, Observer};
 use pyo3::exceptions::PyKeyboardInterrupt;

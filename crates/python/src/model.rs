@@ -1,7 +1,7 @@
 //! Checkpoints that value positions and rows.
 
+use crate::errors::guarded;
 use crate::exchange;
-use crate::game::guarded;
 use crate::games::registered;
 use crate::{fault, given, plain};
 use adept_embed::Error;
@@ -284,7 +284,7 @@ impl Model {
         out: PathBuf,
         weights: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        exchange::save(py, (self.manifest.clone(), &self.path), weights, &out)
+        exchange::save(py, self.manifest.clone(), &self.path, weights, &out)
     }
 
     /// A pickle has the path of the checkpoint, which must still be there, and a game in Python that it is of.

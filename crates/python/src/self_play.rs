@@ -1,10 +1,10 @@
 //! Self-play without learning: TD(λ) targets and trajectories for PyTorch and others.
 
+use crate::config::config_of;
+use crate::errors::guarded;
 use crate::exchange;
-use crate::game::guarded;
 use crate::games::{ALL, registered};
 use crate::long::{Stop, long};
-use crate::run::config_of;
 use crate::shared::Shared;
 use crate::trajectories::{Kept, Recorded};
 use crate::{fault, given, plain};
@@ -288,7 +288,7 @@ impl SelfPlay {
     ) -> PyResult<Bound<'py, PyAny>> {
         let game = ALL.find(&self.config.game.rules).map_err(fault)?;
         let manifest = guarded(|| game.manifest(&self.config))?.map_err(fault)?;
-        exchange::save(py, (manifest, Path::new(&self.config.name)), weights, &out)
+        exchange::save(py, manifest, Path::new(&self.config.name), weights, &out)
     }
 
     /// A pickle has the config, the parameters and the place in the games: self-play goes on there with the same games.

@@ -5,8 +5,8 @@
 
 use crate::agent::{self, Agent, AnyAgent, Exact};
 use crate::batch::{AnyBatch, Batch, Lanes, Options};
+use crate::errors::guarded;
 use crate::fault;
-use crate::game::guarded;
 use crate::games::registered;
 use crate::long::{on_its_own, until_interrupted};
 use adept_library::arena::open;

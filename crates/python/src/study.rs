@@ -1,9 +1,9 @@
 //! Studies: sweeps of several configs at once, as in the command `sweep`.
 
-use crate::game::guarded;
+use crate::config::{config_text, source_of};
+use crate::errors::guarded;
 use crate::games::ALL;
 use crate::long::{Reports, Stop, long_answered, told};
-use crate::run::{config_text, source_of};
 use crate::{fault, given, plain};
 use adept_lab::compare::{MetricChange, measured};
 use adept_lab::files;

@@ -1,7 +1,7 @@
 //! Games of self-play as arrays, and λ-returns along them. The class around them is in `python/adept/_trajectories.py`.
 
+use crate::errors::guarded;
 use crate::fault;
-use crate::game::guarded;
 use adept_library::game::{Kit, OutcomeClass};
 use adept_library::model::{Head, Rows};
 use adept_trainer::config::{Along, Rewards, TdSettings};
@@ -236,7 +236,7 @@ pub(crate) fn lambda_returns<'py>(
     let (discount, chosen, clip) = how;
     let bootstrap = Bootstrap { lambda: 0.0, discount, chosen, clip };
     let returns =
-        py.detach(|| td::lambda_returns(&found, &head, rows, both, (&lambda, bootstrap), fresh.as_deref()));
+        py.detach(|| td::lambda_returns(&found, &head, rows, both, &lambda, bootstrap, fresh.as_deref()));
     let returns = returns.into_pyarray(py);
     match outputs {
         1 => Ok(returns.into_any()),

@@ -35,6 +35,58 @@ def test_a_game_in_python_learns_the_same_bits_as_the_built_in_one(tmp_path):
     assert equity[0] == equity[1]
 
 
+class Squares(TicTacToe):
+    """With the last square as an index, as the built-in encoder `fields` has it."""
+
+    name = "squares-in-python"
+    indices = {"square": 9}
+    needs_action = True
+
+    def encode(self, state, player, action):
+        return [*super().encode(state, player, action), action]
+
+
+def test_an_index_chooses_the_experts_of_the_built_in_game(tmp_path):
+    adept.register(Squares())
+    about = ["learn.td.against=self", "learn.td.games=600", "evaluate.every=600", "evaluate.against=['random']"]
+    config = ROOT / "configs/tictactoe/symbolic-9x20.toml"
+    own = [f"game.rules={Squares.name}", "game.encoder=inputs"]
+    runs = [adept.train(config, out=tmp_path / str(len(rules)), settings=[*about, *rules]) for rules in ([], own)]
+    built_in, ours = (run.open().weights() for run in runs)
+    assert len(ours) > 9 * 200 and ours.tobytes() == built_in.tobytes()
+    assert runs[0].metrics()[-1]["equity"] == runs[1].metrics()[-1]["equity"]
+
+
+class Counted(TicTacToe):
+    """With the number of stones of each player as indices, in an array."""
+
+    name = "counted-in-python"
+    indices = {"own": 6, "other": 6}
+
+    def encode(self, state, player, action):
+        counts = [state.count(stone) for stone in ("XO"[player], "XO"[1 - player])]
+        return np.array([*super().encode(state, player, action), *counts], dtype=np.float32)
+
+
+def test_cells_of_two_indices_choose_experts(tmp_path):
+    adept.register(Counted())
+    cells = {"by": ["own", "other"], "experts": 3, "probe": 2000, "expert": {"mlp": {"hidden": [4]}}}
+    config = {
+        "name": "counted",
+        "game": {"rules": Counted.name},
+        "architecture": {"cells": cells},
+        "learn": {"rate": 0.01, "td": {"games": 200}},
+        "evaluate": {"every": 200, "against": ["random"]},
+    }
+    model = adept.train(config, out=tmp_path / "run").open()
+    dense, index = model.encode(["XX.O.....", "XXOO....X"])
+    assert dense.shape == (2, 9) and index.tolist() == [[2, 1], [3, 2]]
+    assert model.evaluate(dense, index).shape == (2,)
+    config["architecture"] = {"cells": {**cells, "by": ["own", "others"]}}
+    with pytest.raises(adept.AdeptError, match="no index channel `others`"):
+        adept.train(config, out=tmp_path / "wrong")
+
+
 def test_all_functions_know_a_registered_game(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
@@ -204,6 +256,13 @@ def broken(**changes):
         ({"scale": None}, TypeError, "scale = None: must be a positive number"),
         ({"small": "yes"}, TypeError, "small = 'yes': must be True or False"),
         ({"inputs": {"squares": "nine"}}, ValueError, "inputs: squares = nine"),
+        ({"indices": ["square"]}, TypeError, "indices = .*: must be a dict"),
+        ({"indices": {"square": "nine"}}, ValueError, "indices: square = nine"),
+        ({"indices": {"square": 0}}, ValueError, "indices: square = 0: must lie in"),
+        ({"indices": {"inputs": 9}}, ValueError, "indices: `inputs` is the name of inputs"),
+        ({"indices": {"square": 9}}, ValueError, "returned 9 numbers, but inputs and indices have 10"),
+        ({"indices": {"square": 8}, "encode": lambda self, *_: [0.0] * 9 + [8]}, ValueError, "8 as `square`: a whole number in 0..8"),
+        ({"indices": {"square": 8}, "encode": lambda self, *_: [0.0] * 9 + [0.5]}, ValueError, "0.5 as `square`"),
         ({"unit": 3}, TypeError, "unit = 3: must be a text"),
         ({"encode": lambda self, state, player, action: [random.random()] * 9}, ValueError, "must not draw or count"),
         ({"actions": lambda self, state: set("012345678")}, TypeError, "a set has no fixed order"),

@@ -5,8 +5,8 @@
 
 use crate::config::{Config, Examples as From};
 use crate::run::TrainError;
-use adept_arena::known::KnownRows;
 pub use adept_arena::oracle;
+use adept_arena::values::KnownRows;
 use adept_arena::{Decision, GameModel, OpenError, Successors};
 use adept_game::sheet::Sheet;
 use adept_game::{
@@ -249,7 +249,8 @@ impl Set {
         with: With<'_, G>,
         positions: &Positions<G>,
         oracle: &dyn Valuation<G>,
-        (part, count): (Part, u64),
+        part: Part,
+        count: u64,
         mut rng: Stream,
     ) -> Self {
         let what = format!("drawing {count} positions with their values");
@@ -458,7 +459,7 @@ impl Tests {
         let distribution = evaluate.distribution.as_deref().or(config.learn.distribution());
         let (positions, oracle) = (Positions::new(game, distribution)?, oracle(game)?);
         let draw = |part, count, purpose| {
-            Set::draw(game, with, &positions, &*oracle, (part, count), stream(0, purpose, 0))
+            Set::draw(game, with, &positions, &*oracle, part, count, stream(0, purpose, 0))
         };
         Ok(Self {
             validation: draw(Part::Validation, evaluate.validation, "validation positions"),
@@ -507,7 +508,7 @@ impl<G: Kit> Examples<G> {
         match count {
             Some(count) => {
                 let rng = stream(seed, "examples", 0);
-                fixed(Set::draw(game, with, &positions, &*oracle, (Part::Train, count), rng))
+                fixed(Set::draw(game, with, &positions, &*oracle, Part::Train, count, rng))
             }
             None => {
                 let head = with.head.clone();

@@ -6,6 +6,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::hash::Hash;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,11 +19,19 @@ pub struct ClientLimits {
     pub streams: usize,
     /// Jobs that wait or run.
     pub jobs: usize,
+    /// Connections, those of a proxy's clients among them: the client is the address that connects.
+    pub connections: usize,
 }
 
 impl Default for ClientLimits {
     fn default() -> Self {
-        Self { plays: limits::PLAYS / 2, streams: 32, jobs: limits::UNFINISHED_JOBS / 2 }
+        Self {
+            plays: limits::PLAYS / 2,
+            streams: 32,
+            jobs: limits::UNFINISHED_JOBS / 2,
+            // A proxy may hold all streams, and as many connections again for other requests.
+            connections: limits::CONNECTIONS / 4 * 3,
+        }
     }
 }
 
@@ -61,66 +70,40 @@ impl<S: Send + Sync> FromRequestParts<S> for Client {
     }
 }
 
-/// The open streams of events.
-#[derive(Clone)]
-pub(crate) struct Streams {
-    open: Arc<Mutex<HashMap<Holder, usize>>>,
-    most: usize,
-}
+/// How many things each holder has open.
+struct Counts<K>(Mutex<HashMap<K, usize>>);
 
-/// Who holds streams: a client, a job, or all together.
-#[derive(Clone, PartialEq, Eq, Hash)]
-enum Holder {
-    Client(Client),
-    Job(String),
-    All,
-}
-
-impl Streams {
-    /// At most so many for a client.
-    pub(crate) fn new(most: usize) -> Self {
-        Self { open: Arc::default(), most }
+impl<K: Clone + Eq + Hash> Counts<K> {
+    fn new() -> Arc<Self> {
+        Arc::new(Self(Mutex::default()))
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<Holder, usize>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    fn open(&self) -> MutexGuard<'_, HashMap<K, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens a stream of a job's events, which stays open until the result is dropped.
-    pub(crate) fn begin(&self, client: Client, job: &str) -> Result<Stream, Fault> {
-        let job = Holder::Job(job.into());
+    /// Counts one more for all of these holders, until the result is dropped. If one of them has as many as it may, returns it, and how
+    /// many those are.
+    fn hold<const N: usize>(self: &Arc<Self>, holders: [(K, usize); N]) -> Result<Held<K>, (K, usize)> {
         let mut open = self.open();
-        let held = |holder: &Holder| open.get(holder).copied().unwrap_or(0);
-        if held(&Holder::All) >= limits::STREAMS {
-            return Err(Fault::busy(format!(
-                "{} streams of events are open, and that is the limit: try again later",
-                limits::STREAMS
-            )));
-        }
-        let of_job = self.most.div_ceil(2);
-        for (holder, most, whose) in
-            [(Holder::Client(client), self.most, "you"), (job.clone(), of_job, "this job")]
+        if let Some(full) = holders.iter().find(|(holder, most)| open.get(holder).is_some_and(|n| n >= most))
         {
-            if held(&holder) >= most {
-                return Err(Fault::too_many(format!(
-                    "{whose}: {most} streams of events are open, the most for one client or one job; close one first"
-                )));
-            }
+            return Err(full.clone());
         }
-        let holders = [Holder::All, Holder::Client(client), job];
+        let holders: Vec<K> = holders.into_iter().map(|(holder, _)| holder).collect();
         holders.iter().for_each(|holder| *open.entry(holder.clone()).or_default() += 1);
         drop(open);
-        Ok(Stream { holders, all: self.clone() })
+        Ok(Held { holders, all: self.clone() })
     }
 }
 
-/// An open stream.
-pub(crate) struct Stream {
-    holders: [Holder; 3],
-    all: Streams,
+/// One thing that is open.
+pub(crate) struct Held<K: Clone + Eq + Hash> {
+    holders: Vec<K>,
+    all: Arc<Counts<K>>,
 }
 
-impl Drop for Stream {
+impl<K: Clone + Eq + Hash> Drop for Held<K> {
     fn drop(&mut self) {
         let mut open = self.all.open();
         for holder in &self.holders {
@@ -131,6 +114,72 @@ impl Drop for Stream {
                 }
             }
         }
+    }
+}
+
+/// The open connections.
+pub(crate) struct Connections {
+    open: Arc<Counts<Client>>,
+    most: usize,
+}
+
+impl Connections {
+    /// At most so many for a client.
+    pub(crate) fn new(most: usize) -> Self {
+        Self { open: Counts::new(), most }
+    }
+
+    /// Counts a connection until the result is dropped. None if the client has as many as it may.
+    pub(crate) fn begin(&self, client: Client) -> Option<Held<Client>> {
+        self.open.hold([(client, self.most)]).ok()
+    }
+}
+
+/// The open streams of events.
+#[derive(Clone)]
+pub(crate) struct Streams {
+    open: Arc<Counts<Holder>>,
+    most: usize,
+}
+
+/// An open stream.
+pub(crate) type Stream = Held<Holder>;
+
+/// Who holds streams: a client, a job, or all together.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Holder {
+    Client(Client),
+    Job(String),
+    All,
+}
+
+impl Streams {
+    /// At most so many for a client.
+    pub(crate) fn new(most: usize) -> Self {
+        Self { open: Counts::new(), most }
+    }
+
+    /// Opens a stream of a job's events, which stays open until the result is dropped.
+    pub(crate) fn begin(&self, client: Client, job: &str) -> Result<Stream, Fault> {
+        let holders = [
+            (Holder::All, limits::STREAMS),
+            (Holder::Client(client), self.most),
+            (Holder::Job(job.into()), self.most.div_ceil(2)),
+        ];
+        self.open.hold(holders).map_err(|(holder, most)| {
+            let whose = match holder {
+                Holder::All => {
+                    let text =
+                        format!("{most} streams of events are open, and that is the limit: try again later");
+                    return Fault::busy(text);
+                }
+                Holder::Client(_) => "you",
+                Holder::Job(_) => "this job",
+            };
+            Fault::too_many(format!(
+                "{whose}: {most} streams of events are open, the most for one client or one job; close one first"
+            ))
+        })
     }
 }
 
@@ -170,6 +219,6 @@ mod tests {
         drop(first);
         assert!(open(one, "a").is_ok());
         drop(held);
-        assert!(streams.open().is_empty());
+        assert!(streams.open.open().is_empty());
     }
 }

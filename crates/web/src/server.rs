@@ -1,9 +1,9 @@
 //! Accepts connections until it is asked to stop.
 
 use crate::api::{self, App};
-use crate::client::{ClientLimits, Peer, Streams};
+use crate::client::{Client, ClientLimits, Connections, Peer, Streams};
 use crate::compute::Compute;
-use crate::extra::{self, Extra};
+use crate::extra::Extra;
 use crate::fault::Fault;
 use crate::guard::{Guard, guard};
 use crate::jobs::Jobs;
@@ -147,7 +147,7 @@ async fn listen(
         .route("/page/{name}", get(page::file))
         .route("/favicon.ico", get(page::icon))
         .nest("/api/v1", api::routes())
-        .merge(extra::routes(&options.extras))
+        .merge(api::extras::routes(&options.extras))
         .fallback(api::unknown)
         .layer(CatchPanicLayer::custom(Fault::of_panic))
         .layer(middleware::from_fn_with_state(app.clone(), api::without_folders))
@@ -155,6 +155,7 @@ async fn listen(
         .with_state(app);
     let service = TowerToHyperService::new(routes);
     let (graceful, free) = (GracefulShutdown::new(), Arc::new(Semaphore::new(limits::CONNECTIONS)));
+    let connections = Connections::new(options.client.connections);
     loop {
         let stop = async {
             while !cancel.requested() {
@@ -166,6 +167,8 @@ async fn listen(
             () = stop => break,
         };
         let ((stream, peer), permit) = accepted;
+        // A connection more than this client may hold is closed: an answer would keep it open.
+        let Some(held) = connections.begin(Client::new(peer)) else { continue };
         let service = service.clone();
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(Peer(peer));
@@ -180,7 +183,7 @@ async fn listen(
         tokio::spawn(async move {
             // A client that goes away is no fault.
             let _ = served.await;
-            drop(permit);
+            drop((permit, held));
         });
     }
     let _ = tokio::time::timeout(GOODBYE, graceful.shutdown()).await;

@@ -100,27 +100,7 @@ impl Engine {
                 (self.position, self.dice) = (None, None);
                 self.set(|state| (state.cube, state.owner, state.turn) = (1, None, 0));
             }
-            ["newsession", "type", kind, ref rest @ ..] => {
-                let mut session = MatchState::default();
-                let mut has_crawford = true;
-                for pair in rest.chunks(2) {
-                    match pair {
-                        ["length", points] => {
-                            let points = points.parse().ok().filter(|n| (1..=MOST_POINTS).contains(n));
-                            session.length = points.ok_or_else(|| bad("a match has 1 to 64 points"))?;
-                        }
-                        ["jacoby", rule @ ("on" | "off")] => session.jacoby = *rule == "on",
-                        ["crawford", rule @ ("on" | "off")] => has_crawford = *rule == "on",
-                        _ => return Err(bad("write length N, jacoby on|off, crawford on|off")),
-                    }
-                }
-                match kind {
-                    "money" => session.length = 0,
-                    "match" if session.length > 0 => session.jacoby = false,
-                    _ => return Err(bad("write `type money`, or `type match length N`")),
-                }
-                (self.session, self.now, self.has_crawford) = (session, session, has_crawford);
-            }
+            ["newsession", "type", kind, ref rest @ ..] => self.begin_session(kind, rest).map_err(bad)?,
             ["setscore", first, second] => {
                 let score = |text: &str| text.parse().ok().filter(|n| *n <= 10_000);
                 let scores: [u32; 2] =
@@ -189,6 +169,33 @@ impl Engine {
             [word, ..] => return Err(("unknown_command", format!("`{word}`"))),
         }
         Ok(String::new())
+    }
+
+    /// Begins a session of this kind. The words that follow are pairs of a setting and its value.
+    ///
+    /// # Errors
+    /// What to write instead.
+    fn begin_session(&mut self, kind: &str, rest: &[&str]) -> Result<(), &'static str> {
+        let mut session = MatchState::default();
+        let mut has_crawford = true;
+        for pair in rest.chunks(2) {
+            match pair {
+                ["length", points] => {
+                    let points = points.parse().ok().filter(|n| (1..=MOST_POINTS).contains(n));
+                    session.length = points.ok_or("a match has 1 to 64 points")?;
+                }
+                ["jacoby", rule @ ("on" | "off")] => session.jacoby = *rule == "on",
+                ["crawford", rule @ ("on" | "off")] => has_crawford = *rule == "on",
+                _ => return Err("write length N, jacoby on|off, crawford on|off"),
+            }
+        }
+        match kind {
+            "money" => session.length = 0,
+            "match" if session.length > 0 => session.jacoby = false,
+            _ => return Err("write `type money`, or `type match length N`"),
+        }
+        (self.session, self.now, self.has_crawford) = (session, session, has_crawford);
+        Ok(())
     }
 
     fn go(&mut self, role: &str) -> Result<String, Refusal> {

@@ -10,7 +10,7 @@ use adept_lab::files::check_any;
 use adept_lab::seeds::Seeds;
 use adept_lab::sweep::{Grid, SweepError, SweepOptions};
 use adept_trainer::config::{Config, Source};
-use adept_trainer::run::{Cancel, Silent, TrainError, TrainOptions, Way, lock_of, record_of, setting_of};
+use adept_trainer::run::{Cancel, Remedy, Silent, TrainError, TrainOptions, lock_of, record_of, setting_of};
 use std::fs;
 use std::path::Path;
 
@@ -114,15 +114,15 @@ fn a_fresh_start_replaces_what_is_unfinished_and_nothing_else() {
     let (old, new) = (config(MLP, "games = 300\nrate = 0.01"), config(MLP, "games = 200\nrate = 0.02"));
     let cancel = Cancel::default();
     train(&old, 1, &at(&run), &StopAt(100, cancel.clone()), &cancel).unwrap();
-    let ways = |error: TrainError| match error {
-        TrainError::Taken { ways, .. } => ways,
+    let remedies = |error: TrainError| match error {
+        TrainError::Taken { remedies, .. } => remedies,
         other => panic!("{other}"),
     };
     let error = fails(&new, &at(&run));
     let text = error.to_string();
     assert!(text.contains("stopped after 100 of 300 games: start anew in its place"), "{text}");
-    assert_eq!(ways(error), [Way::Fresh, Way::Init]);
-    assert_eq!(ways(fails(&old, &at(&run))), [Way::Resume, Way::Fresh]);
+    assert_eq!(remedies(error), [Remedy::Fresh, Remedy::Init]);
+    assert_eq!(remedies(fails(&old, &at(&run))), [Remedy::Resume, Remedy::Fresh]);
 
     let fresh = |path: &Path| TrainOptions { fresh: true, ..at(path) };
     train(&new, 1, &fresh(&run), &Silent, &Cancel::default()).unwrap();
@@ -131,7 +131,7 @@ fn a_fresh_start_replaces_what_is_unfinished_and_nothing_else() {
     // A finished run stays, whatever is asked.
     let record = record_of(&run).unwrap();
     for config in [&new, &old] {
-        assert_eq!(ways(fails(config, &fresh(&run))), [Way::Init]);
+        assert_eq!(remedies(fails(config, &fresh(&run))), [Remedy::Init]);
     }
     assert_eq!(record_of(&run).unwrap(), record);
     // Files of others too.

@@ -289,7 +289,8 @@ fn files_of_poker_programs() {
             game.apply(&mut state, &action);
             actions.push(action);
         }
-        let record = GameRecord { number, names: &["a", "b", "c"], actions: &actions, resigned: None };
+        let record =
+            GameRecord { number, names: &["a", "b", "c"], scores: &[], actions: &actions, resigned: None };
         hands += &game.records().unwrap().write(&game, &record).unwrap().unwrap();
     }
     let (definition, rules) =

@@ -4,7 +4,7 @@ use super::policy::Policy;
 use super::solve::no_public_tree;
 use super::tree::Tree;
 use crate::agents::softmax;
-use crate::open::OpenError;
+use crate::error::OpenError;
 use adept_game::{Afterstate, Encoder, Kit, PublicTree, TreeVisitor};
 use adept_model::Rows;
 use std::convert::Infallible;

@@ -2,7 +2,7 @@
 
 use super::policy::Policy;
 use super::tree::Tree;
-use crate::exact::ExactError;
+use crate::error::ExactError;
 use adept_game::{PublicTree, Stream, draw_index, stream};
 use std::sync::Arc;
 

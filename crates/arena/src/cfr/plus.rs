@@ -3,7 +3,7 @@
 use super::lanes::{LANES, Lanes, Many, One, Width, padded};
 use super::policy::Policy;
 use super::tree::{Node, Tree};
-use crate::exact::ExactError;
+use crate::error::ExactError;
 use adept_game::PublicTree;
 use adept_model::native::Isa;
 use std::sync::Arc;

@@ -1,8 +1,9 @@
 //! Tabular policies of both players, and the agent that plays one.
 
 use super::tree::Tree;
-use crate::agents::{Agent, Decision};
-use crate::exact::ExactError;
+use crate::agents::Agent;
+use crate::error::ExactError;
+use crate::values::Decision;
 use adept_game::Game;
 use adept_game::PublicTree;
 use rustc_hash::FxHashMap;

@@ -1,7 +1,8 @@
 //! Solves a game by name, records the progress, and measures agents in it.
 
 use super::{CfrPlus, Mccfr, Policy, Tree};
-use crate::open::{self, OpenError};
+use crate::error::OpenError;
+use crate::naming::open;
 use adept_game::{Kit, PublicTree, TreeVisitor};
 use adept_ground::work;
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! The public tree of a game, unrolled into flat arrays.
 
-use crate::exact::ExactError;
+use crate::error::ExactError;
 use adept_game::{PublicTree, Turn};
 use adept_ground::limits::TREE;
 use rustc_hash::FxHashMap;

@@ -17,7 +17,7 @@ pub use options::{Budget, Filter, SearchOptions};
 pub(crate) use tree::has_chance;
 pub use tree::{Found, Search};
 
-use crate::open::OpenError;
+use crate::error::OpenError;
 use adept_game::{Kit, Turn};
 
 /// Refuses games that search cannot play.

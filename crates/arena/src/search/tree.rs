@@ -2,8 +2,7 @@
 
 use super::options::{Budget, SearchOptions};
 use super::table::{Bound, Table, What};
-use crate::agents::Decision;
-use crate::evaluator::{Evaluator, Reach};
+use crate::values::{Decision, Evaluator, Reach};
 use adept_game::{Game, Kit, OutcomeClass, Turn, outcome_of, stream};
 use adept_ground::limits;
 use adept_ground::order::places_by;

@@ -1,6 +1,6 @@
 //! A drawing of the board.
 
-use super::game::{Stage, State};
+use super::state::{Stage, State};
 use super::{BAR, Position, Win};
 use std::fmt::Write;
 

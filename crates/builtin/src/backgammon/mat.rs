@@ -519,17 +519,22 @@ fn added(text: &str, game: &str) -> Result<AddedGame, GameError> {
     Ok(AddedGame { text: format!("{}\n\n Game {number}\n{rest}", text.trim_end()), number })
 }
 
-/// A game of a money session, with the line that begins a file before the first. One that was given up has the utility of player 1.
+/// A game of a money session, with the scores before it, and with the line that begins a file before the first. One that was given up
+/// has the utility of player 1.
 ///
 /// # Errors
 /// If the game has fewer checkers.
 fn written(game: &Backgammon, record: &GameRecord<'_, Action>) -> Result<String, GameError> {
-    let GameRecord { number, names, actions, resigned } = *record;
+    let GameRecord { number, names, scores, actions, resigned } = *record;
     fits(game)?;
     // Readers take the columns for the players, who change seats.
     let turned = names[0] > names[1];
     let column = |player: usize| if turned { 1 - player } else { player };
-    let mut played = Played { names: [0, 1].map(|player| names[column(player)].into()), ..Played::default() };
+    let mut played = Played {
+        names: [0, 1].map(|player| names[column(player)].into()),
+        scores: [0, 1].map(|player| scores.get(column(player)).map_or(0, |points| *points as u32)),
+        ..Played::default()
+    };
     let (mut state, mut roll): (State, Option<Roll>) = (game.start(), None);
     for action in actions {
         match (*action, roll) {
@@ -568,7 +573,7 @@ mod tests {
         actions: &[Action],
         resigned: Option<f64>,
     ) -> String {
-        written(game, &GameRecord { number, names, actions, resigned }).unwrap()
+        written(game, &GameRecord { number, names, scores: &[], actions, resigned }).unwrap()
     }
 
     #[test]
@@ -853,5 +858,16 @@ mod tests {
         let scores: Vec<[u32; 2]> =
             Match::parse(&text).unwrap().games.iter().map(|game| game.scores).collect();
         assert_eq!(scores, [[0, 0], [0, 2], [0, 4]], "{text}");
+        // The columns are those of the names, and so are the scores.
+        let record = GameRecord {
+            number: 1,
+            names: &["you", "it"],
+            scores: &[12.0, 3.0],
+            actions: &opening,
+            resigned: None,
+        };
+        let text = written(&game, &record).unwrap();
+        let one = &Match::parse(&text).unwrap().games[0];
+        assert_eq!((&one.names, one.scores), (&["it".into(), "you".into()], [3, 12]), "{text}");
     }
 }

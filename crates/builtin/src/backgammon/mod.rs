@@ -18,9 +18,10 @@ mod pubeval;
 mod race;
 mod rare;
 mod side;
+mod state;
 
 pub use encoders::{Classed, Expert, INPUTS, Input, Points};
-pub use game::{Action, Backgammon, Stage, State};
+pub use game::Backgammon;
 pub use ids::MatchState;
 pub use kit::{table, usual_file};
 pub use known::race_file;
@@ -28,6 +29,7 @@ pub use moves::results;
 pub use notation::{die_by_die, parts};
 pub use position::{Phase, Position, Win};
 pub use side::{BAR, Side};
+pub use state::{Action, Stage, State};
 
 #[cfg(test)]
 mod tests;

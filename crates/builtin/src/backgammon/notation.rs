@@ -1,10 +1,10 @@
 //! Move notation: `24/18 13/11*`. One checker moved by several dice is `24/18/16`, or `24/16` if it hits nothing on its way; equal
 //! moves are `8/5(2)`.
 
-use super::game::place_text;
 use super::moves::{self, Step};
 use super::{BAR, Position};
 use crate::dice::Roll;
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::fmt;
 
@@ -231,6 +231,15 @@ fn write(ways: &mut [Way], best: &mut String, text: &mut String) {
                 write(&mut joined[..count], best, text);
             }
         }
+    }
+}
+
+/// The places as people write them.
+pub(super) fn place_text(place: u8) -> Cow<'static, str> {
+    match place {
+        0 => "off".into(),
+        BAR => "bar".into(),
+        point => point.to_string().into(),
     }
 }
 

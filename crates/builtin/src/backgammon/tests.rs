@@ -1,7 +1,7 @@
 //! The rules against published counts and against the rules as they are told; texts, boards, rows and exact values.
 
-use super::game::place_text;
 use super::moves::told;
+use super::notation::place_text;
 use super::*;
 use crate::dice::{ROLLS, Roll};
 use adept_game::{

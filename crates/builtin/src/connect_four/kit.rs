@@ -3,7 +3,7 @@
 use super::encoders::{Cells, Threats};
 use super::rules::Words;
 use super::{Board, COLUMNS, ConnectFour, Solver};
-use crate::Family;
+use crate::{Family, lines};
 use adept_game::{
     Afterstate, Agents, Card, Distribution, Encoders, Found, Game, Kit, Listing, Numbering, OutcomeClass,
     OutcomeMask, Positions, Results, Suite, Texts, Valuation, Values,
@@ -19,16 +19,10 @@ impl Family for ConnectFour {
     }
 }
 
-/// Nobody wins who has no line left without a stone of the other.
+/// The classes that are possible for a player.
 #[inline]
 fn possible(_: &ConnectFour, classes: &[OutcomeClass], board: &Board, player: usize) -> OutcomeMask {
-    let [win, loss] = [player, 1 - player].map(|player| board.can_win(player));
-    match win && loss {
-        true => OutcomeMask::ALL,
-        false => {
-            OutcomeMask::of(classes, |class| (win || class.utility <= 0.0) && (loss || class.utility >= 0.0))
-        }
-    }
+    lines::possible(classes, [player, 1 - player].map(|player| board.can_win(player)))
 }
 
 impl Kit for ConnectFour {
@@ -44,7 +38,7 @@ impl Kit for ConnectFour {
     fn results(&self) -> Results<Self> {
         Results {
             possible,
-            impossible: Some("A player does not win if every line has a stone of the other."),
+            impossible: Some(lines::IMPOSSIBLE),
             ..Results::of(|_| Ok(OutcomeClass::loss_draw_win()))
         }
     }

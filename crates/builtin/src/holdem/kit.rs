@@ -4,10 +4,9 @@ use super::encoder::Features;
 use super::equity::worth;
 use super::game::Words;
 use super::history::Hands;
-use super::rules::Holdem;
+use super::rules::{self, Holdem};
 use super::soarbot::{self, Profile, RuleKeys, SoarBot};
 use super::state::{Action, State};
-use super::text;
 use crate::Family;
 use adept_game::{
     Agents, Card, Deliberator, Encoders, Found, GameError, Kit, Listing, Named, Numbering, PositionFiles,
@@ -20,7 +19,7 @@ impl Family for Holdem {
     const USUAL: &str = "holdem:limit:2";
 
     fn named(name: &str) -> Found<Self> {
-        text::named(name)
+        rules::named(name)
     }
 }
 

@@ -4,94 +4,11 @@
 //! `crc/r:AhKd|QsQc/2c7dTs`. Cards that are not seen are left out. A hand that is not dealt yet is `-`.
 
 use super::cards::{Card, parse_cards};
-use super::rules::{Holdem, Stakes};
-use super::state::{Action, BOARD, Deal, Entry, MAX_PLAYERS, Phase, ROUNDS, State};
+use super::rules::Holdem;
+use super::state::{Action, BOARD, Deal, Entry, Phase, ROUNDS, State};
 use super::strength::{Hand, Strengths};
 use adept_game::{Game, GameError, Turn};
 use std::fmt::Write;
-
-/// The beginning of the names of all rule sets.
-pub(super) const PREFIX: &str = "holdem:limit:";
-
-/// The options of a name, for messages.
-const OPTIONS: &str = "options after the number of players are blinds=5/10, bets=10/20 (or four), cap=4 (bets a round, with the big \
-                       blind; or raises=3/4/4/4) and stack=200 (or one for each seat, 200/50), joined by colons";
-
-/// The name of a rule set: only what differs from the default is written.
-pub(super) fn name(players: usize, stakes: &Stakes) -> String {
-    let usual = Stakes::default();
-    let mut name = format!("{PREFIX}{players}");
-    let list = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join("/");
-    if stakes.blinds != [stakes.bets[0] / 2, stakes.bets[0]] {
-        let _ = write!(name, ":blinds={}", list(&stakes.blinds));
-    }
-    if stakes.bets != usual.bets {
-        let [a, b, c, d] = stakes.bets;
-        let _ = write!(name, ":bets={}", if a == b && c == d { list(&[a, c]) } else { list(&stakes.bets) });
-    }
-    let raises = stakes.raises;
-    if raises != usual.raises {
-        let _ = match raises {
-            [first, a, b, c] if a == b && b == c && u16::from(first) + 1 == u16::from(a) => {
-                write!(name, ":cap={a}")
-            }
-            _ => write!(name, ":raises={}", list(&raises.map(u32::from))),
-        };
-    }
-    let stacks = &stakes.stacks[..players];
-    if stacks != &usual.stacks[..players] {
-        let same = stacks.iter().all(|stack| *stack == stacks[0]);
-        let _ = write!(name, ":stack={}", list(if same { &stacks[..1] } else { stacks }));
-    }
-    name
-}
-
-/// The rule set with this name; none if it belongs to another game.
-pub fn named(name: &str) -> Option<Result<Holdem, GameError>> {
-    if name != "holdem" && !name.starts_with("holdem:") {
-        return None;
-    }
-    let fault =
-        |what: &str| GameError::new(format!("`{name}`: {what}; write {PREFIX}2 to {PREFIX}10; {OPTIONS}"));
-    let read = || {
-        let mut parts = name.strip_prefix(PREFIX).ok_or_else(|| fault("no such game"))?.split(':');
-        let players = parts.next().unwrap_or_default();
-        let players: usize =
-            players.parse().map_err(|_| fault(&format!("`{players}` is not a number of players")))?;
-        let (mut stakes, mut blinds, mut keys) = (Stakes::default(), None, Vec::new());
-        for part in parts {
-            let wrong = || fault(&format!("`{part}` is not an option"));
-            let (key, value) = part.split_once('=').ok_or_else(wrong)?;
-            // A cap is a number of raises too.
-            let meant = if key == "raises" { "cap" } else { key };
-            if keys.contains(&meant) {
-                return Err(fault(&format!("`{part}` comes after another option of its kind")));
-            }
-            keys.push(meant);
-            let numbers: Result<Vec<u32>, _> = value.split('/').map(str::parse).collect();
-            let numbers = numbers.map_err(|_| wrong())?;
-            let small = |n: u32| u8::try_from(n).map_err(|_| wrong());
-            match (key, &numbers[..]) {
-                ("blinds", &[small, big]) => blinds = Some([small, big]),
-                ("bets", &[low, high]) => stakes.bets = [low, low, high, high],
-                ("bets", &[a, b, c, d]) => stakes.bets = [a, b, c, d],
-                ("cap", &[cap]) if cap > 0 => {
-                    let cap = small(cap)?;
-                    stakes.raises = [cap - 1, cap, cap, cap];
-                }
-                ("raises", &[a, b, c, d]) => stakes.raises = [small(a)?, small(b)?, small(c)?, small(d)?],
-                ("stack", &[stack]) => stakes.stacks.fill(stack),
-                ("stack", all) if all.len() == players && players <= MAX_PLAYERS => {
-                    stakes.stacks[..players].copy_from_slice(all)
-                }
-                _ => return Err(wrong()),
-            }
-        }
-        stakes.blinds = blinds.unwrap_or([stakes.bets[0] / 2, stakes.bets[0]]);
-        Holdem::new(players, stakes).map_err(|e| fault(&e.to_string()))
-    };
-    Some(read())
-}
 
 fn letter(entry: Entry) -> char {
     match entry {

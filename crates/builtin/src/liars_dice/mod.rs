@@ -11,6 +11,7 @@ mod deliberation;
 mod dice;
 mod encoders;
 mod game;
+mod hearing;
 mod kit;
 mod odds;
 mod post;

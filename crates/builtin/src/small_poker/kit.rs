@@ -1,7 +1,7 @@
 //! Small poker's [`Kit`]: an encoder, scripts and a starter config.
 
 use super::encoder::Bets;
-use super::rules::Words;
+use super::game::Words;
 use super::rules::{Action, SmallPoker, State};
 use crate::Family;
 use adept_game::{

@@ -4,6 +4,7 @@
 //! are solved exactly in seconds and are usual tests of learners for games with hidden information.
 
 mod encoder;
+mod game;
 mod kit;
 mod public;
 mod rules;

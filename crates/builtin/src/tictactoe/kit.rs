@@ -2,7 +2,7 @@
 
 use super::rules::Words;
 use super::{Position, TicTacToe, encoders, ttt};
-use crate::Family;
+use crate::{Family, lines};
 use adept_game::{
     Agents, Card, Encoders, Found, Kit, Listing, Numbering, OutcomeClass, OutcomeMask, Results, Texts,
 };
@@ -16,16 +16,10 @@ impl Family for TicTacToe {
     }
 }
 
-/// Nobody wins who has no line left without a stone of the other.
+/// The classes that are possible for a player.
 #[inline]
 fn possible(_: &TicTacToe, classes: &[OutcomeClass], position: &Position, player: usize) -> OutcomeMask {
-    let [win, loss] = [player, 1 - player].map(|player| position.can_win(player));
-    match win && loss {
-        true => OutcomeMask::ALL,
-        false => {
-            OutcomeMask::of(classes, |class| (win || class.utility <= 0.0) && (loss || class.utility >= 0.0))
-        }
-    }
+    lines::possible(classes, [player, 1 - player].map(|player| position.can_win(player)))
 }
 
 impl Kit for TicTacToe {
@@ -41,7 +35,7 @@ impl Kit for TicTacToe {
     fn results(&self) -> Results<Self> {
         Results {
             possible,
-            impossible: Some("A player does not win if every line has a stone of the other."),
+            impossible: Some(lines::IMPOSSIBLE),
             ..Results::of(|_| Ok(OutcomeClass::loss_draw_win()))
         }
     }

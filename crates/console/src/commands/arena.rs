@@ -1,8 +1,8 @@
 //! The command `arena`.
 
 use crate::args::ArenaArgs;
+use crate::interrupt::{SAVING, on_interrupt};
 use crate::output::{self, say};
-use crate::progress::{SAVING, on_interrupt};
 use adept_lab::Catalogue;
 use adept_lab::tournament::{Tournament, TournamentEvent, TournamentOptions, p_text, shown, tournament};
 use adept_trainer::config::Source;

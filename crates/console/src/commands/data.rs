@@ -2,8 +2,8 @@
 
 use super::play::game_of;
 use crate::args::{BuildDataArgs, DataAction, DataArgs};
+use crate::interrupt::on_interrupt;
 use crate::output;
-use crate::progress::on_interrupt;
 use adept_lab::Catalogue;
 use adept_lab::labelling::LabelOptions;
 use adept_trainer::labels::{ClassRows, Contradiction, LabelReport, LabelRow};
@@ -14,7 +14,7 @@ use std::path::Path;
 pub(crate) fn run(games: &dyn Catalogue, args: &DataArgs, as_json: bool) -> Result<()> {
     match &args.action {
         DataAction::Build(args) => build(games, args, as_json),
-        DataAction::Check { file, game, tolerance } => check(games, (file, game, *tolerance), as_json),
+        DataAction::Check { file, game, tolerance } => check(games, file, game, *tolerance, as_json),
     }
 }
 
@@ -50,7 +50,7 @@ fn build(games: &dyn Catalogue, args: &BuildDataArgs, as_json: bool) -> Result<(
     }
 }
 
-fn check(games: &dyn Catalogue, (file, game, tolerance): (&Path, &str, f64), as_json: bool) -> Result<()> {
+fn check(games: &dyn Catalogue, file: &Path, game: &str, tolerance: f64, as_json: bool) -> Result<()> {
     let report = games.find(game)?.check_labels(file, tolerance)?;
     if as_json {
         output::json(&json!({ "file": file, "data": report }))?;

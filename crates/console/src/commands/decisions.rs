@@ -4,8 +4,8 @@ use super::play::game_of;
 use crate::args::{
     BuildDecisionsArgs, DecisionsAction, DecisionsArgs, RunDecisionsArgs, ScreenDecisionsArgs,
 };
+use crate::interrupt::on_interrupt;
 use crate::output;
-use crate::progress::on_interrupt;
 use adept_game::score_text;
 use adept_lab::Catalogue;
 use adept_lab::decisions::{BuildOptions, Graded};
@@ -67,7 +67,7 @@ fn grade(games: &dyn Catalogue, args: &RunDecisionsArgs, as_json: bool) -> Resul
     let cancel = on_interrupt("\nstopping (again to stop at once)");
     let mut all = Vec::with_capacity(args.agents.len());
     for agent in &args.agents {
-        all.push(game.grade_decisions(&args.file, agent, (args.seed, args.threads), &cancel)?);
+        all.push(game.grade_decisions(&args.file, agent, args.seed, args.threads, &cancel)?);
     }
     if as_json {
         return output::json(&json!({ "file": args.file, "agents": all }));

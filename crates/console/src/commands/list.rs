@@ -9,7 +9,7 @@ use adept_game::laws::{Breach, Budget, Report};
 use adept_game::{GameInfo, Named};
 use adept_ground::files::Files;
 use adept_ground::work;
-use adept_lab::chart::{self, Legend, Mark};
+use adept_lab::chart::{self, Axes, Legend, Mark};
 use adept_lab::curves::{Show, canvas, curves, svg};
 use adept_lab::gates::{self, CellMap};
 use adept_lab::measure::ClassShares;
@@ -54,7 +54,6 @@ fn check(games: &[Arc<dyn AnyGame>], as_json: bool) -> Result<()> {
 }
 
 pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Result<()> {
-    let entry = |name: &str, about: &str| json!({ "name": name, "about": about });
     if args.game.is_some() && matches!(args.what, Listing::Architectures | Listing::Devices) {
         bail!("--game is for games, encoders, agents and distributions");
     }
@@ -68,11 +67,75 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Resu
         return check(&found, as_json);
     }
     let games: Vec<GameInfo> = found.iter().map(|game| game.info()).collect();
-    let (key, entries): (&str, Vec<Value>) = match args.what {
+    let Listed { key, entries } = listed(args.what, &found, &games)?;
+    if let Some(out) = &args.out {
+        if args.what != Listing::Distributions {
+            bail!("--out draws distributions: `adept list distributions --game RULES --out FILE.svg`");
+        }
+        check_svg(out)?;
+    }
+    // One rule set that was asked for.
+    let (class, shares) = match &found[..] {
+        [game] if args.game.is_some() && args.what == Listing::Distributions => game.class_shares()?,
+        _ => (String::new(), Vec::new()),
+    };
+    if let Some(out) = &args.out {
+        let percent = |share: &(u64, f64)| (share.0 as f64, 100.0 * share.1);
+        let line = |s: &ClassShares| (s.distribution.clone(), s.shares.iter().map(percent).collect());
+        let lines: Vec<(String, Vec<(f64, f64)>)> = shares.iter().map(line).collect();
+        let svg =
+            chart::lines("Share of positions", Axes { x: &class, y: "share, %" }, Legend::Above, &lines);
+        Files::default().replace(out, svg.as_bytes())?;
+    }
+    let ranks = matches!(args.what, Listing::Devices).then(|| {
+        let alone = match cfg!(feature = "mpi") {
+            true => "one rank: `mpirun -n N adept …` starts several",
+            false => "one process: built without MPI (`--features mpi`)",
+        };
+        world::places().unwrap_or_else(|| alone.to_string())
+    });
+    if as_json {
+        let mut value = json!({ key: entries });
+        if let Some(ranks) = ranks {
+            value["ranks"] = ranks.into();
+        }
+        if !shares.is_empty() {
+            (value["class"], value["shares"]) = (json!(class), json!(shares));
+        }
+        return output::json(&value);
+    }
+    let indent = indent_of(&entries);
+    let mut text = entries_text(&entries, indent);
+    if entries.is_empty() {
+        let games: Vec<&str> = games.iter().map(|game| &*game.name).collect();
+        text = format!("no {key}: {}\n", games.join(", "));
+    }
+    if let Some(ranks) = ranks {
+        text.push_str(&output::entry("ranks", indent, &ranks));
+    }
+    if !shares.is_empty() {
+        text.push_str(&format!("\n{}", share_table(&class, &shares)));
+    }
+    if let Some(out) = &args.out {
+        text.push_str(&format!("written: {}\n", out.display()));
+    }
+    output::text(&text)
+}
+
+/// What was listed, and its key in JSON.
+struct Listed {
+    key: &'static str,
+    entries: Vec<Value>,
+}
+
+/// The entries of a list. `found` are the games that it is about, and `games` what they say of themselves.
+fn listed(what: Listing, found: &[Arc<dyn AnyGame>], games: &[GameInfo]) -> Result<Listed> {
+    let entry = |name: &str, about: &str| json!({ "name": name, "about": about });
+    let (key, entries) = match what {
         Listing::Games => ("games", games.iter().map(|g| entry(&g.name, &g.about)).collect()),
         Listing::Encoders => {
             let all =
-                found.iter().zip(&games).flat_map(|(game, g)| g.encoders.iter().map(move |e| (game, g, e)));
+                found.iter().zip(games).flat_map(|(game, g)| g.encoders.iter().map(move |e| (game, g, e)));
             let describe = |(game, info, encoder): (&Arc<dyn AnyGame>, &GameInfo, &Named)| {
                 let channels = game.channels(Some(&encoder.name)).unwrap_or_default();
                 let channels: Vec<Value> = channels
@@ -115,46 +178,24 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Resu
             ("devices", all?)
         }
     };
-    if let Some(out) = &args.out {
-        if args.what != Listing::Distributions {
-            bail!("--out draws distributions: `adept list distributions --game RULES --out FILE.svg`");
-        }
-        check_svg(out)?;
-    }
-    // One rule set that was asked for.
-    let (class, shares) = match &found[..] {
-        [game] if args.game.is_some() && args.what == Listing::Distributions => game.class_shares()?,
-        _ => (String::new(), Vec::new()),
-    };
-    if let Some(out) = &args.out {
-        let percent = |share: &(u64, f64)| (share.0 as f64, 100.0 * share.1);
-        let line = |s: &ClassShares| (s.distribution.clone(), s.shares.iter().map(percent).collect());
-        let lines: Vec<(String, Vec<(f64, f64)>)> = shares.iter().map(line).collect();
-        let svg = chart::lines("Share of positions", (&class, "share, %"), Legend::Above, &lines);
-        Files::default().replace(out, svg.as_bytes())?;
-    }
-    let ranks = matches!(args.what, Listing::Devices).then(|| {
-        let alone = match cfg!(feature = "mpi") {
-            true => "one rank: `mpirun -n N adept …` starts several",
-            false => "one process: built without MPI (`--features mpi`)",
-        };
-        world::places().unwrap_or_else(|| alone.to_string())
-    });
-    if as_json {
-        let mut value = json!({ key: entries });
-        if let Some(ranks) = ranks {
-            value["ranks"] = ranks.into();
-        }
-        if !shares.is_empty() {
-            (value["class"], value["shares"]) = (json!(class), json!(shares));
-        }
-        return output::json(&value);
-    }
-    let text_of = |v: &Value| v.as_str().unwrap_or_default().to_string();
+    Ok(Listed { key, entries })
+}
+
+/// A text of JSON; empty for anything else.
+fn text_of(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_string()
+}
+
+/// The column at which descriptions begin.
+fn indent_of(entries: &[Value]) -> usize {
     let widths = entries.iter().map(|e| text_of(&e["name"]).chars().count());
-    let indent = widths.max().unwrap_or(0).min(NAME) + 2;
+    widths.max().unwrap_or(0).min(NAME) + 2
+}
+
+/// Entries for people, by game.
+fn entries_text(entries: &[Value], indent: usize) -> String {
     let (mut text, mut game) = (String::new(), Value::Null);
-    for e in &entries {
+    for e in entries {
         // Entries of one game follow one another.
         if e["game"] != game {
             game = e["game"].clone();
@@ -170,20 +211,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Resu
             text.push_str(&output::entry("", indent, hint));
         }
     }
-    if entries.is_empty() {
-        let games: Vec<&str> = games.iter().map(|game| &*game.name).collect();
-        text = format!("no {key}: {}\n", games.join(", "));
-    }
-    if let Some(ranks) = ranks {
-        text.push_str(&output::entry("ranks", indent, &ranks));
-    }
-    if !shares.is_empty() {
-        text.push_str(&format!("\n{}", share_table(&class, &shares)));
-    }
-    if let Some(out) = &args.out {
-        text.push_str(&format!("written: {}\n", out.display()));
-    }
-    output::text(&text)
+    text
 }
 
 /// A row for each class, a column for each distribution, in percent.

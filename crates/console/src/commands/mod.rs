@@ -9,6 +9,7 @@ pub(crate) mod compare;
 pub(crate) mod config;
 pub(crate) mod data;
 pub(crate) mod decisions;
+pub(crate) mod evaluate;
 pub(crate) mod exchange;
 pub(crate) mod list;
 pub(crate) mod measure;

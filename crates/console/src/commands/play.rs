@@ -3,7 +3,7 @@
 use super::games_with;
 use crate::args::PlayArgs;
 use crate::output;
-use adept_arena::{AgentSpec, Level, OpenError, levels, naming};
+use adept_arena::{AgentSpec, Level, OpenError, naming};
 use adept_game::AddedGame;
 use adept_ground::shown::{ascii, printable};
 use adept_ground::{files::Files, limits};
@@ -51,7 +51,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &PlayArgs, as_json: bool) -> Resu
 
 /// The agent that plays: at a level, or the best of the game if the game is named.
 fn opponent_of(game: &dyn AnyGame, named: &str, level: Option<Level>) -> Result<String> {
-    let is_game = levels::names_game(named, &game.info().name) && !is_folder(named)?;
+    let is_game = naming::names_game(named, &game.info().name) && !is_folder(named)?;
     if level.is_none() && !is_game {
         return Ok(named.into());
     }
@@ -210,7 +210,7 @@ fn game_named(games: &dyn Catalogue, name: &str) -> Result<Option<Arc<dyn AnyGam
     if is_folder(name)? {
         return Ok(None);
     }
-    let usual = games.names().into_iter().find(|usual| levels::names_game(name, usual));
+    let usual = games.names().into_iter().find(|usual| naming::names_game(name, usual));
     Ok(games.find(usual.as_deref().unwrap_or(name)).ok())
 }
 

@@ -1,8 +1,9 @@
 //! The tool `reproduce`.
 
 use crate::args::threads;
+use crate::interrupt::{SAVING, on_interrupt};
 use crate::output::{self, say};
-use crate::progress::{Count, SAVING, on_interrupt};
+use crate::progress::Count;
 use crate::tool::{OnRanks, Tool};
 use adept_ground::files::Files;
 use adept_lab::Catalogue;

@@ -2,13 +2,11 @@
 
 use super::play::game_of;
 use crate::args::ReviewArgs;
+use crate::interrupt::on_interrupt;
 use crate::output;
-use crate::progress::on_interrupt;
-use adept_ground::shown::clipped;
 use adept_lab::Catalogue;
 use adept_lab::review::{Decisions, PlayerReview, Review, ReviewOptions, Worst};
 use anyhow::{Result, bail};
-use std::borrow::Cow;
 use std::path::Path;
 
 /// What is said at Ctrl-C.
@@ -42,16 +40,15 @@ const INDENT: usize = 9;
 /// Faults that are listed.
 const FAULTS: usize = 10;
 
-/// Letters of a name of a player or a file.
+/// Columns of a name of a player or a file.
 const NAME: usize = 24;
 
+/// Columns of a word of a fault.
+const WORD: usize = 64;
+
 /// The name of a file without its folders.
-fn name_of(file: &Path) -> Cow<'_, str> {
-    let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
-    match name {
-        Cow::Borrowed(name) => clipped(name, NAME),
-        Cow::Owned(name) => clipped(&name, NAME).into_owned().into(),
-    }
+fn name_of(file: &Path) -> String {
+    output::cut(&file.file_name().unwrap_or(file.as_os_str()).to_string_lossy(), NAME)
 }
 
 /// Half the width of a 95 % interval behind a number.
@@ -69,7 +66,7 @@ fn text(found: &Review) -> String {
     };
     let row = |player: &PlayerReview| {
         let own = decisions(&player.decisions);
-        let mut cells = vec![clipped(&player.name, NAME).into_owned(), player.games.to_string()];
+        let mut cells = vec![output::cut(&player.name, NAME), player.games.to_string()];
         cells.extend(own);
         cells.push(format!("{:+.2}{}", player.luck, error(player.luck_ci95, 2)));
         cells.extend(match player.results {
@@ -107,9 +104,9 @@ fn text(found: &Review) -> String {
         let many = if found.faults.len() == 1 { "fault" } else { "faults" };
         text.push_str(&format!("\n{} {many}: each game was read up to its fault\n", found.faults.len()));
         for fault in found.faults.iter().take(FAULTS) {
-            // A file that could not be read at all is named already.
+            // A file that could not be read at all is named already, by a path to copy.
             let why = match fault.game {
-                Some(_) => format!("{}: {}", name_of(&fault.file), fault.why),
+                Some(_) => format!("{}: {}", name_of(&fault.file), output::cut_words(&fault.why, WORD)),
                 None => fault.why.clone(),
             };
             text.push_str(&output::entry("  ", 2, &why));
@@ -132,10 +129,77 @@ fn text(found: &Review) -> String {
             1 => String::new(),
             _ => format!("{}, ", name_of(file)),
         };
-        let place = format!("{file}game {game}, move {number}, {}: {position}", clipped(player, NAME));
+        let place = format!("{file}game {game}, move {number}, {}: {position}", output::cut(player, NAME));
         text.push_str(&output::entry(&format!("  {loss:.3}"), INDENT, &place));
         let error = loss_ci95.map_or_else(String::new, |half| format!(", loss ±{half:.3}"));
         text.push_str(&output::entry("", INDENT, &format!("played {played}, best {best}{error}")));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adept_lab::review::Fault;
+    use std::path::PathBuf;
+    use textwrap::core::display_width;
+
+    /// A review with names, files and positions that are as long as they may be.
+    fn review(name: &str) -> Review {
+        let decisions = Decisions {
+            decisions: 123_456,
+            loss_per_decision: 0.1234,
+            loss_ci95: None,
+            wrong_share: 0.5,
+            undecided_share: 0.1,
+        };
+        let file = PathBuf::from("folder").join(format!("{name}.mat"));
+        let player = PlayerReview {
+            name: name.into(),
+            games: 12_345,
+            decisions,
+            luck: -12.34,
+            luck_ci95: None,
+            results: 12_345,
+            result: -123.0,
+            adjusted: -123.0,
+        };
+        let worst = Worst {
+            file: file.clone(),
+            game: 12_345,
+            number: 12_345,
+            player: name.into(),
+            position: "bar:2 off:3 24:1 22:2 13:2 8:3 6:2/off:1 20:2 18:2 13:4 8:2 6:3 5:1 66".into(),
+            played: "bar/24* 24/18*(2) 13/7".into(),
+            best: "bar/24*(2) 13/7*(2)".into(),
+            loss: 1.234,
+            loss_ci95: Some(0.123),
+        };
+        let why =
+            format!("line 12345: game 12345, move 12345: `{name}` of {name}: it is the other player's turn");
+        Review {
+            file: file.clone(),
+            files: vec![file.clone(), file.clone()],
+            faults: vec![Fault { file, game: Some(12_345), why }],
+            game: "backgammon".into(),
+            by: "backgammon".into(),
+            references: Vec::new(),
+            unit: Some("points".into()),
+            games: 12_345,
+            players: vec![player.clone(), player],
+            total: decisions,
+            worst: vec![worst],
+            finished: true,
+        }
+    }
+
+    #[test]
+    fn no_line_is_wider_than_a_terminal() {
+        for name in ["Ann", "x", "日本", "\u{1b}[31m", "a b", "\u{202e}"] {
+            let text = text(&review(&name.repeat(200)));
+            assert!(text.lines().all(|line| display_width(line) <= output::COLUMNS), "{text}");
+            assert!(text.contains("best bar/24*(2) 13/7*(2)") && text.contains("66"), "{text}");
+            assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
+        }
+    }
 }

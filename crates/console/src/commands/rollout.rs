@@ -2,8 +2,8 @@
 
 use super::play::game_of;
 use crate::args::RolloutArgs;
+use crate::interrupt::on_interrupt;
 use crate::output;
-use crate::progress::on_interrupt;
 use adept_game::score_text;
 use adept_lab::Catalogue;
 use adept_lab::rollouts::{Rollout, RolloutOptions};

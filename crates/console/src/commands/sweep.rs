@@ -1,8 +1,9 @@
 //! The command `sweep`.
 
 use crate::args::SweepArgs;
+use crate::interrupt::{SAVING, on_interrupt};
 use crate::output::{self, say};
-use crate::progress::{Progress, SAVING, on_interrupt};
+use crate::progress::Progress;
 use adept_lab::Catalogue;
 use adept_lab::files;
 use adept_lab::seeds::Seeds;

@@ -1,9 +1,10 @@
 //! The command `train`.
 
 use crate::args::TrainArgs;
+use crate::interrupt::{SAVING, on_interrupt};
 use crate::output;
 use crate::program;
-use crate::progress::{Progress, SAVING, on_interrupt};
+use crate::progress::Progress;
 use crate::world::{self, Together};
 use adept_game::Unit;
 use adept_ground::profile::Phase;
@@ -36,24 +37,28 @@ pub(crate) fn train(games: &dyn Catalogue, args: &TrainArgs, as_json: bool) -> R
     // Runs that cannot be divided are jobs, each for one rank.
     if args.seeds.is_some() && config.learn.shards == 1 {
         return world::with_jobs(games, args.threads, || {
-            run(games, args, (&source, &config), Ranks::default(), as_json)
+            run(games, args, Read { source: &source, config: &config }, Ranks::default(), as_json)
         });
     }
-    run(games, args, (&source, &config), ranks, as_json)
+    run(games, args, Read { source: &source, config: &config }, ranks, as_json)
 }
 
-/// An error of a run, with the place of the setting to change if there is one.
-fn placed(source: &Source, config: &Config, error: TrainError) -> anyhow::Error {
-    Placed::of_run(source, config, error).map_or_else(Into::into, Into::into)
+/// A config, and the text that it was read from.
+#[derive(Clone, Copy)]
+struct Read<'a> {
+    source: &'a Source,
+    config: &'a Config,
 }
 
-fn run(
-    games: &dyn Catalogue,
-    args: &TrainArgs,
-    (source, config): (&Source, &Config),
-    ranks: Ranks,
-    as_json: bool,
-) -> Result<()> {
+impl Read<'_> {
+    /// An error of a run, with the place of the setting to change if there is one.
+    fn placed(self, error: TrainError) -> anyhow::Error {
+        Placed::of_run(self.source, self.config, error).map_or_else(Into::into, Into::into)
+    }
+}
+
+fn run(games: &dyn Catalogue, args: &TrainArgs, read: Read<'_>, ranks: Ranks, as_json: bool) -> Result<()> {
+    let Read { source, config } = read;
     let game = games.find(&config.game.rules)?;
     if !args.resume
         && let Some(caution) = check_laws(source, config, &*game)?
@@ -77,7 +82,7 @@ fn run(
         steering: Steering::default(),
     };
     if args.estimate {
-        return estimate(&*game, (source, config), first, &options, as_json);
+        return estimate(&*game, read, first, &options, as_json);
     }
     if let Some(caution) = idle(config, &ranks) {
         output::say(format!("warning: {caution}"));
@@ -117,8 +122,8 @@ fn run(
     for (seed, result) in results {
         match result {
             Ok(run) => runs.push(run),
-            Err(e) if args.seeds.is_some() => errors.push((seed, placed(source, config, e))),
-            Err(e) => return Err(placed(source, config, e)),
+            Err(e) if args.seeds.is_some() => errors.push((seed, read.placed(e))),
+            Err(e) => return Err(read.placed(e)),
         }
     }
     if runs.is_empty() && !errors.is_empty() {
@@ -140,7 +145,8 @@ fn run(
         }
         output::json(&value)?;
     } else {
-        let mut text = as_text(&runs, references.as_ref(), config, game.info().unit)?;
+        let unit = game.info().unit;
+        let mut text = as_text(&runs, references.as_ref(), config, unit.as_ref());
         if let Some(path) = &drawn {
             text.push_str(&format!("mean curve:  {}\n", path.display()));
         }
@@ -197,13 +203,14 @@ fn of_seeds(errors: Vec<(u64, anyhow::Error)>, nothing_ran: bool) -> anyhow::Err
 
 fn estimate(
     game: &dyn AnyGame,
-    (source, config): (&Source, &Config),
+    read: Read<'_>,
     seed: u64,
     options: &TrainOptions,
     as_json: bool,
 ) -> Result<()> {
+    let config = read.config;
     let e = game.estimate(config, seed, options, Duration::from_secs(2));
-    let e = e.map_err(|e| placed(source, config, e))?;
+    let e = e.map_err(|e| read.placed(e))?;
     if as_json {
         return output::json(&e);
     }
@@ -331,28 +338,53 @@ fn as_value(
     value
 }
 
+/// The results of runs, for people.
 fn as_text(
     runs: &[(PathBuf, Record)],
     references: Option<&References>,
     config: &Config,
-    unit_of_game: Option<Unit>,
-) -> Result<String> {
-    let in_units = unit_of_game.is_some() && config.figure() == Some(Suite::Matches);
-    let (mut text, games, unit) = (String::new(), config.learn.length(), config.learn.unit());
+    unit_of_game: Option<&Unit>,
+) -> String {
     let figure = config.figure();
+    let in_units = unit_of_game.is_some() && figure == Some(Suite::Matches);
+    let mut text = String::new();
     if let ([(path, record)], Some(figure)) = (runs, figure) {
-        text.push_str(&curve(
-            &curves::points(path, record).unwrap_or_default(),
-            (figure, in_units),
-            references,
-            unit,
-        ));
+        let points = curves::points(path, record).unwrap_or_default();
+        text.push_str(&curve(&points, figure, in_units, references, config.learn.unit()));
         let loss = match config.head {
             HeadName::Value => "mean squared error",
             HeadName::Outcomes => "mean cross entropy",
         };
         text.push_str(&format!("loss: {loss} of the targets since the measurement before\n\n"));
     }
+    text.push_str(&results(runs, config, in_units));
+    for (path, r) in runs {
+        if let Some(alone) = r.r#final.as_ref().and_then(|score| score.alone) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            text.push_str(&format!(
+                "{name}: solves the game in {:.0} % of games, in {:.1} moves; the shortest solution has {}\n",
+                100.0 * alone.solved,
+                alone.moves,
+                alone.optimum
+            ));
+        }
+    }
+    text.push('\n');
+    if runs.len() > 1 {
+        text.push_str(&summary(runs, references, config, in_units));
+    }
+    text.push_str(&meaning(runs, references, config, unit_of_game));
+    text.push_str(&experts(runs));
+    text.push_str(&warned(runs, references));
+    if let [(path, record)] = runs {
+        text.push_str(&about_run(path, record, config));
+    }
+    text
+}
+
+/// A table with a row for each run.
+fn results(runs: &[(PathBuf, Record)], config: &Config, in_units: bool) -> String {
+    let (figure, unit) = (config.figure(), config.learn.unit());
     let details: &[&str] = match figure {
         Some(Suite::Rms) => &["mean abs.", "largest"],
         Some(Suite::Equity) => &["as first", "as second"],
@@ -371,52 +403,46 @@ fn as_text(
         header.push("optimal from");
     }
     let number = |v: Option<f64>| v.map_or_else(|| "–".to_string(), |v| shown(figure, in_units, v));
-    let rows: Vec<Vec<String>> = runs
-        .iter()
-        .map(|(path, r)| {
-            let (last, best) = (r.r#final.as_ref(), r.best.as_ref());
-            let mut row = vec![
-                // The whole path stands below, or is where runs usually are.
-                path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-                r.step.to_string(),
-                format!("{:.1}", r.seconds),
-                number(last.map(Score::figure)),
-            ];
-            if !details.is_empty() {
-                row.push(number(last.and_then(|s| s.rms.map(|e| e.mae).or(s.seats.first().copied()))));
-                row.push(number(last.and_then(|s| s.rms.map(|e| e.max).or(s.seats.last().copied()))));
-            }
-            if has_best {
-                row.push(number(best.map(Score::figure)));
-                row.push(best.map_or_else(|| "–".to_string(), |s| s.step.to_string()));
-            }
-            if graded {
-                let at_end = last.and_then(|s| s.grade.as_ref()).is_some_and(|grade| grade.optimal);
-                row.push(match r.optimal {
-                    Some(step) if at_end => step.to_string(),
-                    Some(step) => format!("{step}, not at end"),
-                    None => "–".to_string(),
-                });
-            }
-            row
-        })
-        .collect();
-    text.push_str(&output::table(&header, &rows));
-    for (path, r) in runs {
-        if let Some(alone) = r.r#final.as_ref().and_then(|score| score.alone) {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            text.push_str(&format!(
-                "{name}: solves the game in {:.0} % of games, in {:.1} moves; the shortest solution has {}\n",
-                100.0 * alone.solved,
-                alone.moves,
-                alone.optimum
-            ));
+    let row = |path: &Path, r: &Record| {
+        let (last, best) = (r.r#final.as_ref(), r.best.as_ref());
+        let mut row = vec![
+            // The whole path stands below, or is where runs usually are.
+            path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            r.step.to_string(),
+            format!("{:.1}", r.seconds),
+            number(last.map(Score::figure)),
+        ];
+        if !details.is_empty() {
+            row.push(number(last.and_then(|s| s.rms.map(|e| e.mae).or(s.seats.first().copied()))));
+            row.push(number(last.and_then(|s| s.rms.map(|e| e.max).or(s.seats.last().copied()))));
         }
-    }
-    text.push('\n');
-    if runs.len() > 1 {
-        text.push_str(&summary(runs, references, config, in_units));
-    }
+        if has_best {
+            row.push(number(best.map(Score::figure)));
+            row.push(best.map_or_else(|| "–".to_string(), |s| s.step.to_string()));
+        }
+        if graded {
+            let at_end = last.and_then(|s| s.grade.as_ref()).is_some_and(|grade| grade.optimal);
+            row.push(match r.optimal {
+                Some(step) if at_end => step.to_string(),
+                Some(step) => format!("{step}, not at end"),
+                None => "–".to_string(),
+            });
+        }
+        row
+    };
+    let rows: Vec<Vec<String>> = runs.iter().map(|(path, r)| row(path, r)).collect();
+    output::table(&header, &rows)
+}
+
+/// The meaning of the figure, and of the best checkpoint.
+fn meaning(
+    runs: &[(PathBuf, Record)],
+    references: Option<&References>,
+    config: &Config,
+    unit_of_game: Option<&Unit>,
+) -> String {
+    let figure = config.figure();
+    let mut text = String::new();
     let compared = references.map_or_else(String::new, |r| {
         let naive = r.naive.iter().map(|naive| format!("; {naive}")).collect::<String>();
         format!("{naive}; {}, {}", r.baseline, r.best)
@@ -425,7 +451,7 @@ fn as_text(
         Some(Suite::Equity) => "exact, (wins − losses) / games".to_string(),
         Some(Suite::Matches) => {
             let points = "1 for a win, ½ for a draw, a share for a shared win";
-            let meaning = unit_of_game.as_ref().map_or(points, |unit| &*unit.name);
+            let meaning = unit_of_game.map_or(points, |unit| &*unit.name);
             format!("{meaning}, {} games per measurement", config.evaluate.games)
         }
         Some(Suite::Exploitability) => "(br₀ + br₁) / 2 in units of utility, lower is better".into(),
@@ -454,42 +480,42 @@ fn as_text(
         }
         _ => {}
     }
-    text.push_str(&experts(runs));
-    text.push_str(&warned(runs, references));
-    if let [(path, record)] = runs {
-        if let Some(t) = record.timing {
-            let learn = &record.config.learn;
-            text.push_str(&format!(
-                "{} on {}: {:.0} % of the time learning from samples, {:.0} % getting them\n",
-                learn.engine,
-                learn.device,
-                100.0 * (1.0 - t.share_waited()),
-                100.0 * t.share_waited()
-            ));
-        }
-        text.push_str(&profile(record));
-        if let Some(early) = &record.early {
-            text.push_str(&format!("ended after {} of {games} {unit}: {early}\n", record.step));
-        }
-        for origin in &record.init {
-            text.push_str(&format!("started from the weights of {origin}\n"));
-        }
-        let shown = path.display();
-        if !record.finished {
-            text.push_str(&format!(
-                "stopped after {} of {games} {unit}: continue with --resume\n",
-                record.step
-            ));
-        }
-        if path.join("curve.svg").exists() {
-            text.push_str(&format!("curve:            {shown}/curve.svg\n"));
-        }
-        if record.finished {
-            let word = shell_path(path);
-            text.push_str(&format!("play against it:  {} play {word} --hints\n", program::name()));
-        }
+    text
+}
+
+/// Where the time of a run went, how it began and ended, and what can be done with it.
+fn about_run(path: &Path, record: &Record, config: &Config) -> String {
+    let (games, unit) = (config.learn.length(), config.learn.unit());
+    let mut text = String::new();
+    if let Some(t) = record.timing {
+        let learn = &record.config.learn;
+        text.push_str(&format!(
+            "{} on {}: {:.0} % of the time learning from samples, {:.0} % getting them\n",
+            learn.engine,
+            learn.device,
+            100.0 * (1.0 - t.share_waited()),
+            100.0 * t.share_waited()
+        ));
     }
-    Ok(text)
+    text.push_str(&profile(record));
+    if let Some(early) = &record.early {
+        text.push_str(&format!("ended after {} of {games} {unit}: {early}\n", record.step));
+    }
+    for origin in &record.init {
+        text.push_str(&format!("started from the weights of {origin}\n"));
+    }
+    let shown = path.display();
+    if !record.finished {
+        text.push_str(&format!("stopped after {} of {games} {unit}: continue with --resume\n", record.step));
+    }
+    if path.join("curve.svg").exists() {
+        text.push_str(&format!("curve:            {shown}/curve.svg\n"));
+    }
+    if record.finished {
+        let word = shell_path(path);
+        text.push_str(&format!("play against it:  {} play {word} --hints\n", program::name()));
+    }
+    text
 }
 
 /// Where the time went, if that was asked for.
@@ -622,7 +648,8 @@ const BAR: usize = 40;
 /// Draws the curve of a run in about twenty lines.
 fn curve(
     points: &[Point],
-    (figure, in_units): (Suite, bool),
+    figure: Suite,
+    in_units: bool,
     references: Option<&References>,
     unit: &str,
 ) -> String {

@@ -1,6 +1,7 @@
 //! Random games in the words of the rules: for authors, and to compare with other programs.
 
-use super::game::{Described, Session};
+use super::game::Described;
+use super::session::Session;
 use adept_game::{Audit, Game, Stream, TraceStep, stream};
 use rand::RngExt;
 use smallvec::SmallVec;

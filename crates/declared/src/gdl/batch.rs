@@ -4,8 +4,8 @@
 //! tells what holds next. Circles are raised until no lane changes.
 
 use super::compiled::Compiled;
-use super::game::{FORCED, LONGEST, State};
 use super::net::Circuit;
+use super::session::{FORCED, LONGEST, State};
 use crate::circuit::Literal;
 use crate::lanes::{BYTES, Lanes, Numbers, Pool, Random, Wide, Work, compute, value, widest};
 use adept_game::Stream;
@@ -459,7 +459,8 @@ impl Batch {
 
 #[cfg(test)]
 mod tests {
-    use super::super::game::{Described, Session};
+    use super::super::game::Described;
+    use super::super::session::Session;
     use super::super::tests::{all, rare_ends};
     use super::{Lanes, Plan, Random, Run, Wide};
     use adept_game::{Game, stream};

@@ -1,7 +1,7 @@
 //! A description, compiled: facts, moves, and the circuit that tells what follows.
 
-use super::effects::Folder;
-use super::gates::{Gates, Grounder};
+use super::effects::{Facts, Folder};
+use super::gates::{GATE, Gates, Grounder};
 use super::net::{Arranged, Contradiction, Net, arrange};
 use super::program::{DOES, GOAL, INIT, LEGAL, NEXT, Program, TERMINAL, TRUE};
 use super::reach::{Reached, check_stop, idle, reach, table_of, too_little};
@@ -11,7 +11,6 @@ use super::terms::{Symbol, Term, Terms};
 use crate::circuit::{FALSE, Literal, TRUE as ALWAYS};
 use crate::error::{Place, RuleError};
 use adept_ground::limits::Claim;
-use smallvec::SmallVec;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,15 +18,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// Most facts, and most moves.
 const MOST: usize = 1 << 18;
 
-/// Circuits that are kept of a game at most, and bytes of a gate's input in each: inputs, and who reads them.
+/// Circuits that are kept of a game at most.
 const CIRCUITS: usize = 3;
-pub(crate) const GATE: usize = 16;
 
 /// Most letters of all facts and moves.
 const LETTERS: usize = 1 << 25;
-
-/// Which facts hold: bit f is fact f.
-pub(crate) type Facts = SmallVec<[u64; 4]>;
 
 /// Compiled rules.
 #[derive(Debug)]
@@ -175,22 +170,7 @@ impl Compiled {
         }
         let end = word;
         outputs.push((end * 64, ends));
-        let mut goals = Vec::new();
-        for (&tuple, literal) in goal_tuples.iter().zip(goal_gates) {
-            let &[role, value] = tables[GOAL].tuple(tuple) else { continue };
-            let Some(role) = program.roles.iter().position(|&known| known == role) else { continue };
-            let Some(value) = program.terms.number(value).filter(|value| (0..=100).contains(value)) else {
-                // It may be that it never comes.
-                let role = program.terms.shown(program.roles[role]);
-                program.notes.push(format!(
-                    "`{}` cannot be a goal of {role}, and counts as none: goals are whole numbers from 0 to 100",
-                    program.terms.shown(value)
-                ));
-                continue;
-            };
-            goals.push((role as u8, value as u8, literal));
-        }
-        goals.sort_by_key(|&(role, value, _)| (role, std::cmp::Reverse(value)));
+        let goals = goals_of(&mut program, &tables[GOAL], &goal_gates);
         for (bit, (_, _, literal)) in (end * 64 + 1..).zip(&goals) {
             outputs.push((bit, *literal));
         }
@@ -219,13 +199,7 @@ impl Compiled {
         let shown = net.first_outputs(words);
         let mut start = Facts::from_elem(0, facts.len().div_ceil(64).max(1));
         start.iter_mut().zip(shown).for_each(|(word, shown)| *word = shown);
-        let mut fixed = start.clone();
-        for (fact, &term) in fact_terms.iter().enumerate() {
-            let kind = (program.terms.head(term), program.terms.args(term).len());
-            if !program.fixed.contains(&kind) {
-                fixed[fact / 64] &= !(1 << (fact % 64));
-            }
-        }
+        let fixed = fixed_of(&program, &fact_terms, &start);
         let lean = Lean::new(arranged, &places, words * 64, facts.len(), move_terms.len());
         static GAMES: AtomicU64 = AtomicU64::new(0);
         Ok(Self {
@@ -249,6 +223,39 @@ impl Compiled {
             never,
         })
     }
+}
+
+/// The goals of each role, the highest first, with the gates that tell when they hold. `gates` are those of the tuples of the table.
+fn goals_of(program: &mut Program, table: &Table, gates: &[Literal]) -> Vec<(u8, u8, Literal)> {
+    let mut goals = Vec::new();
+    for (tuple, &literal) in (0..).zip(gates) {
+        let &[role, value] = table.tuple(tuple) else { continue };
+        let Some(role) = program.roles.iter().position(|&known| known == role) else { continue };
+        let Some(value) = program.terms.number(value).filter(|value| (0..=100).contains(value)) else {
+            // It may be that it never comes.
+            let role = program.terms.shown(program.roles[role]);
+            program.notes.push(format!(
+                "`{}` cannot be a goal of {role}, and counts as none: goals are whole numbers from 0 to 100",
+                program.terms.shown(value)
+            ));
+            continue;
+        };
+        goals.push((role as u8, value as u8, literal));
+    }
+    goals.sort_by_key(|&(role, value, _)| (role, std::cmp::Reverse(value)));
+    goals
+}
+
+/// Those facts of the start that never change.
+fn fixed_of(program: &Program, facts: &[Term], start: &Facts) -> Facts {
+    let mut fixed = start.clone();
+    for (fact, &term) in facts.iter().enumerate() {
+        let kind = (program.terms.head(term), program.terms.args(term).len());
+        if !program.fixed.contains(&kind) {
+            fixed[fact / 64] &= !(1 << (fact % 64));
+        }
+    }
+    fixed
 }
 
 /// Most facts of a group.

@@ -1,6 +1,5 @@
 //! What a move does, where its circuit says the same in all positions in which it is legal: facts that it clears, sets and copies.
 
-use super::compiled::Facts;
 use crate::circuit::{Builder, FALSE, Literal, TRUE};
 use smallvec::SmallVec;
 use std::sync::OnceLock;
@@ -13,6 +12,9 @@ const WORK: usize = 50_000_000;
 const BYTES: usize = 1 << 28;
 /// What depends on more than one fact.
 const MIXED: Literal = Literal::MAX;
+
+/// Which facts hold: bit f is fact f.
+pub(crate) type Facts = SmallVec<[u64; 4]>;
 
 /// The effects of moves, found when a move is first made.
 #[derive(Debug)]

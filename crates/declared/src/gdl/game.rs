@@ -5,10 +5,10 @@
 //! several; if there is no such role, or more than one, the step is joined to the one before.
 
 use super::batch::Batch;
-use super::compiled::{Compiled, Facts};
-use super::kif::expressions;
-use super::net::Runner;
-use super::steps::written;
+use super::compiled::Compiled;
+use super::effects::Facts;
+use super::kif::{expressions, written};
+use super::session::{FORCED, Fault, Info, LONGEST, NONE, Session, State, Tried};
 use super::structure::Structure;
 use crate::indices::Indices;
 use crate::kit::visits_all;
@@ -18,7 +18,6 @@ use rand::RngExt;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use xxhash_rust::xxh3::xxh3_128;
@@ -46,47 +45,6 @@ pub struct Described {
     pub(super) indices: Arc<OnceLock<Arc<Indices>>>,
 }
 
-/// A position: which facts hold, and who is to move.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct State {
-    pub(super) facts: Facts,
-    /// Moves that roles have chosen in this step.
-    pub(super) chosen: SmallVec<[u32; 2]>,
-    pub(super) mover: u8,
-    pub(super) last: u8,
-    pub(super) is_over: bool,
-}
-
-/// What a player knows: all but what others have chosen in this step.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Info {
-    facts: Facts,
-    own: Option<u32>,
-    mover: u8,
-    is_over: bool,
-}
-
-/// What random games have shown.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Tried {
-    /// Moves that were one of several.
-    pub(super) active: Vec<bool>,
-    /// Whether two roles move in turn.
-    pub(super) alternates: bool,
-    /// Whether roles choose at the same time.
-    pub(super) hides: bool,
-    /// Whether the effects of all moves were known.
-    pub(super) is_lean: bool,
-    /// Whether a game ended as a draw in part, such as 75 to 25.
-    pub(super) is_graded: bool,
-    /// What the goals of two roles summed to.
-    pub(super) sums: BTreeSet<u16>,
-    /// Whether a game ended without a goal of some role.
-    pub(super) lacks_goals: bool,
-    /// Nodes of the circuit that a step changed on average.
-    pub(super) work: u64,
-}
-
 /// What the goals of all roles sum to at the ends of a game for two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Sum {
@@ -99,217 +57,18 @@ pub(super) enum Sum {
     Different,
 }
 
-/// Nobody.
-const NONE: u8 = u8::MAX;
 /// Random games that a new game must end.
 const TRIALS: u64 = 8;
 /// Nodes of the circuit that random games may visit: about a second.
 const WORK: u64 = 60_000_000;
 /// Gates that random games may look at, and moves that they may list: a few seconds.
 const LOOKS: u64 = 500_000_000;
-/// Steps in which a random game must end.
-pub(super) const LONGEST: usize = 20_000;
-/// Most steps in a row in which nobody has a choice.
-pub(super) const FORCED: usize = 5_000;
-
-/// A circuit in the state of some position.
-pub(crate) struct Session {
-    game: u64,
-    runner: Runner,
-    facts: Facts,
-    /// Whether the circuit is the lean one.
-    is_lean: bool,
-    /// A session with the whole circuit beside a lean one, once a step needed it.
-    whole: Option<Box<Session>>,
-}
-
 thread_local! {
     /// The games that this thread played last.
     static SESSIONS: RefCell<Vec<Session>> = const { RefCell::new(Vec::new()) };
 }
 /// Games that a thread keeps a session of.
 const KEPT: usize = 4;
-
-/// What ends a random game too early.
-enum Fault {
-    Stuck(usize),
-    Goals(usize),
-}
-
-impl Session {
-    pub(super) fn new(rules: &Compiled) -> Self {
-        Self {
-            game: rules.id,
-            runner: Runner::new(&rules.net),
-            facts: Facts::from_elem(0, rules.start.len()),
-            is_lean: false,
-            whole: None,
-        }
-    }
-
-    /// A session for games in which the effects of moves are known, or else one with the whole circuit.
-    pub(super) fn fast(rules: &Compiled, tried: &Tried) -> Self {
-        let session = Self::new(rules);
-        match &rules.lean {
-            Some(lean) if tried.is_lean => Self { runner: Runner::new(&lean.net), is_lean: true, ..session },
-            _ => session,
-        }
-    }
-
-    /// Moves the circuit to a position.
-    #[inline]
-    pub(super) fn go(&mut self, rules: &Compiled, facts: &Facts) {
-        let net = match &rules.lean {
-            Some(lean) if self.is_lean => &lean.net,
-            _ => &rules.net,
-        };
-        self.runner.go(net, &mut self.facts, facts);
-    }
-
-    /// Makes a move of every role.
-    pub(super) fn step(&mut self, rules: &Compiled, moves: &[u32]) {
-        if let Some(lean) = rules.lean.as_ref().filter(|_| self.is_lean) {
-            let next = match lean.folder.effects(moves) {
-                Some(effects) => effects.apply(&self.facts),
-                None => {
-                    let whole = self.whole.get_or_insert_with(|| Box::new(Self::new(rules)));
-                    whole.go(rules, &self.facts);
-                    whole.step(rules, moves);
-                    whole.facts.clone()
-                }
-            };
-            return self.go(rules, &next);
-        }
-        let first = rules.facts.len() as u32;
-        for &number in moves {
-            self.runner.set(&rules.net, first + number, true);
-        }
-        self.runner.settle(&rules.net);
-        let next: Facts = SmallVec::from_slice(&self.runner.outputs[..self.facts.len()]);
-        for &number in moves {
-            self.runner.set(&rules.net, first + number, false);
-        }
-        self.go(rules, &next);
-    }
-
-    #[cfg(test)]
-    pub(super) fn holding(&self) -> &Facts {
-        &self.facts
-    }
-
-    #[cfg(test)]
-    pub(super) fn outputs(&self) -> &[u64] {
-        &self.runner.outputs
-    }
-
-    #[inline]
-    pub(super) fn is_terminal(&self, rules: &Compiled) -> bool {
-        self.runner.outputs[rules.end as usize] & 1 == 1
-    }
-
-    #[inline]
-    fn words(&self, rules: &Compiled, role: usize) -> &[u64] {
-        let (begin, end) = rules.ranges[role];
-        let first = rules.legal[role] as usize;
-        &self.runner.outputs[first..first + (end - begin).div_ceil(64) as usize]
-    }
-
-    /// Number of legal moves of a role, up to 2.
-    #[inline]
-    pub(super) fn choices(&self, rules: &Compiled, role: usize) -> u32 {
-        let mut count = 0;
-        for word in self.words(rules, role) {
-            count += word.count_ones();
-            if count > 1 {
-                return 2;
-            }
-        }
-        count
-    }
-
-    /// The next role that has a choice in the same step.
-    #[inline]
-    fn next_chooser(&self, rules: &Compiled, state: &State) -> Option<usize> {
-        (usize::from(state.mover) + 1..rules.roles.len()).find(|&role| self.choices(rules, role) > 1)
-    }
-
-    /// The first legal move of a role.
-    #[inline]
-    fn first(&self, rules: &Compiled, role: usize) -> u32 {
-        let (begin, _) = rules.ranges[role];
-        let words = self.words(rules, role).iter().zip(0..);
-        let place =
-            words.filter(|(word, _)| **word != 0).map(|(word, w)| w * 64 + word.trailing_zeros()).next();
-        begin + place.unwrap_or(0)
-    }
-
-    /// Calls `visit` with each legal move of a role.
-    #[inline]
-    pub(super) fn each(&self, rules: &Compiled, role: usize, mut visit: impl FnMut(u32)) {
-        let (begin, _) = rules.ranges[role];
-        for (w, &word) in (0..).zip(self.words(rules, role)) {
-            let mut word = word;
-            while word != 0 {
-                visit(begin + w * 64 + word.trailing_zeros());
-                word &= word - 1;
-            }
-        }
-    }
-
-    /// The goals of a role, the highest first.
-    pub(super) fn goals<'a>(&'a self, rules: &'a Compiled, role: usize) -> impl Iterator<Item = u8> + 'a {
-        let bits = (rules.end as usize * 64 + 1..).zip(&rules.goals);
-        bits.filter(move |&(bit, &(of, _))| {
-            usize::from(of) == role && self.runner.outputs[bit / 64] >> (bit % 64) & 1 == 1
-        })
-        .map(|(_, &(_, value))| value)
-    }
-
-    /// Facts that hold.
-    pub(super) fn facts<'a>(&'a self, rules: &'a Compiled) -> impl Iterator<Item = usize> + 'a {
-        (0..rules.facts.len()).filter(|&fact| self.facts[fact / 64] >> (fact % 64) & 1 == 1)
-    }
-
-    /// Completes a state whose facts are known: who moves, or that the game is over. Steps in which nobody moves are made.
-    fn arrive(&mut self, rules: &Compiled, tried: &Tried, state: &mut State) -> Result<(), Fault> {
-        let roles = rules.roles.len();
-        state.chosen.clear();
-        for _ in 0..FORCED {
-            (state.is_over, state.mover) = (true, 0);
-            if self.is_terminal(rules) {
-                break;
-            }
-            let mut mover = None;
-            for role in 0..roles {
-                match self.choices(rules, role) {
-                    0 => {
-                        state.facts.clone_from(&self.facts);
-                        return Err(Fault::Stuck(role));
-                    }
-                    1 => {}
-                    _ => mover = mover.or(Some(role)),
-                }
-            }
-            let forced = |session: &Self| {
-                let is_active =
-                    |&role: &usize| tried.active.get(session.first(rules, role) as usize) == Some(&true);
-                let mut active = (0..roles).filter(is_active);
-                active.next().filter(|_| active.next().is_none())
-            };
-            if let Some(mover) = mover.or_else(|| forced(self)) {
-                (state.is_over, state.mover) = (false, mover as u8);
-                break;
-            }
-            let moves: SmallVec<[u32; 4]> = (0..roles).map(|role| self.first(rules, role)).collect();
-            self.step(rules, &moves);
-        }
-        state.facts.clone_from(&self.facts);
-        if state.is_over && tried.alternates && state.last != NONE {
-            state.mover = 1 - state.last;
-        }
-        Ok(())
-    }
-}
 
 /// A hash of the rules without comments, spaces and capitals.
 fn fingerprint(source: &str) -> String {
@@ -600,6 +359,17 @@ impl Described {
     }
 }
 
+impl Described {
+    /// The structure of the rules, made when it is first asked for. Or why there is none.
+    pub(crate) fn structure(&self) -> &Result<Arc<Structure>, String> {
+        self.structure.get_or_init(|| {
+            Structure::of(&self.source, &self.rules, self.hides())
+                .map(Arc::new)
+                .map_err(|e| format!("{}: {e}", self.name()))
+        })
+    }
+}
+
 impl Game for Described {
     type State = State;
     /// Number of a move.
@@ -810,7 +580,9 @@ pub(super) struct Words;
 
 impl Texts<Described> for Words {
     fn board(&self, game: &Described, state: &State, marks: &[(u32, String)], _: usize) -> String {
-        super::text::board(game, state, marks)
+        let entries: Vec<String> =
+            marks.iter().map(|(one, mark)| format!("{} {mark}", game.action_text(state, one))).collect();
+        super::text::board(&game.rules, state, &entries)
     }
 
     fn told(&self, game: &Described, state: &State, action: &u32, who: &str, you: bool) -> String {

@@ -4,7 +4,6 @@
 //! hand: what does not depend on a variable is taken out of its sum, parts without common variables are summed apart, and a part is
 //! summed once for each value of what it shares with the rest.
 
-use super::compiled::GATE;
 use super::program::{Condition, DOES, LEGAL, Pattern, Program, Relation, Rule, TRUE};
 use super::reach::{Budget, table_of};
 use super::tables::{Memo, Step, Table, known_term};
@@ -14,6 +13,9 @@ use crate::error::RuleError;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::rc::Rc;
+
+/// Bytes of a gate's input in a circuit: inputs, and who reads them.
+pub(super) const GATE: usize = 16;
 
 /// Most inputs of all gates.
 const INPUTS: usize = 6_000_000;

@@ -89,3 +89,15 @@ pub(crate) fn expressions(text: &str) -> Result<Vec<Expression>, RuleError> {
         None => Ok(done),
     }
 }
+
+/// An expression as terms are written.
+pub(super) fn written(expression: &Expression) -> String {
+    match expression {
+        Expression::Word(word, _) => word.to_string(),
+        Expression::List(parts, _) => match &parts[..] {
+            // A name in brackets is that name.
+            [one] => written(one),
+            _ => format!("({})", parts.iter().map(written).collect::<Vec<_>>().join(" ")),
+        },
+    }
+}

@@ -1,8 +1,8 @@
 //! What commands need of a described game besides its rules.
 
 use super::batch::Batch;
-use super::game::Words;
-use super::game::{Described, State};
+use super::game::{Described, Words};
+use super::session::State;
 use super::structure::Structure;
 use super::terms::Term;
 use crate::indices::{Indexed, Indices, base_of, groups, positions};

@@ -19,6 +19,7 @@ pub(crate) mod net;
 mod plain;
 mod program;
 mod reach;
+mod session;
 mod steps;
 mod structure;
 mod sums;

@@ -1,7 +1,8 @@
 //! A match as game managers play it: in every step every role makes a move, even if it has only one.
 
-use super::game::{Described, Session, State};
-use super::kif::{Expression, expressions};
+use super::game::Described;
+use super::kif::{expressions, written};
+use super::session::{Session, State};
 use adept_game::Game;
 use rustc_hash::FxHashMap;
 
@@ -88,17 +89,5 @@ impl Steps {
         let mut state = self.game.state_at(&self.session, 0, self.last);
         state.is_over = self.is_over();
         (0..self.game.players()).map(|role| self.game.utility(&state, role)).collect()
-    }
-}
-
-/// An expression as terms are written.
-pub(super) fn written(expression: &Expression) -> String {
-    match expression {
-        Expression::Word(word, _) => word.to_string(),
-        Expression::List(parts, _) => match &parts[..] {
-            // A name in brackets is that name.
-            [one] => written(one),
-            _ => format!("({})", parts.iter().map(written).collect::<Vec<_>>().join(" ")),
-        },
     }
 }

@@ -4,8 +4,8 @@
 //! condition are what it becomes when only what stands for roles is renamed. Otherwise each input has a copy for each role that
 //! may have moved.
 
-use super::compiled::{Facts, Inputs};
-use super::game::Described;
+use super::compiled::{Compiled, Inputs};
+use super::effects::Facts;
 use super::gates::Grounder;
 use super::net::{Net, Runner, arrange};
 use super::program::{Atom, Condition, DOES, GOAL, INIT, LEGAL, NEXT, Pattern, Program, TERMINAL, TRUE};
@@ -15,7 +15,6 @@ use super::tables::Table;
 use super::terms::{Symbol, Term, Terms};
 use crate::circuit::{Builder, FALSE, Literal};
 use crate::modules::{Column, Module, Modules, OUTPUTS, Reads, TUPLES, fill};
-use adept_game::Game;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -103,12 +102,12 @@ struct Section {
 }
 
 impl Structure {
-    /// The structure of a game.
+    /// The structure of the rules in `source`; `hides` says whether roles choose at the same time.
     ///
     /// # Errors
     /// In words, that there are too many conditions to read, or nothing.
-    fn of(game: &Described) -> Result<Self, String> {
-        let mut program = Program::read(&game.source).map_err(|e| e.to_string())?;
+    pub(super) fn of(source: &str, rules: &Compiled, hides: bool) -> Result<Self, String> {
+        let mut program = Program::read(source).map_err(|e| e.to_string())?;
         let Reached { mut tables, .. } = reach(&mut program, &Arc::default()).map_err(|e| e.to_string())?;
         let inputs = Inputs::of(&program, &tables);
         let symmetry = symmetry::find(&mut program, &mut tables, &inputs).map_err(|e| e.to_string())?;
@@ -163,8 +162,8 @@ impl Structure {
             made: Vec::new(),
         };
         maker.facts(&inputs)?;
-        if game.hides() {
-            maker.moves(game, symmetry.is_some());
+        if hides {
+            maker.moves(rules, symmetry.is_some());
         }
         for section in &sections {
             maker.section(section)?;
@@ -541,8 +540,7 @@ impl Maker<'_> {
     }
 
     /// A module for the move that was chosen, where others are hidden. Seen alike, it is one of the first role.
-    fn moves(&mut self, game: &Described, is_alike: bool) {
-        let rules = &*game.rules;
+    fn moves(&mut self, rules: &Compiled, is_alike: bool) {
         let moves = rules.moves.iter().enumerate().filter(|(_, (role, _))| *role == 0 || !is_alike);
         let tuples: Vec<(Literal, String)> = moves
             .map(|(number, &(role, what))| {
@@ -642,12 +640,4 @@ fn signature(rows: &[Vec<Literal>], conditions: usize) -> Vec<Vec<Literal>> {
         rows
     });
     turned.min().unwrap_or_default()
-}
-
-impl Described {
-    /// The structure of the rules, made when it is first asked for. Or why there is none.
-    pub(crate) fn structure(&self) -> &Result<Arc<Structure>, String> {
-        self.structure
-            .get_or_init(|| Structure::of(self).map(Arc::new).map_err(|e| format!("{}: {e}", self.name())))
-    }
 }

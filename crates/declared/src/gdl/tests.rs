@@ -1,11 +1,12 @@
 //! Circuits against the plain interpreter, exact values, and what is refused.
 
-use super::game::{Described, Session, State, Sum};
+use super::game::{Described, Sum};
 use super::plain::{Derived, derive, satisfied};
 use super::program::{Condition, GOAL, LEGAL, NEXT, Program, TERMINAL, TRUE};
+use super::session::{Session, State};
 use super::structure::Structure;
 use super::terms::Term;
-use crate::game::Declared;
+use crate::declared::Declared;
 use crate::kit::{SHIPPED, SHIPPED_GDL};
 use crate::modules::Reads;
 use crate::random_play::{RandomPlay, assert_played_as_one_by_one, assert_repeats, walk};

@@ -1,12 +1,12 @@
 //! Positions as people read them: what holds, a relation a line.
 
-use super::game::{Described, State};
+use super::compiled::Compiled;
+use super::session::State;
 use crate::text::{WIDTH, list};
-use adept_game::Game;
 use std::fmt::Write;
 
-pub(crate) fn board(game: &Described, state: &State, marks: &[(u32, String)]) -> String {
-    let rules = &*game.rules;
+/// A position, and below it these entries, several a line.
+pub(super) fn board(rules: &Compiled, state: &State, entries: &[String]) -> String {
     let mut text = String::new();
     if !state.is_over && rules.roles.len() > 1 {
         let role = rules.terms.shown(rules.roles[usize::from(state.mover)]);
@@ -27,8 +27,6 @@ pub(crate) fn board(game: &Described, state: &State, marks: &[(u32, String)]) ->
     for (name, all) in lines {
         list(&mut text, &format!("  {name:<wide$}  "), &all);
     }
-    let entries: Vec<String> =
-        marks.iter().map(|(one, mark)| format!("{} {mark}", game.action_text(state, one))).collect();
     let wide = entries.iter().map(|entry| entry.chars().count()).max().unwrap_or(0) + 2;
     for line in entries.chunks((WIDTH / wide).max(1)) {
         let line: Vec<String> = line.iter().map(|entry| format!("{entry:<wide$}")).collect();

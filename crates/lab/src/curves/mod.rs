@@ -11,7 +11,7 @@ pub use canvas::{HEIGHT, WIDTH, canvas};
 pub(crate) use references::of_game;
 pub use references::{Reference, References};
 
-use crate::chart::{self, Band, Mark, Scale};
+use crate::chart::{self, Axes, Band, Mark, Scale};
 use crate::compare::{self, CompareError};
 use crate::statistics::Sample;
 use adept_ground::files::Files;
@@ -324,7 +324,7 @@ pub fn svg(curves: &[Curve], show: Show, marks: &[Mark]) -> String {
         None => title,
     };
     let Drawing { label, scale, bands, marks } = drawing;
-    chart::bands(&title, (first.config.learn.unit(), &label), scale, &bands, &marks)
+    chart::bands(&title, Axes { x: first.config.learn.unit(), y: &label }, scale, &bands, &marks)
 }
 
 impl Curve {

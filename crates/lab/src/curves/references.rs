@@ -57,9 +57,8 @@ const GAMES: u64 = 10_000;
 const FILE: &str = "references.json";
 
 impl References {
-    fn new(baseline: (&str, f64), best: (&str, f64)) -> Self {
-        let reference = |(name, value): (&str, f64)| Reference { name: name.into(), value };
-        Self { baseline: reference(baseline), best: reference(best), naive: None }
+    fn new(baseline: Reference, best: Reference) -> Self {
+        Self { baseline, best, naive: None }
     }
 
     /// All references, the most naive first.
@@ -95,18 +94,19 @@ pub(crate) fn of_game<G: Kit>(
     record: &Record,
 ) -> Result<Option<References>, TrainError> {
     let against = config.evaluate_against().into_iter().next().unwrap_or_default();
+    let at = |name: &str, value: f64| Reference { name: name.into(), value };
     Ok(match config.figure() {
         Some(Suite::Equity) => {
             let found = measure::baseline(game, &against)?;
-            Some(References::new(("random play", found.random), ("best possible", found.optimal)))
+            Some(References::new(at("random play", found.random), at("best possible", found.optimal)))
         }
         Some(Suite::Matches) => {
             let make = || Ok::<_, OpenError>(vec![Box::new(Random) as _, open::agent(game, &against)?]);
             let games = config.evaluate.games.min(GAMES);
             let tally = compete(game, make, &orders(&[1, game.players() - 1]), games, 1, || false)?;
             let unit = game.counting().unit();
-            let best = if unit.is_some() { ("even", 0.0) } else { ("every game won", 1.0) };
-            Some(References::new(("random play", tally.score(unit.as_ref())), best))
+            let best = if unit.is_some() { at("even", 0.0) } else { at("every game won", 1.0) };
+            Some(References::new(at("random play", tally.score(unit.as_ref())), best))
         }
         Some(Suite::Rms) => {
             let Some(spread) = record.r#final.as_ref().and_then(|score| score.spread) else {
@@ -115,14 +115,13 @@ pub(crate) fn of_game<G: Kit>(
             // Labels of a file may be less exact.
             let exact = record.r#final.as_ref().and_then(|score| score.exact);
             let best = match config.learn.examples() {
-                Some(Examples::File(_)) if exact.is_none() => ("the labels", 0.0),
-                _ => ("exact", exact.unwrap_or(0.0)),
+                Some(Examples::File(_)) if exact.is_none() => at("the labels", 0.0),
+                _ => at("exact", exact.unwrap_or(0.0)),
             };
-            let mean = ("always the mean value", spread);
+            let mean = at("always the mean value", spread);
             Some(match measure::best_formula(game, config)? {
                 Some((formula, rms)) if rms < spread => {
-                    let naive = References::new(mean, best).baseline;
-                    References { naive: Some(naive), ..References::new((&formula, rms), best) }
+                    References { naive: Some(mean), ..References::new(at(&formula, rms), best) }
                 }
                 _ => References::new(mean, best),
             })
@@ -131,7 +130,7 @@ pub(crate) fn of_game<G: Kit>(
             let encoder = open::encoder(game, config.game.encoder.as_deref())?;
             let decisions = Decisions::of(game, &*encoder)?;
             let uniform = Policy::uniform(decisions.tree()).exploitability();
-            Some(References::new(("random play", uniform), ("equilibrium", 0.0)))
+            Some(References::new(at("random play", uniform), at("equilibrium", 0.0)))
         }
         _ => None,
     })

@@ -1,6 +1,6 @@
 //! Errors over all positions of a game whose positions are pairs of halves.
 
-use adept_arena::known::KnownRows;
+use adept_arena::values::KnownRows;
 use adept_arena::{GameModel, open};
 use adept_game::{Afterstate, Factors, GameError, Halves, Kit, Named, Valuation, stream};
 use adept_ground::jobs;
@@ -145,13 +145,13 @@ impl<G: Kit> All<'_, G> {
             for ((_, products), known) in self.baselines.iter().zip(&mut known) {
                 products.tile(movers.clone(), rollers.start, &mut known[..n]);
             }
-            let found = &mut found[..n];
+            let (found, tile) = (&mut found[..n], Tile { movers, rollers: rollers.clone() });
             match model {
-                Model::Split(split) => split.tile(self, (movers, rollers.clone()), &known, found),
+                Model::Split(split) => split.tile(self, tile, &known, found),
                 Model::Plain(players) => {
                     let player = players.lock().unwrap_or_else(PoisonError::into_inner).pop();
                     let mut player = player.expect("as many players as threads");
-                    self.rows(&mut player, (movers, rollers.clone()), found);
+                    self.rows(&mut player, tile, found);
                     players.lock().unwrap_or_else(PoisonError::into_inner).push(player);
                 }
             }
@@ -164,7 +164,8 @@ impl<G: Kit> All<'_, G> {
     }
 
     /// The values of a model that is evaluated row by row.
-    fn rows(&self, player: &mut Player<G>, (movers, rollers): Tile, values: &mut [TileRow]) {
+    fn rows(&self, player: &mut Player<G>, tile: Tile, values: &mut [TileRow]) {
+        let Tile { movers, rollers } = tile;
         let Player { bound, rows, known, values: found, outcomes } = player;
         rows.clear();
         known.clear();
@@ -182,13 +183,13 @@ impl<G: Kit> All<'_, G> {
         }
     }
 
-    fn encode(&self, bound: &GameModel<G>, (mover, roller): (usize, usize), rows: &mut Rows) {
+    fn encode(&self, bound: &GameModel<G>, mover: usize, roller: usize, rows: &mut Rows) {
         let state = &self.halves.state(mover, roller);
         let player = self.game.just_acted(state).unwrap_or(0);
         bound.encoder().encode(self.game, Afterstate { state, action: None, player }, rows.push());
     }
 
-    fn valuation(&self, valuation: &dyn Valuation<G>, (mover, roller): (usize, usize)) -> f32 {
+    fn valuation(&self, valuation: &dyn Valuation<G>, mover: usize, roller: usize) -> f32 {
         let state = &self.halves.state(mover, roller);
         let player = self.game.just_acted(state).unwrap_or(0);
         valuation.value(self.game, Afterstate { state, action: None, player }) as f32
@@ -196,7 +197,11 @@ impl<G: Kit> All<'_, G> {
 }
 
 /// Movers and rollers of a tile.
-type Tile = (Range<usize>, Range<usize>);
+#[derive(Clone)]
+struct Tile {
+    movers: Range<usize>,
+    rollers: Range<usize>,
+}
 
 /// How the values of a checkpoint are computed.
 enum Model<G: Kit> {
@@ -265,12 +270,15 @@ impl<G: Kit> Split<G> {
         };
         let rows = |pair: &dyn Fn(usize) -> (usize, usize)| {
             let mut rows = Rows::new(bound.learner.channels());
-            (0..all.halves.count()).for_each(|half| all.encode(bound, pair(half), &mut rows));
+            for half in 0..all.halves.count() {
+                let (mover, roller) = pair(half);
+                all.encode(bound, mover, roller, &mut rows);
+            }
             rows
         };
         let mut pair = |mover, roller| {
             let mut rows = Rows::new(bound.learner.channels());
-            all.encode(bound, (mover, roller), &mut rows);
+            all.encode(bound, mover, roller, &mut rows);
             rows
         };
         let (movers, rollers) = (rows(&|mover| (mover, 0)), rows(&|roller| (0, roller)));
@@ -287,12 +295,12 @@ impl<G: Kit> Split<G> {
         let (mut by_halves, mut by_rows) = ([[0.0; TILE]], [[0.0; TILE]]);
         Ok((0..TRIALS).all(|_| {
             let (mover, roller) = (rng.random_range(0..halves), rng.random_range(0..halves));
-            let tile = || (mover..mover + 1, roller..roller + 1);
+            let tile = Tile { movers: mover..mover + 1, rollers: roller..roller + 1 };
             for ((_, products), known) in all.baselines.iter().zip(&mut known) {
                 products.tile(mover..mover + 1, roller, &mut known[..1]);
             }
-            self.tile(all, tile(), &known, &mut by_halves);
-            all.rows(&mut player, tile(), &mut by_rows);
+            self.tile(all, tile.clone(), &known, &mut by_halves);
+            all.rows(&mut player, tile, &mut by_rows);
             let (found, expected) = (by_halves[0][0], by_rows[0][0]);
             // The ordinary network handles values that are not finite.
             (found - expected).abs() <= ROUNDING * (1.0 + expected.abs())
@@ -324,13 +332,8 @@ impl<G: Kit> Split<G> {
     }
 
     /// The values of a tile, given the values of the baselines.
-    fn tile(
-        &self,
-        all: &All<'_, G>,
-        (movers, rollers): Tile,
-        known: &[[TileRow; MOVERS]],
-        values: &mut [TileRow],
-    ) {
+    fn tile(&self, all: &All<'_, G>, tile: Tile, known: &[[TileRow; MOVERS]], values: &mut [TileRow]) {
+        let Tile { movers, rollers } = tile;
         let mut computed;
         let priors = match &self.prior {
             Prior::None => &[][..],
@@ -339,7 +342,7 @@ impl<G: Kit> Split<G> {
                 computed = [[0.0; TILE]; MOVERS];
                 for (to, mover) in computed.iter_mut().zip(movers.clone()) {
                     for (to, roller) in to.iter_mut().zip(rollers.clone()) {
-                        *to = all.valuation(&**valuation, (mover, roller));
+                        *to = all.valuation(&**valuation, mover, roller);
                     }
                 }
                 &computed[..movers.len()]

@@ -1,6 +1,6 @@
 //! The suite `grade`: exact grades of greedy play in games without chance.
 
-use adept_arena::grade::{alone, shortest, worst};
+use adept_arena::exact::{alone, shortest, worst};
 use adept_arena::{Evaluator, Grade, Grader, Greedy, SoloGrade};
 use adept_game::{Kit, Turn};
 use adept_trainer::run::TrainError;

@@ -19,8 +19,8 @@ pub use kinds::{Kinds, Weakness};
 pub use outcomes::{Bin, ClassErrors, OutcomesReport};
 pub use play::{ExploitabilityReport, MatchesReport};
 pub(crate) use positions::best_formula;
-pub use positions::{ClassShares, ErrorsOf, FileReport, MoveLossReport, RmsReport};
 pub(crate) use positions::class_shares_of;
+pub use positions::{ClassShares, ErrorsOf, FileReport, MoveLossReport, RmsReport};
 pub use rules::Rule;
 pub(crate) use rules::rules_of;
 pub(crate) use speed::cost_of;
@@ -138,6 +138,31 @@ pub struct Report {
     pub speed: Option<Vec<SpeedCell>>,
 }
 
+impl Report {
+    /// Nothing was measured yet.
+    fn new(checkpoint: PathBuf, manifest: &Manifest, unit: &'static str) -> Self {
+        Self {
+            checkpoint,
+            game: manifest.game.clone(),
+            step: manifest.step,
+            unit,
+            equity: None,
+            grade: None,
+            rms: None,
+            move_loss: None,
+            matches: None,
+            exploitability: None,
+            positions: None,
+            valued: None,
+            decisions: None,
+            exhaustive: None,
+            outcomes: None,
+            experts: None,
+            speed: None,
+        }
+    }
+}
+
 /// Exact match equity against each opponent. The top-level figures are for the first one.
 #[derive(Debug, Serialize)]
 pub struct EquityReport {
@@ -219,25 +244,7 @@ pub(crate) fn evaluate_of<G: Kit>(
         // Before anything that takes time.
         Positions::new(game, Some(name))?;
     }
-    let mut report = Report {
-        checkpoint: path,
-        game: manifest.game.clone(),
-        step: manifest.step,
-        unit,
-        equity: None,
-        grade: None,
-        rms: None,
-        move_loss: None,
-        matches: None,
-        exploitability: None,
-        positions: None,
-        valued: None,
-        decisions: None,
-        exhaustive: None,
-        outcomes: None,
-        experts: None,
-        speed: None,
-    };
+    let mut report = Report::new(path, &manifest, unit);
     let measures_values =
         options.exhaustive || suites.iter().any(|s| matches!(s, Suite::Rms | Suite::MoveLoss));
     if let Some(kinds) = Kinds::beside(&report.checkpoint).filter(|_| measures_values) {
@@ -256,65 +263,8 @@ pub(crate) fn evaluate_of<G: Kit>(
         return Err(TrainError::Suite(message));
     }
     for suite in suites {
-        match suite {
-            Suite::Equity if !game.is_small() => {
-                let why = no_equity(game.name());
-                let message = format!("{why}: measure {}", suites_of(game));
-                return Err(TrainError::Suite(message));
-            }
-            Suite::Equity if game.hides() => {
-                let instead =
-                    if has_public_tree(game) { "`exploitability` or `matches`" } else { "`matches`" };
-                let message = format!(
-                    "{} has hidden information, so there is no best play to compare with: measure {instead}",
-                    game.name()
-                );
-                return Err(TrainError::Suite(message));
-            }
-            Suite::Rms | Suite::MoveLoss if !has_oracle(game) => {
-                let message =
-                    format!("{} has no exact values of positions: measure {}", game.name(), suites_of(game));
-                return Err(TrainError::Suite(message));
-            }
-            Suite::Equity => {
-                let own = || judges(game, &manifest);
-                let against = if options.against.is_empty() { own() } else { options.against.clone() };
-                let asked = !options.against.is_empty();
-                report.equity = Some(measure_equity(game, &mut bound, search, (&against, asked))?);
-            }
-            Suite::Grade => report.grade = Some(grade::grade(game, &mut chooser(game, &mut bound, search))?),
-            Suite::Rms => {
-                let count = sampled(options, 100_000)?;
-                report.rms = Some(positions::rms(game, &mut bound, distribution, count)?);
-            }
-            Suite::MoveLoss => {
-                let count = sampled(options, 250_000)?;
-                let mut chooser = chooser(game, &mut bound, search);
-                report.move_loss = Some(positions::moves(game, &mut chooser, distribution, count)?);
-            }
-            Suite::Matches => {
-                let mut against = options.against.clone();
-                if against.is_empty() {
-                    against = judges(game, &manifest);
-                    against.retain(|name| name != "minimax");
-                }
-                let games = options.samples.unwrap_or(4_000);
-                report.matches = Some(play::matches(
-                    game,
-                    (&report.checkpoint, search),
-                    &against,
-                    games,
-                    &options.cancel,
-                )?);
-            }
-            Suite::Exploitability => {
-                report.exploitability = Some(play::exploitability(game, &mut bound, &manifest)?);
-            }
-            Suite::Speed => {
-                let cells = speed::speed(game, &mut bound);
-                report.speed = (!cells.is_empty()).then_some(cells);
-            }
-        }
+        check_suite(game, suite)?;
+        measure(game, &mut bound, &manifest, suite, options, &mut report)?;
     }
     if !elsewhere && (options.outcomes || options.suites.is_empty()) {
         report.outcomes = outcomes::outcomes(game, &mut bound, distribution, options.samples)?;
@@ -348,11 +298,85 @@ pub(crate) fn evaluate_of<G: Kit>(
     Ok(report)
 }
 
-fn judges<G: Kit>(game: &G, manifest: &Manifest) -> Vec<String> {
+/// Refuses a suite that the game does not support.
+fn check_suite<G: Kit>(game: &G, suite: Suite) -> Result<(), TrainError> {
+    match suite {
+        Suite::Equity if !game.is_small() => {
+            let why = no_equity(game.name());
+            let message = format!("{why}: measure {}", suites_of(game));
+            Err(TrainError::Suite(message))
+        }
+        Suite::Equity if game.hides() => {
+            let instead = if has_public_tree(game) { "`exploitability` or `matches`" } else { "`matches`" };
+            let message = format!(
+                "{} has hidden information, so there is no best play to compare with: measure {instead}",
+                game.name()
+            );
+            Err(TrainError::Suite(message))
+        }
+        Suite::Rms | Suite::MoveLoss if !has_oracle(game) => {
+            let message =
+                format!("{} has no exact values of positions: measure {}", game.name(), suites_of(game));
+            Err(TrainError::Suite(message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Measures one suite.
+fn measure<G: Kit>(
+    game: &G,
+    bound: &mut GameModel<G>,
+    manifest: &Manifest,
+    suite: Suite,
+    options: &EvaluateOptions,
+    report: &mut Report,
+) -> Result<(), TrainError> {
+    let (search, distribution) = (options.search.as_ref(), options.distribution.as_deref());
+    match suite {
+        Suite::Equity => {
+            let own = || eval_opponents(game, manifest);
+            let against = if options.against.is_empty() { own() } else { options.against.clone() };
+            let asked = !options.against.is_empty();
+            report.equity = Some(measure_equity(game, bound, search, &against, asked)?);
+        }
+        Suite::Grade => report.grade = Some(grade::grade(game, &mut chooser(game, bound, search))?),
+        Suite::Rms => {
+            let count = sampled(options, 100_000)?;
+            report.rms = Some(positions::rms(game, bound, distribution, count)?);
+        }
+        Suite::MoveLoss => {
+            let count = sampled(options, 250_000)?;
+            let mut chooser = chooser(game, bound, search);
+            report.move_loss = Some(positions::moves(game, &mut chooser, distribution, count)?);
+        }
+        Suite::Matches => {
+            let mut against = options.against.clone();
+            if against.is_empty() {
+                against = eval_opponents(game, manifest);
+                against.retain(|name| name != "minimax");
+            }
+            let games = options.samples.unwrap_or(4_000);
+            report.matches =
+                Some(play::matches(game, &report.checkpoint, search, &against, games, &options.cancel)?);
+        }
+        Suite::Exploitability => {
+            report.exploitability = Some(play::exploitability(game, bound, manifest)?);
+        }
+        Suite::Speed => {
+            let cells = speed::speed(game, bound);
+            report.speed = (!cells.is_empty()).then_some(cells);
+        }
+    }
+    Ok(())
+}
+
+/// The opponents against which a checkpoint is measured by default: those of its config that can be opened, and simple agents.
+fn eval_opponents<G: Kit>(game: &G, manifest: &Manifest) -> Vec<String> {
     let own = Config::from_saved(manifest.config.clone()).map(|c| c.evaluate_against());
-    let mut judges = own.unwrap_or_default();
+    let mut opponents = own.unwrap_or_default();
     // A checkpoint that left its place may have left them behind.
-    judges.retain(|judge| match naming::resolve(game, judge, &[]) {
+    opponents.retain(|name| match naming::resolve(game, name, &[]) {
         Ok(_) => true,
         Err(error) => {
             notes::note(&format!("not measured against an opponent of its config: {error}"));
@@ -361,18 +385,19 @@ fn judges<G: Kit>(game: &G, manifest: &Manifest) -> Vec<String> {
     });
     let others = if game.zero_sum() && !game.hides() { &["random", "minimax"][..] } else { &["random"] };
     for other in others {
-        if !judges.iter().any(|j| j == other) {
-            judges.push((*other).into());
+        if !opponents.iter().any(|j| j == other) {
+            opponents.push((*other).into());
         }
     }
-    judges
+    opponents
 }
 
 fn measure_equity<G: Kit>(
     game: &G,
     bound: &mut GameModel<G>,
     search: Option<&SearchOptions>,
-    (opponents, asked): (&[String], bool),
+    opponents: &[String],
+    asked: bool,
 ) -> Result<EquityReport, TrainError> {
     let mut found = Vec::with_capacity(opponents.len());
     let mut usage = None;
@@ -598,7 +623,8 @@ pub(crate) fn describe_of<G: Kit>(game: &G, checkpoint: Checkpoint) -> Result<De
     let path = checkpoint.path.clone();
     let (bound, manifest) = open::bind(game, checkpoint)?;
     let unit = Config::from_saved(manifest.config.clone()).map_or("games", |c| c.learn.unit());
-    let about = (manifest.step, unit, manifest.seed, manifest.revision.clone());
+    let about =
+        Progress { step: manifest.step, unit, seed: manifest.seed, revision: manifest.revision.clone() };
     let described = described(&bound, Some(path), manifest.experiment("name"), manifest.game.clone(), about);
     Ok(Described { quantised: manifest.quantised, ..described })
 }
@@ -619,8 +645,17 @@ pub(crate) fn describe_config_of<G: Kit>(game: &G, config: &Config) -> Result<De
         &mut rng,
     )?;
     let bound = GameModel::new(game, encoder, learner);
-    let about = (0, config.learn.unit(), config.seed, adept_trainer::REVISION.to_string());
+    let revision = adept_trainer::REVISION.to_string();
+    let about = Progress { step: 0, unit: config.learn.unit(), seed: config.seed, revision };
     Ok(described(&bound, None, &config.name, config.game.rules.clone(), about))
+}
+
+/// How far a network was trained, and by which program.
+struct Progress {
+    step: u64,
+    unit: &'static str,
+    seed: u64,
+    revision: String,
 }
 
 fn described<G: Kit>(
@@ -628,8 +663,9 @@ fn described<G: Kit>(
     checkpoint: Option<PathBuf>,
     name: &str,
     game: String,
-    (step, unit, seed, revision): (u64, &'static str, u64, String),
+    about: Progress,
 ) -> Described {
+    let Progress { step, unit, seed, revision } = about;
     let channels = bound.encoder().channels().iter();
     Described {
         checkpoint,

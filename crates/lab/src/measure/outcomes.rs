@@ -1,7 +1,7 @@
 //! Errors of probabilities of outcomes: log loss, and whether what is said to happen in one of ten cases does.
 
 use super::positions::{named, test_positions};
-use crate::chart::{Legend, lines};
+use crate::chart::{Axes, Legend, lines};
 use adept_arena::{Decision, GameModel, OpenError};
 use adept_game::{GameError, Kit, Turn, no_action, outcome_of, stream};
 use adept_model::{Head, LEAST_PROBABILITY, OutcomeClass};
@@ -84,7 +84,7 @@ pub(super) fn outcomes<G: Kit>(
 ) -> Result<Option<OutcomesReport>, TrainError> {
     let head = bound.learner.head().clone();
     let Some(classes) = head.classes() else { return Ok(None) };
-    if let Some(report) = exact(game, bound, (&head, classes), distribution, samples)? {
+    if let Some(report) = exact(game, bound, &head, classes, distribution, samples)? {
         return Ok(Some(report));
     }
     let games = samples.unwrap_or(GAMES);
@@ -100,7 +100,8 @@ pub(super) fn outcomes<G: Kit>(
 fn exact<G: Kit>(
     game: &G,
     bound: &mut GameModel<G>,
-    (head, classes): (&Head, &[OutcomeClass]),
+    head: &Head,
+    classes: &[OutcomeClass],
     distribution: Option<&str>,
     samples: Option<u64>,
 ) -> Result<Option<OutcomesReport>, TrainError> {
@@ -235,7 +236,7 @@ impl OutcomesReport {
         };
         let mut curves = vec![("calibrated".to_string(), vec![(0.0, 0.0), (1.0, 1.0)])];
         curves.extend(self.classes.iter().map(curve));
-        lines("Calibration", ("predicted probability", "observed"), Legend::Below, &curves)
+        lines("Calibration", Axes { x: "predicted probability", y: "observed" }, Legend::Below, &curves)
     }
 }
 

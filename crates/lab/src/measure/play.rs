@@ -40,7 +40,8 @@ pub struct ExploitabilityReport {
 /// same dice.
 pub(super) fn matches<G: Kit>(
     game: &G,
-    (path, search): (&Path, Option<&SearchOptions>),
+    path: &Path,
+    search: Option<&SearchOptions>,
     opponents: &[String],
     games: u64,
     cancel: &Cancel,

@@ -6,14 +6,16 @@
 mod axis;
 mod folder;
 mod grid;
+mod job;
 mod run;
 mod table;
 
 pub use grid::{Combination, Grid};
+pub use job::Failure;
 pub use run::{
     Done, DoneRun, Part, SweepEvent, SweepOptions, SweepWatch, Together, What, sweep, together,
 };
-pub use table::{Failure, Metric, Row, Sweep};
+pub use table::{Metric, Row, Sweep};
 
 use adept_model::ModelError;
 use adept_trainer::config::ConfigError;

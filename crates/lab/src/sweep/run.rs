@@ -3,17 +3,18 @@
 use super::SweepError;
 use super::folder::{Plan, TABLE, has_results};
 use super::grid::{Combination, Grid};
-use super::table::{Failure, Sweep};
+use super::job::{Failure, Job, State};
+use super::table::Sweep;
 use crate::catalogue::Catalogue;
 use crate::seeds::{Seeds, on_ranks};
 use adept_ground::{files::Files, limits};
 use adept_model::ModelError;
 use adept_trainer::config::Config;
 use adept_trainer::run::{
-    Cancel, Event, Lock, Observer, Record, TrainError, TrainOptions, Way, lock_of, record_of,
+    Cancel, Event, Lock, Observer, Record, Remedy, TrainError, TrainOptions, lock_of, record_of,
 };
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Options of a sweep besides its grid and seeds.
@@ -63,6 +64,8 @@ pub enum What<'a> {
 /// Receives the events.
 pub type SweepWatch<'a> = dyn Fn(SweepEvent<'_>) + Sync + 'a;
 
+<<<<<<< HEAD
+=======
 /// A run of the sweep.
 pub(super) struct Job<'a> {
     /// The number of its sweep.
@@ -84,7 +87,7 @@ pub(super) enum State {
 }
 
 impl<'a> Job<'a> {
-    fn new(sweep: usize, (number, combination): (usize, &'a Combination), seed: u64, folder: &Path) -> Self {
+    fn new(sweep: usize, number: usize, combination: &'a Combination, seed: u64, folder: &Path) -> Self {
         let name = format!("{}-{seed}", combination.name);
         Self { sweep, number, combination, seed, path: folder.join(&name), name }
     }
@@ -105,6 +108,7 @@ impl State {
     }
 }
 
+>>>>>>> h-train
 /// Runs a grid with `seeds.count` seeds per combination on `seeds.threads` threads. Results do not depend on
 /// the threads. If the sweep is already finished, returns its result. After a cancellation, active runs write
 /// checkpoints, no others start, and the result covers the finished runs.
@@ -231,7 +235,9 @@ impl Begun {
     /// The runs of these seeds.
     fn jobs(&self, sweep: usize, part: &Part<'_>, seeds: &[u64]) -> Vec<Job<'_>> {
         let all = self.combinations.iter().enumerate();
-        all.flat_map(|of| seeds.iter().map(move |seed| Job::new(sweep, of, *seed, &part.out))).collect()
+        let jobs =
+            |(number, one)| seeds.iter().map(move |seed| Job::new(sweep, number, one, *seed, &part.out));
+        all.flat_map(jobs).collect()
     }
 
     /// How far earlier calls came with these runs.
@@ -334,7 +340,7 @@ pub fn together(
         tell(What::Found);
     }
     let ended = AtomicUsize::new(done);
-    let work = |i: &usize| one(how.train, &jobs[*i], (jobs.len(), &ended), watch, cancel);
+    let work = |i: &usize| one(how.train, &jobs[*i], jobs.len(), &ended, watch, cancel);
     let results = on_ranks(&open, how.threads, work);
     let mut diverged = Vec::new();
     for (i, result) in open.into_iter().zip(results) {
@@ -406,7 +412,8 @@ fn state(job: &Job<'_>, plan: &Plan) -> State {
 fn one(
     train: &TrainRun<'_>,
     job: &Job<'_>,
-    (runs, ended): (usize, &AtomicUsize),
+    runs: usize,
+    ended: &AtomicUsize,
     watch: &SweepWatch<'_>,
     cancel: &Cancel,
 ) -> State {
@@ -429,7 +436,7 @@ fn one(
         Ok((_, record)) if record.finished => State::Finished(Box::new(record)),
         Ok(_) => State::Open,
         Err(error) => {
-            let error = error.with_ways(&[Way::Resume]);
+            let error = error.with_remedies(&[Remedy::Resume]);
             let text = error.to_string();
             // The row already names the run.
             let own = format!("{}, seed {}: ", job.combination.config.name, job.seed);

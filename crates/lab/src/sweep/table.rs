@@ -1,7 +1,7 @@
 //! The table of a sweep: one row per combination, best first.
 
 use super::grid::{Grid, label};
-use super::run::{Job, State};
+use super::job::{Failure, Job, State};
 use crate::catalogue::Catalogue;
 use crate::checkpoints;
 use crate::statistics::{Sample, Seeded, difference};
@@ -82,19 +82,6 @@ pub struct Row {
     /// Parameters of the first run, which break ties.
     #[serde(skip)]
     parameters: usize,
-}
-
-/// A failed run.
-#[derive(Clone, Debug, Serialize)]
-pub struct Failure {
-    /// Its folder.
-    pub run: PathBuf,
-    /// Its seed.
-    pub seed: u64,
-    /// The reason.
-    pub reason: String,
-    /// Whether learning diverged, as it would again.
-    pub diverged: bool,
 }
 
 impl Sweep {

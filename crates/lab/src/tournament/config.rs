@@ -1,14 +1,13 @@
 //! The config file of a tournament.
 
-use super::learners;
 use crate::catalogue::{AnyGame, Catalogue};
 use adept_arena::matches;
 use adept_arena::naming::map_path;
 use adept_game::{GameInfo, Unit};
 use adept_ground::limits;
 use adept_trainer::config::{
-    ConfigError, Fault, Games, Place, Source, Spot, To, Written, folder_name, is_same_file, name_and_seed,
-    parse_as,
+    Config, ConfigError, Fault, Games, Place, Source, Spot, To, Written, folder_name, is_same_file,
+    name_and_seed, parse, parse_as,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -224,6 +223,11 @@ impl Written for Tournament {
     }
 }
 
+/// The experiment of an agent that learns.
+pub(super) fn experiment(path: &Path, games: &dyn Games) -> Result<Config, String> {
+    Source::read(path, &[]).and_then(|source| parse(&source, games)).map_err(|e| e.to_string())
+}
+
 /// Checks an agent that learns.
 fn learner(entrant: &Entrant, path: &Path, game: &str, games: &dyn Games) -> Result<(), Fault> {
     let fail = |key: &str, message: String| Err((key.to_string(), message));
@@ -233,7 +237,7 @@ fn learner(entrant: &Entrant, path: &Path, game: &str, games: &dyn Games) -> Res
     if entrant.agent.is_some() || !entrant.settings.is_empty() {
         return fail("learns", "replaces `agent` and `settings`: leave them out".into());
     }
-    let config = learners::experiment(path, games).map_err(|m| ("learns".to_string(), m))?;
+    let config = experiment(path, games).map_err(|m| ("learns".to_string(), m))?;
     if config.game.rules != game {
         return fail(
             "learns",

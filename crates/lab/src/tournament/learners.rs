@@ -1,17 +1,12 @@
 //! Agents that learn before they play. They play frozen, in their state after each block of learning.
 
-use super::config::{Entrant, Tournament};
+use super::config::{Entrant, Tournament, experiment};
 use crate::catalogue::Catalogue;
 use crate::pairing::Player;
 use adept_arena::OpenError;
-use adept_trainer::config::{Config, Games, Source, parse};
-use adept_trainer::run::{Cancel, Silent, TrainError, TrainOptions, Way};
+use adept_trainer::config::Games;
+use adept_trainer::run::{Cancel, Remedy, Silent, TrainError, TrainOptions};
 use std::path::Path;
-
-/// The experiment of an agent that learns.
-pub(super) fn experiment(path: &Path, games: &dyn Games) -> Result<Config, String> {
-    Source::read(path, &[]).and_then(|source| parse(&source, games)).map_err(|e| e.to_string())
-}
 
 /// All players before any learning, with one entry for each block of a learner.
 pub(super) fn players(
@@ -63,5 +58,5 @@ pub(super) fn learn(
     let options = TrainOptions { out: Some(folder), resume: true, ..TrainOptions::default() };
     let game = games.find(&config.game.rules)?;
     let trained = game.train(&config, seed, &options, &Silent, cancel);
-    Ok(trained.map_err(|error| error.with_ways(&[Way::Resume]))?.1.finished)
+    Ok(trained.map_err(|error| error.with_remedies(&[Remedy::Resume]))?.1.finished)
 }

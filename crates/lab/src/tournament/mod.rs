@@ -6,13 +6,12 @@ mod learners;
 use adept_trainer::settings::differences;
 pub use config::{Entrant, Seats, Tournament};
 
-use crate::catalogue::Catalogue;
+use crate::catalogue::{AnyGame, Catalogue};
 use crate::farm::{self, on_one_thread};
 use crate::pairing::{Pairing, Player};
 use crate::seeds::in_turn;
 use adept_arena::OpenError;
-use adept_arena::matches::{self, ByClass, Deals, Order, Tally};
-use adept_arena::statistics::{Score, holm, ratings};
+use adept_arena::matches::{self, ByClass, Deals, Order, Score, Tally, holm, ratings};
 use adept_game::{GameInfo, OutcomeClass, Unit};
 use adept_ground::{files::Files, limits, notes};
 use adept_model::ModelError;
@@ -192,7 +191,6 @@ pub fn tournament(
         let message = "another process is using this tournament: wait for it, or choose another folder";
         return Err(TrainError::Folder { path: options.out.clone(), message: message.into() });
     };
-    let files = Files::default();
     let GameInfo { unit, scale, players: seats, outcomes, .. } = game.info();
     let classes = outcomes.unwrap_or_default();
     let mut table = begin(games, tournament, options, unit.as_ref())?;
@@ -207,52 +205,120 @@ pub fn tournament(
             }
         }
     }
-    let paired = |(a, b): &(usize, usize), random_plies| Pairing {
-        players: [players[*a].clone(), players[*b].clone()],
-        orders: orders.clone(),
-        games: tournament.games,
-        deals: Deals { seed: tournament.seed, random_plies },
-        luck: tournament.luck.clone(),
+    let mut play = Play {
+        game: &*game,
+        options,
+        terms: Terms { tournament, players: &players, orders, random_plies: 0 },
+        meetings: &meetings,
+        results: Results { unit: unit.as_ref(), scale, classes: &classes },
+        watch,
+        cancel,
     };
     let random_plies = match table.random_plies.or(tournament.random_plies) {
         Some(plies) => plies,
         // One pair that repeats itself is enough: all play under the same conditions.
         None => meetings.iter().try_fold(0, |plies, meeting| match plies {
-            0 => game.opening_plies(&paired(meeting, 0)),
+            0 => game.opening_plies(&play.terms.pairing(meeting)),
             _ => Ok(plies),
         })?,
     };
-    table.random_plies = Some(random_plies);
+    (table.random_plies, play.terms.random_plies) = (Some(random_plies), random_plies);
     if tournament.random_plies.is_none() && random_plies > 0 && table.pairs.is_empty() {
         watch(TournamentEvent::Opens(random_plies));
     }
-    let pairing = |meeting: &(usize, usize)| paired(meeting, random_plies);
-    let left = &meetings[table.pairs.len().min(meetings.len())..];
-    let add = |table: &mut Standings, pairing: &Pairing, tally: Tally, seconds| -> Result<(), TrainError> {
-        let pair = pair(pairing, &tally, seconds, (unit.as_ref(), scale, &classes));
-        watch(TournamentEvent::Played(&pair, table.unit.as_deref()));
+    if farm::is_employed() {
+        play.play_on_ranks(&mut table)?;
+    } else {
+        play.play_here(&mut table)?;
+    }
+    if let (Some(suffix), false) = (suffix, cancel.requested()) {
+        play.write_histories(suffix)?;
+    }
+    Ok(table)
+}
+
+/// How results count in a game.
+#[derive(Clone, Copy)]
+struct Results<'a> {
+    unit: Option<&'a Unit>,
+    scale: f64,
+    classes: &'a [OutcomeClass],
+}
+
+/// The terms on which all pairs play.
+struct Terms<'a> {
+    tournament: &'a Tournament,
+    players: &'a [Player],
+    orders: Vec<Order>,
+    random_plies: u32,
+}
+
+impl Terms<'_> {
+    /// The games of two players.
+    fn pairing(&self, meeting: &(usize, usize)) -> Pairing {
+        let (a, b) = meeting;
+        Pairing {
+            players: [self.players[*a].clone(), self.players[*b].clone()],
+            orders: self.orders.clone(),
+            games: self.tournament.games,
+            deals: Deals { seed: self.tournament.seed, random_plies: self.random_plies },
+            luck: self.tournament.luck.clone(),
+        }
+    }
+}
+
+/// Plays the games of a tournament.
+struct Play<'a> {
+    game: &'a dyn AnyGame,
+    options: &'a TournamentOptions,
+    terms: Terms<'a>,
+    meetings: &'a [(usize, usize)],
+    results: Results<'a>,
+    watch: &'a dyn Fn(TournamentEvent<'_>),
+    cancel: &'a Cancel,
+}
+
+impl Play<'_> {
+    /// The meetings that a table does not have.
+    fn left(&self, table: &Standings) -> &[(usize, usize)] {
+        &self.meetings[table.pairs.len().min(self.meetings.len())..]
+    }
+
+    /// Adds a pair that has finished its games.
+    fn add(
+        &self,
+        table: &mut Standings,
+        pairing: &Pairing,
+        tally: &Tally,
+        seconds: f64,
+    ) -> Result<(), TrainError> {
+        let pair = pair(pairing, tally, seconds, self.results);
+        (self.watch)(TournamentEvent::Played(&pair, table.unit.as_deref()));
         table.pairs.push(pair);
         let adjusted = holm(&table.pairs.iter().map(|pair| pair.p).collect::<Vec<_>>());
         table.pairs.iter_mut().zip(adjusted).for_each(|(pair, p)| pair.p_holm = Some(p));
         table.seconds += seconds;
-        table.standings = standings(tournament, &players, &table.pairs, unit.is_some());
-        table.finished = table.pairs.len() == meetings.len();
+        let Terms { tournament, players, .. } = self.terms;
+        table.standings = standings(tournament, players, &table.pairs, self.results.unit.is_some());
+        table.finished = table.pairs.len() == self.meetings.len();
         table.begun = None;
-        save(&files, &options.out, table)
-    };
-    if farm::is_employed() {
-        let failed = AtomicBool::new(false);
-        // A pair for each thread and each slot of another rank.
+        save(&self.options.out, table)
+    }
+
+    /// Plays a pair for each thread and each slot of another rank.
+    fn play_on_ranks(&self, table: &mut Standings) -> Result<(), TrainError> {
+        let Self { game, options, ref terms, cancel, .. } = *self;
+        let (left, failed) = (self.left(table), AtomicBool::new(false));
         let play = |meeting: &(usize, usize)| {
             if cancel.requested() || failed.load(Ordering::Relaxed) {
                 return (Ok(None), 0.0);
             }
-            let (start, pairing) = (Instant::now(), pairing(meeting));
+            let (start, pairing) = (Instant::now(), terms.pairing(meeting));
             let here = || {
                 let played = on_one_thread(|| game.play_pair(&pairing, None, cancel, &mut |_| ()))?;
                 Ok(Some(played?).filter(|_| !cancel.requested()))
             };
-            let there = farm::play_pair(&tournament.game, &pairing);
+            let there = farm::play_pair(&terms.tournament.game, &pairing);
             let played = there.map_or_else(here, |played| played.map(Some));
             (played, start.elapsed().as_secs_f64())
         };
@@ -267,19 +333,25 @@ pub fn tournament(
             for (meeting, (played, seconds)) in left.iter().zip(receive) {
                 if matches!(whole, Ok(true)) {
                     whole = played.and_then(|played| match played {
-                        Some(played) => add(&mut table, &pairing(meeting), played, seconds).map(|()| true),
+                        Some(played) => {
+                            self.add(table, &terms.pairing(meeting), &played, seconds).map(|()| true)
+                        }
                         None => Ok(false),
                     });
                     failed.store(whole.is_err(), Ordering::Relaxed);
                 }
             }
-            whole
-        })?;
-    } else {
+            whole.map(drop)
+        })
+    }
+
+    /// Plays one pair after another, each on all threads.
+    fn play_here(&self, table: &mut Standings) -> Result<(), TrainError> {
+        let Self { game, options, cancel, .. } = *self;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
         let pool = pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?;
-        for meeting in left {
-            let (start, pairing) = (Instant::now(), pairing(meeting));
+        for meeting in self.left(table) {
+            let (start, pairing) = (Instant::now(), self.terms.pairing(meeting));
             let (tally, seconds) = table
                 .begun
                 .take()
@@ -292,7 +364,7 @@ pub fn tournament(
                 if saved.elapsed() >= BETWEEN_SAVES && tally.games < pairing.games {
                     saved = Instant::now();
                     // The games go on: there may be room again when they end.
-                    if let Err(error) = save(&files, &options.out, &table) {
+                    if let Err(error) = save(&options.out, table) {
                         notes::warn(&error.to_string());
                     }
                 }
@@ -300,21 +372,22 @@ pub fn tournament(
             let played = pool.install(|| game.play_pair(&pairing, tally, cancel, &mut report))?;
             if played.games < pairing.games {
                 // Stopped: another call goes on from here.
-                save(&files, &options.out, &table)?;
-                break;
+                return save(&options.out, table);
             }
-            add(&mut table, &pairing, played, seconds + start.elapsed().as_secs_f64())?;
+            self.add(table, &pairing, &played, seconds + start.elapsed().as_secs_f64())?;
         }
+        Ok(())
     }
-    if let (Some(suffix), false) = (suffix, cancel.requested()) {
-        // Once more from their seeds, so that writing them down costs the other games nothing.
-        let folder = options.out.join("histories");
+
+    /// Writes down the first games of each pair, once more from their seeds, so that it costs the other games nothing.
+    fn write_histories(&self, suffix: &str) -> Result<(), TrainError> {
+        let (files, folder) = (Files::default(), self.options.out.join("histories"));
         files.create_folder(&folder)?;
-        for (number, meeting) in meetings.iter().enumerate() {
-            let games = options.histories.min(tournament.games);
-            let pairing = Pairing { games, ..pairing(meeting) };
-            let text = game.histories(&pairing, cancel)?;
-            if cancel.requested() {
+        for (number, meeting) in self.meetings.iter().enumerate() {
+            let games = self.options.histories.min(self.terms.tournament.games);
+            let pairing = Pairing { games, ..self.terms.pairing(meeting) };
+            let text = self.game.histories(&pairing, self.cancel)?;
+            if self.cancel.requested() {
                 let message = "the games were not all written down: ask for them again".into();
                 return Err(TrainError::Interrupted { path: folder, message });
             }
@@ -322,8 +395,8 @@ pub fn tournament(
             let name = format!("{:03}-{a}-{b}.{suffix}", number + 1);
             files.replace(&folder.join(name), text.as_bytes())?;
         }
+        Ok(())
     }
-    Ok(table)
 }
 
 /// A name as part of a file name.
@@ -422,12 +495,8 @@ pub(super) fn shares(rule: Seats, seats: usize) -> Vec<[usize; 2]> {
     }
 }
 
-fn pair(
-    pairing: &Pairing,
-    tally: &Tally,
-    seconds: f64,
-    (unit, scale, classes): (Option<&Unit>, f64, &[OutcomeClass]),
-) -> PairScore {
+fn pair(pairing: &Pairing, tally: &Tally, seconds: f64, results: Results<'_>) -> PairScore {
+    let Results { unit, scale, classes } = results;
     let adjusted = tally.without_luck(unit, scale);
     let ([a, b], share) = (&pairing.players, pairing.share());
     let [wins, losses] = [tally.wins[0], tally.wins[1]];
@@ -489,7 +558,9 @@ fn other(pair: &PairScore, in_units: bool) -> f64 {
     if in_units { -pair.score * pair.share / (1.0 - pair.share) } else { 1.0 - pair.score }
 }
 
-fn save(files: &Files, out: &Path, table: &Standings) -> Result<(), TrainError> {
+/// Writes a table to its folder.
+fn save(out: &Path, table: &Standings) -> Result<(), TrainError> {
+    let files = Files::default();
     let json = serde_json::to_string_pretty(table).map_err(ModelError::from)? + "\n";
     files.replace(&out.join(FILE), json.as_bytes())?;
     files.replace(&out.join("arena.md"), table.markdown().as_bytes())?;

@@ -2,45 +2,32 @@
 
 use super::{MANIFEST, WEIGHTS};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// How their paths begin.
 const PREFIX: &str = "built-in:";
 
-struct Inside {
-    name: &'static str,
-    manifest: &'static [u8],
-    weights: &'static [u8],
+/// A published checkpoint inside the program.
+pub struct Inside {
+    /// Its name below `checkpoints`, such as `backgammon/small-88-24`.
+    pub name: &'static str,
+    /// The content of `manifest.json`.
+    pub manifest: &'static [u8],
+    /// The content of `weights.safetensors`.
+    pub weights: &'static [u8],
 }
 
-macro_rules! inside {
-    ($($name:literal,)+) => {
-        const ALL: &[Inside] = &[$(Inside {
-            name: $name,
-            manifest: include_bytes!(concat!("../../published/", $name, "/manifest.json")),
-            weights: include_bytes!(concat!("../../published/", $name, "/weights.safetensors")),
-        },)+];
-    };
+static ALL: OnceLock<&[Inside]> = OnceLock::new();
+
+/// Adds checkpoints to the program: from now on they are found by their names. A program calls it once, before anything else.
+pub fn add_inside(checkpoints: &'static [Inside]) {
+    // A second call would add others to what may already be in use.
+    assert!(ALL.set(checkpoints).is_ok(), "checkpoints are added once");
 }
 
-inside! {
-    "backgammon/small-88-24",
-    "bearoff/residual-16-8",
-    "hypergammon/exact-256-64",
-    "holdem/limit-2-meta-pi",
-    "holdem/limit-6",
-    "liars-dice/soar-net",
-    "liars-dice/soar-net-four",
-    "liars-dice/regrets-f6",
-    "liars-dice/post-net",
-}
-
-/// Most bytes of all.
-#[cfg(test)]
-const MOST: usize = 1_000_000;
-
-/// The checkpoints, if the program is to have them.
+/// The checkpoints of this program.
 fn known() -> &'static [Inside] {
-    if cfg!(feature = "published") { ALL } else { &[] }
+    ALL.get().copied().unwrap_or_default()
 }
 
 fn of(path: &Path) -> Option<(&'static Inside, &str)> {
@@ -73,25 +60,4 @@ pub(super) fn all() -> impl Iterator<Item = (&'static Path, PathBuf)> {
 /// Whether this is a path inside the program, which no folder precedes.
 pub fn is_inside(path: &Path) -> bool {
     path.to_str().is_some_and(|path| path.starts_with(PREFIX))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::checkpoint;
-
-    #[test]
-    fn what_is_inside_is_small_and_whole() {
-        let bytes: usize = ALL.iter().map(|inside| inside.manifest.len() + inside.weights.len()).sum();
-        assert!(bytes <= MOST, "{bytes}");
-        for (name, path) in all() {
-            assert!(is_there(&path) && is_inside(&path) && !is_there(&path.join("card.md")));
-            assert_eq!(checkpoint::locate(&path, false).unwrap(), path);
-            let read = checkpoint::read(&path).unwrap();
-            assert!(read.manifest.strength.is_some(), "{} has no measured strength", name.display());
-            assert!(!read.tensors.is_empty());
-        }
-        assert!(!is_there(Path::new("built-in:backgammon")));
-        assert!(!is_there(Path::new("built-in:backgammon/small-88-24x")));
-    }
 }

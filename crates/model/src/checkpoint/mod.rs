@@ -31,7 +31,7 @@ use std::fs;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-pub use inside::is_inside;
+pub use inside::{Inside, add_inside, is_inside};
 pub use published::{best_of, published, published_in, rank};
 pub use strength::{LevelStrength, Strength, note_strength};
 

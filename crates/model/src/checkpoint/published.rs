@@ -81,11 +81,12 @@ pub(super) fn named(path: &Path) -> Result<Option<PathBuf>, ModelError> {
 /// Where published checkpoints were looked for, as a sentence.
 pub(super) fn searched() -> String {
     let list: Vec<String> = inside::all().map(|(name, _)| name.display().to_string()).collect();
-    format!(
-        "Published checkpoints are looked for in: {}, and last inside the program, which has {}",
-        places::in_words(FOLDER),
-        list.join(", ")
-    )
+    let inside = if list.is_empty() {
+        String::new()
+    } else {
+        format!(", and last inside the program, which has {}", list.join(", "))
+    };
+    format!("Published checkpoints are looked for in: {}{inside}", places::in_words(FOLDER))
 }
 
 /// Sorts checkpoints of one game by their measured strength, the best first. Those that were measured in another way, or not at all, come
@@ -124,24 +125,6 @@ mod tests {
     use super::*;
     use crate::architecture::Architecture;
     use crate::checkpoint::Strength;
-
-    #[cfg(feature = "published")]
-    #[test]
-    fn short_and_long_names_lead_to_what_is_inside() {
-        // The folder of this package has no checkpoints.
-        let path = PathBuf::from("built-in:backgammon/small-88-24");
-        for name in ["checkpoints/backgammon/small-88-24", "backgammon/small-88-24", "small-88-24"] {
-            assert_eq!(super::super::named(Path::new(name)).unwrap(), Some(path.clone()), "{name}");
-        }
-        assert_eq!(named(Path::new("backgammon")).unwrap(), Some(path));
-        for name in ["backgammons", "checkpoints", "../small-88-24", "/backgammon/small-88-24", ""] {
-            assert_eq!(named(Path::new(name)).unwrap(), None, "{name}");
-        }
-        let error = super::super::locate(Path::new("backgammon/no-such"), false).unwrap_err().to_string();
-        for place in ["the working folder", "ADEPT_HOME", "share/adept", "inside the program"] {
-            assert!(error.contains(place), "{error}");
-        }
-    }
 
     #[test]
     fn the_best_is_the_one_with_the_best_figure() {

@@ -9,7 +9,9 @@ use super::kernels::{
     log_weights, mixed_forward, narrow_forward, narrow_rows, residual, residual_backward, stride,
 };
 use super::kernels::{HalfUnit, HalfWeights, by_differences, half_forward, suits_half};
-use super::plan::{CellNumbers, Dense, MixedForm, PartAdjoint, Plan, Route, Select, Source, Step};
+use super::plan::{
+    CellNumbers, Dense, Gate, MixedForm, Part, PartAdjoint, Plan, Route, Select, Source, Step,
+};
 use super::selected::Selected;
 use super::simd::Isa;
 use crate::head::LEAST_PROBABILITY;
@@ -77,6 +79,13 @@ struct Job<'a> {
     targets: Option<&'a [f32]>,
     /// Whether values of experts are not needed, so that branches may run as one.
     merges: bool,
+}
+
+/// The steps of a block, and its results.
+#[derive(Clone, Copy)]
+struct Steps<'a> {
+    all: &'a [Step],
+    results: &'a [ValueId],
 }
 
 impl Job<'_> {
@@ -230,32 +239,8 @@ impl Plan {
         let mut steps = steps.iter();
         while let Some(step) = steps.next() {
             match step {
-                Step::Copy { pieces, out } => {
-                    let mut to = ws.size(self, *out, n);
-                    for (to, &row) in to.chunks_exact_mut(stride(self.widths[*out])).beside(rows) {
-                        let from = job.batch.dense_row(row as usize);
-                        let mut at = 0;
-                        for &(first, len) in pieces {
-                            to[at..at + len].copy_from_slice(&from[first..first + len]);
-                            at += len;
-                        }
-                    }
-                    ws.values[*out] = to;
-                }
-                Step::Join { parts, out } => {
-                    let mut to = ws.size(self, *out, n);
-                    let to_stride = stride(self.widths[*out]);
-                    let mut column = 0;
-                    for part in parts {
-                        let width = self.widths[part.x];
-                        let from = ws.values[part.x].chunks_exact(stride(width)).take(n);
-                        for (r, from) in from.enumerate() {
-                            copy(&mut to[r * to_stride + column..], from, width);
-                        }
-                        column += width;
-                    }
-                    ws.values[*out] = to;
-                }
+                Step::Copy { pieces, out } => self.copy_pieces(pieces, *out, ws, job, rows),
+                Step::Join { parts, out } => self.join(parts, *out, ws, n),
                 Step::Outer { x, out } => {
                     let mut to = ws.size(self, *out, n);
                     let (width, from) = (stride(self.widths[*x]), &ws.values[*x]);
@@ -273,27 +258,7 @@ impl Plan {
                         self.narrow(hidden, head, ws, job, rows);
                     }
                 }
-                Step::Dense(dense) => {
-                    let mut y = ws.size(self, dense.out, n);
-                    let halves = job.targets.is_none()
-                        && ws.halves(dense.inputs, dense.outputs)
-                        && !by_differences(n, dense.inputs, self.input(dense, &ws.values, job, rows, 0));
-                    let keep = dense.keep && job.targets.is_some();
-                    let mut kept = if keep { ws.size(self, dense.kept, n) } else { Aligned::default() };
-                    let (x, layer) = (self.input(dense, &ws.values, job, rows, 0), dense.layer(job.params));
-                    let panels = &mut ws.panels[dense.out];
-                    if let Some(half) = ws.half.as_mut().filter(|_| halves) {
-                        let weights = HalfWeights { packed: &mut half.packed[dense.out], panels };
-                        half_forward(ws.isa, n, layer, (half.unit, weights), x, &mut half.room, &mut y);
-                    } else {
-                        let room = ForwardRoom { panels, lanes: Some(&mut ws.lanes) };
-                        dense_forward(ws.isa, n, layer, x, room, &mut kept, &mut y);
-                    }
-                    ws.values[dense.out] = y;
-                    if keep {
-                        ws.values[dense.kept] = kept;
-                    }
-                }
+                Step::Dense(dense) => self.dense(dense, ws, job, rows),
                 Step::Gate(g) => {
                     let width = self.widths[g.x];
                     let mut weights = ws.size(self, g.weights, n);
@@ -306,27 +271,7 @@ impl Plan {
                     }
                     ws.values[g.weights] = weights;
                 }
-                // y = Σᵢ sᵢ yᵢ (Wiering & Kröse, §2.1)
-                Step::Blend { gate, y, out, .. } => {
-                    let mut to = ws.size(self, *out, n);
-                    let (experts, outputs) = (self.widths[gate.x], self.widths[*out]);
-                    let (gs, ys, os) = (stride(experts), stride(experts * outputs), stride(outputs));
-                    let weights = &ws.values[gate.weights];
-                    if outputs == 1 && experts > 1 {
-                        blend(ws.isa, n, experts, weights, &ws.values[*y], &mut to);
-                        ws.values[*out] = to;
-                        continue;
-                    }
-                    for r in 0..n {
-                        let to = &mut to[r * os..][..outputs];
-                        let y = ws.values[*y][r * ys..][..experts * outputs].chunks_exact(outputs);
-                        to.fill(0.0);
-                        for (s, y) in weights[r * gs..][..experts].iter().beside(y) {
-                            to.iter_mut().beside(y).for_each(|(to, y)| *to += s * y);
-                        }
-                    }
-                    ws.values[*out] = to;
-                }
+                Step::Blend { gate, y, out, .. } => self.blend(gate, *y, *out, ws, n),
                 // ℓ = −|d − y|² / 2σ²
                 Step::Density { y, variance, out } => {
                     let Some(targets) = job.targets else { continue };
@@ -347,20 +292,10 @@ impl Plan {
                     gate(ws.isa, n, self.widths[*out], None, &ws.values[*x], &mut to);
                     ws.values[*out] = to;
                 }
-                // ℓ = Σₖ tₖ ln pₖ
                 Step::Categorical { p, out } => {
-                    let Some(targets) = job.targets else { continue };
-                    let mut to = ws.size(self, *out, n);
-                    let classes = self.widths[*p];
-                    let p = ws.values[*p].chunks_exact(stride(classes));
-                    for ((to, p), &row) in to.iter_mut().beside(p).beside(rows) {
-                        let t = &targets[row as usize * classes..][..classes];
-                        // `max` would drop NaN.
-                        let log =
-                            |p: f32| if p < LEAST_PROBABILITY { LEAST_PROBABILITY.ln() } else { p.ln() };
-                        *to = t.iter().beside(p).map(|(t, &p)| t * log(p)).sum();
+                    if let Some(targets) = job.targets {
+                        self.categorical(*p, *out, ws, targets, rows);
                     }
-                    ws.values[*out] = to;
                 }
                 Step::PriorLogits { column, x, tilt, utilities, out } => {
                     let mut to = ws.size(self, *out, n);
@@ -407,6 +342,105 @@ impl Plan {
                 }
             }
         }
+    }
+
+    /// Copies pieces of the dense channels, each from its first column and so long.
+    fn copy_pieces(
+        &self,
+        pieces: &[(usize, usize)],
+        out: ValueId,
+        ws: &mut Workspace,
+        job: Job<'_>,
+        rows: &[u32],
+    ) {
+        let n = rows.len();
+        let mut to = ws.size(self, out, n);
+        for (to, &row) in to.chunks_exact_mut(stride(self.widths[out])).beside(rows) {
+            let from = job.batch.dense_row(row as usize);
+            let mut at = 0;
+            for &(first, len) in pieces {
+                to[at..at + len].copy_from_slice(&from[first..first + len]);
+                at += len;
+            }
+        }
+        ws.values[out] = to;
+    }
+
+    /// Values side by side.
+    fn join(&self, parts: &[Part], out: ValueId, ws: &mut Workspace, n: usize) {
+        let mut to = ws.size(self, out, n);
+        let to_stride = stride(self.widths[out]);
+        let mut column = 0;
+        for part in parts {
+            let width = self.widths[part.x];
+            let from = ws.values[part.x].chunks_exact(stride(width)).take(n);
+            for (r, from) in from.enumerate() {
+                copy(&mut to[r * to_stride + column..], from, width);
+            }
+            column += width;
+        }
+        ws.values[out] = to;
+    }
+
+    /// Runs a layer.
+    fn dense(&self, dense: &Dense, ws: &mut Workspace, job: Job<'_>, rows: &[u32]) {
+        let n = rows.len();
+        let mut y = ws.size(self, dense.out, n);
+        let halves = job.targets.is_none()
+            && ws.halves(dense.inputs, dense.outputs)
+            && !by_differences(n, dense.inputs, self.input(dense, &ws.values, job, rows, 0));
+        let keep = dense.keep && job.targets.is_some();
+        let mut kept = if keep { ws.size(self, dense.kept, n) } else { Aligned::default() };
+        let (x, layer) = (self.input(dense, &ws.values, job, rows, 0), dense.layer(job.params));
+        let panels = &mut ws.panels[dense.out];
+        if let Some(half) = ws.half.as_mut().filter(|_| halves) {
+            let weights = HalfWeights { packed: &mut half.packed[dense.out], panels };
+            half_forward(ws.isa, n, layer, (half.unit, weights), x, &mut half.room, &mut y);
+        } else {
+            let room = ForwardRoom { panels, lanes: Some(&mut ws.lanes) };
+            dense_forward(ws.isa, n, layer, x, room, &mut kept, &mut y);
+        }
+        ws.values[dense.out] = y;
+        if keep {
+            ws.values[dense.kept] = kept;
+        }
+    }
+
+    /// y = Σᵢ sᵢ yᵢ (Wiering & Kröse, §2.1).
+    fn blend(&self, gate: &Gate, y: ValueId, out: ValueId, ws: &mut Workspace, n: usize) {
+        let mut to = ws.size(self, out, n);
+        let (experts, outputs) = (self.widths[gate.x], self.widths[out]);
+        let (gs, ys, os) = (stride(experts), stride(experts * outputs), stride(outputs));
+        let weights = &ws.values[gate.weights];
+        if outputs == 1 && experts > 1 {
+            blend(ws.isa, n, experts, weights, &ws.values[y], &mut to);
+            ws.values[out] = to;
+            return;
+        }
+        for r in 0..n {
+            let to = &mut to[r * os..][..outputs];
+            let y = ws.values[y][r * ys..][..experts * outputs].chunks_exact(outputs);
+            to.fill(0.0);
+            for (s, y) in weights[r * gs..][..experts].iter().beside(y) {
+                to.iter_mut().beside(y).for_each(|(to, y)| *to += s * y);
+            }
+        }
+        ws.values[out] = to;
+    }
+
+    /// ℓ = Σₖ tₖ ln pₖ.
+    fn categorical(&self, p: ValueId, out: ValueId, ws: &mut Workspace, targets: &[f32], rows: &[u32]) {
+        let n = rows.len();
+        let mut to = ws.size(self, out, n);
+        let classes = self.widths[p];
+        let p = ws.values[p].chunks_exact(stride(classes));
+        for ((to, p), &row) in to.iter_mut().beside(p).beside(rows) {
+            let t = &targets[row as usize * classes..][..classes];
+            // `max` would drop NaN.
+            let log = |p: f32| if p < LEAST_PROBABILITY { LEAST_PROBABILITY.ln() } else { p.ln() };
+            *to = t.iter().beside(p).map(|(t, &p)| t * log(p)).sum();
+        }
+        ws.values[out] = to;
     }
 
     /// Runs a hidden layer and the single output after it.
@@ -599,7 +633,8 @@ impl Plan {
         }
         let all = take(&mut workspace.all);
         let job = Job { params, batch, local: None, targets: Some(targets), merges: false };
-        self.pull((&self.steps, &self.program.body.results), workspace, job, &all[rows], derivative, grad);
+        let steps = Steps { all: &self.steps, results: &self.program.body.results };
+        self.pull(steps, workspace, job, &all[rows], derivative, grad);
         workspace.all = all;
     }
 
@@ -613,97 +648,27 @@ impl Plan {
     /// Runs the steps of a block backward. The adjoints of its results are already set.
     fn pull(
         &self,
-        (steps, results): (&[Step], &[ValueId]),
+        block: Steps<'_>,
         ws: &mut Workspace,
         job: Job<'_>,
         rows: &[u32],
         derivative: Derivative,
         grad: &mut [f32],
     ) {
+        let Steps { all: steps, results } = block;
         let n = rows.len();
         let density = derivative == Derivative::Density;
-        // Other adjoints come from later steps of the block. Those of hidden layers are overwritten; those of gates and
-        // routes are sums, so they start at 0.
-        for step in steps {
-            match step {
-                Step::Dense(Dense { out, .. }) | Step::Outer { out, .. } if self.shared[*out] => {
-                    self.zero_adjoints(ws, &[*out], n);
-                }
-                Step::Dense(dense) if !results.contains(&dense.out) => {
-                    ws.adjoints[dense.out].resize(n * stride(self.widths[dense.out]));
-                }
-                Step::Gate(gate) => self.zero_adjoints(ws, &[gate.logs], n),
-                Step::Join { out, .. } if !results.contains(out) => self.zero_adjoints(ws, &[*out], n),
-                Step::Route(route) => {
-                    for out in route.out.iter().filter(|out| !results.contains(out)) {
-                        self.zero_adjoints(ws, &[*out], n);
-                    }
-                }
-                _ => {}
-            }
-        }
+        self.clear_adjoints(steps, results, ws, n);
         for step in steps.iter().rev() {
             match step {
                 Step::Copy { .. } => {}
-                Step::Join { parts, out } => {
-                    let from_stride = stride(self.widths[*out]);
-                    // Backwards, so that the last of equal parts sets what the others add to.
-                    let mut end = self.widths[*out];
-                    for part in parts.iter().rev() {
-                        let width = self.widths[part.x];
-                        let column = end - width;
-                        end = column;
-                        if part.adjoint == PartAdjoint::None {
-                            continue;
-                        }
-                        let mut dx = take(&mut ws.adjoints[part.x]);
-                        dx.resize(n * stride(width));
-                        let dy = ws.adjoints[*out].chunks_exact(from_stride).take(n);
-                        for (dx, dy) in dx.chunks_exact_mut(stride(width)).zip(dy) {
-                            let dy = &dy[column..column + width];
-                            match part.adjoint {
-                                PartAdjoint::Add => dx.iter_mut().zip(dy).for_each(|(dx, dy)| *dx += dy),
-                                _ => dx[..width].copy_from_slice(dy),
-                            }
-                        }
-                        ws.adjoints[part.x] = dx;
-                    }
-                }
+                Step::Join { parts, out } => self.pull_join(parts, *out, ws, n),
                 Step::Outer { x, out } => {
                     let dy = take(&mut ws.adjoints[*out]);
                     add_rows(&mut ws.adjoints[*x], self.widths[*x], n, &dy, |r| job.outer(r));
                     ws.adjoints[*out] = dy;
                 }
-                Step::Dense(dense) => {
-                    let kept = if dense.keep { &ws.values[dense.kept][..] } else { &[] };
-                    let x = self.input(dense, &ws.values, job, rows, 0);
-                    let saved = Saved { x, kept, y: &ws.values[dense.out] };
-                    let length = n * stride(dense.inputs);
-                    let (dy, dx): (_, &mut [f32]) = match dense.x {
-                        _ if dense.adds_dx => {
-                            ws.part.resize(length);
-                            (&mut ws.adjoints[dense.out], &mut ws.part)
-                        }
-                        Source::Value(x) if dense.wants_dx => {
-                            let both = ws.adjoints.get_disjoint_mut([dense.out, x]);
-                            let [dy, dx] = both.expect("a layer has its own value");
-                            dx.resize(length);
-                            (dy, dx)
-                        }
-                        _ => (&mut ws.adjoints[dense.out], &mut []),
-                    };
-                    let below = InputAdjoint { dx, scratch: &mut ws.scratch };
-                    dense_backward(ws.isa, n, dense.layer(job.params), saved, dy, dense.grad(grad), below);
-                    match dense.x {
-                        Source::Value(x) if dense.adds_dx => {
-                            add_rows(&mut ws.adjoints[x], dense.inputs, n, &ws.part, |r| r);
-                        }
-                        Source::Outer(x) => {
-                            add_rows(&mut ws.adjoints[x], dense.inputs, n, &ws.part, |r| job.outer(r));
-                        }
-                        _ => {}
-                    }
-                }
+                Step::Dense(dense) => self.pull_dense(dense, ws, job, rows, grad),
                 // ∂L/∂aᵢ = hᵢ − sᵢ for the adjoints hᵢ of ln sᵢ
                 Step::Gate(gate) => {
                     let width = self.widths[gate.x];
@@ -713,83 +678,21 @@ impl Plan {
                     gate_backward(ws.isa, n, width, weights, logs, &mut dx);
                     ws.adjoints[gate.x] = dx;
                 }
-                // With a = ∂/∂y: ∂/∂ln sᵢ += sᵢ a·yᵢ and ∂/∂yᵢ += sᵢ a
                 Step::Blend { gate, y, out, in_density } => {
-                    if density && !in_density {
-                        continue;
+                    if !density || *in_density {
+                        self.pull_blend(gate, *y, *out, ws, n);
                     }
-                    let (experts, outputs) = (self.widths[gate.x], self.widths[*out]);
-                    let (gs, ys, os) = (stride(experts), stride(experts * outputs), stride(outputs));
-                    let (mut dg, mut dy) = (take(&mut ws.adjoints[gate.logs]), take(&mut ws.adjoints[*y]));
-                    let several = outputs > 1 || experts == 1;
-                    if !several {
-                        let (a, weights) = (&ws.adjoints[*out][..n], &ws.values[gate.weights]);
-                        blend_backward(ws.isa, experts, a, weights, &ws.values[*y], &mut dg, &mut dy);
-                    }
-                    for r in if several { 0..n } else { 0..0 } {
-                        let a = &ws.adjoints[*out][r * os..][..outputs];
-                        for e in 0..experts {
-                            let s = ws.values[gate.weights][r * gs + e];
-                            let at = r * ys + e * outputs;
-                            let y = &ws.values[*y][at..][..outputs];
-                            dg[r * gs + e] += s * a.iter().beside(y).map(|(a, y)| a * y).sum::<f32>();
-                            dy[at..][..outputs].iter_mut().beside(a).for_each(|(d, a)| *d += s * a);
-                        }
-                    }
-                    ws.adjoints[gate.logs] = dg;
-                    ws.adjoints[*y] = dy;
                 }
-                // ∂L/∂y = a (d − y) / σ² with a = ∂L/∂ℓ; under a mixture a = hᵢ
                 Step::Density { y, variance, out } => {
-                    if !density {
-                        continue;
+                    if let Some(targets) = job.targets.filter(|_| density) {
+                        pull_density(*y, *variance, *out, ws, targets, rows);
                     }
-                    let Some(targets) = job.targets else { continue };
-                    let mut dy = take(&mut ws.adjoints[*y]);
-                    dy.resize(n);
-                    let (a, found) = (&ws.adjoints[*out][..n], &ws.values[*y][..n]);
-                    if let Some(rows) = successive(rows) {
-                        pull_densities(*variance, &targets[rows], a, found, &mut dy);
-                    } else {
-                        for (((dy, a), y), &row) in dy.iter_mut().beside(a).beside(found).beside(rows) {
-                            *dy = a / variance * (targets[row as usize] - y);
-                        }
-                    }
-                    ws.adjoints[*y] = dy;
                 }
-                // With a = ∂/∂p: ∂/∂xₖ = pₖ (aₖ − Σⱼ aⱼ pⱼ)
-                Step::Softmax { x, out } => {
-                    let classes = self.widths[*out];
-                    let width = stride(classes);
-                    let mut dx = take(&mut ws.adjoints[*x]);
-                    dx.zero(n * width);
-                    for (r, dx) in dx.chunks_exact_mut(width).enumerate() {
-                        let p = &ws.values[*out][r * width..][..classes];
-                        let a = &ws.adjoints[*out][r * width..][..classes];
-                        let mean: f32 = p.iter().beside(a).map(|(p, a)| p * a).sum();
-                        dx.iter_mut().beside(p).beside(a).for_each(|((dx, p), a)| *dx = p * (a - mean));
-                    }
-                    ws.adjoints[*x] = dx;
-                }
-                // ∂L/∂pₖ = a tₖ / pₖ with a = ∂L/∂ℓ; under a mixture a = hᵢ
+                Step::Softmax { x, out } => self.pull_softmax(*x, *out, ws, n),
                 Step::Categorical { p, out } => {
-                    if !density {
-                        continue;
+                    if let Some(targets) = job.targets.filter(|_| density) {
+                        self.pull_categorical(*p, *out, ws, targets, rows);
                     }
-                    let Some(targets) = job.targets else { continue };
-                    let classes = self.widths[*p];
-                    let width = stride(classes);
-                    let mut dp = take(&mut ws.adjoints[*p]);
-                    dp.zero(n * width);
-                    for ((r, dp), &row) in dp.chunks_exact_mut(width).enumerate().beside(rows) {
-                        let a = ws.adjoints[*out][r];
-                        let t = &targets[row as usize * classes..][..classes];
-                        let p = &ws.values[*p][r * width..][..classes];
-                        for ((dp, t), &p) in dp.iter_mut().beside(t).beside(p) {
-                            *dp = a * t / if p < LEAST_PROBABILITY { LEAST_PROBABILITY } else { p };
-                        }
-                    }
-                    ws.adjoints[*p] = dp;
                 }
                 Step::PriorLogits { x, out, .. } => {
                     let Some(x) = x else { continue };
@@ -799,24 +702,10 @@ impl Plan {
                     dx.copy_from_slice(&ws.adjoints[*out][..length]);
                     ws.adjoints[*x] = dx;
                 }
-                // ∂L/∂ln sᵢ = ∂L/∂ℓᵢ = hᵢ = sᵢ exp(ℓᵢ) / P
                 Step::LogMix { gate, densities, out } => {
-                    if !density {
-                        continue;
+                    if density {
+                        self.pull_log_mix(gate, *densities, *out, ws, n);
                     }
-                    let (mut dg, mut dl) =
-                        (take(&mut ws.adjoints[gate.logs]), take(&mut ws.adjoints[*densities]));
-                    log_mix_backward(
-                        ws.isa,
-                        self.widths[gate.x],
-                        &ws.adjoints[*out][..n],
-                        &ws.values[*out][..n],
-                        &ws.values[gate.logs],
-                        &ws.values[*densities],
-                        (&mut dg, &mut dl),
-                    );
-                    ws.adjoints[gate.logs] = dg;
-                    ws.adjoints[*densities] = dl;
                 }
                 Step::Route(route) => self.pull_route(route, ws, job, rows, derivative, grad),
                 Step::Gather { table, column, out } => {
@@ -836,6 +725,161 @@ impl Plan {
                     residual_backward(ws.isa, dy, y, &mut dz);
                     ws.adjoints[*x] = dz;
                 }
+            }
+        }
+    }
+
+    /// Adjoints of the parts that are joined.
+    fn pull_join(&self, parts: &[Part], out: ValueId, ws: &mut Workspace, n: usize) {
+        let from_stride = stride(self.widths[out]);
+        // Backwards, so that the last of equal parts sets what the others add to.
+        let mut end = self.widths[out];
+        for part in parts.iter().rev() {
+            let width = self.widths[part.x];
+            let column = end - width;
+            end = column;
+            if part.adjoint == PartAdjoint::None {
+                continue;
+            }
+            let mut dx = take(&mut ws.adjoints[part.x]);
+            dx.resize(n * stride(width));
+            let dy = ws.adjoints[out].chunks_exact(from_stride).take(n);
+            for (dx, dy) in dx.chunks_exact_mut(stride(width)).zip(dy) {
+                let dy = &dy[column..column + width];
+                match part.adjoint {
+                    PartAdjoint::Add => dx.iter_mut().zip(dy).for_each(|(dx, dy)| *dx += dy),
+                    _ => dx[..width].copy_from_slice(dy),
+                }
+            }
+            ws.adjoints[part.x] = dx;
+        }
+    }
+
+    /// Gradient of a layer, and the adjoints of its input.
+    fn pull_dense(&self, dense: &Dense, ws: &mut Workspace, job: Job<'_>, rows: &[u32], grad: &mut [f32]) {
+        let n = rows.len();
+        let kept = if dense.keep { &ws.values[dense.kept][..] } else { &[] };
+        let x = self.input(dense, &ws.values, job, rows, 0);
+        let saved = Saved { x, kept, y: &ws.values[dense.out] };
+        let length = n * stride(dense.inputs);
+        let (dy, dx): (_, &mut [f32]) = match dense.x {
+            _ if dense.adds_dx => {
+                ws.part.resize(length);
+                (&mut ws.adjoints[dense.out], &mut ws.part)
+            }
+            Source::Value(x) if dense.wants_dx => {
+                let both = ws.adjoints.get_disjoint_mut([dense.out, x]);
+                let [dy, dx] = both.expect("a layer has its own value");
+                dx.resize(length);
+                (dy, dx)
+            }
+            _ => (&mut ws.adjoints[dense.out], &mut []),
+        };
+        let below = InputAdjoint { dx, scratch: &mut ws.scratch };
+        dense_backward(ws.isa, n, dense.layer(job.params), saved, dy, dense.grad(grad), below);
+        match dense.x {
+            Source::Value(x) if dense.adds_dx => {
+                add_rows(&mut ws.adjoints[x], dense.inputs, n, &ws.part, |r| r);
+            }
+            Source::Outer(x) => {
+                add_rows(&mut ws.adjoints[x], dense.inputs, n, &ws.part, |r| job.outer(r));
+            }
+            _ => {}
+        }
+    }
+
+    /// With a = ∂/∂y: ∂/∂ln sᵢ += sᵢ a·yᵢ and ∂/∂yᵢ += sᵢ a.
+    fn pull_blend(&self, gate: &Gate, y: ValueId, out: ValueId, ws: &mut Workspace, n: usize) {
+        let (experts, outputs) = (self.widths[gate.x], self.widths[out]);
+        let (gs, ys, os) = (stride(experts), stride(experts * outputs), stride(outputs));
+        let (mut dg, mut dy) = (take(&mut ws.adjoints[gate.logs]), take(&mut ws.adjoints[y]));
+        let several = outputs > 1 || experts == 1;
+        if !several {
+            let (a, weights) = (&ws.adjoints[out][..n], &ws.values[gate.weights]);
+            blend_backward(ws.isa, experts, a, weights, &ws.values[y], &mut dg, &mut dy);
+        }
+        for r in if several { 0..n } else { 0..0 } {
+            let a = &ws.adjoints[out][r * os..][..outputs];
+            for e in 0..experts {
+                let s = ws.values[gate.weights][r * gs + e];
+                let at = r * ys + e * outputs;
+                let y = &ws.values[y][at..][..outputs];
+                dg[r * gs + e] += s * a.iter().beside(y).map(|(a, y)| a * y).sum::<f32>();
+                dy[at..][..outputs].iter_mut().beside(a).for_each(|(d, a)| *d += s * a);
+            }
+        }
+        ws.adjoints[gate.logs] = dg;
+        ws.adjoints[y] = dy;
+    }
+
+    /// With a = ∂/∂p: ∂/∂xₖ = pₖ (aₖ − Σⱼ aⱼ pⱼ).
+    fn pull_softmax(&self, x: ValueId, out: ValueId, ws: &mut Workspace, n: usize) {
+        let classes = self.widths[out];
+        let width = stride(classes);
+        let mut dx = take(&mut ws.adjoints[x]);
+        dx.zero(n * width);
+        for (r, dx) in dx.chunks_exact_mut(width).enumerate() {
+            let p = &ws.values[out][r * width..][..classes];
+            let a = &ws.adjoints[out][r * width..][..classes];
+            let mean: f32 = p.iter().beside(a).map(|(p, a)| p * a).sum();
+            dx.iter_mut().beside(p).beside(a).for_each(|((dx, p), a)| *dx = p * (a - mean));
+        }
+        ws.adjoints[x] = dx;
+    }
+
+    /// ∂L/∂pₖ = a tₖ / pₖ with a = ∂L/∂ℓ; under a mixture a = hᵢ.
+    fn pull_categorical(&self, id: ValueId, out: ValueId, ws: &mut Workspace, targets: &[f32], rows: &[u32]) {
+        let n = rows.len();
+        let classes = self.widths[id];
+        let width = stride(classes);
+        let mut dp = take(&mut ws.adjoints[id]);
+        dp.zero(n * width);
+        for ((r, dp), &row) in dp.chunks_exact_mut(width).enumerate().beside(rows) {
+            let a = ws.adjoints[out][r];
+            let t = &targets[row as usize * classes..][..classes];
+            let p = &ws.values[id][r * width..][..classes];
+            for ((dp, t), &p) in dp.iter_mut().beside(t).beside(p) {
+                *dp = a * t / if p < LEAST_PROBABILITY { LEAST_PROBABILITY } else { p };
+            }
+        }
+        ws.adjoints[id] = dp;
+    }
+
+    /// ∂L/∂ln sᵢ = ∂L/∂ℓᵢ = hᵢ = sᵢ exp(ℓᵢ) / P.
+    fn pull_log_mix(&self, gate: &Gate, densities: ValueId, out: ValueId, ws: &mut Workspace, n: usize) {
+        let (mut dg, mut dl) = (take(&mut ws.adjoints[gate.logs]), take(&mut ws.adjoints[densities]));
+        log_mix_backward(
+            ws.isa,
+            self.widths[gate.x],
+            &ws.adjoints[out][..n],
+            &ws.values[out][..n],
+            &ws.values[gate.logs],
+            &ws.values[densities],
+            (&mut dg, &mut dl),
+        );
+        ws.adjoints[gate.logs] = dg;
+        ws.adjoints[densities] = dl;
+    }
+
+    /// Sizes the adjoints that the steps of a block write. Those of hidden layers are overwritten; those of gates and routes are sums,
+    /// so they start at 0. Those of `results` are already set.
+    fn clear_adjoints(&self, steps: &[Step], results: &[ValueId], ws: &mut Workspace, n: usize) {
+        for step in steps {
+            match step {
+                Step::Dense(Dense { out, .. }) | Step::Outer { out, .. } if self.shared[*out] => {
+                    self.zero_adjoints(ws, &[*out], n);
+                }
+                Step::Dense(dense) if !results.contains(&dense.out) => {
+                    ws.adjoints[dense.out].resize(n * stride(self.widths[dense.out]));
+                }
+                Step::Gate(gate) => self.zero_adjoints(ws, &[gate.logs], n),
+                Step::Join { out, .. } if !results.contains(out) => self.zero_adjoints(ws, &[*out], n),
+                Step::Route(route) => {
+                    for out in route.out.iter().filter(|out| !results.contains(out)) {
+                        self.zero_adjoints(ws, &[*out], n);
+                    }
+                }
+                _ => {}
             }
         }
     }
@@ -869,7 +913,8 @@ impl Plan {
                 ws.adjoints[result] = to;
             }
             let job = Job { local, ..job };
-            self.pull((&branch.steps, &branch.results), ws, job, rows, derivative, grad);
+            let steps = Steps { all: &branch.steps, results: &branch.results };
+            self.pull(steps, ws, job, rows, derivative, grad);
         }
         ws.selected[route.id] = selected;
     }
@@ -897,6 +942,22 @@ impl Dense {
 
 /// Rows from which it pays off to call a function for all of them.
 const MANY: usize = 16;
+
+/// ∂L/∂y = a (d − y) / σ² with a = ∂L/∂ℓ; under a mixture a = hᵢ.
+fn pull_density(y: ValueId, variance: f32, out: ValueId, ws: &mut Workspace, targets: &[f32], rows: &[u32]) {
+    let n = rows.len();
+    let mut dy = take(&mut ws.adjoints[y]);
+    dy.resize(n);
+    let (a, found) = (&ws.adjoints[out][..n], &ws.values[y][..n]);
+    if let Some(rows) = successive(rows) {
+        pull_densities(variance, &targets[rows], a, found, &mut dy);
+    } else {
+        for (((dy, a), y), &row) in dy.iter_mut().beside(a).beside(found).beside(rows) {
+            *dy = a / variance * (targets[row as usize] - y);
+        }
+    }
+    ws.adjoints[y] = dy;
+}
 
 /// The range of [`MANY`] rows that follow each other. Rows are in order.
 #[inline(always)]

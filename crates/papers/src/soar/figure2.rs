@@ -1,7 +1,7 @@
 //! Figure 2: which kinds of knowledge win, in four-player games.
 
 use crate::runs::seeds;
-use adept_arena::statistics::binomial_test;
+use adept_arena::matches::binomial_test;
 use adept_ground::files::Files;
 use adept_lab::reproduction::{Made, Reproduction, Work};
 use adept_lab::statistics::{Summary, mean_sd, plus_minus};

@@ -1,7 +1,7 @@
 //! Figure 7: how much better agents play whose rules start at the deliberated value, by games learned from. Beyond the
 //! paper, the same in games of four.
 
-use super::learning::{SHOWN, SoarLearning, SoarRow};
+use super::rows::{SHOWN, SoarLearning, SoarRow};
 use std::fmt::Write;
 
 /// An agent in both versions: its letters, the row from 0 and the row from the deliberated value.

@@ -2,21 +2,20 @@
 //! in games of four.
 
 use super::figure7;
+use super::rows::{SHOWN, SoarLearning, SoarRow};
 use crate::json;
 use crate::runs::{self, Run};
-use adept_arena::statistics::wilson95;
+use adept_arena::matches::wilson95;
 use adept_arena::{Boltzmann, GameModel, OpenError, matches, open};
 use adept_builtin::liars_dice::LiarsDice;
 use adept_ground::files::Files;
-use adept_lab::chart::{self, Legend};
+use adept_lab::chart::{self, Axes, Legend};
 use adept_lab::reproduction::{Made, Reproduction, Work};
 use adept_lab::statistics::mean_sd;
 use adept_trainer::config::{Config, Games, no_game};
 use adept_trainer::run::{Score, TrainError};
-use serde::Serialize;
 use std::fmt::Write;
 use std::ops::Range;
-use std::path::PathBuf;
 use std::time::Instant;
 
 /// Which figure.
@@ -86,56 +85,6 @@ const SETTINGS: [(&str, &[&str], &str); 2] =
 const BEST_OF_FOUR: &str = "soar-old:EMH";
 
 const CONFIG: &str = include_str!("../../configs/liars-dice/pm-0.toml");
-
-/// Numbers of games shown in the table.
-pub(super) const SHOWN: [u64; 3] = [1_000, 5_000, 35_000];
-
-/// Result of a learning agent.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct SoarRow {
-    /// Name, such as `PM-0`.
-    pub(crate) name: String,
-    /// How rewards reach a rule.
-    pub(crate) rewards: &'static str,
-    /// Players of a game: the learner, and opponents that are all the same.
-    pub(crate) players: usize,
-    /// Share of wins against PMH before the first game, over 4000 games.
-    pub(crate) untrained: f64,
-    /// Share of wins after 1000, 5000 and 35,000 games (a twentieth of them with `quick`), averaged over the
-    /// seeds.
-    pub(crate) after: Vec<f64>,
-    /// Share of wins at the end, averaged over the seeds.
-    pub(crate) final_mean: f64,
-    /// Standard deviation over the seeds.
-    pub(crate) final_sd: f64,
-    /// 95 % interval of the final share, over the games of all seeds.
-    pub(crate) ci95: [f64; 2],
-    /// Mean number of rules at the end.
-    pub(crate) rules: f64,
-    /// Mean seconds per run.
-    pub(crate) seconds: f64,
-    /// Share of wins by games learned from, averaged over the seeds.
-    pub(crate) curve: Vec<(f64, f64)>,
-    /// Number of rules by games learned from.
-    pub(crate) rules_curve: Vec<(f64, f64)>,
-}
-
-/// Result of a figure.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct SoarLearning {
-    /// Name of the reproduction.
-    pub(crate) name: String,
-    /// Runs per agent.
-    pub(crate) seeds: u64,
-    /// Whether the number of games was reduced.
-    pub(crate) quick: bool,
-    /// The agents in both settings.
-    pub(crate) rows: Vec<SoarRow>,
-    /// Seconds of the whole command.
-    pub(crate) seconds: f64,
-    /// Files written.
-    pub(crate) files: Vec<PathBuf>,
-}
 
 impl Reproduction for SoarFigure {
     fn name(&self) -> &'static str {
@@ -312,7 +261,7 @@ fn drawing(figure: SoarFigure, made: &SoarLearning, rewards: &str) -> String {
         _ => ("games won against PMH, two players", "% won"),
     };
     let title = format!("{title}, {rewards} reward, mean of {} runs", made.seeds);
-    chart::lines(&title, ("games learned from", y), Legend::Below, &lines)
+    chart::lines(&title, Axes { x: "games learned from", y }, Legend::Below, &lines)
 }
 
 fn markdown(figure: SoarFigure, made: &SoarLearning) -> String {

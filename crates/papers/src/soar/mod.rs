@@ -3,6 +3,7 @@
 mod figure2;
 mod figure7;
 mod learning;
+mod rows;
 
 pub(crate) use figure2::Knowledge;
 pub(crate) use learning::SoarFigure;

@@ -248,6 +248,7 @@ class Game:
     about: str
     players: int
     inputs: int | dict[str, int]
+    indices: dict[str, int]
     scale: float
     unit: str | None
     small: bool

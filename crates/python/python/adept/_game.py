@@ -31,6 +31,9 @@ class Game:
     players = 2
     inputs = 0
     """How many numbers `encode` returns; or a dict with the sizes of named groups, which architectures may read."""
+    indices = {}
+    """Whole numbers that choose experts, such as a phase of the game: a dict of names and of how many values each has. `encode` returns
+    them behind the inputs, each from 0. `by` of an architecture names them."""
     scale = 1.0
     """Largest absolute utility."""
     unit = None
@@ -75,7 +78,7 @@ class Game:
 
     def encode(self, state, player, action):
         """The inputs for the value of a state for `player`, who has just reached it by `action`: a list or an array of
-        `inputs` numbers of order one. `action` may be None."""
+        `inputs` numbers of order one, and then a number for each of `indices`. `action` may be None."""
         raise _missing(self, "encode")
 
     def outcomes(self, state):
@@ -236,8 +239,9 @@ def _row(game, state, player, action):
     if isinstance(found, str) or not hasattr(found, "__len__") or getattr(found, "ndim", 1) != 1 or not hasattr(found, "__getitem__"):
         raise TypeError(f"encode of {_short(state)} returned {_short(found)}: a list or an array of {game.inputs} numbers is needed")
     row = [_number(number, f"encode of {_short(state)}") for number in found]
-    width = sum(game.inputs.values()) if isinstance(game.inputs, dict) else game.inputs
-    _must(len(row) == width, f"encode of {_short(state)} returned {len(row)} numbers, but inputs has {width}")
+    width = (sum(game.inputs.values()) if isinstance(game.inputs, dict) else game.inputs) + len(game.indices)
+    what = "inputs and indices have" if game.indices else "inputs has"
+    _must(len(row) == width, f"encode of {_short(state)} returned {len(row)} numbers, but {what} {width}")
     _must(all(map(math.isfinite, row)), f"encode of {_short(state)} returned {_short(row)}")
     return row
 

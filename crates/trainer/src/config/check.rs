@@ -1,23 +1,12 @@
-//! Checks that the parser cannot make: settings that cannot work, alone or together.
-//! Each section checks itself. This module holds the checks that they share.
+//! Checks that the parser cannot make: settings that cannot work together. Each section checks itself.
 
-use super::evaluate::NOT_SMALL;
+use super::fault::{Fault, NOT_SMALL, fault};
 use super::learn::td::SEARCH;
-use super::{
-    Config, Games, HeadName, Method, Rewards, Rules, SCREEN, SELF, Schedule, Shape, Suite, TraceKind,
-};
+use super::{Config, Games, HeadName, Method, Rewards, Rules, SCREEN, SELF, Suite, TraceKind};
 use adept_arena::{AgentSpec, Resolved, Survey};
 use adept_game::{GameInfo, OutcomeClass};
 use adept_ground::limits;
 use adept_model::{Architecture, Channel, Head, ModelError};
-
-/// The dotted path of a setting, and what is wrong with it.
-pub type Fault = (String, String);
-
-/// A fault of the setting at `path`.
-pub(super) fn fault<T>(path: &str, message: impl Into<String>) -> Result<T, Fault> {
-    Err((path.to_string(), message.into()))
-}
 
 /// Checks the name and seed, which every kind of config file has.
 pub fn name_and_seed(name: &str, seed: u64) -> Result<(), Fault> {
@@ -202,20 +191,4 @@ fn check_exact(
 /// The channels of the encoder that a config names.
 fn channels(config: &Config, rules: &dyn Rules) -> Result<Vec<Channel>, String> {
     rules.channels(config.game.encoder.as_deref()).map_err(|error| error.to_string())
-}
-
-/// Checks that the values of a schedule lie within these bounds.
-pub(super) fn schedule(path: &str, schedule: &Schedule, low: f64, high: f64) -> Result<(), Fault> {
-    let (least, most) = schedule.range();
-    if !(schedule.from.is_finite() && schedule.to.is_finite()) {
-        return fault(path, "is not a finite number");
-    }
-    if least < low || most > high {
-        let found = if least < low { least } else { most };
-        return fault(path, format!("must lie in {low}..{high}, found {found:?}"));
-    }
-    if schedule.shape == Shape::Exponential && least <= 0.0 {
-        return fault(path, "an exponential schedule needs both ends above 0");
-    }
-    Ok(())
 }

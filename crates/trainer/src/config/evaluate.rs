@@ -1,8 +1,8 @@
 //! The sections `[evaluate]` and `[checkpoints]`: what a run measures, and what it keeps.
 
 use super::Config;
-use super::check::{Fault, fault};
-use super::learn::{NO_PUBLIC_TREE, check_distribution};
+use super::fault::{Fault, NOT_SMALL, check_distribution, fault};
+use super::learn::NO_PUBLIC_TREE;
 use adept_game::{GameInfo, Suite, Unit};
 use adept_ground::limits;
 use schemars::JsonSchema;
@@ -206,9 +206,6 @@ impl Checkpoints {
         Ok(())
     }
 }
-
-/// What is said of a game whose states cannot all be searched.
-pub(super) const NOT_SMALL: &str = "is too large for that (`is_small` is false)";
 
 /// Why the suite `equity` cannot measure this game.
 pub fn no_equity(game: &str) -> String {

@@ -1,6 +1,7 @@
 //! Reads, completes and checks config files.
 
-use super::check::{Fault, check};
+use super::check::check;
+use super::fault::Fault;
 use super::learn::migrate;
 use super::paths::Place;
 use super::{Config, ConfigError, Games, Method, Suite};

@@ -3,15 +3,17 @@
 mod check;
 mod error;
 mod evaluate;
+mod fault;
 mod learn;
 mod load;
 mod paths;
 mod rules;
 mod schedule;
 
-pub use check::{Fault, folder_name, name_and_seed};
+pub use check::{folder_name, name_and_seed};
 pub use error::ConfigError;
 pub use evaluate::{Checkpoints, Evaluate, no_equity};
+pub use fault::Fault;
 pub use learn::{
     Along, EXAMPLES_FILE, Examples, ExpectationSettings, GapDiscount, Learn, Method, MixedExamples, Next,
     RARE_FILE, RareSettings, RegretSettings, Rewards, SCREEN, SELF, ScreenSettings, Starts,
@@ -200,13 +202,13 @@ impl Config {
         let against = td.map(|td| ("learn.td.against".to_string(), &*td.against));
         let field = td.iter().flat_map(|td| td.field.iter().flatten().enumerate());
         let field = field.map(|(i, agent)| (format!("learn.td.field.{i}"), &**agent));
-        let judges = self.evaluate.against.iter().flatten().enumerate();
-        let judges = judges.map(|(i, agent)| (format!("evaluate.against.{i}"), &**agent));
+        let eval_opponents = self.evaluate.against.iter().flatten().enumerate();
+        let eval_opponents = eval_opponents.map(|(i, agent)| (format!("evaluate.against.{i}"), &**agent));
         // Only games to learn from have the learner as its own opponent.
         let games = against.into_iter().chain(field).filter(|(_, agent)| *agent != SELF);
         let screen = self.learn.expectation().and_then(|expectation| expectation.screen.as_ref());
         let screen = screen.map(|screen| (SCREEN.to_string(), &*screen.checkpoint));
-        games.chain(judges).chain(screen).collect()
+        games.chain(eval_opponents).chain(screen).collect()
     }
 
     /// Opponents of the suites `equity` and `matches`; empty if neither is measured.

@@ -111,7 +111,7 @@ impl<G: Kit + Clone> Games for One<G> {
 impl<A: Games, B: Games> Games for (A, B) {
     fn rules(&self, name: &str) -> Result<Arc<dyn Rules>, GameError> {
         let (a, b) = self;
-        in_either(name, (&a.names(), &b.names()), || a.rules(name), || b.rules(name))
+        in_either(name, &a.names(), &b.names(), || a.rules(name), || b.rules(name))
     }
 
     fn names(&self) -> Vec<String> {
@@ -128,7 +128,8 @@ impl<A: Games, B: Games> Games for (A, B) {
 /// If neither catalogue has it.
 pub fn in_either<T>(
     name: &str,
-    (first, second): (&[String], &[String]),
+    first: &[String],
+    second: &[String],
     find_first: impl FnOnce() -> Result<T, GameError>,
     find_second: impl FnOnce() -> Result<T, GameError>,
 ) -> Result<T, GameError> {

@@ -34,6 +34,11 @@ impl Schedule {
         Self { from: value, to: value, shape: Shape::Linear }
     }
 
+    /// The default of ε in self-play.
+    pub(super) fn exploration() -> Self {
+        Self::constant(0.1)
+    }
+
     /// Value at this share of the run, in [0, 1].
     #[inline]
     pub fn at(&self, share: f64) -> f64 {

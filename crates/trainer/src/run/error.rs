@@ -38,14 +38,14 @@ pub enum TrainError {
         message: String,
     },
     /// The folder holds another run, or this one.
-    #[error("{}: {message}: {}", path.display(), advice(ways))]
+    #[error("{}: {message}: {}", path.display(), advice(remedies))]
     Taken {
         /// The folder.
         path: PathBuf,
         /// What it holds.
         message: String,
         /// What may be done about it, beside choosing another folder.
-        ways: Vec<Way>,
+        remedies: Vec<Remedy>,
     },
     /// The work was interrupted.
     #[error("{}: {message}", path.display())]
@@ -116,13 +116,13 @@ pub enum TrainError {
 
 /// What to do where the folder of a run holds another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Remedy {
     /// Continue the run in the folder.
     Resume,
     /// Continue it to its new length.
-    Longer,
+    Extend,
     /// Give its initial weights again.
-    Again,
+    RepeatInit,
     /// Start anew in its place: it did not finish.
     Fresh,
     /// Start from its weights in another folder.
@@ -130,18 +130,18 @@ pub enum Way {
 }
 
 /// What may be done, in words.
-fn advice(ways: &[Way]) -> String {
-    let word = |way: &Way| match way {
-        Way::Resume => "resume it",
-        Way::Longer => "resume it to make it longer",
-        Way::Again => "give them again",
-        Way::Fresh => "start anew in its place",
-        Way::Init => "start from its weights elsewhere",
+fn advice(remedies: &[Remedy]) -> String {
+    let word = |remedy: &Remedy| match remedy {
+        Remedy::Resume => "resume it",
+        Remedy::Extend => "resume it to make it longer",
+        Remedy::RepeatInit => "give them again",
+        Remedy::Fresh => "start anew in its place",
+        Remedy::Init => "start from its weights elsewhere",
     };
     let elsewhere = "choose another folder";
     // A finished run is removed by hand.
-    let last = if ways.iter().all(|way| *way == Way::Init) { Some("remove it") } else { None };
-    let mut words: Vec<&str> = ways.iter().map(word).chain([elsewhere]).chain(last).collect();
+    let last = if remedies.iter().all(|remedy| *remedy == Remedy::Init) { Some("remove it") } else { None };
+    let mut words: Vec<&str> = remedies.iter().map(word).chain([elsewhere]).chain(last).collect();
     let last = words.pop().unwrap_or(elsewhere);
     if words.is_empty() { last.into() } else { format!("{}, or {last}", words.join(", ")) }
 }
@@ -153,9 +153,9 @@ impl TrainError {
     }
 
     /// The same error, which advises only what the caller offers.
-    pub fn with_ways(mut self, offered: &[Way]) -> Self {
-        if let Self::Taken { ways, .. } = &mut self {
-            ways.retain(|way| offered.contains(way));
+    pub fn with_remedies(mut self, offered: &[Remedy]) -> Self {
+        if let Self::Taken { remedies, .. } = &mut self {
+            remedies.retain(|remedy| offered.contains(remedy));
         }
         self
     }

@@ -1,12 +1,15 @@
 //! Estimates the time and disk space of a run before it starts.
 
+use super::disk::DiskSpace;
 use super::error::TrainError;
-use super::experiment::{Experiment, TrainOptions, experiment};
+use super::experiment::Experiment;
 use super::games::players;
+use super::options::TrainOptions;
+use super::plan::Plan;
 use crate::config::Config;
 use adept_game::Kit;
 use adept_ground::limits::free_space;
-use adept_ranks::{Messages, Ranks};
+use adept_ranks::Messages;
 use serde::Serialize;
 use std::time::Duration;
 
@@ -94,39 +97,34 @@ pub fn estimate<G: Kit>(
     trial: Duration,
 ) -> Result<RunEstimate, TrainError> {
     let config = Config { seed, ..config.clone() };
-    experiment(game, &config, seed, options)?.estimate(trial)
+    Experiment::new(game, &config, seed, options)?.estimate(trial)
 }
-
-/// Approximate bytes of a line of metrics.
-const LINE: u64 = 400;
-/// Approximate bytes of a manifest and a record.
-const TEXTS: u64 = 6000;
 
 impl<G: Kit> Experiment<'_, G> {
     fn estimate(mut self, trial: Duration) -> Result<RunEstimate, TrainError> {
-        let begin = self.clock.now();
+        let begin = self.time.now();
         self.prepare(&|_| {})?;
-        let preparing = self.clock.since(begin).as_secs_f64();
-        let (games, start) = (self.config.learn.length(), self.clock.now());
-        let mut step = 0;
-        // The first rank says when it is time.
-        while step < games
-            && (step == 0
-                || self.ranks.any(u8::from(self.ranks.is_first() && self.clock.since(start) < trial)) > 0)
-        {
-            let (end, then) = (self.batch_end(step), self.batch_end(self.batch_end(step)));
-            self.batch(step..end, end..then)?;
-            step = end;
+        let preparing = self.time.since(begin).as_secs_f64();
+        let (plan, start) = (Plan::new(self.config), self.time.now());
+        let (games, mut step) = (plan.length(), 0);
+        for batch in plan.batches(0) {
+            // The first rank says when it is time.
+            let goes_on = self.ranks.is_first() && self.time.since(start) < trial;
+            if step > 0 && self.ranks.any(u8::from(goes_on)) == 0 {
+                break;
+            }
+            self.learn_from(&batch)?;
+            step = batch.end();
         }
-        let played = self.clock.since(start).as_secs_f64();
+        let played = self.time.since(start).as_secs_f64();
         let messages = self.ranks.measure();
-        let start = self.clock.now();
+        let start = self.time.now();
         if self.ranks.is_first() {
             self.evaluate(step)?;
         }
-        let measured = self.clock.since(start).as_secs_f64();
-        let measuring = measured * self.times(self.config.evaluate_every()) as f64;
-        let (checkpoint_bytes, disk_bytes) = self.disk()?;
+        let measured = self.time.since(start).as_secs_f64();
+        let measuring = measured * plan.times(self.config.evaluate_every()) as f64;
+        let space = DiskSpace::of(&mut self.learning, self.config, &self.ranks)?;
         let steps = step.div_ceil(self.config.learn.batch).max(1) as f64;
         let model = self.model(played / steps, steps, messages);
         let all = games as f64 / self.config.learn.batch as f64;
@@ -136,9 +134,9 @@ impl<G: Kit> Experiment<'_, G> {
             speedup: model.seconds(1) / model.seconds(ranks),
             measured: ranks == self.ranks.size(),
         };
-        let several = self.shards.count() > 1;
+        let shards = self.learning.shards.count();
         let mut numbers: Vec<usize> = RANKS.into_iter().chain([self.ranks.size()]).collect();
-        numbers.retain(|&ranks| several && ranks <= self.shards.count());
+        numbers.retain(|&ranks| shards > 1 && ranks <= shards);
         numbers.sort_unstable();
         numbers.dedup();
         let ranks = numbers.into_iter().map(on).collect();
@@ -149,19 +147,21 @@ impl<G: Kit> Experiment<'_, G> {
             seconds: preparing + played * games as f64 / step.max(1) as f64 + measuring,
             preparing,
             measuring,
-            checkpoint_bytes,
-            disk_bytes,
-            free_bytes: free_space(&self.folder.path),
+            checkpoint_bytes: space.checkpoint,
+            disk_bytes: space.folder,
+            free_bytes: free_space(&self.saves.folder.path),
         })
     }
 
     /// The cost model of a step, from the seconds of one and what was measured in `steps` of them.
     fn model(&self, seconds: f64, steps: f64, messages: Option<Messages>) -> Step {
-        let (spent, shards, size) = (self.shards.spent(), self.shards.count(), self.ranks.size());
+        let learning = &self.learning;
+        let (spent, shards, size) = (learning.shards.spent(), learning.shards.count(), self.ranks.size());
         let timing = self.record.timing.unwrap_or_default();
         let learn = &self.config.learn;
-        let divided = self.source.is_divided();
+        let divided = learning.source.is_divided();
         let (gradients, exchange) = (spent.gradients / steps, spent.exchange / steps);
+        let parameters = learning.model.learner.program().map_or(0, |program| program.parameters());
         let (learning, waiting) = (timing.learning / steps, timing.waiting / steps);
         // With a single core, games follow the step.
         let overlaps = learn.overlaps() && players(learn.engine) > 0;
@@ -181,50 +181,8 @@ impl<G: Kit> Experiment<'_, G> {
             undivided: if divided { 0.0 } else { samples },
             rest: (seconds - gradients - exchange - beside).max(0.0),
             overlap: overlaps,
-            parameters: self.bound.learner.program().map_or(0, |program| program.parameters()),
+            parameters,
             messages,
         }
     }
-
-    /// Bytes of a checkpoint, and largest size of the run folder.
-    fn disk(&mut self) -> Result<(u64, u64), TrainError> {
-        let bytes =
-            |tensors: Vec<adept_model::Tensor>| tensors.iter().map(adept_model::Tensor::bytes).sum::<u64>();
-        let model = bytes(self.bound.learner.state(false)?);
-        // Games played ahead, of all ranks.
-        let ahead = bytes(self.source.state(&Ranks::default())?.1);
-        let ahead = if self.source.is_divided() { ahead * self.ranks.size() as u64 } else { ahead };
-        let training = bytes(self.shards.average.state(&mut *self.bound.learner)?) + ahead + TEXTS;
-        let milestones = self.config.checkpoints.milestones.map_or(0, |n| self.times(n));
-        // One more exists while it is being written.
-        let kept = (self.config.checkpoints.keep as u64).saturating_add(1).saturating_add(milestones);
-        // The best, and its predecessor.
-        let best = 2 * (model + TEXTS);
-        let lines = self.times(self.config.evaluate_every()).saturating_mul(LINE);
-        Ok((training, kept.saturating_mul(training).saturating_add(lines).saturating_add(best + TEXTS)))
-    }
-
-    /// Number of events that are due every `every` games, at most one per batch.
-    fn times(&self, every: u64) -> u64 {
-        let games = self.config.learn.length();
-        games.div_ceil(every).min(games.div_ceil(self.config.learn.batch))
-    }
-
-    /// Fails if the disk has too little space for the run.
-    pub(super) fn check_space(&mut self) -> Result<(), TrainError> {
-        let (_, needed) = self.disk()?;
-        match free_space(&self.folder.path) {
-            Some(free) if free < needed => Err(TrainError::Space {
-                path: self.folder.path.clone(),
-                needed: megabytes(needed),
-                free: megabytes(free),
-            }),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Formats a number of bytes.
-fn megabytes(bytes: u64) -> String {
-    format!("{:.1} MB", bytes as f64 / 1e6)
 }

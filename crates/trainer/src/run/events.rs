@@ -4,17 +4,13 @@
 //! endian. Checksums are CRC-32C, rotated and shifted by a constant. TensorBoard reads all files of a folder whose names contain
 //! `tfevents`.
 
-use super::folder::{Folder, Record};
-use super::outcome::measurements;
+use super::folder::{EVENTS, Folder, Record};
 use adept_ground::{files::FileError, limits};
 use adept_model::ModelError;
 use prost::Message;
 use serde_json::{Number, Value};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
-
-/// Name of the file in the folder of a run.
-pub(super) const FILE: &str = "events.out.tfevents.adept";
 
 #[derive(Clone, PartialEq, Message)]
 struct Event {
@@ -53,7 +49,7 @@ pub(super) struct EventFile {
 impl EventFile {
     /// Whether the run has an event file.
     pub(super) fn is_in(folder: &Folder) -> bool {
-        folder.path.join(FILE).is_file()
+        folder.path.join(EVENTS).is_file()
     }
 
     /// Brings the file of a run up to its measurements so far. What is right in it stays, since TensorBoard may be reading it.
@@ -61,14 +57,14 @@ impl EventFile {
     /// # Errors
     /// [`ModelError`] if measurements cannot be read, or the file cannot be written.
     pub(super) fn write(folder: &Folder, record: &Record) -> Result<Self, ModelError> {
-        let path = folder.path.join(FILE);
+        let path = folder.path.join(EVENTS);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
         let there = limits::read(&path, limits::LIST_BYTES).unwrap_or_default();
         let file = Self { path, began: began_in(&there).unwrap_or(now - record.seconds) };
         let version =
             Event { wall_time: file.began, file_version: Some("brain.Event:2".into()), ..Event::default() };
         let mut bytes = in_frame(&version);
-        for line in measurements(&folder.path, record)? {
+        for line in folder.measurements(record)? {
             bytes.extend(file.event_of(&line));
         }
         if there.starts_with(&bytes) {

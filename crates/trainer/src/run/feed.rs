@@ -1,7 +1,7 @@
 //! Samples for batches without games: examples, or positions backed up by expectation.
 
-use super::games::{BatchError, Learned, Span};
-use super::source::Source;
+use super::plan::{Batch, Span};
+use super::source::{BatchError, BatchTime, Learned, Source};
 use super::steer::Pace;
 use crate::config::{Config, ExpectationSettings, Method, MixedExamples, RareSettings};
 use crate::positions::{Examples, Positions, With, digest, encode, hash, rare_positions, training_samples};
@@ -42,6 +42,20 @@ enum Supply<'a, G: Kit> {
 
 /// One-step backups over all outcomes of chance.
 struct Backups<'a, G: Kit> {
+    source: PositionSource<'a, G>,
+    found: Successors<G>,
+    /// None if the network of the run values all candidates.
+    screen: Option<Screen<G>>,
+    /// None until the first batch, or if one thread does everything.
+    replicas: Option<Replicas<G>>,
+    /// Samples of one step, of each shard of this rank.
+    steps: Vec<Samples>,
+}
+
+/// Where positions come from: games of the learner with itself, a distribution, rare positions and labelled ones.
+struct PositionSource<'a, G: Kit> {
+    game: &'a G,
+    seed: u64,
     settings: &'a ExpectationSettings,
     /// None if games begin as the rules say.
     positions: Option<Positions<G>>,
@@ -49,13 +63,6 @@ struct Backups<'a, G: Kit> {
     rare: Option<Rare<G>>,
     /// None if all samples are targets of the run itself.
     labelled: Option<Labelled>,
-    found: Successors<G>,
-    /// None if the network of the run values all candidates.
-    screen: Option<Screen<G>>,
-    /// None until the first batch, or if one thread does everything.
-    crew: Option<Crew<G>>,
-    /// Samples of one step, of each shard of this rank.
-    steps: Vec<Samples>,
 }
 
 /// Rare positions, at which some games begin.
@@ -74,33 +81,27 @@ struct Labelled {
     weight: f32,
 }
 
-/// Where positions come from: settings, the distribution of all games, rare positions, labelled ones, and how games are played.
-struct From<'a, G: Kit> {
-    settings: &'a ExpectationSettings,
-    positions: Option<&'a Positions<G>>,
-    rare: Option<&'a Rare<G>>,
-    labelled: Option<&'a Labelled>,
-    pace: Pace<'a>,
-}
-
-impl<G: Kit> Clone for From<'_, G> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<G: Kit> Copy for From<'_, G> {}
-
 /// Copies of the learner, one a thread, which compute the targets of shards side by side.
-struct Crew<G: Kit> {
-    members: Vec<Member<G>>,
+struct Replicas<G: Kit> {
+    all: Vec<Replica<G>>,
     flat: Vec<f32>,
     /// Memory of the copies.
     _claim: Claim,
 }
 
 /// A copy of the learner, room for what follows a position, and a copy of the screen.
-type Member<G> = (GameModel<G>, Successors<G>, Option<Screen<G>>);
+struct Replica<G: Kit> {
+    model: GameModel<G>,
+    found: Successors<G>,
+    screen: Option<Screen<G>>,
+}
+
+/// Values positions by what follows them.
+struct Valuer<'m, G: Kit> {
+    model: &'m mut GameModel<G>,
+    found: &'m mut Successors<G>,
+    screen: Option<&'m mut Screen<G>>,
+}
 
 impl<'a, G: Kit> Feed<'a, G> {
     /// The feed for a config whose method learns from positions.
@@ -128,44 +129,13 @@ pub(super) fn check_screened<G: Kit>(encoder: &dyn Encoder<G>) -> Result<(), Ope
 }
 
 impl<G: Kit> Source<G> for Feed<'_, G> {
-    fn prepare(&mut self, bound: &GameModel<G>) -> Result<(), TrainError> {
+    fn prepare(&mut self, model: &GameModel<G>) -> Result<(), TrainError> {
         let (game, config, seed) = (self.game, self.config, self.seed);
         self.supply = Some(match &config.learn.method {
             Method::Expectation(settings) => {
-                let drawn = settings.draws(!game.positions().names().is_empty());
-                let positions =
-                    drawn.then(|| Positions::new(game, settings.distribution.as_deref())).transpose()?;
-                let first = begin(game, positions.as_ref(), None, &mut stream(seed, "positions", 0));
-                let listed = game.turn(&first) != Turn::Chance || game.outcomes(&first, &mut Vec::new());
-                if !listed || !game.zero_sum() {
-                    return Err(OpenError::Unknown(format!(
-                        "{}: [learn.expectation] is for zero-sum games whose chance can be listed: take [learn.td]",
-                        game.name()
-                    ))
-                    .into());
-                }
-                let screen = settings.screen.as_ref();
-                if screen.is_some() {
-                    check_screened(&**bound.encoder())?;
-                }
-                let screen =
-                    screen.map(|screen| Screen::open(game, &screen.checkpoint, screen.keep as usize));
-                Supply::Backups(Box::new(Backups {
-                    settings,
-                    positions,
-                    rare: settings.rare.as_ref().map(|rare| Rare::new(game, rare)).transpose()?,
-                    labelled: settings
-                        .examples
-                        .as_ref()
-                        .map(|mixed| Labelled::read(game, mixed, With::of(bound)))
-                        .transpose()?,
-                    found: Successors::new(game, &*bound.learner),
-                    screen: screen.transpose()?,
-                    crew: None,
-                    steps: Vec::new(),
-                }))
+                Supply::Backups(Box::new(Backups::new(game, settings, seed, model)?))
             }
-            _ => Supply::Examples(Box::new(Examples::new(game, config, seed, With::of(bound))?)),
+            _ => Supply::Examples(Box::new(Examples::new(game, config, seed, With::of(model))?)),
         });
         Ok(())
     }
@@ -174,8 +144,8 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
         match self.supply.as_ref()? {
             Supply::Examples(examples) => examples.digest(self.config),
             Supply::Backups(backups) => {
-                let rare = backups.rare.as_ref().and_then(|rare| rare.digest(self.game));
-                let labelled = backups.labelled.as_ref().map(|labelled| digest(&labelled.samples));
+                let rare = backups.source.rare.as_ref().and_then(|rare| rare.digest(self.game));
+                let labelled = backups.source.labelled.as_ref().map(|labelled| digest(&labelled.samples));
                 match (rare, labelled) {
                     (Some(rare), Some(labelled)) => Some(hash([rare, labelled].into_iter())),
                     (one, other) => one.or(other),
@@ -188,47 +158,47 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
         true
     }
 
-    fn batch(
+    fn learn(
         &mut self,
-        bound: &mut GameModel<G>,
-        span: Span,
-        _: Span,
+        model: &mut GameModel<G>,
+        batch: &Batch,
         shards: &mut Shards,
         pace: Pace<'_>,
         clock: &dyn Fn() -> f64,
     ) -> Result<Learned, BatchError> {
         let Some(supply) = &mut self.supply else { unreachable!("learning begins with `prepare`") };
-        let (start, n) = (clock(), span.end - span.start);
-        let how = (self.game, self.seed);
-        let pieces: Vec<Span> = shards.mine().map(|shard| share_of(&span, shards.count(), shard)).collect();
+        let (span, n, parts) = (&batch.span, batch.len(), &mut self.parts);
+        let fail = BatchError::at(span.start);
+        let begin = clock();
+        let pieces: Vec<Span> = shards.mine().map(|shard| share_of(span, shards.count(), shard)).collect();
         match supply {
             Supply::Examples(examples) => {
-                self.parts.iter_mut().for_each(Samples::clear);
-                let pool = if n < FEW { None } else { shards.pool().map_err(|e| (e, span.start))? };
-                let filled = examples.fill_all(how.0, &**bound.encoder(), &pieces, &mut self.parts, pool);
-                filled.map_err(|e| (e, span.start))?;
+                parts.iter_mut().for_each(Samples::clear);
+                let pool = if n < FEW { None } else { shards.pool().map_err(&fail)? };
+                examples.fill_all(self.game, &**model.encoder(), &pieces, parts, pool).map_err(&fail)?;
             }
             Supply::Backups(backups) => {
-                let pool = shards.pool().map_err(|e| (e, span.start))?;
-                let filled = backups.fill((how, pace), bound, &pieces, &mut self.parts, pool);
-                filled.map_err(|e| (e, span.start))?;
+                let pool = shards.pool().map_err(&fail)?;
+                backups.fill(model, pace, &pieces, parts, pool).map_err(&fail)?;
             }
         }
-        let steps = matches!(supply, Supply::Backups(backups) if backups.takes_steps());
-        if !steps {
-            let all = self.parts.iter_mut().flat_map(|samples| &mut samples.weights);
+        let steps = match supply {
+            Supply::Backups(backups) if backups.takes_steps() => Some(backups),
+            _ => None,
+        };
+        if steps.is_none() {
+            let all = parts.iter_mut().flat_map(|samples| &mut samples.weights);
             all.for_each(|weight| *weight /= n as f32);
         }
         let (collected, rate) = (clock(), pace.rate(span.start));
-        let mean = match supply {
-            Supply::Backups(backups) if steps => {
-                backups.learn(self.seed, bound, &span, &pieces, &self.parts, shards, rate)
-            }
-            _ => shards.update_parts(&mut *bound.learner, &self.parts, rate),
+        let mean = match steps {
+            Some(backups) => backups.take_steps(model, span, parts, shards, rate),
+            None => shards.update_parts(&mut *model.learner, parts, rate),
         };
-        let mean = mean.map_err(|e| (e, span.start))?;
-        let seconds = ((clock() - collected).max(0.0), (collected - start).max(0.0));
-        Ok(Learned { loss: mean * n as f64, samples: n, seconds: Some(seconds) })
+        let mean = mean.map_err(&fail)?;
+        let time =
+            BatchTime { learning: (clock() - collected).max(0.0), waiting: (collected - begin).max(0.0) };
+        Ok(Learned { loss: mean * n as f64, samples: n, time: Some(time) })
     }
 }
 
@@ -258,167 +228,194 @@ impl<G: Kit> Rare<G> {
     }
 }
 
-/// A position to begin with: a rare one, one of a distribution, or that of the rules.
-fn begin<G: Kit>(
-    game: &G,
-    positions: Option<&Positions<G>>,
-    rare: Option<&Rare<G>>,
-    rng: &mut Stream,
-) -> G::State {
-    if let Some(rare) = rare
-        && rng.random::<f64>() < rare.share
-    {
-        return rare.any(game, rng);
-    }
-    positions.map_or_else(|| game.start(), |positions| positions.any(game, rng))
-}
-
 impl Labelled {
+    /// Appends the share of the samples with these numbers.
+    fn add(&self, span: &Span, rng: &mut Stream, samples: &mut Samples) {
+        let from = &self.samples;
+        // By the numbers of the samples, so that shards and batches do not round the share.
+        let until = |number: u64| (self.share * number as f64) as u64;
+        for _ in until(span.start)..until(span.end) {
+            let row = rng.random_range(0..from.len());
+            samples.rows.push_from(&from.rows, row);
+            samples.targets.extend_from_slice(&from.targets[row * from.outputs()..][..from.outputs()]);
+            samples.weights.push(self.weight);
+        }
+    }
+
     fn read<G: Kit>(game: &G, mixed: &MixedExamples, with: With<'_, G>) -> Result<Self, TrainError> {
         let samples = training_samples(game, with, &mixed.file)?;
         Ok(Self { samples, share: mixed.share, weight: mixed.weight as f32 })
     }
 }
 
-impl<G: Kit> Backups<'_, G> {
+impl<'a, G: Kit> Backups<'a, G> {
+    fn new(
+        game: &'a G,
+        settings: &'a ExpectationSettings,
+        seed: u64,
+        model: &GameModel<G>,
+    ) -> Result<Self, TrainError> {
+        let mut source = PositionSource::new(game, settings, seed)?;
+        let first = source.begin(false, &mut stream(seed, "positions", 0));
+        let listed = game.turn(&first) != Turn::Chance || game.outcomes(&first, &mut Vec::new());
+        if !listed || !game.zero_sum() {
+            return Err(OpenError::Unknown(format!(
+                "{}: [learn.expectation] is for zero-sum games whose chance can be listed: take [learn.td]",
+                game.name()
+            ))
+            .into());
+        }
+        let screen = settings.screen.as_ref();
+        if screen.is_some() {
+            check_screened(&**model.encoder())?;
+        }
+        let screen = screen.map(|screen| Screen::open(game, &screen.checkpoint, screen.keep as usize));
+        source.rare = settings.rare.as_ref().map(|rare| Rare::new(game, rare)).transpose()?;
+        let mixed = settings.examples.as_ref();
+        source.labelled = mixed.map(|mixed| Labelled::read(game, mixed, With::of(model))).transpose()?;
+        Ok(Self {
+            source,
+            found: Successors::new(game, &*model.learner),
+            screen: screen.transpose()?,
+            replicas: None,
+            steps: Vec::new(),
+        })
+    }
+
     /// Whether a batch is learned from in several steps.
     fn takes_steps(&self) -> bool {
-        self.settings.uses > 1 || self.settings.step.is_some()
+        self.source.settings.uses > 1 || self.source.settings.step.is_some()
     }
 
     /// Replaces each of `parts` by the samples with the numbers of its piece.
     fn fill(
         &mut self,
-        (how, pace): ((&G, u64), Pace<'_>),
-        bound: &mut GameModel<G>,
+        model: &mut GameModel<G>,
+        pace: Pace<'_>,
         pieces: &[Span],
         parts: &mut [Samples],
         pool: Option<&ThreadPool>,
     ) -> Result<(), ModelError> {
-        let from = From {
-            settings: self.settings,
-            positions: self.positions.as_ref(),
-            rare: self.rare.as_ref(),
-            labelled: self.labelled.as_ref(),
-            pace,
-        };
-        if let (Some(pool), None) = (pool, &self.crew) {
-            self.crew = Some(Crew::new(how.0, bound, self.screen.as_mut(), pool.current_num_threads())?);
+        let source = &self.source;
+        if let (Some(pool), None) = (pool, &self.replicas) {
+            let threads = pool.current_num_threads();
+            self.replicas = Some(Replicas::new(source.game, model, self.screen.as_mut(), threads)?);
         }
-        let Some(crew) = &mut self.crew else {
+        let Some(replicas) = &mut self.replicas else {
+            let mut valuer = Valuer { model, found: &mut self.found, screen: self.screen.as_mut() };
             let mut jobs = pieces.iter().zip(parts);
-            return jobs.try_for_each(|(piece, samples)| {
-                let by = (&mut *bound, &mut self.found, self.screen.as_mut());
-                fill(how, from, by, piece.clone(), samples)
-            });
+            return jobs.try_for_each(|(piece, samples)| source.fill(&mut valuer, pace, piece, samples));
         };
-        bound.learner.weights(&mut crew.flat)?;
-        for (member, ..) in &mut crew.members {
-            member.learner.adopt(&crew.flat)?;
+        model.learner.weights(&mut replicas.flat)?;
+        for replica in &mut replicas.all {
+            replica.model.learner.adopt(&replicas.flat)?;
         }
-        // Pieces take unequal time, so members take the next one when they are done.
+        // Pieces take unequal time, so replicas take the next one when they are done.
         let jobs = Mutex::new(pieces.iter().zip(parts));
         let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let work = |(member, found, screen): &mut Member<G>| -> Result<(), ModelError> {
+        let work = |replica: &mut Replica<G>| -> Result<(), ModelError> {
+            let mut valuer = replica.valuer();
             while let Some((piece, samples)) = next() {
-                let by = (&mut *member, &mut *found, screen.as_mut());
-                fill(how, from, by, piece.clone(), samples)?;
+                source.fill(&mut valuer, pace, piece, samples)?;
             }
             Ok(())
         };
         let _waits = profile::pause();
-        jobs::try_all(pool, &mut crew.members, &work).map(|_| ())
+        jobs::try_all(pool, &mut replicas.all, &work).map(|_| ())
     }
 
-    /// Takes steps on parts of the samples, as often as the settings say. Returns the mean loss.
-    #[expect(clippy::too_many_arguments, reason = "what a batch is made of")]
-    fn learn(
+    /// Takes steps on parts of the samples of a batch, as often as the settings say. Returns the mean loss.
+    fn take_steps(
         &mut self,
-        seed: u64,
-        bound: &mut GameModel<G>,
+        model: &mut GameModel<G>,
         span: &Span,
-        pieces: &[Span],
         parts: &[Samples],
         shards: &mut Shards,
         rate: f32,
     ) -> Result<f64, ModelError> {
-        let (n, uses) = (span.end - span.start, self.settings.uses);
-        let step = self.settings.step.unwrap_or(n);
+        let (n, uses) = (span.end - span.start, self.source.settings.uses);
+        let step = self.source.settings.step.unwrap_or(n);
         let steps = (n * uses).div_ceil(step) as usize;
+        let piece_of = |shard| share_of(span, shards.count(), shard);
         // Every shard gives each step its share, whichever rank has it.
-        let orders: Vec<Vec<u32>> = pieces
-            .iter()
-            .map(|piece| {
-                let mut rng = stream(seed, "order of samples", piece.start);
-                let once: Vec<u32> = (0..(piece.end - piece.start) as u32).collect();
-                let mut order = Vec::with_capacity(once.len() * uses as usize);
-                for _ in 0..uses {
-                    let first = order.len();
-                    order.extend_from_slice(&once);
-                    order[first..].shuffle(&mut rng);
-                }
-                order
+        let orders: Vec<Vec<u32>> =
+            shards.mine().map(|shard| order_of(&piece_of(shard), uses, self.source.seed)).collect();
+        let lengths: Vec<u64> = (0..shards.count())
+            .map(|shard| {
+                let piece = piece_of(shard);
+                (piece.end - piece.start) * uses
             })
             .collect();
-        self.steps.resize_with(parts.len(), || Samples::new(bound.learner.channels()));
+        self.steps.resize_with(parts.len(), || Samples::new(model.learner.channels()));
         let outputs = parts.first().map_or(1, Samples::outputs);
         let mut loss = 0.0;
         for number in 0..steps {
-            let share = |n: usize| {
-                let range = share(n as u64, steps, number);
+            let share = |n: u64| {
+                let range = share(n, steps, number);
                 range.start as usize..range.end as usize
             };
             // The same on every rank.
-            let count: usize = (0..shards.count())
-                .map(|shard| {
-                    let piece = share_of(span, shards.count(), shard);
-                    share(((piece.end - piece.start) * uses) as usize).len()
-                })
-                .sum();
+            let count: usize = lengths.iter().map(|&length| share(length).len()).sum();
             for ((to, from), order) in self.steps.iter_mut().zip(parts).zip(&orders) {
                 to.clear();
-                for &at in &order[share(order.len())] {
+                for &at in &order[share(order.len() as u64)] {
                     let at = at as usize;
                     to.rows.push_from(&from.rows, at);
                     to.targets.extend_from_slice(&from.targets[at * outputs..][..outputs]);
                     to.weights.push(from.weights[at] / count as f32);
                 }
             }
-            loss += shards.update_parts(&mut *bound.learner, &self.steps, rate)?;
+            loss += shards.update_parts(&mut *model.learner, &self.steps, rate)?;
         }
         Ok(loss / steps as f64)
     }
 }
 
-impl<G: Kit> Crew<G> {
+/// The order in which the samples of a piece are used: all of them `uses` times, each time shuffled.
+fn order_of(piece: &Span, uses: u64, seed: u64) -> Vec<u32> {
+    let mut rng = stream(seed, "order of samples", piece.start);
+    let once: Vec<u32> = (0..(piece.end - piece.start) as u32).collect();
+    let mut order = Vec::with_capacity(once.len() * uses as usize);
+    for _ in 0..uses {
+        let first = order.len();
+        order.extend_from_slice(&once);
+        order[first..].shuffle(&mut rng);
+    }
+    order
+}
+
+impl<G: Kit> Replicas<G> {
     fn new(
         game: &G,
-        bound: &mut GameModel<G>,
+        model: &mut GameModel<G>,
         mut screen: Option<&mut Screen<G>>,
         threads: usize,
     ) -> Result<Self, ModelError> {
         let of_screen = screen.as_ref().map_or(0, |screen| screen.parameters());
-        let parameters = (bound.learner.describe().parameters + of_screen) as u64;
+        let parameters = (model.learner.describe().parameters + of_screen) as u64;
         // A copy has parameters and room for their gradient.
         let claim = Claim::new(8 * parameters * threads as u64)?;
-        let mut member = |_| {
-            let copy = bound.player(game)?;
+        let mut replica = |_| {
+            let copy = model.player(game)?;
             let found = Successors::new(game, &*copy.learner);
             let screen = screen.as_mut().map(|screen| screen.copied(game)).transpose()?;
-            Ok((copy, found, screen))
+            Ok(Replica { model: copy, found, screen })
         };
-        let members = (0..threads).map(&mut member).collect::<Result<_, ModelError>>()?;
-        Ok(Self { members, flat: Vec::new(), _claim: claim })
+        let all = (0..threads).map(&mut replica).collect::<Result<_, ModelError>>()?;
+        Ok(Self { all, flat: Vec::new(), _claim: claim })
+    }
+}
+
+impl<G: Kit> Replica<G> {
+    fn valuer(&mut self) -> Valuer<'_, G> {
+        Valuer { model: &mut self.model, found: &mut self.found, screen: self.screen.as_mut() }
     }
 }
 
 /// Positions of games that the learner plays with itself, with its own one-step targets.
 pub(super) struct OwnGames<'a, G: Kit> {
-    game: &'a G,
-    config: &'a Config,
-    settings: &'a ExpectationSettings,
-    seed: u64,
-    positions: Option<Positions<G>>,
+    source: PositionSource<'a, G>,
+    pace: Pace<'a>,
     found: Successors<G>,
 }
 
@@ -428,88 +425,106 @@ impl<'a, G: Kit> OwnGames<'a, G> {
         game: &'a G,
         config: &'a Config,
         seed: u64,
-        bound: &GameModel<G>,
+        model: &GameModel<G>,
     ) -> Result<Option<Self>, OpenError> {
         let Method::Expectation(settings) = &config.learn.method else { return Ok(None) };
-        let drawn = settings.draws(!game.positions().names().is_empty());
-        let positions = drawn.then(|| Positions::new(game, settings.distribution.as_deref())).transpose()?;
-        let found = Successors::new(game, &*bound.learner);
-        Ok(Some(Self { game, config, settings, seed, positions, found }))
+        let source = PositionSource::new(game, settings, seed)?;
+        let found = Successors::new(game, &*model.learner);
+        Ok(Some(Self { source, pace: Pace::of(&config.learn), found }))
     }
 
     /// Replaces `samples` by those with the numbers `span`.
     pub(super) fn fill(
         &mut self,
-        bound: &mut GameModel<G>,
-        span: Span,
+        model: &mut GameModel<G>,
+        span: &Span,
         samples: &mut Samples,
     ) -> Result<(), ModelError> {
-        let (settings, positions) = (self.settings, self.positions.as_ref());
-        let pace = Pace::of(&self.config.learn);
-        let from = From { settings, positions, rare: None, labelled: None, pace };
-        fill((self.game, self.seed), from, (bound, &mut self.found, None), span, samples)
+        let mut valuer = Valuer { model, found: &mut self.found, screen: None };
+        self.source.fill(&mut valuer, self.pace, span, samples)
     }
 }
 
-/// Replaces `samples` by those with the numbers `span`.
-fn fill<G: Kit>(
-    (game, seed): (&G, u64),
-    From { settings, positions, rare, labelled, pace }: From<'_, G>,
-    (bound, found, mut screen): (&mut GameModel<G>, &mut Successors<G>, Option<&mut Screen<G>>),
-    span: Span,
-    samples: &mut Samples,
-) -> Result<(), ModelError> {
-    let _games = profile::span(Phase::Games);
-    samples.clear();
-    let n = (span.end - span.start) as usize;
-    if let Some(labelled) = labelled {
-        let (mut rng, from) = (stream(seed, "labelled positions", span.start), &labelled.samples);
-        // By the numbers of the samples, so that shards and batches do not round the share.
-        let until = |number: u64| (labelled.share * number as f64) as u64;
-        for _ in until(span.start)..until(span.end) {
-            let row = rng.random_range(0..from.len());
-            samples.rows.push_from(&from.rows, row);
-            samples.targets.extend_from_slice(&from.targets[row * from.outputs()..][..from.outputs()]);
-            samples.weights.push(labelled.weight);
-        }
+impl<'a, G: Kit> PositionSource<'a, G> {
+    /// Games and the distribution of the settings, without rare and labelled positions.
+    fn new(game: &'a G, settings: &'a ExpectationSettings, seed: u64) -> Result<Self, OpenError> {
+        let drawn = settings.draws(!game.positions().names().is_empty());
+        let positions = drawn.then(|| Positions::new(game, settings.distribution.as_deref())).transpose()?;
+        Ok(Self { game, seed, settings, positions, rare: None, labelled: None })
     }
-    let given = samples.rows.len();
-    let played = match positions {
-        Some(_) => given + (settings.self_play * (n - given) as f64).round() as usize,
-        None => n,
-    };
-    let explore = pace.explore(span.start).unwrap_or(0.0);
-    let mut rng = stream(seed, "positions", span.start);
-    while samples.rows.len() < n {
-        let before = samples.rows.len();
-        // Only games begin at rare positions.
-        let mut state = begin(game, positions, rare.filter(|_| before < played), &mut rng);
-        // A game of self-play, or a single position.
-        loop {
-            found.expand_behind(screen.as_deref_mut(), game, &**bound.encoder(), &state)?;
-            found.evaluate(&mut *bound.learner);
-            // Nobody is to value a position that no move has led to, such as the one before the opening roll.
-            if game.just_acted(&state).is_some() {
-                found.expectation(&mut samples.targets);
-                let encoding = profile::span(Phase::Encoding);
-                encode(game, &**bound.encoder(), &state, samples);
-                drop(encoding);
-                samples.weights.push(1.0);
-            }
-            if samples.rows.len() >= played {
-                break;
-            }
-            match found.draw(explore, &mut rng) {
-                Some(next) => state.clone_from(next),
-                None => break,
-            }
+
+    /// A position to begin with: a rare one, if that is allowed, one of a distribution, or that of the rules.
+    fn begin(&self, allows_rare: bool, rng: &mut Stream) -> G::State {
+        if let Some(rare) = self.rare.as_ref().filter(|_| allows_rare)
+            && rng.random::<f64>() < rare.share
+        {
+            return rare.any(self.game, rng);
         }
-        if samples.rows.len() == before {
-            return Err(ModelError::Unsupported(format!(
-                "{}: no position of a game tells who acted last: its `just_acted` must, since values are for that player",
-                game.name()
-            )));
-        }
+        self.positions.as_ref().map_or_else(|| self.game.start(), |positions| positions.any(self.game, rng))
     }
-    Ok(())
+
+    /// Replaces `samples` by those with the numbers `span`.
+    fn fill(
+        &self,
+        valuer: &mut Valuer<'_, G>,
+        pace: Pace<'_>,
+        span: &Span,
+        samples: &mut Samples,
+    ) -> Result<(), ModelError> {
+        let _games = profile::span(Phase::Games);
+        samples.clear();
+        let n = (span.end - span.start) as usize;
+        if let Some(labelled) = &self.labelled {
+            labelled.add(span, &mut stream(self.seed, "labelled positions", span.start), samples);
+        }
+        let given = samples.rows.len();
+        let played = match self.positions {
+            Some(_) => given + (self.settings.self_play * (n - given) as f64).round() as usize,
+            None => n,
+        };
+        let explore = pace.explore(span.start).unwrap_or(0.0);
+        let mut rng = stream(self.seed, "positions", span.start);
+        while samples.rows.len() < n {
+            let before = samples.rows.len();
+            // Only games begin at rare positions.
+            let mut state = self.begin(before < played, &mut rng);
+            // A game of self-play, or a single position.
+            loop {
+                valuer.add(self.game, &state, samples)?;
+                if samples.rows.len() >= played {
+                    break;
+                }
+                match valuer.found.draw(explore, &mut rng) {
+                    Some(next) => state.clone_from(next),
+                    None => break,
+                }
+            }
+            if samples.rows.len() == before {
+                return Err(ModelError::Unsupported(format!(
+                    "{}: no position of a game tells who acted last: its `just_acted` must, since values are for that player",
+                    self.game.name()
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<G: Kit> Valuer<'_, G> {
+    /// Appends a position with its one-step target, unless no move has led to it.
+    #[inline]
+    fn add(&mut self, game: &G, state: &G::State, samples: &mut Samples) -> Result<(), ModelError> {
+        let Self { model, found, screen } = self;
+        found.expand_behind(screen.as_deref_mut(), game, &**model.encoder(), state)?;
+        found.evaluate(&mut *model.learner);
+        // Nobody is to value a position that no move has led to, such as the one before the opening roll.
+        if game.just_acted(state).is_some() {
+            found.expectation(&mut samples.targets);
+            let encoding = profile::span(Phase::Encoding);
+            encode(game, &**model.encoder(), state, samples);
+            drop(encoding);
+            samples.weights.push(1.0);
+        }
+        Ok(())
+    }
 }

@@ -4,7 +4,6 @@
 //! always replaced as a whole. Anything else in the folder is left over from an interrupted step and is ignored
 //! or removed.
 
-use super::events::FILE as EVENTS;
 use super::steer::Changed;
 use crate::config::{Config, Suite};
 use crate::positions::PositionErrors;
@@ -17,15 +16,23 @@ use adept_ground::{
 use adept_model::checkpoint::{Origin, is_name};
 use adept_model::{ExpertUse, ModelError, Optimiser};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Version of the record; older records are converted. In version 2 `init` became a list, and
 /// `evaluate.checkpoint` of the config became `checkpoints.every`.
 pub(super) const FORMAT: u32 = 4;
+/// Name of the event file for TensorBoard.
+pub(super) const EVENTS: &str = "events.out.tfevents.adept";
+/// The name of the checkpoint of a step.
+pub(super) fn checkpoint_name(step: u64) -> String {
+    format!("{step:012}")
+}
+
 /// Locked by the process that works on the run.
 const LOCK: &str = "run.lock";
 /// How often, and how long, a lock waits for others that look at it.
@@ -256,7 +263,7 @@ impl Folder {
             Err(e) => return Err(ModelError::io(&self.record_path())(e)),
         };
         // Read the version first: the rest of a newer record may have another form.
-        let record: serde_json::Value = match serde_json::from_slice(&bytes) {
+        let record: Value = match serde_json::from_slice(&bytes) {
             Ok(record) => record,
             Err(e) => return Ok(Found::Other(format!("its run.json is damaged: {e}"))),
         };
@@ -424,6 +431,30 @@ impl Folder {
         }
     }
 
+    /// The measurements of the run up to its latest checkpoint; none before the first one.
+    ///
+    /// # Errors
+    /// [`ModelError::Io`], and [`ModelError::Checkpoint`] with the line that is damaged.
+    pub(crate) fn measurements(&self, record: &Record) -> Result<Vec<Value>, ModelError> {
+        let path = self.metrics_path();
+        // Anything after that is left over from an interrupted step.
+        let valid = record.metrics_bytes.min(limits::LIST_BYTES);
+        let mut bytes = Vec::new();
+        match File::open(&path).and_then(|file| file.take(valid).read_to_end(&mut bytes)) {
+            Ok(_) => {}
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(source) => return Err(ModelError::io(path)(source)),
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        let line = |(i, line)| {
+            serde_json::from_str(line).map_err(|e| ModelError::Checkpoint {
+                path: path.clone(),
+                message: format!("line {} is damaged: {e}", i + 1),
+            })
+        };
+        text.lines().enumerate().map(line).collect()
+    }
+
     /// Appends lines; returns the new length of the file.
     pub(crate) fn append_metrics(&self, lines: &str) -> Result<u64, FileError> {
         self.files.append(&self.metrics_path(), lines.as_bytes())
@@ -443,7 +474,7 @@ impl Folder {
             .map_err(ModelError::io(&self.metrics_path()))?;
         let valid = metrics.len().min(usize::try_from(record.metrics_bytes).unwrap_or(usize::MAX));
         let is_before = |line: &&[u8]| {
-            let line: Result<serde_json::Value, _> = serde_json::from_slice(line);
+            let line: Result<Value, _> = serde_json::from_slice(line);
             line.is_ok_and(|line| line["step"].as_u64().is_some_and(|s| s <= step))
         };
         let before = metrics[..valid].split_inclusive(|b| *b == b'\n').take_while(is_before);
@@ -473,7 +504,7 @@ impl Folder {
     fn is_for_training(&self, name: &str) -> bool {
         let manifest =
             limits::read(&self.checkpoint_path(name).join("manifest.json"), limits::MANIFEST_BYTES).ok();
-        let manifest = manifest.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
+        let manifest = manifest.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
         manifest.is_none_or(|manifest| !manifest["training"].is_null())
     }
 
@@ -506,8 +537,8 @@ impl Folder {
 const UNLIMITED: f32 = 1e9;
 
 /// Converts a record of any earlier format.
-fn migrated(mut record: serde_json::Value) -> Result<Record, serde_json::Error> {
-    if let Some(init @ serde_json::Value::Object(_)) = record.get_mut("init") {
+fn migrated(mut record: Value) -> Result<Record, serde_json::Error> {
+    if let Some(init @ Value::Object(_)) = record.get_mut("init") {
         *init = serde_json::json!([init.take()]);
     }
     let format = record["format"].as_u64().and_then(|format| u32::try_from(format).ok()).unwrap_or(1);

@@ -7,7 +7,8 @@
 //! Where batches are cut into shards, each worker belongs to one of them, and plays on the rank that has the shard.
 
 use super::error::TrainError;
-use super::source::Source;
+use super::plan::{Batch, Span};
+use super::source::{BatchError, BatchTime, Learned, Snapshot, Source, SourceState};
 use super::steer::Pace;
 use crate::config::{Config, GapDiscount, Next, Rewards, SELF, TdSettings, TraceKind};
 use crate::positions::{Examples, Positions, With};
@@ -23,11 +24,7 @@ use adept_model::{Engine, Learner, ModelError, Rows, Samples, Tensor, TensorData
 use adept_ranks::{Ranks, share, share_of};
 use rand::RngExt;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use serde::{Deserialize, Serialize};
 use std::ops::Range;
-
-/// Games or samples of a run, by number.
-pub(super) type Span = Range<u64>;
 
 /// Plays the games of a run.
 pub(super) struct SelfPlay<'a, G: Kit> {
@@ -79,28 +76,6 @@ pub(super) struct Worker<G: Kit> {
     bound: Option<GameModel<G>>,
 }
 
-/// State for a checkpoint: generators, and the games played ahead.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct SelfPlayState {
-    pub(super) play: Vec<Stream>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) ahead: Option<Span>,
-    /// Number of samples of each shard of the games played ahead; empty if they are not cut yet.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) shards: Vec<usize>,
-}
-
-/// Result of a batch.
-pub(super) struct Learned {
-    pub(super) loss: f64,
-    pub(super) samples: u64,
-    /// Seconds of the step, and of playing or waiting for games before and after it; `None` if the learner itself plays.
-    pub(super) seconds: Option<(f64, f64)>,
-}
-
-/// An error in a batch, and its game.
-pub(super) type BatchError = (ModelError, u64);
-
 /// How many threads play beside the one that learns. More than there are cores would keep that one waiting; on a device it needs none.
 pub(super) fn players(engine: Engine) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -132,7 +107,7 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
             .clone()
             .map(|w| {
                 let copy = if apart { Some(bound.player(game)?) } else { None };
-                Worker::new(game, td, (seed, w as u64), &*bound.learner, copy)
+                Worker::new(game, td, seed, w as u64, &*bound.learner, copy)
             })
             .collect();
         // If the machine gives no threads, play on the current one.
@@ -184,10 +159,10 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
 
     /// Plays games on all workers of this rank while the learner waits.
     fn play_apart(&mut self, span: &Span, pace: Pace<'_>) -> Vec<Result<GameStats, BatchError>> {
-        let (game, how) = (self.game, (pace, self.td));
-        let shares = shares(span, self.td.workers).into_iter().skip(self.first);
+        let (game, td) = (self.game, self.td);
+        let shares = shares(span, td.workers).into_iter().skip(self.first);
         let (jobs, begins) = (self.workers.iter_mut().zip(shares), self.positions.as_ref());
-        let play = |(worker, share): (&mut Worker<G>, Span)| worker.play(game, None, share, how, begins);
+        let play = |(worker, share): (&mut Worker<G>, Span)| worker.play(game, None, share, pace, td, begins);
         let _waits = profile::pause();
         jobs::all_beside(self.pool.as_ref(), jobs, &play, || ()).1
     }
@@ -223,7 +198,7 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
                 "the games of a batch have {total} samples, {} MB, too many for ranks to exchange: lower `learn.batch`",
                 total.saturating_mul(row) / 1_000_000
             );
-            return Err((ModelError::Unsupported(message), 0));
+            return Err(BatchError { error: ModelError::Unsupported(message), step: 0 });
         }
         Ok(Played { parts, total })
     }
@@ -241,7 +216,7 @@ impl<G: Kit> Source<G> for SelfPlay<'_, G> {
         self.examples.as_ref()?.digest(self.config)
     }
 
-    fn state(&mut self, ranks: &Ranks) -> Result<(SelfPlayState, Vec<Tensor>), ModelError> {
+    fn state(&mut self, ranks: &Ranks) -> Result<Snapshot, ModelError> {
         let mut play: Vec<Stream> = self.workers.iter().map(|w| w.rng.clone()).collect();
         if self.spread && ranks.are_several() {
             let mine = serde_json::to_vec(&play)?;
@@ -250,7 +225,8 @@ impl<G: Kit> Source<G> for SelfPlay<'_, G> {
             play = all?.concat();
         }
         let Some((span, played)) = &self.ahead else {
-            return Ok((SelfPlayState { play, ..SelfPlayState::default() }, Vec::new()));
+            let state = SourceState { play, ..SourceState::default() };
+            return Ok(Snapshot { state, tensors: Vec::new() });
         };
         let (samples, shards) = self.joined(&played.parts, ranks);
         let (n, rows, outputs) = (samples.len(), &samples.rows, samples.outputs());
@@ -261,7 +237,7 @@ impl<G: Kit> Source<G> for SelfPlay<'_, G> {
             Tensor::f32("ahead.targets", shape, samples.targets),
             Tensor::f32("ahead.weights", vec![n], samples.weights),
         ];
-        Ok((SelfPlayState { play, ahead: Some(span.clone()), shards }, tensors))
+        Ok(Snapshot { state: SourceState { play, ahead: Some(span.clone()), shards }, tensors })
     }
 
     fn is_divided(&self) -> bool {
@@ -274,7 +250,7 @@ impl<G: Kit> Source<G> for SelfPlay<'_, G> {
 
     fn restore(
         &mut self,
-        state: SelfPlayState,
+        state: SourceState,
         tensors: &[Tensor],
         learner: &dyn Learner,
         shards: &Shards,
@@ -288,24 +264,7 @@ impl<G: Kit> Source<G> for SelfPlay<'_, G> {
         }
         self.ahead = None;
         if let Some(span) = state.ahead {
-            let mut samples = Samples::new(learner.channels());
-            let floats = |name: &str| match tensors.iter().find(|t| t.name == name).map(|t| &t.data) {
-                Some(TensorData::F32(data)) => Ok(data.clone()),
-                _ => Err(format!("it has no float tensor `{name}`")),
-            };
-            let index = match tensors.iter().find(|t| t.name == "ahead.index").map(|t| &t.data) {
-                Some(TensorData::U64(data)) => data.clone(),
-                _ => return Err("it has no integer tensor `ahead.index`".into()),
-            };
-            (samples.targets, samples.weights) = (floats("ahead.targets")?, floats("ahead.weights")?);
-            samples
-                .rows
-                .fill(samples.weights.len(), floats("ahead.dense")?, index)
-                .map_err(|e| e.to_string())?;
-            samples.rows.check(learner.channels()).map_err(|e| e.to_string())?;
-            if samples.targets.len() != samples.weights.len() * learner.head().outputs() {
-                return Err("its games played ahead have unequal numbers of targets and weights".into());
-            }
+            let samples = samples_of(tensors, learner)?;
             let total = samples.len() as u64;
             let parts = if self.spread { parts_of(&samples, &state.shards, shards)? } else { vec![samples] };
             self.ahead = Some((span, Played { parts, total }));
@@ -324,95 +283,133 @@ impl<G: Kit> Source<G> for SelfPlay<'_, G> {
         Ok(())
     }
 
-    /// Plays the games `span` and learns from them; with overlap, plays `next` at the same time.
-    fn batch(
+    /// Plays the games of a batch and learns from them; with overlap, plays the next ones at the same time.
+    fn learn(
         &mut self,
-        bound: &mut GameModel<G>,
-        span: Span,
-        next: Span,
+        model: &mut GameModel<G>,
+        batch: &Batch,
         shards: &mut Shards,
         pace: Pace<'_>,
         clock: &dyn Fn() -> f64,
     ) -> Result<Learned, BatchError> {
-        let (game, learn, td) = (self.game, &self.config.learn, self.td);
-        let rate = pace.rate(span.start);
-        if !self.apart {
-            let begins = self.positions.as_ref();
-            let stats = self.workers[0].play(game, Some(bound), span.clone(), (pace, td), begins)?;
-            let samples = &mut self.workers[0].player.samples;
-            if let Some(examples) = &mut self.examples {
-                examples
-                    .fill(game, &**bound.encoder(), td.examples_due(&span), samples)
-                    .map_err(|e| (e, span.start))?;
-            }
-            let mut learned = Learned { loss: stats.loss, samples: stats.samples, seconds: None };
-            if td.traces == TraceKind::Backward && !samples.is_empty() {
-                let update = shards.update(&mut *bound.learner, samples, rate);
-                learned.loss += update.map_err(|e| (e, span.start))?;
-                learned.samples += samples.len() as u64;
-                samples.clear();
-            }
-            return Ok(learned);
+        match self.apart {
+            true => self.learn_apart(model, batch, shards, pace, clock),
+            false => self.learn_alone(model, &batch.span, shards, pace),
         }
-        let start = clock();
-        let mut batch = match self.ahead.take() {
-            Some((played, batch)) if played == span => batch,
+    }
+}
+
+impl<G: Kit> SelfPlay<'_, G> {
+    /// The learner itself plays games, and learns from them.
+    fn learn_alone(
+        &mut self,
+        model: &mut GameModel<G>,
+        span: &Span,
+        shards: &mut Shards,
+        pace: Pace<'_>,
+    ) -> Result<Learned, BatchError> {
+        let (game, td, begins) = (self.game, self.td, self.positions.as_ref());
+        let fail = BatchError::at(span.start);
+        let worker = &mut self.workers[0];
+        let stats = worker.play(game, Some(model), span.clone(), pace, td, begins)?;
+        let samples = &mut worker.player.samples;
+        if let Some(examples) = &mut self.examples {
+            examples.fill(game, &**model.encoder(), td.examples_due(span), samples).map_err(&fail)?;
+        }
+        let mut learned = Learned { loss: stats.loss, samples: stats.samples, time: None };
+        if td.traces == TraceKind::Backward && !samples.is_empty() {
+            let update = shards.update(&mut *model.learner, samples, pace.rate(span.start));
+            learned.loss += update.map_err(&fail)?;
+            learned.samples += samples.len() as u64;
+            samples.clear();
+        }
+        Ok(learned)
+    }
+
+    /// Workers play games, unless they did so ahead. The learner steps on their samples.
+    fn learn_apart(
+        &mut self,
+        model: &mut GameModel<G>,
+        batch: &Batch,
+        shards: &mut Shards,
+        pace: Pace<'_>,
+        clock: &dyn Fn() -> f64,
+    ) -> Result<Learned, BatchError> {
+        let (game, td, span) = (self.game, self.td, &batch.span);
+        let fail = BatchError::at(span.start);
+        let begin = clock();
+        let mut samples = match self.ahead.take() {
+            Some((played, samples)) if played == *span => samples,
             _ => {
-                let outcomes = self.play_apart(&span, pace);
+                let outcomes = self.play_apart(span, pace);
                 self.collect(outcomes, shards)?
             }
         };
         if let Some(examples) = &mut self.examples {
-            let due = td.examples_due(&span);
-            batch.total += due.end - due.start;
+            let due = td.examples_due(span);
+            samples.total += due.end - due.start;
             let mine = if self.spread { shards.mine() } else { 0..1 };
             let count = if self.spread { shards.count() } else { 1 };
-            for (shard, samples) in mine.zip(&mut batch.parts) {
-                examples
-                    .fill(game, &**bound.encoder(), share_of(&due, count, shard), samples)
-                    .map_err(|e| (e, span.start))?;
+            for (shard, part) in mine.zip(&mut samples.parts) {
+                let share = share_of(&due, count, shard);
+                examples.fill(game, &**model.encoder(), share, part).map_err(&fail)?;
             }
         }
-        let (begins, spread) = (self.positions.as_ref(), self.spread);
+        let (begins, spread, rate) = (self.positions.as_ref(), self.spread, pace.rate(span.start));
         let played = clock();
         let mut step = || {
-            let update = match &batch.parts[..] {
-                _ if batch.total == 0 => Ok(0.0),
-                [whole] if !spread => shards.update(&mut *bound.learner, whole, rate),
-                parts => shards.update_parts(&mut *bound.learner, parts, rate),
+            let update = match &samples.parts[..] {
+                _ if samples.total == 0 => Ok(0.0),
+                [whole] if !spread => shards.update(&mut *model.learner, whole, rate),
+                parts => shards.update_parts(&mut *model.learner, parts, rate),
             };
             (update, clock())
         };
         let (update, stepped);
         let mut ahead = None;
-        if learn.overlaps() && !next.is_empty() {
+        if self.config.learn.overlaps() && !batch.next.is_empty() {
             let _waits = profile::pause();
-            let shares = shares(&next, td.workers).into_iter().skip(self.first);
+            let shares = shares(&batch.next, td.workers).into_iter().skip(self.first);
             let jobs = self.workers.iter_mut().zip(shares);
             let play =
-                |(worker, share): (&mut Worker<G>, Span)| worker.play(game, None, share, (pace, td), begins);
+                |(worker, share): (&mut Worker<G>, Span)| worker.play(game, None, share, pace, td, begins);
             // Step on this thread: devices work best with one thread at a time.
             let (found, outcomes) = jobs::all_beside(self.pool.as_ref(), jobs, &play, step);
             ((update, stepped), ahead) = (found, Some(outcomes));
         } else {
             (update, stepped) = step();
         }
-        let loss = update.map_err(|e| (e, span.start))?;
+        let loss = update.map_err(&fail)?;
         if let Some(outcomes) = ahead {
-            self.ahead = Some((next, self.collect(outcomes, shards)?));
+            self.ahead = Some((batch.next.clone(), self.collect(outcomes, shards)?));
         }
-        self.publish(&mut *bound.learner).map_err(|e| (e, span.start))?;
-        let end = clock();
-        Ok(Learned {
-            loss,
-            samples: batch.total,
-            // A clock may be set back.
-            seconds: Some((
-                (stepped - played).max(0.0),
-                (played - start).max(0.0) + (end - stepped).max(0.0),
-            )),
-        })
+        self.publish(&mut *model.learner).map_err(&fail)?;
+        // A clock may be set back.
+        let learning = (stepped - played).max(0.0);
+        let waiting = (played - begin).max(0.0) + (clock() - stepped).max(0.0);
+        Ok(Learned { loss, samples: samples.total, time: Some(BatchTime { learning, waiting }) })
     }
+}
+
+/// The samples of games played ahead, from the tensors of a checkpoint.
+fn samples_of(tensors: &[Tensor], learner: &dyn Learner) -> Result<Samples, String> {
+    let data = |name: &str| tensors.iter().find(|t| t.name == name).map(|t| &t.data);
+    let floats = |name: &str| match data(name) {
+        Some(TensorData::F32(data)) => Ok(data.clone()),
+        _ => Err(format!("it has no float tensor `{name}`")),
+    };
+    let index = match data("ahead.index") {
+        Some(TensorData::U64(data)) => data.clone(),
+        _ => return Err("it has no integer tensor `ahead.index`".into()),
+    };
+    let mut samples = Samples::new(learner.channels());
+    (samples.targets, samples.weights) = (floats("ahead.targets")?, floats("ahead.weights")?);
+    samples.rows.fill(samples.weights.len(), floats("ahead.dense")?, index).map_err(|e| e.to_string())?;
+    samples.rows.check(learner.channels()).map_err(|e| e.to_string())?;
+    if samples.targets.len() != samples.weights.len() * learner.head().outputs() {
+        return Err("its games played ahead have unequal numbers of targets and weights".into());
+    }
+    Ok(samples)
 }
 
 /// The number of samples on all ranks, or the first error of any.
@@ -423,19 +420,21 @@ fn agreed(ranks: &Ranks, failed: Option<BatchError>, samples: u64) -> Result<u64
     // The text says "what diverged" for errors of that kind.
     let said = match &failed {
         None => (samples, None),
-        Some((ModelError::Diverged { what }, game)) => (*game, Some((true, what.clone()))),
-        Some((other, game)) => (*game, Some((false, other.to_string()))),
+        Some(BatchError { error: ModelError::Diverged { what }, step }) => {
+            (*step, Some((true, what.clone())))
+        }
+        Some(BatchError { error, step }) => (*step, Some((false, error.to_string()))),
     };
     let mine = serde_json::to_vec(&said).expect("numbers and texts");
     let mut total = 0;
     for (rank, bytes) in ranks.collect(&mine).iter().enumerate() {
-        let heard = serde_json::from_slice(bytes).map_err(|e| (ModelError::from(e), 0))?;
+        let heard = serde_json::from_slice(bytes).map_err(ModelError::from).map_err(BatchError::at(0))?;
         let (number, error): (u64, Option<(bool, String)>) = heard;
         match error {
             None => total += number,
-            Some((true, what)) => return Err((ModelError::Diverged { what }, number)),
+            Some((true, what)) => return Err(BatchError::at(number)(ModelError::Diverged { what })),
             Some((false, text)) => {
-                return Err((ModelError::Unsupported(format!("rank {rank}: {text}")), number));
+                return Err(BatchError::at(number)(ModelError::Unsupported(format!("rank {rank}: {text}"))));
             }
         }
     }
@@ -479,11 +478,12 @@ fn shares(span: &Span, parts: usize) -> Vec<Span> {
 }
 
 impl<G: Kit> Worker<G> {
-    /// The worker with this seed and number. It plays with `copy`, if there is one.
+    /// The worker with this number of a run with this seed. It plays with `copy`, if there is one.
     pub(super) fn new(
         game: &G,
         td: &TdSettings,
-        (seed, number): (u64, u64),
+        seed: u64,
+        number: u64,
         learner: &dyn Learner,
         copy: Option<GameModel<G>>,
     ) -> Result<Self, OpenError> {
@@ -511,7 +511,8 @@ impl<G: Kit> Worker<G> {
         game: &G,
         learner: Option<&mut GameModel<G>>,
         span: Span,
-        (pace, td): (Pace<'_>, &TdSettings),
+        pace: Pace<'_>,
+        td: &TdSettings,
         begins: Option<&Positions<G>>,
     ) -> Result<GameStats, BatchError> {
         let _games = profile::span(Phase::Games);
@@ -533,7 +534,7 @@ impl<G: Kit> Worker<G> {
             let settings = PlaySettings { explore: pace.explore(g).unwrap_or(0.0), ..settings };
             let start = begins.map_or_else(|| game.start(), |positions| positions.any(game, &mut self.rng));
             let play = self.player.play(game, bound, start, seats, settings, &mut self.rng);
-            let stats = play.map_err(|e| (e, g))?;
+            let stats = play.map_err(BatchError::at(g))?;
             total.loss += stats.loss;
             total.samples += stats.samples;
         }

@@ -48,3 +48,42 @@ impl fmt::Debug for Clock {
         f.debug_tuple("Clock").field(&self.now()).finish()
     }
 }
+
+/// The time of a run, over all resumes.
+pub(super) struct Stopwatch {
+    clock: Clock,
+    started: Duration,
+    /// Seconds before this process.
+    pub(super) before: f64,
+}
+
+impl Stopwatch {
+    pub(super) fn new(clock: Clock) -> Self {
+        Self { started: clock.now(), clock, before: 0.0 }
+    }
+
+    /// The current time.
+    pub(super) fn now(&self) -> Duration {
+        self.clock.now()
+    }
+
+    /// Time since `then`.
+    pub(super) fn since(&self, then: Duration) -> Duration {
+        self.clock.since(then)
+    }
+
+    /// Learning starts now.
+    pub(super) fn start(&mut self) {
+        self.started = self.clock.now();
+    }
+
+    /// Seconds of learning in this process.
+    pub(super) fn here(&self) -> f64 {
+        self.clock.since(self.started).as_secs_f64()
+    }
+
+    /// Seconds of learning, over all resumes.
+    pub(super) fn seconds(&self) -> f64 {
+        self.before + self.here()
+    }
+}

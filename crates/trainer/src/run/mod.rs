@@ -1,5 +1,8 @@
 //! Training runs: each experiment and seed writes one folder.
 
+mod agreement;
+mod disk;
+mod earlier;
 mod error;
 mod estimate;
 mod evaluation;
@@ -9,24 +12,32 @@ mod feed;
 mod folder;
 mod games;
 mod host;
+mod learning;
+mod measuring;
 mod observe;
 mod opens;
+mod options;
 mod outcome;
+mod plan;
+mod saves;
 mod source;
+mod stagnation;
 mod start;
 mod steer;
 mod targets;
 
-pub use error::{TrainError, Way};
+pub use earlier::obstacle;
+pub use error::{Remedy, TrainError};
 pub use estimate::{OnRanks, RunEstimate, estimate};
 pub use evaluation::{Evaluation, Match};
 pub use events::numbers;
-pub use experiment::{TrainOptions, obstacle, train};
+pub use experiment::train;
 pub use folder::Lock;
 pub use folder::{Opponent, Record, RunSummary, Score, Timing, list_runs};
 pub use host::{Clock, Host};
 pub use observe::{Cancel, Event, Observer, Saving, Silent};
 pub use opens::{Unusable, broken_law, check_files, of_breach, setting_of};
+pub use options::TrainOptions;
 pub use outcome::{lock_of, losses, measurements, record_of, remove_run};
 pub use start::Init;
 pub use steer::{CHANGES, Changed, Setting, Steering};

@@ -1,11 +1,9 @@
 //! Reads the result of a run from its folder, and locks folders.
 
 use super::folder::{Folder, Found, Lock, Record};
-use adept_ground::{files::Files, limits};
+use adept_ground::files::Files;
 use adept_model::ModelError;
 use serde_json::Value;
-use std::fs::File;
-use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 /// The record of the run in this folder; `None` if there is no run.
@@ -37,23 +35,7 @@ pub fn remove_run(path: &Path) -> Result<(), ModelError> {
 /// # Errors
 /// [`ModelError::Io`], and [`ModelError::Checkpoint`] with the line that is damaged.
 pub fn measurements(path: &Path, record: &Record) -> Result<Vec<Value>, ModelError> {
-    let path = Folder::new(path.into(), Files::default()).metrics_path();
-    // Anything after that is left over from an interrupted step.
-    let valid = record.metrics_bytes.min(limits::LIST_BYTES);
-    let mut bytes = Vec::new();
-    match File::open(&path).and_then(|file| file.take(valid).read_to_end(&mut bytes)) {
-        Ok(_) => {}
-        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(source) => return Err(ModelError::io(path)(source)),
-    }
-    let text = String::from_utf8_lossy(&bytes);
-    let line = |(i, line)| {
-        serde_json::from_str(line).map_err(|e| ModelError::Checkpoint {
-            path: path.clone(),
-            message: format!("line {} is damaged: {e}", i + 1),
-        })
-    };
-    text.lines().enumerate().map(line).collect()
+    Folder::new(path.into(), Files::default()).measurements(record)
 }
 
 /// Losses of a run's measurements: the last and the lowest; `None` if it was never measured.

@@ -1,23 +1,20 @@
-//! Sources of samples: games, positions, or the policies of regrets.
+//! Sources of samples: what a run learns from.
 
 use super::error::TrainError;
-use super::feed::Feed;
-use super::games::{BatchError, Learned, SelfPlay, SelfPlayState, Span};
+use super::plan::{Batch, Span};
 use super::steer::Pace;
-use crate::config::{Config, Method};
 use crate::regrets::Regrets;
 use crate::shards::Shards;
-use adept_arena::cfr::Decisions;
-use adept_arena::{GameModel, OpenError};
-use adept_game::Kit;
+use adept_arena::GameModel;
+use adept_game::{Kit, Stream};
 use adept_model::{Learner, ModelError, Tensor};
 use adept_ranks::Ranks;
-use std::sync::Arc;
+use serde::{Deserialize, Serialize};
 
-/// What a run learns from.
+/// A source of samples: games, positions, or the policies of regrets.
 pub(super) trait Source<G: Kit> {
     /// Prepares examples when learning begins, because they may take a while.
-    fn prepare(&mut self, _bound: &GameModel<G>) -> Result<(), TrainError> {
+    fn prepare(&mut self, _model: &GameModel<G>) -> Result<(), TrainError> {
         Ok(())
     }
 
@@ -30,14 +27,14 @@ pub(super) trait Source<G: Kit> {
     fn is_divided(&self) -> bool;
 
     /// State for a checkpoint, the same on all ranks.
-    fn state(&mut self, _ranks: &Ranks) -> Result<(SelfPlayState, Vec<Tensor>), ModelError> {
-        Ok(Default::default())
+    fn state(&mut self, _ranks: &Ranks) -> Result<Snapshot, ModelError> {
+        Ok(Snapshot::default())
     }
 
-    /// Restores the state from a checkpoint.
+    /// Restores the state from a checkpoint with these tensors.
     fn restore(
         &mut self,
-        _state: SelfPlayState,
+        _state: SourceState,
         _tensors: &[Tensor],
         _learner: &dyn Learner,
         _shards: &Shards,
@@ -50,12 +47,11 @@ pub(super) trait Source<G: Kit> {
         Ok(())
     }
 
-    /// Learns from the games, samples or iterations `span`. `next` comes after them and may be prepared.
-    fn batch(
+    /// Gets the samples of a batch and learns from them.
+    fn learn(
         &mut self,
-        bound: &mut GameModel<G>,
-        span: Span,
-        next: Span,
+        model: &mut GameModel<G>,
+        batch: &Batch,
         shards: &mut Shards,
         pace: Pace<'_>,
         clock: &dyn Fn() -> f64,
@@ -65,27 +61,54 @@ pub(super) trait Source<G: Kit> {
     fn forget(&mut self) {}
 }
 
-/// The source of a config's method.
-pub(super) fn source<'a, G: Kit>(
-    game: &'a G,
-    config: &'a Config,
-    seed: u64,
-    bound: &mut GameModel<G>,
-    decisions: Option<&Arc<Decisions>>,
-    shards: &dyn Fn() -> Shards,
-) -> Result<Box<dyn Source<G> + 'a>, TrainError> {
-    Ok(match &config.learn.method {
-        Method::Regrets(settings) => {
-            let decisions = decisions.cloned().ok_or_else(|| {
-                OpenError::Unknown(format!("{} cannot list its decisions: use the method `td`", game.name()))
-            })?;
-            Box::new(Regrets::new(config, settings, seed, decisions, &*bound.learner, shards())?)
-        }
-        Method::Td(td) => Box::new(SelfPlay::new(game, config, td, seed, bound, &shards())?),
-        Method::Expectation(_) | Method::Supervised(_) => {
-            Box::new(Feed::new(game, config, seed, bound.learner.channels(), &shards()))
-        }
-    })
+/// Result of a batch.
+pub(super) struct Learned {
+    /// Sum of the losses.
+    pub(super) loss: f64,
+    pub(super) samples: u64,
+    /// `None` if the learner itself plays.
+    pub(super) time: Option<BatchTime>,
+}
+
+/// Seconds of a batch.
+pub(super) struct BatchTime {
+    /// Of the optimiser's step.
+    pub(super) learning: f64,
+    /// Of getting samples, or waiting for them, before and after the step.
+    pub(super) waiting: f64,
+}
+
+/// An error in a batch.
+#[derive(Debug)]
+pub(super) struct BatchError {
+    pub(super) error: ModelError,
+    /// Its game, sample or iteration.
+    pub(super) step: u64,
+}
+
+impl BatchError {
+    /// Adds the step to an error.
+    pub(super) fn at(step: u64) -> impl Fn(ModelError) -> Self {
+        move |error| Self { error, step }
+    }
+}
+
+/// State of a source for a checkpoint.
+#[derive(Default)]
+pub(super) struct Snapshot {
+    pub(super) state: SourceState,
+    pub(super) tensors: Vec<Tensor>,
+}
+
+/// The part of a source's state that is not tensors: generators, and the games played ahead.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct SourceState {
+    pub(super) play: Vec<Stream>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) ahead: Option<Span>,
+    /// Number of samples of each shard of the games played ahead; empty if they are not cut yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) shards: Vec<usize>,
 }
 
 impl<G: Kit> Source<G> for Regrets {
@@ -93,14 +116,14 @@ impl<G: Kit> Source<G> for Regrets {
         false
     }
 
-    fn state(&mut self, _: &Ranks) -> Result<(SelfPlayState, Vec<Tensor>), ModelError> {
+    fn state(&mut self, _: &Ranks) -> Result<Snapshot, ModelError> {
         let (rng, tensors) = Regrets::state(self)?;
-        Ok((SelfPlayState { play: vec![rng], ..SelfPlayState::default() }, tensors))
+        Ok(Snapshot { state: SourceState { play: vec![rng], ..SourceState::default() }, tensors })
     }
 
     fn restore(
         &mut self,
-        state: SelfPlayState,
+        state: SourceState,
         tensors: &[Tensor],
         _: &dyn Learner,
         _: &Shards,
@@ -111,21 +134,21 @@ impl<G: Kit> Source<G> for Regrets {
         }
     }
 
-    fn batch(
+    fn learn(
         &mut self,
-        bound: &mut GameModel<G>,
-        span: Span,
-        _: Span,
+        model: &mut GameModel<G>,
+        batch: &Batch,
         shards: &mut Shards,
         pace: Pace<'_>,
         _: &dyn Fn() -> f64,
     ) -> Result<Learned, BatchError> {
-        let (mut loss, mut samples) = (0.0, 0);
-        for iteration in span {
-            let found = self.iterate(iteration, &mut *bound.learner, shards, pace.rate(iteration));
-            let found = found.map_err(|e| (e, iteration))?;
-            (loss, samples) = (loss + found.0, samples + found.1);
+        let mut learned = Learned { loss: 0.0, samples: 0, time: None };
+        for iteration in batch.span.clone() {
+            let found = self.iterate(iteration, &mut *model.learner, shards, pace.rate(iteration));
+            let (loss, samples) = found.map_err(BatchError::at(iteration))?;
+            learned.loss += loss;
+            learned.samples += samples;
         }
-        Ok(Learned { loss, samples, seconds: None })
+        Ok(learned)
     }
 }

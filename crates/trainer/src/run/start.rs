@@ -5,13 +5,12 @@ use super::feed::OwnGames;
 use crate::config::Config;
 use crate::config::Method;
 use crate::positions::{Examples, Part, Positions, With, encode, rows_of_own_games, rows_of_random_games};
-use adept_arena::{GameModel, OpenError, known, open};
-use adept_game::stream;
-use adept_game::{Kit, outcome_classes};
+use adept_arena::{GameModel, OpenError, open};
+use adept_game::{Kit, outcome_classes, stream};
 use adept_ground::work;
 use adept_model::checkpoint::{self, Checkpoint, Origin};
 use adept_model::{
-    Architecture, CellExamples, Channel, Growth, Head, Learner, ModelError, Rows, Samples, Tensor,
+    Architecture, CellExamples, Channel, Compute, Growth, Head, Learner, ModelError, Rows, Samples, Tensor,
     cluster_gates, find_cells,
 };
 use serde::{Deserialize, Serialize};
@@ -61,11 +60,21 @@ pub(super) struct Start {
 }
 
 impl Start {
+    /// Reads the checkpoints from which a run starts.
+    pub(super) fn read_all<G: Kit>(game: &G, config: &Config, all: &[Init]) -> Result<Vec<Self>, TrainError> {
+        let mut starts: Vec<Self> = Vec::new();
+        for init in all {
+            let taken: Vec<Option<String>> = starts.iter().map(|s| s.origin.part.clone()).collect();
+            starts.extend(Self::read(game, config, init, &taken)?);
+        }
+        Ok(starts)
+    }
+
     /// Reads a checkpoint, or the latest one of a run, and finds its parts. It must have the same game and
     /// encoder.
     ///
     /// `taken` are the parts that other checkpoints fill.
-    pub(super) fn read<G: Kit>(
+    fn read<G: Kit>(
         game: &G,
         config: &Config,
         init: &Init,
@@ -100,9 +109,9 @@ impl Start {
                 let message = "comes after another checkpoint: modules are taken from one".into();
                 return Err(mismatch(message).into());
             }
-            return Ok(vec![Self::modules((&config.architecture, &channels, &head), from, located)?]);
+            return Ok(vec![Self::modules(&config.architecture, &channels, &head, from, located)?]);
         }
-        let [before, now] = [&found.encoder, encoder.name()].map(known::without_tables);
+        let [before, now] = [&found.encoder, encoder.name()].map(open::without_tables);
         let same = open::same_encoder(&before, &now);
         // An encoder may add channels to those of the checkpoint, such as classes by which gates choose. Its name then begins alike.
         let adds = now.strip_prefix(&*before).is_some_and(|rest| rest.starts_with('+'));
@@ -124,7 +133,7 @@ impl Start {
         let (mut starts, mut taken) = (Vec::new(), taken.to_vec());
         for part in parts_of(&config.architecture, &channels, init.part.as_deref()) {
             let place =
-                place(&config.architecture, &found.architecture, part.as_deref(), (&channels, &head), &taken);
+                place(&config.architecture, &found.architecture, part.as_deref(), &channels, &head, &taken);
             let (part, growth) =
                 place.map_err(|m| mismatch(format!("cannot start this architecture: {m}")))?;
             taken.push(part.clone());
@@ -141,7 +150,9 @@ impl Start {
     /// The modules of another game whose channels are the same here, and are made of the same channels. If all modules have the
     /// same names, also how they are combined.
     fn modules(
-        (architecture, channels, head): (&Architecture, &[Channel], &Head),
+        architecture: &Architecture,
+        channels: &[Channel],
+        head: &Head,
         from: Checkpoint,
         located: PathBuf,
     ) -> Result<Self, TrainError> {
@@ -208,20 +219,59 @@ const SHARED: usize = 2000;
 /// Number of positions for clustering.
 const CLUSTERED: usize = 8192;
 
+/// The network of a config with its initial weights: random, and gates as clusters.
+pub(super) fn fresh_model<G: Kit>(
+    game: &G,
+    config: &Config,
+    seed: u64,
+    compute: Compute,
+) -> Result<GameModel<G>, TrainError> {
+    let encoder = open::encoder(game, config.game.encoder.as_deref())?;
+    let (channels, optimiser) = (encoder.channels().to_vec(), config.learn.optimiser);
+    let head = config.head_of(outcome_classes(game)).map_err(OpenError::from)?;
+    let mut rng = stream(seed, "init", 0);
+    let learner =
+        adept_model::build_on(&config.architecture, &channels, &head, optimiser, compute, &mut rng)?;
+    let mut model = GameModel::new(game, encoder, learner);
+    begin_with_clusters(game, config, seed, &mut model)?;
+    Ok(model)
+}
+
 /// Initialises gates as clusters of positions from the run's distribution, or of random games if the game has
 /// no distribution.
-pub(super) fn begin_with_clusters<G: Kit>(
+fn begin_with_clusters<G: Kit>(
     game: &G,
     config: &Config,
     seed: u64,
     bound: &mut GameModel<G>,
 ) -> Result<(), TrainError> {
     let mut rng = stream(seed, "clusters", 0);
-    let rows =
-        || usual_rows(game, config, bound, (CLUSTERED, seed, ["clustered games", "clustered positions"]));
+    let rows = || usual_rows(game, config, bound, Drawn::clustered(seed));
     let gates =
         cluster_gates(&config.architecture, bound.learner.channels(), bound.learner.head(), rows, &mut rng)?;
     Ok(replace(&mut *bound.learner, gates)?)
+}
+
+/// How many rows are drawn, and from which streams.
+struct Drawn {
+    count: usize,
+    seed: u64,
+    /// Purpose of the stream of random games.
+    games: &'static str,
+    /// Purpose of the stream of positions.
+    positions: &'static str,
+}
+
+impl Drawn {
+    /// For the clusters of gates.
+    fn clustered(seed: u64) -> Self {
+        Self { count: CLUSTERED, seed, games: "clustered games", positions: "clustered positions" }
+    }
+
+    /// For the use of experts, the same in all runs.
+    fn shared() -> Self {
+        Self { count: SHARED, seed: 0, games: "shared games", positions: "shared positions" }
+    }
 }
 
 /// Rows of positions from the run's distribution, or of random games if the game has no distribution.
@@ -229,14 +279,15 @@ fn usual_rows<G: Kit>(
     game: &G,
     config: &Config,
     bound: &GameModel<G>,
-    (count, seed, [games, drawn]): (usize, u64, [&'static str; 2]),
+    drawn: Drawn,
 ) -> Result<Rows, ModelError> {
+    let Drawn { count, seed, games, positions: purpose } = drawn;
     if game.positions().is_empty() {
         return Ok(rows_of_random_games(game, bound, count, &mut stream(seed, games, 0)));
     }
     let positions = Positions::new(game, config.learn.distribution());
     let positions = positions.map_err(|e| ModelError::Unsupported(e.to_string()))?;
-    let (mut samples, mut rng) = (Samples::new(bound.learner.channels()), stream(seed, drawn, 0));
+    let (mut samples, mut rng) = (Samples::new(bound.learner.channels()), stream(seed, purpose, 0));
     for _ in 0..count {
         let state = positions.of_part(game, Part::Train, &mut rng);
         encode(game, &**bound.encoder(), &state, &mut samples);
@@ -254,7 +305,7 @@ pub(super) fn shared_rows<G: Kit>(
     if game.positions().is_empty() {
         return Ok(rows_of_own_games(game, bound, SHARED, &mut stream(0, "shared games", 0)));
     }
-    usual_rows(game, config, bound, (SHARED, 0, ["shared games", "shared positions"]))
+    usual_rows(game, config, bound, Drawn::shared())
 }
 
 /// Puts tensors in the place of those with the same names.
@@ -293,10 +344,7 @@ pub(super) fn begin_with_cells<G: Kit>(
         None if matches!(config.learn.method, Method::Supervised(_)) => {
             Cellular::Examples { game, examples: Examples::new(game, config, seed, With::of(bound))?, bound }
         }
-        None => {
-            let drawn = (CLUSTERED, seed, ["clustered games", "clustered positions"]);
-            Cellular::Rows(usual_rows(game, config, bound, drawn)?)
-        }
+        None => Cellular::Rows(usual_rows(game, config, bound, Drawn::clustered(seed))?),
     };
     let found = find_cells(&config.architecture, &channels, &head, given, &mut from, &mut rng)?;
     drop(from);
@@ -360,7 +408,7 @@ impl<G: Kit> CellExamples for Cellular<'_, G> {
                 examples.fill(game, &**bound.encoder(), span, samples)?;
             }
             Self::Own { games, bound, .. } => {
-                games.fill(bound, span.start + CELLULAR..span.end + CELLULAR, samples)?;
+                games.fill(bound, &(span.start + CELLULAR..span.end + CELLULAR), samples)?;
             }
             Self::Rows(rows) => {
                 let n = rows.len() as u64;
@@ -417,7 +465,8 @@ fn place(
     wanted: &Architecture,
     found: &Architecture,
     part: Option<&str>,
-    (channels, head): (&[Channel], &Head),
+    channels: &[Channel],
+    head: &Head,
     taken: &[Option<String>],
 ) -> Result<Place, String> {
     // The whole overlaps with everything; a part overlaps with itself and its inner parts.

@@ -186,6 +186,48 @@ impl Changes {
     }
 }
 
+/// The settings of a run that are changed while it learns.
+pub(super) struct Steered {
+    requests: Steering,
+    /// Those of the record.
+    changes: Changes,
+    /// Whether it was said that the record has no room for more of them.
+    warned_full: bool,
+}
+
+impl Steered {
+    /// Nothing was changed yet.
+    pub(super) fn new(requests: Steering) -> Self {
+        Self { requests, changes: Changes::default(), warned_full: false }
+    }
+
+    /// Takes up the changes of a record.
+    pub(super) fn restore(&mut self, changed: &[Changed]) {
+        self.changes = Changes::of(changed);
+    }
+
+    /// The schedules of the run, with its changes.
+    pub(super) fn pace<'a>(&'a self, learn: &'a Learn) -> Pace<'a> {
+        Pace::new(learn, &self.changes)
+    }
+
+    /// Grants what was requested until this step: adds it to the record. A run that is `over` has nothing left to change. Returns a
+    /// warning the first time that the record is full.
+    pub(super) fn grant(&mut self, record: &mut Vec<Changed>, step: u64, over: bool) -> Option<String> {
+        let mut warning = None;
+        for (key, value) in self.requests.take().into_iter().filter(|_| !over) {
+            let has_room = self.changes.add(record, Changed { step, key, value });
+            if !has_room && !std::mem::replace(&mut self.warned_full, true) {
+                warning = Some(format!(
+                    "warning: its settings were changed {CHANGES} times, and a record has no more: they stay as they are from \
+                     step {step} on"
+                ));
+            }
+        }
+        warning
+    }
+}
+
 /// The schedules of a run, with what was changed while it learned. What holds at a step follows from the step alone, so a resumed
 /// run goes on in the same way.
 #[derive(Clone, Copy)]

@@ -2,13 +2,13 @@
 
 use super::error::TrainError;
 use super::games::Worker;
-use super::start::{begin_with_cells, begin_with_clusters};
+use super::start::{begin_with_cells, fresh_model};
 use super::steer::Pace;
 use crate::config::{Config, Method, TraceKind};
 use crate::positions::Positions;
 use crate::td::{Bootstrap, Record};
-use adept_arena::{GameModel, OpenError, open};
-use adept_game::{Kit, Stream, outcome_classes, stream};
+use adept_arena::{GameModel, OpenError};
+use adept_game::{Kit, Stream};
 use adept_model::program::Program;
 use adept_model::{Compute, Engine, Head, ModelError, Samples};
 use std::sync::Arc;
@@ -41,20 +41,12 @@ impl<G: Kit> Targets<G> {
         if config.learn.shows_examples() {
             return refused("the config learns from examples too");
         }
-        let encoder = open::encoder(&game, config.game.encoder.as_deref())?;
-        let channels = encoder.channels().to_vec();
         let compute = Compute { engine: Engine::Native, ..config.learn.compute() };
-        let optimiser = config.learn.optimiser;
-        let mut rng = stream(seed, "init", 0);
-        let head = config.head_of(outcome_classes(&game)).map_err(OpenError::from)?;
-        let learner =
-            adept_model::build_on(&config.architecture, &channels, &head, optimiser, compute, &mut rng)?;
-        let mut bound = GameModel::new(&game, encoder, learner);
-        begin_with_clusters(&game, &config, seed, &mut bound)?;
-        if config.architecture.has_cells(&channels) {
+        let mut bound = fresh_model(&game, &config, seed, compute)?;
+        if config.architecture.has_cells(bound.learner.channels()) {
             begin_with_cells(&game, &config, seed, &mut bound, &[])?;
         }
-        let worker = Worker::new(&game, td, (seed, 0), &*bound.learner, None)?;
+        let worker = Worker::new(&game, td, seed, 0, &*bound.learner, None)?;
         let positions = td.distribution.as_deref().map(|d| Positions::new(&game, Some(d))).transpose()?;
         Ok(Self { bound, worker, positions, played: 0, game: Arc::new(game), config })
     }
@@ -75,11 +67,11 @@ impl<G: Kit> Targets<G> {
         self.worker.player.samples.clear();
         self.worker.player.record = None;
         let span = self.played..self.played.saturating_add(games);
-        let with = (Pace::of(&self.config.learn), &**td);
+        let pace = Pace::of(&self.config.learn);
         let begins = self.positions.as_ref();
-        let played = self.worker.play(&self.game, Some(&mut self.bound), span.clone(), with, begins);
+        let played = self.worker.play(&self.game, Some(&mut self.bound), span.clone(), pace, td, begins);
         let samples = self.worker.player.samples.take();
-        played.map_err(|(error, _)| error)?;
+        played.map_err(|failed| failed.error)?;
         self.played = span.end;
         match samples.targets.iter().all(|target| target.is_finite()) {
             true => Ok(samples),
@@ -100,13 +92,13 @@ impl<G: Kit> Targets<G> {
         let Method::Td(td) = &self.config.learn.method else { return Ok(0.0) };
         let lambda = self.bootstrap().lambda;
         let span = self.played..self.played.saturating_add(games);
-        let with = (Pace::of(&self.config.learn), &**td);
+        let pace = Pace::of(&self.config.learn);
         let (begins, before) = (self.positions.as_ref(), record.columns.decisions());
         let empty = Record::new(&*self.game, self.bound.learner.channels());
         self.worker.player.record = Some(std::mem::replace(record, empty));
-        let played = self.worker.play(&self.game, Some(&mut self.bound), span.clone(), with, begins);
+        let played = self.worker.play(&self.game, Some(&mut self.bound), span.clone(), pace, td, begins);
         let recorded = self.worker.player.record.take();
-        played.map_err(|(error, _)| error)?;
+        played.map_err(|failed| failed.error)?;
         self.played = span.end;
         if let Some(recorded) = recorded {
             *record = recorded;

@@ -4,8 +4,8 @@ use super::record::{Decided, Record};
 use super::returns::{Bootstrap, Returns, Step};
 use crate::config::{Along, TraceKind};
 use adept_arena::search::{Search, SearchOptions};
-use adept_arena::successors::{certain, class_of};
-use adept_arena::{Agent, Decision, GameModel, Scratch as Lists, agents};
+use adept_arena::values::{certain, class_of};
+use adept_arena::{Agent, Decision, GameModel, Scratch as Lists, Successors, agents};
 use adept_game::{Game, Kit, OutcomeClass, Stream, Turn, draw_index, no_action};
 use adept_model::{Head, Learner, ModelError, OutcomeMask, Rows, Samples};
 use rand::RngExt;
@@ -53,8 +53,22 @@ struct Scratch {
     value: Vec<f32>,
 }
 
-/// The player, the value and the distribution of a state whose value is known, which ends the game.
-type Known = Option<(usize, f32, Vec<f32>)>;
+/// A state whose value a table knows, which ends the game.
+struct Known {
+    /// The player whose value this is.
+    player: usize,
+    value: f32,
+    /// The distribution over classes of outcomes.
+    outcomes: Vec<f32>,
+}
+
+/// The target of an online step.
+#[derive(Clone, Copy)]
+struct Target {
+    /// Row of the afterstate in its chain.
+    row: u32,
+    value: f32,
+}
 
 /// Plays games and collects samples, or steps online.
 pub struct TdPlayer<G: Kit> {
@@ -72,6 +86,11 @@ pub struct TdPlayer<G: Kit> {
     search: Option<Search<G, ()>>,
     searched: Vec<f32>,
     outcomes: Vec<f32>,
+    /// Actions in the game so far.
+    ply: u32,
+    /// Where the game ended, if not by its rules.
+    known: Option<Known>,
+    stats: GameStats,
     /// Samples since the last step.
     pub samples: Samples,
     /// Where games are written down, in place of collecting samples.
@@ -93,6 +112,9 @@ impl<G: Kit> TdPlayer<G> {
             search: search.map(|options| Search::new(game, (), options)),
             searched: Vec::new(),
             outcomes: Vec::new(),
+            ply: 0,
+            known: None,
+            stats: GameStats::default(),
             samples: Samples::new(learner.channels()),
             record: None,
         }
@@ -111,21 +133,8 @@ impl<G: Kit> TdPlayer<G> {
         settings: PlaySettings,
         rng: &mut Stream,
     ) -> Result<GameStats, ModelError> {
-        self.state = start;
-        let online = settings.traces == TraceKind::Online;
-        for (player, chain) in self.chains.iter_mut().enumerate() {
-            chain.clear();
-            if online {
-                bound.learner.traces()?.cut(player);
-            }
-        }
-        self.rewards.fill(0.0);
-        if let Some(record) = &mut self.record {
-            record.begin(&self.state);
-        }
-        let (mut stats, mut ply) = (GameStats::default(), 0);
-        let mut known: Known = None;
-        loop {
+        self.begin(bound, start, settings)?;
+        while self.known.is_none() {
             let player = match game.turn(&self.state) {
                 Turn::Over => break,
                 Turn::Chance => {
@@ -138,200 +147,204 @@ impl<G: Kit> TdPlayer<G> {
                 }
                 Turn::Player(player) => player,
             };
-            let at = Decision::new(game, &self.state, player);
-            if let Some(agent) = seats.by_seat[player] {
-                let chosen = seats.agents[agent].choose(at, &mut self.lists, rng);
-                let action = chosen.map_err(|e| ModelError::Unsupported(e.to_string()))?;
-                self.apply(game, &action, settings);
-                ply += 1;
-                continue;
-            }
-            // With `both`, the first chain holds the decisions of both players.
-            let chain = &mut self.chains[if settings.along == Along::Both { 0 } else { player }];
-            let explores = settings.temperature.is_none() && rng.random::<f64>() < settings.explore;
-            // Values at the first decision are not used: there is no earlier afterstate.
-            let is_valued = !explores || !chain.decisions.is_empty();
-            let searches = is_valued && self.search.is_some();
-            if searches && let Some(search) = self.search.take() {
-                if bound.encoder().decides() {
-                    self.lists.actions.clone_from(&bound.candidates(at).actions);
-                } else {
-                    game.actions(&self.state, &mut self.lists.actions);
+            let action = match seats.by_seat[player] {
+                Some(agent) => {
+                    let at = Decision::new(game, &self.state, player);
+                    let chosen = seats.agents[agent].choose(at, &mut self.lists, rng);
+                    chosen.map_err(|e| ModelError::Unsupported(e.to_string()))?
                 }
-                let (mut search, ()) = search.with(&mut *bound);
-                search.search(at, &self.lists.actions);
-                self.searched.clone_from(&search.found().values);
-                self.search = Some(search.with(()).0);
-            }
-            // A record has all values.
-            let candidates = match (is_valued || self.record.is_some()) && !searches {
-                true => bound.decide(at),
-                false => bound.candidates(at),
+                None => self.decide(game, bound, player, settings, rng)?,
             };
-            if candidates.actions.is_empty() {
-                return Err(ModelError::Unsupported(no_action(game, &self.state, player).to_string()));
-            }
-            let values = if searches { &self.searched } else { &candidates.values };
-            let greedy = values.iter().fold(f32::NEG_INFINITY, |m, &v| if v > m { v } else { m });
-            let choice = match settings.temperature {
-                _ if explores => rng.random_range(0..values.len()),
-                None => pick_greedy(values, greedy, rng),
-                Some(temperature) => {
-                    let p = &mut self.lists.probabilities;
-                    p.clear();
-                    p.resize(values.len(), 0.0);
-                    agents::softmax(values, temperature, p);
-                    draw_index(&*p, rng)
-                }
-            };
-            let row = candidates.row_of[choice];
-            let possible = row.map_or(OutcomeMask::ALL, |row| candidates.possible(row));
-            known = row.and_then(|row| candidates.known(row)).map(|(value, p)| (player, value, p.to_vec()));
-            let row = row.filter(|_| known.is_none()).map(|row| {
-                chain.rows.push_from(&candidates.rows, row as usize);
-                chain.rows.len() as u32 - 1
-            });
-            let value = known.as_ref().map_or(values[choice], |(_, value, _)| *value);
-            let best = values.iter().position(|&v| v == greedy).unwrap_or(choice);
-            let action = candidates.actions[choice].clone();
-            if let Some(classes) = self.head.classes().filter(|_| !searches) {
-                for i in [choice, best] {
-                    let to = &mut chain.outcomes;
-                    if let Some(row) = candidates.row_of[i] {
-                        let first = row as usize * classes.len();
-                        if let Some((_, p)) = candidates.known(row) {
-                            to.extend_from_slice(p);
-                            continue;
-                        }
-                        match candidates.outcomes.get(first..first + classes.len()) {
-                            Some(p) => to.extend_from_slice(p),
-                            // Not evaluated, because this is the first decision.
-                            None => to.resize(to.len() + classes.len(), 0.0),
-                        }
-                        continue;
-                    }
-                    self.last.clone_from(&self.state);
-                    game.apply(&mut self.last, &candidates.actions[i]);
-                    to.extend(certain(classes.len(), class_of(game, classes, &self.last, player)?));
-                }
-            }
-            let reward = std::mem::take(&mut self.rewards[player]);
-            let decision = Step { row, value, greedy, reward, player, cuts: value < greedy };
-            chain.decisions.push(decision);
-            bound.note_weighed();
-            if searches
-                && self.head.classes().is_some()
-                && let Some(search) = self.search.take()
-            {
-                let (mut search, ()) = search.with(&mut *bound);
-                let actions = &self.lists.actions;
-                search.outcomes_after(at, &actions[choice], &mut self.outcomes);
-                chain.outcomes.extend_from_slice(&self.outcomes);
-                if best != choice {
-                    search.outcomes_after(at, &actions[best], &mut self.outcomes);
-                }
-                chain.outcomes.extend_from_slice(&self.outcomes);
-                self.search = Some(search.with(()).0);
-            }
-            if let Some(row) = decision.row {
-                bound.learner.chosen(&chain.rows, row as usize);
-            }
-            if let Some(record) = &mut self.record {
-                let mut own = value;
-                // Beside an action that wins, the network was not asked.
-                if let Some(row) = decision.row
-                    && !searches
-                    && self.head.classes().is_none()
-                    && (value, greedy) == (-1.0, 1.0)
-                {
-                    self.scratch.row.clear();
-                    self.scratch.row.push_from(&chain.rows, row as usize);
-                    bound.learner.evaluate(&self.scratch.row, &mut self.scratch.value);
-                    own = self.scratch.value[0];
-                }
-                let explored = explores || (settings.temperature.is_some() && decision.cuts);
-                record.decides(&Decided { step: decision, own, ply, explored, possible }, chain);
-            }
-            if online {
-                let learner = &mut *bound.learner;
-                step_online(
-                    learner,
-                    chain,
-                    player,
-                    decision.greedy,
-                    settings,
-                    &mut self.scratch,
-                    &mut stats,
-                )?;
-            }
             self.apply(game, &action, settings);
-            ply += 1;
-            if known.is_some() {
-                break;
+            self.ply += 1;
+        }
+        if self.record.is_some() {
+            self.write_end(game, settings)?;
+        } else {
+            self.learn_end(game, bound, settings)?;
+        }
+        Ok(self.stats)
+    }
+
+    /// Begins a game.
+    fn begin(
+        &mut self,
+        bound: &mut GameModel<G>,
+        start: G::State,
+        settings: PlaySettings,
+    ) -> Result<(), ModelError> {
+        self.state = start;
+        for (player, chain) in self.chains.iter_mut().enumerate() {
+            chain.clear();
+            if settings.traces == TraceKind::Online {
+                bound.learner.traces()?.cut(player);
             }
         }
-        if let Some(mut record) = self.record.take() {
-            for player in 0..game.players() {
-                let end = match self.head.classes() {
-                    Some(classes) => self.end(game, classes, &known, player)?,
-                    None => Vec::new(),
-                };
-                // Without the rewards, and their discount.
-                let over = match known.is_none() {
-                    true => Ok(&self.state),
-                    false => Err(self.outcome(game, &known, player)),
-                };
-                record.ends(game, player, over, (self.result(game, &known, settings, player), &end));
-            }
-            self.record = Some(record);
-            return Ok(stats);
+        self.rewards.fill(0.0);
+        if let Some(record) = &mut self.record {
+            record.begin(&self.state);
         }
+        (self.ply, self.known, self.stats) = (0, None, GameStats::default());
+        Ok(())
+    }
+
+    /// Decides for the learner. Adds the decision to its chain or the record; with online traces, steps.
+    #[inline]
+    fn decide(
+        &mut self,
+        game: &G,
+        bound: &mut GameModel<G>,
+        player: usize,
+        settings: PlaySettings,
+        rng: &mut Stream,
+    ) -> Result<G::Action, ModelError> {
+        let at = Decision::new(game, &self.state, player);
+        // With `both`, the first chain holds the decisions of both players.
+        let chain = &mut self.chains[if settings.along == Along::Both { 0 } else { player }];
+        let explores = settings.temperature.is_none() && rng.random::<f64>() < settings.explore;
+        // Values at the first decision are not used: there is no earlier afterstate.
+        let is_valued = !explores || !chain.decisions.is_empty();
+        let searches = is_valued && self.search.is_some();
+        if searches && let Some(search) = self.search.take() {
+            let (actions, values) = (&mut self.lists.actions, &mut self.searched);
+            self.search = Some(look_ahead(search, bound, at, actions, values));
+        }
+        // A record has all values.
+        let candidates = match (is_valued || self.record.is_some()) && !searches {
+            true => bound.decide(at),
+            false => bound.candidates(at),
+        };
+        if candidates.actions.is_empty() {
+            return Err(ModelError::Unsupported(no_action(game, &self.state, player).to_string()));
+        }
+        let values = if searches { &self.searched } else { &candidates.values };
+        let greedy = values.iter().fold(f32::NEG_INFINITY, |m, &v| if v > m { v } else { m });
+        let choice = match settings.temperature {
+            _ if explores => rng.random_range(0..values.len()),
+            None => pick_greedy(values, greedy, rng),
+            Some(temperature) => {
+                let p = &mut self.lists.probabilities;
+                p.clear();
+                p.resize(values.len(), 0.0);
+                agents::softmax(values, temperature, p);
+                draw_index(&*p, rng)
+            }
+        };
+        let row = candidates.row_of[choice];
+        let possible = row.map_or(OutcomeMask::ALL, |row| candidates.possible(row));
+        let known = row.and_then(|row| candidates.known(row));
+        self.known = known.map(|(value, p)| Known { player, value, outcomes: p.to_vec() });
+        let row = row.filter(|_| self.known.is_none()).map(|row| {
+            chain.rows.push_from(&candidates.rows, row as usize);
+            chain.rows.len() as u32 - 1
+        });
+        let value = self.known.as_ref().map_or(values[choice], |known| known.value);
+        let best = values.iter().position(|&v| v == greedy).unwrap_or(choice);
+        let action = candidates.actions[choice].clone();
+        if let Some(classes) = self.head.classes().filter(|_| !searches) {
+            for i in [choice, best] {
+                outcomes_of(at, classes, candidates, i, &mut self.last, &mut chain.outcomes)?;
+            }
+        }
+        let reward = std::mem::take(&mut self.rewards[player]);
+        let decision = Step { row, value, greedy, reward, player, cuts: value < greedy };
+        chain.decisions.push(decision);
+        bound.note_weighed();
+        if searches
+            && self.head.classes().is_some()
+            && let Some(search) = self.search.take()
+        {
+            let best = (best != choice).then(|| &self.lists.actions[best]);
+            let chosen = &self.lists.actions[choice];
+            let (buffer, to) = (&mut self.outcomes, &mut chain.outcomes);
+            self.search = Some(outcomes_ahead(search, bound, at, chosen, best, buffer, to));
+        }
+        if let Some(row) = decision.row {
+            bound.learner.chosen(&chain.rows, row as usize);
+        }
+        if let Some(record) = &mut self.record {
+            // Beside an action that wins, the network was not asked.
+            let unasked = !searches && self.head.classes().is_none() && (value, greedy) == (-1.0, 1.0);
+            let own = match decision.row.filter(|_| unasked) {
+                Some(row) => self.scratch.value_of(&mut *bound.learner, chain, row),
+                None => value,
+            };
+            let explored = explores || (settings.temperature.is_some() && decision.cuts);
+            record.decides(&Decided { step: decision, own, ply: self.ply, explored, possible }, chain);
+        }
+        if settings.traces == TraceKind::Online {
+            let (learner, scratch) = (&mut *bound.learner, &mut self.scratch);
+            step_online(learner, chain, player, greedy, settings, scratch, &mut self.stats)?;
+        }
+        Ok(action)
+    }
+
+    /// Writes down how a game ended.
+    fn write_end(&mut self, game: &G, settings: PlaySettings) -> Result<(), ModelError> {
+        let Some(mut record) = self.record.take() else { return Ok(()) };
+        for player in 0..game.players() {
+            let end = match self.head.classes() {
+                Some(classes) => self.end(game, classes, player)?,
+                None => Vec::new(),
+            };
+            // Without the rewards, and their discount.
+            let over = match self.known.is_none() {
+                true => Ok(&self.state),
+                false => Err(self.outcome(game, player)),
+            };
+            record.ends(game, player, over, self.result(game, settings, player), &end);
+        }
+        self.record = Some(record);
+        Ok(())
+    }
+
+    /// Collects the samples of a game that ended; with online traces, takes the last steps.
+    fn learn_end(
+        &mut self,
+        game: &G,
+        bound: &mut GameModel<G>,
+        settings: PlaySettings,
+    ) -> Result<(), ModelError> {
         for (player, chain) in self.chains.iter().enumerate() {
             let player = chain.decisions.last().map_or(player, |last| last.player);
-            let z = self.result(game, &known, settings, player);
+            let z = self.result(game, settings, player);
             if let Some(classes) = self.head.classes() {
                 if chain.decisions.is_empty() {
                     continue;
                 }
-                let end = self.end(game, classes, &known, player)?;
+                let end = self.end(game, classes, player)?;
                 chain.target_outcomes(&end, &self.head, settings.bootstrap, &mut self.samples);
-            } else if !online {
+            } else if settings.traces != TraceKind::Online {
                 chain.targets(z, settings.bootstrap, &mut self.samples);
             } else if let Some(&Step { row: Some(row), .. }) = chain.decisions.last() {
-                let learner = &mut *bound.learner;
-                follow(learner, chain, player, (row, z), settings, &mut self.scratch, &mut stats)?;
+                let (learner, target) = (&mut *bound.learner, Target { row, value: z });
+                follow(learner, chain, player, target, settings, &mut self.scratch, &mut self.stats)?;
             }
         }
-        Ok(stats)
+        Ok(())
     }
 
     /// What the end of the game is worth to a player.
-    fn outcome(&self, game: &G, known: &Known, player: usize) -> f32 {
-        match known {
-            Some((knower, value, _)) if *knower == player => *value,
-            Some((_, value, _)) => -value,
+    fn outcome(&self, game: &G, player: usize) -> f32 {
+        match &self.known {
+            Some(known) if known.player == player => known.value,
+            Some(known) => -known.value,
             None => (game.utility(&self.state, player) / game.scale()) as f32,
         }
     }
 
     /// What the game was worth to a player, with the rewards since the last decision.
-    fn result(&self, game: &G, known: &Known, settings: PlaySettings, player: usize) -> f32 {
-        let z = self.outcome(game, known, player);
+    fn result(&self, game: &G, settings: PlaySettings, player: usize) -> f32 {
+        let z = self.outcome(game, player);
         settings.rewards.map_or(z, |factor| self.rewards[player] + factor * z)
     }
 
     /// The same as a distribution over classes of outcomes.
-    fn end(
-        &self,
-        game: &G,
-        classes: &[OutcomeClass],
-        known: &Known,
-        player: usize,
-    ) -> Result<Vec<f32>, ModelError> {
+    fn end(&self, game: &G, classes: &[OutcomeClass], player: usize) -> Result<Vec<f32>, ModelError> {
         let mut end = Vec::with_capacity(classes.len());
-        match known {
-            Some((knower, _, p)) if *knower == player => end.extend_from_slice(p),
-            Some((_, _, p)) => self.head.mirrored(p, &mut end),
+        match &self.known {
+            Some(known) if known.player == player => end.extend_from_slice(&known.outcomes),
+            Some(known) => self.head.mirrored(&known.outcomes, &mut end),
             None => end.extend(certain(classes.len(), class_of(game, classes, &self.state, player)?)),
         }
         Ok(end)
@@ -351,6 +364,81 @@ impl<G: Kit> TdPlayer<G> {
         }
         game.apply(&mut self.state, action);
     }
+}
+
+impl Scratch {
+    /// The learner's value of a row of a chain.
+    fn value_of(&mut self, learner: &mut dyn Learner, chain: &Returns, row: u32) -> f32 {
+        self.row.clear();
+        self.row.push_from(&chain.rows, row as usize);
+        learner.evaluate(&self.row, &mut self.value);
+        self.value[0]
+    }
+}
+
+/// Searches a decision with the learner's model. Lists its actions and what they are worth; gives the search back.
+fn look_ahead<G: Kit>(
+    search: Search<G, ()>,
+    bound: &mut GameModel<G>,
+    at: Decision<'_, G>,
+    actions: &mut Vec<G::Action>,
+    values: &mut Vec<f32>,
+) -> Search<G, ()> {
+    if bound.encoder().decides() {
+        actions.clone_from(&bound.candidates(at).actions);
+    } else {
+        at.game.actions(at.state, actions);
+    }
+    let (mut search, ()) = search.with(bound);
+    search.search(at, actions);
+    values.clone_from(&search.found().values);
+    search.with(()).0
+}
+
+/// Appends the distributions of the chosen and of the best action, as a search with the learner's model sees them. There is no `best`
+/// if it was chosen. `buffer` holds one of them. Gives the search back.
+fn outcomes_ahead<G: Kit>(
+    search: Search<G, ()>,
+    bound: &mut GameModel<G>,
+    at: Decision<'_, G>,
+    chosen: &G::Action,
+    best: Option<&G::Action>,
+    buffer: &mut Vec<f32>,
+    to: &mut Vec<f32>,
+) -> Search<G, ()> {
+    let (mut search, ()) = search.with(bound);
+    search.outcomes_after(at, chosen, buffer);
+    to.extend_from_slice(buffer);
+    if let Some(best) = best {
+        search.outcomes_after(at, best, buffer);
+    }
+    to.extend_from_slice(buffer);
+    search.with(()).0
+}
+
+/// Appends the distribution of a candidate over classes of outcomes. `last` is room for a state that ends the game.
+#[inline]
+fn outcomes_of<G: Kit>(
+    at: Decision<'_, G>,
+    classes: &[OutcomeClass],
+    candidates: &Successors<G>,
+    candidate: usize,
+    last: &mut G::State,
+    to: &mut Vec<f32>,
+) -> Result<(), ModelError> {
+    let Some(row) = candidates.row_of[candidate] else {
+        last.clone_from(at.state);
+        at.game.apply(last, &candidates.actions[candidate]);
+        to.extend(certain(classes.len(), class_of(at.game, classes, last, at.player)?));
+        return Ok(());
+    };
+    let first = row as usize * classes.len();
+    match (candidates.known(row), candidates.outcomes.get(first..first + classes.len())) {
+        (Some((_, p)), _) | (None, Some(p)) => to.extend_from_slice(p),
+        // Not evaluated, because this is the first decision.
+        (None, None) => to.resize(to.len() + classes.len(), 0.0),
+    }
+    Ok(())
 }
 
 /// Index of a highest value; ties are broken at random.
@@ -378,7 +466,7 @@ fn step_online(
 ) -> Result<(), ModelError> {
     let [.., before, now] = &chain.decisions[..] else { return Ok(()) };
     let Some(row) = before.row else { return Ok(()) };
-    follow(learner, chain, player, (row, target), settings, scratch, stats)?;
+    follow(learner, chain, player, Target { row, value: target }, settings, scratch, stats)?;
     if now.cuts {
         learner.traces()?.cut(player);
     }
@@ -390,15 +478,12 @@ fn follow(
     learner: &mut dyn Learner,
     chain: &Returns,
     player: usize,
-    (row, target): (u32, f32),
+    target: Target,
     settings: PlaySettings,
     scratch: &mut Scratch,
     stats: &mut GameStats,
 ) -> Result<(), ModelError> {
-    scratch.row.clear();
-    scratch.row.push_from(&chain.rows, row as usize);
-    learner.evaluate(&scratch.row, &mut scratch.value);
-    let error = target - scratch.value[0];
+    let error = target.value - scratch.value_of(learner, chain, target.row);
     stats.loss += 0.5 * f64::from(error) * f64::from(error);
     stats.samples += 1;
     let traces = learner.traces()?;

@@ -108,7 +108,8 @@ pub fn lambda_returns(
     head: &Head,
     rows: usize,
     both: bool,
-    (lambda, bootstrap): (&[f32], Bootstrap),
+    lambda: &[f32],
+    bootstrap: Bootstrap,
     fresh: Option<&[f32]>,
 ) -> Vec<f32> {
     let (outputs, players) = (head.outputs(), columns.players);
@@ -171,7 +172,7 @@ pub fn lambda_returns(
                 }
             };
             let end = &columns.end[place * classes..][..classes];
-            outcomes_backwards(&steps, outcomes, (end, head), bootstrap, |step, target| {
+            outcomes_backwards(&steps, outcomes, end, head, bootstrap, |step, target| {
                 if let Some(row) = step.row {
                     found[row as usize * classes..][..classes].copy_from_slice(target);
                 }
@@ -280,7 +281,8 @@ impl<G: Kit> Record<G> {
         game: &G,
         player: usize,
         over: Result<&G::State, f32>,
-        (result, end): (f32, &[f32]),
+        result: f32,
+        end: &[f32],
     ) {
         let state = over.ok();
         let to = &mut self.columns;
@@ -389,7 +391,7 @@ mod tests {
             let (lambda, both) = (vec![0.5; columns.games()], along == Along::Both);
             let fresh = vec![1.0 / 6.0; 6 * rows];
             for fresh in [None, Some(&*fresh)] {
-                let found = lambda_returns(columns, &head, rows, both, (&lambda, bootstrap()), fresh);
+                let found = lambda_returns(columns, &head, rows, both, &lambda, bootstrap(), fresh);
                 let mut restricted = 0;
                 for (row, bits) in columns.row.iter().zip(&columns.possible).filter(|(row, _)| **row >= 0) {
                     let (target, mask) = (&found[*row as usize * 6..][..6], OutcomeMask::from_bits(*bits));
@@ -428,7 +430,7 @@ mod tests {
                 columns.check(&head, rows).unwrap();
                 let lambda = vec![0.7; 30];
                 let both = along == Along::Both;
-                let found = lambda_returns(columns, &head, rows, both, (&lambda, bootstrap()), None);
+                let found = lambda_returns(columns, &head, rows, both, &lambda, bootstrap(), None);
                 let order = in_the_order_of_samples(columns, along);
                 for (sample, &row) in order.iter().enumerate() {
                     assert_eq!(samples.rows.dense_row(sample), record.rows.dense_row(row));
@@ -443,7 +445,7 @@ mod tests {
                         .collect();
                     assert_eq!(
                         found,
-                        lambda_returns(columns, &head, rows, both, (&lambda, bootstrap()), Some(&kept))
+                        lambda_returns(columns, &head, rows, both, &lambda, bootstrap(), Some(&kept))
                     );
                 }
             }

@@ -62,7 +62,8 @@ pub(crate) fn backwards(steps: &[Step], z: f32, bootstrap: Bootstrap, mut put: i
 pub(crate) fn outcomes_backwards<'a>(
     steps: &[Step],
     outcomes: impl Fn(usize) -> [&'a [f32]; 2],
-    (end, head): (&[f32], &Head),
+    end: &[f32],
+    head: &Head,
     bootstrap: Bootstrap,
     mut put: impl FnMut(&Step, &[f32]),
 ) {
@@ -132,7 +133,7 @@ impl Returns {
             let (own, greedy) = self.outcomes[2 * t * classes..][..2 * classes].split_at(classes);
             [own, greedy]
         };
-        outcomes_backwards(&self.decisions, outcomes, (end, head), bootstrap, |step, target| {
+        outcomes_backwards(&self.decisions, outcomes, end, head, bootstrap, |step, target| {
             if let Some(row) = step.row {
                 samples.rows.push_from(&self.rows, row as usize);
                 samples.targets.extend_from_slice(target);

@@ -1,6 +1,7 @@
 //! The JSON API under `/api/v1`.
 
 pub(crate) mod answers;
+pub(crate) mod extras;
 mod jobs;
 mod plays;
 mod runs;

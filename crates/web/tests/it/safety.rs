@@ -157,6 +157,23 @@ fn clients_that_say_nothing_or_vanish_harm_nobody() {
     drop(silent);
 }
 
+#[test]
+fn connections_of_one_address_are_limited() {
+    let client = ClientLimits { connections: 8, ..ClientLimits::default() };
+    let server = Server::with(ServeOptions { client, ..options() });
+    let request =
+        format!("GET /api/v1/status HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", server.address);
+    let mut silent: Vec<TcpStream> = (0..8).map(|_| TcpStream::connect(server.address).unwrap()).collect();
+    // One more is closed without an answer.
+    assert_eq!(server.send(request.as_bytes()).0, 0);
+    // A connection that is closed makes room, as soon as the server has seen it.
+    silent.pop();
+    while server.send(request.as_bytes()).0 != 200 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    drop(silent);
+}
+
 /// An open stream of a job's events, with its first bytes read.
 fn stream(server: &Server, id: &str, from: &str) -> (TcpStream, String) {
     let mut stream = TcpStream::connect(server.address).unwrap();
@@ -172,7 +189,7 @@ fn stream(server: &Server, id: &str, from: &str) -> (TcpStream, String) {
 
 #[test]
 fn one_client_holds_a_part_of_the_server_and_others_are_answered() {
-    let client = ClientLimits { plays: 2, streams: 4, jobs: 2 };
+    let client = ClientLimits { plays: 2, streams: 4, jobs: 2, ..ClientLimits::default() };
     let server = Server::with(ServeOptions { client, ..options() });
     let json = ("Content-Type", "application/json");
     let post = |path: &str, from: &str, body: &serde_json::Value| {

@@ -1,6 +1,6 @@
 //! What plays a game that has just been told: a run that knows its rules, a network that learns them now, or random games.
 
-use super::play::{Chooser, Stop};
+use super::chooser::{Chooser, Stop};
 use adept_builtin::gdl::Described;
 use adept_console::output::say;
 use adept_game::Game;

@@ -4,6 +4,7 @@
 //! Every connection has a thread, and so has every match. An answer comes when its clock ends at the latest: where the agent is late,
 //! a legal move at random.
 
+mod chooser;
 mod http;
 mod learn;
 mod message;
@@ -12,9 +13,10 @@ mod play;
 use adept_console::output::say;
 use adept_trainer::run::Cancel;
 use anyhow::{Context, Result};
+use chooser::Stop;
 use message::{Message, shown};
+use play::Match;
 pub(in crate::serve) use play::Terms;
-use play::{Match, Stop};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::fs::File;

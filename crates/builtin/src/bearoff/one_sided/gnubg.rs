@@ -11,7 +11,7 @@
 //! - N = 1: mean and standard deviation of N, then those of the rolls that save a gammon, as 32-bit floats.
 
 use super::OneSided;
-use super::points;
+use super::points::{self, choose};
 use crate::bearoff::two_sided::{TableError, TableErrors};
 use crate::bearoff::{MAX_CHECKERS, POINTS, Side, rank};
 use adept_ground::files;
@@ -21,10 +21,9 @@ use std::io::Write;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-const HEADER: usize = 40;
+pub use super::points::ROLLS;
 
-/// Numbers of a distribution.
-pub const ROLLS: usize = 32;
+const HEADER: usize = 40;
 
 /// Most points of a table that is solved here.
 pub const MOST_SOLVED: usize = points::MOST;
@@ -365,10 +364,6 @@ fn index(counts: &[u8], points: usize) -> usize {
         rank += choose(bit, points - k);
     }
     rank
-}
-
-pub(super) fn choose(n: usize, k: usize) -> usize {
-    if k > n { 0 } else { (0..k).fold(1, |product, i| product * (n - i) / (i + 1)) }
 }
 
 #[cfg(test)]

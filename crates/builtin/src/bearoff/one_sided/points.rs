@@ -1,15 +1,22 @@
 //! The one-sided solution on six points or more, in 32-bit floats: rolls until all checkers are off, and until the first is.
 
 use super::Preference;
-use super::gnubg::{ROLLS, choose};
 use crate::bearoff::{MIXED, ROLLS as DICE};
 use adept_ground::work;
+
+/// Numbers of a distribution.
+pub const ROLLS: usize = 32;
 
 /// Most points.
 pub(super) const MOST: usize = 10;
 
 /// Most checkers and one.
 const COUNTS: usize = 16;
+
+/// The binomial coefficient.
+pub(super) fn choose(n: usize, k: usize) -> usize {
+    if k > n { 0 } else { (0..k).fold(1, |product, i| product * (n - i) / (i + 1)) }
+}
 
 /// P(k) for k = 0 … 31. What takes longer counts as 31.
 pub(super) type Rolls = [f32; ROLLS];

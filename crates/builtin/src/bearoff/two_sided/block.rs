@@ -1,7 +1,8 @@
 //! Reads many values of a table at once, in storage order.
 
+use super::error::TableError;
 use super::grid::{Cell, Grid, LINE_BYTES, STRIP_LINES};
-use super::table::{Precision, Storage, Table, TableError};
+use super::table::{Precision, Storage, Table};
 use crate::bearoff::Side;
 
 impl Table {

@@ -9,18 +9,18 @@
 //!
 //! All numbers are little-endian. Checksums are 64-bit XXH3.
 
+use super::error::TableError;
+use super::mapped::Mapped;
 use super::order::GROUP;
-use super::table::{Precision, Storage, Table, TableError};
+use super::table::{Precision, Seconds, Storage, Table, timed};
 use crate::bearoff::{MAX_CHECKERS, rank};
-use crate::memory::fetch;
 use adept_ground::files::replace_large;
 use memmap2::Mmap;
 use rayon::prelude::*;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
-use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 /// Version of the table file format.
@@ -33,54 +33,26 @@ const HEADER: usize = MAGIC.len() + 8 * FIELDS + 8;
 /// Bytes per block.
 const BLOCK: usize = 1 << 20;
 
-/// A memory-mapped file.
-#[derive(Debug)]
-pub(super) struct Mapped {
-    map: Mmap,
-    path: PathBuf,
-    values: Range<usize>,
-    block: usize,
-    sums: Vec<u64>,
-    checked: Vec<AtomicBool>,
-}
-
-impl Mapped {
-    /// The values from this byte on. Checks the block at this byte on first use.
-    #[inline]
-    pub(super) fn bytes_from(&self, at: usize) -> Result<&[u8], TableError> {
-        let block = at / self.block;
-        if !self.checked[block].load(Ordering::Relaxed) {
-            self.check(block)?;
-        }
-        Ok(&self.map[self.values.start + at..])
+impl Table {
+    /// Opens a table file. Blocks are checked when first read.
+    ///
+    /// # Errors
+    /// An unreadable file, or a file that is not a complete table of this format.
+    pub fn open(path: &Path) -> Result<Self, TableError> {
+        read(path)
     }
 
-    /// Prefetches the byte at this offset.
-    #[inline]
-    pub(super) fn fetch(&self, at: usize) {
-        fetch(&self.map[self.values.start + at..][..1]);
-    }
-
-    #[cold]
-    fn check(&self, block: usize) -> Result<(), TableError> {
-        let start = self.values.start + block * self.block;
-        let end = (start + self.block).min(self.values.end);
-        if xxh3_64(&self.map[start..end]) != self.sums[block] {
-            let (path, blocks) = (self.path.clone(), self.sums.len());
-            return Err(TableError::Damaged { path, block, blocks, start: start as u64, end: end as u64 });
-        }
-        self.checked[block].store(true, Ordering::Relaxed);
-        Ok(())
-    }
-
-    pub(super) fn check_all(&self) -> Result<(), TableError> {
-        let damaged = (0..self.sums.len()).into_par_iter().find_map_first(|block| self.check(block).err());
-        damaged.map_or(Ok(()), Err)
+    /// Writes the table to a file under a temporary name, then syncs and renames it.
+    ///
+    /// # Errors
+    /// An I/O error. An existing file then stays unchanged.
+    pub fn save(&self, path: &Path) -> Result<Seconds, TableError> {
+        let (result, time) = timed(|| store(self, path));
+        result.map(|()| time)
     }
 }
 
-/// See [`Table::open`].
-pub(super) fn open(path: &Path) -> Result<Table, TableError> {
+fn read(path: &Path) -> Result<Table, TableError> {
     let file_error = |source| TableError::File { path: path.into(), source };
     let format_error = |what: String| TableError::Format { path: path.into(), what };
     if cfg!(target_endian = "big") {
@@ -163,13 +135,12 @@ pub(super) fn open(path: &Path) -> Result<Table, TableError> {
     Ok(Table { checkers, precision, rows, row_of, storage: Storage::File(mapped) })
 }
 
-/// See [`Table::save`].
-pub(super) fn save(table: &Table, path: &Path) -> Result<(), TableError> {
+fn store(table: &Table, path: &Path) -> Result<(), TableError> {
     let values = match &table.storage {
         Storage::Memory(map, start) => &map[*start..start + table.bytes() as usize],
         Storage::File(mapped) => {
             mapped.check_all()?;
-            &mapped.map[mapped.values.clone()]
+            mapped.values()
         }
     };
     write(table, values, path).map_err(|source| TableError::File { path: path.into(), source })

@@ -1,7 +1,9 @@
 //! Finds a table: a given file, a file in the default folder, or a new solution in memory.
 
+use super::build::{Settings, Timings};
+use super::error::TableError;
 use super::solve::Progress;
-use super::table::{Precision, Settings, Table, TableError, Timings};
+use super::table::{Precision, Table};
 use crate::bearoff::MAX_CHECKERS;
 use adept_ground::places;
 use std::path::{Path, PathBuf};

@@ -13,16 +13,21 @@
 //! | `pass` | the values of some rows in some columns |
 //! | `solve` | the levels in order, on several threads |
 //! | `spread` | a table over several ranks of MPI |
-//! | `table`, `block`, `file`, `find` | single lookups, block reads, the file format, finding a file |
+//! | `build` | memory, steps and timings of a solution |
+//! | `table`, `block` | single lookups, block reads |
+//! | `file`, `mapped`, `find` | the file format, checked blocks of a mapped file, finding a file |
 //! | `gnubg` | GNU Backgammon's files |
 
 mod block;
+mod build;
 mod dominance;
+mod error;
 mod file;
 mod find;
 pub mod gnubg;
 mod grid;
 mod lanes;
+mod mapped;
 mod order;
 mod pass;
 mod program;
@@ -30,10 +35,12 @@ mod solve;
 mod spread;
 mod table;
 
+pub use build::{Settings, Shared, Timings};
+pub use error::TableError;
 pub use find::{Source, find, usual_file};
 pub use lanes::Isa;
 pub use solve::Progress;
-pub use table::{Precision, Seconds, Settings, Shared, Table, TableError, TableErrors, Timings};
+pub use table::{Precision, Seconds, Table, TableErrors};
 
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,11 @@
+use super::build::check_memory;
 use super::dominance::{Dominance, SAMPLE};
 use super::gnubg::GnubgTable;
 use super::grid::Grid;
 use super::lanes::{LANES, Line};
 use super::order::order_and_moves;
 use super::solve::{Method, Team, solve_plain, solve_short};
-use super::table::{Storage, check_memory};
+use super::table::Storage;
 use super::{Isa, Precision, Settings, Source, Table, TableError, find, usual_file};
 use crate::bearoff::labelled::{self, Labelled};
 use crate::bearoff::{DicePosition, Position, ROLLS, Side, rank, rules};

@@ -1,8 +1,8 @@
 //! The method `expectation`: one-step backups over all chance outcomes.
 
-use super::{Learn, check_distribution, explore};
+use super::Learn;
 use crate::config::Schedule;
-use crate::config::check::{Fault, fault, schedule};
+use crate::config::fault::{Fault, check_distribution, check_schedule, fault};
 use adept_game::GameInfo;
 use adept_ground::limits;
 use schemars::JsonSchema;
@@ -20,7 +20,7 @@ pub struct ExpectationSettings {
     #[serde(default = "three_quarters")]
     pub self_play: f64,
     /// ε of ε-greedy play, in [0, 1].
-    #[serde(default = "explore")]
+    #[serde(default = "Schedule::exploration")]
     pub explore: Schedule,
     /// Distribution from which positions and the starts of self-play are drawn. Default: the game's first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -162,7 +162,7 @@ impl ExpectationSettings {
         if !(0.0..=1.0).contains(&self.self_play) {
             return fault("learn.expectation.self_play", "is a share and must lie in 0..1");
         }
-        schedule("learn.expectation.explore", &self.explore, 0.0, 1.0)
+        check_schedule("learn.expectation.explore", &self.explore, 0.0, 1.0)
     }
 }
 

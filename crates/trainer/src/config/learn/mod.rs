@@ -15,7 +15,7 @@ pub use regrets::RegretSettings;
 pub use supervised::{Examples, SupervisedSettings};
 pub use td::{Along, GapDiscount, Next, Rewards, SELF, TdSettings, TraceKind};
 
-use super::check::{Fault, fault, schedule};
+use super::fault::{Fault, check_schedule, fault};
 use super::{Config, Schedule};
 use adept_game::GameInfo;
 use adept_ground::limits;
@@ -340,7 +340,7 @@ impl Learn {
                 "a table learns entry by entry, and the blind learner too: leave `batch` out",
             );
         }
-        schedule("learn.rate", &self.rate, 0.0, 1e9)?;
+        check_schedule("learn.rate", &self.rate, 0.0, 1e9)?;
         if self.rate.range().1 == 0.0 {
             return fault("learn.rate", "is 0 throughout: nothing would be learned");
         }
@@ -416,33 +416,6 @@ impl Learn {
     }
 }
 
-/// Checks that the game has the distribution `name`, if one is named.
-pub(super) fn check_distribution(path: &str, name: Option<&str>, game: &GameInfo) -> Result<(), Fault> {
-    let known: Vec<&str> = game.distributions.iter().map(|d| &*d.name).collect();
-    match name {
-        Some(name) if !known.contains(&name) => {
-            let there = match known[..] {
-                [] => ", or any other: every game starts from the same position".into(),
-                _ => adept_model::names::suggest(name, &known),
-            };
-            fault(path, format!("{} has no distribution of positions `{name}`{there}", game.name))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Checks that positions have values to learn from: those of a file, or exact ones.
-fn have_values(path: &str, examples: Option<&Examples>, game: &GameInfo) -> Result<(), Fault> {
-    if examples.is_some_and(|examples| examples.file().is_some()) || game.has_exact_values() {
-        return Ok(());
-    }
-    let message = format!(
-        "{} has no exact values: give a file of labelled positions as `examples`, such as `adept data build` writes, or use [learn.td]",
-        game.name
-    );
-    fault(path, message)
-}
-
 fn one() -> u64 {
     1
 }
@@ -453,8 +426,4 @@ fn one_shard() -> usize {
 
 fn is_one(shards: &usize) -> bool {
     *shards == 1
-}
-
-fn explore() -> Schedule {
-    Schedule::constant(0.1)
 }

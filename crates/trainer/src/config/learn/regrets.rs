@@ -1,6 +1,6 @@
 //! The method `regrets`: counterfactual regrets in small games with hidden information.
 
-use crate::config::check::{Fault, fault, schedule};
+use crate::config::fault::{Fault, check_schedule, fault};
 use crate::config::{Config, Schedule, Shape};
 use adept_game::GameInfo;
 use adept_ground::limits;
@@ -138,7 +138,7 @@ impl RegretSettings {
         if self.table && self.architecture.is_some() {
             return fault("learn.regrets.table", "replaces the network: leave `architecture` out");
         }
-        schedule("learn.regrets.rate", &self.rate, 0.0, 1e9)?;
+        check_schedule("learn.regrets.rate", &self.rate, 0.0, 1e9)?;
         for (key, value, low, high) in [
             ("passes", self.passes, 0.01, 1e4),
             ("reach", self.reach, 0.0, 1.0),

@@ -1,7 +1,6 @@
 //! The method `supervised`: learning from exact values of positions.
 
-use super::check_distribution;
-use crate::config::check::{Fault, fault};
+use crate::config::fault::{Fault, check_distribution, check_values, fault};
 use adept_game::GameInfo;
 use adept_ground::limits;
 use schemars::JsonSchema;
@@ -27,7 +26,8 @@ pub struct SupervisedSettings {
 impl SupervisedSettings {
     pub(super) fn check(&self, game: &GameInfo) -> Result<(), Fault> {
         check_distribution("learn.supervised.distribution", self.distribution.as_deref(), game)?;
-        super::have_values("learn.supervised", self.examples.as_ref(), game)?;
+        let from_file = self.examples.as_ref().is_some_and(|examples| examples.file().is_some());
+        check_values("learn.supervised", from_file, game)?;
         self.examples.as_ref().map_or(Ok(()), |examples| examples.check("learn.supervised.examples"))
     }
 }

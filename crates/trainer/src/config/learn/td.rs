@@ -1,7 +1,7 @@
 //! The method `td`: temporal differences along games.
 
-use super::{Examples, check_distribution, explore};
-use crate::config::check::{Fault, fault, schedule};
+use super::Examples;
+use crate::config::fault::{Fault, check_distribution, check_schedule, check_values, fault};
 use crate::config::{Config, HeadName, Schedule};
 use adept_arena::search::{Budget, SearchOptions};
 use adept_game::GameInfo;
@@ -63,7 +63,7 @@ pub struct TdSettings {
     #[serde(default, skip_serializing_if = "is_usual")]
     pub along: Along,
     /// ε of ε-greedy play, in [0, 1]. An exploring move that is not greedy cuts the trace.
-    #[serde(default = "explore")]
+    #[serde(default = "Schedule::exploration")]
     pub explore: Schedule,
     /// Temperature of Boltzmann play, in units of the value. Replaces ε-greedy play, also in measured games.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -151,10 +151,10 @@ impl TdSettings {
         self.check_field()?;
         check_distribution("learn.td.distribution", self.distribution.as_deref(), game)?;
         self.check_examples(game)?;
-        schedule("learn.td.lambda", &self.lambda, 0.0, 1.0)?;
-        schedule("learn.td.explore", &self.explore, 0.0, 1.0)?;
+        check_schedule("learn.td.lambda", &self.lambda, 0.0, 1.0)?;
+        check_schedule("learn.td.explore", &self.explore, 0.0, 1.0)?;
         if let Some(temperature) = &self.temperature {
-            schedule("learn.td.temperature", temperature, 1e-6, 1e6)?;
+            check_schedule("learn.td.temperature", temperature, 1e-6, 1e6)?;
         }
         if !(0.0..=1.0).contains(&self.discount) {
             return fault("learn.td.discount", format!("must lie in 0..1, found {:?}", self.discount));
@@ -277,7 +277,7 @@ impl TdSettings {
 
     fn check_examples(&self, game: &GameInfo) -> Result<(), Fault> {
         if let Some(examples) = &self.examples {
-            super::have_values("learn.td.examples", Some(examples), game)?;
+            check_values("learn.td.examples", examples.file().is_some(), game)?;
             examples.check("learn.td.examples")?;
             if self.traces == TraceKind::Online {
                 return fault(

@@ -1,0 +1,8 @@
+//! What values and games show: positions, mistakes, rollouts.
+
+pub mod inspect;
+mod judge;
+pub mod review;
+pub mod rollout;
+
+pub use judge::{MoveLoss, TIE, move_loss};

@@ -1,0 +1,295 @@
+//! Whole games of any players as an evaluator sees them: what each decision lost, and the luck of each player.
+
+use super::judge::TIE;
+use crate::values::{Decision, Evaluator, Fortune, Luck};
+use adept_game::{GameError, Kit, Turn, WholeGame};
+use adept_ground::order::sort_by_highest;
+use statrs::distribution::{ContinuousCDF, Normal};
+
+/// Standard errors on each side of a 95 % interval.
+pub const CI95: f64 = 1.96;
+
+/// What one player did and got, in units of utility.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Account {
+    /// Decisions with more than one action.
+    pub decisions: u64,
+    /// Sum of the values of the best actions less those of the actions played, over all decisions but the undecided ones.
+    pub loss: f64,
+    /// The variance of that sum, if the values are estimates from samples: of all decisions, the undecided ones too.
+    pub loss_variance: f64,
+    /// Decisions that lost more than [`TIE`] of the scale, and more than the error of the loss.
+    pub wrong: u64,
+    /// Decisions whose loss lies within its error: whether they were wrong is not known.
+    pub undecided: u64,
+    /// Sum of the luck of all chance outcomes.
+    pub luck: f64,
+    /// The variance of that sum, if the values are estimates from samples.
+    pub luck_variance: f64,
+    /// Games with a result.
+    pub games: u64,
+    /// Sum of their results.
+    pub result: f64,
+    /// Sum of their results, each less the luck of its game.
+    pub adjusted: f64,
+}
+
+impl Account {
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            decisions: self.decisions + other.decisions,
+            loss: self.loss + other.loss,
+            loss_variance: self.loss_variance + other.loss_variance,
+            wrong: self.wrong + other.wrong,
+            undecided: self.undecided + other.undecided,
+            luck: self.luck + other.luck,
+            luck_variance: self.luck_variance + other.luck_variance,
+            games: self.games + other.games,
+            result: self.result + other.result,
+            adjusted: self.adjusted + other.adjusted,
+        }
+    }
+
+    /// Adds a decision, in a game of this scale.
+    pub fn decide<G: Kit>(&mut self, weighed: &Weighed<'_, G>, scale: f64) {
+        self.decisions += 1;
+        self.loss_variance += (weighed.error * scale).powi(2);
+        match weighed.verdict() {
+            Verdict::Right => {}
+            Verdict::Undecided => self.undecided += 1,
+            Verdict::Wrong => {
+                self.wrong += 1;
+                self.loss += weighed.lost * scale;
+            }
+        }
+    }
+
+    /// Half the widths of the 95 % intervals of the loss and of the luck; none if the values are not estimates from samples.
+    pub fn ci95(&self) -> [Option<f64>; 2] {
+        [self.loss_variance, self.luck_variance]
+            .map(|variance| (variance > 0.0).then(|| CI95 * variance.sqrt()))
+    }
+}
+
+/// What is known of a decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It lost nothing.
+    Right,
+    /// What it lost lies within the error of the estimates.
+    Undecided,
+    /// It lost something.
+    Wrong,
+}
+
+/// An action that was not the best.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slip {
+    /// The number that the file gives to the move.
+    pub number: u64,
+    /// The player, from 0.
+    pub player: usize,
+    /// The position before it, as [`Texts::short`](adept_game::Texts::short) writes it.
+    pub position: String,
+    /// What was played.
+    pub played: String,
+    /// The best action, of equal ones the first.
+    pub best: String,
+    /// The value of the best action less that of this one, in units of utility.
+    pub loss: f64,
+    /// The standard error of the loss; 0 if the values are not estimates from samples.
+    pub error: f64,
+}
+
+/// A game that was reviewed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reviewed {
+    /// What each player did and got.
+    pub players: [Account; 2],
+    /// The actions that lost most, the worst first.
+    pub slips: Vec<Slip>,
+}
+
+/// What an evaluator finds at one action of a game.
+pub enum Judged<'a, G: Kit> {
+    /// A chance event.
+    Chance {
+        /// The luck that its outcome was for player 0, in units of utility.
+        luck: f64,
+        /// Its standard error; 0 if the values are not estimates from samples.
+        error: f64,
+    },
+    /// A decision between several actions.
+    Decision(Weighed<'a, G>),
+}
+
+/// A decision between several actions, as an evaluator sees it.
+pub struct Weighed<'a, G: Kit> {
+    /// The state before it.
+    pub state: &'a G::State,
+    /// The player, from 0.
+    pub player: usize,
+    /// What was played.
+    pub action: &'a G::Action,
+    /// The actions that the evaluator considers.
+    pub actions: &'a [G::Action],
+    /// Their values for the player, in [−1, 1].
+    pub values: &'a [f32],
+    /// The place of the best one, of equal ones the first.
+    pub best: usize,
+    /// The value of the best action less that of this one, in [0, 2].
+    pub lost: f64,
+    /// The standard error of that difference; 0 if the values are not estimates from samples.
+    pub error: f64,
+    /// The standard errors of `values`; empty if they are not estimates from samples.
+    pub errors: &'a [f32],
+}
+
+impl<G: Kit> Weighed<'_, G> {
+    /// What is known of the decision. Of many noisy values the highest is too high, so the level of 5 % is shared by all comparisons with
+    /// the action that was played (Bonferroni).
+    pub fn verdict(&self) -> Verdict {
+        match () {
+            () if self.lost <= TIE => Verdict::Right,
+            () if self.error > 0.0 && self.lost <= self.error * quantile(self.actions.len().max(2) - 1) => {
+                Verdict::Undecided
+            }
+            () => Verdict::Wrong,
+        }
+    }
+}
+
+/// The two-sided quantile of the normal distribution at a level of 5 % for so many comparisons: [`CI95`] for one.
+fn quantile(comparisons: usize) -> f64 {
+    if comparisons <= 1 { CI95 } else { Normal::standard().inverse_cdf(1.0 - 0.025 / comparisons as f64) }
+}
+
+/// Judges the actions of a game of two players, zero-sum, by the values of an evaluator, and by the luck that the same values tell.
+/// `visit` gets the place of each action that there is something to say about; it returns whether to go on. Returns the last state;
+/// none if it was to stop.
+///
+/// # Errors
+/// If an outcome is not one of those that the game lists, or the evaluator has no value of an action.
+pub fn judge_each<'a, G: Kit>(
+    game: &G,
+    mut state: G::State,
+    played: impl Iterator<Item = &'a G::Action>,
+    (evaluator, luck): (&mut dyn Evaluator<G>, &mut Luck<G>),
+    mut visit: impl FnMut(usize, Judged<'_, G>) -> bool,
+) -> Result<Option<G::State>, GameError> {
+    let (mut actions, mut values, mut own) = (Vec::new(), Vec::new(), Vec::new());
+    let mut errors: Vec<f32> = Vec::new();
+    for (place, action) in played.enumerate() {
+        let mut goes_on = true;
+        match game.turn(&state) {
+            Turn::Over => break,
+            Turn::Chance => {
+                let gained = luck.luck(game, &state, action)?;
+                goes_on = visit(place, Judged::Chance { luck: gained, error: luck.error() });
+            }
+            Turn::Player(player) => {
+                let at = Decision::new(game, &state, player);
+                evaluator.study(at, &mut actions, &mut values);
+                let best =
+                    (0..actions.len()).reduce(|best, i| if values[i] > values[best] { i } else { best });
+                let listed = actions.iter().position(|other| other == action).map(|i| values[i]);
+                errors.clear();
+                errors.extend_from_slice(evaluator.errors());
+                if errors.len() != actions.len() {
+                    errors.clear();
+                }
+                let mut error =
+                    actions.iter().position(|other| other == action).and_then(|i| errors.get(i).copied());
+                let value = listed.unwrap_or_else(|| {
+                    evaluator.values(at, std::slice::from_ref(action), &mut own);
+                    error = evaluator.errors().first().copied();
+                    own[0]
+                });
+                if let Some(best) = best.filter(|_| actions.len() + usize::from(listed.is_none()) > 1) {
+                    if !(values[best].is_finite() && value.is_finite()) {
+                        let text = game.position_text(&state);
+                        return Err(GameError::new(format!("`{text}`: not all moves have a value")));
+                    }
+                    // What an evaluator leaves out may be better than what it lists.
+                    let bounded = |value: f32| f64::from(value).clamp(-1.0, 1.0);
+                    let lost = (bounded(values[best]) - bounded(value)).max(0.0);
+                    let of_best = errors.get(best).copied().filter(|_| actions[best] != *action);
+                    let error = match of_best {
+                        Some(of_best) => f64::from(of_best).hypot(error.unwrap_or(0.0).into()),
+                        None => 0.0,
+                    };
+                    let (state, actions, values, errors) = (&state, &actions[..], &values[..], &errors[..]);
+                    let weighed =
+                        Weighed { state, player, action, actions, values, best, lost, error, errors };
+                    goes_on = visit(place, Judged::Decision(weighed));
+                }
+            }
+        }
+        if !goes_on {
+            return Ok(None);
+        }
+        game.apply(&mut state, action);
+    }
+    Ok(Some(state))
+}
+
+/// Adds the luck of an outcome for player 0, with its standard error, to the accounts of both players.
+pub fn add_luck(players: &mut [Account; 2], luck: f64, error: f64) {
+    for (account, luck) in players.iter_mut().zip([luck, -luck]) {
+        account.luck += luck;
+        account.luck_variance += error * error;
+    }
+}
+
+/// Reviews a game of two players, zero-sum, by the values of an evaluator and by the luck that the same values tell. Keeps `most` slips. None
+/// if it was to stop; `stop` is asked at every action that is judged.
+///
+/// # Errors
+/// See [`judge_each`].
+pub fn review<G: Kit>(
+    game: &G,
+    whole: &WholeGame<G::Action>,
+    by: (&mut dyn Evaluator<G>, &mut Luck<G>),
+    most: usize,
+    mut stop: impl FnMut() -> bool,
+) -> Result<Option<Reviewed>, GameError> {
+    let mut players = [Account::default(); 2];
+    let mut slips = Vec::new();
+    let played = whole.actions.iter().map(|(_, action)| action);
+    let last = judge_each(game, game.start(), played, by, |place, judged| {
+        match judged {
+            Judged::Chance { luck, error } => add_luck(&mut players, luck, error),
+            Judged::Decision(weighed) => {
+                players[weighed.player].decide(&weighed, game.scale());
+                if weighed.verdict() == Verdict::Wrong {
+                    let Weighed { state, player, action, actions, best, lost, error, .. } = weighed;
+                    slips.push(Slip {
+                        number: whole.actions[place].0,
+                        player,
+                        position: game.texts().short(game, state),
+                        played: game.action_text(state, action),
+                        best: game.action_text(state, &actions[best]),
+                        loss: lost * game.scale(),
+                        error: error * game.scale(),
+                    });
+                }
+            }
+        }
+        !stop()
+    })?;
+    let Some(state) = last else { return Ok(None) };
+    let result = match game.turn(&state) {
+        Turn::Over => Some(game.utility(&state, 0)),
+        Turn::Chance | Turn::Player(_) => whole.result,
+    };
+    if let Some(result) = result {
+        for (account, result) in players.iter_mut().zip([result, -result]) {
+            (account.games, account.result, account.adjusted) = (1, result, result - account.luck);
+        }
+    }
+    sort_by_highest(&mut slips, &|slip| slip.loss);
+    slips.truncate(most);
+    Ok(Some(Reviewed { players, slips }))
+}

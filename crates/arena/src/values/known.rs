@@ -1,0 +1,164 @@
+//! What is known of positions without a model: values, such as those of tables of races, and which classes of outcomes are possible.
+//! It stands for what the model says, in play and as targets.
+
+use adept_game::{Afterstate, Encoder, Game, Kit, possible_outcomes};
+use adept_model::{Explanation, Head, Learner, OutcomeMask, Rows};
+
+/// The value of an afterstate that an encoder knows, with its distribution over the classes of a head; empty without classes.
+pub fn known<G: Game>(
+    encoder: &dyn Encoder<G>,
+    head: &Head,
+    game: &G,
+    after: Afterstate<'_, G>,
+) -> Option<(f32, Vec<f32>)> {
+    if !encoder.knows() {
+        return None;
+    }
+    let mut outcomes = Vec::new();
+    let value = encoder.known(game, after, &mut outcomes)?;
+    match head.classes() {
+        None => Some((value, Vec::new())),
+        Some(classes) => (outcomes.len() == classes.len()).then_some((value, outcomes)),
+    }
+}
+
+/// The explanation of an afterstate's row by a learner, with the value and distribution that the encoder knows in place of the
+/// learner's, and without impossible classes. Those of experts stay as they are.
+pub(crate) fn explain<G: Kit>(
+    learner: &mut dyn Learner,
+    encoder: &dyn Encoder<G>,
+    game: &G,
+    after: Afterstate<'_, G>,
+    row: &Rows,
+) -> Explanation {
+    let mut found = learner.explain(row);
+    let head = learner.head();
+    if let Some((value, outcomes)) = known(encoder, head, game, after) {
+        return Explanation { value, outcomes, name: found.name, ..Explanation::default() };
+    }
+    let possible = possible(head, game, after.state, after.player);
+    if !possible.is_all() {
+        possible.restrict(&mut found.outcomes);
+        found.value = head.value_of(&found.outcomes);
+    }
+    found
+}
+
+/// The possible classes of a head; all for other heads.
+#[inline]
+fn possible<G: Kit>(head: &Head, game: &G, state: &G::State, player: usize) -> OutcomeMask {
+    head.classes().map_or(OutcomeMask::ALL, |classes| possible_outcomes(game, classes, state, player))
+}
+
+/// What is known of rows without the model: values by tables, and which classes of outcomes are possible. All outputs of a model for
+/// rows of positions go through [`evaluate`](Self::evaluate).
+#[derive(Clone, Debug, Default)]
+pub struct KnownRows {
+    /// The rows whose values are known, in order.
+    rows: Vec<u32>,
+    values: Vec<f32>,
+    /// Distributions over the classes of outcomes, `[known rows, classes]`; empty for other heads.
+    outcomes: Vec<f32>,
+    /// The rows with impossible classes, in order.
+    restricted: Vec<(u32, OutcomeMask)>,
+}
+
+impl KnownRows {
+    /// Forgets all rows.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+        self.values.clear();
+        self.outcomes.clear();
+        self.restricted.clear();
+    }
+
+    /// Appends the row of an afterstate to `rows`, and notes what is known of it.
+    #[inline]
+    pub fn add<G: Kit>(
+        &mut self,
+        rows: &mut Rows,
+        head: &Head,
+        encoder: &dyn Encoder<G>,
+        game: &G,
+        after: Afterstate<'_, G>,
+    ) {
+        encoder.encode(game, after, rows.push());
+        let row = rows.len() - 1;
+        self.restrict(row, head, game, after.state, after.player);
+        if encoder.knows() {
+            self.note(row, head, |outcomes| encoder.known(game, after, outcomes));
+        }
+    }
+
+    /// Notes which classes are possible for a player in a state.
+    #[inline]
+    pub fn restrict<G: Kit>(&mut self, row: usize, head: &Head, game: &G, state: &G::State, player: usize) {
+        let possible = possible(head, game, state, player);
+        if !possible.is_all() {
+            self.restricted.push((row as u32, possible));
+        }
+    }
+
+    /// Notes a row if `known` gives its value and, where the head has classes, its distribution.
+    fn note(&mut self, row: usize, head: &Head, known: impl FnOnce(&mut Vec<f32>) -> Option<f32>) {
+        let (before, classes) = (self.outcomes.len(), head.classes().map_or(0, <[_]>::len));
+        let value = known(&mut self.outcomes);
+        let given = self.outcomes.len() - before;
+        match value.filter(|_| classes == 0 || given == classes) {
+            Some(value) => {
+                self.outcomes.truncate(before + classes);
+                self.rows.push(row as u32);
+                self.values.push(value);
+            }
+            None => self.outcomes.truncate(before),
+        }
+    }
+
+    /// The known value of a row, and its distribution over the classes of outcomes, which is empty for other heads.
+    pub fn find(&self, row: u32) -> Option<(f32, &[f32])> {
+        let place = self.rows.binary_search(&row).ok()?;
+        let classes = self.outcomes.len() / self.rows.len();
+        Some((self.values[place], &self.outcomes[place * classes..][..classes]))
+    }
+
+    /// The possible classes of a row.
+    pub fn possible(&self, row: u32) -> OutcomeMask {
+        let place = self.restricted.binary_search_by_key(&row, |(row, _)| *row);
+        place.map_or(OutcomeMask::ALL, |place| self.restricted[place].1)
+    }
+
+    /// Replaces `values` by the values of all rows, and `outcomes` by their distributions over the classes of outcomes,
+    /// `[rows, classes]`, which is empty for other heads. What is known stands for what the learner says, and impossible classes have
+    /// the probability 0.
+    pub fn evaluate(
+        &self,
+        learner: &mut dyn Learner,
+        rows: &Rows,
+        values: &mut Vec<f32>,
+        outcomes: &mut Vec<f32>,
+    ) {
+        if self.rows.len() == rows.len() {
+            values.clone_from(&self.values);
+            outcomes.clone_from(&self.outcomes);
+            return;
+        }
+        let classes = learner.head().classes().map_or(0, <[_]>::len);
+        if classes == 0 {
+            outcomes.clear();
+            learner.evaluate(rows, values);
+        } else {
+            learner.outputs(rows, outcomes);
+            let head = learner.head();
+            for (row, possible) in &self.restricted {
+                possible.restrict(&mut outcomes[*row as usize * classes..][..classes]);
+            }
+            values.clear();
+            values.extend(outcomes.chunks_exact(classes).map(|p| head.value_of(p)));
+        }
+        for (place, &row) in self.rows.iter().enumerate() {
+            values[row as usize] = self.values[place];
+            outcomes[row as usize * classes..][..classes]
+                .copy_from_slice(&self.outcomes[place * classes..][..classes]);
+        }
+    }
+}

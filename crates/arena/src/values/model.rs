@@ -1,0 +1,164 @@
+//! Learners as evaluators of a game.
+
+use super::decision::Decision;
+use super::evaluator::Evaluator;
+use super::known::{self, KnownRows};
+use super::successors::Successors;
+use adept_game::{Afterstate, Encoder, Game, Kit, Turn};
+use adept_model::{Explanation, Learner, ModelError, OutcomeClass, Rows};
+use std::sync::Arc;
+
+/// A learner connected to a game by an encoder.
+pub struct GameModel<G: Game> {
+    encoder: Arc<dyn Encoder<G>>,
+    /// The learner.
+    pub learner: Box<dyn Learner>,
+    /// What follows the decision that was weighed last.
+    found: Successors<G>,
+    /// Memory for what follows a decision that is explained.
+    pub(crate) spare: Option<Successors<G>>,
+}
+
+impl<G: Kit> GameModel<G> {
+    /// Binds a learner to a game. The learner must use this encoder's channels.
+    pub fn new(game: &G, encoder: Arc<dyn Encoder<G>>, learner: Box<dyn Learner>) -> Self {
+        let found = Successors::new(game, &*learner);
+        Self { encoder, learner, found, spare: None }
+    }
+
+    /// The encoder.
+    pub fn encoder(&self) -> &Arc<dyn Encoder<G>> {
+        &self.encoder
+    }
+
+    /// A copy with the learner on the CPU, for another thread.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] if the learner's device does not respond.
+    pub fn player(&mut self, game: &G) -> Result<Self, ModelError> {
+        let learner = self.learner.player()?;
+        Ok(Self::new(game, self.encoder.clone(), learner))
+    }
+
+    /// Lists and encodes the candidates of the player to move. Values that need the model are 0.
+    #[inline]
+    pub fn candidates(&mut self, at: Decision<'_, G>) -> &Successors<G> {
+        self.found.clear();
+        self.found.list(&*self.encoder, at);
+        &self.found
+    }
+
+    /// Lists and evaluates the candidates of the player to move.
+    #[inline]
+    pub fn weighed(&mut self, at: Decision<'_, G>) -> &Successors<G> {
+        self.candidates(at);
+        self.found.evaluate(&mut *self.learner);
+        &self.found
+    }
+
+    /// Tells the learner that training considered the last candidates.
+    pub fn note_weighed(&mut self) {
+        self.learner.weighed(&self.found.rows);
+    }
+
+    /// Lists and evaluates the candidates of the player to move, as far as learning needs it. If an action wins
+    /// the highest possible utility at once, all others have value −1 and the model is not evaluated, unless it gives
+    /// distributions, which learning may need.
+    #[inline]
+    pub fn decide(&mut self, at: Decision<'_, G>) -> &Successors<G> {
+        self.candidates(at);
+        if self.found.values.contains(&1.0) && self.learner.head().classes().is_none() {
+            let others = self.found.values.iter_mut().zip(&self.found.row_of);
+            others.filter(|(_, row)| row.is_some()).for_each(|(value, _)| *value = -1.0);
+        } else {
+            self.found.evaluate(&mut *self.learner);
+        }
+        &self.found
+    }
+
+    /// The learner's explanation of an action of the player to move. None if the action ends the game, because
+    /// its value is then known.
+    pub fn explain(&mut self, at: Decision<'_, G>, action: &G::Action) -> Option<Explanation> {
+        let mut shown = at.state.clone();
+        if !at.game.hides() {
+            at.game.apply(&mut shown, action);
+            if at.game.turn(&shown) == Turn::Over {
+                return None;
+            }
+        }
+        let rows = self.encode(at.game, &shown, Some(action), at.player);
+        let after = Afterstate { state: &shown, action: Some(action), player: at.player };
+        Some(self.explained(at.game, after, &rows))
+    }
+
+    /// The learner's explanation of the row of an afterstate, with the value and distribution that the encoder knows in place of the
+    /// learner's, and without impossible classes. Those of experts stay as they are.
+    pub fn explained(&mut self, game: &G, after: Afterstate<'_, G>, row: &Rows) -> Explanation {
+        known::explain(&mut *self.learner, &*self.encoder, game, after, row)
+    }
+
+    /// Replaces `values` by the value of each of these states, right after a move, for the player who moved, and `outcomes` by the
+    /// distributions, `[states, classes]`; empty if the model knows values alone.
+    pub fn afterstates(
+        &mut self,
+        game: &G,
+        states: &[G::State],
+        values: &mut Vec<f32>,
+        outcomes: &mut Vec<f32>,
+    ) {
+        let (mut rows, mut known) = (Rows::new(self.learner.channels()), KnownRows::default());
+        for state in states {
+            let after = Afterstate { state, action: None, player: game.just_acted(state).unwrap_or(0) };
+            known.add(&mut rows, self.learner.head(), &*self.encoder, game, after);
+        }
+        known.evaluate(&mut *self.learner, &rows, values, outcomes);
+    }
+
+    /// The row of one afterstate. `action` is the action that led to it, if known.
+    pub fn encode(&self, game: &G, state: &G::State, action: Option<&G::Action>, player: usize) -> Rows {
+        let mut rows = Rows::new(self.learner.channels());
+        self.encoder.encode(game, Afterstate { state, action, player }, rows.push());
+        rows
+    }
+}
+
+impl<G: Kit> Evaluator<G> for GameModel<G> {
+    fn values(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>) {
+        if self.encoder.decides() {
+            // Actions that the encoder omits have probability 0.
+            let found = self.weighed(at);
+            let value = |action: &G::Action| {
+                let place = found.actions.iter().position(|a| a == action);
+                place.map_or(f32::NEG_INFINITY, |i| found.values[i])
+            };
+            values.clear();
+            values.extend(actions.iter().map(value));
+            return;
+        }
+        self.found.clear();
+        self.found.list_these(&*self.encoder, at, actions);
+        self.found.evaluate(&mut *self.learner);
+        values.clone_from(&self.found.values);
+    }
+
+    fn weigh(&mut self, at: Decision<'_, G>, actions: &mut Vec<G::Action>, values: &mut Vec<f32>) {
+        let found = self.weighed(at);
+        actions.clone_from(&found.actions);
+        values.clone_from(&found.values);
+    }
+
+    fn classes(&self) -> &[OutcomeClass] {
+        self.learner.head().classes().unwrap_or_default()
+    }
+
+    fn outcomes(&mut self, at: Decision<'_, G>, action: &G::Action, outcomes: &mut Vec<f32>) {
+        outcomes.clear();
+        if let Some(explained) = self.explain(at, action) {
+            outcomes.extend(explained.outcomes);
+        }
+    }
+
+    fn copied(&mut self, game: &G) -> Option<Box<dyn Evaluator<G>>> {
+        self.player(game).ok().map(|copy| Box::new(copy) as _)
+    }
+}

@@ -1,0 +1,166 @@
+//! Reviews of whole games, written by this program and by others.
+
+use crate::common::{Desk, number, published};
+use std::fs;
+
+/// Two games: one ends by a drop, one by a resignation after a roll.
+const MATCH: &str = "; [Site \"x\"]\r\n\r\n 3 point match\r\n\r\n Game 1\r\n Ann : 0      J\u{f6}rgen : 0\r
+  1) 31: 24/23 13/10       42: 8/4 6/4\r\n  2) 65: 24/13             Doubles => 2\r\n  3) Drops           Wins 1 point\r\n\r
+ Game 2\r\n Ann : 0      J\u{f6}rgen : 1\r\n  1)                     31: 8/5 6/5\r\n  2) Doubles => 2    Takes\r
+  3) 52:\r\n                         Wins 4 points and the match\r\n";
+
+#[test]
+fn a_person_resigns_and_the_game_is_written_down() {
+    let desk = Desk::new();
+    let play = ["play", "pubeval", "--game", "backgammon", "--seed", "3", "--history", "mine.mat"];
+    for number in 1..=2 {
+        let output = desk.run_with(&play, "help\nresign triple\nresign gammon\n");
+        let [out, said] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        for expected in [
+            "resign  lose the game here: resign, resign gammon, resign backgammon\n",
+            "`resign triple`: write resign, resign gammon, resign backgammon\n",
+            "\nYou resign and lose a gammon (2 points).\n",
+        ] {
+            assert!(out.contains(expected), "{out}");
+        }
+        assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+        assert!(said.contains(&format!("mine.mat: added as number {number}")), "{said}");
+    }
+    let found = desk.json(&["review", "mine.mat", "--by", &published("../backgammon/single-256-32")]);
+    let player =
+        |name: &str| found["players"].as_array().unwrap().iter().find(|p| p["name"] == name).unwrap();
+    assert_eq!((number(&player("you")["result"]), number(&player("pubeval")["result"])), (-4.0, 4.0));
+    let output = desk.run_with(&[&play[..6], &["--json"]].concat(), "resign\n");
+    let played: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((number(&played["outcome"]), played["resigned"].as_str()), (-1.0, Some("loss")), "{played}");
+    // A file of something else, and a game without losses that are known.
+    fs::write(desk.path("mine.mat"), "hello").unwrap();
+    assert!(desk.fails(&play, 1).contains("mine.mat: this file exists and does not hold a money session"));
+    let output =
+        desk.run_with(&["play", "random", "--game", "liars-dice:soar:2x1", "--seed", "1"], "resign\n");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("nobody can resign in liars-dice"));
+}
+
+#[test]
+fn how_games_end_is_told() {
+    let desk = Desk::new();
+    let config = "name = \"m\"\ngame = \"backgammon\"\ngames = 60\nagents = [{ name = \"pubeval\" }, { name = \"random\" }]\n";
+    fs::write(desk.path("m.toml"), config).unwrap();
+    // The score is the mean of what the classes are worth.
+    let check = |found: &serde_json::Value| {
+        let names = ["loss_backgammon", "loss_gammon", "loss", "win", "win_gammon", "win_backgammon"];
+        assert!(found["classes"].as_object().unwrap().keys().eq(names), "{found}");
+        let shares = names.map(|name| number(&found["classes"][name]));
+        let points: f64 = shares.iter().zip([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0]).map(|(p, n)| p * n).sum();
+        assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{found}");
+        assert!((points - number(&found["score"])).abs() < 1e-6, "{found}");
+    };
+    check(&desk.json(&["arena", "m.toml", "--out", "m"])["pairs"][0]);
+    let text = desk.text(&["arena", "m.toml", "--out", "m"]);
+    assert!(text.contains("How games end for the first agent of each pair, in per cent:"), "{text}");
+    let network = published("../backgammon/single-256-32");
+    let evaluate = ["evaluate", &network, "--suite", "matches", "--against", "pubeval", "--samples", "40"];
+    check(&desk.json(&evaluate)["matches"]);
+    let shown = desk.text(&evaluate);
+    // The rest of the table is Markdown, which a terminal folds.
+    let text: String =
+        text.lines().filter(|line| line.starts_with("| pubeval –")).map(|line| format!("{line}\n")).collect();
+    let described = desk.text(&["describe", &network]);
+    assert!(described.contains("\noutcomes loss_backgammon (-1), loss_gammon (-0.6666667), "), "{described}");
+    let exported = desk.text(&["export", &network, "--format", "onnx", "--out", "x.onnx"]);
+    for text in [text, shown, described, exported] {
+        // A path is one word.
+        let mut lines = text.lines().filter(|line| !line.contains("checkpoints/"));
+        assert!(lines.all(|line| line.chars().count() <= 80), "{text}");
+    }
+}
+
+#[test]
+fn a_match_is_reviewed() {
+    let desk = Desk::new();
+    let latin: Vec<u8> = MATCH.chars().map(|c| c as u8).collect();
+    fs::write(desk.path("m.mat"), latin).unwrap();
+    let by = published("../backgammon/single-256-32");
+    let review = ["review", "m.mat", "--by", &by];
+    let found = desk.json(&review);
+    assert_eq!((found["games"].as_u64(), found["unit"].as_str()), (Some(2), Some("points")), "{found}");
+    let [ann, other] = [0, 1].map(|i| &found["players"][i]);
+    assert_eq!((ann["name"].as_str(), other["name"].as_str()), (Some("Ann"), Some("J\u{f6}rgen")));
+    // A drop costs 1 and a resigned gammon 2 points with no cube.
+    assert_eq!((number(&ann["result"]), number(&other["result"])), (-3.0, 3.0));
+    assert!(
+        (number(&ann["luck"]) + number(&other["luck"])).abs() < 1e-9 && number(&ann["luck"]).abs() > 0.01
+    );
+    assert!((number(&ann["adjusted"]) + 3.0 + number(&ann["luck"])).abs() < 1e-9);
+    assert_eq!([ann, other].map(|player| player["decisions"].as_u64()), [Some(2), Some(2)]);
+    assert_eq!((found["total"]["decisions"].as_u64(), found["finished"].as_bool()), (Some(4), Some(true)));
+    // The worst move, beside what `moves` says of its position.
+    let worst = &found["worst"][0];
+    assert_eq!(
+        (worst["game"].as_u64(), worst["move"].as_u64(), worst["player"].as_str()),
+        (Some(1), Some(2), Some("Ann"))
+    );
+    let listed = desk.json(&["moves", &by, worst["position"].as_str().unwrap()]);
+    let equity = |text: &serde_json::Value| {
+        let moves = listed["moves"].as_array().unwrap();
+        number(&moves.iter().find(|listed| listed["move"] == *text).unwrap()["equity"])
+    };
+    assert_eq!(worst["best"], listed["moves"][0]["move"]);
+    let lost = equity(&worst["best"]) - equity(&worst["played"]);
+    assert!((number(&worst["loss"]) - lost).abs() < 1e-5 && lost > 0.05, "{worst}");
+    // By threads, for people, and for one player.
+    assert_eq!(desk.json(&[&review[..], &["--threads", "2"]].concat()), found);
+    let text = desk.text(&[&review[..], &["--worst", "1"]].concat());
+    assert!(text.contains("game 1, move 2, Ann: mGfwATDgc+IBKA 65\n         played 24/13, best "), "{text}");
+    assert!(text.lines().skip(2).all(|line| line.chars().count() <= 80), "{text}");
+    let alone = desk.json(&[&review[..], &["--player", "J\u{f6}rgen"]].concat());
+    assert_eq!(&alone["players"][0], other);
+    assert!(alone["worst"].as_array().unwrap().iter().all(|worst| worst["player"] == other["name"]));
+    let error = desk.fails(&[&review[..], &["--player", "An"]].concat(), 1);
+    assert!(
+        error.contains("no player is named `An`; players are Ann, J\u{f6}rgen; did you mean `Ann`?"),
+        "{error}"
+    );
+    // What cannot be reviewed.
+    let error = desk.fails(&["review", "m.mat", "--by", "oracle", "--game", "hypergammn"], 1);
+    assert!(error.contains("no game named `hypergammn`: did you mean `hypergammon`?"), "{error}");
+    let error = desk.fails(&["review", "m.mat", "--by", "pubeval", "--game", "backgammon"], 1);
+    assert!(error.contains("`pubeval` is an agent without values"), "{error}");
+    let error = desk.fails(&["review", "m.mat", "--by", "oracle", "--game", "backgammon:1"], 1);
+    assert!(error.contains("files `.mat` hold games with 15 checkers a side"), "{error}");
+    let error = desk.fails(&["review", "m.mat", "--by", "random", "--game", "tictactoe"], 1);
+    assert!(error.contains("tictactoe: files of whole games cannot be read"), "{error}");
+    // An illegal move ends its game. The others are read, those of more files and of folders too.
+    fs::create_dir_all(desk.path("more/deep")).unwrap();
+    fs::write(desk.path("more/deep/bad.mat"), MATCH.replace("8/4 6/4", "8/4 6/3")).unwrap();
+    fs::write(desk.path("more/empty.MAT"), "").unwrap();
+    fs::write(desk.path("more/note.txt"), "no match").unwrap();
+    let many = ["review", "m.mat", "more", "--by", &by];
+    let found = desk.json(&many);
+    assert_eq!((found["games"].as_u64(), found["files"].as_array().unwrap().len()), (Some(4), 3), "{found}");
+    let faults = found["faults"].as_array().unwrap();
+    let illegal = "line 7: game 1, move 1: `42: 8/4 6/3` of J\u{f6}rgen: ";
+    assert_eq!(
+        (faults.len(), faults[0]["game"].as_u64(), &faults[1]["game"]),
+        (2, Some(1), &serde_json::Value::Null)
+    );
+    assert!(faults[0]["why"].as_str().unwrap().starts_with(illegal), "{found}");
+    assert!(faults[1]["why"].as_str().unwrap().contains("the file is empty"), "{found}");
+    assert!(found["references"].as_array().unwrap().len() == 2, "{found}");
+    let text = desk.text(&many);
+    assert!(text.contains("4 games of 3 files") && text.contains("\n2 faults: "), "{text}");
+    assert!(text.contains("bad.mat: line 7: game 1, move 1: `42: 8/4 6/3` of"), "{text}");
+    assert!(text.lines().skip(2).all(|line| line.chars().count() <= 80), "{text}");
+    // A single file that cannot be read at all is an error.
+    assert!(desk.fails(&["review", "more/empty.MAT", "--by", &by], 1).contains("the file is empty"));
+    assert!(desk.fails(&["review", "more/note.txt", "--by", &by], 1).contains("does not begin with a line"));
+    fs::create_dir(desk.path("none")).unwrap();
+    assert!(desk.fails(&["review", "none", "--by", &by], 1).contains("in folders files `.mat` are read"));
+    // Names that are longer than a terminal.
+    fs::write(desk.path("long.mat"), MATCH.replace("Ann", &"x".repeat(150))).unwrap();
+    let text = desk.text(&["review", "long.mat", "--by", &by]);
+    assert!(text.lines().skip(2).all(|line| line.chars().count() <= 80), "{text}");
+    fs::write(desk.path("long.mat"), MATCH.replace("Ann", &"x".repeat(65_536))).unwrap();
+    let text = desk.text(&["review", "long.mat", "m.mat", "--by", &by]);
+    assert!(text.contains("long.mat: line 6: game 1: a name has more than 200 letters"), "{text}");
+}

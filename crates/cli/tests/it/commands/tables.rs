@@ -1,0 +1,111 @@
+//! Tables that stand for networks, and benchmarks of decisions.
+
+use crate::common::{Desk, number, published};
+use std::fs;
+
+#[test]
+fn tables_of_races_stand_for_a_network() {
+    let desk = Desk::new();
+    let built = desk.json(&["oracle", "build", "--game", "hypergammon", "--points", "8"]);
+    assert_eq!((built["sides"].as_u64(), built["checkers"].as_u64()), (Some(165), Some(3)));
+    assert!(
+        desk.text(&["oracle", "build", "--game", "backgammon:2", "--points", "6", "--no-file"])
+            .contains("28 sides")
+    );
+    let network = published("../hypergammon/td-128-32");
+    let race = "8:1 3:2/6:1 3:2";
+    let value = |agent: &str| {
+        number(&desk.json(&["value", agent, race, "--game", "hypergammon"])["values"][0]["equity"])
+    };
+    let (plain, known) = (value(&network), value(&format!("known:race-8:{network}")));
+    assert!((plain - known).abs() > 1e-4 && (plain - known).abs() < 0.2, "{plain} {known}");
+    assert_eq!(value(&format!("known:none:{network}")), plain);
+    // The table is a file, and a damaged one is refused.
+    let path = desk.path("datasets/hypergammon-race-8.bd");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[200] ^= 64;
+    fs::write(&path, bytes).unwrap();
+    let error = desk.fails(&["value", &format!("known:race-8:{network}"), race], 1);
+    assert!(error.contains("race-8.bd") && error.contains("do not sum to 1"), "{error}");
+    for (agent, why) in [
+        ("known:race-5:X", "race-P with P points, 6 to 10"),
+        ("known:oracle:X", "no table `oracle`"),
+        ("known:race-8", "write known:TABLES:CHECKPOINT"),
+    ] {
+        let error = desk.fails(&["value", &agent.replace('X', &network), race], 1);
+        assert!(error.contains(why), "{error}");
+    }
+}
+
+/// Games of learning end where a table knows the value, and the checkpoint names the tables.
+#[test]
+fn tables_are_named_in_a_config() {
+    let desk = Desk::new();
+    let config = |method: &str| {
+        format!(
+            "name = \"known\"\nseed = 1\nhead = \"outcomes\"\n[game]\nrules = \"hypergammon\"\n\
+             encoder = \"points+known:bearoff-3+known:race-8\"\n[architecture.mlp]\nhidden = [4]\n[learn]\noptimiser = \"adam\"\nrate = 0.01\nbatch = 256\n{method}"
+        )
+    };
+    for (name, method) in [
+        ("td", "[learn.td]\ngames = 30\nlambda = 0.5\nalong = \"both\"\n"),
+        ("exp", "[learn.expectation]\nsamples = 256\nstarts = \"rules\"\n"),
+    ] {
+        fs::write(desk.path("my.toml"), config(method)).unwrap();
+        desk.text(&["train", "my.toml", "--set", &format!("name={name}")]);
+        let described = desk.json(&["describe", name]);
+        assert!(described.to_string().contains("points+known:bearoff-3+known:race-8"), "{described}");
+    }
+}
+
+#[test]
+fn a_benchmark_of_decisions_is_built_and_asked() {
+    let desk = Desk::new();
+    let build = [
+        "decisions",
+        "build",
+        "--with",
+        "oracle",
+        "--game",
+        "backgammon:1",
+        "--count",
+        "3",
+        "--trials",
+        "36",
+        "--truncate",
+        "2",
+        "--games",
+        "400",
+        "--gap",
+        "6",
+        "--out",
+        "d.csv",
+    ];
+    let built = desk.json(&build);
+    assert!(built["finished"] == true && built["kinds"]["contact"] == 3, "{built}");
+    assert!(built["short"].as_array().unwrap().iter().all(|kind| kind != "contact"), "{built}");
+    let whole = fs::read_to_string(desk.path("d.csv")).unwrap();
+    assert!(desk.fails(&build, 1).contains("go on with it with --resume"));
+    // Cut short, it goes on to the same file.
+    let rows: Vec<&str> = whole.lines().collect();
+    let first = rows.iter().take_while(|row| !row.starts_with("2,")).map(|row| format!("{row}\n"));
+    fs::write(desk.path("d.csv"), first.collect::<String>()).unwrap();
+    desk.json(&[&build[..], &["--resume"]].concat());
+    assert_eq!(fs::read_to_string(desk.path("d.csv")).unwrap(), whole);
+    let other = [&build[..], &["--resume", "--seed", "2"]].concat();
+    assert!(desk.fails(&other, 1).contains("was made with other options"));
+    // The oracle made it and loses nothing but the noise of the rollouts.
+    let found = desk.json(&["decisions", "run", "d.csv", "oracle", "random", "--game", "backgammon:1"]);
+    let all = |agent: usize| found["agents"][agent]["kinds"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(all(0)["kind"], "all");
+    assert!(number(&all(0)["loss"]) < 0.01 && number(&all(1)["loss"]) > number(&all(0)["loss"]), "{found}");
+    let text = desk.text(&["decisions", "run", "d.csv", "oracle", "--game", "backgammon:1"]);
+    assert!(text.contains("points lost") && text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let broken = |from: &str, to: &str| {
+        fs::write(desk.path("b.csv"), whole.replacen(from, to, 1)).unwrap();
+        desk.fails(&["decisions", "run", "b.csv", "oracle", "--game", "backgammon:1"], 1)
+    };
+    assert!(broken("decision,kind", "number,kind").contains("has no column `decision`"));
+    let play = rows.iter().find(|row| row.starts_with("1,")).unwrap().split(',').nth(3).unwrap();
+    assert!(broken(&format!(",{play},"), ",99/98,").contains("is not a legal move of this position"));
+}

@@ -1,0 +1,52 @@
+//! `serve http`.
+
+use crate::common::Desk;
+#[cfg(feature = "http")]
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    process::{Command, Stdio},
+};
+
+#[cfg(not(feature = "http"))]
+#[test]
+fn a_program_without_the_page_says_how_to_get_it() {
+    let refused = Desk::new().fails(&["serve", "http", "pubeval", "--listen", "127.0.0.1:0"], 1);
+    assert!(refused.contains("--features http"), "{refused}");
+}
+
+#[cfg(feature = "http")]
+#[test]
+fn browsers_and_clients_are_answered_until_it_is_stopped() {
+    let desk = Desk::new();
+    let mut command = desk.command(&["serve", "http", "pubeval", "--listen", "127.0.0.1:0"]);
+    let mut server = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut ready = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut ready).unwrap();
+    let place = ready.trim().strip_prefix("listening on ").unwrap();
+    let get = |path: &str| {
+        let mut stream = TcpStream::connect(place).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let page = get("/");
+    assert!(page.starts_with("HTTP/1.1 200") && page.contains("<title>adept</title>"), "{page}");
+    // Every file that the page names is there.
+    for name in page.split("/page/").skip(1).filter_map(|rest| rest.split('"').next()) {
+        assert!(get(&format!("/page/{name}")).starts_with("HTTP/1.1 200"), "{name}");
+    }
+    assert!(get("/api/v1/agents?game=backgammon").contains("\"id\":\"pubeval\""));
+    // Clients of wildbg ask for values: of a network inside the command, which knows this game to be won.
+    let won = get("/eval?p1=1&p2=-8");
+    assert!(won.starts_with("HTTP/1.1 200") && won.contains("\"win\":1.0"), "{won}");
+    let refused = get("/eval?p1=1&p2=-8&agent=pubeval");
+    assert!(refused.starts_with("HTTP/1.1 422") && refused.contains("without values"), "{refused}");
+    let second = desk.fails(&["serve", "http", "--listen", place], 1);
+    assert!(second.contains(place) && second.contains("free port"), "{second}");
+    Command::new("kill").args(["-TERM", &server.id().to_string()]).status().unwrap();
+    let output = server.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(desk.fails(&["serve", "http", "nobody"], 1).contains("nobody"));
+}

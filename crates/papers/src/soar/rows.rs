@@ -1,0 +1,54 @@
+//! Results of learning agents.
+
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Numbers of games shown in the table.
+pub(super) const SHOWN: [u64; 3] = [1_000, 5_000, 35_000];
+
+/// Result of a learning agent.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct SoarRow {
+    /// Name, such as `PM-0`.
+    pub(crate) name: String,
+    /// How rewards reach a rule.
+    pub(crate) rewards: &'static str,
+    /// Players of a game: the learner, and opponents that are all the same.
+    pub(crate) players: usize,
+    /// Share of wins against PMH before the first game, over 4000 games.
+    pub(crate) untrained: f64,
+    /// Share of wins after 1000, 5000 and 35,000 games (a twentieth of them with `quick`), averaged over the
+    /// seeds.
+    pub(crate) after: Vec<f64>,
+    /// Share of wins at the end, averaged over the seeds.
+    pub(crate) final_mean: f64,
+    /// Standard deviation over the seeds.
+    pub(crate) final_sd: f64,
+    /// 95 % interval of the final share, over the games of all seeds.
+    pub(crate) ci95: [f64; 2],
+    /// Mean number of rules at the end.
+    pub(crate) rules: f64,
+    /// Mean seconds per run.
+    pub(crate) seconds: f64,
+    /// Share of wins by games learned from, averaged over the seeds.
+    pub(crate) curve: Vec<(f64, f64)>,
+    /// Number of rules by games learned from.
+    pub(crate) rules_curve: Vec<(f64, f64)>,
+}
+
+/// Result of a figure.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct SoarLearning {
+    /// Name of the reproduction.
+    pub(crate) name: String,
+    /// Runs per agent.
+    pub(crate) seeds: u64,
+    /// Whether the number of games was reduced.
+    pub(crate) quick: bool,
+    /// The agents in both settings.
+    pub(crate) rows: Vec<SoarRow>,
+    /// Seconds of the whole command.
+    pub(crate) seconds: f64,
+    /// Files written.
+    pub(crate) files: Vec<PathBuf>,
+}
