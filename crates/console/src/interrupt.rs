@@ -22,7 +22,7 @@ fn patience() -> Duration {
     if waits { LONG_PATIENCE } else { PATIENCE }
 }
 
-/// What Ctrl-C asks to stop, once the command has something that stops by itself.
+/// The work that Ctrl-C asks to stop, and its message, once the command has work that stops by itself.
 static STOPS: OnceLock<(Cancel, &str)> = OnceLock::new();
 
 /// Answers Ctrl-C and other requests to end. Work that stops by itself ([`on_interrupt`]) is asked to; a second Ctrl-C ends
@@ -37,7 +37,7 @@ pub(crate) fn obey_signals() {
     ignore(&ignored);
 }
 
-/// What runs that write a checkpoint and stop say at Ctrl-C.
+/// The message of runs that write a checkpoint and stop at Ctrl-C.
 pub(crate) const SAVING: &str = "\nstopping, and saving what can be continued (again to stop at once)";
 
 /// Asked to end when Ctrl-C is pressed: the work of this command, which stops by itself. `says` is then shown.
@@ -67,7 +67,7 @@ pub(crate) fn wait_for_ranks() {
 }
 
 fn interrupted() {
-    // What ends this process has been said.
+    // The error that ends this process has been said.
     if is_ending() {
         return;
     }
@@ -97,7 +97,7 @@ fn interrupted() {
     say(if asked.is_finished() { "\nstopping" } else { says });
 }
 
-/// What is said of a command that is ended while it measures what is not part of its run.
+/// The message of a command that ends during measurements after its run.
 const FINISHED: &str =
     "the run is finished and saved; only its comparison with formulas by kind of position is left out";
 

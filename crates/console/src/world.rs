@@ -92,8 +92,8 @@ pub(crate) fn with_jobs(games: &dyn Catalogue, threads: usize, f: impl FnOnce() 
             let _dismissed = Dismissed;
             f()
         }
-        Part::Other(desks) => {
-            worker::serve(games, desks, &on_interrupt(SAVING));
+        Part::Other(links) => {
+            worker::serve(games, links, &on_interrupt(SAVING));
             Ok(())
         }
     }

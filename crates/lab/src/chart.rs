@@ -121,11 +121,7 @@ impl Range {
 
 /// Draws lines with bands, and horizontal dashed lines at `marks`, as an SVG document. The y-axis shows the part where the
 /// lines are, see [`Range::of`]; marks outside it are named in the legend.
-<<<<<<< HEAD
-pub(crate) fn bands(title: &str, (x, y): (&str, &str), scale: Scale, bands: &[Band], marks: &[Mark]) -> String {
-=======
-pub fn bands(title: &str, axes: Axes<'_>, scale: Scale, bands: &[Band], marks: &[Mark]) -> String {
->>>>>>> h-train
+pub(crate) fn bands(title: &str, axes: Axes<'_>, scale: Scale, bands: &[Band], marks: &[Mark]) -> String {
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, (960, 540)).into_drawing_area();

@@ -2,13 +2,13 @@
 
 use crate::catalogue::{AnyGame, Catalogue};
 use crate::farm::{Done, Job, on_one_thread};
-use adept_ranks::slots::{Desk, work};
+use adept_ranks::slots::{JobLink, work};
 use adept_trainer::run::{Cancel, Event, Observer, Silent, TrainError, TrainOptions};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Works on jobs of the first rank until there are no more. If `cancel` is requested, what is left of them is done elsewhere.
-pub fn serve(games: &dyn Catalogue, desks: Vec<Desk>, cancel: &Cancel) {
+pub fn serve(games: &dyn Catalogue, links: Vec<JobLink>, cancel: &Cancel) {
     let job = |job: &[u8]| {
         let done = match serde_json::from_slice(job) {
             Ok(job) => done(games, job, cancel),
@@ -16,7 +16,7 @@ pub fn serve(games: &dyn Catalogue, desks: Vec<Desk>, cancel: &Cancel) {
         };
         serde_json::to_vec(&done).unwrap_or_default()
     };
-    work(desks, job, || cancel.requested());
+    work(links, job, || cancel.requested());
 }
 
 /// Sees whether a run has begun.

@@ -327,11 +327,11 @@ pub struct AgentText {
 
 /// A room without plays and opened agents. Searches that take longer than `patience` answer with what they have found by then.
 pub fn room<G: Kit>(game: Arc<G>, patience: Duration) -> Arc<dyn AnyRoom> {
-    Arc::new(Room { game, patience, desks: Mutex::default() })
+    Arc::new(Room { game, patience, opened_agents: Mutex::default() })
 }
 
 /// Most agents of a game that are kept open.
-const DESKS: usize = 64;
+const MOST_OPENED: usize = 64;
 
 /// Parameters of a network that answers at once.
 const QUICK: usize = 1_000_000;
@@ -339,11 +339,11 @@ const QUICK: usize = 1_000_000;
 struct Room<G: Kit> {
     game: Arc<G>,
     patience: Duration,
-    desks: Mutex<HashMap<AgentText, Arc<Desk<G>>>>,
+    opened_agents: Mutex<HashMap<AgentText, Arc<OpenedAgent<G>>>>,
 }
 
 /// An opened agent.
-enum Desk<G: Kit> {
+enum OpenedAgent<G: Kit> {
     /// A checkpoint that plays in its own way: a copy for each thread.
     Model { pool: Box<Pool<G>>, is_small: bool, has_parts: bool },
     /// The best of what a search finds, for one thread at a time.
@@ -363,24 +363,24 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<G: Kit> Room<G> {
-    /// The desk of an agent, which is opened if nobody has asked it yet.
-    fn desk(&self, agent: &AgentText) -> Result<Arc<Desk<G>>, OpenError> {
-        if let Some(desk) = locked(&self.desks).get(agent) {
-            return Ok(desk.clone());
+    /// An agent, which is opened if nobody has asked it yet.
+    fn opened(&self, agent: &AgentText) -> Result<Arc<OpenedAgent<G>>, OpenError> {
+        if let Some(opened) = locked(&self.opened_agents).get(agent) {
+            return Ok(opened.clone());
         }
-        let desk = Arc::new(Desk::open(&*self.game, agent)?);
-        let mut desks = locked(&self.desks);
-        if desks.len() >= DESKS {
+        let opened = Arc::new(OpenedAgent::open(&*self.game, agent)?);
+        let mut all = locked(&self.opened_agents);
+        if all.len() >= MOST_OPENED {
             // Those that play are kept.
-            desks.retain(|_, desk| Arc::strong_count(desk) > 1);
+            all.retain(|_, opened| Arc::strong_count(opened) > 1);
         }
-        if desks.len() >= DESKS {
+        if all.len() >= MOST_OPENED {
             return Err(OpenError::Unknown(format!(
-                "{DESKS} agents of {} are playing, and that is the limit: choose one of them",
+                "{MOST_OPENED} agents of {} are playing, and that is the limit: choose one of them",
                 self.game.name()
             )));
         }
-        Ok(desks.entry(agent.clone()).or_insert(desk).clone())
+        Ok(all.entry(agent.clone()).or_insert(opened).clone())
     }
 
     /// What an agent thinks of a position; none if it has no values.
@@ -397,12 +397,12 @@ impl<G: Kit> Room<G> {
             search.until = Some(until);
             inspect::inspect_by(game, search, at, text, true).map(Some)
         };
-        match &*self.desk(agent)? {
-            Desk::Model { pool, .. } => {
+        match &*self.opened(agent)? {
+            OpenedAgent::Model { pool, .. } => {
                 pool.with(game, |bound| inspect::inspect(game, bound, at, text, detail))?.map(Some)
             }
-            Desk::Search(search) => by(&mut locked(search), text),
-            Desk::Other { found, best, values, .. } => {
+            OpenedAgent::Search(search) => by(&mut locked(search), text),
+            OpenedAgent::Other { found, best, values, .. } => {
                 let mut values = locked(values);
                 if values.is_none() {
                     *values = naming::evaluator(game, found, *best)?;
@@ -421,7 +421,7 @@ impl<G: Kit> Room<G> {
     }
 }
 
-impl<G: Kit> Desk<G> {
+impl<G: Kit> OpenedAgent<G> {
     fn open(game: &G, agent: &AgentText) -> Result<Self, OpenError> {
         let found = naming::resolve(game, &agent.text, &[])?;
         Ok(match found.plain_folder() {
@@ -510,11 +510,11 @@ impl<G: Kit> AnyRoom for Room<G> {
     }
 
     fn is_quick(&self, agent: &AgentText, detail: Detail) -> bool {
-        let is_quick = |desk: &Arc<Desk<G>>| match **desk {
-            Desk::Model { is_small, has_parts, .. } => is_small && !(has_parts && detail.experts),
+        let is_quick = |opened: &Arc<OpenedAgent<G>>| match **opened {
+            OpenedAgent::Model { is_small, has_parts, .. } => is_small && !(has_parts && detail.experts),
             _ => false,
         };
-        locked(&self.desks).get(agent).is_some_and(is_quick)
+        locked(&self.opened_agents).get(agent).is_some_and(is_quick)
     }
 
     fn begin(
@@ -524,13 +524,13 @@ impl<G: Kit> AnyRoom for Room<G> {
         seed: u64,
         from: Option<&str>,
     ) -> Result<Box<dyn AnyPlay>, PlayError> {
-        let desk = self.desk(opponent)?;
+        let agent = self.opened(opponent)?;
         let session = Session::begin(&*self.game, seat, seed, from)?;
         let first = session.state().clone();
         let begin = self.game.position_text(&self.game.shown_to(&first, seat));
         Ok(Box::new(Play {
             room: self,
-            desk,
+            agent,
             opponent: opponent.clone(),
             session,
             first,
@@ -543,7 +543,7 @@ impl<G: Kit> AnyRoom for Room<G> {
 
 struct Play<G: Kit> {
     room: Arc<Room<G>>,
-    desk: Arc<Desk<G>>,
+    agent: Arc<OpenedAgent<G>>,
     opponent: AgentText,
     session: Session<G>,
     first: G::State,
@@ -605,9 +605,10 @@ impl<G: Kit> AnyPlay for Play<G> {
                 Next::Over => return Ok(()),
                 Next::Chance => drop(self.session.draw(game)),
                 Next::Agent(player) => {
-                    let desk = self.desk.clone();
+                    let opened = self.agent.clone();
                     self.session.answer(game, player, |at, rng| {
-                        desk.with_agent(game, room.until(), |agent| agent.choose(at, &mut scratch, rng))?
+                        opened
+                            .with_agent(game, room.until(), |agent| agent.choose(at, &mut scratch, rng))?
                             .map_err(OpenError::from)
                     })?;
                 }
@@ -762,7 +763,7 @@ impl<G: Kit> AnyPlay for Play<G> {
         }
         if value.is_none() {
             let at = Decision::new(game, state, seat);
-            text = self.room.desk(agent)?.with_agent(game, until, |agent| agent.explain(at))? + &text;
+            text = self.room.opened(agent)?.with_agent(game, until, |agent| agent.explain(at))? + &text;
         }
         Ok(Hints { value, text: Some(text).filter(|text| !text.is_empty()) })
     }

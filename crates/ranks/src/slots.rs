@@ -28,12 +28,12 @@ pub enum Part {
     /// Hands them out: the places on the other ranks.
     First(Vec<Slot>),
     /// Works on them.
-    Other(Vec<Desk>),
+    Other(Vec<JobLink>),
 }
 
 /// The side of a [`Slot`] that works.
 #[derive(Debug)]
-pub struct Desk(TcpStream);
+pub struct JobLink(TcpStream);
 
 /// Connects the places of all ranks; this one brings `slots`, which the first rank keeps for itself.
 ///
@@ -44,8 +44,8 @@ pub fn connect(ranks: &Ranks, slots: usize) -> io::Result<Part> {
     let expected: u64 = all.iter().skip(1).map(|bytes| u64::from_ne_bytes(crate::word(bytes))).sum();
     let meeting = Meeting::call(ranks);
     if !ranks.is_first() {
-        let desk = |_| meeting.join(ranks).map(Desk);
-        return (0..slots).map(desk).collect::<io::Result<_>>().map(Part::Other);
+        let link = |_| meeting.join(ranks).map(JobLink);
+        return (0..slots).map(link).collect::<io::Result<_>>().map(Part::Other);
     }
     let guests = meeting.guests(|| expected as usize)?;
     if (guests.len() as u64) < expected {
@@ -96,12 +96,16 @@ impl Slot {
     }
 }
 
-/// Works at all desks until the first rank closes them. Returns the number of jobs done. Once `stops` holds, desks are left and
+/// Works at all links until the first rank closes them. Returns the number of jobs done. Once `stops` holds, links are left and
 /// what they had to do is not answered: the first rank then misses this one.
-pub fn work(desks: Vec<Desk>, job: impl Fn(&[u8]) -> Vec<u8> + Sync, stops: impl Fn() -> bool + Sync) -> u64 {
+pub fn work(
+    links: Vec<JobLink>,
+    job: impl Fn(&[u8]) -> Vec<u8> + Sync,
+    stops: impl Fn() -> bool + Sync,
+) -> u64 {
     let done = AtomicU64::new(0);
     std::thread::scope(|scope| {
-        for Desk(mut stream) in desks {
+        for JobLink(mut stream) in links {
             let (job, stops, done) = (&job, &stops, &done);
             scope.spawn(move || {
                 while let Ok(given) = receive(&mut stream)
@@ -173,15 +177,15 @@ mod tests {
             let others: Vec<_> = all
                 .map(|rank| {
                     scope.spawn(move || {
-                        let Ok(Part::Other(mut desks)) = connect(&rank, 2) else { panic!("no desks") };
+                        let Ok(Part::Other(mut links)) = connect(&rank, 2) else { panic!("no links") };
                         if rank.rank() == 2 {
                             // It gets a job and dies of it.
-                            let Desk(mut stream) = desks.remove(0);
-                            drop(desks);
+                            let JobLink(mut stream) = links.remove(0);
+                            drop(links);
                             let _ = receive(&mut stream);
                             return 0;
                         }
-                        work(desks, |job| [b"done ", job].concat(), || false)
+                        work(links, |job| [b"done ", job].concat(), || false)
                     })
                 })
                 .collect();

@@ -25,7 +25,7 @@ use serde_json::json;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// What is measured: a checkpoint, or a search over it.
+/// The subject of a measurement: a checkpoint, or a search over it.
 struct Measured {
     path: PathBuf,
     search: Option<SearchOptions>,
@@ -265,7 +265,7 @@ fn matches_text(matches: &MatchesReport) -> String {
     text
 }
 
-/// What a best response wins.
+/// The win of a best response.
 fn exploitability_text(found: &ExploitabilityReport) -> String {
     let mut text = String::new();
     let _ = writeln!(

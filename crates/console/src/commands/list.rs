@@ -122,7 +122,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Resu
     output::text(&text)
 }
 
-/// What was listed, and its key in JSON.
+/// The entries of a list, and their key in JSON.
 struct Listed {
     key: &'static str,
     entries: Vec<Value>,

@@ -96,7 +96,7 @@ pub(crate) fn moves(games: &dyn Catalogue, args: &MovesArgs, as_json: bool) -> R
     output::text(&value_text(found))
 }
 
-/// What a checkpoint or an agent thinks of positions, given as texts and in a file.
+/// Values of positions, given as texts and in a file, by a checkpoint or an agent.
 fn values_of(
     games: &dyn Catalogue,
     of: &CheckpointArgs,
@@ -211,7 +211,7 @@ fn value_text(value: &PositionValue) -> String {
     text
 }
 
-/// What a search did, for people.
+/// The work of a search, for people.
 fn searched(search: &Searched) -> String {
     let Searched { plies, nodes, solved, line, shortfall, .. } = search;
     let depth = match shortfall {

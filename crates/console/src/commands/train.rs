@@ -176,7 +176,7 @@ fn idle(config: &Config, ranks: &Ranks) -> Option<String> {
     })
 }
 
-/// What a rank that is not the first makes of its results.
+/// The result of the command on a rank that is not the first.
 fn followed(results: Vec<SeedResult>, stopped: bool) -> Result<()> {
     for (_, result) in results {
         result?;
@@ -598,7 +598,7 @@ fn shown(figure: Option<Suite>, in_units: bool, v: f64) -> String {
     }
 }
 
-/// What several seeds reached, how sure that is, and how it compares with the baseline.
+/// The mean and spread of several seeds, and a test against the baseline.
 fn summary(
     runs: &[(PathBuf, Record)],
     references: Option<&References>,

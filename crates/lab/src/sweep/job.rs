@@ -28,7 +28,8 @@ pub(super) enum State {
 impl<'a> Job<'a> {
     pub(super) fn new(
         sweep: usize,
-        (number, combination): (usize, &'a Combination),
+        number: usize,
+        combination: &'a Combination,
         seed: u64,
         folder: &Path,
     ) -> Self {

@@ -64,51 +64,6 @@ pub enum What<'a> {
 /// Receives the events.
 pub type SweepWatch<'a> = dyn Fn(SweepEvent<'_>) + Sync + 'a;
 
-<<<<<<< HEAD
-=======
-/// A run of the sweep.
-pub(super) struct Job<'a> {
-    /// The number of its sweep.
-    sweep: usize,
-    /// The number of its combination in the grid.
-    number: usize,
-    pub(super) combination: &'a Combination,
-    pub(super) seed: u64,
-    pub(super) name: String,
-    pub(super) path: PathBuf,
-}
-
-/// State of a run.
-pub(super) enum State {
-    /// Not started, or stopped.
-    Open,
-    Finished(Box<Record>),
-    Failed(Failure),
-}
-
-impl<'a> Job<'a> {
-    fn new(sweep: usize, number: usize, combination: &'a Combination, seed: u64, folder: &Path) -> Self {
-        let name = format!("{}-{seed}", combination.name);
-        Self { sweep, number, combination, seed, path: folder.join(&name), name }
-    }
-
-    fn failure(&self, reason: String, diverged: bool) -> Failure {
-        Failure { run: self.path.clone(), seed: self.seed, reason, diverged }
-    }
-}
-
-impl State {
-    /// Whether it failed for a temporary reason, such as a full disk.
-    pub(super) fn failed_for_now(&self) -> bool {
-        matches!(self, Self::Failed(failure) if !failure.diverged)
-    }
-
-    pub(super) fn is_open(&self) -> bool {
-        matches!(self, Self::Open)
-    }
-}
-
->>>>>>> h-train
 /// Runs a grid with `seeds.count` seeds per combination on `seeds.threads` threads. Results do not depend on
 /// the threads. If the sweep is already finished, returns its result. After a cancellation, active runs write
 /// checkpoints, no others start, and the result covers the finished runs.

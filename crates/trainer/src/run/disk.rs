@@ -25,7 +25,7 @@ pub(super) struct DiskSpace {
 }
 
 impl DiskSpace {
-    /// What the run of a config needs on these ranks.
+    /// The space for the run of a config on these ranks.
     pub(super) fn of<G: Kit>(
         learning: &mut Learning<'_, G>,
         config: &Config,

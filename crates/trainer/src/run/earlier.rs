@@ -9,7 +9,7 @@ use adept_game::Kit;
 use adept_model::checkpoint::{self, Origin};
 use serde::{Deserialize, Serialize};
 
-/// What the folder of a run holds before it begins.
+/// The earlier run in the folder of a run.
 #[derive(Serialize, Deserialize)]
 pub(super) enum Earlier {
     Nothing,

@@ -44,7 +44,7 @@ pub enum TrainError {
         path: PathBuf,
         /// What it holds.
         message: String,
-        /// What may be done about it, beside choosing another folder.
+        /// Remedies, beside choosing another folder.
         remedies: Vec<Remedy>,
     },
     /// The work was interrupted.
@@ -114,7 +114,7 @@ pub enum TrainError {
     Config(#[from] ConfigError),
 }
 
-/// What to do where the folder of a run holds another one.
+/// A remedy where the folder of a run holds another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
     /// Continue the run in the folder.
@@ -129,7 +129,7 @@ pub enum Remedy {
     Init,
 }
 
-/// What may be done, in words.
+/// The remedies in words.
 fn advice(remedies: &[Remedy]) -> String {
     let word = |remedy: &Remedy| match remedy {
         Remedy::Resume => "resume it",

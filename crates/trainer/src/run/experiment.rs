@@ -173,6 +173,10 @@ impl<'a, G: Kit> Experiment<'a, G> {
         })
     }
 
+    fn plan(&self) -> Plan<'a> {
+        Plan::new(self.config)
+    }
+
     /// Prepares what learning and measuring need besides the model. The time of the run starts here.
     pub(super) fn prepare(&mut self, say: &dyn Fn(&str)) -> Result<(), TrainError> {
         let (game, config, is_first) = (self.game, self.config, self.ranks.is_first());
@@ -202,7 +206,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         observer: &dyn Observer,
         cancel: &Cancel,
     ) -> Result<(), TrainError> {
-        let (seed, from, plan) = (self.record.seed, self.record.step, Plan::new(self.config));
+        let (seed, from, plan) = (self.record.seed, self.record.step, self.plan());
         if !self.is_prepared {
             self.prepare(&|what| observer.event(seed, Event::Preparing(what)))?;
         }
@@ -257,7 +261,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
     /// Reassigns learned cells, if this is due after a batch.
     fn reassign(&mut self, batch: &Batch) -> Result<(), TrainError> {
         let times = self.config.architecture.reassigns(self.learning.model.learner.channels());
-        for time in Plan::new(self.config).reassignments(batch, times) {
+        for time in self.plan().reassignments(batch, times) {
             self.learning.reassign(self.game, self.config, self.record.seed, time)?;
         }
         Ok(())
@@ -265,7 +269,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
 
     /// Measures the network if this is due after a batch. Returns whether the run is over.
     fn measure_if_due(&mut self, batch: &Batch, observer: &dyn Observer) -> Result<bool, TrainError> {
-        let (step, is_last) = (batch.end(), batch.end() == Plan::new(self.config).length());
+        let (step, is_last) = (batch.end(), batch.end() == self.plan().length());
         if !batch.reaches(self.config.evaluate_every()) {
             return Ok(is_last);
         }
@@ -321,14 +325,14 @@ impl<'a, G: Kit> Experiment<'a, G> {
         }
     }
 
-    /// What all ranks do after a batch. Times are those of the first rank. A request to `stop` may reach any.
+    /// Agrees with all ranks on the end of a batch. Times are those of the first rank. A request to `stop` may reach any.
     fn due(&self, batch: &Batch, stop: bool, saved: Duration) -> Due {
         let checkpoints = &self.config.checkpoints;
         let save = match checkpoints.every {
             Some(games) => batch.reaches(games),
             None => {
                 self.ranks.is_first()
-                    && batch.reaches(Plan::new(self.config).tick())
+                    && batch.reaches(self.plan().tick())
                     && self.time.since(saved) >= CHECKPOINT_PAUSE
             }
         };
@@ -399,7 +403,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         Ok(anew)
     }
 
-    /// Begins the run in its folder, which is locked, or goes on with the earlier run there. Whether it begins `anew` was found before.
+    /// Begins the run in its folder, which is locked, or goes on with the earlier run there. `anew` says that there was no earlier run before the preparations.
     fn take_folder(
         &mut self,
         options: &TrainOptions,
@@ -541,7 +545,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
     }
 }
 
-/// What all ranks do after a batch.
+/// Actions at the end of a batch, the same on all ranks.
 struct Due {
     stop: bool,
     save: bool,

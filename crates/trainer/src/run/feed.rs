@@ -70,7 +70,7 @@ struct Rare<G: Kit> {
     /// Share of the games.
     share: f64,
     drawn: Vec<Positions<G>>,
-    /// Those of a file; empty without one.
+    /// Positions of a file; empty without one.
     read: Vec<G::State>,
 }
 

@@ -227,7 +227,7 @@ pub struct Lock {
     _file: File,
 }
 
-/// What a new run finds in the folder.
+/// The content of a folder, as a new run finds it.
 pub(crate) enum Found {
     Nothing,
     Run(Box<Record>),

@@ -57,7 +57,7 @@ pub(super) struct SelfPlay<'a, G: Kit> {
 
 /// Samples of the games of a batch.
 struct Played {
-    /// Those of each shard of this rank; or of the whole batch, if workers do not belong to shards.
+    /// The samples of each shard of this rank; or of the whole batch, if workers do not belong to shards.
     parts: Vec<Samples>,
     /// Number of samples on all ranks.
     total: u64,
@@ -191,7 +191,7 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
         let mine = parts.iter().map(|part| part.len() as u64).sum();
         let total =
             if self.spread { agreed(shards.ranks(), failed, mine)? } else { failed.map_or(Ok(mine), Err)? };
-        // What a checkpoint collects from all ranks, if the next batch is played ahead.
+        // A checkpoint collects this from all ranks, if the next batch is played ahead.
         let row = 8 + 4 * self.channels.dense_width() as u64 + 8 * self.channels.index_width() as u64;
         if shards.ranks().are_several() && total.saturating_mul(row) > MOST_BYTES as u64 {
             let message = format!(

@@ -130,7 +130,7 @@ impl<'a, G: Kit> Learning<'a, G> {
     /// Restores the tensors of a checkpoint, and the state of the source.
     ///
     /// # Errors
-    /// What is wrong with them, in words.
+    /// The fault of the checkpoint, in words.
     pub(super) fn restore(&mut self, state: SourceState, tensors: &[Tensor]) -> Result<(), String> {
         let restored = self.shards.average.restore(&mut *self.model.learner, tensors);
         restored.map_err(|e| e.to_string())?;

@@ -105,9 +105,9 @@ pub(super) struct Measuring<'a, G: Kit> {
     /// All decisions of the game, if it can list them.
     pub(super) decisions: Option<Arc<Decisions>>,
     tests: Option<Tests>,
-    /// What the file of examples holds, if there is one.
+    /// The report on the file of examples, if there is one.
     labels: Option<Arc<LabelReport>>,
-    /// What perfect play is sure to get in each seat, once greedy play was graded.
+    /// The guaranteed value of perfect play in each seat, once greedy play was graded.
     optimal_values: Option<Vec<f64>>,
     /// Number of moves of the shortest solution, in a game for one player.
     shortest: Option<u64>,

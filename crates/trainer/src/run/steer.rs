@@ -153,7 +153,7 @@ pub(super) struct Changes([Vec<(u64, Option<f64>)>; SETTINGS]);
 static NO_CHANGES: Changes = Changes([const { Vec::new() }; SETTINGS]);
 
 impl Changes {
-    /// Those of a record.
+    /// The changes of a record.
     pub(super) fn of(all: &[Changed]) -> Self {
         let mut changes = Self::default();
         all.iter().for_each(|c| changes.0[c.key as usize].push((c.step, c.value)));
@@ -189,9 +189,9 @@ impl Changes {
 /// The settings of a run that are changed while it learns.
 pub(super) struct Steered {
     requests: Steering,
-    /// Those of the record.
+    /// The changes of the record.
     changes: Changes,
-    /// Whether it was said that the record has no room for more of them.
+    /// Whether the run has warned that its record has no room for more changes.
     warned_full: bool,
 }
 
