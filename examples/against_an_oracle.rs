@@ -34,7 +34,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::fs::remove_dir_all(folder)?;
 
     // Exact values, and Kleinman's formula from the pips.
-    let valuation = |name: &str| game.valuation(name).ok_or(GameError::new(format!("no {name}")))?;
+    let valuation =
+        |name: &str| game.values().valuations.open(name).ok_or(GameError::new(format!("no {name}")))?;
     let (oracle, formula) = (valuation("oracle")?, valuation("kleinman")?);
 
     let draw = game.positions().draw("table").ok_or("no such distribution")?;

@@ -64,7 +64,7 @@ fn learned(encoder: Arc<dyn Encoder<TicTacToe>>) -> Result<f64, Box<dyn std::err
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("four inputs of open lines: equity {:+.3} against random play", learned(lines())?);
-    let fields = TicTacToe.encoder("fields").ok_or("no such encoder")?;
+    let fields = TicTacToe.encoders().open("fields").ok_or("no such encoder")?;
     println!("nine squares:              equity {:+.3}", learned(fields)?);
     Ok(())
 }

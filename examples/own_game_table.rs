@@ -2,7 +2,6 @@
 //! Players take one to three matches in turn; who takes the last one loses.
 
 use adept::prelude::*;
-use std::sync::Arc;
 
 #[derive(Clone)]
 struct Matches;
@@ -49,14 +48,11 @@ impl Game for Matches {
 }
 
 impl Kit for Matches {
-    fn encoders(&self) -> Vec<Named> {
-        Named::list(&[("left", "matches left, as the index of a table")])
-    }
-    fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
+    fn encoders(&self) -> Encoders<'_, Self> {
         let channels = vec![Channel::fixed("left", ChannelKind::Index(22), "matches left")];
         let write =
             |_: &Self, after: Afterstate<'_, Self>, row: RowMut<'_>| row.index[0] = after.state.0.into();
-        (name == "left").then(|| Arc::new(EncoderFn::new(name, channels, write)) as _)
+        EncoderFn::new("left", channels, write).listed("matches left, as the index of a table")
     }
     fn is_small(&self) -> bool {
         true

@@ -66,7 +66,7 @@
 //! use adept::prelude::*;
 //! use adept::tictactoe::{Position, TicTacToe};
 //!
-//! let encoder = TicTacToe.encoder("fields").ok_or("no such encoder")?;
+//! let encoder = TicTacToe.encoders().open("fields").ok_or("no such encoder")?;
 //! let (channels, optimiser) = (encoder.channels().to_vec(), Optimiser::default());
 //! let architecture: Architecture = serde_json::from_str(r#"{ "mlp": { "hidden": [8] } }"#)?;
 //! let network = build(&architecture, &channels, &Head::Value, optimiser, &mut stream(1, "init", 0))?;
@@ -140,7 +140,7 @@
 //! use adept::prelude::*;
 //!
 //! let game = Bearoff::new(4).ok_or("at most 14 checkers a side")?;
-//! let oracle = game.valuation("oracle").ok_or("no oracle")??;
+//! let oracle = game.values().valuations.open("oracle").ok_or("no oracle")??;
 //! let (state, _) = game.parse_position("1,0,0,0,0,0/4,0,0,0,0,0")?; // the other side rolls, and takes two
 //! let value = oracle.value(&game, Afterstate { state: &state, action: None, player: 1 });
 //! assert_eq!(value, -1.0);
@@ -151,8 +151,10 @@ pub use crate::{Builtin, Catalogue, One};
 pub use adept_arena::{Agent, Decision, EpsilonGreedy, Evaluator, GameModel, Greedy, Random, equity, open};
 pub use adept_game::rand::{Rng, RngExt};
 pub use adept_game::{
-    Afterstate, Channel, ChannelKind, Distribution, Encoder, EncoderFn, Found, Game, GameError, Kit, Named,
-    ParsedPosition, Positions, RowMut, Script, Suite, Turn, Valuation, stream,
+    Afterstate, Agents, Card, Channel, ChannelKind, Counting, Distribution, Encoder, EncoderFn, Encoders,
+    Found, Game, GameError, Kit, Listing, Named, Numbering, ParsedPosition, PositionFiles, Positions,
+    RandomPlay, Records, Results, RowMut, RuleText, Script, Suite, Texts, Turn, Unit, Valuation, Values,
+    stream,
 };
 pub use adept_model::{Architecture, Learner, Optimiser, Rows, Samples};
 pub use adept_trainer::config::{Config, Source, parse};

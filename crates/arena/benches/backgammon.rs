@@ -9,7 +9,7 @@
 use adept_arena::{Decision, GameModel};
 use adept_builtin::backgammon::{Backgammon, Position, State, results};
 use adept_builtin::dice::ROLLS;
-use adept_game::{Afterstate, Game, Kit, Stream, Turn, stream};
+use adept_game::{Afterstate, Game, Kit, Stream, Turn, outcome_classes, stream};
 use adept_model::{Halved, Head, Learner, Optimiser, Quantised, Samples, build};
 use rand::RngExt;
 use std::hint::black_box;
@@ -76,7 +76,7 @@ fn generator(game: &Backgammon, states: &[State]) {
 /// Positions of random games that each encoder sees.
 fn encoders(game: &Backgammon, states: &[State]) {
     for name in ["points", "expert"] {
-        let encoder = game.encoder(name).expect("an encoder");
+        let encoder = game.encoders().open(name).expect("an encoder");
         let mut rows = Samples::new(encoder.channels()).rows;
         let speed = rate(|| {
             for state in states {
@@ -97,8 +97,8 @@ fn encoders(game: &Backgammon, states: &[State]) {
 /// Afterstates that a network values in play.
 fn values(game: &Backgammon, states: &[State], encoder: &str, hidden: &str) {
     let name = encoder;
-    let encoder = game.encoder(name).expect("an encoder");
-    let head = Head::Outcomes(game.outcome_classes().expect("classes"));
+    let encoder = game.encoders().open(name).expect("an encoder");
+    let head = Head::Outcomes(outcome_classes(game).expect("classes"));
     for f in ["relu", "sigmoid"] {
         let text = format!(r#"{{"mlp": {{"hidden": {hidden}, "activation": "{f}"}}}}"#);
         let architecture = serde_json::from_str(&text).expect("an architecture");
@@ -135,7 +135,7 @@ fn values(game: &Backgammon, states: &[State], encoder: &str, hidden: &str) {
 
 /// Steps of Adam with inputs that are always 0.
 fn adam(game: &Backgammon) {
-    let encoder = game.encoder("points").expect("an encoder");
+    let encoder = game.encoders().open("points").expect("an encoder");
     let architecture = serde_json::from_str(r#"{"mlp": {"hidden": [10]}}"#).expect("an architecture");
     let optimiser = Optimiser::Adam(Default::default());
     let learner =

@@ -58,7 +58,7 @@ fn main() {
 fn side_by_side<G: Kit>(game: &G) -> f64 {
     let (mut rng, mut games, start) = (stream(1, "lanes", 0), 0, game.start());
     let begin = Instant::now();
-    while begin.elapsed() < TIME && game.random_games(&start, 10_000, &mut rng).is_some() {
+    while begin.elapsed() < TIME && game.random_play().games(game, &start, 10_000, &mut rng).is_some() {
         games += 10_000;
     }
     f64::from(games) / begin.elapsed().as_secs_f64()

@@ -113,10 +113,10 @@ fn batched(game: &Described, time: Duration) -> Option<Played> {
     let mut rng: Stream = stream(1, "games side by side", 0);
     let mut played = Played { sums: vec![0.0; game.players()], ..Played::default() };
     // The first call makes the batch.
-    game.random_games(&game.start(), LEAST, &mut rng)?;
+    game.random_play().games(game, &game.start(), LEAST, &mut rng)?;
     let (mut games, begin) = (LEAST, Instant::now());
     while begin.elapsed() < time {
-        let sums = game.random_games(&game.start(), games, &mut rng)?;
+        let sums = game.random_play().games(game, &game.start(), games, &mut rng)?;
         played.sums.iter_mut().zip(sums).for_each(|(all, sum)| *all += sum);
         played.games += games;
         games = (games * 2).min(MOST);

@@ -5,7 +5,7 @@ use crate::batch::Batch;
 use crate::declared::Declared;
 use crate::state::State;
 use crate::tests::{changed, next_moves, shipped};
-use adept_game::{Game, Kit, Suite, Turn, laws, stream};
+use adept_game::{Game, Kit, Suite, Turn, laws, outcome_classes, stream};
 use adept_rows::OutcomeClass;
 use rustc_hash::FxHashMap;
 use std::collections::HashSet;
@@ -417,12 +417,12 @@ fn all_keep_the_laws() {
 fn results_are_graded() {
     let game = shipped("small-backgammon");
     assert_eq!((game.scale(), game.zero_sum()), (2.0, true));
-    let classes = game.outcome_classes().unwrap();
+    let classes = outcome_classes(&game).unwrap();
     assert_eq!(OutcomeClass::check(&classes), Ok(()));
     let names: Vec<String> = classes.into_iter().map(|class| class.name).collect();
     assert_eq!(names, ["loss_2", "loss", "draw", "win", "win_2"]);
     let half = changed("hex", &[("win if", "win 0.5 if"), ("marks", "stuck lose 1.25\nmarks")]);
-    let names: Vec<String> = half.outcome_classes().unwrap().into_iter().map(|class| class.name).collect();
+    let names: Vec<String> = outcome_classes(&half).unwrap().into_iter().map(|class| class.name).collect();
     assert_eq!(names, ["loss_1_25", "loss_0_50", "draw", "win_0_50", "win_1_25"]);
     assert_eq!(half.scale(), 1.25);
     let race = shipped("race");
@@ -441,11 +441,11 @@ fn configs_to_begin_with_ask_for_what_a_game_has() {
     ] {
         let game = shipped(name);
         assert_eq!(game.is_small(), is_small, "{name}");
-        assert!(game.starter().unwrap().contains(against), "{name}");
+        assert!(game.card().starter.unwrap().contains(against), "{name}");
     }
     // It has 720,774 states: small, but measured exactly only if that is asked for.
     let pig = shipped("pig");
-    assert!(pig.is_small() && pig.usual_suites() == [Suite::Matches]);
+    assert!(pig.is_small() && pig.card().suites == [Suite::Matches]);
     assert!(!shipped("breakthrough").is_small() && !shipped("connect-four").is_small());
     // It may go on for ever.
     assert!(!changed("pig", &[("limit 60", "")]).is_small());

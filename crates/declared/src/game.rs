@@ -9,7 +9,7 @@ use crate::monitor::Measure;
 use crate::state::{NONE, State, Status};
 use crate::structure::Structure;
 use crate::text;
-use adept_game::{Game, GameError, Stream, Turn, Unit, stream};
+use adept_game::{Counting, Game, GameError, Stream, Texts, Turn, Unit, stream};
 use adept_ground::notes;
 use rand::RngExt;
 use smallvec::SmallVec;
@@ -207,9 +207,12 @@ impl Game for Declared {
     }
 
     /// Results are points if a game is played alone, or counts more than others.
-    fn unit(&self) -> Option<Unit> {
+    fn counting(&self) -> Counting {
         let is_counted = self.players() == 1 || self.rules.amounts.len() > 1;
-        is_counted.then_some(Unit { name: "points".into(), size: 1.0 })
+        match is_counted {
+            true => Counting::Unit(Unit { name: "points".into(), size: 1.0 }),
+            false => Counting::Points,
+        }
     }
 
     fn just_acted(&self, state: &State) -> Option<usize> {
@@ -241,12 +244,17 @@ impl Game for Declared {
         self.actions(state, &mut actions);
         text::find_action(text, &actions, |action| self.action_text(state, action))
     }
+}
 
-    fn rules_text(&self) -> Option<String> {
-        Some(text::rules(self))
+/// A declared game in words and pictures.
+pub(super) struct Words;
+
+impl Texts<Declared> for Words {
+    fn rules(&self, game: &Declared) -> Option<String> {
+        Some(text::rules(game))
     }
 
-    fn board(&self, state: &State, marks: &[(u32, String)]) -> String {
-        text::board(self, state, marks)
+    fn board(&self, game: &Declared, state: &State, marks: &[(u32, String)], _: usize) -> String {
+        text::board(game, state, marks)
     }
 }

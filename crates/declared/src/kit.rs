@@ -3,15 +3,16 @@
 use crate::batch::Batch;
 use crate::declaration::ONE;
 use crate::declared::Declared;
-use crate::game::WORK;
+use crate::game::{WORK, Words};
 use crate::indices::{Indexed, Indices, base_of, groups, positions};
 use crate::lanes::{BYTES, Wide};
 use crate::modules::channels;
 use crate::state::State;
 use crate::structure::Structure;
 use adept_game::{
-    Afterstate, Audit, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, OutcomeClass, RowMut,
-    Script, Stream, Suite, Turn, stream,
+    Afterstate, Agents, Audit, Card, Channel, ChannelKind, Encoder, Encoders, Game, GameError, Kit, Listing,
+    Named, Numbering, OutcomeClass, RandomPlay, Results, RowMut, RuleText, Stream, Suite, Texts, Turn,
+    stream,
 };
 use adept_ground::{limits, work};
 use rand::RngExt;
@@ -290,7 +291,17 @@ impl Declared {
     }
 }
 
-impl Kit for Declared {
+/// The classes of a game of two players, whose results are few.
+fn classes_of(game: &Declared) -> Result<Vec<OutcomeClass>, GameError> {
+    match game.players() {
+        1 => Err(GameError::new(format!("{}: a game for one has no winner", game.name()))),
+        2 => Ok(classes(&game.rules.amounts)),
+        n => Err(GameError::new(format!("{}: a game for {n} has no classes of results", game.name()))),
+    }
+}
+
+impl Declared {
+    /// What lists say of it.
     fn about(&self) -> String {
         let declaration = &self.rules.declaration;
         let about = declaration.about.clone().unwrap_or_else(|| declaration.name.clone());
@@ -302,70 +313,67 @@ impl Kit for Declared {
         format!("{about}; file:PATH for a rule file of your own, declared:NAME for {}", others.join(", "))
     }
 
-    fn audit(&self, games: u64) -> Option<Audit> {
-        Some(self.audited(games))
-    }
-
-    fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
-        match self.players() {
-            1 => Err(GameError::new(format!("{}: a game for one has no winner", self.name()))),
-            2 => Ok(classes(&self.rules.amounts)),
-            n => Err(GameError::new(format!("{}: a game for {n} has no classes of results", self.name()))),
-        }
-    }
-
-    fn encoders(&self) -> Vec<Named> {
-        Named::list(&[
-            ("bits", "a bit for every fact, as the player who moved sees it; a key of all for tables"),
-            ("blind", "the same bits without names, shuffled"),
-            ("indices", INDICES),
-            ("rules", RULES),
-        ])
-    }
-
-    fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
-        if let Some(base) = base_of(name) {
-            let inner = match base {
-                Some(base) => Some(self.encoder(base)?),
-                None => None,
-            };
-            let seen = |game: &Self, after: Afterstate<'_, Self>| game.seen_by(after.state, after.player);
-            return Some(Arc::new(Indexed::new(inner, self.indices().clone(), seen)));
-        }
-        match name {
-            "bits" => Some(Arc::new(Bits::of(self))),
-            "blind" => Some(Arc::new(Blind::of(self))),
-            "rules" => Some(Arc::new(Relations::of(self))),
-            _ => None,
-        }
-    }
-
-    fn scripts(&self) -> Vec<Named> {
-        Named::list(&[("greedy", "takes a move that wins at once; if there is none, any move")])
-    }
-
-    fn script(&self, name: &str) -> Option<Script<Self>> {
-        (name == "greedy").then(|| Arc::new(greedy) as _)
-    }
-
-    fn starter(&self) -> Option<String> {
+    /// The rest of a starter config.
+    fn starter(&self) -> String {
         let text = starter(self.players(), is_quick(self.states()));
-        Some(match self.has_chance() || self.players() > 2 {
+        match self.has_chance() || self.players() > 2 {
             // Perfect play is known for two players without chance.
             true => {
                 text.replace("[\"greedy\", \"minimax\"]         # the first one is reported", "[\"greedy\"]")
             }
             false => text,
-        })
+        }
+    }
+}
+
+impl Kit for Declared {
+    fn card(&self) -> Card {
+        let suites =
+            vec![if is_quick(self.states()) && !self.hides() { Suite::Equity } else { Suite::Matches }];
+        Card { about: self.about(), suites, starter: Some(self.starter()) }
+    }
+
+    fn results(&self) -> Results<Self> {
+        Results::of(classes_of)
     }
 
     /// The moves as the player to move has them.
-    fn action_space(&self) -> Option<usize> {
-        Some(self.rules.acts)
+    fn action_numbers(&self) -> Numbering<Self> {
+        Numbering::new(self.rules.acts, |_, _, &action| action as usize)
     }
 
-    fn action_number(&self, _: &State, &action: &u32) -> usize {
-        action as usize
+    fn texts(&self) -> &dyn Texts<Self> {
+        &Words
+    }
+
+    fn encoders(&self) -> Encoders<'_, Self> {
+        let names = Named::list(&[
+            ("bits", "a bit for every fact, as the player who moved sees it; a key of all for tables"),
+            ("blind", "the same bits without names, shuffled"),
+            ("indices", INDICES),
+            ("rules", RULES),
+        ]);
+        Encoders::<Self>::new(names, |name| {
+            if let Some(base) = base_of(name) {
+                let inner = match base {
+                    Some(base) => Some(self.encoders().open(base)?),
+                    None => None,
+                };
+                let seen = |game: &Self, after: Afterstate<'_, Self>| game.seen_by(after.state, after.player);
+                return Some(Arc::new(Indexed::new(inner, self.indices().clone(), seen)));
+            }
+            match name {
+                "bits" => Some(Arc::new(Bits::of(self))),
+                "blind" => Some(Arc::new(Blind::of(self))),
+                "rules" => Some(Arc::new(Relations::of(self))),
+                _ => None,
+            }
+        })
+    }
+
+    fn agents(&self) -> Agents<'_, Self> {
+        let about = "takes a move that wins at once; if there is none, any move";
+        Agents::scripts(Listing::one("greedy", about, Arc::new(greedy)))
     }
 
     /// A game with chance and without a limit may come back to a state, and then it cannot be measured exactly.
@@ -373,23 +381,38 @@ impl Kit for Declared {
         self.states().is_some()
     }
 
-    fn usual_suites(&self) -> Vec<Suite> {
-        vec![if is_quick(self.states()) && !self.hides() { Suite::Equity } else { Suite::Matches }]
+    fn rule_text(&self) -> Option<&dyn RuleText> {
+        Some(self)
     }
 
+    fn random_play(&self) -> &dyn RandomPlay<Self> {
+        &Lanes
+    }
+}
+
+impl RuleText for Declared {
+    fn audit(&self, games: u64) -> Option<Audit> {
+        Some(self.audited(games))
+    }
+}
+
+/// Random games side by side, in the lanes of a batch.
+struct Lanes;
+
+impl RandomPlay<Declared> for Lanes {
     /// None for games that cannot be played in lanes, for so few games that they are played as fast one by one, if the values of a batch
     /// would take more than 32 MiB, or if games do not end in 20,000 moves.
-    fn random_games(&self, state: &State, games: usize, rng: &mut Stream) -> Option<Vec<f64>> {
-        if games < FEW || self.cost() > BYTES / size_of::<Wide>() || Batch::fits(self).is_err() {
+    fn games(&self, game: &Declared, state: &State, games: usize, rng: &mut Stream) -> Option<Vec<f64>> {
+        if games < FEW || game.cost() > BYTES / size_of::<Wide>() || Batch::fits(game).is_err() {
             return None;
         }
         // A batch counts wins, not what they are worth.
-        if self.rules.amounts.len() > 1 {
+        if game.rules.amounts.len() > 1 {
             return None;
         }
-        let play = |batch: &mut Batch| batch.games(&self.rules, state, games as u64, rng);
-        let sum = self.facts.batches.with(|| Batch::blank(&self.rules), play).ok()?.sum() * self.scale();
-        Some(if self.players() == 1 { vec![sum] } else { vec![sum, -sum] })
+        let play = |batch: &mut Batch| batch.games(&game.rules, state, games as u64, rng);
+        let sum = game.facts.batches.with(|| Batch::blank(&game.rules), play).ok()?.sum() * game.scale();
+        Some(if game.players() == 1 { vec![sum] } else { vec![sum, -sum] })
     }
 }
 

@@ -47,7 +47,11 @@ impl<'a, G: Kit> RandomPlay<'a, G> {
     /// Plays games side by side from a state, whose mean must be that of random play up to 4.5 standard errors.
     pub(crate) fn assert_played(&mut self, state: &G::State, games: usize, seed: u64) {
         let moments = self.moments(state);
-        let sums = self.game.random_games(state, games, &mut stream(seed, "side by side", 0)).unwrap();
+        let sums = self
+            .game
+            .random_play()
+            .games(self.game, state, games, &mut stream(seed, "side by side", 0))
+            .unwrap();
         assert_eq!(sums.len(), moments.len());
         for (sum, (mean, square)) in sums.into_iter().zip(moments) {
             let n = games as f64;
@@ -77,7 +81,7 @@ pub(crate) fn assert_played_as_one_by_one<G: Kit>(game: &G, state: &G::State, ga
             *squares += utility * utility;
         }
     }
-    let sums = game.random_games(state, games, &mut rng).unwrap();
+    let sums = game.random_play().games(game, state, games, &mut rng).unwrap();
     let n = games as f64;
     for (sum, (expected, squares)) in sums.into_iter().zip(moments) {
         // What is as likely as not to be missed in so many games counts as seen once.
@@ -114,11 +118,12 @@ pub(crate) fn assert_repeats<G: Kit>(game: &G, fresh: &G) {
             continue;
         }
         // Few games may be played faster one by one.
-        let play = |game: &G| game.random_games(&state, games, &mut stream(n as u64, "repeats", 0));
+        let play =
+            |game: &G| game.random_play().games(game, &state, games, &mut stream(n as u64, "repeats", 0));
         let found = play(game);
         let scale = game.scale() * games as f64;
         assert!(found.iter().flatten().all(|sum| sum.abs() <= scale), "{}: {found:?}", game.name());
-        game.random_games(&game.start(), 200, &mut rng).unwrap();
+        game.random_play().games(game, &game.start(), 200, &mut rng).unwrap();
         assert_eq!(found, play(game), "{}", game.name());
         assert_eq!(found, play(fresh), "{}", game.name());
     }

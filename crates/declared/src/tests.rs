@@ -332,7 +332,7 @@ fn random_games_begin_anywhere() {
     }
     for (name, _) in SHIPPED {
         let game = shipped(name);
-        if game.random_games(&game.start(), 100, &mut stream(1, "none", 0)).is_none() {
+        if game.random_play().games(&game, &game.start(), 100, &mut stream(1, "none", 0)).is_none() {
             assert!(game.has_chance() || game.players() > 2 || game.rules.amounts.len() > 1, "{name}");
             continue;
         }
@@ -350,7 +350,7 @@ fn random_games_begin_anywhere() {
         game.apply(&mut state, &action);
     }
     for games in [4, 63, 511, 512, 513, 5000] {
-        let sums = game.random_games(&state, games, &mut stream(1, "last", 0)).unwrap();
+        let sums = game.random_play().games(&game, &state, games, &mut stream(1, "last", 0)).unwrap();
         assert_eq!(sums, [games as f64, -(games as f64)]);
     }
 }
@@ -843,7 +843,7 @@ fn damaged_rule_files_are_refused() {
 
 /// A row of an encoder for the player who just moved, channel by channel.
 fn row_of(game: &Declared, encoder: &str, state: &State) -> Vec<(String, Vec<f32>)> {
-    let encoder = game.encoder(encoder).unwrap();
+    let encoder = game.encoders().open(encoder).unwrap();
     encoder.fits(game).unwrap();
     let channels = encoder.channels();
     let mut rows = Rows::new(channels);
@@ -920,7 +920,7 @@ fn encoders_see_with_the_eyes_of_who_moved() {
 fn all_games_have_modules() {
     for (name, source) in SHIPPED {
         let game = shipped(name);
-        let encoder = game.encoder("rules").unwrap();
+        let encoder = game.encoders().open("rules").unwrap();
         let mut state = game.start();
         while game.just_acted(&state).is_none() {
             let (action, _) = next_moves(&game, &state)[0];
@@ -944,7 +944,10 @@ fn all_games_have_modules() {
 
 #[test]
 fn rules_tell_how_to_play() {
-    let text = ["breakthrough", "birthday"].map(|name| shipped(name).rules_text().unwrap());
+    let text = ["breakthrough", "birthday"].map(|name| {
+        let game = shipped(name);
+        game.texts().rules(&game).unwrap()
+    });
     assert!(text.iter().flat_map(|text| text.lines()).all(|line| line.chars().count() <= 76));
     insta::assert_snapshot!(text.join("\n\n---\n\n"));
 }
@@ -952,7 +955,7 @@ fn rules_tell_how_to_play() {
 #[test]
 fn greedy_play_wins_where_it_can() {
     let game = shipped("tic-tac-toe");
-    let script = game.script("greedy").unwrap();
+    let script = game.agents().scripts.open("greedy").unwrap();
     let policy = |text: &str| {
         let (state, _) = game.parse_position(text).unwrap();
         let (mut actions, mut p) = (Vec::new(), Vec::new());
@@ -995,7 +998,7 @@ fn a_static_relation_that_names_the_players_is_exchanged_with_them() {
     assert!(game.parse_position("1 target(x,a)").unwrap_err().to_string().contains("never changes"));
     let row = |text: &str, player: usize, name: &str| {
         let (state, _) = game.parse_position(text).unwrap();
-        let encoder = game.encoder(name).unwrap();
+        let encoder = game.encoders().open(name).unwrap();
         let mut rows = Rows::new(encoder.channels());
         encoder.encode(&game, Afterstate { state: &state, action: None, player }, rows.push());
         rows.dense_row(0).to_vec()
@@ -1173,7 +1176,7 @@ fn rule_files_on_the_page_are_read() {
 #[test]
 fn facts_that_exclude_each_other_are_index_channels() {
     let channels = |game: &Declared| -> Vec<(String, u64)> {
-        let encoder = game.encoder("indices").unwrap();
+        let encoder = game.encoders().open("indices").unwrap();
         let of = |channel: &adept_game::Channel| match channel.kind {
             adept_game::ChannelKind::Index(size) => (channel.name.to_string(), size),
             kind => panic!("{kind:?}"),
@@ -1182,7 +1185,7 @@ fn facts_that_exclude_each_other_are_index_channels() {
     };
     let row = |game: &Declared, text: &str, player: usize| {
         let (state, _) = game.parse_position(text).unwrap();
-        let encoder = game.encoder("indices").unwrap();
+        let encoder = game.encoders().open("indices").unwrap();
         let mut rows = Rows::new(encoder.channels());
         encoder.encode(game, Afterstate { state: &state, action: None, player }, rows.push());
         rows.index_row(0).to_vec()
@@ -1202,7 +1205,7 @@ fn facts_that_exclude_each_other_are_index_channels() {
     assert_eq!(row(&game, "2 .../.../X..", 0), [1, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
     assert_eq!(row(&game, "1 .../.O./X..", 1), [2, 0, 0, 0, 1, 0, 0, 0, 0, 2]);
     // They stand behind the channels of another encoder, whose part of a row stays as it is.
-    let (bits, both) = (game.encoder("bits").unwrap(), game.encoder("bits+indices").unwrap());
+    let (bits, both) = (game.encoders().open("bits").unwrap(), game.encoders().open("bits+indices").unwrap());
     assert_eq!((both.name(), &both.channels()[..2]), ("bits+indices", bits.channels()));
     let (state, _) = game.parse_position("1 .../.O./X..").unwrap();
     let encoded = |encoder: &dyn adept_game::Encoder<Declared>| {

@@ -1,4 +1,32 @@
-//! What a check of rules that somebody wrote down has found.
+//! Rules that somebody wrote down, and what a check of them has found.
+
+use crate::kit::Kit;
+
+/// The text that the rules of a game come from: a rule file, a description in GDL, a program in another language.
+///
+/// A run stores the fingerprint, so that a run of other rules of the same name is not taken for one of these. The command `rules`
+/// prints the check and the trace.
+pub trait RuleText {
+    /// What tells these rules from others of the same name.
+    fn fingerprint(&self) -> Option<String> {
+        None
+    }
+
+    /// Checks the rules by random games, as many as given.
+    fn audit(&self, _games: u64) -> Option<Audit> {
+        None
+    }
+
+    /// A random game in the words of the rules, to compare with other programs that read them.
+    fn trace(&self, _seed: u64) -> Option<Vec<TraceStep>> {
+        None
+    }
+}
+
+/// The fingerprint of the rules of a game, if they come from a text.
+pub fn fingerprint<G: Kit>(game: &G) -> Option<String> {
+    game.rule_text()?.fingerprint()
+}
 
 /// A check of rules.
 ///

@@ -5,9 +5,13 @@
 //! deliberator records every feature that it reads for a candidate. These features are the conditions of a rule that
 //! gives the same number without deliberation, as chunking does in Soar (Laird, Derbinsky and Tinkerhess 2011).
 
-use crate::game::Game;
+use crate::game::{Game, GameError};
+use crate::recorded::Recorded;
 use crate::rng::Stream;
+use crate::values::Found;
 use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
 
 /// One condition of a rule: a feature number and its value.
 pub type Condition = (u8, u8);
@@ -281,6 +285,19 @@ pub trait Deliberator<G: Game>: Send + Sync {
     ) {
         self.deliberate(game, state, player, found);
         found.choose(self.choice(), probabilities);
+    }
+
+    /// This agent with other settings: an object with those to change.
+    ///
+    /// # Errors
+    /// Which setting is wrong, or that it has none, which is the default.
+    fn with_settings(&self, _settings: &serde_json::Value) -> Result<Arc<dyn Deliberator<G>>, GameError> {
+        Err(GameError::new(format!("{} has no settings", self.name())))
+    }
+
+    /// Compares it with decisions of another program, recorded in a file. None if there are no records of this agent.
+    fn recorded(&self, _path: &Path) -> Found<Recorded> {
+        None
     }
 
     /// A condition as text, such as "four unknown dice". Empty for a deliberator that notes no conditions.

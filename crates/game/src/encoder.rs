@@ -1,7 +1,12 @@
 //! Encoders: turn a candidate action into the row of numbers that a model reads.
 
 use crate::game::Game;
+use crate::listing::Listing;
 use adept_rows::{Channel, RowMut, RowSink};
+use std::sync::Arc;
+
+/// Encoders by name; the first is the default.
+pub type Encoders<'a, G> = Listing<'a, Arc<dyn Encoder<G>>>;
 
 /// A state right after an action, from the view of the player who acted. Evaluators value afterstates.
 ///
@@ -41,7 +46,7 @@ impl<G: Game> Copy for Afterstate<'_, G> {}
 /// use adept_game::{Afterstate, Encoder, Game, Kit, tiny::Nim};
 ///
 /// let game = Nim::default();
-/// let encoder = game.encoder("heaps").ok_or("no such encoder")?;
+/// let encoder = game.encoders().open("heaps").ok_or("no such encoder")?;
 /// let mut rows = adept_rows::Rows::new(encoder.channels());
 /// let (state, _) = game.parse_position("0 4 2 @2")?;
 /// encoder.encode(&game, Afterstate { state: &state, action: None, player: 0 }, rows.push());
@@ -141,6 +146,14 @@ impl<F> EncoderFn<F> {
         F: Fn(&G, Afterstate<'_, G>, RowMut<'_>) + Send + Sync,
     {
         Self { name: name.into(), channels, write }
+    }
+
+    /// The list of this encoder alone, with its one-line description.
+    pub fn listed<G: Game>(self, about: &'static str) -> Encoders<'static, G>
+    where
+        F: Fn(&G, Afterstate<'_, G>, RowMut<'_>) + Send + Sync + 'static,
+    {
+        Encoders::one(self.name.clone(), about, Arc::new(self))
     }
 }
 

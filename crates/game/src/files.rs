@@ -2,11 +2,119 @@
 
 use crate::game::{Game, GameError, Turn};
 use crate::kit::{Example, Kit, ParsedPosition};
+use crate::results::{outcome_classes, possible_outcomes};
 use crate::sheet::{Row, Sheet, Values};
 use adept_ground::limits;
 use adept_rows::{OutcomeClass, OutcomeMask};
 use std::fmt::Write;
 use std::path::Path;
+
+/// The files of positions of a game. [`TextFiles`] has positions in the game's text form.
+///
+/// `value`, `evaluate` and `review` read positions, `[learn.supervised]` and `data` labelled positions; `value` writes them.
+pub trait PositionFiles<G: Kit>: Send + Sync {
+    /// Reads positions from a file: one per line in the game's text form, or a table with a column `position`. Empty lines and lines
+    /// that begin with # are skipped.
+    ///
+    /// # Errors
+    /// The line that is not a position.
+    fn read(&self, game: &G, path: &Path) -> Result<Vec<ParsedPosition<G>>, GameError> {
+        positions(game, &Sheet::read(path)?)
+    }
+
+    /// Reads labelled positions from a table in a text file; see [`sheet`](crate::sheet). By default, its columns are `position`,
+    /// in the game's text form, and `value` or `win`: the value, or the probability of winning, for the player to move.
+    ///
+    /// # Errors
+    /// The place of the fault, or that the game has no labelled files: it has hidden information, or sums that are not zero.
+    fn read_examples(&self, game: &G, path: &Path) -> Result<Vec<Example<G::State>>, GameError> {
+        if let Some(why) = no_examples(game) {
+            let what = format!("{} has no labelled positions: {why}", game.name());
+            return Err(GameError::new(format!("{}: {what}", path.display())));
+        }
+        let sheet = Sheet::read(path)?;
+        let classes = outcome_classes(game).unwrap_or_default();
+        let (column, values) = (sheet.column(&POSITION)?, Values::of(&sheet)?);
+        let outcomes = Outcomes::of(&sheet, &classes, values)?;
+        let (Some(column), true) = (column, values.is_some() || outcomes.is_some()) else {
+            let names = sheet.shown_names();
+            let classes: Vec<&str> = classes.iter().map(|class| &*class.name).collect();
+            let or = if classes.is_empty() { String::new() } else { format!(", or {}", classes.join(", ")) };
+            return Err(sheet.fault(&format!(
+                "the first line is `{names}`; it must name the columns position and value (or win{or})"
+            )));
+        };
+        let of_outcomes = outcomes.iter().flat_map(|outcomes| outcomes.columns.iter().copied());
+        let used: Vec<usize> = [column]
+            .into_iter()
+            .chain(values.iter().map(|values| values.column()))
+            .chain(of_outcomes)
+            .collect();
+        sheet.note_ignored(&used);
+        let example = |row: Result<Row<'_>, GameError>| {
+            let row = row?;
+            let (state, _) = position(game, &row, column)?;
+            if game.turn(&state) == Turn::Over {
+                return Err(row.fault("the game is over, so its value is known"));
+            }
+            let Some(acted) = game.just_acted(&state) else {
+                return Err(row.fault("nobody has moved yet: give positions after a move"));
+            };
+            // In the file for the player to move.
+            let possible = possible_outcomes(game, &classes, &state, acted).mirrored(&classes);
+            let outcomes = outcomes.as_ref().map(|outcomes| outcomes.of_row(&row, possible)).transpose()?;
+            let value = match (&outcomes, values) {
+                (_, Some(values)) if !values.is_probability() => values.of_row(&row)?,
+                (Some(p), _) => p.iter().zip(&classes).map(|(p, class)| p * f64::from(class.utility)).sum(),
+                (None, Some(values)) => values.of_row(&row)?,
+                (None, None) => f64::NAN,
+            };
+            // Values in a file are for the player to move; examples are for the one who just acted.
+            let mirrored = |p: Vec<f64>| classes.iter().map(|class| p[class.mirror]).collect();
+            let outcomes = outcomes.map_or_else(Vec::new, mirrored);
+            Ok(Example { state, value: -value, outcomes, line: row.line })
+        };
+        sheet.rows().map(example).collect()
+    }
+
+    /// Whether a file has a value for each position, so that [`read_examples`](Self::read_examples) can read it.
+    ///
+    /// # Errors
+    /// An I/O error, or a pipe, which could not be read again.
+    fn has_values(&self, game: &G, path: &Path) -> Result<bool, GameError> {
+        limits::check_lasting(path).map_err(GameError::file(path))?;
+        if no_examples(game).is_some() {
+            return Ok(false);
+        }
+        let sheet = Sheet::read(path)?;
+        let classes = outcome_classes(game).unwrap_or_default();
+        let values = Values::of(&sheet)?;
+        let labelled = values.is_some() || Outcomes::of(&sheet, &classes, None)?.is_some();
+        Ok(sheet.column(&POSITION)?.is_some() && labelled)
+    }
+
+    /// A CSV file of positions and their values to the player to move, in the format that [`read`](Self::read) reads.
+    ///
+    /// ```
+    /// use adept_game::{Game, PositionFiles, TextFiles, tiny::Nim};
+    ///
+    /// let game = Nim::default();
+    /// let csv = TextFiles.write(&game, &[(game.start(), None)], &[0.5]);
+    /// assert_eq!(csv, "position,value\n\"3 4 5 @1\",0.500000000\n");
+    /// ```
+    fn write(&self, game: &G, positions: &[ParsedPosition<G>], values: &[f32]) -> String {
+        let (texts, mut text) = (game.texts(), String::from("position,value\n"));
+        for ((state, action), value) in positions.iter().zip(values) {
+            let _ = writeln!(text, "\"{}\",{value:.9}", texts.afterstate(game, state, action.as_ref()));
+        }
+        text
+    }
+}
+
+/// Files of positions in the game's text form.
+pub struct TextFiles;
+
+impl<G: Kit> PositionFiles<G> for TextFiles {}
 
 /// Columns of positions in the game's text form, in the order of preference.
 pub const POSITION: [&str; 5] = ["position", "position_id", "xgid", "gnubg_id", "gnubgid"];
@@ -44,58 +152,6 @@ pub fn positions<G: Game>(game: &G, sheet: &Sheet) -> Result<Vec<ParsedPosition<
 /// Why its text is not a position.
 pub fn position<G: Game>(game: &G, row: &Row<'_>, column: usize) -> Result<ParsedPosition<G>, GameError> {
     game.parse_position(row.text(column)).map_err(|e| row.fault(&e.to_string()))
-}
-
-/// Reads a table with a column of positions in the game's text form, and a column of values for the player to move.
-///
-/// # Errors
-/// The line of a position that is not right after a move or has no value, or a game where such a value says nothing about the
-/// player who just acted.
-pub fn examples<G: Kit>(game: &G, path: &Path) -> Result<Vec<Example<G::State>>, GameError> {
-    if let Some(why) = no_examples(game) {
-        let what = format!("{} has no labelled positions: {why}", game.name());
-        return Err(GameError::new(format!("{}: {what}", path.display())));
-    }
-    let sheet = Sheet::read(path)?;
-    let classes = game.outcome_classes().unwrap_or_default();
-    let (column, values) = (sheet.column(&POSITION)?, Values::of(&sheet)?);
-    let outcomes = Outcomes::of(&sheet, &classes, values)?;
-    let (Some(column), true) = (column, values.is_some() || outcomes.is_some()) else {
-        let names = sheet.shown_names();
-        let classes: Vec<&str> = classes.iter().map(|class| &*class.name).collect();
-        let or = if classes.is_empty() { String::new() } else { format!(", or {}", classes.join(", ")) };
-        return Err(sheet.fault(&format!(
-            "the first line is `{names}`; it must name the columns position and value (or win{or})"
-        )));
-    };
-    let of_outcomes = outcomes.iter().flat_map(|outcomes| outcomes.columns.iter().copied());
-    let used: Vec<usize> =
-        [column].into_iter().chain(values.iter().map(|values| values.column())).chain(of_outcomes).collect();
-    sheet.note_ignored(&used);
-    let example = |row: Result<Row<'_>, GameError>| {
-        let row = row?;
-        let (state, _) = position(game, &row, column)?;
-        if game.turn(&state) == Turn::Over {
-            return Err(row.fault("the game is over, so its value is known"));
-        }
-        let Some(acted) = game.just_acted(&state) else {
-            return Err(row.fault("nobody has moved yet: give positions after a move"));
-        };
-        // In the file for the player to move.
-        let possible = game.possible_outcomes(&classes, &state, acted).mirrored(&classes);
-        let outcomes = outcomes.as_ref().map(|outcomes| outcomes.of_row(&row, possible)).transpose()?;
-        let value = match (&outcomes, values) {
-            (_, Some(values)) if !values.is_probability() => values.of_row(&row)?,
-            (Some(p), _) => p.iter().zip(&classes).map(|(p, class)| p * f64::from(class.utility)).sum(),
-            (None, Some(values)) => values.of_row(&row)?,
-            (None, None) => f64::NAN,
-        };
-        // Values in a file are for the player to move; examples are for the one who just acted.
-        let mirrored = |p: Vec<f64>| classes.iter().map(|class| p[class.mirror]).collect();
-        let outcomes = outcomes.map_or_else(Vec::new, mirrored);
-        Ok(Example { state, value: -value, outcomes, line: row.line })
-    };
-    sheet.rows().map(example).collect()
 }
 
 /// Columns with the probability of each class of outcomes, for the player to move.
@@ -173,37 +229,4 @@ pub fn no_examples<G: Kit>(game: &G) -> Option<&'static str> {
     } else {
         None
     }
-}
-
-/// Whether a file is a table with a column of positions and one of values.
-///
-/// # Errors
-/// An I/O error, or a pipe, which could not be read again.
-pub fn has_values<G: Kit>(game: &G, path: &Path) -> Result<bool, GameError> {
-    limits::check_lasting(path).map_err(GameError::file(path))?;
-    if no_examples(game).is_some() {
-        return Ok(false);
-    }
-    let sheet = Sheet::read(path)?;
-    let classes = game.outcome_classes().unwrap_or_default();
-    let values = Values::of(&sheet)?;
-    let labelled = values.is_some() || Outcomes::of(&sheet, &classes, None)?.is_some();
-    Ok(sheet.column(&POSITION)?.is_some() && labelled)
-}
-
-/// Writes positions in the game's text form with their values as CSV.
-///
-/// ```
-/// use adept_game::{Game, files, tiny::Nim};
-///
-/// let game = Nim::default();
-/// let csv = files::texts_with_values(&game, &[(game.start(), None)], &[0.5]);
-/// assert_eq!(csv, "position,value\n\"3 4 5 @1\",0.500000000\n");
-/// ```
-pub fn texts_with_values<G: Game>(game: &G, positions: &[ParsedPosition<G>], values: &[f32]) -> String {
-    let mut text = String::from("position,value\n");
-    for ((state, action), value) in positions.iter().zip(values) {
-        let _ = writeln!(text, "\"{}\",{value:.9}", game.afterstate_text(state, action.as_ref()));
-    }
-    text
 }

@@ -174,6 +174,40 @@ impl Unit {
     }
 }
 
+/// How the results of a game are counted.
+///
+/// ```
+/// use adept_game::{Counting, Game, tiny::{Bluff, Nim}};
+///
+/// assert_eq!(Nim::default().counting().win_probability(0.5), Some(0.75));
+/// assert_eq!(Bluff.counting(), Counting::Points); // results differ in size
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum Counting {
+    /// A game is worth one point, for the player with the highest utility.
+    Points,
+    /// The same, in a game for two that always has one winner, whose utility is [`Game::scale`], and one loser. A value is then a
+    /// probability of winning.
+    Wins,
+    /// Utilities are counted in this unit.
+    Unit(Unit),
+}
+
+impl Counting {
+    /// The unit, if there is one.
+    pub fn unit(self) -> Option<Unit> {
+        match self {
+            Self::Points | Self::Wins => None,
+            Self::Unit(unit) => Some(unit),
+        }
+    }
+
+    /// The probability of winning that a value V in [−1, 1] means: (1 + V)/2 in games that always have one winner. None in all other games.
+    pub fn win_probability(&self, value: f64) -> Option<f64> {
+        matches!(self, Self::Wins).then(|| ((1.0 + value) / 2.0).clamp(0.0, 1.0))
+    }
+}
+
 /// A game of n players, with or without chance and hidden information.
 ///
 /// The implementing value holds the rule set: players, dice, sizes, or rules compiled at run time. Every method is a
@@ -229,7 +263,8 @@ pub trait Game: Send + Sync + 'static {
     /// let game = Nim { heaps: [1, 0, 2] };
     /// let mut actions = Vec::new(); // its memory serves for every position of a game
     /// game.actions(&game.start(), &mut actions);
-    /// assert_eq!(game.action_texts(&game.start(), &actions), ["1 from 1", "1 from 3", "2 from 3"]);
+    /// let texts: Vec<String> = actions.iter().map(|take| game.action_text(&game.start(), take)).collect();
+    /// assert_eq!(texts, ["1 from 1", "1 from 3", "2 from 3"]);
     /// ```
     fn actions(&self, state: &Self::State, actions: &mut Vec<Self::Action>);
 
@@ -315,15 +350,9 @@ pub trait Game: Send + Sync + 'static {
         utilities.extend((0..self.players()).map(|player| self.utility(state, player)));
     }
 
-    /// How results of matches are counted. None: a game is worth one point, for the player with the highest utility.
-    fn unit(&self) -> Option<Unit> {
-        None
-    }
-
-    /// Reward of an action for a player beyond the utility of the game, on the same scale: a small success or failure
-    /// that learners may use. `state` is the state before the action.
-    fn reward(&self, _state: &Self::State, _action: &Self::Action, _player: usize) -> f64 {
-        0.0
+    /// How results are counted in matches and reports.
+    fn counting(&self) -> Counting {
+        Counting::Points
     }
 
     /// Largest absolute utility. Models predict utilities divided by it; exact ones lie in [−1, 1].
@@ -337,19 +366,6 @@ pub trait Game: Send + Sync + 'static {
     /// ```
     fn scale(&self) -> f64 {
         1.0
-    }
-
-    /// The probability of winning that a value in [−1, 1] means for two players: (1 + V)/2 in games that always have one
-    /// winner, whose utility is [`scale`](Self::scale), and one loser. None in all other games.
-    ///
-    /// ```
-    /// use adept_game::{Game, tiny::{Bluff, Nim}};
-    ///
-    /// assert_eq!(Nim::default().win_probability(0.5), Some(0.75));
-    /// assert_eq!(Bluff.win_probability(0.5), None); // results differ in size
-    /// ```
-    fn win_probability(&self, _value: f64) -> Option<f64> {
-        None
     }
 
     /// Whether this is a two-player zero-sum game. By default, every two-player game is.
@@ -375,21 +391,6 @@ pub trait Game: Send + Sync + 'static {
     /// ```
     fn shown_to(&self, state: &Self::State, _player: usize) -> Self::State {
         state.clone()
-    }
-
-    /// What this player must know to decide and a position read from text can lack, such as `its cards`. None if nothing is
-    /// missing.
-    ///
-    /// ```
-    /// use adept_game::{Game, tiny::Bluff};
-    ///
-    /// let (hand, _) = Bluff.parse_position("? 3 -")?;
-    /// assert_eq!(Bluff.missing(&hand, 0), Some("its card"));
-    /// assert_eq!(Bluff.missing(&hand, 1), None); // it decides without
-    /// # Ok::<(), adept_game::GameError>(())
-    /// ```
-    fn missing(&self, _state: &Self::State, _player: usize) -> Option<&'static str> {
-        None
     }
 
     /// The player whose action led to this state, if the state shows it. None at the start and after a chance outcome.
@@ -422,11 +423,6 @@ pub trait Game: Send + Sync + 'static {
     /// A position on one line, as commands take and print it.
     fn position_text(&self, state: &Self::State) -> String;
 
-    /// A position on one line with the action that led to it, if the game's text form includes it.
-    fn afterstate_text(&self, state: &Self::State, _action: Option<&Self::Action>) -> String {
-        self.position_text(state)
-    }
-
     /// Reads a position, and the action that led to it if the text includes it.
     ///
     /// ```
@@ -445,11 +441,6 @@ pub trait Game: Send + Sync + 'static {
     /// An action as people write it.
     fn action_text(&self, _state: &Self::State, action: &Self::Action) -> String {
         format!("{action:?}")
-    }
-
-    /// The texts of several actions of a state, in their order.
-    fn action_texts(&self, state: &Self::State, actions: &[Self::Action]) -> Vec<String> {
-        actions.iter().map(|action| self.action_text(state, action)).collect()
     }
 
     /// The legal action with this text, by default its [`action_text`](Self::action_text).
@@ -476,78 +467,5 @@ pub trait Game: Send + Sync + 'static {
             let more = if actions.len() > known.len() { ", …" } else { "" };
             GameError::new(format!("`{}` is not a legal action: {}{more}", text.trim(), known.join(", ")))
         })
-    }
-
-    /// A chance outcome as a sentence for the player in `seat`, who is its only reader.
-    ///
-    /// ```
-    /// use adept_game::{Game, tiny::{Bluff, Call}};
-    ///
-    /// assert_eq!(Bluff.chance_text(&Bluff.start(), &Call::Deal(3), 0), "Chance brings card 3.");
-    /// ```
-    fn chance_text(&self, state: &Self::State, action: &Self::Action, _seat: usize) -> String {
-        format!("Chance brings {}.", self.action_text(state, action))
-    }
-
-    /// Whether the other players do not see this action when it is made.
-    fn is_secret(&self, _state: &Self::State, _action: &Self::Action) -> bool {
-        false
-    }
-
-    /// What a player's action reveals to everyone, as a sentence for the player in `seat`.
-    fn event_text(&self, _state: &Self::State, _action: &Self::Action, _seat: usize) -> Option<String> {
-        None
-    }
-
-    /// An action as something that a player does, such as `You move b2.` `who` is the player's name, `you` whether it is the
-    /// reader.
-    ///
-    /// ```
-    /// use adept_game::{Game, tiny::{Nim, Take}};
-    ///
-    /// let (game, take) = (Nim::default(), Take { heap: 1, count: 2 });
-    /// assert_eq!(game.told(&game.start(), &take, "You", true), "You move 2 from 2.");
-    /// assert_eq!(game.told(&game.start(), &take, "random", false), "random moves 2 from 2.");
-    /// ```
-    fn told(&self, state: &Self::State, action: &Self::Action, who: &str, you: bool) -> String {
-        let text = self.action_text(state, action);
-        let mut all = Vec::new();
-        if text == "pass" {
-            self.actions(state, &mut all);
-        }
-        match all.len() {
-            1 => format!("{who} {} no legal move.", if you { "have" } else { "has" }),
-            _ => format!("{who} {} {text}.", if you { "move" } else { "moves" }),
-        }
-    }
-
-    /// The rules in short and how to write a move, for a person at a terminal: paragraphs with blank lines between them, and
-    /// list items that begin with `- `.
-    fn rules_text(&self) -> Option<String> {
-        None
-    }
-
-    /// A drawing of the position on several lines. `marks` puts a few characters, such as a value, beside legal
-    /// actions.
-    ///
-    /// ```
-    /// use adept_game::{Game, tiny::{Nim, Take}};
-    ///
-    /// let game = Nim::default();
-    /// let marks = [(Take { heap: 0, count: 2 }, "+1.00".to_string())];
-    /// assert_eq!(game.board(&game.start(), &marks), "3 4 5 @1\n  2 from 1  +1.00\n");
-    /// ```
-    fn board(&self, state: &Self::State, marks: &[(Self::Action, String)]) -> String {
-        let mut text = self.position_text(state) + "\n";
-        for (action, mark) in marks {
-            text.push_str(&format!("  {}  {mark}\n", self.action_text(state, action)));
-        }
-        text
-    }
-
-    /// The drawing for the player in `seat`. Games whose [`board`](Self::board) shows the side of the player to move show that of this
-    /// player where nobody is to move. By default, `board`.
-    fn board_for(&self, state: &Self::State, marks: &[(Self::Action, String)], _seat: usize) -> String {
-        self.board(state, marks)
     }
 }

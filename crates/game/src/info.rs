@@ -1,8 +1,11 @@
 //! A description of a game without its types, for lists, checks and messages.
 
 use crate::game::{GameError, Unit};
-use crate::kit::{Kit, Named};
+use crate::kit::Kit;
+use crate::listing::Named;
 use crate::play::{distributions, is_solved};
+use crate::public_tree::has_public_tree;
+use crate::results::outcome_classes;
 use crate::suite::Suite;
 use adept_rows::OutcomeClass;
 
@@ -60,26 +63,27 @@ pub struct GameInfo {
 impl GameInfo {
     /// Describes a game.
     pub fn of<G: Kit>(game: &G) -> Self {
+        let (agents, card) = (game.agents(), game.card());
         Self {
             name: game.name().into(),
-            about: game.about(),
-            encoders: game.encoders(),
-            scripts: game.scripts(),
-            valuations: game.valuations(),
-            deliberators: game.deliberators(),
-            peers: game.peers(),
+            about: card.about,
+            encoders: game.encoders().names().to_vec(),
+            scripts: agents.scripts.names().to_vec(),
+            valuations: game.values().valuations.names().to_vec(),
+            deliberators: agents.deliberators.names().to_vec(),
+            peers: agents.peers.names().to_vec(),
             distributions: distributions(game),
-            usual_suites: game.usual_suites(),
+            usual_suites: card.suites,
             is_small: game.is_small(),
             is_solved: is_solved(game),
             zero_sum: game.zero_sum(),
             hides: game.hides(),
-            is_open: game.before_choices(&game.start()).is_some(),
-            has_public_tree: game.has_public_tree(),
+            is_open: game.random_play().before_choices(game, &game.start()).is_some(),
+            has_public_tree: has_public_tree(game),
             players: game.players(),
             scale: game.scale(),
-            unit: game.unit(),
-            outcomes: game.outcome_classes(),
+            unit: game.counting().unit(),
+            outcomes: outcome_classes(game),
         }
     }
 

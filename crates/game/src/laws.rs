@@ -9,9 +9,11 @@
 //! A breach names the law, the seed of the game, the ply, the position and what was found. A law that is not broken in these games
 //! may still be broken in others: the check is a test, not a proof.
 
+use crate::agents::Script;
 use crate::encoder::{Afterstate, Encoder};
 use crate::game::Turn;
-use crate::kit::{Kit, Script};
+use crate::kit::Kit;
+use crate::results::{outcome_classes, outcome_of, possible_outcomes};
 use crate::rng::{Stream, stream};
 use adept_rows::{Channel, ChannelKind, OutcomeClass, OutcomeMask, Rows};
 use rand::RngExt;
@@ -112,7 +114,7 @@ impl Law {
             }
             Self::Scripts => "rule-based policies give probabilities that sum to 1",
             Self::Classes => {
-                "every finished game is in a class of `outcome_classes`, if there are any, which was possible all along"
+                "every finished game is in a class of `results`, if there are any, which was possible all along"
             }
             Self::Ends => "games end",
         }
@@ -404,9 +406,9 @@ impl<'a, G: Kit> Checker<'a, G> {
         // Without its parameter, which only people know.
         let is_form = |name: &str| name.split(':').skip(1).any(|part| part.chars().all(char::is_uppercase));
         let listed = game.encoders();
-        self.law(Law::Encoders, !listed.is_empty(), || "the game lists no encoder".into());
-        for named in listed.into_iter().filter(|named| encoders(&named.name)) {
-            match game.encoder(&named.name) {
+        self.law(Law::Encoders, !listed.names().is_empty(), || "the game lists no encoder".into());
+        for named in listed.names().iter().filter(|named| encoders(&named.name)) {
+            match listed.open(&named.name) {
                 Some(encoder) if encoder.fits(game).is_ok() => {
                     self.check_channels(&named.name, encoder.channels());
                     self.encoders.push((named.name.to_string(), encoder));
@@ -417,8 +419,9 @@ impl<'a, G: Kit> Checker<'a, G> {
                 }),
             }
         }
-        for named in game.scripts() {
-            match game.script(&named.name) {
+        let listed = game.agents().scripts;
+        for named in listed.names() {
+            match listed.open(&named.name) {
                 Some(script) => self.scripts.push((named.name.to_string(), script)),
                 None => self.law(Law::Scripts, is_form(&named.name), || {
                     format!("the script `{}` is listed, but cannot be opened", named.name)
@@ -444,7 +447,7 @@ impl<'a, G: Kit> Checker<'a, G> {
         self.law(Law::Repeats, state == game.start(), || "`start` gives another position each time".into());
         (self.ply, self.moves, self.position) = (0, 0, String::new());
         let mut last = None;
-        let classes = game.outcome_classes().unwrap_or_default();
+        let classes = outcome_classes(game).unwrap_or_default();
         let mut possible = vec![OutcomeMask::ALL; game.players()];
         loop {
             self.report.states += 1;
@@ -578,13 +581,14 @@ impl<'a, G: Kit> Checker<'a, G> {
 
     fn check_action_numbers(&mut self, state: &G::State, actions: &[G::Action]) {
         let game = self.game;
-        let most = game.most_actions().unwrap_or(usize::MAX);
+        let numbers = game.action_numbers();
+        let most = numbers.most.unwrap_or(usize::MAX);
         self.law(Law::Actions, actions.len() <= most, || {
             format!("there are {} actions, but `most_actions` is {most}", actions.len())
         });
-        let Some(size) = game.action_space() else { return };
+        let Some(size) = numbers.space else { return };
         let mut numbers: Vec<usize> =
-            actions.iter().map(|action| game.action_number(state, action)).collect();
+            actions.iter().map(|action| numbers.number(game, state, action)).collect();
         let beyond = numbers.iter().copied().find(|&number| number >= size);
         self.law(Law::Actions, beyond.is_none(), || {
             format!("an action has number {}, but there are {size}", beyond.unwrap_or(0))
@@ -700,7 +704,8 @@ impl<'a, G: Kit> Checker<'a, G> {
     fn check_reward(&mut self, state: &G::State, actions: &[G::Action]) {
         let game = self.game;
         for action in actions {
-            let wrong = (0..game.players()).find(|player| !game.reward(state, action, *player).is_finite());
+            let reward = game.results().reward;
+            let wrong = (0..game.players()).find(|player| !reward(game, state, action, *player).is_finite());
             self.law(Law::Utilities, wrong.is_none(), || {
                 format!("the reward of `{}` is not finite", game.action_text(state, action))
             });
@@ -837,7 +842,7 @@ impl<'a, G: Kit> Checker<'a, G> {
     /// Checks which classes are possible in a state, and takes those that are not out of the `possible` ones of each player.
     fn check_possible(&mut self, state: &G::State, classes: &[OutcomeClass], possible: &mut [OutcomeMask]) {
         let game = self.game;
-        let found = |player| game.possible_outcomes(classes, state, player);
+        let found = |player| possible_outcomes(game, classes, state, player);
         for (player, before) in possible.iter_mut().enumerate() {
             let now = found(player);
             let back = (0..classes.len()).find(|&k| now.allows(k) && !before.allows(k));
@@ -873,9 +878,9 @@ impl<'a, G: Kit> Checker<'a, G> {
             format!("a utility is {}, outside −{scale}..{scale}", beyond.unwrap_or(&0.0))
         });
         for (player, possible) in possible.iter().enumerate().filter(|_| !classes.is_empty()) {
-            let class = game.outcome_of(classes, state, player);
+            let class = outcome_of(game, classes, state, player);
             self.law(Law::Classes, class.is_some(), || {
-                format!("the result of player {player} is in no class of `outcome_classes`")
+                format!("the result of player {player} is in no class of `results`")
             });
             if let Some(class) = class {
                 self.law(Law::Classes, possible.allows(class), || {

@@ -1,6 +1,6 @@
 //! Traits for games: rules, encoders and exact values. This crate contains no learning and no particular game.
 //!
-//! [`Game`] holds the rules. [`Kit`] lists what a game offers besides them. [`Encoder`] turns a candidate into the
+//! [`Game`] holds the rules. [`Kit`] hands out what a game offers besides them. [`Encoder`] turns a candidate into the
 //! numbers that a model reads. A game that implements these three supports all commands. See `examples/own-game` in the
 //! repository for a minimal one, and [`tiny`] for the two games of the examples on these pages.
 //!
@@ -16,7 +16,9 @@
 //! # Ok::<(), adept_game::GameError>(())
 //! ```
 
+mod agents;
 mod audit;
+mod card;
 pub mod deliberation;
 mod encoder;
 pub mod files;
@@ -25,33 +27,49 @@ mod halves;
 mod info;
 mod kit;
 pub mod laws;
+mod listing;
+mod numbering;
 mod peer;
 mod play;
+mod positions;
 mod public_tree;
+mod random_play;
 mod recorded;
+mod records;
+mod results;
 mod rng;
 pub mod sheet;
 mod suite;
+mod texts;
 pub mod tiny;
+mod values;
 mod worth;
 
 pub use adept_rows::{Channel, ChannelKind, OutcomeClass, OutcomeMask, RowMut, RowSink};
-pub use audit::{Audit, TraceStep};
+pub use agents::{Advice, Agents, Script};
+pub use audit::{Audit, RuleText, TraceStep, fingerprint};
+pub use card::Card;
 pub use deliberation::{Choice, Deliberation, Deliberator};
-pub use encoder::{Afterstate, Encoder, EncoderFn};
-pub use game::{Game, GameError, Turn, Unit, no_action};
+pub use encoder::{Afterstate, Encoder, EncoderFn, Encoders};
+pub use files::{PositionFiles, TextFiles};
+pub use game::{Counting, Game, GameError, Turn, Unit, no_action};
 pub use halves::{Factors, Halves};
 pub use info::GameInfo;
-pub use kit::{
-    Distribution, Draw, Example, Found, Kit, Named, ParsedPosition, PositionClass, Positions, References,
-    Script, Valuation, Visitor, WholeGame,
-};
+pub use kit::{Example, Kit, ParsedPosition, Visitor};
+pub use listing::{Listing, Named};
+pub use numbering::Numbering;
 pub use peer::Peer;
 pub use play::{PLAY, distributions, draw_of_play, is_solved, number_of};
-pub use public_tree::{PublicTree, TreeVisitor};
+pub use positions::{Distribution, Draw, PositionClass, Positions};
+pub use public_tree::{PublicTree, TreeVisitor, has_public_tree};
 /// The crate of random numbers whose `Rng` the traits take.
 pub use rand;
+pub use random_play::{RandomPlay, Uniform};
 pub use recorded::{Difference, Recorded};
+pub use records::{AddedGame, GameRecord, Records, WholeGame, writable_records};
+pub use results::{Possible, Results, Reward, outcome_classes, outcome_of, possible_outcomes};
 pub use rng::{Stream, draw_index, stream};
 pub use suite::Suite;
+pub use texts::{Plain, Texts};
+pub use values::{ForPositions, Found, Opener, Purpose, Reference, Valuation, Valuations, Values};
 pub use worth::{Worth, score_text};

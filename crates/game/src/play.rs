@@ -2,7 +2,8 @@
 
 use crate::game::{Game, Turn};
 use crate::info::GameInfo;
-use crate::kit::{Kit, Named};
+use crate::kit::Kit;
+use crate::listing::Named;
 use crate::rng::Stream;
 use rand::RngExt;
 use std::hash::{Hash, Hasher};

@@ -9,10 +9,11 @@
 //! assert!(check(&Bluff, &Budget::short()).holds());
 //! ```
 
-use crate::encoder::{Afterstate, Encoder, EncoderFn};
-use crate::game::{Game, GameError, Turn};
-use crate::kit::{Kit, Named, ParsedPosition};
+use crate::encoder::{Afterstate, Encoder, EncoderFn, Encoders};
+use crate::game::{Counting, Game, GameError, Turn};
+use crate::kit::{Kit, ParsedPosition};
 use crate::public_tree::PublicTree;
+use crate::texts::Texts;
 use adept_rows::{Channel, ChannelKind, RowMut};
 use std::sync::Arc;
 
@@ -92,8 +93,8 @@ impl Game for Nim {
         if player == state.mover { -1.0 } else { 1.0 }
     }
 
-    fn win_probability(&self, value: f64) -> Option<f64> {
-        Some((1.0 + value) / 2.0)
+    fn counting(&self) -> Counting {
+        Counting::Wins
     }
 
     fn just_acted(&self, state: &Heaps) -> Option<usize> {
@@ -125,17 +126,13 @@ impl Game for Nim {
 }
 
 impl Kit for Nim {
-    fn encoders(&self) -> Vec<Named> {
-        Named::list(&[("heaps", "the things left in each heap")])
-    }
-
-    fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
+    fn encoders(&self) -> Encoders<'_, Self> {
         let channel =
             Channel::fixed("heaps", ChannelKind::Dense(3), "things left in each heap, divided by 8");
         let write = |_: &Self, after: Afterstate<'_, Self>, row: RowMut<'_>| {
             (0..3).for_each(|heap| row.dense[heap] = f32::from(after.state.left[heap]) / 8.0);
         };
-        (name == "heaps").then(|| Arc::new(EncoderFn::new(name, vec![channel], write)) as _)
+        EncoderFn::new("heaps", vec![channel], write).listed("the things left in each heap")
     }
 
     fn is_small(&self) -> bool {
@@ -262,10 +259,6 @@ impl Game for Bluff {
             Card::Dealt(_) if player == 1 => Hand { card: Card::Hidden, ..*state },
             _ => *state,
         }
-    }
-
-    fn missing(&self, state: &Hand, player: usize) -> Option<&'static str> {
-        (player == 0 && state.card == Card::Hidden).then_some("its card")
     }
 
     fn info(&self, state: &Hand, player: usize) -> Hand {
@@ -397,18 +390,25 @@ impl Encoder<Bluff> for Bits {
     }
 }
 
-impl Kit for Bluff {
-    fn encoders(&self) -> Vec<Named> {
-        Named::list(&[("bits", "the own card, the claim and the answer")])
+impl Texts<Bluff> for Bluff {
+    fn missing(&self, _: &Bluff, state: &Hand, player: usize) -> Option<&'static str> {
+        (player == 0 && state.card == Card::Hidden).then_some("its card")
     }
+}
 
-    fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
+impl Kit for Bluff {
+    fn encoders(&self) -> Encoders<'_, Self> {
         const ABOUT: &str = "0-2 own card, 3-5 claim, 6 doubted, 7 believed";
-        let encoder = Bits([Channel::fixed("bits", ChannelKind::Bits(8), ABOUT)]);
-        (name == "bits").then(|| Arc::new(encoder) as _)
+        let encoder: Arc<dyn Encoder<Self>> =
+            Arc::new(Bits([Channel::fixed("bits", ChannelKind::Bits(8), ABOUT)]));
+        Encoders::one("bits", "the own card, the claim and the answer", encoder)
     }
 
     fn is_small(&self) -> bool {
         true
+    }
+
+    fn texts(&self) -> &dyn Texts<Self> {
+        self
     }
 }

@@ -46,9 +46,11 @@ pub struct Worth {
 impl Worth {
     /// What `value` means in this game.
     pub fn of<G: Game>(game: &G, value: f64) -> Self {
-        let unit = game.unit();
+        let counting = game.counting();
+        let win_probability = counting.win_probability(value);
+        let unit = counting.unit();
         Self {
-            win_probability: game.win_probability(value),
+            win_probability,
             score: unit.as_ref().map(|unit| value * game.scale() / unit.size),
             unit: unit.map(|unit| unit.name),
         }

@@ -18,7 +18,10 @@ use adept_arena::inspect::PositionValue;
 use adept_arena::matches::Tally;
 use adept_arena::{OpenError, Rung, open};
 use adept_game::laws::{self, Budget};
-use adept_game::{Audit, Found, GameError, Kit, Recorded, TraceStep, Valuation};
+use adept_game::{
+    AddedGame, Audit, Found, GameError, Kit, Recorded, TraceStep, Valuation, outcome_classes,
+    writable_records,
+};
 use adept_model::checkpoint::{Checkpoint, Manifest};
 use adept_play::{AnyRoom, Input, PlayError, PlayOptions, Played};
 use adept_trainer::config::{Config, Games, One, Rules, Suite, in_either};
@@ -171,7 +174,7 @@ pub trait AnyGame: Rules {
 
     fn writes_histories(&self) -> Result<&'static str, GameError>;
 
-    fn add_history(&self, text: &str, game: &str) -> Found<(String, u64)>;
+    fn add_history(&self, text: &str, game: &str) -> Found<AddedGame>;
 
     /// The levels of the checkpoint of this name, or of the best agent of the game.
     fn levels(&self, base: Option<&str>) -> Result<Vec<Rung>, OpenError>;
@@ -278,11 +281,11 @@ impl<G: Kit> AnyGame for G {
     }
 
     fn audit(&self, games: u64) -> Option<Audit> {
-        Kit::audit(self, games)
+        self.rule_text()?.audit(games)
     }
 
     fn trace(&self, seed: u64) -> Option<Vec<TraceStep>> {
-        Kit::trace(self, seed)
+        self.rule_text()?.trace(seed)
     }
 
     fn broken_law(&self, config: &Config) -> Option<laws::Breach> {
@@ -334,7 +337,10 @@ impl<G: Kit> AnyGame for G {
     }
 
     fn recorded(&self, agent: &str, file: &Path) -> Found<Recorded> {
-        Kit::recorded(self, agent, file)
+        match self.agents().deliberators.open(agent)? {
+            Ok(found) => found.recorded(file),
+            Err(error) => Some(Err(error)),
+        }
     }
 
     fn check_labels(&self, file: &Path, tolerance: f64) -> Result<LabelReport, GameError> {
@@ -366,7 +372,7 @@ impl<G: Kit> AnyGame for G {
         let whole = serde_json::to_value(config).map_err(|e| OpenError::Unknown(e.to_string()))?;
         let channels = encoder.channels().to_vec();
         let mut manifest = Manifest::new(self.name(), encoder.name(), channels, &config.architecture);
-        manifest.head = config.head_of(self.outcome_classes()).map_err(OpenError::from)?;
+        manifest.head = config.head_of(outcome_classes(self)).map_err(OpenError::from)?;
         Ok(manifest.of(whole, config.seed, adept_trainer::REVISION))
     }
 
@@ -433,11 +439,11 @@ impl<G: Kit> AnyGame for G {
     }
 
     fn writes_histories(&self) -> Result<&'static str, GameError> {
-        Kit::writes_histories(self)
+        Ok(writable_records(self)?.suffix())
     }
 
-    fn add_history(&self, text: &str, game: &str) -> Found<(String, u64)> {
-        Kit::add_history(self, text, game)
+    fn add_history(&self, text: &str, game: &str) -> Found<AddedGame> {
+        Some(self.records()?.add(text, game))
     }
 
     fn levels(&self, base: Option<&str>) -> Result<Vec<Rung>, OpenError> {

@@ -107,7 +107,7 @@ fn kinds_of<G: Kit>(game: &G) -> &'static [&'static str] {
 
 /// The size of the game's unit on the scale of values, [−1, 1].
 pub(crate) fn size<G: Game>(game: &G) -> f64 {
-    game.scale() / game.unit().map_or(1.0, |unit| unit.size)
+    game.scale() / game.counting().unit().map_or(1.0, |unit| unit.size)
 }
 
 /// A decision with its candidate moves, best first.
@@ -259,7 +259,7 @@ fn head_of<G: Kit>(game: &G, options: &BuildOptions, checksum: Option<String>) -
         .truncate
         .map_or_else(|| "played to the end".into(), |plies| format!("cut off after {plies} moves"));
     let checkpoint = checksum.map_or_else(String::new, |sum| format!("# The checkpoint is {sum}.\n"));
-    let unit = game.unit().map_or_else(String::new, |unit| format!(" {}", unit.name));
+    let unit = game.counting().unit().map_or_else(String::new, |unit| format!(" {}", unit.name));
     format!(
         "# Decisions of {} by rollouts of {agent}: {trials} games each, {cut}, seed {seed}.\n\
          # Of at most {games} games of that agent, up to {count} of each kind; the {moves} best moves, the best two within {gap}{unit}.\n\
@@ -423,5 +423,9 @@ pub fn grade<G: Kit>(
         ci95: (net.deals > 1).then(|| net.ci95()),
         wrong: wrong as f64 / net.deals as f64,
     });
-    Ok(Graded { agent: agent.into(), kinds: kinds.collect(), unit: game.unit().map(|unit| unit.name) })
+    Ok(Graded {
+        agent: agent.into(),
+        kinds: kinds.collect(),
+        unit: game.counting().unit().map(|unit| unit.name),
+    })
 }

@@ -151,7 +151,7 @@ fn about<G: Kit>(game: &G, bound: &GameModel<G>, manifest: &Manifest) -> About {
         text: manifest.experiment("about").into(),
         channels: channels.collect(),
         value: meaning(game, manifest),
-        impossible: match (game.impossible_outcomes(), manifest.head.classes()) {
+        impossible: match (game.results().impossible, manifest.head.classes()) {
             (Some(rule), Some(_)) => format!(
                 "This network alone gives impossible outcomes a probability. {rule} Set the probabilities of impossible outcomes to 0, \
                  divide the others by their sum, and compute the value from them."

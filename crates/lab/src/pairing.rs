@@ -2,7 +2,7 @@
 
 use adept_arena::matches::{self, Deals, Order, Replayed, Table, Tally};
 use adept_arena::{Agent, Luck, OpenError, naming, open};
-use adept_game::Kit;
+use adept_game::{GameRecord, Kit};
 use adept_ground::work;
 use adept_trainer::run::Cancel;
 use serde::{Deserialize, Serialize};
@@ -110,7 +110,14 @@ impl Pairing {
                 matches::replay(game, &mut agents, &self.orders, g, self.deals)?;
             let names: Vec<&str> = order.iter().map(|agent| [a, b][*agent]).collect();
             let scores: Vec<f64> = order.iter().map(|agent| won[*agent]).collect();
-            match game.scored_history(g + 1, &names, &scores, &actions) {
+            let record = GameRecord {
+                number: g + 1,
+                names: &names,
+                scores: &scores,
+                actions: &actions,
+                resigned: None,
+            };
+            match game.records().and_then(|records| records.write(game, &record)) {
                 Some(Ok(one)) => text.push_str(&one),
                 Some(Err(error)) => return Err(error.into()),
                 None => {}

@@ -187,11 +187,12 @@ const FILES: usize = 100_000;
 /// Reads the games of all files, each with the index of its file and its index there.
 fn read_all<G: Kit>(game: &G, options: &ReviewOptions) -> Result<Read<G>, TrainError> {
     let none = || GameError::new(format!("{}: files of whole games cannot be read", game.name()));
+    let records = game.records();
+    let suffix = records.map_or("", |records| records.suffix());
     let mut files = Vec::new();
     for path in &options.files {
         match path.is_dir() {
-            true => files_in(path, game.history_suffix().unwrap_or_default(), 0, &mut files)
-                .map_err(GameError::file(path))?,
+            true => files_in(path, suffix, 0, &mut files).map_err(GameError::file(path))?,
             false => files.push(path.clone()),
         }
     }
@@ -201,7 +202,7 @@ fn read_all<G: Kit>(game: &G, options: &ReviewOptions) -> Result<Read<G>, TrainE
     let is_single = options.files.len() == 1 && files.len() == 1;
     let (mut games, mut places, mut faults) = (Vec::new(), Vec::new(), Vec::new());
     for (at, file) in files.iter().enumerate() {
-        match game.read_histories(file).ok_or_else(none)? {
+        match records.and_then(|records| records.read(game, file)).ok_or_else(none)? {
             Err(why) if is_single => return Err(why.into()),
             Err(why) => faults.push(Fault { file: file.clone(), game: None, why: why.to_string() }),
             Ok(found) => {
@@ -220,7 +221,6 @@ fn read_all<G: Kit>(game: &G, options: &ReviewOptions) -> Result<Read<G>, TrainE
             Some(fault) => fault.why.clone(),
             None => {
                 let all: Vec<String> = options.files.iter().map(|path| path.display().to_string()).collect();
-                let suffix = game.history_suffix().unwrap_or_default();
                 format!("{}: no games; in folders files `.{suffix}` are read", all.join(", "))
             }
         };
@@ -256,7 +256,11 @@ fn place_of(name: &str, all: &[&str], file: &Path) -> Result<usize, GameError> {
 /// # Errors
 /// If the game has no readable format for whole games, a single file is invalid, the agent has no values, or no player
 /// has the name.
-pub(crate) fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Cancel) -> Result<Review, TrainError> {
+pub(crate) fn review_of<G: Kit>(
+    game: &G,
+    options: &ReviewOptions,
+    cancel: &Cancel,
+) -> Result<Review, TrainError> {
     let agent = naming::resolve(game, &options.agent, &[])?;
     let open = || naming::judge(game, &agent, options.best);
     let Read { files, games, places, faults } = read_all(game, options)?;
@@ -313,7 +317,7 @@ pub(crate) fn review_of<G: Kit>(game: &G, options: &ReviewOptions, cancel: &Canc
     let found: Vec<Option<Reviewed>> = found.into_iter().flatten().collect();
     work::share(&what, 1.0);
     let is_wanted = |player: usize| wanted.is_none_or(|wanted| wanted == player);
-    let unit = game.unit();
+    let unit = game.counting().unit();
     let size = unit.as_ref().map_or(1.0, |unit| unit.size);
     let mut worst = Vec::new();
     for (i, (reviewed, seats)) in found.iter().zip(&seats).enumerate() {

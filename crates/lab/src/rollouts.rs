@@ -185,7 +185,7 @@ pub(crate) fn checksum_of(agent: &Resolved, best: bool) -> Result<Option<String>
 
 /// Converts sums to a result.
 fn shown<G: Kit>(game: &G, text: &str, sums: &Sums, player: usize, names: &[&str]) -> Rollout {
-    let unit = game.unit();
+    let unit = game.counting().unit();
     let size = game.scale() / unit.as_ref().map_or(1.0, |unit| unit.size);
     let (scaled, whole) = (|net: &Net| net.mean() * size, |net: &Net| net.ci95().map(|end| end * size));
     let by_class = names.iter().map(|name| name.to_string()).zip(&sums.classes);

@@ -160,7 +160,7 @@ pub(crate) fn screening_of<G: Kit>(
         decisions,
         moves: moves as f64 / decisions as f64,
         keep: keep.collect(),
-        unit: game.unit().map(|unit| unit.name),
+        unit: game.counting().unit().map(|unit| unit.name),
     })
 }
 

@@ -329,7 +329,7 @@ fn experts(work: Work<'_>) -> Result<ExpertsStudy, TrainError> {
     let go_on = ReproduceOptions { resume: true, ..options.clone() };
     let all = runs::all(&configs, runs::seeds(options), Work { options: &go_on, ..work })?;
     // The exact table stays in memory between networks.
-    let _halves = Bearoff::default().halves();
+    let _halves = Bearoff::default().values().halves.map(|open| open());
     // One after another, so that timings do not disturb each other.
     let mut rows = Vec::with_capacity(jobs.len());
     for (i, ((job, tried), runs)) in jobs.iter().zip(&tried).zip(&all).enumerate() {

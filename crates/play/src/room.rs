@@ -7,7 +7,7 @@ use adept_arena::naming::{self, AgentSpec, AnySearch, Judge, Meaning, Play as Ch
 use adept_arena::open::{self, OpenError};
 use adept_arena::review::{Account, CI95, Judged, Verdict, Weighed, add_luck, judge_each};
 use adept_arena::{Agent, Decision, GameModel, Greedy, Pool, Scratch};
-use adept_game::{Kit, ParsedPosition, Turn, no_action};
+use adept_game::{Kit, ParsedPosition, Turn, no_action, outcome_classes, outcome_of};
 use adept_ground::order::places_by;
 use adept_model::OutcomeClass;
 use serde::Serialize;
@@ -478,17 +478,17 @@ fn without_values(agent: &AgentText) -> OpenError {
 impl<G: Kit> AnyRoom for Room<G> {
     fn about(&self) -> GameAbout {
         let game = &*self.game;
-        let unit = game.unit();
+        let unit = game.counting().unit();
         GameAbout {
             name: game.name().into(),
-            about: game.about(),
+            about: game.card().about,
             players: game.players(),
             hides: game.hides(),
             zero_sum: game.zero_sum(),
             scale: game.scale() / unit.as_ref().map_or(1.0, |unit| unit.size),
             unit: unit.map(|unit| unit.name),
-            classes: game.outcome_classes().unwrap_or_default(),
-            rules: game.rules_text(),
+            classes: outcome_classes(game).unwrap_or_default(),
+            rules: game.texts().rules(game),
         }
     }
 
@@ -562,7 +562,7 @@ impl<G: Kit> Play<G> {
     /// A drawing of the state, kept for earlier positions if their texts are incomplete.
     fn drawn(&self, state: &G::State) -> Option<String> {
         let (game, seat) = (&*self.room.game, self.session.seat());
-        game.hides().then(|| game.board_for(&game.shown_to(state, seat), &[], seat))
+        game.hides().then(|| game.texts().board(game, &game.shown_to(state, seat), &[], seat))
     }
 
     /// Records the last step of the session.
@@ -648,12 +648,16 @@ impl<G: Kit> AnyPlay for Play<G> {
             }),
         };
         let outcome = self.session.outcome(game).zip(self.session.verdict(game)).map(|(utility, text)| {
-            let classes = game.outcome_classes().unwrap_or_default();
+            let classes = outcome_classes(game).unwrap_or_default();
             let class = match self.session.given_up() {
                 Some(class) => Some(class.name.clone()),
-                None => game.outcome_of(&classes, state, seat).map(|i| classes[i].name.clone()),
+                None => outcome_of(game, &classes, state, seat).map(|i| classes[i].name.clone()),
             };
-            OutcomeView { utility: utility / game.unit().map_or(1.0, |unit| unit.size), text, class }
+            OutcomeView {
+                utility: utility / game.counting().unit().map_or(1.0, |unit| unit.size),
+                text,
+                class,
+            }
         });
         View {
             game: game.name().into(),
@@ -666,7 +670,7 @@ impl<G: Kit> AnyPlay for Play<G> {
             begin: self.begin.clone(),
             begin_board: self.drawn(&self.first),
             position: game.position_text(&shown),
-            board: game.board_for(&shown, &[], seat),
+            board: game.texts().board(game, &shown, &[], seat),
             to_move: match next {
                 Next::Person => Some(seat + 1),
                 Next::Agent(player) => Some(player + 1),
@@ -750,7 +754,7 @@ impl<G: Kit> AnyPlay for Play<G> {
             return Err(PlayError::Moment("hints are for your own moves: it is not your turn"));
         }
         let agent = by.unwrap_or(&self.opponent);
-        let mut text = game.advice(state, seat).unwrap_or_default();
+        let mut text = game.agents().advice.and_then(|advice| advice(game, state, seat)).unwrap_or_default();
         let until = self.room.until();
         let mut value =
             self.room.value_of(agent, &(state.clone(), None), self.seen(state), Detail::default(), until)?;
@@ -778,7 +782,7 @@ impl<G: Kit> AnyPlay for Play<G> {
             )));
         }
         let Judge { mut values, mut luck, references } = naming::judge(game, &found, by.best)?;
-        let size = game.unit().map_or(1.0, |unit| unit.size);
+        let size = game.counting().unit().map_or(1.0, |unit| unit.size);
         let in_unit = game.scale() / size;
         let mut players = [Account::default(); 2];
         let (mut decisions, mut rolls) = (Vec::new(), Vec::new());
@@ -821,7 +825,7 @@ impl<G: Kit> AnyPlay for Play<G> {
         };
         Ok(Analysis {
             by: by.name.clone(),
-            unit: game.unit().map(|unit| unit.name),
+            unit: game.counting().unit().map(|unit| unit.name),
             exact: found.is_minimax()
                 || (found.meaning == Meaning::Valuation && found.spec.name() == "oracle"),
             references,
@@ -847,7 +851,7 @@ fn judged_decision<G: Kit>(
     DecisionAnalysis {
         event,
         player: weighed.player + 1,
-        position: game.short_text(weighed.state),
+        position: game.texts().short(game, weighed.state),
         action: text(weighed.action),
         best: text(&weighed.actions[weighed.best]),
         loss: weighed.lost * in_unit,

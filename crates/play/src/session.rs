@@ -2,7 +2,7 @@
 
 use crate::error::PlayError;
 use adept_arena::{Decision, OpenError};
-use adept_game::{GameError, Kit, Stream, Turn, score_text, stream};
+use adept_game::{GameError, GameRecord, Kit, Stream, Turn, outcome_classes, outcome_of, score_text, stream};
 use adept_ground::order::sort_by_highest;
 use adept_model::OutcomeClass;
 
@@ -110,7 +110,7 @@ impl<G: Kit> Session<G> {
         let mut rng = stream(self.seed, "terminal chance", self.chances);
         let action = game.sample(&self.state, &mut rng);
         self.chances += 1;
-        let said = game.chance_text(&self.state, &action, self.seat);
+        let said = game.texts().chance(game, &self.state, &action, self.seat);
         self.apply(game, None, action, said, None)
     }
 
@@ -130,16 +130,16 @@ impl<G: Kit> Session<G> {
             2 => "It".into(),
             _ => format!("Player {}", player + 1),
         };
-        let said = game.told(&self.state, &action, &who, false);
-        let revealed = game.event_text(&self.state, &action, self.seat);
+        let said = game.texts().told(game, &self.state, &action, &who, false);
+        let revealed = game.texts().event(game, &self.state, &action, self.seat);
         Ok(self.apply(game, Some(player), action, said, revealed))
     }
 
     /// Makes a legal move of the person.
     pub(crate) fn act(&mut self, game: &G, action: G::Action) -> &Step<G> {
         self.past.push(Mark { state: self.state.clone(), steps: self.steps.len(), chances: self.chances });
-        let said = game.told(&self.state, &action, "You", true);
-        let revealed = game.event_text(&self.state, &action, self.seat);
+        let said = game.texts().told(game, &self.state, &action, "You", true);
+        let revealed = game.texts().event(game, &self.state, &action, self.seat);
         self.apply(game, Some(self.seat), action, said, revealed)
     }
 
@@ -151,7 +151,7 @@ impl<G: Kit> Session<G> {
         said: String,
         revealed: Option<String>,
     ) -> &Step<G> {
-        let is_seen = player == Some(self.seat) || !game.is_secret(&self.state, &action);
+        let is_seen = player == Some(self.seat) || !game.texts().is_secret(game, &self.state, &action);
         let text = if is_seen { game.action_text(&self.state, &action) } else { String::new() };
         game.apply(&mut self.state, &action);
         self.steps.push(Step { player, action, text, said, revealed });
@@ -193,12 +193,12 @@ impl<G: Kit> Session<G> {
     /// Describes the result.
     pub(crate) fn verdict(&self, game: &G) -> Option<String> {
         let outcome = self.outcome(game)?;
-        let classes = game.outcome_classes().unwrap_or_default();
+        let classes = outcome_classes(game).unwrap_or_default();
         let class = self.given_up.as_ref().or_else(|| {
-            game.outcome_of(&classes, &self.state, self.seat).and_then(|class| classes.get(class))
+            outcome_of(game, &classes, &self.state, self.seat).and_then(|class| classes.get(class))
         });
         let kind = class.and_then(|class| size_of(&class.name)).map(|(_, kind)| kind);
-        let in_unit = game.unit().map(|unit| {
+        let in_unit = game.counting().unit().map(|unit| {
             let score = (outcome / unit.size).abs();
             let digits = if score.fract() == 0.0 { 0 } else { 2 };
             let one = if score == 1.0 { unit.name.strip_suffix('s') } else { None };
@@ -228,14 +228,10 @@ impl<G: Kit> Session<G> {
         let name = |seat| if seat == self.seat { "you" } else { opponent };
         let names: Vec<&str> = (0..game.players()).map(name).collect();
         let actions: Vec<G::Action> = self.steps.iter().map(|step| step.action.clone()).collect();
-        let written = match self.outcome(game).filter(|_| self.given_up.is_some()) {
-            Some(outcome) => {
-                let for_first = if self.seat == 0 { outcome } else { -outcome };
-                game.resigned_history(1, &names, &actions, for_first)
-            }
-            None => game.history(1, &names, &actions),
-        };
-        written.transpose()
+        let given_up = self.outcome(game).filter(|_| self.given_up.is_some());
+        let resigned = given_up.map(|outcome| if self.seat == 0 { outcome } else { -outcome });
+        let record = GameRecord { number: 1, names: &names, scores: &[], actions: &actions, resigned };
+        game.records().and_then(|records| records.write(game, &record)).transpose()
     }
 }
 
@@ -265,7 +261,7 @@ pub(crate) fn losses<G: Kit>(game: &G) -> Vec<OutcomeClass> {
     if !game.zero_sum() {
         return Vec::new();
     }
-    let mut losses = game.outcome_classes().unwrap_or_default();
+    let mut losses = outcome_classes(game).unwrap_or_default();
     losses.retain(|class| class.utility < 0.0);
     sort_by_highest(&mut losses, &|class| class.utility.into());
     losses
@@ -283,7 +279,7 @@ fn beginning<G: Kit>(game: &G, text: &str) -> Result<G::State, String> {
         let outcome = game.sample(&dealt, &mut rng);
         game.apply(&mut dealt, &outcome);
     }
-    let missing = |player| game.missing(&dealt, player).map(|what| (player + 1, what));
+    let missing = |player| game.texts().missing(game, &dealt, player).map(|what| (player + 1, what));
     match (0..game.players()).find_map(missing) {
         Some((player, what)) => Err(format!("`{text}`: to play on from here, player {player} needs {what}")),
         None => Ok(state),

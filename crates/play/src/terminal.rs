@@ -4,7 +4,7 @@ use crate::error::PlayError;
 use crate::session::{Next, Session, Step, in_words, losses};
 use adept_arena::inspect::policy_of;
 use adept_arena::{Agent, Decision, Evaluator, GameModel, OpenError, Scratch, naming, open};
-use adept_game::{Kit, Stream, Turn, Worth, no_action};
+use adept_game::{Kit, Stream, Turn, Worth, no_action, writable_records};
 use adept_ground::order::sort_by_highest;
 use adept_model::{Explanation, Head, OutcomeClass};
 use serde::Serialize;
@@ -128,7 +128,7 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
                     "only games from the start can be recorded, not games that begin with a position".into();
                 return Err(PlayError::History(message));
             }
-            game.writes_histories().map_err(|e| PlayError::History(e.to_string()))?;
+            writable_records(game).map_err(|e| PlayError::History(e.to_string()))?;
         }
         let session = Session::begin(game, options.seat, options.seed, options.from.as_deref())?;
         let found = naming::resolve(game, &options.opponent, &[])?;
@@ -155,7 +155,7 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
         )?;
         let mut before = String::new();
         loop {
-            let now = self.game.board_for(self.session.state(), &[], self.options.seat);
+            let now = self.game.texts().board(self.game, self.session.state(), &[], self.options.seat);
             self.stone = new_stone(&before, &now);
             before = now;
             let player = match self.session.next(self.game) {
@@ -200,7 +200,7 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
                     "" => continue,
                     "quit" | "q" => return Ok(self.over(None)),
                     "help" | "?" => writeln!(out, "{}", self.help())?,
-                    "rules" => match self.game.rules_text() {
+                    "rules" => match self.game.texts().rules(self.game) {
                         Some(rules) => writeln!(out, "\n{}", reflowed(&rules))?,
                         None => writeln!(out, "{} has no text of its rules", self.game.name())?,
                     },
@@ -270,7 +270,8 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
             [] => format!("moves here: {}", self.some_moves()),
             numbered => format!("moves here, to be typed by number too:\n{}", self.list(numbered).trim_end()),
         };
-        let rules = if self.game.rules_text().is_some() { "rules how the game is played\n" } else { "" };
+        let rules =
+            if self.game.texts().rules(self.game).is_some() { "rules how the game is played\n" } else { "" };
         let resign = match &losses(self.game)[..] {
             [] => String::new(),
             [_] => "resign  lose the game here\n".into(),
@@ -422,9 +423,11 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
         // A deliberating agent has already explained its move.
         let kind = |name: &str| name.split(':').next().unwrap_or_default().to_string();
         let opponent = kind(&self.options.opponent);
-        let deliberates = || self.game.deliberators().iter().any(|agent| kind(&agent.name) == opponent);
+        let deliberates =
+            || self.game.agents().deliberators.names().iter().any(|agent| kind(&agent.name) == opponent);
         if hints
-            && let Some(advice) = self.game.advice(self.session.state(), player)
+            && let Some(advice) = self.game.agents().advice
+            && let Some(advice) = advice(self.game, self.session.state(), player)
             && !deliberates()
         {
             below.push_str(&advice);
@@ -433,7 +436,10 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
         if !below.is_empty() {
             below.push('\n');
         }
-        folded(&format!("{below}{}", with_stone(self.game.board(&seen, &marks), self.stone)))
+        folded(&format!(
+            "{below}{}",
+            with_stone(self.game.texts().board(self.game, &seen, &marks, 0), self.stone)
+        ))
     }
 }
 

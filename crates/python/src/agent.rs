@@ -6,7 +6,7 @@ use crate::long::on_its_own;
 use crate::shared::Shared;
 use crate::stepping::{Action, AnyRules, Held, Node, Place, Rules, State, Typed};
 use adept_library::arena::{self, Agent as Chooser, BestResponse, Decision, ExactError};
-use adept_library::game::{Kit, Stream, Turn, no_action, stream};
+use adept_library::game::{Kit, Stream, Turn, has_public_tree, no_action, stream};
 use adept_trainer::run::Cancel;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -123,7 +123,7 @@ pub(crate) fn exact<G: Kit>(rules: &Held<G>, question: Exact) -> Result<Answer, 
         Exact::BestResponses(name) => {
             let agent = open(&name)?;
             if game.hides() {
-                if !game.is_small() && !game.has_public_tree() {
+                if !game.is_small() && !has_public_tree(game) {
                     needs_small("a best response")?;
                 }
                 return arena::best_responses(game, agent).map_err(said);

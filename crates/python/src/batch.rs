@@ -127,13 +127,14 @@ impl<G: Kit> Lane<G> {
         if places || !rules.is_numbered {
             return (wanted < self.actions.len()).then_some(wanted);
         }
-        self.actions.iter().position(|action| rules.game.action_number(&self.state, action) == wanted)
+        let numbers = rules.game.action_numbers();
+        self.actions.iter().position(|action| numbers.number(&rules.game, &self.state, action) == wanted)
     }
 
     #[inline]
     fn number(&self, rules: &Held<G>, place: usize) -> i64 {
         match rules.is_numbered {
-            true => rules.game.action_number(&self.state, &self.actions[place]) as i64,
+            true => rules.game.action_numbers().number(&rules.game, &self.state, &self.actions[place]) as i64,
             false => place as i64,
         }
     }
@@ -251,7 +252,7 @@ impl<G: Kit> AnyBatch for Lanes<G> {
 
     fn width(&self) -> usize {
         let most = || self.lanes.iter().map(|lane| lane.actions.len()).max().unwrap_or(0);
-        self.rules.game.action_space().unwrap_or_else(most)
+        self.rules.game.action_numbers().space.unwrap_or_else(most)
     }
 
     fn to_move(&self) -> Vec<i8> {

@@ -7,8 +7,8 @@ use crate::errors::{guarded, raise};
 use crate::long::Stop;
 use adept_library::arena::{Agent, Decision, Random, Scratch};
 use adept_library::game::{
-    Afterstate, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, Positions, RowMut, Script,
-    Stream, Turn, Unit, number_of, stream,
+    Afterstate, Agents, Card, Channel, ChannelKind, Counting, Encoder, Encoders, Game, GameError, Kit,
+    Listing, Named, Numbering, Positions, RowMut, RuleText, Script, Stream, Turn, Unit, number_of, stream,
 };
 use adept_library::model::{Layout, checkpoint};
 use numpy::PyReadonlyArray1;
@@ -480,8 +480,11 @@ impl Game for PyGame {
         self.0.scale
     }
 
-    fn unit(&self) -> Option<Unit> {
-        self.0.unit.clone().map(|name| Unit { name: name.into(), size: 1.0 })
+    fn counting(&self) -> Counting {
+        match self.0.unit.clone() {
+            Some(name) => Counting::Unit(Unit { name: name.into(), size: 1.0 }),
+            None => Counting::Points,
+        }
     }
 
     fn zero_sum(&self) -> bool {
@@ -538,48 +541,51 @@ impl Game for PyGame {
 }
 
 impl Kit for PyGame {
-    fn about(&self) -> String {
-        self.0.about.clone()
+    fn card(&self) -> Card {
+        Card { about: self.0.about.clone(), ..Card::of(self) }
     }
 
-    fn encoders(&self) -> Vec<Named> {
-        vec![Named { name: ENCODER.into(), about: "the inputs that the game's `encode` returns".into() }]
+    fn encoders(&self) -> Encoders<'_, Self> {
+        let about = "the inputs that the game's `encode` returns";
+        Encoders::<Self>::default().with(ENCODER, about, || Arc::new(Inputs(self.clone())))
     }
 
-    fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
-        (name == ENCODER).then(|| Arc::new(Inputs(self.clone())) as _)
+    fn agents(&self) -> Agents<'_, Self> {
+        let named = |(name, _): &(String, Py<PyAny>)| Named {
+            name: Cow::Owned(name.clone()),
+            about: "a policy written in Python".into(),
+        };
+        let names = self.0.scripts.iter().map(named).collect();
+        Agents::scripts(Listing::new(names, |name| {
+            let number = self.0.scripts.iter().position(|(known, _)| known == name)?;
+            let play = move |game: &Self, state: &State, actions: &[Thing], probabilities: &mut Vec<f64>| {
+                game.call(|py, _| game.policy(py, number, state, actions, probabilities));
+            };
+            Some(Arc::new(play) as Script<Self>)
+        }))
+    }
+
+    fn action_numbers(&self) -> Numbering<Self> {
+        Numbering { most: self.0.most_actions, ..Numbering::none() }
+    }
+
+    fn rule_text(&self) -> Option<&dyn RuleText> {
+        Some(self)
     }
 
     fn is_small(&self) -> bool {
         self.0.is_small
     }
 
-    fn most_actions(&self) -> Option<usize> {
-        self.0.most_actions
-    }
-
     /// Numbered by their text: the hash of a Python object may differ from process to process.
     fn positions(&self) -> Positions<Self> {
         Positions::new(Vec::new(), |state| number_of(&format!("{state:?}")))
     }
+}
 
+impl RuleText for PyGame {
     fn fingerprint(&self) -> Option<String> {
         self.0.fingerprint.get().cloned()
-    }
-
-    fn scripts(&self) -> Vec<Named> {
-        let named = |(name, _): &(String, Py<PyAny>)| Named {
-            name: Cow::Owned(name.clone()),
-            about: "a policy written in Python".into(),
-        };
-        self.0.scripts.iter().map(named).collect()
-    }
-
-    fn script(&self, name: &str) -> Option<Script<Self>> {
-        let number = self.0.scripts.iter().position(|(known, _)| known == name)?;
-        Some(Arc::new(move |game: &Self, state: &State, actions: &[Thing], probabilities: &mut Vec<f64>| {
-            game.call(|py, _| game.policy(py, number, state, actions, probabilities));
-        }))
     }
 }
 

@@ -181,7 +181,7 @@ const MOST_ENCODERS: usize = 64;
 
 impl<G: Kit> Held<G> {
     fn new(game: G, by: FoundBy) -> Arc<Self> {
-        let is_numbered = game.action_space().is_some();
+        let is_numbered = game.action_numbers().space.is_some();
         Arc::new(Self { game, by, is_numbered, encoders: Mutex::default() })
     }
 
@@ -304,11 +304,11 @@ impl<G: Kit> AnyRules for Held<G> {
     }
 
     fn size(&self) -> Option<usize> {
-        self.game.action_space()
+        self.game.action_numbers().space
     }
 
     fn most_actions(&self) -> Option<usize> {
-        self.game.most_actions()
+        self.game.action_numbers().most
     }
 
     fn is_in_python(&self) -> bool {
@@ -316,7 +316,10 @@ impl<G: Kit> AnyRules for Held<G> {
     }
 
     fn source(&self) -> Option<String> {
-        self.by.file.map(|file| format!("{file:016x}")).or_else(|| self.game.fingerprint())
+        self.by
+            .file
+            .map(|file| format!("{file:016x}"))
+            .or_else(|| adept_library::game::fingerprint(&self.game))
     }
 
     fn same(&self, other: &dyn AnyRules) -> bool {
@@ -521,9 +524,11 @@ impl<G: Kit> Node for Typed<G> {
 
     fn action_number(&self, place: &Place) -> Option<usize> {
         match place {
-            Place::Move(_) if self.rules.is_numbered => {
-                Some(self.rules.game.action_number(&self.state, self.action(place)))
-            }
+            Place::Move(_) if self.rules.is_numbered => Some(self.rules.game.action_numbers().number(
+                &self.rules.game,
+                &self.state,
+                self.action(place),
+            )),
             Place::Move(place) => Some(*place as usize),
             _ => None,
         }
@@ -542,9 +547,9 @@ impl<G: Kit> Node for Typed<G> {
         match seat {
             Some(seat) => {
                 let shown = self.rules.game.shown_to(&self.state, seat);
-                self.rules.game.board_for(&shown, &[], seat)
+                self.rules.game.texts().board(&self.rules.game, &shown, &[], seat)
             }
-            None => self.rules.game.board(&self.state, &[]),
+            None => self.rules.game.texts().board(&self.rules.game, &self.state, &[], 0),
         }
     }
 
@@ -553,7 +558,7 @@ impl<G: Kit> Node for Typed<G> {
     }
 
     fn short_text(&self) -> String {
-        self.rules.game.short_text(&self.state)
+        self.rules.game.texts().short(&self.rules.game, &self.state)
     }
 
     fn utilities(&self) -> Vec<f64> {

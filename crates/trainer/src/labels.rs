@@ -385,7 +385,7 @@ impl LabelReport {
 /// # Errors
 /// A fault of the file, or a file without rows.
 pub fn check<G: Kit>(game: &G, path: &Path, tolerance: f64) -> Result<LabelReport, GameError> {
-    let examples = game.read_examples(path)?;
+    let examples = game.files().read_examples(game, path)?;
     if examples.is_empty() {
         return Err(GameError::data(path, "has no rows"));
     }
@@ -404,7 +404,7 @@ const KEPT: usize = 8;
 /// As [`check`], and a pipe, which a resumed run could not read again.
 pub(crate) fn of_run<G: Kit>(game: &G, path: &Path) -> Result<Arc<LabelReport>, GameError> {
     limits::check_lasting(path).map_err(GameError::file(path))?;
-    let examples = game.read_examples(path)?;
+    let examples = game.files().read_examples(game, path)?;
     if examples.is_empty() {
         return Err(GameError::data(path, "has no rows"));
     }
@@ -438,7 +438,7 @@ mod tests {
         let states: Vec<State> = (0..count)
             .map(|_| State::to_roll(Distribution::Table.sample(game.checkers(), &mut rng)))
             .collect();
-        let exact = game.exact_values(&states).unwrap().unwrap();
+        let exact = game.values().exact(game, &states).unwrap().unwrap();
         let example = |((state, value), line)| Example { state, value, outcomes: Vec::new(), line };
         states.into_iter().zip(exact).zip(2..).map(example).collect()
     }
@@ -454,7 +454,8 @@ mod tests {
                 .collect();
             let path = folder.path().join(format!("{name}.csv"));
             std::fs::write(&path, format!("position,{name}\n{rows}")).unwrap();
-            let mut report = LabelReport::new(&game, &game.read_examples(&path).unwrap(), 0.001);
+            let mut report =
+                LabelReport::new(&game, &game.files().read_examples(&game, &path).unwrap(), 0.001);
             // As where exact values are not known.
             report.compared = 0;
             report.of_file(&path)

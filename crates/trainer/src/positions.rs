@@ -153,10 +153,10 @@ pub(crate) fn hash(words: impl Iterator<Item = u64>) -> u64 {
     words.fold(0xcbf2_9ce4_8422_2325, |sum, word| (sum ^ word).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-/// The exact values of positions right after a move, to the player who just acted, as [`Kit::exact_values`] gives them, or in a small game
+/// The exact values of positions right after a move, to the player who just acted, as [`Values::exact`](adept_game::Values::exact) gives them, or in a small game
 /// the solver; none if the game has none.
 pub(crate) fn exact_values<G: Kit>(game: &G, states: &[G::State]) -> Option<Result<Vec<f64>, OpenError>> {
-    let own = game.exact_values(states).map(|found| found.map_err(OpenError::from));
+    let own = game.values().exact(game, states).map(|found| found.map_err(OpenError::from));
     own.or_else(|| {
         let value = |oracle: Arc<dyn Valuation<G>>| {
             let of = |state| {
@@ -300,7 +300,7 @@ impl Set {
     /// The file cannot be read, a row is not valid, or the part has no rows.
     fn read<G: Kit>(game: &G, with: With<'_, G>, path: &Path, part: Part) -> Result<Self, OpenError> {
         limits::check_lasting(path).map_err(GameError::file(path))?;
-        let all = game.read_examples(path)?;
+        let all = game.files().read_examples(game, path)?;
         let (rows, number) = (all.len(), game.positions().number);
         let these = all.into_iter().filter(|example| Part::of(number(&example.state)) == part);
         let known = |example: Example<G::State>| (example.state, example.value as f32, example.outcomes);
@@ -369,7 +369,7 @@ fn lacks(path: &Path, rows: usize, part: Part) -> GameError {
 /// The file cannot be read, a row is not valid, or a part has no rows.
 pub(crate) fn check_examples<G: Kit>(game: &G, path: &Path, measured: bool) -> Result<(), GameError> {
     limits::check_lasting(path).map_err(GameError::file(path))?;
-    let all = game.read_examples(path)?;
+    let all = game.files().read_examples(game, path)?;
     let needed: &[Part] = match measured {
         true => &[Part::Train, Part::Validation, Part::Test],
         false => &[Part::Train],

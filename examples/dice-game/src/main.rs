@@ -135,22 +135,23 @@ impl Game for Pig {
             Act::Die(die) => die.to_string(),
         }
     }
-    fn told(&self, at: &Position, act: &Act, who: &str, you: bool) -> String {
-        format!("{who} {}{}.", self.action_text(at, act), if you { "" } else { "s" })
+}
+
+struct Words;
+impl Texts<Pig> for Words {
+    fn told(&self, game: &Pig, at: &Position, act: &Act, who: &str, you: bool) -> String {
+        format!("{who} {}{}.", game.action_text(at, act), if you { "" } else { "s" })
     }
-    fn chance_text(&self, at: &Position, act: &Act, _: usize) -> String {
-        format!("The die shows {}.", self.action_text(at, act))
+    fn chance(&self, game: &Pig, at: &Position, act: &Act, _: usize) -> String {
+        format!("The die shows {}.", game.action_text(at, act))
     }
 }
 
 impl Kit for Pig {
-    fn about(&self) -> String {
-        format!("Pig, a race to {} points with a die", self.target)
+    fn card(&self) -> Card {
+        Card { about: format!("Pig, a race to {} points with a die", self.target), ..Card::of(self) }
     }
-    fn encoders(&self) -> Vec<Named> {
-        Named::list(&[("race", "the scores, the points of the turn, and whether the die is in the air")])
-    }
-    fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
+    fn encoders(&self) -> Encoders<'_, Self> {
         let channel = Channel::fixed(
             "race",
             ChannelKind::Dense(5),
@@ -164,24 +165,23 @@ impl Kit for Pig {
             let rolling = f32::from(u8::from(at.rolling));
             row.dense.copy_from_slice(&[own, other, 1.0 - own - turn, 4.0 * turn, rolling]);
         };
-        (name == "race").then(|| Arc::new(EncoderFn::new(name, vec![channel], write)) as _)
+        EncoderFn::new("race", vec![channel], write)
+            .listed("the scores, the points of the turn, and whether the die is in the air")
     }
-    fn scripts(&self) -> Vec<Named> {
-        Named::list(&[("hold-20", "holds at 20 points, or when that wins: a rule of thumb")])
-    }
-    fn script(&self, name: &str) -> Option<Script<Self>> {
+    fn agents(&self) -> Agents<'_, Self> {
         let play = |_: &Self, at: &Position, acts: &[Act], p: &mut Vec<f64>| {
             let wanted = if at.turn >= 20 { Act::Hold } else { Act::Roll };
             p.clear();
             p.extend(acts.iter().map(|act| f64::from(acts.len() == 1 || *act == wanted)));
         };
-        (name == "hold-20").then(|| Arc::new(play) as _)
+        let about = "holds at 20 points, or when that wins: a rule of thumb";
+        Agents::scripts(Listing::one("hold-20", about, Arc::new(play)))
     }
-    fn valuations(&self) -> Vec<Named> {
-        Named::list(&[("oracle", "exact values, by value iteration")])
+    fn values(&self) -> Values<'_, Self> {
+        Values::oracle("exact values, by value iteration", || Ok(Arc::new(solution::Oracle)))
     }
-    fn valuation(&self, name: &str) -> Found<Arc<dyn Valuation<Self>>> {
-        (name == "oracle").then(|| Ok(Arc::new(solution::Oracle) as _))
+    fn texts(&self) -> &dyn Texts<Self> {
+        &Words
     }
     fn positions(&self) -> Positions<Self> {
         let about = "all scores alike, half after a hold, half before the first to seventh roll of a turn";

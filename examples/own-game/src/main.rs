@@ -2,7 +2,6 @@
 //! Heaps of 3, 4 and 5 things; a move takes any number from one heap; who takes the last thing wins.
 
 use adept::prelude::*;
-use std::sync::Arc;
 
 #[derive(Clone)]
 struct Nim;
@@ -52,15 +51,12 @@ impl Game for Nim {
 }
 
 impl Kit for Nim {
-    fn encoders(&self) -> Vec<Named> {
-        Named::list(&[("heaps", "an input for each size of each heap")])
-    }
-    fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
+    fn encoders(&self) -> Encoders<'_, Self> {
         let channel = Channel::fixed("heaps", ChannelKind::Bits(18), "6 h + n: heap h has n things left");
         let write = |_: &Self, after: Afterstate<'_, Self>, row: RowMut<'_>| {
             (0..3).for_each(|h| row.dense[6 * h + usize::from(after.state.0[h])] = 1.0);
         };
-        (name == "heaps").then(|| Arc::new(EncoderFn::new(name, vec![channel], write)) as _)
+        EncoderFn::new("heaps", vec![channel], write).listed("an input for each size of each heap")
     }
     fn is_small(&self) -> bool {
         true

@@ -90,9 +90,9 @@ pub(super) mod tests {
     /// A network with random weights and six classes.
     pub(crate) fn network() -> GameModel<Backgammon> {
         let game = Backgammon::default();
-        let encoder = game.encoder("points").unwrap();
+        let encoder = game.encoders().open("points").unwrap();
         let architecture = serde_json::from_str(r#"{ "mlp": { "hidden": [4] } }"#).unwrap();
-        let head = Head::Outcomes(game.outcome_classes().unwrap());
+        let head = Head::Outcomes(adept_game::outcome_classes(&game).unwrap());
         let mut rng = stream(3, "network", 0);
         let learner =
             adept_model::build(&architecture, encoder.channels(), &head, Optimiser::default(), &mut rng);

@@ -5,9 +5,7 @@ use crate::common::{
 };
 use adept::{Builtin, One};
 use adept_builtin::bearoff::{Bearoff, Distribution, labelled, two_sided};
-use adept_game::{
-    Afterstate, Channel, ChannelKind, Encoder, EncoderFn, Game, GameError, Kit, Named, RowMut, Turn,
-};
+use adept_game::{Afterstate, Channel, ChannelKind, EncoderFn, Encoders, Game, GameError, Kit, RowMut, Turn};
 use adept_lab::files::check_any;
 use adept_lab::seeds::Seeds;
 use adept_lab::sweep::{Grid, SweepError, SweepOptions};
@@ -15,7 +13,6 @@ use adept_trainer::config::{Config, Source};
 use adept_trainer::run::{Cancel, Remedy, Silent, TrainError, TrainOptions, lock_of, record_of, setting_of};
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
 /// A config that learns from the positions of a file.
 fn of_file(file: &Path, rate: &str) -> String {
@@ -253,15 +250,12 @@ impl Game for Dice {
 }
 
 impl Kit for Dice {
-    fn encoders(&self) -> Vec<Named> {
-        Named::list(&[("stage", "the stage")])
-    }
-    fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
+    fn encoders(&self) -> Encoders<'_, Self> {
         let channel = Channel::fixed("stage", ChannelKind::Bits(4), "the stage");
         let write = |_: &Self, after: Afterstate<'_, Self>, row: RowMut<'_>| {
             row.dense[usize::from(after.state.1)] = 1.0;
         };
-        (name == "stage").then(|| Arc::new(EncoderFn::new(name, vec![channel], write)) as _)
+        EncoderFn::new("stage", vec![channel], write).listed("the stage")
     }
     fn is_small(&self) -> bool {
         true
@@ -331,5 +325,5 @@ fn a_check_opens_what_the_config_names() {
     let error = check_any(&cup, &[], &Builtin).unwrap_err();
     assert_eq!(error.at.place, Some((8, 1)), "{error}");
     let game = Bearoff::named("bearoff:4").unwrap();
-    assert!(game.has_values(&rows).is_ok_and(|has| !has));
+    assert!(game.files().has_values(&game, &rows).is_ok_and(|has| !has));
 }

@@ -6,7 +6,7 @@
 use crate::common::{load_any, parse};
 use adept::bearoff::two_sided::{Settings, Table};
 use adept::bearoff::{Position, Roll, Situation};
-use adept::game::{Game, Kit, Stream, Turn, stream};
+use adept::game::{Game, GameRecord, Kit, Stream, Turn, stream};
 use adept::holdem::Holdem;
 use adept::liars_dice::LiarsDice;
 use adept::model::checkpoint;
@@ -290,18 +290,20 @@ fn files_of_poker_programs() {
             game.apply(&mut state, &action);
             actions.push(action);
         }
-        hands += &game.history(number, &["a", "b", "c"], &actions).unwrap().unwrap();
+        let record =
+            GameRecord { number, names: &["a", "b", "c"], scores: &[], actions: &actions, resigned: None };
+        hands += &game.records().unwrap().write(&game, &record).unwrap().unwrap();
     }
     let (definition, rules) =
         (game.definition(), fs::read(shared("crates/builtin/src/holdem/soarbot/soarbot.toml")));
     let (rules, position) = (rules.unwrap(), "crc/r:AhKd|QsQc|2h2d/2c7dTs");
     let [phh, toml] = ["a.phhs", "a.toml"].map(|name| folder.path().join(name));
     fs::write(&phh, &hands).unwrap();
-    assert!(!game.read_positions(&phh).unwrap().is_empty());
+    assert!(!game.files().read(&game, &phh).unwrap().is_empty());
     let mut good = 0;
     for round in 0..rounds(4000) {
         fs::write(&phh, mutated(hands.as_bytes(), position.as_bytes(), &mut rng)).unwrap();
-        good += u64::from(game.read_positions(&phh).is_ok());
+        good += u64::from(game.files().read(&game, &phh).is_ok());
         let text = mutated(definition.as_bytes(), hands.as_bytes(), &mut rng);
         if let Ok(other) = Holdem::of_definition(&String::from_utf8_lossy(&text)) {
             // Accepted input is written and read again.
@@ -314,7 +316,7 @@ fn files_of_poker_programs() {
         // A rule file is large, so it is read less often.
         if round % 8 == 0 {
             fs::write(&toml, mutated(&rules, hands.as_bytes(), &mut rng)).unwrap();
-            let _ = game.deliberator(&format!("rules:{}", toml.display()), &serde_json::Value::Null);
+            let _ = game.agents().deliberators.open(&format!("rules:{}", toml.display()));
         }
     }
     assert!(good > 0, "some changes do no harm");

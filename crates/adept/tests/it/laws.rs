@@ -4,7 +4,6 @@ use adept::game::laws::{Budget, Law, check};
 use adept::prelude::*;
 use adept::trainer::config::load;
 use adept::trainer::run::check_files;
-use std::sync::Arc;
 
 /// Players add one or two to a sum; nothing can be added to four, and the game is over at five.
 #[derive(Clone)]
@@ -63,15 +62,11 @@ impl Game for Stuck {
 }
 
 impl Kit for Stuck {
-    fn encoders(&self) -> Vec<Named> {
-        Named::list(&[("sum", "the sum")])
-    }
-
-    fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
+    fn encoders(&self) -> Encoders<'_, Self> {
         let channel = Channel::fixed("sum", ChannelKind::Dense(1), "the sum");
         let write =
             |_: &Self, after: Afterstate<'_, Self>, row: RowMut<'_>| row.dense[0] = after.state.0.into();
-        (name == "sum").then(|| Arc::new(EncoderFn::new(name, vec![channel], write)) as _)
+        EncoderFn::new("sum", vec![channel], write).listed("the sum")
     }
 }
 

@@ -194,7 +194,7 @@ fn a_file_may_give_probabilities() {
     let start = "position,loss,draw,win\n";
     let read = |row: &str| {
         fs::write(&file, format!("{start}{row}\n")).unwrap();
-        adept::prelude::Kit::read_examples(&game, &file)
+        adept::prelude::Kit::files(&game).read_examples(&game, &file)
     };
     let moves = "4444";
     let found = &read(&format!("{moves},0.5,0.3,0.2")).unwrap()[0];
@@ -209,7 +209,7 @@ fn a_file_may_give_probabilities() {
     for (columns, known) in [("value,draw", 0), ("value,loss,draw,win", 3)] {
         let rest = if known == 0 { "0.3" } else { "0.5,0.3,0.2" };
         fs::write(&file, format!("position,{columns}\n{moves},-0.25,{rest}\n")).unwrap();
-        let found = &adept::prelude::Kit::read_examples(&game, &file).unwrap()[0];
+        let found = &adept::prelude::Kit::files(&game).read_examples(&game, &file).unwrap()[0];
         assert_eq!((found.value, found.outcomes.len()), (0.25, known));
     }
 }

@@ -2,7 +2,6 @@
 
 use adept::prelude::*;
 use std::path::Path;
-use std::sync::Arc;
 
 /// A race: each player advances by the die, and the first at 20 wins.
 #[derive(Clone)]
@@ -84,17 +83,14 @@ impl Game for MyGame {
 }
 
 impl Kit for MyGame {
-    fn encoders(&self) -> Vec<Named> {
-        Named::list(&[("points", "what each player has")])
-    }
-    fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
+    fn encoders(&self) -> Encoders<'_, Self> {
         let channel = Channel::fixed("points", ChannelKind::Dense(2), "own points / 20, the other player's");
         let write = |_: &Self, after: Afterstate<'_, Self>, row: RowMut<'_>| {
             for (seat, input) in [after.player, 1 - after.player].into_iter().zip(row.dense) {
                 *input = f32::from(after.state.points[seat]) / 20.0;
             }
         };
-        (name == "points").then(|| Arc::new(EncoderFn::new(name, vec![channel], write)) as _)
+        EncoderFn::new("points", vec![channel], write).listed("what each player has")
     }
 }
 

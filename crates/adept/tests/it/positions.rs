@@ -205,7 +205,7 @@ fn priors_are_channels() {
         adept_model::build(&architecture, &channels, &adept_model::Head::Value, Default::default(), &mut rng)
             .unwrap();
     let mut bound = GameModel::new(&game, encoder, learner);
-    let convolution = game.valuation("convolution").unwrap().unwrap();
+    let convolution = game.values().valuations.open("convolution").unwrap().unwrap();
     for player in [0, 1] {
         for _ in 0..50 {
             let mut state = adept_builtin::bearoff::State::to_roll(Distribution::Table.sample(5, &mut rng));

@@ -225,7 +225,7 @@ pub struct Scripted<G: Game> {
 impl<G: Kit> Scripted<G> {
     /// The script named `name`, if the game has it.
     pub fn new(game: &G, name: &str) -> Option<Self> {
-        Some(Self { name: name.into(), script: game.script(name)? })
+        Some(Self { name: name.into(), script: game.agents().scripts.open(name)? })
     }
 }
 

@@ -98,7 +98,7 @@ impl Playouts {
     /// # Errors
     /// [`OpenError::Unknown`] if players of the game do not see all that has happened.
     pub fn open<G: Kit>(self, game: &G) -> Result<PlayoutAgent<G>, OpenError> {
-        if game.before_choices(&game.start()).is_none() {
+        if game.random_play().before_choices(game, &game.start()).is_none() {
             return Err(OpenError::Unknown(format!(
                 "`{UCT}:` and `{PLAYOUTS}:` cannot play {}, which hides information: they need to know the position",
                 game.name()
@@ -226,7 +226,8 @@ impl<G: Kit> PlayoutAgent<G> {
         values.clear();
         self.errors.clear();
         (self.deadline, self.until_clock, self.is_late) = (self.until, 0, false);
-        let before = at.game.before_choices(at.state).unwrap_or_else(|| at.state.clone());
+        let before =
+            at.game.random_play().before_choices(at.game, at.state).unwrap_or_else(|| at.state.clone());
         match self.playouts {
             Playouts::Even(games) => {
                 let each = (games / actions.len().max(1) as u64).max(1);
@@ -283,7 +284,7 @@ impl<G: Kit> PlayoutAgent<G> {
         while played < games && (played == 0 || !self.looks_late()) {
             let part = (games - played).min(PART as u64);
             played += part;
-            sum += match game.random_games(&after, part as usize, rng) {
+            sum += match game.random_play().games(game, &after, part as usize, rng) {
                 Some(sums) => {
                     is_single = false;
                     sums[player]

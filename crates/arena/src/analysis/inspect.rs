@@ -5,7 +5,7 @@ use crate::agents::{line_texts, softmax};
 use crate::error::OpenError;
 use crate::search::Search;
 use crate::values::{Decision, Evaluator, GameModel, Successors};
-use adept_game::{Afterstate, Kit, ParsedPosition, Turn, Worth};
+use adept_game::{Afterstate, Kit, ParsedPosition, Turn, Worth, outcome_of};
 use adept_ground::order::{places_by, sort_by_highest};
 use adept_model::{Explanation, Layout, OutcomeClass, Rows};
 use serde::ser::{SerializeMap, Serializer};
@@ -136,7 +136,7 @@ fn names(classes: &[OutcomeClass]) -> Vec<Arc<str>> {
 
 /// The class of a finished game for a player, which is certain; empty if it is in none.
 fn ended<G: Kit>(game: &G, classes: &[OutcomeClass], state: &G::State, player: usize) -> Chances {
-    let class = game.outcome_of(classes, state, player);
+    let class = outcome_of(game, classes, state, player);
     let probability = |(i, class_of): (usize, &OutcomeClass)| {
         (Arc::from(&*class_of.name), f32::from(u8::from(Some(i) == class)))
     };
@@ -317,7 +317,7 @@ pub fn inspect<G: Kit>(
     let mut order = places_by(&listed.values[..listed.actions.len()]);
     order.truncate(detail.moves);
     let actions: Vec<G::Action> = order.iter().map(|&i| listed.actions[i].clone()).collect();
-    let texts = game.action_texts(state, &actions);
+    let texts = game.texts().actions(game, state, &actions);
     let mut moves: Vec<MoveValue> = Vec::with_capacity(order.len());
     for ((i, action), text) in order.into_iter().zip(&actions).zip(texts) {
         let mut next = state.clone();
@@ -345,7 +345,7 @@ pub fn inspect<G: Kit>(
         }
         moves.push(MoveValue {
             action: text,
-            afterstate: game.afterstate_text(&next, Some(action)),
+            afterstate: game.texts().afterstate(game, &next, Some(action)),
             equity: equity(explanation.value),
             worth: worth(explanation.value),
             chances: match place {
@@ -420,7 +420,7 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
             let errors = search.errors().to_vec();
             let names = if outcomes { names(search.evaluator.classes()) } else { Vec::new() };
             found.classes = names.iter().map(|name| (**name).into()).collect();
-            let texts = game.action_texts(state, &actions);
+            let texts = game.texts().actions(game, state, &actions);
             for (i, ((action, value), text)) in actions.iter().zip(&values).zip(texts).enumerate() {
                 let mut next = state.clone();
                 game.apply(&mut next, action);
@@ -432,7 +432,7 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
                 let worth = Worth::of(game, (*value).into());
                 found.moves.push(MoveValue {
                     action: text,
-                    afterstate: game.afterstate_text(&next, Some(action)),
+                    afterstate: game.texts().afterstate(game, &next, Some(action)),
                     equity: Some(in_unit(&worth, *value)),
                     worth,
                     chances: match is_over && !found.classes.is_empty() {
@@ -503,7 +503,7 @@ fn after_chance<G: Kit>(game: &G, state: &G::State) -> Option<String> {
 
 /// Checks that the player to move knows all that a decision needs.
 fn complete<G: Kit>(game: &G, state: &G::State, player: usize, text: &str) -> Result<(), OpenError> {
-    match game.missing(state, player) {
+    match game.texts().missing(game, state, player) {
         None => Ok(()),
         Some(what) => Err(OpenError::Unknown(format!(
             "`{text}`: player {} is to move, and {what} are missing: a value depends on them",
@@ -664,7 +664,7 @@ pub fn choices<G: Kit>(game: &G, bound: &mut GameModel<G>, text: &str) -> Result
     let choice = |(action, &value): (&G::Action, &f32)| {
         let mut after = state.clone();
         game.apply(&mut after, action);
-        let text = game.afterstate_text(&after, Some(action));
+        let text = game.texts().afterstate(game, &after, Some(action));
         Choice { action: game.action_text(&state, action), after: text, value }
     };
     let mut choices: Vec<Choice> = actions.iter().zip(&found).map(choice).collect();

@@ -91,7 +91,7 @@ pub struct Slip {
     pub number: u64,
     /// The player, from 0.
     pub player: usize,
-    /// The position before it, as [`Kit::short_text`] writes it.
+    /// The position before it, as [`Texts::short`](adept_game::Texts::short) writes it.
     pub position: String,
     /// What was played.
     pub played: String,
@@ -268,7 +268,7 @@ pub fn review<G: Kit>(
                     slips.push(Slip {
                         number: whole.actions[place].0,
                         player,
-                        position: game.short_text(state),
+                        position: game.texts().short(game, state),
                         played: game.action_text(state, action),
                         best: game.action_text(state, &actions[best]),
                         loss: lost * game.scale(),

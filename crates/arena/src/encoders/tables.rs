@@ -23,8 +23,8 @@ impl<G: Kit> WithKnown<G> {
         inner: Arc<dyn Encoder<G>>,
         tables: &[&str],
     ) -> Result<Self, OpenError> {
-        let all = game.tables();
-        let names: Vec<&str> = all.iter().map(|table| &*table.name).collect();
+        let all = game.values().tables;
+        let names: Vec<&str> = all.names().iter().map(|table| &*table.name).collect();
         let unknown = |table: &str| {
             let known = match names.is_empty() {
                 true => "; it has no tables that stand for a network".into(),
@@ -39,7 +39,7 @@ impl<G: Kit> WithKnown<G> {
                 game.name()
             )));
         }
-        let opened = tables.iter().map(|table| Ok(game.table(table).ok_or_else(|| unknown(table))??));
+        let opened = tables.iter().map(|table| Ok(all.open(table).ok_or_else(|| unknown(table))??));
         Ok(Self { name: name.into(), inner, tables: opened.collect::<Result<_, OpenError>>()? })
     }
 }

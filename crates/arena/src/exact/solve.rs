@@ -5,7 +5,7 @@ use crate::agents::{Agent, Random};
 use crate::error::ExactError;
 use crate::error::OpenError;
 use crate::values::{Decision, Evaluator};
-use adept_game::{Afterstate, Game, Kit, Turn, Valuation, is_solved, no_action};
+use adept_game::{Afterstate, Game, Kit, Turn, Valuation, fingerprint, is_solved, no_action};
 use adept_ground::limits;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -189,7 +189,7 @@ static SOLVED: Mutex<Option<(String, Weak<dyn Any + Send + Sync>)>> = Mutex::new
 
 /// Whether positions have exact values: those of the game's own oracle, or of the solver of small games.
 pub fn has_oracle<G: Kit>(game: &G) -> bool {
-    is_solved(game) || game.valuations().iter().any(|known| known.name == "oracle")
+    is_solved(game) || game.values().has_oracle()
 }
 
 /// The exact values of a game: its own, or in a small game those of the solver, NaN for a state that no game reaches.
@@ -197,7 +197,7 @@ pub fn has_oracle<G: Kit>(game: &G) -> bool {
 /// # Errors
 /// If the game has none, or they cannot be opened or found.
 pub fn oracle<G: Kit>(game: &G) -> Result<Arc<dyn Valuation<G>>, OpenError> {
-    if let Some(own) = game.valuation("oracle") {
+    if let Some(own) = game.values().valuations.open("oracle") {
         return own.map_err(OpenError::from);
     }
     if !is_solved(game) {
@@ -206,7 +206,7 @@ pub fn oracle<G: Kit>(game: &G) -> Result<Arc<dyn Valuation<G>>, OpenError> {
             game.name()
         )));
     }
-    let name = format!("{} {}", game.name(), game.fingerprint().unwrap_or_default());
+    let name = format!("{} {}", game.name(), fingerprint(game).unwrap_or_default());
     let mut last = SOLVED.lock().unwrap_or_else(PoisonError::into_inner);
     let known = last.as_ref().filter(|(other, _)| *other == name).and_then(|(_, found)| found.upgrade());
     if let Some(Ok(known)) = known.map(Arc::downcast::<Exact<G>>) {

@@ -10,9 +10,8 @@ use crate::error::{ExactError, OpenError};
 use crate::exact::{BestResponse, Minimax, has_oracle, oracle};
 use crate::search::{self, Budget, Search, SearchOptions};
 use crate::values::{ByValuation, Evaluator, GameModel, Informed, Luck, Screen, Screened};
-use adept_game::{Kit, Turn};
+use adept_game::{Kit, Purpose, Turn, has_public_tree};
 use adept_model::Head;
-use serde_json::Value;
 use std::path::Path;
 
 /// A search by the values of a checkpoint or valuation with this name and head.
@@ -140,11 +139,11 @@ pub fn judge<G: Kit>(game: &G, agent: &Resolved, best: bool) -> Result<Judge<G>,
     let luck = Luck::open(game, agent, best)?;
     let is_free =
         agent.spec.tables().is_none() && !matches!(agent.meaning, Meaning::Valuation | Meaning::Minimax);
-    let references = if is_free { game.references()? } else { Vec::new() };
+    let references = if is_free { game.values().references()? } else { Vec::new() };
     if references.is_empty() {
         return Ok(Judge { values: open()?, luck, references: Vec::new() });
     }
-    let names = references.iter().map(|(name, _)| name.to_string()).collect();
+    let names = references.iter().map(|reference| reference.name.to_string()).collect();
     let luck = Luck::of(Box::new(Informed::new(references.clone(), open()?)));
     Ok(Judge { values: Box::new(Informed::new(references, open()?)), luck, references: names })
 }
@@ -287,10 +286,10 @@ impl<'a, G: Kit> Builder<'a, G> {
             Meaning::Playouts(playouts) => Box::new(playouts.open(game)?),
             Meaning::Script => Box::new(Scripted::new(game, name).ok_or_else(gone)?),
             Meaning::Deliberator => {
-                let found = game.deliberator(name, &Value::Null).ok_or_else(gone)?;
+                let found = game.agents().deliberators.open(name).ok_or_else(gone)?;
                 Box::new(Deliberating::new(found?))
             }
-            Meaning::Peer => Box::new(Asking::new(name, game.peer(name).ok_or_else(gone)??)),
+            Meaning::Peer => Box::new(Asking::new(name, game.agents().peers.open(name).ok_or_else(gone)??)),
             Meaning::Valuation | Meaning::Checkpoint(_) => {
                 let (values, head) = self.values(name)?;
                 by_head(values, &head)
@@ -323,8 +322,8 @@ impl<'a, G: Kit> Builder<'a, G> {
             return Ok((Box::new(playouts.open(self.game)?), Head::Value));
         }
         let found = match self.positions {
-            Some(positions) => self.game.valuation_for(name, positions),
-            None => self.game.valuation(name),
+            Some(positions) => self.game.values().open_for(name, positions, Purpose::Show),
+            None => self.game.values().valuations.open(name),
         };
         if found.is_none() && name == "oracle" && has_oracle(self.game) {
             return Ok((Box::new(ByValuation(oracle(self.game)?)), Head::Value));
@@ -362,7 +361,7 @@ impl<'a, G: Kit> Builder<'a, G> {
     fn check_exact(&self) -> Result<(), OpenError> {
         let game = self.game;
         if game.hides() {
-            let instead = match game.has_public_tree() {
+            let instead = match has_public_tree(game) {
                 true => "use `adept solve` to find equilibria and best responses",
                 false => "`minimax` and `optimal:` need games that hide nothing",
             };

@@ -41,7 +41,8 @@ fn encoder_of<G: Kit>(
     name: Option<&str>,
     named: Named<'_>,
 ) -> Result<Arc<dyn Encoder<G>>, OpenError> {
-    let encoders = game.encoders();
+    let listing = game.encoders();
+    let encoders = listing.names();
     let wanted = name.or(encoders.first().map(|e| &*e.name)).unwrap_or_default();
     let (experts, parts): (Vec<&str>, Vec<&str>) =
         parts::parts(wanted).into_iter().partition(|part| part.starts_with(EXPERT));
@@ -79,7 +80,7 @@ fn encoder_of<G: Kit>(
         let hint = names::suggest(&head(part), &known);
         OpenError::Unknown(format!("{} has no encoder `{part}`{hint}", game.name()))
     };
-    let found = game.encoder(&own).ok_or_else(unknown)?;
+    let found = listing.open(&own).ok_or_else(unknown)?;
     found.fits(game).map_err(OpenError::Unknown)?;
     let whole = match priors[..] {
         _ if !experts.is_empty() && !priors.is_empty() => {
@@ -112,8 +113,8 @@ fn with_experts<G: Kit>(
     inner: Arc<dyn Encoder<G>>,
     parts: &[&str],
 ) -> Result<Arc<dyn Encoder<G>>, OpenError> {
-    let all = game.deliberators();
-    let known = || all.iter().map(|d| &d.name).filter(|name| !name.contains('+'));
+    let all = game.agents().deliberators;
+    let known = || all.names().iter().map(|d| &d.name).filter(|name| !name.contains('+'));
     let mut experts = Vec::with_capacity(parts.len());
     for expert in parts.iter().map(|part| &part[EXPERT.len()..]) {
         let Some(channel) = known().find(|name| *name == expert) else {
@@ -127,7 +128,7 @@ fn with_experts<G: Kit>(
         if experts.iter().any(|(name, _)| name == channel) {
             return Err(OpenError::Unknown(format!("`{name}` names the expert `{expert}` twice")));
         }
-        if let Some(found) = game.deliberator(channel, &serde_json::Value::Null) {
+        if let Some(found) = all.open(channel) {
             experts.push((channel.clone(), found?));
         }
     }
@@ -141,12 +142,13 @@ fn prior_of<G: Kit>(
     named: Named<'_>,
 ) -> Result<(Prior, Arc<dyn Valuation<G>>), OpenError> {
     // Exact valuations are excluded: nothing would remain to learn.
-    let all = game.valuations();
-    let known: Vec<&str> = all.iter().map(|v| &*v.name).filter(|n| !n.starts_with("oracle")).collect();
+    let all = game.values().valuations;
+    let known: Vec<&str> =
+        all.names().iter().map(|v| &*v.name).filter(|n| !n.starts_with("oracle")).collect();
     let name = &*given.name;
     if given.pinned.is_none()
         && known.contains(&name)
-        && let Some(found) = game.valuation(name)
+        && let Some(found) = all.open(name)
     {
         let found = found?;
         return Ok((given, found));
@@ -252,12 +254,12 @@ pub fn open_with<G: Kit>(
     bind(game, checkpoint)
 }
 
-/// Adds the [tables that the game takes by default](Kit::usual_tables) to a checkpoint that names none: agents play by them, and
+/// Adds the [tables that the game takes by default](adept_game::Values::usual_tables) to a checkpoint that names none: agents play by them, and
 /// values of positions come from them. A policy has no values that they could stand for.
 pub fn with_usual_tables<G: Kit>(game: &G, manifest: &mut Manifest) {
     let names_some =
         parts::parts(&manifest.encoder).into_iter().any(|part| parts::known_part(part).is_some());
-    if let Some(tables) = game.usual_tables().filter(|_| !names_some && !manifest.head.is_policy()) {
+    if let Some(tables) = game.values().usual_tables.filter(|_| !names_some && !manifest.head.is_policy()) {
         manifest.encoder = parts::with_tables(&manifest.encoder, tables);
     }
 }

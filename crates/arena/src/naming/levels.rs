@@ -109,7 +109,7 @@ fn of_network<G: Kit>(game: &G, path: &str, manifest: &Manifest) -> Vec<Rung> {
         ),
     ];
     let measured = |level: Level| {
-        of_level(manifest.strength.as_ref(), level, game.unit().map(|unit| unit.name.into_owned()))
+        of_level(manifest.strength.as_ref(), level, game.counting().unit().map(|unit| unit.name.into_owned()))
     };
     let rungs = all.into_iter().filter(|(level, ..)| searches || *level != Level::Strongest);
     rungs

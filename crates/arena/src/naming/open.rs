@@ -26,12 +26,12 @@ pub fn agent_with<G: Kit>(
     if settings.is_null() {
         return build(game, &found, false);
     }
-    let changed = match found.meaning {
-        Meaning::Deliberator => game.deliberator(text, settings),
+    let named = match found.meaning {
+        Meaning::Deliberator => game.agents().deliberators.open(text),
         _ => None,
     };
-    match changed {
-        Some(found) => Ok(Box::new(Deliberating::new(found?))),
+    match named {
+        Some(found) => Ok(Box::new(Deliberating::new(found?.with_settings(settings)?))),
         None => Err(OpenError::Unknown(format!(
             "`{text}` has no settings; only deliberating agents have settings"
         ))),

@@ -7,7 +7,6 @@ use crate::error::OpenError;
 use adept_game::{GameInfo, Kit, Named, is_solved};
 use adept_model::checkpoint;
 use adept_model::names;
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// What the innermost name of an agent stands for.
@@ -96,21 +95,22 @@ fn own<G: Kit>(game: &G, name: &str) -> Option<Meaning> {
     let listed = |all: &[Named], fits: &dyn Fn(&str) -> bool| all.iter().any(|known| fits(&known.name));
     // A valuation may read a file: `oracle:FILE`.
     let head = name.split(':').next().unwrap_or_default();
+    let agents = game.agents();
     match name {
         "random" => Some(Meaning::Random),
         "minimax" => Some(Meaning::Minimax),
         _ if let Some(Ok(playouts)) = Playouts::parse(name) => Some(Meaning::Playouts(playouts)),
-        _ if game.script(name).is_some() => Some(Meaning::Script),
-        _ if listed(&game.valuations(), &|known| has_form(known, name) || known == head) => {
+        _ if agents.scripts.open(name).is_some() => Some(Meaning::Script),
+        _ if listed(game.values().valuations.names(), &|known| has_form(known, name) || known == head) => {
             Some(Meaning::Valuation)
         }
         "oracle" if is_solved(game) => Some(Meaning::Valuation),
-        _ if listed(&game.deliberators(), &|known| has_form(known, name))
-            || game.deliberator(name, &Value::Null).is_some() =>
+        _ if listed(agents.deliberators.names(), &|known| has_form(known, name))
+            || agents.deliberators.open(name).is_some() =>
         {
             Some(Meaning::Deliberator)
         }
-        _ if game.peers().iter().any(|known| known.name.split(':').next() == Some(head)) => {
+        _ if agents.peers.names().iter().any(|known| known.name.split(':').next() == Some(head)) => {
             Some(Meaning::Peer)
         }
         _ => None,
@@ -191,8 +191,8 @@ pub fn checkpoint_at<G: Kit>(game: &G, name: &str, what: &str) -> Result<PathBuf
 }
 
 pub(super) fn with_values<G: Kit>(game: &G) -> String {
-    let valuations = game.valuations();
-    let all = valuations.iter().map(|known| &*known.name).chain(["any checkpoint folder"]);
+    let valuations = game.values().valuations;
+    let all = valuations.names().iter().map(|known| &*known.name).chain(["any checkpoint folder"]);
     all.collect::<Vec<_>>().join(", ")
 }
 

@@ -33,8 +33,8 @@ pub(super) fn without_network<G: Kit>(game: &G) -> String {
     if is_solved(game, &info) {
         return "minimax".into();
     }
-    match game.strongest() {
-        Some(name) => name,
+    match game.agents().strongest {
+        Some(name) => name.into(),
         None if info.is_open => format!("uct:{}", STRONG_GAMES),
         None => "random".into(),
     }

@@ -3,7 +3,7 @@
 use super::options::{Budget, SearchOptions};
 use super::table::{Bound, Table, What};
 use crate::values::{Decision, Evaluator, Reach};
-use adept_game::{Game, Kit, OutcomeClass, Turn, stream};
+use adept_game::{Game, Kit, OutcomeClass, Turn, outcome_of, stream};
 use adept_ground::limits;
 use adept_ground::order::places_by;
 use rand::RngExt;
@@ -733,7 +733,7 @@ impl<G: Kit, E: Evaluator<G>> Search<G, E> {
         match game.turn(&self.frames[level].state) {
             _ if self.is_spent() => {}
             Turn::Over => {
-                let class = game.outcome_of(&leads.classes, &self.frames[level].state, player);
+                let class = outcome_of(game, &leads.classes, &self.frames[level].state, player);
                 leads.add(class, turned, weight);
             }
             Turn::Chance => {

@@ -2,11 +2,11 @@
 
 use super::decision::Decision;
 use super::evaluator::{Evaluator, each_after};
-use adept_game::{Afterstate, Kit, References, Turn};
+use adept_game::{Afterstate, Kit, Reference, Turn};
 
 /// An evaluator whose values give way to those of references where they know them. The first that knows a value counts.
 pub(crate) struct Informed<G: Kit, E> {
-    references: References<G>,
+    references: Vec<Reference<G>>,
     evaluator: E,
     known: Vec<Option<f32>>,
     errors: Vec<f32>,
@@ -14,7 +14,7 @@ pub(crate) struct Informed<G: Kit, E> {
 
 impl<G: Kit, E: Evaluator<G>> Informed<G, E> {
     /// An evaluator with these references.
-    pub(crate) fn new(references: References<G>, evaluator: E) -> Self {
+    pub(crate) fn new(references: Vec<Reference<G>>, evaluator: E) -> Self {
         Self { references, evaluator, known: Vec::new(), errors: Vec::new() }
     }
 
@@ -26,7 +26,7 @@ impl<G: Kit, E: Evaluator<G>> Informed<G, E> {
         values: &mut Vec<f32>,
         inner: impl Fn(&mut E, &mut Vec<G::Action>, &mut Vec<f32>),
     ) {
-        let look_up = |references: &References<G>, actions: &[G::Action], known: &mut Vec<Option<f32>>| {
+        let look_up = |references: &[Reference<G>], actions: &[G::Action], known: &mut Vec<Option<f32>>| {
             known.clear();
             each_after(at.game, at.state, actions, |state, action| {
                 let after = Afterstate { state, action: Some(action), player: at.player };
@@ -34,7 +34,7 @@ impl<G: Kit, E: Evaluator<G>> Informed<G, E> {
                     Turn::Over => Some((at.game.utility(state, at.player) / at.game.scale()) as f32),
                     _ => references
                         .iter()
-                        .map(|(_, reference)| reference.value(at.game, after))
+                        .map(|reference| reference.valuation.value(at.game, after))
                         .find(|value| !value.is_nan())
                         .map(|value| value as f32),
                 });

@@ -1,7 +1,7 @@
 //! What is known of positions without a model: values, such as those of tables of races, and which classes of outcomes are possible.
 //! It stands for what the model says, in play and as targets.
 
-use adept_game::{Afterstate, Encoder, Game, Kit};
+use adept_game::{Afterstate, Encoder, Game, Kit, possible_outcomes};
 use adept_model::{Explanation, Head, Learner, OutcomeMask, Rows};
 
 /// The value of an afterstate that an encoder knows, with its distribution over the classes of a head; empty without classes.
@@ -47,7 +47,7 @@ pub(crate) fn explain<G: Kit>(
 /// The possible classes of a head; all for other heads.
 #[inline]
 fn possible<G: Kit>(head: &Head, game: &G, state: &G::State, player: usize) -> OutcomeMask {
-    head.classes().map_or(OutcomeMask::ALL, |classes| game.possible_outcomes(classes, state, player))
+    head.classes().map_or(OutcomeMask::ALL, |classes| possible_outcomes(game, classes, state, player))
 }
 
 /// What is known of rows without the model: values by tables, and which classes of outcomes are possible. All outputs of a model for

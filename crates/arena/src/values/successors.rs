@@ -2,7 +2,7 @@
 
 use super::decision::Decision;
 use super::known::{KnownRows, known};
-use adept_game::{Afterstate, Encoder, Game, Kit, Stream, Turn, draw_index, no_action};
+use adept_game::{Afterstate, Encoder, Game, Kit, Stream, Turn, draw_index, no_action, outcome_of};
 use adept_ground::profile::{self, Phase};
 use adept_model::{Head, Learner, ModelError, OutcomeClass, OutcomeMask, Rows};
 use rand::RngExt;
@@ -476,7 +476,7 @@ pub fn class_of<G: Kit>(
     state: &G::State,
     player: usize,
 ) -> Result<usize, ModelError> {
-    game.outcome_of(classes, state, player).ok_or_else(|| {
+    outcome_of(game, classes, state, player).ok_or_else(|| {
         let utility = game.utility(state, player);
         ModelError::Unsupported(format!(
             "{}: a game ended with {utility}, which is in none of its classes of outcomes",

@@ -23,7 +23,7 @@ fn best(game: &Declared, bound: &mut GameModel<Declared>, state: &<Declared as G
 fn an_expectation_has_the_sign_of_who_moves_next() {
     for name in ["pig", "dots-and-boxes", "small-backgammon"] {
         let game = Declared::named(&format!("declared:{name}")).unwrap().unwrap();
-        let encoder = game.encoder("bits").unwrap();
+        let encoder = game.encoders().open("bits").unwrap();
         let mlp: Architecture = serde_json::from_str(r#"{"mlp": {"hidden": [6]}}"#).unwrap();
         let mut rng = stream(2, "test", 0);
         let learner = build(&mlp, encoder.channels(), &Head::Value, Optimiser::default(), &mut rng).unwrap();

@@ -45,7 +45,7 @@ fn table() -> Table {
 #[test]
 fn the_oracle_values_moves_for_the_player_who_moves() {
     let (game, table) = (Bearoff::new(CHECKERS).unwrap(), table());
-    let mut oracle = ByValuation(game.valuation("oracle").unwrap().unwrap());
+    let mut oracle = ByValuation(game.values().valuations.open("oracle").unwrap().unwrap());
     let mut values = Vec::new();
     for (state, actions, expected) in decisions(&table) {
         oracle.values(Decision::new(&game, &state, state.player), &actions, &mut values);
@@ -93,7 +93,7 @@ fn a_table_that_cannot_be_had_is_named() {
 #[test]
 fn successors_of_chance_are_those_of_each_roll() {
     let game = Bearoff::new(CHECKERS).unwrap();
-    let encoder = game.encoder("race").unwrap();
+    let encoder = game.encoders().open("race").unwrap();
     let mlp: Architecture = serde_json::from_str(r#"{"mlp": {"hidden": [6]}}"#).unwrap();
     let mut rng = stream(2, "test", 0);
     let learner = build(&mlp, encoder.channels(), &Head::Value, Optimiser::default(), &mut rng).unwrap();

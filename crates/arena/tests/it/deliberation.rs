@@ -18,7 +18,7 @@ fn at(game: &LiarsDice, text: &str) -> State {
 
 fn weighed(game: &LiarsDice, agent: &str, state: &State) -> Deliberation<Action> {
     let Turn::Player(player) = game.turn(state) else { panic!("no player is to move") };
-    let deliberator = game.deliberator(agent, &serde_json::Value::Null).expect(agent).expect(agent);
+    let deliberator = game.agents().deliberators.open(agent).expect(agent).expect(agent);
     let mut found = Deliberation::default();
     deliberator.deliberate(game, state, player, &mut found);
     found
@@ -128,7 +128,7 @@ fn every_decision_explains_itself() {
 fn agents_take_legal_actions_by_what_they_know() {
     for name in ["soar:2x5", "soar:4x5", "soar:5x2", "r-post:3x4", "openspiel:2-2:4"] {
         let game = LiarsDice::named(&format!("liars-dice:{name}")).expect("a game");
-        let names = game.deliberators();
+        let names = game.agents().deliberators.names().to_vec();
         let mut agents: Vec<_> = names.iter().map(|n| open::agent(&game, &n.name).expect(&n.name)).collect();
         let (mut scratch, mut actions, mut p, mut q) =
             (Scratch::default(), Vec::new(), Vec::new(), Vec::new());
@@ -174,7 +174,8 @@ fn agents_take_legal_actions_by_what_they_know() {
 #[test]
 fn settings_change_what_they_name_and_nothing_unknown() {
     let game = soar("2x5");
-    let with = |settings: serde_json::Value| game.deliberator("paper:E", &settings).expect("E");
+    let of = |name: &str| game.agents().deliberators.open(name).expect(name).expect(name);
+    let with = |settings: serde_json::Value| of("paper:E").with_settings(&settings);
     assert!(with(serde_json::json!({ "bid_risky": -1.0 })).is_ok());
     for (faulty, says) in [
         (serde_json::json!({ "bid_risk": 1.0 }), "unknown field `bid_risk`"),
@@ -188,7 +189,7 @@ fn settings_change_what_they_name_and_nothing_unknown() {
     }
     assert!(DeliberateSettings::named("PX").is_none() && DeliberateSettings::named("").is_none());
     assert!(DeliberateSettings::named("P+").is_none() && DeliberateSettings::named("EMH+").is_some());
-    let published = game.deliberator("E", &serde_json::json!({ "bid_risky": -1.0 })).expect("E");
+    let published = of("E").with_settings(&serde_json::json!({ "bid_risky": -1.0 }));
     assert!(published.err().expect("fixed").to_string().contains("`paper:E` has"));
     let _: Box<dyn Agent<LiarsDice>> = Box::new(Deliberating::new(with(serde_json::Value::Null).expect("E")));
 }

@@ -2,7 +2,7 @@
 
 use adept_arena::{Decision, Evaluator, GameModel, Successors, inspect, open};
 use adept_builtin::backgammon::Backgammon;
-use adept_game::{Afterstate, Game, Kit, Stream, Turn, stream};
+use adept_game::{Afterstate, Game, Kit, Stream, Turn, outcome_classes, stream};
 use adept_model::{Architecture, Head, Optimiser, build};
 
 const TABLES: &str = "points+known:bearoff-2+known:race-8";
@@ -17,7 +17,7 @@ fn network(game: &Backgammon, encoder: &str, head: Head) -> GameModel<Backgammon
 }
 
 fn classes(game: &Backgammon) -> Head {
-    Head::Outcomes(game.outcome_classes().unwrap())
+    Head::Outcomes(outcome_classes(game).unwrap())
 }
 
 /// The value and classes that the tables have after an action, if they know it.
@@ -30,7 +30,7 @@ fn table(
     game.apply(&mut after, action);
     let after = Afterstate { state: &after, action: Some(action), player: at.player };
     ["bearoff-2", "race-8"].iter().find_map(|name| {
-        let table = game.table(name).unwrap().unwrap();
+        let table = game.values().tables.open(name).unwrap().unwrap();
         let mut outcomes = Vec::new();
         table.tell(game, after, &mut outcomes).map(|value| (value as f32, outcomes))
     })
@@ -95,7 +95,7 @@ fn reports_and_values_of_positions_take_known_values() {
     let mut knowing = network(&game, TABLES, Head::Value);
     let text = "8:3 1:12/6:10 3:5";
     let position = game.parse_position(text).unwrap();
-    let race = game.table("race-8").unwrap().unwrap();
+    let race = game.values().tables.open("race-8").unwrap().unwrap();
     let exact = race.value(&game, Afterstate { state: &position.0, action: None, player: 0 });
     let mut values = Vec::new();
     inspect::values(&game, &mut knowing, std::slice::from_ref(&position), &mut values).unwrap();
@@ -116,7 +116,7 @@ fn targets_come_from_tables() {
     found.evaluate(&mut *knowing.learner);
     let mut target = Vec::new();
     found.expectation(&mut target);
-    let race = game.table("race-8").unwrap().unwrap();
+    let race = game.values().tables.open("race-8").unwrap().unwrap();
     let mut table = Vec::new();
     let after = Afterstate { state: &state, action: None, player: 1 };
     assert!(race.tell(&game, after, &mut table).is_some());

@@ -4,7 +4,7 @@ use adept_arena::matches::{self, Table, Tally, orders};
 use adept_arena::{Agent, Decision, Evaluator, Fortune, GameModel, Luck, OpenError, naming, open};
 use adept_builtin::backgammon::{self, Backgammon};
 use adept_builtin::bearoff::Bearoff;
-use adept_game::{Afterstate, Game, Kit, Stream, Turn, Valuation, stream};
+use adept_game::{Afterstate, Game, Kit, Stream, Turn, Valuation, outcome_classes, stream};
 use adept_model::{Architecture, Head, Optimiser, build};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
@@ -137,7 +137,7 @@ fn before_a_roll(game: &Backgammon, rng: &mut Stream) -> backgammon::State {
 #[test]
 fn a_batch_judges_as_one_decision_after_the_other() {
     let game = Backgammon::default();
-    let classes = Head::Outcomes(game.outcome_classes().unwrap());
+    let classes = Head::Outcomes(outcome_classes(&game).unwrap());
     let mut rng = stream(4, "test", 0);
     for head in [Head::Value, classes] {
         let mut batch = Luck::of_model(&game, network(&game, &head));
@@ -227,7 +227,7 @@ fn a_match_goes_on_from_what_was_reported() {
 #[test]
 fn classes_are_the_same_a_decision_at_a_time() {
     let game = Backgammon::new(2).unwrap();
-    let head = Head::Outcomes(game.outcome_classes().unwrap());
+    let head = Head::Outcomes(outcome_classes(&game).unwrap());
     let mut batch = Luck::of_model(&game, network(&game, &head));
     let mut single = Luck::of(Box::new(network(&game, &head)));
     assert_eq!(single.classes(), batch.classes());

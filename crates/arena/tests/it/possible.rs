@@ -5,12 +5,12 @@ use adept_arena::rollout::{Options, roll_out};
 use adept_arena::search::{Budget, Search, SearchOptions};
 use adept_arena::{Decision, Evaluator, GameModel, OpenError, Screen, Screened, Successors, inspect, open};
 use adept_builtin::backgammon::{Backgammon, State};
-use adept_game::{Afterstate, Game, Kit, OutcomeMask, Turn, stream};
+use adept_game::{Afterstate, Game, OutcomeMask, Turn, outcome_classes, possible_outcomes, stream};
 use adept_model::{Architecture, Halved, Head, Learner, Optimiser, Quantised, Rows, Samples, build};
 use rand::seq::IndexedRandom;
 
 fn head(game: &Backgammon) -> Head {
-    Head::Outcomes(game.outcome_classes().unwrap())
+    Head::Outcomes(outcome_classes(game).unwrap())
 }
 
 /// An untrained network, whose classes are all probable.
@@ -23,7 +23,7 @@ fn network(game: &Backgammon) -> GameModel<Backgammon> {
 }
 
 fn possible(game: &Backgammon, state: &State, player: usize) -> OutcomeMask {
-    game.possible_outcomes(&game.outcome_classes().unwrap(), state, player)
+    possible_outcomes(game, &outcome_classes(game).unwrap(), state, player)
 }
 
 /// Checks a distribution: a sum of 1, nothing for impossible classes, something for each of the others.
@@ -52,7 +52,7 @@ const POSITIONS: [&str; 6] = [
 #[test]
 fn no_user_gives_impossible_outcomes_a_probability() {
     let game = Backgammon::default();
-    let classes = game.outcome_classes().unwrap();
+    let classes = outcome_classes(&game).unwrap();
     let (mut bound, mut bare) = (network(&game), network(&game));
     let options = || SearchOptions::from(Budget::Plies(2));
     let mut search = Search::new(&game, network(&game), options());

@@ -83,7 +83,7 @@ fn exact_tables_come_before_samples() {
     let found = naming::resolve(&game, "playouts:20", &[]).unwrap();
     let mut judge = naming::judge(&game, &found, false).unwrap();
     assert!(!judge.references.is_empty());
-    let oracle = Bearoff::new(8).unwrap().valuation("oracle-32").unwrap().unwrap();
+    let oracle = Bearoff::new(8).unwrap().values().valuations.open("oracle-32").unwrap().unwrap();
     let (state, _) = game.parse_position("1,1,0,0,0,1/0,0,1,0,0,2 65").unwrap();
     let Turn::Player(player) = game.turn(&state) else { panic!() };
     let (mut actions, mut values) = (Vec::new(), Vec::new());
@@ -109,7 +109,7 @@ fn exact_tables_come_before_samples() {
             && judge.values.errors().iter().all(|error| *error > 0.0)
     );
     let references = |game: &Backgammon| -> Vec<String> {
-        game.references().unwrap().into_iter().map(|(name, _)| name.into()).collect()
+        game.values().references().unwrap().into_iter().map(|reference| reference.name.into()).collect()
     };
     assert_eq!(references(&Backgammon::new(2).unwrap()), ["oracle"]);
 }
@@ -136,7 +136,7 @@ fn one_sided(blunderer: usize) -> WholeGame<Action> {
 #[test]
 fn loss_and_luck_belong_to_their_players() {
     let game = Bearoff::new(6).unwrap();
-    let oracle = game.valuation("oracle").unwrap().unwrap();
+    let oracle = game.values().valuations.open("oracle").unwrap().unwrap();
     let near = |a: f64, b: f64| (a - b).abs() < 1e-5;
     // Checkers on 4 or on 3 and 1 are taken by 34 of 36 rolls, two on 2 by 26. The opponent, with checkers on 2, 1, 1 and 1, wins at
     // once by the doubles of 2 to 6, and else by any roll after the next.

@@ -6,7 +6,7 @@ use adept_arena::rollout::{Options, Sums, roll_out};
 use adept_arena::{Agent, GameModel, Greedy, OpenError, expected_utilities, naming, open};
 use adept_builtin::backgammon::Backgammon;
 use adept_builtin::bearoff::Bearoff;
-use adept_game::{Afterstate, Game, Kit, stream};
+use adept_game::{Afterstate, Game, Kit, outcome_classes, stream};
 use adept_model::{Architecture, Head, Optimiser, build};
 
 /// An untrained network on the game's first encoder.
@@ -50,7 +50,9 @@ fn oracle<G: Kit>(game: &G) -> Luck<G> {
 /// The exact value of a position for the side to roll.
 fn exact<G: Kit>(game: &G, text: &str) -> f64 {
     let state = game.parse_position(text).unwrap().0;
-    game.valuation("oracle")
+    game.values()
+        .valuations
+        .open("oracle")
         .unwrap()
         .unwrap()
         .value(game, Afterstate { state: &state, action: None, player: 0 })
@@ -85,7 +87,7 @@ fn perfect_rollouts_have_the_exact_value() {
 #[test]
 fn rollouts_find_the_equity_of_an_agents_own_play() {
     let game = Bearoff::new(4).unwrap();
-    for head in [Head::Value, Head::Outcomes(game.outcome_classes().unwrap())] {
+    for head in [Head::Value, Head::Outcomes(outcome_classes(&game).unwrap())] {
         for text in ["0,1,0,1,0,1/1,0,1,0,1,0", "0,1,0,1,0,1/1,0,1,0,1,0 61"] {
             let state = game.parse_position(text).unwrap().0;
             let greedy = || Box::new(Greedy::new(network(&game, &head))) as Box<dyn Agent<Bearoff>>;
@@ -105,7 +107,7 @@ fn rollouts_find_the_equity_of_an_agents_own_play() {
 #[test]
 fn threads_and_stops_do_not_matter() {
     let game = Backgammon::new(3).unwrap();
-    let head = Head::Outcomes(game.outcome_classes().unwrap());
+    let head = Head::Outcomes(outcome_classes(&game).unwrap());
     let of = |threads, trials, truncate| {
         let options = Options { trials, truncate, seed: 9 };
         let text = "24:1 23:1 22:1/24:1 23:1 22:1";

@@ -2,7 +2,7 @@
 
 use adept_arena::{Decision, Evaluator, GameModel, Screen, Screened, Successors, each_after, open};
 use adept_builtin::backgammon::{Backgammon, State};
-use adept_game::{Game, Kit, stream};
+use adept_game::{Game, Kit, outcome_classes, stream};
 use adept_model::{Architecture, Head, Optimiser, build};
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ fn network(game: &Backgammon, encoder: &str, hidden: &str, seed: u64) -> GameMod
     let encoder = open::encoder(game, Some(encoder)).unwrap();
     let architecture: Architecture =
         serde_json::from_str(&format!(r#"{{"mlp": {{"hidden": {hidden}}}}}"#)).unwrap();
-    let head = Head::Outcomes(game.outcome_classes().unwrap());
+    let head = Head::Outcomes(outcome_classes(game).unwrap());
     let mut rng = stream(seed, "net", 0);
     let learner = build(&architecture, encoder.channels(), &head, Optimiser::default(), &mut rng);
     GameModel::new(game, encoder, learner.unwrap())

@@ -7,7 +7,7 @@ use adept_arena::{Agent, Decision, Evaluator, Greedy, Minimax, Reach, each_after
 use adept_builtin::bearoff::Bearoff;
 use adept_builtin::connect_four::ConnectFour;
 use adept_builtin::tictactoe::TicTacToe;
-use adept_game::{Game, Kit, OutcomeClass, Stream, Turn, stream};
+use adept_game::{Game, Kit, OutcomeClass, Stream, Turn, outcome_classes, outcome_of, stream};
 use rand::RngExt;
 use serde_json::json;
 use std::hash::{Hash, Hasher};
@@ -180,7 +180,7 @@ fn plain_outcomes<G: Kit>(
 ) -> (f64, Vec<f64>) {
     match game.turn(after) {
         Turn::Over => {
-            let class = game.outcome_of(classes, after, player).unwrap();
+            let class = outcome_of(game, classes, after, player).unwrap();
             let sure = (0..classes.len()).map(|i| f64::from(u8::from(i == class))).collect();
             (game.utility(after, player) / game.scale(), sure)
         }
@@ -222,7 +222,7 @@ fn plain_outcomes<G: Kit>(
 
 /// The distribution of every action is the one that best play leads to.
 fn leads_to_outcomes<G: Kit>(game: &G, plies: u32, decisions: u64, moves: u32) {
-    let classes = game.outcome_classes().unwrap();
+    let classes = outcome_classes(game).unwrap();
     let mut options = SearchOptions::from(Budget::Plies(plies));
     (options.filter.keep, options.all) = (vec![10_000], true);
     let mut search = Search::new(game, Whims(classes.clone()), options);

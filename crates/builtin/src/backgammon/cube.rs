@@ -138,8 +138,7 @@ mod tests {
 
     #[test]
     fn classes_have_the_order_of_the_game() {
-        use adept_game::Kit;
-        let classes = crate::backgammon::Backgammon::default().outcome_classes().unwrap();
+        let classes = adept_game::outcome_classes(&crate::backgammon::Backgammon::default()).unwrap();
         assert_eq!(classes.iter().map(|class| &*class.name).collect::<Vec<_>>(), CLASSES);
         // A won gammon is worth 2 points to the winner and -2 to the loser.
         let won = Chances::of_classes([0.0, 0.0, 0.0, 0.0, 1.0, 0.0]);

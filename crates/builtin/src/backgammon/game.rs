@@ -3,7 +3,7 @@
 use super::state::{Action, Stage, State};
 use super::{Position, Side, board, moves, notation};
 use crate::dice::{MIXED, ROLLS, Roll};
-use adept_game::{Game, GameError, Turn, Unit};
+use adept_game::{Counting, Game, GameError, Texts, Turn, Unit};
 use rand::{Rng, RngExt};
 use std::borrow::Cow;
 
@@ -148,8 +148,8 @@ impl Game for Backgammon {
         3.0
     }
 
-    fn unit(&self) -> Option<Unit> {
-        Some(Unit { name: Cow::Borrowed("points"), size: 1.0 })
+    fn counting(&self) -> Counting {
+        Counting::Unit(Unit { name: Cow::Borrowed("points"), size: 1.0 })
     }
 
     fn zero_sum(&self) -> bool {
@@ -205,21 +205,6 @@ impl Game for Backgammon {
         }
     }
 
-    fn action_texts(&self, state: &State, actions: &[Action]) -> Vec<String> {
-        let afters: Vec<Position> = actions
-            .iter()
-            .filter_map(|action| if let Action::Move(after) = action { Some(*after) } else { None })
-            .collect();
-        match state.stage {
-            // Formatting all moves at once takes as long as formatting one.
-            Stage::Move(roll) if afters.len() == actions.len() => {
-                let texts = notation::texts(state.position(), roll, &afters).into_iter().zip(afters);
-                texts.map(|(text, after)| text.unwrap_or_else(|| after.to_string())).collect()
-            }
-            _ => actions.iter().map(|action| self.action_text(state, action)).collect(),
-        }
-    }
-
     /// Reads a move checker by checker in any order, such as `24/18 13/11`. `bar/22` enters, `6/off` bears off, `8/5(2)` is two
     /// alike, `24/18/16` one checker with both dice; a `*` after a hit may be left out. `pass` is no move. A roll is `65`, an
     /// opening `1 65`: the number of the player who begins, and the roll.
@@ -248,22 +233,14 @@ impl Game for Backgammon {
             }
         }
     }
+}
 
-    fn chance_text(&self, state: &State, action: &Action, seat: usize) -> String {
-        let who = |player: usize, you: &str, it: &str| {
-            if player == seat { you.to_string() } else { it.to_string() }
-        };
-        match action {
-            Action::Opening(player, roll) => {
-                format!("{} {roll:?}.", who(*player, "You begin with", "It begins with"))
-            }
-            Action::Roll(roll) => format!("{} {roll:?}.", who(state.player, "You roll", "It rolls")),
-            Action::Move(_) => self.action_text(state, action),
-        }
-    }
+/// Backgammon in words and pictures.
+pub(super) struct Words;
 
-    fn rules_text(&self) -> Option<String> {
-        let start = if self.checkers == 15 {
+impl Texts<Backgammon> for Words {
+    fn rules(&self, game: &Backgammon) -> Option<String> {
+        let start = if game.checkers == 15 {
             ""
         } else {
             "This game has fewer checkers, which begin on the points from 24 down.\n"
@@ -281,20 +258,51 @@ impl Game for Backgammon {
         ))
     }
 
-    /// Draws the board as backgammon players know it, from the view of the side to roll or to move, or of player 1 after the end. Marked
-    /// moves follow below with their marks.
-    fn board(&self, state: &State, marks: &[(Action, String)]) -> String {
-        self.board_for(state, marks, 0)
-    }
-
-    fn board_for(&self, state: &State, marks: &[(Action, String)], seat: usize) -> String {
+    fn board(&self, game: &Backgammon, state: &State, marks: &[(Action, String)], seat: usize) -> String {
         let mut text = board::draw(state, seat);
         let actions: Vec<Action> = marks.iter().map(|(action, _)| *action).collect();
-        let names = self.action_texts(state, &actions);
+        let names = self.actions(game, state, &actions);
         let width = names.iter().map(String::len).max().unwrap_or(0);
         for (name, (_, mark)) in names.iter().zip(marks) {
             text.push_str(&format!("  {name:<width$}  {mark}\n"));
         }
         text
+    }
+
+    fn actions(&self, game: &Backgammon, state: &State, actions: &[Action]) -> Vec<String> {
+        let afters: Vec<Position> = actions
+            .iter()
+            .filter_map(|action| if let Action::Move(after) = action { Some(*after) } else { None })
+            .collect();
+        match state.stage {
+            // All at a time take as long as one.
+            Stage::Move(roll) if afters.len() == actions.len() => {
+                let texts = notation::texts(state.position(), roll, &afters).into_iter().zip(afters);
+                texts.map(|(text, after)| text.unwrap_or_else(|| after.to_string())).collect()
+            }
+            _ => actions.iter().map(|action| game.action_text(state, action)).collect(),
+        }
+    }
+
+    fn chance(&self, game: &Backgammon, state: &State, action: &Action, seat: usize) -> String {
+        let who = |player: usize, you: &str, it: &str| {
+            if player == seat { you.to_string() } else { it.to_string() }
+        };
+        match action {
+            Action::Opening(player, roll) => {
+                format!("{} {roll:?}.", who(*player, "You begin with", "It begins with"))
+            }
+            Action::Roll(roll) => format!("{} {roll:?}.", who(state.player, "You roll", "It rolls")),
+            Action::Move(_) => game.action_text(state, action),
+        }
+    }
+
+    /// The Position ID and the roll, for 15 checkers a side.
+    fn short(&self, game: &Backgammon, state: &State) -> String {
+        match (game.checkers(), state.stage) {
+            (15, Stage::Move(roll)) => format!("{} {roll}", state.position().id()),
+            (15, Stage::Roll) => state.position().id(),
+            _ => game.position_text(state),
+        }
     }
 }

@@ -1,16 +1,16 @@
 //! Backgammon's [`Kit`].
 
 use super::exact::Table;
+use super::game::Words;
 use super::gnubg::Gnubg;
 use super::{
-    Action, Backgammon, Classed, Expert, Phase, Points, Position, Side, Stage, State, Win, known, mat,
-    pubeval, rare,
+    Backgammon, Classed, Expert, Phase, Points, Position, Side, Stage, State, Win, known, mat, pubeval, rare,
 };
 use crate::Family;
 use crate::shared::Shared;
 use adept_game::{
-    Afterstate, Distribution, Encoder, Found, Game, GameError, Kit, Named, OutcomeClass, OutcomeMask, Peer,
-    Positions, References, Script, Suite, Valuation, WholeGame,
+    Afterstate, Agents, Card, Distribution, Encoders, Found, Game, GameError, Kit, Listing, Named, Numbering,
+    OutcomeClass, OutcomeMask, Peer, Positions, Records, Reference, Results, Suite, Texts, Valuation, Values,
 };
 use adept_ground::{notes, places};
 use rand::{Rng, RngExt};
@@ -35,208 +35,114 @@ impl Family for Backgammon {
     }
 }
 
+/// Losses and wins of three sizes.
+fn classes(_: &Backgammon) -> Result<Vec<OutcomeClass>, GameError> {
+    let names = ["loss_backgammon", "loss_gammon", "loss", "win", "win_gammon", "win_backgammon"];
+    let points = [-3.0, -2.0, -1.0, 1.0, 2.0, 3.0];
+    let class = |(k, (name, points)): (usize, (&str, f32))| OutcomeClass::new(name, points / 3.0, 5 - k);
+    Ok(names.into_iter().zip(points).enumerate().map(class).collect())
+}
+
+/// A side that has borne off a checker loses a single game. Once the sides have passed each other, a side without a checker in the
+/// winner's home or on the bar loses no backgammon, since no checker comes back.
+#[inline]
+fn possible(_: &Backgammon, classes: &[OutcomeClass], state: &State, player: usize) -> OutcomeMask {
+    let [own, other] = [player, 1 - player].map(|player| state.sides[player]);
+    let is_whole = |side: Side| side.off() == 0 && side.reaches(19);
+    if is_whole(own) && is_whole(other) {
+        return OutcomeMask::ALL;
+    }
+    let is_race = !Position { own, opponent: other }.has_contact();
+    let most = |loser: Side| match loser {
+        _ if loser.off() > 0 => Win::Single,
+        _ if is_race && !loser.reaches(19) => Win::Gammon,
+        _ => Win::Backgammon,
+    };
+    let (lost, won) = (most(own), most(other));
+    if (lost, won) == (Win::Backgammon, Win::Backgammon) {
+        return OutcomeMask::ALL;
+    }
+    let points = |win: Win| (f32::from(win.points()) + 0.5) / 3.0;
+    let range = -points(lost)..points(won);
+    OutcomeMask::of(classes, |class| range.contains(&class.utility))
+}
+
 impl Kit for Backgammon {
-    fn about(&self) -> String {
-        "backgammon with gammons and backgammons, without the cube; hypergammon, with 3 checkers a side; backgammon:K, with K \
+    fn card(&self) -> Card {
+        Card {
+            about: "backgammon with gammons and backgammons, without the cube; hypergammon, with 3 checkers a side; backgammon:K, with K \
          checkers a side, 1 to 5"
-            .into()
+            .into(),
+            suites: vec![Suite::Matches],
+            starter: Some(include_str!("starter.toml").into()),
+        }
     }
 
-    /// Losses and wins of three sizes.
-    fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
-        let names = ["loss_backgammon", "loss_gammon", "loss", "win", "win_gammon", "win_backgammon"];
-        let points = [-3.0, -2.0, -1.0, 1.0, 2.0, 3.0];
-        let class = |(k, (name, points)): (usize, (&str, f32))| OutcomeClass::new(name, points / 3.0, 5 - k);
-        Ok(names.into_iter().zip(points).enumerate().map(class).collect())
+    #[inline]
+    fn results(&self) -> Results<Self> {
+        let impossible = "A side that has borne off a checker loses no gammon and no backgammon. Once the sides have passed each other, a side \
+             without a checker on the bar or in the other's home loses no backgammon.";
+        Results { possible, impossible: Some(impossible), ..Results::of(classes) }
     }
 
     /// A double moves checkers four times, and how often each moves decides the result: C(K + 3, 4) ways. Two dice choose a checker
     /// each, and one checker may move by both in two orders: K (K + 1) ways.
-    fn most_actions(&self) -> Option<usize> {
+    fn action_numbers(&self) -> Numbering<Self> {
         let k = usize::from(self.checkers());
-        Some((k * (k + 1) * (k + 2) * (k + 3) / 24).max(k * (k + 1)))
+        Numbering::at_most((k * (k + 1) * (k + 2) * (k + 3) / 24).max(k * (k + 1)))
     }
 
-    /// A side that has borne off a checker loses a single game. Once the sides have passed each other, a side without a checker in the
-    /// winner's home or on the bar loses no backgammon, since no checker comes back.
-    #[inline]
-    fn possible_outcomes(&self, classes: &[OutcomeClass], state: &State, player: usize) -> OutcomeMask {
-        let [own, other] = [player, 1 - player].map(|player| state.sides[player]);
-        let is_whole = |side: Side| side.off() == 0 && side.reaches(19);
-        if is_whole(own) && is_whole(other) {
-            return OutcomeMask::ALL;
-        }
-        let is_race = !Position { own, opponent: other }.has_contact();
-        let most = |loser: Side| match loser {
-            _ if loser.off() > 0 => Win::Single,
-            _ if is_race && !loser.reaches(19) => Win::Gammon,
-            _ => Win::Backgammon,
-        };
-        let (lost, won) = (most(own), most(other));
-        if (lost, won) == (Win::Backgammon, Win::Backgammon) {
-            return OutcomeMask::ALL;
-        }
-        let points = |win: Win| (f32::from(win.points()) + 0.5) / 3.0;
-        let range = -points(lost)..points(won);
-        OutcomeMask::from_classes(classes, |class| range.contains(&class.utility))
+    fn texts(&self) -> &dyn Texts<Self> {
+        &Words
     }
 
-    fn impossible_outcomes(&self) -> Option<&'static str> {
-        Some(
-            "A side that has borne off a checker loses no gammon and no backgammon. Once the sides have passed each other, a side \
-             without a checker on the bar or in the other's home loses no backgammon.",
-        )
-    }
-
-    fn encoders(&self) -> Vec<Named> {
-        Named::list(&[
-            ("points", "202 inputs: checkers on each point in units, on the bar and off, of both sides"),
-            ("expert", "252 inputs: points, and of each side 25 counts such as shots, primes and timing"),
-            (
+    fn encoders(&self) -> Encoders<'_, Self> {
+        Encoders::<Self>::default()
+            .with(
+                "points",
+                "202 inputs: checkers on each point in units, on the bar and off, of both sides",
+                || Arc::new(Points),
+            )
+            .with(
+                "expert",
+                "252 inputs: points, and of each side 25 counts such as shots, primes and timing",
+                || Arc::new(Expert),
+            )
+            .with(
                 "points+classes",
                 "points, and the phase and the pips of both sides, by which gates choose experts",
-            ),
-            ("expert+classes", "expert, and the same"),
-        ])
+                || Arc::new(Classed::new(Points)),
+            )
+            .with("expert+classes", "expert, and the same", || Arc::new(Classed::new(Expert)))
     }
 
-    fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
-        match name {
-            "points" => Some(Arc::new(Points)),
-            "expert" => Some(Arc::new(Expert)),
-            "points+classes" => Some(Arc::new(Classed::new(Points))),
-            "expert+classes" => Some(Arc::new(Classed::new(Expert))),
-            _ => None,
+    fn agents(&self) -> Agents<'_, Self> {
+        let mut agents = Agents::none();
+        if *self == Self::default() {
+            let about = "Tesauro's linear evaluator of 1993, a common benchmark";
+            agents.scripts = Listing::one("pubeval", about, Arc::new(pubeval::play));
+        }
+        if self.checkers() == 15 {
+            let about = "GNU Backgammon, where its command `external HOST:PORT` listens";
+            agents.peers = Listing::new(Named::list(&[("gnubg:HOST:PORT", about)]), gnubg);
+        }
+        agents
+    }
+
+    fn values(&self) -> Values<'_, Self> {
+        let about =
+            "exact values; oracle:FILE reads a table; default: datasets/GAME.table, or solved in memory";
+        let listed = if self.checkers() <= Table::MOST { vec![("oracle", about)] } else { Vec::new() };
+        Values {
+            tables: Listing::new(known::names(), |name| known::table(self, name)),
+            usual_tables: Some(if self.checkers() == 15 { "bearoff-8+race" } else { "bearoff-8+race-6" }),
+            references: Some(Box::new(|| references(self))),
+            ..Values::of(Listing::new(Named::list(&listed), |name| exact(self, name)))
         }
     }
 
-    fn usual_suites(&self) -> Vec<Suite> {
-        vec![Suite::Matches]
-    }
-
-    fn starter(&self) -> Option<String> {
-        Some(include_str!("starter.toml").into())
-    }
-
-    fn scripts(&self) -> Vec<Named> {
-        match *self == Self::default() {
-            true => Named::list(&[("pubeval", "Tesauro's linear evaluator of 1993, a common benchmark")]),
-            false => Vec::new(),
-        }
-    }
-
-    fn script(&self, name: &str) -> Option<Script<Self>> {
-        (name == "pubeval" && *self == Self::default()).then(|| Arc::new(pubeval::play) as _)
-    }
-
-    fn valuations(&self) -> Vec<Named> {
-        match self.checkers() {
-            1..=Table::MOST => Named::list(&[(
-                "oracle",
-                "exact values; oracle:FILE reads a table; default: datasets/GAME.table, or solved in memory",
-            )]),
-            _ => Vec::new(),
-        }
-    }
-
-    fn valuation(&self, name: &str) -> Found<Arc<dyn Valuation<Self>>> {
-        let file = match name.split_once(':') {
-            Some(("oracle", file)) => Some(PathBuf::from(file)),
-            None if name == "oracle" => None,
-            _ => return None,
-        };
-        if self.checkers() > Table::MOST {
-            return Some(Err(GameError::new(format!(
-                "{} has no exact values: hypergammon, backgammon:1 and backgammon:2 have them",
-                self.name()
-            ))));
-        }
-        Some(table(self, file).map(|table| Arc::new(Exact(table)) as _))
-    }
-
-    fn tables(&self) -> Vec<Named> {
-        known::names()
-    }
-
-    fn usual_tables(&self) -> Option<&'static str> {
-        Some(if self.checkers() == 15 { "bearoff-8+race" } else { "bearoff-8+race-6" })
-    }
-
-    fn table(&self, name: &str) -> Found<Arc<dyn Valuation<Self>>> {
-        known::table(self, name)
-    }
-
-    fn references(&self) -> Result<References<Self>, GameError> {
-        // The exact table of three checkers takes half a minute to solve.
-        let is_solved = match self.checkers() {
-            0..=2 => true,
-            checkers => checkers <= Table::MOST && usual_file(self).exists(),
-        };
-        match is_solved.then(|| self.valuation("oracle")).flatten() {
-            Some(oracle) => Ok(vec![("oracle".into(), oracle?)]),
-            None => known::references(self),
-        }
-    }
-
-    fn peers(&self) -> Vec<Named> {
-        match self.checkers() {
-            15 => Named::list(&[(
-                "gnubg:HOST:PORT",
-                "GNU Backgammon, where its command `external HOST:PORT` listens",
-            )]),
-            _ => Vec::new(),
-        }
-    }
-
-    fn peer(&self, name: &str) -> Found<Box<dyn Peer<Self>>> {
-        let (program, place) = name.split_once(':').unwrap_or((name, ""));
-        let fits = program == "gnubg" && !self.peers().is_empty();
-        fits.then(|| Ok(Box::new(Gnubg::open(place)?) as _))
-    }
-
-    fn history_suffix(&self) -> Option<&'static str> {
-        Some(mat::SUFFIX)
-    }
-
-    fn history(&self, number: u64, names: &[&str], actions: &[Action]) -> Found<String> {
-        self.scored_history(number, names, &[0.0; 2], actions)
-    }
-
-    fn scored_history(
-        &self,
-        number: u64,
-        names: &[&str],
-        scores: &[f64],
-        actions: &[Action],
-    ) -> Found<String> {
-        Some(mat::format(self, number, names, scores, actions, None))
-    }
-
-    fn resigned_history(
-        &self,
-        number: u64,
-        names: &[&str],
-        actions: &[Action],
-        utility: f64,
-    ) -> Found<String> {
-        Some(mat::format(self, number, names, &[0.0; 2], actions, Some(utility)))
-    }
-
-    fn add_history(&self, text: &str, game: &str) -> Found<(String, u64)> {
-        Some(mat::append(text, game))
-    }
-
-    fn read_histories(&self, path: &Path) -> Found<Vec<WholeGame<Action>>> {
-        Some(mat::whole_games(self, path))
-    }
-
-    /// The Position ID and the roll, for 15 checkers a side.
-    fn short_text(&self, state: &State) -> String {
-        match (self.checkers(), state.stage) {
-            (15, Stage::Move(roll)) => format!("{} {roll}", state.position().id()),
-            (15, Stage::Roll) => state.position().id(),
-            _ => self.position_text(state),
-        }
+    fn records(&self) -> Option<&dyn Records<Self>> {
+        Some(&mat::Format)
     }
 
     fn positions(&self) -> Positions<Self> {
@@ -261,6 +167,41 @@ impl Kit for Backgammon {
             class_names: &["bear-off", "race", "contact"],
             ..Positions::new(vec![Distribution::new("all", about, draw)], number)
         }
+    }
+}
+
+/// The program `gnubg:HOST:PORT`.
+fn gnubg(name: &str) -> Found<Box<dyn Peer<Backgammon>>> {
+    let (program, place) = name.split_once(':').unwrap_or((name, ""));
+    (program == "gnubg").then(|| Ok(Box::new(Gnubg::open(place)?) as _))
+}
+
+/// The exact valuation `oracle` or `oracle:FILE`.
+fn exact(game: &Backgammon, name: &str) -> Found<Arc<dyn Valuation<Backgammon>>> {
+    let file = match name.split_once(':') {
+        Some(("oracle", file)) => Some(PathBuf::from(file)),
+        None if name == "oracle" => None,
+        _ => return None,
+    };
+    if game.checkers() > Table::MOST {
+        return Some(Err(GameError::new(format!(
+            "{} has no exact values: hypergammon, backgammon:1 and backgammon:2 have them",
+            game.name()
+        ))));
+    }
+    Some(table(game, file).map(|table| Arc::new(Exact(table)) as _))
+}
+
+/// The exact table, or else the tables of bear-offs and races.
+fn references(game: &Backgammon) -> Result<Vec<Reference<Backgammon>>, GameError> {
+    // The exact table of three checkers takes half a minute to solve.
+    let is_solved = match game.checkers() {
+        0..=2 => true,
+        checkers => checkers <= Table::MOST && usual_file(game).exists(),
+    };
+    match is_solved.then(|| exact(game, "oracle")).flatten() {
+        Some(oracle) => Ok(vec![Reference { name: "oracle".into(), valuation: oracle? }]),
+        None => known::references(game),
     }
 }
 

@@ -5,7 +5,7 @@ use super::{Backgammon, Position, Side, Stage};
 use crate::bearoff::one_sided::gnubg::{GnubgOneSided, ROLLS};
 use crate::bearoff::two_sided::Table;
 use crate::bearoff::{self, Bearoff};
-use adept_game::{Afterstate, Found, Game, GameError, Named, References, Valuation};
+use adept_game::{Afterstate, Found, Game, GameError, Named, Reference, Valuation};
 use adept_ground::places;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ pub(super) fn table(game: &Backgammon, name: &str) -> Found<Arc<dyn Valuation<Ba
 }
 
 /// Tables that are solved instantly, and larger ones whose files exist.
-pub(super) fn references(game: &Backgammon) -> Result<References<Backgammon>, GameError> {
+pub(super) fn references(game: &Backgammon) -> Result<Vec<Reference<Backgammon>>, GameError> {
     let has_file = |checkers: &u8| {
         let checkers = (*checkers).min(game.checkers());
         Path::new("datasets").join(format!("bearoff-{checkers}.table")).exists()
@@ -78,7 +78,7 @@ pub(super) fn references(game: &Backgammon) -> Result<References<Backgammon>, Ga
     let names = [format!("bearoff-{checkers}"), format!("race-{points}")];
     let opened = names.into_iter().filter_map(|name| {
         let found = table(game, &name)?;
-        Some(found.map(|found| (name.into(), found)))
+        Some(found.map(|valuation| Reference { name: name.into(), valuation }))
     });
     opened.collect()
 }
@@ -300,7 +300,7 @@ mod tests {
 
     fn chances(game: &Backgammon, name: &str, text: &str) -> Option<[f32; 6]> {
         let (state, _) = game.parse_position(text).unwrap();
-        let table = game.table(name).unwrap().unwrap();
+        let table = game.values().tables.open(name).unwrap().unwrap();
         let after = Afterstate { state: &state, action: None, player: 0 };
         let mut classes = Vec::new();
         let told = table.tell(game, after, &mut classes);
@@ -355,8 +355,8 @@ mod tests {
     #[test]
     fn tables_of_races_have_the_exact_values_of_one_checker() {
         let game = Backgammon::new(1).unwrap();
-        let oracle = game.valuation("oracle").unwrap().unwrap();
-        let race = game.table("race-8").unwrap().unwrap();
+        let oracle = game.values().valuations.open("oracle").unwrap().unwrap();
+        let race = game.values().tables.open("race-8").unwrap().unwrap();
         let mut gammons = 0;
         for (a, b) in (1..=8).flat_map(|a| (1..=8).map(move |b| (a, b))) {
             let side = |at: usize| Side::new(std::array::from_fn(|place| u8::from(place == at)));
@@ -373,8 +373,8 @@ mod tests {
     #[test]
     fn usual_tables_agree_with_gnu_backgammon() {
         let game = Backgammon::default();
-        let names = game.usual_tables().unwrap().split('+');
-        let tables: Vec<_> = names.map(|name| game.table(name).unwrap().unwrap()).collect();
+        let names = game.values().usual_tables.unwrap().split('+');
+        let tables: Vec<_> = names.map(|name| game.values().tables.open(name).unwrap().unwrap()).collect();
         let text = include_str!("../../../../datasets/backgammon-gnubg.csv");
         for (kind, most, count) in [("bear-off,", 0.002, 200), ("race,", 0.0095, 400)] {
             let (mut squares, mut rows) = (0.0, 0);
@@ -395,9 +395,10 @@ mod tests {
     #[test]
     fn wrong_names_are_answered() {
         let game = Backgammon::default();
-        let error = |name: &str| game.table(name).map(|found| found.err().unwrap().to_string());
+        let error =
+            |name: &str| game.values().tables.open(name).map(|found| found.err().unwrap().to_string());
         assert!(error("race-11").unwrap().contains("race-P with P points, 6 to 10"));
         assert!(error("bearoff-15").unwrap().contains("1 to 14"));
-        assert!(game.table("nothing").is_none());
+        assert!(game.values().tables.open("nothing").is_none());
     }
 }

@@ -7,18 +7,37 @@
 
 use super::{Action, Backgammon, Position, Stage, State, die_by_die, notation};
 use crate::dice::Roll;
-use adept_game::{Game, GameError, WholeGame};
+use adept_game::{AddedGame, Found, Game, GameError, GameRecord, Records, WholeGame};
 use adept_ground::limits;
 use adept_ground::shown::clipped;
 use std::fmt::{self, Write};
 use std::path::Path;
 
-/// File name suffix.
-pub(super) const SUFFIX: &str = "mat";
-/// A single cell after this much white space belongs to the second player.
+/// White space before the only cell of a line, from which it is the second player's.
 const GAP: usize = 14;
 /// Column where the second player's cells begin.
 const SECOND: usize = 33;
+
+/// The format as the usual one of backgammon's whole games.
+pub(super) struct Format;
+
+impl Records<Backgammon> for Format {
+    fn suffix(&self) -> &'static str {
+        "mat"
+    }
+
+    fn write(&self, game: &Backgammon, record: &GameRecord<'_, Action>) -> Found<String> {
+        Some(written(game, record))
+    }
+
+    fn add(&self, text: &str, written: &str) -> Result<AddedGame, GameError> {
+        added(text, written)
+    }
+
+    fn read(&self, game: &Backgammon, path: &Path) -> Found<Vec<WholeGame<Action>>> {
+        Some(whole_games(game, path))
+    }
+}
 
 /// A match or a money session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -393,8 +412,8 @@ impl Played {
 /// Reads the games of a file without the cube, each as far as possible.
 ///
 /// # Errors
-/// As for [`Match::read`], or if the game has fewer checkers.
-pub(super) fn whole_games(game: &Backgammon, path: &Path) -> Result<Vec<WholeGame<Action>>, GameError> {
+/// As [`Match::read`], or if the game has fewer checkers.
+fn whole_games(game: &Backgammon, path: &Path) -> Result<Vec<WholeGame<Action>>, GameError> {
     fits(game)?;
     Ok(Match::read(path)?.games.iter().map(Played::whole).collect())
 }
@@ -473,11 +492,11 @@ impl fmt::Display for Event {
 /// the number of the game.
 ///
 /// # Errors
-/// If the text is not a money session.
-pub(super) fn append(text: &str, game: &str) -> Result<(String, u64), GameError> {
+/// If the text is something else.
+fn added(text: &str, game: &str) -> Result<AddedGame, GameError> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(';'));
     match lines.next() {
-        None => return Ok((format!("{text}{game}"), 1)),
+        None => return Ok(AddedGame { text: format!("{text}{game}"), number: 1 }),
         Some("0 point match") => {}
         Some(_) => {
             return Err(GameError::new(
@@ -499,7 +518,7 @@ pub(super) fn append(text: &str, game: &str) -> Result<(String, u64), GameError>
         one.scores = one.names.each_ref().map(score);
     }
     let rest = added.first().map(Played::to_string).unwrap_or_default();
-    Ok((format!("{}\n\n Game {number}\n{rest}", text.trim_end()), number))
+    Ok(AddedGame { text: format!("{}\n\n Game {number}\n{rest}", text.trim_end()), number })
 }
 
 /// Formats a game of a money session, with the scores before it, and including the first line of a file. An unfinished game
@@ -508,21 +527,15 @@ pub(super) fn append(text: &str, game: &str) -> Result<(String, u64), GameError>
 ///
 /// # Errors
 /// If the game has fewer checkers.
-pub(super) fn format(
-    game: &Backgammon,
-    number: u64,
-    names: &[&str],
-    scores: &[f64],
-    actions: &[Action],
-    resigned: Option<f64>,
-) -> Result<String, GameError> {
+fn written(game: &Backgammon, record: &GameRecord<'_, Action>) -> Result<String, GameError> {
+    let GameRecord { number, names, scores, actions, resigned } = *record;
     fits(game)?;
     // Readers identify players by column, but the players change seats.
     let turned = names[0] > names[1];
     let column = |player: usize| if turned { 1 - player } else { player };
     let mut played = Played {
         names: [0, 1].map(|player| names[column(player)].into()),
-        scores: [0, 1].map(|player| scores[column(player)] as u32),
+        scores: [0, 1].map(|player| scores.get(column(player)).map_or(0, |points| *points as u32)),
         ..Played::default()
     };
     let (mut state, mut roll): (State, Option<Roll>) = (game.start(), None);
@@ -551,10 +564,20 @@ pub(super) fn format(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use adept_game::{Kit, stream};
+    use adept_game::{stream, writable_records};
 
     /// A match of GNU Backgammon 1.07.001 against itself, as it exports it.
     const RECORDED: &str = include_str!("recorded.mat");
+
+    fn text_of(
+        game: &Backgammon,
+        number: u64,
+        names: &[&str],
+        actions: &[Action],
+        resigned: Option<f64>,
+    ) -> String {
+        written(game, &GameRecord { number, names, scores: &[], actions, resigned }).unwrap()
+    }
 
     #[test]
     fn what_gnubg_writes_comes_back() {
@@ -597,12 +620,12 @@ mod tests {
                 all.push(action);
             }
             let names = if number % 2 == 0 { ["one", "two"] } else { ["two", "one"] };
-            text.push_str(&game.history(number, &names, &all).unwrap().unwrap());
+            text.push_str(&text_of(&game, number, &names, &all, None));
         }
         let found = Match::parse(&text).unwrap();
         assert!(found.games.len() == 20 && found.games.iter().all(|game| game.names == ["one", "two"]));
         assert_eq!(Match::parse(&found.to_string()).unwrap(), found);
-        assert!(Backgammon::new(3).unwrap().writes_histories().is_err());
+        assert!(writable_records(&Backgammon::new(3).unwrap()).is_err());
     }
 
     #[test]
@@ -610,9 +633,9 @@ mod tests {
         let game = Backgammon::default();
         let opening = [Action::Opening(1, "31".parse().unwrap())];
         let names = ["you", "it"];
-        let one = game.resigned_history(1, &names, &opening, 2.0).unwrap().unwrap();
-        let (text, first) = game.add_history("", &one).unwrap().unwrap();
-        let (text, second) = game.add_history(&text, &one).unwrap().unwrap();
+        let one = text_of(&game, 1, &names, &opening, Some(2.0));
+        let AddedGame { text, number: first } = added("", &one).unwrap();
+        let AddedGame { text, number: second } = added(&text, &one).unwrap();
         assert_eq!((first, second), (1, 2));
         let found = Match::parse(&text).unwrap();
         assert_eq!(found.games.len(), 2);
@@ -625,7 +648,7 @@ mod tests {
             assert_eq!((whole.result, whole.actions.len()), (Some(-2.0), 1), "{text}");
         }
         for other in ["hello", " 7 point match\n"] {
-            let error = game.add_history(other, &one).unwrap().unwrap_err().to_string();
+            let error = added(other, &one).unwrap_err().to_string();
             assert!(error.contains("does not hold a money session"), "{error}");
         }
     }
@@ -701,19 +724,19 @@ mod tests {
         let text = " 1 point match\n\n Game 1\n J\u{f6}rgen : 0      b : 0\n  1) 31: 8/5 6/5\n";
         std::fs::write(&path, text.chars().map(|c| c as u8).collect::<Vec<u8>>()).unwrap();
         let game = Backgammon::default();
-        let found = game.read_histories(&path).unwrap().unwrap();
+        let found = whole_games(&game, &path).unwrap();
         assert_eq!(found[0].names, ["J\u{f6}rgen", "b"]);
         let roll: Roll = "31".parse().unwrap();
         assert_eq!(found[0].actions[0], (1, Action::Opening(0, roll)));
         std::fs::write(&path, text.replace("31: 8/5 6/5", "11: 8/7(2) 6/5(2)")).unwrap();
-        let found = game.read_histories(&path).unwrap().unwrap();
+        let found = whole_games(&game, &path).unwrap();
         let fault = found[0].fault.as_deref().unwrap();
         assert!(fault.ends_with("a game does not begin with a double, 11"), "{fault}");
         assert!(fault.starts_with("line 5: game 1, move 1: ") && found[0].actions.is_empty(), "{fault}");
         std::fs::write(&path, "hello").unwrap();
-        let error = game.read_histories(&path).unwrap().unwrap_err().to_string();
+        let error = whole_games(&game, &path).unwrap_err().to_string();
         assert!(error.contains("a.mat: line 1: the file does not begin with"), "{error}");
-        assert!(Backgammon::new(3).unwrap().read_histories(&path).unwrap().is_err());
+        assert!(whole_games(&Backgammon::new(3).unwrap(), &path).is_err());
     }
 
     #[test]
@@ -833,13 +856,20 @@ mod tests {
     fn scores_run_on() {
         let game = Backgammon::default();
         let opening = [Action::Opening(1, "31".parse().unwrap())];
-        let one = game.resigned_history(1, &["you", "it"], &opening, 2.0).unwrap().unwrap();
-        let text = (0..3).fold(String::new(), |text, _| game.add_history(&text, &one).unwrap().unwrap().0);
+        let one = text_of(&game, 1, &["you", "it"], &opening, Some(2.0));
+        let text = (0..3).fold(String::new(), |text, _| added(&text, &one).unwrap().text);
         let scores: Vec<[u32; 2]> =
             Match::parse(&text).unwrap().games.iter().map(|game| game.scores).collect();
         assert_eq!(scores, [[0, 0], [0, 2], [0, 4]], "{text}");
         // The columns are those of the names, and so are the scores.
-        let text = game.scored_history(1, &["you", "it"], &[12.0, 3.0], &opening).unwrap().unwrap();
+        let record = GameRecord {
+            number: 1,
+            names: &["you", "it"],
+            scores: &[12.0, 3.0],
+            actions: &opening,
+            resigned: None,
+        };
+        let text = written(&game, &record).unwrap();
         let one = &Match::parse(&text).unwrap().games[0];
         assert_eq!((&one.names, one.scores), (&["it".into(), "you".into()], [3, 12]), "{text}");
     }

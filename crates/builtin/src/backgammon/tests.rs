@@ -5,7 +5,9 @@ use super::moves::reference;
 use super::notation::place_text;
 use super::*;
 use crate::dice::{ROLLS, Roll};
-use adept_game::{Afterstate, Game, Kit, RowMut, Stream, Turn, stream};
+use adept_game::{
+    Afterstate, Game, Kit, RowMut, Stream, Turn, outcome_classes, outcome_of, possible_outcomes, stream,
+};
 use adept_ground::shown::ascii;
 use rand::RngExt;
 use std::collections::HashSet;
@@ -299,7 +301,7 @@ fn phases_are_those_of_gnubg() {
 fn golden_board_and_row() {
     let game = Backgammon::default();
     let (state, _) = game.parse_position("bar:1 13:5 8:3 6:6/24:2 21:1 13:4 8:3 6:5 42").unwrap();
-    insta::assert_snapshot!(game.board(&state, &[]), @r"
+    insta::assert_snapshot!(game.texts().board(&game, &state, &[], 0), @r"
      ┌13─14─15─16─17─18─┬───┬19─20─21─22─23─24─┐
      │ ●           ○    │   │ ○                │  ○ 175 pips, 0 off
      │ ●           ○    │   │ ○                │
@@ -315,7 +317,7 @@ fn golden_board_and_row() {
      └12─11─10──9──8──7─┴───┴─6──5──4──3──2──1─┘
      4HPwADHg5+ADQA  XGID=-b--a-F-C---dE---c-e-----A:0:0:1:42:0:0:0:0:10
     ");
-    let encoder = game.encoder("points").unwrap();
+    let encoder = game.encoders().open("points").unwrap();
     let mut dense = vec![0.0; 202];
     let after = Afterstate { state: &state, action: None, player: 0 };
     encoder.encode(&game, after, RowMut { dense: &mut dense, index: &mut [] });
@@ -327,7 +329,7 @@ fn golden_board_and_row() {
 #[test]
 fn golden_boards() {
     let game = Backgammon::default();
-    insta::assert_snapshot!(game.board(&game.start(), &[]), @r"
+    insta::assert_snapshot!(game.texts().board(&game, &game.start(), &[], 0), @r"
      ┌13─14─15─16─17─18─┬───┬19─20─21─22─23─24─┐
      │ ●           ○    │   │ ○              ● │  ○ 167 pips, 0 off
      │ ●           ○    │   │ ○              ● │
@@ -343,7 +345,7 @@ fn golden_boards() {
      └12─11─10──9──8──7─┴───┴─6──5──4──3──2──1─┘
     ");
     let (state, _) = game.parse_position("bar:2 6:7 3:2 off:4/20:2 4:9 1:3 off:1 63").unwrap();
-    insta::assert_snapshot!(game.board(&state, &[]), @r"
+    insta::assert_snapshot!(game.texts().board(&game, &state, &[], 0), @r"
      ┌13─14─15─16─17─18─┬───┬19─20─21─22─23─24─┐
      │                  │   │       ○        ○ │  ○ 79 pips, 1 off
      │                  │   │       ○        ○ │
@@ -360,7 +362,7 @@ fn golden_boards() {
      x38AgAHGHwAAAw  XGID=---B-bG--------------i--cB:0:0:1:63:0:0:0:0:10
     ");
     // Player 2 also sees its own side below.
-    insta::assert_snapshot!(game.board(&State { player: 1, ..state }, &[]), @r"
+    insta::assert_snapshot!(game.texts().board(&game, &State { player: 1, ..state }, &[], 0), @r"
      ┌13─14─15─16─17─18─┬───┬19─20─21─22─23─24─┐
      │                  │   │ ●  ○     ●       │  ● 98 pips, 4 off
      │                  │   │ ●  ○     ●       │
@@ -377,7 +379,7 @@ fn golden_boards() {
      jD8AAHb8BwAYAA  XGID=bC--I--------------gB-b---:0:0:1:63:0:0:0:0:10
     ");
     let (state, _) = game.parse_position("off:15/bar:1 22:2 4:9 1:3").unwrap();
-    insta::assert_snapshot!(game.board(&state, &[]), @r"
+    insta::assert_snapshot!(game.texts().board(&game, &state, &[], 0), @r"
      ┌13─14─15─16─17─18─┬───┬19─20─21─22─23─24─┐
      │                  │   │       ○        ○ │  ○ 108 pips, 0 off
      │                  │   │       ○        ○ │
@@ -393,7 +395,7 @@ fn golden_boards() {
      └12─11─10──9──8──7─┴───┴─6──5──4──3──2──1─┘
     ");
     // Player 2 has lost and still sees its own side below.
-    insta::assert_snapshot!(game.board_for(&state, &[], 1), @r"
+    insta::assert_snapshot!(game.texts().board(&game, &state, &[], 1), @r"
      ┌13─14─15─16─17─18─┬───┬19─20─21─22─23─24─┐
      │                  │   │          ○       │  ● 0 pips, 15 off
      │                  │   │          ○       │
@@ -425,7 +427,7 @@ fn boards_fit_the_terminal_in_ascii_too() {
                 }
             };
             game.apply(&mut state, &action);
-            let board = game.board(&state, &[]);
+            let board = game.texts().board(&game, &state, &[], 0);
             assert!(board.lines().all(|line| line.chars().count() < 80), "{board}");
             let plain = ascii(&board);
             assert!(plain.is_ascii() && !plain.contains('?'), "{plain}");
@@ -464,7 +466,7 @@ fn exact_values_are_those_of_the_best_reply() {
 #[test]
 fn the_oracle_values_positions_for_the_side_that_moved() {
     let game = Backgammon::new(1).unwrap();
-    let oracle = game.valuation("oracle").unwrap().unwrap();
+    let oracle = game.values().valuations.open("oracle").unwrap().unwrap();
     let table = exact::Table::solve(1, 1e-9, 0).unwrap();
     let value = |text: &str, player| {
         let state = game.parse_position(text).unwrap().0;
@@ -566,11 +568,11 @@ fn impossible_ids_and_places_are_refused() {
 
 /// The possible classes for the side to roll, by name, and the mirrored ones for its opponent.
 fn possible(game: &Backgammon, text: &str) -> Vec<String> {
-    let (state, classes) = (game.parse_position(text).unwrap().0, game.outcome_classes().unwrap());
-    let [own, other] = [0, 1].map(|player| game.possible_outcomes(&classes, &state, player));
+    let (state, classes) = (game.parse_position(text).unwrap().0, outcome_classes(game).unwrap());
+    let [own, other] = [0, 1].map(|player| possible_outcomes(game, &classes, &state, player));
     assert_eq!(own, other.mirrored(&classes), "{text}");
     let turned = State { sides: [state.sides[1], state.sides[0]], player: 1, ..state };
-    assert_eq!(own, game.possible_outcomes(&classes, &turned, 1), "{text}");
+    assert_eq!(own, possible_outcomes(game, &classes, &turned, 1), "{text}");
     let listed = (0..6).filter(|&k| own.allows(k)).map(|k| classes[k].name.clone());
     listed.collect()
 }
@@ -600,9 +602,9 @@ fn impossible_outcomes_are_told() {
     assert_eq!(possible(&hyper, "6:3/18:3"), all[1..5]);
     // Other classes with the same utilities, in another order.
     let classes =
-        [adept_game::OutcomeClass::new("gammon", 2.0 / 3.0, 0), game.outcome_classes().unwrap()[3].clone()];
+        [adept_game::OutcomeClass::new("gammon", 2.0 / 3.0, 0), outcome_classes(&game).unwrap()[3].clone()];
     let state = game.parse_position("6:4 5:2 3:1 off:8/6:3 2:2 off:10").unwrap().0;
-    let mask = game.possible_outcomes(&classes, &state, 0);
+    let mask = possible_outcomes(&game, &classes, &state, 0);
     assert_eq!([0, 1].map(|k| mask.allows(k)), [false, true]);
 }
 
@@ -610,13 +612,13 @@ fn impossible_outcomes_are_told() {
 #[test]
 fn games_from_rare_positions_end_in_possible_classes() {
     let (game, mut rng, mut actions) = (Backgammon::default(), stream(6, "rare", 0), Vec::new());
-    let classes = game.outcome_classes().unwrap();
+    let classes = outcome_classes(&game).unwrap();
     for distribution in game.positions().distributions {
         for _ in 0..60 {
             let mut state = (distribution.draw)(&mut rng);
             let mut before = adept_game::OutcomeMask::ALL;
             loop {
-                let now = game.possible_outcomes(&classes, &state, 0);
+                let now = possible_outcomes(&game, &classes, &state, 0);
                 assert_eq!(before.and(now), now, "{}", game.position_text(&state));
                 before = now;
                 let action = match game.turn(&state) {
@@ -629,7 +631,7 @@ fn games_from_rare_positions_end_in_possible_classes() {
                 };
                 game.apply(&mut state, &action);
             }
-            assert!(before.allows(game.outcome_of(&classes, &state, 0).unwrap()));
+            assert!(before.allows(outcome_of(&game, &classes, &state, 0).unwrap()));
         }
     }
 }
@@ -643,12 +645,12 @@ fn labels_of_impossible_outcomes_are_left_out() {
     // The side to roll has checkers off.
     let text = "6:4 5:2 3:1 off:8/10:3 6:10 2:2";
     std::fs::write(&path, format!("{header}\n{text},0.1,0.1,0.2,0.3,0.1,0.2\n")).unwrap();
-    let example = &game.read_examples(&path).unwrap()[0];
+    let example = &game.files().read_examples(&game, &path).unwrap()[0];
     // For the player who just acted.
     let wanted = [0.0, 1.0 / 6.0, 0.5, 1.0 / 3.0, 0.0, 0.0];
     assert!(example.outcomes.iter().zip(wanted).all(|(p, q)| (p - q).abs() < 1e-12), "{example:?}");
     assert!((example.value - (1.0 / 3.0 - 0.5 - 2.0 / 6.0) / 3.0).abs() < 1e-7, "{example:?}");
     std::fs::write(&path, format!("{header}\n{text},0.5,0.5,0,0,0,0\n")).unwrap();
-    let error = game.read_examples(&path).unwrap_err().to_string();
+    let error = game.files().read_examples(&game, &path).unwrap_err().to_string();
     assert!(error.contains("line 2") && error.contains("impossible in this position"), "{error}");
 }

@@ -4,7 +4,7 @@ use super::{
     DicePosition, Distribution, MAX_CHECKERS, Moves, Position, ROLLS, Roll, Side, Situation, USUAL_CHECKERS,
     board, notation,
 };
-use adept_game::{Game, GameError, Turn};
+use adept_game::{Counting, Game, GameError, Texts, Turn};
 use rand::Rng;
 
 /// The rules. The first player without checkers wins: +1 against −1. Chance draws the start position uniformly from all
@@ -232,8 +232,8 @@ impl Game for Bearoff {
         }
     }
 
-    fn win_probability(&self, value: f64) -> Option<f64> {
-        Some(((1.0 + value) / 2.0).clamp(0.0, 1.0))
+    fn counting(&self) -> Counting {
+        Counting::Wins
     }
 
     fn zero_sum(&self) -> bool {
@@ -313,18 +313,13 @@ impl Game for Bearoff {
             }
         }
     }
+}
 
-    fn chance_text(&self, state: &State, action: &Action, seat: usize) -> String {
-        match action {
-            Action::Roll(roll) if state.player == seat => format!("You roll {roll:?}."),
-            Action::Roll(roll) => format!("It rolls {roll:?}."),
-            Action::Setup(_) | Action::Move(_) => {
-                format!("The game begins with {}.", self.action_text(state, action))
-            }
-        }
-    }
+/// The bear-off in words and pictures.
+pub(super) struct Words;
 
-    fn rules_text(&self) -> Option<String> {
+impl Texts<Bearoff> for Words {
+    fn rules(&self, _: &Bearoff) -> Option<String> {
         Some(
             "The end of a game of backgammon: all checkers are on the own points 1 to 6. Each die\n\
              moves one checker down by its number or takes it off from exactly that point; a larger\n\
@@ -337,13 +332,23 @@ impl Game for Bearoff {
 
     /// Draws both home boards with checkers as columns. Columns that are too high show their number. Marked moves
     /// follow below with their marks.
-    fn board(&self, state: &State, marks: &[(Action, String)]) -> String {
-        let mut text = board::draw(self, state);
-        let names: Vec<String> = marks.iter().map(|(action, _)| self.action_text(state, action)).collect();
+    fn board(&self, game: &Bearoff, state: &State, marks: &[(Action, String)], _: usize) -> String {
+        let mut text = board::draw(game, state);
+        let names: Vec<String> = marks.iter().map(|(action, _)| game.action_text(state, action)).collect();
         let width = names.iter().map(String::len).max().unwrap_or(0);
         for (name, (_, mark)) in names.iter().zip(marks) {
             text.push_str(&format!("  {name:<width$}  {mark}\n"));
         }
         text
+    }
+
+    fn chance(&self, game: &Bearoff, state: &State, action: &Action, seat: usize) -> String {
+        match action {
+            Action::Roll(roll) if state.player == seat => format!("You roll {roll:?}."),
+            Action::Roll(roll) => format!("It rolls {roll:?}."),
+            Action::Setup(_) | Action::Move(_) => {
+                format!("The game begins with {}.", game.action_text(state, action))
+            }
+        }
     }
 }

@@ -139,8 +139,9 @@ mod tests {
     #[test]
     fn factors_give_the_convolution() {
         let game = Bearoff::new(4).unwrap();
-        let (halves, valuation) =
-            (game.halves().unwrap().unwrap(), game.valuation("convolution").unwrap().unwrap());
+        let values = game.values();
+        let halves = values.halves.as_ref().unwrap()().unwrap();
+        let valuation = values.valuations.open("convolution").unwrap().unwrap();
         let Factors { terms, movers, rollers } = halves.factors("convolution").unwrap();
         let count = halves.count();
         for (mover, factors) in movers.chunks(terms).enumerate() {

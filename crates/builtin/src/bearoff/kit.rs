@@ -1,15 +1,15 @@
 //! The bear-off's [`Kit`]: encoders, valuations, distributions and files.
 
+use super::game::Words;
 use super::labelled::{Labelled, Places};
 use super::{
     Bearoff, Distribution, MAX_CHECKERS, Position, Side, Stage, State, encoders, labelled, rank, valuations,
 };
 use crate::Family;
-use adept_game::files::{self, texts_with_values};
 use adept_game::sheet::{Row, Sheet, Values};
 use adept_game::{
-    Encoder, Example, Found, GameError, Halves, Kit, Named, OutcomeClass, ParsedPosition, PositionClass,
-    Positions, References, Valuation,
+    Card, Encoders, Example, Found, GameError, Kit, Listing, Named, Numbering, OutcomeClass, ParsedPosition,
+    PositionClass, PositionFiles, Positions, Results, TextFiles, Texts,
 };
 use adept_ground::limits;
 use rand::Rng;
@@ -51,32 +51,49 @@ fn of_class(checkers: u8) -> PositionClass<Bearoff> {
 }
 
 impl Kit for Bearoff {
-    fn about(&self) -> String {
-        "the end of backgammon, points 1 to 6, at most 14 checkers per side; bearoff:N for at most N, 1 to 15"
-            .into()
+    fn card(&self) -> Card {
+        Card {
+            about: "the end of backgammon, points 1 to 6, at most 14 checkers per side; bearoff:N for at most N, 1 to 15"
+            .into(),
+            starter: Some(include_str!("starter.toml").into()),
+            ..Card::of(self)
+        }
     }
 
-    fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
-        Ok(OutcomeClass::loss_win())
+    fn results(&self) -> Results<Self> {
+        Results::of(|_| Ok(OutcomeClass::loss_win()))
     }
 
     /// A double moves checkers four times. How often each moves decides the result, C(N + 3, 4) ways, and so do the points from which
     /// they move, C(9, 4) ways.
-    fn most_actions(&self) -> Option<usize> {
+    fn action_numbers(&self) -> Numbering<Self> {
         let n = usize::from(self.checkers());
-        Some((n * (n + 1) * (n + 2) * (n + 3) / 24).min(126))
+        Numbering::at_most((n * (n + 1) * (n + 2) * (n + 3) / 24).min(126))
     }
 
-    fn encoders(&self) -> Vec<Named> {
-        Named::list(&encoders::ALL)
+    fn texts(&self) -> &dyn Texts<Self> {
+        &Words
     }
 
-    fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
-        Some(Arc::new(encoders::Sides::parse(name)?))
+    fn encoders(&self) -> Encoders<'_, Self> {
+        Encoders::<Self>::new(Named::list(&encoders::ALL), |name| {
+            Some(Arc::new(encoders::Sides::parse(name)?))
+        })
     }
 
-    fn starter(&self) -> Option<String> {
-        Some(include_str!("starter.toml").into())
+    fn values(&self) -> adept_game::Values<'_, Self> {
+        adept_game::Values {
+            // The default of 16 bits is too coarse for small losses.
+            judge: "oracle-32",
+            references: Some(Box::new(|| valuations::references(self))),
+            for_positions: Some(Box::new(|positions, purpose| {
+                valuations::for_positions(self, positions, purpose)
+            })),
+            halves: Some(Box::new(|| valuations::halves(self))),
+            ..adept_game::Values::of(Listing::new(Named::list(&valuations::ALL), |name| {
+                valuations::valuation(self, name)
+            }))
+        }
     }
 
     fn positions(&self) -> Positions<Self> {
@@ -97,15 +114,36 @@ impl Kit for Bearoff {
         }
     }
 
-    /// Exact values from the smallest table that holds all positions.
-    fn exact_values(&self, states: &[State]) -> Found<Vec<f64>> {
-        valuations::exact_values(self, states)
+    fn files(&self) -> &dyn PositionFiles<Self> {
+        &Columns
+    }
+}
+
+/// Tables of positions with a column for each point; see [`labelled`].
+struct Columns;
+
+impl PositionFiles<Bearoff> for Columns {
+    /// Reads the columns of a table, with own to roll, or one position per line in text form.
+    fn read(&self, game: &Bearoff, path: &Path) -> Result<Vec<ParsedPosition<Bearoff>>, GameError> {
+        let sheet = Sheet::read(path)?;
+        let Some(places @ Places::Points(_)) = Places::of(&sheet)? else {
+            return adept_game::files::positions(game, &sheet);
+        };
+        let values = Values::of(&sheet)?.map(Values::column);
+        sheet.note_ignored(&[places.columns(), values.as_slice()].concat());
+        let read = |row: Result<Row<'_>, GameError>| {
+            let row = row?;
+            let position = places.of_row(&row)?;
+            game.check(position).map_err(|why| row.fault(&why))?;
+            Ok((State::to_roll(position), None))
+        };
+        sheet.rows().map(read).collect()
     }
 
-    /// Reads positions with values for the side to roll; see [`labelled`].
-    fn read_examples(&self, path: &Path) -> Result<Vec<Example<State>>, GameError> {
+    /// Reads positions with values for the side to roll.
+    fn read_examples(&self, game: &Bearoff, path: &Path) -> Result<Vec<Example<State>>, GameError> {
         let check = |position: Position| {
-            self.check(position)?;
+            game.check(position)?;
             match position.is_over() {
                 true => Err("a side has no checkers, so the game is over and its value is known".into()),
                 false => Ok(()),
@@ -121,33 +159,16 @@ impl Kit for Bearoff {
         Ok(labelled::read_checked(path, check)?.into_iter().map(example).collect())
     }
 
-    fn has_values(&self, path: &Path) -> Result<bool, GameError> {
+    fn has_values(&self, _game: &Bearoff, path: &Path) -> Result<bool, GameError> {
         limits::check_lasting(path).map_err(GameError::file(path))?;
         let sheet = Sheet::read(path)?;
         Ok(Places::find(&sheet)?.is_some() && Values::of(&sheet)?.is_some())
     }
 
-    /// Reads the columns of a table, with own to roll, or one position per line in text form.
-    fn read_positions(&self, path: &Path) -> Result<Vec<ParsedPosition<Self>>, GameError> {
-        let sheet = Sheet::read(path)?;
-        let Some(places @ Places::Points(_)) = Places::find(&sheet)? else {
-            return files::positions(self, &sheet);
-        };
-        let values = Values::of(&sheet)?.map(Values::column);
-        sheet.note_ignored(&[places.columns(), values.as_slice()].concat());
-        let read = |row: Result<Row<'_>, GameError>| {
-            let row = row?;
-            let position = places.of_row(&row)?;
-            self.check(position).map_err(|why| row.fault(&why))?;
-            Ok((State::to_roll(position), None))
-        };
-        sheet.rows().map(read).collect()
-    }
-
-    fn values_file(&self, positions: &[ParsedPosition<Self>], values: &[f32]) -> String {
+    fn write(&self, game: &Bearoff, positions: &[ParsedPosition<Bearoff>], values: &[f32]) -> String {
         // The columns cannot hold a position with a roll to play.
         if positions.iter().any(|(state, _)| matches!(state.stage, Stage::Move(_))) {
-            return texts_with_values(self, positions, values);
+            return TextFiles.write(game, positions, values);
         }
         let mut text = format!("{}\n", labelled::COLUMNS.join(","));
         for ((state, _), value) in positions.iter().zip(values) {
@@ -155,30 +176,5 @@ impl Kit for Bearoff {
             let _ = writeln!(text, "{own},{opponent},{value:.9}");
         }
         text
-    }
-
-    fn valuations(&self) -> Vec<Named> {
-        Named::list(&valuations::ALL)
-    }
-
-    fn valuation(&self, name: &str) -> Found<Arc<dyn Valuation<Self>>> {
-        valuations::valuation(self, name)
-    }
-
-    fn valuation_for(&self, name: &str, positions: &[State]) -> Found<Arc<dyn Valuation<Self>>> {
-        valuations::valuation_for(self, name, positions)
-    }
-
-    /// The 32-bit oracle. The default of 16 bits is too coarse for small losses.
-    fn judge(&self) -> Found<Arc<dyn Valuation<Self>>> {
-        self.valuation("oracle-32")
-    }
-
-    fn references(&self) -> Result<References<Self>, GameError> {
-        valuations::references(self)
-    }
-
-    fn halves(&self) -> Found<Box<dyn Halves<Self>>> {
-        valuations::halves(self)
     }
 }

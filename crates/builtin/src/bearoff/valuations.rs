@@ -6,10 +6,7 @@ use super::rank;
 use super::two_sided::{Precision, Settings, Source, Table, find, usual_file};
 use super::{Bearoff, Estimate, MAX_CHECKERS, OneSided, Position, State};
 use crate::shared::Shared;
-use adept_game::Afterstate;
-use adept_game::GameError;
-use adept_game::Halves;
-use adept_game::{Found, References, Valuation};
+use adept_game::{Afterstate, Found, GameError, Halves, Purpose, Reference, Valuation};
 use adept_ground::{limits, places, work};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -90,58 +87,50 @@ fn of_table(table: Arc<Table>) -> (Value, Option<Fetch>) {
     (value, Some(Box::new(move |position| same.fetch(position))))
 }
 
-/// [`valuation`] for these positions: `oracle` uses the smallest table that holds them.
-pub(super) fn valuation_for(
+/// The smallest table that holds these positions.
+pub(super) fn for_positions(
     game: &Bearoff,
-    name: &str,
     states: &[State],
-) -> Found<Arc<dyn Valuation<Bearoff>>> {
-    if name != "oracle" {
-        return valuation(game, name);
-    }
+    purpose: Purpose,
+) -> Result<Arc<dyn Valuation<Bearoff>>, GameError> {
     let most = states.iter().map(|state| state.position().checkers()).max();
-    let checkers = most.unwrap_or(game.checkers()).clamp(1, game.checkers());
-    let table = table(None, Precision::Bits16, Settings::for_values(checkers, None));
-    Some(table.map(|table| {
-        let (value, fetch) = of_table(table);
-        Arc::new(RollerValuation { value, fetch }) as _
-    }))
+    let of_none = if purpose == Purpose::Show { game.checkers() } else { 1 };
+    let checkers = most.unwrap_or(of_none).clamp(1, game.checkers());
+    let settings = match purpose {
+        Purpose::Show => Settings::for_values(checkers, None),
+        // A table that takes no time to solve may as well be precise.
+        Purpose::Label if checkers <= QUICK => {
+            Settings { precision: Precision::Bits32, ..Settings::new(checkers) }
+        }
+        Purpose::Label => Settings { precision: Precision::Bits16, ..Settings::new(checkers) },
+    };
+    // A file of 16 bits does for values to print.
+    let least = if purpose == Purpose::Show { Precision::Bits16 } else { settings.precision };
+    let (value, fetch) = of_table(table(None, least, settings)?);
+    Ok(Arc::new(OfRoller { value, fetch }))
 }
 
 /// The exact values of positions with few checkers, and of all if there is a table file.
-pub(super) fn references(game: &Bearoff) -> Result<References<Bearoff>, GameError> {
+pub(super) fn references(game: &Bearoff) -> Result<Vec<Reference<Bearoff>>, GameError> {
     let checkers = game.checkers().min(QUICK);
     let table = |game: &Bearoff, name: &str| valuation(game, name).transpose();
     let few = Bearoff::new(checkers).map(|few| table(&few, "oracle-32")).transpose()?.flatten();
-    let mut all: References<Bearoff> = Vec::new();
-    all.extend(few.map(|few| (format!("exact values up to {checkers} checkers").into(), few)));
+    let mut all = Vec::new();
+    all.extend(few.map(|valuation| Reference {
+        name: format!("exact values up to {checkers} checkers").into(),
+        valuation,
+    }));
     let has_file =
         (game.checkers()..=MAX_CHECKERS).any(|n| places::find(&usual_file(Path::new(FOLDER), n)).is_some());
     if game.checkers() > QUICK && has_file {
-        all.extend(table(game, "oracle")?.map(|table| ("oracle".into(), table)));
+        all.extend(table(game, "oracle")?.map(|valuation| Reference { name: "oracle".into(), valuation }));
     }
     Ok(all)
 }
 
-/// Exact values of positions for the side that just moved, from the smallest table that holds them all.
-pub(super) fn exact_values(game: &Bearoff, states: &[State]) -> Found<Vec<f64>> {
-    let checkers = states.iter().map(|state| state.position().checkers()).max().unwrap_or(1).max(1);
-    let smaller = Bearoff::new(checkers.min(game.checkers()))?;
-    // A table that takes no time to solve is solved precisely.
-    let name = if checkers <= QUICK { "oracle-32" } else { "oracle" };
-    let exact = |oracle: Arc<dyn Valuation<Bearoff>>| {
-        let value = |state: &State| {
-            oracle.value(&smaller, Afterstate { state, action: None, player: 1 - state.player })
-        };
-        work::each("looking up exact values", states).map(value).collect()
-    };
-    Some(valuation(&smaller, name)?.map(exact))
-}
-
 /// All positions of the game with the values of the oracle.
-pub(super) fn halves(game: &Bearoff) -> Found<Box<dyn Halves<Bearoff>>> {
-    let table = exact_table(game);
-    Some(table.map(|table| -> Box<dyn Halves<Bearoff>> { Box::new(Pairs::new(game, table)) }))
+pub(super) fn halves(game: &Bearoff) -> Result<Box<dyn Halves<Bearoff>>, GameError> {
+    Ok(Box::new(Pairs::new(game, exact_table(game)?)))
 }
 
 /// Describes the time and memory that solving a table takes.

@@ -1,11 +1,12 @@
 //! Connect Four's [`Kit`]: encoders, a script, the exact oracle and positions for tests.
 
 use super::encoders::{Cells, Threats};
+use super::rules::Words;
 use super::{Board, COLUMNS, ConnectFour, Solver};
 use crate::{Family, lines};
 use adept_game::{
-    Afterstate, Distribution, Encoder, Found, Game, GameError, Kit, Named, OutcomeClass, OutcomeMask,
-    Positions, Script, Suite, Valuation,
+    Afterstate, Agents, Card, Distribution, Encoders, Found, Game, Kit, Listing, Numbering, OutcomeClass,
+    OutcomeMask, Positions, Results, Suite, Texts, Valuation, Values,
 };
 use rand::{Rng, RngExt};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,70 +19,52 @@ impl Family for ConnectFour {
     }
 }
 
+/// The classes that are possible for a player.
+#[inline]
+fn possible(_: &ConnectFour, classes: &[OutcomeClass], board: &Board, player: usize) -> OutcomeMask {
+    lines::possible(classes, [player, 1 - player].map(|player| board.can_win(player)))
+}
+
 impl Kit for ConnectFour {
-    fn about(&self) -> String {
-        "Connect Four, 7×6; exact values for positions of at least 16 stones".into()
-    }
-
-    fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
-        Ok(OutcomeClass::loss_draw_win())
-    }
-
-    #[inline]
-    fn possible_outcomes(&self, classes: &[OutcomeClass], board: &Board, player: usize) -> OutcomeMask {
-        lines::possible(classes, [player, 1 - player].map(|player| board.can_win(player)))
-    }
-
-    fn impossible_outcomes(&self) -> Option<&'static str> {
-        Some(lines::IMPOSSIBLE)
-    }
-
-    fn encoders(&self) -> Vec<Named> {
-        Named::list(&[("threats", "stones and the empty cells that complete four"), ("cells", "stones only")])
-    }
-
-    fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
-        match name {
-            "threats" => Some(Arc::new(Threats)),
-            "cells" => Some(Arc::new(Cells)),
-            _ => None,
+    fn card(&self) -> Card {
+        Card {
+            about: "Connect Four, 7×6; exact values for positions of at least 16 stones".into(),
+            suites: vec![Suite::Matches],
+            starter: Some(include_str!("starter.toml").into()),
         }
     }
 
-    fn action_space(&self) -> Option<usize> {
-        Some(COLUMNS)
-    }
-
     #[inline]
-    fn action_number(&self, _: &Board, &column: &u8) -> usize {
-        column.into()
+    fn results(&self) -> Results<Self> {
+        Results {
+            possible,
+            impossible: Some(lines::IMPOSSIBLE),
+            ..Results::of(|_| Ok(OutcomeClass::loss_draw_win()))
+        }
     }
 
-    fn usual_suites(&self) -> Vec<Suite> {
-        vec![Suite::Matches]
+    fn action_numbers(&self) -> Numbering<Self> {
+        Numbering::new(COLUMNS, |_, _, &column: &u8| column.into())
     }
 
-    fn starter(&self) -> Option<String> {
-        Some(include_str!("starter.toml").into())
+    fn texts(&self) -> &dyn Texts<Self> {
+        &Words
     }
 
-    fn scripts(&self) -> Vec<Named> {
-        Named::list(&[("tactical", "wins if possible, otherwise blocks, otherwise moves at random")])
+    fn encoders(&self) -> Encoders<'_, Self> {
+        Encoders::<Self>::default()
+            .with("threats", "stones and the empty cells that complete four", || Arc::new(Threats))
+            .with("cells", "stones only", || Arc::new(Cells))
     }
 
-    fn script(&self, name: &str) -> Option<Script<Self>> {
-        if name == "tactical" { Some(Arc::new(tactical)) } else { None }
+    fn agents(&self) -> Agents<'_, Self> {
+        let about = "wins if possible, otherwise blocks, otherwise moves at random";
+        Agents::scripts(Listing::one("tactical", about, Arc::new(tactical)))
     }
 
-    fn valuations(&self) -> Vec<Named> {
-        Named::list(&[(
-            "oracle",
-            "exact values for positions of at least 16 stones; none for earlier positions",
-        )])
-    }
-
-    fn valuation(&self, name: &str) -> Found<Arc<dyn Valuation<Self>>> {
-        (name == "oracle").then(|| Ok(Arc::new(Exact::default()) as _))
+    fn values(&self) -> Values<'_, Self> {
+        let about = "exact values for positions of at least 16 stones; none for earlier positions";
+        Values::oracle(about, || Ok(Arc::new(Exact::default())))
     }
 
     fn positions(&self) -> Positions<Self> {

@@ -2,7 +2,7 @@
 
 use super::board::bits::STRIDE;
 use super::board::{Board, COLUMNS, ROWS};
-use adept_game::{Game, GameError, Turn};
+use adept_game::{Game, GameError, Texts, Turn};
 use std::fmt::Write;
 
 /// The rules of Connect Four. A win is worth +1, a draw 0, a loss −1.
@@ -78,8 +78,13 @@ impl Game for ConnectFour {
             _ => fail(format!("`{}` is not a column; write a number from 1 to {COLUMNS}", text.trim())),
         }
     }
+}
 
-    fn rules_text(&self) -> Option<String> {
+/// Connect Four in words and pictures.
+pub(super) struct Words;
+
+impl Texts<ConnectFour> for Words {
+    fn rules(&self, _: &ConnectFour) -> Option<String> {
         Some(
             "Players drop one disc in turn into a column, where it falls to the lowest free field.\n\
              Four own discs in a line win: in a row, a column or a diagonal. A full board is a draw.\n\n\
@@ -89,7 +94,7 @@ impl Game for ConnectFour {
     }
 
     /// Draws the grid, with four in a line in brackets. Marks stand below the columns, or one a line if they are long.
-    fn board(&self, board: &Board, marks: &[(u8, String)]) -> String {
+    fn board(&self, _: &ConnectFour, board: &Board, marks: &[(u8, String)], _: usize) -> String {
         let longest = marks.iter().map(|(_, mark)| mark.chars().count()).max().unwrap_or(0);
         let is_short = longest <= LONGEST;
         // An odd width has a middle.

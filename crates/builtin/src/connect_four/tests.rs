@@ -21,7 +21,12 @@ fn trajectory(moves: &str) -> String {
     GAME.actions(&state, &mut actions);
     let utilities = [0, 1].map(|player| GAME.utility(&state, player));
     let (turn, text_of) = (GAME.turn(&state), GAME.position_text(&state));
-    writeln!(text, "{turn:?}, {actions:?}, {utilities:?}\n{text_of}\n{}", GAME.board(&state, &[])).unwrap();
+    writeln!(
+        text,
+        "{turn:?}, {actions:?}, {utilities:?}\n{text_of}\n{}",
+        GAME.texts().board(&GAME, &state, &[], 0)
+    )
+    .unwrap();
     assert_eq!(GAME.parse_position(&text_of), Ok((state, None)));
     text
 }
@@ -41,7 +46,7 @@ fn marks_stand_below_the_columns_or_in_a_list() {
     let marks = |marks: &[(u8, &str)]| -> Vec<(u8, String)> {
         marks.iter().map(|(column, mark)| (*column, mark.to_string())).collect()
     };
-    insta::assert_snapshot!(GAME.board(&state, &marks(&[(0, "+0.02"), (3, "+0.50"), (6, "-0.12")])), @r"
+    insta::assert_snapshot!(GAME.texts().board(&GAME, &state, &marks(&[(0, "+0.02"), (3, "+0.50"), (6, "-0.12")]), 0), @r"
     ┌─────┬─────┬─────┬─────┬─────┬─────┬─────┐
     │     │     │     │     │     │     │     │  ● player 1
     ├─────┼─────┼─────┼─────┼─────┼─────┼─────┤
@@ -58,7 +63,7 @@ fn marks_stand_below_the_columns_or_in_a_list() {
        1     2     3     4     5     6     7
      +0.02             +0.50             -0.12
     ");
-    insta::assert_snapshot!(GAME.board(&state, &marks(&[(0, "+0.02  loss 49 %"), (6, "-0.12  loss 56 %")])), @r"
+    insta::assert_snapshot!(GAME.texts().board(&GAME, &state, &marks(&[(0, "+0.02  loss 49 %"), (6, "-0.12  loss 56 %")]), 0), @r"
     ┌───┬───┬───┬───┬───┬───┬───┐
     │   │   │   │   │   │   │   │  ● player 1
     ├───┼───┼───┼───┼───┼───┼───┤
@@ -87,7 +92,7 @@ fn boards_fit_the_terminal_in_ascii_too() {
         GAME.actions(&state, &mut actions);
         let marks: Vec<(u8, String)> =
             actions.iter().map(|column| (*column, "-".repeat(length % 12))).collect();
-        let board = GAME.board(&state, &marks);
+        let board = GAME.texts().board(&GAME, &state, &marks, 0);
         assert!(board.lines().all(|line| line.chars().count() < 80), "{board}");
         let plain = ascii(&board);
         assert!(plain.is_ascii() && !plain.contains('?'), "{plain}");
@@ -123,7 +128,7 @@ fn refusals_say_why() {
 fn golden_rows() {
     let mut text = String::new();
     for name in ["cells", "threats"] {
-        let encoder = GAME.encoder(name).unwrap();
+        let encoder = GAME.encoders().open(name).unwrap();
         let width: usize = encoder.channels().iter().map(|c| c.kind.dense_width()).sum();
         for position in ["44", "4354", "112233"] {
             let state = GAME.parse_position(position).unwrap().0;
@@ -139,7 +144,7 @@ fn golden_rows() {
 
 #[test]
 fn exact_values_are_those_of_the_best_reply() {
-    let oracle = GAME.valuation("oracle").unwrap().unwrap();
+    let oracle = GAME.values().valuations.open("oracle").unwrap().unwrap();
     let draw = GAME.positions().draw("late").unwrap();
     let mut rng = stream(1, "test", 0);
     let value =
@@ -162,7 +167,7 @@ fn exact_values_are_those_of_the_best_reply() {
 
 #[test]
 fn tactical_wins_and_blocks() {
-    let script = GAME.script("tactical").unwrap();
+    let script = GAME.agents().scripts.open("tactical").unwrap();
     let policy = |moves: &str| {
         let (state, mut actions, mut p) = (GAME.parse_position(moves).unwrap().0, Vec::new(), Vec::new());
         GAME.actions(&state, &mut actions);

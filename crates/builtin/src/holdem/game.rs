@@ -3,7 +3,7 @@
 use super::rules::Holdem;
 use super::state::{Action, Phase, State};
 use super::text;
-use adept_game::{Game, GameError, Turn, Unit};
+use adept_game::{Counting, Game, GameError, Texts, Turn, Unit};
 use rand::Rng;
 
 impl Game for Holdem {
@@ -83,8 +83,8 @@ impl Game for Holdem {
     }
 
     /// Thousandths of a small bet.
-    fn unit(&self) -> Option<Unit> {
-        Some(Unit { name: "mbb".into(), size: f64::from(self.stakes.bets[0]) / 1000.0 })
+    fn counting(&self) -> Counting {
+        Counting::Unit(Unit { name: "mbb".into(), size: f64::from(self.stakes.bets[0]) / 1000.0 })
     }
 
     fn hides(&self) -> bool {
@@ -101,10 +101,6 @@ impl Game for Holdem {
             }
         }
         shown
-    }
-
-    fn missing(&self, state: &State, player: usize) -> Option<&'static str> {
-        state.hole(player).is_none().then_some("its cards")
     }
 
     fn info(&self, state: &State, player: usize) -> State {
@@ -126,23 +122,13 @@ impl Game for Holdem {
     fn parse_action(&self, state: &State, text: &str) -> Result<Action, GameError> {
         text::parse_action(self, state, text)
     }
+}
 
-    fn chance_text(&self, state: &State, action: &Action, seat: usize) -> String {
-        match action {
-            Action::Deal(deal) => text::dealt(state, deal, seat),
-            _ => String::new(),
-        }
-    }
+/// Hold'em in words and pictures.
+pub(super) struct Words;
 
-    fn event_text(&self, state: &State, action: &Action, seat: usize) -> Option<String> {
-        text::event(self, state, *action, seat)
-    }
-
-    fn told(&self, state: &State, action: &Action, who: &str, you: bool) -> String {
-        format!("{who} {}{}.", text::action(state, *action), if you { "" } else { "s" })
-    }
-
-    fn rules_text(&self) -> Option<String> {
+impl Texts<Holdem> for Words {
+    fn rules(&self, _: &Holdem) -> Option<String> {
         Some(
             "Texas hold'em with fixed bets: two hidden cards each and five on the table, which come\n\
              three, one and one, with a round of bets before the first and after each. In turn,\n\
@@ -153,7 +139,26 @@ impl Game for Holdem {
         )
     }
 
-    fn board(&self, state: &State, marks: &[(Action, String)]) -> String {
-        text::board(self, state, marks)
+    fn board(&self, game: &Holdem, state: &State, marks: &[(Action, String)], _: usize) -> String {
+        text::board(game, state, marks)
+    }
+
+    fn told(&self, _: &Holdem, state: &State, action: &Action, who: &str, you: bool) -> String {
+        format!("{who} {}{}.", text::action(state, *action), if you { "" } else { "s" })
+    }
+
+    fn chance(&self, _: &Holdem, state: &State, action: &Action, seat: usize) -> String {
+        match action {
+            Action::Deal(deal) => text::dealt(state, deal, seat),
+            _ => String::new(),
+        }
+    }
+
+    fn event(&self, game: &Holdem, state: &State, action: &Action, seat: usize) -> Option<String> {
+        text::event(game, state, *action, seat)
+    }
+
+    fn missing(&self, _: &Holdem, state: &State, player: usize) -> Option<&'static str> {
+        state.hole(player).is_none().then_some("its cards")
     }
 }

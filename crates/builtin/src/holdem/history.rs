@@ -6,7 +6,9 @@ use super::cards::{Card, parse_cards};
 use super::rules::{Holdem, NO_LIMIT};
 use super::state::{Action, Deal, State};
 use super::text::cards;
-use adept_game::{Game, GameError, Turn};
+use adept_game::{
+    AddedGame, Found, Game, GameError, GameRecord, ParsedPosition, PositionFiles, Records, TextFiles, Turn,
+};
 use adept_ground::limits;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -14,16 +16,40 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// Suffix of a file with several hands.
-pub(super) const SUFFIX: &str = "phhs";
+const SUFFIX: &str = "phhs";
 /// Largest number of hands in a file.
 const MOST_HANDS: usize = 10_000_000;
+
+/// Hand histories, as the usual format of hold'em's whole games and as files of positions.
+pub(super) struct Hands;
+
+impl Records<Holdem> for Hands {
+    fn suffix(&self) -> &'static str {
+        SUFFIX
+    }
+
+    fn write(&self, game: &Holdem, record: &GameRecord<'_, Action>) -> Found<String> {
+        record.resigned.is_none().then(|| write(game, record))
+    }
+
+    fn add(&self, text: &str, written: &str) -> Result<AddedGame, GameError> {
+        added(text, written)
+    }
+}
+
+impl PositionFiles<Holdem> for Hands {
+    /// Also the decisions of hand histories, `.phh` and `.phhs`.
+    fn read(&self, game: &Holdem, path: &Path) -> Result<Vec<ParsedPosition<Holdem>>, GameError> {
+        if is_history(path) { read(game, path) } else { TextFiles.read(game, path) }
+    }
+}
 
 /// Appends a hand, written as number 1, to the text of a file of hands. Returns the new text and the number of the
 /// hand.
 ///
 /// # Errors
 /// If the text is not a file of hands.
-pub(super) fn added(text: &str, hand: &str) -> Result<(String, u64), GameError> {
+fn added(text: &str, hand: &str) -> Result<AddedGame, GameError> {
     let is_number = |line: &str| line.strip_prefix('[')?.strip_suffix(']')?.parse::<u64>().ok();
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let begins = lines.clone().next().is_none_or(|first| is_number(first).is_some());
@@ -33,16 +59,12 @@ pub(super) fn added(text: &str, hand: &str) -> Result<(String, u64), GameError> 
     }
     let (_, rest) = hand.split_once('\n').unwrap_or_default();
     let before = if hands == 0 { String::new() } else { text.trim_end().to_string() + "\n\n" };
-    Ok((format!("{before}[{}]\n{rest}", hands + 1), hands + 1))
+    Ok(AddedGame { text: format!("{before}[{}]\n{rest}", hands + 1), number: hands + 1 })
 }
 
 /// Formats a hand as a section of a file: its number, the player in each seat, and all events.
-pub(super) fn write(
-    game: &Holdem,
-    number: u64,
-    names: &[&str],
-    actions: &[Action],
-) -> Result<String, GameError> {
+fn write(game: &Holdem, record: &GameRecord<'_, Action>) -> Result<String, GameError> {
+    let GameRecord { number, names, actions, .. } = *record;
     let stakes = game.stakes();
     let [a, b, c, d] = stakes.bets;
     if a != b || c != d {
@@ -142,12 +164,12 @@ struct Hand {
 }
 
 /// Whether a path names a file of hand histories.
-pub(super) fn is_history(path: &Path) -> bool {
+fn is_history(path: &Path) -> bool {
     path.extension().is_some_and(|suffix| suffix == "phh" || suffix == SUFFIX)
 }
 
 /// Reads the decisions of a file of hand histories: all positions in which the cards of the player to move are known.
-pub(super) fn read(game: &Holdem, path: &Path) -> Result<Vec<(State, Option<Action>)>, GameError> {
+fn read(game: &Holdem, path: &Path) -> Result<Vec<(State, Option<Action>)>, GameError> {
     let fault = |what: String| GameError::data(path, what);
     let text = limits::read_text(path, limits::RECORD_BYTES).map_err(GameError::file(path))?;
     let mut all = Vec::new();

@@ -4,7 +4,7 @@ use super::dice::Dice;
 use super::rules::{Action, LiarsDice, RuleSet, Target};
 use super::state::{Phase, Said, State};
 use super::{speech, text};
-use adept_game::{Game, GameError, Turn};
+use adept_game::{Game, GameError, Texts, Turn};
 use rand::{Rng, RngExt};
 
 /// Rolls with more outcomes than this can only be sampled.
@@ -100,16 +100,6 @@ impl Game for LiarsDice {
         if state.seats[player].dice > 0 { 1.0 } else { -1.0 / (self.dice.len() - 1) as f64 }
     }
 
-    /// 1 for each challenge or exact that a player wins as caller or target, −1 for each that the player loses.
-    fn reward(&self, state: &State, action: &Action, player: usize) -> f64 {
-        let Some(end) = self.showdown(state, action) else { return 0.0 };
-        match end {
-            _ if end.loser() == Some(player as u8) => -1.0,
-            _ if usize::from(end.caller) == player || end.challenged == Some(player as u8) => 1.0,
-            _ => 0.0,
-        }
-    }
-
     fn zero_sum(&self) -> bool {
         self.dice.len() == 2
     }
@@ -170,8 +160,25 @@ impl Game for LiarsDice {
             None => Ok(action),
         }
     }
+}
 
-    fn chance_text(&self, _: &State, action: &Action, seat: usize) -> String {
+/// Liar's dice in words and pictures.
+pub(super) struct Words;
+
+impl Texts<LiarsDice> for Words {
+    fn rules(&self, game: &LiarsDice) -> Option<String> {
+        Some(speech::rules(game))
+    }
+
+    fn board(&self, game: &LiarsDice, state: &State, marks: &[(Action, String)], _: usize) -> String {
+        speech::board(game, state, marks)
+    }
+
+    fn told(&self, _: &LiarsDice, _: &State, action: &Action, who: &str, you: bool) -> String {
+        speech::told(action, who, you)
+    }
+
+    fn chance(&self, _: &LiarsDice, _: &State, action: &Action, seat: usize) -> String {
         match action {
             Action::Starter(p) => match speech::who(*p, seat) {
                 you if usize::from(*p) == seat => format!("{you} begin."),
@@ -182,20 +189,8 @@ impl Game for LiarsDice {
         }
     }
 
-    fn event_text(&self, state: &State, action: &Action, seat: usize) -> Option<String> {
-        speech::event(self, state, action, seat)
-    }
-
-    fn board(&self, state: &State, marks: &[(Action, String)]) -> String {
-        speech::board(self, state, marks)
-    }
-
-    fn rules_text(&self) -> Option<String> {
-        Some(speech::rules(self))
-    }
-
-    fn told(&self, _: &State, action: &Action, who: &str, you: bool) -> String {
-        speech::describe(action, who, you)
+    fn event(&self, game: &LiarsDice, state: &State, action: &Action, seat: usize) -> Option<String> {
+        speech::event(game, state, action, seat)
     }
 }
 

@@ -1,16 +1,15 @@
 //! Liar's dice's [`Kit`]: encoders, scripts, deliberating agents and starter configs.
 
 use super::deliberation;
+use super::game::Words;
 use super::rules::{Action, LiarsDice, RuleSet};
 use super::state::{Bid, State};
 use super::{encoders, post};
 use crate::Family;
 use adept_game::{
-    Deliberator, Encoder, Found, GameError, Kit, Named, OutcomeClass, Recorded, Script, TreeVisitor,
+    Agents, Card, Encoders, Found, Game, GameError, Kit, Listing, Named, Numbering, Results, Texts,
+    TreeVisitor,
 };
-use serde_json::Value;
-use std::path::Path;
-use std::sync::Arc;
 
 /// Bids that are possible with all dice.
 fn most_bids(game: &LiarsDice) -> usize {
@@ -32,92 +31,85 @@ impl Family for LiarsDice {
     }
 }
 
+/// The number of a bid or of the challenge.
+fn number_of_bid(game: &LiarsDice, _: &State, action: &Action) -> usize {
+    match action {
+        Action::Bid { bid: Bid { count, face }, .. } => {
+            (usize::from(*count) - 1) * usize::from(game.faces) + usize::from(*face) - 1
+        }
+        _ => most_bids(game),
+    }
+}
+
+/// 1 for each challenge or exact that a player wins as caller or target, −1 for each that the player loses.
+fn reward(game: &LiarsDice, state: &State, action: &Action, player: usize) -> f64 {
+    let Some(end) = game.showdown(state, action) else { return 0.0 };
+    match end {
+        _ if end.loser() == Some(player as u8) => -1.0,
+        _ if usize::from(end.caller) == player || end.challenged == Some(player as u8) => 1.0,
+        _ => 0.0,
+    }
+}
+
 impl Kit for LiarsDice {
-    fn about(&self) -> String {
-        "liar's dice; rule sets soar:PxD, r-post:PxD, openspiel:A-B:F[:no-wild]".into()
-    }
-
-    fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
-        Err(GameError::new(format!(
-            "{}: policies and values of challenges are learned here, not results: its classes are not listed",
-            self.name
-        )))
-    }
-
-    /// The bids by count and face, then the challenge. Other rule sets have pushes, or counts without an end.
-    fn action_space(&self) -> Option<usize> {
-        matches!(self.rules, RuleSet::OpenSpiel { .. }).then(|| most_bids(self) + 1)
-    }
-
-    fn action_number(&self, _: &State, action: &Action) -> usize {
-        match action {
-            Action::Bid { bid: Bid { count, face }, .. } => {
-                (usize::from(*count) - 1) * usize::from(self.faces) + usize::from(*face) - 1
+    fn card(&self) -> Card {
+        let starter = match self.rules() {
+            RuleSet::Soar => include_str!("starters/soar.toml").into(),
+            RuleSet::RPost => include_str!("starters/r-post.toml").into(),
+            RuleSet::OpenSpiel { .. } if self.is_listed() => {
+                let encoders = self.encoders();
+                include_str!("starters/openspiel.toml").replace("{encoder}", &encoders.names()[0].name)
             }
-            _ => most_bids(self),
+            RuleSet::OpenSpiel { .. } => include_str!("starters/openspiel-large.toml").into(),
+        };
+        Card {
+            about: "liar's dice; rule sets soar:PxD, r-post:PxD, openspiel:A-B:F[:no-wild]".into(),
+            starter: Some(starter),
+            ..Card::of(self)
         }
     }
 
-    /// In soar a bid comes with each proper part of the own dice, which are most with equal numbers of all faces.
-    fn most_actions(&self) -> Option<usize> {
+    fn results(&self) -> Results<Self> {
+        Results {
+            reward,
+            ..Results::of(|game| {
+                Err(GameError::new(format!(
+                    "{}: policies and values of challenges are learned here, not results: its classes are not listed",
+                    game.name()
+                )))
+            })
+        }
+    }
+
+    /// The bids by count and face, then the challenge. Other rule sets have pushes, or counts without an end. In soar a bid comes with each
+    /// proper part of the own dice, which are most with equal numbers of all faces.
+    fn action_numbers(&self) -> Numbering<Self> {
         const OTHERS: usize = 5;
         let dice = usize::from(self.dice.iter().copied().max().unwrap_or(0));
-        Some(match self.rules {
-            RuleSet::OpenSpiel { .. } => most_bids(self) + 1,
-            RuleSet::RPost => usize::from(self.faces) + OTHERS,
+        match self.rules {
+            RuleSet::OpenSpiel { .. } => Numbering::new(most_bids(self) + 1, number_of_bid),
+            RuleSet::RPost => Numbering::at_most(usize::from(self.faces) + OTHERS),
             RuleSet::Soar => {
                 let parts: usize = (0..6).map(|face| (dice + 5 - face) / 6 + 1).product();
-                most_bids(self) * (parts - 1) + OTHERS
+                Numbering::at_most(most_bids(self) * (parts - 1) + OTHERS)
             }
-        })
+        }
     }
 
-    fn encoders(&self) -> Vec<Named> {
-        encoders::list(self)
+    fn texts(&self) -> &dyn Texts<Self> {
+        &Words
     }
 
-    fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
-        encoders::encoder(name)
+    fn encoders(&self) -> Encoders<'_, Self> {
+        Listing::new(encoders::list(self), encoders::encoder)
     }
 
-    fn starter(&self) -> Option<String> {
-        Some(match self.rules() {
-            RuleSet::Soar => include_str!("starters/soar.toml").into(),
-            RuleSet::RPost => include_str!("starters/r-post.toml").into(),
-            RuleSet::OpenSpiel { .. } if self.has_public_tree() => {
-                let encoder = self.encoders().swap_remove(0).name;
-                include_str!("starters/openspiel.toml").replace("{encoder}", &encoder)
-            }
-            RuleSet::OpenSpiel { .. } => include_str!("starters/openspiel-large.toml").into(),
-        })
-    }
-
-    fn scripts(&self) -> Vec<Named> {
-        Named::list(&post::SCRIPTS)
-    }
-
-    fn script(&self, name: &str) -> Option<Script<Self>> {
-        post::script(name)
-    }
-
-    fn strongest(&self) -> Option<String> {
-        Some("PMH".into())
-    }
-
-    fn deliberators(&self) -> Vec<Named> {
-        deliberation::list(self)
-    }
-
-    fn deliberator(&self, name: &str, settings: &Value) -> Found<Arc<dyn Deliberator<Self>>> {
-        deliberation::find(self, name, settings)
-    }
-
-    fn recorded(&self, agent: &str, path: &Path) -> Found<Recorded> {
-        deliberation::recorded(self, agent, path)
-    }
-
-    fn has_public_tree(&self) -> bool {
-        self.is_listed()
+    fn agents(&self) -> Agents<'_, Self> {
+        Agents {
+            deliberators: Listing::new(deliberation::list(self), |name| deliberation::find(self, name)),
+            strongest: Some("PMH"),
+            ..Agents::scripts(Listing::new(Named::list(&post::SCRIPTS), post::script))
+        }
     }
 
     fn with_public_tree<V: TreeVisitor<Self>>(&self, visitor: V) -> Option<V::Output> {

@@ -2,7 +2,7 @@
 
 use super::rules::{ANTE, Action, Knowledge, PublicState, SmallPoker, State, Step};
 use super::text;
-use adept_game::{Game, GameError, Turn};
+use adept_game::{Game, GameError, Texts, Turn};
 
 impl Game for SmallPoker {
     type State = State;
@@ -87,10 +87,6 @@ impl Game for SmallPoker {
         shown
     }
 
-    fn missing(&self, state: &State, player: usize) -> Option<&'static str> {
-        state.cards[player].is_none().then_some("its cards")
-    }
-
     fn just_acted(&self, state: &State) -> Option<usize> {
         let moves = state.table.rounds.last()?.len();
         moves.checked_sub(1).map(|last| last % 2)
@@ -115,20 +111,13 @@ impl Game for SmallPoker {
     fn parse_action(&self, state: &State, text: &str) -> Result<Action, GameError> {
         text::parse_action(self, state, text)
     }
+}
 
-    fn chance_text(&self, state: &State, action: &Action, seat: usize) -> String {
-        text::dealt(state, *action, seat)
-    }
+/// Small poker in words and pictures.
+pub(super) struct Words;
 
-    fn event_text(&self, state: &State, action: &Action, seat: usize) -> Option<String> {
-        text::event(self, state, *action, seat)
-    }
-
-    fn told(&self, state: &State, action: &Action, who: &str, you: bool) -> String {
-        format!("{who} {}{}.", text::action(&state.table, *action), if you { "" } else { "s" })
-    }
-
-    fn rules_text(&self) -> Option<String> {
+impl Texts<SmallPoker> for Words {
+    fn rules(&self, _: &SmallPoker) -> Option<String> {
         Some(
             "Everybody pays into the pot and gets one hidden card. In turn, players bet or check,\n\
              and call, raise or fold after a bet. Who folds loses what was paid. If nobody does, the\n\
@@ -139,7 +128,23 @@ impl Game for SmallPoker {
         )
     }
 
-    fn board(&self, state: &State, marks: &[(Action, String)]) -> String {
-        text::board(self, state, marks)
+    fn board(&self, game: &SmallPoker, state: &State, marks: &[(Action, String)], _: usize) -> String {
+        text::board(game, state, marks)
+    }
+
+    fn told(&self, _: &SmallPoker, state: &State, action: &Action, who: &str, you: bool) -> String {
+        format!("{who} {}{}.", text::action(&state.table, *action), if you { "" } else { "s" })
+    }
+
+    fn chance(&self, _: &SmallPoker, state: &State, action: &Action, seat: usize) -> String {
+        text::dealt(state, *action, seat)
+    }
+
+    fn event(&self, game: &SmallPoker, state: &State, action: &Action, seat: usize) -> Option<String> {
+        text::event(game, state, *action, seat)
+    }
+
+    fn missing(&self, _: &SmallPoker, state: &State, player: usize) -> Option<&'static str> {
+        state.cards[player].is_none().then_some("its cards")
     }
 }

@@ -1,9 +1,13 @@
 //! Small poker's [`Kit`]: an encoder, scripts and a starter config.
 
 use super::encoder::Bets;
+use super::game::Words;
 use super::rules::{Action, SmallPoker, State};
 use crate::Family;
-use adept_game::{Encoder, Found, Game, GameError, Kit, Named, OutcomeClass, Script, TreeVisitor};
+use adept_game::{
+    Agents, Card, Encoder, Encoders, Found, Game, GameError, Kit, Listing, Numbering, Results, Script, Texts,
+    TreeVisitor,
+};
 use std::sync::Arc;
 
 impl Family for SmallPoker {
@@ -21,73 +25,57 @@ impl Family for SmallPoker {
     }
 }
 
+/// A policy that takes this action where it is legal, and otherwise calls.
+fn always(wanted: Action) -> Script<SmallPoker> {
+    Arc::new(move |_: &SmallPoker, _: &State, actions: &[Action], p: &mut Vec<f64>| {
+        let chosen = if actions.contains(&wanted) { wanted } else { Action::Call };
+        p.clear();
+        p.extend(actions.iter().map(|action| f64::from(u8::from(*action == chosen))));
+    })
+}
+
 impl Kit for SmallPoker {
-    fn about(&self) -> String {
-        "small poker of two players: leduc and kuhn".into()
-    }
-
-    fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
-        Err(GameError::new(format!(
-            "{}: a deal wins or loses the chips in the pot, so its results are not a few classes",
-            self.name()
-        )))
-    }
-
-    /// To fold, to call or check, to bet or raise.
-    fn action_space(&self) -> Option<usize> {
-        Some(3)
-    }
-
-    fn action_number(&self, _: &State, action: &Action) -> usize {
-        match action {
-            Action::Deal(_) | Action::Fold => 0,
-            Action::Call => 1,
-            Action::Raise => 2,
+    fn card(&self) -> Card {
+        Card {
+            about: "small poker of two players: leduc and kuhn".into(),
+            starter: Some(include_str!("starter.toml").replace("{game}", self.name())),
+            ..Card::of(self)
         }
     }
 
-    fn encoders(&self) -> Vec<Named> {
-        vec![Named {
-            name: Bets::new(self).name().to_string().into(),
-            about: "own card, card on the table, all moves so far, and a move".into(),
-        }]
+    fn results(&self) -> Results<Self> {
+        Results::of(|game| {
+            Err(GameError::new(format!(
+                "{}: a deal wins or loses the chips in the pot, so its results are not a few classes",
+                game.name()
+            )))
+        })
     }
 
-    fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
+    /// To fold, to call or check, to bet or raise.
+    fn action_numbers(&self) -> Numbering<Self> {
+        Numbering::new(3, |_, _, action| match action {
+            Action::Deal(_) | Action::Fold => 0,
+            Action::Call => 1,
+            Action::Raise => 2,
+        })
+    }
+
+    fn texts(&self) -> &dyn Texts<Self> {
+        &Words
+    }
+
+    fn encoders(&self) -> Encoders<'_, Self> {
         let encoder = Bets::new(self);
-        (encoder.name() == name).then(|| Arc::new(encoder) as _)
+        let about = "own card, card on the table, all moves so far, and a move";
+        Encoders::<Self>::one(encoder.name().to_string(), about, Arc::new(encoder))
     }
 
-    fn starter(&self) -> Option<String> {
-        Some(include_str!("starter.toml").replace("{game}", self.name()))
-    }
-
-    fn strongest(&self) -> Option<String> {
-        Some("always-raise".into())
-    }
-
-    fn scripts(&self) -> Vec<Named> {
-        Named::list(&[
-            ("always-call", "checks or calls"),
-            ("always-raise", "bets or raises if possible, otherwise calls"),
-        ])
-    }
-
-    fn script(&self, name: &str) -> Option<Script<Self>> {
-        let wanted = match name {
-            "always-call" => Action::Call,
-            "always-raise" => Action::Raise,
-            _ => return None,
-        };
-        Some(Arc::new(move |_: &Self, _: &State, actions: &[Action], p: &mut Vec<f64>| {
-            let chosen = if actions.contains(&wanted) { wanted } else { Action::Call };
-            p.clear();
-            p.extend(actions.iter().map(|action| f64::from(u8::from(*action == chosen))));
-        }))
-    }
-
-    fn has_public_tree(&self) -> bool {
-        true
+    fn agents(&self) -> Agents<'_, Self> {
+        let scripts = Listing::default()
+            .with("always-call", "checks or calls", || always(Action::Call))
+            .with("always-raise", "bets or raises if possible, otherwise calls", || always(Action::Raise));
+        Agents { strongest: Some("always-raise"), ..Agents::scripts(scripts) }
     }
 
     fn with_public_tree<V: TreeVisitor<Self>>(&self, visitor: V) -> Option<V::Output> {

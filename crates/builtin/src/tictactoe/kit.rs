@@ -1,8 +1,11 @@
 //! Tic-tac-toe's [`Kit`]: encoders, the script TTT and a starter config.
 
+use super::rules::Words;
 use super::{Position, TicTacToe, encoders, ttt};
 use crate::{Family, lines};
-use adept_game::{Encoder, Found, GameError, Kit, Named, OutcomeClass, OutcomeMask, Script};
+use adept_game::{
+    Agents, Card, Encoders, Found, Kit, Listing, Numbering, OutcomeClass, OutcomeMask, Results, Texts,
+};
 use std::sync::Arc;
 
 impl Family for TicTacToe {
@@ -13,63 +16,55 @@ impl Family for TicTacToe {
     }
 }
 
-impl Kit for TicTacToe {
-    fn about(&self) -> String {
-        "tic-tac-toe, 3×3".into()
-    }
+/// The classes that are possible for a player.
+#[inline]
+fn possible(_: &TicTacToe, classes: &[OutcomeClass], position: &Position, player: usize) -> OutcomeMask {
+    lines::possible(classes, [player, 1 - player].map(|player| position.can_win(player)))
+}
 
-    fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
-        Ok(OutcomeClass::loss_draw_win())
+impl Kit for TicTacToe {
+    fn card(&self) -> Card {
+        Card {
+            about: "tic-tac-toe, 3×3".into(),
+            starter: Some(include_str!("starter.toml").into()),
+            ..Card::of(self)
+        }
     }
 
     #[inline]
-    fn possible_outcomes(&self, classes: &[OutcomeClass], position: &Position, player: usize) -> OutcomeMask {
-        lines::possible(classes, [player, 1 - player].map(|player| position.can_win(player)))
-    }
-
-    fn impossible_outcomes(&self) -> Option<&'static str> {
-        Some(lines::IMPOSSIBLE)
-    }
-
-    fn encoders(&self) -> Vec<Named> {
-        Named::list(&[
-            ("fields", "the nine squares of Wiering & Kröse, and the last square played"),
-            ("stones", "a bit for each square and player"),
-            ("canonical", "the squares up to symmetry, and the threats to complete a line"),
-        ])
-    }
-
-    fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
-        match name {
-            "fields" => Some(Arc::new(encoders::Fields)),
-            "stones" => Some(Arc::new(encoders::Stones)),
-            "canonical" => Some(Arc::new(encoders::Canonical)),
-            _ => None,
+    fn results(&self) -> Results<Self> {
+        Results {
+            possible,
+            impossible: Some(lines::IMPOSSIBLE),
+            ..Results::of(|_| Ok(OutcomeClass::loss_draw_win()))
         }
+    }
+
+    fn action_numbers(&self) -> Numbering<Self> {
+        Numbering::new(9, |_, _, &square: &u8| square.into())
+    }
+
+    fn texts(&self) -> &dyn Texts<Self> {
+        &Words
+    }
+
+    fn encoders(&self) -> Encoders<'_, Self> {
+        Encoders::<Self>::default()
+            .with("fields", "the nine squares of Wiering & Kröse, and the last square played", || {
+                Arc::new(encoders::Fields)
+            })
+            .with("stones", "a bit for each square and player", || Arc::new(encoders::Stones))
+            .with("canonical", "the squares up to symmetry, and the threats to complete a line", || {
+                Arc::new(encoders::Canonical)
+            })
+    }
+
+    fn agents(&self) -> Agents<'_, Self> {
+        let about = "wins if possible, otherwise blocks, otherwise moves at random (Boyan's TTT)";
+        Agents::scripts(Listing::one("ttt", about, Arc::new(ttt::policy)))
     }
 
     fn is_small(&self) -> bool {
         true
-    }
-
-    fn action_space(&self) -> Option<usize> {
-        Some(9)
-    }
-
-    #[inline]
-    fn action_number(&self, _: &Position, &square: &u8) -> usize {
-        square.into()
-    }
-
-    fn starter(&self) -> Option<String> {
-        Some(include_str!("starter.toml").into())
-    }
-
-    fn scripts(&self) -> Vec<Named> {
-        Named::list(&[("ttt", "wins if possible, otherwise blocks, otherwise moves at random (Boyan's TTT)")])
-    }
-
-    fn script(&self, name: &str) -> Option<Script<Self>> {
-        if name == "ttt" { Some(Arc::new(ttt::policy)) } else { None }
     }
 }

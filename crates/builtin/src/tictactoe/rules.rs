@@ -1,6 +1,6 @@
 //! Rules and symmetries of tic-tac-toe.
 
-use adept_game::{Game, GameError, Turn};
+use adept_game::{Game, GameError, Texts, Turn};
 
 use rand::Rng;
 use std::fmt::Write;
@@ -210,11 +210,6 @@ impl Game for TicTacToe {
         (0..9).map(|s| glyph(state, s)).collect()
     }
 
-    fn afterstate_text(&self, state: &Position, action: Option<&u8>) -> String {
-        let text = self.position_text(state);
-        action.map_or(text.clone(), |square| format!("{text}@{}", square + 1))
-    }
-
     /// Reads nine of `X`, `O`, `.` row by row; `/` and spaces are ignored. `@s` may follow with the last square played,
     /// 1 to 9.
     fn parse_position(&self, text: &str) -> Result<(Position, Option<u8>), GameError> {
@@ -286,8 +281,13 @@ impl Game for TicTacToe {
             ))),
         }
     }
+}
 
-    fn rules_text(&self) -> Option<String> {
+/// Tic-tac-toe in words and pictures.
+pub(super) struct Words;
+
+impl Texts<TicTacToe> for Words {
+    fn rules(&self, _: &TicTacToe) -> Option<String> {
         Some(
             "Players mark one free field in turn. Three own marks in a row, a column or a\n\
              diagonal win; a full board without them is a draw.\n\n\
@@ -297,7 +297,7 @@ impl Game for TicTacToe {
         )
     }
 
-    fn board(&self, state: &Position, marks: &[(u8, String)]) -> String {
+    fn board(&self, _: &TicTacToe, state: &Position, marks: &[(u8, String)], _: usize) -> String {
         let mut text = String::new();
         for row in 0..3u8 {
             if row > 0 {
@@ -314,6 +314,11 @@ impl Game for TicTacToe {
             }
         }
         text
+    }
+
+    fn afterstate(&self, game: &TicTacToe, state: &Position, action: Option<&u8>) -> String {
+        let text = game.position_text(state);
+        action.map_or(text.clone(), |square| format!("{text}@{}", square + 1))
     }
 }
 

@@ -1,11 +1,11 @@
 //! The bear-off through its public interface: sides and their numbers, moves, the game, texts, encoders.
 
+use crate::bearoff_common::{at, game, roll, side};
 use adept_builtin::bearoff::{
     Action, Bearoff, DicePosition, MAX_CHECKERS, POINTS, Position, ROLLS, Roll, Side, Stage, State, rank,
     rules,
 };
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, GameInfo, Kit, RowMut, Turn, stream};
-use crate::bearoff_common::{at, game, roll, side};
 use proptest::prelude::*;
 use rand::RngExt;
 use std::collections::{HashMap, HashSet};
@@ -297,14 +297,14 @@ fn record(game: Bearoff, seed: u64, boards: bool) -> String {
     let (mut text, mut state) = (String::new(), game.start());
     loop {
         if boards {
-            text.push_str(&game.board(&state, &[]));
+            text.push_str(&game.texts().board(&game, &state, &[], 0));
         }
         let _ = write!(text, "{:<34}", game.position_text(&state));
         let (name, action) = match game.turn(&state) {
             Turn::Over => break,
             Turn::Chance => {
                 let action = game.sample(&state, &mut rng);
-                (game.chance_text(&state, &action, 0), action)
+                (game.texts().chance(&game, &state, &action, 0), action)
             }
             Turn::Player(player) => {
                 let actions = legal(&state);
@@ -350,7 +350,7 @@ proptest! {
 // -------------------------------------------------------------------------------------------- encoders
 
 fn encoder(name: &str) -> Arc<dyn Encoder<Bearoff>> {
-    game().encoder(name).expect("there is such an encoder")
+    game().encoders().open(name).expect("there is such an encoder")
 }
 
 /// The 56 inputs as digits, one field per word.
@@ -475,9 +475,9 @@ fn unions_put_their_parts_side_by_side() {
         "pace:15",
         "pace:4097",
     ] {
-        assert!(game().encoder(wrong).is_none(), "{wrong}");
+        assert!(game().encoders().open(wrong).is_none(), "{wrong}");
     }
-    assert!(game().encoder("simple+one-sided").is_some_and(|e| e.channels().len() == 3));
+    assert!(game().encoders().open("simple+one-sided").is_some_and(|e| e.channels().len() == 3));
 }
 
 #[test]
@@ -567,8 +567,9 @@ fn fifteen_checkers_are_a_game_of_their_own() {
     assert!(error.contains("at most 14: `bearoff:15` is the game for it"), "{error}");
     // Every input of every encoder, for the sides of 15 checkers.
     let largest = game.positions().classes.pop().expect("there are classes");
-    for named in game.encoders() {
-        let encoder = game.encoder(&named.name).expect("it is listed");
+    let encoders = game.encoders();
+    for named in encoders.names() {
+        let encoder = encoders.open(&named.name).expect("it is listed");
         let floats = encoder.channels().iter().map(|c| c.kind.dense_width());
         let size = |c: &Channel| if let ChannelKind::Index(n) = c.kind { Some(n) } else { None };
         let sizes: Vec<u64> = encoder.channels().iter().filter_map(size).collect();
@@ -587,10 +588,10 @@ fn examples(text: &str) -> Result<Vec<(State, f64, u64)>, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("some.csv");
     std::fs::write(&file, text).expect("it is written");
-    let read = game().read_examples(&file);
+    let read = game().files().read_examples(&game(), &file);
     let read = read.map_err(|e| e.to_string().replace(&file.display().to_string(), "FILE"))?;
-    assert_eq!(game().has_values(&file), Ok(true), "{text}");
-    let positions = game().read_positions(&file).unwrap().into_iter().map(|read| read.0);
+    assert_eq!(game().files().has_values(&game(), &file), Ok(true), "{text}");
+    let positions = game().files().read(&game(), &file).unwrap().into_iter().map(|read| read.0);
     assert!(positions.eq(read.iter().map(|example| example.state)), "{text}");
     Ok(read.into_iter().map(|example| (example.state, example.value, example.line)).collect())
 }

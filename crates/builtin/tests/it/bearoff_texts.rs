@@ -1,8 +1,8 @@
 //! Texts of bear-off positions, rolls and moves, and drawings.
 
-use adept_builtin::bearoff::{Action, Position, ROLLS, Side, Stage, State};
-use adept_game::{Game, Turn};
 use crate::bearoff_common::{at, game, roll, side};
+use adept_builtin::bearoff::{Action, Position, ROLLS, Side, Stage, State};
+use adept_game::{Game, Kit, Turn};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -18,7 +18,7 @@ fn boards_show_high_columns_as_numbers_and_marked_moves_below() {
     let state = at("0,7,1,5,0,1/6,0,2,0,0,2 31");
     let marks = [("6/2", "+0.25"), ("6/3 4/3", "−0.5")]
         .map(|(text, mark)| (game().parse_action(&state, text).expect("it is legal"), mark.to_string()));
-    insta::assert_snapshot!("board", game().board(&state, &marks));
+    insta::assert_snapshot!("board", game().texts().board(&game(), &state, &marks, 0));
 }
 
 #[test]

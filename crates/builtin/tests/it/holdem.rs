@@ -3,7 +3,9 @@
 use adept_builtin::holdem::{
     Action, Holdem, MAX_PLAYERS, NO_LIMIT, Profile, SoarBot, Stakes, State, agreement,
 };
-use adept_game::{Afterstate, Choice, Deliberation, Deliberator, Game, Kit, RowMut, RowSink, Turn, stream};
+use adept_game::{
+    Afterstate, Choice, Deliberation, Deliberator, Game, GameRecord, Kit, RowMut, RowSink, Turn, stream,
+};
 use rand::RngExt;
 use std::path::Path;
 
@@ -241,7 +243,7 @@ impl RowSink for OneRow {
 #[test]
 fn rows_hold_what_the_player_knows() {
     let game = limit(3);
-    let encoder = game.encoder("features").unwrap();
+    let encoder = game.encoders().open("features").unwrap();
     let width: usize = encoder.channels().iter().map(|c| c.kind.dense_width()).sum();
     let row = |text: &str, action: Action| {
         let state = read(&game, text);
@@ -459,7 +461,9 @@ fn hand_histories() {
         let names = vec!["someone \"else\""; game.players()];
         for number in 0..200 {
             let hand = random_hand(&game, number);
-            text += &game.history(number + 1, &names, &hand).unwrap().unwrap();
+            let record =
+                GameRecord { number: number + 1, names: &names, scores: &[], actions: &hand, resigned: None };
+            text += &game.records().unwrap().write(&game, &record).unwrap().unwrap();
             text.push('\n');
             let mut state = game.start();
             for action in &hand {
@@ -470,7 +474,7 @@ fn hand_histories() {
             }
         }
         std::fs::write(&path, &text).unwrap();
-        assert_eq!(game.read_positions(&path).unwrap(), expected, "{}", game.name());
+        assert_eq!(game.files().read(&game, &path).unwrap(), expected, "{}", game.name());
     }
 }
 
@@ -496,7 +500,8 @@ fn a_hand_history_by_letter() {
         game.apply(&mut past, &action);
         actions.push(action);
     }
-    let text = game.history(1, &["a", "b"], &actions).unwrap().unwrap();
+    let record = GameRecord { number: 1, names: &["a", "b"], scores: &[], actions: &actions, resigned: None };
+    let text = game.records().unwrap().write(&game, &record).unwrap().unwrap();
     insta::assert_snapshot!(text, @r#"
     [1]
     variant = "FT"
@@ -515,7 +520,7 @@ fn a_hand_history_by_letter() {
     let path = folder.path().join("hand.phh");
     let one = text.trim_start_matches("[1]\n");
     std::fs::write(&path, one.replace("p2 QsQc", "p2 ????").replace(", \"p2 sm QsQc\"", "")).unwrap();
-    assert_eq!(game.read_positions(&path).unwrap().len(), 4);
+    assert_eq!(game.files().read(&game, &path).unwrap().len(), 4);
     let faults = [
         ("\"FT\"", "\"NT\"", "expected `FT`"),
         ("p2 cbr 20", "p2 cbr 30", "action 3: the bet is 20 in this game"),
@@ -536,7 +541,7 @@ fn a_hand_history_by_letter() {
     for (from, to, expected) in faults {
         assert!(text.contains(from), "{from}");
         std::fs::write(&path, text.replace(from, to)).unwrap();
-        let error = game.read_positions(&path).unwrap_err().to_string();
+        let error = game.files().read(&game, &path).unwrap_err().to_string();
         assert!(error.contains(expected) && error.contains("hand.phh: hand 1"), "{from} → {to}: {error}");
     }
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 fn values_of_another_program_agree() {
     let game = Backgammon::new(3).unwrap();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets/hypergammon-reference.csv");
-    let examples = game.read_examples(&path).unwrap();
+    let examples = game.files().read_examples(&game, &path).unwrap();
     assert_eq!(examples.len(), 60);
     let table = Table::solve(3, Table::CHANGE, 0).unwrap();
     assert_eq!(table.positions(), 7_953_353);

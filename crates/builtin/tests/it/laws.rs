@@ -14,7 +14,7 @@ impl Visitor for Actions {
         let (state, _) = game.parse_position(self.0).expect(self.0);
         let mut actions = Vec::new();
         game.actions(&state, &mut actions);
-        (game.most_actions(), actions.len())
+        (game.action_numbers().most, actions.len())
     }
 }
 

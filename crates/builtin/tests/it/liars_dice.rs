@@ -2,7 +2,7 @@
 //! properties over random games.
 
 use adept_builtin::liars_dice::{Action, Bid, Dice, LiarsDice, Phase, Said, State, Target};
-use adept_game::{Game, Kit, Turn, stream};
+use adept_game::{Game, Kit, Turn, has_public_tree, stream};
 use rand::RngExt;
 use std::fmt::Write;
 
@@ -46,7 +46,7 @@ fn trajectory(name: &str, from: &str, steps: &[&str]) -> String {
             }
             None => {
                 let action = game.parse_action(&state, step).unwrap_or_else(|e| panic!("{e}"));
-                if let Some(event) = game.event_text(&state, &action, 0) {
+                if let Some(event) = game.texts().event(&game, &state, &action, 0) {
                     writeln!(text, "      {event}").unwrap();
                 }
                 game.apply(&mut state, &action);
@@ -413,9 +413,9 @@ fn a_player_knows_the_public_state_and_the_own_cup() {
 fn what_chance_brings_is_listed_with_its_probabilities() {
     let game = game("liars-dice:openspiel:2-1:3");
     let mut outcomes = Vec::new();
-    assert!(game.outcomes(&game.start(), &mut outcomes) && game.has_public_tree());
+    assert!(game.outcomes(&game.start(), &mut outcomes) && has_public_tree(&game));
     let of = |text: &str| outcomes.iter().find(|(a, _)| *a == Action::Roll(dice(text))).expect(text).1;
     assert_eq!(outcomes.len(), 6);
     assert!((of("11") - 1.0 / 9.0).abs() < 1e-15 && (of("13") - 2.0 / 9.0).abs() < 1e-15);
-    assert!(!self::game("liars-dice:soar:4x5").has_public_tree());
+    assert!(!has_public_tree(&self::game("liars-dice:soar:4x5")));
 }

@@ -112,7 +112,7 @@ fn golden_rows() {
         let game = LiarsDice::named(&format!("liars-dice:{game}")).expect("a game");
         let state = game.parse_position(position).unwrap_or_else(|e| panic!("{e}")).0;
         let Turn::Player(player) = game.turn(&state) else { panic!("{position}") };
-        let with = game.encoder(encoder).expect(encoder);
+        let with = game.encoders().open(encoder).expect(encoder);
         writeln!(text, "{encoder}: {position}").unwrap();
         let (actions, rows) = decision(&*with, &game, &state, player);
         for (action, (dense, index)) in actions.iter().zip(&rows) {
@@ -134,14 +134,17 @@ fn golden_rows() {
 
 #[test]
 fn an_encoder_of_bids_is_of_one_game() {
-    let with =
-        LiarsDice::named("liars-dice:openspiel:1-2:6").unwrap().encoder("bids:1-2:6").expect("an encoder");
+    let with = LiarsDice::named("liars-dice:openspiel:1-2:6")
+        .unwrap()
+        .encoders()
+        .open("bids:1-2:6")
+        .expect("an encoder");
     let fits = |name: &str| with.fits(&LiarsDice::named(&format!("liars-dice:{name}")).expect("a game"));
     assert!(fits("openspiel:1-2:6").is_ok() && fits("openspiel:1-2:6:no-wild").is_ok());
     assert!(fits("openspiel:2-1:6").unwrap_err().contains("write `bids:2-1:6`"));
     assert!(fits("soar:2x5").unwrap_err().contains("liars-dice:openspiel"));
     for name in ["bids:", "bids:1-1", "bids:1-1:6:no-wild", "bids:0-1:6", "bids"] {
-        assert!(LiarsDice::named("liars-dice:soar:2x5").unwrap().encoder(name).is_none(), "{name}");
+        assert!(LiarsDice::named("liars-dice:soar:2x5").unwrap().encoders().open(name).is_none(), "{name}");
     }
 }
 
@@ -149,7 +152,7 @@ fn an_encoder_of_bids_is_of_one_game() {
 fn a_decision_at_once_is_its_rows_one_by_one() {
     for (name, game) in ALL {
         let game = LiarsDice::named(game).expect("a game");
-        let encoder = game.encoder(name).expect(name);
+        let encoder = game.encoders().open(name).expect(name);
         decisions(&game, 6, |state, player, _| {
             let (actions, rows) = decision(&*encoder, &game, state, player);
             assert!(!actions.is_empty());
@@ -165,7 +168,7 @@ fn a_decision_at_once_is_its_rows_one_by_one() {
 fn rows_are_finite_of_order_one_and_of_what_the_player_knows() {
     for (name, game) in ALL {
         let game = LiarsDice::named(game).expect("a game");
-        let encoder = game.encoder(name).expect(name);
+        let encoder = game.encoders().open(name).expect(name);
         let bounds: Vec<u64> = encoder
             .channels()
             .iter()

@@ -34,13 +34,13 @@ fn walk(game: &SmallPoker, state: &State, chance: f64, each: &mut impl FnMut(&St
 fn moves_are_told_as_verbs() {
     let game = SmallPoker::LEDUC;
     let (mut state, _) = game.parse_position("JQ").unwrap();
-    let told = |state: &State, action: Action| game.told(state, &action, "It", false);
+    let told = |state: &State, action: Action| game.texts().told(&game, state, &action, "It", false);
     assert_eq!(told(&state, Action::Call), "It checks.");
     assert_eq!(told(&state, Action::Raise), "It bets.");
     game.apply(&mut state, &Action::Raise);
     assert_eq!(told(&state, Action::Call), "It calls.");
     assert_eq!(told(&state, Action::Fold), "It folds.");
-    assert_eq!(game.told(&state, &Action::Raise, "You", true), "You raise.");
+    assert_eq!(game.texts().told(&game, &state, &Action::Raise, "You", true), "You raise.");
 }
 
 /// The public tree has the same moves, payoffs and probabilities as the game.
@@ -95,7 +95,8 @@ fn width(channels: &[Channel]) -> usize {
 #[test]
 fn texts_and_rows_stand_for_positions() {
     for game in GAMES {
-        let encoder = game.encoder(&game.encoders()[0].name).unwrap();
+        let encoders = game.encoders();
+        let encoder = encoders.open(&encoders.names()[0].name).unwrap();
         let mut rows: HashMap<Vec<u32>, HashSet<_>> = HashMap::new();
         let mut infos = HashSet::new();
         walk(&game, &game.start(), 1.0, &mut |state, _| {

@@ -1,7 +1,7 @@
 //! Compares the published agents of the dice game with their decisions recorded in Soar.
 
 use adept_builtin::liars_dice::LiarsDice;
-use adept_game::{Kit, Recorded};
+use adept_game::{Found, Kit, Recorded};
 use std::path::{Path, PathBuf};
 
 fn game() -> LiarsDice {
@@ -12,8 +12,13 @@ fn file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets/soar-dice-decisions.csv")
 }
 
+/// The agent's agreement with a file, if there are records of it.
+fn compared(agent: &str, file: &Path) -> Found<Recorded> {
+    game().agents().deliberators.open(agent)?.expect(agent).recorded(file)
+}
+
 fn recorded(agent: &str, file: &Path) -> Recorded {
-    Kit::recorded(&game(), agent, file).expect(agent).unwrap_or_else(|e| panic!("{e}"))
+    compared(agent, file).expect(agent).unwrap_or_else(|e| panic!("{e}"))
 }
 
 #[test]
@@ -44,8 +49,8 @@ fn other_agents_differ() {
     assert!(found.agree < 600 && found.agree > 300, "{}", found.agree);
     let first = &found.differences[0];
     assert!(!first.position.is_empty() && first.recorded != first.chosen, "{first:?}");
-    assert!(Kit::recorded(&game(), "paper:P", &file()).is_none());
-    assert!(Kit::recorded(&game(), "soar:E", &file()).is_none());
+    assert!(compared("paper:P", &file()).is_none());
+    assert!(compared("soar:E", &file()).is_none());
 }
 
 #[test]
@@ -68,7 +73,7 @@ fn faults_in_a_record_are_named() {
     ] {
         let path = folder.path().join(name);
         std::fs::write(&path, format!("{header}\n{columns}\n{fault}\n")).unwrap();
-        let error = Kit::recorded(&game(), "P", &path).expect("P").expect_err(name).to_string();
+        let error = compared("P", &path).expect("P").expect_err(name).to_string();
         assert!(error.contains(says), "{name}: {error}");
     }
 }

@@ -3,7 +3,9 @@
 use adept_builtin::tictactoe::{
     Canonical, Fields, LINES, Position, SYMMETRIES, TicTacToe, has_line, ttt_moves,
 };
-use adept_game::{Afterstate, Encoder, Game, GameInfo, Kit, RowMut, Turn};
+use adept_game::{
+    Afterstate, Encoder, Game, GameInfo, Kit, RowMut, Turn, outcome_classes, outcome_of, possible_outcomes,
+};
 use proptest::prelude::*;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -87,15 +89,15 @@ fn row(
 
 #[test]
 fn games_end_in_classes_that_were_possible() {
-    let classes = GAME.outcome_classes().unwrap();
-    let possible = |state: &Position| GAME.possible_outcomes(&classes, state, 0);
+    let classes = outcome_classes(&GAME).unwrap();
+    let possible = |state: &Position| possible_outcomes(&GAME, &classes, state, 0);
     for state in reachable() {
         for action in legal(&state) {
             let next = possible(&after(&state, action));
             assert_eq!(possible(&state).and(next), next);
         }
         if GAME.turn(&state) == Turn::Over {
-            assert!(possible(&state).allows(GAME.outcome_of(&classes, &state, 0).unwrap()));
+            assert!(possible(&state).allows(outcome_of(&GAME, &classes, &state, 0).unwrap()));
         }
     }
     for (text, listed) in [
@@ -217,7 +219,7 @@ fn record(title: &str, moves: &str) -> String {
         let infos = [0, 1].map(|p| GAME.position_text(&GAME.info(&state, p)));
         let _ = write!(text, "\n{}   {:?}", GAME.position_text(&state), GAME.turn(&state));
         let _ = writeln!(text, "   players know {} {}", infos[0], infos[1]);
-        text.push_str(&GAME.board(&state, &[]));
+        text.push_str(&GAME.texts().board(&GAME, &state, &[], 0));
         let actions: Vec<String> = legal(&state).iter().map(|a| GAME.action_text(&state, a)).collect();
         if GAME.turn(&state) == Turn::Over {
             assert_eq!((moves.next(), actions.len()), (None, 0));
@@ -240,7 +242,7 @@ fn golden_games() {
 #[test]
 fn marks_stand_on_empty_squares_only() {
     let marks = [(0, "hidden".to_string()), (1, "+.25".to_string()), (8, "−1".to_string())];
-    insta::assert_snapshot!("marks", GAME.board(&at("X...O...."), &marks));
+    insta::assert_snapshot!("marks", GAME.texts().board(&GAME, &at("X...O...."), &marks, 0));
 }
 
 // ----------------------------------------------------------------------------------------------- texts
@@ -388,9 +390,9 @@ fn rules_and_ttt_are_the_same_under_all_symmetries() {
 
 #[test]
 fn ttt_wins_else_blocks_else_moves_anywhere() {
-    let script = GAME.script("ttt").expect("the game has TTT");
-    assert!(GAME.script("tic").is_none());
-    assert_eq!(GAME.scripts().iter().map(|s| s.name.as_ref()).collect::<Vec<_>>(), ["ttt"]);
+    let script = GAME.agents().scripts.open("ttt").expect("the game has TTT");
+    assert!(GAME.agents().scripts.open("tic").is_none());
+    assert_eq!(GAME.agents().scripts.names().iter().map(|s| s.name.as_ref()).collect::<Vec<_>>(), ["ttt"]);
     let mut rules_met = [0; 3];
     for state in reachable() {
         let Turn::Player(mover) = GAME.turn(&state) else { continue };
@@ -597,9 +599,9 @@ fn the_game_lists_what_it_offers() {
         game.encoders.iter().map(|e| e.name.as_ref()).collect::<Vec<_>>(),
         ["fields", "stones", "canonical"]
     );
-    assert_eq!(GAME.encoder("fields").unwrap().channels(), Fields.channels());
-    assert_eq!(GAME.encoder("canonical").unwrap().channels(), Canonical.channels());
-    assert_eq!((game.name.as_str(), game.scripts), ("tictactoe", GAME.scripts()));
+    assert_eq!(GAME.encoders().open("fields").unwrap().channels(), Fields.channels());
+    assert_eq!(GAME.encoders().open("canonical").unwrap().channels(), Canonical.channels());
+    assert_eq!((game.name.as_str(), game.scripts), ("tictactoe", GAME.agents().scripts.names().to_vec()));
     assert!(adept_builtin::names().contains(&game.name));
 }
 

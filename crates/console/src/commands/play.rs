@@ -4,6 +4,7 @@ use super::games_with;
 use crate::args::PlayArgs;
 use crate::output;
 use adept_arena::{AgentSpec, Level, OpenError, naming};
+use adept_game::AddedGame;
 use adept_ground::shown::{ascii, printable};
 use adept_ground::{files::Files, limits};
 use adept_lab::{AnyGame, Catalogue};
@@ -87,7 +88,7 @@ impl<W: Write> Write for Ascii<W> {
 }
 
 /// The text of a file of whole games with another one added, and the number of that one. A missing file has none.
-fn with_game(game: &dyn AnyGame, path: &Path, one: &str) -> Result<(String, u64)> {
+fn with_game(game: &dyn AnyGame, path: &Path, one: &str) -> Result<AddedGame> {
     let text = match limits::read_text(path, limits::RECORD_BYTES) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
@@ -113,7 +114,7 @@ fn save(game: &dyn AnyGame, args: &PlayArgs, played: &Played) -> Result<()> {
         return Ok(());
     };
     // Another game may have been added since this one began.
-    let (text, number) = with_game(game, path, history)?;
+    let AddedGame { text, number } = with_game(game, path, history)?;
     Files::default().replace(path, text.as_bytes())?;
     output::say(format!("{}: added as number {number}", path.display()));
     Ok(())

@@ -12,7 +12,7 @@ use super::session::{FORCED, Fault, Info, LONGEST, NONE, Session, State, Tried};
 use super::structure::Structure;
 use crate::indices::Indices;
 use crate::kit::visits_all;
-use adept_game::{Game, GameError, Stream, Turn, Unit, stream};
+use adept_game::{Counting, Game, GameError, Stream, Texts, Turn, Unit, stream};
 use adept_ground::notes;
 use rand::RngExt;
 use rustc_hash::FxHashMap;
@@ -441,8 +441,11 @@ impl Game for Described {
     }
 
     /// Alone, a game has no winner but a result.
-    fn unit(&self) -> Option<Unit> {
-        (self.players() == 1).then_some(Unit { name: "points".into(), size: 1.0 })
+    fn counting(&self) -> Counting {
+        match self.players() {
+            1 => Counting::Unit(Unit { name: "points".into(), size: 1.0 }),
+            _ => Counting::Points,
+        }
     }
 
     fn hides(&self) -> bool {
@@ -560,36 +563,6 @@ impl Game for Described {
         }
     }
 
-    fn is_secret(&self, state: &State, _action: &u32) -> bool {
-        self.with(|rules, session| {
-            session.go(rules, &state.facts);
-            session.next_chooser(rules, state).is_some()
-        })
-    }
-
-    fn told(&self, state: &State, action: &u32, who: &str, you: bool) -> String {
-        match (self.is_secret(state, action), you) {
-            (true, false) => format!("{who} has chosen."),
-            (true, true) => format!("You choose {}.", self.action_text(state, action)),
-            (false, _) => {
-                format!("{who} {} {}.", if you { "move" } else { "moves" }, self.action_text(state, action))
-            }
-        }
-    }
-
-    /// The choices of a step in which several roles had one, once all have chosen.
-    fn event_text(&self, state: &State, action: &u32, _seat: usize) -> Option<String> {
-        if state.chosen.is_empty() || self.is_secret(state, action) {
-            return None;
-        }
-        let shown = state.chosen.iter().chain([action]).map(|&number| {
-            let (role, what) = self.rules.moves[number as usize];
-            let role = self.rules.terms.shown(self.rules.roles[usize::from(role)]);
-            format!("{role}: {}", self.rules.terms.shown(what))
-        });
-        Some(format!("All have chosen: {}.", shown.collect::<Vec<_>>().join(", ")))
-    }
-
     fn action_text(&self, _state: &State, &action: &u32) -> String {
         self.rules.terms.shown(self.rules.moves[action as usize].1)
     }
@@ -600,10 +573,45 @@ impl Game for Described {
         self.actions(state, &mut actions);
         crate::text::find_action(text, &actions, |action| self.action_text(state, action))
     }
+}
 
-    fn board(&self, state: &State, marks: &[(u32, String)]) -> String {
+/// A described game in words and pictures.
+pub(super) struct Words;
+
+impl Texts<Described> for Words {
+    fn board(&self, game: &Described, state: &State, marks: &[(u32, String)], _: usize) -> String {
         let entries: Vec<String> =
-            marks.iter().map(|(one, mark)| format!("{} {mark}", self.action_text(state, one))).collect();
-        super::text::board(&self.rules, state, &entries)
+            marks.iter().map(|(one, mark)| format!("{} {mark}", game.action_text(state, one))).collect();
+        super::text::board(&game.rules, state, &entries)
+    }
+
+    fn told(&self, game: &Described, state: &State, action: &u32, who: &str, you: bool) -> String {
+        match (self.is_secret(game, state, action), you) {
+            (true, false) => format!("{who} has chosen."),
+            (true, true) => format!("You choose {}.", game.action_text(state, action)),
+            (false, _) => {
+                format!("{who} {} {}.", if you { "move" } else { "moves" }, game.action_text(state, action))
+            }
+        }
+    }
+
+    /// The choices of a step in which several roles had one, once all have chosen.
+    fn event(&self, game: &Described, state: &State, action: &u32, _seat: usize) -> Option<String> {
+        if state.chosen.is_empty() || self.is_secret(game, state, action) {
+            return None;
+        }
+        let shown = state.chosen.iter().chain([action]).map(|&number| {
+            let (role, what) = game.rules.moves[number as usize];
+            let role = game.rules.terms.shown(game.rules.roles[usize::from(role)]);
+            format!("{role}: {}", game.rules.terms.shown(what))
+        });
+        Some(format!("All have chosen: {}.", shown.collect::<Vec<_>>().join(", ")))
+    }
+
+    fn is_secret(&self, game: &Described, state: &State, _action: &u32) -> bool {
+        game.with(|rules, session| {
+            session.go(rules, &state.facts);
+            session.next_chooser(rules, state).is_some()
+        })
     }
 }

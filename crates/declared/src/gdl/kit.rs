@@ -1,7 +1,7 @@
 //! What commands need of a described game besides its rules.
 
 use super::batch::Batch;
-use super::game::Described;
+use super::game::{Described, Words};
 use super::session::State;
 use super::structure::Structure;
 use super::terms::Term;
@@ -9,8 +9,9 @@ use crate::indices::{Indexed, Indices, base_of, groups, positions};
 use crate::kit::{INDICES, RULES, count_states, is_gdl, is_quick, shipped};
 use crate::modules::channels;
 use adept_game::{
-    Afterstate, Audit, Channel, ChannelKind, Encoder, Game, GameError, Kit, Named, OutcomeClass, RowMut,
-    Script, Stream, Suite, TraceStep, Turn, stream,
+    Afterstate, Agents, Audit, Card, Channel, ChannelKind, Encoder, Encoders, Game, GameError, Kit, Listing,
+    Named, Numbering, OutcomeClass, RandomPlay, Results, RowMut, RuleText, Stream, Suite, Texts, TraceStep,
+    Turn, stream,
 };
 use adept_ground::limits;
 use rand::RngExt;
@@ -43,7 +44,21 @@ impl Described {
     }
 }
 
-impl Kit for Described {
+/// The classes of a game of two players, whose results are few.
+fn classes_of(game: &Described) -> Result<Vec<OutcomeClass>, GameError> {
+    match game.players() {
+        2 if !game.zero_sum() => {
+            let why = "what one role gains the other need not lose, so there is no winner but goals";
+            Err(GameError::new(format!("{}: {why}", game.name())))
+        }
+        2 if !game.is_graded() => Ok(OutcomeClass::loss_draw_win()),
+        2 => Err(GameError::new(format!("{}: its goals have more than three values", game.name()))),
+        n => Err(GameError::new(format!("{}: a game for {n} has no winner but goals", game.name()))),
+    }
+}
+
+impl Described {
+    /// What lists say of it.
     fn about(&self) -> String {
         let rules = &*self.rules;
         let roles: Vec<String> = rules.roles.iter().map(|&role| rules.terms.shown(role)).collect();
@@ -54,36 +69,36 @@ impl Kit for Described {
         format!("{about}; file:PATH.kif for a description of your own")
     }
 
-    fn audit(&self, games: u64) -> Option<Audit> {
-        Some(self.audited(games))
+    /// The rest of a starter config.
+    fn starter(&self) -> String {
+        let text = crate::kit::starter(self.players(), is_quick(self.states()) && !self.hides());
+        // What wins at once is not known where moves are hidden.
+        if self.hides() { text.replace("[\"greedy\", \"random\"]", "[\"random\"]") } else { text }
+    }
+}
+
+impl Kit for Described {
+    fn card(&self) -> Card {
+        let suites =
+            vec![if is_quick(self.states()) && !self.hides() { Suite::Equity } else { Suite::Matches }];
+        Card { about: self.about(), suites, starter: Some(self.starter()) }
     }
 
-    fn trace(&self, seed: u64) -> Option<Vec<TraceStep>> {
-        Some(self.traced(seed))
+    fn results(&self) -> Results<Self> {
+        Results::of(classes_of)
     }
 
-    fn before_choices(&self, state: &State) -> Option<State> {
-        Some(self.without_choices(state))
+    /// The moves of all roles, one role after the other.
+    fn action_numbers(&self) -> Numbering<Self> {
+        Numbering::new(self.rules.moves.len(), |_, _, &action| action as usize)
     }
 
-    fn fingerprint(&self) -> Option<String> {
-        Some(self.print.to_string())
+    fn texts(&self) -> &dyn Texts<Self> {
+        &Words
     }
 
-    fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
-        match self.players() {
-            2 if !self.zero_sum() => {
-                let why = "what one role gains the other need not lose, so there is no winner but goals";
-                Err(GameError::new(format!("{}: {why}", self.name())))
-            }
-            2 if !self.is_graded() => Ok(OutcomeClass::loss_draw_win()),
-            2 => Err(GameError::new(format!("{}: its goals have more than three values", self.name()))),
-            n => Err(GameError::new(format!("{}: a game for {n} has no winner but goals", self.name()))),
-        }
-    }
-
-    fn encoders(&self) -> Vec<Named> {
-        Named::list(&[
+    fn encoders(&self) -> Encoders<'_, Self> {
+        let names = Named::list(&[
             (
                 "bits",
                 "a bit for every fact, and for who moved; a key of all for tables where nothing is hidden",
@@ -91,71 +106,79 @@ impl Kit for Described {
             ("blind", "the same bits without names, shuffled"),
             ("indices", INDICES),
             ("rules", RULES),
-        ])
-    }
-
-    fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
-        if let Some(base) = base_of(name) {
-            let inner = match base {
-                Some(base) => Some(self.encoder(base)?),
-                None => None,
-            };
-            let seen = |_: &Self, after: Afterstate<'_, Self>| after.state.facts.clone();
-            return Some(Arc::new(Indexed::new(inner, self.indices().clone(), seen)));
-        }
-        match name {
-            "bits" => Some(Arc::new(Bits::of(self, false))),
-            "blind" => Some(Arc::new(Bits::of(self, true))),
-            "rules" => Some(Arc::new(Relations::of(self))),
-            _ => None,
-        }
-    }
-
-    fn scripts(&self) -> Vec<Named> {
-        if self.hides() {
-            return Vec::new();
-        }
-        Named::list(&[("greedy", "takes a move that wins at once; if there is none, any move")])
-    }
-
-    fn script(&self, name: &str) -> Option<Script<Self>> {
-        (name == "greedy" && !self.hides()).then(|| Arc::new(greedy) as _)
-    }
-
-    fn starter(&self) -> Option<String> {
-        let text = crate::kit::starter(self.players(), is_quick(self.states()) && !self.hides());
-        // What wins at once is not known where moves are hidden.
-        Some(if self.hides() { text.replace("[\"greedy\", \"random\"]", "[\"random\"]") } else { text })
-    }
-
-    /// None if the circuit is so large that so few games are played faster one by one, if its values take more than 32 MiB or its gates
-    /// have more than 4 million inputs, or if games do not end in 20,000 steps or stay without a choice for 2,500.
-    fn random_games(&self, state: &State, games: usize, rng: &mut Stream) -> Option<Vec<f64>> {
-        let batch = self.batch.get_or_init(|| Batch::of(&self.rules, self.tried.work)).as_ref()?;
-        let goals = batch.play(state, games as u64, rng)?;
-        // The sums of what `utility` says of each game.
-        let goals: Vec<f64> = goals.into_iter().map(|sum| sum as f64).collect();
-        Some(match goals[..] {
-            [first, second] if self.zero_sum() => vec![(first - second) / 100.0, (second - first) / 100.0],
-            _ => goals.iter().map(|sum| sum / 50.0 - games as f64).collect(),
+        ]);
+        Encoders::<Self>::new(names, |name| {
+            if let Some(base) = base_of(name) {
+                let inner = match base {
+                    Some(base) => Some(self.encoders().open(base)?),
+                    None => None,
+                };
+                let seen = |_: &Self, after: Afterstate<'_, Self>| after.state.facts.clone();
+                return Some(Arc::new(Indexed::new(inner, self.indices().clone(), seen)));
+            }
+            match name {
+                "bits" => Some(Arc::new(Bits::of(self, false))),
+                "blind" => Some(Arc::new(Bits::of(self, true))),
+                "rules" => Some(Arc::new(Relations::of(self))),
+                _ => None,
+            }
         })
     }
 
-    /// The moves of all roles, one role after the other.
-    fn action_space(&self) -> Option<usize> {
-        Some(self.rules.moves.len())
-    }
-
-    fn action_number(&self, _: &State, &action: &u32) -> usize {
-        action as usize
+    fn agents(&self) -> Agents<'_, Self> {
+        if self.hides() {
+            return Agents::none();
+        }
+        let about = "takes a move that wins at once; if there is none, any move";
+        Agents::scripts(Listing::one("greedy", about, Arc::new(greedy)))
     }
 
     fn is_small(&self) -> bool {
         self.states().is_some()
     }
 
-    fn usual_suites(&self) -> Vec<Suite> {
-        vec![if is_quick(self.states()) && !self.hides() { Suite::Equity } else { Suite::Matches }]
+    fn rule_text(&self) -> Option<&dyn RuleText> {
+        Some(self)
+    }
+
+    fn random_play(&self) -> &dyn RandomPlay<Self> {
+        &Lanes
+    }
+}
+
+impl RuleText for Described {
+    fn fingerprint(&self) -> Option<String> {
+        Some(self.print.to_string())
+    }
+
+    fn audit(&self, games: u64) -> Option<Audit> {
+        Some(self.audited(games))
+    }
+
+    fn trace(&self, seed: u64) -> Option<Vec<TraceStep>> {
+        Some(self.traced(seed))
+    }
+}
+
+/// Random games side by side, in the lanes of a batch.
+struct Lanes;
+
+impl RandomPlay<Described> for Lanes {
+    /// None if the circuit is so large that so few games are played faster one by one, if its values take more than 32 MiB or its gates
+    /// have more than 4 million inputs, or if games do not end in 20,000 steps or stay without a choice for 2,500.
+    fn games(&self, game: &Described, state: &State, games: usize, rng: &mut Stream) -> Option<Vec<f64>> {
+        let batch = game.batch.get_or_init(|| Batch::of(&game.rules, game.tried.work)).as_ref()?;
+        let goals = batch.play(state, games as u64, rng)?;
+        // The sums of what `utility` says of each game.
+        let goals: Vec<f64> = goals.into_iter().map(|sum| sum as f64).collect();
+        Some(match goals[..] {
+            [first, second] if game.zero_sum() => vec![(first - second) / 100.0, (second - first) / 100.0],
+            _ => goals.iter().map(|sum| sum / 50.0 - games as f64).collect(),
+        })
+    }
+
+    fn before_choices(&self, game: &Described, state: &State) -> Option<State> {
+        Some(game.without_choices(state))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::kit::{SHIPPED, SHIPPED_GDL};
 use crate::modules::Reads;
 use crate::random_play::{RandomPlay, assert_played_as_one_by_one, assert_repeats, walk};
 use adept_game::laws::{self, Budget};
-use adept_game::{Afterstate, Channel, Game, Kit, Turn, stream};
+use adept_game::{Afterstate, Channel, Game, Kit, Turn, outcome_classes, stream};
 use adept_rows::Rows;
 use rand::RngExt;
 use rustc_hash::FxHashMap;
@@ -334,7 +334,7 @@ fn random_games_in_lanes_are_those_of_the_game() {
         game.apply(&mut state, &action);
     }
     for games in [63, 64, 65, 512, 513, 5000] {
-        let sums = game.random_games(&state, games, &mut stream(1, "last", 0)).unwrap();
+        let sums = game.random_play().games(&game, &state, games, &mut stream(1, "last", 0)).unwrap();
         assert_eq!(sums[..2], [-(games as f64); 2]);
     }
 }
@@ -357,7 +357,7 @@ fn random_games_keep_what_is_chosen() {
     game.apply(&mut state, &heads);
     assert_eq!(game.turn(&state), Turn::Player(1));
     for games in [64, 600] {
-        let sums = game.random_games(&state, games, &mut stream(3, "chosen", 0)).unwrap();
+        let sums = game.random_play().games(&game, &state, games, &mut stream(3, "chosen", 0)).unwrap();
         assert_eq!(sums, [-(games as f64), games as f64]);
     }
 }
@@ -371,9 +371,9 @@ fn endless_random_games_are_refused() {
         "(<= (legal solo stay) (true rare)) (<= (legal solo wait) (true rare)) (<= (next rare) (true rare))",
     ] {
         let game = read(&rare_ends(rare));
-        assert_eq!(game.random_games(&game.start(), 3000, &mut stream(1, "endless", 0)), None);
+        assert_eq!(game.random_play().games(&game, &game.start(), 3000, &mut stream(1, "endless", 0)), None);
         let game = read(&rare_ends(&format!("{rare} (<= terminal (true rare))")));
-        assert!(game.random_games(&game.start(), 3000, &mut stream(1, "endless", 0)).is_some());
+        assert!(game.random_play().games(&game, &game.start(), 3000, &mut stream(1, "endless", 0)).is_some());
     }
 }
 
@@ -500,17 +500,20 @@ fn a_choice_is_told_when_all_have_chosen() {
     let game = read(PENNIES);
     let mut state = game.start();
     let heads = game.parse_action(&state, "show heads").unwrap();
-    assert!(game.is_secret(&state, &heads));
-    assert_eq!(game.told(&state, &heads, "It", false), "It has chosen.");
+    assert!(game.texts().is_secret(&game, &state, &heads));
+    assert_eq!(game.texts().told(&game, &state, &heads, "It", false), "It has chosen.");
     assert_eq!(
-        (game.event_text(&state, &heads, 1), game.told(&state, &heads, "You", true).as_str()),
+        (
+            game.texts().event(&game, &state, &heads, 1),
+            game.texts().told(&game, &state, &heads, "You", true).as_str()
+        ),
         (None, "You choose show(heads).")
     );
     game.apply(&mut state, &heads);
     let tails = game.parse_action(&state, "show tails").unwrap();
-    assert!(!game.is_secret(&state, &tails));
+    assert!(!game.texts().is_secret(&game, &state, &tails));
     assert_eq!(
-        game.event_text(&state, &tails, 0).unwrap(),
+        game.texts().event(&game, &state, &tails, 0).unwrap(),
         "All have chosen: even: show(heads), odd: show(tails)."
     );
 }
@@ -733,7 +736,7 @@ fn points(cells: usize) -> String {
 fn two_roles_keep_their_own_goals() {
     let game = read(ULTIMATUM);
     assert_eq!((game.sum, game.zero_sum()), (Sum::Different, false));
-    assert!(game.outcome_classes().is_err());
+    assert!(outcome_classes(&game).is_err());
     let close = |found: Vec<f64>, expected: [f64; 2]| {
         assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}");
     };
@@ -956,7 +959,7 @@ fn structure(game: &Described) -> Arc<Structure> {
 
 /// The row of the encoder `rules` for a role that is said to have moved.
 fn row_of(game: &Described, state: &State, player: usize) -> Vec<f32> {
-    let encoder = game.encoder("rules").unwrap();
+    let encoder = game.encoders().open("rules").unwrap();
     let mut rows = Rows::new(encoder.channels());
     let action = game.rules.ranges[player].0;
     encoder.encode(game, Afterstate { state, action: Some(&action), player }, rows.push());
@@ -1099,7 +1102,7 @@ fn lines_are_counted_as_in_our_form() {
         let gdl = read(text);
         let (structure, plain) = (structure(&gdl), ours.structure().clone().unwrap());
         assert_eq!(structure.copies, 1, "{name}");
-        let encoder = ours.encoder("rules").unwrap();
+        let encoder = ours.encoders().open("rules").unwrap();
         let width = |channel: &Channel| channel.kind.dense_width();
         let before: usize =
             encoder.channels().iter().take_while(|channel| channel.name != "ending-win").map(width).sum();
@@ -1195,7 +1198,7 @@ fn roles_that_play_the_same_game_see_the_same() {
 fn all_descriptions_have_modules() {
     for (name, text) in all() {
         let game = read(&text);
-        let encoder = game.encoder("rules").unwrap();
+        let encoder = game.encoders().open("rules").unwrap();
         // With one choice, all positions before the end are one.
         assert_eq!(encoder.fits(&game).is_err(), name == "one choice", "{name}");
         let channels = encoder.channels();

@@ -154,7 +154,7 @@ fn probabilities_of_outcomes_reach_programs_in_c() {
     let channels = adept_arena::open::encoder(&game, Some("fields")).unwrap().channels().to_vec();
     let architecture = serde_json::json!({ "mlp": { "hidden": [7], "inputs": ["fields"] } });
     let architecture: Architecture = serde_json::from_value(architecture).unwrap();
-    let classes = adept_game::Kit::outcome_classes(&game).unwrap();
+    let classes = adept_game::outcome_classes(&game).unwrap();
     let head = Head::Outcomes(classes.clone());
     let made = |name: &str, head: &Head| {
         let mut rng = adept_game::stream(1, "init", 0);

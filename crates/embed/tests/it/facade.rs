@@ -661,7 +661,7 @@ fn texts_of_backgammon_have_the_promised_sizes() {
                 let action = actions[step * 31 % actions.len()];
                 let text = game.action_text(&state, &action);
                 game.apply(&mut state, &action);
-                let after = game.afterstate_text(&state, Some(&action));
+                let after = game.texts().afterstate(&game, &state, Some(&action));
                 longest = [longest[0].max(text.len()), longest[1].max(after.len())];
             }
         }

@@ -2,8 +2,8 @@
 
 use super::{Budget, Ends, Law, check};
 use crate::{
-    Afterstate, Channel, ChannelKind, Encoder, EncoderFn, Game, GameError, Kit, Named, OutcomeClass,
-    OutcomeMask, RowMut, Script, Turn,
+    Afterstate, Agents, Channel, ChannelKind, EncoderFn, Encoders, Game, GameError, Kit, Listing, Numbering,
+    OutcomeClass, OutcomeMask, Results, RowMut, Turn,
 };
 use std::sync::Arc;
 
@@ -143,50 +143,46 @@ impl Game for Bids {
 }
 
 impl Kit for Bids {
-    fn most_actions(&self) -> Option<usize> {
-        Some(if self.0 == Fault::TooMany { 1 } else { 2 + usize::from(self.0 == Fault::Twice) })
+    fn action_numbers(&self) -> Numbering<Self> {
+        Numbering::at_most(if self.0 == Fault::TooMany { 1 } else { 2 + usize::from(self.0 == Fault::Twice) })
     }
 
-    fn outcome_classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
-        Ok(if self.0 == Fault::Classes { OutcomeClass::loss_win() } else { OutcomeClass::loss_draw_win() })
-    }
-
-    fn possible_outcomes(&self, classes: &[OutcomeClass], state: &State, player: usize) -> OutcomeMask {
-        let excluded = match self.0 {
-            Fault::Impossible if state.sum > 2 => 1.0 - 2.0 * player as f32,
-            Fault::Regained if state.sum < 2 => 0.0,
-            Fault::Lopsided => 1.0,
-            _ => return OutcomeMask::ALL,
+    fn results(&self) -> Results<Self> {
+        let classes = |game: &Self| {
+            let is_faulty = game.0 == Fault::Classes;
+            Ok(if is_faulty { OutcomeClass::loss_win() } else { OutcomeClass::loss_draw_win() })
         };
-        OutcomeMask::from_classes(classes, |class| class.utility != excluded)
+        Results { possible, ..Results::from_classes(classes) }
     }
 
-    fn encoders(&self) -> Vec<Named> {
-        Named::list(&[("all", "the card, the sum and the bid")])
-    }
-
-    fn encoder(&self, name: &str) -> Option<Arc<dyn Encoder<Self>>> {
+    fn encoders(&self) -> Encoders<'_, Self> {
         let write = |game: &Self, after: Afterstate<'_, Self>, row: RowMut<'_>| {
             let seat = if game.0 == Fault::Peeks { 1 - after.player } else { after.player };
             row.dense[0] = after.state.cards[seat].into();
             row.dense[1] = if game.0 == Fault::Nan { f32::NAN } else { after.state.sum.into() };
         };
         let channels = vec![Channel::fixed("all", ChannelKind::Dense(2), "the card and the sum")];
-        (name == "all").then(|| Arc::new(EncoderFn::new("all", channels, write)) as _)
+        EncoderFn::new("all", channels, write).listed("the card, the sum and the bid")
     }
 
-    fn scripts(&self) -> Vec<Named> {
-        Named::list(&[("low", "bids one")])
-    }
-
-    fn script(&self, name: &str) -> Option<Script<Self>> {
+    fn agents(&self) -> Agents<'_, Self> {
         let low = |game: &Self, _: &State, actions: &[u8], p: &mut Vec<f64>| {
             p.clear();
             let sure = if game.0 == Fault::Script { 0.5 } else { 1.0 };
             p.extend((0..actions.len()).map(|i| if i == 0 { sure } else { 0.0 }));
         };
-        (name == "low").then(|| Arc::new(low) as _)
+        Agents::scripts(Listing::one("low", "bids one", Arc::new(low)))
     }
+}
+
+fn possible(game: &Bids, classes: &[OutcomeClass], state: &State, player: usize) -> OutcomeMask {
+    let excluded = match game.0 {
+        Fault::Impossible if state.sum > 2 => 1.0 - 2.0 * player as f32,
+        Fault::Regained if state.sum < 2 => 0.0,
+        Fault::Lopsided => 1.0,
+        _ => return OutcomeMask::ALL,
+    };
+    OutcomeMask::of(classes, |class| class.utility != excluded)
 }
 
 #[test]
@@ -238,7 +234,7 @@ fn each_fault_is_found_by_its_law() {
             Law::NoPanic,
             "bids: it is chance's turn, `outcomes` lists none, and `sample` is not implemented",
         ),
-        (Classes, Law::Classes, "is in no class of `outcome_classes`"),
+        (Classes, Law::Classes, "is in no class of `results`"),
         (Impossible, Law::Classes, "with `win`, which was not possible in a state on the way"),
         (Regained, Law::Classes, "`draw` is possible for player 0, which it was not before"),
         (Lopsided, Law::Classes, "one of `loss` for player 0 and `win` for player 1 is possible"),

@@ -105,7 +105,7 @@ pub(crate) fn of_game<G: Kit>(
             let make = || Ok::<_, OpenError>(vec![Box::new(Random) as _, open::agent(game, &against)?]);
             let games = config.evaluate.games.min(GAMES);
             let tally = compete(game, make, &orders(&[1, game.players() - 1]), games, 1, || false)?;
-            let unit = game.unit();
+            let unit = game.counting().unit();
             let best = if unit.is_some() { at("even", 0.0) } else { at("every game won", 1.0) };
             Some(References::new(at("random play", tally.score(unit.as_ref())), best))
         }

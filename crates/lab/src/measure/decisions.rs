@@ -59,7 +59,7 @@ struct FileValues<'a, G: Kit> {
 
 impl<'a, G: Kit> FileValues<'a, G> {
     fn read(game: &G, peer: &'a Peer) -> Result<Self, OpenError> {
-        let examples = game.read_examples(&peer.file)?;
+        let examples = game.files().read_examples(game, &peer.file)?;
         let (mut values, number) = (FxHashMap::default(), game.positions().number);
         for Example { state, value, .. } in examples {
             let before = values.insert(number(&state), value);
@@ -114,7 +114,7 @@ pub(super) fn decisions<G: Kit>(
     file: &Path,
     peers: &[Peer],
 ) -> Result<DecisionsReport, TrainError> {
-    let examples = game.read_examples(file)?;
+    let examples = game.files().read_examples(game, file)?;
     if examples.is_empty() {
         return Err(GameError::data(file, "has no rows").into());
     }
@@ -194,8 +194,8 @@ mod tests {
 
     /// All positions as rows of a file, with their values by a valuation.
     fn all(valuation: &str) -> Vec<String> {
-        let (game, halves) = (game(), game().halves().unwrap().unwrap());
-        let valuation = game.valuation(valuation).unwrap().unwrap();
+        let (game, halves) = (game(), game().values().halves.unwrap()().unwrap());
+        let valuation = game.values().valuations.open(valuation).unwrap().unwrap();
         let pairs = (0..halves.count()).flat_map(|i| (0..halves.count()).map(move |j| (i, j)));
         let row = |(mover, roller)| {
             let state = &halves.state(mover, roller);

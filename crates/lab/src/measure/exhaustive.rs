@@ -61,10 +61,12 @@ pub(super) fn exhaustive<G: Kit>(
         TrainError::Suite(message)
     };
     let start = Instant::now();
-    let halves = game.halves().ok_or_else(none)??;
+    let values = game.values();
+    let halves = values.halves.as_ref().ok_or_else(none)?()?;
     let (opening_seconds, start) = (start.elapsed().as_secs_f64(), Instant::now());
     let bilinear = |known: &Named| Some((known.name.to_string(), products(halves.factors(&known.name)?)));
-    let baselines: Vec<(String, PairProducts)> = game.valuations().iter().filter_map(bilinear).collect();
+    let baselines: Vec<(String, PairProducts)> =
+        values.valuations.names().iter().filter_map(bilinear).collect();
     let all = All { game, halves: &*halves, baselines: &baselines };
     let (model, by_halves, nanoseconds) = match Split::new(&all, bound)? {
         Some(split) => {
@@ -108,8 +110,8 @@ pub(super) fn nanoseconds_by_halves<G: Kit>(
     if Pairwise::of_learner(&*bound.learner).is_none() {
         return Ok(None);
     }
-    let Some(halves) = game.halves() else { return Ok(None) };
-    let halves = halves?;
+    let Some(halves) = game.values().halves else { return Ok(None) };
+    let halves = halves()?;
     let all = All { game, halves: &*halves, baselines: &[] };
     Ok(Split::new(&all, bound)?.and_then(|split| split.nanoseconds(halves.count())))
 }
@@ -258,10 +260,12 @@ impl<G: Kit> Split<G> {
             None => return Ok(None),
             Some(prior) => match all.baselines.iter().position(|(known, _)| *known == prior.name) {
                 Some(number) => Prior::Baseline(number),
-                None => match all.game.valuation(&prior.name).filter(|_| prior.pinned.is_none()) {
-                    Some(Ok(valuation)) => Prior::Valuation(valuation),
-                    _ => return Ok(None),
-                },
+                None => {
+                    match all.game.values().valuations.open(&prior.name).filter(|_| prior.pinned.is_none()) {
+                        Some(Ok(valuation)) => Prior::Valuation(valuation),
+                        _ => return Ok(None),
+                    }
+                }
             },
         };
         let rows = |pair: &dyn Fn(usize) -> (usize, usize)| {

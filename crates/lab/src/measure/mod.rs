@@ -19,8 +19,8 @@ pub use kinds::{Kinds, Weakness};
 pub use outcomes::{Bin, ClassErrors, OutcomesReport};
 pub use play::{ExploitabilityReport, MatchesReport};
 pub(crate) use positions::best_formula;
-pub use positions::{ClassShares, ErrorsOf, FileReport, MoveLossReport, RmsReport};
 pub(crate) use positions::class_shares_of;
+pub use positions::{ClassShares, ErrorsOf, FileReport, MoveLossReport, RmsReport};
 pub use rules::Rule;
 pub(crate) use rules::rules_of;
 pub(crate) use speed::cost_of;
@@ -32,7 +32,7 @@ use adept_arena::{
     Equity, Evaluator, GameModel, Greedy, OpenError, Random, equity, has_oracle, naming, open,
 };
 pub use adept_game::Suite;
-use adept_game::{GameError, Kit, ParsedPosition, stream};
+use adept_game::{GameError, Kit, ParsedPosition, has_public_tree, outcome_classes, stream};
 use adept_ground::files::Files;
 use adept_ground::{limits, notes, work};
 use adept_model::checkpoint::{Checkpoint, Manifest};
@@ -236,7 +236,7 @@ pub(crate) fn evaluate_of<G: Kit>(
         std::fs::metadata(path).map_err(ModelError::io(path))?;
     }
     let elsewhere = options.exhaustive || files.iter().any(|file| file.is_some());
-    let usual = || if elsewhere { Vec::new() } else { game.usual_suites() };
+    let usual = || if elsewhere { Vec::new() } else { game.card().suites };
     let suites = if options.suites.is_empty() { usual() } else { options.suites.clone() };
     let distribution = options.distribution.as_deref();
     let unit = Config::from_saved(manifest.config.clone()).map_or("games", |c| c.learn.unit());
@@ -272,7 +272,7 @@ pub(crate) fn evaluate_of<G: Kit>(
     if !elsewhere {
         report.experts = experts::experts(game, &mut bound, &manifest, distribution)?;
     }
-    let has_values = |path: &PathBuf| game.has_values(path).map_err(OpenError::from);
+    let has_values = |path: &PathBuf| game.files().has_values(game, path).map_err(OpenError::from);
     if let Some(path) = &options.positions
         && !has_values(path)?
     {
@@ -307,7 +307,7 @@ fn check_suite<G: Kit>(game: &G, suite: Suite) -> Result<(), TrainError> {
             Err(TrainError::Suite(message))
         }
         Suite::Equity if game.hides() => {
-            let instead = if game.has_public_tree() { "`exploitability` or `matches`" } else { "`matches`" };
+            let instead = if has_public_tree(game) { "`exploitability` or `matches`" } else { "`matches`" };
             let message = format!(
                 "{} has hidden information, so there is no best play to compare with: measure {instead}",
                 game.name()
@@ -450,7 +450,7 @@ fn has_positions(path: &Path, count: usize) -> Result<(), TrainError> {
 
 /// The suites that a game has, for messages.
 fn suites_of<G: Kit>(game: &G) -> String {
-    let names: Vec<String> = game.usual_suites().iter().map(|suite| format!("`{}`", suite.name())).collect();
+    let names: Vec<String> = game.card().suites.iter().map(|suite| format!("`{}`", suite.name())).collect();
     names.join(" or ")
 }
 
@@ -491,7 +491,7 @@ fn named_positions<G: Kit>(
     let mut named: Vec<(String, ParsedPosition<G>)> =
         texts.iter().cloned().zip(inspect::read(game, texts)?).collect();
     if let Some(file) = file {
-        let read = game.read_positions(file)?;
+        let read = game.files().read(game, file)?;
         has_positions(file, read.len())?;
         named.extend(read.into_iter().map(|p| (game.position_text(&p.0), p)));
     }
@@ -551,7 +551,7 @@ fn value_file<G: Kit>(
     path: &Path,
     out: Option<&Path>,
 ) -> Result<Valued, TrainError> {
-    let read = game.read_positions(path)?;
+    let read = game.files().read(game, path)?;
     has_positions(path, read.len())?;
     let mut values = Vec::new();
     inspect::values(game, bound, &read, &mut values)?;
@@ -566,9 +566,9 @@ fn value_file<G: Kit>(
         _ => {}
     }
     let out = out.map_or_else(|| usual.clone(), Path::to_path_buf);
-    Files::default().replace(&out, game.values_file(&read, &values).as_bytes())?;
+    Files::default().replace(&out, game.files().write(game, &read, &values).as_bytes())?;
     let mean = values.iter().map(|v| f64::from(*v)).sum::<f64>() / values.len().max(1) as f64;
-    let mean_win_probability = game.win_probability(mean);
+    let mean_win_probability = game.counting().win_probability(mean);
     Ok(Valued { path: out, rows: values.len() as u64, mean, mean_win_probability })
 }
 
@@ -636,7 +636,7 @@ pub(crate) fn describe_of<G: Kit>(game: &G, checkpoint: Checkpoint) -> Result<De
 pub(crate) fn describe_config_of<G: Kit>(game: &G, config: &Config) -> Result<Described, TrainError> {
     let encoder = open::encoder(game, config.game.encoder.as_deref())?;
     let mut rng = stream(config.seed, "init", 0);
-    let head = config.head_of(game.outcome_classes()).map_err(OpenError::from)?;
+    let head = config.head_of(outcome_classes(game)).map_err(OpenError::from)?;
     let learner = adept_model::build(
         &config.architecture,
         encoder.channels(),

@@ -3,7 +3,7 @@
 use super::positions::{named, test_positions};
 use crate::chart::{Axes, Legend, lines};
 use adept_arena::{Decision, GameModel, OpenError};
-use adept_game::{GameError, Kit, Turn, no_action, stream};
+use adept_game::{GameError, Kit, Turn, no_action, outcome_of, stream};
 use adept_model::{Head, LEAST_PROBABILITY, OutcomeClass};
 use adept_trainer::run::TrainError;
 use rand::RngExt;
@@ -105,12 +105,12 @@ fn exact<G: Kit>(
     distribution: Option<&str>,
     samples: Option<u64>,
 ) -> Result<Option<OutcomesReport>, TrainError> {
-    if game.positions().is_empty() || !game.valuations().iter().any(|v| v.name == "oracle") {
+    if game.positions().is_empty() || !game.values().has_oracle() {
         return Ok(None);
     }
     let name = named(game, distribution);
     let states = test_positions(game, &name, samples.unwrap_or(POSITIONS))?;
-    let values = match game.exact_values(&states) {
+    let values = match game.values().exact(game, &states) {
         Some(values) => values.map_err(|e: GameError| TrainError::Suite(e.to_string()))?,
         None => return Ok(None),
     };
@@ -167,7 +167,7 @@ fn played<G: Kit>(
             continue;
         }
         for (player, seen) in players.into_iter().zip(seen.chunks_exact(n)) {
-            if let Some(class) = game.outcome_of(classes, &state, player) {
+            if let Some(class) = outcome_of(game, classes, &state, player) {
                 p.extend_from_slice(seen);
                 t.extend((0..n).map(|k| f32::from(u8::from(k == class))));
             }

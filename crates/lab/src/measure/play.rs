@@ -48,7 +48,7 @@ pub(super) fn matches<G: Kit>(
 ) -> Result<MatchesReport, TrainError> {
     let others = game.players() - 1;
     let least = Unit::least_games(game.players() as u64);
-    if game.unit().is_some() && games < least {
+    if game.counting().unit().is_some() && games < least {
         return Err(TrainError::Suite(format!("measure at least {least} games, two deals in each seat")));
     }
     let play = |against: &String| -> Result<Match, OpenError> {

@@ -88,10 +88,10 @@ pub(super) type Named<G> = (String, Arc<dyn Valuation<G>>);
 
 /// The game's baselines: its valuations except exact values.
 pub(super) fn baselines<G: Kit>(game: &G) -> Result<Vec<Named<G>>, OpenError> {
-    let all = game.valuations();
-    let names = all.iter().map(|v| &*v.name).filter(|name| !name.starts_with("oracle"));
+    let all = game.values().valuations;
+    let names = all.names().iter().map(|v| &*v.name).filter(|name| !name.starts_with("oracle"));
     let open = |name: &str| {
-        let found = game.valuation(name)?;
+        let found = all.open(name)?;
         Some(found.map(|v| (name.to_string(), v)).map_err(OpenError::from))
     };
     names.filter_map(open).collect()
@@ -284,7 +284,7 @@ pub(crate) fn best_formula<G: Kit>(game: &G, config: &Config) -> Result<Option<(
     }
     let (states, labels): (Vec<G::State>, Vec<f64>) = if let Some(From::File(path)) = config.learn.examples()
     {
-        let all = game.read_examples(path)?.into_iter();
+        let all = game.files().read_examples(game, path)?.into_iter();
         let number = game.positions().number;
         let test = all.filter(|example| Part::of(number(&example.state)) == Part::Test);
         test.map(|example| (example.state, example.value)).unzip()
@@ -353,7 +353,8 @@ impl<G: Kit> Evaluator<G> for Constant {
 
 /// Exact values, precise enough to measure lost value.
 pub(super) fn fine_oracle<G: Kit>(game: &G) -> Result<Arc<dyn Valuation<G>>, OpenError> {
-    match game.judge() {
+    let values = game.values();
+    match values.valuations.open(values.judge) {
         Some(own) => own.map_err(OpenError::from),
         None => oracle(game),
     }
@@ -404,7 +405,7 @@ pub(super) fn file<G: Kit>(
     bound: &mut GameModel<G>,
     path: &Path,
 ) -> Result<FileReport, TrainError> {
-    let examples = game.read_examples(path)?;
+    let examples = game.files().read_examples(game, path)?;
     if examples.is_empty() {
         return Err(GameError::data(path, "has no rows").into());
     }

@@ -22,7 +22,11 @@ pub struct Rule {
 ///
 /// # Errors
 /// If its encoder cannot describe its keys.
-pub(crate) fn rules_of<G: Kit>(game: &G, checkpoint: Checkpoint, count: usize) -> Result<Vec<Rule>, TrainError> {
+pub(crate) fn rules_of<G: Kit>(
+    game: &G,
+    checkpoint: Checkpoint,
+    count: usize,
+) -> Result<Vec<Rule>, TrainError> {
     let (mut bound, manifest) = open::bind(game, checkpoint)?;
     let tensors = bound.learner.state(false)?;
     let data = |name: &str| tensors.iter().find(|t| t.name == name).map(|t| &t.data);

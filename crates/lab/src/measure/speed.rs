@@ -81,7 +81,11 @@ pub struct Cost {
 ///
 /// # Errors
 /// See [`TrainError`].
-pub(crate) fn cost_of<G: Kit>(game: &G, checkpoint: Checkpoint, distribution: &str) -> Result<Cost, TrainError> {
+pub(crate) fn cost_of<G: Kit>(
+    game: &G,
+    checkpoint: Checkpoint,
+    distribution: &str,
+) -> Result<Cost, TrainError> {
     let (mut bound, _) = open::bind(game, checkpoint)?;
     let mut rows = Rows::new(bound.learner.channels());
     positions::test_positions(game, distribution, 4096)?.iter().for_each(|state| {

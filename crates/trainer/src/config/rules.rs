@@ -34,7 +34,7 @@ pub trait Rules: Send + Sync {
     /// The reason why not.
     fn fits_search(&self) -> Result<(), OpenError>;
 
-    /// The rest of a starter config: see [`Kit::starter`].
+    /// The rest of a starter config: see [`Card`](adept_game::Card).
     fn starter(&self) -> Option<String>;
 }
 
@@ -64,7 +64,7 @@ impl<G: Kit> Rules for G {
     }
 
     fn starter(&self) -> Option<String> {
-        Kit::starter(self)
+        self.card().starter
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::positions::PositionErrors;
 use adept_arena::matches::{ByClass, Tally};
 use adept_arena::{Equity, Guarantee, SoloGrade};
-use adept_game::Kit;
+use adept_game::{Kit, outcome_classes};
 use adept_model::{ExpertUse, Usage};
 use serde::{Deserialize, Serialize};
 
@@ -92,7 +92,7 @@ fn is_zero(plies: &u32) -> bool {
 impl Match {
     /// The result of games against one opponent, of which one agent has a single seat.
     pub fn of<G: Kit>(game: &G, against: &str, tally: &Tally, random_plies: u32) -> Self {
-        let unit = game.unit();
+        let unit = game.counting().unit();
         let unit = unit.as_ref();
         Self {
             against: against.into(),
@@ -102,7 +102,7 @@ impl Match {
             distinct: Some(tally.distinct.count()),
             random_plies,
             unit: unit.map(|unit| unit.name.to_string()),
-            classes: tally.ends.shares(&game.outcome_classes().unwrap_or_default(), game.scale()),
+            classes: tally.ends.shares(&outcome_classes(game).unwrap_or_default(), game.scale()),
         }
     }
 }

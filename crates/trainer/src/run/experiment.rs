@@ -139,7 +139,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             seed,
             config: config.clone(),
             folder: config.folder_of_paths(),
-            rules: game.fingerprint(),
+            rules: adept_game::fingerprint(game),
             finished: false,
             early: None,
             optimal: None,

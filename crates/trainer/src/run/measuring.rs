@@ -363,7 +363,7 @@ impl<'a, G: Kit> Measuring<'a, G> {
             let mut scratch = Scratch::default();
             let mut tally = Tally::new(2);
             // Where utilities count or games open at random, each deal is played in all seats.
-            let orders = if game.unit().is_some() || *random_plies > 0 { players } else { 1 };
+            let orders = if game.counting().unit().is_some() || *random_plies > 0 { players } else { 1 };
             for g in 0..games {
                 let mut order = vec![1; game.players()];
                 order[(g % players) as usize] = 0;

@@ -19,7 +19,7 @@ pub struct Unusable {
 
 /// The first of the [laws] that matter to a run which the game breaks in a few random games.
 pub fn broken_law<G: Kit>(game: &G, config: &Config) -> Option<Breach> {
-    let usual = game.encoders().first().map_or(String::new(), |first| first.name.to_string());
+    let usual = game.encoders().names().first().map_or(String::new(), |first| first.name.to_string());
     let encoder = config.game.encoder.clone().unwrap_or(usual);
     let report = laws::check_with(game, &Budget::short(), &|name| name == encoder);
     let matters = |breach: &Breach| breach.law != Law::Classes || config.head == HeadName::Outcomes;

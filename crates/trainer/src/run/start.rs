@@ -6,8 +6,7 @@ use crate::config::Config;
 use crate::config::Method;
 use crate::positions::{Examples, Part, Positions, With, encode, rows_of_own_games, rows_of_random_games};
 use adept_arena::{GameModel, OpenError, open};
-use adept_game::Kit;
-use adept_game::stream;
+use adept_game::{Kit, outcome_classes, stream};
 use adept_ground::work;
 use adept_model::checkpoint::{self, Checkpoint, Origin};
 use adept_model::{
@@ -91,7 +90,7 @@ impl Start {
             let message = "is quantised, and does not learn: start from the checkpoint that it was made from";
             return Err(mismatch(message.into()).into());
         }
-        let head = config.head_of(game.outcome_classes()).map_err(OpenError::from)?;
+        let head = config.head_of(outcome_classes(game)).map_err(OpenError::from)?;
         if head.classes() != found.head.classes() {
             let message = format!(
                 "has the head `{}`, but this experiment has `{}`: its outputs would mean something else",
@@ -229,7 +228,7 @@ pub(super) fn fresh_model<G: Kit>(
 ) -> Result<GameModel<G>, TrainError> {
     let encoder = open::encoder(game, config.game.encoder.as_deref())?;
     let (channels, optimiser) = (encoder.channels().to_vec(), config.learn.optimiser);
-    let head = config.head_of(game.outcome_classes()).map_err(OpenError::from)?;
+    let head = config.head_of(outcome_classes(game)).map_err(OpenError::from)?;
     let mut rng = stream(seed, "init", 0);
     let learner =
         adept_model::build_on(&config.architecture, &channels, &head, optimiser, compute, &mut rng)?;

@@ -358,7 +358,8 @@ impl<G: Kit> TdPlayer<G> {
         }
         if let Some(factor) = settings.rewards {
             for (player, reward) in self.rewards.iter_mut().enumerate() {
-                *reward += factor * (game.reward(&self.state, action, player) / game.scale()) as f32;
+                *reward += factor
+                    * ((game.results().reward)(game, &self.state, action, player) / game.scale()) as f32;
             }
         }
         game.apply(&mut self.state, action);
@@ -529,7 +530,7 @@ mod tests {
     /// A game ends where a table knows its value, which is the target of both players: not the result of a game played on.
     #[test]
     fn games_end_where_tables_know_the_value() {
-        let classes = Head::Outcomes(Backgammon::new(3).unwrap().outcome_classes().unwrap());
+        let classes = Head::Outcomes(adept_game::outcome_classes(&Backgammon::new(3).unwrap()).unwrap());
         for along in [Along::Both, Along::Own] {
             let [plain, known] = ["points", "points+known:race-8"].map(|name| targets(name, &classes, along));
             let is_certain = |p: &[f32]| p.contains(&1.0);

@@ -1,7 +1,7 @@
 //! Games written down, for a learner elsewhere: the decisions of the learner, and how each game ended.
 
 use super::returns::{Bootstrap, Returns, Step, backwards, outcomes_backwards};
-use adept_game::{Game, Kit, OutcomeClass, Turn};
+use adept_game::{Game, Kit, OutcomeClass, Turn, outcome_classes, outcome_of};
 use adept_model::{Channel, Head, OutcomeMask, Rows};
 
 /// A decision as it is written down.
@@ -215,7 +215,7 @@ impl<G: Kit> Record<G> {
             rows: Rows::new(channels),
             columns: Columns { players: game.players(), starts: vec![0], ..Columns::default() },
             // A game without classes has none to tell.
-            classes: game.outcome_classes().unwrap_or_default(),
+            classes: outcome_classes(game).unwrap_or_default(),
             begins: Vec::new(),
             actions: Vec::new(),
             firsts: vec![0],
@@ -293,7 +293,7 @@ impl<G: Kit> Record<G> {
             Err(value) => f64::from(value) * game.scale(),
         });
         let class = state.filter(|_| !self.classes.is_empty());
-        let class = class.and_then(|state| game.outcome_of(&self.classes, state, player));
+        let class = class.and_then(|state| outcome_of(game, &self.classes, state, player));
         to.outcome.push(class.map_or(-1, |class| class as i64));
         if player + 1 == to.players {
             to.starts.push(to.row.len() as i64);
@@ -313,7 +313,7 @@ impl<G: Kit> Record<G> {
             if moves && *next == ply {
                 let (before, name) = (game.position_text(&state), game.action_text(&state, action));
                 game.apply(&mut state, action);
-                let after = game.afterstate_text(&state, Some(action));
+                let after = game.texts().afterstate(game, &state, Some(action));
                 shown.push(Shown { state: before, action: name, after });
             } else {
                 game.apply(&mut state, action);
@@ -384,7 +384,7 @@ mod tests {
     /// No target has mass on an impossible class, from values of the time and from fresh ones, whatever these say of it.
     #[test]
     fn targets_have_no_impossible_outcomes() {
-        let head = Head::Outcomes(Backgammon::new(3).unwrap().outcome_classes().unwrap());
+        let head = Head::Outcomes(adept_game::outcome_classes(&Backgammon::new(3).unwrap()).unwrap());
         for along in [Along::Own, Along::Both] {
             let (_, record) = played("points", &head, along);
             let (columns, rows) = (&record.columns, record.rows.len());
@@ -419,7 +419,7 @@ mod tests {
 
     #[test]
     fn returns_of_records_are_the_targets_of_samples() {
-        let classes = Head::Outcomes(Backgammon::new(3).unwrap().outcome_classes().unwrap());
+        let classes = Head::Outcomes(adept_game::outcome_classes(&Backgammon::new(3).unwrap()).unwrap());
         for head in [Head::Value, classes] {
             for (along, encoder) in
                 [(Along::Own, "points"), (Along::Both, "points"), (Along::Both, "points+known:race-8")]

@@ -70,7 +70,7 @@ pub(super) struct Match {
 
 impl Match {
     fn add(&mut self, game: &Holdem, won: i64) {
-        let unit = game.unit();
+        let unit = game.counting().unit();
         self.hands += 1;
         self.chips += won;
         self.tally.net.add(won as f64);

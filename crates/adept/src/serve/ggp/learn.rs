@@ -3,7 +3,7 @@
 use super::chooser::{Chooser, Stop};
 use adept_builtin::gdl::Described;
 use adept_console::output::say;
-use adept_game::{Game, Kit};
+use adept_game::Game;
 use adept_ground::files::{FileError, Files};
 use adept_lab::template::template;
 use adept_trainer::config::{One, Source, parse};
@@ -42,7 +42,7 @@ pub(super) fn best(
     until: Instant,
     stop: &Stop,
 ) -> Option<Chooser> {
-    let print = game.fingerprint().unwrap_or_default();
+    let print = adept_game::fingerprint(game).unwrap_or_default();
     let left = until.saturating_duration_since(Instant::now()).as_secs_f64() * SHARE;
     if learn && left >= LEAST {
         match learned(&print, rules, seed, left, stop) {

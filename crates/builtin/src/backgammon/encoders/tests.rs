@@ -178,7 +178,7 @@ fn inputs_are_as_they_are_defined() {
 
 fn row(name: &str, state: &State, player: usize, checkers: u8) -> Vec<f32> {
     let game = Backgammon::new(checkers).unwrap();
-    let encoder = game.encoder(name).unwrap();
+    let encoder = game.encoders().open(name).unwrap();
     let mut dense = vec![0.0; if name == "expert" { 252 } else { 202 }];
     let after = Afterstate { state, action: None, player };
     encoder.encode(&game, after, RowMut { dense: &mut dense, index: &mut [] });
@@ -232,7 +232,7 @@ fn the_book_lists_all_inputs() {
 
 #[test]
 fn classes_stand_beside_the_inputs_of_another_encoder() {
-    let encoder = Backgammon::default().encoder("expert+classes").unwrap();
+    let encoder = Backgammon::default().encoders().open("expert+classes").unwrap();
     let mut seen = [0; 5];
     for (checkers, position) in positions("backgammon classes", 2_000) {
         let game = Backgammon::new(checkers).unwrap();

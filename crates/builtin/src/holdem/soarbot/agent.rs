@@ -4,8 +4,11 @@ use super::super::rules::Holdem;
 use super::super::state::{Action, Deal, Entry, State};
 use super::attributes::{Attributes, proposal_name};
 use super::profile::{Profile, Proposed, STAGES};
+use super::recorded::agreement;
 use adept_game::deliberation::Condition;
-use adept_game::{Choice, Deliberation, Deliberator, Game, Turn};
+use adept_game::{Choice, Deliberation, Deliberator, Found, Game, GameError, Recorded, Turn};
+use serde_json::Value;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A player that follows a [`Profile`].
@@ -243,6 +246,14 @@ impl Deliberator<Holdem> for SoarBot {
                 found.add(action, p, None, &[]);
             }
         }
+    }
+
+    fn with_settings(&self, _settings: &Value) -> Result<Arc<dyn Deliberator<Holdem>>, GameError> {
+        Err(GameError::new(format!("{} has no settings: change its rule file instead", self.name)))
+    }
+
+    fn recorded(&self, path: &Path) -> Found<Recorded> {
+        Some(agreement(&self.profile, path))
     }
 
     fn choice(&self) -> Choice {

@@ -10,10 +10,8 @@ mod soar;
 pub use paper::{Deliberate, DeliberateSettings, EvaluateBy, Heuristic};
 
 use super::rules::{LiarsDice, RuleSet};
-use adept_game::{Deliberator, Found, GameError, Named, Recorded};
-use serde_json::Value;
+use adept_game::{Deliberator, Found, Named};
 use soar::{Generation, Letters, Published};
-use std::path::Path;
 use std::sync::Arc;
 
 /// Description of the profile `paper`.
@@ -67,22 +65,11 @@ pub(super) fn list(game: &LiarsDice) -> Vec<Named> {
 }
 
 /// The agent named `name`, with or without a profile.
-pub(super) fn find(game: &LiarsDice, name: &str, settings: &Value) -> Found<Arc<dyn Deliberator<LiarsDice>>> {
-    if let Some(published) = published(game, name) {
-        if settings.is_null() {
-            return Some(Ok(Arc::new(published)));
-        }
-        let letters = name.rsplit(':').next().unwrap_or(name);
-        return Some(Err(GameError::new(format!(
-            "`{name}` decides as published and has no settings; `paper:{letters}` has"
-        ))));
+pub(super) fn find(game: &LiarsDice, name: &str) -> Found<Arc<dyn Deliberator<LiarsDice>>> {
+    match published(game, name) {
+        Some(published) => Some(Ok(Arc::new(published))),
+        None => paper::find(name, &serde_json::Value::Null),
     }
-    let letters = name.strip_prefix("paper:").unwrap_or(name);
-    let made = DeliberateSettings::named(letters)?.with(settings);
-    Some(match made.and_then(|settings| Deliberate::new(name, settings)) {
-        Ok(deliberator) => Ok(Arc::new(deliberator)),
-        Err(why) => Err(GameError::new(format!("settings of {name}: {why}"))),
-    })
 }
 
 /// The published agent named `name`. None if there is no such agent in this rule set.
@@ -100,9 +87,4 @@ fn published(game: &LiarsDice, name: &str) -> Option<Published> {
     };
     let letters = Letters::parse(letters)?;
     (!letters.expects || generation == Generation::Old).then(|| Published::new(name, generation, letters))
-}
-
-/// Compares a published agent with decisions recorded in a file.
-pub(super) fn recorded(game: &LiarsDice, agent: &str, path: &Path) -> Found<Recorded> {
-    Some(soar::agreement(&published(game, agent)?, path))
 }

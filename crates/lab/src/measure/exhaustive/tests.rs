@@ -25,8 +25,8 @@ fn bound(encoder: &str, architecture: &Value, isa: Isa) -> GameModel<Bearoff> {
 
 /// The errors over all pairs, computed one by one with the encoder, the learner and valuations.
 fn plainly(bound: &mut GameModel<Bearoff>) -> (PositionErrors, PositionErrors) {
-    let (game, halves) = (game(), game().halves().unwrap().unwrap());
-    let valuation = |name: &str| game.valuation(name).unwrap().unwrap();
+    let (game, halves) = (game(), game().values().halves.unwrap()().unwrap());
+    let valuation = |name: &str| game.values().valuations.open(name).unwrap().unwrap();
     let (oracle, convolution) = (valuation("oracle"), valuation("convolution"));
     let (mut rows, mut exact, mut known) = (Rows::new(bound.learner.channels()), Vec::new(), Vec::new());
     for (mover, roller) in (0..halves.count()).flat_map(|i| (0..halves.count()).map(move |j| (i, j))) {

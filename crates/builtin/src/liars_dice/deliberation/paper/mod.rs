@@ -15,11 +15,13 @@ pub use settings::{DeliberateSettings, EvaluateBy, Heuristic};
 
 use crate::liars_dice::rules::LiarsDice;
 use crate::liars_dice::state::State;
-use adept_game::Game;
 use adept_game::deliberation::{Choice, Condition, Deliberation, Deliberator, Preferences};
+use adept_game::{Found, Game, GameError};
 use evaluate::Evaluated;
 use feature::Reader;
+use serde_json::Value;
 use std::cell::RefCell;
+use std::sync::Arc;
 use view::View;
 
 /// A deliberating agent for liar's dice.
@@ -52,6 +54,16 @@ impl Deliberate {
     pub fn settings(&self) -> &DeliberateSettings {
         &self.settings
     }
+}
+
+/// The agent named `name` with these settings changed. None if the name is unknown.
+pub(super) fn find(name: &str, settings: &Value) -> Found<Arc<dyn Deliberator<LiarsDice>>> {
+    let letters = name.strip_prefix("paper:").unwrap_or(name);
+    let made = DeliberateSettings::named(letters)?.with(settings);
+    Some(match made.and_then(|settings| Deliberate::new(name, settings)) {
+        Ok(deliberator) => Ok(Arc::new(deliberator)),
+        Err(why) => Err(GameError::new(format!("settings of {name}: {why}"))),
+    })
 }
 
 #[derive(Default)]
@@ -115,6 +127,11 @@ impl Deliberator<LiarsDice> for Deliberate {
             heuristics::prefer(&view, settings, found, preferences);
             found.settle(preferences);
         });
+    }
+
+    fn with_settings(&self, settings: &Value) -> Result<Arc<dyn Deliberator<LiarsDice>>, GameError> {
+        find(&self.name, settings)
+            .unwrap_or_else(|| Err(GameError::new(format!("{} has no settings", self.name))))
     }
 
     fn choice(&self) -> Choice {

@@ -12,15 +12,17 @@ mod recorded;
 mod situation;
 mod values;
 
-pub(super) use recorded::agreement;
-
 use crate::liars_dice::rules::{Action, LiarsDice};
 use crate::liars_dice::state::State;
 use adept_game::deliberation::{Choice, Deliberation, Deliberator, Preferences};
-use adept_game::{Game, Stream};
+use adept_game::{Found, Game, GameError, Recorded, Stream};
 use process::Run;
+use recorded::agreement;
+use serde_json::Value;
 use situation::Situation;
 use std::cell::RefCell;
+use std::path::Path;
+use std::sync::Arc;
 use values::Values;
 
 /// A published generation of agents.
@@ -224,6 +226,18 @@ impl Deliberator<LiarsDice> for Published {
             found.clear();
             scratch.actions.iter().for_each(|action| found.add(*action, 0.0, None, &[]));
         });
+    }
+
+    fn with_settings(&self, _settings: &Value) -> Result<Arc<dyn Deliberator<LiarsDice>>, GameError> {
+        let name = &self.name;
+        let letters = name.rsplit(':').next().unwrap_or(name);
+        Err(GameError::new(format!(
+            "`{name}` decides as published and has no settings; `paper:{letters}` has"
+        )))
+    }
+
+    fn recorded(&self, path: &Path) -> Found<Recorded> {
+        Some(agreement(self, path))
     }
 
     fn choice(&self) -> Choice {

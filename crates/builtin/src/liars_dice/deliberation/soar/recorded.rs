@@ -25,7 +25,7 @@ const RARE: f64 = 0.01;
 ///
 /// # Errors
 /// The file and line that cannot be read.
-pub(in crate::liars_dice) fn agreement(agent: &Published, path: &Path) -> Result<Recorded, GameError> {
+pub(super) fn agreement(agent: &Published, path: &Path) -> Result<Recorded, GameError> {
     let fault = |what: String| GameError::data(path, what);
     let text = limits::read_list(path).map_err(GameError::file(path))?;
     let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());

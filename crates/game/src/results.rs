@@ -1,0 +1,87 @@
+//! What the results of a game are: their classes, and which of them are possible in a position.
+
+use crate::game::{Game, GameError};
+use crate::kit::Kit;
+use adept_rows::{OutcomeClass, OutcomeMask};
+
+/// The classes that a player may still end in from a state.
+pub type Possible<G> = fn(&G, &[OutcomeClass], &<G as Game>::State, usize) -> OutcomeMask;
+
+/// The reward of an action in a state for a player.
+pub type Reward<G> = fn(&G, &<G as Game>::State, &<G as Game>::Action, usize) -> f64;
+
+/// What the results of a game are: the classes that every finished game falls into, such as loss, draw and win, which of them are
+/// possible in a position, and small rewards on the way to them. [`Self::unlisted`] has neither.
+///
+/// Networks with the head `outcomes` give the probability of each class. Those of impossible classes are set to 0, also in exported
+/// files and in files of labels.
+///
+/// ```
+/// use adept_game::{Game, OutcomeClass, Results, outcome_of, tiny::Nim};
+///
+/// let results = Results::<Nim>::of(|_| Ok(OutcomeClass::loss_win()));
+/// let game = Nim::default();
+/// let classes = (results.classes)(&game)?;
+/// let (over, _) = game.parse_position("0 0 0 @1")?; // player 2 took the last thing
+/// assert_eq!(outcome_of(&game, &classes, &over, 1).map(|k| &*classes[k].name), Some("win"));
+/// # Ok::<(), adept_game::GameError>(())
+/// ```
+pub struct Results<G: Game> {
+    /// The classes, or why they are not listed.
+    pub classes: fn(&G) -> Result<Vec<OutcomeClass>, GameError>,
+    /// The classes that a player may still end in, whatever the players do and chance gives; by default all. A class that was
+    /// impossible stays so to the end of the game. Between two players whose utilities sum to zero, the classes of one mirror those of
+    /// the other. Where the game hides information, the answer depends on what the player knows alone.
+    pub possible: Possible<G>,
+    /// The rule of [`possible`](Self::possible) in words, for those who evaluate an exported network themselves: one or more sentences
+    /// about "the position". None if all classes are always possible.
+    pub impossible: Option<&'static str>,
+    /// Reward of an action for a player beyond the utility of the game, on the same scale: a small success or failure that learners
+    /// may use. The state is the one before the action.
+    pub reward: Reward<G>,
+}
+
+impl<G: Game> Results<G> {
+    /// Classes that are all always possible.
+    pub const fn of(classes: fn(&G) -> Result<Vec<OutcomeClass>, GameError>) -> Self {
+        Self { classes, possible: |_, _, _, _| OutcomeMask::ALL, impossible: None, reward: |_, _, _, _| 0.0 }
+    }
+
+    /// No classes.
+    pub const fn unlisted() -> Self {
+        Self::of(|game| {
+            Err(GameError::new(format!("{} does not list the classes of its results", game.name())))
+        })
+    }
+}
+
+/// The classes of the results of a game.
+///
+/// # Errors
+/// Why its results are not listed as classes.
+pub fn outcome_classes<G: Kit>(game: &G) -> Result<Vec<OutcomeClass>, GameError> {
+    (game.results().classes)(game)
+}
+
+/// The classes that a player may still end in from a state.
+#[inline]
+pub fn possible_outcomes<G: Kit>(
+    game: &G,
+    classes: &[OutcomeClass],
+    state: &G::State,
+    player: usize,
+) -> OutcomeMask {
+    (game.results().possible)(game, classes, state, player)
+}
+
+/// The class of a finished game for a player, which is worth what the result is: an index into `classes`. None if its result is in no
+/// class.
+pub fn outcome_of<G: Game>(
+    game: &G,
+    classes: &[OutcomeClass],
+    state: &G::State,
+    player: usize,
+) -> Option<usize> {
+    let worth = game.utility(state, player) / game.scale();
+    classes.iter().position(|class| (f64::from(class.utility) - worth).abs() < 1e-6)
+}
