@@ -64,7 +64,7 @@ fn possible(_: &Backgammon, classes: &[OutcomeClass], state: &State, player: usi
     }
     let points = |win: Win| (f32::from(win.points()) + 0.5) / 3.0;
     let range = -points(lost)..points(won);
-    OutcomeMask::of(classes, |class| range.contains(&class.utility))
+    OutcomeMask::from_classes(classes, |class| range.contains(&class.utility))
 }
 
 impl Kit for Backgammon {

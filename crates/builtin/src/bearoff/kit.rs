@@ -126,7 +126,7 @@ impl PositionFiles<Bearoff> for Columns {
     /// Reads the columns of a table, with own to roll, or one position per line in text form.
     fn read(&self, game: &Bearoff, path: &Path) -> Result<Vec<ParsedPosition<Bearoff>>, GameError> {
         let sheet = Sheet::read(path)?;
-        let Some(places @ Places::Points(_)) = Places::of(&sheet)? else {
+        let Some(places @ Places::Points(_)) = Places::find(&sheet)? else {
             return adept_game::files::positions(game, &sheet);
         };
         let values = Values::of(&sheet)?.map(Values::column);

@@ -107,7 +107,7 @@ pub(super) fn for_positions(
     // A file of 16 bits does for values to print.
     let least = if purpose == Purpose::Show { Precision::Bits16 } else { settings.precision };
     let (value, fetch) = of_table(table(None, least, settings)?);
-    Ok(Arc::new(OfRoller { value, fetch }))
+    Ok(Arc::new(RollerValuation { value, fetch }))
 }
 
 /// The exact values of positions with few checkers, and of all if there is a table file.

@@ -175,7 +175,7 @@ impl Texts<LiarsDice> for Words {
     }
 
     fn told(&self, _: &LiarsDice, _: &State, action: &Action, who: &str, you: bool) -> String {
-        speech::told(action, who, you)
+        speech::describe(action, who, you)
     }
 
     fn chance(&self, _: &LiarsDice, _: &State, action: &Action, seat: usize) -> String {

@@ -152,7 +152,7 @@ impl Kit for Bids {
             let is_faulty = game.0 == Fault::Classes;
             Ok(if is_faulty { OutcomeClass::loss_win() } else { OutcomeClass::loss_draw_win() })
         };
-        Results { possible, ..Results::from_classes(classes) }
+        Results { possible, ..Results::of(classes) }
     }
 
     fn encoders(&self) -> Encoders<'_, Self> {
@@ -182,7 +182,7 @@ fn possible(game: &Bids, classes: &[OutcomeClass], state: &State, player: usize)
         Fault::Lopsided => 1.0,
         _ => return OutcomeMask::ALL,
     };
-    OutcomeMask::of(classes, |class| class.utility != excluded)
+    OutcomeMask::from_classes(classes, |class| class.utility != excluded)
 }
 
 #[test]
