@@ -7,6 +7,6 @@ pub use adept_game::{
     Afterstate, Channel, ChannelKind, Distribution, Encoder, EncoderFn, Found, Game, GameError, Kit, Named,
     ParsedPosition, Positions, RowMut, Script, Suite, Turn, Valuation, stream,
 };
-pub use adept_model::{Architecture, Learner, Optimiser, Rows, Samples};
+pub use adept_model::{Architecture, Learner, Optimiser, Predictor, Rows, Samples};
 pub use adept_trainer::config::{Config, Source, parse};
 pub use adept_trainer::run::{Cancel, Record, Silent, TrainOptions, train};

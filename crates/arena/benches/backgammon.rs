@@ -10,7 +10,7 @@ use adept_arena::{Decision, GameModel};
 use adept_builtin::backgammon::{Backgammon, Position, State, results};
 use adept_builtin::dice::ROLLS;
 use adept_game::{Afterstate, Game, Kit, Stream, Turn, stream};
-use adept_model::{Halved, Head, Learner, Optimiser, Quantised, Samples, build};
+use adept_model::{Halved, Head, Optimiser, Predictor, Quantised, Samples, build};
 use rand::RngExt;
 use std::hint::black_box;
 use std::time::Instant;
@@ -115,7 +115,7 @@ fn values(game: &Backgammon, states: &[State], encoder: &str, hidden: &str) {
         let quantised = Quantised::fit(program.clone(), &weights, &rows).expect("a quantised network");
         let halved = Halved::round(program, &weights).expect("a network in bfloat16");
         let mut speeds = [0.0; 3];
-        let learners: [Box<dyn Learner>; 3] = [learner, Box::new(quantised), Box::new(halved)];
+        let learners: [Box<dyn Predictor>; 3] = [learner, Box::new(quantised), Box::new(halved)];
         for (learner, speed) in learners.into_iter().zip(&mut speeds) {
             let mut model = GameModel::new(game, encoder.clone(), learner);
             *speed = rate(|| {

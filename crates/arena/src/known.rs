@@ -6,7 +6,7 @@ use crate::evaluator::{Evaluator, each_after};
 use crate::open::OpenError;
 use crate::part;
 use adept_game::{Afterstate, Channel, Encoder, Game, Kit, References, RowMut, RowSink, Turn, Valuation};
-use adept_model::{Explanation, Head, Learner, OutcomeMask, Rows};
+use adept_model::{Explanation, Head, OutcomeMask, Predictor, Rows};
 use std::sync::Arc;
 
 /// Prefix of known values in an encoder's name, and of an agent that plays by them.
@@ -215,17 +215,17 @@ pub(crate) fn with_tables(encoder: &str, tables: &str) -> String {
     own.chain(new).collect::<Vec<_>>().join("+")
 }
 
-/// The explanation of an afterstate's row by a learner, with the value and distribution that the encoder knows in place of the
-/// learner's, and without impossible classes. Those of experts stay as they are.
-pub(crate) fn explain<G: Kit>(
-    learner: &mut dyn Learner,
+/// The explanation of an afterstate's row by a model, with the value and distribution that the encoder knows in place of the
+/// model's, and without impossible classes. Those of experts stay as they are.
+pub(crate) fn explain<G: Kit, M: Predictor + ?Sized>(
+    model: &mut M,
     encoder: &dyn Encoder<G>,
     game: &G,
     after: Afterstate<'_, G>,
     row: &Rows,
 ) -> Explanation {
-    let mut found = learner.explain(row);
-    let head = learner.head();
+    let mut found = model.explain(row);
+    let head = model.head();
     if let Some((value, outcomes)) = known(encoder, head, game, after) {
         return Explanation { value, outcomes, name: found.name, ..Explanation::default() };
     }
@@ -321,11 +321,11 @@ impl KnownRows {
     }
 
     /// Replaces `values` by the values of all rows, and `outcomes` by their distributions over the classes of outcomes,
-    /// `[rows, classes]`, which is empty for other heads. What is known stands for what the learner says, and impossible classes have
+    /// `[rows, classes]`, which is empty for other heads. What is known stands for what the model says, and impossible classes have
     /// the probability 0.
-    pub fn evaluate(
+    pub fn evaluate<M: Predictor + ?Sized>(
         &self,
-        learner: &mut dyn Learner,
+        model: &mut M,
         rows: &Rows,
         values: &mut Vec<f32>,
         outcomes: &mut Vec<f32>,
@@ -335,13 +335,13 @@ impl KnownRows {
             outcomes.clone_from(&self.outcomes);
             return;
         }
-        let classes = learner.head().classes().map_or(0, <[_]>::len);
+        let classes = model.head().classes().map_or(0, <[_]>::len);
         if classes == 0 {
             outcomes.clear();
-            learner.evaluate(rows, values);
+            model.evaluate(rows, values);
         } else {
-            learner.outputs(rows, outcomes);
-            let head = learner.head();
+            model.outputs(rows, outcomes);
+            let head = model.head();
             for (row, possible) in &self.restricted {
                 possible.restrict(&mut outcomes[*row as usize * classes..][..classes]);
             }

@@ -35,7 +35,7 @@ mod uct;
 pub use agents::{Agent, Boltzmann, Decision, EpsilonGreedy, Greedy, Random, Scratch, Scripted};
 pub use asking::Asking;
 pub use deliberating::Deliberating;
-pub use evaluator::{ByValuation, Evaluator, GameModel, Reach, each_after};
+pub use evaluator::{ByValuation, Evaluator, GameModel, LearnerModel, Reach, each_after};
 pub use exact::{Equity, ExactError, Survey, equity, expected_utilities, survey};
 pub use grade::{Grade, Grader, Guarantee, SoloGrade, WinDrawLoss};
 pub use information::best_responses;

@@ -49,7 +49,7 @@ impl<G: Kit> Screen<G> {
     /// # Errors
     /// The reason, if the network is a policy or its encoder sees moves.
     pub fn new(game: &G, model: GameModel<G>, keep: usize) -> Result<Self, String> {
-        if model.learner.head().is_policy() {
+        if model.model.head().is_policy() {
             return Err("is a policy: its outputs are not values, which a screen compares".into());
         }
         if model.encoder().needs_action() {
@@ -57,7 +57,7 @@ impl<G: Kit> Screen<G> {
                 "sees moves, and a screen values positions: take a checkpoint with another encoder".into()
             );
         }
-        Ok(Self { found: Successors::new(game, &*model.learner), model, keep: keep.max(1) })
+        Ok(Self { found: Successors::new(game, &*model.model), model, keep: keep.max(1) })
     }
 
     /// A copy for another thread.
@@ -66,7 +66,7 @@ impl<G: Kit> Screen<G> {
     /// [`ModelError::Unsupported`] if the learner's device does not respond.
     pub fn copied(&mut self, game: &G) -> Result<Self, ModelError> {
         let model = self.model.player(game)?;
-        Ok(Self { found: Successors::new(game, &*model.learner), model, keep: self.keep })
+        Ok(Self { found: Successors::new(game, &*model.model), model, keep: self.keep })
     }
 }
 
@@ -78,7 +78,7 @@ impl<G: Kit> Screen<G> {
 
     /// Number of parameters of its network.
     pub fn parameters(&self) -> usize {
-        self.model.learner.describe().parameters
+        self.model.model.describe().parameters
     }
 
     /// The value of each of these states, right after a move, for the player who moved.
@@ -93,7 +93,7 @@ impl<G: Kit> Screen<G> {
             self.found.push(&**self.model.encoder(), game, Afterstate { state, action: None, player });
         }
         drop(encoding);
-        self.found.evaluate(&mut *self.model.learner);
+        self.found.evaluate(&mut *self.model.model);
         self.found.row_values()
     }
 }

@@ -5,7 +5,7 @@ use adept_ground::limits;
 use adept_model::machine::{Machine, Peak};
 use adept_model::{
     Architecture, Channel, ChannelKind, Compute, Description, DeviceName, Engine, Halved, Head, Learner,
-    ModelError, Optimiser, OutcomeClass, Samples, build_on,
+    ModelError, Optimiser, OutcomeClass, Predictor, Samples, build_on,
 };
 use adept_trainer::run::TrainError;
 use rand::RngExt;

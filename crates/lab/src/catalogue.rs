@@ -358,7 +358,7 @@ impl<G: Kit> AnyGame for G {
     }
 
     fn parameters(&self, checkpoint: Checkpoint) -> Result<usize, TrainError> {
-        Ok(open::bind(self, checkpoint)?.0.learner.describe().parameters)
+        Ok(open::bind(self, checkpoint)?.0.model.describe().parameters)
     }
 
     fn manifest(&self, config: &Config) -> Result<Manifest, TrainError> {

@@ -5,7 +5,7 @@ use adept_game::{Kit, stream};
 use adept_model::checkpoint::{Checkpoint, Manifest, is_of_training};
 use adept_model::export::{self, About, onnx, to_torch};
 use adept_model::{
-    Architecture, BF16, Halved, Learner, ModelError, Program, Quantisation, Quantised, SCHEME, Tensor,
+    Architecture, BF16, Halved, ModelError, Predictor, Program, Quantisation, Quantised, SCHEME, Tensor,
 };
 use adept_trainer::positions::rows_of_own_games;
 use adept_trainer::run::TrainError;
@@ -71,7 +71,7 @@ pub fn quantised<G: Kit>(game: &G, checkpoint: Checkpoint, scheme: Scheme) -> Re
         return Err(ModelError::Checkpoint { path, message: message.into() }.into());
     }
     let program = Arc::new(program);
-    let learner: Result<Box<dyn Learner>, ModelError> = match scheme {
+    let learner: Result<Box<dyn Predictor>, ModelError> = match scheme {
         Scheme::Whole => Quantised::fit(program, &params, &rows).map(|learner| Box::new(learner) as _),
         Scheme::Bf16 => Halved::round(program, &params).map(|learner| Box::new(learner) as _),
     };
@@ -79,7 +79,7 @@ pub fn quantised<G: Kit>(game: &G, checkpoint: Checkpoint, scheme: Scheme) -> Re
         learner.map_err(|e| ModelError::Checkpoint { path: path.clone(), message: e.to_string() })?;
     let (mut found, mut wanted) = (Vec::new(), Vec::new());
     learner.evaluate(&others, &mut found);
-    bound.learner.evaluate(&others, &mut wanted);
+    bound.model.evaluate(&others, &mut wanted);
     let errors = found.iter().zip(&wanted).map(|(a, b)| f64::from((a - b).abs()));
     let squares: f64 = errors.clone().map(|e| e * e).sum();
     let Checkpoint { mut manifest, .. } = checkpoint;
@@ -92,7 +92,7 @@ pub fn quantised<G: Kit>(game: &G, checkpoint: Checkpoint, scheme: Scheme) -> Re
         rms: (squares / found.len() as f64).sqrt(),
         max: errors.fold(0.0, f64::max),
     });
-    Ok(Checkpoint { path, manifest, tensors: learner.state(false)? })
+    Ok(Checkpoint { path, manifest, tensors: learner.tensors()? })
 }
 
 /// Writes a checkpoint of this game in a format. Names in source text begin with `name`.

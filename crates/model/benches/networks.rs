@@ -4,7 +4,8 @@
 use adept_model::machine::Peak;
 use adept_model::optimiser::Adam;
 use adept_model::{
-    Architecture, Channel, ChannelKind, Compute, Halved, Head, Learner, Optimiser, Samples, build_on,
+    Architecture, Channel, ChannelKind, Compute, Halved, Head, Learner, Optimiser, Predictor, Samples,
+    build_on,
 };
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};

@@ -6,11 +6,13 @@ use crate::architecture::{Architecture, Cells, InitScale, Mlp, OneOrEach, Residu
 use crate::clusters::draw;
 use crate::error::ModelError;
 use crate::head::Head;
-use crate::learner::{Learner, Tensor};
+use crate::learner::Learner;
 use crate::lower::lower;
 use crate::network::Network;
 use crate::optimiser::{Adam, Optimiser};
+use crate::predictor::Predictor;
 use crate::program::{Activation, CellGate, Op, Program, Selector};
+use crate::tensor::Tensor;
 use adept_rows::{Channel, Samples};
 use rand::Rng;
 use std::ops::Range;
@@ -108,7 +110,7 @@ pub fn reassigned_cells(
     let Some(program) = learner.program().cloned() else {
         return Err(ModelError::Unsupported("has no learned cells".into()));
     };
-    let mut state = learner.state(false)?;
+    let mut state = learner.tensors()?;
     let (flat, width) = (program.parameters_in(&state)?, program.outputs());
     let (mut tensors, mut changed) = (Vec::new(), 0.0);
     for op in &program.body.ops {

@@ -3,9 +3,9 @@
 use crate::architecture::{Architecture, Mlp, OneOrEach, Shared};
 use crate::error::ModelError;
 use crate::head::Head;
-use crate::learner::{Tensor, find};
 use crate::lower::lower;
 use crate::program::{Activation, Op, Program};
+use crate::tensor::{Tensor, find};
 use adept_rows::Channel;
 
 /// How a perceptron grows.
@@ -405,6 +405,7 @@ mod tests {
     use crate::learner::Learner;
     use crate::network::Network;
     use crate::optimiser::Optimiser;
+    use crate::predictor::Predictor;
     use adept_rows::{ChannelKind, OutcomeClass, Rows, Samples};
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
@@ -441,7 +442,7 @@ mod tests {
         };
         let (mut small, mut large) = (draw(found), draw(wanted));
         let growth = Growth::needed(wanted, found, &channels, head).unwrap().expect("they differ");
-        let tensors = growth.tensors(&small.state(false).unwrap(), &large.state(false).unwrap()).unwrap();
+        let tensors = growth.tensors(&small.tensors().unwrap(), &large.tensors().unwrap()).unwrap();
         large.restore(&tensors).unwrap();
         let mut rows = Rows::new(&channels);
         for _ in 0..200 {

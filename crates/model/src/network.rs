@@ -4,13 +4,15 @@ use crate::checkpoint::is_of_training;
 use crate::describe::Description;
 use crate::error::ModelError;
 use crate::head::Head;
-use crate::learner::{ByName, Explanation, Learner, Tensor, Traces, Usage, find};
+use crate::learner::{Learner, Traces};
 use crate::native::{
     self, Aligned, Bases, Derivative, Isa, Plan, SparseStep, Workspace, add_scaled, scale_add,
 };
 use crate::optimiser::{Counted, Optimiser};
 use crate::pairwise::Pairwise;
+use crate::predictor::{Explanation, Predictor, Usage};
 use crate::program::{Init, Param, Program};
+use crate::tensor::{ByName, Tensor, find};
 use adept_ground::limits::Claim;
 use adept_ground::profile::{self, Phase};
 use adept_rows::Samples;
@@ -378,7 +380,7 @@ impl Network {
     }
 }
 
-impl Learner for Network {
+impl Predictor for Network {
     fn head(&self) -> &Head {
         &self.plan.program.head
     }
@@ -424,6 +426,42 @@ impl Learner for Network {
         }
     }
 
+    fn explain(&mut self, rows: &Rows) -> Explanation {
+        self.plan.forward(&mut self.workspace, &self.params, (rows, 0..rows.len()), None);
+        self.plan.explain(&self.workspace, rows.index_row(0))
+    }
+
+    fn has_parts(&self) -> bool {
+        self.plan.has_parts()
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        let (rows, runs) = self.workspace.usage(self.plan.outer_choice()?);
+        (rows > 0).then(|| Usage { rows, share: runs.iter().map(|&r| r as f64 / rows as f64).collect() })
+    }
+
+    fn reset_usage(&mut self) {
+        self.workspace.reset_usage();
+    }
+
+    fn program(&self) -> Option<&Arc<Program>> {
+        Some(&self.plan.program)
+    }
+
+    fn describe(&self) -> Description {
+        self.plan.program.describe()
+    }
+
+    fn tensors(&mut self) -> Result<Vec<Tensor>, ModelError> {
+        self.plan.program.tensors_of(&self.parameters())
+    }
+
+    fn player(&mut self) -> Result<Box<dyn Predictor>, ModelError> {
+        Ok(self.worker()?)
+    }
+}
+
+impl Learner for Network {
     fn update(&mut self, samples: &Samples, rate: f32) -> Result<f64, ModelError> {
         if samples.is_empty() {
             return Ok(0.0);
@@ -468,49 +506,21 @@ impl Learner for Network {
         Ok(self)
     }
 
-    fn explain(&mut self, rows: &Rows) -> Explanation {
-        self.plan.forward(&mut self.workspace, &self.params, (rows, 0..rows.len()), None);
-        self.plan.explain(&self.workspace, rows.index_row(0))
-    }
-
-    fn has_parts(&self) -> bool {
-        self.plan.has_parts()
-    }
-
-    fn usage(&self) -> Option<Usage> {
-        let (rows, runs) = self.workspace.usage(self.plan.outer_choice()?);
-        (rows > 0).then(|| Usage { rows, share: runs.iter().map(|&r| r as f64 / rows as f64).collect() })
-    }
-
-    fn reset_usage(&mut self) {
-        self.workspace.reset_usage();
-    }
-
-    fn program(&self) -> Option<&Arc<Program>> {
-        Some(&self.plan.program)
-    }
-
-    fn describe(&self) -> Description {
-        self.plan.program.describe()
-    }
-
-    fn state(&mut self, training: bool) -> Result<Vec<Tensor>, ModelError> {
+    fn state(&mut self) -> Result<Vec<Tensor>, ModelError> {
+        let mut state = self.tensors()?;
         let program = &self.plan.program;
-        let mut state = program.tensors("", &self.parameters());
-        if training {
-            for (name, moment) in self.optimiser.moments().iter().zip(self.moments()) {
-                state.extend(program.tensors(&format!("optimiser.{name}."), &moment));
-            }
-            state.extend(self.bases.iter().flat_map(Bases::tensors));
-            state.push(Tensor::u64("optimiser.steps", vec![1], vec![self.steps]));
-            if self.own_steps.iter().any(|&steps| steps != self.steps) {
-                let own = self.own_steps.clone();
-                state.push(Tensor::u64(OWN_STEPS, vec![own.len()], own));
-            }
-            if !self.input_steps.is_empty() {
-                let own = self.input_steps.clone();
-                state.push(Tensor::u64(INPUT_STEPS, vec![own.len()], own));
-            }
+        for (name, moment) in self.optimiser.moments().iter().zip(self.moments()) {
+            state.extend(program.tensors(&format!("optimiser.{name}."), &moment));
+        }
+        state.extend(self.bases.iter().flat_map(Bases::tensors));
+        state.push(Tensor::u64("optimiser.steps", vec![1], vec![self.steps]));
+        if self.own_steps.iter().any(|&steps| steps != self.steps) {
+            let own = self.own_steps.clone();
+            state.push(Tensor::u64(OWN_STEPS, vec![own.len()], own));
+        }
+        if !self.input_steps.is_empty() {
+            let own = self.input_steps.clone();
+            state.push(Tensor::u64(INPUT_STEPS, vec![own.len()], own));
         }
         Ok(state)
     }
@@ -557,7 +567,7 @@ impl Learner for Network {
         Ok(())
     }
 
-    fn player(&mut self) -> Result<Box<dyn Learner>, ModelError> {
+    fn worker(&mut self) -> Result<Box<dyn Learner>, ModelError> {
         let (program, never_learns) = (self.program().clone(), Optimiser::default());
         Ok(Box::new(Self::with_isa(program, &self.parameters(), never_learns, self.isa)))
     }
@@ -628,8 +638,8 @@ impl Traces for Network {
 }
 
 impl Pairwise {
-    /// The learner prepared to run on pairs of halves, if it is a network whose form gains by it.
-    pub fn of_learner(learner: &(dyn Learner + 'static)) -> Option<Self> {
-        (learner as &dyn Any).downcast_ref::<Network>()?.pairwise()
+    /// The model prepared to run on pairs of halves, if it is a network whose form gains by it.
+    pub fn of_model(model: &(dyn Predictor + 'static)) -> Option<Self> {
+        (model as &dyn Any).downcast_ref::<Network>()?.pairwise()
     }
 }

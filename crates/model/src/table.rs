@@ -4,10 +4,12 @@ use crate::architecture::Lookup;
 use crate::describe::{Description, TensorInfo};
 use crate::error::ModelError;
 use crate::head::{Head, LEAST_PROBABILITY, Tilt};
-use crate::learner::{Explanation, Learner, Tensor, Traces, Usage, find};
+use crate::learner::{Learner, Traces};
 use crate::lower::check_top_lookup;
 use crate::names::suggest;
 use crate::optimiser::{Optimiser, Sgd};
+use crate::predictor::{Explanation, Predictor};
+use crate::tensor::{Tensor, find};
 use adept_rows::Samples;
 use adept_rows::{Channel, ChannelKind, Layout, Rows};
 use rustc_hash::FxHashMap;
@@ -178,7 +180,7 @@ impl Table {
     }
 }
 
-impl Learner for Table {
+impl Predictor for Table {
     fn channels(&self) -> &[Channel] {
         &self.channels
     }
@@ -206,6 +208,47 @@ impl Learner for Table {
         Some(self.len())
     }
 
+    fn explain(&mut self, rows: &Rows) -> Explanation {
+        let mut entry = Vec::new();
+        if rows.is_empty() {
+            return Explanation { value: self.initial, ..Explanation::default() };
+        }
+        self.read(rows, 0, &mut entry);
+        let value = self.head.value_of(&entry);
+        let outcomes = if self.head.classes().is_some() { entry } else { Vec::new() };
+        Explanation { value, outcomes, ..Explanation::default() }
+    }
+
+    fn describe(&self) -> Description {
+        let n = self.len();
+        Description {
+            parameters: n * self.width,
+            multiply_adds: 0,
+            multiply_adds_least: 0,
+            bytes: n * (8 + 4 * self.width),
+            tensors: vec![TensorInfo {
+                name: "values".into(),
+                shape: self.shape(n),
+                group: "table".into(),
+                rate: self.rate,
+            }],
+            ops: vec![format!("table of {n} by {}", self.channels_name())],
+        }
+    }
+
+    fn tensors(&mut self) -> Result<Vec<Tensor>, ModelError> {
+        Ok(vec![
+            Tensor::u64("keys", vec![self.len()], self.keys.clone()),
+            Tensor::f32("values", self.shape(self.len()), self.values.clone()),
+        ])
+    }
+
+    fn player(&mut self) -> Result<Box<dyn Predictor>, ModelError> {
+        Ok(self.worker()?)
+    }
+}
+
+impl Learner for Table {
     fn weighed(&mut self, rows: &Rows) {
         if self.add_weighed {
             (0..rows.len()).for_each(|row| {
@@ -257,45 +300,8 @@ impl Learner for Table {
         Ok(self)
     }
 
-    fn explain(&mut self, rows: &Rows) -> Explanation {
-        let mut entry = Vec::new();
-        if rows.is_empty() {
-            return Explanation { value: self.initial, ..Explanation::default() };
-        }
-        self.read(rows, 0, &mut entry);
-        let value = self.head.value_of(&entry);
-        let outcomes = if self.head.classes().is_some() { entry } else { Vec::new() };
-        Explanation { value, outcomes, ..Explanation::default() }
-    }
-
-    fn usage(&self) -> Option<Usage> {
-        None
-    }
-
-    fn reset_usage(&mut self) {}
-
-    fn describe(&self) -> Description {
-        let n = self.len();
-        Description {
-            parameters: n * self.width,
-            multiply_adds: 0,
-            multiply_adds_least: 0,
-            bytes: n * (8 + 4 * self.width),
-            tensors: vec![TensorInfo {
-                name: "values".into(),
-                shape: self.shape(n),
-                group: "table".into(),
-                rate: self.rate,
-            }],
-            ops: vec![format!("table of {n} by {}", self.channels_name())],
-        }
-    }
-
-    fn state(&mut self, _training: bool) -> Result<Vec<Tensor>, ModelError> {
-        Ok(vec![
-            Tensor::u64("keys", vec![self.len()], self.keys.clone()),
-            Tensor::f32("values", self.shape(self.len()), self.values.clone()),
-        ])
+    fn state(&mut self) -> Result<Vec<Tensor>, ModelError> {
+        self.tensors()
     }
 
     fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError> {
@@ -318,7 +324,7 @@ impl Learner for Table {
         Ok(())
     }
 
-    fn player(&mut self) -> Result<Box<dyn Learner>, ModelError> {
+    fn worker(&mut self) -> Result<Box<dyn Learner>, ModelError> {
         Ok(Box::new(self.clone()))
     }
 

@@ -3,8 +3,8 @@
 use adept_ground::files::Files;
 use adept_model::checkpoint::{self, Manifest};
 use adept_model::{
-    Architecture, BF16, Channel, ChannelKind, Halved, Head, Learner, Network, Optimiser, OutcomeClass,
-    Quantisation, Quantised, Rows, SCHEME, Samples, Tensor, TensorData, lower, open_quantised,
+    Architecture, BF16, Channel, ChannelKind, Halved, Head, Network, Optimiser, OutcomeClass, Predictor,
+    Quantisation, Quantised, Rows, SCHEME, Tensor, TensorData, lower, open_quantised,
 };
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
@@ -159,7 +159,7 @@ fn manifest(text: &str) -> Manifest {
 fn a_state_opens_again_and_damage_is_named() {
     let (_, mut quantised) = pair(FORMS[0], &Head::Value);
     let manifest = manifest(FORMS[0]);
-    let tensors = quantised.state(false).unwrap();
+    let tensors = quantised.tensors().unwrap();
     let mut again = Quantised::open(&manifest, &tensors).unwrap();
     let (mut a, mut b) = (Vec::new(), Vec::new());
     quantised.evaluate(&rows(50, 7), &mut a);
@@ -245,8 +245,7 @@ fn experts_in_bfloat16_are_explained_as_they_are_evaluated() {
             row.index.copy_from_slice(from.view().index_row(r));
         }
         halved.evaluate(&rows, &mut values);
-        let mut rounded = Vec::new();
-        halved.weights(&mut rounded).unwrap();
+        let rounded = program.parameters_in(&halved.tensors().unwrap()).unwrap();
         let mut floats = Network::new(program, &rounded, Optimiser::default());
         let mut differ = 0;
         for (r, value) in values.iter().enumerate() {
@@ -291,7 +290,7 @@ fn bfloat16_opens_again_and_damage_is_named() {
     let mut halved = Halved::round(program, &params).unwrap();
     let mut manifest = manifest(text);
     manifest.quantised.as_mut().unwrap().scheme = BF16.into();
-    let tensors = halved.state(false).unwrap();
+    let tensors = halved.tensors().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("halved");
     checkpoint::write(&Files::default(), &path, manifest, &tensors).unwrap();
@@ -325,22 +324,9 @@ fn bfloat16_opens_again_and_damage_is_named() {
         let error = failure(&wrong);
         assert!(error.contains(what) && error.contains(&tensors[large].name), "{error}");
     }
-    let mut samples = Samples::new(&channels());
-    samples.rows.append(&rows(1, 1));
-    (samples.targets, samples.weights) = (vec![0.5], vec![1.0]);
-    assert!(halved.update(&samples, 0.1).unwrap_err().to_string().contains("does not learn"));
 
     let small = r#"{"mlp": {"inputs": ["board"], "hidden": [12]}}"#;
     let program = Arc::new(lower(&architecture(small), &channels(), &Head::Value).unwrap());
     let params = program.draw(&mut Xoshiro256PlusPlus::seed_from_u64(5));
     assert!(Halved::round(program, &params).unwrap_err().to_string().contains("at least 32 inputs"));
-}
-
-#[test]
-fn it_does_not_learn() {
-    let (_, mut quantised) = pair(FORMS[0], &Head::Value);
-    let samples = adept_model::Samples { rows: rows(1, 1), targets: vec![0.5], weights: vec![1.0] };
-    let error = quantised.update(&samples, 0.1).unwrap_err().to_string();
-    assert!(error.contains("does not learn"), "{error}");
-    assert!(quantised.traces().is_err() && quantised.weights(&mut Vec::new()).is_err());
 }

@@ -105,7 +105,7 @@ pub(super) fn nanoseconds_by_halves<G: Kit>(
     game: &G,
     bound: &mut GameModel<G>,
 ) -> Result<Option<f64>, TrainError> {
-    if Pairwise::of_learner(&*bound.learner).is_none() {
+    if Pairwise::of_model(&*bound.model).is_none() {
         return Ok(None);
     }
     let Some(halves) = game.halves() else { return Ok(None) };
@@ -171,10 +171,10 @@ impl<G: Kit> All<'_, G> {
                 let state = &self.halves.state(mover, roller);
                 let after =
                     Afterstate { state, action: None, player: self.game.just_acted(state).unwrap_or(0) };
-                known.add(rows, bound.learner.head(), &**bound.encoder(), self.game, after);
+                known.add(rows, bound.model.head(), &**bound.encoder(), self.game, after);
             }
         }
-        known.evaluate(&mut *bound.learner, rows, found, outcomes);
+        known.evaluate(&mut *bound.model, rows, found, outcomes);
         for (to, values) in values.iter_mut().zip(found.chunks(rollers.len())) {
             to[..values.len()].copy_from_slice(values);
         }
@@ -223,7 +223,7 @@ struct Player<G: Kit> {
 
 impl<G: Kit> Player<G> {
     fn new(bound: GameModel<G>) -> Self {
-        let rows = Rows::new(bound.learner.channels());
+        let rows = Rows::new(bound.model.channels());
         Self { rows, known: KnownRows::default(), values: Vec::new(), outcomes: Vec::new(), bound }
     }
 }
@@ -246,7 +246,7 @@ enum Prior<G: Kit> {
 impl<G: Kit> Split<G> {
     /// Splits the network into halves; `None` if it has another form, or its rows are not such sums.
     fn of(all: &All<'_, G>, bound: &mut GameModel<G>) -> Result<Option<Self>, TrainError> {
-        let Some(form) = Pairwise::of_learner(&*bound.learner) else { return Ok(None) };
+        let Some(form) = Pairwise::of_model(&*bound.model) else { return Ok(None) };
         let encoder = bound.encoder().clone();
         let prior = match open::prior(encoder.name()).ok().flatten() {
             _ if !form.corrects() => Prior::None,
@@ -260,12 +260,12 @@ impl<G: Kit> Split<G> {
             },
         };
         let rows = |pair: &dyn Fn(usize) -> (usize, usize)| {
-            let mut rows = Rows::new(bound.learner.channels());
+            let mut rows = Rows::new(bound.model.channels());
             (0..all.halves.count()).for_each(|half| all.encode(bound, pair(half), &mut rows));
             rows
         };
         let mut pair = |mover, roller| {
-            let mut rows = Rows::new(bound.learner.channels());
+            let mut rows = Rows::new(bound.model.channels());
             all.encode(bound, (mover, roller), &mut rows);
             rows
         };

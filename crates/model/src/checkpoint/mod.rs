@@ -12,8 +12,8 @@ mod strength;
 use crate::architecture::Architecture;
 use crate::error::ModelError;
 use crate::head::Head;
-use crate::learner::{Tensor, TensorData};
 use crate::quantised::Quantisation;
+use crate::tensor::{Tensor, TensorData};
 use adept_ground::{
     files::{Files, parent, temporary},
     limits,

@@ -1,17 +1,17 @@
 //! Runs a plan forward and backward.
 
 use super::aligned::Aligned;
-use super::halves::Halves;
 use super::kernels::BesideExt;
 use super::kernels::{
-    ForwardRoom, HalfRoom, InputAdjoint, Layer, LayerGrad, Matrix, Mixed, Prior, Saved, blend,
+    Bf16Buffers, ForwardRoom, InputAdjoint, Layer, LayerGrad, Matrix, Mixed, Prior, Saved, blend,
     blend_backward, dense_backward, dense_forward, gate, gate_backward, log_mix, log_mix_backward,
     log_weights, mixed_forward, narrow_forward, narrow_rows, residual, residual_backward, stride,
 };
-use super::kernels::{HalfUnit, HalfWeights, by_differences, half_forward, suits_half};
+use super::kernels::{Bf16Unit, Bf16Weights, bf16_forward, by_differences, suits_bf16};
 use super::plan::{CellNumbers, Dense, MixedForm, PartAdjoint, Plan, Route, Select, Source, Step};
 use super::selected::Selected;
 use super::simd::Isa;
+use crate::bf16::Bf16Lane;
 use crate::head::LEAST_PROBABILITY;
 use crate::program::ValueId;
 use adept_rows::{Rows, RowsView};
@@ -60,10 +60,10 @@ pub(crate) struct Workspace {
 /// What evaluation in bfloat16 needs.
 #[derive(Debug)]
 struct Half {
-    unit: HalfUnit,
+    unit: Bf16Unit,
     /// Weights of layers as the unit reads them, by the layer's value; empty if the parameters have changed.
-    packed: Vec<Vec<Halves>>,
-    room: HalfRoom,
+    packed: Vec<Vec<Bf16Lane>>,
+    room: Bf16Buffers,
 }
 
 /// The constant inputs of a run.
@@ -108,19 +108,19 @@ impl Workspace {
         }
     }
 
-    /// From now on [suitable](suits_half) layers are evaluated in bfloat16. Their weights must be such numbers.
+    /// From now on [suitable](suits_bf16) layers are evaluated in bfloat16. Their weights must be such numbers.
     pub(crate) fn halve(&mut self, plan: &Plan) {
         let unit = match self.isa == Isa::detect() {
-            true => HalfUnit::available()[0],
-            false => HalfUnit::Floats,
+            true => Bf16Unit::available()[0],
+            false => Bf16Unit::Floats,
         };
         self.half =
-            Some(Half { unit, packed: vec![Vec::new(); plan.widths.len()], room: HalfRoom::default() });
+            Some(Half { unit, packed: vec![Vec::new(); plan.widths.len()], room: Bf16Buffers::default() });
     }
 
     /// Whether a layer of this shape is evaluated in bfloat16, unless rows are computed from the rows before.
     fn halves(&self, inputs: usize, outputs: usize) -> bool {
-        self.half.is_some() && suits_half(inputs, outputs)
+        self.half.is_some() && suits_bf16(inputs, outputs)
     }
 
     /// A value of the last run, in padded rows. There may be more rows than the run had.
@@ -283,8 +283,8 @@ impl Plan {
                     let (x, layer) = (self.input(dense, &ws.values, job, rows, 0), dense.layer(job.params));
                     let panels = &mut ws.panels[dense.out];
                     if let Some(half) = ws.half.as_mut().filter(|_| halves) {
-                        let weights = HalfWeights { packed: &mut half.packed[dense.out], panels };
-                        half_forward(ws.isa, n, layer, (half.unit, weights), x, &mut half.room, &mut y);
+                        let weights = Bf16Weights { packed: &mut half.packed[dense.out], panels };
+                        bf16_forward(ws.isa, n, layer, (half.unit, weights), x, &mut half.room, &mut y);
                     } else {
                         let room = ForwardRoom { panels, lanes: Some(&mut ws.lanes) };
                         dense_forward(ws.isa, n, layer, x, room, &mut kept, &mut y);

@@ -3,19 +3,16 @@
 mod aligned;
 mod exec;
 mod explain;
-mod halves;
 mod kernels;
 mod plan;
 mod selected;
 mod simd;
 mod soap;
-mod tiles;
 
 pub(crate) use aligned::Aligned;
 pub(crate) use exec::{Derivative, Workspace};
-pub(crate) use halves::{half, whole};
 pub(crate) use kernels::{
-    Columns, Errors, Gated, Head, Unit, gated_values, pair_errors, pair_products, pair_values, suits_half,
+    Columns, Errors, Gated, Head, Unit, gated_values, pair_errors, pair_products, pair_values, suits_bf16,
 };
 pub(crate) use kernels::{Prior, gate, residual, stride};
 pub(crate) use kernels::{

@@ -14,9 +14,9 @@ use super::kernels::{ForwardRoom, Layer as Dense, Matrix, dense_forward, stride}
 use super::plan::{Plan, Span};
 use super::simd::{Isa, LANES};
 use crate::error::ModelError;
-use crate::learner::{ByName, Tensor};
 use crate::optimiser::Soap;
 use crate::program::{Activation, Block, Op, ParamId};
+use crate::tensor::{ByName, Tensor};
 use std::mem::take;
 
 /// Widest side with a basis. The covariance of a wider side would need more memory than the weights.

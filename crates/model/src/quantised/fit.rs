@@ -5,8 +5,8 @@ use super::chain::{Chain, Layer};
 use super::kernels::{self, Integers, PIECES, rounded};
 use super::{Quantised, Units};
 use crate::error::ModelError;
-use crate::learner::{ByName, Tensor};
 use crate::program::{Activation, Program};
+use crate::tensor::{ByName, Tensor};
 use adept_rows::Rows;
 use std::sync::Arc;
 

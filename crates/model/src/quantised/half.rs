@@ -3,19 +3,21 @@
 //! Processors with AMX or AVX-512 BF16 multiply them faster than floats; others compute with rounded floats. All architectures but
 //! tables are possible.
 
-use super::{PLAYS, Quantised};
+use super::Quantised;
+use crate::bf16::{from_bf16, to_bf16};
 use crate::build::memory;
 use crate::checkpoint::Manifest;
 use crate::describe::Description;
 use crate::error::ModelError;
 use crate::head::Head;
-use crate::learner::{Explanation, Learner, Tensor, TensorData, Traces, Usage};
-use crate::native::{affine_layers, half, suits_half, whole};
+use crate::native::{affine_layers, suits_bf16};
 use crate::network::Network;
 use crate::optimiser::Optimiser;
+use crate::predictor::{Explanation, Predictor, Usage};
 use crate::program::{ParamId, Program};
+use crate::tensor::{Tensor, TensorData};
 use adept_ground::limits::Claim;
-use adept_rows::{Channel, Rows, RowsView, Samples};
+use adept_rows::{Channel, Rows, RowsView};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -34,7 +36,7 @@ pub struct Halved {
 ///
 /// # Errors
 /// As [`Quantised::open`], or if a weight of a large layer is not in bfloat16.
-pub fn open_quantised(manifest: &Manifest, tensors: &[Tensor]) -> Result<Box<dyn Learner>, ModelError> {
+pub fn open_quantised(manifest: &Manifest, tensors: &[Tensor]) -> Result<Box<dyn Predictor>, ModelError> {
     if manifest.quantised.as_ref().is_none_or(|of| of.scheme != BF16) {
         return Ok(Box::new(Quantised::open(manifest, tensors)?));
     }
@@ -50,7 +52,7 @@ fn weights(program: &Program) -> HashSet<ParamId> {
     weights
         .filter(|&id| {
             let shape = &program.params[id].shape;
-            suits_half(shape[0], shape[1])
+            suits_bf16(shape[0], shape[1])
         })
         .collect()
 }
@@ -72,7 +74,7 @@ impl Halved {
         let mut tensors = program.tensors_of(flat)?;
         for id in weights {
             if let TensorData::F32(data) = &tensors[id].data {
-                let data = data.iter().map(|&w| half(w)).collect();
+                let data = data.iter().map(|&w| to_bf16(w)).collect();
                 tensors[id].data = TensorData::Bf16(data);
             }
         }
@@ -94,7 +96,7 @@ impl Halved {
             let param = &program.params[id];
             let weight = &mut flat[param.offset..][..param.len()];
             weight.iter_mut().filter(|w| w.is_subnormal()).for_each(|w| *w = 0.0);
-            if weight.iter().any(|&w| whole(half(w)) != w) {
+            if weight.iter().any(|&w| from_bf16(to_bf16(w)) != w) {
                 return Err(ModelError::Unsupported(format!(
                     "the tensor `{}` holds numbers that are not in bfloat16",
                     param.name
@@ -106,18 +108,9 @@ impl Halved {
         network.halve();
         Ok(Self { network, tensors })
     }
-
-    /// The tensors of a checkpoint.
-    pub fn tensors(&self) -> &[Tensor] {
-        &self.tensors
-    }
 }
 
-fn no_learning<T>() -> Result<T, ModelError> {
-    Err(ModelError::Unsupported(PLAYS.into()))
-}
-
-impl Learner for Halved {
+impl Predictor for Halved {
     fn channels(&self) -> &[Channel] {
         self.network.channels()
     }
@@ -136,14 +129,6 @@ impl Learner for Halved {
 
     fn outputs(&mut self, rows: &Rows, outputs: &mut Vec<f32>) {
         self.network.outputs(rows, outputs);
-    }
-
-    fn update(&mut self, samples: &Samples, _rate: f32) -> Result<f64, ModelError> {
-        if samples.is_empty() { Ok(0.0) } else { no_learning() }
-    }
-
-    fn traces(&mut self) -> Result<&mut dyn Traces, ModelError> {
-        no_learning()
     }
 
     fn explain(&mut self, rows: &Rows) -> Explanation {
@@ -171,24 +156,11 @@ impl Learner for Halved {
         Description { bytes, ..self.network.describe() }
     }
 
-    fn state(&mut self, _training: bool) -> Result<Vec<Tensor>, ModelError> {
+    fn tensors(&mut self) -> Result<Vec<Tensor>, ModelError> {
         Ok(self.tensors.to_vec())
     }
 
-    fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError> {
-        *self = Self::of(self.network.program().clone(), Arc::new(state.to_vec()))?;
-        Ok(())
-    }
-
-    fn player(&mut self) -> Result<Box<dyn Learner>, ModelError> {
+    fn player(&mut self) -> Result<Box<dyn Predictor>, ModelError> {
         Ok(Box::new(Self::of(self.network.program().clone(), self.tensors.clone())?))
-    }
-
-    fn weights(&mut self, flat: &mut Vec<f32>) -> Result<(), ModelError> {
-        self.network.weights(flat)
-    }
-
-    fn adopt(&mut self, _: &[f32]) -> Result<(), ModelError> {
-        no_learning()
     }
 }

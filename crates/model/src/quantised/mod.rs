@@ -19,11 +19,12 @@ use crate::checkpoint::Manifest;
 use crate::describe::{Description, TensorInfo};
 use crate::error::ModelError;
 use crate::head::Head;
-use crate::learner::{ByName, Explanation, Learner, Tensor, Traces, Usage};
 use crate::native::{Isa, Prior, gate, residual, stride};
+use crate::predictor::{Explanation, Predictor};
 use crate::program::Program;
+use crate::tensor::{ByName, Tensor};
 use adept_ground::profile::{self, Phase};
-use adept_rows::{Channel, Rows, RowsView, Samples};
+use adept_rows::{Channel, Rows, RowsView};
 use chain::{Chain, End};
 use kernels::{Change, Curve, Integers, Line, OUTPUTS, PIECES, Packed, UNITS};
 use serde::{Deserialize, Serialize};
@@ -160,11 +161,6 @@ impl Quantised {
         let chain = Chain::of(&program, None).map_err(ModelError::Unsupported)?;
         let model = Model::of(program, chain, tensors, isa)?;
         Ok(Self { model: Arc::new(model), work: Work::default(), isa, floats: Isa::detect() })
-    }
-
-    /// The tensors of a checkpoint.
-    pub fn tensors(&self) -> &[Tensor] {
-        &self.model.tensors
     }
 
     /// Computes some rows. Their outputs are in `work.out`, padded.
@@ -374,14 +370,7 @@ impl Units {
     }
 }
 
-/// Why it does not learn.
-const PLAYS: &str = "a quantised network plays and does not learn: use the checkpoint that it was made from";
-
-fn no_learning<T>() -> Result<T, ModelError> {
-    Err(ModelError::Unsupported(PLAYS.into()))
-}
-
-impl Learner for Quantised {
+impl Predictor for Quantised {
     fn channels(&self) -> &[Channel] {
         &self.model.program.channels
     }
@@ -420,14 +409,6 @@ impl Learner for Quantised {
         }
     }
 
-    fn update(&mut self, samples: &Samples, _rate: f32) -> Result<f64, ModelError> {
-        if samples.is_empty() { Ok(0.0) } else { no_learning() }
-    }
-
-    fn traces(&mut self) -> Result<&mut dyn Traces, ModelError> {
-        no_learning()
-    }
-
     fn explain(&mut self, rows: &Rows) -> Explanation {
         let mut first = rows.empty();
         first.copy_range(rows, 0, rows.len().min(1));
@@ -445,12 +426,6 @@ impl Learner for Quantised {
         false
     }
 
-    fn usage(&self) -> Option<Usage> {
-        None
-    }
-
-    fn reset_usage(&mut self) {}
-
     fn describe(&self) -> Description {
         let of = self.model.program.describe();
         let info = |tensor: &Tensor| TensorInfo {
@@ -466,24 +441,11 @@ impl Learner for Quantised {
         }
     }
 
-    fn state(&mut self, _training: bool) -> Result<Vec<Tensor>, ModelError> {
+    fn tensors(&mut self) -> Result<Vec<Tensor>, ModelError> {
         Ok(self.model.tensors.clone())
     }
 
-    fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError> {
-        *self = Self::of(self.model.program.clone(), state.to_vec(), self.isa)?;
-        Ok(())
-    }
-
-    fn player(&mut self) -> Result<Box<dyn Learner>, ModelError> {
+    fn player(&mut self) -> Result<Box<dyn Predictor>, ModelError> {
         Ok(Box::new(self.clone()))
-    }
-
-    fn weights(&mut self, _: &mut Vec<f32>) -> Result<(), ModelError> {
-        no_learning()
-    }
-
-    fn adopt(&mut self, _: &[f32]) -> Result<(), ModelError> {
-        no_learning()
     }
 }

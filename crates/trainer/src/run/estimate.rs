@@ -181,7 +181,7 @@ impl<G: Kit> Experiment<'_, G> {
             undivided: if divided { 0.0 } else { samples },
             rest: (seconds - gradients - exchange - beside).max(0.0),
             overlap: overlaps,
-            parameters: self.bound.learner.program().map_or(0, |program| program.parameters()),
+            parameters: self.bound.model.program().map_or(0, |program| program.parameters()),
             messages,
         }
     }
@@ -190,11 +190,11 @@ impl<G: Kit> Experiment<'_, G> {
     fn disk(&mut self) -> Result<(u64, u64), TrainError> {
         let bytes =
             |tensors: Vec<adept_model::Tensor>| tensors.iter().map(adept_model::Tensor::bytes).sum::<u64>();
-        let model = bytes(self.bound.learner.state(false)?);
+        let model = bytes(self.bound.model.tensors()?);
         // Games played ahead, of all ranks.
         let ahead = bytes(self.source.state(&Ranks::default())?.1);
         let ahead = if self.source.is_divided() { ahead * self.ranks.size() as u64 } else { ahead };
-        let training = bytes(self.shards.average.state(&mut *self.bound.learner)?) + ahead + TEXTS;
+        let training = bytes(self.shards.average.state(&mut *self.bound.model)?) + ahead + TEXTS;
         let milestones = self.config.checkpoints.milestones.map_or(0, |n| self.times(n));
         // One more exists while it is being written.
         let kept = (self.config.checkpoints.keep as u64).saturating_add(1).saturating_add(milestones);

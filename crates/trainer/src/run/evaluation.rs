@@ -154,14 +154,14 @@ pub(super) struct Patience {
 impl<G: Kit> Experiment<'_, G> {
     /// Measures the network after this step, with averaged weights if there are any.
     pub(super) fn evaluate(&mut self, step: u64) -> Result<Evaluation, TrainError> {
-        self.shards.average.trade(&mut *self.bound.learner)?;
+        self.shards.average.trade(&mut *self.bound.model)?;
         let found = self.measure(step);
-        self.shards.average.trade(&mut *self.bound.learner)?;
+        self.shards.average.trade(&mut *self.bound.model)?;
         found
     }
 
     fn measure(&mut self, step: u64) -> Result<Evaluation, TrainError> {
-        self.bound.learner.reset_usage();
+        self.bound.model.reset_usage();
         let mut equities = Vec::with_capacity(self.eval_opponents.len());
         let matches = if self.config.measures(Suite::Matches) { self.matches(step)? } else { Vec::new() };
         for opponent in self.eval_opponents.iter_mut().filter(|_| self.config.measures(Suite::Equity)) {
@@ -171,7 +171,7 @@ impl<G: Kit> Experiment<'_, G> {
                 // In a measurement only the network can fail to give a policy …
                 Err(ExactError::Policy(_)) => {
                     // … unless a device is lost, which has its own error.
-                    self.bound.learner.state(false)?;
+                    self.bound.model.tensors()?;
                     return Err(self.diverged("value of a position".into(), step));
                 }
                 Err(other) => return Err(other.into()),
@@ -179,7 +179,7 @@ impl<G: Kit> Experiment<'_, G> {
         }
         let (grade, alone) = match self.grade() {
             Err(TrainError::Exact(ExactError::Policy(_))) => {
-                self.bound.learner.state(false)?;
+                self.bound.model.tensors()?;
                 return Err(self.diverged("value of a position".into(), step));
             }
             found => found?,
@@ -189,25 +189,25 @@ impl<G: Kit> Experiment<'_, G> {
         }
         let mut still = None;
         let errors = self.tests.as_ref().map(|tests| {
-            let mut errors = |set: &Set| set.errors(&mut *self.bound.learner, &mut self.values);
+            let mut errors = |set: &Set| set.errors(&mut *self.bound.model, &mut self.values);
             let (validation, test) = (errors(&tests.validation).rms, errors(&tests.test));
             still = Still::of(&self.values, Some((tests.test.spread(), test.rms)));
             (test, validation)
         });
         if errors.is_some_and(|(test, _)| test.rms.is_nan()) {
-            self.bound.learner.state(false)?;
+            self.bound.model.tensors()?;
             return Err(self.diverged("value of a position".into(), step));
         }
         let share = step as f64 / self.record.games as f64;
         let exploitability = match &self.decisions {
             Some(decisions) if self.config.measures(Suite::Exploitability) => {
-                self.bound.learner.evaluate(decisions.rows(), &mut self.values);
+                self.bound.model.evaluate(decisions.rows(), &mut self.values);
                 Some(decisions.exploitability(&self.values, self.pace().temperature(step)))
             }
             _ => None,
         };
         if exploitability.is_some_and(f64::is_nan) {
-            self.bound.learner.state(false)?;
+            self.bound.model.tensors()?;
             return Err(self.diverged("value of an action".into(), step));
         }
         let warnings = self.collapses(&matches)?;
@@ -223,11 +223,11 @@ impl<G: Kit> Experiment<'_, G> {
             alone,
             matches,
             warnings,
-            entries: self.bound.learner.entries().filter(|_| self.config.measures(Suite::Matches)),
+            entries: self.bound.model.entries().filter(|_| self.config.measures(Suite::Matches)),
             exploitability,
             rms: errors.map(|(test, _)| test),
             validation: errors.map(|(_, validation)| validation),
-            usage: self.bound.learner.usage(),
+            usage: self.bound.model.usage(),
             experts: if self.is_tenth(step) { self.expert_use()? } else { None },
             seconds: self.seconds(),
         };
@@ -283,7 +283,7 @@ impl<G: Kit> Experiment<'_, G> {
             _ => false,
         };
         if better {
-            self.best = Some((score.clone(), self.bound.learner.state(false)?));
+            self.best = Some((score.clone(), self.bound.model.tensors()?));
         }
         let over = step == self.record.games || self.record.early.is_some();
         if over && self.config.figure().is_some() {
@@ -358,14 +358,14 @@ impl Still {
 impl<G: Kit> Experiment<'_, G> {
     /// Whether a network gives all positions of random games one value.
     fn still_in_games(&mut self) -> Option<Still> {
-        if self.bound.learner.program().is_none() || self.bound.learner.head().is_policy() {
+        if self.bound.model.program().is_none() || self.bound.model.head().is_policy() {
             return None;
         }
         if self.still.is_empty() {
             let mut rng = stream(0, "standing still", 0);
             self.still = rows_of_random_games(self.game, &self.bound, STILL_ROWS, &mut rng);
         }
-        self.bound.learner.evaluate(&self.still, &mut self.values);
+        self.bound.model.evaluate(&self.still, &mut self.values);
         Still::of(&self.values, None)
     }
 
@@ -398,14 +398,14 @@ impl<G: Kit> Experiment<'_, G> {
 
     /// How the experts share positions.
     fn expert_use(&mut self) -> Result<Option<ExpertUse>, TrainError> {
-        if self.bound.learner.program().is_none_or(|program| !program.has_experts()) {
+        if self.bound.model.program().is_none_or(|program| !program.has_experts()) {
             return Ok(None);
         }
         // Own games change with the network.
         if self.shared.is_empty() || self.game.positions().is_empty() {
             self.shared = shared_rows(self.game, self.config, &mut self.bound)?;
         }
-        Ok(ExpertUse::of(&mut *self.bound.learner, &self.shared))
+        Ok(ExpertUse::of(&mut *self.bound.model, &self.shared))
     }
 
     /// Results that are worse than those of random play, or the worst possible.

@@ -16,7 +16,7 @@ use crate::labels::{self, LabelReport};
 use crate::positions::{Tests, With, oracle};
 use crate::shards::Shards;
 use adept_arena::cfr::Decisions;
-use adept_arena::{GameModel, OpenError, naming, open};
+use adept_arena::{LearnerModel, OpenError, naming, open};
 use adept_game::{GameError, Kit, stream};
 use adept_ground::profile::{self, Phase, Profiler, Seconds};
 use adept_model::checkpoint::{self, Manifest, Origin};
@@ -443,7 +443,7 @@ fn opponents<G: Kit>(game: &G, config: &Config) -> Result<Vec<Opponent>, OpenErr
 pub(super) struct Experiment<'a, G: Kit> {
     pub(super) game: &'a G,
     pub(super) config: &'a Config,
-    pub(super) bound: GameModel<G>,
+    pub(super) bound: LearnerModel<G>,
     pub(super) source: Box<dyn Source<G> + 'a>,
     pub(super) shards: Shards,
     pub(super) ranks: Ranks,
@@ -518,10 +518,10 @@ impl<'a, G: Kit> Experiment<'a, G> {
         let head = config.head_of(game.outcome_classes()).map_err(OpenError::from)?;
         let learner =
             adept_model::build_on(&config.architecture, &channels, &head, optimiser, compute, &mut rng)?;
-        let mut bound = GameModel::new(game, encoder, learner);
+        let mut bound = LearnerModel::learning(game, encoder, learner);
         begin_with_clusters(game, config, seed, &mut bound)?;
         for start in starts {
-            start.apply(&mut *bound.learner)?;
+            start.apply(&mut *bound.model)?;
         }
         let rivals = opponents(game, config)?;
         let measured = config.evaluate_against();
@@ -659,12 +659,12 @@ impl<'a, G: Kit> Experiment<'a, G> {
             serde_json::from_value(training).map_err(|e| fail(format!("training state: {e}")))?;
         (self.loss, self.samples, self.patience) = (progress.loss, progress.samples, progress.patience);
         (self.examples, self.standing) = (progress.examples, progress.standing);
-        let restored = self.shards.average.restore(&mut *self.bound.learner, &checkpoint.tensors);
+        let restored = self.shards.average.restore(&mut *self.bound.model, &checkpoint.tensors);
         restored.map_err(|e| fail(e.to_string()))?;
-        let learner = &*self.bound.learner;
+        let learner = &*self.bound.model;
         let games = self.source.restore(progress.games, &checkpoint.tensors, learner, &self.shards);
         games.map_err(|e| fail(format!("training state: {e}")))?;
-        self.source.publish(&mut *self.bound.learner)?;
+        self.source.publish(&mut *self.bound.model)?;
         Ok(checkpoint.manifest.step)
     }
 
@@ -742,14 +742,14 @@ impl<'a, G: Kit> Experiment<'a, G> {
 
     /// Reassigns learned cells, if this is due after the batch that ends at `end`: evenly over the first half of the run.
     fn reassign(&mut self, begin: u64, end: u64) -> Result<(), TrainError> {
-        let times = self.config.architecture.reassigns(self.bound.learner.channels());
+        let times = self.config.architecture.reassigns(self.bound.model.channels());
         let due = |time: &u64| {
             let at = (u128::from(self.record.games) * u128::from(*time) / (2 * u128::from(times))) as u64;
             (begin + 1..=end).contains(&at)
         };
         for time in (1..=times).filter(due).collect::<Vec<_>>() {
             reassign_cells(self.game, self.config, self.record.seed, &mut self.bound, time)?;
-            self.source.publish(&mut *self.bound.learner)?;
+            self.source.publish(&mut *self.bound.model)?;
         }
         Ok(())
     }
@@ -784,9 +784,9 @@ impl<'a, G: Kit> Experiment<'a, G> {
             self.tests = Some(tests);
         }
         // Resumed runs have their cells from the checkpoint.
-        if config.architecture.has_cells(self.bound.learner.channels()) && self.record.latest.is_none() {
+        if config.architecture.has_cells(self.bound.model.channels()) && self.record.latest.is_none() {
             begin_with_cells(game, config, self.record.seed, &mut self.bound, &self.record.init)?;
-            self.source.publish(&mut *self.bound.learner)?;
+            self.source.publish(&mut *self.bound.model)?;
         }
         self.source.prepare(&self.bound)?;
         let found = self.source.digest();
@@ -894,11 +894,11 @@ impl<'a, G: Kit> Experiment<'a, G> {
 
     /// Checks that all ranks have the same parameters.
     fn check_parameters(&mut self, step: u64) -> Result<(), TrainError> {
-        if !self.ranks.are_several() || self.bound.learner.program().is_none() {
+        if !self.ranks.are_several() || self.bound.model.program().is_none() {
             return Ok(());
         }
         let mut flat = Vec::new();
-        self.bound.learner.weights(&mut flat)?;
+        self.bound.model.weights(&mut flat)?;
         let mut hash = FxHasher::default();
         flat.iter().for_each(|x| hash.write_u32(x.to_bits()));
         let all = self.ranks.collect(&hash.finish().to_ne_bytes());
@@ -930,7 +930,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         }
         self.lines.clear();
         let latest = checkpoint_name(step);
-        let mut state = self.shards.average.state(&mut *self.bound.learner)?;
+        let mut state = self.shards.average.state(&mut *self.bound.model)?;
         state.extend(ahead);
         if let Some(bad) = state.iter().find(|t| !t.is_finite()) {
             return Err(self.diverged(format!("tensor `{}`", bad.name), step));
@@ -974,7 +974,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         let channels = encoder.channels().to_vec();
         let manifest = Manifest {
             step,
-            head: self.bound.learner.head().clone(),
+            head: self.bound.model.head().clone(),
             init: self.record.init.clone(),
             metrics,
             training,

@@ -7,7 +7,7 @@ use crate::config::{Config, ExpectationSettings, Method, MixedExamples, RareSett
 use crate::positions::{Examples, Positions, With, digest, encode, hash, rare_positions, training_samples};
 use crate::run::TrainError;
 use crate::shards::Shards;
-use adept_arena::{GameModel, OpenError, Screen, Successors};
+use adept_arena::{LearnerModel, OpenError, Screen, Successors};
 use adept_game::{Encoder, Kit};
 use adept_game::{Stream, Turn, stream};
 use adept_ground::jobs;
@@ -100,7 +100,7 @@ struct Crew<G: Kit> {
 }
 
 /// A copy of the learner, room for what follows a position, and a copy of the screen.
-type Member<G> = (GameModel<G>, Successors<G>, Option<Screen<G>>);
+type Member<G> = (LearnerModel<G>, Successors<G>, Option<Screen<G>>);
 
 impl<'a, G: Kit> Feed<'a, G> {
     /// The feed for a config whose method learns from positions.
@@ -128,7 +128,7 @@ pub(super) fn check_screened<G: Kit>(encoder: &dyn Encoder<G>) -> Result<(), Ope
 }
 
 impl<G: Kit> Source<G> for Feed<'_, G> {
-    fn prepare(&mut self, bound: &GameModel<G>) -> Result<(), TrainError> {
+    fn prepare(&mut self, bound: &LearnerModel<G>) -> Result<(), TrainError> {
         let (game, config, seed) = (self.game, self.config, self.seed);
         self.supply = Some(match &config.learn.method {
             Method::Expectation(settings) => {
@@ -159,7 +159,7 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
                         .as_ref()
                         .map(|mixed| Labelled::read(game, mixed, With::of(bound)))
                         .transpose()?,
-                    found: Successors::new(game, &*bound.learner),
+                    found: Successors::new(game, &*bound.model),
                     screen: screen.transpose()?,
                     crew: None,
                     steps: Vec::new(),
@@ -190,7 +190,7 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
 
     fn batch(
         &mut self,
-        bound: &mut GameModel<G>,
+        bound: &mut LearnerModel<G>,
         span: Span,
         _: Span,
         shards: &mut Shards,
@@ -224,7 +224,7 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
             Supply::Backups(backups) if steps => {
                 backups.learn(self.seed, bound, &span, &pieces, &self.parts, shards, rate)
             }
-            _ => shards.update_parts(&mut *bound.learner, &self.parts, rate),
+            _ => shards.update_parts(&mut *bound.model, &self.parts, rate),
         };
         let mean = mean.map_err(|e| (e, span.start))?;
         let seconds = ((clock() - collected).max(0.0), (collected - start).max(0.0));
@@ -290,7 +290,7 @@ impl<G: Kit> Backups<'_, G> {
     fn fill(
         &mut self,
         (how, pace): ((&G, u64), Pace<'_>),
-        bound: &mut GameModel<G>,
+        bound: &mut LearnerModel<G>,
         pieces: &[Span],
         parts: &mut [Samples],
         pool: Option<&ThreadPool>,
@@ -312,9 +312,9 @@ impl<G: Kit> Backups<'_, G> {
                 fill(how, from, by, piece.clone(), samples)
             });
         };
-        bound.learner.weights(&mut crew.flat)?;
+        bound.model.weights(&mut crew.flat)?;
         for (member, ..) in &mut crew.members {
-            member.learner.adopt(&crew.flat)?;
+            member.model.adopt(&crew.flat)?;
         }
         // Pieces take unequal time, so members take the next one when they are done.
         let jobs = Mutex::new(pieces.iter().zip(parts));
@@ -335,7 +335,7 @@ impl<G: Kit> Backups<'_, G> {
     fn learn(
         &mut self,
         seed: u64,
-        bound: &mut GameModel<G>,
+        bound: &mut LearnerModel<G>,
         span: &Span,
         pieces: &[Span],
         parts: &[Samples],
@@ -360,7 +360,7 @@ impl<G: Kit> Backups<'_, G> {
                 order
             })
             .collect();
-        self.steps.resize_with(parts.len(), || Samples::new(bound.learner.channels()));
+        self.steps.resize_with(parts.len(), || Samples::new(bound.model.channels()));
         let outputs = parts.first().map_or(1, Samples::outputs);
         let mut loss = 0.0;
         for number in 0..steps {
@@ -384,7 +384,7 @@ impl<G: Kit> Backups<'_, G> {
                     to.weights.push(from.weights[at] / count as f32);
                 }
             }
-            loss += shards.update_parts(&mut *bound.learner, &self.steps, rate)?;
+            loss += shards.update_parts(&mut *bound.model, &self.steps, rate)?;
         }
         Ok(loss / steps as f64)
     }
@@ -393,17 +393,17 @@ impl<G: Kit> Backups<'_, G> {
 impl<G: Kit> Crew<G> {
     fn new(
         game: &G,
-        bound: &mut GameModel<G>,
+        bound: &mut LearnerModel<G>,
         mut screen: Option<&mut Screen<G>>,
         threads: usize,
     ) -> Result<Self, ModelError> {
         let of_screen = screen.as_ref().map_or(0, |screen| screen.parameters());
-        let parameters = (bound.learner.describe().parameters + of_screen) as u64;
+        let parameters = (bound.model.describe().parameters + of_screen) as u64;
         // A copy has parameters and room for their gradient.
         let claim = Claim::new(8 * parameters * threads as u64)?;
         let mut member = |_| {
-            let copy = bound.player(game)?;
-            let found = Successors::new(game, &*copy.learner);
+            let copy = bound.worker(game)?;
+            let found = Successors::new(game, &*copy.model);
             let screen = screen.as_mut().map(|screen| screen.copied(game)).transpose()?;
             Ok((copy, found, screen))
         };
@@ -428,19 +428,19 @@ impl<'a, G: Kit> OwnGames<'a, G> {
         game: &'a G,
         config: &'a Config,
         seed: u64,
-        bound: &GameModel<G>,
+        bound: &LearnerModel<G>,
     ) -> Result<Option<Self>, OpenError> {
         let Method::Expectation(settings) = &config.learn.method else { return Ok(None) };
         let drawn = settings.draws(!game.positions().names().is_empty());
         let positions = drawn.then(|| Positions::new(game, settings.distribution.as_deref())).transpose()?;
-        let found = Successors::new(game, &*bound.learner);
+        let found = Successors::new(game, &*bound.model);
         Ok(Some(Self { game, config, settings, seed, positions, found }))
     }
 
     /// Replaces `samples` by those with the numbers `span`.
     pub(super) fn fill(
         &mut self,
-        bound: &mut GameModel<G>,
+        bound: &mut LearnerModel<G>,
         span: Span,
         samples: &mut Samples,
     ) -> Result<(), ModelError> {
@@ -455,7 +455,7 @@ impl<'a, G: Kit> OwnGames<'a, G> {
 fn fill<G: Kit>(
     (game, seed): (&G, u64),
     From { settings, positions, rare, labelled, pace }: From<'_, G>,
-    (bound, found, mut screen): (&mut GameModel<G>, &mut Successors<G>, Option<&mut Screen<G>>),
+    (bound, found, mut screen): (&mut LearnerModel<G>, &mut Successors<G>, Option<&mut Screen<G>>),
     span: Span,
     samples: &mut Samples,
 ) -> Result<(), ModelError> {
@@ -487,7 +487,7 @@ fn fill<G: Kit>(
         // A game of self-play, or a single position.
         loop {
             found.expand_behind(screen.as_deref_mut(), game, &**bound.encoder(), &state)?;
-            found.evaluate(&mut *bound.learner);
+            found.evaluate(&mut *bound.model);
             // Nobody is to value a position that no move has led to, such as the one before the opening roll.
             if game.just_acted(&state).is_some() {
                 found.expectation(&mut samples.targets);

@@ -13,7 +13,7 @@ use crate::config::{Config, GapDiscount, Next, Rewards, SELF, TdSettings, TraceK
 use crate::positions::{Examples, Positions, With};
 use crate::shards::{MOST_BYTES, Shards};
 use crate::td::{Bootstrap, GameStats, PlaySettings, Seats, TdPlayer};
-use adept_arena::{Agent, GameModel, OpenError, open};
+use adept_arena::{Agent, LearnerModel, OpenError, open};
 use adept_game::Kit;
 use adept_game::{Stream, stream};
 use adept_ground::jobs;
@@ -76,7 +76,7 @@ pub(super) struct Worker<G: Kit> {
     seats: Vec<Option<usize>>,
     pub(super) rng: Stream,
     /// A copy of the learner; `None` if the learner itself plays.
-    bound: Option<GameModel<G>>,
+    bound: Option<LearnerModel<G>>,
 }
 
 /// State for a checkpoint: generators, and the games played ahead.
@@ -118,7 +118,7 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
         config: &'a Config,
         td: &'a TdSettings,
         seed: u64,
-        bound: &mut GameModel<G>,
+        bound: &mut LearnerModel<G>,
         shards: &Shards,
     ) -> Result<Self, OpenError> {
         let apart = td.workers > 1 || config.learn.overlaps();
@@ -127,12 +127,12 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
         let copies = if apart { mine.len() as u64 } else { 0 };
         // A copy has parameters and room for their gradient.
         let claim =
-            Claim::new(8 * bound.learner.describe().parameters as u64 * copies).map_err(ModelError::from)?;
+            Claim::new(8 * bound.model.describe().parameters as u64 * copies).map_err(ModelError::from)?;
         let workers: Result<Vec<_>, OpenError> = mine
             .clone()
             .map(|w| {
-                let copy = if apart { Some(bound.player(game)?) } else { None };
-                Worker::new(game, td, (seed, w as u64), &*bound.learner, copy)
+                let copy = if apart { Some(bound.worker(game)?) } else { None };
+                Worker::new(game, td, (seed, w as u64), &*bound.model, copy)
             })
             .collect();
         // If the machine gives no threads, play on the current one.
@@ -152,7 +152,7 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
             _claim: claim,
             pool: if apart { pool() } else { None },
             flat: Vec::new(),
-            channels: Rows::new(bound.learner.channels()),
+            channels: Rows::new(bound.model.channels()),
             ahead: None,
             examples: None,
             positions: td.distribution.as_deref().map(|d| Positions::new(game, Some(d))).transpose()?,
@@ -230,7 +230,7 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
 }
 
 impl<G: Kit> Source<G> for SelfPlay<'_, G> {
-    fn prepare(&mut self, bound: &GameModel<G>) -> Result<(), TrainError> {
+    fn prepare(&mut self, bound: &LearnerModel<G>) -> Result<(), TrainError> {
         if self.config.learn.shows_examples() {
             self.examples = Some(Examples::new(self.game, self.config, self.seed, With::of(bound))?);
         }
@@ -319,7 +319,7 @@ impl<G: Kit> Source<G> for SelfPlay<'_, G> {
         }
         learner.weights(&mut self.flat)?;
         for bound in self.workers.iter_mut().filter_map(|w| w.bound.as_mut()) {
-            bound.learner.adopt(&self.flat)?;
+            bound.model.adopt(&self.flat)?;
         }
         Ok(())
     }
@@ -327,7 +327,7 @@ impl<G: Kit> Source<G> for SelfPlay<'_, G> {
     /// Plays the games `span` and learns from them; with overlap, plays `next` at the same time.
     fn batch(
         &mut self,
-        bound: &mut GameModel<G>,
+        bound: &mut LearnerModel<G>,
         span: Span,
         next: Span,
         shards: &mut Shards,
@@ -347,7 +347,7 @@ impl<G: Kit> Source<G> for SelfPlay<'_, G> {
             }
             let mut learned = Learned { loss: stats.loss, samples: stats.samples, seconds: None };
             if td.traces == TraceKind::Backward && !samples.is_empty() {
-                let update = shards.update(&mut *bound.learner, samples, rate);
+                let update = shards.update(&mut *bound.model, samples, rate);
                 learned.loss += update.map_err(|e| (e, span.start))?;
                 learned.samples += samples.len() as u64;
                 samples.clear();
@@ -378,8 +378,8 @@ impl<G: Kit> Source<G> for SelfPlay<'_, G> {
         let mut step = || {
             let update = match &batch.parts[..] {
                 _ if batch.total == 0 => Ok(0.0),
-                [whole] if !spread => shards.update(&mut *bound.learner, whole, rate),
-                parts => shards.update_parts(&mut *bound.learner, parts, rate),
+                [whole] if !spread => shards.update(&mut *bound.model, whole, rate),
+                parts => shards.update_parts(&mut *bound.model, parts, rate),
             };
             (update, clock())
         };
@@ -401,7 +401,7 @@ impl<G: Kit> Source<G> for SelfPlay<'_, G> {
         if let Some(outcomes) = ahead {
             self.ahead = Some((next, self.collect(outcomes, shards)?));
         }
-        self.publish(&mut *bound.learner).map_err(|e| (e, span.start))?;
+        self.publish(&mut *bound.model).map_err(|e| (e, span.start))?;
         let end = clock();
         Ok(Learned {
             loss,
@@ -485,7 +485,7 @@ impl<G: Kit> Worker<G> {
         td: &TdSettings,
         (seed, number): (u64, u64),
         learner: &dyn Learner,
-        copy: Option<GameModel<G>>,
+        copy: Option<LearnerModel<G>>,
     ) -> Result<Self, OpenError> {
         let names = td.field.clone().unwrap_or_else(|| vec![td.against.clone()]);
         let (mut agents, mut field) = (Vec::new(), Vec::new());
@@ -509,7 +509,7 @@ impl<G: Kit> Worker<G> {
     pub(super) fn play(
         &mut self,
         game: &G,
-        learner: Option<&mut GameModel<G>>,
+        learner: Option<&mut LearnerModel<G>>,
         span: Span,
         (pace, td): (Pace<'_>, &TdSettings),
         begins: Option<&Positions<G>>,

@@ -8,7 +8,7 @@ use crate::config::{Config, Method};
 use crate::regrets::Regrets;
 use crate::shards::Shards;
 use adept_arena::cfr::Decisions;
-use adept_arena::{GameModel, OpenError};
+use adept_arena::{LearnerModel, OpenError};
 use adept_game::Kit;
 use adept_model::{Learner, ModelError, Tensor};
 use adept_ranks::Ranks;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// What a run learns from.
 pub(super) trait Source<G: Kit> {
     /// Prepares examples when learning begins, because they may take a while.
-    fn prepare(&mut self, _bound: &GameModel<G>) -> Result<(), TrainError> {
+    fn prepare(&mut self, _bound: &LearnerModel<G>) -> Result<(), TrainError> {
         Ok(())
     }
 
@@ -53,7 +53,7 @@ pub(super) trait Source<G: Kit> {
     /// Learns from the games, samples or iterations `span`. `next` comes after them and may be prepared.
     fn batch(
         &mut self,
-        bound: &mut GameModel<G>,
+        bound: &mut LearnerModel<G>,
         span: Span,
         next: Span,
         shards: &mut Shards,
@@ -70,7 +70,7 @@ pub(super) fn source<'a, G: Kit>(
     game: &'a G,
     config: &'a Config,
     seed: u64,
-    bound: &mut GameModel<G>,
+    bound: &mut LearnerModel<G>,
     decisions: Option<&Arc<Decisions>>,
     shards: &dyn Fn() -> Shards,
 ) -> Result<Box<dyn Source<G> + 'a>, TrainError> {
@@ -79,11 +79,11 @@ pub(super) fn source<'a, G: Kit>(
             let decisions = decisions.cloned().ok_or_else(|| {
                 OpenError::Unknown(format!("{} cannot list its decisions: use the method `td`", game.name()))
             })?;
-            Box::new(Regrets::new(config, settings, seed, decisions, &*bound.learner, shards())?)
+            Box::new(Regrets::new(config, settings, seed, decisions, &*bound.model, shards())?)
         }
         Method::Td(td) => Box::new(SelfPlay::new(game, config, td, seed, bound, &shards())?),
         Method::Expectation(_) | Method::Supervised(_) => {
-            Box::new(Feed::new(game, config, seed, bound.learner.channels(), &shards()))
+            Box::new(Feed::new(game, config, seed, bound.model.channels(), &shards()))
         }
     })
 }
@@ -113,7 +113,7 @@ impl<G: Kit> Source<G> for Regrets {
 
     fn batch(
         &mut self,
-        bound: &mut GameModel<G>,
+        bound: &mut LearnerModel<G>,
         span: Span,
         _: Span,
         shards: &mut Shards,
@@ -122,7 +122,7 @@ impl<G: Kit> Source<G> for Regrets {
     ) -> Result<Learned, BatchError> {
         let (mut loss, mut samples) = (0.0, 0);
         for iteration in span {
-            let found = self.iterate(iteration, &mut *bound.learner, shards, pace.rate(iteration));
+            let found = self.iterate(iteration, &mut *bound.model, shards, pace.rate(iteration));
             let found = found.map_err(|e| (e, iteration))?;
             (loss, samples) = (loss + found.0, samples + found.1);
         }

@@ -7,7 +7,7 @@ use super::steer::Pace;
 use crate::config::{Config, Method, TraceKind};
 use crate::positions::Positions;
 use crate::td::{Bootstrap, Record};
-use adept_arena::{GameModel, OpenError, open};
+use adept_arena::{LearnerModel, OpenError, open};
 use adept_game::{Kit, Stream, stream};
 use adept_model::program::Program;
 use adept_model::{Compute, Engine, Head, ModelError, Samples};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub struct Targets<G: Kit> {
     game: Arc<G>,
     config: Config,
-    bound: GameModel<G>,
+    bound: LearnerModel<G>,
     worker: Worker<G>,
     positions: Option<Positions<G>>,
     played: u64,
@@ -49,12 +49,12 @@ impl<G: Kit> Targets<G> {
         let head = config.head_of(game.outcome_classes()).map_err(OpenError::from)?;
         let learner =
             adept_model::build_on(&config.architecture, &channels, &head, optimiser, compute, &mut rng)?;
-        let mut bound = GameModel::new(&game, encoder, learner);
+        let mut bound = LearnerModel::learning(&game, encoder, learner);
         begin_with_clusters(&game, &config, seed, &mut bound)?;
         if config.architecture.has_cells(&channels) {
             begin_with_cells(&game, &config, seed, &mut bound, &[])?;
         }
-        let worker = Worker::new(&game, td, (seed, 0), &*bound.learner, None)?;
+        let worker = Worker::new(&game, td, (seed, 0), &*bound.model, None)?;
         let positions = td.distribution.as_deref().map(|d| Positions::new(&game, Some(d))).transpose()?;
         Ok(Self { bound, worker, positions, played: 0, game: Arc::new(game), config })
     }
@@ -89,7 +89,7 @@ impl<G: Kit> Targets<G> {
 
     /// An empty record for [`record`](Self::record).
     pub fn empty(&self) -> Record<G> {
-        Record::new(&*self.game, self.bound.learner.channels())
+        Record::new(&*self.game, self.bound.model.channels())
     }
 
     /// Plays the games that [`play`](Self::play) would play, and appends them to a record. Returns λ, which they have in common.
@@ -102,7 +102,7 @@ impl<G: Kit> Targets<G> {
         let span = self.played..self.played.saturating_add(games);
         let with = (Pace::of(&self.config.learn), &**td);
         let (begins, before) = (self.positions.as_ref(), record.columns.decisions());
-        let empty = Record::new(&*self.game, self.bound.learner.channels());
+        let empty = Record::new(&*self.game, self.bound.model.channels());
         self.worker.player.record = Some(std::mem::replace(record, empty));
         let played = self.worker.play(&self.game, Some(&mut self.bound), span.clone(), with, begins);
         let recorded = self.worker.player.record.take();
@@ -135,7 +135,7 @@ impl<G: Kit> Targets<G> {
 
     /// What the outputs of the network mean.
     pub fn head(&self) -> &Head {
-        self.bound.learner.head()
+        self.bound.model.head()
     }
 
     /// The generator of the next game.
@@ -150,7 +150,7 @@ impl<G: Kit> Targets<G> {
 
     /// The program that the network runs; none for a table.
     pub fn program(&self) -> Option<&Arc<Program>> {
-        self.bound.learner.program()
+        self.bound.model.program()
     }
 
     /// The parameters as one vector, in the order of the program.
@@ -159,7 +159,7 @@ impl<G: Kit> Targets<G> {
     /// [`ModelError::Unsupported`] for a table.
     pub fn weights(&mut self) -> Result<Vec<f32>, ModelError> {
         let mut flat = Vec::new();
-        self.bound.learner.weights(&mut flat)?;
+        self.bound.model.weights(&mut flat)?;
         Ok(flat)
     }
 
@@ -171,6 +171,6 @@ impl<G: Kit> Targets<G> {
         if let Some(at) = flat.iter().position(|v| !v.is_finite()) {
             return Err(ModelError::Unsupported(format!("parameter {at} is {}", flat[at])));
         }
-        self.bound.learner.adopt(flat)
+        self.bound.model.adopt(flat)
     }
 }

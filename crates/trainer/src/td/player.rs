@@ -5,7 +5,7 @@ use super::returns::{Bootstrap, Returns, Step};
 use crate::config::{Along, TraceKind};
 use adept_arena::search::{Search, SearchOptions};
 use adept_arena::successors::{certain, class_of};
-use adept_arena::{Agent, Decision, GameModel, Scratch as Lists, agents};
+use adept_arena::{Agent, Decision, LearnerModel, Scratch as Lists, agents};
 use adept_game::{Game, Kit, OutcomeClass, Stream, Turn, draw_index, no_action};
 use adept_model::{Head, Learner, ModelError, OutcomeMask, Rows, Samples};
 use rand::RngExt;
@@ -105,7 +105,7 @@ impl<G: Kit> TdPlayer<G> {
     pub fn play(
         &mut self,
         game: &G,
-        bound: &mut GameModel<G>,
+        bound: &mut LearnerModel<G>,
         start: G::State,
         seats: Seats<'_, G>,
         settings: PlaySettings,
@@ -116,7 +116,7 @@ impl<G: Kit> TdPlayer<G> {
         for (player, chain) in self.chains.iter_mut().enumerate() {
             chain.clear();
             if online {
-                bound.learner.traces()?.cut(player);
+                bound.model.traces()?.cut(player);
             }
         }
         self.rewards.fill(0.0);
@@ -234,7 +234,7 @@ impl<G: Kit> TdPlayer<G> {
                 self.search = Some(search.with(()).0);
             }
             if let Some(row) = decision.row {
-                bound.learner.chosen(&chain.rows, row as usize);
+                bound.model.chosen(&chain.rows, row as usize);
             }
             if let Some(record) = &mut self.record {
                 let mut own = value;
@@ -246,14 +246,14 @@ impl<G: Kit> TdPlayer<G> {
                 {
                     self.scratch.row.clear();
                     self.scratch.row.push_from(&chain.rows, row as usize);
-                    bound.learner.evaluate(&self.scratch.row, &mut self.scratch.value);
+                    bound.model.evaluate(&self.scratch.row, &mut self.scratch.value);
                     own = self.scratch.value[0];
                 }
                 let explored = explores || (settings.temperature.is_some() && decision.cuts);
                 record.decides(&Decided { step: decision, own, ply, explored, possible }, chain);
             }
             if online {
-                let learner = &mut *bound.learner;
+                let learner = &mut *bound.model;
                 step_online(
                     learner,
                     chain,
@@ -298,7 +298,7 @@ impl<G: Kit> TdPlayer<G> {
             } else if !online {
                 chain.targets(z, settings.bootstrap, &mut self.samples);
             } else if let Some(&Step { row: Some(row), .. }) = chain.decisions.last() {
-                let learner = &mut *bound.learner;
+                let learner = &mut *bound.model;
                 follow(learner, chain, player, (row, z), settings, &mut self.scratch, &mut stats)?;
             }
         }
@@ -420,7 +420,7 @@ mod tests {
         let architecture: Architecture = serde_json::from_str(r#"{"mlp": {"hidden": [4]}}"#).unwrap();
         let learner =
             build(&architecture, encoder.channels(), head, Optimiser::default(), &mut stream(1, "net", 0));
-        let mut bound = GameModel::new(&game, encoder, learner.unwrap());
+        let mut bound = LearnerModel::learning(&game, encoder, learner.unwrap());
         let settings = PlaySettings {
             bootstrap: Bootstrap { lambda: 1.0, discount: 1.0, chosen: false, clip: f32::MAX },
             explore: 0.0,
@@ -430,7 +430,7 @@ mod tests {
             traces: TraceKind::Backward,
             along,
         };
-        let mut player = TdPlayer::new(&game, &*bound.learner, None);
+        let mut player = TdPlayer::new(&game, &*bound.model, None);
         let play = |number| {
             player.samples.clear();
             let seats = Seats { agents: &mut [], by_seat: &[None, None] };
