@@ -13,7 +13,7 @@ use adept_game::{Encoder, Game, GameError, Kit, Valuation, stream};
 use adept_ground::limits;
 use adept_model::Head;
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
-use adept_model::{ModelError, Optimiser, names};
+use adept_model::{ModelError, Optimiser, QuantisedNetwork, names};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -342,8 +342,8 @@ fn bind_of<G: Kit>(
         }
     }
     if manifest.quantised.is_some() {
-        return match adept_model::open_quantised(&manifest, &tensors) {
-            Ok(learner) => Ok((GameModel::new(game, encoder, learner), manifest)),
+        return match QuantisedNetwork::open(&manifest, &tensors) {
+            Ok(network) => Ok((GameModel::new(game, encoder, Box::new(network)), manifest)),
             Err(e) => fail(format!("cannot be used: {e}")),
         };
     }

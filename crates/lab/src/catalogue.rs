@@ -6,7 +6,7 @@
 
 use crate::curves;
 use crate::decisions::{self, BuildOptions, Built, Graded};
-use crate::export::{self, Format, Scheme};
+use crate::export::{self, Format};
 use crate::farm::{self, Here};
 use crate::labelling::{self, LabelOptions, Labelled};
 use crate::measure::{self, Baseline, ClassShares, Cost, Described, EvaluateOptions, Kinds, Report, Rule};
@@ -20,6 +20,7 @@ use adept_arena::matches::Tally;
 use adept_arena::{OpenError, Rung, open};
 use adept_game::laws::{self, Budget};
 use adept_game::{Audit, Found, GameError, Kit, Recorded, TraceStep, Valuation};
+use adept_model::NumberFormat;
 use adept_model::checkpoint::{Checkpoint, Manifest};
 use adept_play::{AnyRoom, Input, PlayError, PlayOptions, Played};
 use adept_trainer::config::{Config, Games, One, Rules, Suite, in_either};
@@ -107,8 +108,8 @@ pub trait AnyGame: Rules {
 
     fn export(&self, checkpoint: Checkpoint, format: Format, name: &str) -> Result<export::File, TrainError>;
 
-    /// The checkpoint in this scheme, for play.
-    fn quantised(&self, checkpoint: Checkpoint, scheme: Scheme) -> Result<Checkpoint, TrainError>;
+    /// The checkpoint in this number format, for play.
+    fn quantised(&self, checkpoint: Checkpoint, format: NumberFormat) -> Result<Checkpoint, TrainError>;
 
     /// What the output of a checkpoint means.
     fn meaning(&self, manifest: &Manifest) -> String;
@@ -349,8 +350,8 @@ impl<G: Kit> AnyGame for G {
         export::file_of(self, checkpoint, format, name)
     }
 
-    fn quantised(&self, checkpoint: Checkpoint, scheme: Scheme) -> Result<Checkpoint, TrainError> {
-        export::quantised(self, checkpoint, scheme)
+    fn quantised(&self, checkpoint: Checkpoint, format: NumberFormat) -> Result<Checkpoint, TrainError> {
+        export::quantised(self, checkpoint, format)
     }
 
     fn meaning(&self, manifest: &Manifest) -> String {

@@ -1,12 +1,10 @@
-//! What exported files hold: ONNX, safetensors in the layout of PyTorch, source text in C and Rust; and checkpoints that only play.
+//! Content of exported files: ONNX, safetensors in the layout of PyTorch, source text in C and Rust; and checkpoints that only play.
 
 use adept_arena::{GameModel, open};
 use adept_game::{Kit, stream};
-use adept_model::checkpoint::{Checkpoint, Manifest, is_of_training};
+use adept_model::checkpoint::{Checkpoint, Manifest, Quantisation, is_of_training};
 use adept_model::export::{self, About, onnx, to_torch};
-use adept_model::{
-    Architecture, BF16, Halved, ModelError, Predictor, Program, Quantisation, Quantised, SCHEME, Tensor,
-};
+use adept_model::{Architecture, ModelError, NumberFormat, Predictor, Program, QuantisedNetwork, Tensor};
 use adept_trainer::positions::rows_of_own_games;
 use adept_trainer::run::TrainError;
 use serde::Serialize;
@@ -24,22 +22,13 @@ pub enum Format {
     C,
     /// A file of Rust with the weights and the evaluation.
     Rust,
-    /// A checkpoint in whole numbers of 16 and 8 bits, for play.
+    /// A checkpoint in integers of 16 and 8 bits, for play.
     Quantised,
     /// A checkpoint whose large layers are in bfloat16, for play.
     Bf16,
 }
 
-/// The numbers of a checkpoint that only plays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheme {
-    /// Whole numbers: 16 bits in the first layer, 8 behind it.
-    Whole,
-    /// Weights of large layers in bfloat16.
-    Bf16,
-}
-
-/// Positions that give the scales of a quantised network, at most, and as many of other games that it is compared on.
+/// Maximum number of positions that calibrate a quantised network, and of positions of other games on which it is compared.
 const QUANTISED: usize = 4096;
 
 /// The bytes of an exported file, and their description.
@@ -51,34 +40,35 @@ pub struct File {
     pub(crate) impossible: String,
 }
 
-/// The checkpoint in this scheme, with what it differs by over positions of its own games, which are not those that gave the scales.
+/// The checkpoint in this number format, with its differences from the original over positions of its own games, which are not those
+/// that calibrate it.
 ///
 /// # Errors
-/// If the checkpoint cannot be opened, or if the scheme does not suit it: whole numbers are for single networks with a hidden layer,
-/// bfloat16 for networks with a large layer.
-pub fn quantised<G: Kit>(game: &G, checkpoint: Checkpoint, scheme: Scheme) -> Result<Checkpoint, TrainError> {
+/// If the checkpoint cannot be opened, or if the format does not suit it: int8 is for single networks with a hidden layer, bf16 for
+/// networks with a large layer.
+pub fn quantised<G: Kit>(
+    game: &G,
+    checkpoint: Checkpoint,
+    format: NumberFormat,
+) -> Result<Checkpoint, TrainError> {
     let path = checkpoint.path.clone();
     let (mut bound, _) = open::bind(game, checkpoint.clone())?;
     let (program, params) = program(&checkpoint)?;
     let mut rows = |what| rows_of_own_games(game, &mut bound, QUANTISED, &mut stream(1, what, 0));
     let others = rows("quantised");
-    let rows = match scheme {
-        Scheme::Whole => rows("quantise"),
-        Scheme::Bf16 => others.empty(),
+    let rows = match format {
+        NumberFormat::Int8 => rows("quantise"),
+        NumberFormat::Bf16 => others.empty(),
     };
-    if others.is_empty() || (scheme == Scheme::Whole && rows.is_empty()) {
+    if others.is_empty() || (format == NumberFormat::Int8 && rows.is_empty()) {
         let message = "its games have no positions that the network values, on which the new checkpoint could be compared";
         return Err(ModelError::Checkpoint { path, message: message.into() }.into());
     }
-    let program = Arc::new(program);
-    let learner: Result<Box<dyn Predictor>, ModelError> = match scheme {
-        Scheme::Whole => Quantised::fit(program, &params, &rows).map(|learner| Box::new(learner) as _),
-        Scheme::Bf16 => Halved::round(program, &params).map(|learner| Box::new(learner) as _),
-    };
-    let mut learner =
-        learner.map_err(|e| ModelError::Checkpoint { path: path.clone(), message: e.to_string() })?;
+    let network = QuantisedNetwork::convert(format, Arc::new(program), &params, &rows);
+    let mut network =
+        network.map_err(|e| ModelError::Checkpoint { path: path.clone(), message: e.to_string() })?;
     let (mut found, mut wanted) = (Vec::new(), Vec::new());
-    learner.evaluate(&others, &mut found);
+    network.evaluate(&others, &mut found);
     bound.model.evaluate(&others, &mut wanted);
     let errors = found.iter().zip(&wanted).map(|(a, b)| f64::from((a - b).abs()));
     let squares: f64 = errors.clone().map(|e| e * e).sum();
@@ -86,13 +76,13 @@ pub fn quantised<G: Kit>(game: &G, checkpoint: Checkpoint, scheme: Scheme) -> Re
     manifest.kind = "quantised".into();
     manifest.training = None;
     manifest.quantised = Some(Quantisation {
-        scheme: if scheme == Scheme::Whole { SCHEME } else { BF16 }.into(),
+        scheme: format.scheme().into(),
         of: manifest.checksum.clone(),
         rows: rows.len(),
         rms: (squares / found.len() as f64).sqrt(),
         max: errors.fold(0.0, f64::max),
     });
-    Ok(Checkpoint { path, manifest, tensors: learner.tensors()? })
+    Ok(Checkpoint { path, manifest, tensors: network.tensors()? })
 }
 
 /// Writes a checkpoint of this game in a format. Names in source text begin with `name`.

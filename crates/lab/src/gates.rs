@@ -3,7 +3,7 @@
 use crate::chart;
 use adept_model::checkpoint::{self, Checkpoint};
 use adept_model::program::{Block, Op, Program, Selector};
-use adept_model::{BF16, ModelError, lower};
+use adept_model::{ModelError, NumberFormat, lower};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -43,8 +43,8 @@ pub fn cell_maps(path: &Path) -> Result<Vec<CellMap>, ModelError> {
     let path = checkpoint::locate(path, false)?;
     let Checkpoint { manifest, tensors, .. } = checkpoint::read(&path)?;
     let mut maps: Vec<CellMap> = Vec::new();
-    // A table that grows has no program, and a network in whole numbers has no cells.
-    let has_floats = manifest.quantised.as_ref().is_none_or(|of| of.scheme == BF16);
+    // A table that grows has no program, and an int8 network has no cells.
+    let has_floats = manifest.quantised.as_ref().is_none_or(|of| of.scheme == NumberFormat::Bf16.scheme());
     if !manifest.architecture.grows() && has_floats {
         let program = lower(&manifest.architecture, &manifest.channels, &manifest.head)?;
         let flat = program.parameters_in(&tensors)?;

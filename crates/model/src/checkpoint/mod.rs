@@ -7,12 +7,12 @@
 mod inside;
 mod migrate;
 mod published;
+mod quantisation;
 mod strength;
 
 use crate::architecture::Architecture;
 use crate::error::ModelError;
 use crate::head::Head;
-use crate::quantised::Quantisation;
 use crate::tensor::{Tensor, TensorData};
 use adept_ground::{
     files::{Files, parent, temporary},
@@ -33,6 +33,7 @@ use std::path::{Path, PathBuf};
 
 pub use inside::is_inside;
 pub use published::{best_of, published, published_in, rank};
+pub use quantisation::Quantisation;
 pub use strength::{LevelStrength, Strength, note_strength};
 
 /// Version of the layout that this program writes. It also reads all older versions.
@@ -75,7 +76,7 @@ pub struct Manifest {
     pub seed: u64,
     /// Number of games learned from.
     pub step: u64,
-    /// How a network that only plays was made; none for other models.
+    /// Origin and accuracy of a quantised network; none for other models.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantised: Option<Quantisation>,
     /// Checkpoints that provided the initial weights of the run.

@@ -3,15 +3,14 @@
 use super::aligned::Aligned;
 use super::kernels::BesideExt;
 use super::kernels::{
-    Bf16Buffers, ForwardRoom, InputAdjoint, Layer, LayerGrad, Matrix, Mixed, Prior, Saved, blend,
-    blend_backward, dense_backward, dense_forward, gate, gate_backward, log_mix, log_mix_backward,
-    log_weights, mixed_forward, narrow_forward, narrow_rows, residual, residual_backward, stride,
+    ForwardRoom, InputAdjoint, Layer, LayerGrad, Matrix, Mixed, Prior, Saved, blend, blend_backward,
+    dense_backward, dense_forward, gate, gate_backward, log_mix, log_mix_backward, log_weights,
+    mixed_forward, narrow_forward, narrow_rows, residual, residual_backward, stride, suits_bf16,
 };
-use super::kernels::{Bf16Unit, Bf16Weights, bf16_forward, by_differences, suits_bf16};
 use super::plan::{CellNumbers, Dense, MixedForm, PartAdjoint, Plan, Route, Select, Source, Step};
+use super::reduced::{Bf16Layers, Reduced};
 use super::selected::Selected;
 use super::simd::Isa;
-use crate::bf16::Bf16Lane;
 use crate::head::LEAST_PROBABILITY;
 use crate::program::ValueId;
 use adept_rows::{Rows, RowsView};
@@ -53,17 +52,8 @@ pub(crate) struct Workspace {
     scratch: Aligned,
     /// Buffer for rows in lanes.
     lanes: Aligned,
-    /// For evaluation in bfloat16.
-    half: Option<Half>,
-}
-
-/// What evaluation in bfloat16 needs.
-#[derive(Debug)]
-struct Half {
-    unit: Bf16Unit,
-    /// Weights of layers as the unit reads them, by the layer's value; empty if the parameters have changed.
-    packed: Vec<Vec<Bf16Lane>>,
-    room: Bf16Buffers,
+    /// Layers that are evaluated in reduced precision.
+    reduced: Option<Reduced>,
 }
 
 /// The constant inputs of a run.
@@ -88,7 +78,7 @@ impl Job<'_> {
 
 impl Workspace {
     /// Creates buffers for a plan and an instruction set from [`Isa::available`].
-    pub(crate) fn with_isa(plan: &Plan, isa: Isa) -> Self {
+    pub(crate) fn new(plan: &Plan, isa: Isa, reduced: Option<Reduced>) -> Self {
         let n = plan.widths.len();
         Self {
             isa,
@@ -104,23 +94,18 @@ impl Workspace {
             panels: vec![Aligned::default(); n],
             scratch: Aligned::default(),
             lanes: Aligned::default(),
-            half: None,
+            reduced,
         }
     }
 
-    /// From now on [suitable](suits_bf16) layers are evaluated in bfloat16. Their weights must be such numbers.
-    pub(crate) fn halve(&mut self, plan: &Plan) {
-        let unit = match self.isa == Isa::detect() {
-            true => Bf16Unit::available()[0],
-            false => Bf16Unit::Floats,
-        };
-        self.half =
-            Some(Half { unit, packed: vec![Vec::new(); plan.widths.len()], room: Bf16Buffers::default() });
+    /// Buffers for the same plan on another thread.
+    pub(crate) fn copied(&self, plan: &Plan) -> Self {
+        Self::new(plan, self.isa, self.reduced.as_ref().map(Reduced::copied))
     }
 
     /// Whether a layer of this shape is evaluated in bfloat16, unless rows are computed from the rows before.
-    fn halves(&self, inputs: usize, outputs: usize) -> bool {
-        self.half.is_some() && suits_bf16(inputs, outputs)
+    fn is_bf16(&self, inputs: usize, outputs: usize) -> bool {
+        matches!(self.reduced, Some(Reduced::Bf16(_))) && suits_bf16(inputs, outputs)
     }
 
     /// A value of the last run, in padded rows. There may be more rows than the run had.
@@ -156,7 +141,7 @@ impl Workspace {
     pub(crate) fn forget(&mut self) {
         self.packed.iter_mut().for_each(Vec::clear);
         self.panels.iter_mut().for_each(Aligned::clear);
-        self.half.iter_mut().flat_map(|half| &mut half.packed).for_each(Vec::clear);
+        self.reduced.iter_mut().for_each(Reduced::forget);
     }
 
     /// Forgets copies of all parameters, also of those that do not learn.
@@ -221,8 +206,21 @@ impl Plan {
         if all.len() < rows.end {
             all.extend(all.len() as u32..rows.end as u32);
         }
-        self.run(&self.steps, workspace, job, &all[rows]);
+        let rows = &all[rows];
+        let steps = self.int8_steps(workspace, job, rows);
+        self.run(&self.steps[steps..], workspace, job, rows);
         workspace.all = all;
+    }
+
+    /// Runs the steps that an int8 chain replaces, if there is one, and returns their number.
+    fn int8_steps(&self, ws: &mut Workspace, job: Job<'_>, rows: &[u32]) -> usize {
+        let Some(Reduced::Int8(chain)) = &mut ws.reduced else { return 0 };
+        let (y, length) = (&mut ws.values[chain.out], rows.len() * stride(self.widths[chain.out]));
+        if y.len() < length {
+            y.resize(length);
+        }
+        chain.layers.forward(job.batch, rows, &mut y[..length]);
+        chain.steps
     }
 
     fn run(&self, steps: &[Step], ws: &mut Workspace, job: Job<'_>, rows: &[u32]) {
@@ -267,7 +265,7 @@ impl Plan {
                 Step::Dense(hidden)
                     if hidden.narrow
                         && job.targets.is_none()
-                        && !ws.halves(hidden.inputs, hidden.outputs) =>
+                        && !ws.is_bf16(hidden.inputs, hidden.outputs) =>
                 {
                     if let Some(Step::Dense(head)) = steps.next() {
                         self.narrow(hidden, head, ws, job, rows);
@@ -275,19 +273,20 @@ impl Plan {
                 }
                 Step::Dense(dense) => {
                     let mut y = ws.size(self, dense.out, n);
-                    let halves = job.targets.is_none()
-                        && ws.halves(dense.inputs, dense.outputs)
-                        && !by_differences(n, dense.inputs, self.input(dense, &ws.values, job, rows, 0));
                     let keep = dense.keep && job.targets.is_some();
                     let mut kept = if keep { ws.size(self, dense.kept, n) } else { Aligned::default() };
                     let (x, layer) = (self.input(dense, &ws.values, job, rows, 0), dense.layer(job.params));
                     let panels = &mut ws.panels[dense.out];
-                    if let Some(half) = ws.half.as_mut().filter(|_| halves) {
-                        let weights = Bf16Weights { packed: &mut half.packed[dense.out], panels };
-                        bf16_forward(ws.isa, n, layer, (half.unit, weights), x, &mut half.room, &mut y);
-                    } else {
-                        let room = ForwardRoom { panels, lanes: Some(&mut ws.lanes) };
-                        dense_forward(ws.isa, n, layer, x, room, &mut kept, &mut y);
+                    match &mut ws.reduced {
+                        Some(Reduced::Bf16(layers))
+                            if job.targets.is_none() && Bf16Layers::suits(n, layer, x) =>
+                        {
+                            layers.forward(ws.isa, n, (layer, dense.out), x, panels, &mut y);
+                        }
+                        _ => {
+                            let room = ForwardRoom { panels, lanes: Some(&mut ws.lanes) };
+                            dense_forward(ws.isa, n, layer, x, room, &mut kept, &mut y);
+                        }
                     }
                     ws.values[dense.out] = y;
                     if keep {
@@ -514,7 +513,7 @@ impl Plan {
 
     fn route(&self, route: &Route, ws: &mut Workspace, job: Job<'_>, rows: &[u32]) {
         let n = rows.len();
-        let merges = |form: &&MixedForm| job.merges && !ws.halves(form.inputs, form.units);
+        let merges = |form: &&MixedForm| job.merges && !ws.is_bf16(form.inputs, form.units);
         if let Some(form) = route.mixed.as_ref().filter(merges) {
             return self.merged(route, form, ws, job, rows);
         }

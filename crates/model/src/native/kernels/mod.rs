@@ -93,6 +93,7 @@ mod bf16_tiles;
 mod dense;
 mod forward;
 mod gate;
+pub(crate) mod int8;
 mod math;
 mod mixed;
 mod mixture;
@@ -109,6 +110,7 @@ pub(crate) use bf16::{Bf16Buffers, Bf16Unit, Bf16Weights, bf16_forward, suits_bf
 pub(crate) use dense::{InputAdjoint, Layer, LayerGrad, Matrix, Saved};
 pub(crate) use forward::{ForwardRoom, dense_forward};
 pub(crate) use gate::gate;
+pub(crate) use int8::Int8Isa;
 pub(crate) use mixed::{MOST_UNITS, Mixed, lanes, mixed_forward};
 pub(crate) use mixture::{blend, blend_backward, gate_backward, log_mix, log_mix_backward, log_weights};
 pub(crate) use narrow::{is_narrow, narrow_forward, narrow_rows};
