@@ -5,8 +5,7 @@
 //! if they would leave most lanes of a chunk idle. Sums run in the same order, so all give the same bits.
 
 use super::BesideExt;
-use super::backward::whole_tile;
-use super::dense::{Layer, Matrix, ROWS, in_blocks, spans};
+use super::dense::{Layer, Matrix, ROWS, in_blocks, spans, whole_tile};
 use super::narrow::is_narrow;
 use super::{chunks, chunks_mut, stride};
 use crate::native::aligned::Aligned;
@@ -22,7 +21,7 @@ pub(super) fn suits<S: Simd>(_: S, n: usize, layer: Layer<'_>) -> bool {
     S::SUMS >= 20 && n >= LEAST && layer.inputs >= LANES && is_narrow(layer.inputs, layer.outputs)
 }
 
-/// Where the lanes of chunk `c` of the inputs begin: the last chunk ends with the inputs, and may overlap with the one before.
+/// Start of the lanes of chunk `c` of the inputs: the last chunk ends with the inputs, and may overlap with the one before.
 #[inline(always)]
 fn start(c: usize, inputs: usize) -> usize {
     (c * LANES).min(inputs - LANES)
@@ -78,7 +77,7 @@ pub(super) fn gradient<S: Simd>(
     }
 }
 
-/// How many of the last inputs are not turned, because a chunk for so few costs more than a few chunks of units.
+/// Number of the last inputs that are not turned, because a chunk for so few costs more than a few chunks of units.
 #[inline(always)]
 fn aside(layer: Layer<'_>, width: usize) -> usize {
     let last = layer.inputs % LANES;

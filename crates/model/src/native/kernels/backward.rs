@@ -7,6 +7,7 @@ use super::BesideExt;
 use super::across;
 use super::dense::{
     InputAdjoint, Layer, LayerGrad, Matrix, ROWS, Saved, dot, in_blocks, in_tiles, padded, panels, spans,
+    whole_tile,
 };
 use super::forward::affine_packed;
 use super::math::derive;
@@ -423,42 +424,6 @@ fn gradient_tile<S: Simd, const K: usize, const C: usize>(
     for (i, sums) in sums.into_iter().enumerate() {
         for (g, sum) in grad[(k + i) * width..][..C].iter_mut().beside(sums) {
             s.store(g, sum);
-        }
-    }
-}
-
-/// Like [`gradient_tile`], for layers of C chunks.
-#[inline(always)]
-pub(super) fn whole_tile<S: Simd, const K: usize, const C: usize>(
-    s: S,
-    k: usize,
-    inputs: &[&[f32]],
-    d: &[[Chunk; C]],
-    grad: &mut [Chunk],
-) {
-    let grad: &mut [[Chunk; C]] = &mut grad.as_chunks_mut().0[k..k + K];
-    let mut sums = [[s.splat(0.0); C]; K];
-    for (sums, g) in sums.iter_mut().beside(grad.iter()) {
-        for j in 0..C {
-            sums[j] = s.load(&g[j]);
-        }
-    }
-    for (x, d) in inputs.iter().beside(d) {
-        let mut delta = [s.splat(0.0); C];
-        for j in 0..C {
-            delta[j] = s.load(&d[j]);
-        }
-        let x = &x[k..k + K];
-        for i in 0..K {
-            let x = s.splat(x[i]);
-            for j in 0..C {
-                sums[i][j] = s.fma(x, delta[j], sums[i][j]);
-            }
-        }
-    }
-    for (sums, g) in sums.iter().beside(grad) {
-        for j in 0..C {
-            s.store(&mut g[j], sums[j]);
         }
     }
 }

@@ -8,7 +8,8 @@ use super::BesideExt;
 use super::bf16_pairs::Pairs;
 use super::bf16_tiles::{self as tiles, HIGH, Sums, Tiles, WIDE};
 use super::dense::{Layer, Matrix, ROWS, spans};
-use super::forward::{Reads, finish, finish_span};
+use super::forward::{Reads, finish_span};
+use super::math::finish;
 use super::{chunks, chunks_mut, stride};
 use crate::bf16::{Bf16Lane, CacheLine, PER_LANE, round_to_bf16};
 use crate::native::aligned::Aligned;
@@ -16,7 +17,7 @@ use crate::native::simd::{Isa, LANES, Simd};
 use crate::program::Activation;
 use std::ops::Range;
 
-/// What multiplies numbers of bfloat16.
+/// The processor unit that multiplies numbers of bfloat16.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Bf16Unit {
     /// AMX.
@@ -28,7 +29,7 @@ pub(crate) enum Bf16Unit {
 }
 
 impl Bf16Unit {
-    /// All of this machine, best first.
+    /// All units of this machine, best first.
     pub(crate) fn available() -> Vec<Self> {
         let (tiles, pairs) = (Tiles::detect().map(Self::Tiles), Pairs::detect().map(Self::Pairs));
         [tiles, pairs, Some(Self::Floats)].into_iter().flatten().collect()

@@ -2,7 +2,7 @@
 
 use super::BesideExt;
 use super::dense::{Layer, Matrix, ROWS, block, block_mut, dot, in_blocks, in_tiles, padded, panels, spans};
-use super::math::{activate, sigmoid};
+use super::math::finish;
 use super::narrow;
 use super::sparse::{self, is_sparse};
 use super::{chunks, chunks_mut, stride};
@@ -105,7 +105,7 @@ fn forward_body<S: Simd>(
     }
 }
 
-/// How a layer reads its weights.
+/// The way in which a layer reads its weights.
 #[derive(Clone, Copy)]
 pub(super) struct Reads<'a> {
     /// Only those of inputs that are not 0.
@@ -487,35 +487,4 @@ fn finish_rows<S: Simd>(
     if f == Activation::Sigmoid {
         y.as_flattened_mut().chunks_exact_mut(stride).for_each(|row| row[layer.outputs..].fill(0.0));
     }
-}
-
-/// Applies the activation to net inputs in one chunk of y.
-// A function, because closures cannot be forced to inline, and code that is not inlined misses the instruction set.
-#[inline(always)]
-pub(super) fn finish<S: Simd>(
-    s: S,
-    f: Activation,
-    beta: Option<S::V>,
-    kept: Option<&mut Chunk>,
-    y: &mut Chunk,
-) {
-    let net = s.load(y);
-    let Some(beta) = beta else {
-        if f == Activation::Silu {
-            let g = sigmoid(s, net);
-            let a = s.mul(net, g);
-            if let Some(kept) = kept {
-                // f′ = g + z g (1 − g).
-                s.store(kept, s.fma(a, s.sub(s.splat(1.0), g), g));
-            }
-            s.store(y, a);
-        } else {
-            s.store(y, activate(s, f, net));
-        }
-        return;
-    };
-    if let Some(kept) = kept {
-        s.store(kept, net);
-    }
-    s.store(y, activate(s, f, s.mul(net, beta)));
 }

@@ -1,6 +1,6 @@
 //! Activations, their derivatives, and exp.
 
-use crate::native::simd::Simd;
+use crate::native::simd::{Chunk, Simd};
 use crate::program::Activation;
 
 /// eˣ with a relative error of about 2e-7; x is clamped to [−87, 88]. NaN stays NaN.
@@ -70,6 +70,37 @@ pub(super) fn derive<S: Simd>(s: S, f: Activation, d: S::V, y: S::V, z: S::V) ->
         }
         Activation::Linear => d,
     }
+}
+
+/// Applies the activation to net inputs in one chunk of y.
+// A function, because closures cannot be forced to inline, and code that is not inlined misses the instruction set.
+#[inline(always)]
+pub(super) fn finish<S: Simd>(
+    s: S,
+    f: Activation,
+    beta: Option<S::V>,
+    kept: Option<&mut Chunk>,
+    y: &mut Chunk,
+) {
+    let net = s.load(y);
+    let Some(beta) = beta else {
+        if f == Activation::Silu {
+            let g = sigmoid(s, net);
+            let a = s.mul(net, g);
+            if let Some(kept) = kept {
+                // f′ = g + z g (1 − g).
+                s.store(kept, s.fma(a, s.sub(s.splat(1.0), g), g));
+            }
+            s.store(y, a);
+        } else {
+            s.store(y, activate(s, f, net));
+        }
+        return;
+    };
+    if let Some(kept) = kept {
+        s.store(kept, net);
+    }
+    s.store(y, activate(s, f, s.mul(net, beta)));
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use super::BesideExt;
 use super::dense::Matrix;
-use super::forward::finish;
+use super::math::finish;
 use crate::native::simd::{Chunk, LANES, Simd};
 use crate::program::Activation;
 

@@ -5,7 +5,7 @@
 
 use super::BesideExt;
 use super::dense::{Layer, Matrix};
-use super::forward::finish;
+use super::math::finish;
 use super::{chunks_mut, stride};
 use crate::native::aligned::Aligned;
 use crate::native::simd::{Chunk, LANES, Simd};
@@ -20,7 +20,7 @@ pub(crate) fn is_narrow(inputs: usize, hidden: usize) -> bool {
     inputs <= 256 && (2..2 * LANES).contains(&hidden) && lanes - hidden >= lanes / 4
 }
 
-/// How many of `n` rows [`narrow_forward`] should process, from the first on: those that fill chunks, and the rest if
+/// Number of rows, of `n`, that [`narrow_forward`] should process, from the first on: those that fill chunks, and the rest if
 /// one more chunk is cheaper than one or two registers per row.
 pub(crate) fn narrow_rows(n: usize, hidden: usize) -> usize {
     let rest = n % LANES;
