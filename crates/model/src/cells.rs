@@ -34,7 +34,7 @@ const CLEARLY: f64 = 0.9;
 /// Added to the mean squared error of a cell, so that no weight is 0.
 const LEAST: f64 = 1e-12;
 
-/// Where cells are learned from.
+/// A source of examples from which cells are learned.
 pub trait CellExamples {
     /// Appends the examples with these numbers. Without targets every cell counts the same.
     ///

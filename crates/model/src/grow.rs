@@ -8,7 +8,7 @@ use crate::program::{Activation, Op, Program};
 use crate::tensor::{Tensor, find};
 use adept_rows::Channel;
 
-/// How a perceptron grows.
+/// A way to grow a perceptron.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Growth {
     /// To a larger perceptron.
@@ -18,7 +18,7 @@ pub enum Growth {
 }
 
 impl Growth {
-    /// How `found` grows to `wanted`; none if they are of the same shape already.
+    /// The way from `found` to `wanted`; none if they have the same shape already.
     ///
     /// # Errors
     /// Why the weights of `found` fit neither way.
@@ -55,7 +55,7 @@ impl Growth {
         }
     }
 
-    /// What becomes of the hidden layers, such as `[40] → [80, 16]`.
+    /// Hidden layers before and after, such as `[40] → [80, 16]`.
     pub fn summary(&self) -> String {
         match self {
             Self::Larger(larger) => larger.summary(),
@@ -157,7 +157,7 @@ fn collect<'a>(node: &'a Architecture, channels: &[Channel], leaves: &mut Vec<&'
     }
 }
 
-/// How a perceptron grows to a larger one: wider hidden layers, more hidden layers, or both.
+/// Growth of a perceptron to a larger one: wider hidden layers, more hidden layers, or both.
 ///
 /// Each old hidden layer becomes, in order, the first remaining new one with the same activation and at least as many units.
 /// Its new units read with fresh weights, and old units read them with 0. The new layers between old layers j and j + 1 pass
@@ -191,7 +191,7 @@ struct Layer {
     scaled: bool,
 }
 
-/// Where the weights of an old layer go, which read the old layer before it.
+/// The new layers that take over the weights between two old layers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Link {
     /// The first new layer after that of the old layer before.
@@ -204,7 +204,7 @@ struct Link {
     positive: bool,
 }
 
-/// How the units of a layer hold the values v: v = `factor` · f(`scale` · v) + `offset`, or the difference of two units.
+/// Code of values v by units of a layer: v = `factor` · f(`scale` · v) + `offset`, or the difference of two units.
 #[derive(Clone, Copy)]
 struct Carrier {
     paired: bool,

@@ -72,7 +72,7 @@ fn caches() -> Vec<usize> {
     Vec::new()
 }
 
-/// What one core does at most, by plain loops over registers and over memory.
+/// Peak rates of one core, measured by plain loops over registers and over memory.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Peak {
     /// Fused multiply-adds of 32-bit floats a second.

@@ -51,7 +51,7 @@ pub struct Network {
     idle: Vec<bool>,
     /// The last step of the weights of each input, if steps are sparse.
     input_steps: Vec<u64>,
-    /// Of 0 steps, 1 step and so on, for these inputs.
+    /// Numbers for 0 steps, 1 step and so on, for these inputs.
     counted: Vec<Counted>,
     seeds: Vec<f32>,
     no_targets: Vec<f32>,

@@ -45,7 +45,7 @@ enum Gate {
 }
 
 impl Gate {
-    /// What the gate reads: rows with the same class have the same expert.
+    /// Class of a row: the numbers that the gate reads. Rows of the same class have the same expert.
     fn class(&self, rows: &Rows, row: usize) -> u64 {
         let index = rows.index_row(row);
         match self {

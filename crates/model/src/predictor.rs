@@ -39,7 +39,7 @@ pub struct Explanation {
     pub experts: Vec<Option<Explanation>>,
 }
 
-/// How often the experts of a node ran.
+/// Shares of rows on which the experts of a node ran.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Usage {
     /// Rows that reached the node.
@@ -84,7 +84,7 @@ pub trait Predictor: Any + Send {
         None
     }
 
-    /// How often the experts of the outermost selecting node ran since the last call of `reset_usage`; none if all
+    /// Shares of rows on which the experts of the outermost selecting node ran since the last call of `reset_usage`; none if all
     /// experts always run.
     fn usage(&self) -> Option<Usage> {
         None

@@ -24,7 +24,7 @@ pub struct Table {
     head: Head,
     /// Numbers in an entry.
     width: usize,
-    /// How a value of a channel becomes a distribution.
+    /// Conversion of a value of a channel to a distribution.
     tilt: Tilt,
     /// Column of the key in the index part of a row.
     column: usize,

@@ -1,4 +1,4 @@
-//! How the experts of a network share positions.
+//! Shares of the experts of a network.
 
 use crate::predictor::{Explanation, Predictor};
 use crate::program::{Block, Op, Program};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Least share of rows that makes an expert live.
 pub const LIVE: f64 = 0.01;
 
-/// How the experts of a network share some rows. With nested gates an expert is a leaf of the hierarchy.
+/// Shares of the experts of a network in some rows. With nested gates an expert is a leaf of the hierarchy.
 ///
 /// An expert wins a row if it has the largest weight at every node on its path, the first of equals.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -68,7 +68,7 @@ pub struct Gates {
     /// Weight of each expert in the blend, `[rows, experts]`: the product of the gates on its path. 0 for an expert that did not
     /// run.
     pub shares: Vec<f32>,
-    /// What each expert gives, `[rows, experts, outputs]`; NaN for one that did not run. As in [`Explanation`], an expert inside a
+    /// Output of each expert, `[rows, experts, outputs]`; NaN for one that did not run. As in [`Explanation`], an expert inside a
     /// residual node gives its own correction.
     pub outputs: Vec<f32>,
     /// Numbers that an expert gives: the classes of outcomes, or one value.

@@ -1,4 +1,4 @@
-//! What the blind learner knows: weights of sets of literals, and how sets are found.
+//! State of the blind learner: weights of sets of literals, and the search for sets.
 //!
 //! A literal is a bit that is on, a variable of which no bit is on, or a parity set that is odd. A feature is a set of
 //! literals; it is active where all of them hold. V = tanh(Σ weights of active features), and a step towards a target is
@@ -19,7 +19,7 @@ const AT_ONCE: usize = 16;
 /// Samples that a pair needs before it may become a feature, and those that a pair like known ones needs.
 const TRIED: f32 = 8.0;
 const TRIED_ALIKE: f32 = 4.0;
-/// How far the mean error of a pair must be from 0, in standard errors.
+/// Minimum distance of the mean error of a pair from 0, in standard errors.
 const SURE: f32 = 2.0;
 /// Features that are paired with further literals at a sample.
 const PAIRED: usize = 24;
@@ -32,7 +32,7 @@ const SETTLED: u32 = 32;
 /// Most literals of a feature.
 pub(super) const LONGEST: usize = 24;
 
-/// What a literal asks.
+/// A condition on the bits.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Literal {
     /// The bit is on.

@@ -114,7 +114,7 @@ impl BlindLearner {
         })
     }
 
-    /// All that the learner is handed of a row.
+    /// The bits of a row that the learner sees.
     fn sight(&self, rows: &Rows, row: usize) -> Sight {
         Sight::of(&rows.dense_row(row)[self.columns.clone()])
     }

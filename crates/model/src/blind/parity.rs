@@ -41,7 +41,7 @@ impl Changes {
     }
 }
 
-/// What is known of operators.
+/// Operators found so far, and the counts that they are found from.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Operators {
     /// The last choice.

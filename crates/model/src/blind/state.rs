@@ -38,7 +38,7 @@ fn floats(name: &str, data: Vec<f32>) -> Tensor {
 }
 
 impl Features {
-    /// What the learner has found.
+    /// The tensors of a checkpoint.
     pub(super) fn tensors(&self) -> Vec<Tensor> {
         let (mut none, mut odd) = (Vec::new(), Vec::new());
         for literal in &self.literals {
@@ -61,7 +61,7 @@ impl Features {
         ]
     }
 
-    /// What the learner has found, and the statistics by which it goes on.
+    /// The tensors of a checkpoint, and the statistics that training resumes from.
     pub(super) fn state(&self) -> Vec<Tensor> {
         let mut state = self.tensors();
         let mut pairs: Vec<_> = self.pairs.iter().collect();

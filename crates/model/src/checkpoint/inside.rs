@@ -3,7 +3,7 @@
 use super::{MANIFEST, WEIGHTS};
 use std::path::{Path, PathBuf};
 
-/// How their paths begin.
+/// Prefix of the paths of published checkpoints inside the program.
 const PREFIX: &str = "built-in:";
 
 struct Inside {

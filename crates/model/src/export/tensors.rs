@@ -70,7 +70,7 @@ fn turn(tensor: &Tensor) -> Tensor {
 mod tests {
     use super::*;
 
-    /// What PyTorch saves of a model in bfloat16.
+    /// A model that PyTorch saved in bfloat16.
     #[test]
     fn numbers_of_bfloat16_are_widened_and_turned() {
         let bits = [0x3f80, 0xc000, 0x3e00, 0x0000, 0x4049, 0x8000];

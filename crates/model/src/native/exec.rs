@@ -17,7 +17,7 @@ use adept_rows::{Rows, RowsView};
 use std::mem::take;
 use std::ops::Range;
 
-/// What [`Plan::backward`] differentiates.
+/// The function that [`Plan::backward`] differentiates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Derivative {
     /// The log density L of the targets: the negated gradient of the loss.

@@ -18,12 +18,12 @@ const MOST_BITS: u32 = 12;
 const RARE: usize = 1000;
 /// Shares of the largest weight at which 8 bits may end.
 const CLIPPED: [f64; 5] = [1.0, 0.85, 0.7, 0.55, 0.4];
-/// How far beyond what was seen a unit without a limit may go, and how far at least, as a share of the farthest unit.
+/// Range of an unbounded unit as a multiple of the largest activation seen, and its minimum as a share of the largest one of all units.
 const ROOM: f64 = 1.25;
 const QUIET: f64 = 0.3;
-/// What is added to the variance of each input, as a share of their mean.
+/// Damping: the share of the mean variance of inputs that is added to each variance.
 const DAMPED: f64 = 0.01;
-/// How far beyond what was seen an input may go before it is limited.
+/// Range of an input without a bound, as a multiple of the largest size seen.
 const BEYOND: f32 = 2.0;
 
 /// The tensors of an int8 network with these flat parameters, calibrated by `rows`.
@@ -192,7 +192,7 @@ fn bits(first: &Layer, most: u32, x: &[f32], chain: &Chain, seen: &[f32]) -> Opt
     })
 }
 
-/// How the units of a layer become numbers from 0 to 255.
+/// Quantisation of the units of a layer to numbers from 0 to 255.
 struct Shape {
     f: Activation,
     /// Bits behind the point of net inputs.
@@ -302,8 +302,7 @@ impl Shape {
     }
 }
 
-/// How the inputs of a layer vary together, over rows: R of their covariance RᵀR. What matters of weights is that their sums with inputs
-/// stay.
+/// The factor R of the covariance RᵀR of the inputs of a layer, over rows. Rounding of weights should keep their sums with inputs.
 struct Together {
     n: usize,
     /// `[n, n]`, upper.
@@ -311,7 +310,7 @@ struct Together {
 }
 
 impl Together {
-    /// Of rows of `n` inputs.
+    /// The factor for rows of `n` inputs.
     fn of(n: usize, x: impl Iterator<Item = f64>) -> Self {
         let x: Vec<f64> = x.collect();
         let count = (x.len() / n) as f64;

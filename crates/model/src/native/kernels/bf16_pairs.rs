@@ -165,7 +165,7 @@ mod x86 {
     struct Product<'a> {
         pairs: Pairs,
         layer: Layer<'a>,
-        /// From [`packed`].
+        /// As [`packed`] writes it.
         weight: &'a [Bf16Lane],
         /// Whole lines a row.
         x: &'a [Bf16Lane],

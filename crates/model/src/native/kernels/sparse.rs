@@ -26,7 +26,7 @@ pub(crate) fn by_differences(n: usize, inputs: usize, x: Matrix<'_>) -> bool {
     x.alike && n > 1 && is_sparse(Portable, n, inputs, x)
 }
 
-/// How many numbers are not 0.
+/// Count of the numbers that are not 0.
 // Functions, because closures may not be inlined, and code that is not inlined misses the instruction set.
 #[inline(always)]
 fn count<S: Simd>(s: S, row: &[f32]) -> usize {

@@ -203,7 +203,7 @@ fn step_inputs_body<S: Simd>(
     }
 }
 
-/// What some steps of Adam without a gradient do at once.
+/// The effect of several steps of Adam without a gradient.
 #[inline(always)]
 fn make_up<S: Simd>(
     s: S,
