@@ -56,7 +56,7 @@ impl<G: Kit> Successors<G> {
             actions: Vec::new(),
             values: Vec::new(),
             row_of: Vec::new(),
-            rows: Rows::new(model.channels()).alike(),
+            rows: Rows::new(model.channels()).with_similar_neighbours(),
             outcomes: Vec::new(),
             head: model.head().clone(),
             known: KnownRows::default(),

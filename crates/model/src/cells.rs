@@ -20,9 +20,9 @@ use std::sync::Arc;
 
 /// Hidden units of the small network.
 const UNITS: usize = 8;
-/// Its examples per step.
+/// Examples per step of the small network.
 const BATCH: u64 = 512;
-/// Its first learning rate, for Adam; it falls to a thousandth along a cosine.
+/// Initial learning rate of the small network, for Adam; it falls to a thousandth along a cosine.
 const RATE: f64 = 0.01;
 /// Runs of k-means, of which the best counts.
 const RESTARTS: usize = 4;
@@ -50,7 +50,7 @@ pub trait CellExamples {
         None
     }
 
-    /// Most examples that it can make in reasonable time.
+    /// Maximum number of examples that it can make in reasonable time.
     fn most(&self) -> u64 {
         u64::MAX
     }
@@ -81,8 +81,8 @@ pub fn find_cells(
     for (i, site) in sites.iter().enumerate() {
         // Each node sees the same examples: there may be few.
         let mut next = 0;
-        let alike = |other: &Site<'_>| (other.cells, other.on) == (site.cells, site.on);
-        let gate = match found.iter().find(|(other, _)| alike(other)) {
+        let shares = |other: &Site<'_>| (other.cells, other.on) == (site.cells, site.on);
+        let gate = match found.iter().find(|(other, _)| shares(other)) {
             Some((_, gate)) => gate.clone(),
             None => {
                 let mut part =

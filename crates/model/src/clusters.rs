@@ -24,7 +24,7 @@ const LEAST: f64 = 2.0;
 /// Scalings of the offsets of equal clusters in a round, and in the last one.
 const SCALINGS: usize = 5;
 const LAST: usize = 100;
-/// Rows times clusters times scalings at most.
+/// Maximum of rows times clusters times scalings.
 const BALANCED: usize = 1 << 27;
 
 /// Fits the gates of `architecture` that have `clusters` set, and returns their weights and biases by tensor name.

@@ -200,7 +200,7 @@ struct Link {
     last: usize,
     /// Whether `first` gets the weights, so that net inputs are passed on, or `last`.
     early: bool,
-    /// Whether what is passed on is never negative.
+    /// Whether the values that are passed on are never negative.
     positive: bool,
 }
 

@@ -79,7 +79,7 @@ pub struct Peak {
     pub multiply_adds: f64,
     /// Bytes read a second from memory that no cache holds.
     pub read: f64,
-    /// The same from half of the level 1 cache.
+    /// Bytes read a second from half of the level 1 cache.
     pub read_near: f64,
 }
 

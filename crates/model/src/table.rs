@@ -142,7 +142,7 @@ impl Table {
         rows.index_row(row)[self.column]
     }
 
-    /// Appends the entry of a row, or what it would be.
+    /// Appends the entry of a row, or the initial one if it has none.
     fn read(&self, rows: &Rows, row: usize, to: &mut Vec<f32>) {
         match self.entries.get(&self.key(rows, row)) {
             Some(&e) => to.extend_from_slice(&self.values[e as usize * self.width..][..self.width]),
@@ -150,7 +150,7 @@ impl Table {
         }
     }
 
-    /// Appends what a row without an entry has.
+    /// Appends the initial entry of a row.
     fn first(&self, rows: &Rows, row: usize, to: &mut Vec<f32>) {
         let given = self.initial_from.map(|column| rows.dense_row(row)[column]);
         match (&self.head, given) {

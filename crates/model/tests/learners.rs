@@ -797,7 +797,7 @@ fn throws() -> Samples {
     samples
 }
 
-/// What two dice mean where a third one decides is not a sum of weights of bits or pairs: it takes sets of three, which stage 5
+/// The meaning of two dice where a third one decides is not a sum of weights of bits or pairs: it takes sets of three, which stage 5
 /// finds.
 #[test]
 fn the_blind_learner_finds_what_bits_alone_cannot_say() {

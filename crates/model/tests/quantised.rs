@@ -325,7 +325,7 @@ fn similar_rows_in_bf16_are_rounded_unless_they_are_sparse() {
             row.dense[r % 8] = 1.0 / 7.0;
         }
         let apart = values(&mut bf16, &rows);
-        let similar = values(&mut bf16, &rows.alike());
+        let similar = values(&mut bf16, &rows.with_similar_neighbours());
         assert_eq!(apart == similar, same, "dense: {dense}");
         assert!(apart.iter().zip(&similar).all(|(a, b)| (a - b).abs() < 0.01));
     }

@@ -43,8 +43,8 @@ pub struct Rows {
     pub dense: Vec<f32>,
     /// Index columns, row-major.
     pub index: Vec<u64>,
-    /// As [`alike`](Self::alike) says.
-    alike: bool,
+    /// See [`with_similar_neighbours`](Self::with_similar_neighbours).
+    similar_neighbours: bool,
 }
 
 impl Rows {
@@ -54,12 +54,12 @@ impl Rows {
         Self { dense_width: layout.dense, index_width: layout.index, ..Self::default() }
     }
 
-    /// The batch, with the word that neighbouring rows differ in few columns, such as the positions after each move of a decision.
+    /// Marks the batch: neighbouring rows differ in few columns, such as the positions after each move of a decision.
     /// An engine may then compute a row from the row before; values differ by rounding alone. The columns must be
     /// finite: a NaN spoils the rows after it too.
     #[must_use]
-    pub fn alike(self) -> Self {
-        Self { alike: true, ..self }
+    pub fn with_similar_neighbours(self) -> Self {
+        Self { similar_neighbours: true, ..self }
     }
 
     /// Number of rows.
@@ -168,8 +168,8 @@ impl Rows {
     /// These rows, without a copy.
     #[inline]
     pub fn view(&self) -> RowsView<'_> {
-        let &Self { dense_width, index_width, len, alike, .. } = self;
-        RowsView { dense_width, index_width, len, dense: &self.dense, index: &self.index, alike }
+        let &Self { dense_width, index_width, len, similar_neighbours, .. } = self;
+        RowsView { dense_width, index_width, len, dense: &self.dense, index: &self.index, similar_neighbours }
     }
 
     /// Checks that the widths match these channels and that every index is in range.
@@ -212,7 +212,7 @@ pub struct RowsView<'a> {
     pub dense: &'a [f32],
     /// Index columns, row-major.
     pub index: &'a [u64],
-    alike: bool,
+    similar_neighbours: bool,
 }
 
 impl<'a> RowsView<'a> {
@@ -229,15 +229,15 @@ impl<'a> RowsView<'a> {
         let layout = Layout::of(channels);
         let (dense_width, index_width) = (layout.dense, layout.index);
         whole(len, (dense_width, index_width), (dense.len(), index.len()))?;
-        let view = Self { dense_width, index_width, len, dense, index, alike: false };
+        let view = Self { dense_width, index_width, len, dense, index, similar_neighbours: false };
         view.check_indices(channels, &layout)?;
         Ok(view)
     }
 
-    /// Whether neighbouring rows differ in few columns; see [`Rows::alike`].
+    /// Whether neighbouring rows differ in few columns; see [`Rows::with_similar_neighbours`].
     #[inline]
-    pub fn is_alike(&self) -> bool {
-        self.alike
+    pub fn has_similar_neighbours(&self) -> bool {
+        self.similar_neighbours
     }
 
     /// Number of rows.
@@ -271,8 +271,8 @@ impl<'a> RowsView<'a> {
 
     /// A copy.
     pub fn to_rows(&self) -> Rows {
-        let &Self { dense_width, index_width, len, dense, index, alike } = self;
-        Rows { dense_width, index_width, len, dense: dense.into(), index: index.into(), alike }
+        let &Self { dense_width, index_width, len, dense, index, similar_neighbours } = self;
+        Rows { dense_width, index_width, len, dense: dense.into(), index: index.into(), similar_neighbours }
     }
 
     fn check_indices(&self, channels: &[Channel], layout: &Layout) -> Result<(), RowsError> {

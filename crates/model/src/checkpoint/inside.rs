@@ -34,7 +34,7 @@ inside! {
     "liars-dice/post-net",
 }
 
-/// Most bytes of all.
+/// Maximum total size in bytes.
 #[cfg(test)]
 const MOST: usize = 1_000_000;
 

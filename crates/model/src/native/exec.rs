@@ -1,7 +1,7 @@
 //! Runs a plan forward and backward.
 
 use super::aligned::Aligned;
-use super::kernels::BesideExt;
+use super::kernels::ZipInlineExt;
 use super::kernels::{
     ForwardRoom, InputAdjoint, Layer, LayerGrad, Matrix, Mixed, Prior, Saved, blend, blend_backward,
     dense_backward, dense_forward, gate, gate_backward, log_mix, log_mix_backward, log_weights,
@@ -230,7 +230,7 @@ impl Plan {
             match step {
                 Step::Copy { pieces, out } => {
                     let mut to = ws.size(self, *out, n);
-                    for (to, &row) in to.chunks_exact_mut(stride(self.widths[*out])).beside(rows) {
+                    for (to, &row) in to.chunks_exact_mut(stride(self.widths[*out])).zip_inline(rows) {
                         let from = job.batch.dense_row(row as usize);
                         let mut at = 0;
                         for &(first, len) in pieces {
@@ -320,8 +320,8 @@ impl Plan {
                         let to = &mut to[r * os..][..outputs];
                         let y = ws.values[*y][r * ys..][..experts * outputs].chunks_exact(outputs);
                         to.fill(0.0);
-                        for (s, y) in weights[r * gs..][..experts].iter().beside(y) {
-                            to.iter_mut().beside(y).for_each(|(to, y)| *to += s * y);
+                        for (s, y) in weights[r * gs..][..experts].iter().zip_inline(y) {
+                            to.iter_mut().zip_inline(y).for_each(|(to, y)| *to += s * y);
                         }
                     }
                     ws.values[*out] = to;
@@ -334,7 +334,7 @@ impl Plan {
                     if let Some(rows) = successive(rows) {
                         log_densities(*variance, &targets[rows], y, &mut to);
                     } else {
-                        for ((to, y), &row) in to.iter_mut().beside(y).beside(rows) {
+                        for ((to, y), &row) in to.iter_mut().zip_inline(y).zip_inline(rows) {
                             let e = targets[row as usize] - y;
                             *to = -e * e / (2.0 * variance);
                         }
@@ -352,12 +352,12 @@ impl Plan {
                     let mut to = ws.size(self, *out, n);
                     let classes = self.widths[*p];
                     let p = ws.values[*p].chunks_exact(stride(classes));
-                    for ((to, p), &row) in to.iter_mut().beside(p).beside(rows) {
+                    for ((to, p), &row) in to.iter_mut().zip_inline(p).zip_inline(rows) {
                         let t = &targets[row as usize * classes..][..classes];
                         // `max` would drop NaN.
                         let log =
                             |p: f32| if p < LEAST_PROBABILITY { LEAST_PROBABILITY.ln() } else { p.ln() };
-                        *to = t.iter().beside(p).map(|(t, &p)| t * log(p)).sum();
+                        *to = t.iter().zip_inline(p).map(|(t, &p)| t * log(p)).sum();
                     }
                     ws.values[*out] = to;
                 }
@@ -371,7 +371,7 @@ impl Plan {
                             Some(x) => to.copy_from_slice(&ws.values[*x][r * width..][..width]),
                             None => to.fill(0.0),
                         }
-                        to.iter_mut().beside(utilities).for_each(|(to, u)| *to += lambda * u);
+                        to.iter_mut().zip_inline(utilities).for_each(|(to, u)| *to += lambda * u);
                     }
                     ws.values[*out] = to;
                 }
@@ -389,7 +389,7 @@ impl Plan {
                 Step::Gather { table, column, out } => {
                     let mut to = ws.size(self, *out, n);
                     let outputs = self.widths[*out];
-                    for (to, &row) in to.chunks_exact_mut(stride(outputs)).beside(rows) {
+                    for (to, &row) in to.chunks_exact_mut(stride(outputs)).zip_inline(rows) {
                         let entry = job.batch.index_row(row as usize)[*column] as usize;
                         to[..outputs]
                             .copy_from_slice(&job.params[table.start + entry * stride(outputs)..][..outputs]);
@@ -459,12 +459,17 @@ impl Plan {
         match dense.x {
             Source::Value(x) => {
                 let stride = stride(self.widths[x]);
-                Matrix { data: &values[x][first * stride..], stride, rows: None, alike: false }
+                Matrix { data: &values[x][first * stride..], stride, rows: None, similar_neighbours: false }
             }
             Source::Outer(x) => {
                 let (stride, local) = (stride(self.widths[x]), job.local.map(|local| &local[first..]));
                 let skipped = if local.is_some() { 0 } else { first };
-                Matrix { data: &values[x][skipped * stride..], stride, rows: local, alike: false }
+                Matrix {
+                    data: &values[x][skipped * stride..],
+                    stride,
+                    rows: local,
+                    similar_neighbours: false,
+                }
             }
             Source::Columns(column) => {
                 let (rows, batch) = (Some(&rows[first..]), job.batch);
@@ -472,7 +477,7 @@ impl Plan {
                     data: &batch.dense[column..],
                     stride: batch.dense_width(),
                     rows,
-                    alike: batch.is_alike(),
+                    similar_neighbours: batch.has_similar_neighbours(),
                 }
             }
         }
@@ -487,7 +492,7 @@ impl Plan {
         *seen += rows.len() as u64;
         runs.resize(branches, 0);
         experts.resize(rows.len(), 0);
-        for (expert, &row) in experts.iter_mut().beside(rows) {
+        for (expert, &row) in experts.iter_mut().zip_inline(rows) {
             let index = job.batch.index_row(row as usize);
             let branch = match route.select {
                 Select::Index(column) => index[column] as usize,
@@ -504,7 +509,12 @@ impl Plan {
         let mixed =
             Mixed { inputs: form.inputs, units: form.units, f: form.f, head_f: form.head_f, packed: &packed };
         let stride = job.batch.dense_width();
-        let x = Matrix { data: &job.batch.dense[form.column..], stride, rows: Some(rows), alike: false };
+        let x = Matrix {
+            data: &job.batch.dense[form.column..],
+            stride,
+            rows: Some(rows),
+            similar_neighbours: false,
+        };
         let mut y = ws.size(self, route.out[0], rows.len());
         mixed_forward(ws.isa, mixed, &experts, x, &mut y[..rows.len()]);
         ws.values[route.out[0]] = y;
@@ -560,7 +570,7 @@ impl Plan {
                 continue;
             }
             self.run(&branch.steps, ws, Job { local, ..job }, rows);
-            for (&out, &result) in route.out[..results].iter().beside(&branch.results) {
+            for (&out, &result) in route.out[..results].iter().zip_inline(&branch.results) {
                 let width = self.widths[result];
                 let mut to = take(&mut ws.values[out]);
                 let (from, to_stride) = (&ws.values[result], stride(self.widths[out]));
@@ -594,7 +604,7 @@ impl Plan {
             workspace.adjoints[seeded].copy_from_slice(&seeds[..n]);
         } else {
             let adjoints = workspace.adjoints[seeded].chunks_exact_mut(width);
-            adjoints.beside(seeds).for_each(|(adjoint, seed)| adjoint[0] = *seed);
+            adjoints.zip_inline(seeds).for_each(|(adjoint, seed)| adjoint[0] = *seed);
         }
         let all = take(&mut workspace.all);
         let job = Job { params, batch, local: None, targets: Some(targets), merges: false };
@@ -731,8 +741,8 @@ impl Plan {
                             let s = ws.values[gate.weights][r * gs + e];
                             let at = r * ys + e * outputs;
                             let y = &ws.values[*y][at..][..outputs];
-                            dg[r * gs + e] += s * a.iter().beside(y).map(|(a, y)| a * y).sum::<f32>();
-                            dy[at..][..outputs].iter_mut().beside(a).for_each(|(d, a)| *d += s * a);
+                            dg[r * gs + e] += s * a.iter().zip_inline(y).map(|(a, y)| a * y).sum::<f32>();
+                            dy[at..][..outputs].iter_mut().zip_inline(a).for_each(|(d, a)| *d += s * a);
                         }
                     }
                     ws.adjoints[gate.logs] = dg;
@@ -750,7 +760,9 @@ impl Plan {
                     if let Some(rows) = successive(rows) {
                         pull_densities(*variance, &targets[rows], a, found, &mut dy);
                     } else {
-                        for (((dy, a), y), &row) in dy.iter_mut().beside(a).beside(found).beside(rows) {
+                        for (((dy, a), y), &row) in
+                            dy.iter_mut().zip_inline(a).zip_inline(found).zip_inline(rows)
+                        {
                             *dy = a / variance * (targets[row as usize] - y);
                         }
                     }
@@ -765,8 +777,11 @@ impl Plan {
                     for (r, dx) in dx.chunks_exact_mut(width).enumerate() {
                         let p = &ws.values[*out][r * width..][..classes];
                         let a = &ws.adjoints[*out][r * width..][..classes];
-                        let mean: f32 = p.iter().beside(a).map(|(p, a)| p * a).sum();
-                        dx.iter_mut().beside(p).beside(a).for_each(|((dx, p), a)| *dx = p * (a - mean));
+                        let mean: f32 = p.iter().zip_inline(a).map(|(p, a)| p * a).sum();
+                        dx.iter_mut()
+                            .zip_inline(p)
+                            .zip_inline(a)
+                            .for_each(|((dx, p), a)| *dx = p * (a - mean));
                     }
                     ws.adjoints[*x] = dx;
                 }
@@ -780,11 +795,11 @@ impl Plan {
                     let width = stride(classes);
                     let mut dp = take(&mut ws.adjoints[*p]);
                     dp.zero(n * width);
-                    for ((r, dp), &row) in dp.chunks_exact_mut(width).enumerate().beside(rows) {
+                    for ((r, dp), &row) in dp.chunks_exact_mut(width).enumerate().zip_inline(rows) {
                         let a = ws.adjoints[*out][r];
                         let t = &targets[row as usize * classes..][..classes];
                         let p = &ws.values[*p][r * width..][..classes];
-                        for ((dp, t), &p) in dp.iter_mut().beside(t).beside(p) {
+                        for ((dp, t), &p) in dp.iter_mut().zip_inline(t).zip_inline(p) {
                             *dp = a * t / if p < LEAST_PROBABILITY { LEAST_PROBABILITY } else { p };
                         }
                     }
@@ -824,7 +839,7 @@ impl Plan {
                         let entry = job.batch.index_row(row as usize)[*column] as usize;
                         let a = &ws.adjoints[*out][r * stride(outputs)..][..outputs];
                         let g = &mut grad[table.start + entry * stride(outputs)..][..outputs];
-                        g.iter_mut().beside(a).for_each(|(g, a)| *g += a);
+                        g.iter_mut().zip_inline(a).for_each(|(g, a)| *g += a);
                     }
                 }
                 Step::Residual { x, out, .. } => {
@@ -855,7 +870,7 @@ impl Plan {
             if rows.is_empty() {
                 continue;
             }
-            for (&out, &result) in route.out.iter().beside(&branch.results) {
+            for (&out, &result) in route.out.iter().zip_inline(&branch.results) {
                 let width = self.widths[result];
                 let mut to = take(&mut ws.adjoints[result]);
                 to.zero(rows.len() * stride(width));
@@ -929,7 +944,7 @@ fn pull_densities(variance: f32, targets: &[f32], adjoints: &[f32], y: &[f32], t
 fn add_rows(sum: &mut [f32], width: usize, n: usize, rows: &[f32], place: impl Fn(usize) -> usize) {
     for (r, row) in rows.chunks_exact(stride(width)).take(n).enumerate() {
         let sum = &mut sum[place(r) * stride(width)..][..width];
-        sum.iter_mut().beside(row).for_each(|(sum, v)| *sum += v);
+        sum.iter_mut().zip_inline(row).for_each(|(sum, v)| *sum += v);
     }
 }
 

@@ -106,7 +106,8 @@ impl Forward {
         self.plan.has_parts()
     }
 
-    /// How often the experts of the outermost selecting node ran since the last call of [`reset_usage`](Self::reset_usage).
+    /// Shares of rows on which the experts of the outermost selecting node ran since the last call of
+    /// [`reset_usage`](Self::reset_usage).
     pub(crate) fn usage(&self) -> Option<Usage> {
         let (rows, runs) = self.workspace.usage(self.plan.outer_choice()?);
         (rows > 0).then(|| Usage { rows, share: runs.iter().map(|&r| r as f64 / rows as f64).collect() })

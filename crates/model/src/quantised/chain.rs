@@ -3,7 +3,7 @@
 use crate::error::ModelError;
 use crate::program::{Activation, Op, Program};
 
-/// Most inputs of a layer: their products fit 32 bits, and how they vary together fits the memory.
+/// Maximum number of inputs of a layer: sums of products fit 32 bits, and the covariance of the inputs fits the memory.
 const MOST_INPUTS: usize = 8192;
 
 /// f(x W + b); sensitivities are multiplied into W and b.
@@ -20,7 +20,7 @@ pub(super) struct Layer {
 /// A program that is a chain of layers.
 #[derive(Clone, Debug)]
 pub(super) struct Chain {
-    /// The columns of a row that the first layer reads, with the most that each can hold if its channel bounds it.
+    /// The columns of a row that the first layer reads, with the bound of each, if its channel has one.
     pub(super) columns: Vec<(usize, Option<f32>)>,
     /// At least two.
     pub(super) layers: Vec<Layer>,

@@ -1,5 +1,5 @@
-//! Finds the whole numbers of a network, layer by layer: units of inputs and sums from what rows reach, then weights that are rounded
-//! together, so that Σ w x stays over those rows, then biases that put the mean of each sum back in its place.
+//! Post-training quantisation to int8, layer by layer, calibrated by rows: scales of inputs and sums from their ranges, then weights
+//! that are rounded jointly so that Σ w x changes little over the rows, then biases that restore the mean of each sum.
 
 use super::chain::{Chain, Layer};
 use super::int8::units;
@@ -10,13 +10,13 @@ use crate::program::{Activation, Program};
 use crate::tensor::{ByName, Tensor};
 use adept_rows::Rows;
 
-/// Bits behind the point of a curve whose values lie in [−1, 1].
+/// Fraction bits of a curve whose values lie in [−1, 1].
 const FINE: u32 = 14;
-/// Most bits behind the point of the first layer's sums.
+/// Maximum number of fraction bits of the first layer's sums.
 const MOST_BITS: u32 = 12;
-/// One in so many rows may need sums of more than 16 bits.
+/// At most one row in this many may need sums of more than 16 bits.
 const RARE: usize = 1000;
-/// Shares of the largest weight at which 8 bits may end.
+/// Clipping thresholds of 8-bit weights that are tried, as shares of the largest weight.
 const CLIPPED: [f64; 5] = [1.0, 0.85, 0.7, 0.55, 0.4];
 /// Range of an unbounded unit as a multiple of the largest activation seen, and its minimum as a share of the largest one of all units.
 const ROOM: f64 = 1.25;
@@ -56,7 +56,7 @@ pub(super) fn tensors(program: &Program, params: &[f32], rows: &Rows) -> Result<
     let unit = f64::from(1_u32 << m);
     let wide = |w: f32, k: usize| f64::from(w) * unit * 32_768.0 / f64::from(scale[k]);
     let (inputs, outputs) = (first.inputs, first.outputs);
-    // The whole numbers of inputs are what weights are multiplied by.
+    // Weights are multiplied by the quantised inputs.
     let together = Together::of(inputs, x.iter().enumerate().map(|(i, x)| f64::from(x * scale[i % inputs])));
     let mut weight = vec![0_i16; inputs * outputs];
     for o in 0..outputs {
@@ -160,8 +160,8 @@ fn seen(x: &[f32], chain: &Chain) -> Vec<f32> {
     (0..inputs).map(most).collect()
 }
 
-/// Bits behind the point of the first layer's sums, and the units of its inputs: the most bits at which the contributions of what was
-/// seen fit 16 bits and, in all but few rows, so does any sum of them.
+/// Fraction bits of the first layer's sums, and the scales of its inputs: the most bits at which all contributions in these rows fit
+/// 16 bits and, in all but few rows, all their sums too.
 fn bits(first: &Layer, most: u32, x: &[f32], chain: &Chain, seen: &[f32]) -> Option<(u32, Vec<f32>)> {
     let largest: Vec<f32> = first
         .weight
@@ -195,18 +195,18 @@ fn bits(first: &Layer, most: u32, x: &[f32], chain: &Chain, seen: &[f32]) -> Opt
 /// Quantisation of the units of a layer to numbers from 0 to 255.
 struct Shape {
     f: Activation,
-    /// Bits behind the point of net inputs.
+    /// Fraction bits of net inputs.
     m: u32,
     gain: Vec<i16>,
     zero: Vec<i16>,
 }
 
-/// The pieces of an activation end at ± two to this power: there it is within half a step of its limits, or of its line.
+/// Exponent d of the ends ±2ᵈ of the pieces of an activation: beyond them it is within half a step of its asymptote.
 fn end(f: Activation) -> u32 {
     if f == Activation::Tanh { 2 } else { 3 }
 }
 
-/// The most bits behind the point at which these net inputs fit 16 bits, as far as they matter.
+/// The most fraction bits at which these net inputs fit 16 bits, except where the activation is saturated.
 fn finest(f: Activation, net: &[f32]) -> u32 {
     let most = MOST_BITS.min(15 - end(f));
     if f.is_bounded() {
@@ -247,7 +247,7 @@ impl Shape {
         Self { f: layer.f, m, gain, zero }
     }
 
-    /// Bits behind the point of the activation's values: where they follow a line, those of net inputs.
+    /// Fraction bits of the activation's values: those of net inputs, unless the activation is bounded.
     fn fine(f: Activation, m: u32) -> u32 {
         if f.is_bounded() { FINE } else { m }
     }
@@ -277,7 +277,7 @@ impl Shape {
         tensors.push(Tensor::i16(name("zero"), units, self.zero.clone()));
     }
 
-    /// The weights of the next layer in 8 bits, and the scale of each of its outputs, in these units. `u` are numbers of the units in rows.
+    /// The weights of the next layer in 8 bits, and the scale of each of its outputs. `u` holds the 8-bit activations of this layer, row by row.
     fn narrowed(&self, next: &Layer, unit: f64, u: &[u8]) -> (Vec<i8>, Vec<f32>) {
         let (inputs, outputs) = (next.inputs, next.outputs);
         let together = Together::of(inputs, u.iter().map(|u| f64::from(*u)));
@@ -343,8 +343,8 @@ impl Together {
         Self { n, r: a }
     }
 
-    /// Whole numbers q, at most `most`, with q · step near to these weights: each makes up for the rounding of those before it, so that
-    /// sums with inputs stay (Babai's nearest plane, as in GPTQ, Frantar et al. 2023).
+    /// Integers q, at most `most` in size, with q · step near to these weights: each compensates the rounding of those before it, so that
+    /// sums with inputs change little (Babai's nearest plane, as in GPTQ, Frantar et al. 2023).
     fn rounded(&self, wanted: &[f64], step: f64, most: f64) -> Vec<f64> {
         let n = self.n;
         let (mut found, mut rest) = (vec![0.0; n], vec![0.0; n]);
@@ -375,7 +375,7 @@ fn values_of(hidden: &Int8Units, isa: Int8Isa, net: impl ExactSizeIterator<Item 
     u
 }
 
-/// The nearest whole number of 16 bits.
+/// The nearest 16-bit integer.
 fn near(x: f64) -> i16 {
     x.round().clamp(-32_767.0, 32_767.0) as i16
 }

@@ -1,10 +1,10 @@
-//! Code of no language: constant arrays, and functions that call helpers.
+//! Code in no particular language: constant arrays, and functions that call helpers.
 
 use crate::head::Head;
 use adept_rows::ChannelKind;
 use std::collections::BTreeSet;
 
-/// The computation of a file, independent of its language.
+/// The computation that a file prints.
 #[derive(Debug, Default)]
 pub(super) struct Code {
     /// The channels that are read.

@@ -4,7 +4,7 @@
 //! [pairs](super::bf16_pairs) give the same bits, unless a sum is below the smallest normal number. [Tiles](super::bf16_tiles) add in
 //! another order: their sums differ by rounding.
 
-use super::BesideExt;
+use super::ZipInlineExt;
 use super::bf16_pairs::Pairs;
 use super::bf16_tiles::{self as tiles, HIGH, Sums, Tiles, WIDE};
 use super::dense::{Layer, Matrix, ROWS, spans};
@@ -185,12 +185,12 @@ pub(super) fn by_floats<S: Simd>(
     let reads = Reads::of(s, n, layer, x, panels);
     floats.resize(floats.len().max(n.min(ROWS) * inputs), 0.0);
     for rows in spans(0..n) {
-        for (r, to) in rows.clone().beside(floats.chunks_exact_mut(inputs)) {
-            for (to, x) in to.iter_mut().beside(&x.row(r)[..inputs]) {
+        for (r, to) in rows.clone().zip_inline(floats.chunks_exact_mut(inputs)) {
+            for (to, x) in to.iter_mut().zip_inline(&x.row(r)[..inputs]) {
                 *to = round_to_bf16(*x);
             }
         }
-        let x = Matrix { data: floats, stride: inputs, rows: None, alike: false };
+        let x = Matrix { data: floats, stride: inputs, rows: None, similar_neighbours: false };
         let (y, rows) = (&mut y[rows.start * width..rows.end * width], 0..rows.len());
         reads.affine(s, rows.clone(), layer, x, y);
         finish_span(s, rows, layer, &mut [], y);
@@ -253,9 +253,9 @@ mod tests {
                     false => 0.0,
                 });
                 let weight: Vec<f32> = weight.collect();
-                let beside = |i: usize, to: f32| if i < outputs { to } else { 0.0 };
-                let bias: Vec<f32> = (0..wide).map(|i| beside(i, number(i + 3))).collect();
-                let beta: Vec<f32> = (0..wide).map(|i| beside(i, 1.0 + number(i + 5) / 4.0)).collect();
+                let unpadded = |i: usize, to: f32| if i < outputs { to } else { 0.0 };
+                let bias: Vec<f32> = (0..wide).map(|i| unpadded(i, number(i + 3))).collect();
+                let beta: Vec<f32> = (0..wide).map(|i| unpadded(i, 1.0 + number(i + 5) / 4.0)).collect();
                 // One in `share` is not 0.
                 let x = |i: usize| if (i * 31 / 7).is_multiple_of(share) { number(i * 31 + 7) } else { 0.0 };
                 let mut x: Vec<f32> = (0..n * inputs).map(x).collect();
@@ -271,7 +271,8 @@ mod tests {
                     (Activation::Silu, None),
                 ] {
                     let layer = Layer { inputs, outputs, weight: &weight, bias: &bias, beta, f };
-                    let matrix = |data| Matrix { data, stride: inputs, rows: None, alike: false };
+                    let matrix =
+                        |data| Matrix { data, stride: inputs, rows: None, similar_neighbours: false };
                     let mut run = |isa, unit: Bf16Unit| {
                         let mut y = vec![7.0; n * wide];
                         let (packed, panels) = (&mut Vec::new(), &mut Aligned::default());

@@ -16,7 +16,7 @@ mod x86 {
     use super::super::dense::{Layer, Matrix, in_blocks, in_tiles, panels, spans};
     use super::super::forward::{biases, finish_span, write};
     use super::super::sparse::is_sparse;
-    use super::super::{BesideExt, stride};
+    use super::super::{ZipInlineExt, stride};
     use crate::bf16::{Bf16Lane, CacheLine, PER_LANE, to_bf16};
     use crate::native::simd::{Avx512, LANES, Simd};
     use std::arch::x86_64::*;
@@ -136,9 +136,9 @@ mod x86 {
         for rows in spans(0..n) {
             let rounded = &mut room.rows;
             rounded.resize(rounded.len().max(rows.len() * lines), CacheLine([0; PER_LANE]));
-            for (r, to) in rows.clone().beside(rounded.chunks_exact_mut(lines)) {
+            for (r, to) in rows.clone().zip_inline(rounded.chunks_exact_mut(lines)) {
                 let (whole, rest) = x.row(r)[..layer.inputs].as_chunks::<PER_LANE>();
-                for (from, to) in whole.iter().beside(to.iter_mut()) {
+                for (from, to) in whole.iter().zip_inline(to.iter_mut()) {
                     pairs.round(from, to);
                 }
                 if !rest.is_empty() {
@@ -191,7 +191,7 @@ mod x86 {
         }
     }
 
-    /// Chunks `c..c + C` of some rows. As in `apart!`, a function of its own.
+    /// Chunks `c..c + C` of some rows. As in `per_width!`, a function of its own.
     #[inline(never)]
     #[target_feature(enable = "avx512f,avx512dq,avx512bf16,avx2,fma,popcnt,bmi1")]
     fn columns<S: Simd<V = __m512>, const C: usize>(

@@ -1,6 +1,6 @@
 //! Types and loop macros for layers y = f(β ∘ (x W + b)), forward and backward.
 
-use super::BesideExt;
+use super::ZipInlineExt;
 use crate::native::aligned::Aligned;
 use crate::native::simd::{Chunk, LANES, Simd};
 use crate::program::Activation;
@@ -12,8 +12,8 @@ pub(crate) struct Matrix<'a> {
     pub(crate) data: &'a [f32],
     pub(crate) stride: usize,
     pub(crate) rows: Option<&'a [u32]>,
-    /// Whether neighbouring rows differ in few columns; see [`Rows::alike`](adept_rows::Rows::alike).
-    pub(crate) alike: bool,
+    /// Whether neighbouring rows differ in few columns; see [`Rows::with_similar_neighbours`](adept_rows::Rows::with_similar_neighbours).
+    pub(crate) similar_neighbours: bool,
 }
 
 impl<'a> Matrix<'a> {
@@ -167,14 +167,14 @@ pub(super) fn dot<S: Simd>(s: S, a: &[f32], b: &[f32]) -> f32 {
     for i in 0..n {
         acc = s.fma(s.load(&a[i]), s.load(&b[i]), acc);
     }
-    a_tail.iter().beside(b_tail).fold(s.sum(acc), |sum, (a, b)| sum + a * b)
+    a_tail.iter().zip_inline(b_tail).fold(s.sum(acc), |sum, (a, b)| sum + a * b)
 }
 
 /// Up to sixteen numbers, padded with zeros.
 #[inline(always)]
 pub(super) fn padded(part: &[f32]) -> Chunk {
     let mut chunk = [0.0; LANES];
-    for (to, from) in chunk.iter_mut().beside(part) {
+    for (to, from) in chunk.iter_mut().zip_inline(part) {
         *to = *from;
     }
     chunk
@@ -191,12 +191,12 @@ pub(super) fn whole_tile<S: Simd, const K: usize, const C: usize>(
 ) {
     let grad: &mut [[Chunk; C]] = &mut grad.as_chunks_mut().0[k..k + K];
     let mut sums = [[s.splat(0.0); C]; K];
-    for (sums, g) in sums.iter_mut().beside(grad.iter()) {
+    for (sums, g) in sums.iter_mut().zip_inline(grad.iter()) {
         for j in 0..C {
             sums[j] = s.load(&g[j]);
         }
     }
-    for (x, d) in inputs.iter().beside(d) {
+    for (x, d) in inputs.iter().zip_inline(d) {
         let mut delta = [s.splat(0.0); C];
         for j in 0..C {
             delta[j] = s.load(&d[j]);
@@ -209,7 +209,7 @@ pub(super) fn whole_tile<S: Simd, const K: usize, const C: usize>(
             }
         }
     }
-    for (sums, g) in sums.iter().beside(grad) {
+    for (sums, g) in sums.iter().zip_inline(grad) {
         for j in 0..C {
             s.store(&mut g[j], sums[j]);
         }

@@ -106,7 +106,7 @@ pub(super) fn finish<S: Simd>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::native::kernels::BesideExt;
+    use crate::native::kernels::ZipInlineExt;
     use crate::native::kernels::chunks;
     use crate::native::simd::{Chunk, Isa, LANES};
 
@@ -116,7 +116,7 @@ mod tests {
     }
 
     fn activate_all_body<S: Simd>(s: S, f: Activation, x: &[Chunk], y: &mut [Chunk]) {
-        for (x, y) in x.iter().beside(y) {
+        for (x, y) in x.iter().zip_inline(y) {
             s.store(y, activate(s, f, s.load(x)));
         }
     }
@@ -130,7 +130,7 @@ mod tests {
             for f in [Tanh, Sigmoid, Relu, Silu, Linear] {
                 let mut y = vec![[0.0; LANES]; x.len() / LANES];
                 activate_all(isa, f, chunks(&x), &mut y);
-                for (x, y) in x.iter().beside(y.as_flattened()) {
+                for (x, y) in x.iter().zip_inline(y.as_flattened()) {
                     let z = f64::from(*x);
                     let exact = match f {
                         Tanh => z.tanh(),
@@ -156,7 +156,7 @@ mod tests {
     }
 
     fn exp_all_body<S: Simd>(s: S, x: &[Chunk], y: &mut [Chunk]) {
-        for (x, y) in x.iter().beside(y) {
+        for (x, y) in x.iter().zip_inline(y) {
             s.store(y, exp(s, s.load(x)));
         }
     }
@@ -167,7 +167,7 @@ mod tests {
             let x: Vec<f32> = (-4096..4096).map(|i| i as f32 * 0.02).collect();
             let mut y = vec![[0.0; LANES]; x.len() / LANES];
             exp_all(isa, chunks(&x), &mut y);
-            for (x, y) in x.iter().beside(y.as_flattened()) {
+            for (x, y) in x.iter().zip_inline(y.as_flattened()) {
                 let exact = f64::from(*x).exp();
                 assert!(
                     (f64::from(*y) - exact).abs() <= 4e-7 * exact,
