@@ -313,7 +313,7 @@ impl Predictor for Network {
     }
 
     fn has_parts(&self) -> bool {
-        self.forward.has_parts()
+        self.forward.plan.has_parts()
     }
 
     fn usage(&self) -> Option<Usage> {
@@ -321,7 +321,7 @@ impl Predictor for Network {
     }
 
     fn reset_usage(&mut self) {
-        self.forward.reset_usage();
+        self.forward.workspace.reset_usage();
     }
 
     fn program(&self) -> Option<&Arc<Program>> {

@@ -4,11 +4,11 @@ use super::aligned::Aligned;
 use super::kernels::ZipInlineExt;
 use super::kernels::{
     ForwardRoom, InputAdjoint, Layer, LayerGrad, Matrix, Mixed, Prior, Saved, blend, blend_backward,
-    dense_backward, dense_forward, gate, gate_backward, log_mix, log_mix_backward, log_weights,
-    mixed_forward, narrow_forward, narrow_rows, residual, residual_backward, stride, suits_bf16,
+    by_differences, dense_backward, dense_forward, gate, gate_backward, log_mix, log_mix_backward,
+    log_weights, mixed_forward, narrow_forward, narrow_rows, residual, residual_backward, stride, suits_bf16,
 };
 use super::plan::{CellNumbers, Dense, MixedForm, PartAdjoint, Plan, Route, Select, Source, Step};
-use super::reduced::{Bf16Layers, Reduced};
+use super::reduced::Reduced;
 use super::selected::Selected;
 use super::simd::Isa;
 use crate::head::LEAST_PROBABILITY;
@@ -141,7 +141,9 @@ impl Workspace {
     pub(crate) fn forget(&mut self) {
         self.packed.iter_mut().for_each(Vec::clear);
         self.panels.iter_mut().for_each(Aligned::clear);
-        self.reduced.iter_mut().for_each(Reduced::forget);
+        if let Some(Reduced::Bf16(layers)) = &mut self.reduced {
+            layers.forget();
+        }
     }
 
     /// Forgets copies of all parameters, also of those that do not learn.
@@ -214,13 +216,13 @@ impl Plan {
 
     /// Runs the steps that an int8 chain replaces, if there is one, and returns their number.
     fn int8_steps(&self, ws: &mut Workspace, job: Job<'_>, rows: &[u32]) -> usize {
-        let Some(Reduced::Int8(chain)) = &mut ws.reduced else { return 0 };
-        let (y, length) = (&mut ws.values[chain.out], rows.len() * stride(self.widths[chain.out]));
+        let Some(Reduced::Int8 { layers, steps, out }) = &mut ws.reduced else { return 0 };
+        let (y, length) = (&mut ws.values[*out], rows.len() * stride(self.widths[*out]));
         if y.len() < length {
             y.resize(length);
         }
-        chain.layers.forward(job.batch, rows, &mut y[..length]);
-        chain.steps
+        layers.forward(job.batch, rows, &mut y[..length]);
+        *steps
     }
 
     fn run(&self, steps: &[Step], ws: &mut Workspace, job: Job<'_>, rows: &[u32]) {
@@ -279,7 +281,9 @@ impl Plan {
                     let panels = &mut ws.panels[dense.out];
                     match &mut ws.reduced {
                         Some(Reduced::Bf16(layers))
-                            if job.targets.is_none() && Bf16Layers::suits(n, layer, x) =>
+                            if job.targets.is_none()
+                                && suits_bf16(layer.inputs, layer.outputs)
+                                && !by_differences(n, layer.inputs, x) =>
                         {
                             layers.forward(ws.isa, n, (layer, dense.out), x, panels, &mut y);
                         }

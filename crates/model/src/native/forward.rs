@@ -37,11 +37,6 @@ impl Forward {
         Self { plan: self.plan.clone(), params: self.params.clone(), workspace }
     }
 
-    /// Bytes of the parameters.
-    pub(crate) fn bytes(&self) -> u64 {
-        size_of_val(&self.params[..]) as u64
-    }
-
     pub(crate) fn program(&self) -> &Arc<Program> {
         &self.plan.program
     }
@@ -102,18 +97,10 @@ impl Forward {
         self.plan.explain(&self.workspace, rows.index_row(0))
     }
 
-    pub(crate) fn has_parts(&self) -> bool {
-        self.plan.has_parts()
-    }
-
     /// Shares of rows on which the experts of the outermost selecting node ran since the last call of
-    /// [`reset_usage`](Self::reset_usage).
+    /// [`Workspace::reset_usage`].
     pub(crate) fn usage(&self) -> Option<Usage> {
         let (rows, runs) = self.workspace.usage(self.plan.outer_choice()?);
         (rows > 0).then(|| Usage { rows, share: runs.iter().map(|&r| r as f64 / rows as f64).collect() })
-    }
-
-    pub(crate) fn reset_usage(&mut self) {
-        self.workspace.reset_usage();
     }
 }

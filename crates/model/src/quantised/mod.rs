@@ -149,7 +149,7 @@ impl Predictor for QuantisedNetwork {
     }
 
     fn has_parts(&self) -> bool {
-        self.forward.has_parts()
+        self.forward.plan.has_parts()
     }
 
     fn usage(&self) -> Option<Usage> {
@@ -157,7 +157,7 @@ impl Predictor for QuantisedNetwork {
     }
 
     fn reset_usage(&mut self) {
-        self.forward.reset_usage();
+        self.forward.workspace.reset_usage();
     }
 
     fn program(&self) -> Option<&Arc<Program>> {
@@ -184,7 +184,7 @@ impl Predictor for QuantisedNetwork {
     }
 
     fn player(&mut self) -> Result<Box<dyn Predictor>, ModelError> {
-        let claim = Claim::new(self.forward.bytes())?;
+        let claim = Claim::new(size_of_val(&self.forward.params[..]) as u64)?;
         let (format, forward, tensors) = (self.format, self.forward.copied(), self.tensors.clone());
         Ok(Box::new(Self { format, forward, tensors, _claim: claim }))
     }

@@ -14,7 +14,7 @@ use super::{chunks, chunks_mut, stride};
 use crate::bf16::{Bf16Lane, CacheLine, PER_LANE, round_to_bf16};
 use crate::native::aligned::Aligned;
 use crate::native::simd::{Isa, LANES, Simd};
-use crate::program::Activation;
+use crate::program::{Activation, ValueId};
 use std::ops::Range;
 
 /// The processor unit that multiplies numbers of bfloat16.
@@ -36,9 +36,18 @@ impl Bf16Unit {
     }
 }
 
+/// Layers in bfloat16 with the buffers of one thread.
+#[derive(Debug)]
+pub(crate) struct Bf16Layers {
+    unit: Bf16Unit,
+    /// Weights of layers as the unit reads them, by the layer's value; empty if they are not needed yet or have changed.
+    packed: Vec<Vec<Bf16Lane>>,
+    buffers: Bf16Buffers,
+}
+
 /// Copies of the weights of one layer; empty if they are not needed yet or have changed.
 pub(crate) struct Bf16Weights<'a> {
-    /// As tiles or pairs read them.
+    /// As pairs read them.
     pub(crate) packed: &'a mut Vec<Bf16Lane>,
     /// For [`Reads::of`].
     pub(crate) panels: &'a mut Aligned,
@@ -65,26 +74,43 @@ pub(crate) fn suits_bf16(inputs: usize, outputs: usize) -> bool {
     inputs >= PER_LANE && outputs >= 16
 }
 
-/// A layer of at least two outputs for `n` rows. The weights in `layer` are numbers of bfloat16.
-pub(crate) fn bf16_forward(
-    isa: Isa,
-    n: usize,
-    layer: Layer<'_>,
-    (unit, weights): (Bf16Unit, Bf16Weights<'_>),
-    x: Matrix<'_>,
-    room: &mut Bf16Buffers,
-    y: &mut [f32],
-) {
-    match unit {
-        Bf16Unit::Tiles(tiles) => {
-            let Bf16Weights { packed, .. } = weights;
-            if packed.is_empty() {
-                *packed = tiles::packed(layer.weight, layer.inputs, layer.outputs, stride(layer.outputs));
+impl Bf16Layers {
+    /// Layers for a program with this number of values, on a unit of this machine.
+    pub(crate) fn new(unit: Bf16Unit, values: usize) -> Self {
+        Self { unit, packed: vec![Vec::new(); values], buffers: Bf16Buffers::default() }
+    }
+
+    /// The same layers with buffers for another thread.
+    pub(crate) fn copied(&self) -> Self {
+        Self::new(self.unit, self.packed.len())
+    }
+
+    /// Forgets copies of the parameters.
+    pub(crate) fn forget(&mut self) {
+        self.packed.iter_mut().for_each(Vec::clear);
+    }
+
+    /// y = f(β ∘ (x W + b)) for `n` rows of the layer with the value `out`, of at least two outputs. Its weights are numbers of bfloat16.
+    pub(crate) fn forward(
+        &mut self,
+        isa: Isa,
+        n: usize,
+        (layer, out): (Layer<'_>, ValueId),
+        x: Matrix<'_>,
+        panels: &mut Aligned,
+        y: &mut [f32],
+    ) {
+        let (packed, buffers) = (&mut self.packed[out], &mut self.buffers);
+        match self.unit {
+            Bf16Unit::Tiles(tiles) => {
+                if packed.is_empty() {
+                    *packed = tiles::packed(layer.weight, layer.inputs, layer.outputs, stride(layer.outputs));
+                }
+                tiles_forward(isa, n, layer, (tiles, packed), x, buffers, y);
             }
-            tiles_forward(isa, n, layer, (tiles, packed), x, room, y);
+            Bf16Unit::Pairs(pairs) => pairs.forward(n, layer, Bf16Weights { packed, panels }, x, buffers, y),
+            Bf16Unit::Floats => floats_forward(isa, n, layer, panels, x, buffers, y),
         }
-        Bf16Unit::Pairs(pairs) => pairs.forward(n, layer, weights, x, room, y),
-        Bf16Unit::Floats => floats_forward(isa, n, layer, weights.panels, x, room, y),
     }
 }
 
@@ -229,8 +255,8 @@ mod tests {
     /// near to sums in f64.
     #[test]
     fn layers_have_the_bits_of_their_order() {
-        // Of one thread, for all layers.
-        let mut room = Bf16Buffers::default();
+        // Buffers of one thread, for all layers.
+        let mut layers = Bf16Layers::new(Bf16Unit::Floats, 1);
         for (inputs, outputs) in
             [(32, 16), (33, 20), (68, 40), (202, 512), (400, 130), (7, 100), (64, 272), (32, 64)]
         {
@@ -275,9 +301,9 @@ mod tests {
                         |data| Matrix { data, stride: inputs, rows: None, similar_neighbours: false };
                     let mut run = |isa, unit: Bf16Unit| {
                         let mut y = vec![7.0; n * wide];
-                        let (packed, panels) = (&mut Vec::new(), &mut Aligned::default());
-                        let weights = Bf16Weights { packed, panels };
-                        bf16_forward(isa, n, layer, (unit, weights), matrix(&x), &mut room, &mut y);
+                        layers.unit = unit;
+                        layers.forget();
+                        layers.forward(isa, n, (layer, 0), matrix(&x), &mut Aligned::default(), &mut y);
                         y
                     };
                     let what = format!("{n} rows, one in {share}, {inputs} to {outputs}, {f:?}");

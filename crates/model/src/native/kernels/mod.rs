@@ -105,7 +105,7 @@ mod step;
 mod zip;
 
 pub(crate) use backward::dense_backward;
-pub(crate) use bf16::{Bf16Buffers, Bf16Unit, Bf16Weights, bf16_forward, suits_bf16};
+pub(crate) use bf16::{Bf16Layers, Bf16Unit, suits_bf16};
 pub(crate) use dense::{InputAdjoint, Layer, LayerGrad, Matrix, Saved};
 pub(crate) use forward::{ForwardRoom, dense_forward};
 pub(crate) use gate::gate;
