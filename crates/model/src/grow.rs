@@ -5,7 +5,7 @@ use crate::error::ModelError;
 use crate::head::Head;
 use crate::lower::lower;
 use crate::program::{Activation, Op, Program};
-use crate::tensor::{Tensor, find};
+use crate::tensor::{ByName, Tensor};
 use adept_rows::Channel;
 
 /// A way to grow a perceptron.
@@ -50,8 +50,8 @@ impl Growth {
     /// [`ModelError::Unsupported`] with the name of a tensor that is missing or not of the architecture.
     pub fn tensors(&self, old: &[Tensor], fresh: &[Tensor]) -> Result<Vec<Tensor>, ModelError> {
         match self {
-            Self::Larger(larger) => larger.tensors(old, fresh),
-            Self::Spread(spread) => spread.tensors(old, fresh),
+            Self::Larger(larger) => larger.tensors(&ByName::new(old), &ByName::new(fresh)),
+            Self::Spread(spread) => spread.tensors(&ByName::new(old), fresh),
         }
     }
 
@@ -136,12 +136,12 @@ impl Spread {
         Ok(Self { names, summary })
     }
 
-    fn tensors(&self, old: &[Tensor], fresh: &[Tensor]) -> Result<Vec<Tensor>, ModelError> {
+    fn tensors(&self, old: &ByName<'_>, fresh: &[Tensor]) -> Result<Vec<Tensor>, ModelError> {
         let tensor = |new: &Tensor| {
             let Some((_, from)) = self.names.iter().find(|(name, _)| *name == new.name) else {
                 return Ok(new.clone());
             };
-            let data = find(old, from, &new.shape)?.floats()?.to_vec();
+            let data = old.find(from, &new.shape)?.floats()?.to_vec();
             Ok(Tensor::f32(new.name.clone(), new.shape.clone(), data))
         };
         fresh.iter().map(tensor).collect()
@@ -302,9 +302,9 @@ impl Larger {
         Ok(Self { old, new, inputs, links })
     }
 
-    fn tensors(&self, old: &[Tensor], fresh: &[Tensor]) -> Result<Vec<Tensor>, ModelError> {
-        let read = |from: &[Tensor], layer: usize, name: &str, shape: &[usize]| {
-            Ok::<_, ModelError>(find(from, &format!("layer.{layer}.{name}"), shape)?.floats()?.to_vec())
+    fn tensors(&self, old: &ByName<'_>, fresh: &ByName<'_>) -> Result<Vec<Tensor>, ModelError> {
+        let read = |from: &ByName<'_>, layer: usize, name: &str, shape: &[usize]| {
+            Ok::<_, ModelError>(from.find(&format!("layer.{layer}.{name}"), shape)?.floats()?.to_vec())
         };
         let (mut grown, mut below, mut width) = (Vec::new(), Carrier::PLAIN, self.inputs);
         for (j, layer) in self.new.iter().enumerate() {

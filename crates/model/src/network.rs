@@ -12,7 +12,7 @@ use crate::optimiser::{Counted, Optimiser};
 use crate::pairwise::Pairwise;
 use crate::predictor::{Explanation, Predictor, Usage};
 use crate::program::Program;
-use crate::tensor::{Tensor, find};
+use crate::tensor::{ByName, Tensor};
 use adept_ground::limits::Claim;
 use adept_ground::profile::{self, Phase};
 use adept_rows::Samples;
@@ -409,34 +409,29 @@ impl Learner for Network {
         let program = self.program().clone();
         let read = |prefix: &str| Ok::<_, ModelError>(self.forward.plan.pad(&program.flat(prefix, state)?));
         let params = read("")?;
-        let known = |t: &Tensor| is_of_training(&t.name) || program.params.iter().any(|p| p.name == t.name);
-        if let Some(extra) = state.iter().find(|t| !known(t)) {
-            return Err(ModelError::Unsupported(format!(
-                "the tensor `{}` does not belong to this architecture",
-                extra.name
-            )));
-        }
+        program.refuse_unknown(state.iter().filter(|tensor| !is_of_training(&tensor.name)))?;
+        let found = ByName::new(state);
         let (mut moments, mut steps) = (vec![Aligned::zeros(params.len()); self.moments.len()], 0);
-        if state.iter().any(|t| t.name == "optimiser.steps") {
-            steps = find(state, "optimiser.steps", &[1])?.integers()?[0];
+        if let Some(number) = found.integers("optimiser.steps", 1)? {
+            steps = number[0];
             let names = self.optimiser.moments();
             for (moment, name) in moments.iter_mut().zip(names) {
                 *moment = read(&format!("optimiser.{name}."))?;
             }
         }
         let mut own_steps = vec![steps; self.own_steps.len()];
-        if state.iter().any(|t| t.name == OWN_STEPS) {
-            own_steps.copy_from_slice(find(state, OWN_STEPS, &[self.own_steps.len()])?.integers()?);
+        if let Some(own) = found.integers(OWN_STEPS, own_steps.len())? {
+            own_steps.copy_from_slice(own);
         }
         let mut input_steps = vec![steps; self.input_steps.len()];
-        if state.iter().any(|t| t.name == INPUT_STEPS) {
-            input_steps.copy_from_slice(find(state, INPUT_STEPS, &[self.input_steps.len()])?.integers()?);
+        if let Some(own) = found.integers(INPUT_STEPS, input_steps.len())? {
+            input_steps.copy_from_slice(own);
         }
         if let Some(bases) = &mut self.bases {
             // A state without training data starts with new bases.
             let mut fresh = bases.fresh(&self.forward.plan);
             if steps > 0 {
-                fresh.restore(state)?;
+                fresh.restore(&found)?;
             }
             *bases = fresh;
         }

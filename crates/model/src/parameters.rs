@@ -73,6 +73,23 @@ impl Program {
         Ok(flat)
     }
 
+    /// Checks that all of these tensors are parameters.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] with the name of the first other tensor.
+    pub(crate) fn refuse_unknown<'a>(
+        &self,
+        mut tensors: impl Iterator<Item = &'a Tensor>,
+    ) -> Result<(), ModelError> {
+        let Some(extra) = tensors.find(|t| self.params.iter().all(|p| p.name != t.name)) else {
+            return Ok(());
+        };
+        Err(ModelError::Unsupported(format!(
+            "the tensor `{}` does not belong to this architecture",
+            extra.name
+        )))
+    }
+
     /// The error that names the first non-finite parameter, or the loss.
     pub(crate) fn name_divergence(&self, flat: &[f32]) -> ModelError {
         let bad = self.params.iter().find(|p| flat[p.offset..][..p.len()].iter().any(|v| !v.is_finite()));

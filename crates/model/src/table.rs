@@ -9,7 +9,7 @@ use crate::lower::check_top_lookup;
 use crate::names::suggest;
 use crate::optimiser::{Optimiser, Sgd};
 use crate::predictor::{Explanation, Predictor};
-use crate::tensor::{Tensor, find};
+use crate::tensor::{ByName, Tensor};
 use adept_rows::Samples;
 use adept_rows::{Channel, ChannelKind, Layout, Rows};
 use rustc_hash::FxHashMap;
@@ -306,8 +306,9 @@ impl Learner for Table {
 
     fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError> {
         let n = state.iter().find(|t| t.name == "keys").map_or(0, |t| t.shape.iter().product());
-        let keys = find(state, "keys", &[n])?.integers()?.to_vec();
-        let values = find(state, "values", &self.shape(n))?.floats()?.to_vec();
+        let found = ByName::new(state);
+        let keys = found.find("keys", &[n])?.integers()?.to_vec();
+        let values = found.find("values", &self.shape(n))?.floats()?.to_vec();
         let entries: FxHashMap<u64, u32> = keys.iter().enumerate().map(|(i, &k)| (k, i as u32)).collect();
         if entries.len() != n {
             return Err(ModelError::Unsupported("the tensor `keys` holds a key twice".into()));

@@ -41,26 +41,23 @@ impl<'a> ByName<'a> {
 
     /// The tensor with this name and shape.
     pub(crate) fn find(&self, name: &str, shape: &[usize]) -> Result<&'a Tensor, ModelError> {
-        fitting(self.0.get(name).copied(), name, shape)
+        let Some(tensor) = self.0.get(name) else {
+            return Err(ModelError::Unsupported(format!("the tensor `{name}` is missing")));
+        };
+        if tensor.shape != shape {
+            return Err(ModelError::Unsupported(format!(
+                "the tensor `{name}` has shape {:?}, expected {shape:?}",
+                tensor.shape
+            )));
+        }
+        Ok(tensor)
     }
-}
 
-/// The tensor with this name and shape in a state.
-pub(crate) fn find<'a>(state: &'a [Tensor], name: &str, shape: &[usize]) -> Result<&'a Tensor, ModelError> {
-    fitting(state.iter().find(|t| t.name == name), name, shape)
-}
-
-fn fitting<'a>(found: Option<&'a Tensor>, name: &str, shape: &[usize]) -> Result<&'a Tensor, ModelError> {
-    let Some(tensor) = found else {
-        return Err(ModelError::Unsupported(format!("the tensor `{name}` is missing")));
-    };
-    if tensor.shape != shape {
-        return Err(ModelError::Unsupported(format!(
-            "the tensor `{name}` has shape {:?}, expected {shape:?}",
-            tensor.shape
-        )));
+    /// The integers of the tensor with this name and length; none if there is no such tensor.
+    pub(crate) fn integers(&self, name: &str, length: usize) -> Result<Option<&'a [u64]>, ModelError> {
+        let tensor = self.0.contains_key(name).then(|| self.find(name, &[length])).transpose()?;
+        tensor.map(Tensor::integers).transpose()
     }
-    Ok(tensor)
 }
 
 impl Tensor {

@@ -12,7 +12,7 @@ use crate::network::Network;
 use crate::optimiser::Optimiser;
 use crate::predictor::{Explanation, Predictor, Usage};
 use crate::program::Program;
-use crate::tensor::{Tensor, find};
+use crate::tensor::{ByName, Tensor};
 use adept_ground::limits::Claim;
 use adept_rows::Samples;
 use adept_rows::{Channel, Rows};
@@ -296,10 +296,7 @@ impl Learner for BurnNetwork {
         // A native network validates the state.
         let mut twin = Network::new(self.program().clone(), &self.parameters()?, self.optimiser);
         twin.restore(state)?;
-        let steps = match state.iter().any(|t| t.name == "optimiser.steps") {
-            true => find(state, "optimiser.steps", &[1])?.integers()?[0],
-            false => 0,
-        };
+        let steps = ByName::new(state).integers("optimiser.steps", 1)?.map_or(0, |steps| steps[0]);
         let moments: Result<Vec<_>, _> = twin.moments().map(|flat| self.engine.parameters(&flat)).collect();
         let moments = moments?;
         let memory = |(s, stack): (usize, &Stack)| {

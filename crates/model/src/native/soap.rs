@@ -137,8 +137,7 @@ impl Bases {
     }
 
     /// Loads the state from [`tensors`](Self::tensors).
-    pub(crate) fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError> {
-        let state = ByName::new(state);
+    pub(crate) fn restore(&mut self, state: &ByName<'_>) -> Result<(), ModelError> {
         for layer in &mut self.layers {
             let names = [layer.tensor("left"), layer.tensor("right")];
             for (name, side) in names.iter().zip_inline([layer.left.as_mut(), layer.right.as_mut()]) {

@@ -49,13 +49,7 @@ pub(super) fn tensors(program: &Program, flat: &[f32]) -> Result<Vec<Tensor>, Mo
 /// [`ModelError::Unsupported`] with the name of a tensor that is missing, unknown or of another shape, or that holds numbers that are
 /// not finite, or not in bfloat16.
 pub(super) fn parameters(program: &Program, tensors: &[Tensor]) -> Result<Vec<f32>, ModelError> {
-    let known = |t: &&Tensor| program.params.iter().any(|p| p.name == t.name);
-    if let Some(extra) = tensors.iter().find(|t| !known(t)) {
-        return Err(ModelError::Unsupported(format!(
-            "the tensor `{}` does not belong to this architecture",
-            extra.name
-        )));
-    }
+    program.refuse_unknown(tensors.iter())?;
     let mut flat = program.parameters_in(tensors)?;
     for id in weights(program) {
         let param = &program.params[id];
