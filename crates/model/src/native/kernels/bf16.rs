@@ -1,17 +1,16 @@
 //! Layers in bfloat16 numbers, for evaluation: y = f(β ∘ (x W + b)) with x and W rounded, and sums in floats.
 //!
-//! Products of two rounded numbers are exact in floats. So multiply-adds of floats, on every instruction set, and
-//! [pairs](super::bf16_pairs) give the same bits, unless a sum is below the smallest normal number. [Tiles](super::bf16_tiles) add in
+//! Products of two rounded numbers are exact in floats. So [multiply-adds of floats](super::bf16_floats), on every instruction set,
+//! and [pairs](super::bf16_pairs) give the same bits, unless a sum is below the smallest normal number. [Tiles](super::bf16_tiles) add in
 //! another order: their sums differ by rounding.
 
-use super::ZipInlineExt;
+use super::bf16_floats::{Bf16Buffers, Bf16Weights, floats_forward};
 use super::bf16_pairs::Pairs;
 use super::bf16_tiles::{self as tiles, HIGH, Sums, Tiles, WIDE};
-use super::dense::{Layer, Matrix, ROWS, spans};
-use super::forward::{Reads, finish_span};
+use super::dense::{Layer, Matrix};
 use super::math::finish;
 use super::{chunks, chunks_mut, stride};
-use crate::bf16::{Bf16Lane, CacheLine, PER_LANE, round_to_bf16};
+use crate::bf16::{Bf16Lane, CacheLine, PER_LANE};
 use crate::native::aligned::Aligned;
 use crate::native::simd::{Isa, LANES, Simd};
 use crate::program::{Activation, ValueId};
@@ -43,30 +42,6 @@ pub(crate) struct Bf16Layers {
     /// Weights of layers as the unit reads them, by the layer's value; empty if they are not needed yet or have changed.
     packed: Vec<Vec<Bf16Lane>>,
     buffers: Bf16Buffers,
-}
-
-/// Copies of the weights of one layer; empty if they are not needed yet or have changed.
-pub(crate) struct Bf16Weights<'a> {
-    /// As pairs read them.
-    pub(crate) packed: &'a mut Vec<Bf16Lane>,
-    /// For [`Reads::of`].
-    pub(crate) panels: &'a mut Aligned,
-}
-
-/// Buffers of one thread.
-#[derive(Debug)]
-pub(crate) struct Bf16Buffers {
-    /// Rows of bfloat16.
-    pub(super) rows: Vec<Bf16Lane>,
-    /// Rows of rounded floats.
-    floats: Vec<f32>,
-    sums: Box<Sums>,
-}
-
-impl Default for Bf16Buffers {
-    fn default() -> Self {
-        Self { rows: Vec::new(), floats: Vec::new(), sums: Box::new([CacheLine([0.0; 16]); 2 * HIGH]) }
-    }
 }
 
 /// Whether layers of this shape gain by bfloat16.
@@ -118,12 +93,6 @@ dispatched! {
     fn tiles_forward(
         n: usize, layer: Layer<'_>, tiles: (Tiles, &[Bf16Lane]), x: Matrix<'_>, room: &mut Bf16Buffers, y: &mut [f32],
     ) = by_tiles;
-}
-
-dispatched! {
-    fn floats_forward(
-        n: usize, layer: Layer<'_>, panels: &mut Aligned, x: Matrix<'_>, room: &mut Bf16Buffers, y: &mut [f32],
-    ) = by_floats;
 }
 
 #[inline(always)]
@@ -192,34 +161,6 @@ fn finish_pair<S: Simd>(
             s.store(&mut y[c + j], net);
             finish(s, f, beta, None, &mut y[c + j]);
         }
-    }
-}
-
-/// A layer by multiply-adds of floats.
-#[inline(always)]
-pub(super) fn by_floats<S: Simd>(
-    s: S,
-    n: usize,
-    layer: Layer<'_>,
-    panels: &mut Aligned,
-    x: Matrix<'_>,
-    room: &mut Bf16Buffers,
-    y: &mut [f32],
-) {
-    let (inputs, width) = (layer.inputs, stride(layer.outputs));
-    let floats = &mut room.floats;
-    let reads = Reads::of(s, n, layer, x, panels);
-    floats.resize(floats.len().max(n.min(ROWS) * inputs), 0.0);
-    for rows in spans(0..n) {
-        for (r, to) in rows.clone().zip_inline(floats.chunks_exact_mut(inputs)) {
-            for (to, x) in to.iter_mut().zip_inline(&x.row(r)[..inputs]) {
-                *to = round_to_bf16(*x);
-            }
-        }
-        let x = Matrix { data: floats, stride: inputs, rows: None, similar_neighbours: false };
-        let (y, rows) = (&mut y[rows.start * width..rows.end * width], 0..rows.len());
-        reads.affine(s, rows.clone(), layer, x, y);
-        finish_span(s, rows, layer, &mut [], y);
     }
 }
 

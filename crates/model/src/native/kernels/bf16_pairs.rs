@@ -12,7 +12,7 @@ pub(crate) use none::Pairs;
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::super::bf16::{Bf16Buffers, Bf16Weights, by_floats};
+    use super::super::bf16_floats::{Bf16Buffers, Bf16Weights, by_floats};
     use super::super::dense::{Layer, Matrix, in_blocks, in_tiles, panels, spans};
     use super::super::forward::{biases, finish_span, write};
     use super::super::sparse::is_sparse;
@@ -268,7 +268,7 @@ mod x86 {
 
 #[cfg(not(target_arch = "x86_64"))]
 mod none {
-    use super::super::bf16::{Bf16Buffers, Bf16Weights};
+    use super::super::bf16_floats::{Bf16Buffers, Bf16Weights};
     use super::super::dense::{Layer, Matrix};
 
     /// No machine of this kind.

@@ -87,6 +87,7 @@ macro_rules! per_width {
 mod across;
 mod backward;
 mod bf16;
+mod bf16_floats;
 mod bf16_pairs;
 mod bf16_tiles;
 mod dense;
