@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let player = game.just_acted(state).unwrap_or(0);
         let rows = network.encode(&game, state, None, player);
         let mut values = Vec::new();
-        network.learner.evaluate(&rows, &mut values);
+        network.model.evaluate(&rows, &mut values);
         let exact = oracle.value(&game, Afterstate { state, action: None, player });
         sum += (f64::from(values[0]) - exact).powi(2);
     }

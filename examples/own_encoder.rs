@@ -37,7 +37,7 @@ fn learned(encoder: Arc<dyn Encoder<TicTacToe>>) -> Result<f64, Box<dyn std::err
         Optimiser::default(),
         &mut first,
     )?;
-    let mut network = GameModel::new(&game, encoder.clone(), network);
+    let mut network = GameModel::learning(&game, encoder.clone(), network);
     let (mut samples, mut scratch) = (Samples::new(encoder.channels()), Default::default());
     for g in 0..10_000 {
         samples.clear();
@@ -57,7 +57,7 @@ fn learned(encoder: Arc<dyn Encoder<TicTacToe>>) -> Result<f64, Box<dyn std::err
         }
         samples.targets.resize(samples.rows.len(), game.utility(&state, g % 2) as f32);
         samples.weights.resize(samples.rows.len(), 1.0);
-        network.learner.update(&samples, 0.01)?;
+        network.model.update(&samples, 0.01)?;
     }
     Ok(equity(&game, &mut Greedy::new(network), &mut Random)?.equity)
 }

@@ -156,6 +156,6 @@ pub use adept_game::{
     RandomPlay, Records, Results, RowMut, RuleText, Script, Suite, Texts, Turn, Unit, Valuation, Values,
     stream,
 };
-pub use adept_model::{Architecture, Learner, Optimiser, Rows, Samples};
+pub use adept_model::{Architecture, Learner, Optimiser, Predictor, Rows, Samples};
 pub use adept_trainer::config::{Config, Source, parse};
 pub use adept_trainer::run::{Cancel, Record, Silent, TrainOptions, train};

@@ -10,7 +10,7 @@ use adept_arena::{Decision, GameModel};
 use adept_builtin::backgammon::{Backgammon, Position, State, results};
 use adept_builtin::dice::ROLLS;
 use adept_game::{Afterstate, Game, Kit, Stream, Turn, outcome_classes, stream};
-use adept_model::{Halved, Head, Learner, Optimiser, Quantised, Samples, build};
+use adept_model::{Head, NumberFormat, Optimiser, Predictor, QuantisedNetwork, Samples, build};
 use rand::RngExt;
 use std::hint::black_box;
 use std::time::Instant;
@@ -112,12 +112,13 @@ fn values(game: &Backgammon, states: &[State], encoder: &str, hidden: &str) {
         let mut weights = Vec::new();
         learner.weights(&mut weights).expect("parameters");
         let program = learner.program().expect("a program").clone();
-        let quantised = Quantised::fit(program.clone(), &weights, &rows).expect("a quantised network");
-        let halved = Halved::round(program, &weights).expect("a network in bfloat16");
+        let [int8, bf16] = NumberFormat::ALL.map(|format| {
+            QuantisedNetwork::convert(format, program.clone(), &weights, &rows).expect("a quantised network")
+        });
         let mut speeds = [0.0; 3];
-        let learners: [Box<dyn Learner>; 3] = [learner, Box::new(quantised), Box::new(halved)];
-        for (learner, speed) in learners.into_iter().zip(&mut speeds) {
-            let mut model = GameModel::new(game, encoder.clone(), learner);
+        let models: [Box<dyn Predictor>; 3] = [learner, Box::new(int8), Box::new(bf16)];
+        for (model, speed) in models.into_iter().zip(&mut speeds) {
+            let mut model = GameModel::new(game, encoder.clone(), model);
             *speed = rate(|| {
                 let value =
                     |state: &State| model.weighed(Decision::new(game, state, state.player)).values.len();

@@ -642,7 +642,7 @@ impl<G: Kit> AnyModel for Opened<G> {
     fn encode(&self, positions: &[&str]) -> Result<Rows, Error> {
         let read = inspect::read(&self.game, positions).map_err(of_position)?;
         self.with(|bound| {
-            let mut rows = Rows::new(bound.learner.channels());
+            let mut rows = Rows::new(bound.model.channels());
             inspect::encode(&self.game, bound, &read, &mut rows).map_err(of_position)?;
             Ok(rows)
         })
@@ -650,7 +650,7 @@ impl<G: Kit> AnyModel for Opened<G> {
 
     fn rows(&self, count: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<Rows, Error> {
         self.with(|bound| {
-            let mut rows = Rows::new(bound.learner.channels());
+            let mut rows = Rows::new(bound.model.channels());
             rows.fill(count, dense, index).map_err(|e| Error::Rows(e.to_string()))?;
             Ok(rows)
         })
@@ -658,26 +658,26 @@ impl<G: Kit> AnyModel for Opened<G> {
 
     fn evaluate(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error> {
         self.with(|bound| {
-            let rows = checked(bound.learner.channels(), count, dense, index)?;
+            let rows = checked(bound.model.channels(), count, dense, index)?;
             let mut values = Vec::with_capacity(count);
-            bound.learner.evaluate_view(rows, &mut values);
+            bound.model.evaluate_view(rows, &mut values);
             Ok(values)
         })
     }
 
     fn outcomes(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error> {
         self.with(|bound| {
-            let rows = checked(bound.learner.channels(), count, dense, index)?.to_rows();
+            let rows = checked(bound.model.channels(), count, dense, index)?.to_rows();
             let mut outcomes = Vec::new();
-            bound.learner.outputs(&rows, &mut outcomes);
+            bound.model.outputs(&rows, &mut outcomes);
             Ok(outcomes)
         })
     }
 
     fn gates(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Option<Gates>, Error> {
         self.with(|bound| {
-            let rows = checked(bound.learner.channels(), count, dense, index)?.to_rows();
-            Ok(Gates::of(&mut *bound.learner, &rows))
+            let rows = checked(bound.model.channels(), count, dense, index)?.to_rows();
+            Ok(Gates::of(&mut *bound.model, &rows))
         })
     }
 
@@ -777,7 +777,7 @@ fn describe<G: Kit>(bound: &GameModel<G>, manifest: &Manifest, scale: f64) -> De
         about: manifest.experiment("about").into(),
         seed: manifest.seed,
         step: manifest.step,
-        parameters: bound.learner.describe().parameters,
+        parameters: bound.model.describe().parameters,
         checksum: manifest.checksum.clone(),
         search: None,
     }

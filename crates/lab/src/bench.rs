@@ -4,8 +4,8 @@ use adept_game::{GameError, stream};
 use adept_ground::limits;
 use adept_model::machine::{Machine, Peak};
 use adept_model::{
-    Architecture, Channel, ChannelKind, Compute, Description, DeviceName, Engine, Halved, Head, Learner,
-    ModelError, Optimiser, OutcomeClass, Samples, build_on,
+    Architecture, Channel, ChannelKind, Compute, Description, DeviceName, Engine, Head, Learner, ModelError,
+    NumberFormat, Optimiser, OutcomeClass, Predictor, QuantisedNetwork, Samples, build_on,
 };
 use adept_trainer::run::TrainError;
 use rand::RngExt;
@@ -192,7 +192,7 @@ pub struct BenchCell {
     pub parameters: usize,
     /// Rows per call.
     pub batch: usize,
-    /// `evaluate`, `bf16` (evaluation of the [quantised](adept_model::BF16) network), or `update` (a step of Adam:
+    /// `evaluate`, `bf16` (evaluation of the [quantised](NumberFormat::Bf16) network), or `update` (a step of Adam:
     /// forward, backward, parameters).
     pub operation: String,
     /// Engine.
@@ -255,11 +255,11 @@ pub fn speed(grid: &BenchGrid, mut seen: impl FnMut(&BenchCell)) -> Result<Bench
                 let mut rng = stream(1, "init", 0);
                 let mut learner = build_on(&architecture, &channels, &head, adam, compute, &mut rng)?;
                 // Networks with large layers also run in bfloat16.
-                let mut halved = match learner.program().cloned() {
+                let mut bf16 = match learner.program().cloned() {
                     Some(program) if engine == Engine::Native => {
                         let mut flat = Vec::new();
                         learner.weights(&mut flat)?;
-                        Halved::round(program, &flat).ok()
+                        QuantisedNetwork::convert(NumberFormat::Bf16, program, &flat, &samples.rows).ok()
                     }
                     _ => None,
                 };
@@ -296,9 +296,9 @@ pub fn speed(grid: &BenchGrid, mut seen: impl FnMut(&BenchCell)) -> Result<Bench
                         l.evaluate(&samples.rows, &mut values);
                         Ok(())
                     })?;
-                    if let Some(halved) = &mut halved {
+                    if let Some(bf16) = &mut bf16 {
                         measure("bf16", forward, &mut |_| {
-                            halved.evaluate(&samples.rows, &mut values);
+                            bf16.evaluate(&samples.rows, &mut values);
                             Ok(())
                         })?;
                     }

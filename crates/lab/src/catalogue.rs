@@ -355,8 +355,8 @@ impl<G: Kit> AnyGame for G {
         export::file_of(self, checkpoint, format, name)
     }
 
-    fn quantised(&self, checkpoint: Checkpoint, scheme: Scheme) -> Result<Checkpoint, TrainError> {
-        export::quantised(self, checkpoint, scheme)
+    fn quantised(&self, checkpoint: Checkpoint, format: NumberFormat) -> Result<Checkpoint, TrainError> {
+        export::quantised(self, checkpoint, format)
     }
 
     fn meaning(&self, manifest: &Manifest) -> String {
@@ -364,7 +364,7 @@ impl<G: Kit> AnyGame for G {
     }
 
     fn parameters(&self, checkpoint: Checkpoint) -> Result<usize, TrainError> {
-        Ok(open::bind(self, checkpoint)?.0.learner.describe().parameters)
+        Ok(open::bind(self, checkpoint)?.0.model.describe().parameters)
     }
 
     fn manifest(&self, config: &Config) -> Result<Manifest, TrainError> {

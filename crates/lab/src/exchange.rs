@@ -3,13 +3,13 @@
 
 use crate::catalogue::Catalogue;
 use crate::checkpoints::opened;
-use crate::export::{File, Format, Scheme};
+use crate::export::{File, Format};
 use crate::pack;
 use adept_arena::OpenError;
 use adept_ground::files::Files;
 use adept_model::checkpoint::{self, Checkpoint, Manifest, Origin};
 use adept_model::export::{from_torch, torch_shape};
-use adept_model::{ModelError, Program, Quantisation, Tensor};
+use adept_model::{ModelError, NumberFormat, Program, Quantisation, Tensor};
 use adept_trainer::config;
 use adept_trainer::run::TrainError;
 use serde::Serialize;
@@ -54,14 +54,14 @@ pub fn export(
         return Err(TrainError::Folder { path: out.into(), message: message.into() });
     }
     let (game, checkpoint) = opened(games, path, best)?;
-    let scheme = match format {
-        Format::Quantised => Some(Scheme::Whole),
-        Format::Bf16 => Some(Scheme::Bf16),
+    let numbers = match format {
+        Format::Quantised => Some(NumberFormat::Int8),
+        Format::Bf16 => Some(NumberFormat::Bf16),
         _ => None,
     };
-    if let Some(scheme) = scheme {
+    if let Some(numbers) = numbers {
         check_free(out)?;
-        let whole = game.quantised(checkpoint, scheme)?;
+        let whole = game.quantised(checkpoint, numbers)?;
         let (manifest, value) = (whole.manifest.clone(), game.meaning(&whole.manifest));
         let bytes = whole.tensors.iter().map(Tensor::bytes).sum();
         pack::write(&Files::default(), out, whole)?;

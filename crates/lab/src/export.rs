@@ -2,11 +2,9 @@
 
 use adept_arena::{GameModel, open};
 use adept_game::{Kit, stream};
-use adept_model::checkpoint::{Checkpoint, Manifest, is_of_training};
+use adept_model::checkpoint::{Checkpoint, Manifest, Quantisation, is_of_training};
 use adept_model::export::{self, About, onnx, to_torch};
-use adept_model::{
-    Architecture, BF16, Halved, Learner, ModelError, Program, Quantisation, Quantised, SCHEME, Tensor,
-};
+use adept_model::{Architecture, ModelError, NumberFormat, Predictor, Program, QuantisedNetwork, Tensor};
 use adept_trainer::positions::rows_of_own_games;
 use adept_trainer::run::TrainError;
 use serde::Serialize;
@@ -64,37 +62,33 @@ pub fn quantised<G: Kit>(game: &G, checkpoint: Checkpoint, scheme: Scheme) -> Re
     let (program, params) = program(&checkpoint)?;
     let mut rows = |what| rows_of_own_games(game, &mut bound, QUANTISED, &mut stream(1, what, 0));
     let others = rows("quantised");
-    let rows = match scheme {
-        Scheme::Whole => rows("quantise"),
-        Scheme::Bf16 => others.empty(),
+    let rows = match format {
+        NumberFormat::Int8 => rows("quantise"),
+        NumberFormat::Bf16 => others.empty(),
     };
-    if others.is_empty() || (scheme == Scheme::Whole && rows.is_empty()) {
+    if others.is_empty() || (format == NumberFormat::Int8 && rows.is_empty()) {
         let message = "its games have no positions that the network values, on which the new checkpoint could be compared";
         return Err(ModelError::Checkpoint { path, message: message.into() }.into());
     }
-    let program = Arc::new(program);
-    let learner: Result<Box<dyn Learner>, ModelError> = match scheme {
-        Scheme::Whole => Quantised::fit(program, &params, &rows).map(|learner| Box::new(learner) as _),
-        Scheme::Bf16 => Halved::round(program, &params).map(|learner| Box::new(learner) as _),
-    };
-    let mut learner =
-        learner.map_err(|e| ModelError::Checkpoint { path: path.clone(), message: e.to_string() })?;
+    let network = QuantisedNetwork::convert(format, Arc::new(program), &params, &rows);
+    let mut network =
+        network.map_err(|e| ModelError::Checkpoint { path: path.clone(), message: e.to_string() })?;
     let (mut found, mut wanted) = (Vec::new(), Vec::new());
-    learner.evaluate(&others, &mut found);
-    bound.learner.evaluate(&others, &mut wanted);
+    network.evaluate(&others, &mut found);
+    bound.model.evaluate(&others, &mut wanted);
     let errors = found.iter().zip(&wanted).map(|(a, b)| f64::from((a - b).abs()));
     let squares: f64 = errors.clone().map(|e| e * e).sum();
     let Checkpoint { mut manifest, .. } = checkpoint;
     manifest.kind = "quantised".into();
     manifest.training = None;
     manifest.quantised = Some(Quantisation {
-        scheme: if scheme == Scheme::Whole { SCHEME } else { BF16 }.into(),
+        scheme: format.scheme().into(),
         of: manifest.checksum.clone(),
         rows: rows.len(),
         rms: (squares / found.len() as f64).sqrt(),
         max: errors.fold(0.0, f64::max),
     });
-    Ok(Checkpoint { path, manifest, tensors: learner.state(false)? })
+    Ok(Checkpoint { path, manifest, tensors: network.tensors()? })
 }
 
 /// Exports a checkpoint of this game in a format. Names in source code begin with `name`.

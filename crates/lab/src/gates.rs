@@ -3,7 +3,7 @@
 use crate::chart;
 use adept_model::checkpoint::{self, Checkpoint};
 use adept_model::program::{Block, Op, Program, Selector};
-use adept_model::{BF16, ModelError, lower};
+use adept_model::{ModelError, NumberFormat, lower};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write;

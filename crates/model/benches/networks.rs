@@ -4,7 +4,8 @@
 use adept_model::machine::Peak;
 use adept_model::optimiser::Adam;
 use adept_model::{
-    Architecture, Channel, ChannelKind, Compute, Halved, Head, Learner, Optimiser, Samples, build_on,
+    Architecture, Channel, ChannelKind, Compute, Head, Learner, NumberFormat, Optimiser, Predictor,
+    QuantisedNetwork, Samples, build_on,
 };
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
@@ -67,9 +68,10 @@ fn networks(c: &mut Criterion) {
             });
             let mut flat = Vec::new();
             learner.weights(&mut flat).unwrap();
-            if let Some(Ok(mut halved)) = learner.program().cloned().map(|p| Halved::round(p, &flat)) {
+            let convert = |p| QuantisedNetwork::convert(NumberFormat::Bf16, p, &flat, &samples.rows);
+            if let Some(Ok(mut bf16)) = learner.program().cloned().map(convert) {
                 group.bench_function(BenchmarkId::new("bf16", batch), |b| {
-                    b.iter(|| halved.evaluate(&samples.rows, &mut values));
+                    b.iter(|| bf16.evaluate(&samples.rows, &mut values));
                 });
             }
             group.bench_function(BenchmarkId::new("update", batch), |b| {

@@ -671,7 +671,7 @@ pub const SENSITIVITY_RATE: f32 = 0.2;
 /// Lower bound of sensitivities.
 pub const SENSITIVITY_MIN: f32 = 1e-3;
 
-/// How a gate begins.
+/// Initial state of a gate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GateStart {
     /// With random weights, or as the rule `by` a channel.
@@ -683,7 +683,7 @@ pub enum GateStart {
 }
 
 impl Gate {
-    /// How it begins, if it does not read shared layers.
+    /// Its initial state, if it does not read shared layers.
     pub fn start(&self) -> GateStart {
         match self.clusters {
             Some(0.0) => GateStart::Drawn,
@@ -732,7 +732,7 @@ impl Architecture {
         }
     }
 
-    /// How often learned cells are reassigned, the most of all nodes.
+    /// Number of times that learned cells are reassigned, the most of all nodes.
     pub fn reassigns(&self, channels: &[Channel]) -> u64 {
         match self {
             Self::Cells(cells) => cells.reassign.max(cells.expert.reassigns(channels)),
@@ -862,7 +862,7 @@ mod tests {
         serde_json::from_str(text).expect("a valid architecture")
     }
 
-    /// What `clusters` of the outer gate and of the gate of its first expert are, in configs saved in a format.
+    /// `clusters` of the outer gate and of the gate of its first expert, in configs saved in a format.
     fn clusters_in(format: u32, text: &str) -> Vec<Option<f32>> {
         let mut node = architecture(text);
         node.keep_gates_of(format);

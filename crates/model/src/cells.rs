@@ -6,11 +6,13 @@ use crate::architecture::{Architecture, Cells, InitScale, Mlp, OneOrEach, Residu
 use crate::clusters::draw;
 use crate::error::ModelError;
 use crate::head::Head;
-use crate::learner::{Learner, Tensor};
+use crate::learner::Learner;
 use crate::lower::lower;
 use crate::network::Network;
 use crate::optimiser::{Adam, Optimiser};
+use crate::predictor::Predictor;
 use crate::program::{Activation, CellGate, Op, Program, Selector};
+use crate::tensor::Tensor;
 use adept_rows::{Channel, Samples};
 use rand::Rng;
 use std::ops::Range;
@@ -18,9 +20,9 @@ use std::sync::Arc;
 
 /// Hidden units of the small network.
 const UNITS: usize = 8;
-/// Its examples per step.
+/// Examples per step of the small network.
 const BATCH: u64 = 512;
-/// Its first learning rate, for Adam; it falls to a thousandth along a cosine.
+/// Initial learning rate of the small network, for Adam; it falls to a thousandth along a cosine.
 const RATE: f64 = 0.01;
 /// Runs of k-means, of which the best counts.
 const RESTARTS: usize = 4;
@@ -32,7 +34,7 @@ const CLEARLY: f64 = 0.9;
 /// Added to the mean squared error of a cell, so that no weight is 0.
 const LEAST: f64 = 1e-12;
 
-/// Where cells are learned from.
+/// A source of examples from which cells are learned.
 pub trait CellExamples {
     /// Appends the examples with these numbers. Without targets every cell counts the same.
     ///
@@ -48,7 +50,7 @@ pub trait CellExamples {
         None
     }
 
-    /// Most examples that it can make in reasonable time.
+    /// Maximum number of examples that it can make in reasonable time.
     fn most(&self) -> u64 {
         u64::MAX
     }
@@ -79,8 +81,8 @@ pub fn find_cells(
     for (i, site) in sites.iter().enumerate() {
         // Each node sees the same examples: there may be few.
         let mut next = 0;
-        let alike = |other: &Site<'_>| (other.cells, other.on) == (site.cells, site.on);
-        let gate = match found.iter().find(|(other, _)| alike(other)) {
+        let shares = |other: &Site<'_>| (other.cells, other.on) == (site.cells, site.on);
+        let gate = match found.iter().find(|(other, _)| shares(other)) {
             Some((_, gate)) => gate.clone(),
             None => {
                 let mut part =
@@ -108,7 +110,7 @@ pub fn reassigned_cells(
     let Some(program) = learner.program().cloned() else {
         return Err(ModelError::Unsupported("has no learned cells".into()));
     };
-    let mut state = learner.state(false)?;
+    let mut state = learner.tensors()?;
     let (flat, width) = (program.parameters_in(&state)?, program.outputs());
     let (mut tensors, mut changed) = (Vec::new(), 0.0);
     for op in &program.body.ops {

@@ -7,9 +7,9 @@
 use crate::architecture::Architecture;
 use crate::error::ModelError;
 use crate::head::Head;
-use crate::learner::{Tensor, TensorData};
 use crate::lower::lower;
 use crate::program::{Block, Op, Program, Selector};
+use crate::tensor::{Tensor, TensorData};
 use adept_rows::{Channel, Rows};
 use rand::seq::index::sample;
 use rand::{Rng, RngExt};
@@ -24,7 +24,7 @@ const LEAST: f64 = 2.0;
 /// Scalings of the offsets of equal clusters in a round, and in the last one.
 const SCALINGS: usize = 5;
 const LAST: usize = 100;
-/// Rows times clusters times scalings at most.
+/// Maximum of rows times clusters times scalings.
 const BALANCED: usize = 1 << 27;
 
 /// Fits the gates of `architecture` that have `clusters` set, and returns their weights and biases by tensor name.
@@ -264,6 +264,7 @@ impl Partition {
 mod tests {
     use super::*;
     use crate::learner::Learner;
+    use crate::predictor::Predictor;
     use crate::{Network, Optimiser};
     use adept_rows::ChannelKind;
     use rand::SeedableRng;
@@ -302,7 +303,7 @@ mod tests {
                 cluster_gates(&architecture, &channels, &Head::Value, || Ok(rows.clone()), &mut rng)
                     .expect("likewise");
             let mut network = Network::new(program.clone(), &program.draw(&mut rng), Optimiser::default());
-            let mut state = network.state(false).expect("a network has a state");
+            let mut state = network.tensors().expect("a network has a state");
             for tensor in &tensors {
                 let place =
                     state.iter_mut().find(|t| t.name == tensor.name).expect("a tensor of the network");
@@ -344,7 +345,7 @@ mod tests {
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
             let gates = cluster_gates(&architecture, &channels, &Head::Value, || Ok(rows.clone()), &mut rng);
             let mut network = Network::new(program.clone(), &program.draw(&mut rng), Optimiser::default());
-            let mut state = network.state(false).expect("a network has a state");
+            let mut state = network.tensors().expect("a network has a state");
             for tensor in gates.expect("likewise") {
                 let place = state.iter_mut().find(|t| t.name == tensor.name);
                 *place.expect("a tensor of the network") = tensor;

@@ -144,8 +144,8 @@ impl Program {
             };
             lines.push(format!("{}{line}", "  ".repeat(depth)));
             if let Op::Route { branches, .. } = op {
-                let alike = branches.windows(2).all(|w| self.shape_of(&w[0]) == self.shape_of(&w[1]));
-                for branch in &branches[..if alike { 1 } else { branches.len() }] {
+                let equal = branches.windows(2).all(|w| self.shape_of(&w[0]) == self.shape_of(&w[1]));
+                for branch in &branches[..if equal { 1 } else { branches.len() }] {
                     self.list(branch, depth + 1, lines);
                 }
             }

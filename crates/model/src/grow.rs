@@ -3,12 +3,12 @@
 use crate::architecture::{Architecture, Mlp, OneOrEach, Shared};
 use crate::error::ModelError;
 use crate::head::Head;
-use crate::learner::{Tensor, find};
 use crate::lower::lower;
 use crate::program::{Activation, Op, Program};
+use crate::tensor::{ByName, Tensor};
 use adept_rows::Channel;
 
-/// How a perceptron grows.
+/// A way to grow a perceptron.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Growth {
     /// To a larger perceptron.
@@ -18,7 +18,7 @@ pub enum Growth {
 }
 
 impl Growth {
-    /// How `found` grows to `wanted`; none if they are of the same shape already.
+    /// The way from `found` to `wanted`; none if they have the same shape already.
     ///
     /// # Errors
     /// Why the weights of `found` fit neither way.
@@ -50,12 +50,12 @@ impl Growth {
     /// [`ModelError::Unsupported`] with the name of a tensor that is missing or not of the architecture.
     pub fn tensors(&self, old: &[Tensor], fresh: &[Tensor]) -> Result<Vec<Tensor>, ModelError> {
         match self {
-            Self::Larger(larger) => larger.tensors(old, fresh),
-            Self::Spread(spread) => spread.tensors(old, fresh),
+            Self::Larger(larger) => larger.tensors(&ByName::new(old), &ByName::new(fresh)),
+            Self::Spread(spread) => spread.tensors(&ByName::new(old), fresh),
         }
     }
 
-    /// What becomes of the hidden layers, such as `[40] → [80, 16]`.
+    /// Hidden layers before and after, such as `[40] → [80, 16]`.
     pub fn summary(&self) -> String {
         match self {
             Self::Larger(larger) => larger.summary(),
@@ -136,12 +136,12 @@ impl Spread {
         Ok(Self { names, summary })
     }
 
-    fn tensors(&self, old: &[Tensor], fresh: &[Tensor]) -> Result<Vec<Tensor>, ModelError> {
+    fn tensors(&self, old: &ByName<'_>, fresh: &[Tensor]) -> Result<Vec<Tensor>, ModelError> {
         let tensor = |new: &Tensor| {
             let Some((_, from)) = self.names.iter().find(|(name, _)| *name == new.name) else {
                 return Ok(new.clone());
             };
-            let data = find(old, from, &new.shape)?.floats()?.to_vec();
+            let data = old.find(from, &new.shape)?.floats()?.to_vec();
             Ok(Tensor::f32(new.name.clone(), new.shape.clone(), data))
         };
         fresh.iter().map(tensor).collect()
@@ -157,7 +157,7 @@ fn collect<'a>(node: &'a Architecture, channels: &[Channel], leaves: &mut Vec<&'
     }
 }
 
-/// How a perceptron grows to a larger one: wider hidden layers, more hidden layers, or both.
+/// Growth of a perceptron to a larger one: wider hidden layers, more hidden layers, or both.
 ///
 /// Each old hidden layer becomes, in order, the first remaining new one with the same activation and at least as many units.
 /// Its new units read with fresh weights, and old units read them with 0. The new layers between old layers j and j + 1 pass
@@ -191,7 +191,7 @@ struct Layer {
     scaled: bool,
 }
 
-/// Where the weights of an old layer go, which read the old layer before it.
+/// The new layers that take over the weights between two old layers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Link {
     /// The first new layer after that of the old layer before.
@@ -200,11 +200,11 @@ struct Link {
     last: usize,
     /// Whether `first` gets the weights, so that net inputs are passed on, or `last`.
     early: bool,
-    /// Whether what is passed on is never negative.
+    /// Whether the values that are passed on are never negative.
     positive: bool,
 }
 
-/// How the units of a layer hold the values v: v = `factor` · f(`scale` · v) + `offset`, or the difference of two units.
+/// Code of values v by units of a layer: v = `factor` · f(`scale` · v) + `offset`, or the difference of two units.
 #[derive(Clone, Copy)]
 struct Carrier {
     paired: bool,
@@ -302,9 +302,9 @@ impl Larger {
         Ok(Self { old, new, inputs, links })
     }
 
-    fn tensors(&self, old: &[Tensor], fresh: &[Tensor]) -> Result<Vec<Tensor>, ModelError> {
-        let read = |from: &[Tensor], layer: usize, name: &str, shape: &[usize]| {
-            Ok::<_, ModelError>(find(from, &format!("layer.{layer}.{name}"), shape)?.floats()?.to_vec())
+    fn tensors(&self, old: &ByName<'_>, fresh: &ByName<'_>) -> Result<Vec<Tensor>, ModelError> {
+        let read = |from: &ByName<'_>, layer: usize, name: &str, shape: &[usize]| {
+            Ok::<_, ModelError>(from.find(&format!("layer.{layer}.{name}"), shape)?.floats()?.to_vec())
         };
         let (mut grown, mut below, mut width) = (Vec::new(), Carrier::PLAIN, self.inputs);
         for (j, layer) in self.new.iter().enumerate() {
@@ -405,6 +405,7 @@ mod tests {
     use crate::learner::Learner;
     use crate::network::Network;
     use crate::optimiser::Optimiser;
+    use crate::predictor::Predictor;
     use adept_rows::{ChannelKind, OutcomeClass, Rows, Samples};
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
@@ -441,7 +442,7 @@ mod tests {
         };
         let (mut small, mut large) = (draw(found), draw(wanted));
         let growth = Growth::needed(wanted, found, &channels, head).unwrap().expect("they differ");
-        let tensors = growth.tensors(&small.state(false).unwrap(), &large.state(false).unwrap()).unwrap();
+        let tensors = growth.tensors(&small.tensors().unwrap(), &large.tensors().unwrap()).unwrap();
         large.restore(&tensors).unwrap();
         let mut rows = Rows::new(&channels);
         for _ in 0..200 {

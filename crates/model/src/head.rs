@@ -1,13 +1,15 @@
-//! What the outputs of a model mean.
+//! Meaning of the outputs of a model.
 
-use crate::program::PRIOR_LIMIT;
 use adept_rows::OutcomeClass;
 use serde::{Deserialize, Serialize};
+
+/// Priors are clamped to ± this limit, 1 − 10⁻⁶: at ±1 no finite correction would change them.
+pub const PRIOR_LIMIT: f32 = 1.0 - 1e-6;
 
 /// Least probability whose logarithm is taken: e⁻⁶⁹. Smaller ones count as this one in the loss.
 pub const LEAST_PROBABILITY: f32 = 1e-30;
 
-/// What the outputs of a model mean. It decides their number, the last op of a network and its loss.
+/// Meaning of the outputs of a model. It decides their number, the last op of a network and its loss.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Head {
@@ -85,7 +87,7 @@ impl Head {
         }
     }
 
-    /// How far an output is from its target: the squared error of a number, the divergence Σₖ tₖ ln(tₖ / pₖ) of a
+    /// Distance of an output from its target: the squared error of a number, the divergence Σₖ tₖ ln(tₖ / pₖ) of a
     /// distribution. 0 if they are equal.
     pub fn error(&self, target: &[f32], output: &[f32]) -> f32 {
         match self {
@@ -100,13 +102,13 @@ impl Head {
     /// Checks the classes.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// The fault.
     pub fn check(&self) -> Result<(), String> {
         self.classes().map_or(Ok(()), OutcomeClass::check)
     }
 }
 
-/// How a value p becomes a distribution over classes of outcomes: the one of the greatest entropy whose value is p.
+/// Conversion of a value p to a distribution over classes of outcomes: the one of the greatest entropy whose value is p.
 ///
 /// It is softmax(λ u) with the utilities u. For loss and win, λ = atanh(p), so the probability of a win is (1 + p)/2. For
 /// loss, draw and win, with |p| and the sign of p: λ = ± ln((|p| + √(4 − 3p²)) / (2 (1 − |p|))), which solves

@@ -72,14 +72,14 @@ fn caches() -> Vec<usize> {
     Vec::new()
 }
 
-/// What one core does at most, by plain loops over registers and over memory.
+/// Peak rates of one core, measured by plain loops over registers and over memory.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Peak {
     /// Fused multiply-adds of 32-bit floats a second.
     pub multiply_adds: f64,
     /// Bytes read a second from memory that no cache holds.
     pub read: f64,
-    /// The same from half of the level 1 cache.
+    /// Bytes read a second from half of the level 1 cache.
     pub read_near: f64,
 }
 

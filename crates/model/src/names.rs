@@ -1,6 +1,6 @@
 //! Suggestions for misspelt names.
 
-/// The known name closest in spelling, if one is close enough. Of equals, the one that begins alike: a first letter is rarely
+/// The known name closest in spelling, if one is close enough. Of equals, the one with the same first letter, which is rarely
 /// wrong.
 pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let other = |k: &str| k.chars().next() != name.chars().next();

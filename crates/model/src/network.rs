@@ -4,18 +4,19 @@ use crate::checkpoint::is_of_training;
 use crate::describe::Description;
 use crate::error::ModelError;
 use crate::head::Head;
-use crate::learner::{ByName, Explanation, Learner, Tensor, Traces, Usage, find};
+use crate::learner::{Learner, Traces};
 use crate::native::{
-    self, Aligned, Bases, Derivative, Isa, Plan, SparseStep, Workspace, add_scaled, scale_add,
+    self, Aligned, Bases, Derivative, Forward, Isa, Plan, SparseStep, add_scaled, scale_add,
 };
 use crate::optimiser::{Counted, Optimiser};
 use crate::pairwise::Pairwise;
-use crate::program::{Init, Param, Program};
+use crate::predictor::{Explanation, Predictor, Usage};
+use crate::program::Program;
+use crate::tensor::{ByName, Tensor};
 use adept_ground::limits::Claim;
 use adept_ground::profile::{self, Phase};
 use adept_rows::Samples;
 use adept_rows::{Channel, Rows, RowsView};
-use rand::{Rng, RngExt};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -28,21 +29,16 @@ const INPUT_STEPS: &str = "optimiser.input_steps";
 /// Numbers of steps at most for which [`Counted`] is kept.
 const COUNTED: u64 = 1 << 16;
 
-/// Rows evaluated in one pass; more would not fit in the cache.
-const PASS: usize = 256;
-
-/// Rows that go forward and backward in one pass, for the same reason.
+/// Rows that go forward and backward in one pass; more would not fit in the cache.
 const PART: usize = 512;
 
 /// A network that learns by gradient descent.
 #[derive(Debug)]
 pub struct Network {
-    plan: Arc<Plan>,
+    forward: Forward,
     optimiser: Optimiser,
     isa: Isa,
-    workspace: Workspace,
-    /// Padded parameters. `grad`, `moments` and `traces` have the same layout.
-    params: Aligned,
+    /// Padded gradient. It has the layout of the parameters, as have `moments` and `traces`.
     grad: Aligned,
     moments: Vec<Aligned>,
     /// State of the optimiser SOAP.
@@ -55,88 +51,13 @@ pub struct Network {
     idle: Vec<bool>,
     /// The last step of the weights of each input, if steps are sparse.
     input_steps: Vec<u64>,
-    /// Of 0 steps, 1 step and so on, for these inputs.
+    /// Numbers for 0 steps, 1 step and so on, for these inputs.
     counted: Vec<Counted>,
     seeds: Vec<f32>,
     no_targets: Vec<f32>,
     part: Rows,
     /// Memory that it claims as long as it lives.
     pub(crate) claim: Option<Claim>,
-}
-
-impl Program {
-    /// Draws initial parameters from the distributions of the program.
-    pub fn draw(&self, rng: &mut dyn Rng) -> Vec<f32> {
-        let mut flat = Vec::with_capacity(self.parameters());
-        for param in &self.params {
-            match param.init {
-                Init::Constant(c) => flat.resize(flat.len() + param.len(), c),
-                Init::Diagonal(a) => {
-                    let entries = (0..param.len()).map(|i| i.is_multiple_of(param.shape[1] + 1));
-                    flat.extend(entries.map(|is_on| if is_on { a } else { 0.0 }));
-                }
-                Init::Below(n) => flat.extend((0..param.len()).map(|_| rng.random_range(0..n) as f32)),
-                Init::Uniform(a) => flat.extend((0..param.len()).map(|_| rng.random_range(-a..=a))),
-            }
-        }
-        flat
-    }
-
-    /// The parameters of a flat vector as tensors, with `prefix` before each name.
-    pub(crate) fn tensors(&self, prefix: &str, flat: &[f32]) -> Vec<Tensor> {
-        let tensor = |p: &Param| {
-            Tensor::f32(format!("{prefix}{}", p.name), p.shape.clone(), flat[p.offset..][..p.len()].to_vec())
-        };
-        self.params.iter().map(tensor).collect()
-    }
-
-    /// The parameters of a flat vector as tensors of a checkpoint.
-    ///
-    /// # Errors
-    /// [`ModelError::Unsupported`] if the number of parameters is wrong.
-    pub fn tensors_of(&self, flat: &[f32]) -> Result<Vec<Tensor>, ModelError> {
-        let (found, expected) = (flat.len(), self.parameters());
-        match found == expected {
-            true => Ok(self.tensors("", flat)),
-            false => {
-                Err(ModelError::Unsupported(format!("{found} parameters given, the network has {expected}")))
-            }
-        }
-    }
-
-    /// The flat vector of the parameters in these tensors.
-    ///
-    /// # Errors
-    /// [`ModelError::Unsupported`] with the name of the tensor that is missing, not finite or of another shape.
-    pub fn parameters_in(&self, tensors: &[Tensor]) -> Result<Vec<f32>, ModelError> {
-        self.flat("", tensors)
-    }
-
-    /// Like [`Self::parameters_in`], for tensors with `prefix` before their names.
-    fn flat(&self, prefix: &str, tensors: &[Tensor]) -> Result<Vec<f32>, ModelError> {
-        let mut flat = Vec::with_capacity(self.parameters());
-        let tensors = ByName::new(tensors);
-        for p in &self.params {
-            let tensor = tensors.find(&format!("{prefix}{}", p.name), &p.shape)?;
-            let entries = tensor.widened()?;
-            if let Init::Below(n) = p.init
-                && let Some(bad) = entries.iter().find(|v| v.fract() != 0.0 || !(0.0..n as f32).contains(*v))
-            {
-                return Err(ModelError::Unsupported(format!(
-                    "the tensor `{}` holds {bad}, expected whole numbers below {n}",
-                    tensor.name
-                )));
-            }
-            flat.extend_from_slice(&entries);
-        }
-        Ok(flat)
-    }
-
-    /// The error that names the first non-finite parameter, or the loss.
-    pub(crate) fn name_divergence(&self, flat: &[f32]) -> ModelError {
-        let bad = self.params.iter().find(|p| flat[p.offset..][..p.len()].iter().any(|v| !v.is_finite()));
-        ModelError::Diverged { what: bad.map_or("loss".into(), |p| format!("parameter {}", p.name)) }
-    }
 }
 
 impl Network {
@@ -161,7 +82,6 @@ impl Network {
         let params = plan.pad(flat);
         Self {
             isa,
-            workspace: Workspace::with_isa(&plan, isa),
             grad: Aligned::zeros(params.len()),
             moments: vec![Aligned::zeros(params.len()); optimiser.moments().len()],
             bases: match optimiser {
@@ -177,35 +97,30 @@ impl Network {
             seeds: Vec::new(),
             no_targets: Vec::new(),
             part,
-            params,
+            forward: Forward::new(plan, params, isa, None),
             optimiser,
-            plan,
             claim: None,
         }
     }
 
-    /// From now on large layers are evaluated in bfloat16. Their weights must be such numbers.
-    pub(crate) fn halve(&mut self) {
-        self.workspace.halve(&self.plan);
-    }
-
     /// The program of the network.
     pub fn program(&self) -> &Arc<Program> {
-        &self.plan.program
+        self.forward.program()
     }
 
     /// The flat parameters.
     pub fn parameters(&self) -> Vec<f32> {
-        self.plan.unpad(&self.params)
+        self.forward.plan.unpad(&self.forward.params)
     }
 
     /// The outputs `[rows, outputs]`, and with targets of the same shape the log densities `[rows]`.
     pub fn run(&mut self, rows: &Rows, targets: Option<&[f32]>) -> (Vec<f32>, Vec<f32>) {
-        self.plan.forward(&mut self.workspace, &self.params, (rows, 0..rows.len()), targets);
-        let (program, n) = (&self.plan.program, rows.len());
-        let output = self.workspace.rows(&self.plan, program.output(), n).flatten().copied().collect();
+        self.forward.run(rows, 0..rows.len(), targets);
+        let (program, n) = (self.program(), rows.len());
+        let output =
+            self.forward.workspace.rows(&self.forward.plan, program.output(), n).flatten().copied().collect();
         let density = match targets {
-            Some(_) => self.workspace.value(program.density())[..n].to_vec(),
+            Some(_) => self.forward.workspace.value(program.density())[..n].to_vec(),
             None => Vec::new(),
         };
         (output, density)
@@ -216,25 +131,19 @@ impl Network {
     fn differentiate(&mut self, samples: &Samples) -> f64 {
         let (rows, mut loss) = (&samples.rows, 0.0);
         // Experts that rows select get too few rows of a part.
-        let part = if self.plan.outer_choice().is_some() { rows.len().max(1) } else { PART };
+        let part = if self.forward.plan.outer_choice().is_some() { rows.len().max(1) } else { PART };
         for first in (0..rows.len()).step_by(part) {
             let here = first..rows.len().min(first + part);
             let (weights, targets) = (&samples.weights[here.clone()], &samples.targets);
             let forward = profile::span(Phase::Forward);
-            self.plan.forward(&mut self.workspace, &self.params, (rows, here.clone()), Some(targets));
+            self.forward.run(rows, here.clone(), Some(targets));
             drop(forward);
             let _backward = profile::span(Phase::Backward);
-            let density = self.workspace.value(self.plan.program.density());
+            let density = self.forward.workspace.value(self.program().density());
             density.iter().zip(weights).for_each(|(d, w)| loss -= f64::from(*d) * f64::from(*w));
             self.seeds.clear();
             self.seeds.extend(weights.iter().map(|w| -w));
-            self.plan.backward(
-                &mut self.workspace,
-                &self.params,
-                (rows, targets, here),
-                (Derivative::Density, &self.seeds),
-                &mut self.grad,
-            );
+            self.forward.backward((rows, targets, here), (Derivative::Density, &self.seeds), &mut self.grad);
         }
         loss
     }
@@ -247,7 +156,7 @@ impl Network {
             return Err(self.name_divergence());
         }
         self.steps = self.steps.saturating_add(1);
-        let (plan, isa) = (&self.plan, self.isa);
+        let (plan, isa) = (&self.forward.plan, self.isa);
         self.idle.clear();
         self.idle.extend(plan.pieces.iter().map(|piece| piece.is_idle(&self.grad)));
         for (at, pair) in plan.pieces.windows(2).enumerate() {
@@ -296,7 +205,7 @@ impl Network {
                     }
                 });
             for (span, _, rule) in stepped() {
-                scale_add(isa, 1.0 - rule.decay(), &mut self.params[span.clone()], &moves[span]);
+                scale_add(isa, 1.0 - rule.decay(), &mut self.forward.params[span.clone()], &moves[span]);
             }
         } else {
             for (span, _, rule) in stepped() {
@@ -307,7 +216,7 @@ impl Network {
                 native::step(
                     isa,
                     rule,
-                    &mut self.params[span.clone()],
+                    &mut self.forward.params[span.clone()],
                     &mut self.grad[span.clone()],
                     first.as_mut().map_or(&mut [][..], |m| &mut m[a]),
                     second.as_mut().map_or(&mut [][..], |m| &mut m[b]),
@@ -326,7 +235,7 @@ impl Network {
                         isa,
                         SparseStep { adam, rate, step, counted: &self.counted },
                         &mut self.input_steps[piece.inputs.range()],
-                        &mut self.params[span()],
+                        &mut self.forward.params[span()],
                         &mut self.grad[span()],
                         &mut first[span()],
                         &mut second[span()],
@@ -338,7 +247,7 @@ impl Network {
             let rate = rate * plan.program.groups[piece.group].rate;
             let keep = 1.0 - self.optimiser.decay(rate);
             if keep < 1.0 {
-                self.params[piece.span.range()].iter_mut().for_each(|p| *p *= keep);
+                self.forward.params[piece.span.range()].iter_mut().for_each(|p| *p *= keep);
             }
         }
         self.changed();
@@ -347,13 +256,13 @@ impl Network {
 
     /// Call it after every change of the parameters.
     fn changed(&mut self) {
-        self.workspace.forget();
+        self.forward.workspace.forget();
         self.keep_bounds();
     }
 
     fn keep_bounds(&mut self) {
-        for (span, min) in &self.plan.bounds {
-            for p in &mut self.params[span.range()] {
+        for (span, min) in &self.forward.plan.bounds {
+            for p in &mut self.forward.params[span.range()] {
                 if *p < *min {
                     *p = *min;
                 }
@@ -367,7 +276,7 @@ impl Network {
 
     /// The moments of the optimiser, in the order of their names.
     pub(crate) fn moments(&self) -> impl Iterator<Item = Vec<f32>> {
-        self.moments.iter().map(|moment| self.plan.unpad(moment))
+        self.moments.iter().map(|moment| self.forward.plan.unpad(moment))
     }
 }
 
@@ -378,52 +287,61 @@ impl Network {
     }
 }
 
-impl Learner for Network {
+impl Predictor for Network {
     fn head(&self) -> &Head {
-        &self.plan.program.head
+        &self.program().head
     }
 
     fn channels(&self) -> &[Channel] {
-        &self.plan.program.channels
+        &self.program().channels
     }
 
     fn evaluate(&mut self, rows: &Rows, values: &mut Vec<f32>) {
-        self.evaluate_view(rows.view(), values);
+        self.forward.evaluate(rows.view(), values);
     }
 
     fn evaluate_view(&mut self, rows: RowsView<'_>, values: &mut Vec<f32>) {
-        values.clear();
-        if rows.is_empty() {
-            return;
-        }
-        let _forward = profile::span(Phase::Forward);
-        let output = self.plan.program.output();
-        for first in (0..rows.len()).step_by(PASS) {
-            let here = first..rows.len().min(first + PASS);
-            let n = here.len();
-            self.plan.values(&mut self.workspace, &self.params, rows, here);
-            match &self.plan.program.head {
-                // Of width 1, so that they follow each other.
-                Head::Value | Head::Policy => values.extend_from_slice(&self.workspace.value(output)[..n]),
-                head @ Head::Outcomes(_) => {
-                    values.extend(self.workspace.rows(&self.plan, output, n).map(|row| head.value_of(row)));
-                }
-            }
-        }
+        self.forward.evaluate(rows, values);
     }
 
     fn outputs(&mut self, rows: &Rows, outputs: &mut Vec<f32>) {
-        outputs.clear();
-        let _forward = profile::span(Phase::Forward);
-        let output = self.plan.program.output();
-        for first in (0..rows.len()).step_by(PASS) {
-            let here = first..rows.len().min(first + PASS);
-            let n = here.len();
-            self.plan.values(&mut self.workspace, &self.params, rows.view(), here);
-            outputs.extend(self.workspace.rows(&self.plan, output, n).flatten());
-        }
+        self.forward.outputs(rows.view(), outputs);
     }
 
+    fn explain(&mut self, rows: &Rows) -> Explanation {
+        self.forward.explain(rows)
+    }
+
+    fn has_parts(&self) -> bool {
+        self.forward.plan.has_parts()
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        self.forward.usage()
+    }
+
+    fn reset_usage(&mut self) {
+        self.forward.workspace.reset_usage();
+    }
+
+    fn program(&self) -> Option<&Arc<Program>> {
+        Some(self.forward.program())
+    }
+
+    fn describe(&self) -> Description {
+        self.program().describe()
+    }
+
+    fn tensors(&mut self) -> Result<Vec<Tensor>, ModelError> {
+        self.program().tensors_of(&self.parameters())
+    }
+
+    fn player(&mut self) -> Result<Box<dyn Predictor>, ModelError> {
+        Ok(self.worker()?)
+    }
+}
+
+impl Learner for Network {
     fn update(&mut self, samples: &Samples, rate: f32) -> Result<f64, ModelError> {
         if samples.is_empty() {
             return Ok(0.0);
@@ -435,18 +353,18 @@ impl Learner for Network {
 
     fn gradient(&mut self, samples: &Samples, gradient: &mut Vec<f32>) -> Result<f64, ModelError> {
         gradient.clear();
-        gradient.resize(self.plan.program.parameters(), 0.0);
+        gradient.resize(self.program().parameters(), 0.0);
         if samples.is_empty() {
             return Ok(0.0);
         }
         let loss = self.differentiate(samples);
-        self.plan.unpad_into(&self.grad, gradient);
+        self.forward.plan.unpad_into(&self.grad, gradient);
         self.grad.fill(0.0);
         Ok(loss)
     }
 
     fn descend(&mut self, loss: f64, gradient: &[f32], rate: f32) -> Result<(), ModelError> {
-        self.plan.pad_into(gradient, &mut self.grad);
+        self.forward.plan.pad_into(gradient, &mut self.grad);
         self.step(loss, rate)
     }
 
@@ -458,7 +376,7 @@ impl Learner for Network {
                     .into(),
             ));
         }
-        if self.plan.program.mixture_density {
+        if self.program().mixture_density {
             return Err(ModelError::Unsupported(
                 "online eligibility traces need the gradient of the value, but an HME learns from its likelihood: \
                  use λ-returns (`traces = \"backward\"`) or `meta_pi`"
@@ -468,116 +386,83 @@ impl Learner for Network {
         Ok(self)
     }
 
-    fn explain(&mut self, rows: &Rows) -> Explanation {
-        self.plan.forward(&mut self.workspace, &self.params, (rows, 0..rows.len()), None);
-        self.plan.explain(&self.workspace, rows.index_row(0))
-    }
-
-    fn has_parts(&self) -> bool {
-        self.plan.has_parts()
-    }
-
-    fn usage(&self) -> Option<Usage> {
-        let (rows, runs) = self.workspace.usage(self.plan.outer_choice()?);
-        (rows > 0).then(|| Usage { rows, share: runs.iter().map(|&r| r as f64 / rows as f64).collect() })
-    }
-
-    fn reset_usage(&mut self) {
-        self.workspace.reset_usage();
-    }
-
-    fn program(&self) -> Option<&Arc<Program>> {
-        Some(&self.plan.program)
-    }
-
-    fn describe(&self) -> Description {
-        self.plan.program.describe()
-    }
-
-    fn state(&mut self, training: bool) -> Result<Vec<Tensor>, ModelError> {
-        let program = &self.plan.program;
-        let mut state = program.tensors("", &self.parameters());
-        if training {
-            for (name, moment) in self.optimiser.moments().iter().zip(self.moments()) {
-                state.extend(program.tensors(&format!("optimiser.{name}."), &moment));
-            }
-            state.extend(self.bases.iter().flat_map(Bases::tensors));
-            state.push(Tensor::u64("optimiser.steps", vec![1], vec![self.steps]));
-            if self.own_steps.iter().any(|&steps| steps != self.steps) {
-                let own = self.own_steps.clone();
-                state.push(Tensor::u64(OWN_STEPS, vec![own.len()], own));
-            }
-            if !self.input_steps.is_empty() {
-                let own = self.input_steps.clone();
-                state.push(Tensor::u64(INPUT_STEPS, vec![own.len()], own));
-            }
+    fn state(&mut self) -> Result<Vec<Tensor>, ModelError> {
+        let mut state = self.tensors()?;
+        let program = self.program();
+        for (name, moment) in self.optimiser.moments().iter().zip(self.moments()) {
+            state.extend(program.tensors(&format!("optimiser.{name}."), &moment));
+        }
+        state.extend(self.bases.iter().flat_map(Bases::tensors));
+        state.push(Tensor::u64("optimiser.steps", vec![1], vec![self.steps]));
+        if self.own_steps.iter().any(|&steps| steps != self.steps) {
+            let own = self.own_steps.clone();
+            state.push(Tensor::u64(OWN_STEPS, vec![own.len()], own));
+        }
+        if !self.input_steps.is_empty() {
+            let own = self.input_steps.clone();
+            state.push(Tensor::u64(INPUT_STEPS, vec![own.len()], own));
         }
         Ok(state)
     }
 
     fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError> {
-        let program = self.plan.program.clone();
-        let read = |prefix: &str| Ok::<_, ModelError>(self.plan.pad(&program.flat(prefix, state)?));
+        let program = self.program().clone();
+        let read = |prefix: &str| Ok::<_, ModelError>(self.forward.plan.pad(&program.flat(prefix, state)?));
         let params = read("")?;
-        let known = |t: &Tensor| is_of_training(&t.name) || program.params.iter().any(|p| p.name == t.name);
-        if let Some(extra) = state.iter().find(|t| !known(t)) {
-            return Err(ModelError::Unsupported(format!(
-                "the tensor `{}` does not belong to this architecture",
-                extra.name
-            )));
-        }
+        program.refuse_unknown(state.iter().filter(|tensor| !is_of_training(&tensor.name)))?;
+        let found = ByName::new(state);
         let (mut moments, mut steps) = (vec![Aligned::zeros(params.len()); self.moments.len()], 0);
-        if state.iter().any(|t| t.name == "optimiser.steps") {
-            steps = find(state, "optimiser.steps", &[1])?.integers()?[0];
+        if let Some(number) = found.integers("optimiser.steps", 1)? {
+            steps = number[0];
             let names = self.optimiser.moments();
             for (moment, name) in moments.iter_mut().zip(names) {
                 *moment = read(&format!("optimiser.{name}."))?;
             }
         }
         let mut own_steps = vec![steps; self.own_steps.len()];
-        if state.iter().any(|t| t.name == OWN_STEPS) {
-            own_steps.copy_from_slice(find(state, OWN_STEPS, &[self.own_steps.len()])?.integers()?);
+        if let Some(own) = found.integers(OWN_STEPS, own_steps.len())? {
+            own_steps.copy_from_slice(own);
         }
         let mut input_steps = vec![steps; self.input_steps.len()];
-        if state.iter().any(|t| t.name == INPUT_STEPS) {
-            input_steps.copy_from_slice(find(state, INPUT_STEPS, &[self.input_steps.len()])?.integers()?);
+        if let Some(own) = found.integers(INPUT_STEPS, input_steps.len())? {
+            input_steps.copy_from_slice(own);
         }
         if let Some(bases) = &mut self.bases {
             // A state without training data starts with new bases.
-            let mut fresh = bases.fresh(&self.plan);
+            let mut fresh = bases.fresh(&self.forward.plan);
             if steps > 0 {
-                fresh.restore(state)?;
+                fresh.restore(&found)?;
             }
             *bases = fresh;
         }
-        (self.params, self.moments, self.steps) = (params, moments, steps);
+        (self.forward.params, self.moments, self.steps) = (params, moments, steps);
         (self.own_steps, self.input_steps) = (own_steps, input_steps);
-        self.workspace.forget_all();
+        self.forward.workspace.forget_all();
         self.traces.clear();
         Ok(())
     }
 
-    fn player(&mut self) -> Result<Box<dyn Learner>, ModelError> {
+    fn worker(&mut self) -> Result<Box<dyn Learner>, ModelError> {
         let (program, never_learns) = (self.program().clone(), Optimiser::default());
         Ok(Box::new(Self::with_isa(program, &self.parameters(), never_learns, self.isa)))
     }
 
     fn weights(&mut self, flat: &mut Vec<f32>) -> Result<(), ModelError> {
-        flat.resize(self.plan.program.parameters(), 0.0);
-        self.plan.unpad_into(&self.params, flat);
+        flat.resize(self.program().parameters(), 0.0);
+        self.forward.plan.unpad_into(&self.forward.params, flat);
         Ok(())
     }
 
     fn adopt(&mut self, flat: &[f32]) -> Result<(), ModelError> {
-        let expected = self.plan.program.parameters();
+        let expected = self.program().parameters();
         if flat.len() != expected {
             let found = flat.len();
             return Err(ModelError::Unsupported(format!(
                 "{found} parameters given, the model has {expected}"
             )));
         }
-        self.plan.pad_into(flat, &mut self.params);
-        self.workspace.forget_all();
+        self.forward.plan.pad_into(flat, &mut self.forward.params);
+        self.forward.workspace.forget_all();
         Ok(())
     }
 }
@@ -588,17 +473,11 @@ impl Traces for Network {
         let mut part = std::mem::take(&mut self.part);
         part.copy_range(rows, row, 1);
         // ∇V needs the net inputs, which forward keeps only with targets. Their values do not matter.
-        self.no_targets.resize(self.plan.program.outputs(), 0.0);
-        self.plan.forward(&mut self.workspace, &self.params, (&part, 0..1), Some(&self.no_targets));
-        self.plan.backward(
-            &mut self.workspace,
-            &self.params,
-            (&part, &self.no_targets, 0..1),
-            (Derivative::Output, &[1.0]),
-            &mut self.grad,
-        );
+        self.no_targets.resize(self.program().outputs(), 0.0);
+        self.forward.run(&part, 0..1, Some(&self.no_targets));
+        self.forward.backward((&part, &self.no_targets, 0..1), (Derivative::Output, &[1.0]), &mut self.grad);
         if self.traces.len() <= slot {
-            self.traces.resize(slot + 1, Aligned::zeros(self.params.len()));
+            self.traces.resize(slot + 1, Aligned::zeros(self.forward.params.len()));
         }
         scale_add(self.isa, decay, &mut self.traces[slot], &self.grad);
         self.grad.fill(0.0);
@@ -611,10 +490,9 @@ impl Traces for Network {
         }
         let _optimiser = profile::span(Phase::Optimiser);
         let Some(trace) = self.traces.get(slot) else { return Ok(()) };
-        for piece in &self.plan.pieces {
-            let (step, span) =
-                (rate * self.plan.program.groups[piece.group].rate * error, piece.span.range());
-            add_scaled(self.isa, step, &mut self.params[span.clone()], &trace[span]);
+        for piece in &self.forward.plan.pieces {
+            let (step, span) = (rate * self.program().groups[piece.group].rate * error, piece.span.range());
+            add_scaled(self.isa, step, &mut self.forward.params[span.clone()], &trace[span]);
         }
         self.changed();
         Ok(())
@@ -628,8 +506,8 @@ impl Traces for Network {
 }
 
 impl Pairwise {
-    /// The learner prepared to run on pairs of halves, if it is a network whose form gains by it.
-    pub fn of_learner(learner: &(dyn Learner + 'static)) -> Option<Self> {
-        (learner as &dyn Any).downcast_ref::<Network>()?.pairwise()
+    /// The model prepared to run on pairs of halves, if it is a network whose form gains by it.
+    pub fn of_model(model: &(dyn Predictor + 'static)) -> Option<Self> {
+        (model as &dyn Any).downcast_ref::<Network>()?.pairwise()
     }
 }

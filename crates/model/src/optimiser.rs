@@ -294,7 +294,7 @@ impl Adam {
         [rest1, if rest2 < 1.0 { rest2.sqrt() } else { 1.0 }]
     }
 
-    /// What depends on a number of steps.
+    /// The numbers that depend on a number of steps.
     pub(crate) fn counted(&self, n: u64) -> Counted {
         let [c1, c2] = self.corrections(n);
         let n = n.min(i32::MAX as u64) as u32;

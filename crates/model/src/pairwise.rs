@@ -45,7 +45,7 @@ enum Gate {
 }
 
 impl Gate {
-    /// What the gate reads: rows with the same class have the same expert.
+    /// Class of a row: the numbers that the gate reads. Rows of the same class have the same expert.
     fn class(&self, rows: &Rows, row: usize) -> u64 {
         let index = rows.index_row(row);
         match self {
@@ -190,13 +190,13 @@ impl Pairwise {
             }
         };
         let form = |e: &Expert| (e.hidden.bias.len(), e.hidden.f, e.output.f);
-        let alike = experts.iter().all(|e| form(e) == form(&experts[0]));
+        let same_form = experts.iter().all(|e| form(e) == form(&experts[0]));
         let residual = ops.next_if(|op| matches!(op, Op::Residual { .. }));
         if let Some(Op::Residual { out, .. }) = residual {
             end = *out;
         }
         let whole = ops.next().is_none() && end == program.output() && program.outputs() == 1;
-        (alike && whole).then_some(Self { isa, gate, experts, corrects: residual.is_some() })
+        (same_form && whole).then_some(Self { isa, gate, experts, corrects: residual.is_some() })
     }
 
     /// Whether the network corrects a prior.

@@ -1,9 +1,9 @@
 //! Policy learning: a softmax over the rows of a decision.
 
-use crate::learner::Learner;
+use crate::predictor::Predictor;
 use adept_rows::Samples;
 
-/// Replaces the targets π of samples by those with which [`Learner::update`] takes a step on the cross entropy
+/// Replaces the targets π of samples by those with which [`Learner::update`](crate::Learner::update) takes a step on the cross entropy
 /// Σ weight · H(π, p). Returns this sum.
 ///
 /// p is the softmax of a decision's outputs, π its targets, and H(π, p) = −Σₐ πₐ ln pₐ. The rows of a decision are
@@ -14,10 +14,10 @@ use adept_rows::Samples;
 ///
 /// # Panics
 /// If `decisions` do not add up to the number of samples.
-pub fn policy_targets(learner: &mut dyn Learner, samples: &mut Samples, decisions: &[usize]) -> f64 {
+pub fn policy_targets(model: &mut dyn Predictor, samples: &mut Samples, decisions: &[usize]) -> f64 {
     assert_eq!(decisions.iter().sum::<usize>(), samples.len(), "rows of decisions");
     let mut outputs = Vec::new();
-    learner.evaluate(&samples.rows, &mut outputs);
+    model.evaluate(&samples.rows, &mut outputs);
     let (mut first, mut sum) = (0, 0.0);
     for n in decisions {
         let rows = first..first + n;
@@ -39,7 +39,7 @@ pub fn policy_targets(learner: &mut dyn Learner, samples: &mut Samples, decision
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Architecture, Head, Optimiser, build};
+    use crate::{Architecture, Head, Learner, Optimiser, build};
     use adept_rows::{Channel, ChannelKind};
     use rand::SeedableRng;
     use rand_xoshiro::Xoshiro256PlusPlus;

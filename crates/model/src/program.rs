@@ -16,13 +16,12 @@ use adept_rows::{Channel, Layout};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::head::PRIOR_LIMIT;
+
 /// Index of a value in [`Program::widths`].
 pub type ValueId = usize;
 /// Index of a parameter in [`Program::params`].
 pub type ParamId = usize;
-
-/// Priors of an [`Op::Residual`] are clamped to ± this limit, 1 − 10⁻⁶: at ±1 no finite z would change them.
-pub const PRIOR_LIMIT: f32 = 1.0 - 1e-6;
 
 /// Elementwise activation f.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -81,7 +80,7 @@ pub enum Init {
     Uniform(f32),
     /// Uniform among the whole numbers 0..n.
     Below(u32),
-    /// Of a square table: this value in entry (k, k), 0 elsewhere.
+    /// For a square table: this value in entry (k, k), 0 elsewhere.
     Diagonal(f32),
 }
 
@@ -125,7 +124,7 @@ pub struct Group {
     pub rate: f32,
 }
 
-/// Which branches of an [`Op::Route`] a row runs through.
+/// Rule of an [`Op::Route`] that selects the branches for a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Selector {
@@ -283,7 +282,7 @@ pub enum Op {
     /// Runs each branch on the rows that select it. With [`Selector::Index`], result k is result k of the selected
     /// branch. Otherwise it is the concatenation over all branches, with 0 where a branch did not run.
     Route {
-        /// Which branches each row runs through.
+        /// Rule that selects the branches for each row.
         select: Selector,
         /// Subprograms. They read channels, parameters and, by [`Op::Outer`], values of the enclosing block.
         branches: Vec<Block>,
@@ -353,7 +352,7 @@ impl CellTables {
 pub struct Program {
     /// All channels that the encoder declares.
     pub channels: Vec<Channel>,
-    /// What the output means.
+    /// Meaning of the output.
     pub head: Head,
     /// Positions of the channels in a row.
     pub layout: Layout,

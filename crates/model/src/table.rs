@@ -4,10 +4,12 @@ use crate::architecture::Lookup;
 use crate::describe::{Description, TensorInfo};
 use crate::error::ModelError;
 use crate::head::{Head, LEAST_PROBABILITY, Tilt};
-use crate::learner::{Explanation, Learner, Tensor, Traces, Usage, find};
+use crate::learner::{Learner, Traces};
 use crate::lower::check_top_lookup;
 use crate::names::suggest;
 use crate::optimiser::{Optimiser, Sgd};
+use crate::predictor::{Explanation, Predictor};
+use crate::tensor::{ByName, Tensor};
 use adept_rows::Samples;
 use adept_rows::{Channel, ChannelKind, Layout, Rows};
 use rustc_hash::FxHashMap;
@@ -22,7 +24,7 @@ pub struct Table {
     head: Head,
     /// Numbers in an entry.
     width: usize,
-    /// How a value of a channel becomes a distribution.
+    /// Conversion of a value of a channel to a distribution.
     tilt: Tilt,
     /// Column of the key in the index part of a row.
     column: usize,
@@ -140,7 +142,7 @@ impl Table {
         rows.index_row(row)[self.column]
     }
 
-    /// Appends the entry of a row, or what it would be.
+    /// Appends the entry of a row, or the initial one if it has none.
     fn read(&self, rows: &Rows, row: usize, to: &mut Vec<f32>) {
         match self.entries.get(&self.key(rows, row)) {
             Some(&e) => to.extend_from_slice(&self.values[e as usize * self.width..][..self.width]),
@@ -148,7 +150,7 @@ impl Table {
         }
     }
 
-    /// Appends what a row without an entry has.
+    /// Appends the initial entry of a row.
     fn first(&self, rows: &Rows, row: usize, to: &mut Vec<f32>) {
         let given = self.initial_from.map(|column| rows.dense_row(row)[column]);
         match (&self.head, given) {
@@ -178,7 +180,7 @@ impl Table {
     }
 }
 
-impl Learner for Table {
+impl Predictor for Table {
     fn channels(&self) -> &[Channel] {
         &self.channels
     }
@@ -206,6 +208,47 @@ impl Learner for Table {
         Some(self.len())
     }
 
+    fn explain(&mut self, rows: &Rows) -> Explanation {
+        let mut entry = Vec::new();
+        if rows.is_empty() {
+            return Explanation { value: self.initial, ..Explanation::default() };
+        }
+        self.read(rows, 0, &mut entry);
+        let value = self.head.value_of(&entry);
+        let outcomes = if self.head.classes().is_some() { entry } else { Vec::new() };
+        Explanation { value, outcomes, ..Explanation::default() }
+    }
+
+    fn describe(&self) -> Description {
+        let n = self.len();
+        Description {
+            parameters: n * self.width,
+            multiply_adds: 0,
+            multiply_adds_least: 0,
+            bytes: n * (8 + 4 * self.width),
+            tensors: vec![TensorInfo {
+                name: "values".into(),
+                shape: self.shape(n),
+                group: "table".into(),
+                rate: self.rate,
+            }],
+            ops: vec![format!("table of {n} by {}", self.channels_name())],
+        }
+    }
+
+    fn tensors(&mut self) -> Result<Vec<Tensor>, ModelError> {
+        Ok(vec![
+            Tensor::u64("keys", vec![self.len()], self.keys.clone()),
+            Tensor::f32("values", self.shape(self.len()), self.values.clone()),
+        ])
+    }
+
+    fn player(&mut self) -> Result<Box<dyn Predictor>, ModelError> {
+        Ok(self.worker()?)
+    }
+}
+
+impl Learner for Table {
     fn weighed(&mut self, rows: &Rows) {
         if self.add_weighed {
             (0..rows.len()).for_each(|row| {
@@ -257,51 +300,15 @@ impl Learner for Table {
         Ok(self)
     }
 
-    fn explain(&mut self, rows: &Rows) -> Explanation {
-        let mut entry = Vec::new();
-        if rows.is_empty() {
-            return Explanation { value: self.initial, ..Explanation::default() };
-        }
-        self.read(rows, 0, &mut entry);
-        let value = self.head.value_of(&entry);
-        let outcomes = if self.head.classes().is_some() { entry } else { Vec::new() };
-        Explanation { value, outcomes, ..Explanation::default() }
-    }
-
-    fn usage(&self) -> Option<Usage> {
-        None
-    }
-
-    fn reset_usage(&mut self) {}
-
-    fn describe(&self) -> Description {
-        let n = self.len();
-        Description {
-            parameters: n * self.width,
-            multiply_adds: 0,
-            multiply_adds_least: 0,
-            bytes: n * (8 + 4 * self.width),
-            tensors: vec![TensorInfo {
-                name: "values".into(),
-                shape: self.shape(n),
-                group: "table".into(),
-                rate: self.rate,
-            }],
-            ops: vec![format!("table of {n} by {}", self.channels_name())],
-        }
-    }
-
-    fn state(&mut self, _training: bool) -> Result<Vec<Tensor>, ModelError> {
-        Ok(vec![
-            Tensor::u64("keys", vec![self.len()], self.keys.clone()),
-            Tensor::f32("values", self.shape(self.len()), self.values.clone()),
-        ])
+    fn state(&mut self) -> Result<Vec<Tensor>, ModelError> {
+        self.tensors()
     }
 
     fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError> {
         let n = state.iter().find(|t| t.name == "keys").map_or(0, |t| t.shape.iter().product());
-        let keys = find(state, "keys", &[n])?.integers()?.to_vec();
-        let values = find(state, "values", &self.shape(n))?.floats()?.to_vec();
+        let found = ByName::new(state);
+        let keys = found.find("keys", &[n])?.integers()?.to_vec();
+        let values = found.find("values", &self.shape(n))?.floats()?.to_vec();
         let entries: FxHashMap<u64, u32> = keys.iter().enumerate().map(|(i, &k)| (k, i as u32)).collect();
         if entries.len() != n {
             return Err(ModelError::Unsupported("the tensor `keys` holds a key twice".into()));
@@ -318,7 +325,7 @@ impl Learner for Table {
         Ok(())
     }
 
-    fn player(&mut self) -> Result<Box<dyn Learner>, ModelError> {
+    fn worker(&mut self) -> Result<Box<dyn Learner>, ModelError> {
         Ok(Box::new(self.clone()))
     }
 

@@ -1,6 +1,6 @@
-//! How the experts of a network share positions.
+//! Shares of the experts of a network.
 
-use crate::learner::{Explanation, Learner};
+use crate::predictor::{Explanation, Predictor};
 use crate::program::{Block, Op, Program};
 use adept_rows::Rows;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Least share of rows that makes an expert live.
 pub const LIVE: f64 = 0.01;
 
-/// How the experts of a network share some rows. With nested gates an expert is a leaf of the hierarchy.
+/// Shares of the experts of a network in some rows. With nested gates an expert is a leaf of the hierarchy.
 ///
 /// An expert wins a row if it has the largest weight at every node on its path, the first of equals.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,9 +27,9 @@ pub struct ExpertUse {
 }
 
 impl ExpertUse {
-    /// Measures a learner on rows; none if it has no experts.
-    pub fn of(learner: &mut dyn Learner, rows: &Rows) -> Option<Self> {
-        let program = learner.program()?.clone();
+    /// Measures a model on rows; none if it has no experts.
+    pub fn of(model: &mut dyn Predictor, rows: &Rows) -> Option<Self> {
+        let program = model.program()?.clone();
         let experts = leaves(&program.body);
         if experts < 2 || rows.is_empty() {
             return None;
@@ -39,7 +39,7 @@ impl ExpertUse {
         let mut row = Rows::new(&program.channels);
         for r in 0..rows.len() {
             row.copy_range(rows, r, 1);
-            let found = learner.explain(&row);
+            let found = model.explain(&row);
             wins[winner(&program.body, &found)] += 1;
             cost += program.executed(&program.body, Some(&found));
             weigh(&program.body, Some(&found), 1.0, &mut weights.iter_mut());
@@ -52,11 +52,11 @@ impl ExpertUse {
     }
 }
 
-/// The expert that wins the first row, counted over the leaves in the order of their tensors; none for a learner without
+/// The expert that wins the first row, counted over the leaves in the order of their tensors; none for a model without
 /// experts.
-pub fn winning_expert(learner: &mut dyn Learner, rows: &Rows) -> Option<usize> {
-    let program = learner.program()?.clone();
-    program.has_experts().then(|| winner(&program.body, &learner.explain(rows)))
+pub fn winning_expert(model: &mut dyn Predictor, rows: &Rows) -> Option<usize> {
+    let program = model.program()?.clone();
+    program.has_experts().then(|| winner(&program.body, &model.explain(rows)))
 }
 
 /// The experts of a network on some rows, one by one. With nested gates an expert is a leaf of the hierarchy.
@@ -68,7 +68,7 @@ pub struct Gates {
     /// Weight of each expert in the blend, `[rows, experts]`: the product of the gates on its path. 0 for an expert that did not
     /// run.
     pub shares: Vec<f32>,
-    /// What each expert gives, `[rows, experts, outputs]`; NaN for one that did not run. As in [`Explanation`], an expert inside a
+    /// Output of each expert, `[rows, experts, outputs]`; NaN for one that did not run. As in [`Explanation`], an expert inside a
     /// residual node gives its own correction.
     pub outputs: Vec<f32>,
     /// Numbers that an expert gives: the classes of outcomes, or one value.
@@ -76,9 +76,9 @@ pub struct Gates {
 }
 
 impl Gates {
-    /// Those of a learner; none if it has no experts.
-    pub fn of(learner: &mut dyn Learner, rows: &Rows) -> Option<Self> {
-        let program = learner.program()?.clone();
+    /// Explains each row by its experts; none if it has no experts.
+    pub fn of(model: &mut dyn Predictor, rows: &Rows) -> Option<Self> {
+        let program = model.program()?.clone();
         let mut experts = Vec::new();
         name_leaves(&program.body, "", &mut experts);
         let are_modules = experts.len() < 2;
@@ -88,12 +88,12 @@ impl Gates {
         if experts.len() < 2 {
             return None;
         }
-        let width = learner.head().classes().map_or(1, <[_]>::len);
+        let width = model.head().classes().map_or(1, <[_]>::len);
         let mut found = Self { experts, shares: Vec::new(), outputs: Vec::new(), width };
         let mut row = Rows::new(&program.channels);
         for r in 0..rows.len() {
             row.copy_range(rows, r, 1);
-            let explained = learner.explain(&row);
+            let explained = model.explain(&row);
             if are_modules {
                 for (i, gate) in explained.gates.iter().enumerate() {
                     found.push(*gate, explained.experts.get(i).and_then(Option::as_ref));

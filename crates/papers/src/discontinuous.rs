@@ -16,8 +16,8 @@ use adept_lab::seeds::in_parallel;
 use adept_lab::statistics::{interval95, mean_sd, plus_minus};
 use adept_model::optimiser::Adam;
 use adept_model::{
-    Architecture, Channel, ChannelKind, Learner, ModelError, Network, Optimiser, Rows, Samples, lower,
-    winning_expert,
+    Architecture, Channel, ChannelKind, Learner, ModelError, Network, Optimiser, Predictor, Rows, Samples,
+    lower, winning_expert,
 };
 use adept_trainer::run::TrainError;
 use rand::RngExt;

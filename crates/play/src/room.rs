@@ -427,8 +427,8 @@ impl<G: Kit> OpenedAgent<G> {
         Ok(match found.plain_folder() {
             Some(folder) => {
                 let (bound, _) = open::open_with(game, folder, agent.best, found.spec.tables())?;
-                let is_small = bound.learner.describe().parameters <= QUICK;
-                let has_parts = bound.learner.has_parts();
+                let is_small = bound.model.describe().parameters <= QUICK;
+                let has_parts = bound.model.has_parts();
                 Self::Model { pool: Box::new(Pool::new(game, bound, |bound| bound)?), is_small, has_parts }
             }
             None if is_search(&found) => match naming::evaluator(game, &found, agent.best)? {
@@ -453,7 +453,7 @@ impl<G: Kit> OpenedAgent<G> {
     ) -> Result<R, OpenError> {
         match self {
             Self::Model { pool, .. } => Ok(pool.with(game, |bound: &mut GameModel<G>| {
-                let head = bound.learner.head().clone();
+                let head = bound.model.head().clone();
                 f(&mut *open::by_head(bound, &head))
             })?),
             Self::Search(search) => {

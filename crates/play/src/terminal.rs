@@ -364,7 +364,7 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
         if let (Opponent::Model(bound), true) = (&mut self.opponent, hints) {
             let (mut actions, mut values) = (Vec::new(), Vec::new());
             bound.weigh(at, &mut actions, &mut values);
-            let head = bound.learner.head().clone();
+            let head = bound.model.head().clone();
             let shown: Vec<String> = match &head {
                 Head::Outcomes(_) => {
                     let explain = |(action, value): (&G::Action, &f32)| {
@@ -489,7 +489,7 @@ fn answer<G: Kit>(
         Opponent::Other(agent) => return Ok(agent.choose(at, scratch, rng).map_err(OpenError::from)?),
         Opponent::Model(bound) => bound,
     };
-    let head = bound.learner.head().clone();
+    let head = bound.model.head().clone();
     let mut agent = open::by_head(&mut **bound, &head);
     let action = agent.choose(at, scratch, rng).map_err(OpenError::from)?;
     drop(agent);

@@ -66,11 +66,11 @@ impl Average {
     /// # Errors
     /// As for [`Learner::state`].
     pub(crate) fn state(&mut self, learner: &mut dyn Learner) -> Result<Vec<Tensor>, ModelError> {
-        let mut state = learner.state(true)?;
+        let mut state = learner.state()?;
         if self.steps > 0 {
-            let raw = learner.state(false)?;
+            let raw = learner.tensors()?;
             self.trade(learner)?;
-            let mean = learner.state(false);
+            let mean = learner.tensors();
             self.trade(learner)?;
             state.splice(..raw.len(), mean?);
             state.extend(raw.into_iter().map(|t| Tensor { name: format!("{RAW}{}", t.name), ..t }));
@@ -155,13 +155,13 @@ mod tests {
         for expert in [1.0, 2.0, 3.0] {
             learner.update(&samples, 0.1).unwrap();
             average.add(&mut *learner).unwrap();
-            let mut state = learner.state(false).unwrap();
+            let mut state = learner.tensors().unwrap();
             let table = state.iter_mut().find(|t| t.name == "gate.table").unwrap();
             table.data = TensorData::F32(vec![expert; 9]);
             let table = table.clone();
             learner.restore(&state).unwrap();
             average.trade(&mut *learner).unwrap();
-            assert!(learner.state(false).unwrap().contains(&table));
+            assert!(learner.tensors().unwrap().contains(&table));
             average.trade(&mut *learner).unwrap();
         }
     }

@@ -15,7 +15,7 @@ use adept_game::{
 };
 use adept_ground::profile::{self, Phase};
 use adept_ground::{jobs, limits, work};
-use adept_model::{Channel, Head, Learner, ModelError, Rows, Samples};
+use adept_model::{Channel, Head, ModelError, Predictor, Rows, Samples};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rayon::ThreadPool;
@@ -197,9 +197,9 @@ impl<G: Kit> Copy for With<'_, G> {}
 
 impl<'a, G: Kit> With<'a, G> {
     /// Those of a model.
-    pub fn of(bound: &'a GameModel<G>) -> Self {
-        let learner = &*bound.learner;
-        Self { encoder: &**bound.encoder(), channels: learner.channels(), head: learner.head() }
+    pub fn of<M: Predictor + ?Sized>(bound: &'a GameModel<G, M>) -> Self {
+        let model = &*bound.model;
+        Self { encoder: &**bound.encoder(), channels: model.channels(), head: model.head() }
     }
 }
 
@@ -318,9 +318,9 @@ impl Set {
         PositionErrors::of(targets().map(|t| t - mean)).rms
     }
 
-    /// The errors of a learner on this set.
-    pub fn errors(&self, learner: &mut dyn Learner, values: &mut Vec<f32>) -> PositionErrors {
-        self.known.evaluate(learner, &self.samples.rows, values, &mut Vec::new());
+    /// The errors of a model on this set.
+    pub fn errors(&self, model: &mut dyn Predictor, values: &mut Vec<f32>) -> PositionErrors {
+        self.known.evaluate(model, &self.samples.rows, values, &mut Vec::new());
         PositionErrors::of(values.iter().zip(&self.values).map(|(v, d)| f64::from(*v) - f64::from(*d)))
     }
 }
@@ -632,9 +632,14 @@ fn each_on<I: Send>(
 
 /// Rows of the candidates that players of random games choose, `count` of them, or fewer in a game where almost every
 /// move is the last: at most `10 × count` moves are made and games played.
-pub fn rows_of_random_games<G: Kit>(game: &G, bound: &GameModel<G>, count: usize, rng: &mut Stream) -> Rows {
-    let mut rows = Rows::new(bound.learner.channels());
-    let mut found = Successors::new(game, &*bound.learner);
+pub fn rows_of_random_games<G: Kit, M: Predictor + ?Sized>(
+    game: &G,
+    bound: &GameModel<G, M>,
+    count: usize,
+    rng: &mut Stream,
+) -> Rows {
+    let mut rows = Rows::new(bound.model.channels());
+    let mut found = Successors::new(game, &*bound.model);
     let (mut state, mut moves) = (game.start(), 0);
     while rows.len() < count && moves < 10 * count {
         match game.turn(&state) {
@@ -666,8 +671,13 @@ const EXPLORED: f64 = 0.1;
 
 /// Rows of the candidates that a network chooses in games with itself, with one move of ten at random, `count` of them,
 /// or fewer in a game where almost every move is the last.
-pub fn rows_of_own_games<G: Kit>(game: &G, bound: &mut GameModel<G>, count: usize, rng: &mut Stream) -> Rows {
-    let mut rows = Rows::new(bound.learner.channels());
+pub fn rows_of_own_games<G: Kit, M: Predictor + ?Sized>(
+    game: &G,
+    bound: &mut GameModel<G, M>,
+    count: usize,
+    rng: &mut Stream,
+) -> Rows {
+    let mut rows = Rows::new(bound.model.channels());
     let (mut state, mut moves) = (game.start(), 0);
     while rows.len() < count && moves < 10 * count {
         match game.turn(&state) {

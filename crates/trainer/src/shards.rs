@@ -261,7 +261,7 @@ impl Helpers {
             let share = share(mine.len() as u64, threads, thread);
             let mine = mine.start + share.start as usize..mine.start + share.end as usize;
             let (learner, tree, nodes) =
-                (learner.player()?, Tree::new(count), nodes(count, mine.clone()).len());
+                (learner.worker()?, Tree::new(count), nodes(count, mine.clone()).len());
             Ok(Helper { learner, part: Samples::default(), mine, nodes, tree })
         };
         let copies = (0..threads).map(copy).collect::<Result<_, ModelError>>()?;

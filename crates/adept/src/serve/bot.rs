@@ -114,7 +114,7 @@ pub(super) mod tests {
         let (game, position) = (Backgammon::default(), position("24:2 13:5 8:3 6:5/20:2 13:4 8:4 6:5"));
         let rows = network.encode(&game, &State::to_roll(position), None, 1);
         let mut value = Vec::new();
-        network.learner.evaluate(&rows, &mut value);
+        network.model.evaluate(&rows, &mut value);
         let chances = bot.chances(position).unwrap();
         assert!((chances.dead() + 3.0 * f64::from(value[0])).abs() < 1e-5, "{chances:?} {value:?}");
         assert!((chances.dead() + chances.other().dead()).abs() < 1e-12);

@@ -213,7 +213,7 @@ fn priors_are_channels() {
             let mover = 1 - player;
             let rows = bound.encode(&game, &state, None, mover);
             let mut value = Vec::new();
-            bound.learner.evaluate(&rows, &mut value);
+            bound.model.evaluate(&rows, &mut value);
             let expected =
                 convolution.value(&game, Afterstate { state: &state, action: None, player: mover });
             assert!(

@@ -192,7 +192,7 @@ pub enum Numbers {
 
 /// The first row, by channel.
 fn inputs_of<G: Kit>(game: &G, bound: &GameModel<G>, rows: &Rows) -> Vec<Input> {
-    let channels = bound.learner.channels();
+    let channels = bound.model.channels();
     let input = |(channel, first): (&adept_model::Channel, usize)| {
         let (dense, whole) = (channel.kind.dense_width(), channel.kind.index_width());
         let values = match whole {
@@ -237,10 +237,10 @@ pub fn inspect<G: Kit>(
     detail: Detail,
 ) -> Result<PositionValue, OpenError> {
     let knows = last.is_some() || !bound.encoder().needs_action();
-    let classes = bound.learner.head().classes().unwrap_or_default();
+    let classes = bound.model.head().classes().unwrap_or_default();
     let names = names(classes);
     // The output of a policy is a logit.
-    let is_policy = bound.learner.head().is_policy();
+    let is_policy = bound.model.head().is_policy();
     let worth = |value: f32| if is_policy { Worth::default() } else { Worth::of(game, value.into()) };
     let equity = |value: f32| (!is_policy).then(|| in_unit(&worth(value), value));
     let mover = game.just_acted(state).filter(|_| knows && !game.hides());
@@ -295,7 +295,7 @@ pub fn inspect<G: Kit>(
             let mut found = found(-after.value, Some(2 - mover), Vec::new());
             if !after.outcomes.is_empty() && !is_policy {
                 let mut mirrored = Vec::new();
-                bound.learner.head().mirrored(&after.outcomes, &mut mirrored);
+                bound.model.head().mirrored(&after.outcomes, &mut mirrored);
                 found.chances = Chances::of(&names, &mirrored);
             }
             (found.after, found.inputs, found.next) = (Some(after), inputs_after, after_chance(game, state));
@@ -306,13 +306,13 @@ pub fn inspect<G: Kit>(
         complete(game, state, player, &position)?;
     }
     let encoder = bound.encoder().clone();
-    let mut listed = bound.spare.take().unwrap_or_else(|| Successors::new(game, &*bound.learner));
+    let mut listed = bound.spare.take().unwrap_or_else(|| Successors::new(game, &*bound.model));
     listed.clear();
     listed.list(&*encoder, Decision::new(game, state, player));
-    listed.evaluate(&mut *bound.learner);
+    listed.evaluate(&mut *bound.model);
     let policy = (game.hides() && is_policy).then(|| policy_of(&listed.values));
-    let experts = detail.experts && bound.learner.has_parts();
-    let outputs = bound.learner.head().classes().map_or(0, <[_]>::len);
+    let experts = detail.experts && bound.model.has_parts();
+    let outputs = bound.model.head().classes().map_or(0, <[_]>::len);
     // Only what is told is put into words and explained.
     let mut order = places_by(&listed.values[..listed.actions.len()]);
     order.truncate(detail.moves);
@@ -350,7 +350,7 @@ pub fn inspect<G: Kit>(
             worth: worth(explanation.value),
             chances: match place {
                 Some(_) => Chances::of(&names, &explanation.outcomes),
-                None => ended(game, bound.learner.head().classes().unwrap_or_default(), &next, player),
+                None => ended(game, bound.model.head().classes().unwrap_or_default(), &next, player),
             },
             ci95: None,
             probability: policy.as_ref().map(|p| p[i]),
@@ -557,12 +557,12 @@ pub fn values<G: Kit>(
     positions: &[ParsedPosition<G>],
     values: &mut Vec<f32>,
 ) -> Result<(), OpenError> {
-    if bound.learner.head().is_policy() {
+    if bound.model.head().is_policy() {
         let message = "this checkpoint outputs policy logits, not values; request the moves";
         return Err(OpenError::Unknown(message.into()));
     }
     let encoder = bound.encoder().clone();
-    let mut found = Successors::new(game, &*bound.learner);
+    let mut found = Successors::new(game, &*bound.model);
     let mut parts = Vec::with_capacity(positions.len());
     for (state, last) in positions {
         parts.push(match game.turn(state) {
@@ -588,7 +588,7 @@ pub fn values<G: Kit>(
             }
         });
     }
-    found.evaluate(&mut *bound.learner);
+    found.evaluate(&mut *bound.model);
     // NaN propagates, so that divergence cannot hide behind another move.
     let best = |a: f32, b: f32| if b.is_nan() || b > a { b } else { a };
     let value = |part| match part {

@@ -75,7 +75,7 @@ impl<G: Kit> Frozen<G> {
 
 impl<G: Kit> Valuing<G> {
     fn new(bound: GameModel<G>) -> Self {
-        let row = Rows::new(bound.learner.channels());
+        let row = Rows::new(bound.model.channels());
         Self { bound, row, known: KnownRows::default(), value: Vec::new(), outcomes: Vec::new() }
     }
 }
@@ -86,8 +86,8 @@ impl<G: Kit> Valuation<G> for Frozen<G> {
             let Valuing { bound, row, known, value, outcomes } = valuing;
             row.clear();
             known.clear();
-            known.add(row, bound.learner.head(), &**bound.encoder(), game, after);
-            known.evaluate(&mut *bound.learner, row, value, outcomes);
+            known.add(row, bound.model.head(), &**bound.encoder(), game, after);
+            known.evaluate(&mut *bound.model, row, value, outcomes);
             f64::from(value[0])
         });
         // The first copy succeeded in `new`, and later copies come from the same memory.

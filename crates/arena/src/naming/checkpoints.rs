@@ -7,7 +7,7 @@ use crate::values::GameModel;
 use adept_game::{Encoder, Kit, Valuation, stream};
 use adept_ground::limits;
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
-use adept_model::{Optimiser, names};
+use adept_model::{Optimiser, QuantisedNetwork, names};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -312,8 +312,8 @@ fn bind_of<G: Kit>(
         }
     }
     if manifest.quantised.is_some() {
-        return match adept_model::open_quantised(&manifest, &tensors) {
-            Ok(learner) => Ok((GameModel::new(game, encoder, learner), manifest)),
+        return match QuantisedNetwork::open(&manifest, &tensors) {
+            Ok(network) => Ok((GameModel::new(game, encoder, Box::new(network)), manifest)),
             Err(e) => fail(format!("cannot be used: {e}")),
         };
     }

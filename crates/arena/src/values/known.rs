@@ -2,7 +2,7 @@
 //! It stands for what the model says, in play and as targets.
 
 use adept_game::{Afterstate, Encoder, Game, Kit, possible_outcomes};
-use adept_model::{Explanation, Head, Learner, OutcomeMask, Rows};
+use adept_model::{Explanation, Head, OutcomeMask, Predictor, Rows};
 
 /// The value of an afterstate that an encoder knows, with its distribution over the classes of a head; empty without classes.
 pub fn known<G: Game>(
@@ -22,17 +22,17 @@ pub fn known<G: Game>(
     }
 }
 
-/// The explanation of an afterstate's row by a learner, with the value and distribution that the encoder knows in place of the
-/// learner's, and without impossible classes. Those of experts stay as they are.
-pub(crate) fn explain<G: Kit>(
-    learner: &mut dyn Learner,
+/// The explanation of an afterstate's row by a model, with the value and distribution that the encoder knows in place of the
+/// model's, and without impossible classes. Those of experts stay as they are.
+pub(crate) fn explain<G: Kit, M: Predictor + ?Sized>(
+    model: &mut M,
     encoder: &dyn Encoder<G>,
     game: &G,
     after: Afterstate<'_, G>,
     row: &Rows,
 ) -> Explanation {
-    let mut found = learner.explain(row);
-    let head = learner.head();
+    let mut found = model.explain(row);
+    let head = model.head();
     if let Some((value, outcomes)) = known(encoder, head, game, after) {
         return Explanation { value, outcomes, name: found.name, ..Explanation::default() };
     }
@@ -128,11 +128,11 @@ impl KnownRows {
     }
 
     /// Replaces `values` by the values of all rows, and `outcomes` by their distributions over the classes of outcomes,
-    /// `[rows, classes]`, which is empty for other heads. What is known stands for what the learner says, and impossible classes have
+    /// `[rows, classes]`, which is empty for other heads. What is known stands for what the model says, and impossible classes have
     /// the probability 0.
-    pub fn evaluate(
+    pub fn evaluate<M: Predictor + ?Sized>(
         &self,
-        learner: &mut dyn Learner,
+        model: &mut M,
         rows: &Rows,
         values: &mut Vec<f32>,
         outcomes: &mut Vec<f32>,
@@ -142,13 +142,13 @@ impl KnownRows {
             outcomes.clone_from(&self.outcomes);
             return;
         }
-        let classes = learner.head().classes().map_or(0, <[_]>::len);
+        let classes = model.head().classes().map_or(0, <[_]>::len);
         if classes == 0 {
             outcomes.clear();
-            learner.evaluate(rows, values);
+            model.evaluate(rows, values);
         } else {
-            learner.outputs(rows, outcomes);
-            let head = learner.head();
+            model.outputs(rows, outcomes);
+            let head = model.head();
             for (row, possible) in &self.restricted {
                 possible.restrict(&mut outcomes[*row as usize * classes..][..classes]);
             }

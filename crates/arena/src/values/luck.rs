@@ -64,7 +64,7 @@ enum By<G: Game> {
 impl<G: Kit> Luck<G> {
     /// By a network whose output is a value or a distribution over outcomes.
     pub fn of_model(game: &G, model: GameModel<G>) -> Self {
-        let found = Successors::new(game, &*model.learner);
+        let found = Successors::new(game, &*model.model);
         Self::by(By::Model(Box::new(model), Box::new(found)))
     }
 
@@ -146,8 +146,8 @@ impl<G: Kit> Luck<G> {
                         found.list(&**model.encoder(), Decision::new(game, next, player));
                     }
                 }
-                found.evaluate(&mut *model.learner);
-                let (head, mut branches) = (model.learner.head(), found.branches());
+                found.evaluate(&mut *model.model);
+                let (head, mut branches) = (model.model.head(), found.branches());
                 for ((outcome, probability), next) in each {
                     let Turn::Player(player) = game.turn(next) else {
                         add_certain(game, head, next, classes)?;

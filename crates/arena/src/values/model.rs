@@ -5,25 +5,54 @@ use super::evaluator::Evaluator;
 use super::known::{self, KnownRows};
 use super::successors::Successors;
 use adept_game::{Afterstate, Encoder, Game, Kit, Turn};
-use adept_model::{Explanation, Learner, ModelError, OutcomeClass, Rows};
+use adept_model::{Explanation, Learner, ModelError, OutcomeClass, Predictor, Rows};
 use std::sync::Arc;
 
-/// A learner connected to a game by an encoder.
-pub struct GameModel<G: Game> {
+/// A model connected to a game by an encoder. In training the model is a [`Learner`].
+pub struct GameModel<G: Game, M: ?Sized = dyn Predictor> {
     encoder: Arc<dyn Encoder<G>>,
-    /// The learner.
-    pub learner: Box<dyn Learner>,
+    /// The model.
+    pub model: Box<M>,
     /// What follows the decision that was weighed last.
     found: Successors<G>,
     /// Memory for what follows a decision that is explained.
     pub(crate) spare: Option<Successors<G>>,
 }
 
+/// A model in training, connected to a game by an encoder.
+pub type LearnerModel<G> = GameModel<G, dyn Learner>;
+
 impl<G: Kit> GameModel<G> {
-    /// Binds a learner to a game. The learner must use this encoder's channels.
-    pub fn new(game: &G, encoder: Arc<dyn Encoder<G>>, learner: Box<dyn Learner>) -> Self {
-        let found = Successors::new(game, &*learner);
-        Self { encoder, learner, found, spare: None }
+    /// Binds a model to a game. The model must use this encoder's channels.
+    pub fn new(game: &G, encoder: Arc<dyn Encoder<G>>, model: Box<dyn Predictor>) -> Self {
+        Self::of(game, encoder, model)
+    }
+}
+
+impl<G: Kit> LearnerModel<G> {
+    /// Binds a model that learns to a game. The model must use this encoder's channels.
+    pub fn learning(game: &G, encoder: Arc<dyn Encoder<G>>, learner: Box<dyn Learner>) -> Self {
+        Self::of(game, encoder, learner)
+    }
+
+    /// A copy with a learner on the CPU, for another thread. See [`Learner::worker`].
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] if the learner's device does not respond.
+    pub fn worker(&mut self, game: &G) -> Result<Self, ModelError> {
+        Ok(Self::learning(game, self.encoder.clone(), self.model.worker()?))
+    }
+
+    /// Tells the learner that training considered the last candidates.
+    pub fn note_weighed(&mut self) {
+        self.model.weighed(&self.found.rows);
+    }
+}
+
+impl<G: Kit, M: Predictor + ?Sized> GameModel<G, M> {
+    fn of(game: &G, encoder: Arc<dyn Encoder<G>>, model: Box<M>) -> Self {
+        let found = Successors::new(game, &*model);
+        Self { encoder, model, found, spare: None }
     }
 
     /// The encoder.
@@ -31,13 +60,12 @@ impl<G: Kit> GameModel<G> {
         &self.encoder
     }
 
-    /// A copy with the learner on the CPU, for another thread.
+    /// A copy with the model on the CPU, for another thread.
     ///
     /// # Errors
-    /// [`ModelError::Unsupported`] if the learner's device does not respond.
-    pub fn player(&mut self, game: &G) -> Result<Self, ModelError> {
-        let learner = self.learner.player()?;
-        Ok(Self::new(game, self.encoder.clone(), learner))
+    /// [`ModelError::Unsupported`] if the model's device does not respond.
+    pub fn player(&mut self, game: &G) -> Result<GameModel<G>, ModelError> {
+        Ok(GameModel::new(game, self.encoder.clone(), self.model.player()?))
     }
 
     /// Lists and encodes the candidates of the player to move. Values that need the model are 0.
@@ -52,13 +80,8 @@ impl<G: Kit> GameModel<G> {
     #[inline]
     pub fn weighed(&mut self, at: Decision<'_, G>) -> &Successors<G> {
         self.candidates(at);
-        self.found.evaluate(&mut *self.learner);
+        self.found.evaluate(&mut *self.model);
         &self.found
-    }
-
-    /// Tells the learner that training considered the last candidates.
-    pub fn note_weighed(&mut self) {
-        self.learner.weighed(&self.found.rows);
     }
 
     /// Lists and evaluates the candidates of the player to move, as far as learning needs it. If an action wins
@@ -67,16 +90,16 @@ impl<G: Kit> GameModel<G> {
     #[inline]
     pub fn decide(&mut self, at: Decision<'_, G>) -> &Successors<G> {
         self.candidates(at);
-        if self.found.values.contains(&1.0) && self.learner.head().classes().is_none() {
+        if self.found.values.contains(&1.0) && self.model.head().classes().is_none() {
             let others = self.found.values.iter_mut().zip(&self.found.row_of);
             others.filter(|(_, row)| row.is_some()).for_each(|(value, _)| *value = -1.0);
         } else {
-            self.found.evaluate(&mut *self.learner);
+            self.found.evaluate(&mut *self.model);
         }
         &self.found
     }
 
-    /// The learner's explanation of an action of the player to move. None if the action ends the game, because
+    /// The model's explanation of an action of the player to move. None if the action ends the game, because
     /// its value is then known.
     pub fn explain(&mut self, at: Decision<'_, G>, action: &G::Action) -> Option<Explanation> {
         let mut shown = at.state.clone();
@@ -91,10 +114,10 @@ impl<G: Kit> GameModel<G> {
         Some(self.explained(at.game, after, &rows))
     }
 
-    /// The learner's explanation of the row of an afterstate, with the value and distribution that the encoder knows in place of the
-    /// learner's, and without impossible classes. Those of experts stay as they are.
+    /// The model's explanation of the row of an afterstate, with the value and distribution that the encoder knows in place of the
+    /// model's, and without impossible classes. Those of experts stay as they are.
     pub fn explained(&mut self, game: &G, after: Afterstate<'_, G>, row: &Rows) -> Explanation {
-        known::explain(&mut *self.learner, &*self.encoder, game, after, row)
+        known::explain(&mut *self.model, &*self.encoder, game, after, row)
     }
 
     /// Replaces `values` by the value of each of these states, right after a move, for the player who moved, and `outcomes` by the
@@ -106,23 +129,23 @@ impl<G: Kit> GameModel<G> {
         values: &mut Vec<f32>,
         outcomes: &mut Vec<f32>,
     ) {
-        let (mut rows, mut known) = (Rows::new(self.learner.channels()), KnownRows::default());
+        let (mut rows, mut known) = (Rows::new(self.model.channels()), KnownRows::default());
         for state in states {
             let after = Afterstate { state, action: None, player: game.just_acted(state).unwrap_or(0) };
-            known.add(&mut rows, self.learner.head(), &*self.encoder, game, after);
+            known.add(&mut rows, self.model.head(), &*self.encoder, game, after);
         }
-        known.evaluate(&mut *self.learner, &rows, values, outcomes);
+        known.evaluate(&mut *self.model, &rows, values, outcomes);
     }
 
     /// The row of one afterstate. `action` is the action that led to it, if known.
     pub fn encode(&self, game: &G, state: &G::State, action: Option<&G::Action>, player: usize) -> Rows {
-        let mut rows = Rows::new(self.learner.channels());
+        let mut rows = Rows::new(self.model.channels());
         self.encoder.encode(game, Afterstate { state, action, player }, rows.push());
         rows
     }
 }
 
-impl<G: Kit> Evaluator<G> for GameModel<G> {
+impl<G: Kit, M: Predictor + ?Sized> Evaluator<G> for GameModel<G, M> {
     fn values(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>) {
         if self.encoder.decides() {
             // Actions that the encoder omits have probability 0.
@@ -137,7 +160,7 @@ impl<G: Kit> Evaluator<G> for GameModel<G> {
         }
         self.found.clear();
         self.found.list_these(&*self.encoder, at, actions);
-        self.found.evaluate(&mut *self.learner);
+        self.found.evaluate(&mut *self.model);
         values.clone_from(&self.found.values);
     }
 
@@ -148,7 +171,7 @@ impl<G: Kit> Evaluator<G> for GameModel<G> {
     }
 
     fn classes(&self) -> &[OutcomeClass] {
-        self.learner.head().classes().unwrap_or_default()
+        self.model.head().classes().unwrap_or_default()
     }
 
     fn outcomes(&mut self, at: Decision<'_, G>, action: &G::Action, outcomes: &mut Vec<f32>) {

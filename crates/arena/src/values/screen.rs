@@ -26,7 +26,7 @@ impl<G: Kit> Screen<G> {
     /// # Errors
     /// The reason, if the network is a policy or its encoder sees moves.
     pub fn new(game: &G, model: GameModel<G>, keep: usize) -> Result<Self, String> {
-        if model.learner.head().is_policy() {
+        if model.model.head().is_policy() {
             return Err("is a policy: its outputs are not values, which a screen compares".into());
         }
         if model.encoder().needs_action() {
@@ -34,7 +34,7 @@ impl<G: Kit> Screen<G> {
                 "sees moves, and a screen values positions: take a checkpoint with another encoder".into()
             );
         }
-        Ok(Self { found: Successors::new(game, &*model.learner), model, keep: keep.max(1) })
+        Ok(Self { found: Successors::new(game, &*model.model), model, keep: keep.max(1) })
     }
 
     /// A copy for another thread.
@@ -43,12 +43,12 @@ impl<G: Kit> Screen<G> {
     /// [`ModelError::Unsupported`] if the learner's device does not respond.
     pub fn copied(&mut self, game: &G) -> Result<Self, ModelError> {
         let model = self.model.player(game)?;
-        Ok(Self { found: Successors::new(game, &*model.learner), model, keep: self.keep })
+        Ok(Self { found: Successors::new(game, &*model.model), model, keep: self.keep })
     }
 
     /// Number of parameters of its network.
     pub fn parameters(&self) -> usize {
-        self.model.learner.describe().parameters
+        self.model.model.describe().parameters
     }
 }
 
@@ -68,7 +68,7 @@ impl<G: Kit> MoveFilter<G> for Screen<G> {
             self.found.push(&**self.model.encoder(), game, Afterstate { state, action: None, player });
         }
         drop(encoding);
-        self.found.evaluate(&mut *self.model.learner);
+        self.found.evaluate(&mut *self.model.model);
         self.found.row_values()
     }
 }

@@ -4,7 +4,7 @@ use super::decision::Decision;
 use super::known::{KnownRows, known};
 use adept_game::{Afterstate, Encoder, Game, Kit, Stream, Turn, draw_index, no_action, outcome_of};
 use adept_ground::profile::{self, Phase};
-use adept_model::{Head, Learner, ModelError, OutcomeClass, OutcomeMask, Rows};
+use adept_model::{Head, ModelError, OutcomeClass, OutcomeMask, Predictor, Rows};
 use rand::RngExt;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -60,15 +60,15 @@ pub struct Successors<G: Game> {
 }
 
 impl<G: Kit> Successors<G> {
-    /// No successors yet, for rows and outputs of this learner.
-    pub fn new(game: &G, learner: &dyn Learner) -> Self {
+    /// No successors yet, for rows and outputs of this model.
+    pub fn new<M: Predictor + ?Sized>(game: &G, model: &M) -> Self {
         Self {
             actions: Vec::new(),
             values: Vec::new(),
             row_of: Vec::new(),
             rows: Rows::new(learner.channels()).similar_neighbours(),
             outcomes: Vec::new(),
-            head: learner.head().clone(),
+            head: model.head().clone(),
             known: KnownRows::default(),
             ends: Vec::new(),
             again: Vec::new(),
@@ -195,11 +195,11 @@ impl<G: Kit> Successors<G> {
     }
 
     /// Values all rows in one batch.
-    pub fn evaluate(&mut self, learner: &mut dyn Learner) {
+    pub fn evaluate<M: Predictor + ?Sized>(&mut self, model: &mut M) {
         if self.rows.is_empty() {
             return;
         }
-        self.known.evaluate(learner, &self.rows, &mut self.row_values, &mut self.outcomes);
+        self.known.evaluate(model, &self.rows, &mut self.row_values, &mut self.outcomes);
         for (value, row) in self.values.iter_mut().zip(&self.row_of) {
             if let Some(row) = row {
                 *value = self.row_values.get(*row as usize).copied().unwrap_or(f32::NEG_INFINITY);

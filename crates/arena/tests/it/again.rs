@@ -28,7 +28,7 @@ fn an_expectation_has_the_sign_of_who_moves_next() {
         let mut rng = stream(2, "test", 0);
         let learner = build(&mlp, encoder.channels(), &Head::Value, Optimiser::default(), &mut rng).unwrap();
         let mut bound = GameModel::new(&game, encoder.clone(), learner);
-        let mut found = Successors::new(&game, &*bound.learner);
+        let mut found = Successors::new(&game, &*bound.model);
         let (mut stays, mut passes) = (0, 0);
         for _ in 0..20 {
             let (mut state, mut actions, mut outcomes) = (game.start(), Vec::new(), Vec::new());
@@ -53,7 +53,7 @@ fn an_expectation_has_the_sign_of_who_moves_next() {
                         *(if player == actor { &mut stays } else { &mut passes }) += 1;
                     }
                     found.expand(&game, &*encoder, &state).unwrap();
-                    found.evaluate(&mut *bound.learner);
+                    found.evaluate(&mut *bound.model);
                     let mut target = Vec::new();
                     found.expectation(&mut target);
                     assert!(

@@ -98,7 +98,7 @@ fn successors_of_chance_are_those_of_each_roll() {
     let mut rng = stream(2, "test", 0);
     let learner = build(&mlp, encoder.channels(), &Head::Value, Optimiser::default(), &mut rng).unwrap();
     let mut bound = GameModel::new(&game, encoder.clone(), learner);
-    let mut found = Successors::new(&game, &*bound.learner);
+    let mut found = Successors::new(&game, &*bound.model);
     let (mut outcomes, mut actions, mut values) = (Vec::new(), Vec::new(), Vec::new());
     let mut shared = 0;
     for k in 0..200 {
@@ -123,7 +123,7 @@ fn successors_of_chance_are_those_of_each_roll() {
             }
         }
         found.expand(&game, &*encoder, &state).unwrap();
-        found.evaluate(&mut *bound.learner);
+        found.evaluate(&mut *bound.model);
         let mut target = Vec::new();
         found.expectation(&mut target);
         assert!((f64::from(target[0]) - mean).abs() < 1e-6, "{target:?} instead of {mean}");

@@ -539,7 +539,7 @@ fn a_bound_network_values_what_goes_on_and_only_that() {
                 assert_eq!(f64::from(*value), GAME.utility(&next, player));
             } else {
                 let row = bound.encode(&GAME, &next, Some(action), player);
-                bound.learner.evaluate(&row, &mut single);
+                bound.model.evaluate(&row, &mut single);
                 assert!((single[0] - value).abs() < 1e-6 && value.abs() < 1.0);
             }
         }

@@ -64,7 +64,7 @@ fn known_values_stand_for_those_of_the_network() {
     let game = Backgammon::new(3).unwrap();
     let mut plain = network(&game, "points", classes(&game));
     let mut knowing = network(&game, TABLES, classes(&game));
-    assert_eq!(plain.learner.channels(), knowing.learner.channels());
+    assert_eq!(plain.model.channels(), knowing.model.channels());
     let (mut known, mut unknown) = (0, 0);
     decisions(&game, 200, |at| {
         let (mut actions, mut values, mut own) = (Vec::new(), Vec::new(), Vec::new());
@@ -110,10 +110,10 @@ fn reports_and_values_of_positions_take_known_values() {
 fn targets_come_from_tables() {
     let game = Backgammon::new(3).unwrap();
     let mut knowing = network(&game, TABLES, classes(&game));
-    let mut found = Successors::new(&game, &*knowing.learner);
+    let mut found = Successors::new(&game, &*knowing.model);
     let state = game.parse_position("8:1 3:2/6:1 3:2").unwrap().0;
     found.expand(&game, &**knowing.encoder(), &state).unwrap();
-    found.evaluate(&mut *knowing.learner);
+    found.evaluate(&mut *knowing.model);
     let mut target = Vec::new();
     found.expectation(&mut target);
     let race = game.values().tables.open("race-8").unwrap().unwrap();

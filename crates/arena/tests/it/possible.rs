@@ -6,7 +6,7 @@ use adept_arena::search::{Budget, Search, SearchOptions};
 use adept_arena::{Decision, Evaluator, GameModel, OpenError, Screen, Screened, Successors, inspect, open};
 use adept_builtin::backgammon::{Backgammon, State};
 use adept_game::{Afterstate, Game, OutcomeMask, Turn, outcome_classes, possible_outcomes, stream};
-use adept_model::{Architecture, Halved, Head, Learner, Optimiser, Quantised, Rows, Samples, build};
+use adept_model::{Architecture, Head, NumberFormat, Optimiser, QuantisedNetwork, Rows, Samples, build};
 use rand::seq::IndexedRandom;
 
 fn head(game: &Backgammon) -> Head {
@@ -75,7 +75,7 @@ fn no_user_gives_impossible_outcomes_a_probability() {
             // One row after the other, without the game, and then with it.
             let rows = bare.encode(&game, &after, Some(action), at.player);
             let (mut raw, mut own, mut sought) = (Vec::new(), Vec::new(), Vec::new());
-            bare.learner.outputs(&rows, &mut raw);
+            bare.model.outputs(&rows, &mut raw);
             check(&raw, OutcomeMask::ALL);
             bare.outcomes(at, action, &mut own);
             check(&own, mask);
@@ -126,7 +126,7 @@ fn reports_have_no_impossible_outcomes() {
 fn targets_luck_and_rollouts_have_no_impossible_outcomes() {
     let game = Backgammon::default();
     let mut bound = network(&game);
-    let mut found = Successors::new(&game, &*bound.learner);
+    let mut found = Successors::new(&game, &*bound.model);
     let mut luck = Luck::of_model(&game, network(&game));
     let mut single = Luck::of(Box::new(network(&game)));
     for text in &POSITIONS[..5] {
@@ -134,7 +134,7 @@ fn targets_luck_and_rollouts_have_no_impossible_outcomes() {
         let state = game.parse_position(text).unwrap().0;
         let mut target = Vec::new();
         found.expand(&game, &**bound.encoder(), &state).unwrap();
-        found.evaluate(&mut *bound.learner);
+        found.evaluate(&mut *bound.model);
         found.expectation(&mut target);
         let none = |p: &[f32], mask: OutcomeMask| (0..6).all(|k| mask.allows(k) || p[k] == 0.0);
         assert!(none(&target, possible(&game, &state, 1)), "{text}: {target:?}");
@@ -178,33 +178,29 @@ fn positions(game: &Backgammon, count: usize) -> Vec<State> {
     all
 }
 
-/// Whole numbers, bfloat16 and a valuation that no longer learns are restricted as the network in floats is.
+/// Quantised networks give impossible classes the probability 0, as the network in floats does.
 #[test]
-fn fast_engines_are_restricted_too() {
+fn quantised_networks_are_restricted_too() {
     let game = Backgammon::new(3).unwrap();
     let mut bound = network(&game);
     let states = positions(&game, 400);
-    let mut samples = Samples::new(bound.learner.channels());
+    let mut samples = Samples::new(bound.model.channels());
     for state in &states {
         let after = Afterstate { state, action: None, player: game.just_acted(state).unwrap() };
         bound.encoder().encode(&game, after, samples.rows.push());
     }
-    let program = bound.learner.program().unwrap().clone();
-    let mut flat = Vec::new();
-    bound.learner.weights(&mut flat).unwrap();
+    let program = bound.model.program().unwrap().clone();
+    let flat = program.parameters_in(&bound.model.tensors().unwrap()).unwrap();
     let rows: &Rows = &samples.rows;
-    let engines: [(Box<dyn Learner>, f32); 2] = [
-        (Box::new(Quantised::fit(program.clone(), &flat, rows).unwrap()), 0.05),
-        (Box::new(Halved::round(program, &flat).unwrap()), 0.02),
-    ];
     let (mut values, mut outcomes) = (Vec::new(), Vec::new());
     bound.afterstates(&game, &states, &mut values, &mut outcomes);
     let masks: Vec<OutcomeMask> =
         states.iter().map(|s| possible(&game, s, game.just_acted(s).unwrap())).collect();
     assert!(masks.iter().filter(|mask| !mask.is_all()).count() > 30);
     outcomes.chunks(6).zip(&masks).for_each(|(p, mask)| check(p, *mask));
-    for (engine, near) in engines {
-        let mut fast = GameModel::new(&game, bound.encoder().clone(), engine);
+    for (format, near) in [(NumberFormat::Int8, 0.05), (NumberFormat::Bf16, 0.02)] {
+        let network = QuantisedNetwork::convert(format, program.clone(), &flat, rows).unwrap();
+        let mut fast = GameModel::new(&game, bound.encoder().clone(), Box::new(network));
         let (mut own, mut spread) = (Vec::new(), Vec::new());
         fast.afterstates(&game, &states, &mut own, &mut spread);
         spread.chunks(6).zip(&masks).for_each(|(p, mask)| check(p, *mask));

@@ -31,9 +31,9 @@ fn target(
     screen: Option<&mut Screen<Backgammon>>,
     state: &State,
 ) -> (Vec<f32>, Successors<Backgammon>) {
-    let mut found = Successors::new(game, &*large.learner);
+    let mut found = Successors::new(game, &*large.model);
     found.expand_behind(screen, game, &**large.encoder(), state).unwrap();
-    found.evaluate(&mut *large.learner);
+    found.evaluate(&mut *large.model);
     let mut target = Vec::new();
     found.expectation(&mut target);
     (target, found)
@@ -89,7 +89,7 @@ fn only_the_best_of_each_roll_by_the_screen_count() {
                 wanted -= *p * f64::from(best);
             }
             // The equity of the distribution over the classes, of which the last is a win of the whole scale.
-            let equity = |target: &[f32]| f64::from(large.learner.head().value_of(target));
+            let equity = |target: &[f32]| f64::from(large.model.head().value_of(target));
             assert!((equity(&screened) - wanted).abs() < 1e-5, "{} {wanted}", equity(&screened));
             differ += usize::from((equity(&screened) - equity(&plain)).abs() > 1e-5);
         }

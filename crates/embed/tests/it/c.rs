@@ -165,7 +165,7 @@ fn probabilities_of_outcomes_reach_programs_in_c() {
             ..Manifest::new("tictactoe", "fields", channels.clone(), &architecture)
         };
         let path = folder.path().join(name);
-        write(&Files::default(), &path, manifest, &learner.state(false).unwrap()).unwrap();
+        write(&Files::default(), &path, manifest, &learner.tensors().unwrap()).unwrap();
         path
     };
     let (path, plain) = (made("outcomes", &head), made("plain", &Head::Value));

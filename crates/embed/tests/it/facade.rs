@@ -342,7 +342,7 @@ fn tictactoe(path: &Path) {
     )
     .unwrap();
     let manifest = Manifest::new("tictactoe", "fields", channels, &architecture);
-    write(&Files::default(), path, manifest, &learner.state(false).unwrap()).unwrap();
+    write(&Files::default(), path, manifest, &learner.tensors().unwrap()).unwrap();
 }
 
 #[test]

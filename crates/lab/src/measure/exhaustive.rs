@@ -107,7 +107,7 @@ pub(super) fn nanoseconds_by_halves<G: Kit>(
     game: &G,
     bound: &mut GameModel<G>,
 ) -> Result<Option<f64>, TrainError> {
-    if Pairwise::of_learner(&*bound.learner).is_none() {
+    if Pairwise::of_model(&*bound.model).is_none() {
         return Ok(None);
     }
     let Some(halves) = game.values().halves else { return Ok(None) };
@@ -174,10 +174,10 @@ impl<G: Kit> All<'_, G> {
                 let state = &self.halves.state(mover, roller);
                 let after =
                     Afterstate { state, action: None, player: self.game.just_acted(state).unwrap_or(0) };
-                known.add(rows, bound.learner.head(), &**bound.encoder(), self.game, after);
+                known.add(rows, bound.model.head(), &**bound.encoder(), self.game, after);
             }
         }
-        known.evaluate(&mut *bound.learner, rows, found, outcomes);
+        known.evaluate(&mut *bound.model, rows, found, outcomes);
         for (to, values) in values.iter_mut().zip(found.chunks(rollers.len())) {
             to[..values.len()].copy_from_slice(values);
         }
@@ -230,7 +230,7 @@ struct Player<G: Kit> {
 
 impl<G: Kit> Player<G> {
     fn new(bound: GameModel<G>) -> Self {
-        let rows = Rows::new(bound.learner.channels());
+        let rows = Rows::new(bound.model.channels());
         Self { rows, known: KnownRows::default(), values: Vec::new(), outcomes: Vec::new(), bound }
     }
 }
@@ -253,7 +253,7 @@ enum Prior<G: Kit> {
 impl<G: Kit> Split<G> {
     /// Splits the network into halves; `None` if it has another form, or its rows are not sums over halves.
     fn new(all: &All<'_, G>, bound: &mut GameModel<G>) -> Result<Option<Self>, TrainError> {
-        let Some(form) = Pairwise::of_learner(&*bound.learner) else { return Ok(None) };
+        let Some(form) = Pairwise::of_model(&*bound.model) else { return Ok(None) };
         let encoder = bound.encoder().clone();
         let prior = match open::prior(encoder.name()).ok().flatten() {
             _ if !form.corrects() => Prior::None,
@@ -269,7 +269,7 @@ impl<G: Kit> Split<G> {
             },
         };
         let rows = |pair: &dyn Fn(usize) -> (usize, usize)| {
-            let mut rows = Rows::new(bound.learner.channels());
+            let mut rows = Rows::new(bound.model.channels());
             for half in 0..all.halves.count() {
                 let (mover, roller) = pair(half);
                 all.encode(bound, mover, roller, &mut rows);
@@ -277,7 +277,7 @@ impl<G: Kit> Split<G> {
             rows
         };
         let mut pair = |mover, roller| {
-            let mut rows = Rows::new(bound.learner.channels());
+            let mut rows = Rows::new(bound.model.channels());
             all.encode(bound, mover, roller, &mut rows);
             rows
         };

@@ -64,7 +64,7 @@ pub(super) fn experts<G: Kit>(
     manifest: &Manifest,
     distribution: Option<&str>,
 ) -> Result<Option<ExpertsReport>, OpenError> {
-    let Some(program) = bound.learner.program().filter(|program| program.has_experts()).cloned() else {
+    let Some(program) = bound.model.program().filter(|program| program.has_experts()).cloned() else {
         return Ok(None);
     };
     let config = Config::from_saved(manifest.config.clone()).ok();
@@ -73,7 +73,7 @@ pub(super) fn experts<G: Kit>(
     let name = distribution.or(own).map(String::from).or(usual);
     let (rows, positions) = match name {
         Some(name) => {
-            let mut rows = Rows::new(bound.learner.channels());
+            let mut rows = Rows::new(bound.model.channels());
             for state in test_positions(game, &name, POSITIONS as u64)? {
                 rows.push_from(&bound.encode(game, &state, None, game.just_acted(&state).unwrap_or(0)), 0);
             }
@@ -84,8 +84,8 @@ pub(super) fn experts<G: Kit>(
             (rows_of_own_games(game, bound, POSITIONS, &mut rng), "its own games".into())
         }
     };
-    let Some(used) = ExpertUse::of(&mut *bound.learner, &rows) else { return Ok(None) };
-    let parameters = bound.learner.describe().parameters;
+    let Some(used) = ExpertUse::of(&mut *bound.model, &rows) else { return Ok(None) };
+    let parameters = bound.model.describe().parameters;
     let inputs = program.expert_inputs();
     let of = |hidden: f64| {
         let hidden = (hidden.round() as usize).max(1);

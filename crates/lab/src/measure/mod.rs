@@ -225,7 +225,7 @@ pub(crate) fn evaluate_of<G: Kit>(
     let search = options.search.as_ref();
     if search.is_some() {
         search::fits(game)?;
-        if *bound.learner.head() == Head::Policy {
+        if *bound.model.head() == Head::Policy {
             let message = "is a policy: its outputs are not values, which `search:` compares".into();
             return Err(OpenError::Mismatch { path, message }.into());
         }
@@ -407,12 +407,12 @@ fn measure_equity<G: Kit>(
             Err(_) if !asked && name == "minimax" => continue,
             opponent => opponent?,
         };
-        bound.learner.reset_usage();
+        bound.model.reset_usage();
         found.push((
             name.clone(),
             equity(game, &mut Greedy::new(chooser(game, bound, search)), &mut opponent)?,
         ));
-        usage = usage.or_else(|| bound.learner.usage());
+        usage = usage.or_else(|| bound.model.usage());
     }
     let (against, first) = found[0].clone();
     Ok(EquityReport {
@@ -679,12 +679,12 @@ fn described<G: Kit>(
                 about: c.about.to_string(),
             })
             .collect(),
-        head: bound.learner.head().clone(),
+        head: bound.model.head().clone(),
         step,
         unit,
         seed,
         revision,
         quantised: None,
-        size: bound.learner.describe(),
+        size: bound.model.describe(),
     }
 }

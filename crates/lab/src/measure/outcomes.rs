@@ -82,7 +82,7 @@ pub(super) fn outcomes<G: Kit>(
     distribution: Option<&str>,
     samples: Option<u64>,
 ) -> Result<Option<OutcomesReport>, TrainError> {
-    let head = bound.learner.head().clone();
+    let head = bound.model.head().clone();
     let Some(classes) = head.classes() else { return Ok(None) };
     if let Some(report) = exact(game, bound, &head, classes, distribution, samples)? {
         return Ok(Some(report));

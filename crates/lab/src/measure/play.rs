@@ -108,7 +108,7 @@ pub(super) fn exploitability<G: Kit>(
 ) -> Result<ExploitabilityReport, TrainError> {
     let decisions = Decisions::of(game, &**bound.encoder())?;
     let mut values = Vec::new();
-    bound.learner.evaluate(decisions.rows(), &mut values);
+    bound.model.evaluate(decisions.rows(), &mut values);
     let policy = decisions.play(&values, temperature(manifest));
     Ok(ExploitabilityReport {
         exploitability: policy.exploitability(),

@@ -28,7 +28,7 @@ pub(crate) fn rules_of<G: Kit>(
     count: usize,
 ) -> Result<Vec<Rule>, TrainError> {
     let (mut bound, manifest) = open::bind(game, checkpoint)?;
-    let tensors = bound.learner.state(false)?;
+    let tensors = bound.model.tensors()?;
     let data = |name: &str| tensors.iter().find(|t| t.name == name).map(|t| &t.data);
     let (Some(TensorData::U64(keys)), Some(TensorData::F32(values))) = (data("keys"), data("values")) else {
         return Err(no_words(&manifest.encoder).into());

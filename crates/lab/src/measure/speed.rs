@@ -22,7 +22,7 @@ pub struct SpeedCell {
     pub range: (f64, f64),
 }
 
-/// Times [`adept_model::Learner::evaluate`] on rows of random games, at batches of 1, 8 and 512. Empty if random games
+/// Times [`adept_model::Predictor::evaluate`] on rows of random games, at batches of 1, 8 and 512. Empty if random games
 /// have no rows.
 pub(super) fn speed<G: Kit>(game: &G, bound: &mut GameModel<G>) -> Vec<SpeedCell> {
     let rows = rows_of_random_games(game, bound, 2048, &mut stream(1, "speed", 0));
@@ -37,7 +37,7 @@ fn speed_of<G: Kit>(bound: &mut GameModel<G>, rows: &Rows, batch: usize) -> Spee
     let mut values = Vec::new();
     let batches: Vec<Rows> = (0..(rows.len() / batch).max(1))
         .map(|b| {
-            let mut part = Rows::new(bound.learner.channels());
+            let mut part = Rows::new(bound.model.channels());
             (0..batch).for_each(|r| part.push_from(rows, (b * batch + r) % rows.len()));
             part
         })
@@ -47,7 +47,7 @@ fn speed_of<G: Kit>(bound: &mut GameModel<G>, rows: &Rows, batch: usize) -> Spee
             let (start, mut done) = (Instant::now(), 0);
             while start.elapsed() < Duration::from_millis(60) {
                 for part in &batches {
-                    bound.learner.evaluate(part, &mut values);
+                    bound.model.evaluate(part, &mut values);
                 }
                 done += batches.len() * batch;
             }
@@ -87,7 +87,7 @@ pub(crate) fn cost_of<G: Kit>(
     distribution: &str,
 ) -> Result<Cost, TrainError> {
     let (mut bound, _) = open::bind(game, checkpoint)?;
-    let mut rows = Rows::new(bound.learner.channels());
+    let mut rows = Rows::new(bound.model.channels());
     positions::test_positions(game, distribution, 4096)?.iter().for_each(|state| {
         rows.push_from(&bound.encode(game, state, None, game.just_acted(state).unwrap_or(0)), 0);
     });
@@ -98,10 +98,9 @@ pub(crate) fn cost_of<G: Kit>(
     };
     let (nanoseconds, range) = ns(512, &mut bound);
     let (nanoseconds_alone, _) = ns(1, &mut bound);
-    let used = ExpertUse::of(&mut *bound.learner, &rows);
-    let multiply_adds = used
-        .as_ref()
-        .map_or_else(|| bound.learner.describe().multiply_adds as f64, |used| used.multiply_adds);
+    let used = ExpertUse::of(&mut *bound.model, &rows);
+    let multiply_adds =
+        used.as_ref().map_or_else(|| bound.model.describe().multiply_adds as f64, |used| used.multiply_adds);
     let live = used.map_or(1, |used| used.live);
     let nanoseconds_by_halves = nanoseconds_by_halves(game, &mut bound)?;
     Ok(Cost { multiply_adds, live, nanoseconds, nanoseconds_alone, range, nanoseconds_by_halves })

@@ -1,4 +1,4 @@
-//! What the blind learner knows: weights of sets of literals, and how sets are found.
+//! State of the blind learner: weights of sets of literals, and the search for sets.
 //!
 //! A literal is a bit that is on, a variable of which no bit is on, or a parity set that is odd. A feature is a set of
 //! literals; it is active where all of them hold. V = tanh(Σ weights of active features), and a step towards a target is
@@ -18,21 +18,21 @@ const GROW: u64 = 200;
 const AT_ONCE: usize = 16;
 /// Samples that a pair needs before it may become a feature, and those that a pair like known ones needs.
 const TRIED: f32 = 8.0;
-const TRIED_ALIKE: f32 = 4.0;
-/// How far the mean error of a pair must be from 0, in standard errors.
+const TRIED_SIMILAR: f32 = 4.0;
+/// Minimum distance of the mean error of a pair from 0, in standard errors.
 const SURE: f32 = 2.0;
 /// Features that are paired with further literals at a sample.
 const PAIRED: usize = 24;
-/// Most pairs with statistics.
+/// Maximum number of pairs with statistics.
 const PAIRS: usize = 1 << 18;
-/// Differences of weights up to which pairs are alike.
-const ALIKE: f32 = 0.15;
+/// Maximum difference of weights between similar pairs.
+const SIMILAR: f32 = 0.15;
 /// Samples that a feature needs before it is compared.
 const SETTLED: u32 = 32;
-/// Most literals of a feature.
+/// Maximum number of literals of a feature.
 pub(super) const LONGEST: usize = 24;
 
-/// What a literal asks.
+/// A condition on the bits.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Literal {
     /// The bit is on.
@@ -71,7 +71,7 @@ pub(super) struct Pair {
     pub(super) square: f32,
 }
 
-/// The learner without its surroundings. It is handed bits and choices, nothing else.
+/// The learner, apart from rows and channels: its only inputs are bits and choices.
 #[derive(Clone, Debug)]
 pub(super) struct Features {
     settings: Blind,
@@ -156,7 +156,7 @@ impl Features {
         number
     }
 
-    /// Takes up variables found before, and what their literals are.
+    /// Restores variables, and the literals that they define.
     pub(super) fn set_variables(&mut self, variables: Vec<Vec<u16>>) {
         self.variable_of.fill(0);
         for (number, variable) in variables.iter().enumerate() {
@@ -241,7 +241,7 @@ impl Features {
         }
     }
 
-    /// Sees what was chosen.
+    /// Sees the choice of the player.
     pub(super) fn chosen(&mut self, choice: Sight) {
         if !self.found && self.settings.parity {
             self.operators.before = Some(choice);
@@ -377,8 +377,8 @@ impl Features {
             let mean = pair.sum / pair.count;
             let variance = (pair.square / pair.count - mean * mean).max(1e-4);
             let sure = mean.abs() / (variance / pair.count).sqrt();
-            let alike = pair.count >= TRIED_ALIKE && self.relation_like(key, mean).is_some();
-            if (pair.count >= TRIED || alike) && sure >= SURE && mean.abs() > 0.01 {
+            let is_similar = pair.count >= TRIED_SIMILAR && self.relation_like(key, mean).is_some();
+            if (pair.count >= TRIED || is_similar) && sure >= SURE && mean.abs() > 0.01 {
                 ranked.push((sure * mean.abs(), key));
             }
         }
@@ -436,20 +436,20 @@ impl Features {
         for (i, &(number, weights)) in loose.iter().enumerate() {
             let own = self.features[number].weight;
             let known =
-                self.relations.iter().position(|r| near(r.bits, weights) && (r.weight - own).abs() < ALIKE);
+                self.relations.iter().position(|r| near(r.bits, weights) && (r.weight - own).abs() < SIMILAR);
             if let Some(known) = known {
                 self.join(number, known);
                 continue;
             }
             let like = |&&(other, others): &&(usize, [f32; 2])| {
                 let feature = &self.features[other];
-                feature.relation == 0 && near(others, weights) && (feature.weight - own).abs() < ALIKE
+                feature.relation == 0 && near(others, weights) && (feature.weight - own).abs() < SIMILAR
             };
-            let alike: Vec<usize> = loose[..i].iter().filter(like).map(|(other, _)| *other).collect();
-            if self.relations.len() < self.settings.most && !alike.is_empty() {
+            let similar: Vec<usize> = loose[..i].iter().filter(like).map(|(other, _)| *other).collect();
+            if self.relations.len() < self.settings.most && !similar.is_empty() {
                 self.relations.push(Relation { weight: own, bits: weights });
                 let relation = self.relations.len() - 1;
-                alike.into_iter().chain([number]).for_each(|member| self.join(member, relation));
+                similar.into_iter().chain([number]).for_each(|member| self.join(member, relation));
             }
         }
     }
@@ -469,5 +469,5 @@ fn joined(literals: &[u16], literal: u16) -> Vec<u16> {
 }
 
 fn near(a: [f32; 2], b: [f32; 2]) -> bool {
-    (a[0] - b[0]).abs() < ALIKE && (a[1] - b[1]).abs() < ALIKE
+    (a[0] - b[0]).abs() < SIMILAR && (a[1] - b[1]).abs() < SIMILAR
 }

@@ -14,9 +14,11 @@ use crate::architecture::Blind;
 use crate::describe::{Description, TensorInfo};
 use crate::error::ModelError;
 use crate::head::Head;
-use crate::learner::{Explanation, Learner, Tensor, Traces, Usage};
+use crate::learner::{Learner, Traces};
 use crate::names::suggest;
 use crate::optimiser::{Optimiser, Sgd};
+use crate::predictor::{Explanation, Predictor};
+use crate::tensor::Tensor;
 use adept_ground::limits;
 use adept_rows::{Channel, ChannelKind, Layout, Rows, Samples};
 use features::{Features, Literal};
@@ -112,13 +114,13 @@ impl BlindLearner {
         })
     }
 
-    /// All that the learner is handed of a row.
+    /// The bits of a row that the learner sees.
     fn sight(&self, rows: &Rows, row: usize) -> Sight {
         Sight::of(&rows.dense_row(row)[self.columns.clone()])
     }
 }
 
-impl Learner for BlindLearner {
+impl Predictor for BlindLearner {
     fn head(&self) -> &Head {
         &Head::Value
     }
@@ -135,41 +137,8 @@ impl Learner for BlindLearner {
         }
     }
 
-    fn weighed(&mut self, rows: &Rows) {
-        let choices: Vec<Sight> = (0..rows.len()).map(|row| self.sight(rows, row)).collect();
-        self.features.choices(&choices);
-    }
-
-    fn chosen(&mut self, rows: &Rows, row: usize) {
-        let sight = self.sight(rows, row);
-        self.features.chosen(sight);
-    }
-
     fn entries(&self) -> Option<usize> {
         Some(self.features.features.len())
-    }
-
-    fn update(&mut self, samples: &Samples, rate: f32) -> Result<f64, ModelError> {
-        // Before the first step, so that nothing changes if a loss is not finite.
-        let mut loss = 0.0;
-        for (row, (&target, &weight)) in samples.targets.iter().zip(&samples.weights).enumerate() {
-            let error = f64::from(target - self.features.value(&self.sight(&samples.rows, row)));
-            loss += 0.5 * f64::from(weight) * error * error;
-        }
-        if !loss.is_finite() {
-            return Err(ModelError::Diverged { what: "loss".into() });
-        }
-        for (row, (&target, &weight)) in samples.targets.iter().zip(&samples.weights).enumerate() {
-            let sight = self.sight(&samples.rows, row);
-            self.features.learn(&sight, target, weight, rate * self.settings.rate);
-        }
-        Ok(loss)
-    }
-
-    fn traces(&mut self) -> Result<&mut dyn Traces, ModelError> {
-        Err(ModelError::Unsupported(
-            "the blind learner learns from returns: write `traces = \"backward\"`".into(),
-        ))
     }
 
     fn explain(&mut self, rows: &Rows) -> Explanation {
@@ -177,12 +146,6 @@ impl Learner for BlindLearner {
         self.evaluate(rows, &mut values);
         Explanation { value: values.first().copied().unwrap_or(0.0), ..Explanation::default() }
     }
-
-    fn usage(&self) -> Option<Usage> {
-        None
-    }
-
-    fn reset_usage(&mut self) {}
 
     fn describe(&self) -> Description {
         let known = &self.features;
@@ -215,8 +178,51 @@ impl Learner for BlindLearner {
         }
     }
 
-    fn state(&mut self, training: bool) -> Result<Vec<Tensor>, ModelError> {
-        Ok(self.features.state(training))
+    fn tensors(&mut self) -> Result<Vec<Tensor>, ModelError> {
+        Ok(self.features.tensors())
+    }
+
+    fn player(&mut self) -> Result<Box<dyn Predictor>, ModelError> {
+        Ok(self.worker()?)
+    }
+}
+
+impl Learner for BlindLearner {
+    fn weighed(&mut self, rows: &Rows) {
+        let choices: Vec<Sight> = (0..rows.len()).map(|row| self.sight(rows, row)).collect();
+        self.features.choices(&choices);
+    }
+
+    fn chosen(&mut self, rows: &Rows, row: usize) {
+        let sight = self.sight(rows, row);
+        self.features.chosen(sight);
+    }
+
+    fn update(&mut self, samples: &Samples, rate: f32) -> Result<f64, ModelError> {
+        // Before the first step, so that nothing changes if a loss is not finite.
+        let mut loss = 0.0;
+        for (row, (&target, &weight)) in samples.targets.iter().zip(&samples.weights).enumerate() {
+            let error = f64::from(target - self.features.value(&self.sight(&samples.rows, row)));
+            loss += 0.5 * f64::from(weight) * error * error;
+        }
+        if !loss.is_finite() {
+            return Err(ModelError::Diverged { what: "loss".into() });
+        }
+        for (row, (&target, &weight)) in samples.targets.iter().zip(&samples.weights).enumerate() {
+            let sight = self.sight(&samples.rows, row);
+            self.features.learn(&sight, target, weight, rate * self.settings.rate);
+        }
+        Ok(loss)
+    }
+
+    fn traces(&mut self) -> Result<&mut dyn Traces, ModelError> {
+        Err(ModelError::Unsupported(
+            "the blind learner learns from returns: write `traces = \"backward\"`".into(),
+        ))
+    }
+
+    fn state(&mut self) -> Result<Vec<Tensor>, ModelError> {
+        Ok(self.features.state())
     }
 
     fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError> {
@@ -224,7 +230,7 @@ impl Learner for BlindLearner {
         Ok(())
     }
 
-    fn player(&mut self) -> Result<Box<dyn Learner>, ModelError> {
+    fn worker(&mut self) -> Result<Box<dyn Learner>, ModelError> {
         Ok(Box::new(self.clone()))
     }
 

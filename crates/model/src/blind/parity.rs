@@ -1,7 +1,7 @@
 //! Parity sets: sets of bits whose parity one operator changes, and no other.
 //!
-//! An operator is known by the bits that it changes. The position before a move is what was chosen before, where one player moves
-//! all the time; otherwise it is taken to be what most choices agree on.
+//! An operator is identified by the bits that it changes. The position before a move is the last choice where one player makes all
+//! moves; otherwise it is estimated by the majority of the choices.
 
 use super::sight::Sight;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Operators above which no sets are looked for.
 pub(super) const OPERATORS: usize = 64;
 
-/// The changes that were seen, with how often.
+/// Counts of the changes seen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Changes {
     pub(super) counts: BTreeMap<Vec<u64>, u32>,
@@ -41,14 +41,14 @@ impl Changes {
     }
 }
 
-/// What is known of operators.
+/// Operators found so far, and the counts that they are found from.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Operators {
     /// The last choice.
     pub(super) before: Option<Sight>,
     /// Changes from the last choice.
     pub(super) alone: Changes,
-    /// Changes from what most choices agree on.
+    /// Changes from the majority of the choices.
     pub(super) majority: Changes,
 }
 

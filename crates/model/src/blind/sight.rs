@@ -1,4 +1,4 @@
-//! All that the blind learner is handed: bits without meaning.
+//! The input of the blind learner: bits without meaning.
 
 /// A position as bits without meaning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ impl Sight {
         Self { words }
     }
 
-    /// From words, 64 bits each.
+    /// Bits from words of 64 bits each.
     pub(super) fn from_words(words: Vec<u64>) -> Self {
         Self { words }
     }

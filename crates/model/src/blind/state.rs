@@ -5,7 +5,7 @@ use super::parity::{Changes, OPERATORS};
 use super::sight::Sight;
 use crate::architecture::Blind;
 use crate::error::ModelError;
-use crate::learner::{ByName, Tensor};
+use crate::tensor::{ByName, Tensor};
 use adept_ground::limits;
 
 /// Reads positions of a tensor with this name.
@@ -38,7 +38,8 @@ fn floats(name: &str, data: Vec<f32>) -> Tensor {
 }
 
 impl Features {
-    pub(super) fn state(&self, training: bool) -> Vec<Tensor> {
+    /// The tensors of a checkpoint.
+    pub(super) fn tensors(&self) -> Vec<Tensor> {
         let (mut none, mut odd) = (Vec::new(), Vec::new());
         for literal in &self.literals {
             match literal {
@@ -47,7 +48,7 @@ impl Features {
                 Literal::Odd(set) => odd.extend_from_slice(set.words()),
             }
         }
-        let mut state = vec![
+        vec![
             integers("variables", flat(self.variables.iter().map(Vec::as_slice))),
             integers("none", none),
             integers("odd", odd),
@@ -57,10 +58,12 @@ impl Features {
             floats("relations", self.relations.iter().map(|r| r.weight).collect()),
             floats("pairs", self.relations.iter().flat_map(|r| r.bits).collect()),
             integers("found", vec![u64::from(self.found)]),
-        ];
-        if !training {
-            return state;
-        }
+        ]
+    }
+
+    /// The tensors of a checkpoint, and the statistics that training resumes from.
+    pub(super) fn state(&self) -> Vec<Tensor> {
+        let mut state = self.tensors();
         let mut pairs: Vec<_> = self.pairs.iter().collect();
         pairs.sort_by_key(|(key, _)| **key);
         let pair = |of: fn(&Pair) -> f32| pairs.iter().map(|(_, pair)| of(pair)).collect();
@@ -236,11 +239,11 @@ mod tests {
             let mut blind = Features::new(&settings, 12);
             play(&mut blind, 0..begin);
             assert_eq!(blind.found, begin != 60);
-            let mut other = Features::restored(&settings, 12, &blind.state(true)).unwrap();
-            assert_eq!(other.state(true), blind.state(true));
+            let mut other = Features::restored(&settings, 12, &blind.state()).unwrap();
+            assert_eq!(other.state(), blind.state());
             play(&mut blind, begin..begin + 700);
             play(&mut other, begin..begin + 700);
-            assert_eq!(other.state(true), blind.state(true));
+            assert_eq!(other.state(), blind.state());
             assert!(blind.features.len() > 20 && !blind.variables.is_empty());
         }
     }

@@ -83,7 +83,7 @@ impl Planner<'_> {
         if let Op::Route { select, branches, out } = ops[0] {
             let n = branches.len();
             let all: Vec<&Block> = ops.iter().flat_map(|op| branches_of(op)).collect();
-            let branches = if all.iter().all(|block| self.alike(all[0], block)) {
+            let branches = if all.iter().all(|block| self.same_form(all[0], block)) {
                 Branches::Together(self.lanes(&all))
             } else {
                 let branch = |i: usize| -> Vec<&Block> { all.iter().skip(i).step_by(n).copied().collect() };
@@ -118,11 +118,11 @@ impl Planner<'_> {
     }
 
     /// Whether two blocks have equal form: the same ops on parameters of the same shapes.
-    fn alike(&self, a: &Block, b: &Block) -> bool {
+    fn same_form(&self, a: &Block, b: &Block) -> bool {
         self.same(a, b, &mut FxHashMap::default())
     }
 
-    /// Like [`Self::alike`]; `twins` maps values of `a` to values of `b`.
+    /// Like [`Self::same_form`]; `twins` maps values of `a` to values of `b`.
     fn same(&self, a: &Block, b: &Block, twins: &mut FxHashMap<ValueId, ValueId>) -> bool {
         a.ops.len() == b.ops.len()
             && a.ops.iter().zip(&b.ops).all(|(x, y)| self.same_op(x, y, twins))

@@ -424,7 +424,7 @@ impl Pass<'_> {
     }
 }
 
-/// Which gates ln gᵢ `[lanes, rows, experts]` pass the threshold. If none does: the largest, the first of equals.
+/// Mask of the gates ln gᵢ `[lanes, rows, experts]` that pass the threshold. If none does: the largest, the first of equals.
 fn selected(log_gates: Tensor<3>, threshold: f32) -> Tensor<3, Bool> {
     let log_gates = log_gates.detach();
     let (shape, device) = (log_gates.dims(), log_gates.device());

@@ -7,10 +7,12 @@ use crate::describe::Description;
 use crate::device::guarded;
 use crate::error::ModelError;
 use crate::head::Head;
-use crate::learner::{Explanation, Learner, Tensor, Traces, Usage, find};
+use crate::learner::{Learner, Traces};
 use crate::network::Network;
 use crate::optimiser::Optimiser;
+use crate::predictor::{Explanation, Predictor, Usage};
 use crate::program::Program;
+use crate::tensor::{ByName, Tensor};
 use adept_ground::limits::Claim;
 use adept_rows::Samples;
 use adept_rows::{Channel, Rows};
@@ -171,7 +173,7 @@ impl BurnNetwork {
     }
 }
 
-impl Learner for BurnNetwork {
+impl Predictor for BurnNetwork {
     fn head(&self) -> &Head {
         &self.program().head
     }
@@ -193,6 +195,42 @@ impl Learner for BurnNetwork {
         }
     }
 
+    fn explain(&mut self, rows: &Rows) -> Explanation {
+        // If the device fails, this explains the last parameters that were fetched.
+        let _ = self.mirror();
+        self.mirror.explain(rows)
+    }
+
+    fn has_parts(&self) -> bool {
+        self.mirror.has_parts()
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        self.mirror.usage()
+    }
+
+    fn reset_usage(&mut self) {
+        self.mirror.reset_usage();
+    }
+
+    fn program(&self) -> Option<&Arc<Program>> {
+        Some(&self.engine.program)
+    }
+
+    fn describe(&self) -> Description {
+        self.program().describe()
+    }
+
+    fn tensors(&mut self) -> Result<Vec<Tensor>, ModelError> {
+        self.program().tensors_of(&self.parameters()?)
+    }
+
+    fn player(&mut self) -> Result<Box<dyn Predictor>, ModelError> {
+        Ok(self.worker()?)
+    }
+}
+
+impl Learner for BurnNetwork {
     fn update(&mut self, samples: &Samples, rate: f32) -> Result<f64, ModelError> {
         if samples.is_empty() {
             return Ok(0.0);
@@ -238,48 +276,19 @@ impl Learner for BurnNetwork {
         ))
     }
 
-    fn explain(&mut self, rows: &Rows) -> Explanation {
-        // If the device fails, this explains the last parameters that were fetched.
-        let _ = self.mirror();
-        self.mirror.explain(rows)
-    }
-
-    fn has_parts(&self) -> bool {
-        self.mirror.has_parts()
-    }
-
-    fn usage(&self) -> Option<Usage> {
-        self.mirror.usage()
-    }
-
-    fn reset_usage(&mut self) {
-        self.mirror.reset_usage();
-    }
-
-    fn program(&self) -> Option<&Arc<Program>> {
-        Some(&self.engine.program)
-    }
-
-    fn describe(&self) -> Description {
-        self.program().describe()
-    }
-
-    fn state(&mut self, training: bool) -> Result<Vec<Tensor>, ModelError> {
-        let program = self.program().clone();
-        let mut state = program.tensors("", &self.parameters()?);
-        if training {
-            let moments: Result<Vec<_>, _> = self.memories.iter().map(Memory::moments).collect();
-            let moments = moments?;
-            for (k, name) in self.optimiser.moments().iter().enumerate() {
-                let of = |s: usize| {
-                    let zeros = || vec![0.0; self.engine.stacks[s].entries()];
-                    moments[s].get(k).cloned().unwrap_or_else(zeros)
-                };
-                let stacks: Vec<Vec<f32>> = (0..moments.len()).map(of).collect();
-                state.extend(program.tensors(&format!("optimiser.{name}."), &self.engine.flatten(&stacks)));
-            }
-            state.push(Tensor::u64("optimiser.steps", vec![1], vec![self.steps]));
+    fn state(&mut self) -> Result<Vec<Tensor>, ModelError> {
+        let (program, mut state) = (self.program().clone(), self.tensors()?);
+        let moments: Result<Vec<_>, _> = self.memories.iter().map(Memory::moments).collect();
+        let moments = moments?;
+        for (k, name) in self.optimiser.moments().iter().enumerate() {
+            let of = |s: usize| {
+                let zeros = || vec![0.0; self.engine.stacks[s].entries()];
+                moments[s].get(k).cloned().unwrap_or_else(zeros)
+            };
+            let stacks: Vec<Vec<f32>> = (0..moments.len()).map(of).collect();
+            state.extend(program.tensors(&format!("optimiser.{name}."), &self.engine.flatten(&stacks)));
         }
+        state.push(Tensor::u64("optimiser.steps", vec![1], vec![self.steps]));
         Ok(state)
     }
 
@@ -287,10 +296,7 @@ impl Learner for BurnNetwork {
         // A native network validates the state.
         let mut twin = Network::new(self.program().clone(), &self.parameters()?, self.optimiser);
         twin.restore(state)?;
-        let steps = match state.iter().any(|t| t.name == "optimiser.steps") {
-            true => find(state, "optimiser.steps", &[1])?.integers()?[0],
-            false => 0,
-        };
+        let steps = ByName::new(state).integers("optimiser.steps", 1)?.map_or(0, |steps| steps[0]);
         let moments: Result<Vec<_>, _> = twin.moments().map(|flat| self.engine.parameters(&flat)).collect();
         let moments = moments?;
         let memory = |(s, stack): (usize, &Stack)| {
@@ -302,7 +308,7 @@ impl Learner for BurnNetwork {
         self.adopt(&twin.parameters())
     }
 
-    fn player(&mut self) -> Result<Box<dyn Learner>, ModelError> {
+    fn worker(&mut self) -> Result<Box<dyn Learner>, ModelError> {
         let flat = self.parameters()?;
         Ok(Box::new(Network::new(self.program().clone(), &flat, Optimiser::default())))
     }

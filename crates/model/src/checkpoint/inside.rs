@@ -4,7 +4,7 @@ use super::{MANIFEST, WEIGHTS};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// How their paths begin.
+/// Prefix of the paths of published checkpoints inside the program.
 const PREFIX: &str = "built-in:";
 
 /// A published checkpoint inside the program.

@@ -7,13 +7,13 @@
 mod inside;
 mod migrate;
 mod published;
+mod quantisation;
 mod strength;
 
 use crate::architecture::Architecture;
 use crate::error::ModelError;
 use crate::head::Head;
-use crate::learner::{Tensor, TensorData};
-use crate::quantised::Quantisation;
+use crate::tensor::{Tensor, TensorData};
 use adept_ground::{
     files::{Files, parent, temporary},
     limits,
@@ -33,6 +33,7 @@ use std::path::{Path, PathBuf};
 
 pub use inside::{Inside, add_inside, is_inside};
 pub use published::{best_of, published, published_in, rank};
+pub use quantisation::Quantisation;
 pub use strength::{LevelStrength, Strength, note_strength};
 
 /// Version of the layout that this program writes. It also reads all older versions.
@@ -51,7 +52,7 @@ const BLANK: &str = "00000000000000000000000000000000000000000000000000000000000
 /// The description of a checkpoint, in `manifest.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// How well it plays, measured after it was published. Its checksum does not cover it: the network stays the same.
+    /// Playing strength, measured after it was published. Its checksum does not cover it: the network stays the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strength: Option<Strength>,
     /// Version of the layout, [`FORMAT`].
@@ -66,7 +67,7 @@ pub struct Manifest {
     pub channels: Vec<Channel>,
     /// Architecture.
     pub architecture: Architecture,
-    /// What the output means.
+    /// Meaning of the output.
     #[serde(default, skip_serializing_if = "Head::is_value")]
     pub head: Head,
     /// The config of the experiment.
@@ -75,7 +76,7 @@ pub struct Manifest {
     pub seed: u64,
     /// Number of games learned from.
     pub step: u64,
-    /// How a network that only plays was made; none for other models.
+    /// Origin and accuracy of a quantised network; none for other models.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantised: Option<Quantisation>,
     /// Checkpoints that provided the initial weights of the run.
@@ -153,7 +154,7 @@ impl Manifest {
 pub struct Rival {
     /// Name of its experiment.
     pub name: String,
-    /// What it is.
+    /// Description.
     pub about: String,
     /// Mean multiply-adds of an evaluation.
     pub multiply_adds: f64,
@@ -179,7 +180,7 @@ pub struct Origin {
     /// The part of the architecture that received the weights, such as `expert.0`; none for the whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
-    /// How hidden layers grew, such as `[40] → [80, 16]`; none if the architecture was the same.
+    /// Hidden layers before and after growth, such as `[40] → [80, 16]`; none if the architecture was the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grown: Option<String>,
 }
@@ -390,7 +391,7 @@ fn typed(value: serde_json::Value, path: &Path) -> Result<Manifest, ModelError> 
     Ok(manifest)
 }
 
-/// What a checkpoint of this architecture holds.
+/// Kind of the model in a checkpoint of this architecture.
 fn kind_of(architecture: &Architecture) -> &'static str {
     if architecture.kind() == "lookup" { "table" } else { "network" }
 }

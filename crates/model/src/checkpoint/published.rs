@@ -78,7 +78,7 @@ pub(super) fn named(path: &Path) -> Result<Option<PathBuf>, ModelError> {
     }
 }
 
-/// Where published checkpoints were looked for, as a sentence.
+/// The places searched for published checkpoints, as a sentence.
 pub(super) fn searched() -> String {
     let list: Vec<String> = inside::all().map(|(name, _)| name.display().to_string()).collect();
     let inside = if list.is_empty() {

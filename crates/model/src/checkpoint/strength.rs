@@ -6,14 +6,14 @@ use adept_ground::files::Files;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// How well a network plays.
+/// Playing strength of a network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Strength {
     /// The figure.
     pub value: f64,
     /// Its unit, such as `points a game`.
     pub unit: String,
-    /// What was measured, such as `against GNU Backgammon 1.07 at 0 ply`.
+    /// The measurement, such as `against GNU Backgammon 1.07 at 0 ply`.
     pub measure: String,
     /// Whether a lower figure is better, as that of an error.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -53,7 +53,7 @@ impl Strength {
     }
 }
 
-/// What [`Strength::text`] ends with where lower is better.
+/// End of [`Strength::text`] where lower is better.
 const LOWER: &str = " (lower is better)";
 
 impl std::str::FromStr for Strength {
@@ -81,7 +81,7 @@ impl std::str::FromStr for Strength {
 /// The key, as the first one of a manifest.
 const KEY: &str = "{\n  \"strength\": {\n";
 
-/// Where the figure ends: at the first bracket that stands as far left as its key. Text in JSON has no line breaks.
+/// End of the figure: the first bracket that stands as far left as its key. Text in JSON has no line breaks.
 const END: &str = "\n  },\n";
 
 /// The text of a manifest without the strength, as the checksum covers it.

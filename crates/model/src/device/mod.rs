@@ -147,7 +147,7 @@ impl Compute {
     /// Checks that the engine runs on the device.
     ///
     /// # Errors
-    /// What to write instead.
+    /// The advice what to write instead.
     pub fn check(&self) -> Result<(), String> {
         match (self.engine, self.device) {
             (Engine::Native, DeviceName::Cpu) | (Engine::Burn, _) => Ok(()),
@@ -169,7 +169,7 @@ pub struct DeviceInfo {
     pub about: String,
     /// Whether it can be used here.
     pub usable: bool,
-    /// What to do if it cannot.
+    /// Advice, if it cannot be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }

@@ -4,10 +4,10 @@
 //! with parts `layer`, `gate`, `expert` and `net`. Weights have the shape of `torch.nn.Linear`, `[outputs, inputs]`; in
 //! a checkpoint they are `[inputs, outputs]`. Biases and sensitivities are `[outputs]`.
 
+use crate::bf16::from_bf16;
 use crate::checkpoint::{from_bytes, to_bytes};
 use crate::error::ModelError;
-use crate::learner::{Tensor, TensorData};
-use crate::native::whole;
+use crate::tensor::{Tensor, TensorData};
 use safetensors::SafeTensors;
 
 /// The metadata entry that describes the tensors.
@@ -54,7 +54,7 @@ fn is_weight(name: &str) -> bool {
 /// Transposes weights, and widens numbers of bfloat16; returns other tensors unchanged.
 fn turn(tensor: &Tensor) -> Tensor {
     if let TensorData::Bf16(data) = &tensor.data {
-        let wide = data.iter().map(|&v| whole(v)).collect();
+        let wide = data.iter().map(|&v| from_bf16(v)).collect();
         return turn(&Tensor::f32(tensor.name.clone(), tensor.shape.clone(), wide));
     }
     match (&tensor.shape[..], &tensor.data) {
@@ -70,7 +70,7 @@ fn turn(tensor: &Tensor) -> Tensor {
 mod tests {
     use super::*;
 
-    /// What PyTorch saves of a model in bfloat16.
+    /// A model that PyTorch saved in bfloat16.
     #[test]
     fn numbers_of_bfloat16_are_widened_and_turned() {
         let bits = [0x3f80, 0xc000, 0x3e00, 0x0000, 0x4049, 0x8000];

@@ -1,12 +1,11 @@
 //! Runs a plan forward and backward.
 
 use super::aligned::Aligned;
-use super::halves::Halves;
-use super::kernels::BesideExt;
+use super::kernels::ZipInlineExt;
 use super::kernels::{
-    ForwardRoom, HalfRoom, InputAdjoint, Layer, LayerGrad, Matrix, Mixed, Prior, Saved, blend,
-    blend_backward, dense_backward, dense_forward, gate, gate_backward, log_mix, log_mix_backward,
-    log_weights, mixed_forward, narrow_forward, narrow_rows, residual, residual_backward, stride,
+    ForwardRoom, InputAdjoint, Layer, LayerGrad, Matrix, Mixed, Prior, Saved, blend, blend_backward,
+    by_differences, dense_backward, dense_forward, gate, gate_backward, log_mix, log_mix_backward,
+    log_weights, mixed_forward, narrow_forward, narrow_rows, residual, residual_backward, stride, suits_bf16,
 };
 use super::kernels::{HalfUnit, HalfWeights, by_differences, half_forward, suits_half};
 use super::plan::{
@@ -20,7 +19,7 @@ use adept_rows::{Rows, RowsView};
 use std::mem::take;
 use std::ops::Range;
 
-/// What [`Plan::backward`] differentiates.
+/// The function that [`Plan::backward`] differentiates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Derivative {
     /// The log density L of the targets: the negated gradient of the loss.
@@ -55,17 +54,8 @@ pub(crate) struct Workspace {
     scratch: Aligned,
     /// Buffer for rows in lanes.
     lanes: Aligned,
-    /// For evaluation in bfloat16.
-    half: Option<Half>,
-}
-
-/// What evaluation in bfloat16 needs.
-#[derive(Debug)]
-struct Half {
-    unit: HalfUnit,
-    /// Weights of layers as the unit reads them, by the layer's value; empty if the parameters have changed.
-    packed: Vec<Vec<Halves>>,
-    room: HalfRoom,
+    /// Layers that are evaluated in reduced precision.
+    reduced: Option<Reduced>,
 }
 
 /// The constant inputs of a run.
@@ -97,7 +87,7 @@ impl Job<'_> {
 
 impl Workspace {
     /// Creates buffers for a plan and an instruction set from [`Isa::available`].
-    pub(crate) fn with_isa(plan: &Plan, isa: Isa) -> Self {
+    pub(crate) fn new(plan: &Plan, isa: Isa, reduced: Option<Reduced>) -> Self {
         let n = plan.widths.len();
         Self {
             isa,
@@ -113,23 +103,18 @@ impl Workspace {
             panels: vec![Aligned::default(); n],
             scratch: Aligned::default(),
             lanes: Aligned::default(),
-            half: None,
+            reduced,
         }
     }
 
-    /// From now on [suitable](suits_half) layers are evaluated in bfloat16. Their weights must be such numbers.
-    pub(crate) fn halve(&mut self, plan: &Plan) {
-        let unit = match self.isa == Isa::detect() {
-            true => HalfUnit::available()[0],
-            false => HalfUnit::Floats,
-        };
-        self.half =
-            Some(Half { unit, packed: vec![Vec::new(); plan.widths.len()], room: HalfRoom::default() });
+    /// Buffers for the same plan on another thread.
+    pub(crate) fn copied(&self, plan: &Plan) -> Self {
+        Self::new(plan, self.isa, self.reduced.as_ref().map(Reduced::copied))
     }
 
     /// Whether a layer of this shape is evaluated in bfloat16, unless rows are computed from the rows before.
-    fn halves(&self, inputs: usize, outputs: usize) -> bool {
-        self.half.is_some() && suits_half(inputs, outputs)
+    fn is_bf16(&self, inputs: usize, outputs: usize) -> bool {
+        matches!(self.reduced, Some(Reduced::Bf16(_))) && suits_bf16(inputs, outputs)
     }
 
     /// A value of the last run, in padded rows. There may be more rows than the run had.
@@ -165,7 +150,9 @@ impl Workspace {
     pub(crate) fn forget(&mut self) {
         self.packed.iter_mut().for_each(Vec::clear);
         self.panels.iter_mut().for_each(Aligned::clear);
-        self.half.iter_mut().flat_map(|half| &mut half.packed).for_each(Vec::clear);
+        if let Some(Reduced::Bf16(layers)) = &mut self.reduced {
+            layers.forget();
+        }
     }
 
     /// Forgets copies of all parameters, also of those that do not learn.
@@ -230,8 +217,21 @@ impl Plan {
         if all.len() < rows.end {
             all.extend(all.len() as u32..rows.end as u32);
         }
-        self.run(&self.steps, workspace, job, &all[rows]);
+        let rows = &all[rows];
+        let steps = self.int8_steps(workspace, job, rows);
+        self.run(&self.steps[steps..], workspace, job, rows);
         workspace.all = all;
+    }
+
+    /// Runs the steps that an int8 chain replaces, if there is one, and returns their number.
+    fn int8_steps(&self, ws: &mut Workspace, job: Job<'_>, rows: &[u32]) -> usize {
+        let Some(Reduced::Int8 { layers, steps, out }) = &mut ws.reduced else { return 0 };
+        let (y, length) = (&mut ws.values[*out], rows.len() * stride(self.widths[*out]));
+        if y.len() < length {
+            y.resize(length);
+        }
+        layers.forward(job.batch, rows, &mut y[..length]);
+        *steps
     }
 
     fn run(&self, steps: &[Step], ws: &mut Workspace, job: Job<'_>, rows: &[u32]) {
@@ -252,7 +252,7 @@ impl Plan {
                 Step::Dense(hidden)
                     if hidden.narrow
                         && job.targets.is_none()
-                        && !ws.halves(hidden.inputs, hidden.outputs) =>
+                        && !ws.is_bf16(hidden.inputs, hidden.outputs) =>
                 {
                     if let Some(Step::Dense(head)) = steps.next() {
                         self.narrow(hidden, head, ws, job, rows);
@@ -280,7 +280,7 @@ impl Plan {
                     if let Some(rows) = successive(rows) {
                         log_densities(*variance, &targets[rows], y, &mut to);
                     } else {
-                        for ((to, y), &row) in to.iter_mut().beside(y).beside(rows) {
+                        for ((to, y), &row) in to.iter_mut().zip_inline(y).zip_inline(rows) {
                             let e = targets[row as usize] - y;
                             *to = -e * e / (2.0 * variance);
                         }
@@ -307,7 +307,7 @@ impl Plan {
                             Some(x) => to.copy_from_slice(&ws.values[*x][r * width..][..width]),
                             None => to.fill(0.0),
                         }
-                        to.iter_mut().beside(utilities).for_each(|(to, u)| *to += lambda * u);
+                        to.iter_mut().zip_inline(utilities).for_each(|(to, u)| *to += lambda * u);
                     }
                     ws.values[*out] = to;
                 }
@@ -325,7 +325,7 @@ impl Plan {
                 Step::Gather { table, column, out } => {
                     let mut to = ws.size(self, *out, n);
                     let outputs = self.widths[*out];
-                    for (to, &row) in to.chunks_exact_mut(stride(outputs)).beside(rows) {
+                    for (to, &row) in to.chunks_exact_mut(stride(outputs)).zip_inline(rows) {
                         let entry = job.batch.index_row(row as usize)[*column] as usize;
                         to[..outputs]
                             .copy_from_slice(&job.params[table.start + entry * stride(outputs)..][..outputs]);
@@ -494,12 +494,17 @@ impl Plan {
         match dense.x {
             Source::Value(x) => {
                 let stride = stride(self.widths[x]);
-                Matrix { data: &values[x][first * stride..], stride, rows: None, alike: false }
+                Matrix { data: &values[x][first * stride..], stride, rows: None, similar_neighbours: false }
             }
             Source::Outer(x) => {
                 let (stride, local) = (stride(self.widths[x]), job.local.map(|local| &local[first..]));
                 let skipped = if local.is_some() { 0 } else { first };
-                Matrix { data: &values[x][skipped * stride..], stride, rows: local, alike: false }
+                Matrix {
+                    data: &values[x][skipped * stride..],
+                    stride,
+                    rows: local,
+                    similar_neighbours: false,
+                }
             }
             Source::Columns(column) => {
                 let (rows, batch) = (Some(&rows[first..]), job.batch);
@@ -522,7 +527,7 @@ impl Plan {
         *seen += rows.len() as u64;
         runs.resize(branches, 0);
         experts.resize(rows.len(), 0);
-        for (expert, &row) in experts.iter_mut().beside(rows) {
+        for (expert, &row) in experts.iter_mut().zip_inline(rows) {
             let index = job.batch.index_row(row as usize);
             let branch = match route.select {
                 Select::Index(column) => index[column] as usize,
@@ -539,7 +544,12 @@ impl Plan {
         let mixed =
             Mixed { inputs: form.inputs, units: form.units, f: form.f, head_f: form.head_f, packed: &packed };
         let stride = job.batch.dense_width();
-        let x = Matrix { data: &job.batch.dense[form.column..], stride, rows: Some(rows), alike: false };
+        let x = Matrix {
+            data: &job.batch.dense[form.column..],
+            stride,
+            rows: Some(rows),
+            similar_neighbours: false,
+        };
         let mut y = ws.size(self, route.out[0], rows.len());
         mixed_forward(ws.isa, mixed, &experts, x, &mut y[..rows.len()]);
         ws.values[route.out[0]] = y;
@@ -548,7 +558,7 @@ impl Plan {
 
     fn route(&self, route: &Route, ws: &mut Workspace, job: Job<'_>, rows: &[u32]) {
         let n = rows.len();
-        let merges = |form: &&MixedForm| job.merges && !ws.halves(form.inputs, form.units);
+        let merges = |form: &&MixedForm| job.merges && !ws.is_bf16(form.inputs, form.units);
         if let Some(form) = route.mixed.as_ref().filter(merges) {
             return self.merged(route, form, ws, job, rows);
         }
@@ -595,7 +605,7 @@ impl Plan {
                 continue;
             }
             self.run(&branch.steps, ws, Job { local, ..job }, rows);
-            for (&out, &result) in route.out[..results].iter().beside(&branch.results) {
+            for (&out, &result) in route.out[..results].iter().zip_inline(&branch.results) {
                 let width = self.widths[result];
                 let mut to = take(&mut ws.values[out]);
                 let (from, to_stride) = (&ws.values[result], stride(self.widths[out]));
@@ -629,7 +639,7 @@ impl Plan {
             workspace.adjoints[seeded].copy_from_slice(&seeds[..n]);
         } else {
             let adjoints = workspace.adjoints[seeded].chunks_exact_mut(width);
-            adjoints.beside(seeds).for_each(|(adjoint, seed)| adjoint[0] = *seed);
+            adjoints.zip_inline(seeds).for_each(|(adjoint, seed)| adjoint[0] = *seed);
         }
         let all = take(&mut workspace.all);
         let job = Job { params, batch, local: None, targets: Some(targets), merges: false };
@@ -714,7 +724,7 @@ impl Plan {
                         let entry = job.batch.index_row(row as usize)[*column] as usize;
                         let a = &ws.adjoints[*out][r * stride(outputs)..][..outputs];
                         let g = &mut grad[table.start + entry * stride(outputs)..][..outputs];
-                        g.iter_mut().beside(a).for_each(|(g, a)| *g += a);
+                        g.iter_mut().zip_inline(a).for_each(|(g, a)| *g += a);
                     }
                 }
                 Step::Residual { x, out, .. } => {
@@ -900,7 +910,7 @@ impl Plan {
             if rows.is_empty() {
                 continue;
             }
-            for (&out, &result) in route.out.iter().beside(&branch.results) {
+            for (&out, &result) in route.out.iter().zip_inline(&branch.results) {
                 let width = self.widths[result];
                 let mut to = take(&mut ws.adjoints[result]);
                 to.zero(rows.len() * stride(width));
@@ -991,7 +1001,7 @@ fn pull_densities(variance: f32, targets: &[f32], adjoints: &[f32], y: &[f32], t
 fn add_rows(sum: &mut [f32], width: usize, n: usize, rows: &[f32], place: impl Fn(usize) -> usize) {
     for (r, row) in rows.chunks_exact(stride(width)).take(n).enumerate() {
         let sum = &mut sum[place(r) * stride(width)..][..width];
-        sum.iter_mut().beside(row).for_each(|(sum, v)| *sum += v);
+        sum.iter_mut().zip_inline(row).for_each(|(sum, v)| *sum += v);
     }
 }
 

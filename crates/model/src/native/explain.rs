@@ -3,7 +3,7 @@
 use super::exec::Workspace;
 use super::kernels::stride;
 use super::plan::{Plan, Route, Select, Step};
-use crate::learner::Explanation;
+use crate::predictor::Explanation;
 use crate::program::ValueId;
 
 impl Workspace {

@@ -23,7 +23,7 @@ impl Span {
     }
 }
 
-/// Where a layer reads its inputs.
+/// Place of the inputs of a layer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Source {
     /// A value.
@@ -113,7 +113,7 @@ pub(crate) struct Part {
     pub(crate) adjoint: PartAdjoint,
 }
 
-/// What becomes of the adjoint of a part.
+/// Treatment of the adjoint of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PartAdjoint {
     /// It is not needed: the part is an input.
@@ -158,13 +158,13 @@ pub(crate) struct Gate {
     pub(crate) logs: ValueId,
 }
 
-/// Which branches a row runs through.
+/// Rule that selects the branches for a row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Select {
     All,
-    /// Those with a weight sᵢ above 0 in this value.
+    /// The branches with a weight sᵢ above 0 in this value.
     Mask(ValueId),
-    /// The one whose number is in this column of the index part of the batch.
+    /// The branch whose number is in this column of the index part of the batch.
     Index(usize),
     Cells(CellTable),
 }
@@ -352,9 +352,9 @@ pub(crate) struct Plan {
     /// Padded span of each parameter.
     pub(crate) places: Vec<Span>,
     pub(crate) length: usize,
-    /// What the optimiser steps as one, in order.
+    /// Spans of parameters that the optimiser steps as one, in order.
     pub(crate) pieces: Vec<Piece>,
-    /// How many inputs have weights that are not stepped as one.
+    /// Number of inputs whose weights are stepped one by one.
     pub(crate) inputs: usize,
     /// Spans with a lower bound.
     pub(crate) bounds: Vec<(Span, f32)>,

@@ -9,14 +9,14 @@
 //! Every few steps an orthogonal iteration updates the bases.
 
 use super::aligned::Aligned;
-use super::kernels::BesideExt;
+use super::kernels::ZipInlineExt;
 use super::kernels::{ForwardRoom, Layer as Dense, Matrix, dense_forward, stride};
 use super::plan::{Plan, Span};
 use super::simd::{Isa, LANES};
 use crate::error::ModelError;
-use crate::learner::{ByName, Tensor};
 use crate::optimiser::Soap;
 use crate::program::{Activation, Block, Op, ParamId};
+use crate::tensor::{ByName, Tensor};
 use std::mem::take;
 
 /// Widest side with a basis. The covariance of a wider side would need more memory than the weights.
@@ -137,16 +137,15 @@ impl Bases {
     }
 
     /// Loads the state from [`tensors`](Self::tensors).
-    pub(crate) fn restore(&mut self, state: &[Tensor]) -> Result<(), ModelError> {
-        let state = ByName::new(state);
+    pub(crate) fn restore(&mut self, state: &ByName<'_>) -> Result<(), ModelError> {
         for layer in &mut self.layers {
             let names = [layer.tensor("left"), layer.tensor("right")];
-            for (name, side) in names.iter().beside([layer.left.as_mut(), layer.right.as_mut()]) {
+            for (name, side) in names.iter().zip_inline([layer.left.as_mut(), layer.right.as_mut()]) {
                 let Some(side) = side else { continue };
                 let read = |kind: &str| state.find(&format!("{name}.{kind}"), &[side.n; 2])?.floats();
                 let (covariance, basis) = (read("covariance")?, read("basis")?);
                 let n = side.n;
-                for (i, (c, b)) in covariance.chunks_exact(n).beside(basis.chunks_exact(n)).enumerate() {
+                for (i, (c, b)) in covariance.chunks_exact(n).zip_inline(basis.chunks_exact(n)).enumerate() {
                     side.covariance[i * stride(n)..][..n].copy_from_slice(c);
                     side.set(i, b.iter().map(|&x| f64::from(x)));
                 }
@@ -255,8 +254,8 @@ impl Layer {
         let width = stride(self.columns);
         room.clear();
         room.resize(x.len(), 0.0);
-        for (to, &i) in room.chunks_exact_mut(width).beside(left) {
-            for (to, &j) in to.iter_mut().beside(right) {
+        for (to, &i) in room.chunks_exact_mut(width).zip_inline(left) {
+            for (to, &j) in to.iter_mut().zip_inline(right) {
                 *to = x[i * width + j];
             }
         }
@@ -284,7 +283,7 @@ impl Side {
     }
 
     fn add(&mut self, share: f32, new: &[f32]) {
-        for (mean, new) in self.covariance.iter_mut().beside(new) {
+        for (mean, new) in self.covariance.iter_mut().zip_inline(new) {
             *mean += share * (new - *mean);
         }
     }
@@ -302,19 +301,19 @@ impl Side {
         for q in &old {
             new.push(covariance.chunks_exact(width).take(n).map(|row| dot(&row[..n], q)).collect());
         }
-        let value: Vec<f64> = new.iter().beside(&old).map(|(a, b)| dot(a, b)).collect();
+        let value: Vec<f64> = new.iter().zip_inline(&old).map(|(a, b)| dot(a, b)).collect();
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by(|&a, &b| value[b].total_cmp(&value[a]));
         // Keeps the vector of an input that has always been 0.
         let least = 1e-9 * value.iter().sum::<f64>() / n as f64 + 1e-60;
         let mut basis: Vec<Vec<f64>> = Vec::with_capacity(n);
         for &k in &order {
-            let mut q: Vec<f64> = new[k].iter().beside(&old[k]).map(|(a, b)| a + least * b).collect();
+            let mut q: Vec<f64> = new[k].iter().zip_inline(&old[k]).map(|(a, b)| a + least * b).collect();
             // Gram-Schmidt twice is enough (Kahan, Parlett).
             for _ in 0..2 {
                 for done in &basis {
                     let along = dot(done, &q);
-                    q.iter_mut().beside(done).for_each(|(q, d)| *q -= along * d);
+                    q.iter_mut().zip_inline(done).for_each(|(q, d)| *q -= along * d);
                 }
                 let length = dot(&q, &q).sqrt();
                 q.iter_mut().for_each(|q| *q /= length);
@@ -333,10 +332,10 @@ impl Side {
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     let mut sums = [0.0; 8];
-    for (a, b) in a.iter().beside(b) {
-        sums.iter_mut().beside(a).beside(b).for_each(|((sum, a), b)| *sum += a * b);
+    for (a, b) in a.iter().zip_inline(b) {
+        sums.iter_mut().zip_inline(a).zip_inline(b).for_each(|((sum, a), b)| *sum += a * b);
     }
-    let rest: f64 = a_rest.iter().beside(b_rest).map(|(a, b)| a * b).sum();
+    let rest: f64 = a_rest.iter().zip_inline(b_rest).map(|(a, b)| a * b).sum();
     sums.iter().sum::<f64>() + rest
 }
 
@@ -358,7 +357,7 @@ fn product(
         beta: None,
         f: Activation::Linear,
     };
-    let x = Matrix { data: x, stride: stride(inner), rows: None, alike: false };
+    let x = Matrix { data: x, stride: stride(inner), rows: None, similar_neighbours: false };
     let room = ForwardRoom { panels: &mut Aligned::default(), lanes: None };
     dense_forward(isa, rows, layer, x, room, &mut [], to);
 }

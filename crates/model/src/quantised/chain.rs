@@ -1,9 +1,9 @@
-//! Reads a program as a chain: layers one after the other, and what makes the output of the last.
+//! Reads a program as a chain: layers one after the other.
 
-use crate::head::Tilt;
+use crate::error::ModelError;
 use crate::program::{Activation, Op, Program};
 
-/// Most inputs of a layer: their products fit 32 bits, and how they vary together fits the memory.
+/// Maximum number of inputs of a layer: sums of products fit 32 bits, and the covariance of the inputs fits the memory.
 const MOST_INPUTS: usize = 8192;
 
 /// f(x W + b); sensitivities are multiplied into W and b.
@@ -17,45 +17,25 @@ pub(super) struct Layer {
     pub(super) f: Activation,
 }
 
-/// What follows the last layer.
-#[derive(Clone, Debug)]
-pub(super) enum End {
-    /// Its activation.
-    Plain,
-    /// A distribution over the classes of outcomes, from the logits of a prior in a column of the row if there is one.
-    Softmax(Option<Logits>),
-    /// The correction of the prior in this column of the row.
-    Residual(usize),
-}
-
-/// The logits of a prior, which the last layer corrects.
-#[derive(Clone, Debug)]
-pub(super) struct Logits {
-    pub(super) column: usize,
-    pub(super) tilt: Tilt,
-    pub(super) utilities: Vec<f32>,
-}
-
 /// A program that is a chain of layers.
 #[derive(Clone, Debug)]
 pub(super) struct Chain {
-    /// The columns of a row that the first layer reads, with the most that each can hold if its channel bounds it.
+    /// The columns of a row that the first layer reads, with the bound of each, if its channel has one.
     pub(super) columns: Vec<(usize, Option<f32>)>,
     /// At least two.
     pub(super) layers: Vec<Layer>,
-    pub(super) end: End,
 }
 
 impl Chain {
     /// The chain of a program with these flat parameters; without them only its shape, with empty layers.
     ///
     /// # Errors
-    /// A message about what is not a chain.
-    pub(super) fn of(program: &Program, params: Option<&[f32]>) -> Result<Self, String> {
+    /// [`ModelError::Unsupported`] with the part that is not of a chain.
+    pub(super) fn of(program: &Program, params: Option<&[f32]>) -> Result<Self, ModelError> {
         let no = |what: &str| {
-            Err(format!(
+            Err(ModelError::Unsupported(format!(
                 "{what}: only single networks with a hidden layer are quantised, whose layers follow one after the other"
-            ))
+            )))
         };
         let mut ops = program
             .body
@@ -86,9 +66,9 @@ impl Chain {
                 return no("a weight is not a matrix");
             };
             if inputs > MOST_INPUTS {
-                return Err(format!(
+                return Err(ModelError::Unsupported(format!(
                     "a layer has {inputs} inputs: layers of at most {MOST_INPUTS} are quantised"
-                ));
+                )));
             }
             let (mut weight, mut bias) = (entries(*weight), entries(*bias));
             if let Some(Op::Scale { beta, .. }) = ops.next_if(|op| matches!(op, Op::Scale { .. })) {
@@ -103,28 +83,20 @@ impl Chain {
             };
             layers.push(Layer { inputs, outputs, weight, bias, f });
         }
-        let logits = match ops.next_if(|op| matches!(op, Op::PriorLogits { .. })) {
-            Some(Op::PriorLogits { prior, tilt, utilities, .. }) => Some(Logits {
-                column: program.layout.offsets[*prior],
-                tilt: *tilt,
-                utilities: utilities.clone(),
-            }),
-            _ => None,
+        // The native engine computes the rest in floats.
+        let has_logits = ops.next_if(|op| matches!(op, Op::PriorLogits { .. })).is_some();
+        let is_chain = match ops.next() {
+            None => !has_logits,
+            Some(Op::Softmax { .. }) => true,
+            Some(Op::Residual { .. }) => !has_logits,
+            _ => false,
         };
-        let end = match ops.next() {
-            None if logits.is_none() => End::Plain,
-            Some(Op::Softmax { .. }) => End::Softmax(logits),
-            Some(Op::Residual { prior, .. }) if logits.is_none() => {
-                End::Residual(program.layout.offsets[*prior])
-            }
-            _ => return no("the network has experts, layers beside each other, or more than one prior"),
-        };
-        if ops.next().is_some() {
+        if !is_chain || ops.next().is_some() {
             return no("the network has experts, layers beside each other, or more than one prior");
         }
         match layers.len() {
             0 | 1 => no("the network has no hidden layer"),
-            _ => Ok(Self { columns, layers, end }),
+            _ => Ok(Self { columns, layers }),
         }
     }
 }

@@ -1,144 +1,139 @@
-//! Finds the whole numbers of a network, layer by layer: units of inputs and sums from what rows reach, then weights that are rounded
-//! together, so that Σ w x stays over those rows, then biases that put the mean of each sum back in its place.
+//! Post-training quantisation to int8, layer by layer, calibrated by rows: scales of inputs and sums from their ranges, then weights
+//! that are rounded jointly so that Σ w x changes little over the rows, then biases that restore the mean of each sum.
 
 use super::chain::{Chain, Layer};
-use super::kernels::{self, Integers, PIECES, rounded};
-use super::{Quantised, Units};
+use super::int8::units;
 use crate::error::ModelError;
-use crate::learner::{ByName, Tensor};
+use crate::native::int8::Int8Units;
+use crate::native::kernels::int8::{self, Int8Isa, PIECES, mul_rounded};
 use crate::program::{Activation, Program};
+use crate::tensor::{ByName, Tensor};
 use adept_rows::Rows;
-use std::sync::Arc;
 
-/// Bits behind the point of a curve whose values lie in [−1, 1].
+/// Fraction bits of a curve whose values lie in [−1, 1].
 const FINE: u32 = 14;
-/// Most bits behind the point of the first layer's sums.
+/// Maximum number of fraction bits of the first layer's sums.
 const MOST_BITS: u32 = 12;
-/// One in so many rows may need sums of more than 16 bits.
+/// At most one row in this many may need sums of more than 16 bits.
 const RARE: usize = 1000;
-/// Shares of the largest weight at which 8 bits may end.
+/// Clipping thresholds of 8-bit weights that are tried, as shares of the largest weight.
 const CLIPPED: [f64; 5] = [1.0, 0.85, 0.7, 0.55, 0.4];
-/// How far beyond what was seen a unit without a limit may go, and how far at least, as a share of the farthest unit.
+/// Range of an unbounded unit as a multiple of the largest activation seen, and its minimum as a share of the largest one of all units.
 const ROOM: f64 = 1.25;
 const QUIET: f64 = 0.3;
-/// What is added to the variance of each input, as a share of their mean.
+/// Damping: the share of the mean variance of inputs that is added to each variance.
 const DAMPED: f64 = 0.01;
-/// How far beyond what was seen an input may go before it is limited.
+/// Range of an input without a bound, as a multiple of the largest size seen.
 const BEYOND: f32 = 2.0;
 
-impl Quantised {
-    /// The network of a program with these flat parameters in whole numbers. Its scales come from `rows`, which should be positions of
-    /// games as they are played: what inputs and units reach there, and the means that rounding must not shift.
-    ///
-    /// # Errors
-    /// [`ModelError::Unsupported`] if it is not a single network with a hidden layer, or if its weights or inputs are too large
-    /// for 16 bits.
-    ///
-    /// # Panics
-    /// If there are no rows, or if rows or parameters do not fit the program.
-    pub fn fit(program: Arc<Program>, params: &[f32], rows: &Rows) -> Result<Self, ModelError> {
-        assert!(!rows.is_empty(), "rows give the scales");
-        let chain = Chain::of(&program, Some(params)).map_err(ModelError::Unsupported)?;
-        let isa = Integers::available()[0];
-        let count = rows.len();
-        let x: Vec<f32> =
-            (0..count).flat_map(|r| chain.columns.iter().map(move |(c, _)| rows.dense_row(r)[*c])).collect();
-        let mut tensors = Vec::new();
-        let (first, rest) = (&chain.layers[0], &chain.layers[1..]);
-        // Net inputs in floats.
-        let mut net = first.net(&x);
-        let seen = seen(&x, &chain);
-        let Some((m, scale)) = bits(first, finest(first.f, &net), &x, &chain, &seen) else {
-            return Err(ModelError::Unsupported(
-                "the products of inputs and weights in the first layer do not fit 16 bits: no whole numbers come near them"
-                    .into(),
-            ));
-        };
-        let shape = Shape::of(first, &net, m);
-        let unit = f64::from(1_u32 << m);
-        let wide = |w: f32, k: usize| f64::from(w) * unit * 32_768.0 / f64::from(scale[k]);
-        let (inputs, outputs) = (first.inputs, first.outputs);
-        // The whole numbers of inputs are what weights are multiplied by.
-        let together =
-            Together::of(inputs, x.iter().enumerate().map(|(i, x)| f64::from(x * scale[i % inputs])));
-        let mut weight = vec![0_i16; inputs * outputs];
-        for o in 0..outputs {
-            let wanted: Vec<f64> = (0..inputs).map(|k| wide(first.weight[k * outputs + o], k)).collect();
-            let found = together.rounded(&wanted, 1.0, 32_767.0);
-            found.iter().enumerate().for_each(|(k, w)| weight[k * outputs + o] = *w as i16);
-        }
-        // Sums as they will be, without bias, against what they should be: rounding must not shift the mean.
-        let mut whole = vec![0; x.len()];
-        for (x, to) in x.chunks_exact(inputs).zip(whole.chunks_exact_mut(inputs)) {
-            kernels::whole(isa, x, &scale, to);
-        }
-        let sums = |row: &[i16]| {
-            let mut sums = vec![0_i32; outputs];
-            for (x, weight) in row.iter().zip(weight.chunks_exact(outputs)).filter(|(x, _)| **x != 0) {
-                sums.iter_mut().zip(weight).for_each(|(sum, w)| *sum += i32::from(rounded(*w, *x)));
-            }
-            sums
-        };
-        let all: Vec<Vec<i32>> = whole.chunks_exact(inputs).map(sums).collect();
-        let bias = (0..outputs).map(|o| {
-            let wanted = mean(net.iter().skip(o).step_by(outputs).map(|z| f64::from(*z) * unit));
-            near(wanted - mean(all.iter().map(|sums| f64::from(sums[o]))))
-        });
-        let bias: Vec<i16> = bias.collect();
-        tensors.push(Tensor::f32("input.scale", vec![inputs], scale));
-        tensors.push(Tensor::i16("layer.0.weight", vec![inputs, outputs], weight));
-        tensors.push(Tensor::i16("layer.0.bias", vec![outputs], bias.clone()));
-        shape.write(0, &mut tensors);
-        let units = Units::of(&ByName::new(&tensors), 0, outputs)?;
-        let mut u: Vec<u8> = Vec::new();
-        for sums in &all {
-            let net =
-                sums.iter().zip(&bias).map(|(sum, bias)| kernels::nearest(*sum as f32 + f32::from(*bias)));
-            u.extend(units.values(isa, net));
-        }
-        let mut shape = shape;
-        let mut values: Vec<f32> = net.iter().map(|z| first.f.of(*z)).collect();
-        for (l, layer) in rest.iter().enumerate().map(|(l, layer)| (l + 1, layer)) {
-            net = layer.net(&values);
-            // Net inputs of a hidden layer are as fine as 16 bits allow.
-            let next = (l < rest.len()).then(|| Shape::of(layer, &net, finest(layer.f, &net)));
-            let unit = f64::from(1_u32 << next.as_ref().map_or(0, |next| next.m));
-            let (weight, scale) = shape.narrowed(layer, unit, &u);
-            let (inputs, outputs) = (layer.inputs, layer.outputs);
-            let products = u.chunks_exact(inputs).flat_map(|u| {
-                let weight = &weight;
-                (0..outputs).map(move |o| {
-                    let terms = u.iter().zip(weight[o..].iter().step_by(outputs));
-                    terms.map(|(u, w)| i32::from(*u) * i32::from(*w)).sum::<i32>()
-                })
-            });
-            let products: Vec<i32> = products.collect();
-            let bias = (0..outputs).map(|o| {
-                let of_unit = net.iter().zip(&products).skip(o).step_by(outputs);
-                let wanted = mean(of_unit.clone().map(|(z, _)| f64::from(*z) * unit));
-                (wanted - mean(of_unit.map(|(_, sum)| f64::from(*sum) * f64::from(scale[o])))) as f32
-            });
-            let bias: Vec<f32> = bias.collect();
-            if let Some(next) = &next {
-                next.write(l, &mut tensors);
-                let units = Units::of(&ByName::new(&tensors), l, outputs)?;
-                u.clear();
-                for sums in products.chunks_exact(outputs) {
-                    let scaled = sums.iter().zip(&scale).zip(&bias);
-                    let net = scaled.map(|((sum, scale), bias)| kernels::nearest(*sum as f32 * scale + bias));
-                    u.extend(units.values(isa, net));
-                }
-            }
-            tensors.push(Tensor::i8(format!("layer.{l}.weight"), vec![inputs, outputs], weight));
-            tensors.push(Tensor::f32(format!("layer.{l}.scale"), vec![outputs], scale));
-            tensors.push(Tensor::f32(format!("layer.{l}.bias"), vec![outputs], bias));
-            values = net.iter().map(|z| layer.f.of(*z)).collect();
-            if let Some(next) = next {
-                shape = next;
-            }
-        }
-        Self::of(program, tensors, isa)
+/// The tensors of an int8 network with these flat parameters, calibrated by `rows`.
+///
+/// # Errors
+/// [`ModelError::Unsupported`] if it is not a single network with a hidden layer, or if its weights or inputs are too large
+/// for 16 bits.
+///
+/// # Panics
+/// If there are no rows, or if rows or parameters do not fit the program.
+pub(super) fn tensors(program: &Program, params: &[f32], rows: &Rows) -> Result<Vec<Tensor>, ModelError> {
+    assert!(!rows.is_empty(), "rows give the scales");
+    let chain = Chain::of(program, Some(params))?;
+    let isa = Int8Isa::available()[0];
+    let count = rows.len();
+    let x: Vec<f32> =
+        (0..count).flat_map(|r| chain.columns.iter().map(move |(c, _)| rows.dense_row(r)[*c])).collect();
+    let mut tensors = Vec::new();
+    let (first, rest) = (&chain.layers[0], &chain.layers[1..]);
+    // Net inputs in floats.
+    let mut net = first.net(&x);
+    let seen = seen(&x, &chain);
+    let Some((m, scale)) = bits(first, finest(first.f, &net), &x, &chain, &seen) else {
+        return Err(ModelError::Unsupported(
+            "the products of inputs and weights in the first layer do not fit 16 bits: no whole numbers come near them"
+                .into(),
+        ));
+    };
+    let shape = Shape::of(first, &net, m);
+    let unit = f64::from(1_u32 << m);
+    let wide = |w: f32, k: usize| f64::from(w) * unit * 32_768.0 / f64::from(scale[k]);
+    let (inputs, outputs) = (first.inputs, first.outputs);
+    // Weights are multiplied by the quantised inputs.
+    let together = Together::of(inputs, x.iter().enumerate().map(|(i, x)| f64::from(x * scale[i % inputs])));
+    let mut weight = vec![0_i16; inputs * outputs];
+    for o in 0..outputs {
+        let wanted: Vec<f64> = (0..inputs).map(|k| wide(first.weight[k * outputs + o], k)).collect();
+        let found = together.rounded(&wanted, 1.0, 32_767.0);
+        found.iter().enumerate().for_each(|(k, w)| weight[k * outputs + o] = *w as i16);
     }
+    // Sums as they will be, without bias, against what they should be: rounding must not shift the mean.
+    let mut whole = vec![0; x.len()];
+    for (x, to) in x.chunks_exact(inputs).zip(whole.chunks_exact_mut(inputs)) {
+        int8::quantise(isa, x, &scale, to);
+    }
+    let sums = |row: &[i16]| {
+        let mut sums = vec![0_i32; outputs];
+        for (x, weight) in row.iter().zip(weight.chunks_exact(outputs)).filter(|(x, _)| **x != 0) {
+            sums.iter_mut().zip(weight).for_each(|(sum, w)| *sum += i32::from(mul_rounded(*w, *x)));
+        }
+        sums
+    };
+    let all: Vec<Vec<i32>> = whole.chunks_exact(inputs).map(sums).collect();
+    let bias = (0..outputs).map(|o| {
+        let wanted = mean(net.iter().skip(o).step_by(outputs).map(|z| f64::from(*z) * unit));
+        near(wanted - mean(all.iter().map(|sums| f64::from(sums[o]))))
+    });
+    let bias: Vec<i16> = bias.collect();
+    tensors.push(Tensor::f32("input.scale", vec![inputs], scale));
+    tensors.push(Tensor::i16("layer.0.weight", vec![inputs, outputs], weight));
+    tensors.push(Tensor::i16("layer.0.bias", vec![outputs], bias.clone()));
+    shape.write(0, &mut tensors);
+    let hidden = units(&ByName::new(&tensors), 0, outputs)?;
+    let mut u: Vec<u8> = Vec::new();
+    for sums in &all {
+        let net = sums.iter().zip(&bias).map(|(sum, bias)| int8::nearest(*sum as f32 + f32::from(*bias)));
+        u.extend(values_of(&hidden, isa, net));
+    }
+    let mut shape = shape;
+    let mut values: Vec<f32> = net.iter().map(|z| first.f.of(*z)).collect();
+    for (l, layer) in rest.iter().enumerate().map(|(l, layer)| (l + 1, layer)) {
+        net = layer.net(&values);
+        // Net inputs of a hidden layer are as fine as 16 bits allow.
+        let next = (l < rest.len()).then(|| Shape::of(layer, &net, finest(layer.f, &net)));
+        let unit = f64::from(1_u32 << next.as_ref().map_or(0, |next| next.m));
+        let (weight, scale) = shape.narrowed(layer, unit, &u);
+        let (inputs, outputs) = (layer.inputs, layer.outputs);
+        let products = u.chunks_exact(inputs).flat_map(|u| {
+            let weight = &weight;
+            (0..outputs).map(move |o| {
+                let terms = u.iter().zip(weight[o..].iter().step_by(outputs));
+                terms.map(|(u, w)| i32::from(*u) * i32::from(*w)).sum::<i32>()
+            })
+        });
+        let products: Vec<i32> = products.collect();
+        let bias = (0..outputs).map(|o| {
+            let of_unit = net.iter().zip(&products).skip(o).step_by(outputs);
+            let wanted = mean(of_unit.clone().map(|(z, _)| f64::from(*z) * unit));
+            (wanted - mean(of_unit.map(|(_, sum)| f64::from(*sum) * f64::from(scale[o])))) as f32
+        });
+        let bias: Vec<f32> = bias.collect();
+        if let Some(next) = &next {
+            next.write(l, &mut tensors);
+            let hidden = units(&ByName::new(&tensors), l, outputs)?;
+            u.clear();
+            for sums in products.chunks_exact(outputs) {
+                let scaled = sums.iter().zip(&scale).zip(&bias);
+                let net = scaled.map(|((sum, scale), bias)| int8::nearest(*sum as f32 * scale + bias));
+                u.extend(values_of(&hidden, isa, net));
+            }
+        }
+        tensors.push(Tensor::i8(format!("layer.{l}.weight"), vec![inputs, outputs], weight));
+        tensors.push(Tensor::f32(format!("layer.{l}.scale"), vec![outputs], scale));
+        tensors.push(Tensor::f32(format!("layer.{l}.bias"), vec![outputs], bias));
+        values = net.iter().map(|z| layer.f.of(*z)).collect();
+        if let Some(next) = next {
+            shape = next;
+        }
+    }
+    Ok(tensors)
 }
 
 impl Layer {
@@ -165,8 +160,8 @@ fn seen(x: &[f32], chain: &Chain) -> Vec<f32> {
     (0..inputs).map(most).collect()
 }
 
-/// Bits behind the point of the first layer's sums, and the units of its inputs: the most bits at which the contributions of what was
-/// seen fit 16 bits and, in all but few rows, so does any sum of them.
+/// Fraction bits of the first layer's sums, and the scales of its inputs: the most bits at which all contributions in these rows fit
+/// 16 bits and, in all but few rows, all their sums too.
 fn bits(first: &Layer, most: u32, x: &[f32], chain: &Chain, seen: &[f32]) -> Option<(u32, Vec<f32>)> {
     let largest: Vec<f32> = first
         .weight
@@ -179,7 +174,7 @@ fn bits(first: &Layer, most: u32, x: &[f32], chain: &Chain, seen: &[f32]) -> Opt
         let parts = row.iter().zip(&largest).filter(|(x, _)| **x != 0.0);
         most_bias * unit + parts.map(|(x, w)| x.abs() * w * unit + 1.0).sum::<f32>()
     };
-    let lowest = (kernels::PIECES.ilog2() - 1).saturating_sub(end(first.f));
+    let lowest = (PIECES.ilog2() - 1).saturating_sub(end(first.f));
     (lowest..=most).rev().find_map(|m| {
         let unit = (1_u32 << m) as f32;
         let rows = x.chunks_exact(first.inputs);
@@ -197,21 +192,21 @@ fn bits(first: &Layer, most: u32, x: &[f32], chain: &Chain, seen: &[f32]) -> Opt
     })
 }
 
-/// How the units of a layer become numbers from 0 to 255.
+/// Quantisation of the units of a layer to numbers from 0 to 255.
 struct Shape {
     f: Activation,
-    /// Bits behind the point of net inputs.
+    /// Fraction bits of net inputs.
     m: u32,
     gain: Vec<i16>,
     zero: Vec<i16>,
 }
 
-/// The pieces of an activation end at ± two to this power: there it is within half a step of its limits, or of its line.
+/// Exponent d of the ends ±2ᵈ of the pieces of an activation: beyond them it is within half a step of its asymptote.
 fn end(f: Activation) -> u32 {
     if f == Activation::Tanh { 2 } else { 3 }
 }
 
-/// The most bits behind the point at which these net inputs fit 16 bits, as far as they matter.
+/// The most fraction bits at which these net inputs fit 16 bits, except where the activation is saturated.
 fn finest(f: Activation, net: &[f32]) -> u32 {
     let most = MOST_BITS.min(15 - end(f));
     if f.is_bounded() {
@@ -252,7 +247,7 @@ impl Shape {
         Self { f: layer.f, m, gain, zero }
     }
 
-    /// Bits behind the point of the activation's values: where they follow a line, those of net inputs.
+    /// Fraction bits of the activation's values: those of net inputs, unless the activation is bounded.
     fn fine(f: Activation, m: u32) -> u32 {
         if f.is_bounded() { FINE } else { m }
     }
@@ -282,7 +277,7 @@ impl Shape {
         tensors.push(Tensor::i16(name("zero"), units, self.zero.clone()));
     }
 
-    /// The weights of the next layer in 8 bits, and the scale of each of its outputs, in these units. `u` are numbers of the units in rows.
+    /// The weights of the next layer in 8 bits, and the scale of each of its outputs. `u` holds the 8-bit activations of this layer, row by row.
     fn narrowed(&self, next: &Layer, unit: f64, u: &[u8]) -> (Vec<i8>, Vec<f32>) {
         let (inputs, outputs) = (next.inputs, next.outputs);
         let together = Together::of(inputs, u.iter().map(|u| f64::from(*u)));
@@ -307,8 +302,7 @@ impl Shape {
     }
 }
 
-/// How the inputs of a layer vary together, over rows: R of their covariance RᵀR. What matters of weights is that their sums with inputs
-/// stay.
+/// The factor R of the covariance RᵀR of the inputs of a layer, over rows. Rounding of weights should keep their sums with inputs.
 struct Together {
     n: usize,
     /// `[n, n]`, upper.
@@ -316,7 +310,7 @@ struct Together {
 }
 
 impl Together {
-    /// Of rows of `n` inputs.
+    /// The factor for rows of `n` inputs.
     fn of(n: usize, x: impl Iterator<Item = f64>) -> Self {
         let x: Vec<f64> = x.collect();
         let count = (x.len() / n) as f64;
@@ -349,8 +343,8 @@ impl Together {
         Self { n, r: a }
     }
 
-    /// Whole numbers q, at most `most`, with q · step near to these weights: each makes up for the rounding of those before it, so that
-    /// sums with inputs stay (Babai's nearest plane, as in GPTQ, Frantar et al. 2023).
+    /// Integers q, at most `most` in size, with q · step near to these weights: each compensates the rounding of those before it, so that
+    /// sums with inputs change little (Babai's nearest plane, as in GPTQ, Frantar et al. 2023).
     fn rounded(&self, wanted: &[f64], step: f64, most: f64) -> Vec<f64> {
         let n = self.n;
         let (mut found, mut rest) = (vec![0.0; n], vec![0.0; n]);
@@ -370,20 +364,18 @@ impl Together {
     }
 }
 
-impl Units {
-    /// The numbers of a row of units with these net inputs, without padding.
-    fn values(&self, isa: Integers, net: impl ExactSizeIterator<Item = i16>) -> Vec<u8> {
-        let units = net.len();
-        let mut z: Vec<i16> = net.collect();
-        z.resize(self.gain.len(), 0);
-        let mut u = vec![0; z.len()];
-        kernels::activate(isa, &self.curve, &z, &self.gain, &self.zero, &mut u);
-        u.truncate(units);
-        u
-    }
+/// The 8-bit activations of a row of units with these net inputs, without padding.
+fn values_of(hidden: &Int8Units, isa: Int8Isa, net: impl ExactSizeIterator<Item = i16>) -> Vec<u8> {
+    let units = net.len();
+    let mut z: Vec<i16> = net.collect();
+    z.resize(hidden.gain.len(), 0);
+    let mut u = vec![0; z.len()];
+    hidden.activate(isa, &z, &mut u);
+    u.truncate(units);
+    u
 }
 
-/// The nearest whole number of 16 bits.
+/// The nearest 16-bit integer.
 fn near(x: f64) -> i16 {
     x.round().clamp(-32_767.0, 32_767.0) as i16
 }

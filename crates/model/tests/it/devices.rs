@@ -8,8 +8,8 @@ use adept_model::burn_engine::{BurnEngine, BurnNetwork};
 use adept_model::optimiser::{Adam, Sgd, Soap};
 use adept_model::program::Program;
 use adept_model::{
-    Architecture, Channel, ChannelKind, Head, Learner, ModelError, Network, Optimiser, Rows, Samples, lower,
-    reference,
+    Architecture, Channel, ChannelKind, Head, Learner, ModelError, Network, Optimiser, Predictor, Rows,
+    Samples, lower, reference,
 };
 use burn::tensor::Device;
 use crate::common::{Case, SEEDS, case, devices, double, gradient_of};
@@ -221,16 +221,16 @@ fn a_state_comes_back_whole_and_fits_both_engines() {
                 };
                 let (mut first, mut second) = (new(), new());
                 first.update(&samples, 1e-3).unwrap();
-                let state = first.state(true).unwrap();
+                let state = first.state().unwrap();
                 second.restore(&state).unwrap();
                 let mut native = Network::new(case.program.clone(), &case.params, optimiser);
                 native.restore(&state).unwrap();
-                assert_eq!(native.state(true).unwrap(), state, "{name}, seed {seed}, {optimiser:?}");
+                assert_eq!(native.state().unwrap(), state, "{name}, seed {seed}, {optimiser:?}");
                 for _ in 0..2 {
                     let losses = [&mut first, &mut second].map(|n| n.update(&samples, 1e-3).unwrap());
                     assert_eq!(losses[0], losses[1], "{name}, seed {seed}, {optimiser:?}");
                 }
-                assert_eq!(first.state(true).unwrap(), second.state(true).unwrap());
+                assert_eq!(first.state().unwrap(), second.state().unwrap());
                 let mut values = (Vec::new(), Vec::new());
                 let mut player = first.player().unwrap();
                 first.evaluate(&case.rows, &mut values.0);
@@ -247,11 +247,11 @@ fn a_loss_that_is_not_finite_is_an_error_and_changes_nothing() {
         let case = case(3);
         let adam = Optimiser::Adam(Adam::default());
         let mut network = BurnNetwork::new(case.program.clone(), &case.params, adam, device).unwrap();
-        let before = network.state(true).unwrap();
+        let before = network.state().unwrap();
         let mut bad = samples(&case);
         bad.targets[0] = f32::NAN;
         assert!(matches!(network.update(&bad, 0.1), Err(ModelError::Diverged { .. })), "{name}");
-        assert_eq!(network.state(true).unwrap(), before);
+        assert_eq!(network.state().unwrap(), before);
         assert!(network.update(&samples(&case), 1e-3).unwrap().is_finite());
         assert!(network.traces().err().unwrap().to_string().contains("native"));
     }
@@ -357,7 +357,7 @@ fn a_step_along_a_given_gradient_is_that_of_an_update() {
                     let (loss, gradient) = gradient_of(&mut *parted, &samples);
                     parted.descend(loss, &gradient, 0.002).unwrap();
                     assert_eq!(whole.update(&samples, 0.002).unwrap(), loss, "seed {seed}");
-                    let (a, b) = (whole.state(true).unwrap(), parted.state(true).unwrap());
+                    let (a, b) = (whole.state().unwrap(), parted.state().unwrap());
                     assert!(a == b, "seed {seed}, step {step}: the states differ");
                 }
             }

@@ -5,8 +5,8 @@ use adept_model::native::Isa;
 use adept_model::optimiser::{Adam, Sgd, Soap};
 use adept_model::program::PRIOR_LIMIT;
 use adept_model::{
-    Architecture, BlindLearner, Channel, ChannelKind, Head, Learner, ModelError, Network, Optimiser, Program,
-    Rows, Samples, Table, TensorData, lower, reassigned_cells,
+    Architecture, BlindLearner, Channel, ChannelKind, Head, Learner, ModelError, Network, Optimiser,
+    Predictor, Program, Rows, Samples, Table, TensorData, lower, reassigned_cells,
 };
 use crate::common::{SEEDS, case, gradient_of};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -197,7 +197,7 @@ fn experts_that_no_row_runs_through_keep_weights_and_moments() {
         (0..13).for_each(|_| both(0));
         // Its steps are counted in the state too.
         let mut resumed = new();
-        resumed.restore(&waiting.state(true).unwrap()).unwrap();
+        resumed.restore(&waiting.state().unwrap()).unwrap();
         for _ in 0..15 {
             resumed.update(&of_phase(1), 0.01).unwrap();
             never.update(&of_phase(1), 0.01).unwrap();
@@ -251,7 +251,7 @@ fn sparse_steps_make_up_for_what_they_leave_out() {
         for step in 1..=120 {
             // The last step of each input is in the state too.
             if step == 25 {
-                let state = network.state(true).unwrap();
+                let state = network.state().unwrap();
                 network = new(true);
                 network.restore(&state).unwrap();
             }
@@ -602,13 +602,13 @@ fn a_state_comes_back_whole() {
         first.update(&samples, 0.001).unwrap();
         let fresh = vec![0.5; case.params.len()];
         let mut second = Network::new(case.program.clone(), &fresh, optimiser);
-        second.restore(&first.state(true).unwrap()).unwrap();
+        second.restore(&first.state().unwrap()).unwrap();
         for _ in 0..2 {
             assert_eq!(first.update(&samples, 0.001).unwrap(), second.update(&samples, 0.001).unwrap());
         }
         assert_eq!(first.parameters(), second.parameters(), "seed {seed}");
-        let mut player = first.player().unwrap();
-        assert_eq!(player.state(false).unwrap(), first.state(false).unwrap());
+        let mut player = first.worker().unwrap();
+        assert_eq!(player.tensors().unwrap(), first.tensors().unwrap());
         let (mut flat, mut taken) = (Vec::new(), Vec::new());
         first.update(&samples, 0.001).unwrap();
         first.weights(&mut flat).unwrap();
@@ -623,7 +623,7 @@ fn a_state_comes_back_whole() {
 fn a_state_that_does_not_fit_is_refused_and_changes_nothing() {
     let case = case(3);
     let mut network = Network::new(case.program.clone(), &case.params, Optimiser::default());
-    let good = network.state(true).unwrap();
+    let good = network.state().unwrap();
     let mut missing = good.clone();
     missing.remove(0);
     let mut reshaped = good.clone();
@@ -682,7 +682,7 @@ fn a_table_grows_with_what_it_learns_and_not_with_what_it_values() {
     table.evaluate(&keyed(&channels, &[7, 9, 11]), &mut values);
     assert_eq!((values.as_slice(), table.len()), (&[0.625, -0.375, 0.25][..], 2));
     let (mut other, _) = self::table();
-    other.restore(&table.state(true).unwrap()).unwrap();
+    other.restore(&table.state().unwrap()).unwrap();
     other.evaluate(&keyed(&channels, &[7, 9, 11]), &mut values);
     assert_eq!(values, [0.625, -0.375, 0.25]);
 }
@@ -795,7 +795,7 @@ fn throws() -> Samples {
     samples
 }
 
-/// What two dice mean where a third one decides is not a sum of weights of bits or pairs: it takes sets of three, which stage 5
+/// The meaning of two dice where a third one decides is not a sum of weights of bits or pairs: it takes sets of three, which stage 5
 /// finds.
 #[test]
 fn the_blind_learner_finds_what_bits_alone_cannot_say() {
@@ -828,7 +828,7 @@ fn a_damaged_state_of_the_blind_learner_is_refused_or_harmless() {
         learner.weighed(&samples.rows);
         learner.update(&samples, 0.3).unwrap();
     }
-    let whole = learner.state(true).unwrap();
+    let whole = learner.state().unwrap();
     let mut refused = 0;
     for tensor in 0..whole.len() {
         for damage in 0..3 {
@@ -864,7 +864,7 @@ fn a_damaged_state_of_the_blind_learner_is_refused_or_harmless() {
     assert!(refused > 20, "{refused}");
     let mut other = blind("{}");
     other.restore(&whole).unwrap();
-    assert_eq!(other.state(true).unwrap(), whole);
+    assert_eq!(other.state().unwrap(), whole);
 }
 
 /// Each cell goes to the expert that made its targets.
@@ -897,7 +897,7 @@ fn cells_go_to_the_expert_that_errs_least() {
     }
     network.evaluate(&samples.rows, &mut samples.targets);
     // All cells to the first expert.
-    let mut state = network.state(false).unwrap();
+    let mut state = network.tensors().unwrap();
     let table = state.iter_mut().find(|t| t.name == "gate.table").unwrap();
     table.data = TensorData::F32(vec![0.0; 16]);
     network.restore(&state).unwrap();

@@ -2,7 +2,9 @@
 
 use adept_model::native::Isa;
 use adept_model::program::Program;
-use adept_model::{Channel, ChannelKind, Head, Learner, Network, Optimiser, Rows, Samples, lower, reference};
+use adept_model::{
+    Channel, ChannelKind, Head, Learner, Network, Optimiser, Predictor, Rows, Samples, lower, reference,
+};
 use crate::common::{Case, SEEDS, case, double, gradient_of};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

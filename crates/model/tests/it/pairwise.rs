@@ -2,7 +2,7 @@
 
 use adept_model::native::Isa;
 use adept_model::{
-    Architecture, Channel, ChannelKind, Head, Learner, Network, Optimiser, PairErrors, PairProducts, Rows,
+    Architecture, Channel, ChannelKind, Head, Network, Optimiser, PairErrors, PairProducts, Predictor, Rows,
     TILE, lower,
 };
 use serde_json::{Value, json};

@@ -3,8 +3,8 @@
 use adept_model::native::Isa;
 use adept_model::program::{Op, PRIOR_LIMIT};
 use adept_model::{
-    Architecture, Channel, ChannelKind, Head, Learner, ModelError, Network, Optimiser, Program, Rows, lower,
-    reference,
+    Architecture, Channel, ChannelKind, Head, ModelError, Network, Optimiser, Predictor, Program, Rows,
+    lower, reference,
 };
 use crate::common::{channels, double, each_op};
 use serde_json::{Value, json};

@@ -4,7 +4,7 @@ use adept_ground::limits;
 use adept_model::checkpoint::{self, Checkpoint};
 use adept_model::export::{About, c, rust};
 use adept_model::{
-    Architecture, Channel, ChannelKind, Head, Learner, Network, Optimiser, Program, Rows, lower, reference,
+    Architecture, Channel, ChannelKind, Head, Network, Optimiser, Predictor, Program, Rows, lower, reference,
 };
 use crate::common::{SEEDS, case, channels, double, params_for, rows_for};
 use serde_json::json;

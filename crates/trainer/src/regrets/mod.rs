@@ -234,7 +234,7 @@ impl Regrets {
     /// State for a checkpoint.
     pub(crate) fn state(&mut self) -> Result<(Stream, Vec<Tensor>), ModelError> {
         let network = match &mut self.holder {
-            Holder::Network(network) => network.state(true)?,
+            Holder::Network(network) => network.state()?,
             Holder::Table(table) => vec![Tensor::f32("table", vec![table.len()], table.clone())],
         };
         let named = network.into_iter().map(|t| Tensor { name: format!("{PREFIX}{}", t.name), ..t });

@@ -7,7 +7,7 @@ use crate::config::{Config, ExpectationSettings, Method, MixedExamples, RareSett
 use crate::positions::{Examples, Positions, With, digest, encode, hash, rare_positions, training_samples};
 use crate::run::TrainError;
 use crate::shards::Shards;
-use adept_arena::{GameModel, OpenError, Screen, Successors};
+use adept_arena::{LearnerModel, OpenError, Screen, Successors};
 use adept_game::{Encoder, Kit};
 use adept_game::{Stream, Turn, stream};
 use adept_ground::jobs;

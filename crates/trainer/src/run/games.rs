@@ -14,7 +14,7 @@ use crate::config::{Config, GapDiscount, Next, Rewards, SELF, TdSettings, TraceK
 use crate::positions::{Examples, Positions, With};
 use crate::shards::{MOST_BYTES, Shards};
 use crate::td::{Bootstrap, GameStats, PlaySettings, Seats, TdPlayer};
-use adept_arena::{Agent, GameModel, OpenError, open};
+use adept_arena::{Agent, LearnerModel, OpenError, open};
 use adept_game::Kit;
 use adept_game::{Stream, stream};
 use adept_ground::jobs;
@@ -73,7 +73,7 @@ pub(super) struct Worker<G: Kit> {
     seats: Vec<Option<usize>>,
     pub(super) rng: Stream,
     /// A copy of the learner; `None` if the learner itself plays.
-    bound: Option<GameModel<G>>,
+    bound: Option<LearnerModel<G>>,
 }
 
 /// How many threads play beside the one that learns. More than there are cores would keep that one waiting; on a device it needs none.
@@ -93,7 +93,7 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
         config: &'a Config,
         td: &'a TdSettings,
         seed: u64,
-        bound: &mut GameModel<G>,
+        bound: &mut LearnerModel<G>,
         shards: &Shards,
     ) -> Result<Self, OpenError> {
         let apart = td.workers > 1 || config.learn.overlaps();
@@ -102,12 +102,12 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
         let copies = if apart { mine.len() as u64 } else { 0 };
         // A copy has parameters and room for their gradient.
         let claim =
-            Claim::new(8 * bound.learner.describe().parameters as u64 * copies).map_err(ModelError::from)?;
+            Claim::new(8 * bound.model.describe().parameters as u64 * copies).map_err(ModelError::from)?;
         let workers: Result<Vec<_>, OpenError> = mine
             .clone()
             .map(|w| {
-                let copy = if apart { Some(bound.player(game)?) } else { None };
-                Worker::new(game, td, seed, w as u64, &*bound.learner, copy)
+                let copy = if apart { Some(bound.worker(game)?) } else { None };
+                Worker::new(game, td, seed, w as u64, &*bound.model, copy)
             })
             .collect();
         // If the machine gives no threads, play on the current one.
@@ -127,7 +127,7 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
             _claim: claim,
             pool: if apart { pool() } else { None },
             flat: Vec::new(),
-            channels: Rows::new(bound.learner.channels()),
+            channels: Rows::new(bound.model.channels()),
             ahead: None,
             examples: None,
             positions: td.distribution.as_deref().map(|d| Positions::new(game, Some(d))).transpose()?,
@@ -205,7 +205,7 @@ impl<'a, G: Kit> SelfPlay<'a, G> {
 }
 
 impl<G: Kit> Source<G> for SelfPlay<'_, G> {
-    fn prepare(&mut self, bound: &GameModel<G>) -> Result<(), TrainError> {
+    fn prepare(&mut self, bound: &LearnerModel<G>) -> Result<(), TrainError> {
         if self.config.learn.shows_examples() {
             self.examples = Some(Examples::new(self.game, self.config, self.seed, With::of(bound))?);
         }
@@ -278,7 +278,7 @@ impl<G: Kit> Source<G> for SelfPlay<'_, G> {
         }
         learner.weights(&mut self.flat)?;
         for bound in self.workers.iter_mut().filter_map(|w| w.bound.as_mut()) {
-            bound.learner.adopt(&self.flat)?;
+            bound.model.adopt(&self.flat)?;
         }
         Ok(())
     }
@@ -286,7 +286,7 @@ impl<G: Kit> Source<G> for SelfPlay<'_, G> {
     /// Plays the games of a batch and learns from them; with overlap, plays the next ones at the same time.
     fn learn(
         &mut self,
-        model: &mut GameModel<G>,
+        model: &mut LearnerModel<G>,
         batch: &Batch,
         shards: &mut Shards,
         pace: Pace<'_>,
@@ -318,7 +318,7 @@ impl<G: Kit> SelfPlay<'_, G> {
         }
         let mut learned = Learned { loss: stats.loss, samples: stats.samples, time: None };
         if td.traces == TraceKind::Backward && !samples.is_empty() {
-            let update = shards.update(&mut *model.learner, samples, pace.rate(span.start));
+            let update = shards.update(&mut *model.model, samples, pace.rate(span.start));
             learned.loss += update.map_err(&fail)?;
             learned.samples += samples.len() as u64;
             samples.clear();
@@ -360,8 +360,8 @@ impl<G: Kit> SelfPlay<'_, G> {
         let mut step = || {
             let update = match &samples.parts[..] {
                 _ if samples.total == 0 => Ok(0.0),
-                [whole] if !spread => shards.update(&mut *model.learner, whole, rate),
-                parts => shards.update_parts(&mut *model.learner, parts, rate),
+                [whole] if !spread => shards.update(&mut *model.model, whole, rate),
+                parts => shards.update_parts(&mut *model.model, parts, rate),
             };
             (update, clock())
         };
@@ -383,7 +383,7 @@ impl<G: Kit> SelfPlay<'_, G> {
         if let Some(outcomes) = ahead {
             self.ahead = Some((batch.next.clone(), self.collect(outcomes, shards)?));
         }
-        self.publish(&mut *model.learner).map_err(&fail)?;
+        self.publish(&mut *model.model).map_err(&fail)?;
         // A clock may be set back.
         let learning = (stepped - played).max(0.0);
         let waiting = (played - begin).max(0.0) + (clock() - stepped).max(0.0);
@@ -485,7 +485,7 @@ impl<G: Kit> Worker<G> {
         seed: u64,
         number: u64,
         learner: &dyn Learner,
-        copy: Option<GameModel<G>>,
+        copy: Option<LearnerModel<G>>,
     ) -> Result<Self, OpenError> {
         let names = td.field.clone().unwrap_or_else(|| vec![td.against.clone()]);
         let (mut agents, mut field) = (Vec::new(), Vec::new());
@@ -509,7 +509,7 @@ impl<G: Kit> Worker<G> {
     pub(super) fn play(
         &mut self,
         game: &G,
-        learner: Option<&mut GameModel<G>>,
+        learner: Option<&mut LearnerModel<G>>,
         span: Span,
         pace: Pace<'_>,
         td: &TdSettings,

@@ -5,7 +5,7 @@ use super::feed::OwnGames;
 use crate::config::Config;
 use crate::config::Method;
 use crate::positions::{Examples, Part, Positions, With, encode, rows_of_own_games, rows_of_random_games};
-use adept_arena::{GameModel, OpenError, open};
+use adept_arena::{LearnerModel, OpenError, open};
 use adept_game::{Kit, outcome_classes, stream};
 use adept_ground::work;
 use adept_model::checkpoint::{self, Checkpoint, Origin};
@@ -189,7 +189,7 @@ impl Start {
     /// Copies the weights to their part. The fresh ones of the learner are those of what is new in a network that grows.
     pub(super) fn apply(&self, learner: &mut dyn Learner) -> Result<(), TrainError> {
         let whole = self.origin.part.is_none() && self.growth.is_none();
-        let mut state = if whole { Vec::new() } else { learner.state(false)? };
+        let mut state = if whole { Vec::new() } else { learner.tensors()? };
         let mut put = || -> Result<(), ModelError> {
             let grown = self.growth.as_ref().map(|growth| {
                 let fresh = state.iter().filter_map(|t| {
@@ -243,13 +243,13 @@ fn begin_with_clusters<G: Kit>(
     game: &G,
     config: &Config,
     seed: u64,
-    bound: &mut GameModel<G>,
+    bound: &mut LearnerModel<G>,
 ) -> Result<(), TrainError> {
     let mut rng = stream(seed, "clusters", 0);
     let rows = || usual_rows(game, config, bound, Drawn::clustered(seed));
     let gates =
-        cluster_gates(&config.architecture, bound.learner.channels(), bound.learner.head(), rows, &mut rng)?;
-    Ok(replace(&mut *bound.learner, gates)?)
+        cluster_gates(&config.architecture, bound.model.channels(), bound.model.head(), rows, &mut rng)?;
+    Ok(replace(&mut *bound.model, gates)?)
 }
 
 /// How many rows are drawn, and from which streams.
@@ -278,7 +278,7 @@ impl Drawn {
 fn usual_rows<G: Kit>(
     game: &G,
     config: &Config,
-    bound: &GameModel<G>,
+    bound: &LearnerModel<G>,
     drawn: Drawn,
 ) -> Result<Rows, ModelError> {
     let Drawn { count, seed, games, positions: purpose } = drawn;
@@ -287,7 +287,7 @@ fn usual_rows<G: Kit>(
     }
     let positions = Positions::new(game, config.learn.distribution());
     let positions = positions.map_err(|e| ModelError::Unsupported(e.to_string()))?;
-    let (mut samples, mut rng) = (Samples::new(bound.learner.channels()), stream(seed, purpose, 0));
+    let (mut samples, mut rng) = (Samples::new(bound.model.channels()), stream(seed, purpose, 0));
     for _ in 0..count {
         let state = positions.of_part(game, Part::Train, &mut rng);
         encode(game, &**bound.encoder(), &state, &mut samples);
@@ -300,7 +300,7 @@ fn usual_rows<G: Kit>(
 pub(super) fn shared_rows<G: Kit>(
     game: &G,
     config: &Config,
-    bound: &mut GameModel<G>,
+    bound: &mut LearnerModel<G>,
 ) -> Result<Rows, ModelError> {
     if game.positions().is_empty() {
         return Ok(rows_of_own_games(game, bound, SHARED, &mut stream(0, "shared games", 0)));
@@ -313,7 +313,7 @@ fn replace(learner: &mut dyn Learner, tensors: Vec<Tensor>) -> Result<(), ModelE
     if tensors.is_empty() {
         return Ok(());
     }
-    let mut state = learner.state(false)?;
+    let mut state = learner.tensors()?;
     for tensor in tensors {
         if let Some(place) = state.iter_mut().find(|t| t.name == tensor.name) {
             *place = tensor;
@@ -328,7 +328,7 @@ pub(super) fn begin_with_cells<G: Kit>(
     game: &G,
     config: &Config,
     seed: u64,
-    bound: &mut GameModel<G>,
+    bound: &mut LearnerModel<G>,
     origins: &[Origin],
 ) -> Result<(), TrainError> {
     // What grew was a perceptron: the gates of its experts are new.
@@ -336,8 +336,8 @@ pub(super) fn begin_with_cells<G: Kit>(
         let is_in = |o: &Origin| o.part.as_deref().is_none_or(|part| name.starts_with(&format!("{part}.")));
         origins.iter().any(|origin| origin.grown.is_none() && is_in(origin))
     };
-    let (mut rng, channels) = (stream(seed, "cells", 0), bound.learner.channels().to_vec());
-    let head = bound.learner.head().clone();
+    let (mut rng, channels) = (stream(seed, "cells", 0), bound.model.channels().to_vec());
+    let head = bound.model.head().clone();
     let mut from = match OwnGames::new(game, config, seed, bound)? {
         // Weights that were learned before show where a network errs.
         Some(games) => Cellular::Own { games: games.into(), bound: &mut *bound, errs: !origins.is_empty() },
@@ -348,7 +348,7 @@ pub(super) fn begin_with_cells<G: Kit>(
     };
     let found = find_cells(&config.architecture, &channels, &head, given, &mut from, &mut rng)?;
     drop(from);
-    Ok(replace(&mut *bound.learner, found)?)
+    Ok(replace(&mut *bound.model, found)?)
 }
 
 /// Examples by which cells are reassigned.
@@ -359,22 +359,22 @@ pub(super) fn reassign_cells<G: Kit>(
     game: &G,
     config: &Config,
     seed: u64,
-    bound: &mut GameModel<G>,
+    bound: &mut LearnerModel<G>,
     time: u64,
 ) -> Result<(), TrainError> {
-    let mut samples = Samples::new(bound.learner.channels());
+    let mut samples = Samples::new(bound.model.channels());
     let mut examples = Examples::new(game, config, seed, With::of(bound))?;
     let first = 2 * CELLULAR + time * REASSIGNED;
     examples.fill(game, &**bound.encoder(), first..first + REASSIGNED, &mut samples)?;
-    let (tables, _) = adept_model::reassigned_cells(&mut *bound.learner.player()?, &samples)?;
+    let (tables, _) = adept_model::reassigned_cells(&mut *bound.model.worker()?, &samples)?;
     // With the state of the optimiser.
-    let mut state = bound.learner.state(true)?;
+    let mut state = bound.model.state()?;
     for table in tables {
         if let Some(place) = state.iter_mut().find(|t| t.name == table.name) {
             *place = table;
         }
     }
-    Ok(bound.learner.restore(&state)?)
+    Ok(bound.model.restore(&state)?)
 }
 
 /// Most positions of own games for cells, whose targets take a while.
@@ -385,12 +385,12 @@ enum Cellular<'a, G: Kit> {
     Examples {
         game: &'a G,
         examples: Examples<G>,
-        bound: &'a GameModel<G>,
+        bound: &'a LearnerModel<G>,
     },
     /// Positions of own games, with the errors of the network against its own targets if it has learned before.
     Own {
         games: Box<OwnGames<'a, G>>,
-        bound: &'a mut GameModel<G>,
+        bound: &'a mut LearnerModel<G>,
         errs: bool,
     },
     /// Without targets.
@@ -424,8 +424,8 @@ impl<G: Kit> CellExamples for Cellular<'_, G> {
 
     fn errors(&mut self, samples: &Samples) -> Option<Vec<f32>> {
         let Self::Own { bound, errs: true, .. } = self else { return None };
-        let (head, mut outputs) = (bound.learner.head().clone(), Vec::new());
-        bound.learner.outputs(&samples.rows, &mut outputs);
+        let (head, mut outputs) = (bound.model.head().clone(), Vec::new());
+        bound.model.outputs(&samples.rows, &mut outputs);
         let width = head.outputs();
         let pairs = samples.targets.chunks_exact(width).zip(outputs.chunks_exact(width));
         Some(pairs.map(|(target, output)| head.error(target, output)).collect())

@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub struct Targets<G: Kit> {
     game: Arc<G>,
     config: Config,
-    bound: GameModel<G>,
+    bound: LearnerModel<G>,
     worker: Worker<G>,
     positions: Option<Positions<G>>,
     played: u64,
@@ -81,7 +81,7 @@ impl<G: Kit> Targets<G> {
 
     /// An empty record for [`record`](Self::record).
     pub fn empty(&self) -> Record<G> {
-        Record::new(&*self.game, self.bound.learner.channels())
+        Record::new(&*self.game, self.bound.model.channels())
     }
 
     /// Plays the games that [`play`](Self::play) would play, and appends them to a record. Returns λ, which they have in common.
@@ -94,7 +94,7 @@ impl<G: Kit> Targets<G> {
         let span = self.played..self.played.saturating_add(games);
         let pace = Pace::of(&self.config.learn);
         let (begins, before) = (self.positions.as_ref(), record.columns.decisions());
-        let empty = Record::new(&*self.game, self.bound.learner.channels());
+        let empty = Record::new(&*self.game, self.bound.model.channels());
         self.worker.player.record = Some(std::mem::replace(record, empty));
         let played = self.worker.play(&self.game, Some(&mut self.bound), span.clone(), pace, td, begins);
         let recorded = self.worker.player.record.take();
@@ -127,7 +127,7 @@ impl<G: Kit> Targets<G> {
 
     /// What the outputs of the network mean.
     pub fn head(&self) -> &Head {
-        self.bound.learner.head()
+        self.bound.model.head()
     }
 
     /// The generator of the next game.
@@ -142,7 +142,7 @@ impl<G: Kit> Targets<G> {
 
     /// The program that the network runs; none for a table.
     pub fn program(&self) -> Option<&Arc<Program>> {
-        self.bound.learner.program()
+        self.bound.model.program()
     }
 
     /// The parameters as one vector, in the order of the program.
@@ -151,7 +151,7 @@ impl<G: Kit> Targets<G> {
     /// [`ModelError::Unsupported`] for a table.
     pub fn weights(&mut self) -> Result<Vec<f32>, ModelError> {
         let mut flat = Vec::new();
-        self.bound.learner.weights(&mut flat)?;
+        self.bound.model.weights(&mut flat)?;
         Ok(flat)
     }
 
@@ -163,6 +163,6 @@ impl<G: Kit> Targets<G> {
         if let Some(at) = flat.iter().position(|v| !v.is_finite()) {
             return Err(ModelError::Unsupported(format!("parameter {at} is {}", flat[at])));
         }
-        self.bound.learner.adopt(flat)
+        self.bound.model.adopt(flat)
     }
 }

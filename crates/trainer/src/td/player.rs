@@ -127,7 +127,7 @@ impl<G: Kit> TdPlayer<G> {
     pub fn play(
         &mut self,
         game: &G,
-        bound: &mut GameModel<G>,
+        bound: &mut LearnerModel<G>,
         start: G::State,
         seats: Seats<'_, G>,
         settings: PlaySettings,
@@ -506,7 +506,7 @@ mod tests {
         let architecture: Architecture = serde_json::from_str(r#"{"mlp": {"hidden": [4]}}"#).unwrap();
         let learner =
             build(&architecture, encoder.channels(), head, Optimiser::default(), &mut stream(1, "net", 0));
-        let mut bound = GameModel::new(&game, encoder, learner.unwrap());
+        let mut bound = LearnerModel::learning(&game, encoder, learner.unwrap());
         let settings = PlaySettings {
             bootstrap: Bootstrap { lambda: 1.0, discount: 1.0, chosen: false, clip: f32::MAX },
             explore: 0.0,
@@ -516,7 +516,7 @@ mod tests {
             traces: TraceKind::Backward,
             along,
         };
-        let mut player = TdPlayer::new(&game, &*bound.learner, None);
+        let mut player = TdPlayer::new(&game, &*bound.model, None);
         let play = |number| {
             player.samples.clear();
             let seats = Seats { agents: &mut [], by_seat: &[None, None] };

@@ -329,7 +329,7 @@ mod tests {
     use super::*;
     use crate::config::{Along, TraceKind};
     use crate::td::{PlaySettings, Seats, TdPlayer};
-    use adept_arena::{GameModel, open};
+    use adept_arena::{LearnerModel, open};
     use adept_builtin::backgammon::Backgammon;
     use adept_game::stream;
     use adept_model::{Architecture, Optimiser, Samples, build};
@@ -351,7 +351,7 @@ mod tests {
         let channels = encoder.channels().to_vec();
         let architecture: Architecture = serde_json::from_str(r#"{"mlp": {"hidden": [4]}}"#).unwrap();
         let learner = build(&architecture, &channels, head, Optimiser::default(), &mut stream(1, "net", 0));
-        let mut bound = GameModel::new(&game, encoder, learner.unwrap());
+        let mut bound = LearnerModel::learning(&game, encoder, learner.unwrap());
         let settings = PlaySettings {
             bootstrap: bootstrap(),
             explore: 0.3,
@@ -361,7 +361,7 @@ mod tests {
             traces: TraceKind::Backward,
             along,
         };
-        let mut player = TdPlayer::new(&game, &*bound.learner, None);
+        let mut player = TdPlayer::new(&game, &*bound.model, None);
         let mut play = |player: &mut TdPlayer<Backgammon>| {
             for number in 0..30 {
                 let seats = Seats { agents: &mut [], by_seat: &[None, None] };

@@ -2,7 +2,7 @@ use super::*;
 use adept_builtin::bearoff::Bearoff;
 use adept_builtin::tictactoe::TicTacToe;
 use adept_model::native::Isa;
-use adept_model::{Architecture, Learner, Network, Optimiser, lower};
+use adept_model::{Architecture, Network, Optimiser, Predictor, lower};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ fn bound(encoder: &str, architecture: &Value, isa: Isa) -> GameModel<Bearoff> {
     let architecture: Architecture = serde_json::from_value(architecture.clone()).unwrap();
     let program = Arc::new(lower(&architecture, encoder.channels(), &adept_model::Head::Value).unwrap());
     let parameters = program.draw(&mut stream(1, "test", 0));
-    let learner: Box<dyn Learner> =
+    let learner: Box<dyn Predictor> =
         Box::new(Network::with_isa(program, &parameters, Optimiser::default(), isa));
     GameModel::new(&game, encoder, learner)
 }
@@ -28,7 +28,7 @@ fn plainly(bound: &mut GameModel<Bearoff>) -> (PositionErrors, PositionErrors) {
     let (game, halves) = (game(), game().values().halves.unwrap()().unwrap());
     let valuation = |name: &str| game.values().valuations.open(name).unwrap().unwrap();
     let (oracle, convolution) = (valuation("oracle"), valuation("convolution"));
-    let (mut rows, mut exact, mut known) = (Rows::new(bound.learner.channels()), Vec::new(), Vec::new());
+    let (mut rows, mut exact, mut known) = (Rows::new(bound.model.channels()), Vec::new(), Vec::new());
     for (mover, roller) in (0..halves.count()).flat_map(|i| (0..halves.count()).map(move |j| (i, j))) {
         let state = &halves.state(mover, roller);
         let after = || Afterstate { state, action: None, player: 1 };
@@ -37,7 +37,7 @@ fn plainly(bound: &mut GameModel<Bearoff>) -> (PositionErrors, PositionErrors) {
         known.push(convolution.value(&game, after()));
     }
     let mut found = Vec::new();
-    bound.learner.evaluate(&rows, &mut found);
+    bound.model.evaluate(&rows, &mut found);
     let errors = found.iter().zip(&exact).map(|(v, d)| f64::from(*v) - d);
     (PositionErrors::of(errors), PositionErrors::of(known.iter().zip(&exact).map(|(v, d)| v - d)))
 }

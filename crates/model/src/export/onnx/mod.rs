@@ -25,7 +25,7 @@ pub struct About {
     pub channels: Vec<(String, String)>,
     /// Description of the output `value`: the player whose value it is.
     pub value: String,
-    /// Which classes of outcomes are impossible in which positions, though the network gives them a probability, and what to do
+    /// The classes of outcomes that are impossible, and in which positions, though the network gives them a probability, and what to do
     /// about that; empty if all are always possible.
     pub impossible: String,
     /// Additional metadata: key and text.

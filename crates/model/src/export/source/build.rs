@@ -35,7 +35,7 @@ pub(super) fn code(program: &Program, params: &[f32], about: &About) -> Code {
     builder.code
 }
 
-/// How many ops and blocks read each value.
+/// Number of ops and blocks that read each value.
 fn count_readers(block: &Block, readers: &mut [usize]) {
     for &result in &block.results {
         readers[result] += 1;
@@ -75,7 +75,7 @@ fn count_readers(block: &Block, readers: &mut [usize]) {
 struct Builder<'a> {
     program: &'a Program,
     params: &'a [f32],
-    /// How many ops and blocks read each value.
+    /// Number of ops and blocks that read each value.
     readers: Vec<usize>,
     /// Names of the channels that are read.
     inputs: Vec<Option<String>>,
@@ -84,7 +84,7 @@ struct Builder<'a> {
     arrays: Vec<Option<String>>,
     array_names: HashSet<String>,
     function_names: HashSet<String>,
-    /// Where each value is. Weights of experts are there in place of their logarithms.
+    /// Place of each value. Weights of experts stand in place of their logarithms.
     values: Vec<Option<Slice>>,
     code: Code,
 }

@@ -1,10 +1,10 @@
-//! Code of no language: constant arrays, and functions that call helpers.
+//! Code in no particular language: constant arrays, and functions that call helpers.
 
 use crate::head::Head;
 use adept_rows::ChannelKind;
 use std::collections::BTreeSet;
 
-/// What a file computes.
+/// The computation that a file prints.
 #[derive(Debug, Default)]
 pub(super) struct Code {
     /// The channels that are read.
@@ -15,7 +15,7 @@ pub(super) struct Code {
     pub(super) functions: Vec<Function>,
     /// Width of the output.
     pub(super) outputs: usize,
-    /// What the output means.
+    /// Meaning of the output.
     pub(super) head: Head,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Input {
     /// Name as an identifier.
     pub(super) name: String,
     pub(super) kind: ChannelKind,
-    /// What its numbers mean.
+    /// Meaning of its numbers.
     pub(super) about: String,
 }
 
@@ -72,7 +72,7 @@ pub(super) enum Step {
 /// A number below the number of functions.
 #[derive(Debug)]
 pub(super) enum Number {
-    /// That of an index channel.
+    /// The value of an index channel.
     Input(String),
     /// T[c₀[i₀]][c₁[i₁]], by names of inputs and arrays.
     Cell { inputs: [String; 2], classes: [String; 2], table: String, columns: usize },
@@ -110,9 +110,9 @@ pub(super) enum Place {
     /// A value channel: one number.
     Value(String),
     Local(String),
-    /// What the function gets from its caller.
+    /// A buffer from the caller of the function.
     Given,
-    /// What the function writes.
+    /// The output of the function.
     Out,
 }
 

@@ -74,7 +74,7 @@ fn code(program: &Program, params: &[f32], about: &About) -> Result<Code, ModelE
     Ok(code)
 }
 
-/// What a file says of itself, a paragraph a string; lines that begin with a space stay as they are.
+/// Paragraphs of the comment at the top of a file; lines that begin with a space are not wrapped.
 fn notes(program: &Program, params: &[f32], about: &About, code: &Code) -> Vec<String> {
     let mut notes = Vec::new();
     let name = if about.name.is_empty() { "A network" } else { &about.name };

@@ -1,4 +1,4 @@
-//! Identifiers, numbers and comments, which both languages write alike.
+//! Identifiers, numbers and comments, which both languages write in the same way.
 
 /// Columns of a line.
 const COLUMNS: usize = 100;

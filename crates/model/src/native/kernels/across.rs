@@ -4,9 +4,8 @@
 //! This kernel turns the gradient so far around, adds the rows with inputs in the lanes, and turns it back. The last inputs are left out
 //! if they would leave most lanes of a chunk idle. Sums run in the same order, so all give the same bits.
 
-use super::BesideExt;
-use super::backward::whole_tile;
-use super::dense::{Layer, Matrix, ROWS, in_blocks, spans};
+use super::ZipInlineExt;
+use super::dense::{Layer, Matrix, ROWS, in_blocks, spans, whole_tile};
 use super::narrow::is_narrow;
 use super::{chunks, chunks_mut, stride};
 use crate::native::aligned::Aligned;
@@ -22,7 +21,7 @@ pub(super) fn suits<S: Simd>(_: S, n: usize, layer: Layer<'_>) -> bool {
     S::SUMS >= 20 && n >= LEAST && layer.inputs >= LANES && is_narrow(layer.inputs, layer.outputs)
 }
 
-/// Where the lanes of chunk `c` of the inputs begin: the last chunk ends with the inputs, and may overlap with the one before.
+/// Start of the lanes of chunk `c` of the inputs: the last chunk ends with the inputs, and may overlap with the one before.
 #[inline(always)]
 fn start(c: usize, inputs: usize) -> usize {
     (c * LANES).min(inputs - LANES)
@@ -58,7 +57,7 @@ pub(super) fn gradient<S: Simd>(
     let d = chunks(d).as_flattened();
     for rows in spans(0..n) {
         let mut of_rows = [&[][..]; ROWS];
-        for (input, r) in of_rows.iter_mut().beside(rows.clone()) {
+        for (input, r) in of_rows.iter_mut().zip_inline(rows.clone()) {
             *input = &x.row(r)[..layer.inputs];
         }
         let of_rows = &of_rows[..rows.len()];
@@ -78,7 +77,7 @@ pub(super) fn gradient<S: Simd>(
     }
 }
 
-/// How many of the last inputs are not turned, because a chunk for so few costs more than a few chunks of units.
+/// Number of the last inputs that are not turned, because a chunk for so few costs more than a few chunks of units.
 #[inline(always)]
 fn aside(layer: Layer<'_>, width: usize) -> usize {
     let last = layer.inputs % LANES;
@@ -118,7 +117,7 @@ fn turn<S: Simd>(s: S, (from, step): (&[Chunk], usize), (to, to_step): (&mut [Ch
     }
 }
 
-apart! {
+per_width! {
     /// Chunks `c..c + C` of all units. The first `inputs` are in the lanes.
     fn columns<C>(c: usize, inputs: (Layer<'_>, usize), x: &[&[f32]], d: &[f32], turned: &mut [Chunk]) = columns_body;
 }
@@ -163,7 +162,7 @@ fn units<S: Simd, const C: usize, const U: usize>(
         }
     }
     let last = start(c + C - 1, inputs);
-    for (x, d) in x.iter().beside(d.chunks_exact(stride)) {
+    for (x, d) in x.iter().zip_inline(d.chunks_exact(stride)) {
         let whole = x[c * LANES..][..(C - 1) * LANES].as_chunks::<LANES>().0;
         let mut from = [s.splat(0.0); C];
         for j in 0..C - 1 {
@@ -199,7 +198,7 @@ mod tests {
         (0..n).map(|i| (((i + seed) * 7919 + 13) % 1009) as f32 / 1009.0 - 0.5).collect()
     }
 
-    /// A single row, and a gradient beside adjoints of the inputs, are computed with units in the lanes.
+    /// A single row, and a gradient together with adjoints of the inputs, are computed with units in the lanes.
     #[test]
     fn layers_with_few_units_have_the_same_bits_in_any_lanes() {
         for isa in Isa::available() {
@@ -233,7 +232,7 @@ mod tests {
                 // Rows in order, then rows that are not, some of them twice.
                 let stray = |r: u32| if r < 40 { r } else { r * 7 % n as u32 };
                 let order: Vec<u32> = (0..n as u32).map(stray).collect();
-                let x = Matrix { data: &data, stride: inputs, rows: Some(&order), alike: false };
+                let x = Matrix { data: &data, stride: inputs, rows: Some(&order), similar_neighbours: false };
                 let (mut y, mut panels) = (vec![0.0; n * width], Aligned::default());
                 let room = ForwardRoom { panels: &mut panels, lanes: Some(&mut lanes) };
                 dense_forward(isa, n, layer, x, room, &mut [], &mut y);

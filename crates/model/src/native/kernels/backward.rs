@@ -3,10 +3,11 @@
 //! With ∂y the adjoint of y: δ = ∂y ∘ f′(β ∘ net), ∂β = Σ δ ∘ net, ∂net = δ ∘ β, ∂W = xᵀ ∂net, ∂b = Σ ∂net,
 //! ∂x = ∂net Wᵀ; sums run over the rows.
 
-use super::BesideExt;
+use super::ZipInlineExt;
 use super::across;
 use super::dense::{
     InputAdjoint, Layer, LayerGrad, Matrix, ROWS, Saved, dot, in_blocks, in_tiles, padded, panels, spans,
+    whole_tile,
 };
 use super::forward::affine_packed;
 use super::math::derive;
@@ -87,9 +88,9 @@ fn backward_few_body<S: Simd>(
 #[inline(always)]
 fn input_adjoints<S: Simd>(s: S, rows: Range<usize>, layer: Layer<'_>, d: &[f32], dx: &mut [f32]) {
     let (from, to) = (stride(layer.outputs), stride(layer.inputs));
-    let rows = d.chunks_exact(from).beside(dx.chunks_exact_mut(to)).skip(rows.start).take(rows.len());
+    let rows = d.chunks_exact(from).zip_inline(dx.chunks_exact_mut(to)).skip(rows.start).take(rows.len());
     for (d, dx) in rows {
-        for (dx, w) in dx.iter_mut().beside(layer.weight.chunks_exact(from)).take(layer.inputs) {
+        for (dx, w) in dx.iter_mut().zip_inline(layer.weight.chunks_exact(from)).take(layer.inputs) {
             *dx = dot(s, w, d);
         }
     }
@@ -125,9 +126,9 @@ fn backward_one_body<S: Simd>(
         }
         return;
     }
-    for (x, g) in x.iter().beside(grad.weight.chunks_exact_mut(stride)) {
+    for (x, g) in x.iter().zip_inline(grad.weight.chunks_exact_mut(stride)) {
         let x = s.splat(*x);
-        for (g, d) in chunks_mut(g).iter_mut().beside(chunks(d)) {
+        for (g, d) in chunks_mut(g).iter_mut().zip_inline(chunks(d)) {
             s.store(g, s.fma(x, s.load(d), s.load(g)));
         }
     }
@@ -157,7 +158,7 @@ fn backward_body<S: Simd>(
     let across = !is_sparse && dx.is_empty() && across::suits(s, n, layer);
     for rows in spans(0..n) {
         net_adjoints(s, rows.clone(), layer, &saved, dy, &mut grad);
-        let d = Matrix { data: dy, stride, rows: None, alike: false };
+        let d = Matrix { data: dy, stride, rows: None, similar_neighbours: false };
         if transposed {
             // dx = d Wᵀ has the form of a layer.
             let (weight, bias) = scratch.split_at(layer.outputs * self::stride(layer.inputs));
@@ -218,7 +219,7 @@ fn transpose<S: Simd>(s: S, layer: Layer<'_>, scratch: &mut Aligned) {
                 square[inputs..].fill([0.0; LANES]);
                 for o in 0..LANES.min(layer.outputs - c * LANES) {
                     let to = &mut scratch[(c * LANES + o) * block + first - panel];
-                    for (to, row) in to.iter_mut().beside(&square) {
+                    for (to, row) in to.iter_mut().zip_inline(&square) {
                         *to = row[o];
                     }
                 }
@@ -331,7 +332,7 @@ fn gradient_columns<S: Simd, const C: usize>(
     }
 }
 
-apart! {
+per_width! {
     /// Like [`gradient_columns`], for layers of C chunks.
     fn whole_columns<C>(
         rows: Range<usize>, layer: Layer<'_>, x: Matrix<'_>, d: &[f32], grad: &mut [f32],
@@ -348,7 +349,7 @@ fn whole_body<S: Simd, const C: usize>(
     grad: &mut [f32],
 ) {
     let mut inputs = [&[][..]; ROWS];
-    for (input, r) in inputs.iter_mut().beside(rows.clone()) {
+    for (input, r) in inputs.iter_mut().zip_inline(rows.clone()) {
         *input = &x.row(r)[..layer.inputs];
     }
     let (inputs, d) = (&inputs[..rows.len()], chunks(d)[rows.start * C..rows.end * C].as_chunks::<C>().0);
@@ -356,7 +357,7 @@ fn whole_body<S: Simd, const C: usize>(
     in_tiles!(0..layer.inputs, |k| whole_tile::<C>(s, k, inputs, d, grad));
 }
 
-apart! {
+per_width! {
     /// Like [`gradient_columns`], for layers of more than C chunks.
     fn scattered_columns<C>(
         rows: Range<usize>, c: usize, layer: Layer<'_>, x: Matrix<'_>, d: &[f32], grad: &mut [f32],
@@ -380,7 +381,7 @@ fn scattered_body<S: Simd, const C: usize>(
     let d = if layer.inputs >= MANY {
         // Together, because rows of a power of two would share few sets of the L1 cache.
         copy = [[[0.0; LANES]; C]; ROWS];
-        for (to, from) in copy.iter_mut().beside(d.chunks_exact(width)) {
+        for (to, from) in copy.iter_mut().zip_inline(d.chunks_exact(width)) {
             to.copy_from_slice(&from[c..c + C]);
         }
         (copy.as_flattened(), C)
@@ -403,13 +404,13 @@ fn gradient_tile<S: Simd, const K: usize, const C: usize>(
 ) {
     let mut sums = [[s.splat(0.0); C]; K];
     for (i, sums) in sums.iter_mut().enumerate() {
-        for (sum, g) in sums.iter_mut().beside(&grad[(k + i) * width..][..C]) {
+        for (sum, g) in sums.iter_mut().zip_inline(&grad[(k + i) * width..][..C]) {
             *sum = s.load(g);
         }
     }
     for (i, r) in rows.enumerate() {
         let mut delta = [s.splat(0.0); C];
-        for (delta, from) in delta.iter_mut().beside(&d[i * d_width..][..C]) {
+        for (delta, from) in delta.iter_mut().zip_inline(&d[i * d_width..][..C]) {
             *delta = s.load(from);
         }
         let x = &x.row(r)[k..k + K];
@@ -421,44 +422,8 @@ fn gradient_tile<S: Simd, const K: usize, const C: usize>(
         }
     }
     for (i, sums) in sums.into_iter().enumerate() {
-        for (g, sum) in grad[(k + i) * width..][..C].iter_mut().beside(sums) {
+        for (g, sum) in grad[(k + i) * width..][..C].iter_mut().zip_inline(sums) {
             s.store(g, sum);
-        }
-    }
-}
-
-/// Like [`gradient_tile`], for layers of C chunks.
-#[inline(always)]
-pub(super) fn whole_tile<S: Simd, const K: usize, const C: usize>(
-    s: S,
-    k: usize,
-    inputs: &[&[f32]],
-    d: &[[Chunk; C]],
-    grad: &mut [Chunk],
-) {
-    let grad: &mut [[Chunk; C]] = &mut grad.as_chunks_mut().0[k..k + K];
-    let mut sums = [[s.splat(0.0); C]; K];
-    for (sums, g) in sums.iter_mut().beside(grad.iter()) {
-        for j in 0..C {
-            sums[j] = s.load(&g[j]);
-        }
-    }
-    for (x, d) in inputs.iter().beside(d) {
-        let mut delta = [s.splat(0.0); C];
-        for j in 0..C {
-            delta[j] = s.load(&d[j]);
-        }
-        let x = &x[k..k + K];
-        for i in 0..K {
-            let x = s.splat(x[i]);
-            for j in 0..C {
-                sums[i][j] = s.fma(x, delta[j], sums[i][j]);
-            }
-        }
-    }
-    for (sums, g) in sums.iter().beside(grad) {
-        for j in 0..C {
-            s.store(&mut g[j], sums[j]);
         }
     }
 }
@@ -498,7 +463,7 @@ fn backward_single<S: Simd>(
         gb = s.add(gb, delta);
         let mut chunk = [0.0; LANES];
         s.store(&mut chunk, delta);
-        dy[here].iter_mut().beside(&chunk).for_each(|(to, from)| *to = *from);
+        dy[here].iter_mut().zip_inline(&chunk).for_each(|(to, from)| *to = *from);
     }
     if !single {
         grad.bias[0] += s.sum(gb);
@@ -515,10 +480,10 @@ fn backward_single<S: Simd>(
             let (x, x_tail) = saved.x.row(r)[..layer.inputs].as_chunks::<LANES>();
             let (g, g_tail) = grad.weight.split_at_mut(x.len() * LANES);
             let splat = s.splat(*d);
-            for (g, x) in chunks_mut(g).iter_mut().beside(x) {
+            for (g, x) in chunks_mut(g).iter_mut().zip_inline(x) {
                 s.store(g, s.fma(splat, s.load(x), s.load(g)));
             }
-            for (g, x) in g_tail.iter_mut().beside(x_tail) {
+            for (g, x) in g_tail.iter_mut().zip_inline(x_tail) {
                 *g += d * x;
             }
         }
@@ -527,12 +492,12 @@ fn backward_single<S: Simd>(
         return;
     }
     if layer.inputs == 1 {
-        dx.iter_mut().beside(d).for_each(|(dx, d)| *dx = d * layer.weight[0]);
+        dx.iter_mut().zip_inline(d).for_each(|(dx, d)| *dx = d * layer.weight[0]);
         return;
     }
-    for (dx, d) in dx.chunks_exact_mut(stride(layer.inputs)).beside(d) {
+    for (dx, d) in dx.chunks_exact_mut(stride(layer.inputs)).zip_inline(d) {
         let splat = s.splat(*d);
-        for (dx, w) in chunks_mut(dx).iter_mut().beside(chunks(layer.weight)) {
+        for (dx, w) in chunks_mut(dx).iter_mut().zip_inline(chunks(layer.weight)) {
             s.store(dx, s.mul(splat, s.load(w)));
         }
     }
@@ -543,16 +508,16 @@ fn backward_single<S: Simd>(
 fn single_columns<S: Simd, const C: usize>(s: S, c: usize, d: &[f32], x: Matrix<'_>, grad: &mut [f32]) {
     let grad = &mut chunks_mut(grad)[c..c + C];
     let mut sums = [s.splat(0.0); C];
-    for (sum, g) in sums.iter_mut().beside(grad.iter()) {
+    for (sum, g) in sums.iter_mut().zip_inline(grad.iter()) {
         *sum = s.load(g);
     }
     for (r, d) in d.iter().enumerate() {
         let d = s.splat(*d);
-        for (sum, x) in sums.iter_mut().beside(&chunks(x.row(r))[c..c + C]) {
+        for (sum, x) in sums.iter_mut().zip_inline(&chunks(x.row(r))[c..c + C]) {
             *sum = s.fma(d, s.load(x), *sum);
         }
     }
-    for (g, sum) in grad.iter_mut().beside(sums) {
+    for (g, sum) in grad.iter_mut().zip_inline(sums) {
         s.store(g, sum);
     }
 }
@@ -622,7 +587,7 @@ mod tests {
                 let (bias, eb) = matrix(1, outputs.max(2), 4);
                 let f = Activation::Linear;
                 let layer = Layer { inputs, outputs, weight: &weight, bias: &bias, beta: None, f };
-                let x = Matrix { data: &x, stride: stride(inputs), rows: None, alike: false };
+                let x = Matrix { data: &x, stride: stride(inputs), rows: None, similar_neighbours: false };
                 let mut y = vec![0.0; d.len()];
                 forward_alone(isa, n, layer, x, &mut y);
                 let dot = |r: usize, c: usize| (0..inputs).map(|k| ex[r][k] * ew[k][c]).sum::<f64>();

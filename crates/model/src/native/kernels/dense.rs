@@ -1,6 +1,6 @@
 //! Types and loop macros for layers y = f(β ∘ (x W + b)), forward and backward.
 
-use super::BesideExt;
+use super::ZipInlineExt;
 use crate::native::aligned::Aligned;
 use crate::native::simd::{Chunk, LANES, Simd};
 use crate::program::Activation;
@@ -167,15 +167,51 @@ pub(super) fn dot<S: Simd>(s: S, a: &[f32], b: &[f32]) -> f32 {
     for i in 0..n {
         acc = s.fma(s.load(&a[i]), s.load(&b[i]), acc);
     }
-    a_tail.iter().beside(b_tail).fold(s.sum(acc), |sum, (a, b)| sum + a * b)
+    a_tail.iter().zip_inline(b_tail).fold(s.sum(acc), |sum, (a, b)| sum + a * b)
 }
 
 /// Up to sixteen numbers, padded with zeros.
 #[inline(always)]
 pub(super) fn padded(part: &[f32]) -> Chunk {
     let mut chunk = [0.0; LANES];
-    for (to, from) in chunk.iter_mut().beside(part) {
+    for (to, from) in chunk.iter_mut().zip_inline(part) {
         *to = *from;
     }
     chunk
+}
+
+/// Adds xᵀ d of some rows to the gradient of K inputs from `k` on, for layers of C chunks.
+#[inline(always)]
+pub(super) fn whole_tile<S: Simd, const K: usize, const C: usize>(
+    s: S,
+    k: usize,
+    inputs: &[&[f32]],
+    d: &[[Chunk; C]],
+    grad: &mut [Chunk],
+) {
+    let grad: &mut [[Chunk; C]] = &mut grad.as_chunks_mut().0[k..k + K];
+    let mut sums = [[s.splat(0.0); C]; K];
+    for (sums, g) in sums.iter_mut().zip_inline(grad.iter()) {
+        for j in 0..C {
+            sums[j] = s.load(&g[j]);
+        }
+    }
+    for (x, d) in inputs.iter().zip_inline(d) {
+        let mut delta = [s.splat(0.0); C];
+        for j in 0..C {
+            delta[j] = s.load(&d[j]);
+        }
+        let x = &x[k..k + K];
+        for i in 0..K {
+            let x = s.splat(x[i]);
+            for j in 0..C {
+                sums[i][j] = s.fma(x, delta[j], sums[i][j]);
+            }
+        }
+    }
+    for (sums, g) in sums.iter().zip_inline(grad) {
+        for j in 0..C {
+            s.store(&mut g[j], sums[j]);
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! Forward pass of layers.
 
-use super::BesideExt;
+use super::ZipInlineExt;
 use super::dense::{Layer, Matrix, ROWS, block, block_mut, dot, in_blocks, in_tiles, padded, panels, spans};
-use super::math::{activate, sigmoid};
+use super::math::finish;
 use super::narrow;
 use super::sparse::{self, is_sparse};
 use super::{chunks, chunks_mut, stride};
@@ -105,7 +105,7 @@ fn forward_body<S: Simd>(
     }
 }
 
-/// How a layer reads its weights.
+/// The way in which a layer reads its weights.
 #[derive(Clone, Copy)]
 pub(super) struct Reads<'a> {
     /// Only those of inputs that are not 0.
@@ -216,7 +216,7 @@ fn forward_single<S: Simd>(s: S, n: usize, layer: Layer<'_>, x: Matrix<'_>, kept
     let together = if width == LANES && x.rows.is_none() && x.stride == LANES { n / LANES } else { 0 };
     if together > 0 {
         let (weight, bias) = (s.load(&chunks(layer.weight)[0]), s.splat(layer.bias[0]));
-        for (x, y) in chunks(x.data).as_chunks::<LANES>().0.iter().beside(y.as_chunks_mut::<LANES>().0) {
+        for (x, y) in chunks(x.data).as_chunks::<LANES>().0.iter().zip_inline(y.as_chunks_mut::<LANES>().0) {
             let mut products = [s.splat(0.0); LANES];
             for i in 0..LANES {
                 products[i] = s.fma(s.load(&x[i]), weight, s.splat(0.0));
@@ -238,9 +238,9 @@ fn forward_single<S: Simd>(s: S, n: usize, layer: Layer<'_>, x: Matrix<'_>, kept
         let (mut kept_chunk, mut chunk) =
             ([0.0; LANES], if let [y] = rest { [*y; LANES] } else { padded(rest) });
         finish(s, layer.f, beta, Some(&mut kept_chunk), &mut chunk);
-        rest.iter_mut().beside(&chunk).for_each(|(to, from)| *to = *from);
+        rest.iter_mut().zip_inline(&chunk).for_each(|(to, from)| *to = *from);
         if let Some(kept) = kept.get_mut(n - rest.len()..n) {
-            kept.iter_mut().beside(&kept_chunk).for_each(|(to, from)| *to = *from);
+            kept.iter_mut().zip_inline(&kept_chunk).for_each(|(to, from)| *to = *from);
         }
     }
 }
@@ -262,7 +262,7 @@ fn pack<S: Simd>(s: S, layer: Layer<'_>, to: &mut Aligned) {
     let (to, weight) = (chunks_mut(to), chunks(layer.weight));
     for (c, block) in panels(s, width) {
         let panel = to[c * layer.inputs..][..layer.inputs * block].chunks_exact_mut(block);
-        for (to, from) in panel.beside(weight.chunks_exact(width)) {
+        for (to, from) in panel.zip_inline(weight.chunks_exact(width)) {
             to.copy_from_slice(&from[c..c + block]);
         }
     }
@@ -289,7 +289,7 @@ pub(super) fn affine_packed<S: Simd>(
     ));
 }
 
-apart! {
+per_width! {
     /// Like [`affine_columns`], with weights in [`panels`].
     fn packed_columns<C>(
         rows: Range<usize>, c: usize, layer: Layer<'_>, x: Matrix<'_>, weight: &[Chunk], y: &mut [f32],
@@ -310,7 +310,7 @@ fn packed_body<S: Simd, const C: usize>(
     in_tiles!(rows, |r| packed_tile::<C>(s, r, c, layer, x, weight, y));
 }
 
-apart! {
+per_width! {
     /// Like [`affine_columns`], for layers of more than C chunks.
     fn scattered_columns<C>(rows: Range<usize>, c: usize, layer: Layer<'_>, x: Matrix<'_>, y: &mut [f32]) = scattered_body;
 }
@@ -487,35 +487,4 @@ fn finish_rows<S: Simd>(
     if f == Activation::Sigmoid {
         y.as_flattened_mut().chunks_exact_mut(stride).for_each(|row| row[layer.outputs..].fill(0.0));
     }
-}
-
-/// Applies the activation to net inputs in one chunk of y.
-// A function, because closures cannot be forced to inline, and code that is not inlined misses the instruction set.
-#[inline(always)]
-pub(super) fn finish<S: Simd>(
-    s: S,
-    f: Activation,
-    beta: Option<S::V>,
-    kept: Option<&mut Chunk>,
-    y: &mut Chunk,
-) {
-    let net = s.load(y);
-    let Some(beta) = beta else {
-        if f == Activation::Silu {
-            let g = sigmoid(s, net);
-            let a = s.mul(net, g);
-            if let Some(kept) = kept {
-                // f′ = g + z g (1 − g).
-                s.store(kept, s.fma(a, s.sub(s.splat(1.0), g), g));
-            }
-            s.store(y, a);
-        } else {
-            s.store(y, activate(s, f, net));
-        }
-        return;
-    };
-    if let Some(kept) = kept {
-        s.store(kept, net);
-    }
-    s.store(y, activate(s, f, s.mul(net, beta)));
 }

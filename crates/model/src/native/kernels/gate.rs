@@ -1,6 +1,6 @@
 //! Kernels of gates: softmax (Wiering & Kröse, §2.1) and selection threshold (§2.3).
 
-use super::BesideExt;
+use super::ZipInlineExt;
 use super::math::exp;
 use super::{chunks, chunks_mut, stride};
 use crate::native::simd::{LANES, Simd};
@@ -67,7 +67,7 @@ fn gate_wide<S: Simd>(s: S, n: usize, width: usize, x: &[f32], weights: &mut [f3
     let mut padding = [f32::NEG_INFINITY; LANES];
     padding[..width + LANES - stride].fill(0.0);
     let padding = s.load(&padding);
-    for (x, row) in x.chunks_exact(stride).beside(weights.chunks_exact_mut(stride)).take(n) {
+    for (x, row) in x.chunks_exact(stride).zip_inline(weights.chunks_exact_mut(stride)).take(n) {
         let (x, w) = (chunks(x), chunks_mut(row));
         let last = x.len() - 1;
         let mut max = s.add(s.load(&x[last]), padding);
@@ -77,7 +77,7 @@ fn gate_wide<S: Simd>(s: S, n: usize, width: usize, x: &[f32], weights: &mut [f3
         // The maximum may hide a NaN; the sum does not.
         let max = s.splat(s.max(max));
         let mut sum = s.splat(0.0);
-        for (i, (x, w)) in x.iter().beside(w.iter_mut()).enumerate() {
+        for (i, (x, w)) in x.iter().zip_inline(w.iter_mut()).enumerate() {
             let mut e = exp(s, s.sub(s.load(x), max));
             if i == last {
                 e = s.where_positive(s.add(padding, s.splat(1.0)), e);

@@ -1,6 +1,6 @@
 //! Activations, their derivatives, and exp.
 
-use crate::native::simd::Simd;
+use crate::native::simd::{Chunk, Simd};
 use crate::program::Activation;
 
 /// eˣ with a relative error of about 2e-7; x is clamped to [−87, 88]. NaN stays NaN.
@@ -72,10 +72,41 @@ pub(super) fn derive<S: Simd>(s: S, f: Activation, d: S::V, y: S::V, z: S::V) ->
     }
 }
 
+/// Applies the activation to net inputs in one chunk of y.
+// A function, because closures cannot be forced to inline, and code that is not inlined misses the instruction set.
+#[inline(always)]
+pub(super) fn finish<S: Simd>(
+    s: S,
+    f: Activation,
+    beta: Option<S::V>,
+    kept: Option<&mut Chunk>,
+    y: &mut Chunk,
+) {
+    let net = s.load(y);
+    let Some(beta) = beta else {
+        if f == Activation::Silu {
+            let g = sigmoid(s, net);
+            let a = s.mul(net, g);
+            if let Some(kept) = kept {
+                // f′ = g + z g (1 − g).
+                s.store(kept, s.fma(a, s.sub(s.splat(1.0), g), g));
+            }
+            s.store(y, a);
+        } else {
+            s.store(y, activate(s, f, net));
+        }
+        return;
+    };
+    if let Some(kept) = kept {
+        s.store(kept, net);
+    }
+    s.store(y, activate(s, f, s.mul(net, beta)));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::native::kernels::BesideExt;
+    use crate::native::kernels::ZipInlineExt;
     use crate::native::kernels::chunks;
     use crate::native::simd::{Chunk, Isa, LANES};
 
@@ -85,7 +116,7 @@ mod tests {
     }
 
     fn activate_all_body<S: Simd>(s: S, f: Activation, x: &[Chunk], y: &mut [Chunk]) {
-        for (x, y) in x.iter().beside(y) {
+        for (x, y) in x.iter().zip_inline(y) {
             s.store(y, activate(s, f, s.load(x)));
         }
     }
@@ -99,7 +130,7 @@ mod tests {
             for f in [Tanh, Sigmoid, Relu, Silu, Linear] {
                 let mut y = vec![[0.0; LANES]; x.len() / LANES];
                 activate_all(isa, f, chunks(&x), &mut y);
-                for (x, y) in x.iter().beside(y.as_flattened()) {
+                for (x, y) in x.iter().zip_inline(y.as_flattened()) {
                     let z = f64::from(*x);
                     let exact = match f {
                         Tanh => z.tanh(),
@@ -125,7 +156,7 @@ mod tests {
     }
 
     fn exp_all_body<S: Simd>(s: S, x: &[Chunk], y: &mut [Chunk]) {
-        for (x, y) in x.iter().beside(y) {
+        for (x, y) in x.iter().zip_inline(y) {
             s.store(y, exp(s, s.load(x)));
         }
     }
@@ -136,7 +167,7 @@ mod tests {
             let x: Vec<f32> = (-4096..4096).map(|i| i as f32 * 0.02).collect();
             let mut y = vec![[0.0; LANES]; x.len() / LANES];
             exp_all(isa, chunks(&x), &mut y);
-            for (x, y) in x.iter().beside(y.as_flattened()) {
+            for (x, y) in x.iter().zip_inline(y.as_flattened()) {
                 let exact = f64::from(*x).exp();
                 assert!(
                     (f64::from(*y) - exact).abs() <= 4e-7 * exact,

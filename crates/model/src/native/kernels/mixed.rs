@@ -3,16 +3,16 @@
 //! Rows need not be sorted by expert. Units are in lanes: half a register if there are at most eight of them. Sums run
 //! in the same order as in the other kernels of these layers, so all give the same bits.
 
-use super::BesideExt;
+use super::ZipInlineExt;
 use super::dense::Matrix;
-use super::forward::finish;
+use super::math::finish;
 use crate::native::simd::{Chunk, LANES, Simd};
 use crate::program::Activation;
 
 /// Most units of the hidden layer.
 pub(crate) const MOST_UNITS: usize = LANES;
-/// Rows whose sums run beside each other, to hide the latency of an addition.
-const BESIDE: usize = 4;
+/// Number of rows whose sums are computed together, to hide the latency of an addition.
+const TOGETHER: usize = 4;
 /// Lanes of half a register.
 const HALF: usize = LANES / 2;
 
@@ -43,24 +43,24 @@ dispatched! {
 #[inline(always)]
 fn mixed_body<S: Simd>(s: S, mixed: Mixed<'_>, experts: &[u32], x: Matrix<'_>, y: &mut [f32]) {
     let narrow = mixed.units <= HALF;
-    for (tile, (experts, y)) in experts.chunks(LANES).beside(y.chunks_mut(LANES)).enumerate() {
+    for (tile, (experts, y)) in experts.chunks(LANES).zip_inline(y.chunks_mut(LANES)).enumerate() {
         let n = experts.len();
         let mut products = [[0.0; LANES]; LANES];
         let mut biases = [0.0; LANES];
-        for (group, products) in products.chunks_exact_mut(BESIDE).enumerate() {
-            let first = group * BESIDE;
+        for (group, products) in products.chunks_exact_mut(TOGETHER).enumerate() {
+            let first = group * TOGETHER;
             if first >= n {
                 break;
             }
             // Fills an incomplete group with the last row; the extra results are dropped.
-            let mut numbers = [0; BESIDE];
-            let mut rows = [&[][..]; BESIDE];
-            for i in 0..BESIDE {
+            let mut numbers = [0; TOGETHER];
+            let mut rows = [&[][..]; TOGETHER];
+            for i in 0..TOGETHER {
                 let row = (first + i).min(n - 1);
                 numbers[i] = experts[row] as usize;
                 rows[i] = &x.row(tile * LANES + row)[..mixed.inputs];
             }
-            let biases = &mut biases[first..first + BESIDE];
+            let biases = &mut biases[first..first + TOGETHER];
             if narrow {
                 halves(s, mixed, numbers, rows, biases, products);
             } else {
@@ -87,8 +87,8 @@ fn pieces<const N: usize>(mixed: Mixed<'_>, expert: usize) -> (&[[f32; N]], &[[f
 fn halves<S: Simd>(
     s: S,
     mixed: Mixed<'_>,
-    [p, q, r, t]: [usize; BESIDE],
-    [xa, xb, xc, xd]: [&[f32]; BESIDE],
+    [p, q, r, t]: [usize; TOGETHER],
+    [xa, xb, xc, xd]: [&[f32]; TOGETHER],
     biases: &mut [f32],
     products: &mut [Chunk],
 ) {
@@ -130,8 +130,8 @@ fn pair<S: Simd>(s: S, f: Activation, net: S::V, head: S::V, products: &mut [Chu
 fn wholes<S: Simd>(
     s: S,
     mixed: Mixed<'_>,
-    [p, q, r, t]: [usize; BESIDE],
-    [xa, xb, xc, xd]: [&[f32]; BESIDE],
+    [p, q, r, t]: [usize; TOGETHER],
+    [xa, xb, xc, xd]: [&[f32]; TOGETHER],
     biases: &mut [f32],
     products: &mut [Chunk],
 ) {
@@ -176,7 +176,7 @@ fn sums<S: Simd>(s: S, products: &[Chunk; LANES], narrow: bool) -> S::V {
 #[inline(always)]
 fn quarter<S: Simd>(s: S, products: &[Chunk; LANES], k: usize) -> [S::V; 4] {
     let mut rows = [&[0.0; 4]; LANES];
-    for (to, row) in rows.iter_mut().beside(products) {
+    for (to, row) in rows.iter_mut().zip_inline(products) {
         *to = &row.as_chunks().0[k];
     }
     s.columns(rows)

@@ -4,7 +4,7 @@
 //! likelihood L = ln Σᵢ sᵢ exp(ℓᵢ) (Wiering & Kröse, §2.1), posteriors hᵢ. `x` holds aᵢ, `a` holds the adjoint of the
 //! node's result.
 
-use super::BesideExt;
+use super::ZipInlineExt;
 use super::math::exp;
 use super::{chunks, chunks_mut, stride};
 use crate::native::simd::{LANES, Simd};
@@ -58,7 +58,7 @@ fn log_weights_body<S: Simd>(
 ) {
     if width == 1 {
         // The weight is 1 or NaN; ln 1 = 0.
-        logs.iter_mut().beside(weights).take(n).for_each(|(log, w)| *log = w - 1.0);
+        logs.iter_mut().zip_inline(weights).take(n).for_each(|(log, w)| *log = w - 1.0);
         return;
     }
     let per_row = stride(width) / LANES;
@@ -66,10 +66,10 @@ fn log_weights_body<S: Simd>(
     last[..width - (per_row - 1) * LANES].fill(0.0);
     let last = s.load(&last);
     let one = s.splat(1.0);
-    let rows = chunks(x).chunks_exact(per_row).beside(chunks(weights).chunks_exact(per_row));
-    for ((x, w), logs) in rows.beside(chunks_mut(logs).chunks_exact_mut(per_row)).take(n) {
+    let rows = chunks(x).chunks_exact(per_row).zip_inline(chunks(weights).chunks_exact(per_row));
+    for ((x, w), logs) in rows.zip_inline(chunks_mut(logs).chunks_exact_mut(per_row)).take(n) {
         let (mut top_x, mut top_w) = (s.splat(f32::NEG_INFINITY), s.splat(0.0));
-        for (i, ((x, w), log)) in x.iter().beside(w).beside(logs.iter_mut()).enumerate() {
+        for (i, ((x, w), log)) in x.iter().zip_inline(w).zip_inline(logs.iter_mut()).enumerate() {
             let (mut x, w) = (s.load(x), s.load(w));
             if !all {
                 // Adds 0 for a selected expert (1 − 1/1) and −∞ for another (1 − 1/0).
@@ -92,18 +92,18 @@ fn log_weights_body<S: Simd>(
 #[inline(always)]
 fn gate_backward_body<S: Simd>(s: S, n: usize, width: usize, weights: &[f32], a: &[f32], dx: &mut [f32]) {
     if width == 1 {
-        dx.iter_mut().beside(weights).beside(a).take(n).for_each(|((dx, w), a)| *dx = a - w * a);
+        dx.iter_mut().zip_inline(weights).zip_inline(a).take(n).for_each(|((dx, w), a)| *dx = a - w * a);
         return;
     }
     let per_row = stride(width) / LANES;
-    let rows = chunks(a).chunks_exact(per_row).beside(chunks(weights).chunks_exact(per_row));
-    for ((a, w), dx) in rows.beside(chunks_mut(dx).chunks_exact_mut(per_row)).take(n) {
+    let rows = chunks(a).chunks_exact(per_row).zip_inline(chunks(weights).chunks_exact(per_row));
+    for ((a, w), dx) in rows.zip_inline(chunks_mut(dx).chunks_exact_mut(per_row)).take(n) {
         let mut total = s.splat(0.0);
         for a in a {
             total = s.add(total, s.load(a));
         }
         let minus = s.splat(-s.sum(total));
-        for ((a, w), dx) in a.iter().beside(w).beside(dx) {
+        for ((a, w), dx) in a.iter().zip_inline(w).zip_inline(dx) {
             s.store(dx, s.fma(s.load(w), minus, s.load(a)));
         }
     }
@@ -112,10 +112,10 @@ fn gate_backward_body<S: Simd>(s: S, n: usize, width: usize, weights: &[f32], a:
 #[inline(always)]
 fn blend_body<S: Simd>(s: S, n: usize, experts: usize, weights: &[f32], y: &[f32], out: &mut [f32]) {
     let per_row = stride(experts) / LANES;
-    let rows = chunks(weights).chunks_exact(per_row).beside(chunks(y).chunks_exact(per_row));
-    for ((w, y), out) in rows.beside(out).take(n) {
+    let rows = chunks(weights).chunks_exact(per_row).zip_inline(chunks(y).chunks_exact(per_row));
+    for ((w, y), out) in rows.zip_inline(out).take(n) {
         let mut sum = s.splat(0.0);
-        for (w, y) in w.iter().beside(y) {
+        for (w, y) in w.iter().zip_inline(y) {
             sum = s.fma(s.load(w), s.load(y), sum);
         }
         *out = s.sum(sum);
@@ -149,19 +149,19 @@ fn blend_backward_body<S: Simd>(
 #[inline(always)]
 fn log_mix_body<S: Simd>(s: S, n: usize, width: usize, logs: &[f32], densities: &[f32], out: &mut [f32]) {
     if width == 1 {
-        out.iter_mut().beside(logs).beside(densities).take(n).for_each(|((out, g), l)| *out = g + l);
+        out.iter_mut().zip_inline(logs).zip_inline(densities).take(n).for_each(|((out, g), l)| *out = g + l);
         return;
     }
     let per_row = stride(width) / LANES;
-    let rows = chunks(logs).chunks_exact(per_row).beside(chunks(densities).chunks_exact(per_row));
-    for ((logs, densities), out) in rows.beside(out).take(n) {
+    let rows = chunks(logs).chunks_exact(per_row).zip_inline(chunks(densities).chunks_exact(per_row));
+    for ((logs, densities), out) in rows.zip_inline(out).take(n) {
         let mut max = s.splat(f32::NEG_INFINITY);
-        for (g, l) in logs.iter().beside(densities) {
+        for (g, l) in logs.iter().zip_inline(densities) {
             max = s.at_least(s.add(s.load(g), s.load(l)), max);
         }
         let max = s.max(max);
         let mut sum = s.splat(0.0);
-        for (g, l) in logs.iter().beside(densities) {
+        for (g, l) in logs.iter().zip_inline(densities) {
             // `exp` clamps at e⁻⁸⁷, so terms far below the maximum, even −∞, add less than a rounding error.
             sum = s.add(sum, exp(s, s.sub(s.add(s.load(g), s.load(l)), s.splat(max))));
         }
@@ -180,14 +180,14 @@ fn log_mix_backward_body<S: Simd>(
     (dg, dl): (&mut [f32], &mut [f32]),
 ) {
     if width == 1 {
-        dg.iter_mut().beside(a).for_each(|(d, a)| *d += a);
-        dl.iter_mut().beside(a).for_each(|(d, a)| *d += a);
+        dg.iter_mut().zip_inline(a).for_each(|(d, a)| *d += a);
+        dl.iter_mut().zip_inline(a).for_each(|(d, a)| *d += a);
         return;
     }
     let per_row = stride(width) / LANES;
     let (logs, densities) = (chunks(logs), chunks(densities));
     let (dg, dl) = (chunks_mut(dg), chunks_mut(dl));
-    for (r, (a, mix)) in a.iter().beside(mix).enumerate() {
+    for (r, (a, mix)) in a.iter().zip_inline(mix).enumerate() {
         let (a, mix) = (s.splat(*a), s.splat(*mix));
         for at in r * per_row..(r + 1) * per_row {
             // hᵢ = sᵢ exp(ℓᵢ) / P = exp(ln sᵢ + ℓᵢ − L). Clamped to 0 below e⁻⁸⁷, where `exp` stops falling; so an

@@ -6,7 +6,7 @@
 
 use super::simd::{Chunk, LANES};
 
-/// Defines `avx512` and `avx2`, the versions of `$body` for these instruction sets, as functions that stay apart.
+/// Defines `avx512` and `avx2`, the versions of `$body` for these instruction sets, as functions that are not inlined.
 #[cfg(target_arch = "x86_64")]
 macro_rules! versions {
     (fn $body:ident $(<$const:ident>)? ($($arg:ident: $type:ty),*)) => {
@@ -53,7 +53,7 @@ macro_rules! dispatched {
 
 /// Defines `$name::<S, C>`, which runs `$body` in a function of its own. This crate takes twice as long to compile if all block sizes
 /// of a kernel are inlined in one function.
-macro_rules! apart {
+macro_rules! per_width {
     ($(#[$meta:meta])* fn $name:ident<$const:ident>($($arg:ident: $type:ty),* $(,)?) = $body:ident;) => {
         $(#[$meta])*
         #[inline(always)]
@@ -86,28 +86,31 @@ macro_rules! apart {
 // After the macros, which the modules use.
 mod across;
 mod backward;
-mod beside;
+mod bf16;
+mod bf16_floats;
+mod bf16_pairs;
+mod bf16_tiles;
 mod dense;
 mod forward;
 mod gate;
-mod half;
+pub(crate) mod int8;
 mod math;
 mod mixed;
 mod mixture;
 mod narrow;
-mod pairs;
 mod pairwise;
 mod peak;
 mod residual;
 mod sparse;
 mod step;
+mod zip;
 
 pub(crate) use backward::dense_backward;
-pub(crate) use beside::BesideExt;
+pub(crate) use bf16::{Bf16Layers, Bf16Unit, suits_bf16};
 pub(crate) use dense::{InputAdjoint, Layer, LayerGrad, Matrix, Saved};
 pub(crate) use forward::{ForwardRoom, dense_forward};
 pub(crate) use gate::gate;
-pub(crate) use half::{HalfRoom, HalfUnit, HalfWeights, half_forward, suits_half};
+pub(crate) use int8::Int8Isa;
 pub(crate) use mixed::{MOST_UNITS, Mixed, lanes, mixed_forward};
 pub(crate) use mixture::{blend, blend_backward, gate_backward, log_mix, log_mix_backward, log_weights};
 pub(crate) use narrow::{is_narrow, narrow_forward, narrow_rows};
@@ -119,6 +122,7 @@ pub(crate) use peak::{fma_loop, read_loop};
 pub(crate) use residual::{Prior, residual, residual_backward};
 pub(crate) use sparse::by_differences;
 pub(crate) use step::{SparseStep, StepRule, add_scaled, scale_add, step, step_inputs};
+pub(crate) use zip::ZipInlineExt;
 
 /// Padded row length of a value or weight of width `width`.
 pub(crate) fn stride(width: usize) -> usize {
@@ -144,7 +148,7 @@ dispatched! {
 #[cfg(test)]
 #[inline(always)]
 fn columns_body<S: super::simd::Simd>(s: S, rows: &[[f32; 4]; LANES], to: &mut [Chunk; 4]) {
-    to.iter_mut().beside(s.columns(rows.each_ref())).for_each(|(to, column)| s.store(to, column));
+    to.iter_mut().zip_inline(s.columns(rows.each_ref())).for_each(|(to, column)| s.store(to, column));
 }
 
 #[cfg(test)]
@@ -156,7 +160,7 @@ dispatched! {
 #[cfg(test)]
 #[inline(always)]
 fn transposed_body<S: super::simd::Simd>(s: S, rows: &[Chunk; LANES], to: &mut [Chunk; LANES]) {
-    to.iter_mut().beside(s.transposed(rows.each_ref())).for_each(|(to, row)| s.store(to, row));
+    to.iter_mut().zip_inline(s.transposed(rows.each_ref())).for_each(|(to, row)| s.store(to, row));
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 //! [`forward`](super::forward) puts units into lanes, so six units leave ten lanes idle. These kernels put sixteen rows
 //! into lanes and process units one by one. Sums run in the same order, so both give the same bits.
 
-use super::BesideExt;
+use super::ZipInlineExt;
 use super::dense::{Layer, Matrix};
-use super::forward::finish;
+use super::math::finish;
 use super::{chunks_mut, stride};
 use crate::native::aligned::Aligned;
 use crate::native::simd::{Chunk, LANES, Simd};
@@ -20,7 +20,7 @@ pub(crate) fn is_narrow(inputs: usize, hidden: usize) -> bool {
     inputs <= 256 && (2..2 * LANES).contains(&hidden) && lanes - hidden >= lanes / 4
 }
 
-/// How many of `n` rows [`narrow_forward`] should process, from the first on: those that fill chunks, and the rest if
+/// Number of rows, of `n`, that [`narrow_forward`] should process, from the first on: those that fill chunks, and the rest if
 /// one more chunk is cheaper than one or two registers per row.
 pub(crate) fn narrow_rows(n: usize, hidden: usize) -> usize {
     let rest = n % LANES;
@@ -77,7 +77,7 @@ pub(super) fn layer_rows<S: Simd>(
         for t in 0..2 {
             for c in 0..width {
                 let mut square = [&[0.0; LANES]; LANES];
-                for (to, unit) in square.iter_mut().beside(&units[c * LANES..]) {
+                for (to, unit) in square.iter_mut().zip_inline(&units[c * LANES..]) {
                     *to = &unit[t];
                 }
                 let square = s.transposed(square);
@@ -286,10 +286,10 @@ fn group<S: Simd, const N: usize, const T: usize>(
 ) -> usize {
     let width = stride(hidden.outputs);
     let mut sums = [[s.splat(0.0); T]; N];
-    for (sums, bias) in sums.iter_mut().beside(&hidden.bias[j..j + N]) {
+    for (sums, bias) in sums.iter_mut().zip_inline(&hidden.bias[j..j + N]) {
         *sums = [s.splat(*bias); T];
     }
-    for (k, (column, weight)) in columns.iter().beside(hidden.weight.chunks_exact(width)).enumerate() {
+    for (k, (column, weight)) in columns.iter().zip_inline(hidden.weight.chunks_exact(width)).enumerate() {
         if let Some(ahead) = ahead {
             for t in 0..T {
                 s.prefetch(ahead.wrapping_add((k * T + t) * LANES));

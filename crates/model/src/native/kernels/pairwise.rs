@@ -1,6 +1,6 @@
 //! Kernels for all pairs of left and right halves: tiles of values, with right halves in the lanes.
 
-use super::BesideExt;
+use super::ZipInlineExt;
 use super::math::activate;
 use super::residual::correct;
 use crate::native::simd::{Chunk, LANES, Simd};
@@ -136,7 +136,7 @@ fn finish<S: Simd>(s: S, f: Activation, priors: &[TileRow], values: &mut [TileRo
         }
     }
     let priors = priors.as_flattened().as_chunks().0;
-    for (y, p) in values.as_flattened_mut().as_chunks_mut().0.iter_mut().beside(priors) {
+    for (y, p) in values.as_flattened_mut().as_chunks_mut().0.iter_mut().zip_inline(priors) {
         s.store(y, correct(s, s.load(p), s.load(y)));
     }
 }
@@ -180,7 +180,7 @@ fn gated_by<S: Simd, const C: usize>(
     values: &mut [TileRow],
 ) {
     let (left, experts) = (left.as_chunks::<LANES>().0, experts.as_chunks::<LANES>().0);
-    for (left, y) in left.chunks_exact(units).beside(values) {
+    for (left, y) in left.chunks_exact(units).zip_inline(values) {
         for (c, y) in y.as_chunks_mut().0.chunks_exact_mut(C).enumerate() {
             let mut acc = [s.splat(0.0); C];
             let bias = right.chunks::<C>(2 * units, c * C);
@@ -228,10 +228,10 @@ fn outputs_by<S: Simd, const C: usize>(
     right: Columns<'_>,
     values: &mut [TileRow],
 ) {
-    for (left, y) in left.chunks_exact(head.weight.len()).beside(values) {
+    for (left, y) in left.chunks_exact(head.weight.len()).zip_inline(values) {
         for (c, y) in y.as_chunks_mut().0.chunks_exact_mut(C).enumerate() {
             let mut acc = [s.splat(head.bias); C];
-            for (u, (&a, &w)) in left.iter().beside(head.weight).enumerate() {
+            for (u, (&a, &w)) in left.iter().zip_inline(head.weight).enumerate() {
                 let (a, w, b) = (s.splat(a), s.splat(w), right.chunks::<C>(u, c * C));
                 for i in 0..C {
                     acc[i] = s.fma(w, hidden(s, unit, a, s.load(&b[i])), acc[i]);
@@ -276,10 +276,10 @@ fn products_by<S: Simd, const R: usize, const C: usize>(
     let whole = values.len() / R * R;
     let (blocks, rest) = values.split_at_mut(whole);
     let (left, left_rest) = left.split_at(whole * terms);
-    for (left, y) in left.chunks_exact(R * terms).beside(blocks.chunks_exact_mut(R)) {
+    for (left, y) in left.chunks_exact(R * terms).zip_inline(blocks.chunks_exact_mut(R)) {
         products_of::<S, R, C>(s, terms, left, right, y);
     }
-    for (left, y) in left_rest.chunks_exact(terms).beside(rest.chunks_exact_mut(1)) {
+    for (left, y) in left_rest.chunks_exact(terms).zip_inline(rest.chunks_exact_mut(1)) {
         products_of::<S, 1, C>(s, terms, left, right, y);
     }
 }
@@ -321,7 +321,7 @@ fn errors_body<S: Simd>(s: S, values: &[TileRow], exact: &[TileRow], width: usiz
     for c in 0..width.div_ceil(LANES) {
         let (mut squares, mut absolute) = (zero, zero);
         let here = LANES.min(width - c * LANES);
-        for (values, exact) in values.iter().beside(exact) {
+        for (values, exact) in values.iter().zip_inline(exact) {
             let (values, exact) = (&values.as_chunks().0[c], &exact.as_chunks().0[c]);
             let mut d = s.sub(s.load(values), s.load(exact));
             if here < LANES {

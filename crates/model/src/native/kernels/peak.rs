@@ -1,6 +1,6 @@
 //! Loops that do nothing but multiply or read: what the kernels are measured against.
 
-use super::{BesideExt, chunks};
+use super::{ZipInlineExt, chunks};
 use crate::native::simd::{Chunk, LANES, Simd};
 
 dispatched! {
@@ -47,7 +47,7 @@ fn read_body<S: Simd>(s: S, turns: usize, data: &[f32], sums: &mut Chunk) {
     for _ in 0..turns {
         let mut total = [s.load(sums); 8];
         for eight in data.chunks_exact(8) {
-            for (total, chunk) in total.iter_mut().beside(eight) {
+            for (total, chunk) in total.iter_mut().zip_inline(eight) {
                 *total = s.add(*total, s.load(chunk));
             }
         }

@@ -1,6 +1,6 @@
 //! Kernels of residual nodes: a prior corrected by a network, y = tanh(atanh(p) + z).
 
-use super::BesideExt;
+use super::ZipInlineExt;
 use super::math::{derive, exp};
 use super::stride;
 use crate::native::simd::{Chunk, LANES, Simd};
@@ -39,9 +39,9 @@ fn residual_body<S: Simd>(s: S, width: usize, prior: Prior<'_>, z: &[f32], y: &m
     let rows = prior.rows;
     if width == 1 {
         // One number per row: sixteen rows in the lanes.
-        for ((rows, z), y) in rows.chunks(LANES).beside(z.chunks(LANES)).beside(y.chunks_mut(LANES)) {
+        for ((rows, z), y) in rows.chunks(LANES).zip_inline(z.chunks(LANES)).zip_inline(y.chunks_mut(LANES)) {
             let (mut p, mut chunk) = ([0.0; LANES], [0.0; LANES]);
-            p.iter_mut().beside(rows).for_each(|(p, &row)| *p = prior.of(row));
+            p.iter_mut().zip_inline(rows).for_each(|(p, &row)| *p = prior.of(row));
             chunk[..rows.len()].copy_from_slice(&z[..rows.len()]);
             let v = correct(s, s.load(&p), s.load(&chunk));
             s.store(&mut chunk, v);
@@ -50,9 +50,11 @@ fn residual_body<S: Simd>(s: S, width: usize, prior: Prior<'_>, z: &[f32], y: &m
         return;
     }
     let stride = stride(width);
-    for ((&row, z), y) in rows.iter().beside(z.chunks_exact(stride)).beside(y.chunks_exact_mut(stride)) {
+    for ((&row, z), y) in
+        rows.iter().zip_inline(z.chunks_exact(stride)).zip_inline(y.chunks_exact_mut(stride))
+    {
         let p = s.splat(prior.of(row));
-        for (z, y) in z.as_chunks().0.iter().beside(y.as_chunks_mut().0) {
+        for (z, y) in z.as_chunks().0.iter().zip_inline(y.as_chunks_mut().0) {
             s.store(y, correct(s, p, s.load(z)));
         }
         // z = 0 gives p.
@@ -85,7 +87,7 @@ fn backward_body<S: Simd>(s: S, dy: &[f32], y: &[f32], dz: &mut [f32]) {
         let y = s.load(y);
         s.store(dz, derive(s, Activation::Tanh, s.load(dy), y, y));
     };
-    for ((dy, y), dz) in dy.iter().beside(y).beside(dz) {
+    for ((dy, y), dz) in dy.iter().zip_inline(y).zip_inline(dz) {
         pull(dy, y, dz);
     }
     let n = dz_rest.len();

@@ -1,7 +1,7 @@
 //! Layers whose inputs are mostly 0, such as the first layer of a board game: only the weights of the other inputs are read.
 //!
 //! Rows stay dense; the inputs that are not 0 are listed here. With finite weights a term of 0 does not change a sum, so the results
-//! are the same bits as those of the dense kernels; those of rows that are alike differ by rounding.
+//! are the same bits as those of the dense kernels; those of rows with similar neighbours differ by rounding.
 
 use super::dense::{Layer, Matrix, block, block_mut};
 use super::{chunks, chunks_mut, stride};
@@ -21,12 +21,12 @@ pub(super) fn is_sparse<S: Simd>(s: S, n: usize, inputs: usize, x: Matrix<'_>) -
     n > 0 && (LEAST..=MOST).contains(&inputs) && SHARE * count(s, &x.row(n / 2)[..inputs]) <= inputs
 }
 
-/// Whether rows that are alike are computed from the rows before: more than one, with inputs that are mostly 0.
+/// Whether rows with similar neighbours are computed from the rows before: more than one, with inputs that are mostly 0.
 pub(crate) fn by_differences(n: usize, inputs: usize, x: Matrix<'_>) -> bool {
-    x.alike && n > 1 && is_sparse(Portable, n, inputs, x)
+    x.similar_neighbours && n > 1 && is_sparse(Portable, n, inputs, x)
 }
 
-/// How many numbers are not 0.
+/// Count of the numbers that are not 0.
 // Functions, because closures may not be inlined, and code that is not inlined misses the instruction set.
 #[inline(always)]
 fn count<S: Simd>(s: S, row: &[f32]) -> usize {
@@ -93,7 +93,7 @@ macro_rules! in_units {
     };
 }
 
-/// y = x W + b for some rows and more than one output. Where rows are alike, all but the first are computed from the row before:
+/// y = x W + b for some rows and more than one output. Where neighbours are similar, all but the first are computed from the row before:
 /// y = (x − x′) W + y′.
 #[inline(always)]
 pub(super) fn affine<S: Simd>(s: S, rows: Range<usize>, layer: Layer<'_>, x: Matrix<'_>, y: &mut [f32]) {
@@ -103,7 +103,7 @@ pub(super) fn affine<S: Simd>(s: S, rows: Range<usize>, layer: Layer<'_>, x: Mat
     for r in rows {
         let row = &x.row(r)[..layer.inputs];
         let (done, y) = y.split_at_mut(r * width);
-        let (before, from) = match x.alike && r > first {
+        let (before, from) = match x.similar_neighbours && r > first {
             true => (&x.row(r - 1)[..layer.inputs], &done[(r - 1) * width..]),
             false => (&ZEROS[..layer.inputs], layer.bias),
         };
@@ -227,7 +227,7 @@ mod tests {
                     };
                     let run = |x: &[f32]| {
                         let rows = x.len() / inputs;
-                        let x = Matrix { data: x, stride: inputs, rows: None, alike: false };
+                        let x = Matrix { data: x, stride: inputs, rows: None, similar_neighbours: false };
                         let mut y = vec![0.0; rows * stride(outputs)];
                         forward_alone(isa, rows, layer, x, &mut y);
                         // Only the first rows have an error.
@@ -256,7 +256,7 @@ mod tests {
 
     /// Rows that are computed from the row before differ by rounding alone.
     #[test]
-    fn alike_rows_differ_by_rounding_alone() {
+    fn similar_rows_differ_by_rounding_alone() {
         let (inputs, outputs, n) = (202, 40, 150);
         let weight: Vec<f32> = (0..inputs * stride(outputs)).map(|i| padded_number(i, outputs)).collect();
         let bias: Vec<f32> = (0..stride(outputs)).map(|i| padded_number(i, outputs)).collect();
@@ -268,8 +268,8 @@ mod tests {
             row[(r * 7) % 190] += number(r);
             row[190 + r % 12] = 1.0 / 15.0;
         }
-        let run = |isa, alike| {
-            let x = Matrix { data: &data, stride: inputs, rows: None, alike };
+        let run = |isa, similar_neighbours| {
+            let x = Matrix { data: &data, stride: inputs, rows: None, similar_neighbours };
             let mut y = vec![0.0; n * stride(outputs)];
             forward_alone(isa, n, layer, x, &mut y);
             y

@@ -1,6 +1,6 @@
 //! Kernels of optimiser steps and traces, on spans of parameters padded to whole chunks.
 
-use super::BesideExt;
+use super::ZipInlineExt;
 use super::{chunks, chunks_mut};
 use crate::native::simd::{Chunk, LANES, Simd};
 use crate::optimiser::{Adam, Counted};
@@ -176,9 +176,9 @@ fn step_inputs_body<S: Simd>(
     let SparseStep { adam, rate, step, .. } = sparse;
     let width = params.len() / last.len().max(1);
     let (rule, keep) = (adam.rule(rate, step), 1.0 - rate * adam.decay);
-    let rows = params.chunks_exact_mut(width).beside(grad.chunks_exact_mut(width));
-    let moments = first.chunks_exact_mut(width).beside(second.chunks_exact_mut(width));
-    for ((last, (params, grad)), (first, second)) in last.iter_mut().beside(rows).beside(moments) {
+    let rows = params.chunks_exact_mut(width).zip_inline(grad.chunks_exact_mut(width));
+    let moments = first.chunks_exact_mut(width).zip_inline(second.chunks_exact_mut(width));
+    for ((last, (params, grad)), (first, second)) in last.iter_mut().zip_inline(rows).zip_inline(moments) {
         if is_zero(s, grad) {
             if keep < 1.0 {
                 params.iter_mut().for_each(|p| *p *= keep);
@@ -203,7 +203,7 @@ fn step_inputs_body<S: Simd>(
     }
 }
 
-/// What some steps of Adam without a gradient do at once.
+/// The effect of several steps of Adam without a gradient.
 #[inline(always)]
 fn make_up<S: Simd>(
     s: S,
@@ -215,8 +215,8 @@ fn make_up<S: Simd>(
 ) {
     let (rate, epsilon) = (s.splat(-rate * moves), s.splat(epsilon));
     let (decay1, decay2) = (s.splat(decay1), s.splat(decay2));
-    let moments = chunks_whole(first).iter_mut().beside(chunks_whole(second));
-    for (p, (m, v)) in chunks_whole(params).iter_mut().beside(moments) {
+    let moments = chunks_whole(first).iter_mut().zip_inline(chunks_whole(second));
+    for (p, (m, v)) in chunks_whole(params).iter_mut().zip_inline(moments) {
         let (mean, square) = (s.load(m), s.load(v));
         let step = s.div_near(mean, s.add(s.sqrt(square), epsilon));
         s.store(p, s.fma(rate, step, s.load(p)));
@@ -239,7 +239,7 @@ fn is_zero<S: Simd>(s: S, span: &[f32]) -> bool {
 #[inline(always)]
 fn scale_add_body<S: Simd>(s: S, scale: f32, a: &mut [f32], b: &[f32]) {
     let scale = s.splat(scale);
-    for (a, b) in chunks_whole(a).iter_mut().beside(chunks(b)) {
+    for (a, b) in chunks_whole(a).iter_mut().zip_inline(chunks(b)) {
         s.store(a, s.flush(s.fma(scale, s.load(a), s.load(b))));
     }
 }
@@ -247,7 +247,7 @@ fn scale_add_body<S: Simd>(s: S, scale: f32, a: &mut [f32], b: &[f32]) {
 #[inline(always)]
 fn add_scaled_body<S: Simd>(s: S, scale: f32, a: &mut [f32], b: &[f32]) {
     let scale = s.splat(scale);
-    for (a, b) in chunks_whole(a).iter_mut().beside(chunks(b)) {
+    for (a, b) in chunks_whole(a).iter_mut().zip_inline(chunks(b)) {
         s.store(a, s.fma(scale, s.load(b), s.load(a)));
     }
 }

@@ -4,7 +4,7 @@
 //! adds to sixteen rows of sixteen floats (Intel, Software Developer's Manual 2, TDPBF16PS): for each of the 256 sums it adds the products
 //! of even places in order, those of odd places in order, then both to the sum.
 
-use super::halves::{DEEP, Halves, Line, half};
+use crate::bf16::{Bf16Lane, CacheLine, PER_LANE, to_bf16};
 
 /// Rows of a product in one call.
 pub(crate) const HIGH: usize = 32;
@@ -12,20 +12,20 @@ pub(crate) const HIGH: usize = 32;
 pub(crate) const WIDE: usize = 32;
 
 /// Sums of a product: each row has two lines.
-pub(crate) type Sums = [Line<f32, 16>; 2 * HIGH];
+pub(crate) type Sums = [CacheLine<f32, 16>; 2 * HIGH];
 
 /// A weight in the order in which tiles read it: pairs of tiles of sixteen columns; in each, 32 inputs after the other; in each tile,
 /// lines of two inputs by sixteen columns. Missing inputs and columns are 0.
-pub(crate) fn packed(weight: &[f32], inputs: usize, columns: usize, stride: usize) -> Vec<Halves> {
-    let (depth, pairs) = (inputs.div_ceil(DEEP), columns.div_ceil(WIDE));
-    let mut all = vec![Line([0; DEEP]); pairs * depth * 2 * 16];
+pub(crate) fn packed(weight: &[f32], inputs: usize, columns: usize, stride: usize) -> Vec<Bf16Lane> {
+    let (depth, pairs) = (inputs.div_ceil(PER_LANE), columns.div_ceil(WIDE));
+    let mut all = vec![CacheLine([0; PER_LANE]); pairs * depth * 2 * 16];
     for (place, line) in all.iter_mut().enumerate() {
         let (row, tile, block, pair) = (place % 16, place / 16 % 2, place / 32 % depth, place / 32 / depth);
         for (i, to) in line.0.iter_mut().enumerate() {
-            let input = block * DEEP + 2 * row + i % 2;
+            let input = block * PER_LANE + 2 * row + i % 2;
             let column = pair * WIDE + tile * 16 + i / 2;
             if input < inputs && column < columns {
-                *to = half(weight[input * stride + column]);
+                *to = to_bf16(weight[input * stride + column]);
             }
         }
     }
@@ -40,7 +40,7 @@ pub(crate) use none::Tiles;
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod amx {
-    use super::{DEEP, HIGH, Halves, Line, Sums};
+    use super::{Bf16Lane, CacheLine, HIGH, PER_LANE, Sums};
     use std::arch::asm;
     use std::arch::x86_64::*;
     use std::sync::OnceLock;
@@ -92,9 +92,9 @@ mod amx {
             self,
             rows: impl ExactSizeIterator<Item = &'a [f32]>,
             columns: usize,
-            to: &mut [Halves],
+            to: &mut [Bf16Lane],
         ) {
-            assert!(rows.len() <= HIGH && to.len() >= columns.div_ceil(DEEP) * HIGH);
+            assert!(rows.len() <= HIGH && to.len() >= columns.div_ceil(PER_LANE) * HIGH);
             for (r, row) in rows.enumerate() {
                 // SAFETY: the token proves the instruction sets.
                 unsafe { load_row(&row[..columns], &mut to[r..]) };
@@ -125,7 +125,7 @@ mod amx {
         }
 
         /// The product of rows of `a`, as [`load`](Tiles::load) writes them, and a pair of tiles of [`packed`](super::packed).
-        pub(crate) fn product(&self, a: &[Halves], b: &[Halves], to: &mut Sums) {
+        pub(crate) fn product(&self, a: &[Bf16Lane], b: &[Bf16Lane], to: &mut Sums) {
             let depth = b.len() / 32;
             assert!(b.len() == depth * 32 && depth > 0 && a.len() >= depth * HIGH);
             // SAFETY: the tiles are shaped, by a token that proves the instruction set, and the loops read `depth` blocks of both
@@ -214,13 +214,13 @@ mod amx {
     /// # Safety
     /// The machine has AVX-512 F and BF16.
     #[target_feature(enable = "avx512f,avx512bf16")]
-    fn load_row(row: &[f32], to: &mut [Halves]) {
-        let (whole, rest) = row.as_chunks::<DEEP>();
+    fn load_row(row: &[f32], to: &mut [Bf16Lane]) {
+        let (whole, rest) = row.as_chunks::<PER_LANE>();
         for (from, to) in whole.iter().zip(to.iter_mut().step_by(HIGH)) {
             round(from, to);
         }
         if !rest.is_empty() {
-            let mut last = [0.0; DEEP];
+            let mut last = [0.0; PER_LANE];
             last[..rest.len()].copy_from_slice(rest);
             round(&last, &mut to[whole.len() * HIGH]);
         }
@@ -228,7 +228,7 @@ mod amx {
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512bf16")]
-    fn round(from: &[f32; DEEP], Line(to): &mut Halves) {
+    fn round(from: &[f32; PER_LANE], CacheLine(to): &mut Bf16Lane) {
         // SAFETY: all 32 numbers are read and written.
         unsafe {
             let (low, high) = (_mm512_loadu_ps(from.as_ptr()), _mm512_loadu_ps(from[16..].as_ptr()));
@@ -240,7 +240,7 @@ mod amx {
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 mod none {
-    use super::{Halves, Sums};
+    use super::{Bf16Lane, Sums};
 
     /// No machine of this kind.
     #[derive(Clone, Copy, Debug)]
@@ -255,7 +255,7 @@ mod none {
             self,
             _: impl ExactSizeIterator<Item = &'a [f32]>,
             _: usize,
-            _: &mut [Halves],
+            _: &mut [Bf16Lane],
         ) {
             match self {}
         }
@@ -274,7 +274,7 @@ mod none {
             match *self {}
         }
 
-        pub(crate) fn product(&self, _: &[Halves], _: &[Halves], _: &mut Sums) {
+        pub(crate) fn product(&self, _: &[Bf16Lane], _: &[Bf16Lane], _: &mut Sums) {
             match *self {}
         }
     }
@@ -283,27 +283,27 @@ mod none {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::native::halves::whole;
+    use crate::bf16::from_bf16;
 
-    /// The rows that AMX reads are those of [`half`].
+    /// The rows that AMX reads are those of [`to_bf16`].
     #[test]
     fn rows_are_rounded_as_numbers_are() {
         let Some(tiles) = Tiles::detect() else { return };
         let mut row: Vec<f32> = (0..75).map(|i: u32| f32::from_bits(i.wrapping_mul(0x9e37_79b9))).collect();
         row.extend([0x007f_ffff, 0x807f_ffff, 0x007f_8000, 0x0080_0000].map(f32::from_bits));
         row.extend([0.0, -0.0, 1e-40, -1e-40, f32::MAX, f32::INFINITY, 1.175_494_4e-38, 1.003_906_3]);
-        let mut to = vec![Line([7; DEEP]); 3 * HIGH];
+        let mut to = vec![CacheLine([7; PER_LANE]); 3 * HIGH];
         tiles.load([&row[..]].into_iter(), row.len(), &mut to);
         for (i, x) in row.iter().enumerate() {
-            let found = to[i / DEEP * HIGH].0[i % DEEP];
+            let found = to[i / PER_LANE * HIGH].0[i % PER_LANE];
             assert!(
-                x.is_nan() && whole(found).is_nan() || found == half(*x),
+                x.is_nan() && from_bf16(found).is_nan() || found == to_bf16(*x),
                 "{x}: {found:x} {:x}",
-                half(*x)
+                to_bf16(*x)
             );
         }
         assert!(
-            to[2 * HIGH].0[row.len() % DEEP..].iter().all(|half| *half == 0),
+            to[2 * HIGH].0[row.len() % PER_LANE..].iter().all(|half| *half == 0),
             "the row is filled with zeros"
         );
         assert!(to[1].0.iter().all(|half| *half == 7), "another row is not written");

@@ -12,12 +12,12 @@ pub(crate) use none::Pairs;
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
+    use super::super::bf16_floats::{Bf16Buffers, Bf16Weights, by_floats};
     use super::super::dense::{Layer, Matrix, in_blocks, in_tiles, panels, spans};
     use super::super::forward::{biases, finish_span, write};
-    use super::super::half::{HalfRoom, HalfWeights, by_floats};
     use super::super::sparse::is_sparse;
-    use super::super::{BesideExt, stride};
-    use crate::native::halves::{DEEP, Halves, Line, half};
+    use super::super::{ZipInlineExt, stride};
+    use crate::bf16::{Bf16Lane, CacheLine, PER_LANE, to_bf16};
     use crate::native::simd::{Avx512, LANES, Simd};
     use std::arch::x86_64::*;
     use std::mem::transmute;
@@ -48,9 +48,9 @@ mod x86 {
             self,
             n: usize,
             layer: Layer<'_>,
-            weights: HalfWeights<'_>,
+            weights: Bf16Weights<'_>,
             x: Matrix<'_>,
-            room: &mut HalfRoom,
+            room: &mut Bf16Buffers,
             y: &mut [f32],
         ) {
             // SAFETY: the token proves the instruction sets.
@@ -68,7 +68,7 @@ mod x86 {
         }
 
         #[inline(always)]
-        fn load(self, Line(from): &Halves) -> __m512i {
+        fn load(self, CacheLine(from): &Bf16Lane) -> __m512i {
             // SAFETY: a line fills a register.
             unsafe { _mm512_loadu_si512(from.as_ptr().cast()) }
         }
@@ -80,9 +80,9 @@ mod x86 {
             unsafe { _mm512_set1_epi32((u32::from(odd) << 16 | u32::from(even)) as i32) }
         }
 
-        /// The [nearest](half) numbers, those of each pair exchanged.
+        /// The [nearest](to_bf16) numbers, those of each pair exchanged.
         #[inline(always)]
-        fn round(self, from: &[f32; DEEP], Line(to): &mut Halves) {
+        fn round(self, from: &[f32; PER_LANE], CacheLine(to): &mut Bf16Lane) {
             // SAFETY: the token proves the instruction sets; all 32 numbers are read and written.
             unsafe {
                 let (low, high) = (_mm512_loadu_ps(from.as_ptr()), _mm512_loadu_ps(from[LANES..].as_ptr()));
@@ -94,16 +94,16 @@ mod x86 {
 
     /// A weight in the order in which [`Pairs::forward`] reads it: the [`panels`] one after the other; in each, lines of two inputs by
     /// sixteen columns. Missing inputs are 0.
-    fn packed<S: Simd>(s: S, layer: Layer<'_>) -> Vec<Halves> {
+    fn packed<S: Simd>(s: S, layer: Layer<'_>) -> Vec<Bf16Lane> {
         let (depth, width) = (layer.inputs.div_ceil(2), stride(layer.outputs) / LANES);
         let mut all = Vec::with_capacity(depth * width);
         for (first, block) in panels(s, width) {
             for (pair, c) in (0..depth).flat_map(|pair| (first..first + block).map(move |c| (pair, c))) {
-                let mut line = Line([0; DEEP]);
+                let mut line = CacheLine([0; PER_LANE]);
                 for (i, to) in line.0.iter_mut().enumerate() {
                     let (input, column) = (2 * pair + 1 - i % 2, c * LANES + i / 2);
                     if input < layer.inputs {
-                        *to = half(layer.weight[input * width * LANES + column]);
+                        *to = to_bf16(layer.weight[input * width * LANES + column]);
                     }
                 }
                 all.push(line);
@@ -117,9 +117,9 @@ mod x86 {
         pairs: Pairs,
         n: usize,
         layer: Layer<'_>,
-        HalfWeights { packed: weight, panels }: HalfWeights<'_>,
+        Bf16Weights { packed: weight, panels }: Bf16Weights<'_>,
         x: Matrix<'_>,
-        room: &mut HalfRoom,
+        room: &mut Bf16Buffers,
         y: &mut [f32],
     ) {
         type S = Avx512;
@@ -132,17 +132,17 @@ mod x86 {
         if weight.is_empty() {
             *weight = packed(s, layer);
         }
-        let (lines, width) = (layer.inputs.div_ceil(DEEP), stride(layer.outputs) / LANES);
+        let (lines, width) = (layer.inputs.div_ceil(PER_LANE), stride(layer.outputs) / LANES);
         for rows in spans(0..n) {
             let rounded = &mut room.rows;
-            rounded.resize(rounded.len().max(rows.len() * lines), Line([0; DEEP]));
-            for (r, to) in rows.clone().beside(rounded.chunks_exact_mut(lines)) {
-                let (whole, rest) = x.row(r)[..layer.inputs].as_chunks::<DEEP>();
-                for (from, to) in whole.iter().beside(to.iter_mut()) {
+            rounded.resize(rounded.len().max(rows.len() * lines), CacheLine([0; PER_LANE]));
+            for (r, to) in rows.clone().zip_inline(rounded.chunks_exact_mut(lines)) {
+                let (whole, rest) = x.row(r)[..layer.inputs].as_chunks::<PER_LANE>();
+                for (from, to) in whole.iter().zip_inline(to.iter_mut()) {
                     pairs.round(from, to);
                 }
                 if !rest.is_empty() {
-                    let mut last = [0.0; DEEP];
+                    let mut last = [0.0; PER_LANE];
                     last[..rest.len()].copy_from_slice(rest);
                     pairs.round(&last, &mut to[whole.len()]);
                 }
@@ -165,10 +165,10 @@ mod x86 {
     struct Product<'a> {
         pairs: Pairs,
         layer: Layer<'a>,
-        /// From [`packed`].
-        weight: &'a [Halves],
+        /// As [`packed`] writes it.
+        weight: &'a [Bf16Lane],
         /// Whole lines a row.
-        x: &'a [Halves],
+        x: &'a [Bf16Lane],
     }
 
     /// All chunks of one row, those of four panels at a time.
@@ -191,7 +191,7 @@ mod x86 {
         }
     }
 
-    /// Chunks `c..c + C` of some rows. As in `apart!`, a function of its own.
+    /// Chunks `c..c + C` of some rows. As in `per_width!`, a function of its own.
     #[inline(never)]
     #[target_feature(enable = "avx512f,avx512dq,avx512bf16,avx2,fma,popcnt,bmi1")]
     fn columns<S: Simd<V = __m512>, const C: usize>(
@@ -224,8 +224,8 @@ mod x86 {
         Product { pairs, layer, weight, x }: Product<'_>,
         y: &mut [f32],
     ) {
-        let (depth, lines) = (layer.inputs.div_ceil(2), layer.inputs.div_ceil(DEEP));
-        let mut panels: [&[[Halves; C]]; P] = [&[]; P];
+        let (depth, lines) = (layer.inputs.div_ceil(2), layer.inputs.div_ceil(PER_LANE));
+        let mut panels: [&[[Bf16Lane; C]]; P] = [&[]; P];
         for (p, panel) in panels.iter_mut().enumerate() {
             *panel = weight[(c + p * C) * depth..][..C * depth].as_chunks().0;
         }
@@ -260,16 +260,16 @@ mod x86 {
 
     /// The numbers of some lines.
     #[inline(always)]
-    fn numbers(lines: &[Halves]) -> &[u16] {
+    fn numbers(lines: &[Bf16Lane]) -> &[u16] {
         // SAFETY: lines are arrays of numbers without padding.
-        unsafe { std::slice::from_raw_parts(lines.as_ptr().cast(), lines.len() * DEEP) }
+        unsafe { std::slice::from_raw_parts(lines.as_ptr().cast(), lines.len() * PER_LANE) }
     }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 mod none {
+    use super::super::bf16_floats::{Bf16Buffers, Bf16Weights};
     use super::super::dense::{Layer, Matrix};
-    use super::super::half::{HalfRoom, HalfWeights};
 
     /// No machine of this kind.
     #[derive(Clone, Copy, Debug)]
@@ -284,9 +284,9 @@ mod none {
             self,
             _: usize,
             _: Layer<'_>,
-            _: HalfWeights<'_>,
+            _: Bf16Weights<'_>,
             _: Matrix<'_>,
-            _: &mut HalfRoom,
+            _: &mut Bf16Buffers,
             _: &mut [f32],
         ) {
             match self {}

@@ -1,24 +1,24 @@
 //! Layers in bfloat16 numbers, for evaluation: y = f(β ∘ (x W + b)) with x and W rounded, and sums in floats.
 //!
-//! Products of two rounded numbers are exact in floats. So multiply-adds of floats, on every instruction set, and
-//! [pairs](super::pairs) give the same bits, unless a sum is below the smallest normal number. [Tiles](crate::native::tiles) add in
+//! Products of two rounded numbers are exact in floats. So [multiply-adds of floats](super::bf16_floats), on every instruction set,
+//! and [pairs](super::bf16_pairs) give the same bits, unless a sum is below the smallest normal number. [Tiles](super::bf16_tiles) add in
 //! another order: their sums differ by rounding.
 
-use super::BesideExt;
-use super::dense::{Layer, Matrix, ROWS, spans};
-use super::forward::{Reads, finish, finish_span};
-use super::pairs::Pairs;
+use super::bf16_floats::{Bf16Buffers, Bf16Weights, floats_forward};
+use super::bf16_pairs::Pairs;
+use super::bf16_tiles::{self as tiles, HIGH, Sums, Tiles, WIDE};
+use super::dense::{Layer, Matrix};
+use super::math::finish;
 use super::{chunks, chunks_mut, stride};
+use crate::bf16::{Bf16Lane, CacheLine, PER_LANE};
 use crate::native::aligned::Aligned;
-use crate::native::halves::{DEEP, Halves, Line, rounded};
 use crate::native::simd::{Isa, LANES, Simd};
-use crate::native::tiles::{self, HIGH, Sums, Tiles, WIDE};
-use crate::program::Activation;
+use crate::program::{Activation, ValueId};
 use std::ops::Range;
 
-/// What multiplies numbers of bfloat16.
+/// The processor unit that multiplies numbers of bfloat16.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum HalfUnit {
+pub(crate) enum Bf16Unit {
     /// AMX.
     Tiles(Tiles),
     /// AVX-512 BF16.
@@ -27,76 +27,72 @@ pub(crate) enum HalfUnit {
     Floats,
 }
 
-impl HalfUnit {
-    /// All of this machine, best first.
+impl Bf16Unit {
+    /// All units of this machine, best first.
     pub(crate) fn available() -> Vec<Self> {
         let (tiles, pairs) = (Tiles::detect().map(Self::Tiles), Pairs::detect().map(Self::Pairs));
         [tiles, pairs, Some(Self::Floats)].into_iter().flatten().collect()
     }
 }
 
-/// Copies of the weights of one layer; empty if they are not needed yet or have changed.
-pub(crate) struct HalfWeights<'a> {
-    /// As tiles or pairs read them.
-    pub(crate) packed: &'a mut Vec<Halves>,
-    /// For [`Reads::of`].
-    pub(crate) panels: &'a mut Aligned,
-}
-
-/// Buffers of one thread.
+/// Layers in bfloat16 with the buffers of one thread.
 #[derive(Debug)]
-pub(crate) struct HalfRoom {
-    /// Rows of bfloat16.
-    pub(super) rows: Vec<Halves>,
-    /// Rows of rounded floats.
-    floats: Vec<f32>,
-    sums: Box<Sums>,
-}
-
-impl Default for HalfRoom {
-    fn default() -> Self {
-        Self { rows: Vec::new(), floats: Vec::new(), sums: Box::new([Line([0.0; 16]); 2 * HIGH]) }
-    }
+pub(crate) struct Bf16Layers {
+    unit: Bf16Unit,
+    /// Weights of layers as the unit reads them, by the layer's value; empty if they are not needed yet or have changed.
+    packed: Vec<Vec<Bf16Lane>>,
+    buffers: Bf16Buffers,
 }
 
 /// Whether layers of this shape gain by bfloat16.
-pub(crate) fn suits_half(inputs: usize, outputs: usize) -> bool {
-    inputs >= DEEP && outputs >= 16
+pub(crate) fn suits_bf16(inputs: usize, outputs: usize) -> bool {
+    inputs >= PER_LANE && outputs >= 16
 }
 
-/// A layer of at least two outputs for `n` rows. The weights in `layer` are numbers of bfloat16.
-pub(crate) fn half_forward(
-    isa: Isa,
-    n: usize,
-    layer: Layer<'_>,
-    (unit, weights): (HalfUnit, HalfWeights<'_>),
-    x: Matrix<'_>,
-    room: &mut HalfRoom,
-    y: &mut [f32],
-) {
-    match unit {
-        HalfUnit::Tiles(tiles) => {
-            let HalfWeights { packed, .. } = weights;
-            if packed.is_empty() {
-                *packed = tiles::packed(layer.weight, layer.inputs, layer.outputs, stride(layer.outputs));
+impl Bf16Layers {
+    /// Layers for a program with this number of values, on a unit of this machine.
+    pub(crate) fn new(unit: Bf16Unit, values: usize) -> Self {
+        Self { unit, packed: vec![Vec::new(); values], buffers: Bf16Buffers::default() }
+    }
+
+    /// The same layers with buffers for another thread.
+    pub(crate) fn copied(&self) -> Self {
+        Self::new(self.unit, self.packed.len())
+    }
+
+    /// Forgets copies of the parameters.
+    pub(crate) fn forget(&mut self) {
+        self.packed.iter_mut().for_each(Vec::clear);
+    }
+
+    /// y = f(β ∘ (x W + b)) for `n` rows of the layer with the value `out`, of at least two outputs. Its weights are numbers of bfloat16.
+    pub(crate) fn forward(
+        &mut self,
+        isa: Isa,
+        n: usize,
+        (layer, out): (Layer<'_>, ValueId),
+        x: Matrix<'_>,
+        panels: &mut Aligned,
+        y: &mut [f32],
+    ) {
+        let (packed, buffers) = (&mut self.packed[out], &mut self.buffers);
+        match self.unit {
+            Bf16Unit::Tiles(tiles) => {
+                if packed.is_empty() {
+                    *packed = tiles::packed(layer.weight, layer.inputs, layer.outputs, stride(layer.outputs));
+                }
+                tiles_forward(isa, n, layer, (tiles, packed), x, buffers, y);
             }
-            tiles_forward(isa, n, layer, (tiles, packed), x, room, y);
+            Bf16Unit::Pairs(pairs) => pairs.forward(n, layer, Bf16Weights { packed, panels }, x, buffers, y),
+            Bf16Unit::Floats => floats_forward(isa, n, layer, panels, x, buffers, y),
         }
-        HalfUnit::Pairs(pairs) => pairs.forward(n, layer, weights, x, room, y),
-        HalfUnit::Floats => floats_forward(isa, n, layer, weights.panels, x, room, y),
     }
 }
 
 dispatched! {
     fn tiles_forward(
-        n: usize, layer: Layer<'_>, tiles: (Tiles, &[Halves]), x: Matrix<'_>, room: &mut HalfRoom, y: &mut [f32],
+        n: usize, layer: Layer<'_>, tiles: (Tiles, &[Bf16Lane]), x: Matrix<'_>, room: &mut Bf16Buffers, y: &mut [f32],
     ) = by_tiles;
-}
-
-dispatched! {
-    fn floats_forward(
-        n: usize, layer: Layer<'_>, panels: &mut Aligned, x: Matrix<'_>, room: &mut HalfRoom, y: &mut [f32],
-    ) = by_floats;
 }
 
 #[inline(always)]
@@ -108,14 +104,14 @@ fn by_tiles<S: Simd>(
     s: S,
     n: usize,
     layer: Layer<'_>,
-    (tiles, weight): (Tiles, &[Halves]),
+    (tiles, weight): (Tiles, &[Bf16Lane]),
     x: Matrix<'_>,
-    room: &mut HalfRoom,
+    room: &mut Bf16Buffers,
     y: &mut [f32],
 ) {
-    let depth = layer.inputs.div_ceil(DEEP);
-    let HalfRoom { rows, sums, .. } = room;
-    rows.resize(rows.len().max(depth * HIGH), Line([0; DEEP]));
+    let depth = layer.inputs.div_ceil(PER_LANE);
+    let Bf16Buffers { rows, sums, .. } = room;
+    rows.resize(rows.len().max(depth * HIGH), CacheLine([0; PER_LANE]));
     let mut shaped = tiles.shape(n.clamp(1, HIGH));
     for first in (0..n).step_by(HIGH) {
         let here = first..n.min(first + HIGH);
@@ -168,38 +164,10 @@ fn finish_pair<S: Simd>(
     }
 }
 
-/// A layer by multiply-adds of floats.
-#[inline(always)]
-pub(super) fn by_floats<S: Simd>(
-    s: S,
-    n: usize,
-    layer: Layer<'_>,
-    panels: &mut Aligned,
-    x: Matrix<'_>,
-    room: &mut HalfRoom,
-    y: &mut [f32],
-) {
-    let (inputs, width) = (layer.inputs, stride(layer.outputs));
-    let floats = &mut room.floats;
-    let reads = Reads::of(s, n, layer, x, panels);
-    floats.resize(floats.len().max(n.min(ROWS) * inputs), 0.0);
-    for rows in spans(0..n) {
-        for (r, to) in rows.clone().beside(floats.chunks_exact_mut(inputs)) {
-            for (to, x) in to.iter_mut().beside(&x.row(r)[..inputs]) {
-                *to = rounded(*x);
-            }
-        }
-        let x = Matrix { data: floats, stride: inputs, rows: None, alike: false };
-        let (y, rows) = (&mut y[rows.start * width..rows.end * width], 0..rows.len());
-        reads.affine(s, rows.clone(), layer, x, y);
-        finish_span(s, rows, layer, &mut [], y);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::native::halves::{half, whole};
+    use crate::bf16::{from_bf16, to_bf16};
     use crate::native::kernels::forward::forward_alone;
 
     /// A pseudo-random number in ±1.
@@ -212,9 +180,9 @@ mod tests {
         let wide = stride(layer.outputs);
         let net = |c: usize| {
             let mut total = 0.0_f32;
-            for first in (0..layer.inputs).step_by(DEEP) {
+            for first in (0..layer.inputs).step_by(PER_LANE) {
                 let mut sums = [0.0_f32; 2];
-                for k in first..layer.inputs.min(first + DEEP) {
+                for k in first..layer.inputs.min(first + PER_LANE) {
                     sums[(k - first) % 2] = x[k].mul_add(layer.weight[k * wide + c], sums[(k - first) % 2]);
                 }
                 total += sums[0] + sums[1];
@@ -228,8 +196,8 @@ mod tests {
     /// near to sums in f64.
     #[test]
     fn layers_have_the_bits_of_their_order() {
-        // Of one thread, for all layers.
-        let mut room = HalfRoom::default();
+        // Buffers of one thread, for all layers.
+        let mut layers = Bf16Layers::new(Bf16Unit::Floats, 1);
         for (inputs, outputs) in
             [(32, 16), (33, 20), (68, 40), (202, 512), (400, 130), (7, 100), (64, 272), (32, 64)]
         {
@@ -248,13 +216,13 @@ mod tests {
             ] {
                 let wide = stride(outputs);
                 let weight = (0..inputs * wide).map(|i| match i % wide < outputs {
-                    true => whole(half(number(i) / 8.0)),
+                    true => from_bf16(to_bf16(number(i) / 8.0)),
                     false => 0.0,
                 });
                 let weight: Vec<f32> = weight.collect();
-                let beside = |i: usize, to: f32| if i < outputs { to } else { 0.0 };
-                let bias: Vec<f32> = (0..wide).map(|i| beside(i, number(i + 3))).collect();
-                let beta: Vec<f32> = (0..wide).map(|i| beside(i, 1.0 + number(i + 5) / 4.0)).collect();
+                let unpadded = |i: usize, to: f32| if i < outputs { to } else { 0.0 };
+                let bias: Vec<f32> = (0..wide).map(|i| unpadded(i, number(i + 3))).collect();
+                let beta: Vec<f32> = (0..wide).map(|i| unpadded(i, 1.0 + number(i + 5) / 4.0)).collect();
                 // One in `share` is not 0.
                 let x = |i: usize| if (i * 31 / 7).is_multiple_of(share) { number(i * 31 + 7) } else { 0.0 };
                 let mut x: Vec<f32> = (0..n * inputs).map(x).collect();
@@ -263,37 +231,38 @@ mod tests {
                     let special = [1.0 + 1.0 / 256.0, 1.0 + 3.0 / 256.0, -1e-40, f32::MIN_POSITIVE, -0.0];
                     x[..special.len()].copy_from_slice(&special);
                 }
-                let rounded: Vec<f32> = x.iter().map(|&x| whole(half(x))).collect();
+                let rounded: Vec<f32> = x.iter().map(|&x| from_bf16(to_bf16(x))).collect();
                 for (f, beta) in [
                     (Activation::Linear, None),
                     (Activation::Sigmoid, Some(&beta[..])),
                     (Activation::Silu, None),
                 ] {
                     let layer = Layer { inputs, outputs, weight: &weight, bias: &bias, beta, f };
-                    let matrix = |data| Matrix { data, stride: inputs, rows: None, alike: false };
-                    let mut run = |isa, unit: HalfUnit| {
+                    let matrix =
+                        |data| Matrix { data, stride: inputs, rows: None, similar_neighbours: false };
+                    let mut run = |isa, unit: Bf16Unit| {
                         let mut y = vec![7.0; n * wide];
-                        let (packed, panels) = (&mut Vec::new(), &mut Aligned::default());
-                        let weights = HalfWeights { packed, panels };
-                        half_forward(isa, n, layer, (unit, weights), matrix(&x), &mut room, &mut y);
+                        layers.unit = unit;
+                        layers.forget();
+                        layers.forward(isa, n, (layer, 0), matrix(&x), &mut Aligned::default(), &mut y);
                         y
                     };
                     let what = format!("{n} rows, one in {share}, {inputs} to {outputs}, {f:?}");
                     for isa in Isa::available() {
                         let mut expected = vec![7.0; n * wide];
                         forward_alone(isa, n, layer, matrix(&rounded), &mut expected);
-                        assert_eq!(run(isa, HalfUnit::Floats), expected, "{what}, {isa:?}");
+                        assert_eq!(run(isa, Bf16Unit::Floats), expected, "{what}, {isa:?}");
                         if f == Activation::Linear {
-                            assert_eq!(expected, run(Isa::Portable, HalfUnit::Floats), "{what}, {isa:?}");
+                            assert_eq!(expected, run(Isa::Portable, Bf16Unit::Floats), "{what}, {isa:?}");
                         }
                     }
                     let best = Isa::detect();
-                    let expected = run(best, HalfUnit::Floats);
-                    for unit in HalfUnit::available() {
+                    let expected = run(best, Bf16Unit::Floats);
+                    for unit in Bf16Unit::available() {
                         let found = run(best, unit);
                         let padding = found.chunks_exact(wide).flat_map(|row| &row[outputs..]);
                         assert!(padding.copied().all(|y| y == 0.0), "{what}, {unit:?}: padding");
-                        if !matches!(unit, HalfUnit::Tiles(_)) {
+                        if !matches!(unit, Bf16Unit::Tiles(_)) {
                             assert_eq!(found, expected, "{what}, {unit:?}");
                         }
                         if f != Activation::Linear {
@@ -301,7 +270,7 @@ mod tests {
                         }
                         for (r, y) in found.chunks_exact(wide).enumerate() {
                             let x = &rounded[r * inputs..][..inputs];
-                            if matches!(unit, HalfUnit::Tiles(_)) {
+                            if matches!(unit, Bf16Unit::Tiles(_)) {
                                 assert_eq!(y, by_blocks(layer, x), "{what}, {unit:?}");
                             }
                             for (c, y) in y.iter().enumerate() {

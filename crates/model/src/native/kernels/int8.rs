@@ -1,19 +1,19 @@
-//! Loops over whole numbers, with the same bits on every instruction set.
+//! Kernels of int8 layers, with the same bits on every instruction set.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 
-/// Units are padded to this number, so that all loops run over whole registers.
-pub(super) const UNITS: usize = 64;
-/// Outputs of a product are padded to this number.
-pub(super) const OUTPUTS: usize = 16;
-/// Pieces of a curve.
-pub(super) const PIECES: usize = 64;
+/// The number of units is padded to a multiple of this, so that all loops run over whole registers.
+pub(crate) const UNITS: usize = 64;
+/// The number of outputs of a product is padded to a multiple of this.
+pub(crate) const OUTPUTS: usize = 16;
+/// Number of pieces of a curve.
+pub(crate) const PIECES: usize = 64;
 
-/// Instruction sets with their own version of the loops.
+/// Instruction sets with versions of these kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Integers {
-    /// Any machine.
+pub(crate) enum Int8Isa {
+    /// Plain Rust, for any machine.
     Portable,
     /// AVX2.
     #[cfg(target_arch = "x86_64")]
@@ -23,7 +23,7 @@ pub(crate) enum Integers {
     Vnni,
 }
 
-impl Integers {
+impl Int8Isa {
     /// All instruction sets of this machine, best first.
     pub(crate) fn available() -> Vec<Self> {
         let mut all = vec![];
@@ -44,40 +44,40 @@ impl Integers {
     }
 }
 
-/// What an activation that has no limit follows.
+/// The line that an activation follows far from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Line {
-    /// It is bounded.
+pub(crate) enum Asymptote {
+    /// 0: the activation is bounded.
     None,
     /// max(0, z).
-    Positive,
+    Relu,
     /// z.
-    Whole,
+    Identity,
 }
 
-/// An activation in whole numbers: a line, plus 64 straight pieces over −2ᵈ … 2ᵈ.
+/// An activation on 16-bit integers: its asymptote, plus 64 linear pieces over −2ᵈ … 2ᵈ.
 #[derive(Clone, Debug)]
-pub(super) struct Curve {
-    line: Line,
-    /// Whether the pieces are 0.
+pub(crate) struct Curve {
+    asymptote: Asymptote,
+    /// Whether all pieces are 0.
     straight: bool,
-    /// Values at the ends of the pieces.
+    /// Values at the starts of the pieces.
     start: [i16; PIECES],
-    /// From the start of a piece to its end.
+    /// Differences of the values at the two ends of each piece.
     rise: [i16; PIECES],
-    /// Bits of a net input within a piece: a piece has 2ˢ of them.
+    /// Binary logarithm of the width of a piece.
     shift: u32,
 }
 
 impl Curve {
-    /// A line and a curve through these values, with net inputs in units of 2⁻ᵐ and ends at ±2ᵈ.
+    /// An asymptote and a curve through these values, with net inputs in units of 2⁻ᵐ and ends at ±2ᵈ.
     ///
     /// `None` unless 5 ≤ m + d ≤ 15.
-    pub(super) fn new(line: Line, values: &[i16; PIECES + 1], m: u32, d: u32) -> Option<Self> {
+    pub(crate) fn new(asymptote: Asymptote, values: &[i16; PIECES + 1], m: u32, d: u32) -> Option<Self> {
         let shift = (m + d).checked_sub(PIECES.ilog2() - 1).filter(|_| m + d <= 15)?;
         let start = std::array::from_fn(|i| values[i]);
         let rise = std::array::from_fn(|i| values[i + 1].wrapping_sub(values[i]));
-        Some(Self { line, straight: values.iter().all(|v| *v == 0), start, rise, shift })
+        Some(Self { asymptote, straight: values.iter().all(|v| *v == 0), start, rise, shift })
     }
 
     /// Lowest net input of the first piece, and highest of the last.
@@ -86,13 +86,13 @@ impl Curve {
         ((-end).max(i32::from(i16::MIN)) as i16, (end - 1) as i16)
     }
 
-    /// Its value.
+    /// The value at z, with the [`ends`](Self::ends).
     #[inline(always)]
     fn at(&self, z: i16, (low, high): (i16, i16)) -> i16 {
-        let line = match self.line {
-            Line::None => 0,
-            Line::Positive => z.max(0),
-            Line::Whole => z,
+        let line = match self.asymptote {
+            Asymptote::None => 0,
+            Asymptote::Relu => z.max(0),
+            Asymptote::Identity => z,
         };
         if self.straight {
             return line;
@@ -100,26 +100,26 @@ impl Curve {
         let z = i32::from(z.clamp(low, high));
         let piece = ((z >> self.shift) + PIECES as i32 / 2) as usize % PIECES;
         let rest = (z & ((1 << self.shift) - 1)) << (15 - self.shift);
-        line.saturating_add(self.start[piece].wrapping_add(rounded(self.rise[piece], rest as i16)))
+        line.saturating_add(self.start[piece].wrapping_add(mul_rounded(self.rise[piece], rest as i16)))
     }
 }
 
 /// a b / 2¹⁵, rounded: the instruction `pmulhrsw`.
 #[inline(always)]
-pub(super) fn rounded(a: i16, b: i16) -> i16 {
+pub(crate) fn mul_rounded(a: i16, b: i16) -> i16 {
     ((((i32::from(a) * i32::from(b)) >> 14) + 1) >> 1) as i16
 }
 
-/// The nearest whole number, limited to ±32767; 0 for NaN.
+/// The nearest integer, limited to ±32767; 0 for NaN.
 #[inline(always)]
-pub(super) fn nearest(x: f32) -> i16 {
+pub(crate) fn nearest(x: f32) -> i16 {
     let x = x.clamp(-32_767.0, 32_767.0).round_ties_even();
     // SAFETY: within the limits, or NaN, which is replaced.
     unsafe { if x.is_nan() { 0.0 } else { x }.to_int_unchecked::<i32>() as i16 }
 }
 
-/// Writes `x[k] · scale[k]` as whole numbers, limited to ±32767.
-pub(super) fn whole(isa: Integers, x: &[f32], scale: &[f32], to: &mut [i16]) {
+/// Writes `x[k] · scale[k]` as integers, limited to ±32767.
+pub(crate) fn quantise(isa: Int8Isa, x: &[f32], scale: &[f32], to: &mut [i16]) {
     #[inline(always)]
     fn body(x: &[f32], scale: &[f32], to: &mut [i16]) {
         for ((to, x), scale) in to.iter_mut().zip(x).zip(scale) {
@@ -138,27 +138,27 @@ pub(super) fn whole(isa: Integers, x: &[f32], scale: &[f32], to: &mut [i16]) {
         }
         match isa {
             // SAFETY: only detected instruction sets are used.
-            Integers::Vnni => return unsafe { wide(x, scale, to) },
+            Int8Isa::Vnni => return unsafe { wide(x, scale, to) },
             // SAFETY: see above.
-            Integers::Avx2 => return unsafe { avx2(x, scale, to) },
-            Integers::Portable => {}
+            Int8Isa::Avx2 => return unsafe { avx2(x, scale, to) },
+            Int8Isa::Portable => {}
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let Integers::Portable = isa;
+    let Int8Isa::Portable = isa;
     body(x, scale, to);
 }
 
-/// An input that changed: its place, what it was and what it is.
+/// An input that differs from the row before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Change {
-    pub(super) input: u32,
-    pub(super) from: i16,
-    pub(super) to: i16,
+pub(crate) struct Change {
+    pub(crate) input: u32,
+    pub(crate) from: i16,
+    pub(crate) to: i16,
 }
 
-/// Replaces `row` with `x[k] · scale[k]` as whole numbers, as [`whole`] does, and `changes` with what that changes, in order.
-pub(super) fn renew(isa: Integers, x: &[f32], scale: &[f32], row: &mut [i16], changes: &mut Vec<Change>) {
+/// Replaces `row` with `x[k] · scale[k]` as integers, as [`quantise`] does, and `changes` with the inputs that changed, in order.
+pub(crate) fn requantise(isa: Int8Isa, x: &[f32], scale: &[f32], row: &mut [i16], changes: &mut Vec<Change>) {
     changes.clear();
     changes.reserve(row.len());
     #[inline(always)]
@@ -172,7 +172,7 @@ pub(super) fn renew(isa: Integers, x: &[f32], scale: &[f32], row: &mut [i16], ch
         }
     }
     #[cfg(target_arch = "x86_64")]
-    if isa == Integers::Vnni {
+    if isa == Int8Isa::Vnni {
         #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
         fn wide(x: &[f32], scale: &[f32], row: &mut [i16], changes: &mut Vec<Change>) {
             let (low, high) = (_mm512_set1_ps(-32_767.0), _mm512_set1_ps(32_767.0));
@@ -222,7 +222,7 @@ pub(super) fn renew(isa: Integers, x: &[f32], scale: &[f32], row: &mut [i16], ch
 ///
 /// # Panics
 /// If an input has no row of weights.
-pub(super) fn accumulate(isa: Integers, sums: &mut [i16], weight: &[i16], changes: &[Change]) {
+pub(crate) fn accumulate(isa: Int8Isa, sums: &mut [i16], weight: &[i16], changes: &[Change]) {
     let units = sums.len();
     assert!(units.is_multiple_of(UNITS));
     assert!(changes.iter().all(|change| (change.input as usize + 1) * units <= weight.len()));
@@ -297,18 +297,18 @@ pub(super) fn accumulate(isa: Integers, sums: &mut [i16], weight: &[i16], change
         }
         match isa {
             // SAFETY: only detected instruction sets are used.
-            Integers::Vnni => return unsafe { wide(sums, weight, changes) },
+            Int8Isa::Vnni => return unsafe { wide(sums, weight, changes) },
             // SAFETY: see above.
-            Integers::Avx2 => return unsafe { avx2(sums, weight, changes) },
-            Integers::Portable => {}
+            Int8Isa::Avx2 => return unsafe { avx2(sums, weight, changes) },
+            Int8Isa::Portable => {}
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let Integers::Portable = isa;
+    let Int8Isa::Portable = isa;
     for change in changes {
         let weight = &weight[change.input as usize * units..][..units];
         for (sum, &w) in sums.iter_mut().zip(weight) {
-            *sum = sum.wrapping_add(rounded(w, change.to)).wrapping_sub(rounded(w, change.from));
+            *sum = sum.wrapping_add(mul_rounded(w, change.to)).wrapping_sub(mul_rounded(w, change.from));
         }
     }
 }
@@ -317,7 +317,7 @@ pub(super) fn accumulate(isa: Integers, sums: &mut [i16], weight: &[i16], change
 ///
 /// # Panics
 /// If the lengths differ.
-pub(super) fn activate(isa: Integers, curve: &Curve, z: &[i16], gain: &[i16], zero: &[i16], to: &mut [u8]) {
+pub(crate) fn activate(isa: Int8Isa, curve: &Curve, z: &[i16], gain: &[i16], zero: &[i16], to: &mut [u8]) {
     let units = to.len();
     assert!(units.is_multiple_of(UNITS) && [z.len(), gain.len(), zero.len()] == [units; 3]);
     let (low, high) = curve.ends();
@@ -347,10 +347,10 @@ pub(super) fn activate(isa: Integers, curve: &Curve, z: &[i16], gain: &[i16], ze
                 let none = _mm512_setzero_si512();
                 for at in (0..to.len()).step_by(32) {
                     let net = load(z, at);
-                    let line = match curve.line {
-                        Line::None => none,
-                        Line::Positive => _mm512_max_epi16(net, none),
-                        Line::Whole => net,
+                    let line = match curve.asymptote {
+                        Asymptote::None => none,
+                        Asymptote::Relu => _mm512_max_epi16(net, none),
+                        Asymptote::Identity => net,
                     };
                     let y = if curve.straight {
                         line
@@ -368,20 +368,20 @@ pub(super) fn activate(isa: Integers, curve: &Curve, z: &[i16], gain: &[i16], ze
                 }
             }
         }
-        if isa == Integers::Vnni {
+        if isa == Int8Isa::Vnni {
             // SAFETY: the instruction set was detected.
             return unsafe { wide(curve, (low, high), z, gain, zero, to) };
         }
     }
     let _ = isa;
     for (((to, z), gain), zero) in to.iter_mut().zip(z).zip(gain).zip(zero) {
-        *to = rounded(curve.at(*z, (low, high)), *gain).saturating_add(*zero).clamp(0, 255) as u8;
+        *to = mul_rounded(curve.at(*z, (low, high)), *gain).saturating_add(*zero).clamp(0, 255) as u8;
     }
 }
 
 /// Weights of a product, laid out for an instruction set.
 #[derive(Clone, Debug)]
-pub(super) enum Packed {
+pub(crate) enum PackedWeights {
     /// Pairs of inputs, `[inputs / 2, outputs, 2]`.
     Pairs(Vec<i16>),
     /// Fours of inputs, `[inputs / 4, outputs, 4]`.
@@ -389,9 +389,9 @@ pub(super) enum Packed {
     Fours(Vec<i8>),
 }
 
-impl Packed {
+impl PackedWeights {
     /// Packs `[inputs, outputs]`, padded with zeros to `rows` inputs, a multiple of [`UNITS`], and `width` outputs, a multiple of [`OUTPUTS`].
-    pub(super) fn new(isa: Integers, weight: &[i8], outputs: usize, rows: usize, width: usize) -> Self {
+    pub(crate) fn new(isa: Int8Isa, weight: &[i8], outputs: usize, rows: usize, width: usize) -> Self {
         let entry = |i: usize, o: usize| {
             if o < outputs { weight.get(i * outputs + o).copied().unwrap_or(0) } else { 0 }
         };
@@ -401,7 +401,7 @@ impl Packed {
         };
         match isa {
             #[cfg(target_arch = "x86_64")]
-            Integers::Vnni => Self::Fours(laid(4).collect()),
+            Int8Isa::Vnni => Self::Fours(laid(4).collect()),
             _ => Self::Pairs(laid(2).map(i16::from).collect()),
         }
     }
@@ -411,10 +411,10 @@ impl Packed {
 ///
 /// # Panics
 /// If the lengths do not fit.
-pub(super) fn product(
-    isa: Integers,
+pub(crate) fn product(
+    isa: Int8Isa,
     (u, inputs): (&[u8], usize),
-    weight: &Packed,
+    weight: &PackedWeights,
     (scale, bias): (&[f32], &[f32]),
     y: &mut [f32],
 ) {
@@ -424,15 +424,15 @@ pub(super) fn product(
     assert!(rows * width == y.len() && u.len() >= rows * inputs);
     match weight {
         #[cfg(target_arch = "x86_64")]
-        Packed::Fours(weight) => {
-            assert!(isa == Integers::Vnni && weight.len() == inputs * width);
+        PackedWeights::Fours(weight) => {
+            assert!(isa == Int8Isa::Vnni && weight.len() == inputs * width);
             // SAFETY: the instruction set was detected.
             unsafe { fours((u, inputs), weight, (scale, bias), y) }
         }
-        Packed::Pairs(weight) => {
+        PackedWeights::Pairs(weight) => {
             assert!(weight.len() == inputs * width);
             #[cfg(target_arch = "x86_64")]
-            if isa == Integers::Avx2 {
+            if isa == Int8Isa::Avx2 {
                 // SAFETY: the instruction set was detected.
                 return unsafe { pairs((u, inputs), weight, (scale, bias), y) };
             }
@@ -571,14 +571,14 @@ mod tests {
                 accumulate(isa, &mut sums, &weight, &changes);
                 sums
             };
-            let expected = run(Integers::Portable);
-            Integers::available()
+            let expected = run(Int8Isa::Portable);
+            Int8Isa::available()
                 .into_iter()
                 .for_each(|isa| assert_eq!(run(isa), expected, "{isa:?}, {units}"));
             // What is taken back leaves nothing.
             let mut sums = expected.clone();
             let back: Vec<Change> = changes.iter().map(|c| Change { from: c.to, to: c.from, ..*c }).collect();
-            accumulate(Integers::available()[0], &mut sums, &weight, &back);
+            accumulate(Int8Isa::available()[0], &mut sums, &weight, &back);
             assert!(sums.iter().enumerate().all(|(i, &sum)| sum == number(i * 3) as i16));
         }
     }
@@ -586,7 +586,7 @@ mod tests {
     #[test]
     fn curves_are_the_same_numbers_for_every_net_input() {
         let z: Vec<i16> = (i16::MIN..=i16::MAX).collect();
-        let lines = [Line::None, Line::Positive, Line::Whole];
+        let lines = [Asymptote::None, Asymptote::Relu, Asymptote::Identity];
         let forms = [(8, 3), (2, 3), (12, 3), (10, 5), (4, 1)];
         for ((m, d), line) in forms.into_iter().flat_map(|form| lines.map(|line| (form, line))) {
             let values = std::array::from_fn(|i| (((i as f64 - 32.0) / 8.0).tanh() * 16_384.0) as i16);
@@ -598,14 +598,14 @@ mod tests {
                 activate(isa, &curve, &z, &gain, &zero, &mut to);
                 to
             };
-            let expected = run(Integers::Portable);
+            let expected = run(Int8Isa::Portable);
             assert!(expected.iter().any(|u| *u > 0 && *u < 255));
-            Integers::available()
+            Int8Isa::available()
                 .into_iter()
                 .for_each(|isa| assert_eq!(run(isa), expected, "{isa:?} {m} {d}"));
-            if line != Line::None {
+            if line != Asymptote::None {
                 let flat = Curve::new(line, &[0; 65], m, d).unwrap();
-                assert_eq!(flat.at(-300, flat.ends()), if line == Line::Whole { -300 } else { 0 });
+                assert_eq!(flat.at(-300, flat.ends()), if line == Asymptote::Identity { -300 } else { 0 });
                 assert_eq!(flat.at(31_000, flat.ends()), 31_000);
                 continue;
             }
@@ -618,7 +618,7 @@ mod tests {
                     <= 1 + (1 << 12) / (1 << (m + d - 5))
             );
         }
-        let new = |m| Curve::new(Line::None, &[0; 65], m, 3);
+        let new = |m| Curve::new(Asymptote::None, &[0; 65], m, 3);
         assert!(new(1).is_none() && new(13).is_none());
     }
 
@@ -630,8 +630,8 @@ mod tests {
             let width = outputs.next_multiple_of(OUTPUTS);
             let scale: Vec<f32> = (0..width).map(|i| 1e-3 * (1.0 + i as f32)).collect();
             let bias: Vec<f32> = (0..width).map(|i| i as f32 - 7.3).collect();
-            for isa in Integers::available() {
-                let packed = Packed::new(isa, &weight, outputs, inputs, width);
+            for isa in Int8Isa::available() {
+                let packed = PackedWeights::new(isa, &weight, outputs, inputs, width);
                 let mut y = vec![0.0; rows * width];
                 product(isa, (&u, inputs), &packed, (&scale, &bias), &mut y);
                 for (at, y) in y.iter().enumerate() {
@@ -648,15 +648,15 @@ mod tests {
     }
 
     #[test]
-    fn rows_become_whole_numbers_and_their_changes_are_found() {
+    fn rows_become_integers_and_their_changes_are_found() {
         let mut x: Vec<f32> = (0..101).map(|i| (i as f32 - 50.0) / 3.0).collect();
         for first in [7, 97] {
             x[first..][..4].copy_from_slice(&[f32::NAN, f32::INFINITY, -0.0, f32::NEG_INFINITY]);
         }
         let scale: Vec<f32> = (0..101).map(|i| 100.0 * (i as f32 + 0.5)).collect();
-        for isa in Integers::available() {
+        for isa in Int8Isa::available() {
             let mut to = vec![0; 101];
-            whole(isa, &x, &scale, &mut to);
+            quantise(isa, &x, &scale, &mut to);
             for ((to, x), scale) in to.iter().zip(&x).zip(&scale) {
                 let wanted = (x * scale).round_ties_even().clamp(-32767.0, 32767.0);
                 assert_eq!(f32::from(*to), if x.is_nan() { 0.0 } else { wanted });
@@ -664,7 +664,7 @@ mod tests {
             let mut row = to.clone();
             [3, 7, 8, 40, 64, 97, 100].iter().for_each(|&i: &usize| row[i] = row[i].wrapping_add(1));
             let mut found = Vec::new();
-            renew(isa, &x, &scale, &mut row, &mut found);
+            requantise(isa, &x, &scale, &mut row, &mut found);
             assert_eq!(row, to, "{isa:?}");
             let at = |i: usize| Change { input: i as u32, from: to[i].wrapping_add(1), to: to[i] };
             assert_eq!(found, [3, 7, 8, 40, 64, 97, 100].map(at), "{isa:?}");

@@ -1,19 +1,19 @@
 //! Numbers of bfloat16, the upper half of the bits of a float.
 
 /// Numbers in a line of the cache.
-pub(crate) const DEEP: usize = 32;
+pub(crate) const PER_LANE: usize = 32;
 
 /// A line of the cache: a row of a tile, or a register of AVX-512.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
-pub(crate) struct Line<T, const N: usize>(pub(crate) [T; N]);
+pub(crate) struct CacheLine<T, const N: usize>(pub(crate) [T; N]);
 
 /// 32 numbers of bfloat16.
-pub(crate) type Halves = Line<u16, DEEP>;
+pub(crate) type Bf16Lane = CacheLine<u16, PER_LANE>;
 
 /// The nearest number of bfloat16; of two, the even one. NaN stays NaN, and denormal numbers become 0, as processors read them.
 #[inline(always)]
-pub(crate) fn rounded(x: f32) -> f32 {
+pub(crate) fn round_to_bf16(x: f32) -> f32 {
     let bits = x.to_bits();
     let nearest = bits.wrapping_add(0x7fff + (bits >> 16 & 1));
     let nearest = if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { nearest };
@@ -21,15 +21,15 @@ pub(crate) fn rounded(x: f32) -> f32 {
     f32::from_bits(nearest & 0xffff_0000)
 }
 
-/// The bits of the [nearest](rounded) number.
+/// The bits of the [nearest](round_to_bf16) number.
 #[inline(always)]
-pub(crate) fn half(x: f32) -> u16 {
-    (rounded(x).to_bits() >> 16) as u16
+pub(crate) fn to_bf16(x: f32) -> u16 {
+    (round_to_bf16(x).to_bits() >> 16) as u16
 }
 
 /// The float of a number of bfloat16.
 #[inline(always)]
-pub(crate) fn whole(half: u16) -> f32 {
+pub(crate) fn from_bf16(half: u16) -> f32 {
     f32::from_bits(u32::from(half) << 16)
 }
 
@@ -53,8 +53,10 @@ mod tests {
             (1e-40, 0.0),
             (-1e-40, -0.0),
         ] {
-            assert_eq!(whole(half(x)).to_bits(), f32::to_bits(expected), "{x}");
+            assert_eq!(from_bf16(to_bf16(x)).to_bits(), f32::to_bits(expected), "{x}");
         }
-        assert!(whole(half(f32::NAN)).is_nan() && whole(half(f32::from_bits(0x7f80_0001))).is_nan());
+        assert!(
+            from_bf16(to_bf16(f32::NAN)).is_nan() && from_bf16(to_bf16(f32::from_bits(0x7f80_0001))).is_nan()
+        );
     }
 }
