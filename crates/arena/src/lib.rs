@@ -20,7 +20,7 @@ pub use agents::{
     Agent, Asking, Boltzmann, Deliberating, EpsilonGreedy, Greedy, PlayoutAgent, Playouts, Random, Scratch,
     Scripted,
 };
-pub use analysis::{MoveLoss, TIE, inspect, LearnerModel, move_loss, review, rollout};
+pub use analysis::{MoveLoss, TIE, inspect, move_loss, review, rollout};
 pub use error::{ExactError, OpenError};
 pub use exact::{
     BestResponse, Equity, Grade, Grader, Guarantee, Minimax, SoloGrade, Survey, WinDrawLoss, best_responses,
@@ -29,6 +29,6 @@ pub use exact::{
 pub use naming::levels::{Level, Rung};
 pub use naming::{AgentSpec, Meaning, Resolved, levels, open};
 pub use values::{
-    ByValuation, Decision, Evaluator, Fortune, GameModel, Luck, MoveFilter, Pool, Reach, Screen, Screened,
+    ByValuation, Decision, Evaluator, Fortune, GameModel, LearnerModel, Luck, MoveFilter, Pool, Reach, Screen, Screened,
     Successors, each_after,
 };

@@ -683,9 +683,8 @@ impl<G: Kit> AnyModel for Opened<G> {
 
     fn network(&self) -> Result<Option<Network>, Error> {
         self.with(|bound| {
-            let Some(program) = bound.learner.program().cloned() else { return Ok(None) };
-            let mut weights = Vec::new();
-            bound.learner.weights(&mut weights)?;
+            let Some(program) = bound.model.program().cloned() else { return Ok(None) };
+            let weights = bound.model.tensors().and_then(|tensors| program.parameters_in(&tensors))?;
             Ok(Some(Network { program, weights }))
         })
     }
@@ -742,7 +741,7 @@ impl Visitor for Opening {
 
 fn describe<G: Kit>(bound: &GameModel<G>, manifest: &Manifest, scale: f64) -> Description {
     use adept_model::ChannelKind as Kind;
-    let channels = bound.learner.channels();
+    let channels = bound.model.channels();
     let layout = Layout::new(channels);
     let abouts = bound.encoder().channels().iter().map(|c| c.about.to_string());
     let described = channels.iter().zip(&layout.offsets).zip(abouts).map(|((channel, &first), about)| {

@@ -5,7 +5,7 @@
 
 use crate::curves;
 use crate::decisions::{self, BuildOptions, Built, Graded};
-use crate::export::{self, Format, Scheme};
+use crate::export::{self, Format};
 use crate::farm::{self, Locally};
 use crate::labelling::{self, LabelOptions, Labelled};
 use crate::measure::{self, Baseline, ClassShares, Cost, Described, EvaluateOptions, Kinds, Report, Rule};
@@ -22,6 +22,7 @@ use adept_game::{
     AddedGame, Audit, Found, GameError, Kit, Recorded, TraceStep, Valuation, outcome_classes,
     writable_records,
 };
+use adept_model::NumberFormat;
 use adept_model::checkpoint::{Checkpoint, Manifest};
 use adept_play::{AnyRoom, Input, PlayError, PlayOptions, Played};
 use adept_trainer::config::{Config, Games, One, Rules, Suite, in_either};
@@ -110,7 +111,7 @@ pub trait AnyGame: Rules {
     fn export(&self, checkpoint: Checkpoint, format: Format, name: &str) -> Result<export::File, TrainError>;
 
     /// Quantises a checkpoint for play.
-    fn quantised(&self, checkpoint: Checkpoint, scheme: Scheme) -> Result<Checkpoint, TrainError>;
+    fn quantised(&self, checkpoint: Checkpoint, format: NumberFormat) -> Result<Checkpoint, TrainError>;
 
     /// The meaning of a checkpoint's output.
     fn meaning(&self, manifest: &Manifest) -> String;

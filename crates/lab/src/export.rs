@@ -28,15 +28,6 @@ pub enum Format {
     Bf16,
 }
 
-/// Number format of a quantised checkpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheme {
-    /// Integers: 16 bits in the first layer, 8 in the others.
-    Whole,
-    /// Large layers in bfloat16.
-    Bf16,
-}
-
 /// Largest number of positions for calibrating the scales of a quantised network, and of positions of other games for
 /// measuring its errors.
 const QUANTISED: usize = 4096;
@@ -54,9 +45,13 @@ pub struct File {
 /// scales.
 ///
 /// # Errors
-/// If the checkpoint cannot be opened, or if the scheme does not fit: integers need a single network with a hidden
+/// If the checkpoint cannot be opened, or if the format does not fit: integers need a single network with a hidden
 /// layer, bfloat16 a network with a large layer.
-pub fn quantised<G: Kit>(game: &G, checkpoint: Checkpoint, scheme: Scheme) -> Result<Checkpoint, TrainError> {
+pub fn quantised<G: Kit>(
+    game: &G,
+    checkpoint: Checkpoint,
+    format: NumberFormat,
+) -> Result<Checkpoint, TrainError> {
     let path = checkpoint.path.clone();
     let (mut bound, _) = open::bind(game, checkpoint.clone())?;
     let (program, params) = program(&checkpoint)?;

@@ -44,7 +44,7 @@ pub fn cell_maps(path: &Path) -> Result<Vec<CellMap>, ModelError> {
     let Checkpoint { manifest, tensors, .. } = checkpoint::read(&path)?;
     let mut maps: Vec<CellMap> = Vec::new();
     // Growing tables have no program, and integer networks have no cells.
-    let has_floats = manifest.quantised.as_ref().is_none_or(|of| of.scheme == BF16);
+    let has_floats = manifest.quantised.as_ref().is_none_or(|of| of.scheme == NumberFormat::Bf16.scheme());
     if !manifest.architecture.grows() && has_floats {
         let program = lower(&manifest.architecture, &manifest.channels, &manifest.head)?;
         let flat = program.parameters_in(&tensors)?;

@@ -15,7 +15,7 @@ pub use evaluator::{ByValuation, Evaluator, Reach, each_after};
 pub(crate) use informed::Informed;
 pub use known::{KnownRows, known};
 pub use luck::{Fortune, Luck, Prospect, expected, place};
-pub use model::GameModel;
+pub use model::{GameModel, LearnerModel};
 pub use pool::Pool;
 pub use screen::{Screen, Screened};
 pub use successors::{MoveFilter, Successors, certain, class_of};

@@ -66,7 +66,7 @@ impl<G: Kit> Successors<G> {
             actions: Vec::new(),
             values: Vec::new(),
             row_of: Vec::new(),
-            rows: Rows::new(learner.channels()).similar_neighbours(),
+            rows: Rows::new(model.channels()).similar_neighbours(),
             outcomes: Vec::new(),
             head: model.head().clone(),
             known: KnownRows::default(),

@@ -7,10 +7,10 @@ use super::kernels::{
     by_differences, dense_backward, dense_forward, gate, gate_backward, log_mix, log_mix_backward,
     log_weights, mixed_forward, narrow_forward, narrow_rows, residual, residual_backward, stride, suits_bf16,
 };
-use super::kernels::{HalfUnit, HalfWeights, by_differences, half_forward, suits_half};
 use super::plan::{
     CellNumbers, Dense, Gate, MixedForm, Part, PartAdjoint, Plan, Route, Select, Source, Step,
 };
+use super::reduced::Reduced;
 use super::selected::Selected;
 use super::simd::Isa;
 use crate::head::LEAST_PROBABILITY;
@@ -355,7 +355,7 @@ impl Plan {
     ) {
         let n = rows.len();
         let mut to = ws.size(self, out, n);
-        for (to, &row) in to.chunks_exact_mut(stride(self.widths[out])).beside(rows) {
+        for (to, &row) in to.chunks_exact_mut(stride(self.widths[out])).zip_inline(rows) {
             let from = job.batch.dense_row(row as usize);
             let mut at = 0;
             for &(first, len) in pieces {
@@ -386,19 +386,22 @@ impl Plan {
     fn dense(&self, dense: &Dense, ws: &mut Workspace, job: Job<'_>, rows: &[u32]) {
         let n = rows.len();
         let mut y = ws.size(self, dense.out, n);
-        let halves = job.targets.is_none()
-            && ws.halves(dense.inputs, dense.outputs)
-            && !by_differences(n, dense.inputs, self.input(dense, &ws.values, job, rows, 0));
         let keep = dense.keep && job.targets.is_some();
         let mut kept = if keep { ws.size(self, dense.kept, n) } else { Aligned::default() };
         let (x, layer) = (self.input(dense, &ws.values, job, rows, 0), dense.layer(job.params));
         let panels = &mut ws.panels[dense.out];
-        if let Some(half) = ws.half.as_mut().filter(|_| halves) {
-            let weights = HalfWeights { packed: &mut half.packed[dense.out], panels };
-            half_forward(ws.isa, n, layer, (half.unit, weights), x, &mut half.room, &mut y);
-        } else {
-            let room = ForwardRoom { panels, lanes: Some(&mut ws.lanes) };
-            dense_forward(ws.isa, n, layer, x, room, &mut kept, &mut y);
+        match &mut ws.reduced {
+            Some(Reduced::Bf16(layers))
+                if job.targets.is_none()
+                    && suits_bf16(layer.inputs, layer.outputs)
+                    && !by_differences(n, layer.inputs, x) =>
+            {
+                layers.forward(ws.isa, n, (layer, dense.out), x, panels, &mut y);
+            }
+            _ => {
+                let room = ForwardRoom { panels, lanes: Some(&mut ws.lanes) };
+                dense_forward(ws.isa, n, layer, x, room, &mut kept, &mut y);
+            }
         }
         ws.values[dense.out] = y;
         if keep {
@@ -421,8 +424,8 @@ impl Plan {
             let to = &mut to[r * os..][..outputs];
             let y = ws.values[y][r * ys..][..experts * outputs].chunks_exact(outputs);
             to.fill(0.0);
-            for (s, y) in weights[r * gs..][..experts].iter().beside(y) {
-                to.iter_mut().beside(y).for_each(|(to, y)| *to += s * y);
+            for (s, y) in weights[r * gs..][..experts].iter().zip_inline(y) {
+                to.iter_mut().zip_inline(y).for_each(|(to, y)| *to += s * y);
             }
         }
         ws.values[out] = to;
@@ -434,11 +437,11 @@ impl Plan {
         let mut to = ws.size(self, out, n);
         let classes = self.widths[p];
         let p = ws.values[p].chunks_exact(stride(classes));
-        for ((to, p), &row) in to.iter_mut().beside(p).beside(rows) {
+        for ((to, p), &row) in to.iter_mut().zip_inline(p).zip_inline(rows) {
             let t = &targets[row as usize * classes..][..classes];
             // `max` would drop NaN.
             let log = |p: f32| if p < LEAST_PROBABILITY { LEAST_PROBABILITY.ln() } else { p.ln() };
-            *to = t.iter().beside(p).map(|(t, &p)| t * log(p)).sum();
+            *to = t.iter().zip_inline(p).map(|(t, &p)| t * log(p)).sum();
         }
         ws.values[out] = to;
     }
@@ -512,7 +515,7 @@ impl Plan {
                     data: &batch.dense[column..],
                     stride: batch.dense_width(),
                     rows,
-                    alike: batch.has_similar_neighbours(),
+                    similar_neighbours: batch.has_similar_neighbours(),
                 }
             }
         }
@@ -814,8 +817,8 @@ impl Plan {
                 let s = ws.values[gate.weights][r * gs + e];
                 let at = r * ys + e * outputs;
                 let y = &ws.values[y][at..][..outputs];
-                dg[r * gs + e] += s * a.iter().beside(y).map(|(a, y)| a * y).sum::<f32>();
-                dy[at..][..outputs].iter_mut().beside(a).for_each(|(d, a)| *d += s * a);
+                dg[r * gs + e] += s * a.iter().zip_inline(y).map(|(a, y)| a * y).sum::<f32>();
+                dy[at..][..outputs].iter_mut().zip_inline(a).for_each(|(d, a)| *d += s * a);
             }
         }
         ws.adjoints[gate.logs] = dg;
@@ -831,8 +834,8 @@ impl Plan {
         for (r, dx) in dx.chunks_exact_mut(width).enumerate() {
             let p = &ws.values[out][r * width..][..classes];
             let a = &ws.adjoints[out][r * width..][..classes];
-            let mean: f32 = p.iter().beside(a).map(|(p, a)| p * a).sum();
-            dx.iter_mut().beside(p).beside(a).for_each(|((dx, p), a)| *dx = p * (a - mean));
+            let mean: f32 = p.iter().zip_inline(a).map(|(p, a)| p * a).sum();
+            dx.iter_mut().zip_inline(p).zip_inline(a).for_each(|((dx, p), a)| *dx = p * (a - mean));
         }
         ws.adjoints[x] = dx;
     }
@@ -844,11 +847,11 @@ impl Plan {
         let width = stride(classes);
         let mut dp = take(&mut ws.adjoints[id]);
         dp.zero(n * width);
-        for ((r, dp), &row) in dp.chunks_exact_mut(width).enumerate().beside(rows) {
+        for ((r, dp), &row) in dp.chunks_exact_mut(width).enumerate().zip_inline(rows) {
             let a = ws.adjoints[out][r];
             let t = &targets[row as usize * classes..][..classes];
             let p = &ws.values[id][r * width..][..classes];
-            for ((dp, t), &p) in dp.iter_mut().beside(t).beside(p) {
+            for ((dp, t), &p) in dp.iter_mut().zip_inline(t).zip_inline(p) {
                 *dp = a * t / if p < LEAST_PROBABILITY { LEAST_PROBABILITY } else { p };
             }
         }
@@ -962,7 +965,7 @@ fn pull_density(y: ValueId, variance: f32, out: ValueId, ws: &mut Workspace, tar
     if let Some(rows) = successive(rows) {
         pull_densities(variance, &targets[rows], a, found, &mut dy);
     } else {
-        for (((dy, a), y), &row) in dy.iter_mut().beside(a).beside(found).beside(rows) {
+        for (((dy, a), y), &row) in dy.iter_mut().zip_inline(a).zip_inline(found).zip_inline(rows) {
             *dy = a / variance * (targets[row as usize] - y);
         }
     }

@@ -317,9 +317,9 @@ fn similar_rows_in_bf16_are_rounded_unless_they_are_sparse() {
             row.dense[r % 8] = 1.0 / 7.0;
         }
         let (mut apart, mut alike) = (Vec::new(), Vec::new());
-        halved.evaluate(&rows, &mut apart);
+        bf16.evaluate(&rows, &mut apart);
         let rows = rows.similar_neighbours();
-        halved.evaluate(&rows, &mut alike);
+        bf16.evaluate(&rows, &mut alike);
         assert_eq!(apart == alike, same, "dense: {dense}");
         assert!(apart.iter().zip(&alike).all(|(a, b)| (a - b).abs() < 0.01));
     }

@@ -123,7 +123,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         let starts = Start::read_all(game, config, &options.init)?;
         let mut model = fresh_model(game, config, seed, config.learn.compute())?;
         for start in &starts {
-            start.apply(&mut *model.learner)?;
+            start.apply(&mut *model.model)?;
         }
         let rivals = opponents(game, config)?;
         let measuring = Measuring::new(game, config, seed, &model)?;
@@ -189,7 +189,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         }
         // Resumed runs have their cells from the checkpoint.
         let model = &mut self.learning.model;
-        if config.architecture.has_cells(model.learner.channels()) && self.record.latest.is_none() {
+        if config.architecture.has_cells(model.model.channels()) && self.record.latest.is_none() {
             begin_with_cells(game, config, self.record.seed, model, &self.record.init)?;
             self.learning.publish()?;
         }
@@ -260,7 +260,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
 
     /// Reassigns learned cells, if this is due after a batch.
     fn reassign(&mut self, batch: &Batch) -> Result<(), TrainError> {
-        let times = self.config.architecture.reassigns(self.learning.model.learner.channels());
+        let times = self.config.architecture.reassigns(self.learning.model.model.channels());
         for time in self.plan().reassignments(batch, times) {
             self.learning.reassign(self.game, self.config, self.record.seed, time)?;
         }
@@ -308,7 +308,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         }
         let score = measuring.score(&evaluation);
         if measuring.is_better(&score, saves.best(record)) {
-            saves.add_best(score.clone(), learning.model.learner.state(false)?);
+            saves.add_best(score.clone(), learning.model.model.tensors()?);
         }
         let over = step == record.games || record.early.is_some();
         if over && config.figure().is_some() {
@@ -350,7 +350,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         }
         let ranks = self.ranks.clone();
         let source = self.learning.source.state(&ranks)?;
-        check_same_parameters(&ranks, &mut *self.learning.model.learner, step, self.config.learn.unit())?;
+        check_same_parameters(&ranks, &mut *self.learning.model.model, step, self.config.learn.unit())?;
         agree(&ranks, ranks.is_first().then(|| self.write(source, is_milestone)))
     }
 
@@ -390,7 +390,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             &config.architecture,
         )
         .of(serde_json::to_value(config)?, self.record.seed, crate::REVISION);
-        Ok(Manifest { head: model.learner.head().clone(), init: self.record.init.clone(), ..manifest })
+        Ok(Manifest { head: model.model.head().clone(), init: self.record.init.clone(), ..manifest })
     }
 
     /// Whether there is no earlier run to follow.

@@ -91,14 +91,14 @@ struct Replicas<G: Kit> {
 
 /// A copy of the learner, room for what follows a position, and a copy of the screen.
 struct Replica<G: Kit> {
-    model: GameModel<G>,
+    model: LearnerModel<G>,
     found: Successors<G>,
     screen: Option<Screen<G>>,
 }
 
 /// Values positions by what follows them.
 struct Valuer<'m, G: Kit> {
-    model: &'m mut GameModel<G>,
+    model: &'m mut LearnerModel<G>,
     found: &'m mut Successors<G>,
     screen: Option<&'m mut Screen<G>>,
 }
@@ -129,7 +129,7 @@ pub(super) fn check_screened<G: Kit>(encoder: &dyn Encoder<G>) -> Result<(), Ope
 }
 
 impl<G: Kit> Source<G> for Feed<'_, G> {
-    fn prepare(&mut self, model: &GameModel<G>) -> Result<(), TrainError> {
+    fn prepare(&mut self, model: &LearnerModel<G>) -> Result<(), TrainError> {
         let (game, config, seed) = (self.game, self.config, self.seed);
         self.supply = Some(match &config.learn.method {
             Method::Expectation(settings) => {
@@ -160,7 +160,7 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
 
     fn learn(
         &mut self,
-        model: &mut GameModel<G>,
+        model: &mut LearnerModel<G>,
         batch: &Batch,
         shards: &mut Shards,
         pace: Pace<'_>,
@@ -193,7 +193,7 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
         let (collected, rate) = (clock(), pace.rate(span.start));
         let mean = match steps {
             Some(backups) => backups.take_steps(model, span, parts, shards, rate),
-            None => shards.update_parts(&mut *model.learner, parts, rate),
+            None => shards.update_parts(&mut *model.model, parts, rate),
         };
         let mean = mean.map_err(&fail)?;
         let time =
@@ -253,7 +253,7 @@ impl<'a, G: Kit> Backups<'a, G> {
         game: &'a G,
         settings: &'a ExpectationSettings,
         seed: u64,
-        model: &GameModel<G>,
+        model: &LearnerModel<G>,
     ) -> Result<Self, TrainError> {
         let mut source = PositionSource::new(game, settings, seed)?;
         let first = source.begin(false, &mut stream(seed, "positions", 0));
@@ -275,7 +275,7 @@ impl<'a, G: Kit> Backups<'a, G> {
         source.labelled = mixed.map(|mixed| Labelled::read(game, mixed, With::of(model))).transpose()?;
         Ok(Self {
             source,
-            found: Successors::new(game, &*model.learner),
+            found: Successors::new(game, &*model.model),
             screen: screen.transpose()?,
             replicas: None,
             steps: Vec::new(),
@@ -290,7 +290,7 @@ impl<'a, G: Kit> Backups<'a, G> {
     /// Replaces each of `parts` by the samples with the numbers of its piece.
     fn fill(
         &mut self,
-        model: &mut GameModel<G>,
+        model: &mut LearnerModel<G>,
         pace: Pace<'_>,
         pieces: &[Span],
         parts: &mut [Samples],
@@ -306,9 +306,9 @@ impl<'a, G: Kit> Backups<'a, G> {
             let mut jobs = pieces.iter().zip(parts);
             return jobs.try_for_each(|(piece, samples)| source.fill(&mut valuer, pace, piece, samples));
         };
-        model.learner.weights(&mut replicas.flat)?;
+        model.model.weights(&mut replicas.flat)?;
         for replica in &mut replicas.all {
-            replica.model.learner.adopt(&replicas.flat)?;
+            replica.model.model.adopt(&replicas.flat)?;
         }
         // Pieces take unequal time, so replicas take the next one when they are done.
         let jobs = Mutex::new(pieces.iter().zip(parts));
@@ -327,7 +327,7 @@ impl<'a, G: Kit> Backups<'a, G> {
     /// Takes steps on parts of the samples of a batch, as often as the settings say. Returns the mean loss.
     fn take_steps(
         &mut self,
-        model: &mut GameModel<G>,
+        model: &mut LearnerModel<G>,
         span: &Span,
         parts: &[Samples],
         shards: &mut Shards,
@@ -346,7 +346,7 @@ impl<'a, G: Kit> Backups<'a, G> {
                 (piece.end - piece.start) * uses
             })
             .collect();
-        self.steps.resize_with(parts.len(), || Samples::new(model.learner.channels()));
+        self.steps.resize_with(parts.len(), || Samples::new(model.model.channels()));
         let outputs = parts.first().map_or(1, Samples::outputs);
         let mut loss = 0.0;
         for number in 0..steps {
@@ -365,7 +365,7 @@ impl<'a, G: Kit> Backups<'a, G> {
                     to.weights.push(from.weights[at] / count as f32);
                 }
             }
-            loss += shards.update_parts(&mut *model.learner, &self.steps, rate)?;
+            loss += shards.update_parts(&mut *model.model, &self.steps, rate)?;
         }
         Ok(loss / steps as f64)
     }
@@ -387,17 +387,17 @@ fn order_of(piece: &Span, uses: u64, seed: u64) -> Vec<u32> {
 impl<G: Kit> Replicas<G> {
     fn new(
         game: &G,
-        model: &mut GameModel<G>,
+        model: &mut LearnerModel<G>,
         mut screen: Option<&mut Screen<G>>,
         threads: usize,
     ) -> Result<Self, ModelError> {
         let of_screen = screen.as_ref().map_or(0, |screen| screen.parameters());
-        let parameters = (model.learner.describe().parameters + of_screen) as u64;
+        let parameters = (model.model.describe().parameters + of_screen) as u64;
         // A copy has parameters and room for their gradient.
         let claim = Claim::new(8 * parameters * threads as u64)?;
         let mut replica = |_| {
-            let copy = model.player(game)?;
-            let found = Successors::new(game, &*copy.learner);
+            let copy = model.worker(game)?;
+            let found = Successors::new(game, &*copy.model);
             let screen = screen.as_mut().map(|screen| screen.copied(game)).transpose()?;
             Ok(Replica { model: copy, found, screen })
         };
@@ -425,18 +425,18 @@ impl<'a, G: Kit> OwnGames<'a, G> {
         game: &'a G,
         config: &'a Config,
         seed: u64,
-        model: &GameModel<G>,
+        model: &LearnerModel<G>,
     ) -> Result<Option<Self>, OpenError> {
         let Method::Expectation(settings) = &config.learn.method else { return Ok(None) };
         let source = PositionSource::new(game, settings, seed)?;
-        let found = Successors::new(game, &*model.learner);
+        let found = Successors::new(game, &*model.model);
         Ok(Some(Self { source, pace: Pace::of(&config.learn), found }))
     }
 
     /// Replaces `samples` by those with the numbers `span`.
     pub(super) fn fill(
         &mut self,
-        model: &mut GameModel<G>,
+        model: &mut LearnerModel<G>,
         span: &Span,
         samples: &mut Samples,
     ) -> Result<(), ModelError> {
@@ -516,7 +516,7 @@ impl<G: Kit> Valuer<'_, G> {
     fn add(&mut self, game: &G, state: &G::State, samples: &mut Samples) -> Result<(), ModelError> {
         let Self { model, found, screen } = self;
         found.expand_behind(screen.as_deref_mut(), game, &**model.encoder(), state)?;
-        found.evaluate(&mut *model.learner);
+        found.evaluate(&mut *model.model);
         // Nobody is to value a position that no move has led to, such as the one before the opening roll.
         if game.just_acted(state).is_some() {
             found.expectation(&mut samples.targets);

@@ -303,7 +303,7 @@ impl<G: Kit> SelfPlay<'_, G> {
     /// The learner itself plays games, and learns from them.
     fn learn_alone(
         &mut self,
-        model: &mut GameModel<G>,
+        model: &mut LearnerModel<G>,
         span: &Span,
         shards: &mut Shards,
         pace: Pace<'_>,
@@ -329,7 +329,7 @@ impl<G: Kit> SelfPlay<'_, G> {
     /// Workers play games, unless they did so ahead. The learner steps on their samples.
     fn learn_apart(
         &mut self,
-        model: &mut GameModel<G>,
+        model: &mut LearnerModel<G>,
         batch: &Batch,
         shards: &mut Shards,
         pace: Pace<'_>,

@@ -13,14 +13,14 @@ use crate::config::{Config, Method};
 use crate::regrets::Regrets;
 use crate::shards::Shards;
 use adept_arena::cfr::Decisions;
-use adept_arena::{GameModel, OpenError};
+use adept_arena::{OpenError, LearnerModel};
 use adept_game::{GameError, Kit};
 use adept_model::{ModelError, Tensor};
 use std::sync::Arc;
 
 /// The learning part of a run.
 pub(super) struct Learning<'a, G: Kit> {
-    pub(super) model: GameModel<G>,
+    pub(super) model: LearnerModel<G>,
     pub(super) source: Box<dyn Source<G> + 'a>,
     pub(super) shards: Shards,
     /// Sum of losses since the last measurement.
@@ -37,7 +37,7 @@ impl<'a, G: Kit> Learning<'a, G> {
         game: &'a G,
         config: &'a Config,
         seed: u64,
-        mut model: GameModel<G>,
+        mut model: LearnerModel<G>,
         decisions: Option<&Arc<Decisions>>,
         options: &TrainOptions,
     ) -> Result<Self, TrainError> {
@@ -51,11 +51,11 @@ impl<'a, G: Kit> Learning<'a, G> {
                     let name = game.name();
                     OpenError::Unknown(format!("{name} cannot list its decisions: use the method `td`"))
                 })?;
-                Box::new(Regrets::new(config, settings, seed, decisions, &*model.learner, new_shards())?)
+                Box::new(Regrets::new(config, settings, seed, decisions, &*model.model, new_shards())?)
             }
             Method::Td(td) => Box::new(SelfPlay::new(game, config, td, seed, &mut model, &shards)?),
             Method::Expectation(_) | Method::Supervised(_) => {
-                Box::new(Feed::new(game, config, seed, model.learner.channels(), &shards))
+                Box::new(Feed::new(game, config, seed, model.model.channels(), &shards))
             }
         };
         shards.average = Average::new(learn.average);
@@ -109,7 +109,7 @@ impl<'a, G: Kit> Learning<'a, G> {
 
     /// Copies the model's parameters to the workers.
     pub(super) fn publish(&mut self) -> Result<(), TrainError> {
-        Ok(self.source.publish(&mut *self.model.learner)?)
+        Ok(self.source.publish(&mut *self.model.model)?)
     }
 
     /// Mean loss per sample since the last measurement; `None` without samples.
@@ -119,12 +119,12 @@ impl<'a, G: Kit> Learning<'a, G> {
 
     /// Exchanges the model's weights with their mean over the steps, if weights are averaged.
     pub(super) fn trade_average(&mut self) -> Result<(), ModelError> {
-        self.shards.average.trade(&mut *self.model.learner)
+        self.shards.average.trade(&mut *self.model.model)
     }
 
     /// The tensors of a checkpoint, without those of the source.
     pub(super) fn tensors(&mut self) -> Result<Vec<Tensor>, ModelError> {
-        self.shards.average.state(&mut *self.model.learner)
+        self.shards.average.state(&mut *self.model.model)
     }
 
     /// Restores the tensors of a checkpoint, and the state of the source.
@@ -132,9 +132,9 @@ impl<'a, G: Kit> Learning<'a, G> {
     /// # Errors
     /// The fault of the checkpoint, in words.
     pub(super) fn restore(&mut self, state: SourceState, tensors: &[Tensor]) -> Result<(), String> {
-        let restored = self.shards.average.restore(&mut *self.model.learner, tensors);
+        let restored = self.shards.average.restore(&mut *self.model.model, tensors);
         restored.map_err(|e| e.to_string())?;
-        let restored = self.source.restore(state, tensors, &*self.model.learner, &self.shards);
+        let restored = self.source.restore(state, tensors, &*self.model.model, &self.shards);
         restored.map_err(|e| format!("training state: {e}"))
     }
 }

@@ -14,10 +14,7 @@ use crate::positions::{PositionErrors, Tests, With};
 use adept_arena::cfr::Decisions;
 use adept_arena::exact::{alone, shortest, worst};
 use adept_arena::matches::{Draws, Tally, compete, opening_plies, orders, play_counted};
-use adept_arena::{
-    Agent, Boltzmann, Equity, ExactError, GameModel, Grader, Greedy, Guarantee, OpenError, Random, Scratch,
-    SoloGrade, equity, open,
-};
+use adept_arena::{Agent, Boltzmann, Equity, ExactError, Grader, Greedy, Guarantee, OpenError, Random, Scratch, SoloGrade, equity, open, LearnerModel};
 use adept_game::{Kit, stream};
 use adept_model::{ExpertUse, ModelError, Rows};
 use serde::{Deserialize, Serialize};
@@ -125,7 +122,7 @@ impl<'a, G: Kit> Measuring<'a, G> {
         game: &'a G,
         config: &'a Config,
         seed: u64,
-        model: &GameModel<G>,
+        model: &LearnerModel<G>,
     ) -> Result<Self, TrainError> {
         let against = config.evaluate_against();
         let opponents = against.iter().map(|name| EvalOpponent::open(game, name, config, seed));
@@ -134,7 +131,7 @@ impl<'a, G: Kit> Measuring<'a, G> {
             true => Some(Arc::new(Decisions::of(game, &**model.encoder())?)),
             false => None,
         };
-        let channels = model.learner.channels();
+        let channels = model.model.channels();
         Ok(Self {
             game,
             config,
@@ -154,7 +151,7 @@ impl<'a, G: Kit> Measuring<'a, G> {
     }
 
     /// Reads or draws the test positions.
-    pub(super) fn prepare(&mut self, model: &GameModel<G>, say: &dyn Fn(&str)) -> Result<(), TrainError> {
+    pub(super) fn prepare(&mut self, model: &LearnerModel<G>, say: &dyn Fn(&str)) -> Result<(), TrainError> {
         let (game, config) = (self.game, self.config);
         let file = config.learn.examples().and_then(Examples::file);
         if let Some(path) = file {
@@ -184,11 +181,11 @@ impl<'a, G: Kit> Measuring<'a, G> {
     /// [`ModelError::Diverged`] if its values are not finite.
     pub(super) fn measure(
         &mut self,
-        model: &mut GameModel<G>,
+        model: &mut LearnerModel<G>,
         at: &Moment<'_>,
     ) -> Result<Evaluation, TrainError> {
         let (config, plan, step, pace) = (self.config, Plan::new(self.config), at.step, at.pace);
-        model.learner.reset_usage();
+        model.model.reset_usage();
         let plays = config.measures(Suite::Matches);
         let matches = if plays { self.matches(model, pace.temperature(step))? } else { Vec::new() };
         let equity = self.equity(model)?;
@@ -207,11 +204,11 @@ impl<'a, G: Kit> Measuring<'a, G> {
             alone,
             matches,
             warnings,
-            entries: model.learner.entries().filter(|_| plays),
+            entries: model.model.entries().filter(|_| plays),
             exploitability,
             rms: errors.as_ref().map(|errors| errors.test),
             validation: errors.as_ref().map(|errors| errors.validation),
-            usage: model.learner.usage(),
+            usage: model.model.usage(),
             experts: if plan.is_tenth(step) { self.expert_use(model)? } else { None },
             seconds: at.time.seconds(),
         };
@@ -225,7 +222,7 @@ impl<'a, G: Kit> Measuring<'a, G> {
     }
 
     /// Exact match equity by opponent, if it is measured.
-    fn equity(&mut self, model: &mut GameModel<G>) -> Result<Vec<(String, Equity)>, TrainError> {
+    fn equity(&mut self, model: &mut LearnerModel<G>) -> Result<Vec<(String, Equity)>, TrainError> {
         let mut all = Vec::with_capacity(self.opponents.len());
         for opponent in self.opponents.iter_mut().filter(|_| self.config.measures(Suite::Equity)) {
             let found = equity(self.game, &mut Greedy::new(&mut *model), &mut opponent.agent);
@@ -240,7 +237,7 @@ impl<'a, G: Kit> Measuring<'a, G> {
     }
 
     /// Exact grades of greedy play, if they are measured.
-    fn grade(&mut self, model: &mut GameModel<G>) -> Result<Grade, TrainError> {
+    fn grade(&mut self, model: &mut LearnerModel<G>) -> Result<Grade, TrainError> {
         if !self.config.measures(Suite::Grade) {
             return Ok(Grade::default());
         }
@@ -266,10 +263,10 @@ impl<'a, G: Kit> Measuring<'a, G> {
     }
 
     /// Errors on test and validation positions, if they are measured.
-    fn errors(&mut self, model: &mut GameModel<G>) -> Result<Option<Errors>, TrainError> {
+    fn errors(&mut self, model: &mut LearnerModel<G>) -> Result<Option<Errors>, TrainError> {
         let Some(tests) = &self.tests else { return Ok(None) };
-        let validation = tests.validation.errors(&mut *model.learner, &mut self.values).rms;
-        let test = tests.test.errors(&mut *model.learner, &mut self.values);
+        let validation = tests.validation.errors(&mut *model.model, &mut self.values).rms;
+        let test = tests.test.errors(&mut *model.model, &mut self.values);
         let exact = Exact { spread: tests.test.spread(), rms: test.rms };
         let stagnation = Stagnation::of(&self.values, Some(exact));
         match test.rms.is_nan() {
@@ -281,26 +278,26 @@ impl<'a, G: Kit> Measuring<'a, G> {
     /// Mean win of a best response, if it is measured.
     fn exploitability(
         &mut self,
-        model: &mut GameModel<G>,
+        model: &mut LearnerModel<G>,
         temperature: Option<f64>,
     ) -> Result<Option<f64>, TrainError> {
         let measured = self.config.measures(Suite::Exploitability);
         let Some(decisions) = self.decisions.as_ref().filter(|_| measured) else { return Ok(None) };
-        model.learner.evaluate(decisions.rows(), &mut self.values);
+        model.model.evaluate(decisions.rows(), &mut self.values);
         let found = decisions.exploitability(&self.values, temperature);
         if found.is_nan() { Err(diverged(model, "value of an action")) } else { Ok(Some(found)) }
     }
 
     /// How the experts share positions.
-    pub(super) fn expert_use(&mut self, model: &mut GameModel<G>) -> Result<Option<ExpertUse>, TrainError> {
-        if model.learner.program().is_none_or(|program| !program.has_experts()) {
+    pub(super) fn expert_use(&mut self, model: &mut LearnerModel<G>) -> Result<Option<ExpertUse>, TrainError> {
+        if model.model.program().is_none_or(|program| !program.has_experts()) {
             return Ok(None);
         }
         // Own games change with the network.
         if self.expert_rows.is_empty() || self.game.positions().is_empty() {
             self.expert_rows = shared_rows(self.game, self.config, model)?;
         }
-        Ok(ExpertUse::of(&mut *model.learner, &self.expert_rows))
+        Ok(ExpertUse::of(&mut *model.model, &self.expert_rows))
     }
 
     /// Results that are worse than those of random play, or the worst possible.
@@ -349,7 +346,7 @@ impl<'a, G: Kit> Measuring<'a, G> {
     /// A player to move has no action.
     fn matches(
         &mut self,
-        model: &mut GameModel<G>,
+        model: &mut LearnerModel<G>,
         temperature: Option<f64>,
     ) -> Result<Vec<Match>, TrainError> {
         let (game, games, seed) = (self.game, self.config.evaluate.games, self.seed);
@@ -429,8 +426,8 @@ impl<'a, G: Kit> Measuring<'a, G> {
 }
 
 /// The error for values that are not finite, unless a device is lost, which has its own.
-fn diverged<G: Kit>(model: &mut GameModel<G>, what: &str) -> TrainError {
-    match model.learner.state(false) {
+fn diverged<G: Kit>(model: &mut LearnerModel<G>, what: &str) -> TrainError {
+    match model.model.tensors() {
         Ok(_) => ModelError::Diverged { what: what.into() }.into(),
         Err(lost) => lost.into(),
     }

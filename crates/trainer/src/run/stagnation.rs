@@ -1,7 +1,7 @@
 //! Stagnation: a network that gives all positions the same value.
 
 use crate::positions::rows_of_random_games;
-use adept_arena::GameModel;
+use adept_arena::LearnerModel;
 use adept_game::{Kit, stream};
 use adept_model::{Channel, Rows};
 
@@ -90,16 +90,16 @@ impl StagnationProbe {
     pub(super) fn look<G: Kit>(
         &mut self,
         game: &G,
-        model: &mut GameModel<G>,
+        model: &mut LearnerModel<G>,
         values: &mut Vec<f32>,
     ) -> Option<Stagnation> {
-        if model.learner.program().is_none() || model.learner.head().is_policy() {
+        if model.model.program().is_none() || model.model.head().is_policy() {
             return None;
         }
         if self.rows.is_empty() {
             self.rows = rows_of_random_games(game, model, PROBED_ROWS, &mut stream(0, "standing still", 0));
         }
-        model.learner.evaluate(&self.rows, values);
+        model.model.evaluate(&self.rows, values);
         Stagnation::of(values, None)
     }
 

@@ -225,14 +225,14 @@ pub(super) fn fresh_model<G: Kit>(
     config: &Config,
     seed: u64,
     compute: Compute,
-) -> Result<GameModel<G>, TrainError> {
+) -> Result<LearnerModel<G>, TrainError> {
     let encoder = open::encoder(game, config.game.encoder.as_deref())?;
     let (channels, optimiser) = (encoder.channels().to_vec(), config.learn.optimiser);
     let head = config.head_of(outcome_classes(game)).map_err(OpenError::from)?;
     let mut rng = stream(seed, "init", 0);
     let learner =
         adept_model::build_on(&config.architecture, &channels, &head, optimiser, compute, &mut rng)?;
-    let mut model = GameModel::new(game, encoder, learner);
+    let mut model = LearnerModel::learning(game, encoder, learner);
     begin_with_clusters(game, config, seed, &mut model)?;
     Ok(model)
 }

@@ -7,7 +7,7 @@ use super::steer::Pace;
 use crate::config::{Config, Method, TraceKind};
 use crate::positions::Positions;
 use crate::td::{Bootstrap, Record};
-use adept_arena::{GameModel, OpenError};
+use adept_arena::{OpenError, LearnerModel};
 use adept_game::{Kit, Stream};
 use adept_model::program::Program;
 use adept_model::{Compute, Engine, Head, ModelError, Samples};
@@ -43,10 +43,10 @@ impl<G: Kit> Targets<G> {
         }
         let compute = Compute { engine: Engine::Native, ..config.learn.compute() };
         let mut bound = fresh_model(&game, &config, seed, compute)?;
-        if config.architecture.has_cells(bound.learner.channels()) {
+        if config.architecture.has_cells(bound.model.channels()) {
             begin_with_cells(&game, &config, seed, &mut bound, &[])?;
         }
-        let worker = Worker::new(&game, td, seed, 0, &*bound.learner, None)?;
+        let worker = Worker::new(&game, td, seed, 0, &*bound.model, None)?;
         let positions = td.distribution.as_deref().map(|d| Positions::new(&game, Some(d))).transpose()?;
         Ok(Self { bound, worker, positions, played: 0, game: Arc::new(game), config })
     }

@@ -5,7 +5,7 @@ use super::returns::{Bootstrap, Returns, Step};
 use crate::config::{Along, TraceKind};
 use adept_arena::search::{Search, SearchOptions};
 use adept_arena::values::{certain, class_of};
-use adept_arena::{Agent, Decision, GameModel, Scratch as Lists, Successors, agents};
+use adept_arena::{Agent, Decision, Scratch as Lists, Successors, agents, LearnerModel};
 use adept_game::{Game, Kit, OutcomeClass, Stream, Turn, draw_index, no_action};
 use adept_model::{Head, Learner, ModelError, OutcomeMask, Rows, Samples};
 use rand::RngExt;
@@ -169,7 +169,7 @@ impl<G: Kit> TdPlayer<G> {
     /// Begins a game.
     fn begin(
         &mut self,
-        bound: &mut GameModel<G>,
+        bound: &mut LearnerModel<G>,
         start: G::State,
         settings: PlaySettings,
     ) -> Result<(), ModelError> {
@@ -177,7 +177,7 @@ impl<G: Kit> TdPlayer<G> {
         for (player, chain) in self.chains.iter_mut().enumerate() {
             chain.clear();
             if settings.traces == TraceKind::Online {
-                bound.learner.traces()?.cut(player);
+                bound.model.traces()?.cut(player);
             }
         }
         self.rewards.fill(0.0);
@@ -193,7 +193,7 @@ impl<G: Kit> TdPlayer<G> {
     fn decide(
         &mut self,
         game: &G,
-        bound: &mut GameModel<G>,
+        bound: &mut LearnerModel<G>,
         player: usize,
         settings: PlaySettings,
         rng: &mut Stream,
@@ -260,20 +260,20 @@ impl<G: Kit> TdPlayer<G> {
             self.search = Some(outcomes_ahead(search, bound, at, chosen, best, buffer, to));
         }
         if let Some(row) = decision.row {
-            bound.learner.chosen(&chain.rows, row as usize);
+            bound.model.chosen(&chain.rows, row as usize);
         }
         if let Some(record) = &mut self.record {
             // Beside an action that wins, the network was not asked.
             let unasked = !searches && self.head.classes().is_none() && (value, greedy) == (-1.0, 1.0);
             let own = match decision.row.filter(|_| unasked) {
-                Some(row) => self.scratch.value_of(&mut *bound.learner, chain, row),
+                Some(row) => self.scratch.value_of(&mut *bound.model, chain, row),
                 None => value,
             };
             let explored = explores || (settings.temperature.is_some() && decision.cuts);
             record.decides(&Decided { step: decision, own, ply: self.ply, explored, possible }, chain);
         }
         if settings.traces == TraceKind::Online {
-            let (learner, scratch) = (&mut *bound.learner, &mut self.scratch);
+            let (learner, scratch) = (&mut *bound.model, &mut self.scratch);
             step_online(learner, chain, player, greedy, settings, scratch, &mut self.stats)?;
         }
         Ok(action)
@@ -302,7 +302,7 @@ impl<G: Kit> TdPlayer<G> {
     fn learn_end(
         &mut self,
         game: &G,
-        bound: &mut GameModel<G>,
+        bound: &mut LearnerModel<G>,
         settings: PlaySettings,
     ) -> Result<(), ModelError> {
         for (player, chain) in self.chains.iter().enumerate() {
@@ -317,7 +317,7 @@ impl<G: Kit> TdPlayer<G> {
             } else if settings.traces != TraceKind::Online {
                 chain.targets(z, settings.bootstrap, &mut self.samples);
             } else if let Some(&Step { row: Some(row), .. }) = chain.decisions.last() {
-                let (learner, target) = (&mut *bound.learner, Target { row, value: z });
+                let (learner, target) = (&mut *bound.model, Target { row, value: z });
                 follow(learner, chain, player, target, settings, &mut self.scratch, &mut self.stats)?;
             }
         }
@@ -379,7 +379,7 @@ impl Scratch {
 /// Searches a decision with the learner's model. Lists its actions and what they are worth; gives the search back.
 fn look_ahead<G: Kit>(
     search: Search<G, ()>,
-    bound: &mut GameModel<G>,
+    bound: &mut LearnerModel<G>,
     at: Decision<'_, G>,
     actions: &mut Vec<G::Action>,
     values: &mut Vec<f32>,
@@ -399,7 +399,7 @@ fn look_ahead<G: Kit>(
 /// if it was chosen. `buffer` holds one of them. Gives the search back.
 fn outcomes_ahead<G: Kit>(
     search: Search<G, ()>,
-    bound: &mut GameModel<G>,
+    bound: &mut LearnerModel<G>,
     at: Decision<'_, G>,
     chosen: &G::Action,
     best: Option<&G::Action>,

@@ -13,7 +13,7 @@ pub(crate) struct Matrix<'a> {
     pub(crate) stride: usize,
     pub(crate) rows: Option<&'a [u32]>,
     /// Whether neighbouring rows differ in few columns: see [`adept_rows::Rows::similar_neighbours`].
-    pub(crate) alike: bool,
+    pub(crate) similar_neighbours: bool,
 }
 
 impl<'a> Matrix<'a> {
