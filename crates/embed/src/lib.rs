@@ -259,16 +259,16 @@ impl Model {
     /// use adept_builtin::bearoff::Bearoff; // or a game of your own
     /// use adept_embed::Model;
     ///
-    /// let model = Model::of(Bearoff::default(), "checkpoints/bearoff/plain-10".as_ref())?;
+    /// let model = Model::open_for(Bearoff::default(), "checkpoints/bearoff/plain-10".as_ref())?;
     /// assert_eq!(model.describe().game, "bearoff");
-    /// let other = Model::of(adept_builtin::tictactoe::TicTacToe, "checkpoints/bearoff/plain-10".as_ref());
+    /// let other = Model::open_for(adept_builtin::tictactoe::TicTacToe, "checkpoints/bearoff/plain-10".as_ref());
     /// assert!(other.is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// As for [`open`](Self::open), and [`Error::Game`] if the checkpoint is for another game.
-    pub fn of<G: Kit>(game: G, path: &Path) -> Result<Self, Error> {
+    pub fn open_for<G: Kit>(game: G, path: &Path) -> Result<Self, Error> {
         Opening::at(path, false)?.visit(game)
     }
 
@@ -276,7 +276,7 @@ impl Model {
     ///
     /// # Errors
     /// As for [`open_best`](Self::open_best), and if the checkpoint is for another game.
-    pub fn best_of<G: Kit>(game: G, path: &Path) -> Result<Self, Error> {
+    pub fn open_best_for<G: Kit>(game: G, path: &Path) -> Result<Self, Error> {
         Opening::at(path, true)?.visit(game)
     }
 

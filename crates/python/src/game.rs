@@ -250,7 +250,7 @@ impl PyGame {
         };
         let (mut state, mut scratch) = (self.start(), Scratch::default());
         let (mut actions, mut outcomes, mut probabilities) = (Vec::new(), Vec::new(), Vec::new());
-        let Layout { dense, index, .. } = Layout::of(&self.0.channels);
+        let Layout { dense, index, .. } = Layout::new(&self.0.channels);
         let (mut dense, mut index, encoder) = (vec![0.0; dense], vec![0; index], Inputs(self.clone()));
         loop {
             show(format!("{:?} ", state.turn).as_bytes());

@@ -349,7 +349,7 @@ fn tictactoe(path: &Path) {
 fn errors_name_what_is_wrong() {
     let missing = Model::open(Path::new("nowhere")).unwrap_err();
     assert!(matches!(&missing, Error::Missing(m) if m.contains("nowhere")), "{missing}");
-    let other = Model::of(TicTacToe, &published("plain-10")).unwrap_err();
+    let other = Model::open_for(TicTacToe, &published("plain-10")).unwrap_err();
     assert!(matches!(&other, Error::Game(m) if m.contains("expected `tictactoe`")), "{other}");
     let model = Model::open(&published("plain-10")).unwrap();
     let text = model.values(&[POSITIONS[0], "nonsense"]).unwrap_err();
