@@ -1,21 +1,10 @@
 //! `serve http`.
 
 use crate::common::Workspace;
-#[cfg(feature = "http")]
-use std::{
-    io::{BufRead, BufReader, Read, Write},
-    net::TcpStream,
-    process::{Command, Stdio},
-};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Command, Stdio};
 
-#[cfg(not(feature = "http"))]
-#[test]
-fn a_program_without_the_page_says_how_to_get_it() {
-    let refused = Workspace::new().fails(&["serve", "http", "pubeval", "--listen", "127.0.0.1:0"], 1);
-    assert!(refused.contains("--features http"), "{refused}");
-}
-
-#[cfg(feature = "http")]
 #[test]
 fn browsers_and_clients_are_answered_until_it_is_stopped() {
     let dir = Workspace::new();
