@@ -1,6 +1,6 @@
-//! Compiles a declaration: binds all variables, drops what is static, and makes circuits of the rest.
+//! Compiles a declaration: binds all variables, removes static conditions, and makes circuits of the rest.
 //!
-//! Rules are written for the player to move. For each other player the same rules are bound to flipped facts.
+//! Rules are written for the player to move. For each other player, the same rules are bound to flipped facts.
 
 use crate::circuit::{Builder, Cone, FALSE, Literal, TRUE};
 use crate::declaration::{
@@ -13,25 +13,25 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 
-/// Most facts of a state.
+/// Limit on facts of a state.
 const FACTS: usize = 1 << 14;
-/// Most operators with all their arguments.
+/// Limit on operators with all their arguments.
 const MOVES: usize = 1 << 16;
-/// Most tuples of a relation.
+/// Limit on tuples of a relation.
 const TUPLES: usize = 1 << 20;
 /// The largest weight of an outcome of chance.
 const WEIGHT: i32 = 1_000_000;
-/// Most gates of a circle times tuples in it: a tenth of a second at worst, and much less as a rule.
+/// Limit on gates of a cycle times its tuples: a tenth of a second at worst, and usually much less.
 const CIRCLE: usize = 1 << 27;
-/// Most gates of the conditions of all moves, each move counted.
+/// Limit on gates in the conditions of all moves, counted per move.
 const CONES: usize = 1 << 25;
-/// Most gates.
+/// Limit on gates.
 const GATES: usize = 1 << 21;
-/// Most steps of binding variables: about a second.
+/// Limit on binding steps: about a second.
 const STEPS: u64 = 40_000_000;
-/// Most memory of what the rules of a relation or of an operator prove, before gates are made of it, in bytes.
+/// Memory limit of the proofs of a relation or operator before gates are made of them, in bytes.
 const HELD: usize = 1 << 28;
-/// Most memory of the tuples of all relations and of their indexes, in bytes.
+/// Memory limit of the tuples of all relations and of their indexes, in bytes.
 const BYTES: usize = 1 << 30;
 
 /// A compiled game.
@@ -40,55 +40,55 @@ pub(crate) struct Rules {
     pub(crate) declaration: Declaration,
     /// Relation and arguments of each fact.
     pub(crate) facts: Vec<(usize, Tuple)>,
-    /// Number of each fact.
+    /// Index of each fact.
     pub(crate) numbers: FxHashMap<(usize, Tuple), u32>,
-    /// For each player: which fact each fact is that this player writes. For the first player they are the same.
+    /// For each player, maps each fact in this player's notation to a fact. The identity for the first player.
     pub(crate) turned: Vec<Vec<u32>>,
     /// Facts that hold at the start.
     pub(crate) start: Vec<u32>,
-    /// Those of players, then those of chance.
+    /// Moves of players, then outcomes of chance.
     pub(crate) moves: Vec<Move>,
     /// Number of moves of players.
     pub(crate) acts: usize,
     /// Whether the players move in a fixed order, without chance.
     pub(crate) alternates: bool,
-    /// What wins and losses may count, in hundredths, in ascending order.
+    /// Possible amounts of wins and losses, in hundredths, ascending.
     pub(crate) amounts: Vec<u16>,
-    /// For each player.
+    /// One view per player.
     pub(crate) views: Vec<View>,
-    /// The circuit that follows a state.
+    /// The circuit for incremental evaluation.
     pub(crate) followed: Followed,
 }
 
-/// An operator or an outcome of chance with its arguments, as the first player sees it.
+/// An operator or an outcome of chance with its arguments, in the first player's notation.
 #[derive(Debug)]
 pub(crate) struct Move {
     pub(crate) operator: usize,
     pub(crate) tuple: Tuple,
-    /// How likely an outcome of chance is, beside others.
+    /// Relative weight of an outcome of chance.
     pub(crate) weight: u32,
 }
 
-/// The rules as one player has them.
+/// The rules from one player's view.
 #[derive(Debug)]
 pub(crate) struct View {
-    /// An output for each move of a player: whether it is legal.
+    /// One output per move of players: whether it is legal.
     pub(crate) legal: Cone,
-    /// An output for each outcome of chance: whether it may come in the turn of this player.
+    /// One output per outcome of chance: whether it is possible in this player's turn.
     pub(crate) chance: Cone,
-    /// Outputs that hold after a move of this player end the game.
+    /// Outputs that end the game if they hold after a move of this player.
     pub(crate) over: Cone,
-    /// What each output of `over` means. The first that holds counts.
+    /// Result of each output of `over`. The first one that holds counts.
     pub(crate) results: Vec<Grade>,
     pub(crate) effects: Vec<Effects>,
 }
 
-/// What a move changes. Facts are cleared first, then set.
+/// Effects of a move. Facts are cleared first, then set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Effects {
     pub(crate) clear: Vec<u32>,
     pub(crate) set: Vec<u32>,
-    /// Facts that are cleared or set if the output with their number holds before the move.
+    /// Facts that are cleared or set if their condition holds before the move.
     pub(crate) conditional: Option<Conditional>,
     pub(crate) stays: Stays,
 }
@@ -96,7 +96,7 @@ pub(crate) struct Effects {
 /// Conditions, and for each the fact that it sets (true) or clears.
 pub(crate) type Conditional = (Cone, Vec<(u32, bool)>);
 
-/// Whether the turn stays with the player after a move.
+/// Whether the same player moves again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Stays {
     #[default]
@@ -107,7 +107,7 @@ pub(crate) enum Stays {
 }
 
 impl Effects {
-    /// Whether the turn stays. `last` tells whether the last condition holds.
+    /// Whether the same player moves again. `last` evaluates the last condition.
     #[inline]
     pub(crate) fn keeps_turn(&self, last: impl FnOnce() -> bool) -> bool {
         match self.stays {
@@ -118,14 +118,14 @@ impl Effects {
     }
 }
 
-/// The tuples of a relation that can hold.
+/// The possible tuples of a relation.
 #[derive(Default)]
 pub(crate) struct Table {
     pub(crate) tuples: Vec<Tuple>,
     pub(crate) numbers: FxHashMap<Tuple, u32>,
-    /// For each argument: tuples with each object.
+    /// For each argument: tuples by object.
     by: Vec<FxHashMap<Object, Vec<u32>>>,
-    /// When each tuple holds, for each player. Empty for static relations.
+    /// The literal of each tuple for each player. Empty for static relations.
     pub(crate) holds: [Vec<Literal>; PLAYERS],
 }
 
@@ -144,16 +144,16 @@ impl Table {
         number
     }
 
-    /// About its memory, in bytes.
+    /// Approximate memory in bytes.
     fn bytes(&self) -> usize {
         self.tuples.len() * (2 * tuple_bytes(self.by.len()) + self.by.len() * 8)
     }
 }
 
-/// A condition on the state that is left of a rule: relation, tuple, and whether it is negated.
+/// A residual condition on the state: relation, tuple, and whether it is negated.
 pub(crate) type Rest = (u32, u32, bool);
 
-/// The tuples that rules can prove, and what each proof asks of the state.
+/// The tuples that rules can prove, with the residual conditions of each proof.
 #[derive(Default)]
 pub(crate) struct Proofs {
     heads: Vec<Tuple>,
@@ -164,7 +164,7 @@ pub(crate) struct Proofs {
 }
 
 impl Proofs {
-    /// Adds a proof. Returns about how many bytes that takes, with the gates of so many players.
+    /// Adds a proof. Returns its approximate memory in bytes, including the gates of `views` players.
     fn add(&mut self, tuple: Tuple, rest: &[Rest], views: usize) -> usize {
         let next = self.heads.len() as u32;
         let number = *self.numbers.entry(tuple).or_insert_with_key(|tuple| {
@@ -178,7 +178,7 @@ impl Proofs {
         of_head + size_of::<(u32, u32)>() + size_of_val(rest) + 2 * size_of::<Literal>() * views
     }
 
-    /// Each head, with what its proofs ask.
+    /// Each head with the conditions of its proofs.
     pub(crate) fn by_head(&self) -> impl Iterator<Item = (&Tuple, Vec<&[Rest]>)> {
         let mut ways = vec![Vec::new(); self.heads.len()];
         for (&(number, _), (_, rest)) in self.proofs.iter().zip(self.iter()) {
@@ -187,7 +187,7 @@ impl Proofs {
         self.heads.iter().zip(ways)
     }
 
-    /// Each proof, in the order in which they were found.
+    /// Each proof, in order of discovery.
     fn iter(&self) -> impl Iterator<Item = (&Tuple, &[Rest])> {
         let mut begin = 0;
         self.proofs.iter().map(move |&(number, end)| {
@@ -197,7 +197,7 @@ impl Proofs {
     }
 }
 
-/// About the memory of a tuple in a list or a map, in bytes.
+/// Approximate memory of a tuple in a list or a map, in bytes.
 fn tuple_bytes(arity: usize) -> usize {
     size_of::<Tuple>() + 32 + arity * size_of::<Object>()
 }
@@ -207,11 +207,11 @@ pub(crate) struct Grounder<'a> {
     pub(crate) tables: Vec<Table>,
     pub(crate) builder: Builder,
     steps: u64,
-    /// Bytes of what is found of a relation or an operator before gates are made of it.
+    /// Bytes of the proofs of a relation or operator before gates are made of them.
     pub(crate) held: usize,
-    /// Tuples times gates of all relations that depend on themselves.
+    /// Tuples times gates of all recursive relations.
     circles: usize,
-    /// Gates of the conditions of all moves.
+    /// Gates in the conditions of all moves.
     cones: usize,
 }
 
@@ -263,7 +263,7 @@ impl Rules {
         number as usize >= self.acts
     }
 
-    /// Arguments of a move as this player writes them.
+    /// Arguments of a move in this player's notation.
     pub(crate) fn move_tuple(&self, number: usize, player: usize) -> Tuple {
         let Move { operator, tuple, .. } = &self.moves[number];
         let types = &self.declaration.operators[*operator].types;
@@ -271,7 +271,7 @@ impl Rules {
     }
 }
 
-/// All tuples of all dynamic relations; of those that nothing changes, the tuples that hold for some player.
+/// All tuples of all dynamic relations; for unchanged ones, the tuples that hold for some player.
 fn facts_of(declaration: &Declaration) -> Result<Vec<(usize, Tuple)>, RuleError> {
     let mut facts = Vec::new();
     for (number, relation) in declaration.relations.iter().enumerate() {
@@ -293,7 +293,7 @@ fn facts_of(declaration: &Declaration) -> Result<Vec<(usize, Tuple)>, RuleError>
     Ok(facts)
 }
 
-/// For each player: which fact each fact is that this player writes.
+/// For each player, maps each fact in this player's notation to a fact.
 fn turned(
     declaration: &Declaration,
     facts: &[(usize, Tuple)],
@@ -324,12 +324,12 @@ fn product(declaration: &Declaration, types: &[usize]) -> Vec<Tuple> {
 }
 
 impl Grounder<'_> {
-    /// A grounder with these tuples of static and dynamic relations.
+    /// Creates a grounder with these tuples of static and dynamic relations.
     pub(crate) fn new(declaration: &Declaration, tables: Vec<Table>, builder: Builder) -> Grounder<'_> {
         Grounder { declaration, tables, builder, steps: 0, held: 0, circles: 0, cones: 0 }
     }
 
-    /// A grounder for a rule file of adept, with static and dynamic relations filled in.
+    /// Creates a grounder for a declaration, with its static and dynamic relations.
     pub(crate) fn of<'a>(
         declaration: &'a Declaration,
         facts: &[(usize, Tuple)],
@@ -395,7 +395,7 @@ impl Grounder<'_> {
         Ok(())
     }
 
-    /// Whether relations depend on each other, or one on itself.
+    /// Whether relations are recursive.
     fn is_circle(&self, group: &[usize]) -> bool {
         let bodies = group.iter().flat_map(|&relation| &self.declaration.relations[relation].rules);
         bodies.flat_map(|rule| &rule.body).any(
@@ -403,7 +403,7 @@ impl Grounder<'_> {
         )
     }
 
-    /// Relations that depend on each other and on the state: the least of what their rules prove.
+    /// Compiles mutually recursive relations that depend on the state to a least fixpoint.
     fn close(&mut self, group: &[usize]) -> Result<(), RuleError> {
         self.closure(group)?;
         let (views, first) = (self.declaration.players, self.builder.len());
@@ -450,8 +450,8 @@ impl Grounder<'_> {
         Ok(())
     }
 
-    /// Adds to relations what follows from each other, until nothing new follows: the tuples that hold or, where they depend on the
-    /// state, may hold.
+    /// Adds everything that follows to these relations until nothing new follows: the tuples that hold or, if they
+    /// depend on the state, may hold.
     pub(crate) fn closure(&mut self, group: &[usize]) -> Result<(), RuleError> {
         loop {
             let before: usize = group.iter().map(|&r| self.tables[r].tuples.len()).sum();
@@ -484,7 +484,7 @@ impl Grounder<'_> {
         Ok(())
     }
 
-    /// The tuples that the rules of a relation can prove, each with what its proof asks of the state.
+    /// The tuples that the rules of a relation can prove, with the residual conditions of each proof.
     fn heads(&mut self, relation: usize) -> Result<Proofs, RuleError> {
         let declaration = self.declaration;
         let of = &declaration.relations[relation];
@@ -529,7 +529,7 @@ impl Grounder<'_> {
         })
     }
 
-    /// When all of this holds, for a player.
+    /// AND of residual conditions, for a player.
     pub(crate) fn gate(&mut self, view: usize, rest: &[Rest]) -> Literal {
         let literal = |&(relation, tuple, negated): &Rest| {
             self.tables[relation as usize].holds[view][tuple as usize] ^ Literal::from(negated)
@@ -538,7 +538,7 @@ impl Grounder<'_> {
         self.builder.all(inputs)
     }
 
-    /// Calls `found` with every binding of a rule, and with what is left to ask of the state. The first variables are given. `found`
+    /// Calls `found` with every binding of a rule and its residual conditions. The first variables are given. `found`
     /// returns how many bytes it keeps.
     pub(crate) fn bind(
         &mut self,
@@ -586,7 +586,7 @@ impl Grounder<'_> {
         let mut moves = Vec::new();
         let (mut legal, mut chance) = (vec![Vec::new(); views], vec![Vec::new(); views]);
         for (operator, of) in declaration.operators.iter().enumerate() {
-            // The same arguments may be found in several ways.
+            // Several derivations may give the same arguments.
             let mut proofs = Proofs::default();
             self.held = 0;
             self.prove(&of.rule, &[], &of.name, &mut proofs)?;
@@ -659,7 +659,7 @@ impl Grounder<'_> {
         Ok((moves, views.collect(), followed))
     }
 
-    /// How likely an outcome with these arguments is, beside others. None if that is not a number in its bounds.
+    /// The relative weight of an outcome with these arguments. None if it is not a number within its bounds.
     fn weight(&self, of: &Operator, tuple: &[Object], weight: &Expression) -> Option<u32> {
         let mut binding = vec![None; of.rule.variables.max(tuple.len())];
         for (slot, &object) in binding.iter_mut().zip(tuple) {
@@ -672,7 +672,7 @@ impl Grounder<'_> {
         (1..=WEIGHT).contains(&number).then_some(number as u32)
     }
 
-    /// What proves a rule without a head. The first variables are given.
+    /// Proofs of a rule without a head. The first variables are given.
     fn ways(&mut self, rule: &Rule, given: &[Object], name: &str) -> Result<Proofs, RuleError> {
         let (mut proofs, views) = (Proofs::default(), self.declaration.players);
         self.held = 0;
@@ -680,13 +680,13 @@ impl Grounder<'_> {
         Ok(proofs)
     }
 
-    /// That one of these holds at least, for a player.
+    /// OR of proofs, for a player.
     pub(crate) fn one_of<'r>(&mut self, view: usize, ways: impl IntoIterator<Item = &'r [Rest]>) -> Literal {
         let any: Vec<Literal> = ways.into_iter().map(|rest| self.gate(view, rest)).collect();
         self.builder.any(any)
     }
 
-    /// What a move of a player changes.
+    /// Effects of a player's move.
     fn effects(
         &mut self,
         one: &Move,
@@ -740,7 +740,7 @@ impl Grounder<'_> {
             let way = self.one_of(view, ways.iter().map(|(_, rest)| rest));
             stays = self.builder.any([stays, way]);
         }
-        // Chance leaves the turn where it is unless it passes.
+        // After chance, the turn stays unless it passes.
         if operator.weight.is_some() {
             stays ^= 1;
         }
@@ -754,7 +754,7 @@ impl Grounder<'_> {
         };
         if !gates.is_empty() {
             let cone = self.builder.cone(&gates);
-            // Finding a cone looks at the whole circuit.
+            // Finding a cone visits the whole circuit.
             self.cones += cone.len() + gates.len() + self.builder.len() / 16;
             effects.conditional = Some((cone, changed));
         }
@@ -842,7 +842,7 @@ impl<F: FnMut(&[Table], &[Option<Object>], &[Rest]) -> usize> Join<'_, F> {
         flow
     }
 
-    /// A negated condition, all arguments bound. What cannot hold does not.
+    /// Handles a negated condition with all arguments bound. Impossible tuples do not hold.
     fn without(
         &mut self,
         at: usize,
@@ -868,7 +868,7 @@ impl<F: FnMut(&[Table], &[Option<Object>], &[Rest]) -> usize> Join<'_, F> {
         }
     }
 
-    /// A condition that binds its free variables.
+    /// Handles a condition that binds its free variables.
     fn with(
         &mut self,
         at: usize,

@@ -1,9 +1,9 @@
-//! Following a game from position to position: what changes is computed, and nothing else.
+//! Incremental evaluation of a game from position to position.
 //!
-//! The network is that of games in GDL (`gdl::net`), which also follows relations that depend on themselves. Its outputs say what is
-//! legal, what chance may bring and what ends the game, for each player. The methods of [`Game`] use it: each thread keeps networks
-//! of the games that it played last, and moves them to the position of a call. A move changes few facts, and so does a step from
-//! one move to its alternative. Positions far from each other, and all of very small games, are computed anew.
+//! The network is that of GDL games (`gdl::net`), which also handles recursive relations. Its outputs are legal moves,
+//! outcomes of chance and endings, for each player. The methods of [`Game`] use it: each thread keeps networks of the
+//! games that it played last, and moves them to the position of a call. A move changes few facts, and so does switching
+//! to an alternative move. Distant positions, and all positions of very small games, are computed from scratch.
 
 use crate::circuit::Cone;
 use crate::declaration::Grade;
@@ -15,15 +15,16 @@ use adept_game::{Game, Turn};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 
-/// What it costs to ask for a position, wherever it is.
+/// Overhead of a call.
 const CALL: u32 = 32;
-/// A gate that is told of a change costs as much as so many that are computed in a row.
+/// Cost of propagating a change to a gate, relative to computing a gate in sequence.
 const TOLD: u64 = 2;
-/// How many times cheaper a move must be to follow than to compute anew. Much depends on the order in which positions are asked for.
+/// Required advantage of incremental evaluation over evaluation from scratch. The ratio depends strongly on the order
+/// of positions.
 const GAIN: u64 = 4;
 
 impl Pace {
-    /// What was measured in some random games. None if it is faster to compute all anew.
+    /// Computes the costs from random games. None if evaluation from scratch is faster.
     pub(crate) fn of(game: &Declared, mut measure: Measure) -> Option<Self> {
         let rules = &game.rules;
         let anew = |cone: &Cone| match cone.outputs().len() {
@@ -47,7 +48,7 @@ impl Pace {
     }
 }
 
-/// Moves of random games that a network follows.
+/// Cost measurements of random games on a network.
 pub(crate) struct Measure {
     session: Session,
     moves: u64,
@@ -55,18 +56,18 @@ pub(crate) struct Measure {
 }
 
 impl Measure {
-    /// Most states that are kept.
+    /// Largest number of kept states.
     const STATES: usize = 512;
-    /// How often it goes from one of them to another.
+    /// Number of jumps between kept states.
     const JUMPS: usize = 128;
-    /// Most gates that are told of a change: a tenth of a second.
+    /// Limit on gates that receive changes: a tenth of a second.
     const TOLD: u64 = 50_000_000;
 
     pub(crate) fn new(game: &Declared) -> Self {
         Self { session: Session::new(game), moves: 0, states: Vec::new() }
     }
 
-    /// Goes to the beginning of a game.
+    /// Moves to the start of a game.
     pub(crate) fn begin(&mut self, game: &Declared, state: &State) {
         let told = self.session.runner.looks;
         if told < Self::TOLD {
@@ -75,7 +76,7 @@ impl Measure {
         }
     }
 
-    /// Goes on to the state after a move.
+    /// Moves to the state after a move.
     pub(crate) fn go(&mut self, game: &Declared, state: &State) {
         if self.session.runner.looks < Self::TOLD {
             self.moves += 1;
@@ -86,7 +87,7 @@ impl Measure {
         }
     }
 
-    /// What a changed fact costs on average from one state to another of any game.
+    /// Mean cost of a changed fact when jumping between states of any game.
     fn scatter(&mut self, game: &Declared) -> u32 {
         let (before, mut facts) = (self.session.runner.looks, 0);
         for jump in 0..Self::JUMPS {
@@ -104,7 +105,7 @@ impl Measure {
 
 type Facts = SmallVec<[u64; 2]>;
 
-/// Number of facts that hold in one of two states.
+/// Number of facts that differ between two states.
 #[inline]
 fn differing(one: &[u64], other: &[u64]) -> u32 {
     one.iter().zip(other).map(|(one, other)| (one ^ other).count_ones()).sum()
@@ -116,19 +117,19 @@ struct Session {
     game: u64,
     runner: Runner,
     facts: Facts,
-    /// Bits of the last word that are no facts.
+    /// Padding bits of the last word.
     rest: u64,
-    /// The last position that was computed anew.
+    /// The last position evaluated from scratch.
     anew: Facts,
-    /// What it has cost to compute positions anew that are near each other.
+    /// Accumulated cost of evaluating nearby positions from scratch.
     spent: u32,
 }
 
 thread_local! {
-    /// The games that this thread played last.
+    /// Sessions of the games that this thread played last.
     static SESSIONS: RefCell<Vec<Session>> = const { RefCell::new(Vec::new()) };
 }
-/// Games that a thread keeps a session of.
+/// Largest number of sessions per thread.
 const KEPT: usize = 4;
 
 impl Session {
@@ -151,20 +152,21 @@ impl Session {
         self.runner.go(&game.rules.followed.net, &mut self.facts, facts);
     }
 
-    /// Goes to a position, unless what is asked of it costs less anew. Returns whether it went there.
+    /// Moves to a position unless evaluating it from scratch is cheaper. Returns whether it moved there.
     #[inline]
     fn reach(&mut self, game: &Declared, pace: &Pace, facts: &[u64], anew: u32) -> bool {
         let different = differing(&self.facts, facts);
         if different == 0 {
             return true;
         }
-        // A state of another game is none of a network.
+        // A state of another game does not fit this network.
         if facts.len() != self.facts.len() || facts.last().is_some_and(|last| last & self.rest != 0) {
             return false;
         }
         let far = |different: u32| different.saturating_mul(pace.fact).saturating_add(CALL);
         let way = far(different);
-        // Positions far from each other are computed anew. Where one after the other is near the last such, it soon pays to go there.
+        // Distant positions are evaluated from scratch. If several in a row are close to each other, moving there soon
+        // pays off.
         let mut goes = way <= anew;
         if !goes && far(differing(&self.anew, facts)) <= anew {
             goes = way <= anew.saturating_add(self.spent);
@@ -214,7 +216,7 @@ impl Session {
     }
 }
 
-/// Bits that are set, in ascending order.
+/// Calls `visit` with each set bit, in ascending order.
 #[inline]
 fn each(words: &[u64], mut visit: impl FnMut(usize)) {
     for (w, &word) in words.iter().enumerate() {
@@ -227,8 +229,8 @@ fn each(words: &[u64], mut visit: impl FnMut(usize)) {
 }
 
 impl Declared {
-    /// Runs `work` with a network of this thread at the position with these facts, unless it is cheaper to compute all anew, at a
-    /// cost that `anew` tells.
+    /// Runs `work` with a network of this thread at the position with these facts, unless evaluation from scratch, at
+    /// cost `from_scratch`, is cheaper.
     #[inline]
     fn follow<R>(
         &self,
@@ -246,7 +248,7 @@ impl Declared {
                 sessions.push(Session::new(self));
                 sessions.len() - 1
             });
-            // The game that was asked last stands at the end, so that the first is the one that was not asked for longest.
+            // Most recently used last, so that the first is evicted.
             if at + 1 < sessions.len() {
                 sessions[at..].rotate_left(1);
             }
@@ -265,7 +267,7 @@ impl Declared {
         }
     }
 
-    /// Calls `visit` with the place of each outcome of chance.
+    /// Calls `visit` with the index of each outcome of chance.
     #[inline]
     pub(crate) fn each_chance(&self, state: &State, mut visit: impl FnMut(usize)) {
         let read = |session: &Session| each(session.chance(self, state.mover), &mut visit);
@@ -283,7 +285,7 @@ impl Declared {
     }
 }
 
-/// A game and its position.
+/// A game at a position that is evaluated incrementally.
 #[derive(Clone, Debug)]
 pub struct Monitor {
     game: Declared,
@@ -306,7 +308,7 @@ impl Monitor {
         &self.state
     }
 
-    /// Back to the start. Moves before it cannot be taken back.
+    /// Returns to the start and clears the undo history.
     pub fn restart(&mut self) {
         self.state = self.game.start();
         self.past.clear();
@@ -331,7 +333,7 @@ impl Monitor {
         self.legal_words().iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// The legal move with this place in ascending order, from 0. None if there are fewer.
+    /// The legal move with this index in ascending order, from 0. None if there are fewer.
     #[inline]
     pub fn legal(&self, mut place: usize) -> Option<u32> {
         for (w, &word) in self.legal_words().iter().enumerate() {
@@ -357,7 +359,7 @@ impl Monitor {
         self.game.shares(places.into_iter(), outcomes);
     }
 
-    /// Makes a legal move, or has an outcome of chance.
+    /// Applies a legal move or an outcome of chance.
     pub fn apply(&mut self, action: u32) {
         self.past.push(self.state.clone());
         let player = self.game.change(&mut self.state, action);

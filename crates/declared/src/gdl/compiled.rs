@@ -1,4 +1,4 @@
-//! A description, compiled: facts, moves, and the circuit that tells what follows.
+//! A compiled description: facts, moves, and the circuit that computes the rules.
 
 use super::effects::{Facts, Folder};
 use super::gates::{GATE, Gates, Grounder};
@@ -15,51 +15,52 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Most facts, and most moves.
+/// Limit on facts and on moves.
 const MOST: usize = 1 << 18;
 
-/// Circuits that are kept of a game at most.
+/// Largest number of circuits per game.
 const CIRCUITS: usize = 3;
 
-/// Most letters of all facts and moves.
+/// Limit on characters of all facts and moves.
 const LETTERS: usize = 1 << 25;
 
 /// Compiled rules.
 #[derive(Debug)]
 pub(crate) struct Compiled {
-    /// Another number for each game of this process.
+    /// Unique identifier within this process.
     pub(crate) id: u64,
     pub(crate) terms: Terms,
     pub(crate) roles: Vec<Term>,
-    /// What can hold, sorted.
+    /// Possible facts, sorted.
     pub(crate) facts: Vec<Term>,
-    /// Role of each move, and what it is, sorted by role.
+    /// Role and term of each move, sorted by role.
     pub(crate) moves: Vec<(u8, Term)>,
-    /// First move of each role, and behind the last.
+    /// First move of each role, and the end of the last one's.
     pub(crate) ranges: Vec<(u32, u32)>,
     pub(crate) start: Facts,
     /// Facts that hold in every position.
     pub(crate) fixed: Facts,
     /// Role and value of each goal.
     pub(crate) goals: Vec<(u8, u8)>,
-    /// What the goals of two roles can sum to, if each has one. None if there are not two, or if it would take too long to know.
+    /// Possible sums of the goals of two roles, if each has one. None if there are not two roles, or if computing it
+    /// takes too long.
     pub(crate) sums: Option<BTreeSet<u16>>,
     pub(crate) net: Net,
-    /// The same without what holds next, and the effects of moves, if it is not too large.
+    /// A smaller circuit without the next facts, combined with precomputed effects of moves, if not too large.
     pub(crate) lean: Option<Lean>,
-    /// First word of the legal moves of each role among the outputs. The words before show which facts hold next.
+    /// First output word of the legal moves of each role. The words before hold the next facts.
     pub(crate) legal: Vec<u32>,
-    /// The word whose lowest bit says that the game is over, and whose other bits, and those of the words behind it, are the goals.
+    /// The output word whose lowest bit is the end of the game; the other bits and the words after it are the goals.
     pub(crate) end: u32,
     pub(crate) notes: Vec<String>,
     pub(crate) unused: Vec<String>,
-    /// Rules that can never apply.
+    /// Places of rules that can never apply.
     pub(crate) never: Vec<Place>,
-    /// The memory of the circuits.
+    /// Memory reservation of the circuits.
     _claim: Claim,
 }
 
-/// A circuit that tells what is legal and what the end is; what moves do is known apart.
+/// A circuit for legal moves and endings only; the effects of moves are stored separately.
 #[derive(Debug)]
 pub(crate) struct Lean {
     pub(crate) net: Net,
@@ -81,7 +82,7 @@ impl Lean {
 
 const START: Place = Place { line: 1, column: 1 };
 
-/// The inputs of the circuit, in their order.
+/// The inputs of the circuit, in order.
 pub(crate) struct Inputs {
     /// Tuples of `true`, sorted.
     pub(crate) facts: Vec<u32>,
@@ -146,7 +147,7 @@ impl Compiled {
         let goal_gates = all(GOAL, &goal_tuples)?;
         let gates = grounder.finish()?;
         check_stop(stop, START)?;
-        // Only goals, and what may contradict itself, are named below.
+        // Only goals and possible contradictions are named below.
         let mut is_named = vec![false; tables.len()];
         is_named[GOAL] = true;
         gates.opened.values().for_each(|&(relation, _)| is_named[table_of(relation)] = true);
@@ -156,7 +157,7 @@ impl Compiled {
                 false => *table = Table::default(),
             }
         }
-        // The outputs: what holds next, what is legal, the end and the goals, each from a whole word on.
+        // The outputs: next facts, legal moves, the end and the goals, each starting at a word boundary.
         let mut outputs: Vec<(u32, Literal)> = Vec::new();
         outputs.extend((0..).zip(next));
         let mut word = facts.len().div_ceil(64).max(1) as u32;
@@ -174,7 +175,7 @@ impl Compiled {
         for (bit, (_, _, literal)) in (end * 64 + 1..).zip(&goals) {
             outputs.push((bit, *literal));
         }
-        // What holds at the start never changes, and is not shown again.
+        // Facts of the start position that never change need no output.
         let words = end as usize + (1 + goals.len()).div_ceil(64);
         outputs.extend((words as u32 * 64..).zip(init));
         let bits = words * 64 + facts.len();
@@ -232,7 +233,7 @@ fn goals_of(program: &mut Program, table: &Table, gates: &[Literal]) -> Vec<(u8,
         let &[role, value] = table.tuple(tuple) else { continue };
         let Some(role) = program.roles.iter().position(|&known| known == role) else { continue };
         let Some(value) = program.terms.number(value).filter(|value| (0..=100).contains(value)) else {
-            // It may be that it never comes.
+            // Possibly this never occurs.
             let role = program.terms.shown(program.roles[role]);
             program.notes.push(format!(
                 "`{}` cannot be a goal of {role}, and counts as none: goals are whole numbers from 0 to 100",
@@ -258,10 +259,10 @@ fn fixed_of(program: &Program, facts: &[Term], start: &Facts) -> Facts {
     fixed
 }
 
-/// Most facts of a group.
+/// Most facts in a group.
 const GROUP: usize = 64;
 
-/// Facts with the same name and one argument, such as `(control ?role)`, of which one holds at the start.
+/// Facts with the same name and one argument, such as `(control ?role)`, exactly one of which holds at the start.
 fn groups_of(terms: &Terms, facts: &[Term], arranged: &Arranged) -> Vec<Group> {
     let mut groups: Vec<(Symbol, Vec<usize>)> = Vec::new();
     for (fact, &term) in facts.iter().enumerate().filter(|(_, term)| terms.args(**term).len() == 1) {
@@ -271,7 +272,7 @@ fn groups_of(terms: &Terms, facts: &[Term], arranged: &Arranged) -> Vec<Group> {
             None => groups.push((terms.head(term), vec![fact])),
         }
     }
-    // The last outputs say what holds at the start.
+    // The last outputs are the facts at the start.
     let start = arranged.outputs.len() - facts.len();
     let begins = |fact: &&usize| arranged.outputs[start + **fact] == ALWAYS;
     let is_one = |group: &Vec<usize>| group.len() <= GROUP && group.iter().filter(begins).count() == 1;
@@ -280,7 +281,7 @@ fn groups_of(terms: &Terms, facts: &[Term], arranged: &Arranged) -> Vec<Group> {
     groups.map(|group| group.into_iter().map(literals).collect()).collect()
 }
 
-/// Checks the number of facts and moves before they are sorted, and how long they are.
+/// Checks the number and length of facts and moves before sorting them.
 fn check_sizes(terms: &Terms, tables: &[Table]) -> Result<(), RuleError> {
     let (facts, moves) = (&tables[TRUE], &tables[DOES]);
     if facts.len() > MOST || moves.len() > MOST {

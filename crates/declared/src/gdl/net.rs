@@ -1,24 +1,24 @@
-//! The circuit of a game, arranged by what reads each node, and a runner that follows the state.
+//! A circuit indexed by the readers of each node, and its incremental evaluation.
 //!
-//! Each gate counts its inputs that do not hold; it holds while there are none. An input that changes is handed to the gates that read
-//! it, and on from each of them that changes: the network of Levinson, "General game-playing and reinforcement learning" (1996),
-//! section on monitoring, after Rete. Gates that depend on themselves are least fixpoints: when support from outside goes, all of
-//! their circle are taken back and raised anew.
+//! Each gate counts its false inputs; it holds when the count is 0. A changed input is propagated to the gates that
+//! read it: the network of Levinson, "General game-playing and reinforcement learning" (1996), section on monitoring,
+//! after Rete. Recursive gates are least fixpoints: when external support disappears, all gates of their cycle are
+//! reset and derived again.
 
 use super::components::components;
 use crate::circuit::{Builder, FALSE, Literal};
 use rustc_hash::FxHashMap;
 
 const NONE: u32 = u32::MAX;
-/// Kinds of effects, in their highest bits. A node shows an output: bit · 2 + negated.
+/// Kinds of effects, stored in the highest bits. The node is an output: bit · 2 + negated.
 const SHOWN: u32 = 0;
-/// It is the meaning of an open gate: number · 2 + negated.
+/// The node defines an open gate: number · 2 + negated.
 const MEANT: u32 = 1;
-/// Open gates of a circle lose support when it takes a value: circle · 2 + value.
+/// A cycle loses support when the node takes a value: cycle · 2 + value.
 const SUPPORT: u32 = 2;
 const KIND: u32 = 30;
 
-/// A circuit.
+/// An indexed circuit.
 #[derive(Debug, Default)]
 pub(crate) struct Net {
     inputs: usize,
@@ -26,32 +26,32 @@ pub(crate) struct Net {
     ends: Vec<[u32; 2]>,
     /// Gates that read a node: gate · 2 + negated.
     readers: Vec<u32>,
-    /// What else a node does: see [`SHOWN`], [`MEANT`], [`SUPPORT`].
+    /// Effects of each node: see [`OUTPUT`], [`DEFINES`], [`SUPPORT`].
     effects: Vec<u32>,
-    /// For each gate that does nothing but show one output, this: bit · 2 + negated. [`NONE`] for others.
+    /// For each gate whose only effect is one output: bit · 2 + negated. [`NONE`] for others.
     leaves: Vec<u32>,
-    /// The node of each open gate, and its circle.
+    /// Node and cycle of each open gate.
     opens: Vec<(u32, u32)>,
-    /// The open gates of each circle; circles that read others come after them.
+    /// Open gates of each cycle, in topological order of cycles.
     circles: Vec<Vec<u32>>,
-    /// How many inputs of each node do not hold while no fact does, and the outputs then.
+    /// Number of false inputs of each node while all facts are false, and the outputs then.
     counts: Vec<u32>,
     outputs: Vec<u64>,
     meanings: Vec<bool>,
     values: Vec<bool>,
 }
 
-/// A circuit by what each gate reads.
+/// A circuit indexed by the inputs of each gate.
 #[derive(Debug)]
 pub(crate) struct Circuit {
-    /// The node of the first gate. Gates come after their inputs, but for open gates.
+    /// The node of the first gate. Gates follow their inputs, except for open gates.
     pub(crate) first: usize,
     /// End of the inputs of each gate. Open gates have none.
     pub(crate) ends: Vec<u32>,
     pub(crate) inputs: Vec<Literal>,
-    /// What each bit of the outputs shows.
+    /// The literal of each output bit.
     pub(crate) outputs: Vec<Literal>,
-    /// The node of each open gate, its meaning and its circle. Circles that read others come after them.
+    /// Node, definition and cycle of each open gate, in topological order of cycles.
     pub(crate) opens: Vec<(u32, Literal, u32)>,
 }
 
@@ -63,29 +63,29 @@ impl Circuit {
     }
 }
 
-/// An open gate that follows from its own negation.
+/// An open gate that depends on its own negation.
 #[derive(Debug)]
 pub(crate) struct Contradiction(pub(crate) Literal);
 
-/// A copy of the part of a circuit that some outputs need, with gates that open gates stand for in their places.
+/// The part of a circuit that some outputs need, in topological order, with only the open gates of cycles left.
 pub(crate) struct Arranged {
     pub(crate) builder: Builder,
     pub(crate) outputs: Vec<Literal>,
     circles: Vec<Circle>,
 }
 
-/// Gates that depend on themselves.
+/// A set of mutually recursive gates.
 struct Circle {
-    /// Open gates with their meanings.
+    /// Open gates with their definitions.
     opens: Vec<(Literal, Literal)>,
-    /// Literals from outside. When one of them no longer holds, open gates may fall.
+    /// External literals. When one of them becomes false, open gates may become false.
     supports: Vec<Literal>,
 }
 
 pub(crate) fn arrange(old: &Builder, outputs: &[Literal]) -> Result<Arranged, Contradiction> {
     let first = old.facts() + 1;
     let count = first + old.len();
-    // Only what the outputs need is visited: the root leads to them.
+    // Only gates that the outputs need are visited: the root reaches them.
     let needed = needed(old, outputs);
     let next = |node: usize, n: usize| -> Option<usize> {
         if node < first || !needed[node - first] {
@@ -113,7 +113,7 @@ pub(crate) fn arrange(old: &Builder, outputs: &[Literal]) -> Result<Arranged, Co
                 Some(meaning) if meaning as usize == node * 2 + 1 => {
                     return Err(Contradiction(node as Literal * 2));
                 }
-                // What follows from itself alone never holds.
+                // A gate that only depends on itself is false.
                 Some(meaning) if meaning as usize == node * 2 => FALSE,
                 Some(meaning) => rename(&renamed, meaning),
                 None => {
@@ -129,7 +129,7 @@ pub(crate) fn arrange(old: &Builder, outputs: &[Literal]) -> Result<Arranged, Co
     Ok(Arranged { builder, outputs, circles })
 }
 
-/// Gates that the outputs need, from the first gate on.
+/// Marks the gates that the outputs need.
 fn needed(old: &Builder, outputs: &[Literal]) -> Vec<bool> {
     let first = old.facts() + 1;
     let mut needed = vec![false; old.len()];
@@ -146,7 +146,7 @@ fn needed(old: &Builder, outputs: &[Literal]) -> Vec<bool> {
     needed
 }
 
-/// Copies gates that depend on each other.
+/// Copies a strongly connected component.
 fn circle(
     old: &Builder,
     builder: &mut Builder,
@@ -154,7 +154,7 @@ fn circle(
     renamed: &mut [Literal],
 ) -> Result<Circle, Contradiction> {
     let place: FxHashMap<usize, usize> = component.iter().copied().zip(0..).collect();
-    // With the open gates as inputs, the others have an order.
+    // With the open gates as inputs, the others are acyclic.
     let inner: Vec<Vec<usize>> = component
         .iter()
         .map(|&node| match old.meaning(node) {
@@ -166,7 +166,7 @@ fn circle(
         })
         .collect();
     let order = components(component.len(), |at, n| inner[at].get(n).copied());
-    // A gate is negative if it falls when an open gate rises. An open gate must not be.
+    // A gate is negative if it falls when an open gate rises. Open gates must not be negative.
     let mut negative = vec![false; component.len()];
     let mut supports = Vec::new();
     let mut opens = Vec::new();
@@ -213,7 +213,7 @@ fn circle(
 }
 
 impl Net {
-    /// A net of a circuit. `shown` are the bits of its outputs; there are `bits` of them.
+    /// Indexes a circuit. `shown` are the bits of its outputs, `bits` is their total number.
     pub(crate) fn new(arranged: &Arranged, shown: &[u32], bits: usize) -> Self {
         let Arranged { builder, outputs: literals, circles } = arranged;
         let nodes = 1 + builder.facts() + builder.len();
@@ -233,7 +233,7 @@ impl Net {
         for (number, circle) in circles.iter().enumerate() {
             members.push((0..circle.opens.len() as u32).map(|i| opens.len() as u32 + i).collect());
             for &support in &circle.supports {
-                // It no longer holds when its node is the opposite of what the literal wants.
+                // Support is lost when its node becomes the opposite of the literal.
                 lists[3][support as usize / 2].push(number as u32 * 2 + (support & 1));
             }
             for &(open, meaning) in &circle.opens {
@@ -255,7 +255,7 @@ impl Net {
         }
         let meanings: Vec<bool> =
             circles.iter().flat_map(|circle| &circle.opens).map(|&(_, meaning)| holds(meaning)).collect();
-        // Open gates hold when a runner says so, not by their inputs, of which they have none.
+        // The runner sets open gates, which have no inputs.
         for (gate, count) in counts.iter_mut().enumerate() {
             if builder.meaning(first + gate).is_some() {
                 *count = u32::MAX / 2;
@@ -293,12 +293,12 @@ impl Net {
         net
     }
 
-    /// Keeps so many words of the outputs, and returns those behind them while no input holds.
+    /// Keeps the first `words` words of the outputs, and returns the others while all inputs are false.
     pub(crate) fn first_outputs(&mut self, words: usize) -> Vec<u64> {
         self.outputs.split_off(words)
     }
 
-    /// The circuit as its gates read each other.
+    /// The circuit by the inputs of each gate.
     pub(crate) fn circuit(&self) -> Circuit {
         let nodes = self.ends.len();
         let effects = |node: usize| {
@@ -314,7 +314,7 @@ impl Net {
             end += *count;
             *count = end - *count;
         });
-        // Beginnings become ends as inputs are entered.
+        // Start offsets become ends while inputs are filled in.
         let mut inputs = vec![FALSE; self.readers.len()];
         let mut outputs = vec![FALSE; self.outputs.len() * 64];
         let mut opens: Vec<(u32, Literal, u32)> =
@@ -352,7 +352,7 @@ impl Net {
         self.counts.len()
     }
 
-    /// Number of groups of gates that depend on themselves.
+    /// Number of cycles.
     pub(crate) fn circles(&self) -> usize {
         self.circles.len()
     }
@@ -363,28 +363,28 @@ impl Net {
     }
 }
 
-/// A circuit in some state.
+/// The state of a circuit under incremental evaluation.
 #[derive(Clone, Debug)]
 pub(crate) struct Runner {
     counts: Vec<u32>,
     pub(crate) outputs: Vec<u64>,
     meanings: Vec<bool>,
     open_values: Vec<bool>,
-    /// Nodes that changed and still have to be handed on: node · 2 + value.
+    /// Changed nodes that are not yet propagated: node · 2 + value.
     changed: Vec<u32>,
-    /// Circles whose meanings changed.
+    /// Cycles with changed definitions.
     disturbed: Vec<u32>,
     is_disturbed: Vec<bool>,
-    /// Circles whose open gates may have lost support.
+    /// Cycles whose open gates may have lost support.
     may_fall: Vec<bool>,
-    /// Nodes that were handed on, as a measure of work.
+    /// Number of propagated nodes, a measure of work.
     pub(crate) work: u64,
-    /// Gates and members of circles that were looked at, as another.
+    /// Number of inspected gates and cycle members, another measure.
     pub(crate) looks: u64,
 }
 
 impl Runner {
-    /// The circuit while no input holds.
+    /// Starts with all inputs false.
     pub(crate) fn new(net: &Net) -> Self {
         let open_values =
             if net.values.is_empty() { vec![false; net.opens.len()] } else { net.values.clone() };
@@ -409,7 +409,7 @@ impl Runner {
         self.hand_on(net);
     }
 
-    /// Changes the first inputs from those that hold to those that should, and settles.
+    /// Changes the first inputs from `holding` to `wanted`, and settles.
     #[inline]
     pub(crate) fn go(&mut self, net: &Net, holding: &mut [u64], wanted: &[u64]) {
         for (word, (holding, &wanted)) in (0..).zip(holding.iter_mut().zip(wanted)) {
@@ -424,7 +424,7 @@ impl Runner {
         self.settle(net);
     }
 
-    /// Hands changes on, until nothing changes but circles.
+    /// Propagates changes outside cycles.
     #[inline]
     fn hand_on(&mut self, net: &Net) {
         let first = net.inputs as u32 + 1;
@@ -472,7 +472,7 @@ impl Runner {
         }
     }
 
-    /// Shows a value: bit · 2 + negated.
+    /// Updates an output bit: bit · 2 + negated.
     #[inline]
     fn show(&mut self, shown: u32, value: u32) {
         let (bit, holds) = (shown / 2, value != shown & 1);
@@ -486,7 +486,7 @@ impl Runner {
         }
     }
 
-    /// Brings all circles to their least fixpoints.
+    /// Propagates changes, and brings all cycles to their least fixpoints.
     #[inline]
     pub(crate) fn settle(&mut self, net: &Net) {
         while !self.disturbed.is_empty() {
@@ -495,11 +495,11 @@ impl Runner {
     }
 
     fn settle_first(&mut self, net: &Net) {
-        // Circles that read others come after them.
+        // Cycles are in topological order.
         let Some(at) = (0..self.disturbed.len()).min_by_key(|&at| self.disturbed[at]) else { return };
         let circle = self.disturbed.swap_remove(at);
         let members = &net.circles[circle as usize];
-        // Gates of a circle may hold each other up, so none of them shows that the last support from outside has gone.
+        // Gates of a cycle may support each other, so none of them can detect that the last external support is gone.
         if std::mem::take(&mut self.may_fall[circle as usize]) {
             for &open in members {
                 if self.open_values[open as usize] {
