@@ -13,7 +13,7 @@ use adept_ground::shown::clipped;
 use std::fmt::{self, Write};
 use std::path::Path;
 
-/// White space before the only cell of a line, from which it is the second player's.
+/// A single cell after this much white space belongs to the second player.
 const GAP: usize = 14;
 /// Column where the second player's cells begin.
 const SECOND: usize = 33;
@@ -412,7 +412,7 @@ impl Played {
 /// Reads the games of a file without the cube, each as far as possible.
 ///
 /// # Errors
-/// As [`Match::read`], or if the game has fewer checkers.
+/// As for [`Match::read`], or if the game has fewer checkers.
 fn whole_games(game: &Backgammon, path: &Path) -> Result<Vec<WholeGame<Action>>, GameError> {
     fits(game)?;
     Ok(Match::read(path)?.games.iter().map(Played::whole).collect())
@@ -492,7 +492,7 @@ impl fmt::Display for Event {
 /// the number of the game.
 ///
 /// # Errors
-/// If the text is something else.
+/// If the text is not a money session.
 fn added(text: &str, game: &str) -> Result<AddedGame, GameError> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(';'));
     match lines.next() {

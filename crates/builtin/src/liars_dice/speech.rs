@@ -1,4 +1,4 @@
-//! Bids and rounds in words, as people are told them.
+//! Descriptions of bids and rounds in words.
 
 use super::dice::Dice;
 use super::hearing::NUMBERS;
@@ -270,7 +270,7 @@ mod tests {
     use super::super::hearing::understood;
     use super::*;
 
-    /// What is shown is understood.
+    /// Texts of actions parse to the same actions.
     #[test]
     fn words_are_read_back() {
         for count in 1..=30 {
