@@ -11,8 +11,8 @@ pub(crate) const IMPOSSIBLE: &str = "A player does not win if every line has a s
 pub(crate) fn possible(classes: &[OutcomeClass], can_win: [bool; 2]) -> OutcomeMask {
     match can_win {
         [true, true] => OutcomeMask::ALL,
-        [win, loss] => {
-            OutcomeMask::from_classes(classes, |class| (win || class.utility <= 0.0) && (loss || class.utility >= 0.0))
-        }
+        [win, loss] => OutcomeMask::from_classes(classes, |class| {
+            (win || class.utility <= 0.0) && (loss || class.utility >= 0.0)
+        }),
     }
 }

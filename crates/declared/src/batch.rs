@@ -95,7 +95,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// A batch without running games, for a game that [`fits`](Self::fits).
+    /// A batch without running games, for a game of one or two players without chance.
     pub(crate) fn blank(rules: &Rules) -> Self {
         let view = &rules.views[0];
         let alone = rules.declaration.players == 1;

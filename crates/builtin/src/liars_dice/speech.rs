@@ -276,7 +276,10 @@ mod tests {
         for count in 1..=30 {
             for face in 1..=6 {
                 let claim = Bid { count, face };
-                assert_eq!(understood(&bid(claim), 6), Some(Action::Bid { bid: claim, push: Dice::default() }));
+                assert_eq!(
+                    understood(&bid(claim), 6),
+                    Some(Action::Bid { bid: claim, push: Dice::default() })
+                );
             }
         }
     }
