@@ -11,7 +11,7 @@ const LONGEST: usize = 20_000;
 
 impl Declared {
     /// The position with the players exchanged: player 1's facts become player 2's, and so on.
-    pub(crate) fn exchanged(&self, state: &State) -> State {
+    pub(crate) fn with_players_exchanged(&self, state: &State) -> State {
         let next = |player: u8| if player == NONE { NONE } else { self.rules.next(player) };
         let mut other = state.clone();
         for (fact, (relation, _)) in self.rules.facts.iter().enumerate() {
@@ -81,7 +81,7 @@ impl Declared {
         let mut left = most;
         for seed in 0..games {
             let mut rng: Stream = stream(seed, "exchanged games", 0);
-            let (mut state, mut other) = (self.start(), self.exchanged(&self.start()));
+            let (mut state, mut other) = (self.start(), self.with_players_exchanged(&self.start()));
             other.status = self.status_of(&other, None);
             for _ in 0..LONGEST {
                 if let Some(found) = self.difference(&state, &other) {

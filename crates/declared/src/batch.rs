@@ -375,36 +375,36 @@ impl Work for &mut Batch {
 /// Computes the gates of a cone in all lanes.
 #[inline(always)]
 fn compute(cone: &Cone, values: &mut [Wide]) {
-    if !cone.circles().is_empty() {
-        return compute_circles(cone, values);
+    if !cone.cycles().is_empty() {
+        return compute_cycles(cone, values);
     }
     crate::lanes::compute(cone.inputs(), 0, cone.ends(), 1 + cone.facts(), values);
 }
 
 /// Computes a cone with recursive gates, iterating until nothing changes in any lane.
 #[inline(always)]
-fn compute_circles(cone: &Cone, values: &mut [Wide]) {
+fn compute_cycles(cone: &Cone, values: &mut [Wide]) {
     let first = 1 + cone.facts();
     let gate = |values: &mut [Wide], gate: usize| {
         let inputs = cone.gate(gate).iter();
         values[first + gate] = inputs.fold(Wide::ALL, |all, &input| all.and(value(values, input)));
     };
     let mut next = 0;
-    for circle in cone.circles() {
-        (next..circle.first as usize).for_each(|g| gate(values, g));
-        next = circle.end as usize;
-        circle.open.iter().for_each(|&(open, _)| values[first + open as usize] = Wide::NONE);
+    for cycle in cone.cycles() {
+        (next..cycle.first as usize).for_each(|g| gate(values, g));
+        next = cycle.end as usize;
+        cycle.open.iter().for_each(|&(open, _)| values[first + open as usize] = Wide::NONE);
         let mut changed = true;
         while changed {
             changed = false;
-            let mut open = circle.open.iter().map(|&(gate, _)| gate as usize).peekable();
-            for g in circle.first as usize..next {
+            let mut open = cycle.open.iter().map(|&(gate, _)| gate as usize).peekable();
+            for g in cycle.first as usize..next {
                 if open.next_if_eq(&g).is_none() {
                     gate(values, g);
                 }
             }
-            for &(open, meaning) in &circle.open {
-                let is = value(values, meaning);
+            for &(open, definition) in &cycle.open {
+                let is = value(values, definition);
                 changed |= std::mem::replace(&mut values[first + open as usize], is) != is;
             }
         }

@@ -26,13 +26,13 @@ pub(crate) struct Builder {
     /// Open gates, whose definition is given later. They have no inputs.
     open: FxHashMap<u32, Literal>,
     /// Half-open ranges of the gates of each cycle.
-    circles: Vec<(u32, u32)>,
+    cycles: Vec<(u32, u32)>,
 }
 
 impl Builder {
     pub(crate) fn new(facts: usize) -> Self {
-        let (ends, inputs, known, open, circles) = Default::default();
-        Self { facts, ends, inputs, known, open, circles }
+        let (ends, inputs, known, open, cycles) = Default::default();
+        Self { facts, ends, inputs, known, open, cycles }
     }
 
     /// The literal of a fact.
@@ -84,19 +84,19 @@ impl Builder {
     }
 
     /// Defines an open gate. It may depend on itself: recursive gates take their least fixpoint.
-    pub(crate) fn close(&mut self, open: Literal, meaning: Literal) {
+    pub(crate) fn close(&mut self, open: Literal, definition: Literal) {
         let gate = open / 2 - self.facts as u32 - 1;
-        self.open.insert(gate, meaning);
+        self.open.insert(gate, definition);
     }
 
     /// Declares that the open gates from gate `first` on are closed and depend on no later gates. Cones iterate the
     /// gates created since as a cycle.
-    pub(crate) fn enclose(&mut self, first: usize) {
-        self.circles.push((first as u32, self.ends.len() as u32));
+    pub(crate) fn mark_cycle(&mut self, first: usize) {
+        self.cycles.push((first as u32, self.ends.len() as u32));
     }
 
     /// The definition of an open gate.
-    pub(crate) fn meaning(&self, node: usize) -> Option<Literal> {
+    pub(crate) fn definition(&self, node: usize) -> Option<Literal> {
         self.open.get(&(node.checked_sub(self.facts + 1)? as u32)).copied()
     }
 
@@ -133,7 +133,7 @@ impl Builder {
             ends: Vec::new(),
             inputs: Vec::new(),
             outputs: Vec::new(),
-            circles: Vec::new(),
+            cycles: Vec::new(),
         };
         let mut renamed = vec![0; self.len()];
         let rename = |renamed: &[u32], literal: Literal| match gate(literal) {
@@ -147,14 +147,14 @@ impl Builder {
             renamed[g] = (self.facts + cone.ends.len()) as u32;
         }
         cone.outputs = outputs.iter().map(|&output| rename(&renamed, output)).collect();
-        for &(first, end) in &self.circles {
+        for &(first, end) in &self.cycles {
             let needed: Vec<u32> = (first..end).filter(|&g| needed[g as usize]).collect();
             let place = |gate: u32| renamed[gate as usize] - self.facts as u32 - 1;
             let open = needed.iter().filter_map(|gate| Some((*gate, *self.open.get(gate)?)));
             let open: Vec<(u32, Literal)> =
-                open.map(|(gate, meaning)| (place(gate), rename(&renamed, meaning))).collect();
+                open.map(|(gate, definition)| (place(gate), rename(&renamed, definition))).collect();
             if let ([first, .., last], false) = (&needed[..], open.is_empty()) {
-                cone.circles.push(Circle { first: place(*first), end: place(*last) + 1, open });
+                cone.cycles.push(Cycle { first: place(*first), end: place(*last) + 1, open });
             }
         }
         cone
@@ -189,13 +189,13 @@ pub(crate) struct Cone {
     ends: Vec<u32>,
     inputs: Vec<Literal>,
     outputs: Vec<Literal>,
-    circles: Vec<Circle>,
+    cycles: Vec<Cycle>,
 }
 
 /// Mutually recursive gates. Open ones start as false; all are recomputed until nothing changes, which gives the least
 /// fixpoint.
 #[derive(Clone, Debug)]
-pub(crate) struct Circle {
+pub(crate) struct Cycle {
     pub(crate) first: u32,
     pub(crate) end: u32,
     /// Open gates with their definitions.
@@ -231,8 +231,8 @@ impl Cone {
     }
 
     /// In ascending order.
-    pub(crate) fn circles(&self) -> &[Circle] {
-        &self.circles
+    pub(crate) fn cycles(&self) -> &[Cycle] {
+        &self.cycles
     }
 
     /// Inputs of a gate.
@@ -244,7 +244,7 @@ impl Cone {
     /// Expected number of computed gates; those of cycles count several times.
     pub(crate) fn cost(&self) -> usize {
         const ROUNDS: usize = 8;
-        let again = self.circles.iter().map(|circle| (circle.end - circle.first) as usize * ROUNDS);
+        let again = self.cycles.iter().map(|cycle| (cycle.end - cycle.first) as usize * ROUNDS);
         self.len() + again.sum::<usize>()
     }
 
@@ -259,22 +259,22 @@ impl Cone {
                 values[first + gate] = u8::from(all);
             }
         };
-        for circle in &self.circles {
-            gates(values, next, circle.first as usize);
-            next = circle.end as usize;
-            circle.open.iter().for_each(|&(gate, _)| values[first + gate as usize] = 0);
+        for cycle in &self.cycles {
+            gates(values, next, cycle.first as usize);
+            next = cycle.end as usize;
+            cycle.open.iter().for_each(|&(gate, _)| values[first + gate as usize] = 0);
             let mut changed = true;
             while changed {
                 changed = false;
                 // Open gates keep their values during an iteration.
-                let mut open = circle.open.iter().map(|&(gate, _)| gate as usize).peekable();
-                for gate in circle.first as usize..next {
+                let mut open = cycle.open.iter().map(|&(gate, _)| gate as usize).peekable();
+                for gate in cycle.first as usize..next {
                     if open.next_if_eq(&gate).is_none() {
                         gates(values, gate, gate + 1);
                     }
                 }
-                for &(gate, meaning) in &circle.open {
-                    let is = u8::from(holds(values, meaning));
+                for &(gate, definition) in &cycle.open {
+                    let is = u8::from(holds(values, definition));
                     changed |= std::mem::replace(&mut values[first + gate as usize], is) != is;
                 }
             }
@@ -304,7 +304,7 @@ impl Cone {
             return false;
         }
         values.truncate(1 + self.facts);
-        if self.circles.is_empty() {
+        if self.cycles.is_empty() {
             let mut begin = 0;
             for &end in &self.ends {
                 let inputs = &self.inputs[begin as usize..end as usize];

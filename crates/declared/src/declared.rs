@@ -3,7 +3,7 @@
 use crate::batch::Batch;
 use crate::circuit::with_values;
 use crate::declaration::ONE;
-use crate::followed::Pace;
+use crate::followed::Costs;
 use crate::ground::Rules;
 use crate::indices::Indices;
 use crate::lanes::Pool;
@@ -21,7 +21,7 @@ pub struct Declared {
     pub(crate) start: State,
     pub(crate) facts: Arc<Facts>,
     /// Cost of following a state incrementally. None if recomputing it is faster.
-    pub(crate) pace: Option<Pace>,
+    pub(crate) costs: Option<Costs>,
 }
 
 /// Data that is computed once, on demand.
@@ -53,7 +53,7 @@ impl Declared {
                 let view = &rules.views[usize::from(last)];
                 let mut status = None;
                 view.over.find_by(values, |output| {
-                    status = Some(Status::of(view.results[output], last));
+                    status = Some(Status::from_grade(view.results[output], last));
                     true
                 });
                 if let Some(status) = status {
@@ -67,7 +67,7 @@ impl Declared {
             match () {
                 () if view.chance.find_by(values, |_| true) => Status::Chance,
                 () if view.legal.find_by(values, |_| true) => Status::Going,
-                () => Status::of(rules.declaration.stuck, state.mover),
+                () => Status::from_grade(rules.declaration.stuck, state.mover),
             }
         })
     }
@@ -86,14 +86,14 @@ impl Declared {
     }
 
     /// Whether states store who moved last.
-    pub(crate) fn tells_last(&self) -> bool {
+    pub(crate) fn stores_last(&self) -> bool {
         self.players() > 1 && !self.rules.alternates
     }
 
     /// Advances the turn after a move in the turn of `last`, before the status is computed.
     #[inline]
     pub(crate) fn pass_turn(&self, state: &mut State, by_chance: bool, stays: bool) {
-        if self.tells_last() {
+        if self.stores_last() {
             state.last = if by_chance { NONE } else { state.mover };
         }
         if !stays {
@@ -133,7 +133,7 @@ impl Declared {
     #[inline]
     pub(crate) fn arrive(&self, state: &mut State, player: u8, status: Status) {
         state.status = status;
-        if !status.goes_on() && self.tells_last() {
+        if !status.goes_on() && self.stores_last() {
             state.last = player;
         }
     }

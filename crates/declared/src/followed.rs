@@ -23,7 +23,7 @@ pub(crate) struct Followed {
 
 impl Followed {
     /// Builds the circuit with these outputs of each player.
-    pub(crate) fn of(
+    pub(crate) fn new(
         builder: &Builder,
         legal: &[Vec<Literal>],
         chance: &[Vec<Literal>],
@@ -50,14 +50,14 @@ impl Followed {
     }
 
     #[cfg(test)]
-    pub(crate) fn circles(&self) -> usize {
-        self.net.circles()
+    pub(crate) fn cycles(&self) -> usize {
+        self.net.cycles()
     }
 }
 
 /// Costs, in gates, of evaluating a position incrementally or from scratch.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace {
+pub(crate) struct Costs {
     /// Cost of a changed fact.
     pub(crate) fact: u32,
     /// Cost of evaluating from scratch a position in which a player is to move, and the one after it.
@@ -66,7 +66,7 @@ pub(crate) struct Pace {
     pub(crate) chance: u32,
 }
 
-impl Pace {
+impl Costs {
     /// Always evaluates incrementally.
     #[cfg(test)]
     pub(crate) const ALWAYS: Self = Self { fact: 0, legal: u32::MAX, chance: u32::MAX };

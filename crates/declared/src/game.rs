@@ -3,7 +3,7 @@
 use crate::batch::{Batch, LONGEST};
 use crate::declaration::ONE;
 use crate::declared::Declared;
-use crate::followed::Pace;
+use crate::followed::Costs;
 use crate::ground::Rules;
 use crate::monitor::Measure;
 use crate::state::{NONE, State, Status};
@@ -40,7 +40,7 @@ impl Declared {
             start.facts[fact as usize / 64] |= 1 << (fact % 64);
         }
         let mut game =
-            Self { name: name.into(), rules: Arc::new(rules), start, facts: Arc::default(), pace: None };
+            Self { name: name.into(), rules: Arc::new(rules), start, facts: Arc::default(), costs: None };
         game.start.status = game.status_of(&game.start, None);
         if !game.start.status.goes_on() {
             return Err(GameError::new(format!("{name}: no operator is legal at the start")));
@@ -51,7 +51,7 @@ impl Declared {
         }
         let mut measure = Measure::new(&game);
         game.try_out(&mut measure)?;
-        game.pace = Pace::of(&game, measure);
+        game.costs = Costs::new(&game, measure);
         // Only such relations distinguish the players.
         if game.rules.declaration.relations.iter().any(|relation| relation.is_fixed)
             && let Some(found) = game.asymmetry(TRIALS, WORK / game.cost())
@@ -110,7 +110,7 @@ impl Declared {
     /// The structure of the rules, computed on demand, or why there is none.
     pub(crate) fn structure(&self) -> &Result<Arc<Structure>, String> {
         self.facts.structure.get_or_init(|| {
-            Structure::of(&self.rules).map(Arc::new).map_err(|e| format!("{}: {e}", self.name()))
+            Structure::new(&self.rules).map(Arc::new).map_err(|e| format!("{}: {e}", self.name()))
         })
     }
 }
@@ -217,7 +217,7 @@ impl Game for Declared {
     }
 
     fn just_acted(&self, state: &State) -> Option<usize> {
-        match self.tells_last() {
+        match self.stores_last() {
             true => (state.last != NONE).then_some(state.last.into()),
             false => (*state != self.start).then(|| self.before(state.mover).into()),
         }

@@ -22,7 +22,7 @@ const TUPLES: usize = 1 << 20;
 /// The largest weight of an outcome of chance.
 const WEIGHT: i32 = 1_000_000;
 /// Limit on gates of a cycle times its tuples: a tenth of a second at worst, and usually much less.
-const CIRCLE: usize = 1 << 27;
+const CYCLE: usize = 1 << 27;
 /// Limit on gates in the conditions of all moves, counted per move.
 const CONES: usize = 1 << 25;
 /// Limit on gates.
@@ -120,7 +120,7 @@ impl Effects {
 
 /// The possible tuples of a relation.
 #[derive(Default)]
-pub(crate) struct Table {
+pub(crate) struct TupleTable {
     pub(crate) tuples: Vec<Tuple>,
     pub(crate) numbers: FxHashMap<Tuple, u32>,
     /// For each argument: tuples by object.
@@ -129,7 +129,7 @@ pub(crate) struct Table {
     pub(crate) holds: [Vec<Literal>; PLAYERS],
 }
 
-impl Table {
+impl TupleTable {
     pub(crate) fn add(&mut self, tuple: Tuple) -> usize {
         if let Some(&number) = self.numbers.get(&tuple) {
             return number as usize;
@@ -151,7 +151,7 @@ impl Table {
 }
 
 /// A residual condition on the state: relation, tuple, and whether it is negated.
-pub(crate) type Rest = (u32, u32, bool);
+pub(crate) type Residual = (u32, u32, bool);
 
 /// The tuples that rules can prove, with the residual conditions of each proof.
 #[derive(Default)]
@@ -160,12 +160,12 @@ pub(crate) struct Proofs {
     numbers: FxHashMap<Tuple, u32>,
     /// The head of each proof, and the end of its conditions.
     proofs: Vec<(u32, u32)>,
-    rests: Vec<Rest>,
+    rests: Vec<Residual>,
 }
 
 impl Proofs {
     /// Adds a proof. Returns its approximate memory in bytes, including the gates of `views` players.
-    fn add(&mut self, tuple: Tuple, rest: &[Rest], views: usize) -> usize {
+    fn add(&mut self, tuple: Tuple, rest: &[Residual], views: usize) -> usize {
         let next = self.heads.len() as u32;
         let number = *self.numbers.entry(tuple).or_insert_with_key(|tuple| {
             self.heads.push(tuple.clone());
@@ -179,7 +179,7 @@ impl Proofs {
     }
 
     /// Each head with the conditions of its proofs.
-    pub(crate) fn by_head(&self) -> impl Iterator<Item = (&Tuple, Vec<&[Rest]>)> {
+    pub(crate) fn by_head(&self) -> impl Iterator<Item = (&Tuple, Vec<&[Residual]>)> {
         let mut ways = vec![Vec::new(); self.heads.len()];
         for (&(number, _), (_, rest)) in self.proofs.iter().zip(self.iter()) {
             ways[number as usize].push(rest);
@@ -188,7 +188,7 @@ impl Proofs {
     }
 
     /// Each proof, in order of discovery.
-    fn iter(&self) -> impl Iterator<Item = (&Tuple, &[Rest])> {
+    fn iter(&self) -> impl Iterator<Item = (&Tuple, &[Residual])> {
         let mut begin = 0;
         self.proofs.iter().map(move |&(number, end)| {
             let rest = &self.rests[std::mem::replace(&mut begin, end as usize)..end as usize];
@@ -204,13 +204,13 @@ fn tuple_bytes(arity: usize) -> usize {
 
 pub(crate) struct Grounder<'a> {
     pub(crate) declaration: &'a Declaration,
-    pub(crate) tables: Vec<Table>,
+    pub(crate) tables: Vec<TupleTable>,
     pub(crate) builder: Builder,
     steps: u64,
     /// Bytes of the proofs of a relation or operator before gates are made of them.
     pub(crate) held: usize,
     /// Tuples times gates of all recursive relations.
-    circles: usize,
+    cycles: usize,
     /// Gates in the conditions of all moves.
     cones: usize,
 }
@@ -218,10 +218,10 @@ pub(crate) struct Grounder<'a> {
 impl Rules {
     /// Reads and compiles a rule file.
     pub(crate) fn read(source: &str) -> Result<Self, RuleError> {
-        Self::of(Declaration::read(source)?)
+        Self::compile(Declaration::read(source)?)
     }
 
-    fn of(declaration: Declaration) -> Result<Self, RuleError> {
+    fn compile(declaration: Declaration) -> Result<Self, RuleError> {
         let facts = facts_of(&declaration)?;
         let numbers: FxHashMap<_, _> = facts.iter().cloned().zip(0..).collect();
         let turned = turned(&declaration, &facts, &numbers);
@@ -230,7 +230,7 @@ impl Rules {
         let start =
             start.flat_map(|(r, relation)| relation.tuples.iter().map(move |tuple| (r, tuple.clone())));
         let start = start.map(|fact| numbers[&fact]).collect();
-        let mut grounder = Grounder::of(&declaration, &facts, &turned);
+        let mut grounder = Grounder::from_declaration(&declaration, &facts, &turned);
         grounder.derive()?;
         let (moves, views, followed) = grounder.compile(&numbers)?;
         let is_act = |one: &&Move| declaration.operators[one.operator].weight.is_none();
@@ -325,19 +325,19 @@ fn product(declaration: &Declaration, types: &[usize]) -> Vec<Tuple> {
 
 impl Grounder<'_> {
     /// Creates a grounder with these tuples of static and dynamic relations.
-    pub(crate) fn new(declaration: &Declaration, tables: Vec<Table>, builder: Builder) -> Grounder<'_> {
-        Grounder { declaration, tables, builder, steps: 0, held: 0, circles: 0, cones: 0 }
+    pub(crate) fn new(declaration: &Declaration, tables: Vec<TupleTable>, builder: Builder) -> Grounder<'_> {
+        Grounder { declaration, tables, builder, steps: 0, held: 0, cycles: 0, cones: 0 }
     }
 
     /// Creates a grounder for a declaration, with its static and dynamic relations.
-    pub(crate) fn of<'a>(
+    pub(crate) fn from_declaration<'a>(
         declaration: &'a Declaration,
         facts: &[(usize, Tuple)],
         turned: &[Vec<u32>],
     ) -> Grounder<'a> {
-        let mut tables: Vec<Table> = Vec::new();
+        let mut tables: Vec<TupleTable> = Vec::new();
         for relation in &declaration.relations {
-            let mut table = Table::default();
+            let mut table = TupleTable::default();
             if relation.kind == Kind::Static {
                 for tuple in &relation.tuples {
                     table.add(tuple.clone());
@@ -363,7 +363,7 @@ impl Grounder<'_> {
                 self.closure(group)?;
                 continue;
             }
-            if self.is_circle(group) {
+            if self.is_recursive(group) {
                 self.close(group)?;
                 continue;
             }
@@ -396,7 +396,7 @@ impl Grounder<'_> {
     }
 
     /// Whether relations are recursive.
-    fn is_circle(&self, group: &[usize]) -> bool {
+    fn is_recursive(&self, group: &[usize]) -> bool {
         let bodies = group.iter().flat_map(|&relation| &self.declaration.relations[relation].rules);
         bodies.flat_map(|rule| &rule.body).any(
             |condition| matches!(condition, Condition::Holds { relation, .. } if group.contains(relation)),
@@ -430,20 +430,20 @@ impl Grounder<'_> {
             }
             for (view, reasons) in reasons.into_iter().enumerate() {
                 for (number, reasons) in reasons.into_iter().enumerate() {
-                    let meaning = self.builder.any(reasons);
-                    self.builder.close(self.tables[relation].holds[view][number], meaning);
+                    let definition = self.builder.any(reasons);
+                    self.builder.close(self.tables[relation].holds[view][number], definition);
                 }
             }
             self.check_size(relation)?;
         }
-        self.builder.enclose(first);
+        self.builder.mark_cycle(first);
         let gates = self.builder.len() - first;
-        self.circles = self.circles.saturating_add(gates.saturating_mul(tuples));
-        if self.circles > CIRCLE {
+        self.cycles = self.cycles.saturating_add(gates.saturating_mul(tuples));
+        if self.cycles > CYCLE {
             let Relation { name, place, .. } = &self.declaration.relations[group[0]];
             let what = format!(
                 "`{name}` depends on itself and on the state with {tuples} tuples and {gates} gates; the sum of such products is more \
-                 than {CIRCLE}"
+                 than {CYCLE}"
             );
             return Err(RuleError::new(*place, what));
         }
@@ -473,7 +473,7 @@ impl Grounder<'_> {
         if count > TUPLES {
             return Err(RuleError::new(*place, format!("`{name}` has {count} tuples, more than {TUPLES}")));
         }
-        if self.tables.iter().map(Table::bytes).sum::<usize>() > BYTES {
+        if self.tables.iter().map(TupleTable::bytes).sum::<usize>() > BYTES {
             let what =
                 format!("the tuples of all relations with those of `{name}` take more than a gigabyte");
             return Err(RuleError::new(*place, what));
@@ -530,8 +530,8 @@ impl Grounder<'_> {
     }
 
     /// AND of residual conditions, for a player.
-    pub(crate) fn gate(&mut self, view: usize, rest: &[Rest]) -> Literal {
-        let literal = |&(relation, tuple, negated): &Rest| {
+    pub(crate) fn gate(&mut self, view: usize, rest: &[Residual]) -> Literal {
+        let literal = |&(relation, tuple, negated): &Residual| {
             self.tables[relation as usize].holds[view][tuple as usize] ^ Literal::from(negated)
         };
         let inputs = rest.iter().map(literal).collect();
@@ -545,7 +545,7 @@ impl Grounder<'_> {
         rule: &Rule,
         given: &[Object],
         name: &str,
-        found: impl FnMut(&[Table], &[Option<Object>], &[Rest]) -> usize,
+        found: impl FnMut(&[TupleTable], &[Option<Object>], &[Residual]) -> usize,
     ) -> Result<(), RuleError> {
         let mut binding = vec![None; rule.variables];
         for (slot, &object) in binding.iter_mut().zip(given) {
@@ -648,7 +648,7 @@ impl Grounder<'_> {
             }
             results.push(*grade);
         }
-        let followed = Followed::of(&self.builder, &legal, &chance, &over)?;
+        let followed = Followed::new(&self.builder, &legal, &chance, &over)?;
         let views = effects.into_iter().enumerate().map(|(view, effects)| View {
             legal: self.builder.cone(&legal[view]),
             chance: self.builder.cone(&chance[view]),
@@ -681,7 +681,11 @@ impl Grounder<'_> {
     }
 
     /// OR of proofs, for a player.
-    pub(crate) fn one_of<'r>(&mut self, view: usize, ways: impl IntoIterator<Item = &'r [Rest]>) -> Literal {
+    pub(crate) fn one_of<'r>(
+        &mut self,
+        view: usize,
+        ways: impl IntoIterator<Item = &'r [Residual]>,
+    ) -> Literal {
         let any: Vec<Literal> = ways.into_iter().map(|rest| self.gate(view, rest)).collect();
         self.builder.any(any)
     }
@@ -711,7 +715,7 @@ impl Grounder<'_> {
                     None => outside = true,
                 }
                 // The list and the memory of its conditions.
-                2 * size_of::<(u32, Vec<Rest>)>() + size_of_val(rest)
+                2 * size_of::<(u32, Vec<Residual>)>() + size_of_val(rest)
             })?;
             if outside {
                 let shown = declaration.shown(&operator.name, &one.tuple);
@@ -778,15 +782,15 @@ pub(crate) fn tuple_of(
 /// Binds the variables of a rule, condition by condition.
 struct Join<'a, F> {
     declaration: &'a Declaration,
-    tables: &'a [Table],
+    tables: &'a [TupleTable],
     body: &'a [Condition],
-    rest: Vec<Rest>,
+    rest: Vec<Residual>,
     steps: u64,
     held: usize,
     found: F,
 }
 
-impl<F: FnMut(&[Table], &[Option<Object>], &[Rest]) -> usize> Join<'_, F> {
+impl<F: FnMut(&[TupleTable], &[Option<Object>], &[Residual]) -> usize> Join<'_, F> {
     fn from(&mut self, at: usize, binding: &mut Vec<Option<Object>>) -> ControlFlow<()> {
         self.steps += 1;
         if self.steps > STEPS {

@@ -190,7 +190,7 @@ pub(crate) fn positions<G: Game, F>(game: &G, seen: impl Fn(&G::State, usize) ->
 
 impl Indices {
     /// The channels among these groups: mutually exclusive facts, and numbers of facts. Constant channels are dropped.
-    pub(crate) fn of(groups: Vec<Group>, positions: &[impl AsRef<[u64]>]) -> Self {
+    pub(crate) fn new(groups: Vec<Group>, positions: &[impl AsRef<[u64]>]) -> Self {
         let (mut channels, mut parts): (Vec<Channel>, Vec<_>) = (Vec::new(), Vec::new());
         for Group { name, about, facts, counts } in groups {
             if channels.len() == CHANNELS || !(2..=FACTS).contains(&facts.len()) {

@@ -8,7 +8,7 @@
 use crate::circuit::Cone;
 use crate::declaration::Grade;
 use crate::declared::Declared;
-use crate::followed::Pace;
+use crate::followed::Costs;
 use crate::gdl::net::Runner;
 use crate::state::{State, Status};
 use adept_game::{Game, Turn};
@@ -18,21 +18,22 @@ use std::cell::RefCell;
 /// Overhead of a call.
 const CALL: u32 = 32;
 /// Cost of propagating a change to a gate, relative to computing a gate in sequence.
-const TOLD: u64 = 2;
+const PROPAGATION: u64 = 2;
 /// Required advantage of incremental evaluation over evaluation from scratch. The ratio depends strongly on the order
 /// of positions.
 const GAIN: u64 = 4;
 
-impl Pace {
+impl Costs {
     /// Computes the costs from random games. None if evaluation from scratch is faster.
-    pub(crate) fn of(game: &Declared, mut measure: Measure) -> Option<Self> {
+    pub(crate) fn new(game: &Declared, mut measure: Measure) -> Option<Self> {
         let rules = &game.rules;
-        let anew = |cone: &Cone| match cone.outputs().len() {
+        let from_scratch = |cone: &Cone| match cone.outputs().len() {
             0 => 0,
             outputs => cone.cost() + rules.facts.len() + outputs / 2,
         };
         let view = &rules.views[0];
-        let [legal, chance, over] = [&view.legal, &view.chance, &view.over].map(|cone| anew(cone) as u32);
+        let [legal, chance, over] =
+            [&view.legal, &view.chance, &view.over].map(|cone| from_scratch(cone) as u32);
         let status = legal + chance + over;
         let told = measure.session.runner.looks;
         let is_faster = measure.moves * u64::from(status.saturating_sub(CALL)) > GAIN * told;
@@ -61,7 +62,7 @@ impl Measure {
     /// Number of jumps between kept states.
     const JUMPS: usize = 128;
     /// Limit on gates that receive changes: a tenth of a second.
-    const TOLD: u64 = 50_000_000;
+    const PROPAGATION: u64 = 50_000_000;
 
     pub(crate) fn new(game: &Declared) -> Self {
         Self { session: Session::new(game), moves: 0, states: Vec::new() }
@@ -70,7 +71,7 @@ impl Measure {
     /// Moves to the start of a game.
     pub(crate) fn begin(&mut self, game: &Declared, state: &State) {
         let told = self.session.runner.looks;
-        if told < Self::TOLD {
+        if told < Self::PROPAGATION {
             self.session.go(game, &state.facts);
             self.session.runner.looks = told;
         }
@@ -78,7 +79,7 @@ impl Measure {
 
     /// Moves to the state after a move.
     pub(crate) fn go(&mut self, game: &Declared, state: &State) {
-        if self.session.runner.looks < Self::TOLD {
+        if self.session.runner.looks < Self::PROPAGATION {
             self.moves += 1;
             self.session.go(game, &state.facts);
             if self.states.len() < Self::STATES {
@@ -94,12 +95,12 @@ impl Measure {
             let state = &self.states[jump * 197 % self.states.len()];
             facts += u64::from(differing(&self.session.facts, state));
             self.session.go(game, state);
-            if self.session.runner.looks - before > Self::TOLD {
+            if self.session.runner.looks - before > Self::PROPAGATION {
                 break;
             }
         }
         let told = self.session.runner.looks - before;
-        u32::try_from((told * TOLD).div_ceil(facts.max(1))).unwrap_or(u32::MAX)
+        u32::try_from((told * PROPAGATION).div_ceil(facts.max(1))).unwrap_or(u32::MAX)
     }
 }
 
@@ -120,7 +121,7 @@ struct Session {
     /// Padding bits of the last word.
     rest: u64,
     /// The last position evaluated from scratch.
-    anew: Facts,
+    from_scratch: Facts,
     /// Accumulated cost of evaluating nearby positions from scratch.
     spent: u32,
 }
@@ -140,7 +141,7 @@ impl Session {
         Self {
             game: followed.id,
             runner: Runner::new(&followed.net),
-            anew: facts.clone(),
+            from_scratch: facts.clone(),
             rest: if count > 0 && count.is_multiple_of(64) { 0 } else { !0 << (count % 64) },
             facts,
             spent: 0,
@@ -154,7 +155,7 @@ impl Session {
 
     /// Moves to a position unless evaluating it from scratch is cheaper. Returns whether it moved there.
     #[inline]
-    fn reach(&mut self, game: &Declared, pace: &Pace, facts: &[u64], anew: u32) -> bool {
+    fn reach(&mut self, game: &Declared, costs: &Costs, facts: &[u64], from_scratch: u32) -> bool {
         let different = differing(&self.facts, facts);
         if different == 0 {
             return true;
@@ -163,14 +164,14 @@ impl Session {
         if facts.len() != self.facts.len() || facts.last().is_some_and(|last| last & self.rest != 0) {
             return false;
         }
-        let far = |different: u32| different.saturating_mul(pace.fact).saturating_add(CALL);
+        let far = |different: u32| different.saturating_mul(costs.fact).saturating_add(CALL);
         let way = far(different);
         // Distant positions are evaluated from scratch. If several in a row are close to each other, moving there soon
         // pays off.
-        let mut goes = way <= anew;
-        if !goes && far(differing(&self.anew, facts)) <= anew {
-            goes = way <= anew.saturating_add(self.spent);
-            self.spent = self.spent.saturating_add(anew / 2);
+        let mut goes = way <= from_scratch;
+        if !goes && far(differing(&self.from_scratch, facts)) <= from_scratch {
+            goes = way <= from_scratch.saturating_add(self.spent);
+            self.spent = self.spent.saturating_add(from_scratch / 2);
         } else {
             self.spent = 0;
         }
@@ -179,7 +180,7 @@ impl Session {
             self.spent = 0;
             return true;
         }
-        self.anew.copy_from_slice(facts);
+        self.from_scratch.copy_from_slice(facts);
         false
     }
 
@@ -203,7 +204,7 @@ impl Session {
         let first = game.rules.followed.over[usize::from(last)] as usize;
         for (w, &word) in self.runner.outputs[first..][..results.len().div_ceil(64)].iter().enumerate() {
             if word != 0 {
-                return Status::of(results[w * 64 + word.trailing_zeros() as usize], last);
+                return Status::from_grade(results[w * 64 + word.trailing_zeros() as usize], last);
             }
         }
         let any = |words: &[u64]| words.iter().any(|&word| word != 0);
@@ -211,7 +212,7 @@ impl Session {
             Some(status) => status,
             None if any(self.chance(game, state.mover)) => Status::Chance,
             None if any(self.legal(game, state.mover)) => Status::Going,
-            None => Status::of(game.rules.declaration.stuck, state.mover),
+            None => Status::from_grade(game.rules.declaration.stuck, state.mover),
         }
     }
 }
@@ -235,10 +236,10 @@ impl Declared {
     fn follow<R>(
         &self,
         facts: &[u64],
-        anew: impl FnOnce(&Pace) -> u32,
+        from_scratch: impl FnOnce(&Costs) -> u32,
         work: impl FnOnce(&Session) -> R,
     ) -> Option<R> {
-        let pace = self.pace.as_ref()?;
+        let costs = self.costs.as_ref()?;
         SESSIONS.with_borrow_mut(|sessions| {
             let id = self.rules.followed.id;
             let at = sessions.iter().position(|session| session.game == id).unwrap_or_else(|| {
@@ -254,7 +255,7 @@ impl Declared {
             }
             let last = sessions.len() - 1;
             let session = &mut sessions[last];
-            session.reach(self, pace, facts, anew(pace)).then(|| work(session))
+            session.reach(self, costs, facts, from_scratch(costs)).then(|| work(session))
         })
     }
 
@@ -262,7 +263,7 @@ impl Declared {
     #[inline]
     pub(crate) fn each_legal(&self, state: &State, mut visit: impl FnMut(usize)) {
         let read = |session: &Session| each(session.legal(self, state.mover), &mut visit);
-        if self.follow(&state.facts, |pace| pace.legal, read).is_none() {
+        if self.follow(&state.facts, |costs| costs.legal, read).is_none() {
             self.rules.views[usize::from(state.mover)].legal.each(&state.facts, visit);
         }
     }
@@ -271,7 +272,7 @@ impl Declared {
     #[inline]
     pub(crate) fn each_chance(&self, state: &State, mut visit: impl FnMut(usize)) {
         let read = |session: &Session| each(session.chance(self, state.mover), &mut visit);
-        if self.follow(&state.facts, |pace| pace.chance, read).is_none() {
+        if self.follow(&state.facts, |costs| costs.chance, read).is_none() {
             self.rules.views[usize::from(state.mover)].chance.each(&state.facts, visit);
         }
     }
@@ -280,7 +281,7 @@ impl Declared {
     #[inline]
     pub(crate) fn status_after(&self, state: &State, last: u8) -> Status {
         let read = |session: &Session| session.status(self, state, last);
-        let status = self.follow(&state.facts, |pace| pace.legal, read);
+        let status = self.follow(&state.facts, |costs| costs.legal, read);
         status.unwrap_or_else(|| self.status_of(state, Some(last)))
     }
 }

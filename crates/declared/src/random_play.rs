@@ -14,7 +14,7 @@ pub(crate) struct RandomPlay<'a, G: Kit> {
 }
 
 impl<'a, G: Kit> RandomPlay<'a, G> {
-    pub(crate) fn of(game: &'a G) -> Self {
+    pub(crate) fn new(game: &'a G) -> Self {
         Self { game, known: FxHashMap::default() }
     }
 

@@ -43,7 +43,7 @@ pub(crate) enum Status {
 impl Status {
     /// The status after a result of `player`.
     #[inline]
-    pub(crate) fn of((ending, amount): Grade, player: u8) -> Self {
+    pub(crate) fn from_grade((ending, amount): Grade, player: u8) -> Self {
         match ending {
             Ending::Win => Self::Won(player, amount),
             Ending::Lose => Self::Lost(player, amount),

@@ -6,7 +6,7 @@
 use crate::circuit::{Cone, FALSE, Literal};
 use crate::declaration::{Condition, Declaration, Ending, Expression, Kind, Object, Rule, Summand};
 use crate::error::RuleError;
-use crate::ground::{Grounder, Proofs, Rest, Rules, tuple_of};
+use crate::ground::{Grounder, Proofs, Residual, Rules, tuple_of};
 use crate::modules::{Bindings, Column, Module, Modules, Reads, TUPLES, fill};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -25,9 +25,9 @@ impl Structure {
     ///
     /// # Errors
     /// As for compiling, or too many conditions to read.
-    pub(crate) fn of(rules: &Rules) -> Result<Self, RuleError> {
+    pub(crate) fn new(rules: &Rules) -> Result<Self, RuleError> {
         let declaration = &rules.declaration;
-        let mut grounder = Grounder::of(declaration, &rules.facts, &rules.turned);
+        let mut grounder = Grounder::from_declaration(declaration, &rules.facts, &rules.turned);
         grounder.derive()?;
         let types = types_of(declaration);
         let mut maker = Maker { declaration, types, grounder, modules: Modules::default() };
@@ -210,7 +210,7 @@ impl Maker<'_> {
         let mut proofs = Proofs::default();
         self.grounder.held = 0;
         self.grounder.prove(&of.rule, &[], &of.name, &mut proofs)?;
-        let ways: FxHashMap<&[Object], Vec<&[Rest]>> =
+        let ways: FxHashMap<&[Object], Vec<&[Residual]>> =
             proofs.by_head().map(|(tuple, ways)| (&tuple[..], ways)).collect();
         let legal = tuples.iter().map(|&tuple| {
             let ways = ways.get(tuple).into_iter().flatten().copied();

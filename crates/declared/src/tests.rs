@@ -3,7 +3,7 @@
 use crate::batch::Batch;
 use crate::declaration::ONE;
 use crate::declared::Declared;
-use crate::followed::Pace;
+use crate::followed::Costs;
 use crate::kit::SHIPPED;
 use crate::monitor::Monitor;
 use crate::plain::Plain;
@@ -70,7 +70,7 @@ fn relations_may_depend_on_themselves_and_on_the_state() {
         lose if reaches(5, 5), odd(5)
         limit 60";
     let game = Declared::read("links", source).unwrap();
-    assert!(game.rules.followed.circles() >= 2);
+    assert!(game.rules.followed.cycles() >= 2);
     (0..8).for_each(|walk| follow_plainly(&game, walk));
     follow_with_monitor(&game);
     ask_in_any_order(std::slice::from_ref(&game), 1, 1000);
@@ -115,12 +115,12 @@ fn follow_plainly(game: &Declared, walk: u64) {
         let limit = rules.declaration.limit.filter(|_| !is_chance);
         assert_eq!(state.mover, if passes { rules.next(mover) } else { mover }, "{name}");
         let expected = match ending {
-            Some(grade) => Status::of(grade, mover),
+            Some(grade) => Status::from_grade(grade, mover),
             None if limit == Some(moves + 1) && game.players() == 1 => Status::Lost(0, ONE),
             None if limit == Some(moves + 1) => Status::Drawn,
             None if !plain.legal(true).is_empty() => Status::Chance,
             None if !plain.legal(false).is_empty() => Status::Going,
-            None => Status::of(rules.declaration.stuck, state.mover),
+            None => Status::from_grade(rules.declaration.stuck, state.mover),
         };
         assert_eq!(state.status, expected, "{name}: {}", game.position_text(&state));
         let actor = (!is_chance || expected != Status::Chance && expected != Status::Going).then_some(mover);
@@ -168,9 +168,9 @@ fn follow_with_monitor(game: &Declared) {
 
 /// A game that always evaluates from scratch, and one that always evaluates incrementally.
 fn anew_and_followed(game: &Declared) -> [Declared; 2] {
-    [None, Some(Pace::ALWAYS)].map(|pace| {
+    [None, Some(Costs::ALWAYS)].map(|costs| {
         let mut game = game.clone();
-        game.pace = pace;
+        game.costs = costs;
         game
     })
 }
@@ -183,12 +183,12 @@ fn ask_in_any_order(games: &[Declared], seed: u64, steps: usize) {
         games.iter().map(|game| (game, anew_and_followed(game), vec![game.start()], game.start())).collect();
     let count = all.len();
     for step in 0..steps {
-        let (game, [anew, followed], states, state) = &mut all[step % count];
+        let (game, [from_scratch, followed], states, state) = &mut all[step % count];
         let name = game.name();
         if !state.status.goes_on() || rng.random_range(0..4) == 0 {
             *state = states[rng.random_range(0..states.len())].clone();
         }
-        let moves = next_moves(anew, state);
+        let moves = next_moves(from_scratch, state);
         let both: [&Declared; 2] = [game, followed];
         for game in both {
             assert_eq!(next_moves(game, state), moves, "{name}");
@@ -198,7 +198,7 @@ fn ask_in_any_order(games: &[Declared], seed: u64, steps: usize) {
         let mut next = state.clone();
         for (action, _) in moves.iter().cycle().skip(from).take(some) {
             next = state.clone();
-            anew.apply(&mut next, action);
+            from_scratch.apply(&mut next, action);
             for game in both {
                 let mut after = state.clone();
                 game.apply(&mut after, action);
@@ -253,7 +253,7 @@ fn networks_are_of_one_game() {
 /// Small games are evaluated from scratch, others incrementally.
 #[test]
 fn larger_games_follow_the_state() {
-    let follows = |name: &&str| shipped(name).pace.is_some();
+    let follows = |name: &&str| shipped(name).costs.is_some();
     let names =
         ["breakthrough", "connect-four", "eight-puzzle", "hex", "pig", "small-backgammon", "tic-tac-toe-4x4"];
     assert!(names.iter().all(follows));
@@ -321,7 +321,7 @@ fn random_games_have_their_exact_results() {
 fn random_games_begin_anywhere() {
     for name in ["tic-tac-toe", "hexapawn-3x3", "hexapawn-3x3-loss", "nim", "pennies"] {
         let game = shipped(name);
-        let mut play = RandomPlay::of(&game);
+        let mut play = RandomPlay::new(&game);
         for n in 0..6 {
             let state = walk(&game, &game.start(), n, &mut stream(n as u64, "walk", 0));
             if game.turn(&state) != Turn::Over {

@@ -167,11 +167,11 @@ pub(crate) fn parse(game: &Declared, text: &str) -> Result<State, GameError> {
         };
         let word = words.next().unwrap_or_default();
         let (mover, last) =
-            word.split_once('/').filter(|_| game.tells_last()).map_or((word, None), |(m, l)| (m, Some(l)));
+            word.split_once('/').filter(|_| game.stores_last()).map_or((word, None), |(m, l)| (m, Some(l)));
         let found = player(mover).zip(last.map_or(Some(NONE), player));
         (state.mover, state.last) = found.ok_or_else(|| {
             let all: Vec<String> = (1..=declaration.players).map(|player| player.to_string()).collect();
-            let last = if game.tells_last() { "; `/` and the player who moved last may follow" } else { "" };
+            let last = if game.stores_last() { "; `/` and the player who moved last may follow" } else { "" };
             fail(format!("it begins with the player whose turn it is, {}{last}", all.join(" or ")))
         })?;
     }
@@ -220,7 +220,7 @@ pub(crate) fn parse(game: &Declared, text: &str) -> Result<State, GameError> {
         state.write(fact as u32, true);
     }
     state.status = Status::Going;
-    let last = match game.tells_last() {
+    let last = match game.stores_last() {
         true => (state.last != NONE).then_some(state.last),
         false => Some(game.before(state.mover)),
     };

@@ -103,7 +103,7 @@ impl Described {
             ("facts".into(), rules.facts.len().to_string()),
             ("moves".into(), rules.moves.len().to_string()),
             ("gates".into(), rules.net.len().to_string()),
-            ("circles".into(), rules.net.circles().to_string()),
+            ("circles".into(), rules.net.cycles().to_string()),
             ("who moves".into(), self.turns().into()),
         ];
         if roles == 2 {

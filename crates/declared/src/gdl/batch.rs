@@ -49,7 +49,7 @@ struct Plan {
     /// End of the inputs of each gate.
     ends: Vec<u32>,
     inputs: Vec<Literal>,
-    phases: [Vec<Part>; PHASES],
+    phases: [Vec<GateRange>; PHASES],
     end: Literal,
     legal: Vec<Literal>,
     /// Role, value and condition of each goal; the highest of a role first.
@@ -59,7 +59,7 @@ struct Plan {
 
 /// A range of gates to evaluate in order.
 #[derive(Debug)]
-struct Part {
+struct GateRange {
     begin: u32,
     end: u32,
     /// For a cycle: open gates with the gate index before which they take the value of their definition.
@@ -68,7 +68,7 @@ struct Part {
 
 impl Plan {
     /// None if the values of all nodes in 64 lanes take more than 32 MiB, or gates have more than 4 million inputs.
-    fn of(rules: &Compiled) -> Option<Self> {
+    fn new(rules: &Compiled) -> Option<Self> {
         if rules.net.size() > INPUTS || rules.net.nodes() > BYTES / size_of::<u64>() {
             return None;
         }
@@ -84,11 +84,11 @@ impl Plan {
         let goals = (rules.end * 64 + 1..).zip(&rules.goals);
         let goals: Vec<(u8, u8, Literal)> =
             goals.map(|(bit, &(role, value))| (role, value, output(bit))).collect();
-        let meanings: FxHashMap<u32, Literal> =
-            circuit.opens.iter().map(|&(node, meaning, _)| (node, meaning)).collect();
-        let of_position = needed(&circuit, &meanings, legal.iter().copied().chain([end]));
-        let of_goals = needed(&circuit, &meanings, goals.iter().map(|&(.., literal)| literal));
-        let of_next = needed(&circuit, &meanings, next.iter().copied());
+        let definitions: FxHashMap<u32, Literal> =
+            circuit.opens.iter().map(|&(node, definition, _)| (node, definition)).collect();
+        let of_position = needed(&circuit, &definitions, legal.iter().copied().chain([end]));
+        let of_goals = needed(&circuit, &definitions, goals.iter().map(|&(.., literal)| literal));
+        let of_next = needed(&circuit, &definitions, next.iter().copied());
         // Gates that goals and the next step share are computed once, in all positions.
         let phase = |gate: usize| match (of_position[gate], of_goals[gate], of_next[gate]) {
             (true, ..) | (_, true, true) => Some(POSITION),
@@ -97,7 +97,7 @@ impl Plan {
             _ => None,
         };
         let phases: Vec<Option<usize>> = (0..circuit.ends.len()).map(phase).collect();
-        let order = Order::of(&circuit, &phases);
+        let order = Order::new(&circuit, &phases);
         let rename = |literal: Literal| order.rename(literal);
         let (mut ends, mut inputs) = (Vec::with_capacity(order.gates.len()), Vec::new());
         for &gate in &order.gates {
@@ -137,10 +137,10 @@ impl Plan {
             part.opens.iter().for_each(|&(_, open, _)| values[open as usize] = L::NONE);
             loop {
                 let (mut begin, mut changed) = (part.begin, L::NONE);
-                for &(end, open, meaning) in &part.opens {
+                for &(end, open, definition) in &part.opens {
                     self.gates(begin, end, values);
                     begin = end;
-                    let raised = value(values, meaning);
+                    let raised = value(values, definition);
                     changed = changed.or(raised.xor(values[open as usize]));
                     values[open as usize] = raised;
                 }
@@ -156,7 +156,7 @@ impl Plan {
 /// Marks the gates that outputs need.
 fn needed(
     circuit: &Circuit,
-    meanings: &FxHashMap<u32, Literal>,
+    definitions: &FxHashMap<u32, Literal>,
     outputs: impl IntoIterator<Item = Literal>,
 ) -> Vec<bool> {
     let mut needed = vec![false; circuit.ends.len()];
@@ -164,7 +164,7 @@ fn needed(
     while let Some(node) = open.pop() {
         let Some(gate) = (node as usize).checked_sub(circuit.first) else { continue };
         if !std::mem::replace(&mut needed[gate], true) {
-            open.extend(meanings.get(&node).map(|&meaning| meaning / 2));
+            open.extend(definitions.get(&node).map(|&definition| definition / 2));
             open.extend(circuit.inputs_of(gate).iter().map(|&input| input / 2));
         }
     }
@@ -183,17 +183,17 @@ struct Order {
 
 impl Order {
     /// Orders gates by phase.
-    fn of(circuit: &Circuit, phases: &[Option<usize>]) -> Self {
+    fn new(circuit: &Circuit, phases: &[Option<usize>]) -> Self {
         let first = circuit.first;
         // The gates of a cycle are contiguous: its open gates, then all up to its last definition.
-        let mut circles: Vec<(usize, usize)> = Vec::new();
+        let mut cycles: Vec<(usize, usize)> = Vec::new();
         let mut opened: FxHashMap<usize, usize> = FxHashMap::default();
-        for (number, &(node, meaning, circle)) in circuit.opens.iter().enumerate() {
-            let (node, meaning) = (node as usize, meaning as usize / 2);
+        for (number, &(node, definition, cycle)) in circuit.opens.iter().enumerate() {
+            let (node, definition) = (node as usize, definition as usize / 2);
             opened.insert(node, number);
-            match circles.get_mut(circle as usize) {
-                Some((begin, last)) => (*begin, *last) = (node.min(*begin), meaning.max(node).max(*last)),
-                None => circles.push((node, meaning.max(node))),
+            match cycles.get_mut(cycle as usize) {
+                Some((begin, last)) => (*begin, *last) = (node.min(*begin), definition.max(node).max(*last)),
+                None => cycles.push((node, definition.max(node))),
             }
         }
         let mut order = Self {
@@ -206,11 +206,11 @@ impl Order {
             let mut last = None;
             for gate in (0..phases.len()).filter(|&gate| phases[gate] == Some(phase)) {
                 let node = first + gate;
-                let place = circles.partition_point(|&(begin, _)| begin <= node);
-                let circle = place.checked_sub(1).filter(|&circle| node <= circles[circle].1);
-                if parts.is_empty() || last != circle {
+                let place = cycles.partition_point(|&(begin, _)| begin <= node);
+                let cycle = place.checked_sub(1).filter(|&cycle| node <= cycles[cycle].1);
+                if parts.is_empty() || last != cycle {
                     parts.push((order.gates.len(), order.gates.len(), Vec::new()));
-                    last = circle;
+                    last = cycle;
                 }
                 let Some((_, end, opens)) = parts.last_mut() else { continue };
                 match opened.get(&node) {
@@ -234,17 +234,17 @@ impl Order {
     }
 
     /// The ranges of all phases.
-    fn parts(&self, circuit: &Circuit) -> [Vec<Part>; PHASES] {
+    fn parts(&self, circuit: &Circuit) -> [Vec<GateRange>; PHASES] {
         let part = |&(begin, end, ref opens): &(usize, usize, Vec<usize>)| {
             let opens = opens.iter().map(|&number| {
-                let (node, meaning, _) = circuit.opens[number];
-                let meaning = self.rename(meaning);
-                let known = (meaning as usize / 2 + 1).saturating_sub(self.first).clamp(begin, end);
-                (known as u32, self.renamed[node as usize], meaning)
+                let (node, definition, _) = circuit.opens[number];
+                let definition = self.rename(definition);
+                let known = (definition as usize / 2 + 1).saturating_sub(self.first).clamp(begin, end);
+                (known as u32, self.renamed[node as usize], definition)
             });
             let mut opens: Vec<(u32, u32, Literal)> = opens.collect();
             opens.sort_unstable();
-            Part { begin: begin as u32, end: end as u32, opens }
+            GateRange { begin: begin as u32, end: end as u32, opens }
         };
         std::array::from_fn(|phase| self.parts[phase].iter().map(part).collect())
     }
@@ -419,8 +419,8 @@ impl<L: Lanes> Work for Play<'_, L> {
 
 impl Batch {
     /// None if the circuit is too large. `work` is the mean number of nodes that change in a step.
-    pub(crate) fn of(rules: &Compiled, work: u64) -> Option<Self> {
-        let plan = Plan::of(rules)?;
+    pub(crate) fn new(rules: &Compiled, work: u64) -> Option<Self> {
+        let plan = Plan::new(rules)?;
         let worth = WORTH * (work + OVERHEAD);
         Some(Self { plan, worth, wide: Pool::default(), narrow: Pool::default() })
     }
@@ -470,7 +470,7 @@ mod tests {
     fn follow<L: Lanes>(name: &str, text: &str) {
         let game = Described::read("g.kif", text).unwrap_or_else(|e| panic!("{name}: {e}"));
         let rules = &*game.rules;
-        let plan = Plan::of(rules).unwrap();
+        let plan = Plan::new(rules).unwrap();
         let mut run: Run<L> = Run::new(&plan);
         run.random = Random::new(&mut stream(1, "lanes", 0));
         let lanes = [0, 1, L::COUNT / 2 + 1, L::COUNT - 1];

@@ -6,7 +6,7 @@ use super::net::{Arranged, Contradiction, Net, arrange};
 use super::program::{DOES, GOAL, INIT, LEGAL, NEXT, Program, TERMINAL, TRUE};
 use super::reach::{Reached, check_stop, idle, reach, table_of, too_little};
 use super::sums::{Group, possible_sums};
-use super::tables::Table;
+use super::tables::IndexedTuples;
 use super::terms::{Symbol, Term, Terms};
 use crate::circuit::{FALSE, Literal, TRUE as ALWAYS};
 use crate::error::{Place, RuleError};
@@ -91,7 +91,7 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    pub(crate) fn of(program: &Program, tables: &[Table]) -> Self {
+    pub(crate) fn new(program: &Program, tables: &[IndexedTuples]) -> Self {
         let terms = &program.terms;
         let mut facts: Vec<u32> = (0..tables[TRUE].len() as u32).collect();
         facts.sort_by(|&a, &b| terms.compare(tables[TRUE].tuple(a)[0], tables[TRUE].tuple(b)[0]));
@@ -114,7 +114,7 @@ impl Compiled {
         let never = idle(&mut program, &mut reached)?;
         let Reached { mut tables, budget, .. } = reached;
         check_sizes(&program.terms, &tables)?;
-        let Inputs { facts, moves } = Inputs::of(&program, &tables);
+        let Inputs { facts, moves } = Inputs::new(&program, &tables);
         let role = |tuple: u32| program.roles.iter().position(|&role| role == tables[DOES].tuple(tuple)[0]);
         let fact_terms: Vec<Term> = facts.iter().map(|&tuple| tables[TRUE].tuple(tuple)[0]).collect();
         let roles: Vec<u8> = moves.iter().filter_map(|&tuple| role(tuple)).map(|role| role as u8).collect();
@@ -154,7 +154,7 @@ impl Compiled {
         for (is_named, table) in is_named.into_iter().zip(&mut tables) {
             match is_named {
                 true => table.forget_indexes(),
-                false => *table = Table::default(),
+                false => *table = IndexedTuples::default(),
             }
         }
         // The outputs: next facts, legal moves, the end and the goals, each starting at a word boundary.
@@ -227,7 +227,7 @@ impl Compiled {
 }
 
 /// The goals of each role, the highest first, with the gates that tell when they hold. `gates` are those of the tuples of the table.
-fn goals_of(program: &mut Program, table: &Table, gates: &[Literal]) -> Vec<(u8, u8, Literal)> {
+fn goals_of(program: &mut Program, table: &IndexedTuples, gates: &[Literal]) -> Vec<(u8, u8, Literal)> {
     let mut goals = Vec::new();
     for (tuple, &literal) in (0..).zip(gates) {
         let &[role, value] = table.tuple(tuple) else { continue };
@@ -282,13 +282,13 @@ fn groups_of(terms: &Terms, facts: &[Term], arranged: &Arranged) -> Vec<Group> {
 }
 
 /// Checks the number and length of facts and moves before sorting them.
-fn check_sizes(terms: &Terms, tables: &[Table]) -> Result<(), RuleError> {
+fn check_sizes(terms: &Terms, tables: &[IndexedTuples]) -> Result<(), RuleError> {
     let (facts, moves) = (&tables[TRUE], &tables[DOES]);
     if facts.len() > MOST || moves.len() > MOST {
         let what = format!("{} facts and {} moves; a game may have {MOST} of each", facts.len(), moves.len());
         return Err(RuleError::new(START, what));
     }
-    let letters = |table: &Table, column: usize| -> usize {
+    let letters = |table: &IndexedTuples, column: usize| -> usize {
         (0..table.len() as u32).map(|tuple| terms.letters(table.tuple(tuple)[column])).sum()
     };
     let letters = letters(facts, 0) + letters(moves, 1);
@@ -299,7 +299,7 @@ fn check_sizes(terms: &Terms, tables: &[Table]) -> Result<(), RuleError> {
     Ok(())
 }
 
-fn contradiction(program: &Program, tables: &[Table], gates: &Gates, open: Literal) -> RuleError {
+fn contradiction(program: &Program, tables: &[IndexedTuples], gates: &Gates, open: Literal) -> RuleError {
     let found = gates.opened.get(&open).map(|&(relation, tuple)| {
         let args = tables[table_of(relation)].tuple(tuple);
         let args: Vec<String> = args.iter().map(|&term| program.terms.written(term)).collect();

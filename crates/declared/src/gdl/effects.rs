@@ -50,7 +50,7 @@ impl Folder {
         let first = builder.facts() + 1;
         let mut is_needed = vec![false; first + builder.len()];
         next.iter().for_each(|&literal| is_needed[literal as usize / 2] = true);
-        for node in (first..is_needed.len()).rev().filter(|&node| builder.meaning(node).is_none()) {
+        for node in (first..is_needed.len()).rev().filter(|&node| builder.definition(node).is_none()) {
             if is_needed[node] {
                 let inputs = builder.inputs(node).unwrap_or_default();
                 inputs.iter().for_each(|&input| is_needed[input as usize / 2] = true);
@@ -101,7 +101,7 @@ impl Folder {
             MIXED => MIXED,
             value => value ^ (literal & 1),
         };
-        for &node in self.gates.iter().filter(|&&node| self.builder.meaning(node).is_none()) {
+        for &node in self.gates.iter().filter(|&&node| self.builder.definition(node).is_none()) {
             let mut found = TRUE;
             for &input in self.builder.inputs(node).unwrap_or_default() {
                 found = match (value(&values, input), found) {

@@ -9,7 +9,7 @@ use super::batch::Batch;
 use super::compiled::Compiled;
 use super::effects::Facts;
 use super::kif::{expressions, written};
-use super::session::{FORCED, Fault, Info, LONGEST, NONE, Session, State, Tried};
+use super::session::{FORCED, Fault, Info, LONGEST, NONE, Session, State, Trials};
 use super::structure::Structure;
 use crate::indices::Indices;
 use crate::kit::visits_all;
@@ -28,7 +28,7 @@ use xxhash_rust::xxh3::xxh3_128;
 pub struct Described {
     name: Arc<str>,
     pub(super) rules: Arc<Compiled>,
-    pub(super) tried: Arc<Tried>,
+    pub(super) tried: Arc<Trials>,
     pub(super) source: Arc<str>,
     /// Fingerprint of the rules.
     pub(super) print: Arc<str>,
@@ -206,7 +206,7 @@ impl Described {
         let rules = self.rules.clone();
         let roles = rules.roles.len();
         let mut tried =
-            Tried { active: vec![false; rules.moves.len()], alternates: roles == 2, ..Tried::default() };
+            Trials { active: vec![false; rules.moves.len()], alternates: roles == 2, ..Trials::default() };
         let mut session = Session::new(&rules);
         let lean = rules.lean.as_ref();
         tried.is_lean = lean.is_some();
@@ -214,7 +214,7 @@ impl Described {
         let mut without_goal = None;
         let mut listed = 0;
         // Forced steps are merged until it is known whose they are.
-        let blank = Tried::default();
+        let blank = Trials::default();
         let mut moves: SmallVec<[u32; 4]> = SmallVec::new();
         let mut all_steps = 0;
         for trial in 0..TRIALS {
@@ -364,7 +364,7 @@ impl Described {
     /// The structure of the rules, computed on demand, or why there is none.
     pub(crate) fn structure(&self) -> &Result<Arc<Structure>, String> {
         self.structure.get_or_init(|| {
-            Structure::of(&self.source, &self.rules, self.hides())
+            Structure::new(&self.source, &self.rules, self.hides())
                 .map(Arc::new)
                 .map_err(|e| format!("{}: {e}", self.name()))
         })

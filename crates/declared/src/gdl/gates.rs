@@ -6,7 +6,7 @@
 
 use super::program::{Condition, DOES, LEGAL, Pattern, Program, Relation, Rule, TRUE};
 use super::reach::{Budget, table_of};
-use super::tables::{Memo, Step, Table, known_term};
+use super::tables::{IndexedTuples, Memo, Step, known_term};
 use super::terms::{Symbol, Term, Terms};
 use crate::circuit::{Builder, FALSE, Literal, TRUE as ALWAYS};
 use crate::error::RuleError;
@@ -89,7 +89,7 @@ struct Product {
 #[derive(Default)]
 struct Factors {
     checks: Vec<Check>,
-    parts: Vec<Part>,
+    parts: Vec<SubSum>,
 }
 
 /// A sum over the tuples of a join step.
@@ -100,7 +100,7 @@ struct Sum {
 }
 
 /// A sum that depends on some of the variables bound before.
-struct Part {
+struct SubSum {
     on: Vec<usize>,
     sum: Box<Sum>,
     /// Results by the values of these variables, if they may recur.
@@ -138,10 +138,10 @@ pub(crate) struct Grounder<'a> {
     terms: &'a mut Terms,
     relations: &'a [Relation],
     rules: &'a [Rule],
-    tables: &'a mut [Table],
+    tables: &'a mut [IndexedTuples],
     pub(crate) gates: Gates,
     /// Whether a relation is recursive.
-    is_circle: Vec<bool>,
+    is_recursive: Vec<bool>,
     /// First and last input of the moves of each role.
     moves: Vec<(Literal, Literal)>,
     /// The rules of each requested relation.
@@ -160,7 +160,7 @@ impl<'a> Grounder<'a> {
     /// `facts` and `moves` are the tables of `true` and `does` in the order of the inputs; moves are sorted by role.
     pub(crate) fn new(
         program: &'a mut Program,
-        tables: &'a mut [Table],
+        tables: &'a mut [IndexedTuples],
         facts: &[u32],
         moves: &[u32],
         budget: Budget,
@@ -187,9 +187,9 @@ impl<'a> Grounder<'a> {
             range
         });
         let moves = ranges.collect();
-        let mut is_circle = vec![false; relations.len()];
-        for (group, circle) in order.iter().filter(|(_, circle)| *circle) {
-            group.iter().for_each(|&relation| is_circle[relation] = *circle);
+        let mut is_recursive = vec![false; relations.len()];
+        for (group, cycle) in order.iter().filter(|(_, cycle)| *cycle) {
+            group.iter().for_each(|&relation| is_recursive[relation] = *cycle);
         }
         let plans = rules.iter().map(|_| None).collect();
         let heads = vec![None; relations.len()];
@@ -201,7 +201,7 @@ impl<'a> Grounder<'a> {
             rules,
             tables,
             gates,
-            is_circle,
+            is_recursive,
             moves,
             heads,
             plans,
@@ -221,7 +221,7 @@ impl<'a> Grounder<'a> {
     pub(crate) fn literal(&mut self, relation: usize, tuple: u32) -> Result<Literal, RuleError> {
         match self.gates.literals[relation].get(tuple as usize) {
             None => Ok(ALWAYS),
-            Some(&UNKNOWN) if self.is_circle[relation] || self.depth >= DEPTH => {
+            Some(&UNKNOWN) if self.is_recursive[relation] || self.depth >= DEPTH => {
                 let open = self.gates.builder.open();
                 self.gates.literals[relation][tuple as usize] = open;
                 self.gates.opened.insert(open, (relation, tuple));
@@ -230,7 +230,7 @@ impl<'a> Grounder<'a> {
             }
             Some(&UNKNOWN) => {
                 self.depth += 1;
-                let literal = self.meaning(relation, tuple)?;
+                let literal = self.definition(relation, tuple)?;
                 self.depth -= 1;
                 self.gates.literals[relation][tuple as usize] = literal;
                 Ok(literal)
@@ -243,8 +243,8 @@ impl<'a> Grounder<'a> {
     pub(crate) fn finish(mut self) -> Result<Gates, RuleError> {
         while let Some(open) = self.due.pop() {
             let (relation, tuple) = self.gates.opened[&open];
-            let meaning = self.meaning(relation, tuple)?;
-            self.gates.builder.close(open, meaning);
+            let definition = self.definition(relation, tuple)?;
+            self.gates.builder.close(open, definition);
         }
         Ok(self.gates)
     }
@@ -259,7 +259,7 @@ impl<'a> Grounder<'a> {
     }
 
     /// Computes the definition of a tuple.
-    fn meaning(&mut self, relation: usize, tuple: u32) -> Result<Literal, RuleError> {
+    fn definition(&mut self, relation: usize, tuple: u32) -> Result<Literal, RuleError> {
         let mut bodies = Vec::new();
         let (relations, rules) = (self.relations, self.rules);
         let heads =
@@ -391,7 +391,12 @@ impl<'a> Grounder<'a> {
         Ok(product)
     }
 
-    fn part(&mut self, rule: &Rule, mut open: Vec<usize>, bound: &[bool]) -> Result<Option<Part>, RuleError> {
+    fn part(
+        &mut self,
+        rule: &Rule,
+        mut open: Vec<usize>,
+        bound: &[bool],
+    ) -> Result<Option<SubSum>, RuleError> {
         self.budget.spend(rule, open.len())?;
         let Some(chosen) = self.cheapest(rule, &open, bound) else { return Ok(None) };
         let mut on = Vec::new();
@@ -417,7 +422,7 @@ impl<'a> Grounder<'a> {
         let checks = product.fixed.checks.iter().chain(&product.changing.checks);
         let size = checks.map(|&check| rule.body[check].size()).sum::<usize>();
         let weight = 1 + (step.size() + on.len() + size) / 16;
-        Ok(Some(Part { on, sum: Box::new(Sum { step, relation, product }), known, weight }))
+        Ok(Some(SubSum { on, sum: Box::new(Sum { step, relation, product }), known, weight }))
     }
 
     /// Binds a tuple of a sum and collects its factors. Returns whether it can hold.
@@ -484,7 +489,7 @@ impl<'a> Grounder<'a> {
         Ok(true)
     }
 
-    fn sum(&mut self, rule: &Rule, part: &mut Part, binding: &mut [Term]) -> Result<Literal, RuleError> {
+    fn sum(&mut self, rule: &Rule, part: &mut SubSum, binding: &mut [Term]) -> Result<Literal, RuleError> {
         let key: SmallVec<[Term; 8]> = match &part.known {
             Some(_) => part.on.iter().map(|&v| binding[v]).collect(),
             None => SmallVec::new(),

@@ -11,9 +11,9 @@ use rustc_hash::FxHashMap;
 
 const NONE: u32 = u32::MAX;
 /// Kinds of effects, stored in the highest bits. The node is an output: bit · 2 + negated.
-const SHOWN: u32 = 0;
+const OUTPUT: u32 = 0;
 /// The node defines an open gate: number · 2 + negated.
-const MEANT: u32 = 1;
+const DEFINES: u32 = 1;
 /// A cycle loses support when the node takes a value: cycle · 2 + value.
 const SUPPORT: u32 = 2;
 const KIND: u32 = 30;
@@ -33,11 +33,11 @@ pub(crate) struct Net {
     /// Node and cycle of each open gate.
     opens: Vec<(u32, u32)>,
     /// Open gates of each cycle, in topological order of cycles.
-    circles: Vec<Vec<u32>>,
+    cycles: Vec<Vec<u32>>,
     /// Number of false inputs of each node while all facts are false, and the outputs then.
     counts: Vec<u32>,
     outputs: Vec<u64>,
-    meanings: Vec<bool>,
+    definitions: Vec<bool>,
     values: Vec<bool>,
 }
 
@@ -71,11 +71,11 @@ pub(crate) struct Contradiction(pub(crate) Literal);
 pub(crate) struct Arranged {
     pub(crate) builder: Builder,
     pub(crate) outputs: Vec<Literal>,
-    circles: Vec<Circle>,
+    cycles: Vec<Cycle>,
 }
 
 /// A set of mutually recursive gates.
-struct Circle {
+struct Cycle {
     /// Open gates with their definitions.
     opens: Vec<(Literal, Literal)>,
     /// External literals. When one of them becomes false, open gates may become false.
@@ -91,8 +91,8 @@ pub(crate) fn arrange(old: &Builder, outputs: &[Literal]) -> Result<Arranged, Co
         if node < first || !needed[node - first] {
             return None;
         }
-        match old.meaning(node) {
-            Some(meaning) => (n == 0).then_some(meaning as usize / 2),
+        match old.definition(node) {
+            Some(definition) => (n == 0).then_some(definition as usize / 2),
             None => old.inputs(node).and_then(|inputs| inputs.get(n)).map(|&input| input as usize / 2),
         }
     };
@@ -101,7 +101,7 @@ pub(crate) fn arrange(old: &Builder, outputs: &[Literal]) -> Result<Arranged, Co
     for (node, literal) in renamed.iter_mut().enumerate().take(first) {
         *literal = node as Literal * 2;
     }
-    let mut circles = Vec::new();
+    let mut cycles = Vec::new();
     let rename = |renamed: &[Literal], literal: Literal| renamed[literal as usize / 2] ^ (literal & 1);
     for component in components(count, next) {
         let node = component[0];
@@ -109,13 +109,13 @@ pub(crate) fn arrange(old: &Builder, outputs: &[Literal]) -> Result<Arranged, Co
             continue;
         }
         if component.len() == 1 {
-            renamed[node] = match old.meaning(node) {
-                Some(meaning) if meaning as usize == node * 2 + 1 => {
+            renamed[node] = match old.definition(node) {
+                Some(definition) if definition as usize == node * 2 + 1 => {
                     return Err(Contradiction(node as Literal * 2));
                 }
                 // A gate that only depends on itself is false.
-                Some(meaning) if meaning as usize == node * 2 => FALSE,
-                Some(meaning) => rename(&renamed, meaning),
+                Some(definition) if definition as usize == node * 2 => FALSE,
+                Some(definition) => rename(&renamed, definition),
                 None => {
                     let inputs = old.inputs(node).unwrap_or_default().iter();
                     builder.all(inputs.map(|&input| rename(&renamed, input)).collect())
@@ -123,10 +123,10 @@ pub(crate) fn arrange(old: &Builder, outputs: &[Literal]) -> Result<Arranged, Co
             };
             continue;
         }
-        circles.push(circle(old, &mut builder, &component, &mut renamed)?);
+        cycles.push(cycle(old, &mut builder, &component, &mut renamed)?);
     }
     let outputs = outputs.iter().map(|&output| rename(&renamed, output)).collect();
-    Ok(Arranged { builder, outputs, circles })
+    Ok(Arranged { builder, outputs, cycles })
 }
 
 /// Marks the gates that the outputs need.
@@ -138,8 +138,8 @@ fn needed(old: &Builder, outputs: &[Literal]) -> Vec<bool> {
         if node < first || std::mem::replace(&mut needed[node - first], true) {
             continue;
         }
-        match old.meaning(node) {
-            Some(meaning) => open.push(meaning as usize / 2),
+        match old.definition(node) {
+            Some(definition) => open.push(definition as usize / 2),
             None => open.extend(old.inputs(node).unwrap_or_default().iter().map(|&input| input as usize / 2)),
         }
     }
@@ -147,17 +147,17 @@ fn needed(old: &Builder, outputs: &[Literal]) -> Vec<bool> {
 }
 
 /// Copies a strongly connected component.
-fn circle(
+fn cycle(
     old: &Builder,
     builder: &mut Builder,
     component: &[usize],
     renamed: &mut [Literal],
-) -> Result<Circle, Contradiction> {
+) -> Result<Cycle, Contradiction> {
     let place: FxHashMap<usize, usize> = component.iter().copied().zip(0..).collect();
     // With the open gates as inputs, the others are acyclic.
     let inner: Vec<Vec<usize>> = component
         .iter()
-        .map(|&node| match old.meaning(node) {
+        .map(|&node| match old.definition(node) {
             Some(_) => Vec::new(),
             None => {
                 let inputs = old.inputs(node).unwrap_or_default().iter();
@@ -170,13 +170,13 @@ fn circle(
     let mut negative = vec![false; component.len()];
     let mut supports = Vec::new();
     let mut opens = Vec::new();
-    for &node in component.iter().filter(|&&node| old.meaning(node).is_some()) {
+    for &node in component.iter().filter(|&&node| old.definition(node).is_some()) {
         renamed[node] = builder.open();
         opens.push(node);
     }
     for at in order.into_iter().map(|single| single[0]) {
         let node = component[at];
-        if old.meaning(node).is_some() {
+        if old.definition(node).is_some() {
             continue;
         }
         let inputs = old.inputs(node).unwrap_or_default();
@@ -197,25 +197,25 @@ fn circle(
     }
     let mut all = Vec::new();
     for node in opens {
-        let meaning = old.meaning(node).unwrap_or(FALSE);
-        if let Some(&at) = place.get(&(meaning as usize / 2))
-            && negative[at] != (meaning & 1 == 1)
+        let definition = old.definition(node).unwrap_or(FALSE);
+        if let Some(&at) = place.get(&(definition as usize / 2))
+            && negative[at] != (definition & 1 == 1)
         {
             return Err(Contradiction(node as Literal * 2));
         }
-        let meaning = renamed[meaning as usize / 2] ^ (meaning & 1);
-        builder.close(renamed[node], meaning);
-        all.push((renamed[node], meaning));
+        let definition = renamed[definition as usize / 2] ^ (definition & 1);
+        builder.close(renamed[node], definition);
+        all.push((renamed[node], definition));
     }
     supports.sort_unstable();
     supports.dedup();
-    Ok(Circle { opens: all, supports })
+    Ok(Cycle { opens: all, supports })
 }
 
 impl Net {
     /// Indexes a circuit. `shown` are the bits of its outputs, `bits` is their total number.
     pub(crate) fn new(arranged: &Arranged, shown: &[u32], bits: usize) -> Self {
-        let Arranged { builder, outputs: literals, circles } = arranged;
+        let Arranged { builder, outputs: literals, cycles } = arranged;
         let nodes = 1 + builder.facts() + builder.len();
         let first = builder.facts() + 1;
         let mut lists: [Vec<Vec<u32>>; 4] = std::array::from_fn(|_| vec![Vec::new(); nodes]);
@@ -230,14 +230,14 @@ impl Net {
             lists[1][literal as usize / 2].push(bit * 2 + (literal & 1));
         }
         let (mut opens, mut members) = (Vec::new(), Vec::new());
-        for (number, circle) in circles.iter().enumerate() {
-            members.push((0..circle.opens.len() as u32).map(|i| opens.len() as u32 + i).collect());
-            for &support in &circle.supports {
+        for (number, cycle) in cycles.iter().enumerate() {
+            members.push((0..cycle.opens.len() as u32).map(|i| opens.len() as u32 + i).collect());
+            for &support in &cycle.supports {
                 // Support is lost when its node becomes the opposite of the literal.
                 lists[3][support as usize / 2].push(number as u32 * 2 + (support & 1));
             }
-            for &(open, meaning) in &circle.opens {
-                lists[2][meaning as usize / 2].push(opens.len() as u32 * 2 + (meaning & 1));
+            for &(open, definition) in &cycle.opens {
+                lists[2][definition as usize / 2].push(opens.len() as u32 * 2 + (definition & 1));
                 opens.push((open / 2, number as u32));
             }
         }
@@ -247,27 +247,27 @@ impl Net {
             let fails =
                 inputs.iter().filter(|&&input| values[input as usize / 2] == (input & 1 == 1)).count();
             *count = fails as u32;
-            values[first + gate] = fails == 0 && builder.meaning(first + gate).is_none();
+            values[first + gate] = fails == 0 && builder.definition(first + gate).is_none();
         }
         let holds = |literal: Literal| values[literal as usize / 2] != (literal & 1 == 1);
         for (&bit, &literal) in shown.iter().zip(literals) {
             outputs_[bit as usize / 64] |= u64::from(holds(literal)) << (bit % 64);
         }
-        let meanings: Vec<bool> =
-            circles.iter().flat_map(|circle| &circle.opens).map(|&(_, meaning)| holds(meaning)).collect();
+        let definitions: Vec<bool> =
+            cycles.iter().flat_map(|cycle| &cycle.opens).map(|&(_, definition)| holds(definition)).collect();
         // The runner sets open gates, which have no inputs.
         for (gate, count) in counts.iter_mut().enumerate() {
-            if builder.meaning(first + gate).is_some() {
+            if builder.definition(first + gate).is_some() {
                 *count = u32::MAX / 2;
             }
         }
         let mut net = Self {
             inputs: builder.facts(),
             opens,
-            circles: members,
+            cycles: members,
             counts,
             outputs: outputs_,
-            meanings,
+            definitions,
             values: Vec::new(),
             ..Self::default()
         };
@@ -279,17 +279,17 @@ impl Net {
                 net.leaves.push(if is_leaf && shown[node].len() == 1 { shown[node][0] } else { NONE });
             }
             net.readers.extend(readers);
-            for (kind, list) in [(SHOWN, &shown), (MEANT, &meant), (SUPPORT, &supports)] {
+            for (kind, list) in [(OUTPUT, &shown), (DEFINES, &meant), (SUPPORT, &supports)] {
                 net.effects.extend(list[node].iter().map(|effect| kind << KIND | effect));
             }
             net.ends.push([net.readers.len() as u32, net.effects.len() as u32]);
         }
         let mut runner = Runner::new(&net);
-        let circles = net.circles.len();
-        (0..circles).for_each(|circle| runner.disturb(circle as u32));
+        let cycles = net.cycles.len();
+        (0..cycles).for_each(|cycle| runner.disturb(cycle as u32));
         runner.settle(&net);
-        let Runner { counts, outputs, meanings, open_values, .. } = runner;
-        (net.counts, net.outputs, net.meanings, net.values) = (counts, outputs, meanings, open_values);
+        let Runner { counts, outputs, definitions, open_values, .. } = runner;
+        (net.counts, net.outputs, net.definitions, net.values) = (counts, outputs, definitions, open_values);
         net
     }
 
@@ -318,7 +318,7 @@ impl Net {
         let mut inputs = vec![FALSE; self.readers.len()];
         let mut outputs = vec![FALSE; self.outputs.len() * 64];
         let mut opens: Vec<(u32, Literal, u32)> =
-            self.opens.iter().map(|&(node, circle)| (node, FALSE, circle)).collect();
+            self.opens.iter().map(|&(node, cycle)| (node, FALSE, cycle)).collect();
         for node in 0..nodes {
             let begin = if node == 0 { 0 } else { self.ends[node - 1][0] };
             for &reader in &self.readers[begin as usize..self.ends[node][0] as usize] {
@@ -329,12 +329,12 @@ impl Net {
             for (kind, what) in effects(node) {
                 let literal = node as Literal * 2 + (what & 1);
                 match kind {
-                    SHOWN => {
+                    OUTPUT => {
                         if let Some(output) = outputs.get_mut(what as usize / 2) {
                             *output = literal;
                         }
                     }
-                    MEANT => opens[what as usize / 2].1 = literal,
+                    DEFINES => opens[what as usize / 2].1 = literal,
                     _ => {}
                 }
             }
@@ -353,8 +353,8 @@ impl Net {
     }
 
     /// Number of cycles.
-    pub(crate) fn circles(&self) -> usize {
-        self.circles.len()
+    pub(crate) fn cycles(&self) -> usize {
+        self.cycles.len()
     }
 
     /// Number of inputs of all gates.
@@ -368,7 +368,7 @@ impl Net {
 pub(crate) struct Runner {
     counts: Vec<u32>,
     pub(crate) outputs: Vec<u64>,
-    meanings: Vec<bool>,
+    definitions: Vec<bool>,
     open_values: Vec<bool>,
     /// Changed nodes that are not yet propagated: node · 2 + value.
     changed: Vec<u32>,
@@ -391,12 +391,12 @@ impl Runner {
         Self {
             counts: net.counts.clone(),
             outputs: net.outputs.clone(),
-            meanings: net.meanings.clone(),
+            definitions: net.definitions.clone(),
             open_values,
             changed: Vec::new(),
             disturbed: Vec::new(),
-            is_disturbed: vec![false; net.circles.len()],
-            may_fall: vec![false; net.circles.len()],
+            is_disturbed: vec![false; net.cycles.len()],
+            may_fall: vec![false; net.cycles.len()],
             work: 0,
             looks: 0,
         }
@@ -406,7 +406,7 @@ impl Runner {
     #[inline]
     pub(crate) fn set(&mut self, net: &Net, input: u32, value: bool) {
         self.changed.push((input + 1) * 2 + u32::from(value));
-        self.hand_on(net);
+        self.propagate(net);
     }
 
     /// Changes the first inputs from `holding` to `wanted`, and settles.
@@ -426,7 +426,7 @@ impl Runner {
 
     /// Propagates changes outside cycles.
     #[inline]
-    fn hand_on(&mut self, net: &Net) {
+    fn propagate(&mut self, net: &Net) {
         let first = net.inputs as u32 + 1;
         while let Some(change) = self.changed.pop() {
             let (node, value) = (change as usize / 2, change & 1);
@@ -454,11 +454,11 @@ impl Runner {
             for &effect in &net.effects[begin[1] as usize..end[1] as usize] {
                 let (kind, what) = (effect >> KIND, effect & ((1 << KIND) - 1));
                 match kind {
-                    SHOWN => self.show(what, value),
-                    MEANT => {
+                    OUTPUT => self.show(what, value),
+                    DEFINES => {
                         let open = what as usize / 2;
-                        self.meanings[open] = value != what & 1;
-                        if self.meanings[open] != self.open_values[open] {
+                        self.definitions[open] = value != what & 1;
+                        if self.definitions[open] != self.open_values[open] {
                             self.disturb(net.opens[open].1);
                         }
                     }
@@ -480,9 +480,9 @@ impl Runner {
         *word = *word & !(1 << (bit % 64)) | u64::from(holds) << (bit % 64);
     }
 
-    fn disturb(&mut self, circle: u32) {
-        if !std::mem::replace(&mut self.is_disturbed[circle as usize], true) {
-            self.disturbed.push(circle);
+    fn disturb(&mut self, cycle: u32) {
+        if !std::mem::replace(&mut self.is_disturbed[cycle as usize], true) {
+            self.disturbed.push(cycle);
         }
     }
 
@@ -497,10 +497,10 @@ impl Runner {
     fn settle_first(&mut self, net: &Net) {
         // Cycles are in topological order.
         let Some(at) = (0..self.disturbed.len()).min_by_key(|&at| self.disturbed[at]) else { return };
-        let circle = self.disturbed.swap_remove(at);
-        let members = &net.circles[circle as usize];
+        let cycle = self.disturbed.swap_remove(at);
+        let members = &net.cycles[cycle as usize];
         // Gates of a cycle may support each other, so none of them can detect that the last external support is gone.
-        if std::mem::take(&mut self.may_fall[circle as usize]) {
+        if std::mem::take(&mut self.may_fall[cycle as usize]) {
             for &open in members {
                 if self.open_values[open as usize] {
                     self.turn(net, open, false);
@@ -511,7 +511,7 @@ impl Runner {
             let mut rises = false;
             self.looks += members.len() as u64;
             for &open in members {
-                if self.meanings[open as usize] && !self.open_values[open as usize] {
+                if self.definitions[open as usize] && !self.open_values[open as usize] {
                     self.turn(net, open, true);
                     rises = true;
                 }
@@ -520,13 +520,13 @@ impl Runner {
                 break;
             }
         }
-        self.is_disturbed[circle as usize] = false;
-        self.disturbed.retain(|&other| other != circle);
+        self.is_disturbed[cycle as usize] = false;
+        self.disturbed.retain(|&other| other != cycle);
     }
 
     fn turn(&mut self, net: &Net, open: u32, value: bool) {
         self.open_values[open as usize] = value;
         self.changed.push(net.opens[open as usize].0 * 2 + u32::from(value));
-        self.hand_on(net);
+        self.propagate(net);
     }
 }

@@ -802,8 +802,8 @@ impl Reader {
         groups
             .into_iter()
             .map(|group| {
-                let is_circle = group.len() > 1 || parts[group[0]].contains(&group[0]);
-                (group, is_circle)
+                let is_recursive = group.len() > 1 || parts[group[0]].contains(&group[0]);
+                (group, is_recursive)
             })
             .collect()
     }
@@ -814,7 +814,7 @@ impl Reader {
         self.relations[DOES].changes = true;
         // Legal moves are found together with possible facts, even if they never change.
         self.relations[LEGAL].changes = true;
-        for (group, is_circle) in order {
+        for (group, is_recursive) in order {
             let negates = |&relation: &usize| {
                 let rules = self.relations[relation].rules.iter();
                 rules.flat_map(|&rule| &self.rules[rule].body).any(
@@ -824,7 +824,7 @@ impl Reader {
             let changes = group
                 .iter()
                 .any(|&relation| self.parts(relation).iter().any(|&part| self.relations[part].changes))
-                || *is_circle && group.iter().any(negates);
+                || *is_recursive && group.iter().any(negates);
             for &relation in group {
                 self.relations[relation].changes |= changes;
             }

@@ -4,7 +4,7 @@
 //! so do `legal` and `does`: a tuple of one can hold for the others.
 
 use super::program::{Condition, DOES, INIT, LEGAL, NEXT, Pattern, Program, ROLE, Relation, Rule, TRUE};
-use super::tables::{Cursor, Memo, Step, Table, known_term};
+use super::tables::{Cursor, IndexedTuples, Memo, Step, known_term};
 use super::terms::{Term, Terms};
 use crate::error::{Place, RuleError};
 use adept_ground::limits::{Claim, Short, size};
@@ -97,7 +97,7 @@ impl Budget {
         &mut self,
         rule: &Rule,
         step: &Step,
-        tables: &mut [Table],
+        tables: &mut [IndexedTuples],
         terms: &Terms,
     ) -> Result<(), RuleError> {
         let before = tables[step.table].bytes();
@@ -161,7 +161,7 @@ struct Plan {
 
 /// The reachable tuples.
 pub(crate) struct Reached {
-    pub(crate) tables: Vec<Table>,
+    pub(crate) tables: Vec<IndexedTuples>,
     /// Rules that applied.
     applied: Vec<bool>,
     pub(crate) budget: Budget,
@@ -169,8 +169,8 @@ pub(crate) struct Reached {
 
 /// Computes the tables of all relations at the fixpoint.
 pub(crate) fn reach(program: &mut Program, stop: &Arc<AtomicBool>) -> Result<Reached, RuleError> {
-    let mut tables: Vec<Table> =
-        program.relations.iter().map(|relation| Table::new(relation.arity)).collect();
+    let mut tables: Vec<IndexedTuples> =
+        program.relations.iter().map(|relation| IndexedTuples::new(relation.arity)).collect();
     let is_last = |program: &Program, relation: usize| {
         program.relations[relation].changes || matches!(relation, INIT | NEXT | LEGAL)
     };
@@ -185,7 +185,7 @@ pub(crate) fn reach(program: &mut Program, stop: &Arc<AtomicBool>) -> Result<Rea
     // Notes omit rules that are left out.
     let applied = rules.iter().map(|rule| relations[rule.head.relation].rules.is_empty()).collect();
     let mut reached = Reached { tables, applied, budget: Budget::new(WORK, stop) };
-    let mut grown = Grown {
+    let mut grown = Progress {
         done: vec![0; relations.len()],
         sizes: vec![0; relations.len()],
         readers: vec![Vec::new(); relations.len()],
@@ -241,7 +241,7 @@ pub(crate) fn idle(program: &mut Program, reached: &mut Reached) -> Result<Vec<P
 }
 
 /// Progress of the fixpoint.
-struct Grown {
+struct Progress {
     /// Number of tuples of each table joined before this round, and before the next.
     done: Vec<u32>,
     sizes: Vec<u32>,
@@ -249,21 +249,21 @@ struct Grown {
     readers: Vec<Vec<usize>>,
 }
 
-impl Grown {
+impl Progress {
     fn has_new(&self, table: usize) -> bool {
         self.done[table] < self.sizes[table]
     }
 }
 
 /// Callback with the variable bindings of a rule. Returns whether to continue.
-pub(crate) type Visit<'a> = dyn FnMut(&mut Terms, &[Table], &[Term]) -> bool + 'a;
+pub(crate) type Visit<'a> = dyn FnMut(&mut Terms, &[IndexedTuples], &[Term]) -> bool + 'a;
 
 /// Calls `visit` with each assignment of variables for which the conditions of a rule can hold. Inspects at most `left`
 /// tuples and decrements it. Returns whether all assignments were visited.
 pub(crate) fn bindings(
     (terms, relations): (&mut Terms, &[Relation]),
     rule: &Rule,
-    tables: &mut [Table],
+    tables: &mut [IndexedTuples],
     left: &mut u64,
     visit: &mut Visit<'_>,
 ) -> bool {
@@ -281,7 +281,7 @@ struct Bindings<'a, 'v> {
     terms: &'a mut Terms,
     rule: &'a Rule,
     plan: &'a Plan,
-    tables: &'a [Table],
+    tables: &'a [IndexedTuples],
     binding: Vec<Term>,
     /// Tuples that may still be inspected.
     left: &'a mut u64,
@@ -318,7 +318,7 @@ fn fixpoint(
     all: &[Rule],
     rules: &[usize],
     reached: &mut Reached,
-    grown: &mut Grown,
+    grown: &mut Progress,
 ) -> Result<(), RuleError> {
     let Reached { tables, applied, budget } = reached;
     let rules: Vec<usize> = rules.iter().copied().filter(|&number| !is_frame(&all[number])).collect();
@@ -431,7 +431,7 @@ pub(crate) fn due(relations: &[Relation], rule: &Rule, bound: &[bool], left: &mu
 /// Whether a test holds.
 pub(crate) fn passes(
     terms: &mut Terms,
-    tables: &[Table],
+    tables: &[IndexedTuples],
     rule: &Rule,
     test: &Test,
     binding: &[Term],
@@ -458,7 +458,7 @@ fn plan(
     relations: &[Relation],
     rule: &Rule,
     start: Option<usize>,
-    tables: &mut [Table],
+    tables: &mut [IndexedTuples],
     budget: &mut Budget,
 ) -> Result<Plan, RuleError> {
     let mut bound = vec![false; rule.variables];
@@ -485,7 +485,7 @@ fn plan(
         let chosen = match next.take() {
             Some(i) => i,
             None => {
-                let cost = |&i: &usize, tables: &mut [Table]| match &rule.body[i] {
+                let cost = |&i: &usize, tables: &mut [IndexedTuples]| match &rule.body[i] {
                     Condition::Holds(atom) => {
                         let table = table_of(atom.relation);
                         let step = Step::new(atom, table, &mut tables[table], terms, &bound);
@@ -544,7 +544,7 @@ fn join(
     terms: &mut Terms,
     rule: &Rule,
     plan: &Plan,
-    tables: &mut [Table],
+    tables: &mut [IndexedTuples],
     range: Option<(u32, u32)>,
     prunes: bool,
     budget: &mut Budget,
@@ -568,7 +568,7 @@ struct Join<'a> {
     terms: &'a mut Terms,
     rule: &'a Rule,
     plan: &'a Plan,
-    tables: &'a mut [Table],
+    tables: &'a mut [IndexedTuples],
     range: Option<(u32, u32)>,
     binding: Vec<Term>,
     /// Results of each step by the variables that matter.

@@ -35,7 +35,7 @@ pub struct Info {
 
 /// Results of random games.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tried {
+pub(crate) struct Trials {
     /// Moves that were one of several.
     pub(super) active: Vec<bool>,
     /// Whether two roles move alternately.
@@ -83,7 +83,7 @@ impl Session {
     }
 
     /// Creates a session with the lean circuit if the effects of moves are known, otherwise with the whole circuit.
-    pub(super) fn fast(rules: &Compiled, tried: &Tried) -> Self {
+    pub(super) fn fast(rules: &Compiled, tried: &Trials) -> Self {
         let session = Self::new(rules);
         match &rules.lean {
             Some(lean) if tried.is_lean => Self { runner: Runner::new(&lean.net), is_lean: true, ..session },
@@ -206,7 +206,12 @@ impl Session {
     }
 
     /// Completes a state with known facts: finds the role to move or the end, and makes steps without choices.
-    pub(super) fn arrive(&mut self, rules: &Compiled, tried: &Tried, state: &mut State) -> Result<(), Fault> {
+    pub(super) fn arrive(
+        &mut self,
+        rules: &Compiled,
+        tried: &Trials,
+        state: &mut State,
+    ) -> Result<(), Fault> {
         let roles = rules.roles.len();
         state.chosen.clear();
         for _ in 0..FORCED {

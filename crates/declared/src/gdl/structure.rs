@@ -11,7 +11,7 @@ use super::net::{Net, Runner, arrange};
 use super::program::{Atom, Condition, DOES, GOAL, INIT, LEGAL, NEXT, Pattern, Program, TERMINAL, TRUE};
 use super::reach::{self, Budget, Reached, bindings, reach, table_of};
 use super::symmetry::{self, Names, Symmetry, constants, renamed};
-use super::tables::Table;
+use super::tables::IndexedTuples;
 use super::terms::{Symbol, Term, Terms};
 use crate::circuit::{Builder, FALSE, Literal};
 use crate::modules::{Column, Module, Modules, OUTPUTS, Reads, TUPLES, fill};
@@ -106,10 +106,10 @@ impl Structure {
     ///
     /// # Errors
     /// In words: too many conditions to read, or none.
-    pub(super) fn of(source: &str, rules: &Compiled, hides: bool) -> Result<Self, String> {
+    pub(super) fn new(source: &str, rules: &Compiled, hides: bool) -> Result<Self, String> {
         let mut program = Program::read(source).map_err(|e| e.to_string())?;
         let Reached { mut tables, .. } = reach(&mut program, &Arc::default()).map_err(|e| e.to_string())?;
-        let inputs = Inputs::of(&program, &tables);
+        let inputs = Inputs::new(&program, &tables);
         let symmetry = symmetry::find(&mut program, &mut tables, &inputs).map_err(|e| e.to_string())?;
         let mut sections = sections(&program, &tables, &inputs);
         if sections.len() > MODULES {
@@ -269,14 +269,14 @@ fn known_before(builder: &Builder, end: Literal) -> Vec<Option<bool>> {
             continue;
         }
         known[node] = Some(holds);
-        match builder.meaning(node) {
-            Some(meaning) => open.push(meaning ^ (literal & 1)),
+        match builder.definition(node) {
+            Some(definition) => open.push(definition ^ (literal & 1)),
             None if holds => open.extend(builder.inputs(node).unwrap_or_default()),
             None => {}
         }
     }
     for node in first..known.len() {
-        if known[node].is_none() && builder.meaning(node).is_none() {
+        if known[node].is_none() && builder.definition(node).is_none() {
             let value = |&input: &Literal| known[input as usize / 2].map(|holds| holds != (input & 1 == 1));
             let inputs = builder.inputs(node).unwrap_or_default();
             known[node] = match inputs.iter().any(|input| value(input) == Some(false)) {
@@ -309,7 +309,7 @@ fn views_of(symmetry: &Symmetry) -> Vec<(Vec<u32>, Vec<u32>)> {
 }
 
 /// The changing relations that `legal`, `goal` and `terminal` depend on, then these.
-fn sections(program: &Program, tables: &[Table], inputs: &Inputs) -> Vec<Section> {
+fn sections(program: &Program, tables: &[IndexedTuples], inputs: &Inputs) -> Vec<Section> {
     let mut needed = vec![false; program.relations.len()];
     let mut open = vec![LEGAL, GOAL, TERMINAL];
     while let Some(relation) = open.pop() {
@@ -412,7 +412,7 @@ impl Section {
     fn bind(
         &mut self,
         program: &mut Program,
-        tables: &mut [Table],
+        tables: &mut [IndexedTuples],
         symmetry: Option<&Symmetry>,
         limits: &mut Limits,
     ) -> Result<(), String> {
@@ -434,11 +434,11 @@ impl Section {
                 continue;
             }
             let shapes: Vec<Shape> =
-                conditions.iter().map(|&(negated, atom)| Shape::of(terms, negated, atom)).collect();
+                conditions.iter().map(|&(negated, atom)| Shape::new(terms, negated, atom)).collect();
             let width = conditions.len() * views.len();
             let mut found: BTreeMap<Option<usize>, Vec<Row>> = BTreeMap::new();
             let mut left = CONDITIONS / width;
-            let mut visit = |terms: &mut Terms, tables: &[Table], binding: &[Term]| {
+            let mut visit = |terms: &mut Terms, tables: &[IndexedTuples], binding: &[Term]| {
                 if left == 0 {
                     return false;
                 }
@@ -478,7 +478,7 @@ impl Section {
 }
 
 impl Shape {
-    fn of(terms: &Terms, negated: bool, atom: &Atom) -> Self {
+    fn new(terms: &Terms, negated: bool, atom: &Atom) -> Self {
         let fact = atom.args.first().filter(|_| atom.relation == TRUE);
         let functor = fact.and_then(|arg| functor(terms, arg));
         let mut names = Vec::new();
@@ -489,7 +489,7 @@ impl Shape {
 
 struct Maker<'a> {
     program: &'a Program,
-    tables: &'a [Table],
+    tables: &'a [IndexedTuples],
     /// Literals of tuples.
     literals: FxHashMap<(usize, u32), Literal>,
     /// Values of nodes that are constant before the end.

@@ -95,9 +95,9 @@ impl Gates {
                 continue;
             }
             gates.places.insert(node, nodes.len() as u32);
-            let meaning = builder.meaning(node as usize).map(|meaning| vec![meaning]);
-            let is_same = meaning.is_some();
-            let inputs = meaning.or_else(|| builder.inputs(node as usize).map(<[_]>::to_vec));
+            let definition = builder.definition(node as usize).map(|definition| vec![definition]);
+            let is_same = definition.is_some();
+            let inputs = definition.or_else(|| builder.inputs(node as usize).map(<[_]>::to_vec));
             waiting.extend(inputs.iter().flatten().map(|input| input / 2));
             size += 1 + inputs.as_ref().map_or(0, Vec::len);
             if size > SIZE {

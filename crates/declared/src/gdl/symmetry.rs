@@ -10,7 +10,7 @@ use super::program::{
     Condition, DOES, GOAL, INIT, LEGAL, NEXT, Pattern, Program, ROLE, Rule, TERMINAL, TRUE,
 };
 use super::reach::{self, Budget, table_of};
-use super::tables::Table;
+use super::tables::IndexedTuples;
 use super::terms::{Symbol, Term, Terms};
 use crate::circuit::Literal;
 use crate::error::RuleError;
@@ -69,7 +69,7 @@ fn number(terms: &Terms, symbol: Symbol) -> Option<i64> {
 /// Finds a renaming under which the roles play the same game, if any.
 pub(crate) fn find(
     program: &mut Program,
-    tables: &mut [Table],
+    tables: &mut [IndexedTuples],
     inputs: &Inputs,
 ) -> Result<Option<Symmetry>, RuleError> {
     let Some(mut guesses) = guesses(program, tables) else { return Ok(None) };
@@ -121,7 +121,7 @@ impl Symmetry {
         let mut beside: FxHashMap<Symbol, usize> = FxHashMap::default();
         let first = terms.head(program.roles[0]);
         for rule in &program.rules {
-            let form = Form::of(terms, rule);
+            let form = Form::new(terms, rule);
             if form.constants.contains(&first) {
                 form.constants.iter().for_each(|&name| *beside.entry(name).or_default() += 1);
             }
@@ -151,7 +151,7 @@ struct Form {
 }
 
 impl Form {
-    fn of(terms: &Terms, rule: &Rule) -> Self {
+    fn new(terms: &Terms, rule: &Rule) -> Self {
         let mut form = Self { shape: Vec::new(), constants: Vec::new() };
         let mut order = Vec::new();
         form.shape.push(rule.head.relation as u32);
@@ -217,12 +217,12 @@ impl Form {
 
 /// A partial renaming. It stays injective.
 #[derive(Clone, Default)]
-struct Guess {
+struct PartialRenaming {
     to: Names,
     from: Names,
 }
 
-impl Guess {
+impl PartialRenaming {
     fn add(&mut self, name: Symbol, to: Symbol) -> bool {
         *self.to.entry(name).or_insert(to) == to && *self.from.entry(to).or_insert(name) == name
     }
@@ -240,13 +240,13 @@ impl Guess {
 }
 
 /// Candidate symmetries, the likeliest first. None if roles have arguments.
-fn guesses(program: &Program, tables: &[Table]) -> Option<Vec<Names>> {
+fn guesses(program: &Program, tables: &[IndexedTuples]) -> Option<Vec<Names>> {
     let (terms, roles) = (&program.terms, &program.roles);
     if roles.len() < 2 || roles.iter().any(|&role| !terms.args(role).is_empty()) {
         return None;
     }
     let is_exchange = roles.len() == 2;
-    let mut guess = Guess::default();
+    let mut guess = PartialRenaming::default();
     for (at, &role) in roles.iter().enumerate() {
         guess.add(terms.head(role), terms.head(roles[(at + 1) % roles.len()]));
     }
@@ -254,7 +254,7 @@ fn guesses(program: &Program, tables: &[Table]) -> Option<Vec<Names>> {
     let mut seen = FxHashSet::default();
     let mut forms: Vec<Form> = Vec::new();
     for rule in rules {
-        let form = Form::of(terms, rule);
+        let form = Form::new(terms, rule);
         if seen.insert(Form { shape: form.shape.clone(), constants: form.constants.clone() }) {
             forms.push(form);
         }
@@ -265,7 +265,7 @@ fn guesses(program: &Program, tables: &[Table]) -> Option<Vec<Names>> {
     let mut work = 0;
     loop {
         let mut grew = false;
-        let mut choice: Option<Guess> = None;
+        let mut choice: Option<PartialRenaming> = None;
         for (at, form) in forms.iter().enumerate() {
             let moves = |name: &Symbol| guess.to.get(name).is_some_and(|to| to != name);
             if !is_open[at] || !form.constants.iter().any(moves) {
@@ -287,7 +287,7 @@ fn guesses(program: &Program, tables: &[Table]) -> Option<Vec<Names>> {
                 }
                 (Some(first), Some(second)) if choice.is_none() => {
                     // Among several, prefer the one that moves the fewest constants.
-                    let moved = |guess: &Guess| guess.to.iter().filter(|(a, b)| a != b).count();
+                    let moved = |guess: &PartialRenaming| guess.to.iter().filter(|(a, b)| a != b).count();
                     choice = [first, second].into_iter().chain(ways).min_by_key(moved);
                 }
                 _ => {}
@@ -305,7 +305,7 @@ fn guesses(program: &Program, tables: &[Table]) -> Option<Vec<Names>> {
 }
 
 /// A renaming, and its combinations with rotated boards.
-fn with_turns(program: &Program, tables: &[Table], moved: Names) -> Vec<Names> {
+fn with_turns(program: &Program, tables: &[IndexedTuples], moved: Names) -> Vec<Names> {
     let terms = &program.terms;
     let names: Names =
         moved.iter().filter(|(name, _)| number(terms, **name).is_none()).map(|(&a, &b)| (a, b)).collect();
@@ -349,7 +349,7 @@ fn with_turns(program: &Program, tables: &[Table], moved: Names) -> Vec<Names> {
 /// Tests whether the circuit is unchanged by a renaming. Returns the renamed facts and moves.
 fn check(
     program: &mut Program,
-    tables: &[Table],
+    tables: &[IndexedTuples],
     inputs: &Inputs,
     names: &Names,
     gates: &mut Gates,
@@ -394,9 +394,10 @@ fn check(
     let mut opened = gates.opened.keys();
     let is_same = opened.all(|&open| {
         let to = copy(&literals, open);
-        let told = gates.builder.meaning(to as usize / 2).map_or(to, |meaning| meaning ^ (to & 1));
-        let meaning = gates.builder.meaning(open as usize / 2).map(|meaning| copy(&literals, meaning));
-        to != NONE && meaning == Some(told)
+        let told = gates.builder.definition(to as usize / 2).map_or(to, |definition| definition ^ (to & 1));
+        let definition =
+            gates.builder.definition(open as usize / 2).map(|definition| copy(&literals, definition));
+        to != NONE && definition == Some(told)
     });
     let mut all = outputs.iter();
     let is_same = is_same

@@ -12,11 +12,11 @@ type Key = SmallVec<[Term; 8]>;
 
 const NONE: u32 = u32::MAX;
 /// Size penalty of a join step without a bound variable.
-const APART: f64 = 8.0;
+const CROSS_PRODUCT: f64 = 8.0;
 
 /// The tuples of a relation, in order of discovery.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Table {
+pub(crate) struct IndexedTuples {
     arity: usize,
     data: Vec<Term>,
     count: u32,
@@ -64,7 +64,7 @@ impl Shape {
     }
 }
 
-impl Table {
+impl IndexedTuples {
     pub(crate) fn new(arity: usize) -> Self {
         Self { arity, ..Self::default() }
     }
@@ -178,14 +178,14 @@ impl Table {
 /// Memoised results by the terms that they depend on.
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
-    keys: Table,
+    keys: IndexedTuples,
     results: Vec<u32>,
 }
 
 impl Memo {
     /// Creates a memo for keys of `width` terms.
     pub(crate) fn new(width: usize) -> Self {
-        Self { keys: Table::new(width), results: Vec::new() }
+        Self { keys: IndexedTuples::new(width), results: Vec::new() }
     }
 
     #[inline]
@@ -253,7 +253,13 @@ pub(crate) fn known_term(terms: &mut Terms, pattern: &Pattern, binding: &[Term])
 
 impl Step {
     /// Creates a step for an atom, with an index for its bound arguments.
-    pub(crate) fn new(atom: &Atom, number: usize, table: &mut Table, terms: &Terms, bound: &[bool]) -> Self {
+    pub(crate) fn new(
+        atom: &Atom,
+        number: usize,
+        table: &mut IndexedTuples,
+        terms: &Terms,
+        bound: &[bool],
+    ) -> Self {
         let mut step = Self {
             table: number,
             index: None,
@@ -274,9 +280,9 @@ impl Step {
                 matches /= f64::from(table.spread(terms, path));
             }
             // A condition that shares no variable with the bound ones multiplies the cases.
-            let is_apart = !step.key.iter().any(|source| !matches!(source, Source::Term(_)));
-            if is_apart && bound.contains(&true) {
-                matches *= APART;
+            let is_cross_product = !step.key.iter().any(|source| !matches!(source, Source::Term(_)));
+            if is_cross_product && bound.contains(&true) {
+                matches *= CROSS_PRODUCT;
             }
             step.index = Some(table.index(step.shape.clone()));
         }
@@ -319,12 +325,12 @@ impl Step {
     }
 
     /// Updates the index of this step. Returns how many tuples were new to it.
-    pub(crate) fn refresh(&self, tables: &mut [Table], terms: &Terms) -> usize {
+    pub(crate) fn refresh(&self, tables: &mut [IndexedTuples], terms: &Terms) -> usize {
         self.index.map_or(0, |index| tables[self.table].refresh(index, terms))
     }
 
     /// A cursor for the current bindings.
-    pub(crate) fn begin(&self, table: &Table, terms: &mut Terms, binding: &[Term]) -> Cursor {
+    pub(crate) fn begin(&self, table: &IndexedTuples, terms: &mut Terms, binding: &[Term]) -> Cursor {
         let mut value = |source: &Source| match source {
             Source::Term(term) => *term,
             Source::Variable(v) => binding[*v],
@@ -345,7 +351,7 @@ impl Step {
     }
 
     /// The next matching tuple, or none.
-    pub(crate) fn advance(&self, table: &Table, cursor: &mut Cursor) -> Option<u32> {
+    pub(crate) fn advance(&self, table: &IndexedTuples, cursor: &mut Cursor) -> Option<u32> {
         match cursor {
             Cursor::One(found) => found.take(),
             Cursor::All(next, end) => (*next < *end).then(|| {
@@ -363,7 +369,13 @@ impl Step {
     }
 
     /// Binds the variables of a tuple. Returns whether repeated variables agree.
-    pub(crate) fn bind(&self, table: &Table, terms: &Terms, number: u32, binding: &mut [Term]) -> bool {
+    pub(crate) fn bind(
+        &self,
+        table: &IndexedTuples,
+        terms: &Terms,
+        number: u32,
+        binding: &mut [Term],
+    ) -> bool {
         let tuple = table.tuple(number);
         for (path, v) in &self.binds {
             binding[*v] = at(terms, tuple, path);
@@ -372,7 +384,13 @@ impl Step {
     }
 
     /// Whether a tuple that was not found by the index matches the step.
-    pub(crate) fn fits(&self, table: &Table, terms: &mut Terms, number: u32, binding: &[Term]) -> bool {
+    pub(crate) fn fits(
+        &self,
+        table: &IndexedTuples,
+        terms: &mut Terms,
+        number: u32,
+        binding: &[Term],
+    ) -> bool {
         let tuple = table.tuple(number);
         self.shape.fits(terms, tuple)
             && self.shape.values.iter().zip(&self.key).all(|(path, source)| {

@@ -312,7 +312,7 @@ fn random_games_in_lanes_are_those_of_the_game() {
     for (name, text) in all().into_iter().chain([ends]) {
         let game = read(&text);
         let is_large = ["connect-four.kif", "breakthrough.kif", "flood"].contains(&name);
-        let mut play = RandomPlay::of(&game);
+        let mut play = RandomPlay::new(&game);
         for n in 0..9 {
             let mut state = walk(&game, &game.start(), n, &mut stream(n as u64, "walk", 0));
             if game.turn(&state) == Turn::Over {
@@ -346,7 +346,7 @@ fn random_games_keep_what_is_chosen() {
     let heads = game.parse_action(&game.start(), "show heads").unwrap();
     let mut state = game.start();
     game.apply(&mut state, &heads);
-    RandomPlay::of(&game).assert_played(&state, 10_000, 3);
+    RandomPlay::new(&game).assert_played(&state, 10_000, 3);
     // If odd shows tails or the edge, even must not show tails.
     let text = PENNIES.replace("(role ?r) (side ?s))\n    (<= (next", "(can ?r ?s))\n    (<= (next")
         + "(can even heads) (can even tails) (can odd tails) (can odd edge) (side edge)";
@@ -422,7 +422,7 @@ fn nothing_is_silently_wrong() {
     assert!(close(game.utility(&state, 0), 0.4) && close(game.utility(&state, 1), -1.0));
     // A cycle of edges that nothing enters does not reach itself.
     let game = read(&path("(edge 1 2) (edge 2 4) (edge 4 2) (edge 4 3) (edge 3 4)"));
-    assert!(game.rules.net.circles() > 0);
+    assert!(game.rules.net.cycles() > 0);
     let (state, _) =
         game.parse_position("1/2 control(white) own(black,2) own(black,4) own(black,3)").unwrap();
     let mut next = state;
@@ -748,7 +748,7 @@ fn two_roles_keep_their_own_goals() {
         game.apply(&mut state, &action);
     }
     close(vec![game.utility(&state, 0), game.utility(&state, 1)], [-1.0, -1.0]);
-    RandomPlay::of(&game).assert_played(&game.start(), 2000, 1);
+    RandomPlay::new(&game).assert_played(&game.start(), 2000, 1);
     let report = laws::check(&game, &Budget::short());
     assert!(report.holds(), "{report}");
     assert!(
