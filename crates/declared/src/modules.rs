@@ -4,10 +4,8 @@
 //!
 //! - *Tuples* of a relation: which of them hold. Each tuple gets a weight of its own.
 //! - *Bindings* of a rule: for every choice of its variables, which of its conditions hold. What holds is a pattern.
-//!   The module
-//!   reads how often each pattern occurs, so all bindings share its weight: two crosses and an empty square count the
-//!   same in
-//!   all eight lines of tic-tac-toe.
+//!   The module reads how often each pattern occurs, so all bindings share its weight: two crosses and an empty square
+//!   count the same in all eight lines of tic-tac-toe.
 //!
 //! Both are outputs of a circuit. Each condition is asked for all players. Its *counterparts* are the same condition as
 //! the other players write it about the same place: `on(o, a)` for `on(x, a)`.

@@ -39,7 +39,7 @@ const FILLERS: [&str; 19] = [
 ];
 
 /// Parses an action in words: `three 4s`, `3x4+14`, `3 fours push 1 4`, `liar`, `exact`. None if it is not an action.
-pub(super) fn understood(text: &str, faces: u8) -> Option<Action> {
+pub(super) fn parse(text: &str, faces: u8) -> Option<Action> {
     // `3x4+14` becomes `3 x 4 push 14`.
     let mut spaced = String::new();
     let mut last = ' ';
@@ -161,13 +161,13 @@ mod tests {
             ("exact", Action::Exact),
             ("spot on", Action::Exact),
         ] {
-            assert_eq!(understood(text, 6), Some(action), "{text}");
+            assert_eq!(parse(text, 6), Some(action), "{text}");
         }
         // The rules check whether dice have the face.
-        assert_eq!(understood("three 7s", 6), Some(claim(3, 7, "")));
+        assert_eq!(parse("three 7s", 6), Some(claim(3, 7, "")));
         for text in ["", "three", "4s", "3x4+", "3x4+7", "-1x6", "three 4s 5s", "banana", "zero 4s", "300x4"]
         {
-            assert_eq!(understood(text, 6), None, "{text}");
+            assert_eq!(parse(text, 6), None, "{text}");
         }
     }
 }
