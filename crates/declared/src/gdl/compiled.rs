@@ -226,7 +226,7 @@ impl Compiled {
     }
 }
 
-/// The goals of each role, the highest first, with the gates that tell when they hold. `gates` are those of the tuples of the table.
+/// The goals of each role, highest first, with the gates of their conditions. `gates` are those of the table's tuples.
 fn goals_of(program: &mut Program, table: &IndexedTuples, gates: &[Literal]) -> Vec<(u8, u8, Literal)> {
     let mut goals = Vec::new();
     for (tuple, &literal) in (0..).zip(gates) {
