@@ -1,5 +1,5 @@
-//! Random games and states a second on one core: `cargo bench -p adept-declared --bench playouts`, with names of games after `--` for
-//! these alone.
+//! Random games and states per second on one core: `cargo bench -p adept-declared --bench playouts`, optionally with
+//! names of games after `--`.
 
 use adept_declared::{Batch, Declared, Described, Monitor, SHIPPED, SHIPPED_GDL};
 use adept_game::{Game, Kit, Stream, Turn, draw_index, stream};
@@ -21,7 +21,7 @@ fn main() {
             Ok(game) => game,
             Err(fault) => return println!("{fault}"),
         };
-        // Not all games can be played in lanes.
+        // Not all games support lanes.
         let [mut games, mut moves] = [String::new(), String::new()];
         if let Ok(mut batch) = Batch::new(&game, &mut stream(1, "lanes", 0)) {
             let begin = Instant::now();
@@ -54,7 +54,7 @@ fn main() {
     }
 }
 
-/// Random games a second that agents ask for, 10,000 at a time.
+/// Random games per second as agents request them, 10,000 at a time.
 fn side_by_side<G: Kit>(game: &G) -> f64 {
     let (mut rng, mut games, start) = (stream(1, "lanes", 0), 0, game.start());
     let begin = Instant::now();
@@ -64,7 +64,7 @@ fn side_by_side<G: Kit>(game: &G) -> f64 {
     f64::from(games) / begin.elapsed().as_secs_f64()
 }
 
-/// Moves a second of one random game after another, followed by a monitor.
+/// Moves per second of sequential random games with a monitor.
 fn monitored(game: &Declared) -> f64 {
     let (mut rng, mut monitor, mut moves) = (stream(1, "games", 0), Monitor::new(game), 0_u64);
     let mut outcomes = Vec::new();
@@ -92,7 +92,7 @@ fn monitored(game: &Declared) -> f64 {
     moves as f64 / begin.elapsed().as_secs_f64()
 }
 
-/// Moves a second of one random game after another, by the methods of [`Game`].
+/// Moves per second of sequential random games with the methods of [`Game`].
 fn one_by_one<G: Game>(game: &G) -> f64 {
     let (mut rng, mut actions, mut moves) = (stream(1, "games", 0), Vec::new(), 0_u64);
     let begin = Instant::now();
@@ -123,7 +123,7 @@ fn any<G: Game>(
     }
 }
 
-/// Moves a second of a search: two moves deep from the states of random games.
+/// Moves per second of a search two moves deep from states of random games.
 fn depth_first<G: Game>(game: &G) -> f64 {
     let (mut rng, mut actions, mut moves) = (stream(1, "games", 0), Vec::new(), 0_u64);
     let begin = Instant::now();
@@ -137,7 +137,7 @@ fn depth_first<G: Game>(game: &G) -> f64 {
     moves as f64 / begin.elapsed().as_secs_f64()
 }
 
-/// Makes every move of a state, and so on to some depth.
+/// Makes every move of a state, recursively to a depth.
 fn visit<G: Game>(game: &G, state: &G::State, depth: usize, moves: &mut u64) {
     let mut actions = Vec::new();
     match game.turn(state) {
@@ -159,7 +159,7 @@ fn visit<G: Game>(game: &G, state: &G::State, depth: usize, moves: &mut u64) {
     }
 }
 
-/// Moves a second of states of many games in any order, one move of each.
+/// Moves per second over states of many games in any order, one move each.
 fn far_apart<G: Game>(game: &G) -> f64 {
     const STATES: usize = 4096;
     let (mut rng, mut actions, mut moves) = (stream(1, "games", 0), Vec::new(), 0_u64);

@@ -1,5 +1,6 @@
-//! Random games a second of every description in a folder, side by side and one after the other on one core, and whether both agree:
-//! `cargo run --release -p adept-declared --example playouts FOLDER [SECONDS]`. SECONDS is the time for each figure, .3 if left out.
+//! Random games per second of every description in a folder, in parallel and sequentially on one core, and whether the
+//! results agree: `cargo run --release -p adept-declared --example playouts FOLDER [SECONDS]`. SECONDS is the time for
+//! each figure, .3 by default.
 
 use adept_declared::Described;
 use adept_game::{Game, Kit, Stream, Turn, stream};
@@ -11,14 +12,14 @@ use std::time::{Duration, Instant};
 const LEAST: usize = 512;
 const MOST: usize = 10_000;
 
-/// The games of a way to play them.
+/// Results of one way of playing.
 #[derive(Default)]
 struct Played {
     games: usize,
     seconds: f64,
     /// For each player, the sum of the utilities.
     sums: Vec<f64>,
-    /// The sums of their squares, where games are played one after the other.
+    /// The sums of their squares, for sequential games.
     squares: Vec<f64>,
 }
 
@@ -72,7 +73,7 @@ fn main() {
         };
         let sigmas = (0..game.players()).map(|player| {
             let (mean, n) = (single.mean(player), single.games as f64);
-            // What is as likely as not to be missed in so many games counts as seen once.
+            // An event that is as likely as not to be missed in this many games counts as seen once.
             let variance = (single.squares[player] / n - mean * mean).max(0.0) + 1.0 / n;
             (batch.mean(player) - mean) / (variance * (1.0 / n + 1.0 / batch.games as f64)).sqrt()
         });
@@ -108,11 +109,11 @@ fn list(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Games side by side, by calls for more and more games.
+/// Parallel games, in growing batches.
 fn batched(game: &Described, time: Duration) -> Option<Played> {
     let mut rng: Stream = stream(1, "games side by side", 0);
     let mut played = Played { sums: vec![0.0; game.players()], ..Played::default() };
-    // The first call makes the batch.
+    // The first call creates the batch.
     game.random_play().games(game, &game.start(), LEAST, &mut rng)?;
     let (mut games, begin) = (LEAST, Instant::now());
     while begin.elapsed() < time {
@@ -125,7 +126,7 @@ fn batched(game: &Described, time: Duration) -> Option<Played> {
     Some(played)
 }
 
-/// Games one after the other, by the methods of [`Game`].
+/// Sequential games with the methods of [`Game`].
 fn one_by_one(game: &Described, time: Duration) -> Played {
     let (mut rng, mut actions): (Stream, _) = (stream(1, "games", 0), Vec::new());
     let players = game.players();

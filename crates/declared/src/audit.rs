@@ -1,4 +1,4 @@
-//! What a check of a rule file tells its author: how random games go, and whether the players play the same game.
+//! Diagnostics for authors of rule files: statistics of random games, and whether the players play the same game.
 
 use crate::declared::Declared;
 use crate::state::{NONE, State, Status};
@@ -6,12 +6,12 @@ use adept_game::{Audit, Game, Stream, Turn, stream};
 use rand::RngExt;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Moves after which a random game is left.
+/// Number of moves after which a random game is aborted.
 const LONGEST: usize = 20_000;
 
 impl Declared {
-    /// The position with the players exchanged: what player 1 has is player 2's, and so on.
-    pub(crate) fn exchanged(&self, state: &State) -> State {
+    /// The position with the players exchanged: player 1's facts become player 2's, and so on.
+    pub(crate) fn with_players_exchanged(&self, state: &State) -> State {
         let next = |player: u8| if player == NONE { NONE } else { self.rules.next(player) };
         let mut other = state.clone();
         for (fact, (relation, _)) in self.rules.facts.iter().enumerate() {
@@ -32,7 +32,7 @@ impl Declared {
         }
     }
 
-    /// What may be done in a position, by the player to move or by chance.
+    /// Possible actions in a position, of the player to move or of chance.
     fn choices(&self, state: &State) -> Vec<u32> {
         let (mut actions, mut outcomes) = (Vec::new(), Vec::new());
         match self.turn(state) {
@@ -55,7 +55,8 @@ impl Declared {
         }
     }
 
-    /// In what a position and the same with the players exchanged differ: in the winner, or in a move that only one of them has.
+    /// Describes a difference between a position and its exchanged copy: in the winner, or in a move that only one of
+    /// them has.
     fn difference(&self, state: &State, other: &State) -> Option<String> {
         if other.status != self.exchanged_status(state.status) {
             let [here, there] = [state, other].map(|state| self.position_text(state));
@@ -74,13 +75,13 @@ impl Declared {
         })
     }
 
-    /// Plays random games from the start beside the same games with the players exchanged. The first difference, if there is one. The
-    /// flip promises that there is none. Makes `most` moves at most.
+    /// Plays random games in parallel with their exchanged copies and returns the first difference, if any. The flip
+    /// promises that there is none. Makes `most` moves at most.
     pub(crate) fn asymmetry(&self, games: u64, most: usize) -> Option<String> {
         let mut left = most;
         for seed in 0..games {
             let mut rng: Stream = stream(seed, "exchanged games", 0);
-            let (mut state, mut other) = (self.start(), self.exchanged(&self.start()));
+            let (mut state, mut other) = (self.start(), self.with_players_exchanged(&self.start()));
             other.status = self.status_of(&other, None);
             for _ in 0..LONGEST {
                 if let Some(found) = self.difference(&state, &other) {
@@ -99,7 +100,7 @@ impl Declared {
         None
     }
 
-    /// Plays random games, and says what the author will want to know.
+    /// Plays random games and reports their statistics.
     pub(crate) fn audited(&self, games: u64) -> Audit {
         let declaration = &self.rules.declaration;
         let (mut lengths, mut ends) = (Vec::new(), BTreeMap::<String, u64>::new());

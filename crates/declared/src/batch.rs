@@ -1,7 +1,7 @@
-//! Random games of one declared game in lanes, 512 at a time.
+//! Random games of one declared game in 512 parallel lanes.
 //!
-//! Facts are as the player to move sees them and are flipped after each move, so that one circuit serves both players, and a lane
-//! that is over can begin again at any time.
+//! Facts are stored from the view of the player to move and flipped after each move, so that one circuit serves both
+//! players, and a finished lane can restart at any time.
 
 use crate::circuit::Cone;
 use crate::declaration::{Ending, Grade};
@@ -10,19 +10,19 @@ use crate::lanes::{Lanes, Numbers, Random, Wide, Work, value, widest};
 use crate::state::State;
 use adept_game::Stream;
 
-/// Moves in which a random game must end if the rules give no limit.
+/// Longest random game, if the rules give no limit.
 pub(crate) const LONGEST: usize = 20_000;
 
 /// Results of random games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Playouts {
-    /// Games that the first player won, or solved alone.
+    /// Games won by the first player, or solved in a solitaire.
     pub won: u64,
     /// Games without a winner.
     pub drawn: u64,
-    /// Games that the first player lost, or did not solve alone.
+    /// Games lost by the first player, or not solved in a solitaire.
     pub lost: u64,
-    /// Moves of all games, those that are not over included.
+    /// Moves of all games, including unfinished ones.
     pub moves: u64,
 }
 
@@ -32,69 +32,70 @@ impl Playouts {
         self.won + self.drawn + self.lost
     }
 
-    /// The sum of the utilities of the first player.
+    /// Sum of the first player's utilities.
     pub(crate) fn sum(&self) -> f64 {
         self.won as f64 - self.lost as f64
     }
 }
 
-/// What every step reads.
+/// Compiled rules that every step reads.
 #[derive(Debug)]
 struct Plan {
     facts: usize,
-    /// How games begin: what holds for the player to move, whether this is the second one, and how many moves were made.
+    /// Start of a game: the facts from the view of the player to move, whether this is the second player, and the
+    /// number of moves.
     start: Vec<bool>,
     is_second: bool,
     made: u32,
-    /// Facts that are exchanged when the other player looks.
+    /// Pairs of facts that the flip exchanges.
     swaps: Vec<(u32, u32)>,
     alone: bool,
     over: Cone,
     results: Vec<Grade>,
     stuck: Ending,
     legal: Cone,
-    /// Moves after which the same player moves on.
+    /// Moves after which the same player moves again.
     again: Vec<usize>,
-    /// For each move: facts that it clears and sets, the end of each list.
+    /// For each move: facts that it clears and sets, as the end of each list.
     clear: (Vec<u32>, Vec<u32>),
     set: (Vec<u32>, Vec<u32>),
-    /// Moves with conditional effects: their number, conditions, and the facts that are set or cleared.
+    /// Moves with conditional effects: the move, and its conditions with the facts that they set or clear.
     conditional: Vec<(usize, Conditional)>,
     limit: Option<u32>,
 }
 
-/// Games without an end for so long that they are left.
+/// No game has ended for so long that the batch is aborted.
 #[derive(Debug)]
 pub(crate) struct Endless;
 
-/// 512 random games side by side.
+/// 512 random games in parallel.
 #[derive(Debug)]
 pub struct Batch {
     plan: Plan,
     random: Random<Wide>,
-    /// Values of the nodes: false, the facts, the gates of the cone that was computed last.
+    /// Values of the nodes: false, the facts, the gates of the last computed cone.
     values: Vec<Wide>,
-    /// Which moves are legal, and whether they are at the start.
+    /// Legal moves, and legal moves at the start.
     legal: Vec<Wide>,
     first_legal: Vec<bool>,
     chosen: Vec<Wide>,
     changes: Vec<(u32, bool, Wide)>,
-    /// Wide in which the turn stays with the player who moved.
+    /// Lanes in which the same player moves again.
     stays: Wide,
     /// Lanes in which the second player is to move.
     second: Wide,
-    /// Moves of each game, where they are limited.
+    /// Number of moves of each game, if they are limited.
     made: Vec<u32>,
-    /// Lanes whose games count, and how many such games are to begin yet.
+    /// Lanes whose games count, and how many games are still to begin.
     live: Wide,
     left: u64,
-    /// Steps since a game has ended.
+    /// Steps since the last game ended.
     quiet: usize,
     results: Playouts,
 }
 
 impl Batch {
-    /// A batch of a game that [`fits`](Self::fits), which has not begun.
+    /// A batch without running games, for a game of one or two players without chance.
     pub(crate) fn blank(rules: &Rules) -> Self {
         let view = &rules.views[0];
         let alone = rules.declaration.players == 1;
@@ -150,7 +151,7 @@ impl Batch {
         }
     }
 
-    /// Begins `games` games from a state that is not over, in as many lanes as there are.
+    /// Starts `games` games from an unfinished state, in as many lanes as possible.
     pub(crate) fn begin(&mut self, rules: &Rules, state: &State, games: u64, rng: &mut Stream) {
         let plan = &mut self.plan;
         let seen = state.seen_by(rules, state.mover.into());
@@ -172,10 +173,10 @@ impl Batch {
         self.results = Playouts::default();
     }
 
-    /// The results of so many games from a state that is not over.
+    /// Results of `games` games from an unfinished state.
     ///
     /// # Errors
-    /// If none of those that are played ends in 20,000 moves.
+    /// If no game ends within 20,000 moves.
     pub(crate) fn games(
         &mut self,
         rules: &Rules,
@@ -193,7 +194,7 @@ impl Batch {
         Ok(self.results)
     }
 
-    /// Makes this many moves in every lane. Games that end begin again. Returns the results of all games so far.
+    /// Makes this many moves in every lane. Finished games restart. Returns the results of all games so far.
     pub fn run(&mut self, steps: u64) -> Playouts {
         for _ in 0..steps {
             self.step();
@@ -215,12 +216,12 @@ impl Batch {
         self.end();
     }
 
-    /// Draws one of the legal moves in every lane. There is one in each.
+    /// Draws a legal move in every lane. Each lane has one.
     #[inline(always)]
     fn choose(&mut self) {
         let mut count = Numbers::new();
         self.legal.iter().for_each(|&legal| count.add(legal));
-        // The move before which so many others are legal.
+        // Index of the drawn move among the legal ones, counted down.
         let mut left = count.draw(&mut self.random);
         let mut open = Wide::ALL;
         for (chosen, &legal) in self.chosen.iter_mut().zip(&self.legal) {
@@ -229,7 +230,7 @@ impl Batch {
         }
     }
 
-    /// Makes the chosen moves.
+    /// Applies the chosen moves.
     #[inline(always)]
     fn apply(&mut self) {
         let plan = &self.plan;
@@ -241,7 +242,7 @@ impl Batch {
                 let lanes = value(&self.values, output).and(self.chosen[*number]);
                 match changed.get(i) {
                     Some(&(fact, adds)) => self.changes.push((fact, adds, lanes)),
-                    // The output behind the conditions of all changes.
+                    // The last output, after the conditions of all changes.
                     None => self.stays = self.stays.or(lanes),
                 }
             }
@@ -258,11 +259,11 @@ impl Batch {
         }
     }
 
-    /// Finds the games that are over, notes their results, and begins them again.
+    /// Records the results of finished games and restarts them.
     #[inline(always)]
     fn end(&mut self) {
         let plan = &self.plan;
-        // Of the player who moved: won, lost, drawn.
+        // By the player who moved: won, lost, drawn.
         let mut results = [Wide::NONE; 3];
         compute(&plan.over, &mut self.values);
         let mut over = Wide::NONE;
@@ -305,7 +306,7 @@ impl Batch {
         }
         let stuck = Wide::ALL.without(going).without(over);
         if stuck.any() {
-            // Where the turn has passed it is the other player who is stuck.
+            // If the turn has passed, the other player is stuck.
             let same = if plan.alone { stuck } else { stuck.and(self.stays) };
             let mirrored = match plan.stuck {
                 Ending::Win => Ending::Lose,
@@ -324,7 +325,7 @@ impl Batch {
         self.results.won += won.and(first).count() + lost.without(first).count();
         self.results.lost += lost.and(first).count() + won.without(first).count();
         self.results.drawn += drawn.count();
-        // Lanes whose games no longer count go on, which does no harm.
+        // Lanes whose games no longer count continue harmlessly.
         let ended = over.and(self.live);
         if ended.any() {
             let again = ended.first(self.left);
@@ -348,14 +349,14 @@ impl Batch {
         }
     }
 
-    /// The move that was drawn last in a lane.
+    /// The move drawn last in a lane, as the list of moves whose bit is set.
     #[cfg(test)]
     pub(crate) fn chosen_in(&self, lane: usize) -> Vec<usize> {
         let holds = |lanes: &Wide| lanes.0[lane / 64] >> (lane % 64) & 1 == 1;
         self.chosen.iter().enumerate().filter(|(_, lanes)| holds(lanes)).map(|(number, _)| number).collect()
     }
 
-    /// Whether a fact holds in a lane, as the player to move sees it.
+    /// Whether a fact holds in a lane, from the view of the player to move.
     #[cfg(test)]
     pub(crate) fn holds(&self, fact: usize, lane: usize) -> bool {
         self.values[1 + fact].0[lane / 64] >> (lane % 64) & 1 == 1
@@ -374,36 +375,36 @@ impl Work for &mut Batch {
 /// Computes the gates of a cone in all lanes.
 #[inline(always)]
 fn compute(cone: &Cone, values: &mut [Wide]) {
-    if !cone.circles().is_empty() {
-        return compute_circles(cone, values);
+    if !cone.cycles().is_empty() {
+        return compute_cycles(cone, values);
     }
     crate::lanes::compute(cone.inputs(), 0, cone.ends(), 1 + cone.facts(), values);
 }
 
-/// The same for a cone with circles, which are computed until nothing changes in any lane.
+/// Computes a cone with recursive gates, iterating until nothing changes in any lane.
 #[inline(always)]
-fn compute_circles(cone: &Cone, values: &mut [Wide]) {
+fn compute_cycles(cone: &Cone, values: &mut [Wide]) {
     let first = 1 + cone.facts();
     let gate = |values: &mut [Wide], gate: usize| {
         let inputs = cone.gate(gate).iter();
         values[first + gate] = inputs.fold(Wide::ALL, |all, &input| all.and(value(values, input)));
     };
     let mut next = 0;
-    for circle in cone.circles() {
-        (next..circle.first as usize).for_each(|g| gate(values, g));
-        next = circle.end as usize;
-        circle.open.iter().for_each(|&(open, _)| values[first + open as usize] = Wide::NONE);
+    for cycle in cone.cycles() {
+        (next..cycle.first as usize).for_each(|g| gate(values, g));
+        next = cycle.end as usize;
+        cycle.open.iter().for_each(|&(open, _)| values[first + open as usize] = Wide::NONE);
         let mut changed = true;
         while changed {
             changed = false;
-            let mut open = circle.open.iter().map(|&(gate, _)| gate as usize).peekable();
-            for g in circle.first as usize..next {
+            let mut open = cycle.open.iter().map(|&(gate, _)| gate as usize).peekable();
+            for g in cycle.first as usize..next {
                 if open.next_if_eq(&g).is_none() {
                     gate(values, g);
                 }
             }
-            for &(open, meaning) in &circle.open {
-                let is = value(values, meaning);
+            for &(open, definition) in &cycle.open {
+                let is = value(values, definition);
                 changed |= std::mem::replace(&mut values[first + open as usize], is) != is;
             }
         }
@@ -411,7 +412,7 @@ fn compute_circles(cone: &Cone, values: &mut [Wide]) {
     (next..cone.len()).for_each(|g| gate(values, g));
 }
 
-/// Changes the facts of each move in the lanes in which it is chosen.
+/// Applies the effects of each move in the lanes that chose it.
 #[inline(always)]
 fn change(
     (facts, ends): &(Vec<u32>, Vec<u32>),

@@ -1,7 +1,7 @@
 //! Conditions on the state as a circuit of AND gates and inverters.
 //!
-//! Node 0 is false, nodes 1 to F are the facts of the state, the others are AND gates over earlier ones. A [`Literal`] is a node,
-//! or its negation: node · 2 + negated. Equal gates are made once.
+//! Node 0 is false, nodes 1 to F are the facts of the state, the others are AND gates of earlier nodes. A [`Literal`]
+//! is a node or its negation: node · 2 + negated. Equal gates are shared.
 
 use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -15,7 +15,7 @@ pub(crate) type Literal = u32;
 pub(crate) const FALSE: Literal = 0;
 pub(crate) const TRUE: Literal = 1;
 
-/// Builds a circuit.
+/// A circuit under construction.
 #[derive(Debug)]
 pub(crate) struct Builder {
     facts: usize,
@@ -23,29 +23,29 @@ pub(crate) struct Builder {
     ends: Vec<u32>,
     inputs: Vec<Literal>,
     known: HashTable<u32>,
-    /// Gates that are open: what they are is told later. They have no inputs.
+    /// Open gates, whose definition is given later. They have no inputs.
     open: FxHashMap<u32, Literal>,
-    /// First and end of the gates of each circle.
-    circles: Vec<(u32, u32)>,
+    /// Half-open ranges of the gates of each cycle.
+    cycles: Vec<(u32, u32)>,
 }
 
 impl Builder {
     pub(crate) fn new(facts: usize) -> Self {
-        let (ends, inputs, known, open, circles) = Default::default();
-        Self { facts, ends, inputs, known, open, circles }
+        let (ends, inputs, known, open, cycles) = Default::default();
+        Self { facts, ends, inputs, known, open, cycles }
     }
 
-    /// That a fact holds.
+    /// The literal of a fact.
     pub(crate) fn fact(&self, fact: usize) -> Literal {
         (fact as u32 + 1) * 2
     }
 
-    /// That all of these hold.
+    /// AND of `inputs`.
     pub(crate) fn all(&mut self, mut inputs: Vec<Literal>) -> Literal {
         inputs.retain(|&input| input != TRUE);
         inputs.sort_unstable();
         inputs.dedup();
-        // A literal and its negation are neighbours.
+        // A literal and its negation are adjacent.
         if inputs.first() == Some(&FALSE) || inputs.windows(2).any(|pair| pair[0] ^ 1 == pair[1]) {
             return FALSE;
         }
@@ -70,12 +70,12 @@ impl Builder {
         }
     }
 
-    /// That one of these holds at least.
+    /// OR of `inputs`.
     pub(crate) fn any(&mut self, inputs: impl IntoIterator<Item = Literal>) -> Literal {
         self.all(inputs.into_iter().map(|input| input ^ 1).collect()) ^ 1
     }
 
-    /// A gate whose inputs are told later. Until then it never holds.
+    /// Creates a gate that [`close`](Self::close) defines later. Until then it is false.
     pub(crate) fn open(&mut self) -> Literal {
         let gate = self.ends.len() as u32;
         self.ends.push(self.inputs.len() as u32);
@@ -83,20 +83,20 @@ impl Builder {
         (self.facts as u32 + 1 + gate) * 2
     }
 
-    /// Tells what an open gate is. It may depend on itself: the gates that do are the least fixpoint.
-    pub(crate) fn close(&mut self, open: Literal, meaning: Literal) {
+    /// Defines an open gate. It may depend on itself: recursive gates take their least fixpoint.
+    pub(crate) fn close(&mut self, open: Literal, definition: Literal) {
         let gate = open / 2 - self.facts as u32 - 1;
-        self.open.insert(gate, meaning);
+        self.open.insert(gate, definition);
     }
 
-    /// Tells that the open gates from gate `first` on are closed, and depend on no later gates. Cones compute what was made since as
-    /// a circle.
-    pub(crate) fn enclose(&mut self, first: usize) {
-        self.circles.push((first as u32, self.ends.len() as u32));
+    /// Declares that the open gates from gate `first` on are closed and depend on no later gates. Cones iterate the
+    /// gates created since as a cycle.
+    pub(crate) fn mark_cycle(&mut self, first: usize) {
+        self.cycles.push((first as u32, self.ends.len() as u32));
     }
 
-    /// What an open gate is.
-    pub(crate) fn meaning(&self, node: usize) -> Option<Literal> {
+    /// The definition of an open gate.
+    pub(crate) fn definition(&self, node: usize) -> Option<Literal> {
         self.open.get(&(node.checked_sub(self.facts + 1)? as u32)).copied()
     }
 
@@ -115,12 +115,12 @@ impl Builder {
         self.facts
     }
 
-    /// Inputs of a node that is a gate.
+    /// Inputs of a node, if it is a gate.
     pub(crate) fn inputs(&self, node: usize) -> Option<&[Literal]> {
         node.checked_sub(self.facts + 1).map(|gate| range(&self.ends, &self.inputs, gate as u32))
     }
 
-    /// What must be computed for these outputs.
+    /// The gates that these outputs need.
     pub(crate) fn cone(&self, outputs: &[Literal]) -> Cone {
         let mut needed = vec![false; self.len()];
         let gate = |literal: Literal| (literal as usize / 2).checked_sub(self.facts + 1);
@@ -133,7 +133,7 @@ impl Builder {
             ends: Vec::new(),
             inputs: Vec::new(),
             outputs: Vec::new(),
-            circles: Vec::new(),
+            cycles: Vec::new(),
         };
         let mut renamed = vec![0; self.len()];
         let rename = |renamed: &[u32], literal: Literal| match gate(literal) {
@@ -147,20 +147,20 @@ impl Builder {
             renamed[g] = (self.facts + cone.ends.len()) as u32;
         }
         cone.outputs = outputs.iter().map(|&output| rename(&renamed, output)).collect();
-        for &(first, end) in &self.circles {
+        for &(first, end) in &self.cycles {
             let needed: Vec<u32> = (first..end).filter(|&g| needed[g as usize]).collect();
             let place = |gate: u32| renamed[gate as usize] - self.facts as u32 - 1;
             let open = needed.iter().filter_map(|gate| Some((*gate, *self.open.get(gate)?)));
             let open: Vec<(u32, Literal)> =
-                open.map(|(gate, meaning)| (place(gate), rename(&renamed, meaning))).collect();
+                open.map(|(gate, definition)| (place(gate), rename(&renamed, definition))).collect();
             if let ([first, .., last], false) = (&needed[..], open.is_empty()) {
-                cone.circles.push(Circle { first: place(*first), end: place(*last) + 1, open });
+                cone.cycles.push(Cycle { first: place(*first), end: place(*last) + 1, open });
             }
         }
         cone
     }
 
-    /// Marks what a gate needs.
+    /// Marks the gates that a gate needs.
     fn mark(&self, gate: usize, needed: &mut [bool]) {
         let mut open = vec![gate];
         while let Some(gate) = open.pop() {
@@ -189,16 +189,16 @@ pub(crate) struct Cone {
     ends: Vec<u32>,
     inputs: Vec<Literal>,
     outputs: Vec<Literal>,
-    circles: Vec<Circle>,
+    cycles: Vec<Cycle>,
 }
 
-/// Gates that depend on each other. Open ones do not hold at first; all are computed again and again, until nothing changes: what
-/// holds is then what follows, and nothing else.
+/// Mutually recursive gates. Open ones start as false; all are recomputed until nothing changes, which gives the least
+/// fixpoint.
 #[derive(Clone, Debug)]
-pub(crate) struct Circle {
+pub(crate) struct Cycle {
     pub(crate) first: u32,
     pub(crate) end: u32,
-    /// Gates that were open, and what they are.
+    /// Open gates with their definitions.
     pub(crate) open: Vec<(u32, Literal)>,
 }
 
@@ -231,8 +231,8 @@ impl Cone {
     }
 
     /// In ascending order.
-    pub(crate) fn circles(&self) -> &[Circle] {
-        &self.circles
+    pub(crate) fn cycles(&self) -> &[Cycle] {
+        &self.cycles
     }
 
     /// Inputs of a gate.
@@ -241,14 +241,14 @@ impl Cone {
         range(&self.ends, &self.inputs, gate as u32)
     }
 
-    /// Gates that are computed, those of circles several times, as often as is usual.
+    /// Expected number of computed gates; those of cycles count several times.
     pub(crate) fn cost(&self) -> usize {
         const ROUNDS: usize = 8;
-        let again = self.circles.iter().map(|circle| (circle.end - circle.first) as usize * ROUNDS);
+        let again = self.cycles.iter().map(|cycle| (cycle.end - cycle.first) as usize * ROUNDS);
         self.len() + again.sum::<usize>()
     }
 
-    /// Computes the values of all gates behind those of the facts.
+    /// Computes the values of all gates, which follow those of the facts.
     fn compute(&self, values: &mut Vec<u8>) {
         let first = 1 + self.facts;
         let mut next = 0;
@@ -259,22 +259,22 @@ impl Cone {
                 values[first + gate] = u8::from(all);
             }
         };
-        for circle in &self.circles {
-            gates(values, next, circle.first as usize);
-            next = circle.end as usize;
-            circle.open.iter().for_each(|&(gate, _)| values[first + gate as usize] = 0);
+        for cycle in &self.cycles {
+            gates(values, next, cycle.first as usize);
+            next = cycle.end as usize;
+            cycle.open.iter().for_each(|&(gate, _)| values[first + gate as usize] = 0);
             let mut changed = true;
             while changed {
                 changed = false;
-                // Open gates keep what they are, and the others follow.
-                let mut open = circle.open.iter().map(|&(gate, _)| gate as usize).peekable();
-                for gate in circle.first as usize..next {
+                // Open gates keep their values during an iteration.
+                let mut open = cycle.open.iter().map(|&(gate, _)| gate as usize).peekable();
+                for gate in cycle.first as usize..next {
                     if open.next_if_eq(&gate).is_none() {
                         gates(values, gate, gate + 1);
                     }
                 }
-                for &(gate, meaning) in &circle.open {
-                    let is = u8::from(holds(values, meaning));
+                for &(gate, definition) in &cycle.open {
+                    let is = u8::from(holds(values, definition));
                     changed |= std::mem::replace(&mut values[first + gate as usize], is) != is;
                 }
             }
@@ -282,7 +282,7 @@ impl Cone {
         gates(values, next, self.len());
     }
 
-    /// Calls `visit` with the number of each output that holds, in ascending order.
+    /// Calls `visit` with the index of each output that holds, in ascending order.
     #[inline]
     pub(crate) fn each(&self, facts: &[u64], mut visit: impl FnMut(usize)) {
         self.find(facts, |output| {
@@ -291,20 +291,20 @@ impl Cone {
         });
     }
 
-    /// Calls `visit` with the number of each output that holds, in ascending order, until it returns true. Returns whether it
-    /// did. Bit f of `facts` says whether fact f holds.
+    /// Calls `visit` with the index of each output that holds, in ascending order, until it returns true. Returns
+    /// whether it did. Bit f of `facts` is fact f.
     pub(crate) fn find(&self, facts: &[u64], visit: impl FnMut(usize) -> bool) -> bool {
         !self.outputs.is_empty() && with_values(facts, self.facts, |values| self.find_by(values, visit))
     }
 
-    /// The same for values of the facts, which several cones may share.
+    /// Like [`find`](Self::find), with unpacked facts that several cones may share.
     #[inline]
     pub(crate) fn find_by(&self, values: &mut Vec<u8>, mut visit: impl FnMut(usize) -> bool) -> bool {
         if self.outputs.is_empty() {
             return false;
         }
         values.truncate(1 + self.facts);
-        if self.circles.is_empty() {
+        if self.cycles.is_empty() {
             let mut begin = 0;
             for &end in &self.ends {
                 let inputs = &self.inputs[begin as usize..end as usize];
@@ -319,7 +319,7 @@ impl Cone {
     }
 }
 
-/// Runs `work` with the values of so many facts.
+/// Runs `work` with the unpacked values of `count` facts.
 #[inline]
 pub(crate) fn with_values<R>(facts: &[u64], count: usize, work: impl FnOnce(&mut Vec<u8>) -> R) -> R {
     VALUES.with_borrow_mut(|values| {

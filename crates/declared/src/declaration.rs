@@ -1,9 +1,9 @@
-//! A rule file whose names are resolved and checked.
+//! A rule file after name resolution and checks.
 
 use crate::error::Place;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// An object by number.
+/// Index of an object.
 pub(crate) type Object = u16;
 /// Arguments of a relation or an operator.
 pub(crate) type Tuple = Vec<Object>;
@@ -13,20 +13,20 @@ pub(crate) type Tuple = Vec<Object>;
 pub(crate) struct Declaration {
     pub(crate) name: String,
     pub(crate) about: Option<String>,
-    /// Paragraphs of the rules for people.
+    /// Paragraphs of the rules in prose.
     pub(crate) rules: Vec<String>,
     pub(crate) players: usize,
     pub(crate) objects: Vec<String>,
-    /// The number that an object is, if it is one.
+    /// The number that an object stands for, if any.
     pub(crate) values: Vec<Option<i32>>,
     pub(crate) by_value: FxHashMap<i32, Object>,
     pub(crate) types: Vec<Type>,
     pub(crate) relations: Vec<Relation>,
-    /// Relations with rules, each after those that it is made of. Relations that depend on each other are one group.
+    /// Groups of derived relations, each after those that it depends on. Mutually recursive relations are one group.
     pub(crate) order: Vec<Vec<usize>>,
-    /// Those of players first, then those of chance.
+    /// Operators of players, then those of chance.
     pub(crate) operators: Vec<Operator>,
-    /// In the order in which they count: wins, losses, draws, each from the largest amount down.
+    /// Endings in order of precedence: wins, losses, draws, each by descending amount.
     pub(crate) endings: Vec<(Grade, Rule)>,
     pub(crate) stuck: Grade,
     pub(crate) limit: Option<u32>,
@@ -38,20 +38,20 @@ pub(crate) struct Declaration {
 pub(crate) struct Type {
     pub(crate) name: String,
     pub(crate) members: Vec<Object>,
-    /// What each object as one player writes it is as the player before writes it; the same for those without an entry.
+    /// Maps each object to the same object in the previous player's notation. Objects without an entry stay.
     pub(crate) flip: FxHashMap<Object, Object>,
     /// Whether the flip exchanges named objects, such as the players, and is not `reversed`.
     pub(crate) is_exchanged: bool,
 }
 
-/// How a relation gets its tuples.
+/// Source of a relation's tuples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// They never change.
+    /// Tuples never change.
     Static,
-    /// They are the state.
+    /// Tuples are part of the state.
     Dynamic,
-    /// They follow from the state.
+    /// Tuples follow from the state.
     Derived,
 }
 
@@ -59,26 +59,26 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug)]
 pub(crate) struct Relation {
     pub(crate) name: String,
-    /// Where it is declared.
+    /// Place of its declaration.
     pub(crate) place: Place,
     pub(crate) arity: usize,
-    /// Type of each argument; empty for relations that are derived.
+    /// Type of each argument; empty for derived relations.
     pub(crate) types: Vec<usize>,
     pub(crate) kind: Kind,
-    /// Tuples of a static relation, or those with which a dynamic one begins.
+    /// Tuples of a static relation, or initial tuples of a dynamic one.
     pub(crate) tuples: Vec<Tuple>,
-    /// Whether nothing changes a dynamic relation: see [`Relation::names_players`].
+    /// Whether no operator changes this dynamic relation: see [`Relation::names_players`].
     pub(crate) is_fixed: bool,
     pub(crate) rules: Vec<Rule>,
 }
 
 impl Type {
-    /// The object that the flip makes of this one.
+    /// The object after the flip.
     pub(crate) fn flipped(&self, object: Object) -> Object {
         self.flip.get(&object).copied().unwrap_or(object)
     }
 
-    /// Whether the flip exchanges one object for each player, and leaves all others as they are: `flip player x o`.
+    /// Whether the flip exchanges one object for each player and leaves all others: `flip player x o`.
     fn is_of_players(&self) -> bool {
         let Some((&first, &second)) = self.flip.iter().next().filter(|_| self.is_exchanged) else {
             return false;
@@ -90,7 +90,7 @@ impl Type {
 }
 
 impl Relation {
-    /// Whether an argument is a player, and the tuples name each of the players there: `target(player, place) = x a, o b`. A
+    /// Whether some argument is a player and the tuples name every player there: `target(player, place) = x a, o b`. A
     /// relation that names only some of them is written for the player to move, like a rule.
     pub(crate) fn names_players(&self, types: &[Type]) -> bool {
         self.types.iter().enumerate().any(|(at, &of)| {
@@ -99,18 +99,18 @@ impl Relation {
         })
     }
 
-    /// A tuple of this relation as the flip changes it.
+    /// A tuple of this relation after the flip.
     pub(crate) fn flipped(&self, types: &[Type], tuple: &[Object]) -> Tuple {
         tuple.iter().zip(&self.types).map(|(&object, &of)| types[of].flipped(object)).collect()
     }
 
-    /// Whether the flip leaves the tuples as they are.
+    /// Whether the flip leaves the tuples unchanged.
     pub(crate) fn is_same_flipped(&self, types: &[Type]) -> bool {
         let known: FxHashSet<&Tuple> = self.tuples.iter().collect();
         self.tuples.iter().all(|tuple| known.contains(&self.flipped(types, tuple)))
     }
 
-    /// The tuples, and what any number of flips makes of them.
+    /// The tuples and their images under repeated flips.
     pub(crate) fn tuples_of_all(&self, types: &[Type]) -> Vec<Tuple> {
         let mut all = self.tuples.clone();
         let mut known: FxHashSet<Tuple> = all.iter().cloned().collect();
@@ -128,34 +128,34 @@ impl Relation {
     }
 }
 
-/// Conditions, and what they prove or change.
+/// A rule: conditions and their conclusion.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
     pub(crate) place: Place,
     pub(crate) head: Vec<Expression>,
     /// Number of variables.
     pub(crate) variables: usize,
-    /// In an order in which every variable is bound before it is tested.
+    /// Ordered so that every variable is bound before it is tested.
     pub(crate) body: Vec<Condition>,
 }
 
-/// An operator, or an outcome of chance.
+/// An operator of players, or an outcome of chance.
 #[derive(Clone, Debug)]
 pub(crate) struct Operator {
     pub(crate) name: String,
     pub(crate) place: Place,
     pub(crate) types: Vec<usize>,
-    /// Its head holds the parameters, its body the preconditions.
+    /// The head holds the parameters, the body the preconditions.
     pub(crate) rule: Rule,
     pub(crate) effects: Vec<Effect>,
-    /// How likely an outcome of chance is beside others. None for what a player does.
+    /// Relative weight of an outcome of chance. None for operators of players.
     pub(crate) weight: Option<(Expression, Place)>,
-    /// After what a player does, when the same player moves on; after chance, when the turn passes. One of them is enough. The
+    /// Rules under which a player moves again after an operator, or the turn passes after chance; one is enough. The
     /// first variables are the parameters.
     pub(crate) turns: Vec<Rule>,
 }
 
-/// A tuple that an operator adds or deletes. The first variables of its rule are the parameters of the operator.
+/// A tuple that an operator adds or deletes. The first variables of its rule are the operator's parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Effect {
     pub(crate) place: Place,
@@ -171,7 +171,7 @@ pub(crate) enum Condition {
     Compare { left: Expression, sign: &'static str, right: Expression },
 }
 
-/// A sum; one summand alone is an object.
+/// A sum; a single summand may be any object.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Expression(pub(crate) Vec<(bool, Summand)>);
 
@@ -183,7 +183,7 @@ pub(crate) enum Summand {
     Number(i32),
 }
 
-/// The result for the player who moved or, if stuck, cannot move.
+/// Result for the player who moved or, if stuck, cannot move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Ending {
     Win,
@@ -191,21 +191,21 @@ pub(crate) enum Ending {
     Draw,
 }
 
-/// A result, and how much it counts, in hundredths. A draw counts nothing.
+/// A result and its amount in hundredths. A draw has amount 0.
 pub(crate) type Grade = (Ending, u16);
 
-/// What a win or a loss counts if no amount is said.
+/// Default amount of a win or loss.
 pub(crate) const ONE: u16 = 100;
 
-/// How positions are drawn.
+/// Layout for drawing positions.
 #[derive(Clone, Debug)]
 pub(crate) struct Board {
     pub(crate) relation: usize,
-    /// Argument that is drawn.
+    /// Index of the argument that is drawn.
     pub(crate) mark: usize,
-    /// Arguments of each cell, row by row from the top; the argument that is drawn is not set.
+    /// Arguments of each cell, row by row from the top, without the drawn argument.
     pub(crate) rows: Vec<Vec<Tuple>>,
-    /// Character of each object that is drawn.
+    /// Character of each drawn object.
     pub(crate) marks: FxHashMap<Object, char>,
 }
 
@@ -218,17 +218,17 @@ pub(crate) enum Value {
 }
 
 impl Declaration {
-    /// What an object of this type, as a player writes it, is as the player so many turns before writes it.
+    /// An object as the player `turns` turns before writes it.
     pub(crate) fn turned(&self, of: usize, object: Object, turns: usize) -> Object {
         (0..turns).fold(object, |object, _| self.types[of].flipped(object))
     }
 
-    /// Whether a player moves after each other in a fixed order, without chance.
+    /// Whether the players move in a fixed order, without chance.
     pub(crate) fn alternates(&self) -> bool {
         self.operators.iter().all(|operator| operator.weight.is_none() && operator.turns.is_empty())
     }
 
-    /// What wins and losses may count, in hundredths, in ascending order.
+    /// Possible amounts of wins and losses, in hundredths, ascending.
     pub(crate) fn amounts(&self) -> Vec<u16> {
         let limit = (self.limit.is_some() && self.players == 1).then_some((Ending::Lose, ONE));
         let grades = self.endings.iter().map(|(grade, _)| *grade).chain([self.stuck]).chain(limit);
@@ -239,7 +239,7 @@ impl Declaration {
         amounts
     }
 
-    /// The value of an expression. None if a variable is not bound, or a summand of several is not a number.
+    /// Evaluates an expression. None if a variable is not bound, or a summand of several is not a number.
     pub(crate) fn value(&self, expression: &Expression, binding: &[Option<Object>]) -> Option<Value> {
         if let [(false, summand)] = expression.0[..] {
             return match summand {
@@ -280,7 +280,7 @@ impl Declaration {
         }
     }
 
-    /// A relation or an operator with its arguments, as text.
+    /// A relation or operator with its arguments, as text.
     pub(crate) fn shown(&self, name: &str, tuple: &[Object]) -> String {
         if tuple.is_empty() {
             return name.into();

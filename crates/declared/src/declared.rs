@@ -3,7 +3,7 @@
 use crate::batch::Batch;
 use crate::circuit::with_values;
 use crate::declaration::ONE;
-use crate::followed::Pace;
+use crate::followed::Costs;
 use crate::ground::Rules;
 use crate::indices::Indices;
 use crate::lanes::Pool;
@@ -20,25 +20,25 @@ pub struct Declared {
     pub(crate) rules: Arc<Rules>,
     pub(crate) start: State,
     pub(crate) facts: Arc<Facts>,
-    /// What it costs to follow a state. None if it is faster to compute all anew.
-    pub(crate) pace: Option<Pace>,
+    /// Cost of following a state incrementally. None if recomputing it is faster.
+    pub(crate) costs: Option<Costs>,
 }
 
-/// What is computed once, when a command asks for it.
+/// Data that is computed once, on demand.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
-    /// Whether the game has few states.
+    /// Number of states, if the game is small.
     pub(crate) states: OnceLock<Option<usize>>,
-    /// What the encoder `rules` reads.
+    /// Input of the encoder `rules`.
     pub(crate) structure: OnceLock<Result<Arc<Structure>, String>>,
-    /// What the encoder `indices` reads.
+    /// Input of the encoder `indices`.
     pub(crate) indices: OnceLock<Arc<Indices>>,
-    /// Batches that wait for random games to play.
+    /// Idle batches for random games.
     pub(crate) batches: Pool<Batch>,
 }
 
 impl Declared {
-    /// Gates and facts that a move reads.
+    /// Number of gates and facts that a move reads.
     pub(crate) fn cost(&self) -> usize {
         let view = &self.rules.views[0];
         let moves = view.legal.outputs().len() + view.chance.outputs().len();
@@ -53,7 +53,7 @@ impl Declared {
                 let view = &rules.views[usize::from(last)];
                 let mut status = None;
                 view.over.find_by(values, |output| {
-                    status = Some(Status::of(view.results[output], last));
+                    status = Some(Status::from_grade(view.results[output], last));
                     true
                 });
                 if let Some(status) = status {
@@ -67,7 +67,7 @@ impl Declared {
             match () {
                 () if view.chance.find_by(values, |_| true) => Status::Chance,
                 () if view.legal.find_by(values, |_| true) => Status::Going,
-                () => Status::of(rules.declaration.stuck, state.mover),
+                () => Status::from_grade(rules.declaration.stuck, state.mover),
             }
         })
     }
@@ -80,20 +80,20 @@ impl Declared {
         is_reached.then_some(if declaration.players == 1 { Status::Lost(0, ONE) } else { Status::Drawn })
     }
 
-    /// The player whose turn is before that of this one.
+    /// The player before this one in turn order.
     pub(crate) fn before(&self, player: u8) -> u8 {
         player.checked_sub(1).unwrap_or(self.players() as u8 - 1)
     }
 
-    /// Whether a state tells who moved last.
-    pub(crate) fn tells_last(&self) -> bool {
+    /// Whether states store who moved last.
+    pub(crate) fn stores_last(&self) -> bool {
         self.players() > 1 && !self.rules.alternates
     }
 
-    /// Notes that a move was made in the turn of `last`, before the status is found.
+    /// Advances the turn after a move in the turn of `last`, before the status is computed.
     #[inline]
     pub(crate) fn pass_turn(&self, state: &mut State, by_chance: bool, stays: bool) {
-        if self.tells_last() {
+        if self.stores_last() {
             state.last = if by_chance { NONE } else { state.mover };
         }
         if !stays {
@@ -104,12 +104,12 @@ impl Declared {
         }
     }
 
-    /// Makes a move, or has an outcome of chance, but does not say how the game stands then. Returns whose turn it was.
+    /// Applies a move or an outcome of chance, without computing the status. Returns whose turn it was.
     #[inline]
     pub(crate) fn change(&self, state: &mut State, action: u32) -> u8 {
         let player = state.mover;
         let effects = &self.rules.views[usize::from(player)].effects[action as usize];
-        // Conditions are those of the state before the move.
+        // Conditions refer to the state before the move.
         let mut changes: SmallVec<[(u32, bool); 8]> = SmallVec::new();
         let mut asked = false;
         if let Some((cone, changed)) = &effects.conditional {
@@ -129,16 +129,16 @@ impl Declared {
         player
     }
 
-    /// Notes how the game stands after a move in the turn of `player`.
+    /// Stores the status after a move in the turn of `player`.
     #[inline]
     pub(crate) fn arrive(&self, state: &mut State, player: u8, status: Status) {
         state.status = status;
-        if !status.goes_on() && self.tells_last() {
+        if !status.goes_on() && self.stores_last() {
             state.last = player;
         }
     }
 
-    /// The outcomes of chance with these places among them, whose probabilities are their shares of the weight of all.
+    /// Adds the outcomes of chance with these indices; probabilities are shares of the total weight.
     pub(crate) fn shares(&self, places: impl Iterator<Item = usize>, outcomes: &mut Vec<(u32, f64)>) {
         outcomes.clear();
         outcomes.extend(places.map(|place| {
@@ -149,7 +149,7 @@ impl Declared {
         outcomes.iter_mut().for_each(|(_, weight)| *weight /= all);
     }
 
-    /// Facts as another player sees them.
+    /// The facts from another player's view.
     pub(crate) fn seen_by(&self, state: &State, player: usize) -> SmallVec<[u64; 2]> {
         state.seen_by(&self.rules, player)
     }

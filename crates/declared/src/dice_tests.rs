@@ -1,5 +1,5 @@
-//! Games with chance, extra turns, three players, graded results and relations that depend on themselves, against solvers that are written from the rules of each game
-//! and know nothing of rule files.
+//! Compares games with chance, extra turns, three players, graded results and recursive relations with solvers written
+//! from each game's rules, independently of rule files.
 
 use crate::batch::Batch;
 use crate::declared::Declared;
@@ -11,10 +11,10 @@ use rustc_hash::FxHashMap;
 use std::collections::HashSet;
 use std::hash::Hash;
 
-/// What player 1 expects: if it plays as well as possible and all others play against it, and if all play at random.
+/// Expectation of player 1: if it plays optimally against all others, and if all play at random.
 type Worth = [f64; 2];
 
-/// The worth of a position in this turn, by what follows with its probability in random play.
+/// The worth of a position from its successors, with their probabilities in random play.
 fn fold(turn: Turn, next: &[(f64, Worth)]) -> Worth {
     let mean = |k: usize| next.iter().map(|(p, worth)| p * worth[k]).sum::<f64>();
     let values = next.iter().map(|(_, worth)| worth[0]);
@@ -45,14 +45,14 @@ fn worth(game: &Declared, state: &State, known: &mut FxHashMap<State, Worth>) ->
     found
 }
 
-/// Places with their probabilities in random play; the utility of player 1 where the game ends.
+/// Successors with their probabilities in random play; the utility of player 1 where the game ends.
 type Next<P> = Vec<(f64, Result<P, f64>)>;
 
-/// A game written in Rust, from the rules as people tell them.
+/// A game implemented in Rust directly from its rules.
 trait Rules {
     type Place: Clone + Eq + Hash;
 
-    /// Whose turn it is, and what follows.
+    /// The turn and the successors.
     fn next(&self, place: &Self::Place) -> (Turn, Next<Self::Place>);
 }
 
@@ -84,7 +84,7 @@ fn even<T>(all: Vec<T>) -> Vec<(f64, T)> {
     all.into_iter().map(|one| (p, one)).collect()
 }
 
-/// Asserts that a declared game is worth what a game in Rust is, and returns it with the number of states.
+/// Asserts that a declared game has the same worth as one in Rust, and returns it with the number of states.
 fn compare<R: Rules>(game: &Declared, rules: &R, start: &R::Place) -> (Worth, usize) {
     let mut known = FxHashMap::default();
     let found = worth(game, &game.start(), &mut known);
@@ -245,12 +245,12 @@ struct Board {
     sides: [Side; 2],
     mover: usize,
     moves: u32,
-    /// How often each number is still to be played.
+    /// Number of times that each number is still to be played.
     dice: [u8; 3],
 }
 
 impl Backgammon {
-    /// Where a checker of the mover may go with this number. None if it may not.
+    /// Destination of a mover's checker with this number. None if the move is illegal.
     fn target(board: &Board, from: usize, die: usize) -> Option<usize> {
         let (own, other) = (&board.sides[board.mover], &board.sides[1 - board.mover]);
         if own[from] == 0 || (own[BAR] > 0) != (from == BAR) {
@@ -362,7 +362,7 @@ fn large_games_have_their_exact_values() {
 struct Hex;
 
 impl Hex {
-    /// Whether stones join the first row with the last or, for the second side, the first column with the last.
+    /// Whether stones connect the first row with the last or, for the second side, the first column with the last.
     fn joins(stones: u32, side: usize) -> bool {
         let place = |x: i32, y: i32| if side == 0 { y * 3 + x } else { x * 3 + y };
         let has =
@@ -443,15 +443,15 @@ fn configs_to_begin_with_ask_for_what_a_game_has() {
         assert_eq!(game.is_small(), is_small, "{name}");
         assert!(game.card().starter.unwrap().contains(against), "{name}");
     }
-    // It has 720,774 states: small, but measured exactly only if that is asked for.
+    // It has 720,774 states: small, but measured exactly only on request.
     let pig = shipped("pig");
     assert!(pig.is_small() && pig.card().suites == [Suite::Matches]);
     assert!(!shipped("breakthrough").is_small() && !shipped("connect-four").is_small());
-    // It may go on for ever.
+    // The game may never end.
     assert!(!changed("pig", &[("limit 60", "")]).is_small());
 }
 
-/// A player who takes one penny goes on, and loses if that was the last one.
+/// A player who takes one penny moves again, and loses if it was the last one.
 #[test]
 fn games_in_lanes_count_extra_turns() {
     let changes = [("= 15\n", "= 4\n"), ("m >= n\n\nstuck", "m >= n\n  again if n = 1\n\nstuck")];

@@ -1,4 +1,4 @@
-//! Faults in rule files, with their place.
+//! Errors in rule files, with their place.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub struct Place {
     pub column: u32,
 }
 
-/// What is wrong in a rule file, and where.
+/// An error in a rule file, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleError {
     /// The place.
@@ -34,9 +34,9 @@ impl fmt::Display for RuleError {
 
 impl std::error::Error for RuleError {}
 
-/// `what` and, if one of `names` is close to `found`, a question for it.
+/// Makes the error `what`, with a suggestion if one of `names` is similar to `found`.
 pub(crate) fn unknown(what: String, found: &str, names: impl Iterator<Item = impl AsRef<str>>) -> String {
-    // Distances of long words take long.
+    // Longest word for which similar names are searched.
     const LONG: usize = 64;
     let near = names
         .filter(|name| found.len() <= LONG && name.as_ref().len() <= LONG)

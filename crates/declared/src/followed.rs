@@ -7,23 +7,23 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 const START: Place = Place { line: 1, column: 1 };
 
-/// The circuit that follows a state.
+/// The circuit for incremental evaluation.
 #[derive(Debug)]
 pub(crate) struct Followed {
-    /// What tells it from all others, also from those of games that are no more.
+    /// Unique identifier, also across games that no longer exist.
     pub(crate) id: u64,
     pub(crate) net: Net,
-    /// First word of the legal moves of each player.
+    /// First output word of the legal moves of each player.
     pub(crate) legal: Vec<u32>,
-    /// First word of the outcomes of chance in the turn of each player.
+    /// First output word of the outcomes of chance in each player's turn.
     pub(crate) chance: Vec<u32>,
-    /// First word of what ends the game after a move of each player.
+    /// First output word of the endings after a move of each player.
     pub(crate) over: Vec<u32>,
 }
 
 impl Followed {
-    /// The circuit with these outputs of each player.
-    pub(crate) fn of(
+    /// Builds the circuit with these outputs of each player.
+    pub(crate) fn new(
         builder: &Builder,
         legal: &[Vec<Literal>],
         chance: &[Vec<Literal>],
@@ -31,7 +31,7 @@ impl Followed {
     ) -> Result<Self, RuleError> {
         static GAMES: AtomicU64 = AtomicU64::new(0);
         let (mut bits, mut literals, mut next) = (Vec::new(), Vec::new(), 0_u32);
-        // Each list begins at a word.
+        // Each list starts at a word boundary.
         let mut place = |list: &Vec<Literal>| {
             let first = next;
             bits.extend((first * 64..).zip(list).map(|(bit, _)| bit));
@@ -42,7 +42,7 @@ impl Followed {
         let legal = legal.iter().map(&mut place).collect();
         let chance = chance.iter().map(&mut place).collect();
         let over = over.iter().map(&mut place).collect();
-        // Relations that depend on themselves through `not` have been refused before.
+        // Relations that depend on their own negation have been refused before.
         let contradiction = |_| RuleError::new(START, "a relation follows from its own negation");
         let arranged = arrange(builder, &literals).map_err(contradiction)?;
         let net = Net::new(&arranged, &bits, next as usize * 64);
@@ -50,24 +50,24 @@ impl Followed {
     }
 
     #[cfg(test)]
-    pub(crate) fn circles(&self) -> usize {
-        self.net.circles()
+    pub(crate) fn cycles(&self) -> usize {
+        self.net.cycles()
     }
 }
 
-/// What the two ways to know a position cost: to follow the state, or to compute all anew, in gates.
+/// Costs, in gates, of evaluating a position incrementally or from scratch.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace {
-    /// What a fact that changes costs.
+pub(crate) struct Costs {
+    /// Cost of a changed fact.
     pub(crate) fact: u32,
-    /// What all costs anew that is asked of a position in which a player is to move, and of the one after it.
+    /// Cost of evaluating from scratch a position in which a player is to move, and the one after it.
     pub(crate) legal: u32,
     /// The same where chance is to move.
     pub(crate) chance: u32,
 }
 
-impl Pace {
-    /// Always follows.
+impl Costs {
+    /// Always evaluates incrementally.
     #[cfg(test)]
     pub(crate) const ALWAYS: Self = Self { fact: 0, legal: u32::MAX, chance: u32::MAX };
 }

@@ -3,7 +3,7 @@
 use crate::batch::{Batch, LONGEST};
 use crate::declaration::ONE;
 use crate::declared::Declared;
-use crate::followed::Pace;
+use crate::followed::Costs;
 use crate::ground::Rules;
 use crate::monitor::Measure;
 use crate::state::{NONE, State, Status};
@@ -15,18 +15,18 @@ use rand::RngExt;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Random games that a new game must end.
+/// Number of random games that a new game must finish.
 const TRIALS: u64 = 8;
-/// Gates that may be read before a game is used: a fraction of a second.
+/// Limit on gates read before a game is used: a fraction of a second.
 pub(crate) const WORK: usize = 100_000_000;
-/// Most outcomes of chance in a row in a random game.
+/// Most consecutive outcomes of chance in a random game.
 const OUTCOMES: usize = 1_000;
 
 impl Declared {
-    /// Compiles the rules in `source`. `name` is what `game.rules` of a config says.
+    /// Compiles the rules in `source`. `name` is the value of `game.rules` in a config.
     ///
     /// # Errors
-    /// The first fault of the file, with its place; or that the game may never end.
+    /// The first error of the file, with its place; or that the game may never end.
     pub fn read(name: &str, source: &str) -> Result<Self, GameError> {
         let rules = Rules::read(source).map_err(|e| GameError::new(format!("{name}: {e}")))?;
         let mut start = State {
@@ -40,7 +40,7 @@ impl Declared {
             start.facts[fact as usize / 64] |= 1 << (fact % 64);
         }
         let mut game =
-            Self { name: name.into(), rules: Arc::new(rules), start, facts: Arc::default(), pace: None };
+            Self { name: name.into(), rules: Arc::new(rules), start, facts: Arc::default(), costs: None };
         game.start.status = game.status_of(&game.start, None);
         if !game.start.status.goes_on() {
             return Err(GameError::new(format!("{name}: no operator is legal at the start")));
@@ -51,8 +51,8 @@ impl Declared {
         }
         let mut measure = Measure::new(&game);
         game.try_out(&mut measure)?;
-        game.pace = Pace::of(&game, measure);
-        // Nothing but such relations tells the players apart.
+        game.costs = Costs::new(&game, measure);
+        // Only such relations distinguish the players.
         if game.rules.declaration.relations.iter().any(|relation| relation.is_fixed)
             && let Some(found) = game.asymmetry(TRIALS, WORK / game.cost())
         {
@@ -61,7 +61,7 @@ impl Declared {
         Ok(game)
     }
 
-    /// Plays a few random games, which must end, and measures what it costs to follow them.
+    /// Plays a few random games, which must end, and measures the cost of following them.
     fn try_out(&self, measure: &mut Measure) -> Result<(), GameError> {
         let mut actions = Vec::new();
         let mut left = WORK / self.cost();
@@ -107,19 +107,20 @@ impl Declared {
         Ok(())
     }
 
-    /// The structure of the rules, made when it is first asked for. Or why there is none.
+    /// The structure of the rules, computed on demand, or why there is none.
     pub(crate) fn structure(&self) -> &Result<Arc<Structure>, String> {
         self.facts.structure.get_or_init(|| {
-            Structure::of(&self.rules).map(Arc::new).map_err(|e| format!("{}: {e}", self.name()))
+            Structure::new(&self.rules).map(Arc::new).map_err(|e| format!("{}: {e}", self.name()))
         })
     }
 }
 
 impl Batch {
-    /// Games from the start, drawn by this generator.
+    /// Starts games with a random generator.
     ///
     /// # Errors
-    /// That the game has chance or more than two players; [`Monitor`](crate::Monitor) and the methods of [`Game`] play it.
+    /// If the game has chance or more than two players; [`Monitor`](crate::Monitor) and the methods of [`Game`] can
+    /// play such games.
     pub fn new(game: &Declared, rng: &mut Stream) -> Result<Self, GameError> {
         Self::fits(game)?;
         let mut batch = Self::blank(&game.rules);
@@ -127,10 +128,10 @@ impl Batch {
         Ok(batch)
     }
 
-    /// Whether games can be played in lanes.
+    /// Checks that lanes can play a game.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// As for [`new`](Self::new).
     pub(crate) fn fits(game: &Declared) -> Result<(), GameError> {
         if game.has_chance() || game.players() > 2 {
             let what = if game.has_chance() { "chance" } else { "more than two players" };
@@ -145,7 +146,7 @@ impl Batch {
 
 impl Game for Declared {
     type State = State;
-    /// Number of an operator or an outcome of chance with its arguments, as the player to move has them.
+    /// Index of an operator or an outcome of chance with its arguments, in the notation of the player to move.
     type Action = u32;
     type Info = State;
 
@@ -191,7 +192,7 @@ impl Game for Declared {
         true
     }
 
-    /// What one player wins, the others pay in equal parts, and the other way round.
+    /// The other players share the loss of a winner equally, and the gain of a loser.
     fn utility(&self, state: &State, player: usize) -> f64 {
         let (of, amount, sign) = match state.status {
             Status::Won(of, amount) => (of, amount, 1.0),
@@ -206,7 +207,7 @@ impl Game for Declared {
         f64::from(self.rules.amounts.last().copied().unwrap_or(ONE)) / f64::from(ONE)
     }
 
-    /// Results are points if a game is played alone, or counts more than others.
+    /// The unit is points for a solitaire, or if some results count more than others.
     fn counting(&self) -> Counting {
         let is_counted = self.players() == 1 || self.rules.amounts.len() > 1;
         match is_counted {
@@ -216,7 +217,7 @@ impl Game for Declared {
     }
 
     fn just_acted(&self, state: &State) -> Option<usize> {
-        match self.tells_last() {
+        match self.stores_last() {
             true => (state.last != NONE).then_some(state.last.into()),
             false => (*state != self.start).then(|| self.before(state.mover).into()),
         }
@@ -238,7 +239,8 @@ impl Game for Declared {
         text::action(self, usize::from(state.mover), action)
     }
 
-    /// Takes a move as it is printed, its words without signs, or only its first arguments if no other legal move has them.
+    /// Parses a move: as printed, its words without signs, or only its first arguments if they are unique among the
+    /// legal moves.
     fn parse_action(&self, state: &State, text: &str) -> Result<u32, GameError> {
         let mut actions = Vec::new();
         self.actions(state, &mut actions);

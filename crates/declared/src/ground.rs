@@ -1,6 +1,6 @@
-//! Compiles a declaration: binds all variables, drops what is static, and makes circuits of the rest.
+//! Compiles a declaration: binds all variables, removes static conditions, and makes circuits of the rest.
 //!
-//! Rules are written for the player to move. For each other player the same rules are bound to flipped facts.
+//! Rules are written for the player to move. For each other player, the same rules are bound to flipped facts.
 
 use crate::circuit::{Builder, Cone, FALSE, Literal, TRUE};
 use crate::declaration::{
@@ -13,25 +13,25 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 
-/// Most facts of a state.
+/// Limit on facts of a state.
 const FACTS: usize = 1 << 14;
-/// Most operators with all their arguments.
+/// Limit on operators with all their arguments.
 const MOVES: usize = 1 << 16;
-/// Most tuples of a relation.
+/// Limit on tuples of a relation.
 const TUPLES: usize = 1 << 20;
 /// The largest weight of an outcome of chance.
 const WEIGHT: i32 = 1_000_000;
-/// Most gates of a circle times tuples in it: a tenth of a second at worst, and much less as a rule.
-const CIRCLE: usize = 1 << 27;
-/// Most gates of the conditions of all moves, each move counted.
+/// Limit on gates of a cycle times its tuples: a tenth of a second at worst, and usually much less.
+const CYCLE: usize = 1 << 27;
+/// Limit on gates in the conditions of all moves, counted per move.
 const CONES: usize = 1 << 25;
-/// Most gates.
+/// Limit on gates.
 const GATES: usize = 1 << 21;
-/// Most steps of binding variables: about a second.
+/// Limit on binding steps: about a second.
 const STEPS: u64 = 40_000_000;
-/// Most memory of what the rules of a relation or of an operator prove, before gates are made of it, in bytes.
+/// Memory limit of the proofs of a relation or operator before gates are made of them, in bytes.
 const HELD: usize = 1 << 28;
-/// Most memory of the tuples of all relations and of their indexes, in bytes.
+/// Memory limit of the tuples of all relations and of their indexes, in bytes.
 const BYTES: usize = 1 << 30;
 
 /// A compiled game.
@@ -40,55 +40,55 @@ pub(crate) struct Rules {
     pub(crate) declaration: Declaration,
     /// Relation and arguments of each fact.
     pub(crate) facts: Vec<(usize, Tuple)>,
-    /// Number of each fact.
+    /// Index of each fact.
     pub(crate) numbers: FxHashMap<(usize, Tuple), u32>,
-    /// For each player: which fact each fact is that this player writes. For the first player they are the same.
+    /// For each player, maps each fact in this player's notation to a fact. The identity for the first player.
     pub(crate) turned: Vec<Vec<u32>>,
     /// Facts that hold at the start.
     pub(crate) start: Vec<u32>,
-    /// Those of players, then those of chance.
+    /// Moves of players, then outcomes of chance.
     pub(crate) moves: Vec<Move>,
     /// Number of moves of players.
     pub(crate) acts: usize,
     /// Whether the players move in a fixed order, without chance.
     pub(crate) alternates: bool,
-    /// What wins and losses may count, in hundredths, in ascending order.
+    /// Possible amounts of wins and losses, in hundredths, ascending.
     pub(crate) amounts: Vec<u16>,
-    /// For each player.
+    /// One view per player.
     pub(crate) views: Vec<View>,
-    /// The circuit that follows a state.
+    /// The circuit for incremental evaluation.
     pub(crate) followed: Followed,
 }
 
-/// An operator or an outcome of chance with its arguments, as the first player sees it.
+/// An operator or an outcome of chance with its arguments, in the first player's notation.
 #[derive(Debug)]
 pub(crate) struct Move {
     pub(crate) operator: usize,
     pub(crate) tuple: Tuple,
-    /// How likely an outcome of chance is, beside others.
+    /// Relative weight of an outcome of chance.
     pub(crate) weight: u32,
 }
 
-/// The rules as one player has them.
+/// The rules from one player's view.
 #[derive(Debug)]
 pub(crate) struct View {
-    /// An output for each move of a player: whether it is legal.
+    /// One output per move of players: whether it is legal.
     pub(crate) legal: Cone,
-    /// An output for each outcome of chance: whether it may come in the turn of this player.
+    /// One output per outcome of chance: whether it is possible in this player's turn.
     pub(crate) chance: Cone,
-    /// Outputs that hold after a move of this player end the game.
+    /// Outputs that end the game if they hold after a move of this player.
     pub(crate) over: Cone,
-    /// What each output of `over` means. The first that holds counts.
+    /// Result of each output of `over`. The first one that holds counts.
     pub(crate) results: Vec<Grade>,
     pub(crate) effects: Vec<Effects>,
 }
 
-/// What a move changes. Facts are cleared first, then set.
+/// Effects of a move. Facts are cleared first, then set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Effects {
     pub(crate) clear: Vec<u32>,
     pub(crate) set: Vec<u32>,
-    /// Facts that are cleared or set if the output with their number holds before the move.
+    /// Facts that are cleared or set if their condition holds before the move.
     pub(crate) conditional: Option<Conditional>,
     pub(crate) stays: Stays,
 }
@@ -96,7 +96,7 @@ pub(crate) struct Effects {
 /// Conditions, and for each the fact that it sets (true) or clears.
 pub(crate) type Conditional = (Cone, Vec<(u32, bool)>);
 
-/// Whether the turn stays with the player after a move.
+/// Whether the same player moves again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Stays {
     #[default]
@@ -107,7 +107,7 @@ pub(crate) enum Stays {
 }
 
 impl Effects {
-    /// Whether the turn stays. `last` tells whether the last condition holds.
+    /// Whether the same player moves again. `last` evaluates the last condition.
     #[inline]
     pub(crate) fn keeps_turn(&self, last: impl FnOnce() -> bool) -> bool {
         match self.stays {
@@ -118,18 +118,18 @@ impl Effects {
     }
 }
 
-/// The tuples of a relation that can hold.
+/// The possible tuples of a relation.
 #[derive(Default)]
-pub(crate) struct Table {
+pub(crate) struct TupleTable {
     pub(crate) tuples: Vec<Tuple>,
     pub(crate) numbers: FxHashMap<Tuple, u32>,
-    /// For each argument: tuples with each object.
+    /// For each argument: tuples by object.
     by: Vec<FxHashMap<Object, Vec<u32>>>,
-    /// When each tuple holds, for each player. Empty for static relations.
+    /// The literal of each tuple for each player. Empty for static relations.
     pub(crate) holds: [Vec<Literal>; PLAYERS],
 }
 
-impl Table {
+impl TupleTable {
     pub(crate) fn add(&mut self, tuple: Tuple) -> usize {
         if let Some(&number) = self.numbers.get(&tuple) {
             return number as usize;
@@ -144,28 +144,28 @@ impl Table {
         number
     }
 
-    /// About its memory, in bytes.
+    /// Approximate memory in bytes.
     fn bytes(&self) -> usize {
         self.tuples.len() * (2 * tuple_bytes(self.by.len()) + self.by.len() * 8)
     }
 }
 
-/// A condition on the state that is left of a rule: relation, tuple, and whether it is negated.
-pub(crate) type Rest = (u32, u32, bool);
+/// A residual condition on the state: relation, tuple, and whether it is negated.
+pub(crate) type Residual = (u32, u32, bool);
 
-/// The tuples that rules can prove, and what each proof asks of the state.
+/// The tuples that rules can prove, with the residual conditions of each proof.
 #[derive(Default)]
 pub(crate) struct Proofs {
     heads: Vec<Tuple>,
     numbers: FxHashMap<Tuple, u32>,
     /// The head of each proof, and the end of its conditions.
     proofs: Vec<(u32, u32)>,
-    rests: Vec<Rest>,
+    rests: Vec<Residual>,
 }
 
 impl Proofs {
-    /// Adds a proof. Returns about how many bytes that takes, with the gates of so many players.
-    fn add(&mut self, tuple: Tuple, rest: &[Rest], views: usize) -> usize {
+    /// Adds a proof. Returns its approximate memory in bytes, including the gates of `views` players.
+    fn add(&mut self, tuple: Tuple, rest: &[Residual], views: usize) -> usize {
         let next = self.heads.len() as u32;
         let number = *self.numbers.entry(tuple).or_insert_with_key(|tuple| {
             self.heads.push(tuple.clone());
@@ -178,8 +178,8 @@ impl Proofs {
         of_head + size_of::<(u32, u32)>() + size_of_val(rest) + 2 * size_of::<Literal>() * views
     }
 
-    /// Each head, with what its proofs ask.
-    pub(crate) fn by_head(&self) -> impl Iterator<Item = (&Tuple, Vec<&[Rest]>)> {
+    /// Each head with the conditions of its proofs.
+    pub(crate) fn by_head(&self) -> impl Iterator<Item = (&Tuple, Vec<&[Residual]>)> {
         let mut ways = vec![Vec::new(); self.heads.len()];
         for (&(number, _), (_, rest)) in self.proofs.iter().zip(self.iter()) {
             ways[number as usize].push(rest);
@@ -187,8 +187,8 @@ impl Proofs {
         self.heads.iter().zip(ways)
     }
 
-    /// Each proof, in the order in which they were found.
-    fn iter(&self) -> impl Iterator<Item = (&Tuple, &[Rest])> {
+    /// Each proof, in order of discovery.
+    fn iter(&self) -> impl Iterator<Item = (&Tuple, &[Residual])> {
         let mut begin = 0;
         self.proofs.iter().map(move |&(number, end)| {
             let rest = &self.rests[std::mem::replace(&mut begin, end as usize)..end as usize];
@@ -197,31 +197,31 @@ impl Proofs {
     }
 }
 
-/// About the memory of a tuple in a list or a map, in bytes.
+/// Approximate memory of a tuple in a list or a map, in bytes.
 fn tuple_bytes(arity: usize) -> usize {
     size_of::<Tuple>() + 32 + arity * size_of::<Object>()
 }
 
 pub(crate) struct Grounder<'a> {
     pub(crate) declaration: &'a Declaration,
-    pub(crate) tables: Vec<Table>,
+    pub(crate) tables: Vec<TupleTable>,
     pub(crate) builder: Builder,
     steps: u64,
-    /// Bytes of what is found of a relation or an operator before gates are made of it.
+    /// Bytes of the proofs of a relation or operator before gates are made of them.
     pub(crate) held: usize,
-    /// Tuples times gates of all relations that depend on themselves.
-    circles: usize,
-    /// Gates of the conditions of all moves.
+    /// Tuples times gates of all recursive relations.
+    cycles: usize,
+    /// Gates in the conditions of all moves.
     cones: usize,
 }
 
 impl Rules {
     /// Reads and compiles a rule file.
     pub(crate) fn read(source: &str) -> Result<Self, RuleError> {
-        Self::of(Declaration::read(source)?)
+        Self::compile(Declaration::read(source)?)
     }
 
-    fn of(declaration: Declaration) -> Result<Self, RuleError> {
+    fn compile(declaration: Declaration) -> Result<Self, RuleError> {
         let facts = facts_of(&declaration)?;
         let numbers: FxHashMap<_, _> = facts.iter().cloned().zip(0..).collect();
         let turned = turned(&declaration, &facts, &numbers);
@@ -230,7 +230,7 @@ impl Rules {
         let start =
             start.flat_map(|(r, relation)| relation.tuples.iter().map(move |tuple| (r, tuple.clone())));
         let start = start.map(|fact| numbers[&fact]).collect();
-        let mut grounder = Grounder::of(&declaration, &facts, &turned);
+        let mut grounder = Grounder::from_declaration(&declaration, &facts, &turned);
         grounder.derive()?;
         let (moves, views, followed) = grounder.compile(&numbers)?;
         let is_act = |one: &&Move| declaration.operators[one.operator].weight.is_none();
@@ -263,7 +263,7 @@ impl Rules {
         number as usize >= self.acts
     }
 
-    /// Arguments of a move as this player writes them.
+    /// Arguments of a move in this player's notation.
     pub(crate) fn move_tuple(&self, number: usize, player: usize) -> Tuple {
         let Move { operator, tuple, .. } = &self.moves[number];
         let types = &self.declaration.operators[*operator].types;
@@ -271,7 +271,7 @@ impl Rules {
     }
 }
 
-/// All tuples of all dynamic relations; of those that nothing changes, the tuples that hold for some player.
+/// All tuples of all dynamic relations; for unchanged ones, the tuples that hold for some player.
 fn facts_of(declaration: &Declaration) -> Result<Vec<(usize, Tuple)>, RuleError> {
     let mut facts = Vec::new();
     for (number, relation) in declaration.relations.iter().enumerate() {
@@ -293,7 +293,7 @@ fn facts_of(declaration: &Declaration) -> Result<Vec<(usize, Tuple)>, RuleError>
     Ok(facts)
 }
 
-/// For each player: which fact each fact is that this player writes.
+/// For each player, maps each fact in this player's notation to a fact.
 fn turned(
     declaration: &Declaration,
     facts: &[(usize, Tuple)],
@@ -324,20 +324,20 @@ fn product(declaration: &Declaration, types: &[usize]) -> Vec<Tuple> {
 }
 
 impl Grounder<'_> {
-    /// A grounder with these tuples of static and dynamic relations.
-    pub(crate) fn new(declaration: &Declaration, tables: Vec<Table>, builder: Builder) -> Grounder<'_> {
-        Grounder { declaration, tables, builder, steps: 0, held: 0, circles: 0, cones: 0 }
+    /// Creates a grounder with these tuples of static and dynamic relations.
+    pub(crate) fn new(declaration: &Declaration, tables: Vec<TupleTable>, builder: Builder) -> Grounder<'_> {
+        Grounder { declaration, tables, builder, steps: 0, held: 0, cycles: 0, cones: 0 }
     }
 
-    /// A grounder for a rule file of adept, with static and dynamic relations filled in.
-    pub(crate) fn of<'a>(
+    /// Creates a grounder for a declaration, with its static and dynamic relations.
+    pub(crate) fn from_declaration<'a>(
         declaration: &'a Declaration,
         facts: &[(usize, Tuple)],
         turned: &[Vec<u32>],
     ) -> Grounder<'a> {
-        let mut tables: Vec<Table> = Vec::new();
+        let mut tables: Vec<TupleTable> = Vec::new();
         for relation in &declaration.relations {
-            let mut table = Table::default();
+            let mut table = TupleTable::default();
             if relation.kind == Kind::Static {
                 for tuple in &relation.tuples {
                     table.add(tuple.clone());
@@ -363,7 +363,7 @@ impl Grounder<'_> {
                 self.closure(group)?;
                 continue;
             }
-            if self.is_circle(group) {
+            if self.is_recursive(group) {
                 self.close(group)?;
                 continue;
             }
@@ -395,15 +395,15 @@ impl Grounder<'_> {
         Ok(())
     }
 
-    /// Whether relations depend on each other, or one on itself.
-    fn is_circle(&self, group: &[usize]) -> bool {
+    /// Whether relations are recursive.
+    fn is_recursive(&self, group: &[usize]) -> bool {
         let bodies = group.iter().flat_map(|&relation| &self.declaration.relations[relation].rules);
         bodies.flat_map(|rule| &rule.body).any(
             |condition| matches!(condition, Condition::Holds { relation, .. } if group.contains(relation)),
         )
     }
 
-    /// Relations that depend on each other and on the state: the least of what their rules prove.
+    /// Compiles mutually recursive relations that depend on the state to a least fixpoint.
     fn close(&mut self, group: &[usize]) -> Result<(), RuleError> {
         self.closure(group)?;
         let (views, first) = (self.declaration.players, self.builder.len());
@@ -430,28 +430,28 @@ impl Grounder<'_> {
             }
             for (view, reasons) in reasons.into_iter().enumerate() {
                 for (number, reasons) in reasons.into_iter().enumerate() {
-                    let meaning = self.builder.any(reasons);
-                    self.builder.close(self.tables[relation].holds[view][number], meaning);
+                    let definition = self.builder.any(reasons);
+                    self.builder.close(self.tables[relation].holds[view][number], definition);
                 }
             }
             self.check_size(relation)?;
         }
-        self.builder.enclose(first);
+        self.builder.mark_cycle(first);
         let gates = self.builder.len() - first;
-        self.circles = self.circles.saturating_add(gates.saturating_mul(tuples));
-        if self.circles > CIRCLE {
+        self.cycles = self.cycles.saturating_add(gates.saturating_mul(tuples));
+        if self.cycles > CYCLE {
             let Relation { name, place, .. } = &self.declaration.relations[group[0]];
             let what = format!(
                 "`{name}` depends on itself and on the state with {tuples} tuples and {gates} gates; the sum of such products is more \
-                 than {CIRCLE}"
+                 than {CYCLE}"
             );
             return Err(RuleError::new(*place, what));
         }
         Ok(())
     }
 
-    /// Adds to relations what follows from each other, until nothing new follows: the tuples that hold or, where they depend on the
-    /// state, may hold.
+    /// Adds everything that follows to these relations until nothing new follows: the tuples that hold or, if they
+    /// depend on the state, may hold.
     pub(crate) fn closure(&mut self, group: &[usize]) -> Result<(), RuleError> {
         loop {
             let before: usize = group.iter().map(|&r| self.tables[r].tuples.len()).sum();
@@ -473,7 +473,7 @@ impl Grounder<'_> {
         if count > TUPLES {
             return Err(RuleError::new(*place, format!("`{name}` has {count} tuples, more than {TUPLES}")));
         }
-        if self.tables.iter().map(Table::bytes).sum::<usize>() > BYTES {
+        if self.tables.iter().map(TupleTable::bytes).sum::<usize>() > BYTES {
             let what =
                 format!("the tuples of all relations with those of `{name}` take more than a gigabyte");
             return Err(RuleError::new(*place, what));
@@ -484,7 +484,7 @@ impl Grounder<'_> {
         Ok(())
     }
 
-    /// The tuples that the rules of a relation can prove, each with what its proof asks of the state.
+    /// The tuples that the rules of a relation can prove, with the residual conditions of each proof.
     fn heads(&mut self, relation: usize) -> Result<Proofs, RuleError> {
         let declaration = self.declaration;
         let of = &declaration.relations[relation];
@@ -529,23 +529,23 @@ impl Grounder<'_> {
         })
     }
 
-    /// When all of this holds, for a player.
-    pub(crate) fn gate(&mut self, view: usize, rest: &[Rest]) -> Literal {
-        let literal = |&(relation, tuple, negated): &Rest| {
+    /// AND of residual conditions, for a player.
+    pub(crate) fn gate(&mut self, view: usize, rest: &[Residual]) -> Literal {
+        let literal = |&(relation, tuple, negated): &Residual| {
             self.tables[relation as usize].holds[view][tuple as usize] ^ Literal::from(negated)
         };
         let inputs = rest.iter().map(literal).collect();
         self.builder.all(inputs)
     }
 
-    /// Calls `found` with every binding of a rule, and with what is left to ask of the state. The first variables are given. `found`
+    /// Calls `found` with every binding of a rule and its residual conditions. The first variables are given. `found`
     /// returns how many bytes it keeps.
     pub(crate) fn bind(
         &mut self,
         rule: &Rule,
         given: &[Object],
         name: &str,
-        found: impl FnMut(&[Table], &[Option<Object>], &[Rest]) -> usize,
+        found: impl FnMut(&[TupleTable], &[Option<Object>], &[Residual]) -> usize,
     ) -> Result<(), RuleError> {
         let mut binding = vec![None; rule.variables];
         for (slot, &object) in binding.iter_mut().zip(given) {
@@ -586,7 +586,7 @@ impl Grounder<'_> {
         let mut moves = Vec::new();
         let (mut legal, mut chance) = (vec![Vec::new(); views], vec![Vec::new(); views]);
         for (operator, of) in declaration.operators.iter().enumerate() {
-            // The same arguments may be found in several ways.
+            // Several derivations may give the same arguments.
             let mut proofs = Proofs::default();
             self.held = 0;
             self.prove(&of.rule, &[], &of.name, &mut proofs)?;
@@ -648,7 +648,7 @@ impl Grounder<'_> {
             }
             results.push(*grade);
         }
-        let followed = Followed::of(&self.builder, &legal, &chance, &over)?;
+        let followed = Followed::new(&self.builder, &legal, &chance, &over)?;
         let views = effects.into_iter().enumerate().map(|(view, effects)| View {
             legal: self.builder.cone(&legal[view]),
             chance: self.builder.cone(&chance[view]),
@@ -659,7 +659,7 @@ impl Grounder<'_> {
         Ok((moves, views.collect(), followed))
     }
 
-    /// How likely an outcome with these arguments is, beside others. None if that is not a number in its bounds.
+    /// The relative weight of an outcome with these arguments. None if it is not a number within its bounds.
     fn weight(&self, of: &Operator, tuple: &[Object], weight: &Expression) -> Option<u32> {
         let mut binding = vec![None; of.rule.variables.max(tuple.len())];
         for (slot, &object) in binding.iter_mut().zip(tuple) {
@@ -672,7 +672,7 @@ impl Grounder<'_> {
         (1..=WEIGHT).contains(&number).then_some(number as u32)
     }
 
-    /// What proves a rule without a head. The first variables are given.
+    /// Proofs of a rule without a head. The first variables are given.
     fn ways(&mut self, rule: &Rule, given: &[Object], name: &str) -> Result<Proofs, RuleError> {
         let (mut proofs, views) = (Proofs::default(), self.declaration.players);
         self.held = 0;
@@ -680,13 +680,17 @@ impl Grounder<'_> {
         Ok(proofs)
     }
 
-    /// That one of these holds at least, for a player.
-    pub(crate) fn one_of<'r>(&mut self, view: usize, ways: impl IntoIterator<Item = &'r [Rest]>) -> Literal {
+    /// OR of proofs, for a player.
+    pub(crate) fn one_of<'r>(
+        &mut self,
+        view: usize,
+        ways: impl IntoIterator<Item = &'r [Residual]>,
+    ) -> Literal {
         let any: Vec<Literal> = ways.into_iter().map(|rest| self.gate(view, rest)).collect();
         self.builder.any(any)
     }
 
-    /// What a move of a player changes.
+    /// Effects of a player's move.
     fn effects(
         &mut self,
         one: &Move,
@@ -711,7 +715,7 @@ impl Grounder<'_> {
                     None => outside = true,
                 }
                 // The list and the memory of its conditions.
-                2 * size_of::<(u32, Vec<Rest>)>() + size_of_val(rest)
+                2 * size_of::<(u32, Vec<Residual>)>() + size_of_val(rest)
             })?;
             if outside {
                 let shown = declaration.shown(&operator.name, &one.tuple);
@@ -740,7 +744,7 @@ impl Grounder<'_> {
             let way = self.one_of(view, ways.iter().map(|(_, rest)| rest));
             stays = self.builder.any([stays, way]);
         }
-        // Chance leaves the turn where it is unless it passes.
+        // After chance, the turn stays unless it passes.
         if operator.weight.is_some() {
             stays ^= 1;
         }
@@ -754,7 +758,7 @@ impl Grounder<'_> {
         };
         if !gates.is_empty() {
             let cone = self.builder.cone(&gates);
-            // Finding a cone looks at the whole circuit.
+            // Finding a cone visits the whole circuit.
             self.cones += cone.len() + gates.len() + self.builder.len() / 16;
             effects.conditional = Some((cone, changed));
         }
@@ -778,15 +782,15 @@ pub(crate) fn tuple_of(
 /// Binds the variables of a rule, condition by condition.
 struct Join<'a, F> {
     declaration: &'a Declaration,
-    tables: &'a [Table],
+    tables: &'a [TupleTable],
     body: &'a [Condition],
-    rest: Vec<Rest>,
+    rest: Vec<Residual>,
     steps: u64,
     held: usize,
     found: F,
 }
 
-impl<F: FnMut(&[Table], &[Option<Object>], &[Rest]) -> usize> Join<'_, F> {
+impl<F: FnMut(&[TupleTable], &[Option<Object>], &[Residual]) -> usize> Join<'_, F> {
     fn from(&mut self, at: usize, binding: &mut Vec<Option<Object>>) -> ControlFlow<()> {
         self.steps += 1;
         if self.steps > STEPS {
@@ -842,7 +846,7 @@ impl<F: FnMut(&[Table], &[Option<Object>], &[Rest]) -> usize> Join<'_, F> {
         flow
     }
 
-    /// A negated condition, all arguments bound. What cannot hold does not.
+    /// Handles a negated condition with all arguments bound. Impossible tuples do not hold.
     fn without(
         &mut self,
         at: usize,
@@ -868,7 +872,7 @@ impl<F: FnMut(&[Table], &[Option<Object>], &[Rest]) -> usize> Join<'_, F> {
         }
     }
 
-    /// A condition that binds its free variables.
+    /// Handles a condition that binds its free variables.
     fn with(
         &mut self,
         at: usize,

@@ -1,4 +1,4 @@
-//! Index channels: which of several facts holds, and how many do. Gates choose experts by them.
+//! Index channels, by which gates choose experts: which of several facts holds, and how many do.
 
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, RowMut, Stream, Turn, stream};
 use rand::RngExt;
@@ -6,38 +6,39 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Most channels, and most facts of one.
+/// Limit on channels, and on facts of a channel.
 const CHANNELS: usize = 256;
 const FACTS: usize = 4096;
-/// Random games that show which facts exclude each other, and positions of each that are looked at.
+/// Random games that show which facts exclude each other, and positions taken from each.
 const GAMES: u64 = 16;
 const KEPT: usize = 32;
-/// Actions after which a game is left.
+/// Number of actions after which a game is aborted.
 const LONGEST: usize = 2_000;
 
-/// Facts that may be an index channel.
+/// A group of facts that may become an index channel.
 pub(crate) struct Group {
     /// The relation, and the arguments that all facts share.
     pub(crate) name: String,
-    /// What the facts are, in their order.
+    /// Description of the facts, in order.
     pub(crate) about: String,
     pub(crate) facts: Vec<u32>,
-    /// Whether the channel is how many facts hold, and not which one.
+    /// Whether the channel is the number of facts that hold, instead of which one does.
     pub(crate) counts: bool,
 }
 
-/// Index channels of a game.
+/// The index channels of a game.
 #[derive(Debug)]
 pub(crate) struct Indices {
     pub(crate) channels: Vec<Channel>,
-    /// Facts of each, and whether they are counted.
+    /// Facts of each channel, and whether they are counted.
     parts: Vec<(Vec<u32>, bool)>,
 }
 
-/// What is added to the name of an encoder that has these channels too.
+/// Suffix of an encoder's name that adds index channels.
 const ADDED: &str = "+indices";
 
-/// The name of the encoder to which a name adds index channels: none for these channels alone. None if it does not add them.
+/// The base encoder of a name with index channels: none for index channels alone. None if the name has no index
+/// channels.
 pub(crate) fn base_of(name: &str) -> Option<Option<&str>> {
     match name {
         "indices" => Some(None),
@@ -45,7 +46,8 @@ pub(crate) fn base_of(name: &str) -> Option<Option<&str>> {
     }
 }
 
-/// An encoder with index channels behind its own. `seen` gives the facts of a position as the player who moved sees them.
+/// An encoder that appends index channels to another one's. `seen` gives the facts of a position from the view of the
+/// player who moved.
 pub(crate) struct Indexed<G: Game, F> {
     name: String,
     inner: Option<Arc<dyn Encoder<G>>>,
@@ -110,7 +112,7 @@ fn holds(facts: &[u64], fact: u32) -> bool {
     facts[fact as usize / 64] >> (fact % 64) & 1 == 1
 }
 
-/// The value of a channel: 0 if no fact holds, else the first that holds, from 1; or how many hold.
+/// The value of a channel: the first fact that holds, from 1, or 0 if none does; or how many hold.
 fn value(facts: &[u64], group: &[u32], counts: bool) -> u64 {
     let mut holding = group.iter().zip(1..).filter(|(fact, _)| holds(facts, **fact));
     match counts {
@@ -119,8 +121,8 @@ fn value(facts: &[u64], group: &[u32], counts: bool) -> u64 {
     }
 }
 
-/// The groups of facts with these names and arguments: for each relation and each argument, facts that differ in this argument alone;
-/// and for each relation, all of its facts.
+/// Groups of facts by names and arguments: for each relation and argument, facts that differ only in this argument; and
+/// for each relation, all of its facts.
 pub(crate) fn groups(facts: &[(String, Vec<String>)]) -> Vec<Group> {
     let mut relations: Vec<((&str, usize), Vec<u32>)> = Vec::new();
     let mut places = FxHashMap::default();
@@ -154,12 +156,12 @@ pub(crate) fn groups(facts: &[(String, Vec<String>)]) -> Vec<Group> {
     groups
 }
 
-/// Facts after some actions in random games, as `seen` shows them to the player who acted.
+/// Facts after actions in random games, from the view of the player who acted.
 pub(crate) fn positions<G: Game, F>(game: &G, seen: impl Fn(&G::State, usize) -> F) -> Vec<F> {
     let (mut found, mut actions) = (Vec::new(), Vec::new());
     for number in 0..GAMES {
         let (mut rng, mut state): (Stream, _) = (stream(0, "index channels", number), game.start());
-        // Any of the positions after actions is as likely as any other to be kept.
+        // Reservoir sampling over the positions of a game.
         let (first, mut count) = (found.len(), 0);
         for _ in 0..LONGEST {
             match game.turn(&state) {
@@ -187,8 +189,8 @@ pub(crate) fn positions<G: Game, F>(game: &G, seen: impl Fn(&G::State, usize) ->
 }
 
 impl Indices {
-    /// The channels among these groups: facts of which two never hold at once, and numbers of facts; what does not change is left out.
-    pub(crate) fn of(groups: Vec<Group>, positions: &[impl AsRef<[u64]>]) -> Self {
+    /// The channels among these groups: mutually exclusive facts, and numbers of facts. Constant channels are dropped.
+    pub(crate) fn new(groups: Vec<Group>, positions: &[impl AsRef<[u64]>]) -> Self {
         let (mut channels, mut parts): (Vec<Channel>, Vec<_>) = (Vec::new(), Vec::new());
         for Group { name, about, facts, counts } in groups {
             if channels.len() == CHANNELS || !(2..=FACTS).contains(&facts.len()) {
@@ -213,7 +215,7 @@ impl Indices {
         Self { channels, parts }
     }
 
-    /// Fills the channels, one after the other.
+    /// Fills the channels in order.
     fn fill(&self, facts: &[u64], index: &mut [u64]) {
         for (index, (group, counts)) in index.iter_mut().zip(&self.parts) {
             *index = value(facts, group, *counts);

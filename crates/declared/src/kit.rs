@@ -450,14 +450,14 @@ fn greedy(game: &Declared, state: &State, actions: &[u32], probabilities: &mut V
 
 /// Inputs that say whose turn is next: none where that follows from who moved.
 fn next_width(game: &Declared) -> usize {
-    if game.tells_last() { game.players() } else { 0 }
+    if game.stores_last() { game.players() } else { 0 }
 }
 
 /// Their channel, if there is one. A name in a rule file has no `-`.
 fn next_channel(game: &Declared) -> Option<Channel> {
     let about = "whose turn is next, counted from the player who moved; it may begin with chance";
     let channel = Channel::fixed("whose-turn", ChannelKind::Bits(next_width(game)), about);
-    game.tells_last().then_some(channel)
+    game.stores_last().then_some(channel)
 }
 
 /// Whose turn is next, counted from the player who moved.
@@ -524,7 +524,7 @@ impl Declared {
             };
             let facts: Vec<(String, Vec<String>)> = self.rules.facts.iter().map(fact).collect();
             let positions = positions(self, |state, player| self.seen_by(state, player));
-            Arc::new(Indices::of(groups(&facts), &positions))
+            Arc::new(Indices::new(groups(&facts), &positions))
         })
     }
 }
@@ -617,7 +617,7 @@ impl Encoder<Declared> for Bits {
             *input = (facts[fact / 64] >> (fact % 64) & 1) as f32;
         }
         fill_next(game, after, of_next);
-        let next = game.tells_last().then(|| next_place(game, after) as u64);
+        let next = game.stores_last().then(|| next_place(game, after) as u64);
         let words = facts.iter().copied().chain([u64::from(*moves)]).chain(next);
         let bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
         row.index[0] = xxh3_64(&bytes);

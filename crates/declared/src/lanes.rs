@@ -1,7 +1,8 @@
-//! Many games side by side, one bit each: lane vectors, gates over them, and moves that are drawn in bits.
+//! Many games in parallel, one bit each: lane vectors, gates over them, and bit-sliced random moves.
 //!
-//! A fact, a gate and a move are a bit a lane, so that an operation on words is one on all games. The legal moves of all lanes are
-//! counted, a random number is multiplied by the counts, and a pass over the moves counts it down.
+//! Facts, gates and moves have one bit per lane, so that a word operation acts on all games. To draw moves, the legal
+//! moves of all lanes are counted, a random number is multiplied by the counts, and a pass over the moves counts it
+//! down.
 
 use crate::circuit::Literal;
 use adept_game::Stream;
@@ -11,14 +12,14 @@ use std::sync::{Mutex, PoisonError};
 
 /// Words of a wide lane vector.
 const WORDS: usize = 8;
-/// Random bits beyond those of the counts: moves are drawn with equal probability up to 2⁻¹⁶ of it.
+/// Random bits beyond those of the counts: probabilities of moves differ by a factor of at most 1 + 2⁻¹⁶.
 const EXTRA: usize = 16;
-/// Most bytes of the values of all nodes of a game that is played in lanes.
+/// Limit on bytes of all node values of a game that is played in lanes.
 pub(crate) const BYTES: usize = 32 << 20;
-/// Most bits of a count of moves, of which there are 2¹⁸ at most.
+/// Bits of a count of moves, which is at most 2¹⁸.
 const DIGITS: usize = 19;
 
-/// A bit for each of several games.
+/// A bit vector with one lane per game.
 pub(crate) trait Lanes: Copy + PartialEq + Debug + Send + Sync + 'static {
     const NONE: Self;
     const ALL: Self;
@@ -29,7 +30,7 @@ pub(crate) trait Lanes: Copy + PartialEq + Debug + Send + Sync + 'static {
 
     fn words_mut(&mut self) -> &mut [u64];
 
-    /// What `f` makes of the words of both.
+    /// Combines the words of two vectors with `f`.
     fn zip(self, other: Self, f: impl Fn(u64, u64) -> u64) -> Self;
 
     #[inline(always)]
@@ -47,7 +48,7 @@ pub(crate) trait Lanes: Copy + PartialEq + Debug + Send + Sync + 'static {
         self.zip(other, |a, b| a ^ b)
     }
 
-    /// What is here and not there.
+    /// AND NOT.
     #[inline(always)]
     fn without(self, other: Self) -> Self {
         self.zip(other, |a, b| a & !b)
@@ -63,7 +64,7 @@ pub(crate) trait Lanes: Copy + PartialEq + Debug + Send + Sync + 'static {
         self.words().iter().fold(0, |a, b| a | b) != 0
     }
 
-    /// The first so many of these lanes.
+    /// The first `wanted` set lanes.
     #[inline(always)]
     fn first(self, mut wanted: u64) -> Self {
         let mut result = self;
@@ -130,7 +131,7 @@ impl Lanes for u64 {
     }
 }
 
-/// A generator of random words for all lanes: xoshiro256++ in every word.
+/// A random generator for all lanes: xoshiro256++ in every word.
 #[derive(Debug)]
 pub(crate) struct Random<L>([L; 4]);
 
@@ -159,11 +160,11 @@ impl<L: Lanes> Random<L> {
     }
 }
 
-/// A number for each lane, in bits from the lowest.
+/// A number in each lane, bit-sliced from the lowest bit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Numbers<L> {
     digits: [L; DIGITS],
-    /// As many digits as the largest number has.
+    /// Number of digits of the largest number.
     len: usize,
 }
 
@@ -174,7 +175,7 @@ impl<L: Lanes> Numbers<L> {
         Self { digits: [L::NONE; DIGITS], len: 0 }
     }
 
-    /// Counts one more in these lanes.
+    /// Increments these lanes.
     #[inline(always)]
     pub(crate) fn add(&mut self, lanes: L) {
         let mut carry = lanes;
@@ -187,22 +188,23 @@ impl<L: Lanes> Numbers<L> {
         }
     }
 
-    /// Lanes whose number is not 0.
+    /// Lanes with a nonzero number.
     #[inline(always)]
     pub(crate) fn any(&self) -> L {
         self.digits[..self.len].iter().fold(L::NONE, |any, &digit| any.or(digit))
     }
 
-    /// Lanes whose number is above 1.
+    /// Lanes with a number above 1.
     #[inline(always)]
     pub(crate) fn several(&self) -> L {
         self.digits[..self.len].iter().skip(1).fold(L::NONE, |any, &digit| any.or(digit))
     }
 
-    /// A random number below that of each lane; 0 for 0.
+    /// A uniform random number below that of each lane; 0 for 0.
     #[inline(always)]
     pub(crate) fn draw(&self, random: &mut Random<L>) -> Self {
-        // ⌊u · number / 2^(len + EXTRA)⌋ for random u of so many bits, from the lowest bit up: the sum keeps its upper half.
+        // ⌊u · number / 2^(len + EXTRA)⌋ for a random u of len + EXTRA bits, from the lowest bit up: the sum keeps its
+        // upper half.
         let mut drawn = Self::new();
         if self.len < 2 {
             return drawn;
@@ -217,7 +219,7 @@ impl<L: Lanes> Numbers<L> {
                 let both = left[d].xor(add);
                 let sum = both.xor(carry);
                 carry = left[d].and(add).or(both.and(carry));
-                // Shifted down by one digit.
+                // Shift down by one digit.
                 if d > 0 {
                     left[d - 1] = sum;
                 }
@@ -227,7 +229,7 @@ impl<L: Lanes> Numbers<L> {
         drawn
     }
 
-    /// Counts one down in these lanes. Returns those of them whose number was 0 already; it stays.
+    /// Decrements these lanes. Returns those whose number was already 0; it stays 0.
     #[inline(always)]
     pub(crate) fn take(&mut self, lanes: L) -> L {
         let more = self.any();
@@ -241,15 +243,15 @@ impl<L: Lanes> Numbers<L> {
     }
 }
 
-/// A literal in all lanes.
+/// The value of a literal in all lanes.
 #[inline(always)]
 pub(crate) fn value<L: Lanes>(values: &[L], literal: Literal) -> L {
     let negated = 0_u64.wrapping_sub(u64::from(literal % 2));
     values[literal as usize / 2].zip(L::NONE, |a, _| a ^ negated)
 }
 
-/// Computes AND gates in all lanes. The inputs of the first one are those from `begin` on, `ends` has the end of each, and the values
-/// of the gates stand from `first` on.
+/// Computes AND gates in all lanes. The first gate's inputs start at `begin`, `ends` has the end of each gate's inputs,
+/// and the gates' values start at `first`.
 #[inline(always)]
 pub(crate) fn compute<L: Lanes>(
     inputs: &[Literal],
@@ -268,7 +270,7 @@ pub(crate) fn compute<L: Lanes>(
     }
 }
 
-/// What threads use in turn, since it costs time to make.
+/// A pool of values that are expensive to create.
 #[derive(Debug)]
 pub(crate) struct Pool<T>(Mutex<Vec<T>>);
 
@@ -279,7 +281,7 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// Does `work` with an idle one, or with a new one, which is kept.
+    /// Runs `work` with an idle value or a new one, which returns to the pool.
     pub(crate) fn with<R>(&self, make: impl FnOnce() -> T, work: impl FnOnce(&mut T) -> R) -> R {
         let idle = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut one = idle.unwrap_or_else(make);
@@ -289,15 +291,15 @@ impl<T> Pool<T> {
     }
 }
 
-/// Work on lanes.
+/// Work on lanes that [`widest`] compiles for each instruction set.
 pub(crate) trait Work {
     type Output;
 
-    /// Must be inlined always, with all that it calls, to become what [`widest`] promises.
+    /// Must always be inlined, with everything that it calls, so that [`widest`] can use wide instructions.
     fn work(self) -> Self::Output;
 }
 
-/// Does work with the widest instructions that the processor has.
+/// Runs `work` with the widest instructions of the processor.
 pub(crate) fn widest<W: Work>(work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
     {

@@ -1,17 +1,17 @@
-//! Words of a rule file.
+//! Lexer of rule files.
 
 use crate::error::{Place, RuleError};
 
-/// A word.
+/// A token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Token {
     /// A name or a keyword.
     Name(String),
-    /// A whole number.
+    /// An integer.
     Number(i32),
-    /// A number with digits behind a point, as it is written.
+    /// A decimal number, as written.
     Decimal(String),
-    /// A text in double quotes.
+    /// A string in double quotes.
     Text(String),
     /// A sign, such as `(` or `<=`.
     Sign(&'static str),
@@ -20,7 +20,7 @@ pub(crate) enum Token {
 }
 
 impl Token {
-    /// As errors name it.
+    /// The token as shown in errors.
     pub(crate) fn shown(&self) -> String {
         match self {
             Self::Name(name) => format!("`{name}`"),
@@ -33,18 +33,19 @@ impl Token {
     }
 }
 
-/// Longer signs before their beginnings.
+/// Longer signs come before their prefixes.
 const SIGNS: [&str; 14] = ["..", "<=", ">=", "!=", "(", ")", ",", "=", "<", ">", "+", "-", ":", "/"];
 
 /// Longest name, in characters: names are printed in positions and messages.
 const NAME: usize = 64;
 
-/// The words with their places, the end last. A comment begins with # and ends with its line.
+/// Splits a source into tokens with their places, ending with [`Token::End`]. A comment runs from # to the end of the
+/// line.
 pub(crate) fn words(source: &str) -> Result<Vec<(Token, Place)>, RuleError> {
     let mut words = Vec::new();
     let (mut line, mut begin) = (1, 0);
     let mut at = 0;
-    // Columns are counted in characters, on from the last place that was asked for.
+    // Columns are counted in characters, incrementally from the last queried place.
     let (mut known, mut column) = (0, 1);
     let mut place = |line: u32, begin: usize, at: usize| {
         if known < begin {
@@ -75,7 +76,7 @@ pub(crate) fn words(source: &str) -> Result<Vec<(Token, Place)>, RuleError> {
             }
             c if c.is_ascii_digit() => {
                 let mut end = length(|c| c.is_ascii_alphanumeric() || c == '_');
-                // Two points make a range.
+                // Two dots make a range.
                 let digits = rest[end..]
                     .strip_prefix('.')
                     .filter(|more| more.starts_with(|c: char| c.is_ascii_digit()));

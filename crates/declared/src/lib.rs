@@ -1,8 +1,9 @@
 //! Games declared in a text file.
 //!
-//! A rule file names the objects of a game, its relations, operators and endings. It is compiled to circuits: a gate for every
-//! tuple of a relation that depends on the state. [`Declared`] is such a game, like any other. Its methods follow the state from
-//! call to call, and compute what changed; [`Monitor`] does so for one game, and [`Batch`] plays many side by side.
+//! A rule file names the objects of a game, its relations, operators and endings. It is compiled to circuits: a gate
+//! for every tuple of a relation that depends on the state. [`Declared`] is such a game. Its methods follow the state
+//! from call to call and compute only what changed; [`Monitor`] does so for one game, and [`Batch`] plays many games in
+//! parallel.
 //!
 //! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 

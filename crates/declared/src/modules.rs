@@ -1,49 +1,51 @@
-//! Modules for the architecture `modules`, whatever the form of the rules that they read.
+//! Modules for the architecture `modules`, independent of the rule language.
 //!
 //! A module reads one of two things of a position:
 //!
 //! - *Tuples* of a relation: which of them hold. Each tuple gets a weight of its own.
-//! - *Bindings* of a rule: for every choice of its variables, which of its conditions hold. What holds is a pattern. The module
-//!   reads how often each pattern occurs, so all bindings share its weight: two crosses and an empty square count the same in
-//!   all eight lines of tic-tac-toe.
+//! - *Bindings* of a rule: for every choice of its variables, which of its conditions hold. What holds is a pattern.
+//!   The module reads how often each pattern occurs, so all bindings share its weight: two crosses and an empty square
+//!   count the same in all eight lines of tic-tac-toe.
 //!
-//! Both are outputs of a circuit. Each condition is asked for all players. Its *counterparts* are the same condition as the other
-//! players write it about the same place: `on(o, a)` for `on(x, a)`.
+//! Both are outputs of a circuit. Each condition is asked for all players. Its *counterparts* are the same condition as
+//! the other players write it about the same place: `on(o, a)` for `on(x, a)`.
 
 use crate::circuit::{Literal, TRUE};
 use adept_game::{Channel, ChannelKind};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// Conditions of a rule, with counterparts, whose patterns are told apart. More are only counted.
+/// Largest number of conditions of a rule, with counterparts, whose patterns are distinguished. Larger rules are only
+/// counted.
 const PATTERN: usize = 8;
-/// Pairs of counts of a rule up to which crossings are told apart.
+/// Largest number of pairs of counts of a rule for which crossings are distinguished.
 const CROSSING: usize = 36;
-/// Most bindings that share a condition and are compared with each other. A condition that more of them share says little about
-/// any two.
+/// Largest number of bindings that share a condition and are compared with each other. A condition that more bindings
+/// share says little about any two.
 const MEETING: usize = 64;
-/// Most pairs of bindings of a rule that meet. With more they are not compared: it would take too long.
+/// Largest number of pairs of bindings of a rule that share a condition. Beyond it they are not compared, which would
+/// take too long.
 const PAIRS: usize = 1 << 16;
-/// Most outputs.
+/// Limit on outputs.
 pub(crate) const OUTPUTS: usize = 1 << 18;
-/// Most tuples of a relation that get weights of their own. A relation with more is read through its rules only.
+/// Limit on tuples of a relation with weights of their own. A larger relation is read only through its rules.
 pub(crate) const TUPLES: usize = 4_096;
 
 /// A module.
 #[derive(Debug)]
 pub(crate) struct Module {
     pub(crate) name: String,
-    /// Names of the modules that it is made of.
+    /// Names of the modules that it depends on.
     pub(crate) parts: Vec<String>,
     pub(crate) reads: Reads,
     /// Meaning of its inputs.
     pub(crate) about: String,
 }
 
-/// What a module reads.
+/// Input of a module.
 #[derive(Debug)]
 pub(crate) enum Reads {
-    /// Whether each of these outputs holds, from the first on.
+    /// Whether each of these consecutive outputs holds.
     Tuples { first: usize, count: usize },
     /// For each rule, how often each pattern occurs.
     Rules(Vec<Bindings>),
@@ -52,16 +54,16 @@ pub(crate) enum Reads {
 /// The bindings of one rule.
 #[derive(Debug)]
 pub(crate) struct Bindings {
-    /// The first of its outputs: for each binding the conditions, own ones first.
+    /// Index of the first output. Each binding has its conditions, own ones first.
     first: usize,
     count: usize,
-    /// Whether each condition of the player who moved is satisfied if it does *not* hold.
+    /// For each condition of the player who moved, whether it is satisfied if it does *not* hold.
     own: Vec<bool>,
-    /// The same for the counterparts that are not conditions themselves.
+    /// The same for counterparts that are not themselves conditions.
     other: Vec<bool>,
-    /// Whether bindings that meet are compared.
+    /// Whether bindings that share a condition are compared.
     compares: bool,
-    /// Conditions that several bindings share: an output that holds if it does, whether it is negated, and the bindings.
+    /// Conditions that several bindings share: an output, whether it is negated, and the bindings.
     shared: Vec<(usize, bool, Vec<u32>)>,
 }
 
@@ -70,17 +72,17 @@ impl Bindings {
         self.own.len() + self.other.len()
     }
 
-    /// Number of patterns that are told apart.
+    /// Number of distinguished patterns.
     fn patterns(&self) -> usize {
         if self.conditions() <= PATTERN { 1 << self.conditions() } else { 0 }
     }
 
-    /// Number of pairs of counts. One condition is its own count.
+    /// Number of pairs of counts. A single condition is its own count.
     fn counts(&self) -> usize {
         if self.conditions() == 1 { 0 } else { (self.own.len() + 1) * (self.other.len() + 1) }
     }
 
-    /// Number of unordered pairs of pairs of counts, for two bindings that share a condition.
+    /// Number of unordered pairs of count pairs, for two bindings that share a condition.
     fn crossings(&self) -> usize {
         match self.counts() {
             counts @ 1..=CROSSING if self.own.len() > 1 && self.compares => counts * (counts + 1) / 2,
@@ -88,7 +90,7 @@ impl Bindings {
         }
     }
 
-    /// What its inputs are, in words.
+    /// Describes the inputs.
     pub(crate) fn about(&self) -> String {
         let conditions = self.conditions();
         let mut inputs = Vec::new();
@@ -115,13 +117,13 @@ impl Bindings {
         self.patterns() + self.counts() + self.crossings()
     }
 
-    /// The inputs of pairs of counts, and of bindings that meet.
+    /// The inputs of count pairs, and of bindings that share a condition.
     #[cfg(test)]
     pub(crate) fn counted<'a>(&self, inputs: &'a [f32]) -> &'a [f32] {
         &inputs[self.patterns()..]
     }
 
-    /// Bindings whose own conditions are all satisfied.
+    /// Number of bindings whose own conditions are all satisfied.
     #[cfg(test)]
     pub(crate) fn satisfied(&self, inputs: &[f32]) -> f32 {
         match &self.own[..] {
@@ -156,7 +158,7 @@ impl Bindings {
             if holds[*output] != *negated {
                 continue;
             }
-            // How often each kind came before.
+            // Number of previous occurrences of each kind.
             met.clear();
             for &binding in bindings {
                 let kind = kinds[binding as usize];
@@ -210,21 +212,21 @@ pub(crate) struct Column {
     /// Whether it is a counterpart.
     pub(crate) is_other: bool,
     pub(crate) negated: bool,
-    /// When it holds, for each binding.
+    /// The literal of each binding.
     pub(crate) holds: Vec<Literal>,
 }
 
-/// Modules that are being made.
+/// A list of modules under construction.
 #[derive(Debug, Default)]
 pub(crate) struct Modules {
-    /// Each after its parts.
+    /// In topological order.
     pub(crate) list: Vec<Module>,
-    /// What they read.
+    /// The literals that modules read.
     pub(crate) outputs: Vec<Literal>,
 }
 
 impl Modules {
-    /// A module of at most `most` tuples. What is the same in all positions is left out. Returns whether there is anything to read.
+    /// Adds a module of at most `most` tuples. Constant tuples are omitted. Returns whether there is anything to read.
     pub(crate) fn tuples(
         &mut self,
         name: &str,
@@ -249,11 +251,11 @@ impl Modules {
         true
     }
 
-    /// The bindings of rules with these conditions. Conditions that are the same in all positions, or the same as others, are left
-    /// out. None if there is no other.
+    /// Makes the bindings of rules with these conditions. Constant and duplicate conditions are omitted. None if no
+    /// condition remains.
     ///
     /// # Errors
-    /// That there are too many outputs.
+    /// Too many outputs.
     pub(crate) fn bindings(&mut self, columns: Vec<Column>, name: &str) -> Result<Option<Bindings>, String> {
         let mut kept: Vec<Column> = Vec::new();
         for column in columns {
@@ -272,7 +274,7 @@ impl Modules {
         for binding in 0..count {
             self.outputs.extend(kept.iter().map(|column| column.holds[binding]));
         }
-        // Where bindings of several kinds meet.
+        // Conditions at which bindings of several kinds meet.
         let mut places: BTreeMap<(Literal, bool), (usize, Vec<u32>)> = BTreeMap::new();
         for binding in 0..count {
             for (c, column) in kept.iter().enumerate().filter(|(_, column)| !column.is_other) {
@@ -313,7 +315,7 @@ pub(crate) fn channels(modules: &[Module], copies: usize) -> Vec<Channel> {
     modules.iter().map(channel).collect()
 }
 
-/// Fills the inputs of all modules, one after the other, from what holds of their outputs: the copy with this number of so many.
+/// Fills the inputs of all modules in order, from their outputs: copy `copy` of `copies`.
 pub(crate) fn fill(
     modules: &[Module],
     holds: &[bool],

@@ -1,37 +1,39 @@
-//! Following a game from position to position: what changes is computed, and nothing else.
+//! Incremental evaluation of a game from position to position.
 //!
-//! The network is that of games in GDL (`gdl::net`), which also follows relations that depend on themselves. Its outputs say what is
-//! legal, what chance may bring and what ends the game, for each player. The methods of [`Game`] use it: each thread keeps networks
-//! of the games that it played last, and moves them to the position of a call. A move changes few facts, and so does a step from
-//! one move to its alternative. Positions far from each other, and all of very small games, are computed anew.
+//! The network is that of GDL games (`gdl::net`), which also handles recursive relations. Its outputs are legal moves,
+//! outcomes of chance and endings, for each player. The methods of [`Game`] use it: each thread keeps networks of the
+//! games that it played last, and moves them to the position of a call. A move changes few facts, and so does switching
+//! to an alternative move. Distant positions, and all positions of very small games, are computed from scratch.
 
 use crate::circuit::Cone;
 use crate::declaration::Grade;
 use crate::declared::Declared;
-use crate::followed::Pace;
+use crate::followed::Costs;
 use crate::gdl::net::Runner;
 use crate::state::{State, Status};
 use adept_game::{Game, Turn};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 
-/// What it costs to ask for a position, wherever it is.
+/// Overhead of a call.
 const CALL: u32 = 32;
-/// A gate that is told of a change costs as much as so many that are computed in a row.
-const TOLD: u64 = 2;
-/// How many times cheaper a move must be to follow than to compute anew. Much depends on the order in which positions are asked for.
+/// Cost of propagating a change to a gate, relative to computing a gate in sequence.
+const PROPAGATION: u64 = 2;
+/// Required advantage of incremental evaluation over evaluation from scratch. The ratio depends strongly on the order
+/// of positions.
 const GAIN: u64 = 4;
 
-impl Pace {
-    /// What was measured in some random games. None if it is faster to compute all anew.
-    pub(crate) fn of(game: &Declared, mut measure: Measure) -> Option<Self> {
+impl Costs {
+    /// Computes the costs from random games. None if evaluation from scratch is faster.
+    pub(crate) fn new(game: &Declared, mut measure: Measure) -> Option<Self> {
         let rules = &game.rules;
-        let anew = |cone: &Cone| match cone.outputs().len() {
+        let from_scratch = |cone: &Cone| match cone.outputs().len() {
             0 => 0,
             outputs => cone.cost() + rules.facts.len() + outputs / 2,
         };
         let view = &rules.views[0];
-        let [legal, chance, over] = [&view.legal, &view.chance, &view.over].map(|cone| anew(cone) as u32);
+        let [legal, chance, over] =
+            [&view.legal, &view.chance, &view.over].map(|cone| from_scratch(cone) as u32);
         let status = legal + chance + over;
         let told = measure.session.runner.looks;
         let is_faster = measure.moves * u64::from(status.saturating_sub(CALL)) > GAIN * told;
@@ -47,7 +49,7 @@ impl Pace {
     }
 }
 
-/// Moves of random games that a network follows.
+/// Cost measurements of random games on a network.
 pub(crate) struct Measure {
     session: Session,
     moves: u64,
@@ -55,29 +57,29 @@ pub(crate) struct Measure {
 }
 
 impl Measure {
-    /// Most states that are kept.
+    /// Largest number of kept states.
     const STATES: usize = 512;
-    /// How often it goes from one of them to another.
+    /// Number of jumps between kept states.
     const JUMPS: usize = 128;
-    /// Most gates that are told of a change: a tenth of a second.
-    const TOLD: u64 = 50_000_000;
+    /// Limit on gates that receive changes: a tenth of a second.
+    const PROPAGATION: u64 = 50_000_000;
 
     pub(crate) fn new(game: &Declared) -> Self {
         Self { session: Session::new(game), moves: 0, states: Vec::new() }
     }
 
-    /// Goes to the beginning of a game.
+    /// Moves to the start of a game.
     pub(crate) fn begin(&mut self, game: &Declared, state: &State) {
         let told = self.session.runner.looks;
-        if told < Self::TOLD {
+        if told < Self::PROPAGATION {
             self.session.go(game, &state.facts);
             self.session.runner.looks = told;
         }
     }
 
-    /// Goes on to the state after a move.
+    /// Moves to the state after a move.
     pub(crate) fn go(&mut self, game: &Declared, state: &State) {
-        if self.session.runner.looks < Self::TOLD {
+        if self.session.runner.looks < Self::PROPAGATION {
             self.moves += 1;
             self.session.go(game, &state.facts);
             if self.states.len() < Self::STATES {
@@ -86,25 +88,25 @@ impl Measure {
         }
     }
 
-    /// What a changed fact costs on average from one state to another of any game.
+    /// Mean cost of a changed fact when jumping between states of any game.
     fn scatter(&mut self, game: &Declared) -> u32 {
         let (before, mut facts) = (self.session.runner.looks, 0);
         for jump in 0..Self::JUMPS {
             let state = &self.states[jump * 197 % self.states.len()];
             facts += u64::from(differing(&self.session.facts, state));
             self.session.go(game, state);
-            if self.session.runner.looks - before > Self::TOLD {
+            if self.session.runner.looks - before > Self::PROPAGATION {
                 break;
             }
         }
         let told = self.session.runner.looks - before;
-        u32::try_from((told * TOLD).div_ceil(facts.max(1))).unwrap_or(u32::MAX)
+        u32::try_from((told * PROPAGATION).div_ceil(facts.max(1))).unwrap_or(u32::MAX)
     }
 }
 
 type Facts = SmallVec<[u64; 2]>;
 
-/// Number of facts that hold in one of two states.
+/// Number of facts that differ between two states.
 #[inline]
 fn differing(one: &[u64], other: &[u64]) -> u32 {
     one.iter().zip(other).map(|(one, other)| (one ^ other).count_ones()).sum()
@@ -116,19 +118,19 @@ struct Session {
     game: u64,
     runner: Runner,
     facts: Facts,
-    /// Bits of the last word that are no facts.
+    /// Padding bits of the last word.
     rest: u64,
-    /// The last position that was computed anew.
-    anew: Facts,
-    /// What it has cost to compute positions anew that are near each other.
+    /// The last position evaluated from scratch.
+    from_scratch: Facts,
+    /// Accumulated cost of evaluating nearby positions from scratch.
     spent: u32,
 }
 
 thread_local! {
-    /// The games that this thread played last.
+    /// Sessions of the games that this thread played last.
     static SESSIONS: RefCell<Vec<Session>> = const { RefCell::new(Vec::new()) };
 }
-/// Games that a thread keeps a session of.
+/// Largest number of sessions per thread.
 const KEPT: usize = 4;
 
 impl Session {
@@ -139,7 +141,7 @@ impl Session {
         Self {
             game: followed.id,
             runner: Runner::new(&followed.net),
-            anew: facts.clone(),
+            from_scratch: facts.clone(),
             rest: if count > 0 && count.is_multiple_of(64) { 0 } else { !0 << (count % 64) },
             facts,
             spent: 0,
@@ -151,24 +153,25 @@ impl Session {
         self.runner.go(&game.rules.followed.net, &mut self.facts, facts);
     }
 
-    /// Goes to a position, unless what is asked of it costs less anew. Returns whether it went there.
+    /// Moves to a position unless evaluating it from scratch is cheaper. Returns whether it moved there.
     #[inline]
-    fn reach(&mut self, game: &Declared, pace: &Pace, facts: &[u64], anew: u32) -> bool {
+    fn reach(&mut self, game: &Declared, costs: &Costs, facts: &[u64], from_scratch: u32) -> bool {
         let different = differing(&self.facts, facts);
         if different == 0 {
             return true;
         }
-        // A state of another game is none of a network.
+        // A state of another game does not fit this network.
         if facts.len() != self.facts.len() || facts.last().is_some_and(|last| last & self.rest != 0) {
             return false;
         }
-        let far = |different: u32| different.saturating_mul(pace.fact).saturating_add(CALL);
+        let far = |different: u32| different.saturating_mul(costs.fact).saturating_add(CALL);
         let way = far(different);
-        // Positions far from each other are computed anew. Where one after the other is near the last such, it soon pays to go there.
-        let mut goes = way <= anew;
-        if !goes && far(differing(&self.anew, facts)) <= anew {
-            goes = way <= anew.saturating_add(self.spent);
-            self.spent = self.spent.saturating_add(anew / 2);
+        // Distant positions are evaluated from scratch. If several in a row are close to each other, moving there soon
+        // pays off.
+        let mut goes = way <= from_scratch;
+        if !goes && far(differing(&self.from_scratch, facts)) <= from_scratch {
+            goes = way <= from_scratch.saturating_add(self.spent);
+            self.spent = self.spent.saturating_add(from_scratch / 2);
         } else {
             self.spent = 0;
         }
@@ -177,7 +180,7 @@ impl Session {
             self.spent = 0;
             return true;
         }
-        self.anew.copy_from_slice(facts);
+        self.from_scratch.copy_from_slice(facts);
         false
     }
 
@@ -201,7 +204,7 @@ impl Session {
         let first = game.rules.followed.over[usize::from(last)] as usize;
         for (w, &word) in self.runner.outputs[first..][..results.len().div_ceil(64)].iter().enumerate() {
             if word != 0 {
-                return Status::of(results[w * 64 + word.trailing_zeros() as usize], last);
+                return Status::from_grade(results[w * 64 + word.trailing_zeros() as usize], last);
             }
         }
         let any = |words: &[u64]| words.iter().any(|&word| word != 0);
@@ -209,12 +212,12 @@ impl Session {
             Some(status) => status,
             None if any(self.chance(game, state.mover)) => Status::Chance,
             None if any(self.legal(game, state.mover)) => Status::Going,
-            None => Status::of(game.rules.declaration.stuck, state.mover),
+            None => Status::from_grade(game.rules.declaration.stuck, state.mover),
         }
     }
 }
 
-/// Bits that are set, in ascending order.
+/// Calls `visit` with each set bit, in ascending order.
 #[inline]
 fn each(words: &[u64], mut visit: impl FnMut(usize)) {
     for (w, &word) in words.iter().enumerate() {
@@ -227,16 +230,16 @@ fn each(words: &[u64], mut visit: impl FnMut(usize)) {
 }
 
 impl Declared {
-    /// Runs `work` with a network of this thread at the position with these facts, unless it is cheaper to compute all anew, at a
-    /// cost that `anew` tells.
+    /// Runs `work` with a network of this thread at the position with these facts, unless evaluation from scratch, at
+    /// cost `from_scratch`, is cheaper.
     #[inline]
     fn follow<R>(
         &self,
         facts: &[u64],
-        anew: impl FnOnce(&Pace) -> u32,
+        from_scratch: impl FnOnce(&Costs) -> u32,
         work: impl FnOnce(&Session) -> R,
     ) -> Option<R> {
-        let pace = self.pace.as_ref()?;
+        let costs = self.costs.as_ref()?;
         SESSIONS.with_borrow_mut(|sessions| {
             let id = self.rules.followed.id;
             let at = sessions.iter().position(|session| session.game == id).unwrap_or_else(|| {
@@ -246,13 +249,13 @@ impl Declared {
                 sessions.push(Session::new(self));
                 sessions.len() - 1
             });
-            // The game that was asked last stands at the end, so that the first is the one that was not asked for longest.
+            // Most recently used last, so that the first is evicted.
             if at + 1 < sessions.len() {
                 sessions[at..].rotate_left(1);
             }
             let last = sessions.len() - 1;
             let session = &mut sessions[last];
-            session.reach(self, pace, facts, anew(pace)).then(|| work(session))
+            session.reach(self, costs, facts, from_scratch(costs)).then(|| work(session))
         })
     }
 
@@ -260,16 +263,16 @@ impl Declared {
     #[inline]
     pub(crate) fn each_legal(&self, state: &State, mut visit: impl FnMut(usize)) {
         let read = |session: &Session| each(session.legal(self, state.mover), &mut visit);
-        if self.follow(&state.facts, |pace| pace.legal, read).is_none() {
+        if self.follow(&state.facts, |costs| costs.legal, read).is_none() {
             self.rules.views[usize::from(state.mover)].legal.each(&state.facts, visit);
         }
     }
 
-    /// Calls `visit` with the place of each outcome of chance.
+    /// Calls `visit` with the index of each outcome of chance.
     #[inline]
     pub(crate) fn each_chance(&self, state: &State, mut visit: impl FnMut(usize)) {
         let read = |session: &Session| each(session.chance(self, state.mover), &mut visit);
-        if self.follow(&state.facts, |pace| pace.chance, read).is_none() {
+        if self.follow(&state.facts, |costs| costs.chance, read).is_none() {
             self.rules.views[usize::from(state.mover)].chance.each(&state.facts, visit);
         }
     }
@@ -278,12 +281,12 @@ impl Declared {
     #[inline]
     pub(crate) fn status_after(&self, state: &State, last: u8) -> Status {
         let read = |session: &Session| session.status(self, state, last);
-        let status = self.follow(&state.facts, |pace| pace.legal, read);
+        let status = self.follow(&state.facts, |costs| costs.legal, read);
         status.unwrap_or_else(|| self.status_of(state, Some(last)))
     }
 }
 
-/// A game and its position.
+/// A game at a position that is evaluated incrementally.
 #[derive(Clone, Debug)]
 pub struct Monitor {
     game: Declared,
@@ -306,7 +309,7 @@ impl Monitor {
         &self.state
     }
 
-    /// Back to the start. Moves before it cannot be taken back.
+    /// Returns to the start and clears the undo history.
     pub fn restart(&mut self) {
         self.state = self.game.start();
         self.past.clear();
@@ -331,7 +334,7 @@ impl Monitor {
         self.legal_words().iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// The legal move with this place in ascending order, from 0. None if there are fewer.
+    /// The legal move with this index in ascending order, from 0. None if there are fewer.
     #[inline]
     pub fn legal(&self, mut place: usize) -> Option<u32> {
         for (w, &word) in self.legal_words().iter().enumerate() {
@@ -357,7 +360,7 @@ impl Monitor {
         self.game.shares(places.into_iter(), outcomes);
     }
 
-    /// Makes a legal move, or has an outcome of chance.
+    /// Applies a legal move or an outcome of chance.
     pub fn apply(&mut self, action: u32) {
         self.past.push(self.state.clone());
         let player = self.game.change(&mut self.state, action);

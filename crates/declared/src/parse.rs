@@ -1,4 +1,4 @@
-//! The grammar of rule files.
+//! Parser of rule files.
 
 use crate::error::{Place, RuleError};
 use crate::lex::{Token, words};
@@ -20,12 +20,12 @@ pub(crate) struct Atom {
     pub(crate) args: Vec<Sum>,
 }
 
-/// A condition.
+/// A condition of a rule.
 #[derive(Clone, Debug)]
 pub(crate) enum Condition {
     /// The relation holds or, negated, does not.
     Holds { negated: bool, atom: Atom },
-    /// A comparison by one of `=`, `!=`, `<`, `<=`, `>`, `>=`.
+    /// A comparison with `=`, `!=`, `<`, `<=`, `>` or `>=`.
     Compare { left: Sum, sign: &'static str, right: Sum, place: Place },
 }
 
@@ -41,15 +41,15 @@ pub(crate) struct Effect {
 #[derive(Clone, Debug)]
 pub(crate) struct Operator {
     pub(crate) name: Word,
-    /// Whether it is chance that moves.
+    /// Whether this is an outcome of chance.
     pub(crate) is_chance: bool,
-    /// How likely an outcome of chance is, beside others.
+    /// Relative weight of an outcome of chance.
     pub(crate) weight: Option<(Sum, Place)>,
     /// Variable and type of each parameter.
     pub(crate) params: Vec<(Word, Word)>,
     pub(crate) when: Vec<Condition>,
     pub(crate) effects: Vec<Effect>,
-    /// `again` or `pass`: the conditions of each, one of which is enough.
+    /// `again` or `pass`: alternative lists of conditions.
     pub(crate) turns: Vec<(Vec<Condition>, Place)>,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Operator {
 #[derive(Clone, Debug)]
 pub(crate) enum Statement {
     About(String),
-    /// A paragraph of the rules for people.
+    /// A paragraph of the rules in prose.
     Rules(String),
     Players(Word),
     /// A type with its objects.
@@ -65,12 +65,13 @@ pub(crate) enum Statement {
         name: Word,
         members: Vec<Word>,
     },
-    /// A type whose objects are exchanged when the next player moves, in cycles; all in the opposite order if there are none.
+    /// A type whose objects are exchanged in cycles when the next player moves; without cycles, their order is
+    /// reversed.
     Flip {
         name: Word,
         cycles: Vec<Vec<Word>>,
     },
-    /// A relation with its types and the tuples that it begins with.
+    /// A relation with its types and initial tuples.
     Relation {
         dynamic: bool,
         name: Word,
@@ -91,7 +92,7 @@ pub(crate) enum Statement {
     /// The result for a player without a legal operator, and its amount.
     Stuck(Word, Option<Word>),
     Limit(Word),
-    /// The role of each argument of a relation that is drawn, and the squares row by row.
+    /// The role of each argument of a drawn relation, and the squares row by row.
     Board {
         relation: Word,
         roles: Vec<Word>,
@@ -107,20 +108,20 @@ pub(crate) struct Source {
     pub(crate) statements: Vec<(Statement, Place)>,
 }
 
-/// Statements by their first words.
+/// First words of statements.
 const STATEMENTS: &str = "about, rules, players, objects, flip, static, dynamic, derive, operator, chance, win, lose, draw, stuck, limit, board or marks";
 
-/// Objects in a range, such as `1..9`.
+/// Limit on objects in a range, such as `1..9`.
 pub(crate) const RANGE: i64 = 4096;
 
-/// Most conditions of a rule.
+/// Limit on conditions of a rule.
 const CONDITIONS: usize = 256;
-/// Most changes of an operator, each counted with its conditions.
+/// Limit on changes of an operator, each counted with its conditions.
 const EFFECTS: usize = 1 << 16;
-/// Most arguments of a relation or an operator, and summands of an argument.
+/// Limit on arguments of a relation or operator, and on summands of an argument.
 const ARGUMENTS: usize = 16;
 
-/// Reads a rule file.
+/// Parses a rule file.
 pub(crate) fn parse(source: &str) -> Result<Source, RuleError> {
     let mut parser = Parser { words: words(source)?, at: 0 };
     parser.keyword("game")?;
@@ -217,7 +218,7 @@ impl Parser {
         }
     }
 
-    /// A name or a number.
+    /// Parses a name or a number.
     fn object(&mut self) -> Result<Word, RuleError> {
         if matches!(self.peek(), Token::Number(_)) {
             self.number("an object")
@@ -226,7 +227,7 @@ impl Parser {
         }
     }
 
-    /// One or more items between commas.
+    /// Parses one or more items separated by commas.
     fn list<T>(
         &mut self,
         mut item: impl FnMut(&mut Self) -> Result<T, RuleError>,
@@ -238,7 +239,7 @@ impl Parser {
         Ok(items)
     }
 
-    /// Items between commas in brackets. There may be none, and then the brackets may be left out.
+    /// Parses items separated by commas in parentheses. If there are none, the parentheses may be omitted.
     fn bracketed<T>(
         &mut self,
         item: impl FnMut(&mut Self) -> Result<T, RuleError>,
@@ -378,7 +379,7 @@ impl Parser {
         Ok(Operator { name, is_chance, weight, params, when, effects, turns })
     }
 
-    /// Two or more objects that follow each other.
+    /// Parses a cycle of two or more objects.
     fn cycle(&mut self) -> Result<Vec<Word>, RuleError> {
         let mut cycle = vec![self.object()?, self.object()?];
         while matches!(self.peek(), Token::Name(_) | Token::Number(_)) && !self.begins_statement() {
@@ -387,7 +388,7 @@ impl Parser {
         Ok(cycle)
     }
 
-    /// How much a win or a loss counts, if it is said.
+    /// Parses the amount of a win or a loss, if given.
     fn amount(&mut self, result: &Word) -> Result<Option<Word>, RuleError> {
         let (text, place) = match self.peek() {
             Token::Number(number) => (number.to_string(), self.place()),
@@ -401,12 +402,12 @@ impl Parser {
         Ok(Some(Word { text, place }))
     }
 
-    /// Whether the next word is the first of a statement, after a list without commas.
+    /// Whether the next word starts a statement, after a list without commas.
     fn begins_statement(&self) -> bool {
         matches!(self.peek(), Token::Name(name) if STATEMENTS.split([',', ' ']).any(|word| word == name))
     }
 
-    /// An object, or a range of numbers.
+    /// Parses an object, or a range of numbers.
     fn members(&mut self) -> Result<Vec<Word>, RuleError> {
         let first = self.object()?;
         if !self.accept("..") {

@@ -1,4 +1,4 @@
-//! A plain interpreter of declarations, the referee of the compiled rules. It tries all objects for all variables.
+//! A naive interpreter of declarations, the reference for the compiled rules. It tries all objects for all variables.
 
 use crate::declaration::{
     Condition, Declaration, Expression, Grade, Kind, Object, Rule, Summand, Tuple, Value,
@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 type Facts = BTreeSet<(usize, Tuple)>;
 
-/// A position as the player whose turn it is sees it: when the turn passes, all facts are flipped.
+/// A position from the view of the player whose turn it is: when the turn passes, all facts are flipped.
 pub(crate) struct Plain<'a> {
     declaration: &'a Declaration,
     pub(crate) facts: Facts,
-    /// Tuples of relations with rules, and of static ones.
+    /// Tuples of derived and of static relations.
     derived: BTreeMap<usize, BTreeSet<Tuple>>,
 }
 
@@ -129,7 +129,8 @@ impl<'a> Plain<'a> {
         }
     }
 
-    /// Makes a move. Returns how the game ends by it for the player in whose turn it was, if it does, and whether the turn passes.
+    /// Applies a move. Returns the result for the player in whose turn it was, if the game ends, and whether the turn
+    /// passes.
     pub(crate) fn apply(&mut self, operator: usize, tuple: &Tuple) -> (Option<Grade>, bool) {
         let declaration = self.declaration;
         let of = &declaration.operators[operator];
@@ -151,7 +152,7 @@ impl<'a> Plain<'a> {
         let grades = holding.map(|(grade, _)| *grade);
         let ending = grades.min_by_key(|&(ending, amount)| (ending, std::cmp::Reverse(amount)));
         if passes {
-            // What this player writes, the next one writes as what the objects were a turn before.
+            // Translates the player's notation to the next player's: one turn back equals this many turns.
             let turns = declaration.players - 1;
             let turned = |(relation, tuple): &(usize, Tuple)| {
                 let objects = tuple.iter().zip(&declaration.relations[*relation].types);

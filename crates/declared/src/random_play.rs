@@ -1,4 +1,4 @@
-//! Referees of games that are played side by side: the exact value of random play, and random games by the methods of a game.
+//! References for parallel random games: the exact value of random play, and random games by the methods of a game.
 
 use adept_game::{Game, Kit, Stream, Turn, stream};
 use rand::RngExt;
@@ -7,14 +7,14 @@ use rustc_hash::FxHashMap;
 /// For each player, the mean of the utility and of its square.
 type Moments = Vec<(f64, f64)>;
 
-/// The value of random play in states of a game.
+/// The exact value of random play in states of a game.
 pub(crate) struct RandomPlay<'a, G: Kit> {
     game: &'a G,
     known: FxHashMap<G::State, Moments>,
 }
 
 impl<'a, G: Kit> RandomPlay<'a, G> {
-    pub(crate) fn of(game: &'a G) -> Self {
+    pub(crate) fn new(game: &'a G) -> Self {
         Self { game, known: FxHashMap::default() }
     }
 
@@ -44,7 +44,7 @@ impl<'a, G: Kit> RandomPlay<'a, G> {
         moments
     }
 
-    /// Plays games side by side from a state, whose mean must be that of random play up to 4.5 standard errors.
+    /// Plays parallel games from a state and asserts that their mean is that of random play up to 4.5 standard errors.
     pub(crate) fn assert_played(&mut self, state: &G::State, games: usize, seed: u64) {
         let moments = self.moments(state);
         let sums = self
@@ -55,7 +55,8 @@ impl<'a, G: Kit> RandomPlay<'a, G> {
         assert_eq!(sums.len(), moments.len());
         for (sum, (mean, square)) in sums.into_iter().zip(moments) {
             let n = games as f64;
-            // What is as likely as not to be missed in so many games counts as seen once, unless all games end alike.
+            // An event that is as likely as not to be missed in this many games counts as seen once, unless all games
+            // end alike.
             let variance = (square - mean * mean).max(0.0);
             let error = if variance < 1e-12 { 0.0 } else { ((variance + 1.0 / n) / n).sqrt() };
             let found = sum / n;
@@ -69,7 +70,7 @@ impl<'a, G: Kit> RandomPlay<'a, G> {
     }
 }
 
-/// Plays games side by side from a state, and one by one; their means must be equal up to 4.5 standard errors.
+/// Plays games from a state in parallel and one by one, and asserts that the means agree up to 4.5 standard errors.
 pub(crate) fn assert_played_as_one_by_one<G: Kit>(game: &G, state: &G::State, games: usize) {
     let mut rng: Stream = stream(1, "one by one", 0);
     let mut moments = vec![(0.0, 0.0); game.players()];
@@ -84,14 +85,14 @@ pub(crate) fn assert_played_as_one_by_one<G: Kit>(game: &G, state: &G::State, ga
     let sums = game.random_play().games(game, state, games, &mut rng).unwrap();
     let n = games as f64;
     for (sum, (expected, squares)) in sums.into_iter().zip(moments) {
-        // What is as likely as not to be missed in so many games counts as seen once.
+        // An event that is as likely as not to be missed in this many games counts as seen once.
         let variance = (squares / n - (expected / n).powi(2)).max(0.0) + 1.0 / n;
         let error = (2.0 * variance / n).sqrt();
         assert!((sum - expected).abs() <= 4.5 * n * error, "{}: {sum} {expected} {n}", game.name());
     }
 }
 
-/// The state after so many random actions, or at the end of the game.
+/// The state after `steps` random actions, or at the end of the game.
 pub(crate) fn walk<G: Game>(game: &G, state: &G::State, steps: usize, rng: &mut Stream) -> G::State {
     let (mut state, mut actions) = (state.clone(), Vec::new());
     for _ in 0..steps {
@@ -108,8 +109,8 @@ pub(crate) fn walk<G: Game>(game: &G, state: &G::State, steps: usize, rng: &mut 
     state
 }
 
-/// Plays from the start and from states on random walks, and asserts what holds of all calls: the same stream gives the same result,
-/// whatever was played before, and a copy of the game too.
+/// Plays from the start and from random states, and asserts that results are reproducible: the same stream gives the
+/// same result, whatever was played before, and for a copy of the game.
 pub(crate) fn assert_repeats<G: Kit>(game: &G, fresh: &G) {
     let mut rng: Stream = stream(2, "walks", 0);
     for (n, games) in [1, 3, 64, 65, 200, 512, 700].into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Resolves the names of a rule file and checks what it says.
+//! Resolves the names of a rule file and checks its content.
 
 use crate::declaration::{
     Board, Condition, Declaration, Effect, Ending, Expression, Grade, Kind, ONE, Object, Operator, Relation,
@@ -10,17 +10,17 @@ use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// Most objects of a game.
+/// Limit on objects of a game.
 const OBJECTS: usize = 4096;
-/// Most tuples of a relation in its file.
+/// Limit on tuples of a relation in its file.
 const TUPLES: usize = 1 << 18;
-/// Most moves of a game that `limit` may allow.
+/// Largest value of `limit`.
 const LIMIT: i32 = 1_000_000;
-/// Most players.
+/// Limit on players.
 pub(crate) const PLAYERS: usize = 8;
-/// Most that a win or a loss counts, in hundredths.
+/// Largest amount of a win or loss, in hundredths.
 const AMOUNT: f64 = 10_000.0;
-/// Most relations, types included.
+/// Limit on relations, including types.
 const RELATIONS: usize = 512;
 
 /// Resolves names.
@@ -40,7 +40,7 @@ struct Scope {
 }
 
 impl Declaration {
-    /// Reads a rule file.
+    /// Parses and checks a rule file.
     pub(crate) fn read(source: &str) -> Result<Self, RuleError> {
         Reader::default().read(parse::parse(source)?)
     }
@@ -178,7 +178,7 @@ impl Reader {
             }
             of.members.push(object);
         }
-        // A type is a relation too, so that conditions can ask for it.
+        // A type is also a relation, so that conditions can test it.
         let tuples = of.members.iter().map(|&object| vec![object]).collect();
         let types = vec![self.types.len()];
         self.add(
@@ -204,7 +204,7 @@ impl Reader {
         if !self.types[of].flip.is_empty() {
             return Err(RuleError::new(name.place, format!("`{}` is flipped twice", name.text)));
         }
-        // After a turn of each player all objects are what they were. Alone, nothing is ever flipped.
+        // After a turn of each player, all objects must be back. In a solitaire nothing is ever flipped.
         let check = |length: usize, place: Place| match length {
             _ if players == 1 || players.is_multiple_of(length) => Ok(()),
             _ => {
@@ -268,8 +268,8 @@ impl Reader {
         )
     }
 
-    /// Makes facts of the static relations that tell players apart. Nothing changes these facts, and each player sees them exchanged,
-    /// as all others.
+    /// Turns static relations that distinguish players into facts. These facts never change, and players see them
+    /// exchanged, like all others.
     fn fix(&mut self) {
         let (relations, types) = (&mut self.relations, &self.types);
         for relation in relations.iter_mut().filter(|relation| relation.kind == Kind::Static) {
@@ -298,7 +298,7 @@ impl Reader {
         Ok(())
     }
 
-    /// A derived relation, made at its first rule.
+    /// Declares a derived relation at its first rule.
     fn head(&mut self, name: &Word, arity: usize) -> Result<(), RuleError> {
         match self.relations.iter().find(|relation| relation.name == name.text) {
             Some(relation) if relation.kind != Kind::Derived => {
@@ -417,7 +417,7 @@ impl Reader {
         Ok(Operator { name, place, types, rule, effects, weight, turns })
     }
 
-    /// How likely an outcome of chance is: a number, or a sum with its variables. None for what a player does.
+    /// The weight of an outcome of chance: a number, or a sum with its variables. None for operators of players.
     fn weight(
         &self,
         operator: &parse::Operator,
@@ -500,7 +500,7 @@ impl Reader {
         Ok(Rule { place, head: head_expressions, variables: scope.names.len(), body })
     }
 
-    /// How costly it is to take this condition next. None if it cannot be taken yet.
+    /// Estimated cost of evaluating this condition next. None if it cannot be evaluated yet.
     fn effort(&self, condition: &Condition, bound: &[bool]) -> Option<(u8, usize)> {
         let free = |e: &Expression| {
             e.0.iter().filter(|(_, s)| matches!(s, Summand::Variable(v) if !bound[*v])).count()
@@ -558,7 +558,7 @@ impl Reader {
         Ok(Expression(sum.iter().map(summand).collect::<Result<_, _>>()?))
     }
 
-    /// Objects written as arguments must be of the right type.
+    /// Checks that objects written as arguments have the right type.
     fn fit(&self, args: &[Expression], relation: usize, atom: &parse::Atom) -> Result<(), RuleError> {
         for ((expression, &of), sum) in args.iter().zip(&self.relations[relation].types).zip(&atom.args) {
             if let ([(false, Summand::Object(_) | Summand::Number(_))], [(_, word)]) =
@@ -649,9 +649,9 @@ impl Reader {
         Ok(())
     }
 
-    /// That relation `a` asks that `b` does not hold, which depends on `a`.
+    /// The error that relation `a` negates `b`, which depends on `a`.
     fn without_meaning(&self, a: usize, b: usize, parts: &[BTreeSet<(usize, bool)>]) -> RuleError {
-        // The shortest way back from b to a.
+        // The shortest path back from b to a.
         let mut ways = vec![vec![b]];
         let mut seen = BTreeSet::from([b]);
         let mut at = 0;
@@ -682,8 +682,8 @@ impl Reader {
         RuleError::new(place, what)
     }
 
-    /// Derived relations, each after those that it is made of; those that depend on each other are one group. Those that follow
-    /// from static relations alone become static.
+    /// Derived relations in topological order; mutually recursive ones are one group. Relations that depend only on
+    /// static ones become static.
     fn order(&mut self) -> Result<Vec<Vec<usize>>, RuleError> {
         let n = self.relations.len();
         let mut dynamic: Vec<bool> =
@@ -697,7 +697,7 @@ impl Reader {
             .collect()
         };
         let parts: Vec<_> = self.relations.iter().map(parts).collect();
-        // reaches[a][b]: how a is made of b, at any depth; 2 through a negation.
+        // reaches[a][b]: how a depends on b, at any depth; 2 through a negation.
         let mut reaches = vec![vec![0_u8; n]; n];
         let mut changed = true;
         while changed {
@@ -728,8 +728,8 @@ impl Reader {
             }
         }
         let mut order: Vec<usize> = (0..n).filter(|&a| self.relations[a].kind == Kind::Derived).collect();
-        // What a relation is made of reaches fewer relations, or the same ones if it reaches itself. Relations that depend on each
-        // other reach the same ones and each other.
+        // A dependency reaches fewer relations, or the same ones if it is recursive. Mutually recursive relations reach
+        // the same ones and each other.
         let key = |a: usize| {
             let reached: Vec<bool> = reaches[a].iter().map(|&r| r > 0).collect();
             (reached.iter().filter(|&&r| r).count(), reaches[a][a] == 0, reached)

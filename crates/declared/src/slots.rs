@@ -1,15 +1,15 @@
-//! A hash table of numbers. What a number stands for is kept elsewhere, one after the other.
+//! A hash table of numbers. The entries that they identify are stored elsewhere.
 
-/// Numbers with half of their hashes, so that most comparisons and all growth do without what they stand for.
+/// Numbers with half of their hashes, so that most comparisons and all growth work without the entries.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Slots {
-    /// The hash in the higher half, the number + 1 in the lower. 0 is free.
+    /// The hash in the upper half, the number + 1 in the lower. 0 is free.
     slots: Vec<u64>,
     count: usize,
 }
 
-/// The hash of some words. Where only the lowest three bits of the last word differ, so do the codes: such numbers lie side by side,
-/// and are mostly asked for one after the other.
+/// Hashes some words. If only the lowest three bits of the last word differ, so do the hashes: such numbers are
+/// adjacent and are mostly looked up in sequence.
 #[inline]
 pub(crate) fn code(words: impl IntoIterator<Item = u32>) -> u32 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -22,7 +22,7 @@ pub(crate) fn code(words: impl IntoIterator<Item = u32>) -> u32 {
 }
 
 impl Slots {
-    /// The slot of the number that `is_same` recognises, or else the free one where it belongs.
+    /// The slot of the number that `is_same` recognises, otherwise the free one where it belongs.
     #[inline]
     fn place(&self, code: u32, mut is_same: impl FnMut(u32) -> bool) -> Result<usize, usize> {
         let last = self.slots.len() - 1;
@@ -45,7 +45,8 @@ impl Slots {
         self.place(code, is_same).ok().map(|at| self.slots[at] as u32 - 1)
     }
 
-    /// The number that `is_same` recognises, which `number` replaces if `replaces`. Without such a number, `number` is kept.
+    /// Finds the number that `is_same` recognises, and replaces it by `number` if `replaces`. Otherwise inserts
+    /// `number`.
     #[inline]
     pub(crate) fn put(
         &mut self,

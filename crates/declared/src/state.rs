@@ -4,17 +4,17 @@ use crate::declaration::{Ending, Grade};
 use crate::ground::Rules;
 use smallvec::SmallVec;
 
-/// A position: which facts hold, whose turn it is, and how many moves were made if the game limits them.
+/// A position: the facts that hold, the player to move, and the number of moves if the game limits them.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct State {
     /// Bit f: fact f holds.
     pub(crate) facts: SmallVec<[u64; 2]>,
     pub(crate) mover: u8,
-    /// Who moved last, where that does not follow from whose turn it is: in games with chance or more than one move in a row. [`NONE`]
-    /// at the start and after chance. If chance ends a game, the player whose turn it was.
+    /// The player who moved last, in games with chance or repeated turns, where the turn does not determine it.
+    /// [`NONE`] at the start and after chance. If chance ends a game, the player whose turn it was.
     pub(crate) last: u8,
     pub(crate) status: Status,
-    /// Moves of players.
+    /// Number of the players' moves.
     pub(crate) moves: u32,
 }
 
@@ -26,14 +26,14 @@ impl Clone for State {
     }
 }
 
-/// Nobody.
+/// No player.
 pub(crate) const NONE: u8 = u8::MAX;
 
-/// Whether the game goes on, and if not, who won or lost, and how much in hundredths.
+/// Whether the game continues; otherwise who won or lost, and the amount in hundredths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Status {
     Going,
-    /// It goes on with an outcome of chance.
+    /// The game continues with an outcome of chance.
     Chance,
     Won(u8, u16),
     Lost(u8, u16),
@@ -41,9 +41,9 @@ pub(crate) enum Status {
 }
 
 impl Status {
-    /// A result of a player.
+    /// The status after a result of `player`.
     #[inline]
-    pub(crate) fn of((ending, amount): Grade, player: u8) -> Self {
+    pub(crate) fn from_grade((ending, amount): Grade, player: u8) -> Self {
         match ending {
             Ending::Win => Self::Won(player, amount),
             Ending::Lose => Self::Lost(player, amount),
@@ -63,7 +63,7 @@ impl State {
         if player == 0 {
             return self.facts.clone();
         }
-        // What the other players' turns make of a fact is undone by the turns that are left of a round.
+        // Undoing the other players' turns equals applying the remaining turns of a round.
         let turned = &rules.turned[rules.declaration.players - player];
         let mut seen = SmallVec::from_elem(0, self.facts.len());
         for (word, &bits) in self.facts.iter().enumerate() {

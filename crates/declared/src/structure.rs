@@ -1,12 +1,12 @@
-//! The structure of the rules: relations, operators and endings as modules, each after those that it is made of.
+//! The structure of the rules as modules: relations, operators and endings, each after its parts.
 //!
-//! This is what the informed learner is told (Levinson, "General game-playing and reinforcement learning", 1996, "Generating a
-//! reinforcement hierarchy from the rules of a domain"). `modules` says what they read.
+//! This is the input of the informed learner (Levinson, "General game-playing and reinforcement learning", 1996,
+//! "Generating a reinforcement hierarchy from the rules of a domain"). `modules` describes what modules read.
 
 use crate::circuit::{Cone, FALSE, Literal};
 use crate::declaration::{Condition, Declaration, Ending, Expression, Kind, Object, Rule, Summand};
 use crate::error::RuleError;
-use crate::ground::{Grounder, Proofs, Rest, Rules, tuple_of};
+use crate::ground::{Grounder, Proofs, Residual, Rules, tuple_of};
 use crate::modules::{Bindings, Column, Module, Modules, Reads, TUPLES, fill};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -14,20 +14,20 @@ use std::collections::BTreeSet;
 /// The modules of a game.
 #[derive(Debug)]
 pub(crate) struct Structure {
-    /// Each after its parts.
+    /// In topological order.
     pub(crate) modules: Vec<Module>,
-    /// Its outputs are the tuples and conditions that modules read.
+    /// Outputs are the tuples and conditions that modules read.
     cone: Cone,
 }
 
 impl Structure {
-    /// The structure of compiled rules.
+    /// Builds the structure of compiled rules.
     ///
     /// # Errors
-    /// As compiling, or that there are too many conditions to read.
-    pub(crate) fn of(rules: &Rules) -> Result<Self, RuleError> {
+    /// As for compiling, or too many conditions to read.
+    pub(crate) fn new(rules: &Rules) -> Result<Self, RuleError> {
         let declaration = &rules.declaration;
-        let mut grounder = Grounder::of(declaration, &rules.facts, &rules.turned);
+        let mut grounder = Grounder::from_declaration(declaration, &rules.facts, &rules.turned);
         grounder.derive()?;
         let types = types_of(declaration);
         let mut maker = Maker { declaration, types, grounder, modules: Modules::default() };
@@ -88,7 +88,7 @@ impl Structure {
         Ok(Self { modules: maker.modules.list, cone })
     }
 
-    /// Fills the inputs of all modules, one after the other, for facts as the player who moved sees them.
+    /// Fills the inputs of all modules in order, for facts from the view of the player who moved.
     pub(crate) fn fill(&self, facts: &[u64], inputs: &mut [f32]) {
         let mut holds = vec![false; self.cone.outputs().len()];
         self.cone.find(facts, |output| {
@@ -99,7 +99,7 @@ impl Structure {
     }
 }
 
-/// The type of each argument of each relation, as far as it is known: derived relations have those of what they are made of.
+/// The type of each argument of each relation, if known: derived relations inherit it from their conditions.
 fn types_of(declaration: &Declaration) -> Vec<Vec<Option<usize>>> {
     let relations = declaration.relations.iter().enumerate();
     let mut types: Vec<Vec<Option<usize>>> = relations
@@ -123,7 +123,7 @@ fn types_of(declaration: &Declaration) -> Vec<Vec<Option<usize>>> {
     types
 }
 
-/// The type of a variable in a rule, by what the conditions say.
+/// The type of a variable in a rule, as far as its conditions determine it.
 fn type_in(types: &[Vec<Option<usize>>], rule: &Rule, expression: &Expression) -> Option<usize> {
     let [(false, Summand::Variable(_))] = expression.0[..] else { return None };
     rule.body.iter().find_map(|condition| match condition {
@@ -137,14 +137,14 @@ fn type_in(types: &[Vec<Option<usize>>], rule: &Rule, expression: &Expression) -
 
 struct Maker<'a> {
     declaration: &'a Declaration,
-    /// The type of each argument of each relation, if it is known.
+    /// The type of each argument of each relation, if known.
     types: Vec<Vec<Option<usize>>>,
     grounder: Grounder<'a>,
     modules: Modules,
 }
 
 impl Maker<'_> {
-    /// The modules of a relation, an operator or endings: one of the rules, and one of the tuples for all players.
+    /// Adds the modules of a relation, an operator or endings: one of the rules, and one of the tuples for all players.
     fn rules(
         &mut self,
         name: &str,
@@ -182,7 +182,7 @@ impl Maker<'_> {
             let mut all: Vec<(Literal, String)> = Vec::new();
             let mut known: BTreeSet<Literal> = BTreeSet::new();
             for (view, holds) in holds.into_iter().enumerate() {
-                // The other players' tuples, where they are not the same.
+                // The other players' tuples, where they differ.
                 let whose = match (view, self.declaration.players) {
                     (0, _) => String::new(),
                     (_, 2) => "their:".into(),
@@ -198,7 +198,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// When each move of an operator is legal, for a player.
+    /// The literals of an operator's moves being legal, for a player.
     fn legal(
         &mut self,
         operator: usize,
@@ -210,7 +210,7 @@ impl Maker<'_> {
         let mut proofs = Proofs::default();
         self.grounder.held = 0;
         self.grounder.prove(&of.rule, &[], &of.name, &mut proofs)?;
-        let ways: FxHashMap<&[Object], Vec<&[Rest]>> =
+        let ways: FxHashMap<&[Object], Vec<&[Residual]>> =
             proofs.by_head().map(|(tuple, ways)| (&tuple[..], ways)).collect();
         let legal = tuples.iter().map(|&tuple| {
             let ways = ways.get(tuple).into_iter().flatten().copied();
@@ -233,7 +233,7 @@ impl Maker<'_> {
             found.push(binding.to_vec());
             2 * size_of::<Vec<Option<Object>>>() + size_of_val(binding)
         })?;
-        // A column for each condition, and for each counterpart.
+        // A column for each condition and each counterpart.
         let mut columns: Vec<Column> = Vec::new();
         for view in 0..declaration.players {
             for condition in &conditions {
@@ -247,8 +247,7 @@ impl Maker<'_> {
         self.modules.bindings(columns, name).map_err(|what| RuleError::new(rule.place, what))
     }
 
-    /// When a condition holds for a binding, or its counterpart. None if it is not known what becomes of an object when another
-    /// player looks.
+    /// The literal of a condition, or its counterpart, for a binding. None if the flip of an object is unknown.
     fn literal(
         &self,
         relation: usize,
@@ -258,7 +257,7 @@ impl Maker<'_> {
     ) -> Option<Literal> {
         let Some(mut tuple) = tuple_of(self.declaration, args, binding) else { return Some(FALSE) };
         if view > 0 {
-            // Places stay where they are: they are written as that player writes them. Constants are as in the rule.
+            // Places stay: they are written in that player's notation. Constants are as in the rule.
             for (at, (object, arg)) in tuple.iter_mut().zip(args).enumerate() {
                 if arg.0.iter().any(|(_, summand)| matches!(summand, Summand::Variable(_))) {
                     *object = self.seen(relation, at, *object, self.declaration.players - view)?;
@@ -269,7 +268,7 @@ impl Maker<'_> {
         Some(table.numbers.get(&tuple).map_or(FALSE, |&number| table.holds[view][number as usize]))
     }
 
-    /// What an object is so many turns before.
+    /// An object `turns` turns before.
     fn seen(&self, relation: usize, at: usize, object: Object, turns: usize) -> Option<Object> {
         if let Some(of) = self.types[relation].get(at).copied().flatten() {
             return Some(self.declaration.turned(of, object, turns));

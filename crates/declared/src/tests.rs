@@ -1,9 +1,9 @@
-//! Compiled rules against the plain interpreter, and exact values of the games that come with adept.
+//! Compares compiled rules with the plain interpreter, and tests exact values of the bundled games.
 
 use crate::batch::Batch;
 use crate::declaration::ONE;
 use crate::declared::Declared;
-use crate::followed::Pace;
+use crate::followed::Costs;
 use crate::kit::SHIPPED;
 use crate::monitor::Monitor;
 use crate::plain::Plain;
@@ -49,7 +49,7 @@ fn compiled_rules_agree_with_the_plain_interpreter() {
     }
 }
 
-/// Relations of two groups that depend on themselves, with links that come and go.
+/// Two groups of recursive relations, with links that change.
 #[test]
 fn relations_may_depend_on_themselves_and_on_the_state() {
     let source = "game \"links\" objects side = me, you objects n = 1..5 flip side me you
@@ -70,14 +70,14 @@ fn relations_may_depend_on_themselves_and_on_the_state() {
         lose if reaches(5, 5), odd(5)
         limit 60";
     let game = Declared::read("links", source).unwrap();
-    assert!(game.rules.followed.circles() >= 2);
+    assert!(game.rules.followed.cycles() >= 2);
     (0..8).for_each(|walk| follow_plainly(&game, walk));
     follow_with_monitor(&game);
     ask_in_any_order(std::slice::from_ref(&game), 1, 1000);
     follow_in_lanes(&game);
 }
 
-/// Plays a random game beside the plain interpreter.
+/// Plays a random game in parallel with the plain interpreter.
 fn follow_plainly(game: &Declared, walk: u64) {
     let (name, rules) = (game.name(), &game.rules);
     let mut rng = stream(walk, "walk", 0);
@@ -115,12 +115,12 @@ fn follow_plainly(game: &Declared, walk: u64) {
         let limit = rules.declaration.limit.filter(|_| !is_chance);
         assert_eq!(state.mover, if passes { rules.next(mover) } else { mover }, "{name}");
         let expected = match ending {
-            Some(grade) => Status::of(grade, mover),
+            Some(grade) => Status::from_grade(grade, mover),
             None if limit == Some(moves + 1) && game.players() == 1 => Status::Lost(0, ONE),
             None if limit == Some(moves + 1) => Status::Drawn,
             None if !plain.legal(true).is_empty() => Status::Chance,
             None if !plain.legal(false).is_empty() => Status::Going,
-            None => Status::of(rules.declaration.stuck, state.mover),
+            None => Status::from_grade(rules.declaration.stuck, state.mover),
         };
         assert_eq!(state.status, expected, "{name}: {}", game.position_text(&state));
         let actor = (!is_chance || expected != Status::Chance && expected != Status::Going).then_some(mover);
@@ -166,29 +166,29 @@ fn follow_with_monitor(game: &Declared) {
     }
 }
 
-/// A game whose positions are always computed anew, and one whose positions are always followed.
+/// A game that always evaluates from scratch, and one that always evaluates incrementally.
 fn anew_and_followed(game: &Declared) -> [Declared; 2] {
-    [None, Some(Pace::ALWAYS)].map(|pace| {
+    [None, Some(Costs::ALWAYS)].map(|costs| {
         let mut game = game.clone();
-        game.pace = pace;
+        game.costs = costs;
         game
     })
 }
 
-/// Asks for states in any order: along games, back, to others, and for the moves of one state in turn. However they are known, the
-/// answers are the same. Each step goes to the next game.
+/// Queries states in any order: along games, back, to others, and for alternative moves. All games must give the same
+/// answers. Each step uses the next game.
 fn ask_in_any_order(games: &[Declared], seed: u64, steps: usize) {
     let mut rng = stream(seed, "any order", 0);
     let mut all: Vec<(&Declared, [Declared; 2], Vec<State>, State)> =
         games.iter().map(|game| (game, anew_and_followed(game), vec![game.start()], game.start())).collect();
     let count = all.len();
     for step in 0..steps {
-        let (game, [anew, followed], states, state) = &mut all[step % count];
+        let (game, [from_scratch, followed], states, state) = &mut all[step % count];
         let name = game.name();
         if !state.status.goes_on() || rng.random_range(0..4) == 0 {
             *state = states[rng.random_range(0..states.len())].clone();
         }
-        let moves = next_moves(anew, state);
+        let moves = next_moves(from_scratch, state);
         let both: [&Declared; 2] = [game, followed];
         for game in both {
             assert_eq!(next_moves(game, state), moves, "{name}");
@@ -198,7 +198,7 @@ fn ask_in_any_order(games: &[Declared], seed: u64, steps: usize) {
         let mut next = state.clone();
         for (action, _) in moves.iter().cycle().skip(from).take(some) {
             next = state.clone();
-            anew.apply(&mut next, action);
+            from_scratch.apply(&mut next, action);
             for game in both {
                 let mut after = state.clone();
                 game.apply(&mut after, action);
@@ -220,7 +220,7 @@ fn methods_answer_the_same_in_any_order() {
         ask_in_any_order(std::slice::from_ref(game), n as u64, 300);
         ask_in_any_order(&[game.clone(), games[(n + 7) % games.len()].clone()], n as u64, 200);
     }
-    // More games than a thread keeps, in two threads.
+    // More games than a thread caches, in two threads.
     std::thread::scope(|scope| {
         for seed in 0..2 {
             let games = &games;
@@ -229,7 +229,7 @@ fn methods_answer_the_same_in_any_order() {
     });
 }
 
-/// Games that come and go leave nothing behind.
+/// Dropped games leave nothing behind.
 #[test]
 fn networks_are_of_one_game() {
     for round in 0..3 {
@@ -238,7 +238,7 @@ fn networks_are_of_one_game() {
             ask_in_any_order(&[shipped(name)], round, 60);
         }
     }
-    // What a state of another game says is void, and does no harm.
+    // A state of another game is invalid, but harmless.
     let games = ["tic-tac-toe", "tic-tac-toe-4x4", "connect-four", "hexapawn-3x3"].map(shipped);
     let [_, small] = anew_and_followed(&games[0]);
     let mut actions = Vec::new();
@@ -250,10 +250,10 @@ fn networks_are_of_one_game() {
     }
 }
 
-/// Small games are computed anew, others follow the state.
+/// Small games are evaluated from scratch, others incrementally.
 #[test]
 fn larger_games_follow_the_state() {
-    let follows = |name: &&str| shipped(name).pace.is_some();
+    let follows = |name: &&str| shipped(name).costs.is_some();
     let names =
         ["breakthrough", "connect-four", "eight-puzzle", "hex", "pig", "small-backgammon", "tic-tac-toe-4x4"];
     assert!(names.iter().all(follows));
@@ -310,18 +310,18 @@ fn random_games_have_their_exact_results() {
         assert!(games > 200_000.0, "{name}: {games}");
         for (found, expected) in [results.won, results.drawn, results.lost].into_iter().zip(expected) {
             let percent = 100.0 * found as f64 / games;
-            // Four standard errors, and what the first games of all lanes, which end early, add.
+            // Four standard errors, and the bias of early-ending first games of all lanes.
             assert!((percent - expected).abs() < 200.0 / games.sqrt() + 0.05, "{name}: {percent} {expected}");
         }
     }
 }
 
-/// The same games from any state, and exactly as many as are wanted.
+/// Random games start from any state, exactly as many as requested.
 #[test]
 fn random_games_begin_anywhere() {
     for name in ["tic-tac-toe", "hexapawn-3x3", "hexapawn-3x3-loss", "nim", "pennies"] {
         let game = shipped(name);
-        let mut play = RandomPlay::of(&game);
+        let mut play = RandomPlay::new(&game);
         for n in 0..6 {
             let state = walk(&game, &game.start(), n, &mut stream(n as u64, "walk", 0));
             if game.turn(&state) != Turn::Over {
@@ -342,7 +342,7 @@ fn random_games_begin_anywhere() {
             assert_played_as_one_by_one(&game, &state, 600);
         }
     }
-    // Every game is won in the last move, so each counts once.
+    // Every game is won with the last move, so each counts once.
     let game = shipped("pennies");
     let mut state = game.start();
     for _ in 0..14 {
@@ -355,8 +355,8 @@ fn random_games_begin_anywhere() {
     }
 }
 
-/// What is known of a state: its value for player 1 and the plies to it, and wins, draws and losses of player 1 of random against
-/// random, perfect against random, random against perfect.
+/// Solution of a state: its value for player 1 and the plies to it; wins, draws and losses of player 1 for random
+/// against random, perfect against random, random against perfect.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     value: i8,
@@ -364,7 +364,7 @@ struct Known {
     play: [[f64; 3]; 3],
 }
 
-/// A perfect player takes a move of the best value, among these that with the best result against random.
+/// A perfect player takes a move of the best value, and among these the one with the best result against random.
 fn solve(
     game: &Declared,
     state: &State,
@@ -487,7 +487,7 @@ fn value_of(name: &str, changes: &[(&str, &str)]) -> (i8, u16) {
     (known.value, known.plies)
 }
 
-/// What each fact becomes under the eight symmetries of an n × n board whose facts are (piece, column, row).
+/// The image of each fact under the eight symmetries of an n × n board with facts (piece, column, row).
 fn symmetries(game: &Declared, n: usize) -> Vec<Vec<usize>> {
     let rules = &game.rules;
     let object = |number: usize| {
@@ -803,7 +803,7 @@ fn faults_say_where_and_what() {
     insta::assert_snapshot!(found.join("\n"));
 }
 
-/// Rule files in which words are dropped, doubled, exchanged or taken from elsewhere are read or refused, and never panic.
+/// Rule files with dropped, repeated, exchanged or foreign words are read or refused, and never panic.
 #[test]
 fn damaged_rule_files_are_refused() {
     let mut read = 0;
@@ -875,14 +875,14 @@ fn modules_read_the_rules_of_tic_tac_toe() {
     assert_eq!(lines[..64].iter().sum::<f32>(), 8.0);
     // The diagonal with both crosses and the nought; four lines with one cross; three with the nought alone.
     assert_eq!((at(2, 1), at(1, 0), at(0, 1), at(0, 0)), (1.0, 4.0, 3.0, 0.0));
-    // Where two lines with one cross meet in an empty square: two corners.
+    // Two lines with one cross meet in an empty square at two corners.
     let kind = |own: usize, other: usize| own * 4 + other;
     let pair = |a: usize, b: usize| lines[80 + a.max(b) * (a.max(b) + 1) / 2 + a.min(b)];
     assert_eq!(pair(kind(1, 0), kind(1, 0)), 2.0);
     assert_eq!(pair(kind(2, 1), kind(2, 1)), 0.0);
 }
 
-/// Both players see the same game: after a move of either the row is that of the exchanged position.
+/// Both players see the same game: after a move of either, the row equals that of the exchanged position.
 #[test]
 fn encoders_see_with_the_eyes_of_who_moved() {
     for (name, _) in SHIPPED {
@@ -967,7 +967,7 @@ fn greedy_play_wins_where_it_can() {
     assert_eq!(policy("1 .../.../..."), [1.0 / 9.0; 9]);
 }
 
-/// A static relation that names the players says what holds for each of them.
+/// A static relation that names the players holds separately for each of them.
 const TARGETS: &str = "game \"targets\"
     objects player = x, o
     objects place = a, b, c
@@ -993,7 +993,7 @@ fn a_static_relation_that_names_the_players_is_exchanged_with_them() {
     assert_eq!(play(&["take c", "take b"]), (Turn::Over, -1.0));
     assert_eq!(play(&["take c", "take a"]).0, Turn::Player(0));
     assert_eq!(play(&["take c", "take a", "take b"]), (Turn::Over, 0.0));
-    // What never changes is not said of a position, and yet every encoder tells the players apart by it.
+    // Static tuples are not part of positions, but every encoder distinguishes the players by them.
     assert_eq!(game.position_text(&game.start()), "1");
     assert!(game.parse_position("1 target(x,a)").unwrap_err().to_string().contains("never changes"));
     let row = |text: &str, player: usize, name: &str| {
@@ -1009,7 +1009,8 @@ fn a_static_relation_that_names_the_players_is_exchanged_with_them() {
     (0..8).for_each(|walk| follow_plainly(&game, walk));
     follow_with_monitor(&game);
     follow_in_lanes(&game);
-    // Tuples that name one player are written for the player to move, like a rule; and so is what the flip leaves as it is.
+    // Tuples that name one player are written for the player to move, like a rule; so is a relation that the flip
+    // leaves unchanged.
     let both = TARGETS.replace("x a, o b", "x a");
     let alike = Declared::read("alike", &both).unwrap();
     assert_eq!((alike.rules.facts.len(), alike.asymmetry(20, usize::MAX)), (6, None));
@@ -1017,7 +1018,7 @@ fn a_static_relation_that_names_the_players_is_exchanged_with_them() {
     assert_eq!((same.rules.facts.len(), same.asymmetry(20, usize::MAX)), (6, None));
 }
 
-/// On 4 × 4 squares one player lays dominoes upright, the other across; who cannot loses.
+/// On 4 × 4 squares one player places dominoes vertically, the other horizontally; a player who cannot move loses.
 fn domineering() -> String {
     let at = |column: usize, row: usize| format!("{}{}", ["a", "b", "c", "d"][column], row + 1);
     let squares: Vec<String> = (0..16).map(|n| at(n % 4, n / 4)).collect();
@@ -1098,7 +1099,7 @@ fn an_audit_compares_the_players() {
     let audit = Declared::read("domineering", &text).unwrap().audited(20);
     let [note] = &audit.notes[..] else { panic!("{:?}", audit.notes) };
     assert!(note.contains("`lay(a1,a2)` is legal at `1`, but not its counterpart at `2`"), "{note}");
-    // What both see in the same way is shown too.
+    // Relations that both players see alike are reported too.
     let audit = shipped("hex").audited(20);
     assert!(audit.facts.contains(&("static as the mover sees it".into(), "touches, bottom, top".into())));
     assert!(audit.notes.is_empty());
@@ -1127,7 +1128,7 @@ fn files_of_other_programs_are_named() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// What rules prove is counted before it takes memory.
+/// Proofs are counted before they take memory.
 #[test]
 fn rules_that_prove_too_much_are_refused() {
     let game = |rules: &str| {
@@ -1153,7 +1154,7 @@ fn rules_that_prove_too_much_are_refused() {
     assert!(why.contains("put has too many combinations of objects"), "{why}");
 }
 
-/// The rule files in the book.
+/// The rule files in the book are valid.
 #[test]
 fn rule_files_on_the_page_are_read() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/declared.md");
@@ -1172,7 +1173,7 @@ fn rule_files_on_the_page_are_read() {
     }
 }
 
-/// Index channels say which of several facts holds, for gates beside the inputs of networks.
+/// Index channels show which of several facts holds, for gates.
 #[test]
 fn facts_that_exclude_each_other_are_index_channels() {
     let channels = |game: &Declared| -> Vec<(String, u64)> {
@@ -1201,10 +1202,10 @@ fn facts_that_exclude_each_other_are_index_channels() {
     let found = channels(&game);
     assert_eq!(found.len(), 10);
     assert_eq!((&found[0], &found[9]), (&("which-on-a1".into(), 3), &("count-on".into(), 19)));
-    // As the player who moved sees it: own marks are 1.
+    // From the view of the player who moved: own marks are 1.
     assert_eq!(row(&game, "2 .../.../X..", 0), [1, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
     assert_eq!(row(&game, "1 .../.O./X..", 1), [2, 0, 0, 0, 1, 0, 0, 0, 0, 2]);
-    // They stand behind the channels of another encoder, whose part of a row stays as it is.
+    // They follow the channels of another encoder, whose part of a row is unchanged.
     let (bits, both) = (game.encoders().open("bits").unwrap(), game.encoders().open("bits+indices").unwrap());
     assert_eq!((both.name(), &both.channels()[..2]), ("bits+indices", bits.channels()));
     let (state, _) = game.parse_position("1 .../.O./X..").unwrap();

@@ -1,8 +1,9 @@
 //! Positions and moves as texts, and boards.
 //!
-//! A position is the player whose turn it is, the board row by row if the rules have one, all other facts that hold, and `@n` after
-//! n moves if the rules limit them: `2 X../.O./X..`, or `1 heap(a,3) heap(b,1)`. In games with chance or more than one move in a row,
-//! the player who moved last follows: `2/1` if player 1 has moved and player 2 is next; `2` alone after an outcome of chance.
+//! A position lists the player to move, the board row by row if the rules have one, all other facts that hold, and `@n`
+//! after n moves if the rules limit them: `2 X../.O./X..`, or `1 heap(a,3) heap(b,1)`. In games with chance or more
+//! than one move in a row, the player who moved last follows: `2/1` if player 1 has moved and player 2 is next; `2`
+//! alone after an outcome of chance.
 
 use crate::declaration::{Board, Object, Operator, Tuple};
 use crate::declared::Declared;
@@ -10,17 +11,17 @@ use crate::state::{NONE, State, Status};
 use adept_game::GameError;
 use std::fmt::Write;
 
-/// Columns of a list of moves.
+/// Line width of lists.
 pub(crate) const WIDTH: usize = 76;
 
-/// A move as this player writes it.
+/// A move in this player's notation.
 pub(crate) fn action(game: &Declared, player: usize, number: u32) -> String {
     let declaration = &game.rules.declaration;
     let name = &declaration.operators[game.rules.moves[number as usize].operator].name;
     declaration.shown(name, &game.rules.move_tuple(number as usize, player))
 }
 
-/// The rules for people: what the file says of them, and how moves are written.
+/// The rules in prose, and how moves are written.
 pub(crate) fn rules(game: &Declared) -> String {
     let declaration = &game.rules.declaration;
     let mut paragraphs = declaration.rules.clone();
@@ -45,7 +46,7 @@ pub(crate) fn rules(game: &Declared) -> String {
     wrapped.join("\n\n")
 }
 
-/// A text in lines of a terminal.
+/// Wraps a text to the width of a terminal.
 fn wrap(text: &str) -> String {
     let (mut wrapped, mut column) = (String::with_capacity(text.len()), 0);
     for word in text.split_whitespace() {
@@ -61,7 +62,8 @@ fn wrap(text: &str) -> String {
     wrapped
 }
 
-/// The action with this text: as it is printed, its words without signs, or only its first arguments if no other action has them.
+/// Finds the action with this text: as printed, its words without signs, or only its first arguments if they are
+/// unique.
 pub(crate) fn find_action(
     text: &str,
     actions: &[u32],
@@ -165,11 +167,11 @@ pub(crate) fn parse(game: &Declared, text: &str) -> Result<State, GameError> {
         };
         let word = words.next().unwrap_or_default();
         let (mover, last) =
-            word.split_once('/').filter(|_| game.tells_last()).map_or((word, None), |(m, l)| (m, Some(l)));
+            word.split_once('/').filter(|_| game.stores_last()).map_or((word, None), |(m, l)| (m, Some(l)));
         let found = player(mover).zip(last.map_or(Some(NONE), player));
         (state.mover, state.last) = found.ok_or_else(|| {
             let all: Vec<String> = (1..=declaration.players).map(|player| player.to_string()).collect();
-            let last = if game.tells_last() { "; `/` and the player who moved last may follow" } else { "" };
+            let last = if game.stores_last() { "; `/` and the player who moved last may follow" } else { "" };
             fail(format!("it begins with the player whose turn it is, {}{last}", all.join(" or ")))
         })?;
     }
@@ -218,7 +220,7 @@ pub(crate) fn parse(game: &Declared, text: &str) -> Result<State, GameError> {
         state.write(fact as u32, true);
     }
     state.status = Status::Going;
-    let last = match game.tells_last() {
+    let last = match game.stores_last() {
         true => (state.last != NONE).then_some(state.last),
         false => Some(game.before(state.mover)),
     };
@@ -226,7 +228,7 @@ pub(crate) fn parse(game: &Declared, text: &str) -> Result<State, GameError> {
     Ok(state)
 }
 
-/// Items behind a name, with commas, on as many lines as it takes.
+/// Adds a name and its items, separated by commas and wrapped.
 pub(crate) fn list(text: &mut String, begin: &str, all: &[String]) {
     let mut line = begin.to_string();
     let indent = line.chars().count();
@@ -243,7 +245,7 @@ pub(crate) fn list(text: &mut String, begin: &str, all: &[String]) {
     let _ = writeln!(text, "{}", line.trim_end());
 }
 
-/// A position without a board: whose turn it is, and what holds, a relation a line.
+/// A position without a board: the player to move and the facts that hold, one relation per line.
 fn facts(game: &Declared, state: &State) -> String {
     let declaration = &game.rules.declaration;
     let wide = declaration.relations.iter().map(|of| of.name.chars().count()).max().unwrap_or(0);
@@ -280,7 +282,7 @@ pub(crate) fn board(game: &Declared, state: &State, marks: &[(u32, String)]) -> 
         None => text.push_str(&facts(game, state)),
         Some(board) => {
             let of = &declaration.relations[board.relation];
-            // Names of squares or, for boards of coordinates, of rows and columns.
+            // Names of squares or, for boards with coordinates, of rows and columns.
             let labels: Vec<usize> = (0..of.arity).filter(|&at| at != board.mark).collect();
             let cells = board.rows.iter().flatten();
             let widest =
@@ -296,7 +298,7 @@ pub(crate) fn board(game: &Declared, state: &State, marks: &[(u32, String)]) -> 
                     let _ = writeln!(text, "  {}     {}", marks.join(" "), names.join(" ").trim_end());
                 }
             } else if let Some(first) = board.rows.first().and_then(|row| row.first()) {
-                // What changes along a row is the column.
+                // The argument that changes along a row is the column.
                 let column = board.rows[0].get(1).map_or(labels[0], |next| {
                     labels.iter().copied().find(|&at| next[at] != first[at]).unwrap_or(labels[0])
                 });

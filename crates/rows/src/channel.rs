@@ -120,7 +120,7 @@ impl Eq for Channel {}
 /// use adept_rows::{Channel, ChannelKind, Layout};
 ///
 /// let kinds = [("pips", ChannelKind::Dense(2)), ("stage", ChannelKind::Index(3)), ("prior", ChannelKind::Value)];
-/// let layout = Layout::of(&kinds.map(|(name, kind)| Channel::new(name, kind)));
+/// let layout = Layout::new(&kinds.map(|(name, kind)| Channel::new(name, kind)));
 /// assert_eq!((layout.offsets, layout.dense, layout.index), (vec![0, 0, 2], 3, 1));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -275,7 +275,7 @@ impl Texts<Backgammon> for Words {
             .filter_map(|action| if let Action::Move(after) = action { Some(*after) } else { None })
             .collect();
         match state.stage {
-            // All at a time take as long as one.
+            // Formatting all moves at once takes as long as formatting one.
             Stage::Move(roll) if afters.len() == actions.len() => {
                 let texts = notation::texts(state.position(), roll, &afters).into_iter().zip(afters);
                 texts.map(|(text, after)| text.unwrap_or_else(|| after.to_string())).collect()

@@ -13,7 +13,7 @@ use adept_ground::shown::clipped;
 use std::fmt::{self, Write};
 use std::path::Path;
 
-/// White space before the only cell of a line, from which it is the second player's.
+/// A single cell after this much white space belongs to the second player.
 const GAP: usize = 14;
 /// Column where the second player's cells begin.
 const SECOND: usize = 33;
@@ -27,11 +27,11 @@ impl Records<Backgammon> for Format {
     }
 
     fn write(&self, game: &Backgammon, record: &GameRecord<'_, Action>) -> Found<String> {
-        Some(written(game, record))
+        Some(format(game, record))
     }
 
     fn add(&self, text: &str, written: &str) -> Result<AddedGame, GameError> {
-        added(text, written)
+        append(text, written)
     }
 
     fn read(&self, game: &Backgammon, path: &Path) -> Found<Vec<WholeGame<Action>>> {
@@ -412,7 +412,7 @@ impl Played {
 /// Reads the games of a file without the cube, each as far as possible.
 ///
 /// # Errors
-/// As [`Match::read`], or if the game has fewer checkers.
+/// As for [`Match::read`], or if the game has fewer checkers.
 fn whole_games(game: &Backgammon, path: &Path) -> Result<Vec<WholeGame<Action>>, GameError> {
     fits(game)?;
     Ok(Match::read(path)?.games.iter().map(Played::whole).collect())
@@ -492,8 +492,8 @@ impl fmt::Display for Event {
 /// the number of the game.
 ///
 /// # Errors
-/// If the text is something else.
-fn added(text: &str, game: &str) -> Result<AddedGame, GameError> {
+/// If the text is not a money session.
+fn append(text: &str, game: &str) -> Result<AddedGame, GameError> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(';'));
     match lines.next() {
         None => return Ok(AddedGame { text: format!("{text}{game}"), number: 1 }),
@@ -521,13 +521,12 @@ fn added(text: &str, game: &str) -> Result<AddedGame, GameError> {
     Ok(AddedGame { text: format!("{}\n\n Game {number}\n{rest}", text.trim_end()), number })
 }
 
-/// Formats a game of a money session, with the scores before it, and including the first line of a file. An unfinished game
-/// has the utility of player
-/// 1.
+/// Formats a game of a money session, with the scores before it and the first line of a file. A game that was given up
+/// has the utility of player 1.
 ///
 /// # Errors
 /// If the game has fewer checkers.
-fn written(game: &Backgammon, record: &GameRecord<'_, Action>) -> Result<String, GameError> {
+fn format(game: &Backgammon, record: &GameRecord<'_, Action>) -> Result<String, GameError> {
     let GameRecord { number, names, scores, actions, resigned } = *record;
     fits(game)?;
     // Readers identify players by column, but the players change seats.
@@ -576,7 +575,7 @@ mod tests {
         actions: &[Action],
         resigned: Option<f64>,
     ) -> String {
-        written(game, &GameRecord { number, names, scores: &[], actions, resigned }).unwrap()
+        format(game, &GameRecord { number, names, scores: &[], actions, resigned }).unwrap()
     }
 
     #[test]
@@ -634,8 +633,8 @@ mod tests {
         let opening = [Action::Opening(1, "31".parse().unwrap())];
         let names = ["you", "it"];
         let one = text_of(&game, 1, &names, &opening, Some(2.0));
-        let AddedGame { text, number: first } = added("", &one).unwrap();
-        let AddedGame { text, number: second } = added(&text, &one).unwrap();
+        let AddedGame { text, number: first } = append("", &one).unwrap();
+        let AddedGame { text, number: second } = append(&text, &one).unwrap();
         assert_eq!((first, second), (1, 2));
         let found = Match::parse(&text).unwrap();
         assert_eq!(found.games.len(), 2);
@@ -648,7 +647,7 @@ mod tests {
             assert_eq!((whole.result, whole.actions.len()), (Some(-2.0), 1), "{text}");
         }
         for other in ["hello", " 7 point match\n"] {
-            let error = added(other, &one).unwrap_err().to_string();
+            let error = append(other, &one).unwrap_err().to_string();
             assert!(error.contains("does not hold a money session"), "{error}");
         }
     }
@@ -857,7 +856,7 @@ mod tests {
         let game = Backgammon::default();
         let opening = [Action::Opening(1, "31".parse().unwrap())];
         let one = text_of(&game, 1, &["you", "it"], &opening, Some(2.0));
-        let text = (0..3).fold(String::new(), |text, _| added(&text, &one).unwrap().text);
+        let text = (0..3).fold(String::new(), |text, _| append(&text, &one).unwrap().text);
         let scores: Vec<[u32; 2]> =
             Match::parse(&text).unwrap().games.iter().map(|game| game.scores).collect();
         assert_eq!(scores, [[0, 0], [0, 2], [0, 4]], "{text}");
@@ -869,7 +868,7 @@ mod tests {
             actions: &opening,
             resigned: None,
         };
-        let text = written(&game, &record).unwrap();
+        let text = format(&game, &record).unwrap();
         let one = &Match::parse(&text).unwrap().games[0];
         assert_eq!((&one.names, one.scores), (&["it".into(), "you".into()], [3, 12]), "{text}");
     }

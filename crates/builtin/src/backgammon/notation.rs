@@ -234,7 +234,7 @@ fn write(paths: &mut [CheckerPath], best: &mut String, text: &mut String) {
     }
 }
 
-/// The places as people write them.
+/// A place in move notation.
 pub(super) fn place_text(place: u8) -> Cow<'static, str> {
     match place {
         0 => "off".into(),

@@ -98,7 +98,7 @@ pub(super) fn for_positions(
     let checkers = most.unwrap_or(of_none).clamp(1, game.checkers());
     let settings = match purpose {
         Purpose::Show => Settings::for_values(checkers, None),
-        // A table that takes no time to solve may as well be precise.
+        // A table that takes no time to solve is solved precisely.
         Purpose::Label if checkers <= QUICK => {
             Settings { precision: Precision::Bits32, ..Settings::new(checkers) }
         }

@@ -308,14 +308,14 @@ impl Holdem {
     }
 }
 
-/// The beginning of the names of all rule sets.
+/// Prefix of the names of all rule sets.
 pub(super) const PREFIX: &str = "holdem:limit:";
 
-/// The options of a name, for messages.
+/// Description of a name's options for messages.
 const OPTIONS: &str = "options after the number of players are blinds=5/10, bets=10/20 (or four), cap=4 (bets a round, with the big \
                        blind; or raises=3/4/4/4) and stack=200 (or one for each seat, 200/50), joined by colons";
 
-/// The name of a rule set: only what differs from the default is written.
+/// The name of a rule set; it lists only differences from the default.
 fn name_of(players: usize, stakes: &Stakes) -> String {
     let usual = Stakes::default();
     let mut name = format!("{PREFIX}{players}");
@@ -344,7 +344,7 @@ fn name_of(players: usize, stakes: &Stakes) -> String {
     name
 }
 
-/// The rule set with this name; none if it belongs to another game.
+/// Parses the name of a rule set; none if it belongs to another game.
 pub fn named(name: &str) -> Option<Result<Holdem, GameError>> {
     if name != "holdem" && !name.starts_with("holdem:") {
         return None;
@@ -360,7 +360,7 @@ pub fn named(name: &str) -> Option<Result<Holdem, GameError>> {
         for part in parts {
             let wrong = || fault(&format!("`{part}` is not an option"));
             let (key, value) = part.split_once('=').ok_or_else(wrong)?;
-            // A cap is a number of raises too.
+            // `raises` is a synonym of `cap`.
             let meant = if key == "raises" { "cap" } else { key };
             if keys.contains(&meant) {
                 return Err(fault(&format!("`{part}` comes after another option of its kind")));

@@ -1,4 +1,4 @@
-//! Actions in words, as people write them.
+//! Parses actions in words, as a person types them.
 
 use super::dice::Dice;
 use super::rules::{Action, Target};
@@ -29,7 +29,7 @@ pub(super) const NUMBERS: [&str; 21] = [
     "twenty",
 ];
 
-/// Dice of one face in a push at most.
+/// Largest number of dice of one face in a push.
 const MOST_PUSHED: u8 = 120;
 
 /// Words that carry no meaning in a bid.
@@ -38,8 +38,8 @@ const FILLERS: [&str; 19] = [
     "an", "of", "please", "dice",
 ];
 
-/// An action as a person may write it: `three 4s`, `3x4+14`, `3 fours push 1 4`, `liar`, `exact`. None if it is none.
-pub(super) fn understood(text: &str, faces: u8) -> Option<Action> {
+/// Parses an action in words: `three 4s`, `3x4+14`, `3 fours push 1 4`, `liar`, `exact`. None if it is not an action.
+pub(super) fn parse(text: &str, faces: u8) -> Option<Action> {
     // `3x4+14` becomes `3 x 4 push 14`.
     let mut spaced = String::new();
     let mut last = ' ';
@@ -60,7 +60,7 @@ pub(super) fn understood(text: &str, faces: u8) -> Option<Action> {
         ["pass"] => Action::Pass,
         ["liar" | "call" | "challenge" | "doubt" | "dudo" | "lie" | "bluff"]
         | ["challenge" | "call" | "doubt", "it"] => Target::Bid.into(),
-        // `challenge the bid` has lost its filler.
+        // `challenge the bid` has lost its filler words.
         ["exact" | "exactly" | "calza"] | ["call", "exact"] | ["spot", "on"] => Action::Exact,
         ["challenge" | "call" | "doubt", "pass"] => Target::Pass.into(),
         ["challenge" | "call" | "doubt", "pass", "before"]
@@ -115,7 +115,7 @@ fn count_of(word: &str) -> Option<u8> {
     }
 }
 
-/// A face: `4`, `4s`, `four`, `fours`. The rules say whether the dice have it.
+/// Parses a face: `4`, `4s`, `four`, `fours`. The rules check whether the dice have it.
 fn face_of(word: &str) -> Option<u8> {
     match word {
         "ace" | "aces" => Some(1),
@@ -161,13 +161,13 @@ mod tests {
             ("exact", Action::Exact),
             ("spot on", Action::Exact),
         ] {
-            assert_eq!(understood(text, 6), Some(action), "{text}");
+            assert_eq!(parse(text, 6), Some(action), "{text}");
         }
-        // Whether dice have the face is a matter of the rules.
-        assert_eq!(understood("three 7s", 6), Some(claim(3, 7, "")));
+        // The rules check whether dice have the face.
+        assert_eq!(parse("three 7s", 6), Some(claim(3, 7, "")));
         for text in ["", "three", "4s", "3x4+", "3x4+7", "-1x6", "three 4s 5s", "banana", "zero 4s", "300x4"]
         {
-            assert_eq!(understood(text, 6), None, "{text}");
+            assert_eq!(parse(text, 6), None, "{text}");
         }
     }
 }

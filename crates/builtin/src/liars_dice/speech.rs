@@ -1,4 +1,4 @@
-//! Bids and rounds in words, as people are told them.
+//! Descriptions of bids and rounds in words.
 
 use super::dice::Dice;
 use super::hearing::NUMBERS;
@@ -267,16 +267,16 @@ pub(super) fn rules(game: &LiarsDice) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::hearing::understood;
+    use super::super::hearing::parse;
     use super::*;
 
-    /// What is shown is understood.
+    /// Texts of actions parse to the same actions.
     #[test]
     fn words_are_read_back() {
         for count in 1..=30 {
             for face in 1..=6 {
                 let claim = Bid { count, face };
-                assert_eq!(understood(&bid(claim), 6), Some(Action::Bid { bid: claim, push: Dice::default() }));
+                assert_eq!(parse(&bid(claim), 6), Some(Action::Bid { bid: claim, push: Dice::default() }));
             }
         }
     }

@@ -9,7 +9,7 @@
 //! starter is not drawn yet.
 
 use super::dice::Dice;
-use super::hearing::understood;
+use super::hearing;
 use super::rules::{Action, LiarsDice, RuleSet, Target};
 use super::state::{Act, Bid, Phase, Said, State};
 use std::fmt::{self, Write};
@@ -223,7 +223,7 @@ pub(super) fn action(action: &Action) -> String {
 
 pub(super) fn parse_action(game: &LiarsDice, text: &str) -> Result<Action, String> {
     let text = text.trim();
-    understood(text, game.faces).ok_or_else(|| {
+    hearing::parse(text, game.faces).ok_or_else(|| {
         let more = match game.rules {
             RuleSet::Soar => {
                 ", followed by +14 to push a 1 and a 4; or pass, challenge, challenge pass, exact"

@@ -18,7 +18,7 @@ pub struct SmallPoker {
 
 /// Ranks: jack, queen, king.
 pub(super) const RANKS: u8 = 3;
-/// What each player pays before the deal.
+/// Ante of each player before the deal.
 pub(super) const ANTE: u32 = 1;
 
 /// A complete position.
@@ -156,7 +156,7 @@ impl SmallPoker {
         }
     }
 
-    /// Probability of each rank of the next card, given those seen.
+    /// Probability of each rank of the next card, given the known cards.
     pub(super) fn next_card(&self, seen: &[Option<u8>]) -> [f64; RANKS as usize] {
         let left = |rank: u8| usize::from(self.copies) - seen.iter().filter(|c| **c == Some(rank)).count();
         let all: usize = (0..RANKS).map(left).sum();

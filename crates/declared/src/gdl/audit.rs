@@ -1,4 +1,4 @@
-//! Random games in the words of the rules: for authors, and to compare with other programs.
+//! Random games in the notation of the rules: for authors, and for comparison with other programs.
 
 use super::game::Described;
 use super::session::Session;
@@ -7,13 +7,13 @@ use rand::RngExt;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// Steps after which a game is left.
+/// Number of steps after which a game is aborted.
 const LONGEST: usize = 20_000;
-/// Names in a note.
+/// Most names in a note.
 const NAMES: usize = 8;
 
 impl Described {
-    /// A random game in which every role chooses among all of its legal moves, forced or not.
+    /// Plays a random game in which every role chooses among all its legal moves, forced or not.
     pub(crate) fn random_game(&self, seed: u64, mut visit: impl FnMut(&Session, &[u32]) -> bool) {
         let rules = &*self.rules;
         let mut rng: Stream = stream(seed, "random games", 0);
@@ -103,7 +103,7 @@ impl Described {
             ("facts".into(), rules.facts.len().to_string()),
             ("moves".into(), rules.moves.len().to_string()),
             ("gates".into(), rules.net.len().to_string()),
-            ("circles".into(), rules.net.circles().to_string()),
+            ("circles".into(), rules.net.cycles().to_string()),
             ("who moves".into(), self.turns().into()),
         ];
         if roles == 2 {

@@ -1,7 +1,7 @@
-//! Random games of a described game in lanes, 512 at a time, or 64 where the circuit is large or few games are wanted.
+//! Random games of a GDL game in parallel lanes: 512, or 64 if the circuit is large or few games are wanted.
 //!
-//! In each step the circuit tells what is legal and which games are over, every role draws one of its legal moves, and the circuit
-//! tells what holds next. Circles are raised until no lane changes.
+//! In each step, the circuit computes legal moves and finished games, every role draws a legal move, and the circuit
+//! computes the next facts. Recursive gates are iterated until no lane changes.
 
 use super::compiled::Compiled;
 use super::net::Circuit;
@@ -11,63 +11,64 @@ use crate::lanes::{BYTES, Lanes, Numbers, Pool, Random, Wide, Work, compute, val
 use adept_game::Stream;
 use rustc_hash::FxHashMap;
 
-/// Most inputs of all gates.
+/// Limit on inputs of all gates.
 const INPUTS: usize = 4 << 20;
 
-/// Games up to which 64 lanes are used.
+/// Up to this many games use 64 lanes.
 const FEW: u64 = 128;
-/// Inputs of gates that are read in lanes in about the time in which one game hands on a change of a node, and changes that take as
-/// long as the rest of a step.
+/// Break-even constants: gate inputs that lanes read in the time of one incremental change, and the overhead of a step
+/// in such changes.
 const WORTH: u64 = 25;
 const OVERHEAD: u64 = 20;
 
-/// What is computed in a step: what tells the end and the legal moves; the goals, once a game is over; what holds next.
+/// Phases of a step: the end and the legal moves; the goals of finished games; the next facts.
 const POSITION: usize = 0;
 const GOALS: usize = 1;
 const NEXT: usize = 2;
 const PHASES: usize = 3;
 
-/// A circuit for lanes, with what plays in it.
+/// A circuit for lanes, with idle runs.
 #[derive(Debug)]
 pub(crate) struct Batch {
     plan: Plan,
-    /// Inputs of gates that can be read for one game until it is played faster alone.
+    /// Number of gate inputs per game above which incremental play of single games is faster.
     worth: u64,
     wide: Pool<Run<Wide>>,
     narrow: Pool<Run<u64>>,
 }
 
-/// What every step reads. Nodes are false, the facts, the moves, the gates in the order in which they are computed, open gates.
+/// Compiled rules that every step reads. Nodes are false, the facts, the moves, the gates in evaluation order, open
+/// gates.
 #[derive(Debug)]
 struct Plan {
     nodes: usize,
     first: usize,
     facts: usize,
-    /// First move of each role, and behind the last.
+    /// First move of each role, and the end of the last one's.
     roles: Vec<(u32, u32)>,
     /// End of the inputs of each gate.
     ends: Vec<u32>,
     inputs: Vec<Literal>,
-    phases: [Vec<Part>; PHASES],
+    phases: [Vec<GateRange>; PHASES],
     end: Literal,
     legal: Vec<Literal>,
-    /// Role, value, and when it is the goal; the highest of a role first.
+    /// Role, value and condition of each goal; the highest of a role first.
     goals: Vec<(u8, u8, Literal)>,
     next: Vec<Literal>,
 }
 
-/// Gates that are computed one after the other.
+/// A range of gates to evaluate in order.
 #[derive(Debug)]
-struct Part {
+struct GateRange {
     begin: u32,
     end: u32,
-    /// If the gates are a circle: after the gates before the first number, an open gate takes the value of its meaning.
+    /// For a cycle: open gates with the gate index before which they take the value of their definition.
     opens: Vec<(u32, u32, Literal)>,
 }
 
 impl Plan {
     /// None if the values of all nodes in 64 lanes take more than 32 MiB, or gates have more than 4 million inputs.
-    fn of(rules: &Compiled) -> Option<Self> {
+    fn new(rules: &Compiled) -> Option<Self> {
         if rules.net.size() > INPUTS || rules.net.nodes() > BYTES / size_of::<u64>() {
             return None;
         }
@@ -83,12 +84,12 @@ impl Plan {
         let goals = (rules.end * 64 + 1..).zip(&rules.goals);
         let goals: Vec<(u8, u8, Literal)> =
             goals.map(|(bit, &(role, value))| (role, value, output(bit))).collect();
-        let meanings: FxHashMap<u32, Literal> =
-            circuit.opens.iter().map(|&(node, meaning, _)| (node, meaning)).collect();
-        let of_position = needed(&circuit, &meanings, legal.iter().copied().chain([end]));
-        let of_goals = needed(&circuit, &meanings, goals.iter().map(|&(.., literal)| literal));
-        let of_next = needed(&circuit, &meanings, next.iter().copied());
-        // What goals and the next step have in common is computed once, in all positions.
+        let definitions: FxHashMap<u32, Literal> =
+            circuit.opens.iter().map(|&(node, definition, _)| (node, definition)).collect();
+        let of_position = needed(&circuit, &definitions, legal.iter().copied().chain([end]));
+        let of_goals = needed(&circuit, &definitions, goals.iter().map(|&(.., literal)| literal));
+        let of_next = needed(&circuit, &definitions, next.iter().copied());
+        // Gates that goals and the next step share are computed once, in all positions.
         let phase = |gate: usize| match (of_position[gate], of_goals[gate], of_next[gate]) {
             (true, ..) | (_, true, true) => Some(POSITION),
             (_, true, _) => Some(GOALS),
@@ -96,7 +97,7 @@ impl Plan {
             _ => None,
         };
         let phases: Vec<Option<usize>> = (0..circuit.ends.len()).map(phase).collect();
-        let order = Order::of(&circuit, &phases);
+        let order = Order::new(&circuit, &phases);
         let rename = |literal: Literal| order.rename(literal);
         let (mut ends, mut inputs) = (Vec::with_capacity(order.gates.len()), Vec::new());
         for &gate in &order.gates {
@@ -125,7 +126,7 @@ impl Plan {
         compute(&self.inputs, first, &self.ends[begin..end], self.first + begin, values);
     }
 
-    /// The values of all nodes of a phase.
+    /// Computes the values of all nodes of a phase.
     #[inline(always)]
     fn compute<L: Lanes>(&self, phase: usize, values: &mut [L]) {
         for part in &self.phases[phase] {
@@ -136,10 +137,10 @@ impl Plan {
             part.opens.iter().for_each(|&(_, open, _)| values[open as usize] = L::NONE);
             loop {
                 let (mut begin, mut changed) = (part.begin, L::NONE);
-                for &(end, open, meaning) in &part.opens {
+                for &(end, open, definition) in &part.opens {
                     self.gates(begin, end, values);
                     begin = end;
-                    let raised = value(values, meaning);
+                    let raised = value(values, definition);
                     changed = changed.or(raised.xor(values[open as usize]));
                     values[open as usize] = raised;
                 }
@@ -152,10 +153,10 @@ impl Plan {
     }
 }
 
-/// Gates that outputs need.
+/// Marks the gates that outputs need.
 fn needed(
     circuit: &Circuit,
-    meanings: &FxHashMap<u32, Literal>,
+    definitions: &FxHashMap<u32, Literal>,
     outputs: impl IntoIterator<Item = Literal>,
 ) -> Vec<bool> {
     let mut needed = vec![false; circuit.ends.len()];
@@ -163,36 +164,36 @@ fn needed(
     while let Some(node) = open.pop() {
         let Some(gate) = (node as usize).checked_sub(circuit.first) else { continue };
         if !std::mem::replace(&mut needed[gate], true) {
-            open.extend(meanings.get(&node).map(|&meaning| meaning / 2));
+            open.extend(definitions.get(&node).map(|&definition| definition / 2));
             open.extend(circuit.inputs_of(gate).iter().map(|&input| input / 2));
         }
     }
     needed
 }
 
-/// Gates in the order in which they are computed.
+/// Evaluation order of gates.
 struct Order {
     first: usize,
     gates: Vec<u32>,
     /// New numbers of nodes.
     renamed: Vec<u32>,
-    /// For each phase: first gate, end, and the numbers of the open gates that belong to it.
+    /// For each phase: ranges of gates, each with the open gates that belong to it.
     parts: [Vec<(usize, usize, Vec<usize>)>; PHASES],
 }
 
 impl Order {
-    /// An order by phases.
-    fn of(circuit: &Circuit, phases: &[Option<usize>]) -> Self {
+    /// Orders gates by phase.
+    fn new(circuit: &Circuit, phases: &[Option<usize>]) -> Self {
         let first = circuit.first;
-        // The gates of a circle stand together behind its open gates, up to its last meaning.
-        let mut circles: Vec<(usize, usize)> = Vec::new();
+        // The gates of a cycle are contiguous: its open gates, then all up to its last definition.
+        let mut cycles: Vec<(usize, usize)> = Vec::new();
         let mut opened: FxHashMap<usize, usize> = FxHashMap::default();
-        for (number, &(node, meaning, circle)) in circuit.opens.iter().enumerate() {
-            let (node, meaning) = (node as usize, meaning as usize / 2);
+        for (number, &(node, definition, cycle)) in circuit.opens.iter().enumerate() {
+            let (node, definition) = (node as usize, definition as usize / 2);
             opened.insert(node, number);
-            match circles.get_mut(circle as usize) {
-                Some((begin, last)) => (*begin, *last) = (node.min(*begin), meaning.max(node).max(*last)),
-                None => circles.push((node, meaning.max(node))),
+            match cycles.get_mut(cycle as usize) {
+                Some((begin, last)) => (*begin, *last) = (node.min(*begin), definition.max(node).max(*last)),
+                None => cycles.push((node, definition.max(node))),
             }
         }
         let mut order = Self {
@@ -205,11 +206,11 @@ impl Order {
             let mut last = None;
             for gate in (0..phases.len()).filter(|&gate| phases[gate] == Some(phase)) {
                 let node = first + gate;
-                let place = circles.partition_point(|&(begin, _)| begin <= node);
-                let circle = place.checked_sub(1).filter(|&circle| node <= circles[circle].1);
-                if parts.is_empty() || last != circle {
+                let place = cycles.partition_point(|&(begin, _)| begin <= node);
+                let cycle = place.checked_sub(1).filter(|&cycle| node <= cycles[cycle].1);
+                if parts.is_empty() || last != cycle {
                     parts.push((order.gates.len(), order.gates.len(), Vec::new()));
-                    last = circle;
+                    last = cycle;
                 }
                 let Some((_, end, opens)) = parts.last_mut() else { continue };
                 match opened.get(&node) {
@@ -232,41 +233,41 @@ impl Order {
         self.renamed[literal as usize / 2] * 2 + literal % 2
     }
 
-    /// The parts of all phases.
-    fn parts(&self, circuit: &Circuit) -> [Vec<Part>; PHASES] {
+    /// The ranges of all phases.
+    fn parts(&self, circuit: &Circuit) -> [Vec<GateRange>; PHASES] {
         let part = |&(begin, end, ref opens): &(usize, usize, Vec<usize>)| {
             let opens = opens.iter().map(|&number| {
-                let (node, meaning, _) = circuit.opens[number];
-                let meaning = self.rename(meaning);
-                let known = (meaning as usize / 2 + 1).saturating_sub(self.first).clamp(begin, end);
-                (known as u32, self.renamed[node as usize], meaning)
+                let (node, definition, _) = circuit.opens[number];
+                let definition = self.rename(definition);
+                let known = (definition as usize / 2 + 1).saturating_sub(self.first).clamp(begin, end);
+                (known as u32, self.renamed[node as usize], definition)
             });
             let mut opens: Vec<(u32, u32, Literal)> = opens.collect();
             opens.sort_unstable();
-            Part { begin: begin as u32, end: end as u32, opens }
+            GateRange { begin: begin as u32, end: end as u32, opens }
         };
         std::array::from_fn(|phase| self.parts[phase].iter().map(part).collect())
     }
 }
 
-/// Games without an end for so long that they are left.
+/// No game has ended for so long that the run is aborted.
 #[derive(Debug)]
 struct Endless;
 
-/// Games side by side.
+/// Games in parallel lanes.
 #[derive(Debug)]
 struct Run<L> {
     values: Vec<L>,
-    /// Legal moves of games that go on, and how many each role has.
+    /// Legal moves in unfinished games, and each role's number of them.
     legal: Vec<L>,
     counts: Vec<Numbers<L>>,
     next: Vec<L>,
     random: Random<L>,
-    /// The sum of the goals of each role.
+    /// Sum of the goals of each role.
     sums: Vec<u64>,
 }
 
-/// Some games from a state.
+/// A request for games from a state.
 struct Play<'a, L> {
     plan: &'a Plan,
     run: &'a mut Run<L>,
@@ -286,7 +287,7 @@ impl<L: Lanes> Run<L> {
         }
     }
 
-    /// Finds the legal moves of the games in some lanes. Returns those of them that are over.
+    /// Computes the legal moves in lanes `live`. Returns the lanes whose games are over.
     #[inline(always)]
     fn arrive(&mut self, plan: &Plan, live: L) -> L {
         plan.compute(POSITION, &mut self.values);
@@ -306,7 +307,7 @@ impl<L: Lanes> Run<L> {
         over.and(live)
     }
 
-    /// Adds the goals of games that are over.
+    /// Adds the goals of finished games.
     #[inline(always)]
     fn add_goals(&mut self, plan: &Plan, over: L) {
         plan.compute(GOALS, &mut self.values);
@@ -321,8 +322,8 @@ impl<L: Lanes> Run<L> {
         }
     }
 
-    /// Draws a move of every role in lanes whose games go on. Those in `first` keep what was chosen before. Returns the lanes in
-    /// which somebody had a choice.
+    /// Draws a move of every role in lanes `going`. Lanes in `first` keep the moves `chosen`. Returns the lanes in
+    /// which some role had a choice.
     #[inline(always)]
     fn choose(&mut self, plan: &Plan, going: L, first: L, chosen: &[u32]) -> L {
         let moves = 1 + plan.facts;
@@ -351,7 +352,7 @@ impl<L: Lanes> Run<L> {
         chooses
     }
 
-    /// Makes the moves. Games in `again` begin with these facts instead.
+    /// Applies the moves. Games in `again` restart with these facts.
     #[inline(always)]
     fn step(&mut self, plan: &Plan, again: L, facts: &[u64]) {
         plan.compute(NEXT, &mut self.values);
@@ -376,12 +377,12 @@ impl<L: Lanes> Work for Play<'_, L> {
         let Self { plan, run, state, games } = self;
         let mut live = L::ALL.first(games);
         let mut left = games - live.count();
-        // Lanes in which a game begins.
+        // Lanes in which a game starts.
         let mut first = live;
         for (fact, value) in run.values[1..1 + plan.facts].iter_mut().enumerate() {
             *value = if state.facts[fact / 64] >> (fact % 64) & 1 == 1 { L::ALL } else { L::NONE };
         }
-        // Lanes in which nobody had a choice since these have been looked at, and steps since then and since a game has ended.
+        // Lanes in which no role has had a choice since the last check, and steps since then and since a game ended.
         let (mut forced, mut seen, mut quiet) = (L::ALL, 0, 0);
         loop {
             let over = run.arrive(plan, live);
@@ -401,7 +402,7 @@ impl<L: Lanes> Work for Play<'_, L> {
             forced = forced.and(going).without(chooses);
             (seen, quiet) = (seen + 1, quiet + 1);
             if seen == FORCED / 2 {
-                // A game of so many forced steps ends here and there by other rules.
+                // Single games end after this many forced steps by other rules.
                 if forced.any() {
                     return Err(Endless);
                 }
@@ -417,15 +418,15 @@ impl<L: Lanes> Work for Play<'_, L> {
 }
 
 impl Batch {
-    /// None if the circuit is too large. `work` are the nodes that change in a step.
-    pub(crate) fn of(rules: &Compiled, work: u64) -> Option<Self> {
-        let plan = Plan::of(rules)?;
+    /// None if the circuit is too large. `work` is the mean number of nodes that change in a step.
+    pub(crate) fn new(rules: &Compiled, work: u64) -> Option<Self> {
+        let plan = Plan::new(rules)?;
         let worth = WORTH * (work + OVERHEAD);
         Some(Self { plan, worth, wide: Pool::default(), narrow: Pool::default() })
     }
 
-    /// The sum of the goals of each role over so many games from a state that is not over. None if they are played faster one by one,
-    /// or if one of them may never end.
+    /// Sum of the goals of each role over `games` games from an unfinished state. None if playing them one by one is
+    /// faster, or if one of them may never end.
     pub(crate) fn play(&self, state: &State, games: u64, rng: &mut Stream) -> Option<Vec<u64>> {
         let is_wide = games > FEW && self.plan.nodes <= BYTES / size_of::<Wide>();
         let lanes = if is_wide { Wide::COUNT } else { u64::COUNT };
@@ -465,11 +466,11 @@ mod tests {
     use super::{Lanes, Plan, Random, Run, Wide};
     use adept_game::{Game, stream};
 
-    /// Follows some lanes by the circuit that follows one game.
+    /// Compares lanes with the incremental circuit of a single game.
     fn follow<L: Lanes>(name: &str, text: &str) {
         let game = Described::read("g.kif", text).unwrap_or_else(|e| panic!("{name}: {e}"));
         let rules = &*game.rules;
-        let plan = Plan::of(rules).unwrap();
+        let plan = Plan::new(rules).unwrap();
         let mut run: Run<L> = Run::new(&plan);
         run.random = Random::new(&mut stream(1, "lanes", 0));
         let lanes = [0, 1, L::COUNT / 2 + 1, L::COUNT - 1];

@@ -1,4 +1,4 @@
-//! A description, compiled: facts, moves, and the circuit that tells what follows.
+//! A compiled description: facts, moves, and the circuit that computes the rules.
 
 use super::effects::{Facts, Folder};
 use super::gates::{GATE, Gates, Grounder};
@@ -6,7 +6,7 @@ use super::net::{Arranged, Contradiction, Net, arrange};
 use super::program::{DOES, GOAL, INIT, LEGAL, NEXT, Program, TERMINAL, TRUE};
 use super::reach::{Reached, check_stop, idle, reach, table_of, too_little};
 use super::sums::{Group, possible_sums};
-use super::tables::Table;
+use super::tables::IndexedTuples;
 use super::terms::{Symbol, Term, Terms};
 use crate::circuit::{FALSE, Literal, TRUE as ALWAYS};
 use crate::error::{Place, RuleError};
@@ -15,51 +15,52 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Most facts, and most moves.
+/// Limit on facts and on moves.
 const MOST: usize = 1 << 18;
 
-/// Circuits that are kept of a game at most.
+/// Largest number of circuits per game.
 const CIRCUITS: usize = 3;
 
-/// Most letters of all facts and moves.
+/// Limit on characters of all facts and moves.
 const LETTERS: usize = 1 << 25;
 
 /// Compiled rules.
 #[derive(Debug)]
 pub(crate) struct Compiled {
-    /// Another number for each game of this process.
+    /// Unique identifier within this process.
     pub(crate) id: u64,
     pub(crate) terms: Terms,
     pub(crate) roles: Vec<Term>,
-    /// What can hold, sorted.
+    /// Possible facts, sorted.
     pub(crate) facts: Vec<Term>,
-    /// Role of each move, and what it is, sorted by role.
+    /// Role and term of each move, sorted by role.
     pub(crate) moves: Vec<(u8, Term)>,
-    /// First move of each role, and behind the last.
+    /// First move of each role, and the end of the last one's.
     pub(crate) ranges: Vec<(u32, u32)>,
     pub(crate) start: Facts,
     /// Facts that hold in every position.
     pub(crate) fixed: Facts,
     /// Role and value of each goal.
     pub(crate) goals: Vec<(u8, u8)>,
-    /// What the goals of two roles can sum to, if each has one. None if there are not two, or if it would take too long to know.
+    /// Possible sums of the goals of two roles, if each has one. None if there are not two roles, or if computing it
+    /// takes too long.
     pub(crate) sums: Option<BTreeSet<u16>>,
     pub(crate) net: Net,
-    /// The same without what holds next, and the effects of moves, if it is not too large.
+    /// A smaller circuit without the next facts, combined with precomputed effects of moves, if not too large.
     pub(crate) lean: Option<Lean>,
-    /// First word of the legal moves of each role among the outputs. The words before show which facts hold next.
+    /// First output word of the legal moves of each role. The words before hold the next facts.
     pub(crate) legal: Vec<u32>,
-    /// The word whose lowest bit says that the game is over, and whose other bits, and those of the words behind it, are the goals.
+    /// The output word whose lowest bit is the end of the game; the other bits and the words after it are the goals.
     pub(crate) end: u32,
     pub(crate) notes: Vec<String>,
     pub(crate) unused: Vec<String>,
-    /// Rules that can never apply.
+    /// Places of rules that can never apply.
     pub(crate) never: Vec<Place>,
-    /// The memory of the circuits.
+    /// Memory reservation of the circuits.
     _claim: Claim,
 }
 
-/// A circuit that tells what is legal and what the end is; what moves do is known apart.
+/// A circuit for legal moves and endings only; the effects of moves are stored separately.
 #[derive(Debug)]
 pub(crate) struct Lean {
     pub(crate) net: Net,
@@ -81,7 +82,7 @@ impl Lean {
 
 const START: Place = Place { line: 1, column: 1 };
 
-/// The inputs of the circuit, in their order.
+/// The inputs of the circuit, in order.
 pub(crate) struct Inputs {
     /// Tuples of `true`, sorted.
     pub(crate) facts: Vec<u32>,
@@ -90,7 +91,7 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    pub(crate) fn of(program: &Program, tables: &[Table]) -> Self {
+    pub(crate) fn new(program: &Program, tables: &[IndexedTuples]) -> Self {
         let terms = &program.terms;
         let mut facts: Vec<u32> = (0..tables[TRUE].len() as u32).collect();
         facts.sort_by(|&a, &b| terms.compare(tables[TRUE].tuple(a)[0], tables[TRUE].tuple(b)[0]));
@@ -113,7 +114,7 @@ impl Compiled {
         let never = idle(&mut program, &mut reached)?;
         let Reached { mut tables, budget, .. } = reached;
         check_sizes(&program.terms, &tables)?;
-        let Inputs { facts, moves } = Inputs::of(&program, &tables);
+        let Inputs { facts, moves } = Inputs::new(&program, &tables);
         let role = |tuple: u32| program.roles.iter().position(|&role| role == tables[DOES].tuple(tuple)[0]);
         let fact_terms: Vec<Term> = facts.iter().map(|&tuple| tables[TRUE].tuple(tuple)[0]).collect();
         let roles: Vec<u8> = moves.iter().filter_map(|&tuple| role(tuple)).map(|role| role as u8).collect();
@@ -146,17 +147,17 @@ impl Compiled {
         let goal_gates = all(GOAL, &goal_tuples)?;
         let gates = grounder.finish()?;
         check_stop(stop, START)?;
-        // Only goals, and what may contradict itself, are named below.
+        // Only goals and possible contradictions are named below.
         let mut is_named = vec![false; tables.len()];
         is_named[GOAL] = true;
         gates.opened.values().for_each(|&(relation, _)| is_named[table_of(relation)] = true);
         for (is_named, table) in is_named.into_iter().zip(&mut tables) {
             match is_named {
                 true => table.forget_indexes(),
-                false => *table = Table::default(),
+                false => *table = IndexedTuples::default(),
             }
         }
-        // The outputs: what holds next, what is legal, the end and the goals, each from a whole word on.
+        // The outputs: next facts, legal moves, the end and the goals, each starting at a word boundary.
         let mut outputs: Vec<(u32, Literal)> = Vec::new();
         outputs.extend((0..).zip(next));
         let mut word = facts.len().div_ceil(64).max(1) as u32;
@@ -174,7 +175,7 @@ impl Compiled {
         for (bit, (_, _, literal)) in (end * 64 + 1..).zip(&goals) {
             outputs.push((bit, *literal));
         }
-        // What holds at the start never changes, and is not shown again.
+        // Facts of the start position that never change need no output.
         let words = end as usize + (1 + goals.len()).div_ceil(64);
         outputs.extend((words as u32 * 64..).zip(init));
         let bits = words * 64 + facts.len();
@@ -225,14 +226,14 @@ impl Compiled {
     }
 }
 
-/// The goals of each role, the highest first, with the gates that tell when they hold. `gates` are those of the tuples of the table.
-fn goals_of(program: &mut Program, table: &Table, gates: &[Literal]) -> Vec<(u8, u8, Literal)> {
+/// The goals of each role, highest first, with the gates of their conditions. `gates` are those of the table's tuples.
+fn goals_of(program: &mut Program, table: &IndexedTuples, gates: &[Literal]) -> Vec<(u8, u8, Literal)> {
     let mut goals = Vec::new();
     for (tuple, &literal) in (0..).zip(gates) {
         let &[role, value] = table.tuple(tuple) else { continue };
         let Some(role) = program.roles.iter().position(|&known| known == role) else { continue };
         let Some(value) = program.terms.number(value).filter(|value| (0..=100).contains(value)) else {
-            // It may be that it never comes.
+            // Possibly this never occurs.
             let role = program.terms.shown(program.roles[role]);
             program.notes.push(format!(
                 "`{}` cannot be a goal of {role}, and counts as none: goals are whole numbers from 0 to 100",
@@ -258,10 +259,10 @@ fn fixed_of(program: &Program, facts: &[Term], start: &Facts) -> Facts {
     fixed
 }
 
-/// Most facts of a group.
+/// Most facts in a group.
 const GROUP: usize = 64;
 
-/// Facts with the same name and one argument, such as `(control ?role)`, of which one holds at the start.
+/// Facts with the same name and one argument, such as `(control ?role)`, exactly one of which holds at the start.
 fn groups_of(terms: &Terms, facts: &[Term], arranged: &Arranged) -> Vec<Group> {
     let mut groups: Vec<(Symbol, Vec<usize>)> = Vec::new();
     for (fact, &term) in facts.iter().enumerate().filter(|(_, term)| terms.args(**term).len() == 1) {
@@ -271,7 +272,7 @@ fn groups_of(terms: &Terms, facts: &[Term], arranged: &Arranged) -> Vec<Group> {
             None => groups.push((terms.head(term), vec![fact])),
         }
     }
-    // The last outputs say what holds at the start.
+    // The last outputs are the facts at the start.
     let start = arranged.outputs.len() - facts.len();
     let begins = |fact: &&usize| arranged.outputs[start + **fact] == ALWAYS;
     let is_one = |group: &Vec<usize>| group.len() <= GROUP && group.iter().filter(begins).count() == 1;
@@ -280,14 +281,14 @@ fn groups_of(terms: &Terms, facts: &[Term], arranged: &Arranged) -> Vec<Group> {
     groups.map(|group| group.into_iter().map(literals).collect()).collect()
 }
 
-/// Checks the number of facts and moves before they are sorted, and how long they are.
-fn check_sizes(terms: &Terms, tables: &[Table]) -> Result<(), RuleError> {
+/// Checks the number and length of facts and moves before sorting them.
+fn check_sizes(terms: &Terms, tables: &[IndexedTuples]) -> Result<(), RuleError> {
     let (facts, moves) = (&tables[TRUE], &tables[DOES]);
     if facts.len() > MOST || moves.len() > MOST {
         let what = format!("{} facts and {} moves; a game may have {MOST} of each", facts.len(), moves.len());
         return Err(RuleError::new(START, what));
     }
-    let letters = |table: &Table, column: usize| -> usize {
+    let letters = |table: &IndexedTuples, column: usize| -> usize {
         (0..table.len() as u32).map(|tuple| terms.letters(table.tuple(tuple)[column])).sum()
     };
     let letters = letters(facts, 0) + letters(moves, 1);
@@ -298,7 +299,7 @@ fn check_sizes(terms: &Terms, tables: &[Table]) -> Result<(), RuleError> {
     Ok(())
 }
 
-fn contradiction(program: &Program, tables: &[Table], gates: &Gates, open: Literal) -> RuleError {
+fn contradiction(program: &Program, tables: &[IndexedTuples], gates: &Gates, open: Literal) -> RuleError {
     let found = gates.opened.get(&open).map(|&(relation, tuple)| {
         let args = tables[table_of(relation)].tuple(tuple);
         let args: Vec<String> = args.iter().map(|&term| program.terms.written(term)).collect();

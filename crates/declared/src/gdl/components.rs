@@ -1,7 +1,7 @@
 //! Strongly connected components of a graph.
 
-/// The components of nodes 0 to `count` − 1, each after those that its nodes lead to (Tarjan, 1972). `next` gives the n-th
-/// node that a node leads to.
+/// Strongly connected components of nodes 0 to `count` − 1, each after the components that it reaches (Tarjan, 1972).
+/// `next` returns the n-th successor of a node.
 pub(crate) fn components(count: usize, next: impl Fn(usize, usize) -> Option<usize>) -> Vec<Vec<usize>> {
     const NEW: u32 = u32::MAX;
     let (mut order, mut low) = (vec![NEW; count], vec![0_u32; count]);

@@ -1,46 +1,46 @@
-//! What a move does, where its circuit says the same in all positions in which it is legal: facts that it clears, sets and copies.
+//! Effects of moves that are the same in all positions where the move is legal: facts that it clears, sets and copies.
 
 use crate::circuit::{Builder, FALSE, Literal, TRUE};
 use smallvec::SmallVec;
 use std::sync::OnceLock;
 
-/// Most facts that a move may copy from others, beyond which the circuit is as fast.
+/// Most facts that a move may copy; above, the circuit is as fast.
 const COPIES: usize = 24;
-/// Most gates that are read to find the effects of all moves.
+/// Limit on gates read while finding the effects of all moves.
 const WORK: usize = 50_000_000;
-/// Most memory of the effects of all moves, in bytes.
+/// Memory limit of the effects of all moves, in bytes.
 const BYTES: usize = 1 << 28;
-/// What depends on more than one fact.
+/// A value that depends on more than one fact.
 const MIXED: Literal = Literal::MAX;
 
-/// Which facts hold: bit f is fact f.
+/// A set of facts: bit f is fact f.
 pub(crate) type Facts = SmallVec<[u64; 4]>;
 
-/// The effects of moves, found when a move is first made.
+/// Effects of moves, computed when a move is first made.
 #[derive(Debug)]
 pub(crate) struct Folder {
     builder: Builder,
     facts: usize,
     next: Vec<Literal>,
     legal: Vec<Literal>,
-    /// Gates that `next` needs, each after its inputs.
+    /// Gates that `next` needs, in topological order.
     gates: Vec<usize>,
-    /// By the first move of a step.
+    /// Indexed by the first move of a step.
     known: Vec<OnceLock<Option<Effects>>>,
 }
 
-/// The effects of a step.
+/// Effects of a step.
 #[derive(Debug)]
 pub(crate) struct Effects {
     moves: SmallVec<[u32; 4]>,
     clear: Facts,
     set: Facts,
-    /// A fact, and what it becomes: another fact or its opposite.
+    /// A fact and its new value: another fact or its negation.
     copies: Vec<(u32, Literal)>,
 }
 
 impl Folder {
-    /// For a circuit with the facts and then the moves as inputs. None if it is too large.
+    /// Creates effects for a circuit whose inputs are the facts and then the moves. None if it is too large.
     pub(crate) fn new(
         builder: Builder,
         facts: usize,
@@ -50,7 +50,7 @@ impl Folder {
         let first = builder.facts() + 1;
         let mut is_needed = vec![false; first + builder.len()];
         next.iter().for_each(|&literal| is_needed[literal as usize / 2] = true);
-        for node in (first..is_needed.len()).rev().filter(|&node| builder.meaning(node).is_none()) {
+        for node in (first..is_needed.len()).rev().filter(|&node| builder.definition(node).is_none()) {
             if is_needed[node] {
                 let inputs = builder.inputs(node).unwrap_or_default();
                 inputs.iter().for_each(|&input| is_needed[input as usize / 2] = true);
@@ -58,7 +58,7 @@ impl Folder {
         }
         let gates: Vec<usize> = (first..is_needed.len()).filter(|&node| is_needed[node]).collect();
         let known: Vec<_> = legal.iter().map(|_| OnceLock::new()).collect();
-        // To begin with a move takes an eighth of the time for each node that a gate does.
+        // Resetting a node for a move takes an eighth of the time of a gate.
         let work = (gates.len() + is_needed.len() / 8).saturating_mul(legal.len());
         let is_small = work <= WORK && facts / 4 * legal.len() <= BYTES;
         is_small.then_some(Self { builder, facts, next, legal, gates, known })
@@ -69,10 +69,10 @@ impl Folder {
         &self.builder
     }
 
-    /// The effects of a step in which the roles make these moves. None if the circuit has to tell.
+    /// Effects of a step in which the roles make these moves. None if they depend on the position.
     #[inline]
     pub(crate) fn effects(&self, moves: &[u32]) -> Option<&Effects> {
-        // Of two roles one mostly waits, so each has a place for steps in which it moved.
+        // With two roles, usually one of them waits, so each has slots for the steps in which it moved.
         let kept = |&&number: &&u32| {
             let known = self.known[number as usize].get_or_init(|| self.fold(moves));
             known.as_ref().is_some_and(|effects| effects.moves[..] == *moves)
@@ -87,7 +87,7 @@ impl Folder {
         values[1 + self.facts..].fill(FALSE);
         moves.iter().for_each(|&number| values[1 + self.facts + number as usize] = TRUE);
         values.resize(1 + self.builder.facts() + self.builder.len(), MIXED);
-        // What must hold where the moves are legal.
+        // Conditions that hold wherever the moves are legal.
         for &number in moves {
             let legal = self.legal[number as usize];
             let inputs = self.builder.inputs(legal as usize / 2).filter(|_| legal & 1 == 0);
@@ -101,7 +101,7 @@ impl Folder {
             MIXED => MIXED,
             value => value ^ (literal & 1),
         };
-        for &node in self.gates.iter().filter(|&&node| self.builder.meaning(node).is_none()) {
+        for &node in self.gates.iter().filter(|&&node| self.builder.definition(node).is_none()) {
             let mut found = TRUE;
             for &input in self.builder.inputs(node).unwrap_or_default() {
                 found = match (value(&values, input), found) {
@@ -139,7 +139,7 @@ impl Folder {
 }
 
 impl Effects {
-    /// What holds after a step.
+    /// The facts after a step.
     #[inline]
     pub(crate) fn apply(&self, facts: &Facts) -> Facts {
         let mut next = facts.clone();

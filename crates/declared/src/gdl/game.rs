@@ -1,14 +1,15 @@
-//! A described game as a [`Game`].
+//! A GDL game as a [`Game`].
 //!
-//! Who moves follows from the state: a role with more than one legal move. Where several roles have a choice they choose one after
-//! the other, hidden from each other. A step in which nobody has a choice belongs to the one role whose only move is sometimes one of
-//! several; if there is no such role, or more than one, the step is joined to the one before.
+//! The state determines who moves: a role with more than one legal move. If several roles have a choice, they choose
+//! one after the other without seeing each other's choices. A step without any choice belongs to the one role whose
+//! only move is sometimes one of several; if there is no such role, or more than one, the step is merged into the
+//! previous one.
 
 use super::batch::Batch;
 use super::compiled::Compiled;
 use super::effects::Facts;
 use super::kif::{expressions, written};
-use super::session::{FORCED, Fault, Info, LONGEST, NONE, Session, State, Tried};
+use super::session::{FORCED, Fault, Info, LONGEST, NONE, Session, State, Trials};
 use super::structure::Structure;
 use crate::indices::Indices;
 use crate::kit::visits_all;
@@ -27,50 +28,50 @@ use xxhash_rust::xxh3::xxh3_128;
 pub struct Described {
     name: Arc<str>,
     pub(super) rules: Arc<Compiled>,
-    pub(super) tried: Arc<Tried>,
+    pub(super) tried: Arc<Trials>,
     pub(super) source: Arc<str>,
-    /// What tells these rules from others.
+    /// Fingerprint of the rules.
     pub(super) print: Arc<str>,
     start: State,
     /// Whether the goals of two roles always have the same sum.
     pub(super) sum: Sum,
     pub(super) states: Arc<OnceLock<Option<usize>>>,
-    /// What plays random games side by side, once it is asked for, if the circuit is not too large.
+    /// Parallel random games, created on demand if the circuit is not too large.
     pub(super) batch: Arc<OnceLock<Option<Batch>>>,
     /// Facts by their texts.
     names: Arc<OnceLock<FxHashMap<String, u32>>>,
-    /// What the encoder `rules` reads, or why there is none.
+    /// Input of the encoder `rules`, or why there is none.
     pub(super) structure: Arc<OnceLock<Result<Arc<Structure>, String>>>,
-    /// What the encoder `indices` reads.
+    /// Input of the encoder `indices`.
     pub(super) indices: Arc<OnceLock<Arc<Indices>>>,
 }
 
-/// What the goals of all roles sum to at the ends of a game for two.
+/// Sums of all goals at the ends of a two-player game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Sum {
-    /// There are not two roles, or it was not shown that the sum is always the same.
+    /// There are not two roles, or a constant sum was not proved.
     #[default]
     Unknown,
-    /// Always the same: what one role gains the other loses.
+    /// Constant: one role gains what the other loses.
     Constant,
-    /// At some ends another than at others.
+    /// Different at different ends.
     Different,
 }
 
-/// Random games that a new game must end.
+/// Number of random games that a new game must finish.
 const TRIALS: u64 = 8;
-/// Nodes of the circuit that random games may visit: about a second.
+/// Limit on circuit nodes visited in random games: about a second.
 const WORK: u64 = 60_000_000;
-/// Gates that random games may look at, and moves that they may list: a few seconds.
+/// Limit on gates and listed moves in random games: a few seconds.
 const LOOKS: u64 = 500_000_000;
 thread_local! {
-    /// The games that this thread played last.
+    /// Sessions of the games that this thread played last.
     static SESSIONS: RefCell<Vec<Session>> = const { RefCell::new(Vec::new()) };
 }
-/// Games that a thread keeps a session of.
+/// Largest number of sessions per thread.
 const KEPT: usize = 4;
 
-/// A hash of the rules without comments, spaces and capitals.
+/// Hash of the rules, ignoring comments, white space and case.
 fn fingerprint(source: &str) -> String {
     let rules = expressions(source).unwrap_or_default();
     let rules: Vec<String> = rules.iter().map(written).collect();
@@ -78,19 +79,19 @@ fn fingerprint(source: &str) -> String {
 }
 
 impl Described {
-    /// Compiles the rules in `source`. `name` is what `game.rules` of a config says.
+    /// Compiles the rules in `source`. `name` is the value of `game.rules` in a config.
     ///
     /// # Errors
-    /// The first fault of the file, with its place; or what random games have shown: a state without a legal move that is not the
-    /// end, two goals of a role at once, or that the game may never end.
+    /// The first error of the file, with its place; or a fault in random games: an unfinished state without a legal
+    /// move, two goals of a role at once, or a game that may never end.
     pub fn read(name: &str, source: &str) -> Result<Self, GameError> {
         Self::read_until(name, source, &Arc::default())
     }
 
-    /// The same, unless `stop` is set meanwhile.
+    /// Like [`read`](Self::read), until `stop` is set.
     ///
     /// # Errors
-    /// As [`read`](Self::read), or that it was stopped.
+    /// As for [`read`](Self::read), or that it was stopped.
     pub fn read_until(name: &str, source: &str, stop: &Arc<AtomicBool>) -> Result<Self, GameError> {
         let rules = Compiled::read(source, stop).map_err(|e| GameError::new(format!("{name}: {e}")))?;
         let facts = rules.start.clone();
@@ -116,7 +117,7 @@ impl Described {
         Ok(game)
     }
 
-    /// The state in which a circuit is, where a role has a choice.
+    /// The state of a session in which `role` has a choice.
     pub(super) fn state_at(&self, session: &Session, role: usize, last: Option<usize>) -> State {
         let last = last.filter(|_| self.players() > 1).map_or(NONE, |role| role as u8);
         State {
@@ -131,7 +132,7 @@ impl Described {
     /// The state before any role has chosen in its step.
     pub(super) fn without_choices(&self, state: &State) -> State {
         let mut before = state.clone();
-        // Where the trial games have met no choices at the same time, a later role sees what an earlier one has chosen.
+        // If the trial games had no simultaneous choices, a later role sees an earlier one's choice.
         if self.hides() && !state.is_over {
             before.chosen.clear();
             self.with(|rules, session| {
@@ -143,7 +144,7 @@ impl Described {
         before
     }
 
-    /// Who moves, in a few words.
+    /// Describes the turn order in a few words.
     pub(super) fn turns(&self) -> &'static str {
         match (self.players(), self.tried.hides, self.tried.alternates) {
             (1, ..) => "one role",
@@ -155,7 +156,7 @@ impl Described {
         }
     }
 
-    /// What the goals of two roles sum to, in a few words.
+    /// Describes the sum of two roles' goals in a few words.
     pub(super) fn sums(&self) -> &'static str {
         match self.sum {
             Sum::Constant => "always the same: zero-sum",
@@ -164,7 +165,7 @@ impl Described {
         }
     }
 
-    /// Runs `work` with a circuit of this thread.
+    /// Runs `work` with a session of this thread.
     #[inline]
     fn with<R>(&self, work: impl FnOnce(&Compiled, &mut Session) -> R) -> R {
         SESSIONS.with_borrow_mut(|sessions| {
@@ -200,20 +201,20 @@ impl Described {
         GameError::new(format!("{}: {what}, at `{shown}`; change the rules", self.name))
     }
 
-    /// Plays a few random games, which must end, and keeps what they show.
+    /// Plays a few random games, which must end, and stores the results.
     fn try_out(&mut self, stop: &AtomicBool) -> Result<(), GameError> {
         let rules = self.rules.clone();
         let roles = rules.roles.len();
         let mut tried =
-            Tried { active: vec![false; rules.moves.len()], alternates: roles == 2, ..Tried::default() };
+            Trials { active: vec![false; rules.moves.len()], alternates: roles == 2, ..Trials::default() };
         let mut session = Session::new(&rules);
         let lean = rules.lean.as_ref();
         tried.is_lean = lean.is_some();
         let mut has_choice = false;
         let mut without_goal = None;
         let mut listed = 0;
-        // Forced steps are joined while it is not known whose they are.
-        let blank = Tried::default();
+        // Forced steps are merged until it is known whose they are.
+        let blank = Trials::default();
         let mut moves: SmallVec<[u32; 4]> = SmallVec::new();
         let mut all_steps = 0;
         for trial in 0..TRIALS {
@@ -281,7 +282,7 @@ impl Described {
         }
         tried.work = session.runner.work / all_steps.max(1);
         if !has_choice {
-            // All steps are forced, and those of the first role.
+            // All steps are forced: they belong to the first role.
             let (begin, end) = rules.ranges[0];
             tried.active[begin as usize..end as usize].fill(true);
         }
@@ -304,7 +305,7 @@ impl Described {
         self.start = start;
         drop(rules);
         if let Some(rules) = Arc::get_mut(&mut self.rules).filter(|_| !self.tried.is_lean) {
-            // It would never be used.
+            // The lean circuit would never be used.
             rules.lean = None;
         }
         if roles == 2 {
@@ -313,8 +314,8 @@ impl Described {
         Ok(())
     }
 
-    /// Whether the goals of two roles always have the same sum: by what the trial games have shown, by the circuit, or at all ends if
-    /// there are few states.
+    /// Whether the goals of two roles always have the same sum: from the trial games, the circuit, or all ends of a
+    /// small game.
     fn sum_of_goals(&self) -> Sum {
         let mut sums = self.tried.sums.clone();
         if sums.len() > 1 {
@@ -337,12 +338,12 @@ impl Described {
         }
     }
 
-    /// Gates and facts that a move reads.
+    /// Number of gates and facts that a move reads.
     pub(super) fn cost(&self) -> usize {
         self.rules.net.size() + self.rules.facts.len() + 100
     }
 
-    /// The goal of a role at an end; 0 if it has none there.
+    /// The goal of a role at an end; 0 if it has none.
     fn goal(&self, state: &State, role: usize) -> u8 {
         self.with(|rules, session| {
             session.go(rules, &state.facts);
@@ -350,9 +351,9 @@ impl Described {
         })
     }
 
-    /// Completes a state in which the circuit is.
+    /// Completes the state of a session.
     fn arrived(&self, session: &mut Session, state: &mut State) {
-        // Beyond what the trial games have seen, a state without moves ends the game.
+        // Beyond the trial games, a state without moves ends the game.
         if session.arrive(&self.rules, &self.tried, state).is_err() {
             (state.is_over, state.mover) = (true, 0);
         }
@@ -360,10 +361,10 @@ impl Described {
 }
 
 impl Described {
-    /// The structure of the rules, made when it is first asked for. Or why there is none.
+    /// The structure of the rules, computed on demand, or why there is none.
     pub(crate) fn structure(&self) -> &Result<Arc<Structure>, String> {
         self.structure.get_or_init(|| {
-            Structure::of(&self.source, &self.rules, self.hides())
+            Structure::new(&self.source, &self.rules, self.hides())
                 .map(Arc::new)
                 .map_err(|e| format!("{}: {e}", self.name()))
         })
@@ -372,7 +373,7 @@ impl Described {
 
 impl Game for Described {
     type State = State;
-    /// Number of a move.
+    /// Index of a move.
     type Action = u32;
     type Info = Info;
 
@@ -421,7 +422,7 @@ impl Game for Described {
         });
     }
 
-    /// Goal / 50 − 1. For two roles whose goals always have the same sum, the difference of their goals / 100.
+    /// Goal / 50 − 1. For two roles with a constant sum of goals, the difference of their goals / 100.
     fn utility(&self, state: &State, player: usize) -> f64 {
         if !state.is_over {
             return 0.0;
@@ -440,7 +441,7 @@ impl Game for Described {
         self.sum == Sum::Constant
     }
 
-    /// Alone, a game has no winner but a result.
+    /// A solitaire has no winner but a score.
     fn counting(&self) -> Counting {
         match self.players() {
             1 => Counting::Unit(Unit { name: "points".into(), size: 1.0 }),
@@ -495,7 +496,7 @@ impl Game for Described {
             GameError::new(format!("`{text}` is not a position: {why}; the game begins with `{example}`"))
         };
         let mut state = self.start.clone();
-        // What holds for ever need not be said.
+        // Facts that always hold may be omitted.
         state.facts.clone_from(&rules.fixed);
         let mut words = text.split_whitespace().peekable();
         let mut said = None;
@@ -567,7 +568,8 @@ impl Game for Described {
         self.rules.terms.shown(self.rules.moves[action as usize].1)
     }
 
-    /// Takes a move as it is printed, its words without signs, or only its first arguments if no other legal move has them.
+    /// Parses a move: as printed, its words without signs, or only its first arguments if they are unique among the
+    /// legal moves.
     fn parse_action(&self, state: &State, text: &str) -> Result<u32, GameError> {
         let mut actions = Vec::new();
         self.actions(state, &mut actions);
@@ -595,7 +597,7 @@ impl Texts<Described> for Words {
         }
     }
 
-    /// The choices of a step in which several roles had one, once all have chosen.
+    /// Choices of a step in which several roles had one, once all have chosen.
     fn event(&self, game: &Described, state: &State, action: &u32, _seat: usize) -> Option<String> {
         if state.chosen.is_empty() || self.is_secret(game, state, action) {
             return None;

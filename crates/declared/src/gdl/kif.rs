@@ -1,13 +1,13 @@
-//! Words and brackets of a `.kif` file.
+//! Lexer and expressions of `.kif` files.
 
 use crate::error::{Place, RuleError};
 
-/// Deepest nesting of brackets.
+/// Deepest nesting of parentheses.
 const DEPTH: usize = 64;
 /// Longest word, in characters.
 const WORD: usize = 1024;
 
-/// An expression in brackets, or a word.
+/// A parenthesised expression, or a word.
 #[derive(Clone, Debug)]
 pub(crate) enum Expression {
     Word(Box<str>, Place),
@@ -21,7 +21,7 @@ impl Expression {
         }
     }
 
-    /// The first word, its place, and what follows.
+    /// The first word, its place, and the arguments.
     pub(crate) fn parts(&self) -> Result<(&str, Place, &[Expression]), RuleError> {
         match self {
             Self::Word(word, place) => Ok((word, *place, &[])),
@@ -33,7 +33,7 @@ impl Expression {
     }
 }
 
-/// Reads the expressions of a file, in one pass. A comment begins with `;` and ends with its line. Capitals do not matter.
+/// Parses the expressions of a file in one pass. A comment runs from `;` to the end of the line. Case is ignored.
 pub(crate) fn expressions(text: &str) -> Result<Vec<Expression>, RuleError> {
     let mut open: Vec<(Vec<Expression>, Place)> = Vec::new();
     let mut done = Vec::new();
@@ -90,12 +90,12 @@ pub(crate) fn expressions(text: &str) -> Result<Vec<Expression>, RuleError> {
     }
 }
 
-/// An expression as terms are written.
+/// Formats an expression like a term.
 pub(super) fn written(expression: &Expression) -> String {
     match expression {
         Expression::Word(word, _) => word.to_string(),
         Expression::List(parts, _) => match &parts[..] {
-            // A name in brackets is that name.
+            // A name in parentheses equals the name.
             [one] => written(one),
             _ => format!("({})", parts.iter().map(written).collect::<Vec<_>>().join(" ")),
         },

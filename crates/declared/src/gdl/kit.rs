@@ -167,7 +167,7 @@ impl RandomPlay<Described> for Lanes {
     /// None if the circuit is so large that so few games are played faster one by one, if its values take more than 32 MiB or its gates
     /// have more than 4 million inputs, or if games do not end in 20,000 steps or stay without a choice for 2,500.
     fn games(&self, game: &Described, state: &State, games: usize, rng: &mut Stream) -> Option<Vec<f64>> {
-        let batch = game.batch.get_or_init(|| Batch::of(&game.rules, game.tried.work)).as_ref()?;
+        let batch = game.batch.get_or_init(|| Batch::new(&game.rules, game.tried.work)).as_ref()?;
         let goals = batch.play(state, games as u64, rng)?;
         // The sums of what `utility` says of each game.
         let goals: Vec<f64> = goals.into_iter().map(|sum| sum as f64).collect();
@@ -254,7 +254,7 @@ impl Described {
             };
             let facts: Vec<(String, Vec<String>)> = rules.facts.iter().map(fact).collect();
             let positions = positions(self, |state, _| state.facts.clone());
-            Arc::new(Indices::of(groups(&facts), &positions))
+            Arc::new(Indices::new(groups(&facts), &positions))
         })
     }
 }

@@ -1,9 +1,10 @@
-//! Games in GDL, the game description language of general game playing (GDL-I, `.kif` files; Love, Hinrichs, Haley, Schkufza,
-//! Genesereth, "General Game Playing: Game Description Language Specification", 2008).
+//! Games in GDL, the game description language of general game playing (GDL-I, `.kif` files; Love, Hinrichs, Haley,
+//! Schkufza, Genesereth, "General Game Playing: Game Description Language Specification", 2008).
 //!
-//! `kif` reads words, `program` rules, `reach` what can ever hold, `gates` when each of it does, `net` follows a state, and `effects`
-//! knows what moves do where that is always the same. `structure` turns the rules into modules, and `symmetry` finds whether the roles
-//! play the same game. [`Described`] is the game.
+//! `kif` parses expressions, `program` rules; `reach` finds all possible facts and moves, `gates` compiles their
+//! conditions to a circuit, `net` evaluates it incrementally, and `effects` precomputes moves with constant effects.
+//! `structure` turns the rules into modules, and `symmetry` tests whether the roles play the same game. [`Described`]
+//! is the game.
 
 mod audit;
 mod batch;

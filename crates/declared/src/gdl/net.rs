@@ -1,24 +1,24 @@
-//! The circuit of a game, arranged by what reads each node, and a runner that follows the state.
+//! A circuit indexed by the readers of each node, and its incremental evaluation.
 //!
-//! Each gate counts its inputs that do not hold; it holds while there are none. An input that changes is handed to the gates that read
-//! it, and on from each of them that changes: the network of Levinson, "General game-playing and reinforcement learning" (1996),
-//! section on monitoring, after Rete. Gates that depend on themselves are least fixpoints: when support from outside goes, all of
-//! their circle are taken back and raised anew.
+//! Each gate counts its false inputs; it holds when the count is 0. A changed input is propagated to the gates that
+//! read it: the network of Levinson, "General game-playing and reinforcement learning" (1996), section on monitoring,
+//! after Rete. Recursive gates are least fixpoints: when external support disappears, all gates of their cycle are
+//! reset and derived again.
 
 use super::components::components;
 use crate::circuit::{Builder, FALSE, Literal};
 use rustc_hash::FxHashMap;
 
 const NONE: u32 = u32::MAX;
-/// Kinds of effects, in their highest bits. A node shows an output: bit · 2 + negated.
-const SHOWN: u32 = 0;
-/// It is the meaning of an open gate: number · 2 + negated.
-const MEANT: u32 = 1;
-/// Open gates of a circle lose support when it takes a value: circle · 2 + value.
+/// Kinds of effects, stored in the highest bits. The node is an output: bit · 2 + negated.
+const OUTPUT: u32 = 0;
+/// The node defines an open gate: number · 2 + negated.
+const DEFINES: u32 = 1;
+/// A cycle loses support when the node takes a value: cycle · 2 + value.
 const SUPPORT: u32 = 2;
 const KIND: u32 = 30;
 
-/// A circuit.
+/// An indexed circuit.
 #[derive(Debug, Default)]
 pub(crate) struct Net {
     inputs: usize,
@@ -26,32 +26,32 @@ pub(crate) struct Net {
     ends: Vec<[u32; 2]>,
     /// Gates that read a node: gate · 2 + negated.
     readers: Vec<u32>,
-    /// What else a node does: see [`SHOWN`], [`MEANT`], [`SUPPORT`].
+    /// Effects of each node: see [`OUTPUT`], [`DEFINES`], [`SUPPORT`].
     effects: Vec<u32>,
-    /// For each gate that does nothing but show one output, this: bit · 2 + negated. [`NONE`] for others.
+    /// For each gate whose only effect is one output: bit · 2 + negated. [`NONE`] for others.
     leaves: Vec<u32>,
-    /// The node of each open gate, and its circle.
+    /// Node and cycle of each open gate.
     opens: Vec<(u32, u32)>,
-    /// The open gates of each circle; circles that read others come after them.
-    circles: Vec<Vec<u32>>,
-    /// How many inputs of each node do not hold while no fact does, and the outputs then.
+    /// Open gates of each cycle, in topological order of cycles.
+    cycles: Vec<Vec<u32>>,
+    /// Number of false inputs of each node while all facts are false, and the outputs then.
     counts: Vec<u32>,
     outputs: Vec<u64>,
-    meanings: Vec<bool>,
+    definitions: Vec<bool>,
     values: Vec<bool>,
 }
 
-/// A circuit by what each gate reads.
+/// A circuit indexed by the inputs of each gate.
 #[derive(Debug)]
 pub(crate) struct Circuit {
-    /// The node of the first gate. Gates come after their inputs, but for open gates.
+    /// The node of the first gate. Gates follow their inputs, except for open gates.
     pub(crate) first: usize,
     /// End of the inputs of each gate. Open gates have none.
     pub(crate) ends: Vec<u32>,
     pub(crate) inputs: Vec<Literal>,
-    /// What each bit of the outputs shows.
+    /// The literal of each output bit.
     pub(crate) outputs: Vec<Literal>,
-    /// The node of each open gate, its meaning and its circle. Circles that read others come after them.
+    /// Node, definition and cycle of each open gate, in topological order of cycles.
     pub(crate) opens: Vec<(u32, Literal, u32)>,
 }
 
@@ -63,36 +63,36 @@ impl Circuit {
     }
 }
 
-/// An open gate that follows from its own negation.
+/// An open gate that depends on its own negation.
 #[derive(Debug)]
 pub(crate) struct Contradiction(pub(crate) Literal);
 
-/// A copy of the part of a circuit that some outputs need, with gates that open gates stand for in their places.
+/// The part of a circuit that some outputs need, in topological order, with only the open gates of cycles left.
 pub(crate) struct Arranged {
     pub(crate) builder: Builder,
     pub(crate) outputs: Vec<Literal>,
-    circles: Vec<Circle>,
+    cycles: Vec<Cycle>,
 }
 
-/// Gates that depend on themselves.
-struct Circle {
-    /// Open gates with their meanings.
+/// A set of mutually recursive gates.
+struct Cycle {
+    /// Open gates with their definitions.
     opens: Vec<(Literal, Literal)>,
-    /// Literals from outside. When one of them no longer holds, open gates may fall.
+    /// External literals. When one of them becomes false, open gates may become false.
     supports: Vec<Literal>,
 }
 
 pub(crate) fn arrange(old: &Builder, outputs: &[Literal]) -> Result<Arranged, Contradiction> {
     let first = old.facts() + 1;
     let count = first + old.len();
-    // Only what the outputs need is visited: the root leads to them.
+    // Only gates that the outputs need are visited: the root reaches them.
     let needed = needed(old, outputs);
     let next = |node: usize, n: usize| -> Option<usize> {
         if node < first || !needed[node - first] {
             return None;
         }
-        match old.meaning(node) {
-            Some(meaning) => (n == 0).then_some(meaning as usize / 2),
+        match old.definition(node) {
+            Some(definition) => (n == 0).then_some(definition as usize / 2),
             None => old.inputs(node).and_then(|inputs| inputs.get(n)).map(|&input| input as usize / 2),
         }
     };
@@ -101,7 +101,7 @@ pub(crate) fn arrange(old: &Builder, outputs: &[Literal]) -> Result<Arranged, Co
     for (node, literal) in renamed.iter_mut().enumerate().take(first) {
         *literal = node as Literal * 2;
     }
-    let mut circles = Vec::new();
+    let mut cycles = Vec::new();
     let rename = |renamed: &[Literal], literal: Literal| renamed[literal as usize / 2] ^ (literal & 1);
     for component in components(count, next) {
         let node = component[0];
@@ -109,13 +109,13 @@ pub(crate) fn arrange(old: &Builder, outputs: &[Literal]) -> Result<Arranged, Co
             continue;
         }
         if component.len() == 1 {
-            renamed[node] = match old.meaning(node) {
-                Some(meaning) if meaning as usize == node * 2 + 1 => {
+            renamed[node] = match old.definition(node) {
+                Some(definition) if definition as usize == node * 2 + 1 => {
                     return Err(Contradiction(node as Literal * 2));
                 }
-                // What follows from itself alone never holds.
-                Some(meaning) if meaning as usize == node * 2 => FALSE,
-                Some(meaning) => rename(&renamed, meaning),
+                // A gate that only depends on itself is false.
+                Some(definition) if definition as usize == node * 2 => FALSE,
+                Some(definition) => rename(&renamed, definition),
                 None => {
                     let inputs = old.inputs(node).unwrap_or_default().iter();
                     builder.all(inputs.map(|&input| rename(&renamed, input)).collect())
@@ -123,13 +123,13 @@ pub(crate) fn arrange(old: &Builder, outputs: &[Literal]) -> Result<Arranged, Co
             };
             continue;
         }
-        circles.push(circle(old, &mut builder, &component, &mut renamed)?);
+        cycles.push(cycle(old, &mut builder, &component, &mut renamed)?);
     }
     let outputs = outputs.iter().map(|&output| rename(&renamed, output)).collect();
-    Ok(Arranged { builder, outputs, circles })
+    Ok(Arranged { builder, outputs, cycles })
 }
 
-/// Gates that the outputs need, from the first gate on.
+/// Marks the gates that the outputs need.
 fn needed(old: &Builder, outputs: &[Literal]) -> Vec<bool> {
     let first = old.facts() + 1;
     let mut needed = vec![false; old.len()];
@@ -138,26 +138,26 @@ fn needed(old: &Builder, outputs: &[Literal]) -> Vec<bool> {
         if node < first || std::mem::replace(&mut needed[node - first], true) {
             continue;
         }
-        match old.meaning(node) {
-            Some(meaning) => open.push(meaning as usize / 2),
+        match old.definition(node) {
+            Some(definition) => open.push(definition as usize / 2),
             None => open.extend(old.inputs(node).unwrap_or_default().iter().map(|&input| input as usize / 2)),
         }
     }
     needed
 }
 
-/// Copies gates that depend on each other.
-fn circle(
+/// Copies a strongly connected component.
+fn cycle(
     old: &Builder,
     builder: &mut Builder,
     component: &[usize],
     renamed: &mut [Literal],
-) -> Result<Circle, Contradiction> {
+) -> Result<Cycle, Contradiction> {
     let place: FxHashMap<usize, usize> = component.iter().copied().zip(0..).collect();
-    // With the open gates as inputs, the others have an order.
+    // With the open gates as inputs, the others are acyclic.
     let inner: Vec<Vec<usize>> = component
         .iter()
-        .map(|&node| match old.meaning(node) {
+        .map(|&node| match old.definition(node) {
             Some(_) => Vec::new(),
             None => {
                 let inputs = old.inputs(node).unwrap_or_default().iter();
@@ -166,17 +166,17 @@ fn circle(
         })
         .collect();
     let order = components(component.len(), |at, n| inner[at].get(n).copied());
-    // A gate is negative if it falls when an open gate rises. An open gate must not be.
+    // A gate is negative if it falls when an open gate rises. Open gates must not be negative.
     let mut negative = vec![false; component.len()];
     let mut supports = Vec::new();
     let mut opens = Vec::new();
-    for &node in component.iter().filter(|&&node| old.meaning(node).is_some()) {
+    for &node in component.iter().filter(|&&node| old.definition(node).is_some()) {
         renamed[node] = builder.open();
         opens.push(node);
     }
     for at in order.into_iter().map(|single| single[0]) {
         let node = component[at];
-        if old.meaning(node).is_some() {
+        if old.definition(node).is_some() {
             continue;
         }
         let inputs = old.inputs(node).unwrap_or_default();
@@ -197,25 +197,25 @@ fn circle(
     }
     let mut all = Vec::new();
     for node in opens {
-        let meaning = old.meaning(node).unwrap_or(FALSE);
-        if let Some(&at) = place.get(&(meaning as usize / 2))
-            && negative[at] != (meaning & 1 == 1)
+        let definition = old.definition(node).unwrap_or(FALSE);
+        if let Some(&at) = place.get(&(definition as usize / 2))
+            && negative[at] != (definition & 1 == 1)
         {
             return Err(Contradiction(node as Literal * 2));
         }
-        let meaning = renamed[meaning as usize / 2] ^ (meaning & 1);
-        builder.close(renamed[node], meaning);
-        all.push((renamed[node], meaning));
+        let definition = renamed[definition as usize / 2] ^ (definition & 1);
+        builder.close(renamed[node], definition);
+        all.push((renamed[node], definition));
     }
     supports.sort_unstable();
     supports.dedup();
-    Ok(Circle { opens: all, supports })
+    Ok(Cycle { opens: all, supports })
 }
 
 impl Net {
-    /// A net of a circuit. `shown` are the bits of its outputs; there are `bits` of them.
+    /// Indexes a circuit. `shown` are the bits of its outputs, `bits` is their total number.
     pub(crate) fn new(arranged: &Arranged, shown: &[u32], bits: usize) -> Self {
-        let Arranged { builder, outputs: literals, circles } = arranged;
+        let Arranged { builder, outputs: literals, cycles } = arranged;
         let nodes = 1 + builder.facts() + builder.len();
         let first = builder.facts() + 1;
         let mut lists: [Vec<Vec<u32>>; 4] = std::array::from_fn(|_| vec![Vec::new(); nodes]);
@@ -230,14 +230,14 @@ impl Net {
             lists[1][literal as usize / 2].push(bit * 2 + (literal & 1));
         }
         let (mut opens, mut members) = (Vec::new(), Vec::new());
-        for (number, circle) in circles.iter().enumerate() {
-            members.push((0..circle.opens.len() as u32).map(|i| opens.len() as u32 + i).collect());
-            for &support in &circle.supports {
-                // It no longer holds when its node is the opposite of what the literal wants.
+        for (number, cycle) in cycles.iter().enumerate() {
+            members.push((0..cycle.opens.len() as u32).map(|i| opens.len() as u32 + i).collect());
+            for &support in &cycle.supports {
+                // Support is lost when its node becomes the opposite of the literal.
                 lists[3][support as usize / 2].push(number as u32 * 2 + (support & 1));
             }
-            for &(open, meaning) in &circle.opens {
-                lists[2][meaning as usize / 2].push(opens.len() as u32 * 2 + (meaning & 1));
+            for &(open, definition) in &cycle.opens {
+                lists[2][definition as usize / 2].push(opens.len() as u32 * 2 + (definition & 1));
                 opens.push((open / 2, number as u32));
             }
         }
@@ -247,27 +247,27 @@ impl Net {
             let fails =
                 inputs.iter().filter(|&&input| values[input as usize / 2] == (input & 1 == 1)).count();
             *count = fails as u32;
-            values[first + gate] = fails == 0 && builder.meaning(first + gate).is_none();
+            values[first + gate] = fails == 0 && builder.definition(first + gate).is_none();
         }
         let holds = |literal: Literal| values[literal as usize / 2] != (literal & 1 == 1);
         for (&bit, &literal) in shown.iter().zip(literals) {
             outputs_[bit as usize / 64] |= u64::from(holds(literal)) << (bit % 64);
         }
-        let meanings: Vec<bool> =
-            circles.iter().flat_map(|circle| &circle.opens).map(|&(_, meaning)| holds(meaning)).collect();
-        // Open gates hold when a runner says so, not by their inputs, of which they have none.
+        let definitions: Vec<bool> =
+            cycles.iter().flat_map(|cycle| &cycle.opens).map(|&(_, definition)| holds(definition)).collect();
+        // The runner sets open gates, which have no inputs.
         for (gate, count) in counts.iter_mut().enumerate() {
-            if builder.meaning(first + gate).is_some() {
+            if builder.definition(first + gate).is_some() {
                 *count = u32::MAX / 2;
             }
         }
         let mut net = Self {
             inputs: builder.facts(),
             opens,
-            circles: members,
+            cycles: members,
             counts,
             outputs: outputs_,
-            meanings,
+            definitions,
             values: Vec::new(),
             ..Self::default()
         };
@@ -279,26 +279,26 @@ impl Net {
                 net.leaves.push(if is_leaf && shown[node].len() == 1 { shown[node][0] } else { NONE });
             }
             net.readers.extend(readers);
-            for (kind, list) in [(SHOWN, &shown), (MEANT, &meant), (SUPPORT, &supports)] {
+            for (kind, list) in [(OUTPUT, &shown), (DEFINES, &meant), (SUPPORT, &supports)] {
                 net.effects.extend(list[node].iter().map(|effect| kind << KIND | effect));
             }
             net.ends.push([net.readers.len() as u32, net.effects.len() as u32]);
         }
         let mut runner = Runner::new(&net);
-        let circles = net.circles.len();
-        (0..circles).for_each(|circle| runner.disturb(circle as u32));
+        let cycles = net.cycles.len();
+        (0..cycles).for_each(|cycle| runner.disturb(cycle as u32));
         runner.settle(&net);
-        let Runner { counts, outputs, meanings, open_values, .. } = runner;
-        (net.counts, net.outputs, net.meanings, net.values) = (counts, outputs, meanings, open_values);
+        let Runner { counts, outputs, definitions, open_values, .. } = runner;
+        (net.counts, net.outputs, net.definitions, net.values) = (counts, outputs, definitions, open_values);
         net
     }
 
-    /// Keeps so many words of the outputs, and returns those behind them while no input holds.
+    /// Keeps the first `words` words of the outputs, and returns the others while all inputs are false.
     pub(crate) fn first_outputs(&mut self, words: usize) -> Vec<u64> {
         self.outputs.split_off(words)
     }
 
-    /// The circuit as its gates read each other.
+    /// The circuit by the inputs of each gate.
     pub(crate) fn circuit(&self) -> Circuit {
         let nodes = self.ends.len();
         let effects = |node: usize| {
@@ -314,11 +314,11 @@ impl Net {
             end += *count;
             *count = end - *count;
         });
-        // Beginnings become ends as inputs are entered.
+        // Start offsets become ends while inputs are filled in.
         let mut inputs = vec![FALSE; self.readers.len()];
         let mut outputs = vec![FALSE; self.outputs.len() * 64];
         let mut opens: Vec<(u32, Literal, u32)> =
-            self.opens.iter().map(|&(node, circle)| (node, FALSE, circle)).collect();
+            self.opens.iter().map(|&(node, cycle)| (node, FALSE, cycle)).collect();
         for node in 0..nodes {
             let begin = if node == 0 { 0 } else { self.ends[node - 1][0] };
             for &reader in &self.readers[begin as usize..self.ends[node][0] as usize] {
@@ -329,12 +329,12 @@ impl Net {
             for (kind, what) in effects(node) {
                 let literal = node as Literal * 2 + (what & 1);
                 match kind {
-                    SHOWN => {
+                    OUTPUT => {
                         if let Some(output) = outputs.get_mut(what as usize / 2) {
                             *output = literal;
                         }
                     }
-                    MEANT => opens[what as usize / 2].1 = literal,
+                    DEFINES => opens[what as usize / 2].1 = literal,
                     _ => {}
                 }
             }
@@ -352,9 +352,9 @@ impl Net {
         self.counts.len()
     }
 
-    /// Number of groups of gates that depend on themselves.
-    pub(crate) fn circles(&self) -> usize {
-        self.circles.len()
+    /// Number of cycles.
+    pub(crate) fn cycles(&self) -> usize {
+        self.cycles.len()
     }
 
     /// Number of inputs of all gates.
@@ -363,40 +363,40 @@ impl Net {
     }
 }
 
-/// A circuit in some state.
+/// The state of a circuit under incremental evaluation.
 #[derive(Clone, Debug)]
 pub(crate) struct Runner {
     counts: Vec<u32>,
     pub(crate) outputs: Vec<u64>,
-    meanings: Vec<bool>,
+    definitions: Vec<bool>,
     open_values: Vec<bool>,
-    /// Nodes that changed and still have to be handed on: node · 2 + value.
+    /// Changed nodes that are not yet propagated: node · 2 + value.
     changed: Vec<u32>,
-    /// Circles whose meanings changed.
+    /// Cycles with changed definitions.
     disturbed: Vec<u32>,
     is_disturbed: Vec<bool>,
-    /// Circles whose open gates may have lost support.
+    /// Cycles whose open gates may have lost support.
     may_fall: Vec<bool>,
-    /// Nodes that were handed on, as a measure of work.
+    /// Number of propagated nodes, a measure of work.
     pub(crate) work: u64,
-    /// Gates and members of circles that were looked at, as another.
+    /// Number of inspected gates and cycle members, another measure.
     pub(crate) looks: u64,
 }
 
 impl Runner {
-    /// The circuit while no input holds.
+    /// Starts with all inputs false.
     pub(crate) fn new(net: &Net) -> Self {
         let open_values =
             if net.values.is_empty() { vec![false; net.opens.len()] } else { net.values.clone() };
         Self {
             counts: net.counts.clone(),
             outputs: net.outputs.clone(),
-            meanings: net.meanings.clone(),
+            definitions: net.definitions.clone(),
             open_values,
             changed: Vec::new(),
             disturbed: Vec::new(),
-            is_disturbed: vec![false; net.circles.len()],
-            may_fall: vec![false; net.circles.len()],
+            is_disturbed: vec![false; net.cycles.len()],
+            may_fall: vec![false; net.cycles.len()],
             work: 0,
             looks: 0,
         }
@@ -406,10 +406,10 @@ impl Runner {
     #[inline]
     pub(crate) fn set(&mut self, net: &Net, input: u32, value: bool) {
         self.changed.push((input + 1) * 2 + u32::from(value));
-        self.hand_on(net);
+        self.propagate(net);
     }
 
-    /// Changes the first inputs from those that hold to those that should, and settles.
+    /// Changes the first inputs from `holding` to `wanted`, and settles.
     #[inline]
     pub(crate) fn go(&mut self, net: &Net, holding: &mut [u64], wanted: &[u64]) {
         for (word, (holding, &wanted)) in (0..).zip(holding.iter_mut().zip(wanted)) {
@@ -424,9 +424,9 @@ impl Runner {
         self.settle(net);
     }
 
-    /// Hands changes on, until nothing changes but circles.
+    /// Propagates changes outside cycles.
     #[inline]
-    fn hand_on(&mut self, net: &Net) {
+    fn propagate(&mut self, net: &Net) {
         let first = net.inputs as u32 + 1;
         while let Some(change) = self.changed.pop() {
             let (node, value) = (change as usize / 2, change & 1);
@@ -454,11 +454,11 @@ impl Runner {
             for &effect in &net.effects[begin[1] as usize..end[1] as usize] {
                 let (kind, what) = (effect >> KIND, effect & ((1 << KIND) - 1));
                 match kind {
-                    SHOWN => self.show(what, value),
-                    MEANT => {
+                    OUTPUT => self.show(what, value),
+                    DEFINES => {
                         let open = what as usize / 2;
-                        self.meanings[open] = value != what & 1;
-                        if self.meanings[open] != self.open_values[open] {
+                        self.definitions[open] = value != what & 1;
+                        if self.definitions[open] != self.open_values[open] {
                             self.disturb(net.opens[open].1);
                         }
                     }
@@ -472,7 +472,7 @@ impl Runner {
         }
     }
 
-    /// Shows a value: bit · 2 + negated.
+    /// Updates an output bit: bit · 2 + negated.
     #[inline]
     fn show(&mut self, shown: u32, value: u32) {
         let (bit, holds) = (shown / 2, value != shown & 1);
@@ -480,13 +480,13 @@ impl Runner {
         *word = *word & !(1 << (bit % 64)) | u64::from(holds) << (bit % 64);
     }
 
-    fn disturb(&mut self, circle: u32) {
-        if !std::mem::replace(&mut self.is_disturbed[circle as usize], true) {
-            self.disturbed.push(circle);
+    fn disturb(&mut self, cycle: u32) {
+        if !std::mem::replace(&mut self.is_disturbed[cycle as usize], true) {
+            self.disturbed.push(cycle);
         }
     }
 
-    /// Brings all circles to their least fixpoints.
+    /// Propagates changes, and brings all cycles to their least fixpoints.
     #[inline]
     pub(crate) fn settle(&mut self, net: &Net) {
         while !self.disturbed.is_empty() {
@@ -495,12 +495,12 @@ impl Runner {
     }
 
     fn settle_first(&mut self, net: &Net) {
-        // Circles that read others come after them.
+        // Cycles are in topological order.
         let Some(at) = (0..self.disturbed.len()).min_by_key(|&at| self.disturbed[at]) else { return };
-        let circle = self.disturbed.swap_remove(at);
-        let members = &net.circles[circle as usize];
-        // Gates of a circle may hold each other up, so none of them shows that the last support from outside has gone.
-        if std::mem::take(&mut self.may_fall[circle as usize]) {
+        let cycle = self.disturbed.swap_remove(at);
+        let members = &net.cycles[cycle as usize];
+        // Gates of a cycle may support each other, so none of them can detect that the last external support is gone.
+        if std::mem::take(&mut self.may_fall[cycle as usize]) {
             for &open in members {
                 if self.open_values[open as usize] {
                     self.turn(net, open, false);
@@ -511,7 +511,7 @@ impl Runner {
             let mut rises = false;
             self.looks += members.len() as u64;
             for &open in members {
-                if self.meanings[open as usize] && !self.open_values[open as usize] {
+                if self.definitions[open as usize] && !self.open_values[open as usize] {
                     self.turn(net, open, true);
                     rises = true;
                 }
@@ -520,13 +520,13 @@ impl Runner {
                 break;
             }
         }
-        self.is_disturbed[circle as usize] = false;
-        self.disturbed.retain(|&other| other != circle);
+        self.is_disturbed[cycle as usize] = false;
+        self.disturbed.retain(|&other| other != cycle);
     }
 
     fn turn(&mut self, net: &Net, open: u32, value: bool) {
         self.open_values[open as usize] = value;
         self.changed.push(net.opens[open as usize].0 * 2 + u32::from(value));
-        self.hand_on(net);
+        self.propagate(net);
     }
 }

@@ -1,4 +1,5 @@
-//! A plain interpreter of descriptions, the referee of the circuits. It derives all that follows from a state, rule by rule.
+//! A naive interpreter of descriptions, the reference for the circuits. It derives everything that follows from a
+//! state, rule by rule.
 
 use super::program::{Condition, DOES, Pattern, Program, ROLE, TRUE};
 use super::terms::{Term, Terms};
@@ -7,7 +8,7 @@ use std::collections::BTreeSet;
 /// All tuples of each relation.
 pub(crate) type Derived = Vec<BTreeSet<Vec<Term>>>;
 
-/// What follows from facts and from moves of roles.
+/// Derives all tuples that follow from facts and moves of roles.
 pub(crate) fn derive(program: &mut Program, facts: &BTreeSet<Term>, moves: &[(Term, Term)]) -> Derived {
     let mut derived: Derived = vec![BTreeSet::new(); program.relations.len()];
     derived[TRUE] = facts.iter().map(|&fact| vec![fact]).collect();
@@ -19,7 +20,7 @@ pub(crate) fn derive(program: &mut Program, facts: &BTreeSet<Term>, moves: &[(Te
             for &relation in &group {
                 for number in program.relations[relation].rules.clone() {
                     let rule = program.rules[number].clone();
-                    // Conditions with `not` come last, when all is bound.
+                    // Negated conditions come last, when all variables are bound.
                     let mut body = rule.body.clone();
                     body.sort_by_key(|condition| !matches!(condition, Condition::Holds(_)));
                     let mut heads = Vec::new();
@@ -40,7 +41,7 @@ pub(crate) fn derive(program: &mut Program, facts: &BTreeSet<Term>, moves: &[(Te
     derived
 }
 
-/// Number of choices of the variables of rules for which all conditions hold.
+/// Number of variable assignments for which all conditions of some rules hold.
 pub(crate) fn satisfied(program: &mut Program, derived: &Derived, rules: &[usize]) -> usize {
     let mut count = 0;
     for &number in rules {

@@ -6,7 +6,7 @@ use super::terms::{Symbol, Term, Terms};
 use crate::error::{Place, RuleError, unknown};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Relations with a meaning of their own.
+/// Built-in relations of GDL.
 pub(crate) const TRUE: usize = 0;
 pub(crate) const DOES: usize = 1;
 pub(crate) const INIT: usize = 2;
@@ -26,24 +26,24 @@ const KNOWN: [(&str, usize); 8] = [
     ("role", 1),
 ];
 
-/// Most rules, each case of an `or` counted.
+/// Limit on rules, counting each case of an `or`.
 const RULES: usize = 1 << 16;
-/// Most rules that `or` may make of one.
+/// Limit on rules that the `or`s of one rule expand to.
 const CASES: usize = 1024;
-/// Most conditions of all rules, each case of an `or` counted.
+/// Limit on conditions of all rules, counting each case of an `or`.
 const CONDITIONS: usize = 1 << 20;
-/// Most variables of a rule, and most conditions.
+/// Limit on variables, and on conditions, of a rule.
 const WIDTH: usize = 256;
-/// Most arguments of a relation or function.
+/// Limit on arguments of a relation or function.
 const ARGUMENTS: usize = 255;
-/// Most terms that are visited to make terms equal.
+/// Limit on terms visited in unifications.
 const EQUATIONS: usize = 1 << 20;
-/// Most relations without a rule that are named.
+/// Most relations without a rule that are reported.
 const NOTES: usize = 50;
 /// Most roles.
 const ROLES: usize = 64;
 
-/// A term that may have variables.
+/// A term with variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Pattern {
     Variable(usize),
@@ -52,7 +52,7 @@ pub(crate) enum Pattern {
 }
 
 impl Pattern {
-    /// Calls `visit` with each variable, as often as it stands there.
+    /// Calls `visit` with each occurrence of a variable.
     pub(crate) fn variables(&self, visit: &mut impl FnMut(usize)) {
         match self {
             Self::Variable(v) => visit(*v),
@@ -127,7 +127,7 @@ pub(crate) struct Relation {
     pub(crate) name: String,
     pub(crate) arity: usize,
     pub(crate) place: Place,
-    /// Whether it follows from the state or the moves. Otherwise it never changes.
+    /// Whether tuples depend on the state or the moves; otherwise the relation is static.
     pub(crate) changes: bool,
     pub(crate) rules: Vec<usize>,
 }
@@ -138,14 +138,14 @@ pub(crate) struct Program {
     pub(crate) terms: Terms,
     pub(crate) relations: Vec<Relation>,
     pub(crate) rules: Vec<Rule>,
-    /// Groups of relations that depend on each other, each after those that it depends on. A group that depends on itself is marked.
+    /// Groups of mutually dependent relations, each after its dependencies. Recursive groups are marked.
     pub(crate) order: Vec<(Vec<usize>, bool)>,
     pub(crate) roles: Vec<Term>,
-    /// Names and numbers of arguments of facts that hold for ever.
+    /// Names and arities of facts that persist once they hold.
     pub(crate) fixed: FxHashSet<(Symbol, usize)>,
-    /// What is probably a mistake.
+    /// Probable mistakes.
     pub(crate) notes: Vec<String>,
-    /// Relations that nothing uses, with their places.
+    /// Unused relations with their places.
     pub(crate) unused: Vec<String>,
 }
 
@@ -162,7 +162,7 @@ impl Program {
     }
 }
 
-/// Whether a rule for what holds next keeps every fact of its kind: `(<= (next (wall ?x ?y)) (true (wall ?x ?y)))`.
+/// Whether a rule for `next` keeps every fact of its kind: `(<= (next (wall ?x ?y)) (true (wall ?x ?y)))`.
 fn keeps_all(rule: &Rule) -> bool {
     let [Condition::Holds(kept)] = &rule.body[..] else { return false };
     let is_general = match &rule.head.args[0] {
@@ -182,10 +182,10 @@ struct Reader {
     by_name: FxHashMap<(String, usize), usize>,
     rules: Vec<Rule>,
     roles: Vec<Term>,
-    /// Rules that cannot be read, with their relations: faults unless nothing uses the relation.
+    /// Invalid rules with their relations: errors unless nothing uses the relation.
     faults: Vec<(usize, RuleError)>,
     conditions: usize,
-    /// Terms visited to make terms equal.
+    /// Terms visited in unifications.
     visited: usize,
 }
 
@@ -195,7 +195,7 @@ struct Scope {
     names: Vec<String>,
 }
 
-/// A condition, or that two terms are equal.
+/// A condition, or an equation between two terms.
 #[derive(Clone)]
 enum Case {
     Is(Condition),
@@ -277,7 +277,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads the conditions of a rule.
+    /// Parses the conditions of a rule.
     fn body(
         &mut self,
         place: Place,
@@ -299,7 +299,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Keeps a rule, after its variables that are known to be equal are made one.
+    /// Stores a rule after merging variables that are known to be equal.
     fn case(&mut self, place: Place, head: &Atom, case: Vec<Case>, scope: &Scope) -> Result<(), RuleError> {
         let mut same = vec![None; scope.names.len()];
         let mut body = Vec::new();
@@ -360,7 +360,7 @@ impl Reader {
         Ok(())
     }
 
-    /// That each variable stands in a condition without `not` that gives it a value.
+    /// Checks that each variable occurs in a positive condition that binds it.
     fn check_bound(&self, head: &Atom, body: &[Condition], scope: &Scope) -> Result<(), RuleError> {
         let mut bound = vec![false; scope.names.len()];
         for condition in body {
@@ -381,7 +381,7 @@ impl Reader {
         })
     }
 
-    /// Makes two terms equal. Returns whether that is possible.
+    /// Unifies two terms. Returns whether that is possible.
     fn unify(&mut self, left: &Pattern, right: &Pattern, same: &mut Vec<Option<Pattern>>) -> bool {
         let (left, right) = (self.replaced(left, same), self.replaced(right, same));
         match (left, right) {
@@ -415,7 +415,8 @@ impl Reader {
         }
     }
 
-    /// A pattern with variables replaced. Beyond [`EQUATIONS`] it stays as it is, which [`case`](Self::case) refuses.
+    /// A pattern with variables substituted. Beyond [`EQUATIONS`] it stays unchanged, which [`case`](Self::case)
+    /// refuses.
     fn replaced(&mut self, pattern: &Pattern, same: &[Option<Pattern>]) -> Pattern {
         self.visited += 1;
         if self.visited > EQUATIONS {
@@ -431,7 +432,7 @@ impl Reader {
         }
     }
 
-    /// A term with arguments, as one number if it has no variables.
+    /// A compound term, as a single number if it has no variables.
     fn compound(&mut self, head: Symbol, args: Vec<Pattern>) -> Pattern {
         let ground: Option<Vec<Term>> = args
             .iter()
@@ -446,7 +447,7 @@ impl Reader {
         }
     }
 
-    /// Each case together with each way in which this condition can hold or, negated, fail.
+    /// Combines each case with each way that this condition can hold or, if negated, fail.
     fn both(
         &mut self,
         cases: Vec<Vec<Case>>,
@@ -563,7 +564,7 @@ impl Reader {
         Ok(self.compound(symbol, args))
     }
 
-    /// The relations that the game follows from: those with a meaning of their own, and all that they depend on.
+    /// The relations that the game depends on: the built-in ones and all their dependencies.
     fn used(&self) -> Vec<bool> {
         let mut used = vec![false; self.relations.len()];
         let mut open: Vec<usize> = (0..KNOWN.len()).collect();
@@ -575,7 +576,7 @@ impl Reader {
         used
     }
 
-    /// Refuses rules that cannot be read, but for those of relations that the game does not follow from. Returns what to say of these.
+    /// Refuses invalid rules, except for relations that the game does not use. Returns notes on those.
     fn check_faults(&mut self) -> Result<Vec<String>, RuleError> {
         let (faults, used) = (std::mem::take(&mut self.faults), self.used());
         let (fatal, others): (Vec<_>, Vec<_>) = faults.into_iter().partition(|(relation, _)| used[*relation]);
@@ -587,7 +588,7 @@ impl Reader {
         Ok(told.map(|(relation, fault)| format!("{fault}; nothing uses `{}`", name(relation))).collect())
     }
 
-    /// `sees` with two arguments, which no condition asks for, says in GDL-II what a role learns.
+    /// `sees` with two arguments, which no condition reads, defines a role's observations in GDL-II.
     fn check_sees(&self) -> Result<(), RuleError> {
         let Some(&sees) = self.by_name.get(&("sees".to_string(), 2)) else { return Ok(()) };
         let is_asked = (0..self.relations.len()).any(|relation| self.parts(relation).contains(&sees));
@@ -641,7 +642,7 @@ impl Reader {
         let defined = |relation: &Relation| !relation.rules.is_empty();
         for (number, relation) in self.relations.iter().enumerate() {
             if number >= KNOWN.len() && !defined(relation) && !faulty.contains(&number) {
-                // The search for a similar name takes long.
+                // Searching for a similar name takes long.
                 if notes.len() == NOTES {
                     others += 1;
                     continue;
@@ -674,7 +675,7 @@ impl Reader {
                 unused.push(format!("line {line}, column {column}: nothing uses `{}`", relation.name));
             }
         }
-        // What the game does not follow from need not be computed.
+        // Relations that the game does not use need not be computed.
         let used = self.used();
         for (relation, _) in self.relations.iter_mut().zip(used).filter(|(_, used)| !used) {
             relation.rules.clear();
@@ -700,14 +701,14 @@ impl Reader {
         })
     }
 
-    /// Facts that go on for ever once they hold, such as walls, become relations that never change wherever they are conditions. The
-    /// facts themselves stay. Returns their names and numbers of arguments.
+    /// Replaces conditions on facts that persist once they hold, such as walls, by static relations. The facts
+    /// themselves stay. Returns their names and arities.
     fn fix_facts(&mut self) -> FxHashSet<(Symbol, usize)> {
         let mut kinds: FxHashMap<(Symbol, usize), bool> = FxHashMap::default();
         for &rule in &self.relations[NEXT].rules {
-            // A variable may be any fact.
+            // A variable can match any fact.
             let Some(kind) = self.kind(&self.rules[rule].head.args[0]) else { return FxHashSet::default() };
-            // A fact whose arguments are given is one of several.
+            // A ground fact is one of several of its kind.
             let is_one = matches!(self.rules[rule].head.args[0], Pattern::Ground(_)) && kind.1 > 0;
             *kinds.entry(kind).or_insert(true) &= keeps_all(&self.rules[rule]) && !is_one;
         }
@@ -762,7 +763,7 @@ impl Reader {
         fixed.into_keys().collect()
     }
 
-    /// The name of a fact and the number of its arguments, if they are known.
+    /// The name and arity of a fact, if known.
     fn kind(&self, fact: &Pattern) -> Option<(Symbol, usize)> {
         match fact {
             Pattern::Variable(_) => None,
@@ -780,7 +781,7 @@ impl Reader {
         }
     }
 
-    /// Relations of the conditions of a relation, one after the other.
+    /// Relations in the conditions of a relation's rules.
     fn parts(&self, relation: usize) -> Vec<usize> {
         let rules = self.relations[relation].rules.iter();
         let mut parts: Vec<usize> = rules
@@ -801,19 +802,19 @@ impl Reader {
         groups
             .into_iter()
             .map(|group| {
-                let is_circle = group.len() > 1 || parts[group[0]].contains(&group[0]);
-                (group, is_circle)
+                let is_recursive = group.len() > 1 || parts[group[0]].contains(&group[0]);
+                (group, is_recursive)
             })
             .collect()
     }
 
-    /// Finds the relations that follow from the state, and those static ones that only a fixpoint of their atoms can tell.
+    /// Marks the relations that depend on the state, and the static ones that need a fixpoint.
     fn mark_changes(&mut self, order: &[(Vec<usize>, bool)]) {
         self.relations[TRUE].changes = true;
         self.relations[DOES].changes = true;
-        // What is legal is found together with what can hold, even where it never changes.
+        // Legal moves are found together with possible facts, even if they never change.
         self.relations[LEGAL].changes = true;
-        for (group, is_circle) in order {
+        for (group, is_recursive) in order {
             let negates = |&relation: &usize| {
                 let rules = self.relations[relation].rules.iter();
                 rules.flat_map(|&rule| &self.rules[rule].body).any(
@@ -823,14 +824,14 @@ impl Reader {
             let changes = group
                 .iter()
                 .any(|&relation| self.parts(relation).iter().any(|&part| self.relations[part].changes))
-                || *is_circle && group.iter().any(negates);
+                || *is_recursive && group.iter().any(negates);
             for &relation in group {
                 self.relations[relation].changes |= changes;
             }
         }
     }
 
-    /// That the end, the goals and the legal moves do not follow from the moves just made.
+    /// Checks that the end, the goals and the legal moves do not depend on the moves just made.
     fn check_moves(&self) -> Result<(), RuleError> {
         for (relation, name) in [(TERMINAL, "terminal"), (GOAL, "goal"), (LEGAL, "legal"), (INIT, "init")] {
             let mut open = vec![relation];

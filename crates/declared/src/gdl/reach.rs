@@ -1,10 +1,10 @@
-//! What can ever hold and what can ever be legal: the least fixpoint of the rules without their negative conditions.
+//! Reachable facts and moves: the least fixpoint of the rules without their negative conditions.
 //!
-//! Rules are joined over what was found last (semi-naive evaluation). `init`, `next` and `true` share a table, and so do `legal` and
-//! `does`: what is found for one of them can hold for the others.
+//! Rules are evaluated semi-naively, joining only with newly found tuples. `init`, `next` and `true` share a table, and
+//! so do `legal` and `does`: a tuple of one can hold for the others.
 
 use super::program::{Condition, DOES, INIT, LEGAL, NEXT, Pattern, Program, ROLE, Relation, Rule, TRUE};
-use super::tables::{Cursor, Memo, Step, Table, known_term};
+use super::tables::{Cursor, IndexedTuples, Memo, Step, known_term};
 use super::terms::{Term, Terms};
 use crate::error::{Place, RuleError};
 use adept_ground::limits::{Claim, Short, size};
@@ -13,18 +13,18 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Most memory of all tuples, their indexes and all terms, in bytes.
+/// Memory limit of all tuples, their indexes and all terms, in bytes.
 const BYTES: usize = 1 << 30;
-/// Most work of all joins: see [`Budget`].
+/// Work limit of all joins: see [`Budget`].
 pub(crate) const WORK: u64 = 100_000_000;
-/// Bytes that are claimed at a time.
+/// Bytes that are reserved at a time.
 const PART: usize = 1 << 25;
-/// Work between two looks at whether to stop.
+/// Work between two checks of the stop flag.
 const LOOK: u64 = 1 << 14;
-/// Most work to find rules that never apply.
+/// Work limit of the search for rules that never apply.
 const IDLE: u64 = 2_000_000;
 
-/// Most memory of results that are kept while a rule is joined, in bytes.
+/// Memory limit of memoised results while a rule is joined, in bytes.
 const SEEN: usize = 1 << 26;
 
 /// The table of a relation.
@@ -36,7 +36,7 @@ pub(crate) fn table_of(relation: usize) -> usize {
     }
 }
 
-/// Work that was done, and how much may be. A tuple that is looked at counts 1, and 1 more for every sixteen terms that are compared,
+/// Work and memory spent, with limits. Each inspected tuple counts 1, plus 1 for every sixteen terms that are compared,
 /// bound or built with it.
 #[derive(Debug)]
 pub(crate) struct Budget {
@@ -44,13 +44,13 @@ pub(crate) struct Budget {
     most: u64,
     /// Bytes of all tables.
     pub(crate) bytes: usize,
-    /// Bytes of gates and of results that are kept.
+    /// Bytes of gates and of memoised results.
     pub(crate) gates: usize,
-    /// Ends the work once it is set.
+    /// Stops the work once it is set.
     pub(crate) stop: Arc<AtomicBool>,
-    /// Work at which to look next whether it is set.
+    /// Work at which the flag is checked next.
     look: u64,
-    /// Memory that is claimed, in parts of [`PART`].
+    /// Memory reservations, in units of [`PART`].
     claims: Vec<Claim>,
 }
 
@@ -78,7 +78,7 @@ impl Budget {
         Err(RuleError::new(rule.place, what))
     }
 
-    /// Checks that tuples and terms do not take too much memory.
+    /// Checks the memory of tuples and terms.
     #[inline]
     pub(crate) fn check(&mut self, rule: &Rule, terms: &Terms) -> Result<(), RuleError> {
         let bytes = self.bytes + terms.bytes();
@@ -97,7 +97,7 @@ impl Budget {
         &mut self,
         rule: &Rule,
         step: &Step,
-        tables: &mut [Table],
+        tables: &mut [IndexedTuples],
         terms: &Terms,
     ) -> Result<(), RuleError> {
         let before = tables[step.table].bytes();
@@ -111,7 +111,7 @@ impl Budget {
     }
 }
 
-/// That reading was stopped by whoever asked for it.
+/// Fails if the caller has requested a stop.
 pub(crate) fn check_stop(stop: &AtomicBool, place: Place) -> Result<(), RuleError> {
     match stop.load(Ordering::Relaxed) {
         true => Err(RuleError::new(place, "stopped before the rules had been read")),
@@ -119,7 +119,7 @@ pub(crate) fn check_stop(stop: &AtomicBool, place: Place) -> Result<(), RuleErro
     }
 }
 
-/// That there is not enough memory, with all that this process reads and holds at the same time.
+/// The error of insufficient memory, given everything that this process reads and holds at the same time.
 pub(crate) fn too_little(Short { needed, free }: Short, place: Place) -> RuleError {
     let what = format!(
         "there is too little memory to read these rules: {} are needed with all else that is open here, and {} are free; end other \
@@ -130,11 +130,11 @@ pub(crate) fn too_little(Short { needed, free }: Short, place: Place) -> RuleErr
     RuleError::new(place, what)
 }
 
-/// A test of what is bound.
+/// A test of bound variables.
 #[derive(Clone, Debug)]
 pub(crate) enum Test {
     Differ(usize),
-    /// A negated condition on a relation that never changes.
+    /// A negated condition on a static relation.
     Fails(usize),
 }
 
@@ -146,31 +146,31 @@ impl Test {
     }
 }
 
-/// The order in which a rule is joined.
+/// The join order of a rule.
 struct Plan {
     /// Tests without variables.
     first: Vec<Test>,
     steps: Vec<(Step, Vec<Test>)>,
-    /// Before each step, the bound variables that matter from there on, if there are others.
+    /// Before each step, the bound variables that later steps need, if there are others.
     needed: Vec<Option<Vec<usize>>>,
     /// Number of steps that bind the head.
     cut: usize,
-    /// What a tuple of each step counts.
+    /// Work counted per tuple of each step.
     weights: Vec<usize>,
 }
 
-/// What can hold.
+/// The reachable tuples.
 pub(crate) struct Reached {
-    pub(crate) tables: Vec<Table>,
+    pub(crate) tables: Vec<IndexedTuples>,
     /// Rules that applied.
     applied: Vec<bool>,
     pub(crate) budget: Budget,
 }
 
-/// The tables of all relations, when nothing new follows.
+/// Computes the tables of all relations at the fixpoint.
 pub(crate) fn reach(program: &mut Program, stop: &Arc<AtomicBool>) -> Result<Reached, RuleError> {
-    let mut tables: Vec<Table> =
-        program.relations.iter().map(|relation| Table::new(relation.arity)).collect();
+    let mut tables: Vec<IndexedTuples> =
+        program.relations.iter().map(|relation| IndexedTuples::new(relation.arity)).collect();
     let is_last = |program: &Program, relation: usize| {
         program.relations[relation].changes || matches!(relation, INIT | NEXT | LEGAL)
     };
@@ -182,10 +182,10 @@ pub(crate) fn reach(program: &mut Program, stop: &Arc<AtomicBool>) -> Result<Rea
         program.order.iter().map(|(group, _)| (group.clone(), late(group))).collect();
     let mut last = Vec::new();
     let Program { terms, relations, rules, .. } = program;
-    // Nothing is said of rules that are left out.
+    // Notes omit rules that are left out.
     let applied = rules.iter().map(|rule| relations[rule.head.relation].rules.is_empty()).collect();
     let mut reached = Reached { tables, applied, budget: Budget::new(WORK, stop) };
-    let mut grown = Grown {
+    let mut grown = Progress {
         done: vec![0; relations.len()],
         sizes: vec![0; relations.len()],
         readers: vec![Vec::new(); relations.len()],
@@ -201,7 +201,7 @@ pub(crate) fn reach(program: &mut Program, stop: &Arc<AtomicBool>) -> Result<Rea
     Ok(reached)
 }
 
-/// Where the rules begin that can never apply, in no case of their `or`.
+/// Places of rules that can never apply, in no case of their `or`.
 pub(crate) fn idle(program: &mut Program, reached: &mut Reached) -> Result<Vec<Place>, RuleError> {
     let Program { terms, relations, rules, .. } = program;
     let Reached { tables, applied, budget } = reached;
@@ -210,14 +210,14 @@ pub(crate) fn idle(program: &mut Program, reached: &mut Reached) -> Result<Vec<P
         if applied[number] {
             continue;
         }
-        // As if nothing of the head mattered: one case is enough.
+        // Ignores the head: one case is enough.
         let found = plan(terms, relations, rule, None, tables, &mut own).and_then(|mut plan| {
             plan.cut = 0;
             join(terms, rule, &plan, tables, None, false, &mut own)
         });
         match found {
             Ok(found) => applied[number] = found,
-            // Of what takes too long nothing is said.
+            // Rules that take too long are not reported.
             Err(_) => {
                 (budget.bytes, budget.work) = (own.bytes, budget.work + own.work);
                 budget.check(rule, terms)?;
@@ -240,30 +240,30 @@ pub(crate) fn idle(program: &mut Program, reached: &mut Reached) -> Result<Vec<P
     Ok(never)
 }
 
-/// How far the tables have been joined.
-struct Grown {
-    /// Tuples of each table that were joined before this round, and those before the next.
+/// Progress of the fixpoint.
+struct Progress {
+    /// Number of tuples of each table joined before this round, and before the next.
     done: Vec<u32>,
     sizes: Vec<u32>,
-    /// Places of the rules that read each table, among those that are applied.
+    /// Positions of the rules that read each table, among the applied ones.
     readers: Vec<Vec<usize>>,
 }
 
-impl Grown {
+impl Progress {
     fn has_new(&self, table: usize) -> bool {
         self.done[table] < self.sizes[table]
     }
 }
 
-/// Is told what the variables of a rule stand for. Returns whether to go on.
-pub(crate) type Visit<'a> = dyn FnMut(&mut Terms, &[Table], &[Term]) -> bool + 'a;
+/// Callback with the variable bindings of a rule. Returns whether to continue.
+pub(crate) type Visit<'a> = dyn FnMut(&mut Terms, &[IndexedTuples], &[Term]) -> bool + 'a;
 
-/// Calls `visit` with each choice of the variables of a rule in which its conditions can hold. Looks at `left` tuples at most, and
-/// counts them down. Returns whether all choices were visited.
+/// Calls `visit` with each assignment of variables for which the conditions of a rule can hold. Inspects at most `left`
+/// tuples and decrements it. Returns whether all assignments were visited.
 pub(crate) fn bindings(
     (terms, relations): (&mut Terms, &[Relation]),
     rule: &Rule,
-    tables: &mut [Table],
+    tables: &mut [IndexedTuples],
     left: &mut u64,
     visit: &mut Visit<'_>,
 ) -> bool {
@@ -281,9 +281,9 @@ struct Bindings<'a, 'v> {
     terms: &'a mut Terms,
     rule: &'a Rule,
     plan: &'a Plan,
-    tables: &'a [Table],
+    tables: &'a [IndexedTuples],
     binding: Vec<Term>,
-    /// Tuples that may still be looked at.
+    /// Tuples that may still be inspected.
     left: &'a mut u64,
     visit: &'a mut Visit<'v>,
 }
@@ -318,14 +318,14 @@ fn fixpoint(
     all: &[Rule],
     rules: &[usize],
     reached: &mut Reached,
-    grown: &mut Grown,
+    grown: &mut Progress,
 ) -> Result<(), RuleError> {
     let Reached { tables, applied, budget } = reached;
     let rules: Vec<usize> = rules.iter().copied().filter(|&number| !is_frame(&all[number])).collect();
     let mut heads: Vec<usize> = rules.iter().map(|&number| table_of(all[number].head.relation)).collect();
     heads.sort_unstable();
     heads.dedup();
-    // Conditions of each rule on what grows, and their tables.
+    // For each rule, its conditions on growing tables.
     let parts: Vec<Vec<(usize, usize)>> = rules
         .iter()
         .map(|&number| {
@@ -398,7 +398,7 @@ fn fixpoint(
     }
 }
 
-/// Whether the head can hold anyway, since a condition says so.
+/// Whether the head is implied by one of the conditions.
 fn is_frame(rule: &Rule) -> bool {
     rule.body.iter().any(|condition| match condition {
         Condition::Holds(atom) => {
@@ -408,7 +408,7 @@ fn is_frame(rule: &Rule) -> bool {
     })
 }
 
-/// The tests of a rule that can be made once all of their variables are bound.
+/// The tests of a rule that become possible once these variables are bound.
 pub(crate) fn due(relations: &[Relation], rule: &Rule, bound: &[bool], left: &mut Vec<usize>) -> Vec<Test> {
     let mut tests = Vec::new();
     left.retain(|&i| {
@@ -431,7 +431,7 @@ pub(crate) fn due(relations: &[Relation], rule: &Rule, bound: &[bool], left: &mu
 /// Whether a test holds.
 pub(crate) fn passes(
     terms: &mut Terms,
-    tables: &[Table],
+    tables: &[IndexedTuples],
     rule: &Rule,
     test: &Test,
     binding: &[Term],
@@ -452,13 +452,13 @@ pub(crate) fn passes(
     }
 }
 
-/// The best order of the positive conditions, beginning with one that has new tuples if there is one.
+/// The best order of the positive conditions, starting with one that has new tuples, if any.
 fn plan(
     terms: &Terms,
     relations: &[Relation],
     rule: &Rule,
     start: Option<usize>,
-    tables: &mut [Table],
+    tables: &mut [IndexedTuples],
     budget: &mut Budget,
 ) -> Result<Plan, RuleError> {
     let mut bound = vec![false; rule.variables];
@@ -485,7 +485,7 @@ fn plan(
         let chosen = match next.take() {
             Some(i) => i,
             None => {
-                let cost = |&i: &usize, tables: &mut [Table]| match &rule.body[i] {
+                let cost = |&i: &usize, tables: &mut [IndexedTuples]| match &rule.body[i] {
                     Condition::Holds(atom) => {
                         let table = table_of(atom.relation);
                         let step = Step::new(atom, table, &mut tables[table], terms, &bound);
@@ -511,7 +511,7 @@ fn plan(
             plan.cut = plan.steps.len();
         }
     }
-    // From the last step back: a variable matters if it stands in the head, in a later step or in a later test.
+    // Backwards from the last step: a variable matters if it occurs in the head, a later step or a later test.
     let mut matters = vec![false; rule.variables];
     rule.head.args.iter().for_each(|arg| arg.variables(&mut |v| matters[v] = true));
     let mut needed = Vec::new();
@@ -538,13 +538,13 @@ fn plan(
     Ok(plan)
 }
 
-/// Joins a rule, and adds its heads to their table. `range` are the tuples of the first step, if only new ones count. Returns whether
-/// the rule applies, as far as that is found where heads that are known already are passed over.
+/// Joins a rule and adds its heads to their table. `range` restricts the first step to new tuples. Returns whether the
+/// rule applies, unless pruning of known heads hides it.
 fn join(
     terms: &mut Terms,
     rule: &Rule,
     plan: &Plan,
-    tables: &mut [Table],
+    tables: &mut [IndexedTuples],
     range: Option<(u32, u32)>,
     prunes: bool,
     budget: &mut Budget,
@@ -568,22 +568,22 @@ struct Join<'a> {
     terms: &'a mut Terms,
     rule: &'a Rule,
     plan: &'a Plan,
-    tables: &'a mut [Table],
+    tables: &'a mut [IndexedTuples],
     range: Option<(u32, u32)>,
     binding: Vec<Term>,
-    /// What came of each step with the variables that matter.
+    /// Results of each step by the variables that matter.
     seen: Vec<Memo>,
-    /// Bytes of what is kept in `seen`.
+    /// Bytes of `seen`.
     kept: usize,
-    /// Whether all conditions held once.
+    /// Whether all conditions have held once.
     applies: bool,
-    /// Whether heads that are known already are passed over.
+    /// Whether known heads are skipped.
     prunes: bool,
     budget: &'a mut Budget,
 }
 
 impl Join<'_> {
-    /// Goes on with a step. Returns whether the head was found with what is bound.
+    /// Runs a step. Returns whether the head was found with the current bindings.
     fn run(&mut self, depth: usize) -> Result<bool, RuleError> {
         let plan = self.plan;
         let Some((step, tests)) = plan.steps.get(depth) else {

@@ -6,14 +6,14 @@ use super::net::Runner;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
-/// Nobody.
+/// No role.
 pub(super) const NONE: u8 = u8::MAX;
-/// Steps in which a random game must end.
+/// Longest random game, in steps.
 pub(super) const LONGEST: usize = 20_000;
-/// Most steps in a row in which nobody has a choice.
+/// Most consecutive steps without a choice.
 pub(super) const FORCED: usize = 5_000;
 
-/// A position: which facts hold, and who is to move.
+/// A position: the facts that hold, and the role to move.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct State {
     pub(super) facts: Facts,
@@ -24,7 +24,7 @@ pub struct State {
     pub(super) is_over: bool,
 }
 
-/// What a player knows: all but what others have chosen in this step.
+/// A player's knowledge: everything except what others have chosen in this step.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Info {
     pub(super) facts: Facts,
@@ -33,39 +33,39 @@ pub struct Info {
     pub(super) is_over: bool,
 }
 
-/// What random games have shown.
+/// Results of random games.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tried {
+pub(crate) struct Trials {
     /// Moves that were one of several.
     pub(super) active: Vec<bool>,
-    /// Whether two roles move in turn.
+    /// Whether two roles move alternately.
     pub(super) alternates: bool,
-    /// Whether roles choose at the same time.
+    /// Whether roles choose simultaneously.
     pub(super) hides: bool,
     /// Whether the effects of all moves were known.
     pub(super) is_lean: bool,
-    /// Whether a game ended as a draw in part, such as 75 to 25.
+    /// Whether a game ended with intermediate goals, such as 75 to 25.
     pub(super) is_graded: bool,
-    /// What the goals of two roles summed to.
+    /// Observed sums of the goals of two roles.
     pub(super) sums: BTreeSet<u16>,
     /// Whether a game ended without a goal of some role.
     pub(super) lacks_goals: bool,
-    /// Nodes of the circuit that a step changed on average.
+    /// Mean number of circuit nodes that a step changed.
     pub(super) work: u64,
 }
 
-/// A circuit in the state of some position.
+/// A circuit that holds the state of a position.
 pub(crate) struct Session {
     pub(super) game: u64,
     pub(super) runner: Runner,
     pub(super) facts: Facts,
-    /// Whether the circuit is the lean one.
+    /// Whether this is the lean circuit.
     is_lean: bool,
-    /// A session with the whole circuit beside a lean one, once a step needed it.
+    /// A session with the whole circuit, once a step of a lean session needed it.
     whole: Option<Box<Session>>,
 }
 
-/// What ends a random game too early.
+/// Reasons that a random game ends too early.
 pub(super) enum Fault {
     Stuck(usize),
     Goals(usize),
@@ -82,8 +82,8 @@ impl Session {
         }
     }
 
-    /// A session for games in which the effects of moves are known, or else one with the whole circuit.
-    pub(super) fn fast(rules: &Compiled, tried: &Tried) -> Self {
+    /// Creates a session with the lean circuit if the effects of moves are known, otherwise with the whole circuit.
+    pub(super) fn fast(rules: &Compiled, tried: &Trials) -> Self {
         let session = Self::new(rules);
         match &rules.lean {
             Some(lean) if tried.is_lean => Self { runner: Runner::new(&lean.net), is_lean: true, ..session },
@@ -101,7 +101,7 @@ impl Session {
         self.runner.go(net, &mut self.facts, facts);
     }
 
-    /// Makes a move of every role.
+    /// Makes a move for every role.
     pub(super) fn step(&mut self, rules: &Compiled, moves: &[u32]) {
         if let Some(lean) = rules.lean.as_ref().filter(|_| self.is_lean) {
             let next = match lean.folder.effects(moves) {
@@ -149,7 +149,7 @@ impl Session {
         &self.runner.outputs[first..first + (end - begin).div_ceil(64) as usize]
     }
 
-    /// Number of legal moves of a role, up to 2.
+    /// Number of legal moves of a role, capped at 2.
     #[inline]
     pub(super) fn choices(&self, rules: &Compiled, role: usize) -> u32 {
         let mut count = 0;
@@ -162,7 +162,7 @@ impl Session {
         count
     }
 
-    /// The next role that has a choice in the same step.
+    /// The next role with a choice in the same step.
     #[inline]
     pub(super) fn next_chooser(&self, rules: &Compiled, state: &State) -> Option<usize> {
         (usize::from(state.mover) + 1..rules.roles.len()).find(|&role| self.choices(rules, role) > 1)
@@ -191,7 +191,7 @@ impl Session {
         }
     }
 
-    /// The goals of a role, the highest first.
+    /// The goals of a role in descending order.
     pub(super) fn goals<'a>(&'a self, rules: &'a Compiled, role: usize) -> impl Iterator<Item = u8> + 'a {
         let bits = (rules.end as usize * 64 + 1..).zip(&rules.goals);
         bits.filter(move |&(bit, &(of, _))| {
@@ -200,13 +200,18 @@ impl Session {
         .map(|(_, &(_, value))| value)
     }
 
-    /// Facts that hold.
+    /// The facts that hold.
     pub(super) fn facts<'a>(&'a self, rules: &'a Compiled) -> impl Iterator<Item = usize> + 'a {
         (0..rules.facts.len()).filter(|&fact| self.facts[fact / 64] >> (fact % 64) & 1 == 1)
     }
 
-    /// Completes a state whose facts are known: who moves, or that the game is over. Steps in which nobody moves are made.
-    pub(super) fn arrive(&mut self, rules: &Compiled, tried: &Tried, state: &mut State) -> Result<(), Fault> {
+    /// Completes a state with known facts: finds the role to move or the end, and makes steps without choices.
+    pub(super) fn arrive(
+        &mut self,
+        rules: &Compiled,
+        tried: &Trials,
+        state: &mut State,
+    ) -> Result<(), Fault> {
         let roles = rules.roles.len();
         state.chosen.clear();
         for _ in 0..FORCED {

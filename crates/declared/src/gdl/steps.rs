@@ -1,4 +1,4 @@
-//! A match as game managers play it: in every step every role makes a move, even if it has only one.
+//! A match as game managers run it: in every step every role makes a move, even if it has only one.
 
 use super::game::Described;
 use super::kif::{expressions, written};
@@ -17,7 +17,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// The match at its beginning.
+    /// Starts a match.
     pub fn new(game: &Described) -> Self {
         let rules = &*game.rules;
         let mut session = Session::new(rules);
@@ -33,7 +33,7 @@ impl Steps {
         &self.game
     }
 
-    /// The names of the roles, in their order.
+    /// The names of the roles in order.
     pub fn roles(&self) -> Vec<String> {
         let rules = &*self.game.rules;
         rules.roles.iter().map(|&role| rules.terms.written(role)).collect()
@@ -56,13 +56,13 @@ impl Steps {
         self.session.goals(&self.game.rules, role).next()
     }
 
-    /// A move in GDL, in small letters.
+    /// A move in GDL, in lowercase.
     pub fn written(&self, number: u32) -> String {
         let rules = &*self.game.rules;
         rules.terms.written(rules.moves[number as usize].1)
     }
 
-    /// The move of a role with this text in GDL, legal or not. Capitals and spaces do not matter.
+    /// The move of a role with this text in GDL, legal or not. Case and white space are ignored.
     pub fn find(&self, role: usize, text: &str) -> Option<u32> {
         let role = u8::try_from(role).ok()?;
         match &expressions(text).ok()?[..] {
@@ -71,7 +71,7 @@ impl Steps {
         }
     }
 
-    /// Makes a move of every role, in the order of the roles; these must be moves of theirs.
+    /// Makes a move of every role, in the order of the roles. The moves must belong to their roles.
     pub fn step(&mut self, moves: &[u32]) {
         let rules = &*self.game.rules;
         let mut choosers = (0..rules.roles.len()).filter(|&role| self.session.choices(rules, role) > 1);
@@ -79,12 +79,12 @@ impl Steps {
         self.session.step(rules, moves);
     }
 
-    /// The position as the game has it where this role has a choice: it does not know what others choose in the same step.
+    /// The game state in which this role has a choice: it does not know what others choose in the same step.
     pub fn state(&self, role: usize) -> State {
         self.game.state_at(&self.session, role, self.last)
     }
 
-    /// What each role gets at the end, as the game has it.
+    /// Each role's utility at the end.
     pub fn utilities(&self) -> Vec<f64> {
         let mut state = self.game.state_at(&self.session, 0, self.last);
         state.is_over = self.is_over();

@@ -1,8 +1,8 @@
-//! The structure of a description: facts, relations, moves, goals and the end as modules, each after those that it is made of.
+//! The structure of a description as modules: facts, relations, moves, goals and the end, each after its parts.
 //!
-//! If the roles play the same game under other names, a position is read as the first role sees it, and the counterparts of a
-//! condition are what it becomes when only what stands for roles is renamed. Otherwise each input has a copy for each role that
-//! may have moved.
+//! If the roles play the same game under other names, a position is read from the first role's view, and the
+//! counterparts of a condition rename only the names that stand for roles. Otherwise each input has a copy for each
+//! role that may have moved.
 
 use super::compiled::{Compiled, Inputs};
 use super::effects::Facts;
@@ -11,7 +11,7 @@ use super::net::{Net, Runner, arrange};
 use super::program::{Atom, Condition, DOES, GOAL, INIT, LEGAL, NEXT, Pattern, Program, TERMINAL, TRUE};
 use super::reach::{self, Budget, Reached, bindings, reach, table_of};
 use super::symmetry::{self, Names, Symmetry, constants, renamed};
-use super::tables::Table;
+use super::tables::IndexedTuples;
 use super::terms::{Symbol, Term, Terms};
 use crate::circuit::{Builder, FALSE, Literal};
 use crate::modules::{Column, Module, Modules, OUTPUTS, Reads, TUPLES, fill};
@@ -23,35 +23,35 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Most tuples that are looked at for the bindings of a rule, and of all rules. A rule with more is not read.
+/// Limit on inspected tuples for the bindings of a rule, and of all rules. Rules beyond it are omitted.
 const WORK: u64 = 2_000_000;
 const WORK_IN_ALL: u64 = 40_000_000;
-/// Most conditions of all bindings of a rule; a rule with more is not read. And most of all rules, before those that are the same are
-/// left out.
+/// Limit on conditions of all bindings of a rule; rules beyond it are omitted. Also the limit for all rules before
+/// duplicates are removed.
 const CONDITIONS: usize = OUTPUTS / 4;
 const CONDITIONS_IN_ALL: usize = OUTPUTS * 8;
-/// Most relations, and most kinds of facts.
+/// Limit on relations and on kinds of facts.
 const MODULES: usize = 1024;
 
 /// The modules of a description.
 #[derive(Debug)]
 pub(crate) struct Structure {
-    /// Another number for each structure of this process.
+    /// Unique identifier within this process.
     id: u64,
-    /// Each after its parts.
+    /// In topological order.
     pub(crate) modules: Vec<Module>,
-    /// Its outputs are what modules read, each once.
+    /// Outputs are the literals that modules read, without duplicates.
     net: Net,
-    /// The output of the circuit that each output of the modules is: bit · 2 + negated.
+    /// The circuit output of each module output: bit · 2 + negated.
     reads: Vec<u32>,
     facts: usize,
-    /// Copies of each input: one for each role, if roles differ.
+    /// Copies of each input: one per role if roles differ.
     pub(crate) copies: usize,
-    /// What each fact and each move becomes in the eyes of each role. Empty if they stay.
+    /// Facts and moves from the view of each role. Empty if nothing changes.
     views: Vec<(Vec<u32>, Vec<u32>)>,
 }
 
-/// A circuit in the state of a position, as a role sees it.
+/// A circuit that holds a position from one role's view.
 struct Session {
     structure: u64,
     player: usize,
@@ -60,16 +60,16 @@ struct Session {
 }
 
 thread_local! {
-    /// The circuits that this thread used last.
+    /// The sessions that this thread used last.
     static SESSIONS: RefCell<Vec<Session>> = const { RefCell::new(Vec::new()) };
 }
-/// Circuits that a thread keeps.
+/// Largest number of sessions per thread.
 const KEPT: usize = 8;
 
-/// What bindings have in common that are counted together.
+/// Properties of bindings that are counted together.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Kind {
-    /// The place of the first mark among the values of the variables.
+    /// Index of the first mark among the values of the variables.
     mark: Option<usize>,
     conditions: Vec<Shape>,
 }
@@ -83,10 +83,10 @@ struct Shape {
     names: Vec<Symbol>,
 }
 
-/// For one binding, the tuples of its conditions and then of their counterparts, as far as there are such tuples.
+/// For one binding, the tuples of its conditions and then of their counterparts, where such tuples exist.
 type Row = Vec<Option<u32>>;
 
-/// What all rules may still take.
+/// Remaining limits of all rules.
 struct Limits {
     work: u64,
     conditions: usize,
@@ -105,11 +105,11 @@ impl Structure {
     /// The structure of the rules in `source`; `hides` says whether roles choose at the same time.
     ///
     /// # Errors
-    /// In words, that there are too many conditions to read, or nothing.
-    pub(super) fn of(source: &str, rules: &Compiled, hides: bool) -> Result<Self, String> {
+    /// In words: too many conditions to read, or none.
+    pub(super) fn new(source: &str, rules: &Compiled, hides: bool) -> Result<Self, String> {
         let mut program = Program::read(source).map_err(|e| e.to_string())?;
         let Reached { mut tables, .. } = reach(&mut program, &Arc::default()).map_err(|e| e.to_string())?;
-        let inputs = Inputs::of(&program, &tables);
+        let inputs = Inputs::new(&program, &tables);
         let symmetry = symmetry::find(&mut program, &mut tables, &inputs).map_err(|e| e.to_string())?;
         let mut sections = sections(&program, &tables, &inputs);
         if sections.len() > MODULES {
@@ -198,7 +198,8 @@ impl Structure {
         })
     }
 
-    /// Fills the inputs of all modules for a position and the role that moved; `action` is a move that it has chosen there.
+    /// Fills the inputs of all modules for a position and the role that moved; `action` is the move that it has chosen
+    /// there.
     pub(crate) fn fill(&self, facts: &Facts, player: usize, action: Option<u32>, inputs: &mut [f32]) {
         let view = self.views.get(player).filter(|_| player > 0);
         let seen = match view {
@@ -224,7 +225,7 @@ impl Structure {
         fill(&self.modules, &holds, (player % self.copies, self.copies), inputs);
     }
 
-    /// Which outputs hold.
+    /// The outputs that hold.
     fn holds(&self, facts: &Facts, player: usize, action: Option<u32>) -> Vec<bool> {
         SESSIONS.with_borrow_mut(|sessions| {
             let is_own = |session: &Session| session.structure == self.id && session.player == player;
@@ -255,7 +256,8 @@ impl Structure {
     }
 }
 
-/// What each node is in all positions that are not the end, as far as that follows at once. No others are valued by a network.
+/// Values of nodes that are constant in all unfinished positions, as far as propagation finds them. Networks only
+/// evaluate such positions.
 fn known_before(builder: &Builder, end: Literal) -> Vec<Option<bool>> {
     let first = builder.facts() + 1;
     let mut known = vec![None; first + builder.len()];
@@ -267,14 +269,14 @@ fn known_before(builder: &Builder, end: Literal) -> Vec<Option<bool>> {
             continue;
         }
         known[node] = Some(holds);
-        match builder.meaning(node) {
-            Some(meaning) => open.push(meaning ^ (literal & 1)),
+        match builder.definition(node) {
+            Some(definition) => open.push(definition ^ (literal & 1)),
             None if holds => open.extend(builder.inputs(node).unwrap_or_default()),
             None => {}
         }
     }
     for node in first..known.len() {
-        if known[node].is_none() && builder.meaning(node).is_none() {
+        if known[node].is_none() && builder.definition(node).is_none() {
             let value = |&input: &Literal| known[input as usize / 2].map(|holds| holds != (input & 1 == 1));
             let inputs = builder.inputs(node).unwrap_or_default();
             known[node] = match inputs.iter().any(|input| value(input) == Some(false)) {
@@ -286,12 +288,12 @@ fn known_before(builder: &Builder, end: Literal) -> Vec<Option<bool>> {
     known
 }
 
-/// A literal, or what it always is.
+/// A literal, or its constant value.
 fn fixed(known: &[Option<bool>], literal: Literal) -> Literal {
     known[literal as usize / 2].map_or(literal, |holds| Literal::from(holds) ^ (literal & 1))
 }
 
-/// What facts and moves become when each role is renamed to the first.
+/// The facts and moves after renaming each role to the first.
 fn views_of(symmetry: &Symmetry) -> Vec<(Vec<u32>, Vec<u32>)> {
     let count = symmetry.powers.len();
     let again = |places: &[u32], times: usize| -> Vec<u32> {
@@ -306,8 +308,8 @@ fn views_of(symmetry: &Symmetry) -> Vec<(Vec<u32>, Vec<u32>)> {
         .collect()
 }
 
-/// The relations that `legal`, `goal` and `terminal` lead to and that follow from the state, then these.
-fn sections(program: &Program, tables: &[Table], inputs: &Inputs) -> Vec<Section> {
+/// The changing relations that `legal`, `goal` and `terminal` depend on, then these.
+fn sections(program: &Program, tables: &[IndexedTuples], inputs: &Inputs) -> Vec<Section> {
     let mut needed = vec![false; program.relations.len()];
     let mut open = vec![LEGAL, GOAL, TERMINAL];
     while let Some(relation) = open.pop() {
@@ -334,7 +336,7 @@ fn sections(program: &Program, tables: &[Table], inputs: &Inputs) -> Vec<Section
             add(&relation.name, number, relation.rules.clone(), tuples);
         }
     }
-    // Rules whose move is a variable, and moves that only they allow, are those of `legal`.
+    // Rules with a variable move, and moves that only these allow, belong to `legal`.
     let mut heads: Vec<(Option<Symbol>, Vec<usize>)> = Vec::new();
     let mut places: FxHashMap<Option<Symbol>, usize> = FxHashMap::default();
     for &rule in &program.relations[LEGAL].rules {
@@ -356,7 +358,7 @@ fn sections(program: &Program, tables: &[Table], inputs: &Inputs) -> Vec<Section
     }
     let goals = (0..tables[GOAL].len() as u32).collect();
     add("goal", GOAL, program.relations[GOAL].rules.clone(), goals);
-    // Before the end it does not hold.
+    // False before the end.
     add("terminal", TERMINAL, program.relations[TERMINAL].rules.clone(), Vec::new());
     all
 }
@@ -378,7 +380,7 @@ fn functor(terms: &Terms, pattern: &Pattern) -> Option<Symbol> {
     }
 }
 
-/// Names, but not numbers, that stand in a pattern.
+/// Collects the names, but not the numbers, of a pattern.
 fn names_in(terms: &Terms, pattern: &Pattern, found: &mut Vec<Symbol>) {
     match pattern {
         Pattern::Variable(_) => {}
@@ -391,7 +393,8 @@ fn names_in(terms: &Terms, pattern: &Pattern, found: &mut Vec<Symbol>) {
     }
 }
 
-/// A condition as a role writes it about the same place: what the rule names is renamed, of what variables stand for only marks.
+/// A condition from another role's view at the same place: names in the rule are renamed; in the values of variables
+/// only marks are.
 fn seen(terms: &mut Terms, pattern: &Pattern, binding: &[Term], (names, marks): (&Names, &Names)) -> Term {
     match pattern {
         Pattern::Variable(v) => renamed(terms, marks, binding[*v]),
@@ -409,7 +412,7 @@ impl Section {
     fn bind(
         &mut self,
         program: &mut Program,
-        tables: &mut [Table],
+        tables: &mut [IndexedTuples],
         symmetry: Option<&Symmetry>,
         limits: &mut Limits,
     ) -> Result<(), String> {
@@ -419,7 +422,7 @@ impl Section {
             Some(symmetry) => symmetry.powers.iter().zip(&symmetry.marks).collect(),
             None => vec![(&as_written, &as_written)],
         };
-        // Without a symmetry, roles are the only marks.
+        // Without a symmetry, only roles are marks.
         let roles: FxHashMap<Symbol, usize> = roles.iter().map(|&role| terms.head(role)).zip(0..).collect();
         let marks = symmetry.map_or(&roles, |symmetry| &symmetry.places);
         for &number in &self.rules {
@@ -431,11 +434,11 @@ impl Section {
                 continue;
             }
             let shapes: Vec<Shape> =
-                conditions.iter().map(|&(negated, atom)| Shape::of(terms, negated, atom)).collect();
+                conditions.iter().map(|&(negated, atom)| Shape::new(terms, negated, atom)).collect();
             let width = conditions.len() * views.len();
             let mut found: BTreeMap<Option<usize>, Vec<Row>> = BTreeMap::new();
             let mut left = CONDITIONS / width;
-            let mut visit = |terms: &mut Terms, tables: &[Table], binding: &[Term]| {
+            let mut visit = |terms: &mut Terms, tables: &[IndexedTuples], binding: &[Term]| {
                 if left == 0 {
                     return false;
                 }
@@ -475,7 +478,7 @@ impl Section {
 }
 
 impl Shape {
-    fn of(terms: &Terms, negated: bool, atom: &Atom) -> Self {
+    fn new(terms: &Terms, negated: bool, atom: &Atom) -> Self {
         let fact = atom.args.first().filter(|_| atom.relation == TRUE);
         let functor = fact.and_then(|arg| functor(terms, arg));
         let mut names = Vec::new();
@@ -486,21 +489,21 @@ impl Shape {
 
 struct Maker<'a> {
     program: &'a Program,
-    tables: &'a [Table],
-    /// When tuples of relations hold.
+    tables: &'a [IndexedTuples],
+    /// Literals of tuples.
     literals: FxHashMap<(usize, u32), Literal>,
-    /// What each node is before the end, if it is always the same.
+    /// Values of nodes that are constant before the end.
     known: Vec<Option<bool>>,
     copies: usize,
-    /// Roles for which each condition is asked.
+    /// Number of roles for which each condition is read.
     views: usize,
     modules: Modules,
-    /// The module that stands for a relation, or for facts with a first word.
+    /// The module of each relation, or of facts with each first word.
     made: Vec<(usize, Option<Symbol>, String)>,
 }
 
 impl Maker<'_> {
-    /// A name that no module has, nor one of its bindings.
+    /// A module name that is unique, also among names of bindings.
     fn name(&self, wanted: &str) -> String {
         let is_free = |name: &str| {
             !self.modules.list.iter().any(|known| known.name == name || known.name == format!("{name}-rules"))
@@ -514,14 +517,14 @@ impl Maker<'_> {
         name
     }
 
-    /// A module for the facts with each first word.
+    /// Adds a module for the facts with each first word.
     fn facts(&mut self, inputs: &Inputs) -> Result<(), String> {
         let terms = &self.program.terms;
         let mut heads: Vec<(Symbol, Vec<(Literal, String)>)> = Vec::new();
         for (fact, &tuple) in inputs.facts.iter().enumerate() {
             let term = self.tables[TRUE].tuple(tuple)[0];
             let one = (fixed(&self.known, (fact as Literal + 1) * 2), terms.shown(term));
-            // They are sorted by these words.
+            // Facts are sorted by first word.
             match heads.last_mut().filter(|(head, _)| *head == terms.head(term)) {
                 Some((_, all)) => all.push(one),
                 None => heads.push((terms.head(term), vec![one])),
@@ -539,7 +542,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// A module for the move that was chosen, where others are hidden. Seen alike, it is one of the first role.
+    /// Adds a module for the chosen move, if moves are hidden. With a symmetry, the move is one of the first role.
     fn moves(&mut self, rules: &Compiled, is_alike: bool) {
         let moves = rules.moves.iter().enumerate().filter(|(_, (role, _))| *role == 0 || !is_alike);
         let tuples: Vec<(Literal, String)> = moves
@@ -556,7 +559,7 @@ impl Maker<'_> {
         tuple.and_then(|tuple| self.literals.get(&(relation, tuple)).copied()).unwrap_or(FALSE)
     }
 
-    /// The modules of a section: one of its rules, and one of its tuples.
+    /// Adds the modules of a section: one of its rules, and one of its tuples.
     fn section(&mut self, section: &Section) -> Result<(), String> {
         let name = self.name(&section.name);
         let mut parts = self.parts(section);
@@ -567,13 +570,13 @@ impl Maker<'_> {
             let literals = rows
                 .iter()
                 .map(|row| row.iter().zip(relations.clone()).map(|(&t, r)| self.literal(r, t)).collect());
-            // What can never hold is no binding.
+            // Bindings that can never hold are dropped.
             let is_alive = |row: &Vec<Literal>| {
                 let mut pairs = row.iter().zip(&kind.conditions);
                 pairs.all(|(&literal, shape)| literal != FALSE ^ Literal::from(shape.negated))
             };
             let literals: Vec<Vec<Literal>> = literals.filter(is_alive).collect();
-            // What another role's bindings show was read with the counterparts of these.
+            // Another role's binding equals the counterparts of one that was read.
             if self.views > 1 && !known.insert(signature(&literals, kind.conditions.len())) {
                 continue;
             }
@@ -615,7 +618,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// The modules of what the conditions of a section ask for.
+    /// The modules that the conditions of a section read.
     fn parts(&self, section: &Section) -> Vec<String> {
         let conditions = section.rows.keys().flat_map(|kind| &kind.conditions);
         let parts = conditions.flat_map(|shape| {
@@ -630,7 +633,7 @@ impl Maker<'_> {
     }
 }
 
-/// The same for bindings of any order, and for those of any role.
+/// A key that is invariant under the order of bindings and the choice of role.
 fn signature(rows: &[Vec<Literal>], conditions: usize) -> Vec<Vec<Literal>> {
     let views = rows.first().map_or(1, |row| row.len() / conditions);
     let turned = (0..views).map(|view| {

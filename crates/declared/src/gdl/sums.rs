@@ -1,22 +1,23 @@
-//! What the goals of two roles can sum to, as far as the circuit shows.
+//! Possible sums of two roles' goals, as far as the circuit proves.
 //!
-//! For each pair of goals it is asked whether both can hold at an end at which each role has exactly one goal, as GDL demands. All
-//! gates that follow are set (unit propagation); a contradiction shows that the pair never comes. Of some facts, such as whose turn it
-//! is, exactly one holds in every position: one does at the start, and then one does after every step, which the circuit shows too.
+//! For each pair of goals: can both hold at an end at which each role has exactly one goal, as GDL demands? Unit
+//! propagation sets all gates that follow; a contradiction excludes the pair. Of some facts, such as whose turn it is,
+//! exactly one holds in every position: one does at the start, and the circuit proves that every step preserves it.
 
 use crate::circuit::{Builder, Literal};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-/// Most gates that are looked at for all pairs: a fraction of a second.
+/// Limit on gates inspected for all pairs: a fraction of a second.
 const WORK: usize = 20_000_000;
-/// Most gates and inputs that are looked at.
+/// Limit on gates and inputs of the circuit.
 const SIZE: usize = 2_000_000;
 
-/// Facts of which one holds at the start, each with when it holds next.
+/// Facts of which exactly one holds at the start, each with its condition to hold next.
 pub(crate) type Group = Vec<(Literal, Literal)>;
 
-/// The sums of the goals of two roles that could not be excluded. `goals` are role, value and gate. None if it would take too long.
+/// The sums of two roles' goals that could not be excluded. `goals` are role, value and gate. None if it takes too
+/// long.
 pub(crate) fn possible_sums(
     builder: &Builder,
     end: Literal,
@@ -54,21 +55,21 @@ pub(crate) fn possible_sums(
     Some(sums)
 }
 
-/// The gates that some outputs depend on, with what is known of each.
+/// The gates that some outputs depend on, with their known values.
 struct Gates {
-    /// Place of each node.
+    /// Index of each node.
     places: FxHashMap<u32, u32>,
-    /// Inputs of each node, as literals of places. None for facts.
+    /// Inputs of each node, as literals of indices. None for facts.
     inputs: Vec<Option<Vec<Literal>>>,
-    /// Whether a node is what its only input is: an open gate that was closed.
+    /// Whether a node equals its only input: an open gate that was closed.
     is_same: Vec<bool>,
-    /// Nodes of which each is an input, with whether it must hold there.
+    /// Readers of each node, each with whether it requires the node to hold.
     readers: Vec<Vec<(u32, bool)>>,
     known: Vec<Option<bool>>,
-    /// Inputs of each node that are not known to hold.
+    /// Number of inputs of each node that are not known to hold.
     open: Vec<u32>,
     trail: Vec<u32>,
-    /// Facts of which exactly one holds.
+    /// Groups of facts of which exactly one holds.
     groups: Vec<Vec<Literal>>,
     left: usize,
 }
@@ -94,9 +95,9 @@ impl Gates {
                 continue;
             }
             gates.places.insert(node, nodes.len() as u32);
-            let meaning = builder.meaning(node as usize).map(|meaning| vec![meaning]);
-            let is_same = meaning.is_some();
-            let inputs = meaning.or_else(|| builder.inputs(node as usize).map(<[_]>::to_vec));
+            let definition = builder.definition(node as usize).map(|definition| vec![definition]);
+            let is_same = definition.is_some();
+            let inputs = definition.or_else(|| builder.inputs(node as usize).map(<[_]>::to_vec));
             waiting.extend(inputs.iter().flatten().map(|input| input / 2));
             size += 1 + inputs.as_ref().map_or(0, Vec::len);
             if size > SIZE {
@@ -123,7 +124,7 @@ impl Gates {
         self.places[&(literal / 2)] * 2 + literal % 2
     }
 
-    /// What is known of a literal.
+    /// The known value of a literal.
     fn value(&self, literal: Literal) -> Option<bool> {
         // Node 0 is false.
         match literal / 2 {
@@ -132,8 +133,8 @@ impl Gates {
         }
     }
 
-    /// Whether exactly one of these facts holds next wherever exactly one holds, as far as what follows tells. None if it takes too
-    /// long.
+    /// Whether a step preserves that exactly one fact of the group holds, as far as propagation proves. None if it
+    /// takes too long.
     fn keeps_one(&mut self, group: &Group) -> Option<bool> {
         for chosen in 0..group.len() {
             let facts = group.iter().enumerate().map(|(i, &(fact, _))| fact ^ Literal::from(i != chosen));
@@ -149,7 +150,7 @@ impl Gates {
         Some(true)
     }
 
-    /// Sets all of these, and what follows. Whether they may hold at once. None if it takes too long.
+    /// Assumes these literals and propagates. Returns whether no contradiction follows. None if it takes too long.
     fn assume(&mut self, literals: impl Iterator<Item = Literal>) -> Option<bool> {
         let mut next: Vec<Literal> = literals.map(|literal| self.place(literal)).collect();
         // Node 0 is false.
@@ -180,7 +181,7 @@ impl Gates {
         }
     }
 
-    /// Forgets what was assumed.
+    /// Retracts all assumptions.
     fn forget(&mut self) {
         for place in self.trail.drain(..) {
             let holds = self.known[place as usize].take() == Some(true);
@@ -190,7 +191,7 @@ impl Gates {
         }
     }
 
-    /// Sets a node, and adds what follows to `next`. Returns whether it was not the other way round.
+    /// Sets a literal and adds its consequences to `next`. Returns false on a contradiction.
     fn set(&mut self, literal: Literal, next: &mut Vec<Literal>) -> Option<bool> {
         let (place, holds) = (literal as usize / 2, literal.is_multiple_of(2));
         if let Some(known) = self.known[place] {
@@ -215,7 +216,7 @@ impl Gates {
         Some(true)
     }
 
-    /// Adds what follows for the inputs of a node that is known.
+    /// Propagates a known node to its inputs.
     fn follow(&mut self, place: usize, next: &mut Vec<Literal>) -> Option<()> {
         let (Some(holds), Some(inputs)) = (self.known[place], &self.inputs[place]) else { return Some(()) };
         if holds || self.is_same[place] {

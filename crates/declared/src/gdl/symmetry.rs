@@ -1,8 +1,8 @@
-//! Whether the roles play the same game under other names.
+//! Tests whether the roles play the same game under other names.
 //!
-//! A renaming of constants is guessed from rules that are the same but for them, as `x` and `o` stand where `xplayer` and `oplayer`
-//! do, and from boards that are turned round. What is guessed is checked: the circuit of legal moves, ends, goals and of what holds
-//! next must be the same circuit after facts and moves are renamed. So a position has the same value for the role that is renamed.
+//! A renaming of constants is guessed from rules that are equal up to constants, as `x` and `o` occur where `xplayer`
+//! and `oplayer` do, and from rotated boards. The guess is verified: the circuit of legal moves, ends, goals and next
+//! facts must be identical after renaming facts and moves. A position then has the same value for the renamed role.
 
 use super::compiled::Inputs;
 use super::gates::{Gates, Grounder};
@@ -10,7 +10,7 @@ use super::program::{
     Condition, DOES, GOAL, INIT, LEGAL, NEXT, Pattern, Program, ROLE, Rule, TERMINAL, TRUE,
 };
 use super::reach::{self, Budget, table_of};
-use super::tables::Table;
+use super::tables::IndexedTuples;
 use super::terms::{Symbol, Term, Terms};
 use crate::circuit::Literal;
 use crate::error::RuleError;
@@ -18,29 +18,29 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
-/// Most comparisons of rules before none is said to be the same.
+/// Limit on comparisons of rules; beyond it, no symmetry is reported.
 const WORK: usize = 4_000_000;
 /// No literal.
 const NONE: Literal = Literal::MAX;
 
-/// What constants become; others stay.
+/// Renaming of constants; others stay.
 pub(crate) type Names = FxHashMap<Symbol, Symbol>;
 
-/// A renaming after which each role plays what the role before it played.
+/// A renaming after which each role plays what the previous role played.
 #[derive(Debug)]
 pub(crate) struct Symmetry {
-    /// After so many renamings.
+    /// Powers of the renaming.
     pub(crate) powers: Vec<Names>,
-    /// The same without numbers: what stands for roles, but not where.
+    /// The powers restricted to marks: names that stand for roles, but not for places.
     pub(crate) marks: Vec<Names>,
-    /// How many renamings ago a mark was one of the first role.
+    /// For each mark, the number of renamings since it belonged to the first role.
     pub(crate) places: FxHashMap<Symbol, usize>,
-    /// What each fact and each move becomes after one renaming.
+    /// Facts and moves after one renaming.
     pub(crate) facts: Vec<u32>,
     pub(crate) moves: Vec<u32>,
 }
 
-/// A term after constants are renamed.
+/// A term after renaming constants.
 pub(crate) fn renamed(terms: &mut Terms, names: &Names, term: Term) -> Term {
     if names.is_empty() {
         return term;
@@ -66,10 +66,10 @@ fn number(terms: &Terms, symbol: Symbol) -> Option<i64> {
     terms.name(symbol).parse().ok()
 }
 
-/// Finds a renaming, if the roles play the same game.
+/// Finds a renaming under which the roles play the same game, if any.
 pub(crate) fn find(
     program: &mut Program,
-    tables: &mut [Table],
+    tables: &mut [IndexedTuples],
     inputs: &Inputs,
 ) -> Result<Option<Symmetry>, RuleError> {
     let Some(mut guesses) = guesses(program, tables) else { return Ok(None) };
@@ -117,11 +117,11 @@ impl Symmetry {
             .iter()
             .map(|names| names.iter().filter(|(name, _)| is_mark(**name)).map(|(&a, &b)| (a, b)).collect())
             .collect();
-        // A mark is one of the role with which it stands in rules most often.
+        // A mark belongs to the role with which it occurs in rules most often.
         let mut beside: FxHashMap<Symbol, usize> = FxHashMap::default();
         let first = terms.head(program.roles[0]);
         for rule in &program.rules {
-            let form = Form::of(terms, rule);
+            let form = Form::new(terms, rule);
             if form.constants.contains(&first) {
                 form.constants.iter().for_each(|&name| *beside.entry(name).or_default() += 1);
             }
@@ -143,7 +143,7 @@ impl Symmetry {
     }
 }
 
-/// A rule as text, with stars for constants.
+/// A rule as text, with placeholders for constants.
 #[derive(PartialEq, Eq, Hash)]
 struct Form {
     shape: Vec<u32>,
@@ -151,13 +151,13 @@ struct Form {
 }
 
 impl Form {
-    fn of(terms: &Terms, rule: &Rule) -> Self {
+    fn new(terms: &Terms, rule: &Rule) -> Self {
         let mut form = Self { shape: Vec::new(), constants: Vec::new() };
         let mut order = Vec::new();
         form.shape.push(rule.head.relation as u32);
         for (at, arg) in rule.head.args.iter().enumerate() {
             match arg {
-                // Goals are no names.
+                // Goal values are not names.
                 Pattern::Ground(value) if rule.head.relation == GOAL && at == 1 => form.shape.push(*value),
                 arg => form.pattern(terms, arg, &mut order),
             }
@@ -215,19 +215,19 @@ impl Form {
     }
 }
 
-/// A renaming that grows. What two names become is different.
+/// A partial renaming. It stays injective.
 #[derive(Clone, Default)]
-struct Guess {
+struct PartialRenaming {
     to: Names,
     from: Names,
 }
 
-impl Guess {
+impl PartialRenaming {
     fn add(&mut self, name: Symbol, to: Symbol) -> bool {
         *self.to.entry(name).or_insert(to) == to && *self.from.entry(to).or_insert(name) == name
     }
 
-    /// With these constants renamed to those, if they can be. Of two roles each is renamed to the other.
+    /// Extends the renaming by these pairs, if possible. With two roles, each pair is exchanged.
     fn with(&self, constants: &[Symbol], others: &[Symbol], is_exchange: bool) -> Option<Self> {
         let known = |&(&a, &b): &(&Symbol, &Symbol)| self.to.get(&a).is_some_and(|&to| to != b);
         if constants.iter().zip(others).any(|pair| known(&pair)) {
@@ -239,14 +239,14 @@ impl Guess {
     }
 }
 
-/// Renamings that may be symmetries, the likeliest first. None if roles have arguments.
-fn guesses(program: &Program, tables: &[Table]) -> Option<Vec<Names>> {
+/// Candidate symmetries, the likeliest first. None if roles have arguments.
+fn guesses(program: &Program, tables: &[IndexedTuples]) -> Option<Vec<Names>> {
     let (terms, roles) = (&program.terms, &program.roles);
     if roles.len() < 2 || roles.iter().any(|&role| !terms.args(role).is_empty()) {
         return None;
     }
     let is_exchange = roles.len() == 2;
-    let mut guess = Guess::default();
+    let mut guess = PartialRenaming::default();
     for (at, &role) in roles.iter().enumerate() {
         guess.add(terms.head(role), terms.head(roles[(at + 1) % roles.len()]));
     }
@@ -254,7 +254,7 @@ fn guesses(program: &Program, tables: &[Table]) -> Option<Vec<Names>> {
     let mut seen = FxHashSet::default();
     let mut forms: Vec<Form> = Vec::new();
     for rule in rules {
-        let form = Form::of(terms, rule);
+        let form = Form::new(terms, rule);
         if seen.insert(Form { shape: form.shape.clone(), constants: form.constants.clone() }) {
             forms.push(form);
         }
@@ -265,7 +265,7 @@ fn guesses(program: &Program, tables: &[Table]) -> Option<Vec<Names>> {
     let mut work = 0;
     loop {
         let mut grew = false;
-        let mut choice: Option<Guess> = None;
+        let mut choice: Option<PartialRenaming> = None;
         for (at, form) in forms.iter().enumerate() {
             let moves = |name: &Symbol| guess.to.get(name).is_some_and(|to| to != name);
             if !is_open[at] || !form.constants.iter().any(moves) {
@@ -286,8 +286,8 @@ fn guesses(program: &Program, tables: &[Table]) -> Option<Vec<Names>> {
                     is_open[at] = false;
                 }
                 (Some(first), Some(second)) if choice.is_none() => {
-                    // If there are several, what need not change stays.
-                    let moved = |guess: &Guess| guess.to.iter().filter(|(a, b)| a != b).count();
+                    // Among several, prefer the one that moves the fewest constants.
+                    let moved = |guess: &PartialRenaming| guess.to.iter().filter(|(a, b)| a != b).count();
                     choice = [first, second].into_iter().chain(ways).min_by_key(moved);
                 }
                 _ => {}
@@ -304,8 +304,8 @@ fn guesses(program: &Program, tables: &[Table]) -> Option<Vec<Names>> {
     Some(with_turns(program, tables, moved))
 }
 
-/// A renaming, and the same with a board that is turned round.
-fn with_turns(program: &Program, tables: &[Table], moved: Names) -> Vec<Names> {
+/// A renaming, and its combinations with rotated boards.
+fn with_turns(program: &Program, tables: &[IndexedTuples], moved: Names) -> Vec<Names> {
     let terms = &program.terms;
     let names: Names =
         moved.iter().filter(|(name, _)| number(terms, **name).is_none()).map(|(&a, &b)| (a, b)).collect();
@@ -346,10 +346,10 @@ fn with_turns(program: &Program, tables: &[Table], moved: Names) -> Vec<Names> {
     distinct
 }
 
-/// Whether the circuit is the same after a renaming. Returns what facts and moves become.
+/// Tests whether the circuit is unchanged by a renaming. Returns the renamed facts and moves.
 fn check(
     program: &mut Program,
-    tables: &[Table],
+    tables: &[IndexedTuples],
     inputs: &Inputs,
     names: &Names,
     gates: &mut Gates,
@@ -390,13 +390,14 @@ fn check(
         };
         literals.push(literal.unwrap_or(NONE));
     }
-    // A gate that is told later is what the gate is told that it becomes.
+    // An open gate maps to the gate that its definition maps to.
     let mut opened = gates.opened.keys();
     let is_same = opened.all(|&open| {
         let to = copy(&literals, open);
-        let told = gates.builder.meaning(to as usize / 2).map_or(to, |meaning| meaning ^ (to & 1));
-        let meaning = gates.builder.meaning(open as usize / 2).map(|meaning| copy(&literals, meaning));
-        to != NONE && meaning == Some(told)
+        let told = gates.builder.definition(to as usize / 2).map_or(to, |definition| definition ^ (to & 1));
+        let definition =
+            gates.builder.definition(open as usize / 2).map(|definition| copy(&literals, definition));
+        to != NONE && definition == Some(told)
     });
     let mut all = outputs.iter();
     let is_same = is_same

@@ -1,4 +1,4 @@
-//! Tables of tuples with indexes, and the steps of a join over them.
+//! Indexed tables of tuples, and the steps of a join over them.
 
 use super::program::{Atom, Pattern};
 use super::terms::{Symbol, Term, Terms};
@@ -6,27 +6,27 @@ use crate::slots::{Slots, code};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// A column of a table, then an argument of what stands there, and so on.
+/// Path to a subterm: a column of a table, then argument indices.
 pub(crate) type Path = SmallVec<[u8; 6]>;
 type Key = SmallVec<[Term; 8]>;
 
 const NONE: u32 = u32::MAX;
-/// By how much a step without a bound variable counts as larger than it is.
-const APART: f64 = 8.0;
+/// Size penalty of a join step without a bound variable.
+const CROSS_PRODUCT: f64 = 8.0;
 
-/// The tuples of a relation, in the order in which they were found.
+/// The tuples of a relation, in order of discovery.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Table {
+pub(crate) struct IndexedTuples {
     arity: usize,
     data: Vec<Term>,
     count: u32,
     known: Slots,
     indexes: Vec<Index>,
-    /// Different terms at the end of a path, and the size of the table when they were counted.
+    /// Number of different terms at the end of a path, with the size of the table when they were counted.
     spread: FxHashMap<Path, (u32, u32)>,
 }
 
-/// What an index looks at: tuples with these functors, by their values.
+/// Scope of an index: tuples with these functors, keyed by their values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Shape {
     heads: Vec<(Path, Symbol, usize)>,
@@ -36,12 +36,12 @@ struct Shape {
 #[derive(Clone, Debug, Default)]
 struct Index {
     shape: Shape,
-    /// The last tuple of each key, and the tuple before each.
+    /// The last tuple of each key, and the previous tuple with the same key.
     last: Slots,
     before: Vec<u32>,
 }
 
-/// The term at the end of a path that exists.
+/// The term at the end of an existing path.
 #[inline]
 fn at(terms: &Terms, tuple: &[Term], path: &Path) -> Term {
     if let &[column] = &path[..] {
@@ -58,13 +58,13 @@ impl Shape {
         })
     }
 
-    /// What a tuple has at the ends of the paths.
+    /// A tuple's terms at the ends of the paths.
     fn key<'a>(&'a self, terms: &'a Terms, tuple: &'a [Term]) -> impl Iterator<Item = Term> + 'a {
         self.values.iter().map(|path| at(terms, tuple, path))
     }
 }
 
-impl Table {
+impl IndexedTuples {
     pub(crate) fn new(arity: usize) -> Self {
         Self { arity, ..Self::default() }
     }
@@ -85,7 +85,7 @@ impl Table {
         self.own_bytes() + indexes.sum::<usize>()
     }
 
-    /// Leaves the tuples alone.
+    /// Drops the indexes and keeps the tuples.
     pub(crate) fn forget_indexes(&mut self) {
         self.indexes = Vec::new();
     }
@@ -100,7 +100,7 @@ impl Table {
         self.tuple(number).iter().zip(tuple).all(|(a, b)| a == b)
     }
 
-    /// The number of a tuple.
+    /// The index of a tuple.
     #[inline]
     pub(crate) fn find(&self, tuple: &[Term]) -> Option<u32> {
         self.known.find(code(tuple.iter().copied()), |number| self.is(number, tuple))
@@ -120,7 +120,7 @@ impl Table {
         true
     }
 
-    /// Brings an index up to date. Returns how many tuples were new to it.
+    /// Updates an index. Returns how many tuples were new to it.
     pub(crate) fn refresh(&mut self, index: usize, terms: &Terms) -> usize {
         if self.indexes[index].before.len() == self.len() {
             return 0;
@@ -150,7 +150,7 @@ impl Table {
         })
     }
 
-    /// Number of different terms at the end of a path, as of a while ago.
+    /// Estimated number of different terms at the end of a path.
     fn spread(&mut self, terms: &Terms, path: &Path) -> u32 {
         if let Some(&(different, count)) = self.spread.get(path)
             && (count == self.count || self.count < count.saturating_mul(2) && count > 64)
@@ -175,17 +175,17 @@ impl Table {
     }
 }
 
-/// Results by the terms that they depend on.
+/// Memoised results by the terms that they depend on.
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
-    keys: Table,
+    keys: IndexedTuples,
     results: Vec<u32>,
 }
 
 impl Memo {
-    /// For keys of so many terms.
+    /// Creates a memo for keys of `width` terms.
     pub(crate) fn new(width: usize) -> Self {
-        Self { keys: Table::new(width), results: Vec::new() }
+        Self { keys: IndexedTuples::new(width), results: Vec::new() }
     }
 
     #[inline]
@@ -193,20 +193,20 @@ impl Memo {
         self.keys.find(key).map(|number| self.results[number as usize])
     }
 
-    /// Keeps the result of a key that has none.
+    /// Stores the result of a new key.
     pub(crate) fn keep(&mut self, key: &[Term], result: u32) {
         if self.keys.add(key) {
             self.results.push(result);
         }
     }
 
-    /// About the memory of one more result, in bytes.
+    /// Approximate memory of one more result, in bytes.
     pub(crate) fn entry(&self) -> usize {
         self.keys.arity * 4 + 20
     }
 }
 
-/// Where the value of an index comes from.
+/// Source of a value of an index key.
 #[derive(Clone, Debug)]
 enum Source {
     Term(Term),
@@ -214,7 +214,7 @@ enum Source {
     Built(Pattern),
 }
 
-/// A condition without `not`, as a step of a join: the tuples that fit what is bound, and what they bind.
+/// A positive condition as a join step: the tuples that match the bound variables, and the variables that they bind.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(crate) table: usize,
@@ -223,23 +223,23 @@ pub(crate) struct Step {
     shape: Shape,
     key: Vec<Source>,
     pub(crate) binds: Vec<(Path, usize)>,
-    /// A variable that this step has bound stands there again.
+    /// Other occurrences of variables that this step binds.
     again: Vec<(Path, usize)>,
-    /// About how many tuples fit.
+    /// Estimated number of matching tuples.
     pub(crate) matches: f64,
 }
 
-/// Where the search for tuples of a step begins.
+/// Position in the tuples of a step.
 pub(crate) enum Cursor {
-    /// At most this one.
+    /// At most this tuple.
     One(Option<u32>),
-    /// This one, and those behind it in the index.
+    /// This tuple, and those after it in the index.
     Chain(u32),
-    /// All from this one on, up to another.
+    /// A range of tuples.
     All(u32, u32),
 }
 
-/// The term that a pattern is, once its variables are bound.
+/// The term of a pattern whose variables are bound.
 pub(crate) fn known_term(terms: &mut Terms, pattern: &Pattern, binding: &[Term]) -> Term {
     match pattern {
         Pattern::Variable(v) => binding[*v],
@@ -252,8 +252,14 @@ pub(crate) fn known_term(terms: &mut Terms, pattern: &Pattern, binding: &[Term])
 }
 
 impl Step {
-    /// A step for an atom, with an index for what is bound.
-    pub(crate) fn new(atom: &Atom, number: usize, table: &mut Table, terms: &Terms, bound: &[bool]) -> Self {
+    /// Creates a step for an atom, with an index for its bound arguments.
+    pub(crate) fn new(
+        atom: &Atom,
+        number: usize,
+        table: &mut IndexedTuples,
+        terms: &Terms,
+        bound: &[bool],
+    ) -> Self {
         let mut step = Self {
             table: number,
             index: None,
@@ -273,10 +279,10 @@ impl Step {
             for path in &step.shape.values {
                 matches /= f64::from(table.spread(terms, path));
             }
-            // What shares no variable with what is bound multiplies the cases.
-            let is_apart = !step.key.iter().any(|source| !matches!(source, Source::Term(_)));
-            if is_apart && bound.contains(&true) {
-                matches *= APART;
+            // A condition that shares no variable with the bound ones multiplies the cases.
+            let is_cross_product = !step.key.iter().any(|source| !matches!(source, Source::Term(_)));
+            if is_cross_product && bound.contains(&true) {
+                matches *= CROSS_PRODUCT;
             }
             step.index = Some(table.index(step.shape.clone()));
         }
@@ -284,7 +290,7 @@ impl Step {
         step
     }
 
-    /// Number of terms that are compared, bound or built for a tuple.
+    /// Number of terms that are compared, bound or built per tuple.
     pub(crate) fn size(&self) -> usize {
         let built = self.key.iter().map(|source| match source {
             Source::Built(pattern) => pattern.size(),
@@ -318,13 +324,13 @@ impl Step {
         self.key.push(source);
     }
 
-    /// Brings the index of this step up to date. Returns how many tuples were new to it.
-    pub(crate) fn refresh(&self, tables: &mut [Table], terms: &Terms) -> usize {
+    /// Updates the index of this step. Returns how many tuples were new to it.
+    pub(crate) fn refresh(&self, tables: &mut [IndexedTuples], terms: &Terms) -> usize {
         self.index.map_or(0, |index| tables[self.table].refresh(index, terms))
     }
 
-    /// Where to begin, with what is bound.
-    pub(crate) fn begin(&self, table: &Table, terms: &mut Terms, binding: &[Term]) -> Cursor {
+    /// A cursor for the current bindings.
+    pub(crate) fn begin(&self, table: &IndexedTuples, terms: &mut Terms, binding: &[Term]) -> Cursor {
         let mut value = |source: &Source| match source {
             Source::Term(term) => *term,
             Source::Variable(v) => binding[*v],
@@ -344,8 +350,8 @@ impl Step {
         Cursor::Chain(last.find(code(key.iter().copied()), is_same).unwrap_or(NONE))
     }
 
-    /// The next tuple that fits, or None.
-    pub(crate) fn advance(&self, table: &Table, cursor: &mut Cursor) -> Option<u32> {
+    /// The next matching tuple, or none.
+    pub(crate) fn advance(&self, table: &IndexedTuples, cursor: &mut Cursor) -> Option<u32> {
         match cursor {
             Cursor::One(found) => found.take(),
             Cursor::All(next, end) => (*next < *end).then(|| {
@@ -362,8 +368,14 @@ impl Step {
         }
     }
 
-    /// Binds the variables that a tuple gives. Returns whether it fits where they stand more than once.
-    pub(crate) fn bind(&self, table: &Table, terms: &Terms, number: u32, binding: &mut [Term]) -> bool {
+    /// Binds the variables of a tuple. Returns whether repeated variables agree.
+    pub(crate) fn bind(
+        &self,
+        table: &IndexedTuples,
+        terms: &Terms,
+        number: u32,
+        binding: &mut [Term],
+    ) -> bool {
         let tuple = table.tuple(number);
         for (path, v) in &self.binds {
             binding[*v] = at(terms, tuple, path);
@@ -371,8 +383,14 @@ impl Step {
         self.again.iter().all(|(path, v)| at(terms, tuple, path) == binding[*v])
     }
 
-    /// Whether a tuple that was not found by the index fits the step.
-    pub(crate) fn fits(&self, table: &Table, terms: &mut Terms, number: u32, binding: &[Term]) -> bool {
+    /// Whether a tuple that was not found by the index matches the step.
+    pub(crate) fn fits(
+        &self,
+        table: &IndexedTuples,
+        terms: &mut Terms,
+        number: u32,
+        binding: &[Term],
+    ) -> bool {
         let tuple = table.tuple(number);
         self.shape.fits(terms, tuple)
             && self.shape.values.iter().zip(&self.key).all(|(path, source)| {

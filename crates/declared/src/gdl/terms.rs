@@ -1,15 +1,15 @@
-//! Constants and nested terms, each made once and known by number.
+//! Interned constants and compound terms.
 
 use crate::slots::{Slots, code};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// A name by number.
+/// Index of a name.
 pub(crate) type Symbol = u32;
-/// A term without variables, by number.
+/// Index of a ground term.
 pub(crate) type Term = u32;
 
-/// Deepest term, and the longest in letters.
+/// Greatest depth and length in characters of a term.
 const DEEPEST: u32 = 100;
 const LONGEST: u32 = 10_000;
 
@@ -18,9 +18,9 @@ const LONGEST: u32 = 10_000;
 pub(crate) struct Terms {
     names: Vec<Arc<str>>,
     by_name: FxHashMap<Arc<str>, Symbol>,
-    /// First word of each term, and the end of its arguments.
+    /// Head of each term, and the end of its arguments.
     heads: Vec<(Symbol, u32)>,
-    /// Depth of each term, and its length in letters.
+    /// Depth and length in characters of each term.
     sizes: Vec<(u32, u32)>,
     is_too_large: bool,
     args: Vec<Term>,
@@ -43,7 +43,7 @@ impl Terms {
         &self.names[symbol as usize]
     }
 
-    /// The term of a name with arguments; without arguments, a constant.
+    /// The term with this head and arguments; a constant without arguments.
     pub(crate) fn term(&mut self, head: Symbol, args: &[Term]) -> Term {
         let term = self.heads.len() as Term;
         let (heads, all) = (&self.heads, &self.args);
@@ -78,12 +78,12 @@ impl Terms {
         Self::range(&self.heads, &self.args, term)
     }
 
-    /// Whether some term is nested too deep or written too long to be shown.
+    /// Whether some term is too deep or too long to be printed.
     pub(crate) fn is_too_large(&self) -> bool {
         self.is_too_large
     }
 
-    /// Length of a term in letters.
+    /// Length of a term in characters.
     pub(crate) fn letters(&self, term: Term) -> usize {
         self.sizes[term as usize].1 as usize
     }
@@ -94,7 +94,7 @@ impl Terms {
         (self.heads.capacity() + self.sizes.capacity()) * 8 + self.args.capacity() * 4 + self.known.bytes()
     }
 
-    /// The whole number that a constant is, if it is one.
+    /// The integer that a constant denotes, if any.
     pub(crate) fn number(&self, term: Term) -> Option<i64> {
         if !self.args(term).is_empty() {
             return None;
@@ -102,7 +102,7 @@ impl Terms {
         self.name(self.head(term)).parse().ok()
     }
 
-    /// A term as positions and moves show it: `mark(1,2)`.
+    /// A term in the notation of positions and moves: `mark(1,2)`.
     pub(crate) fn shown(&self, term: Term) -> String {
         let mut text = String::new();
         self.show(term, &mut text);
@@ -132,7 +132,7 @@ impl Terms {
         }
     }
 
-    /// The order of terms in lists: by name, then by arguments; numbers by value and before names.
+    /// Sort order of terms in lists: by name, then by arguments; numbers by value and before names.
     pub(crate) fn compare(&self, a: Term, b: Term) -> std::cmp::Ordering {
         if a == b {
             return std::cmp::Ordering::Equal;

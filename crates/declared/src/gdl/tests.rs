@@ -1,4 +1,4 @@
-//! Circuits against the plain interpreter, exact values, and what is refused.
+//! Compares circuits with the plain interpreter, and tests exact values and refusals.
 
 use super::game::{Described, Sum};
 use super::plain::{Derived, derive, satisfied};
@@ -30,12 +30,12 @@ fn refusal(text: &str) -> String {
     Described::read("g.kif", text).map_or_else(|fault| fault.to_string(), |_| "is read".into())
 }
 
-/// Roles that move in turn, with `noop` for the other one.
+/// Alternating roles, with `noop` for the other one.
 const TURNS: &str = "(role white) (role black) (other white black) (other black white) (init (control white))
     (<= (next (control ?q)) (true (control ?p)) (other ?p ?q))";
 const WAITS: &str = "(<= (legal ?p noop) (role ?p) (not (true (control ?p))))";
 
-/// Each role fills cells of its own; whoever has none left passes, with the move that waits.
+/// Each role fills its own cells; a role without free cells passes with the waiting move.
 fn passing() -> String {
     format!(
         "{TURNS} {WAITS} (cell white w1) (cell black b1) (cell black b2)
@@ -50,14 +50,14 @@ fn passing() -> String {
     )
 }
 
-/// Says once `good` or `bad`; the other role has one move, and nothing is called `noop`.
+/// One choice of `good` or `bad`; the other role has one move, and no move is called `noop`.
 const ONE_CHOICE: &str = "(role white) (role black) (legal white bad) (legal white good) (legal black ok)
     (<= (next chosen) (does white good)) (<= (next ruined) (does white bad))
     (<= terminal (true chosen)) (<= terminal (true ruined))
     (<= (goal white 0) (true ruined)) (<= (goal black 100) (true ruined))
     (<= (goal white 100) (true chosen)) (<= (goal black 0) (true chosen))";
 
-/// Passing is legal beside a blunder.
+/// A legal pass next to a blunder.
 fn passing_beside_moves() -> String {
     format!(
         "{TURNS} (legal white noop) (legal black noop) (init (step 1)) (succ 1 2) (succ 2 3)
@@ -70,7 +70,7 @@ fn passing_beside_moves() -> String {
     )
 }
 
-/// Connects 1 with 3 on a path: `reach` follows from itself and from the state.
+/// Connects 1 with 3 on a path: `reach` depends on itself and on the state.
 fn path(edges: &str) -> String {
     format!(
         "{TURNS} {WAITS} {edges} (node 1) (node 2) (node 3) (node 4)
@@ -86,7 +86,7 @@ fn path(edges: &str) -> String {
     )
 }
 
-/// Cells are flooded until they are cut off from the spring: what reaches what falls as walls are built, in circles too.
+/// Cells are flooded until walls separate them from the spring: `reach` decreases as walls are built, also in cycles.
 fn flood() -> String {
     let cells: String = (1..=4)
         .flat_map(|x| {
@@ -136,7 +136,7 @@ const TWICE: &str = "(role white) (role black) (succ 1 2) (succ 2 3) (succ 3 4) 
     (<= (goal black 100) same) (<= (goal white 0) same)
     (<= (goal black 0) (not same)) (<= (goal white 100) (not same))";
 
-/// Three roles name a number each; who is alone with its number gets what it names.
+/// Three roles choose a number each; a role with a unique number scores it.
 const THREE: &str = "(role a) (role b) (role c) (after a b) (after b c) (init (turn a)) (value 20) (value 70)
     (<= (legal ?r (take ?v)) (true (turn ?r)) (value ?v))
     (<= (legal ?r wait) (role ?r) (not (true (turn ?r))))
@@ -147,7 +147,7 @@ const THREE: &str = "(role a) (role b) (role c) (after a b) (after b c) (init (t
     (<= (goal ?r ?v) (true (took ?r ?v)) (not (shared ?r ?v)))
     (<= (goal ?r 0) (shared ?r ?v))";
 
-/// Both name heads or tails at the same time.
+/// Both choose heads or tails simultaneously.
 const PENNIES: &str = "(role even) (role odd) (side heads) (side tails) (init open)
     (<= (legal ?r (show ?s)) (role ?r) (side ?s))
     (<= (next (shown ?r ?s)) (does ?r (show ?s)))
@@ -156,7 +156,7 @@ const PENNIES: &str = "(role even) (role odd) (side heads) (side tails) (init op
     (<= (goal even 100) same) (<= (goal odd 0) same)
     (<= (goal even 0) (not same)) (<= (goal odd 100) (not same))";
 
-/// Squares are terms, `base` and `input` say what could be, moves are asked for as a whole.
+/// Squares are terms, `base` and `input` list what is possible, and moves are matched as whole terms.
 fn terms() -> String {
     format!(
         "{TURNS} {WAITS} (square (at 1 1)) (square (at 1 2)) (square (at 2 1))
@@ -173,7 +173,7 @@ fn terms() -> String {
     )
 }
 
-/// Alone: the long way is worth 75, the short one 25.
+/// Solitaire: the long way is worth 75, the short one 25.
 const GRADES: &str = "(role solo) (init (at start)) (legal solo (go short)) (legal solo (go long))
     (<= (next (at ?x)) (does solo (go ?x)))
     (<= terminal (true (at short))) (<= terminal (true (at long)))
@@ -218,7 +218,7 @@ fn circuits_agree_with_the_plain_interpreter() {
                 for &(_, term) in &game.rules.moves {
                     known.insert(game.rules.terms.written(term), term);
                 }
-                // Both read the same text, so their terms have the same numbers up to those made later.
+                // Both read the same text, so their terms have the same numbers, except for later ones.
                 let copy = |program: &mut Program, term: Term| copied(&game, program, term);
                 let facts = step.facts.iter().map(|fact| copy(&mut program, known[fact])).collect();
                 let moves: Vec<(Term, Term)> = program
@@ -259,7 +259,7 @@ fn copied(game: &Described, program: &mut Program, term: Term) -> Term {
     program.terms.term(head, &args)
 }
 
-/// The value of each role if all play their best, and states seen.
+/// The value of each role under optimal play, and the visited states.
 fn solved(game: &Described, state: &State, known: &mut FxHashMap<State, Vec<f64>>) -> Vec<f64> {
     if let Some(value) = known.get(state) {
         return value.clone();
@@ -289,7 +289,7 @@ fn value(game: &Described) -> Vec<f64> {
     solved(game, &game.start(), &mut FxHashMap::default())
 }
 
-/// Of 100 moves one leads to a state without legal moves, one to two goals, one to none, and `rare` is for another one.
+/// Of 100 moves one leads to a state without legal moves, one to two goals, one to none, and one to `rare`.
 pub(super) fn rare_ends(rare: &str) -> String {
     let digits: String = (0..10).map(|digit| format!("(digit {digit}) ")).collect();
     format!(
@@ -305,14 +305,14 @@ pub(super) fn rare_ends(rare: &str) -> String {
     )
 }
 
-/// States of small games, with what random play is worth there, and others beside games one by one.
+/// States of small games, compared with exact random play, and others with sequential games.
 #[test]
 fn random_games_in_lanes_are_those_of_the_game() {
     let ends = ("rare ends", rare_ends("(<= terminal (true rare)) (<= (goal solo 10) (true rare))"));
     for (name, text) in all().into_iter().chain([ends]) {
         let game = read(&text);
         let is_large = ["connect-four.kif", "breakthrough.kif", "flood"].contains(&name);
-        let mut play = RandomPlay::of(&game);
+        let mut play = RandomPlay::new(&game);
         for n in 0..9 {
             let mut state = walk(&game, &game.start(), n, &mut stream(n as u64, "walk", 0));
             if game.turn(&state) == Turn::Over {
@@ -339,15 +339,15 @@ fn random_games_in_lanes_are_those_of_the_game() {
     }
 }
 
-/// What has been chosen in a step stays.
+/// Choices made earlier in a step stay.
 #[test]
 fn random_games_keep_what_is_chosen() {
     let game = read(PENNIES);
     let heads = game.parse_action(&game.start(), "show heads").unwrap();
     let mut state = game.start();
     game.apply(&mut state, &heads);
-    RandomPlay::of(&game).assert_played(&state, 10_000, 3);
-    // Where odd shows tails or the edge, even must not show tails.
+    RandomPlay::new(&game).assert_played(&state, 10_000, 3);
+    // If odd shows tails or the edge, even must not show tails.
     let text = PENNIES.replace("(role ?r) (side ?s))\n    (<= (next", "(can ?r ?s))\n    (<= (next")
         + "(can even heads) (can even tails) (can odd tails) (can odd edge) (side edge)";
     assert_ne!(text.len(), PENNIES.len());
@@ -362,11 +362,11 @@ fn random_games_keep_what_is_chosen() {
     }
 }
 
-/// Games that do not end are left to the caller.
+/// Endless games are left to the caller.
 #[test]
 fn endless_random_games_are_refused() {
     for rare in [
-        // Nobody has a choice, or somebody has one, for ever.
+        // No role, or one role, has a choice forever.
         "(<= (legal solo stay) (true rare)) (<= (next rare) (does solo stay))",
         "(<= (legal solo stay) (true rare)) (<= (legal solo wait) (true rare)) (<= (next rare) (true rare))",
     ] {
@@ -379,12 +379,12 @@ fn endless_random_games_are_refused() {
 
 #[test]
 fn nothing_is_silently_wrong() {
-    // Black fills more cells after white has none: a pass is no end.
+    // Black fills more cells after white has none left: a pass does not end the game.
     let game = read(&passing());
     assert_eq!(value(&game), [-1.0, 1.0]);
     let step = game.traced(1);
     assert_eq!(step.last().unwrap().facts.iter().filter(|fact| fact.starts_with("(full")).count(), 3);
-    // The better of two moves, though the other role has but one and nothing is called `noop`.
+    // The better of two moves, although the other role has only one and no move is called `noop`.
     let game = read(ONE_CHOICE);
     assert_eq!(value(&game), [1.0, -1.0]);
     let mut actions = Vec::new();
@@ -408,7 +408,7 @@ fn nothing_is_silently_wrong() {
     assert_eq!(movers, [0, 0, 1, 1]);
     // Goals are grades.
     assert_eq!(value(&read(GRADES)), [0.5]);
-    // A number that nobody else has: the first two take 70, then the last takes 20, or the second yields.
+    // A unique number: the first two take 70, then the last takes 20, or the second yields.
     assert_eq!(value(&read(THREE)).len(), 3);
     let game = read(THREE);
     let (mut state, mut shown) = (game.start(), Vec::new());
@@ -420,9 +420,9 @@ fn nothing_is_silently_wrong() {
     assert_eq!(shown, [Turn::Player(0), Turn::Player(1), Turn::Player(2)]);
     let close = |a: f64, b: f64| (a - b).abs() < 1e-12;
     assert!(close(game.utility(&state, 0), 0.4) && close(game.utility(&state, 1), -1.0));
-    // A circle of edges that nobody has entered does not reach itself.
+    // A cycle of edges that nothing enters does not reach itself.
     let game = read(&path("(edge 1 2) (edge 2 4) (edge 4 2) (edge 4 3) (edge 3 4)"));
-    assert!(game.rules.net.circles() > 0);
+    assert!(game.rules.net.cycles() > 0);
     let (state, _) =
         game.parse_position("1/2 control(white) own(black,2) own(black,4) own(black,3)").unwrap();
     let mut next = state;
@@ -431,7 +431,7 @@ fn nothing_is_silently_wrong() {
     assert_eq!((game.turn(&next), game.utility(&next, 1)), (Turn::Over, 0.0));
 }
 
-/// What follows does so from any position to any other, not only step by step.
+/// The circuit can move between any positions, not only step by step.
 #[test]
 fn a_circuit_moves_between_any_positions() {
     for (name, text) in all() {
@@ -459,7 +459,7 @@ fn a_circuit_moves_between_any_positions() {
     }
 }
 
-/// The effects of moves that are known are those of the circuit, and what follows from a lean circuit is the same.
+/// Precomputed effects of moves equal those of the circuit, and so do results of the lean circuit.
 #[test]
 fn known_effects_are_those_of_the_circuit() {
     let mut lean = 0;
@@ -494,7 +494,7 @@ fn known_effects_are_those_of_the_circuit() {
     assert!(lean >= 6, "{lean}");
 }
 
-/// What a later role may not see is told when all have chosen.
+/// Hidden choices are revealed once all have chosen.
 #[test]
 fn a_choice_is_told_when_all_have_chosen() {
     let game = read(PENNIES);
@@ -518,7 +518,7 @@ fn a_choice_is_told_when_all_have_chosen() {
     );
 }
 
-/// A step in which several roles choose, which comes so late that the games at the start do not meet it.
+/// A step with several choosing roles that occurs too late for the games at the start to find it.
 #[test]
 fn no_role_chooses_for_another() {
     let steps: String = (1..10).map(|n| format!("(succ {n} {}) ", n + 1)).collect();
@@ -543,7 +543,7 @@ fn no_role_chooses_for_another() {
     assert!(game.audited(3000).notes.iter().any(|note| note.contains("several roles had a choice")));
 }
 
-/// Relations that never change, although only the end of the search tells their tuples.
+/// Static relations whose tuples only the fixpoint determines.
 #[test]
 fn what_never_changes_is_known_at_the_start() {
     let game = read(
@@ -578,7 +578,7 @@ fn choices_at_the_same_time_are_hidden() {
 fn all_descriptions_keep_the_laws_of_games() {
     for (name, text) in all() {
         let game = read(&text);
-        // Rows of modules take long without optimisation.
+        // Rows of modules are slow without optimisation.
         for (budget, of_rules) in [(Budget::default(), false), (Budget::short(), true)] {
             let report = laws::check_with(&game, &budget, &|encoder| (encoder == "rules") == of_rules);
             assert!(report.holds(), "{name}: {report}");
@@ -605,10 +605,10 @@ fn positions_are_read_as_they_are_written() {
     }
 }
 
-/// The same games in our form and in GDL, move by move.
+/// Compares games in rule files with the same games in GDL, move by move.
 #[test]
 fn gdl_agrees_with_our_form() {
-    /// A move of ours as GDL writes it.
+    /// Converts a move of a rule file to GDL.
     type Same = fn(&str, usize) -> String;
     let same: [(&str, Same); 4] = [
         ("tic-tac-toe", |text, _| {
@@ -703,7 +703,7 @@ fn faults_say_where_and_what() {
     insta::assert_snapshot!(found.join("\n"));
 }
 
-/// An offer, and the answer to it: what one gains the other need not lose.
+/// An offer and its answer: one role's gain is not always the other's loss.
 const ULTIMATUM: &str = "(role proposer) (role responder) (init open)
     (<= (legal proposer (offer 10)) (true open)) (<= (legal proposer (offer 40)) (true open))
     (<= (legal responder noop) (true open)) (<= (legal proposer noop) (true (offered ?x)))
@@ -714,8 +714,8 @@ const ULTIMATUM: &str = "(role proposer) (role responder) (init open)
     (<= (goal responder ?x) (true (deal ?x))) (<= (goal proposer ?y) (true (deal ?x)) (rest ?x ?y))
     (<= (goal ?r 0) (role ?r) (true nodeal))";
 
-/// Sixteen cells are filled in turn, and who fills the first cell takes 10 from the other. No rule says that the points of both
-/// stay 100 together.
+/// Sixteen cells are filled alternately, and the role that fills the first cell takes 10 from the other. No rule states
+/// that the points sum to 100.
 fn points(cells: usize) -> String {
     let list: String = (1..=cells).map(|cell| format!("(cell {cell}) ")).collect();
     format!(
@@ -731,7 +731,7 @@ fn points(cells: usize) -> String {
     )
 }
 
-/// A game for two is zero-sum only if the rules or all of its ends show it.
+/// A two-player game is zero-sum only if the rules or all of its ends prove it.
 #[test]
 fn two_roles_keep_their_own_goals() {
     let game = read(ULTIMATUM);
@@ -748,7 +748,7 @@ fn two_roles_keep_their_own_goals() {
         game.apply(&mut state, &action);
     }
     close(vec![game.utility(&state, 0), game.utility(&state, 1)], [-1.0, -1.0]);
-    RandomPlay::of(&game).assert_played(&game.start(), 2000, 1);
+    RandomPlay::new(&game).assert_played(&game.start(), 2000, 1);
     let report = laws::check(&game, &Budget::short());
     assert!(report.holds(), "{report}");
     assert!(
@@ -757,7 +757,7 @@ fn two_roles_keep_their_own_goals() {
             "not always the same: each role plays for its own goal".into()
         ))
     );
-    // The gates of the goals show it in all that come with adept, without a look at the states.
+    // The gates of the goals prove it for all bundled games, without visiting states.
     for (name, _) in SHIPPED_GDL {
         let game = shipped(name);
         assert_eq!(game.rules.sums, Some(BTreeSet::from([100])), "{name}");
@@ -766,7 +766,7 @@ fn two_roles_keep_their_own_goals() {
     for text in [PENNIES, TWICE, &passing()] {
         assert!(read(text).zero_sum());
     }
-    // Not by the gates, but by all ends; with too many states it is not shown.
+    // Proved by all ends instead of the gates; with too many states it is not proved.
     let game = read(&points(8));
     assert!(game.rules.sums.as_ref().unwrap().len() > 1);
     assert_eq!((game.sum, value(&game)), (Sum::Constant, vec![0.2, -0.2]));
@@ -798,12 +798,12 @@ fn gdl_ii_is_refused() {
     );
     let hidden = dice.replace("random", "thrower");
     assert!(refusal(&hidden).contains("`sees` says in GDL-II what a role learns"), "{}", refusal(&hidden));
-    // What a condition asks for is a relation like any other.
+    // A `sees` that conditions read is an ordinary relation.
     let asked = format!("{hidden} (<= (next seen) (sees player (face 1)))");
     assert_eq!(refusal(&asked), "is read");
 }
 
-/// Relations that the game does not follow from are neither computed nor a reason to refuse it.
+/// Unused relations are neither computed nor a reason to refuse a game.
 #[test]
 fn what_nothing_uses_does_not_matter() {
     let many: String = (0..60).map(|n| format!("(n {n}) ")).collect();
@@ -817,7 +817,7 @@ fn what_nothing_uses_does_not_matter() {
     assert_eq!(said.len(), 2, "{said:?}");
     assert!(said[0].contains("`?x` is unbound") && said[0].ends_with("nothing uses `input`"), "{said:?}");
     assert!(said[1].ends_with("nothing uses `drawit`"), "{said:?}");
-    // Where it is used, it is refused.
+    // A used one is refused.
     assert!(refusal(&format!("{PENNIES} {more} (<= terminal (drawit 1))")).contains("`?x` is unbound"));
 }
 
@@ -861,7 +861,7 @@ fn an_audit_tells_authors_what_is_probably_wrong() {
     insta::assert_snapshot!(format!("{}\n\n{}", facts.join("\n"), audit.notes.join("\n")));
 }
 
-/// Descriptions in which words are dropped, doubled, exchanged or taken from elsewhere are read or refused, and never panic.
+/// Descriptions with dropped, repeated, exchanged or foreign words are read or refused, and never panic.
 #[test]
 fn damaged_descriptions_are_refused() {
     let mut kept = 0;
@@ -902,7 +902,7 @@ fn damaged_descriptions_are_refused() {
     assert!((100..1000).contains(&kept), "{kept}");
 }
 
-/// A way of five places with a wall, which `more` tells more of.
+/// A path of five places with a wall, with additional rules `more`.
 fn walled(wall: &str, has: &str, more: &str) -> String {
     format!(
         "(role r) (init (at 1)) (succ 1 2) (succ 2 3) (succ 3 4) (succ 4 5) (init (clock 1)) {wall} {more}
@@ -957,7 +957,7 @@ fn structure(game: &Described) -> Arc<Structure> {
     game.structure().clone().unwrap()
 }
 
-/// The row of the encoder `rules` for a role that is said to have moved.
+/// The row of the encoder `rules` for a role that has supposedly moved.
 fn row_of(game: &Described, state: &State, player: usize) -> Vec<f32> {
     let encoder = game.encoders().open("rules").unwrap();
     let mut rows = Rows::new(encoder.channels());
@@ -977,7 +977,7 @@ fn inputs_of<'a>(structure: &'a Structure, row: &'a [f32]) -> Vec<(&'a crate::mo
     all.collect()
 }
 
-/// What holds in the words of a module of tuples, by the plain interpreter.
+/// The tuples that hold in a module, by the plain interpreter.
 fn holding(program: &Program, derived: &Derived) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for (number, relation) in program.relations.iter().enumerate() {
@@ -1010,7 +1010,7 @@ fn positions(game: &Described, games: u64) -> Vec<State> {
     all
 }
 
-/// Tuples hold where they say, and so many bindings of rules are satisfied: for roles that play the same game, and for others.
+/// Tuples and numbers of satisfied bindings agree, for roles that play the same game and for others.
 #[test]
 fn modules_agree_with_the_plain_interpreter() {
     let mut counted = 0;
@@ -1073,7 +1073,7 @@ fn modules_agree_with_the_plain_interpreter() {
     assert!(counted > 300, "{counted}");
 }
 
-/// The lines of the same game in our form show the same counts, and the same pairs of lines that meet.
+/// The lines of the same game in a rule file have the same counts, and the same pairs of lines that share a square.
 #[test]
 fn lines_are_counted_as_in_our_form() {
     let marks = SHIPPED_GDL.iter().find(|(name, _)| *name == "tic-tac-toe.kif").unwrap().1;
@@ -1150,7 +1150,7 @@ fn lines_are_counted_as_in_our_form() {
     }
 }
 
-/// After a move of either role the row is that of the position in which the roles are exchanged.
+/// After a move of either role, the row equals that of the position with exchanged roles.
 #[test]
 fn roles_that_play_the_same_game_see_the_same() {
     let exchanged = |text: &str, turn: bool| -> String {
@@ -1186,20 +1186,20 @@ fn roles_that_play_the_same_game_see_the_same() {
         }
         assert!(seen > 10, "{name}");
     }
-    // Three roles in a circle, two that choose at once, and two with cells of their own.
+    // Three roles in a cycle, two that choose simultaneously, and two with cells of their own.
     assert_eq!(structure(&read(PENNIES)).copies, 2);
     assert_eq!(structure(&read(&passing())).copies, 2);
     assert_eq!(structure(&read(&path("(edge 1 2) (edge 2 3) (edge 3 4)"))).copies, 1);
     assert_eq!(structure(&read(&flood())).copies, 1);
 }
 
-/// Hidden choices are known to a row by the move, and channels come after their parts.
+/// Rows include the player's own hidden choice, and channels come after their parts.
 #[test]
 fn all_descriptions_have_modules() {
     for (name, text) in all() {
         let game = read(&text);
         let encoder = game.encoders().open("rules").unwrap();
-        // With one choice, all positions before the end are one.
+        // With one choice, all unfinished positions are equal.
         assert_eq!(encoder.fits(&game).is_err(), name == "one choice", "{name}");
         let channels = encoder.channels();
         let place = |name: &str| channels.iter().position(|channel| channel.name == name);
@@ -1221,7 +1221,7 @@ fn all_descriptions_have_modules() {
     }
 }
 
-/// What is too large is left out, or refused in words.
+/// Oversized modules are omitted or refused with a message.
 #[test]
 fn modules_are_bounded() {
     let about = |numbers: usize, facts: &str| {

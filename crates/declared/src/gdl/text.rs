@@ -1,4 +1,4 @@
-//! Positions as people read them: what holds, a relation a line.
+//! Positions in readable form: the facts that hold, one relation per line.
 
 use super::compiled::Compiled;
 use super::session::State;

@@ -5,7 +5,7 @@ use super::Preference;
 use crate::bearoff::{MIXED, ROLLS as DICE};
 use adept_ground::work;
 
-/// Numbers of a distribution.
+/// Length of a distribution.
 pub const ROLLS: usize = 32;
 
 /// Largest number of points.

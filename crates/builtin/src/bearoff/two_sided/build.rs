@@ -62,20 +62,20 @@ pub struct Timings {
     pub solve: Seconds,
 }
 
-/// A table that was solved by several ranks, as one of them sees it.
+/// One rank's view of a table solved by several ranks.
 #[derive(Clone, Copy, Debug)]
 pub struct Shared {
     /// Durations on this rank.
     pub timings: Timings,
-    /// Of writing the file.
+    /// Duration of writing the file.
     pub write: Seconds,
     /// Number of pairs of nonempty sides.
     pub pairs: u64,
     /// Bytes of the table.
     pub bytes: u64,
-    /// Bytes of the part of this rank.
+    /// Bytes of this rank's part.
     pub own_bytes: u64,
-    /// Most bytes of the values that were being exchanged.
+    /// Largest number of bytes in exchange buffers.
     pub exchange_bytes: u64,
 }
 
@@ -93,7 +93,7 @@ impl Table {
         if !(1..=MAX_CHECKERS).contains(&checkers) {
             return Err(TableError::Checkers(checkers));
         }
-        // All code for an instruction set depends on this check.
+        // The instruction set dispatch relies on this check.
         if !Isa::available().contains(&isa) {
             return Err(TableError::Isa(isa));
         }
@@ -200,7 +200,7 @@ impl Table {
     }
 }
 
-/// Checks that a table and some room for move lists fit into the free bytes, if they are known.
+/// Checks that a table and space for move lists fit into the free memory, if known.
 pub(super) fn check_memory(checkers: u8, precision: Precision, free: Option<u64>) -> Result<(), TableError> {
     let sides = rank::sides(checkers) as u64;
     // Each of at most 36 levels has padding of less than one group.
@@ -214,16 +214,16 @@ pub(super) fn check_memory(checkers: u8, precision: Precision, free: Option<u64>
     }
 }
 
-/// The error of a system that refused `what`.
+/// Makes the error for a request `what` that the system refused.
 fn refused(what: &'static str) -> impl Fn(Box<dyn std::error::Error + Send + Sync>) -> TableError {
     move |source| TableError::System { what, source: std::io::Error::other(source) }
 }
 
-/// Checks on all ranks that each machine has room for the parts of its ranks. All of them fail where one does.
+/// Checks on all ranks that each machine has room for the parts of its ranks. If one rank fails, all do.
 fn check_memory_of_ranks(checkers: u8, precision: Precision, ranks: &Ranks) -> Result<(), TableError> {
     let (sides, size) = (rank::sides(checkers) as u64, ranks.size() as u64);
     let share = (precision.bytes(sides as usize + 36 * GROUP) as u64).div_ceil(size);
-    // The move lists, and an eighth for what is being exchanged.
+    // The move lists, and an eighth for exchange buffers.
     let needed = share + share / 8 + sides * 1600;
     let free = limits::free_memory();
     let node = ranks.link().node();
@@ -246,7 +246,7 @@ fn check_memory_of_ranks(checkers: u8, precision: Precision, ranks: &Ranks) -> R
 /// Size of large pages, if the system has them.
 const LARGE_PAGE: usize = 2 << 20;
 
-/// What takes seconds for a large table, as it is shown.
+/// Progress label of allocating a large table, which takes seconds.
 const RESERVING: &str = "reserving memory";
 
 /// Allocates zeroed, resident memory, in large pages if possible. Returns it with the start of an aligned table.
@@ -262,7 +262,7 @@ fn allocate(bytes: usize, team: &Team) -> std::io::Result<(MmapMut, usize)> {
     let pages: Vec<std::sync::Mutex<&mut [u8]>> = pages.into_iter().map(std::sync::Mutex::new).collect();
     let (count, touched) = (pages.len(), AtomicUsize::new(0));
     let touch = |page: usize| {
-        // Not from 0 on: it is not worth announcing.
+        // Skip 0, which is not worth reporting.
         work::share(RESERVING, (touched.fetch_add(1, Ordering::Relaxed) + 1) as f64 / count as f64);
         let mut page = pages[page].lock().unwrap_or_else(|e| e.into_inner());
         page.iter_mut().step_by(4096).for_each(|byte| *byte = 0);
