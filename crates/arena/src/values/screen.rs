@@ -40,7 +40,7 @@ impl<G: Kit> Screen<G> {
     /// A copy for another thread.
     ///
     /// # Errors
-    /// [`ModelError::Unsupported`] if the learner's device does not respond.
+    /// [`ModelError::Unsupported`] if the model's device does not respond.
     pub fn copied(&mut self, game: &G) -> Result<Self, ModelError> {
         let model = self.model.player(game)?;
         Ok(Self { found: Successors::new(game, &*model.model), model, keep: self.keep })

@@ -13,7 +13,7 @@ use crate::config::{Config, Method};
 use crate::regrets::Regrets;
 use crate::shards::Shards;
 use adept_arena::cfr::Decisions;
-use adept_arena::{OpenError, LearnerModel};
+use adept_arena::{LearnerModel, OpenError};
 use adept_game::{GameError, Kit};
 use adept_model::{ModelError, Tensor};
 use std::sync::Arc;

@@ -14,7 +14,10 @@ use crate::positions::{PositionErrors, Tests, With};
 use adept_arena::cfr::Decisions;
 use adept_arena::exact::{alone, shortest, worst};
 use adept_arena::matches::{Draws, Tally, compete, opening_plies, orders, play_counted};
-use adept_arena::{Agent, Boltzmann, Equity, ExactError, Grader, Greedy, Guarantee, OpenError, Random, Scratch, SoloGrade, equity, open, LearnerModel};
+use adept_arena::{
+    Agent, Boltzmann, Equity, ExactError, Grader, Greedy, Guarantee, LearnerModel, OpenError, Random,
+    Scratch, SoloGrade, equity, open,
+};
 use adept_game::{Kit, stream};
 use adept_model::{ExpertUse, ModelError, Rows};
 use serde::{Deserialize, Serialize};
@@ -289,7 +292,10 @@ impl<'a, G: Kit> Measuring<'a, G> {
     }
 
     /// How the experts share positions.
-    pub(super) fn expert_use(&mut self, model: &mut LearnerModel<G>) -> Result<Option<ExpertUse>, TrainError> {
+    pub(super) fn expert_use(
+        &mut self,
+        model: &mut LearnerModel<G>,
+    ) -> Result<Option<ExpertUse>, TrainError> {
         if model.model.program().is_none_or(|program| !program.has_experts()) {
             return Ok(None);
         }
