@@ -29,6 +29,6 @@ pub use exact::{
 pub use naming::levels::{Level, Rung};
 pub use naming::{AgentSpec, Meaning, Resolved, levels, open};
 pub use values::{
-    ByValuation, Decision, Evaluator, Fortune, GameModel, LearnerModel, Luck, MoveFilter, Pool, Reach, Screen, Screened,
-    Successors, each_after,
+    ByValuation, Decision, Evaluator, Fortune, GameModel, LearnerModel, Luck, MoveFilter, Pool, Reach,
+    Screen, Screened, Successors, each_after,
 };

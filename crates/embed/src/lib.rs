@@ -166,7 +166,7 @@ pub struct ChannelDescription {
     pub about: String,
 }
 
-/// A network for other engines.
+/// A network for use in other engines.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;

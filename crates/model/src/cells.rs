@@ -99,7 +99,7 @@ pub fn find_cells(
 
 /// Gives each cell of the outermost cell gates to the expert that errs least in it, by [`Head::error`] on `samples`; cells with few
 /// samples keep theirs, and so do those in which no other expert is clearly better. Returns the changed tables and the share of
-/// samples whose expert changes. `learner` only evaluates: it is changed.
+/// samples whose expert changes. `learner` evaluates with other tables and keeps them: give a copy.
 ///
 /// # Errors
 /// [`ModelError::Unsupported`] if the learner has no program.

@@ -27,7 +27,7 @@ pub struct Slot {
 pub enum Role {
     /// The first rank distributes jobs to the slots of the others.
     First(Vec<Slot>),
-    /// Works on them.
+    /// Another rank does jobs from these links.
     Other(Vec<JobLink>),
 }
 
@@ -96,8 +96,8 @@ impl Slot {
     }
 }
 
-/// Works at all links until the first rank closes them. Returns the number of jobs done. Once `stops` holds, links are left and
-/// what they had to do is not answered: the first rank then misses this one.
+/// Does jobs from all links until the first rank closes them. Returns the number of jobs done. Once `stops` holds, links
+/// are closed without answering their jobs, so that the first rank counts this one as lost.
 pub fn work(
     links: Vec<JobLink>,
     job: impl Fn(&[u8]) -> Vec<u8> + Sync,
@@ -179,7 +179,7 @@ mod tests {
                     scope.spawn(move || {
                         let Ok(Role::Other(mut links)) = connect(&rank, 2) else { panic!("no links") };
                         if rank.rank() == 2 {
-                            // It gets a job and dies of it.
+                            // It receives a job and dies.
                             let JobLink(mut stream) = links.remove(0);
                             drop(links);
                             let _ = receive(&mut stream);

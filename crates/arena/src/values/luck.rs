@@ -63,9 +63,9 @@ enum By<G: Game> {
 
 impl<G: Kit> Luck<G> {
     /// By a network whose output is a value or a distribution over outcomes.
-    pub fn of_model(game: &G, model: GameModel<G>) -> Self {
-        let found = Successors::new(game, &*model.model);
-        Self::by(By::Model(Box::new(model), Box::new(found)))
+    pub fn of_model(game: &G, bound: GameModel<G>) -> Self {
+        let found = Successors::new(game, &*bound.model);
+        Self::by(By::Model(Box::new(bound), Box::new(found)))
     }
 
     /// By any evaluator, a decision at a time.
@@ -103,7 +103,7 @@ impl<G: Kit> Luck<G> {
     /// The classes whose probabilities it knows; empty if it knows values alone.
     pub fn classes(&self) -> &[OutcomeClass] {
         match &self.by {
-            By::Model(model, _) => model.classes(),
+            By::Model(bound, _) => bound.classes(),
             By::Other(evaluator, true) => evaluator.classes(),
             By::Other(_, false) => &[],
         }
@@ -139,15 +139,15 @@ impl<G: Kit> Luck<G> {
         let stuck = |state, player| ModelError::Unsupported(no_action(game, state, player).to_string());
         let each = listed.drain(..).zip(next.iter());
         match by {
-            By::Model(model, found) => {
+            By::Model(bound, found) => {
                 found.clear();
                 for next in next.iter() {
                     if let Turn::Player(player) = game.turn(next) {
-                        found.list(&**model.encoder(), Decision::new(game, next, player));
+                        found.list(&**bound.encoder(), Decision::new(game, next, player));
                     }
                 }
-                found.evaluate(&mut *model.model);
-                let (head, mut branches) = (model.model.head(), found.branches());
+                found.evaluate(&mut *bound.model);
+                let (head, mut branches) = (bound.model.head(), found.branches());
                 for ((outcome, probability), next) in each {
                     let Turn::Player(player) = game.turn(next) else {
                         add_certain(game, head, next, classes)?;

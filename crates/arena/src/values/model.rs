@@ -1,4 +1,4 @@
-//! Learners as evaluators of a game.
+//! Models as evaluators of a game.
 
 use super::decision::Decision;
 use super::evaluator::Evaluator;

@@ -13,7 +13,7 @@ use adept_model::{ModelError, OutcomeClass};
 /// The candidates of a decision are valued by the small network, and only the best of them by the large one. The more a valuation by
 /// the large network costs, the more that saves. Decisions whose best move the small network ranks low are lost.
 pub struct Screen<G: Game> {
-    model: GameModel<G>,
+    bound: GameModel<G>,
     /// Candidates of a decision that it lets pass, at least 1.
     keep: usize,
     /// States that it values.
@@ -25,30 +25,30 @@ impl<G: Kit> Screen<G> {
     ///
     /// # Errors
     /// The reason, if the network is a policy or its encoder sees moves.
-    pub fn new(game: &G, model: GameModel<G>, keep: usize) -> Result<Self, String> {
-        if model.model.head().is_policy() {
+    pub fn new(game: &G, bound: GameModel<G>, keep: usize) -> Result<Self, String> {
+        if bound.model.head().is_policy() {
             return Err("is a policy: its outputs are not values, which a screen compares".into());
         }
-        if model.encoder().needs_action() {
+        if bound.encoder().needs_action() {
             return Err(
                 "sees moves, and a screen values positions: take a checkpoint with another encoder".into()
             );
         }
-        Ok(Self { found: Successors::new(game, &*model.model), model, keep: keep.max(1) })
+        Ok(Self { found: Successors::new(game, &*bound.model), bound, keep: keep.max(1) })
     }
 
     /// A copy for another thread.
     ///
     /// # Errors
-    /// [`ModelError::Unsupported`] if the learner's device does not respond.
+    /// [`ModelError::Unsupported`] if the model's device does not respond.
     pub fn copied(&mut self, game: &G) -> Result<Self, ModelError> {
-        let model = self.model.player(game)?;
-        Ok(Self { found: Successors::new(game, &*model.model), model, keep: self.keep })
+        let bound = self.bound.player(game)?;
+        Ok(Self { found: Successors::new(game, &*bound.model), bound, keep: self.keep })
     }
 
     /// Number of parameters of its network.
     pub fn parameters(&self) -> usize {
-        self.model.model.describe().parameters
+        self.bound.model.describe().parameters
     }
 }
 
@@ -65,10 +65,10 @@ impl<G: Kit> MoveFilter<G> for Screen<G> {
         let encoding = profile::span(Phase::Encoding);
         for state in states {
             let player = game.just_acted(state).unwrap_or(0);
-            self.found.push(&**self.model.encoder(), game, Afterstate { state, action: None, player });
+            self.found.push(&**self.bound.encoder(), game, Afterstate { state, action: None, player });
         }
         drop(encoding);
-        self.found.evaluate(&mut *self.model.model);
+        self.found.evaluate(&mut *self.bound.model);
         self.found.row_values()
     }
 }
@@ -95,7 +95,7 @@ impl<G: Kit, E: Evaluator<G>> Evaluator<G> for Screened<G, E> {
         if actions.len() <= screen.keep {
             return evaluator.values(at, actions, values);
         }
-        screen.model.values(at, actions, thought);
+        screen.bound.values(at, actions, thought);
         order.clear();
         order.extend(0..actions.len() as u32);
         highest_first(order, screen.keep, &|i| thought[i as usize]);

@@ -635,11 +635,8 @@ fn what_cannot_be_opened_says_why() {
     for path in ["../arena/src/lib.rs", "src"] {
         let message = refusal(path);
         let begin = format!("{path}: is neither a checkpoint nor a run folder; {hint}");
-        assert!(
-            message.starts_with(&begin)
-                && message.contains("inside the program, which has backgammon/small-88-24"),
-            "{message}"
-        );
+        // Only the command `adept` has networks inside.
+        assert!(message.starts_with(&begin) && !message.contains("inside the program"), "{message}");
         assert_eq!(refusal(&format!("boltzmann:1:{path}")), message);
     }
     let encoder =

@@ -1,15 +1,15 @@
-//! Compares the engines op by op. `cargo test -p adept-model --test agreement -- --nocapture` prints the table.
+//! Compares the engines op by op. `cargo test -p adept-model --test it agreement -- --nocapture` prints the table.
 //!
 //! Each op is tested with a few architectures that put it between a linear layer and the loss. The expected values come
 //! from the reference in f64, the expected gradients from finite differences of its loss.
 
 #![cfg(feature = "flex")]
 
+use crate::common::{channels, devices, double, gradient_of, params_for, rows_for};
 use adept_model::OutcomeClass;
 use adept_model::burn_engine::{BurnEngine, BurnNetwork};
 use adept_model::optimiser::{Adam, Sgd};
 use adept_model::{Architecture, Head, Learner, Network, Optimiser, Program, Samples, lower, reference};
-use crate::common::{channels, devices, double, gradient_of, params_for, rows_for};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::sync::Arc;

@@ -4,6 +4,7 @@
 
 #![cfg(feature = "flex")]
 
+use crate::common::{Case, SEEDS, case, devices, double, gradient_of};
 use adept_model::burn_engine::{BurnEngine, BurnNetwork};
 use adept_model::optimiser::{Adam, Sgd, Soap};
 use adept_model::program::Program;
@@ -12,7 +13,6 @@ use adept_model::{
     Samples, lower, reference,
 };
 use burn::tensor::Device;
-use crate::common::{Case, SEEDS, case, devices, double, gradient_of};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! Compares the reference with numbers computed by hand.
 
+use crate::common::{FEATURES, MARGIN, MAX_DEPTH, SEEDS, case, double, each_node, each_op};
 use adept_model::program::{Op, Program, Selector};
 use adept_model::{
     Architecture, Channel, ChannelKind, Head, ModelError, OutcomeClass, Rows, lower, reference,
 };
-use crate::common::{FEATURES, MARGIN, MAX_DEPTH, SEEDS, case, double, each_node, each_op};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 

@@ -1,5 +1,6 @@
 //! Learners: optimisers against their formulas, traces against gradients, round trips of states.
 
+use crate::common::{SEEDS, case, gradient_of};
 use adept_model::architecture::Lookup;
 use adept_model::native::Isa;
 use adept_model::optimiser::{Adam, Sgd, Soap};
@@ -8,7 +9,6 @@ use adept_model::{
     Architecture, BlindLearner, Channel, ChannelKind, Head, Learner, ModelError, Network, Optimiser,
     Predictor, Program, Rows, Samples, Table, TensorData, lower, reassigned_cells,
 };
-use crate::common::{SEEDS, case, gradient_of};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::sync::Arc;

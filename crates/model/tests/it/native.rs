@@ -1,11 +1,11 @@
 //! Compares the native engine with the f64 reference, and its gradients with finite differences of the reference.
 
+use crate::common::{Case, SEEDS, case, double, gradient_of};
 use adept_model::native::Isa;
 use adept_model::program::Program;
 use adept_model::{
     Channel, ChannelKind, Head, Learner, Network, Optimiser, Predictor, Rows, Samples, lower, reference,
 };
-use crate::common::{Case, SEEDS, case, double, gradient_of};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::Arc;

@@ -316,11 +316,11 @@ fn similar_rows_in_bf16_are_rounded_unless_they_are_sparse() {
             row.dense[..filled].iter_mut().enumerate().for_each(|(i, x)| *x = 1.0 / (3 + i) as f32);
             row.dense[r % 8] = 1.0 / 7.0;
         }
-        let (mut apart, mut alike) = (Vec::new(), Vec::new());
+        let (mut apart, mut similar) = (Vec::new(), Vec::new());
         bf16.evaluate(&rows, &mut apart);
         let rows = rows.similar_neighbours();
-        bf16.evaluate(&rows, &mut alike);
-        assert_eq!(apart == alike, same, "dense: {dense}");
-        assert!(apart.iter().zip(&alike).all(|(a, b)| (a - b).abs() < 0.01));
+        bf16.evaluate(&rows, &mut similar);
+        assert_eq!(apart == similar, same, "dense: {dense}");
+        assert!(apart.iter().zip(&similar).all(|(a, b)| (a - b).abs() < 0.01));
     }
 }

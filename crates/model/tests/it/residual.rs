@@ -1,12 +1,12 @@
 //! Residual nodes: their values, their inputs, and the errors of invalid configs.
 
+use crate::common::{channels, double, each_op};
 use adept_model::native::Isa;
 use adept_model::program::{Op, PRIOR_LIMIT};
 use adept_model::{
     Architecture, Channel, ChannelKind, Head, ModelError, Network, Optimiser, Predictor, Program, Rows,
     lower, reference,
 };
-use crate::common::{channels, double, each_op};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

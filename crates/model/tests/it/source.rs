@@ -1,12 +1,12 @@
 //! Compiles exported source text with the compilers of this machine, and compares what it computes with the engine.
 
+use crate::common::{SEEDS, case, channels, double, params_for, rows_for};
 use adept_ground::limits;
 use adept_model::checkpoint::{self, Checkpoint};
 use adept_model::export::{About, c, rust};
 use adept_model::{
     Architecture, Channel, ChannelKind, Head, Network, Optimiser, Predictor, Program, Rows, lower, reference,
 };
-use crate::common::{SEEDS, case, channels, double, params_for, rows_for};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -33,7 +33,7 @@ impl DiskSpace {
     ) -> Result<Self, TrainError> {
         let plan = Plan::new(config);
         let bytes = |tensors: Vec<Tensor>| tensors.iter().map(Tensor::bytes).sum::<u64>();
-        let model = bytes(learning.model.model.tensors()?);
+        let model = bytes(learning.bound.model.tensors()?);
         // Games played ahead, of all ranks.
         let ahead = bytes(learning.source.state(&Ranks::default())?.tensors);
         let ahead = if learning.source.is_divided() { ahead * ranks.size() as u64 } else { ahead };

@@ -161,7 +161,7 @@ impl<G: Kit> Experiment<'_, G> {
         let learn = &self.config.learn;
         let divided = learning.source.is_divided();
         let (gradients, exchange) = (spent.gradients / steps, spent.exchange / steps);
-        let parameters = learning.model.model.program().map_or(0, |program| program.parameters());
+        let parameters = learning.bound.model.program().map_or(0, |program| program.parameters());
         let (learning, waiting) = (timing.learning / steps, timing.waiting / steps);
         // With a single core, games follow the step.
         let overlaps = learn.overlaps() && players(learn.engine) > 0;

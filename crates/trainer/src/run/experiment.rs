@@ -121,13 +121,13 @@ impl<'a, G: Kit> Experiment<'a, G> {
     ) -> Result<Self, TrainError> {
         let folder = Folder::new(options.folder(config, seed), options.host.files.clone());
         let starts = Start::read_all(game, config, &options.init)?;
-        let mut model = fresh_model(game, config, seed, config.learn.compute())?;
+        let mut bound = fresh_model(game, config, seed, config.learn.compute())?;
         for start in &starts {
-            start.apply(&mut *model.model)?;
+            start.apply(&mut *bound.model)?;
         }
         let rivals = opponents(game, config)?;
-        let measuring = Measuring::new(game, config, seed, &model)?;
-        let learning = Learning::new(game, config, seed, model, measuring.decisions.as_ref(), options)?;
+        let measuring = Measuring::new(game, config, seed, &bound)?;
+        let learning = Learning::new(game, config, seed, bound, measuring.decisions.as_ref(), options)?;
         // Another process may have trained one of them further meanwhile.
         if let Some(changed) = changed_opponent(&rivals, &opponents(game, config)?) {
             let message = format!("cannot begin a run {changed}, or name a checkpoint in its folder");
@@ -185,12 +185,12 @@ impl<'a, G: Kit> Experiment<'a, G> {
         let shows = config.learn.shows_examples() || config.measures(Suite::Rms) && is_first;
         let _exact = if is_drawn && shows { Some(oracle(game)?) } else { None };
         if is_first {
-            self.measuring.prepare(&self.learning.model, say)?;
+            self.measuring.prepare(&self.learning.bound, say)?;
         }
         // Resumed runs have their cells from the checkpoint.
-        let model = &mut self.learning.model;
-        if config.architecture.has_cells(model.model.channels()) && self.record.latest.is_none() {
-            begin_with_cells(game, config, self.record.seed, model, &self.record.init)?;
+        let bound = &mut self.learning.bound;
+        if config.architecture.has_cells(bound.model.channels()) && self.record.latest.is_none() {
+            begin_with_cells(game, config, self.record.seed, bound, &self.record.init)?;
             self.learning.publish()?;
         }
         self.learning.prepare(config)?;
@@ -260,7 +260,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
 
     /// Reassigns learned cells, if this is due after a batch.
     fn reassign(&mut self, batch: &Batch) -> Result<(), TrainError> {
-        let times = self.config.architecture.reassigns(self.learning.model.model.channels());
+        let times = self.config.architecture.reassigns(self.learning.bound.model.channels());
         for time in self.plan().reassignments(batch, times) {
             self.learning.reassign(self.game, self.config, self.record.seed, time)?;
         }
@@ -296,7 +296,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         let Self { config, learning, measuring, saves, record, time, .. } = self;
         let pace = self.steered.pace(&config.learn);
         let moment = Moment { step, pace, loss: learning.mean_loss(), time };
-        let mut evaluation = measuring.measure(&mut learning.model, &moment)?;
+        let mut evaluation = measuring.measure(&mut learning.bound, &moment)?;
         (learning.loss, learning.samples) = (0.0, 0);
         let is_optimal = evaluation.grade.as_ref().is_some_and(|grade| grade.optimal);
         record.optimal = record.optimal.or(is_optimal.then_some(step));
@@ -304,11 +304,11 @@ impl<'a, G: Kit> Experiment<'a, G> {
             record.early = Some(why);
         }
         if record.early.is_some() && evaluation.experts.is_none() {
-            evaluation.experts = measuring.expert_use(&mut learning.model)?;
+            evaluation.experts = measuring.expert_use(&mut learning.bound)?;
         }
         let score = measuring.score(&evaluation);
         if measuring.is_better(&score, saves.best(record)) {
-            saves.add_best(score.clone(), learning.model.model.tensors()?);
+            saves.add_best(score.clone(), learning.bound.model.tensors()?);
         }
         let over = step == record.games || record.early.is_some();
         if over && config.figure().is_some() {
@@ -350,7 +350,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         }
         let ranks = self.ranks.clone();
         let source = self.learning.source.state(&ranks)?;
-        check_same_parameters(&ranks, &mut *self.learning.model.model, step, self.config.learn.unit())?;
+        check_same_parameters(&ranks, &mut *self.learning.bound.model, step, self.config.learn.unit())?;
         agree(&ranks, ranks.is_first().then(|| self.write(source, is_milestone)))
     }
 
@@ -381,8 +381,8 @@ impl<'a, G: Kit> Experiment<'a, G> {
 
     /// The manifest of a checkpoint of the run, without step, metrics and training state.
     fn manifest(&self) -> Result<Manifest, ModelError> {
-        let (config, model) = (self.config, &self.learning.model);
-        let encoder = model.encoder();
+        let (config, bound) = (self.config, &self.learning.bound);
+        let encoder = bound.encoder();
         let manifest = Manifest::new(
             self.game.name(),
             encoder.name(),
@@ -390,7 +390,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
             &config.architecture,
         )
         .of(serde_json::to_value(config)?, self.record.seed, crate::REVISION);
-        Ok(Manifest { head: model.model.head().clone(), init: self.record.init.clone(), ..manifest })
+        Ok(Manifest { head: bound.model.head().clone(), init: self.record.init.clone(), ..manifest })
     }
 
     /// Whether there is no earlier run to follow.
@@ -496,7 +496,7 @@ impl<'a, G: Kit> Experiment<'a, G> {
         let checkpoint = checkpoint::read(&path)?;
         let fail = |message: String| ModelError::Checkpoint { path: path.clone(), message };
         // If the prior is a checkpoint, its checksum is part of the encoder's name.
-        let (before, now) = (&checkpoint.manifest.encoder, self.learning.model.encoder().name());
+        let (before, now) = (&checkpoint.manifest.encoder, self.learning.bound.encoder().name());
         if !open::same_encoder(before, now) {
             let message =
                 format!("was trained with the encoder `{before}`, which is now `{now}`: put its prior back");

@@ -91,14 +91,14 @@ struct Replicas<G: Kit> {
 
 /// A copy of the learner, room for what follows a position, and a copy of the screen.
 struct Replica<G: Kit> {
-    model: LearnerModel<G>,
+    bound: LearnerModel<G>,
     found: Successors<G>,
     screen: Option<Screen<G>>,
 }
 
 /// Values positions by what follows them.
 struct Valuer<'m, G: Kit> {
-    model: &'m mut LearnerModel<G>,
+    bound: &'m mut LearnerModel<G>,
     found: &'m mut Successors<G>,
     screen: Option<&'m mut Screen<G>>,
 }
@@ -129,13 +129,13 @@ pub(super) fn check_screened<G: Kit>(encoder: &dyn Encoder<G>) -> Result<(), Ope
 }
 
 impl<G: Kit> Source<G> for Feed<'_, G> {
-    fn prepare(&mut self, model: &LearnerModel<G>) -> Result<(), TrainError> {
+    fn prepare(&mut self, bound: &LearnerModel<G>) -> Result<(), TrainError> {
         let (game, config, seed) = (self.game, self.config, self.seed);
         self.supply = Some(match &config.learn.method {
             Method::Expectation(settings) => {
-                Supply::Backups(Box::new(Backups::new(game, settings, seed, model)?))
+                Supply::Backups(Box::new(Backups::new(game, settings, seed, bound)?))
             }
-            _ => Supply::Examples(Box::new(Examples::new(game, config, seed, With::of(model))?)),
+            _ => Supply::Examples(Box::new(Examples::new(game, config, seed, With::of(bound))?)),
         });
         Ok(())
     }
@@ -160,7 +160,7 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
 
     fn learn(
         &mut self,
-        model: &mut LearnerModel<G>,
+        bound: &mut LearnerModel<G>,
         batch: &Batch,
         shards: &mut Shards,
         pace: Pace<'_>,
@@ -175,11 +175,11 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
             Supply::Examples(examples) => {
                 parts.iter_mut().for_each(Samples::clear);
                 let pool = if n < FEW { None } else { shards.pool().map_err(&fail)? };
-                examples.fill_all(self.game, &**model.encoder(), &pieces, parts, pool).map_err(&fail)?;
+                examples.fill_all(self.game, &**bound.encoder(), &pieces, parts, pool).map_err(&fail)?;
             }
             Supply::Backups(backups) => {
                 let pool = shards.pool().map_err(&fail)?;
-                backups.fill(model, pace, &pieces, parts, pool).map_err(&fail)?;
+                backups.fill(bound, pace, &pieces, parts, pool).map_err(&fail)?;
             }
         }
         let steps = match supply {
@@ -192,8 +192,8 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
         }
         let (collected, rate) = (clock(), pace.rate(span.start));
         let mean = match steps {
-            Some(backups) => backups.take_steps(model, span, parts, shards, rate),
-            None => shards.update_parts(&mut *model.model, parts, rate),
+            Some(backups) => backups.take_steps(bound, span, parts, shards, rate),
+            None => shards.update_parts(&mut *bound.model, parts, rate),
         };
         let mean = mean.map_err(&fail)?;
         let time =
@@ -253,7 +253,7 @@ impl<'a, G: Kit> Backups<'a, G> {
         game: &'a G,
         settings: &'a ExpectationSettings,
         seed: u64,
-        model: &LearnerModel<G>,
+        bound: &LearnerModel<G>,
     ) -> Result<Self, TrainError> {
         let mut source = PositionSource::new(game, settings, seed)?;
         let first = source.begin(false, &mut stream(seed, "positions", 0));
@@ -267,15 +267,15 @@ impl<'a, G: Kit> Backups<'a, G> {
         }
         let screen = settings.screen.as_ref();
         if screen.is_some() {
-            check_screened(&**model.encoder())?;
+            check_screened(&**bound.encoder())?;
         }
         let screen = screen.map(|screen| Screen::open(game, &screen.checkpoint, screen.keep as usize));
         source.rare = settings.rare.as_ref().map(|rare| Rare::new(game, rare)).transpose()?;
         let mixed = settings.examples.as_ref();
-        source.labelled = mixed.map(|mixed| Labelled::read(game, mixed, With::of(model))).transpose()?;
+        source.labelled = mixed.map(|mixed| Labelled::read(game, mixed, With::of(bound))).transpose()?;
         Ok(Self {
             source,
-            found: Successors::new(game, &*model.model),
+            found: Successors::new(game, &*bound.model),
             screen: screen.transpose()?,
             replicas: None,
             steps: Vec::new(),
@@ -290,7 +290,7 @@ impl<'a, G: Kit> Backups<'a, G> {
     /// Replaces each of `parts` by the samples with the numbers of its piece.
     fn fill(
         &mut self,
-        model: &mut LearnerModel<G>,
+        bound: &mut LearnerModel<G>,
         pace: Pace<'_>,
         pieces: &[Span],
         parts: &mut [Samples],
@@ -299,16 +299,16 @@ impl<'a, G: Kit> Backups<'a, G> {
         let source = &self.source;
         if let (Some(pool), None) = (pool, &self.replicas) {
             let threads = pool.current_num_threads();
-            self.replicas = Some(Replicas::new(source.game, model, self.screen.as_mut(), threads)?);
+            self.replicas = Some(Replicas::new(source.game, bound, self.screen.as_mut(), threads)?);
         }
         let Some(replicas) = &mut self.replicas else {
-            let mut valuer = Valuer { model, found: &mut self.found, screen: self.screen.as_mut() };
+            let mut valuer = Valuer { bound, found: &mut self.found, screen: self.screen.as_mut() };
             let mut jobs = pieces.iter().zip(parts);
             return jobs.try_for_each(|(piece, samples)| source.fill(&mut valuer, pace, piece, samples));
         };
-        model.model.weights(&mut replicas.flat)?;
+        bound.model.weights(&mut replicas.flat)?;
         for replica in &mut replicas.all {
-            replica.model.model.adopt(&replicas.flat)?;
+            replica.bound.model.adopt(&replicas.flat)?;
         }
         // Pieces take unequal time, so replicas take the next one when they are done.
         let jobs = Mutex::new(pieces.iter().zip(parts));
@@ -327,7 +327,7 @@ impl<'a, G: Kit> Backups<'a, G> {
     /// Takes steps on parts of the samples of a batch, as often as the settings say. Returns the mean loss.
     fn take_steps(
         &mut self,
-        model: &mut LearnerModel<G>,
+        bound: &mut LearnerModel<G>,
         span: &Span,
         parts: &[Samples],
         shards: &mut Shards,
@@ -346,7 +346,7 @@ impl<'a, G: Kit> Backups<'a, G> {
                 (piece.end - piece.start) * uses
             })
             .collect();
-        self.steps.resize_with(parts.len(), || Samples::new(model.model.channels()));
+        self.steps.resize_with(parts.len(), || Samples::new(bound.model.channels()));
         let outputs = parts.first().map_or(1, Samples::outputs);
         let mut loss = 0.0;
         for number in 0..steps {
@@ -365,7 +365,7 @@ impl<'a, G: Kit> Backups<'a, G> {
                     to.weights.push(from.weights[at] / count as f32);
                 }
             }
-            loss += shards.update_parts(&mut *model.model, &self.steps, rate)?;
+            loss += shards.update_parts(&mut *bound.model, &self.steps, rate)?;
         }
         Ok(loss / steps as f64)
     }
@@ -387,19 +387,19 @@ fn order_of(piece: &Span, uses: u64, seed: u64) -> Vec<u32> {
 impl<G: Kit> Replicas<G> {
     fn new(
         game: &G,
-        model: &mut LearnerModel<G>,
+        bound: &mut LearnerModel<G>,
         mut screen: Option<&mut Screen<G>>,
         threads: usize,
     ) -> Result<Self, ModelError> {
         let of_screen = screen.as_ref().map_or(0, |screen| screen.parameters());
-        let parameters = (model.model.describe().parameters + of_screen) as u64;
+        let parameters = (bound.model.describe().parameters + of_screen) as u64;
         // A copy has parameters and room for their gradient.
         let claim = Claim::new(8 * parameters * threads as u64)?;
         let mut replica = |_| {
-            let copy = model.worker(game)?;
+            let copy = bound.worker(game)?;
             let found = Successors::new(game, &*copy.model);
             let screen = screen.as_mut().map(|screen| screen.copied(game)).transpose()?;
-            Ok(Replica { model: copy, found, screen })
+            Ok(Replica { bound: copy, found, screen })
         };
         let all = (0..threads).map(&mut replica).collect::<Result<_, ModelError>>()?;
         Ok(Self { all, flat: Vec::new(), _claim: claim })
@@ -408,7 +408,7 @@ impl<G: Kit> Replicas<G> {
 
 impl<G: Kit> Replica<G> {
     fn valuer(&mut self) -> Valuer<'_, G> {
-        Valuer { model: &mut self.model, found: &mut self.found, screen: self.screen.as_mut() }
+        Valuer { bound: &mut self.bound, found: &mut self.found, screen: self.screen.as_mut() }
     }
 }
 
@@ -425,22 +425,22 @@ impl<'a, G: Kit> OwnGames<'a, G> {
         game: &'a G,
         config: &'a Config,
         seed: u64,
-        model: &LearnerModel<G>,
+        bound: &LearnerModel<G>,
     ) -> Result<Option<Self>, OpenError> {
         let Method::Expectation(settings) = &config.learn.method else { return Ok(None) };
         let source = PositionSource::new(game, settings, seed)?;
-        let found = Successors::new(game, &*model.model);
+        let found = Successors::new(game, &*bound.model);
         Ok(Some(Self { source, pace: Pace::of(&config.learn), found }))
     }
 
     /// Replaces `samples` by those with the numbers `span`.
     pub(super) fn fill(
         &mut self,
-        model: &mut LearnerModel<G>,
+        bound: &mut LearnerModel<G>,
         span: &Span,
         samples: &mut Samples,
     ) -> Result<(), ModelError> {
-        let mut valuer = Valuer { model, found: &mut self.found, screen: None };
+        let mut valuer = Valuer { bound, found: &mut self.found, screen: None };
         self.source.fill(&mut valuer, self.pace, span, samples)
     }
 }
@@ -514,14 +514,14 @@ impl<G: Kit> Valuer<'_, G> {
     /// Appends a position with its one-step target, unless no move has led to it.
     #[inline]
     fn add(&mut self, game: &G, state: &G::State, samples: &mut Samples) -> Result<(), ModelError> {
-        let Self { model, found, screen } = self;
-        found.expand_behind(screen.as_deref_mut(), game, &**model.encoder(), state)?;
-        found.evaluate(&mut *model.model);
+        let Self { bound, found, screen } = self;
+        found.expand_behind(screen.as_deref_mut(), game, &**bound.encoder(), state)?;
+        found.evaluate(&mut *bound.model);
         // Nobody is to value a position that no move has led to, such as the one before the opening roll.
         if game.just_acted(state).is_some() {
             found.expectation(&mut samples.targets);
             let encoding = profile::span(Phase::Encoding);
-            encode(game, &**model.encoder(), state, samples);
+            encode(game, &**bound.encoder(), state, samples);
             drop(encoding);
             samples.weights.push(1.0);
         }

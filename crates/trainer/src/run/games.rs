@@ -286,15 +286,15 @@ impl<G: Kit> Source<G> for SelfPlay<'_, G> {
     /// Plays the games of a batch and learns from them; with overlap, plays the next ones at the same time.
     fn learn(
         &mut self,
-        model: &mut LearnerModel<G>,
+        bound: &mut LearnerModel<G>,
         batch: &Batch,
         shards: &mut Shards,
         pace: Pace<'_>,
         clock: &dyn Fn() -> f64,
     ) -> Result<Learned, BatchError> {
         match self.apart {
-            true => self.learn_apart(model, batch, shards, pace, clock),
-            false => self.learn_alone(model, &batch.span, shards, pace),
+            true => self.learn_apart(bound, batch, shards, pace, clock),
+            false => self.learn_alone(bound, &batch.span, shards, pace),
         }
     }
 }
@@ -303,7 +303,7 @@ impl<G: Kit> SelfPlay<'_, G> {
     /// The learner itself plays games, and learns from them.
     fn learn_alone(
         &mut self,
-        model: &mut LearnerModel<G>,
+        bound: &mut LearnerModel<G>,
         span: &Span,
         shards: &mut Shards,
         pace: Pace<'_>,
@@ -311,14 +311,14 @@ impl<G: Kit> SelfPlay<'_, G> {
         let (game, td, begins) = (self.game, self.td, self.positions.as_ref());
         let fail = BatchError::at(span.start);
         let worker = &mut self.workers[0];
-        let stats = worker.play(game, Some(model), span.clone(), pace, td, begins)?;
+        let stats = worker.play(game, Some(bound), span.clone(), pace, td, begins)?;
         let samples = &mut worker.player.samples;
         if let Some(examples) = &mut self.examples {
-            examples.fill(game, &**model.encoder(), td.examples_due(span), samples).map_err(&fail)?;
+            examples.fill(game, &**bound.encoder(), td.examples_due(span), samples).map_err(&fail)?;
         }
         let mut learned = Learned { loss: stats.loss, samples: stats.samples, time: None };
         if td.traces == TraceKind::Backward && !samples.is_empty() {
-            let update = shards.update(&mut *model.model, samples, pace.rate(span.start));
+            let update = shards.update(&mut *bound.model, samples, pace.rate(span.start));
             learned.loss += update.map_err(&fail)?;
             learned.samples += samples.len() as u64;
             samples.clear();
@@ -329,7 +329,7 @@ impl<G: Kit> SelfPlay<'_, G> {
     /// Workers play games, unless they did so ahead. The learner steps on their samples.
     fn learn_apart(
         &mut self,
-        model: &mut LearnerModel<G>,
+        bound: &mut LearnerModel<G>,
         batch: &Batch,
         shards: &mut Shards,
         pace: Pace<'_>,
@@ -352,7 +352,7 @@ impl<G: Kit> SelfPlay<'_, G> {
             let count = if self.spread { shards.count() } else { 1 };
             for (shard, part) in mine.zip(&mut samples.parts) {
                 let share = share_of(&due, count, shard);
-                examples.fill(game, &**model.encoder(), share, part).map_err(&fail)?;
+                examples.fill(game, &**bound.encoder(), share, part).map_err(&fail)?;
             }
         }
         let (begins, spread, rate) = (self.positions.as_ref(), self.spread, pace.rate(span.start));
@@ -360,8 +360,8 @@ impl<G: Kit> SelfPlay<'_, G> {
         let mut step = || {
             let update = match &samples.parts[..] {
                 _ if samples.total == 0 => Ok(0.0),
-                [whole] if !spread => shards.update(&mut *model.model, whole, rate),
-                parts => shards.update_parts(&mut *model.model, parts, rate),
+                [whole] if !spread => shards.update(&mut *bound.model, whole, rate),
+                parts => shards.update_parts(&mut *bound.model, parts, rate),
             };
             (update, clock())
         };
@@ -383,7 +383,7 @@ impl<G: Kit> SelfPlay<'_, G> {
         if let Some(outcomes) = ahead {
             self.ahead = Some((batch.next.clone(), self.collect(outcomes, shards)?));
         }
-        self.publish(&mut *model.model).map_err(&fail)?;
+        self.publish(&mut *bound.model).map_err(&fail)?;
         // A clock may be set back.
         let learning = (stepped - played).max(0.0);
         let waiting = (played - begin).max(0.0) + (clock() - stepped).max(0.0);

@@ -13,14 +13,14 @@ use crate::config::{Config, Method};
 use crate::regrets::Regrets;
 use crate::shards::Shards;
 use adept_arena::cfr::Decisions;
-use adept_arena::{OpenError, LearnerModel};
+use adept_arena::{LearnerModel, OpenError};
 use adept_game::{GameError, Kit};
 use adept_model::{ModelError, Tensor};
 use std::sync::Arc;
 
 /// The learning part of a run.
 pub(super) struct Learning<'a, G: Kit> {
-    pub(super) model: LearnerModel<G>,
+    pub(super) bound: LearnerModel<G>,
     pub(super) source: Box<dyn Source<G> + 'a>,
     pub(super) shards: Shards,
     /// Sum of losses since the last measurement.
@@ -37,7 +37,7 @@ impl<'a, G: Kit> Learning<'a, G> {
         game: &'a G,
         config: &'a Config,
         seed: u64,
-        mut model: LearnerModel<G>,
+        mut bound: LearnerModel<G>,
         decisions: Option<&Arc<Decisions>>,
         options: &TrainOptions,
     ) -> Result<Self, TrainError> {
@@ -51,20 +51,20 @@ impl<'a, G: Kit> Learning<'a, G> {
                     let name = game.name();
                     OpenError::Unknown(format!("{name} cannot list its decisions: use the method `td`"))
                 })?;
-                Box::new(Regrets::new(config, settings, seed, decisions, &*model.model, new_shards())?)
+                Box::new(Regrets::new(config, settings, seed, decisions, &*bound.model, new_shards())?)
             }
-            Method::Td(td) => Box::new(SelfPlay::new(game, config, td, seed, &mut model, &shards)?),
+            Method::Td(td) => Box::new(SelfPlay::new(game, config, td, seed, &mut bound, &shards)?),
             Method::Expectation(_) | Method::Supervised(_) => {
-                Box::new(Feed::new(game, config, seed, model.model.channels(), &shards))
+                Box::new(Feed::new(game, config, seed, bound.model.channels(), &shards))
             }
         };
         shards.average = Average::new(learn.average);
-        Ok(Self { model, source, shards, loss: 0.0, samples: 0, examples: None })
+        Ok(Self { bound, source, shards, loss: 0.0, samples: 0, examples: None })
     }
 
     /// Prepares the source. Examples of a file must be those with which the run began.
     pub(super) fn prepare(&mut self, config: &Config) -> Result<(), TrainError> {
-        self.source.prepare(&self.model)?;
+        self.source.prepare(&self.bound)?;
         let found = self.source.digest();
         let files = config.learn.files();
         if let Some((_, path)) = files.first()
@@ -89,7 +89,7 @@ impl<'a, G: Kit> Learning<'a, G> {
         pace: Pace<'_>,
         clock: &dyn Fn() -> f64,
     ) -> Result<Learned, BatchError> {
-        let learned = self.source.learn(&mut self.model, batch, &mut self.shards, pace, clock)?;
+        let learned = self.source.learn(&mut self.bound, batch, &mut self.shards, pace, clock)?;
         self.loss += learned.loss;
         self.samples += learned.samples;
         Ok(learned)
@@ -103,13 +103,13 @@ impl<'a, G: Kit> Learning<'a, G> {
         seed: u64,
         time: u64,
     ) -> Result<(), TrainError> {
-        reassign_cells(game, config, seed, &mut self.model, time)?;
+        reassign_cells(game, config, seed, &mut self.bound, time)?;
         self.publish()
     }
 
     /// Copies the model's parameters to the workers.
     pub(super) fn publish(&mut self) -> Result<(), TrainError> {
-        Ok(self.source.publish(&mut *self.model.model)?)
+        Ok(self.source.publish(&mut *self.bound.model)?)
     }
 
     /// Mean loss per sample since the last measurement; `None` without samples.
@@ -119,12 +119,12 @@ impl<'a, G: Kit> Learning<'a, G> {
 
     /// Exchanges the model's weights with their mean over the steps, if weights are averaged.
     pub(super) fn trade_average(&mut self) -> Result<(), ModelError> {
-        self.shards.average.trade(&mut *self.model.model)
+        self.shards.average.trade(&mut *self.bound.model)
     }
 
     /// The tensors of a checkpoint, without those of the source.
     pub(super) fn tensors(&mut self) -> Result<Vec<Tensor>, ModelError> {
-        self.shards.average.state(&mut *self.model.model)
+        self.shards.average.state(&mut *self.bound.model)
     }
 
     /// Restores the tensors of a checkpoint, and the state of the source.
@@ -132,9 +132,9 @@ impl<'a, G: Kit> Learning<'a, G> {
     /// # Errors
     /// The fault of the checkpoint, in words.
     pub(super) fn restore(&mut self, state: SourceState, tensors: &[Tensor]) -> Result<(), String> {
-        let restored = self.shards.average.restore(&mut *self.model.model, tensors);
+        let restored = self.shards.average.restore(&mut *self.bound.model, tensors);
         restored.map_err(|e| e.to_string())?;
-        let restored = self.source.restore(state, tensors, &*self.model.model, &self.shards);
+        let restored = self.source.restore(state, tensors, &*self.bound.model, &self.shards);
         restored.map_err(|e| format!("training state: {e}"))
     }
 }

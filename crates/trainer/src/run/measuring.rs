@@ -14,7 +14,10 @@ use crate::positions::{PositionErrors, Tests, With};
 use adept_arena::cfr::Decisions;
 use adept_arena::exact::{alone, shortest, worst};
 use adept_arena::matches::{Draws, Tally, compete, opening_plies, orders, play_counted};
-use adept_arena::{Agent, Boltzmann, Equity, ExactError, Grader, Greedy, Guarantee, OpenError, Random, Scratch, SoloGrade, equity, open, LearnerModel};
+use adept_arena::{
+    Agent, Boltzmann, Equity, ExactError, Grader, Greedy, Guarantee, LearnerModel, OpenError, Random,
+    Scratch, SoloGrade, equity, open,
+};
 use adept_game::{Kit, stream};
 use adept_model::{ExpertUse, ModelError, Rows};
 use serde::{Deserialize, Serialize};
@@ -122,16 +125,16 @@ impl<'a, G: Kit> Measuring<'a, G> {
         game: &'a G,
         config: &'a Config,
         seed: u64,
-        model: &LearnerModel<G>,
+        bound: &LearnerModel<G>,
     ) -> Result<Self, TrainError> {
         let against = config.evaluate_against();
         let opponents = against.iter().map(|name| EvalOpponent::open(game, name, config, seed));
         let opponents = opponents.collect::<Result<_, _>>()?;
         let decisions = match config.lists_decisions() {
-            true => Some(Arc::new(Decisions::of(game, &**model.encoder())?)),
+            true => Some(Arc::new(Decisions::of(game, &**bound.encoder())?)),
             false => None,
         };
-        let channels = model.model.channels();
+        let channels = bound.model.channels();
         Ok(Self {
             game,
             config,
@@ -151,7 +154,7 @@ impl<'a, G: Kit> Measuring<'a, G> {
     }
 
     /// Reads or draws the test positions.
-    pub(super) fn prepare(&mut self, model: &LearnerModel<G>, say: &dyn Fn(&str)) -> Result<(), TrainError> {
+    pub(super) fn prepare(&mut self, bound: &LearnerModel<G>, say: &dyn Fn(&str)) -> Result<(), TrainError> {
         let (game, config) = (self.game, self.config);
         let file = config.learn.examples().and_then(Examples::file);
         if let Some(path) = file {
@@ -161,7 +164,7 @@ impl<'a, G: Kit> Measuring<'a, G> {
             self.labels = Some(labels);
         }
         if config.measures(Suite::Rms) {
-            let tests = Tests::new(game, config, With::of(model))?;
+            let tests = Tests::new(game, config, With::of(bound))?;
             let (test, rows) = (tests.test.distinct, tests.test.samples.len());
             // Any distribution repeats some positions; a small one repeats many. What a file repeats has been said.
             if file.is_none() && test * 20 < rows * 19 {
@@ -181,17 +184,17 @@ impl<'a, G: Kit> Measuring<'a, G> {
     /// [`ModelError::Diverged`] if its values are not finite.
     pub(super) fn measure(
         &mut self,
-        model: &mut LearnerModel<G>,
+        bound: &mut LearnerModel<G>,
         at: &Moment<'_>,
     ) -> Result<Evaluation, TrainError> {
         let (config, plan, step, pace) = (self.config, Plan::new(self.config), at.step, at.pace);
-        model.model.reset_usage();
+        bound.model.reset_usage();
         let plays = config.measures(Suite::Matches);
-        let matches = if plays { self.matches(model, pace.temperature(step))? } else { Vec::new() };
-        let equity = self.equity(model)?;
-        let Grade { guarantee, alone } = self.grade(model)?;
-        let errors = self.errors(model)?;
-        let exploitability = self.exploitability(model, pace.temperature(step))?;
+        let matches = if plays { self.matches(bound, pace.temperature(step))? } else { Vec::new() };
+        let equity = self.equity(bound)?;
+        let Grade { guarantee, alone } = self.grade(bound)?;
+        let errors = self.errors(bound)?;
+        let exploitability = self.exploitability(bound, pace.temperature(step))?;
         let warnings = self.collapses(&matches)?;
         let mut evaluation = Evaluation {
             step,
@@ -204,17 +207,17 @@ impl<'a, G: Kit> Measuring<'a, G> {
             alone,
             matches,
             warnings,
-            entries: model.model.entries().filter(|_| plays),
+            entries: bound.model.entries().filter(|_| plays),
             exploitability,
             rms: errors.as_ref().map(|errors| errors.test),
             validation: errors.as_ref().map(|errors| errors.validation),
-            usage: model.model.usage(),
-            experts: if plan.is_tenth(step) { self.expert_use(model)? } else { None },
+            usage: bound.model.usage(),
+            experts: if plan.is_tenth(step) { self.expert_use(bound)? } else { None },
             seconds: at.time.seconds(),
         };
         let stagnation = match errors {
             Some(errors) => errors.stagnation,
-            None => self.stagnation.look(self.game, model, &mut self.values),
+            None => self.stagnation.look(self.game, bound, &mut self.values),
         };
         let warning = self.stagnation.count(stagnation, step == plan.length(), pace.rate(step));
         evaluation.warnings.extend(warning);
@@ -222,14 +225,14 @@ impl<'a, G: Kit> Measuring<'a, G> {
     }
 
     /// Exact match equity by opponent, if it is measured.
-    fn equity(&mut self, model: &mut LearnerModel<G>) -> Result<Vec<(String, Equity)>, TrainError> {
+    fn equity(&mut self, bound: &mut LearnerModel<G>) -> Result<Vec<(String, Equity)>, TrainError> {
         let mut all = Vec::with_capacity(self.opponents.len());
         for opponent in self.opponents.iter_mut().filter(|_| self.config.measures(Suite::Equity)) {
-            let found = equity(self.game, &mut Greedy::new(&mut *model), &mut opponent.agent);
+            let found = equity(self.game, &mut Greedy::new(&mut *bound), &mut opponent.agent);
             match found {
                 Ok(found) => all.push((opponent.name.clone(), found)),
                 // In a measurement only the network can fail to give a policy.
-                Err(ExactError::Policy(_)) => return Err(diverged(model, "value of a position")),
+                Err(ExactError::Policy(_)) => return Err(diverged(bound, "value of a position")),
                 Err(other) => return Err(other.into()),
             }
         }
@@ -237,7 +240,7 @@ impl<'a, G: Kit> Measuring<'a, G> {
     }
 
     /// Exact grades of greedy play, if they are measured.
-    fn grade(&mut self, model: &mut LearnerModel<G>) -> Result<Grade, TrainError> {
+    fn grade(&mut self, bound: &mut LearnerModel<G>) -> Result<Grade, TrainError> {
         if !self.config.measures(Suite::Grade) {
             return Ok(Grade::default());
         }
@@ -246,31 +249,31 @@ impl<'a, G: Kit> Measuring<'a, G> {
                 Some(moves) => moves,
                 None => *self.shortest.insert(shortest(self.game)?),
             };
-            let alone = alone(self.game, &mut Greedy::new(model), shortest);
+            let alone = alone(self.game, &mut Greedy::new(bound), shortest);
             return Ok(Grade { guarantee: None, alone: Some(alone) });
         }
         let optimal = match &self.optimal_values {
             Some(values) => values.clone(),
             None => self.optimal_values.insert(Grader::new(self.game)?.best(self.game)?).clone(),
         };
-        let found = worst(self.game, &mut Greedy::new(&mut *model));
+        let found = worst(self.game, &mut Greedy::new(&mut *bound));
         let guarantee = match found {
             Ok(found) => Guarantee::of(found, optimal),
-            Err(ExactError::Policy(_)) => return Err(diverged(model, "value of a position")),
+            Err(ExactError::Policy(_)) => return Err(diverged(bound, "value of a position")),
             Err(other) => return Err(other.into()),
         };
         Ok(Grade { guarantee: Some(guarantee), alone: None })
     }
 
     /// Errors on test and validation positions, if they are measured.
-    fn errors(&mut self, model: &mut LearnerModel<G>) -> Result<Option<Errors>, TrainError> {
+    fn errors(&mut self, bound: &mut LearnerModel<G>) -> Result<Option<Errors>, TrainError> {
         let Some(tests) = &self.tests else { return Ok(None) };
-        let validation = tests.validation.errors(&mut *model.model, &mut self.values).rms;
-        let test = tests.test.errors(&mut *model.model, &mut self.values);
+        let validation = tests.validation.errors(&mut *bound.model, &mut self.values).rms;
+        let test = tests.test.errors(&mut *bound.model, &mut self.values);
         let exact = Exact { spread: tests.test.spread(), rms: test.rms };
         let stagnation = Stagnation::of(&self.values, Some(exact));
         match test.rms.is_nan() {
-            true => Err(diverged(model, "value of a position")),
+            true => Err(diverged(bound, "value of a position")),
             false => Ok(Some(Errors { test, validation, stagnation })),
         }
     }
@@ -278,26 +281,29 @@ impl<'a, G: Kit> Measuring<'a, G> {
     /// Mean win of a best response, if it is measured.
     fn exploitability(
         &mut self,
-        model: &mut LearnerModel<G>,
+        bound: &mut LearnerModel<G>,
         temperature: Option<f64>,
     ) -> Result<Option<f64>, TrainError> {
         let measured = self.config.measures(Suite::Exploitability);
         let Some(decisions) = self.decisions.as_ref().filter(|_| measured) else { return Ok(None) };
-        model.model.evaluate(decisions.rows(), &mut self.values);
+        bound.model.evaluate(decisions.rows(), &mut self.values);
         let found = decisions.exploitability(&self.values, temperature);
-        if found.is_nan() { Err(diverged(model, "value of an action")) } else { Ok(Some(found)) }
+        if found.is_nan() { Err(diverged(bound, "value of an action")) } else { Ok(Some(found)) }
     }
 
     /// How the experts share positions.
-    pub(super) fn expert_use(&mut self, model: &mut LearnerModel<G>) -> Result<Option<ExpertUse>, TrainError> {
-        if model.model.program().is_none_or(|program| !program.has_experts()) {
+    pub(super) fn expert_use(
+        &mut self,
+        bound: &mut LearnerModel<G>,
+    ) -> Result<Option<ExpertUse>, TrainError> {
+        if bound.model.program().is_none_or(|program| !program.has_experts()) {
             return Ok(None);
         }
         // Own games change with the network.
         if self.expert_rows.is_empty() || self.game.positions().is_empty() {
-            self.expert_rows = shared_rows(self.game, self.config, model)?;
+            self.expert_rows = shared_rows(self.game, self.config, bound)?;
         }
-        Ok(ExpertUse::of(&mut *model.model, &self.expert_rows))
+        Ok(ExpertUse::of(&mut *bound.model, &self.expert_rows))
     }
 
     /// Results that are worse than those of random play, or the worst possible.
@@ -346,7 +352,7 @@ impl<'a, G: Kit> Measuring<'a, G> {
     /// A player to move has no action.
     fn matches(
         &mut self,
-        model: &mut LearnerModel<G>,
+        bound: &mut LearnerModel<G>,
         temperature: Option<f64>,
     ) -> Result<Vec<Match>, TrainError> {
         let (game, games, seed) = (self.game, self.config.evaluate.games, self.seed);
@@ -354,8 +360,8 @@ impl<'a, G: Kit> Measuring<'a, G> {
         let players = game.players() as u64;
         for EvalOpponent { name, agent, random_plies } in &mut self.opponents {
             let mut learner: Box<dyn Agent<G> + '_> = match temperature {
-                Some(temperature) => Box::new(Boltzmann::new(&mut *model, temperature)),
-                None => Box::new(Greedy::new(&mut *model)),
+                Some(temperature) => Box::new(Boltzmann::new(&mut *bound, temperature)),
+                None => Box::new(Greedy::new(&mut *bound)),
             };
             let mut scratch = Scratch::default();
             let mut tally = Tally::new(2);
@@ -426,8 +432,8 @@ impl<'a, G: Kit> Measuring<'a, G> {
 }
 
 /// The error for values that are not finite, unless a device is lost, which has its own.
-fn diverged<G: Kit>(model: &mut LearnerModel<G>, what: &str) -> TrainError {
-    match model.model.tensors() {
+fn diverged<G: Kit>(bound: &mut LearnerModel<G>, what: &str) -> TrainError {
+    match bound.model.tensors() {
         Ok(_) => ModelError::Diverged { what: what.into() }.into(),
         Err(lost) => lost.into(),
     }

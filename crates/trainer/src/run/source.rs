@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// A source of samples: games, positions, or the policies of regrets.
 pub(super) trait Source<G: Kit> {
     /// Prepares examples when learning begins, because they may take a while.
-    fn prepare(&mut self, _model: &LearnerModel<G>) -> Result<(), TrainError> {
+    fn prepare(&mut self, _bound: &LearnerModel<G>) -> Result<(), TrainError> {
         Ok(())
     }
 
@@ -50,7 +50,7 @@ pub(super) trait Source<G: Kit> {
     /// Gets the samples of a batch and learns from them.
     fn learn(
         &mut self,
-        model: &mut LearnerModel<G>,
+        bound: &mut LearnerModel<G>,
         batch: &Batch,
         shards: &mut Shards,
         pace: Pace<'_>,
@@ -136,7 +136,7 @@ impl<G: Kit> Source<G> for Regrets {
 
     fn learn(
         &mut self,
-        model: &mut LearnerModel<G>,
+        bound: &mut LearnerModel<G>,
         batch: &Batch,
         shards: &mut Shards,
         pace: Pace<'_>,
@@ -144,7 +144,7 @@ impl<G: Kit> Source<G> for Regrets {
     ) -> Result<Learned, BatchError> {
         let mut learned = Learned { loss: 0.0, samples: 0, time: None };
         for iteration in batch.span.clone() {
-            let found = self.iterate(iteration, &mut *model.model, shards, pace.rate(iteration));
+            let found = self.iterate(iteration, &mut *bound.model, shards, pace.rate(iteration));
             let (loss, samples) = found.map_err(BatchError::at(iteration))?;
             learned.loss += loss;
             learned.samples += samples;

@@ -90,16 +90,16 @@ impl StagnationProbe {
     pub(super) fn look<G: Kit>(
         &mut self,
         game: &G,
-        model: &mut LearnerModel<G>,
+        bound: &mut LearnerModel<G>,
         values: &mut Vec<f32>,
     ) -> Option<Stagnation> {
-        if model.model.program().is_none() || model.model.head().is_policy() {
+        if bound.model.program().is_none() || bound.model.head().is_policy() {
             return None;
         }
         if self.rows.is_empty() {
-            self.rows = rows_of_random_games(game, model, PROBED_ROWS, &mut stream(0, "standing still", 0));
+            self.rows = rows_of_random_games(game, bound, PROBED_ROWS, &mut stream(0, "standing still", 0));
         }
-        model.model.evaluate(&self.rows, values);
+        bound.model.evaluate(&self.rows, values);
         Stagnation::of(values, None)
     }
 

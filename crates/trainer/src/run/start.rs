@@ -232,9 +232,9 @@ pub(super) fn fresh_model<G: Kit>(
     let mut rng = stream(seed, "init", 0);
     let learner =
         adept_model::build_on(&config.architecture, &channels, &head, optimiser, compute, &mut rng)?;
-    let mut model = LearnerModel::learning(game, encoder, learner);
-    begin_with_clusters(game, config, seed, &mut model)?;
-    Ok(model)
+    let mut bound = LearnerModel::learning(game, encoder, learner);
+    begin_with_clusters(game, config, seed, &mut bound)?;
+    Ok(bound)
 }
 
 /// Initialises gates as clusters of positions from the run's distribution, or of random games if the game has

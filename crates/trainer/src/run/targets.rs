@@ -7,7 +7,7 @@ use super::steer::Pace;
 use crate::config::{Config, Method, TraceKind};
 use crate::positions::Positions;
 use crate::td::{Bootstrap, Record};
-use adept_arena::{OpenError, LearnerModel};
+use adept_arena::{LearnerModel, OpenError};
 use adept_game::{Kit, Stream};
 use adept_model::program::Program;
 use adept_model::{Compute, Engine, Head, ModelError, Samples};

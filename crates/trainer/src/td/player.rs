@@ -5,7 +5,7 @@ use super::returns::{Bootstrap, Returns, Step};
 use crate::config::{Along, TraceKind};
 use adept_arena::search::{Search, SearchOptions};
 use adept_arena::values::{certain, class_of};
-use adept_arena::{Agent, Decision, Scratch as Lists, Successors, agents, LearnerModel};
+use adept_arena::{Agent, Decision, LearnerModel, Scratch as Lists, Successors, agents};
 use adept_game::{Game, Kit, OutcomeClass, Stream, Turn, draw_index, no_action};
 use adept_model::{Head, Learner, ModelError, OutcomeMask, Rows, Samples};
 use rand::RngExt;

@@ -18,12 +18,12 @@ fn bound(encoder: &str, architecture: &Value, isa: Isa) -> GameModel<Bearoff> {
     let architecture: Architecture = serde_json::from_value(architecture.clone()).unwrap();
     let program = Arc::new(lower(&architecture, encoder.channels(), &adept_model::Head::Value).unwrap());
     let parameters = program.draw(&mut stream(1, "test", 0));
-    let learner: Box<dyn Predictor> =
+    let model: Box<dyn Predictor> =
         Box::new(Network::with_isa(program, &parameters, Optimiser::default(), isa));
-    GameModel::new(&game, encoder, learner)
+    GameModel::new(&game, encoder, model)
 }
 
-/// The errors over all pairs, computed one by one with the encoder, the learner and valuations.
+/// The errors over all pairs, computed one by one with the encoder, the model and valuations.
 fn plainly(bound: &mut GameModel<Bearoff>) -> (PositionErrors, PositionErrors) {
     let (game, halves) = (game(), game().values().halves.unwrap()().unwrap());
     let valuation = |name: &str| game.values().valuations.open(name).unwrap().unwrap();

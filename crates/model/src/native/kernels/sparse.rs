@@ -15,7 +15,8 @@ const MOST: usize = 1024;
 /// At most one in so many inputs may differ from 0.
 const SHARE: usize = 4;
 
-/// Whether the inputs of some rows are mostly 0, judged by one of them. The answer does not change results, but for rounding where rows are alike.
+/// Whether the inputs of some rows are mostly 0, judged by one of them. The answer does not change results, except for
+/// rounding where neighbouring rows are similar.
 #[inline(always)]
 pub(super) fn is_sparse<S: Simd>(s: S, n: usize, inputs: usize, x: Matrix<'_>) -> bool {
     n > 0 && (LEAST..=MOST).contains(&inputs) && SHARE * count(s, &x.row(n / 2)[..inputs]) <= inputs
