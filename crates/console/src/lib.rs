@@ -18,6 +18,7 @@ mod tool;
 mod world;
 
 pub use args::threads;
+pub use commands::play::game_of;
 pub use commands::reproduce::Reproduce;
 pub use interrupt::on_interrupt;
 pub use tool::{OnRanks, Tool};

@@ -156,7 +156,7 @@ impl Input for Editor {
 ///
 /// # Errors
 /// If there is no such game or agent.
-pub(super) fn game_of(
+pub fn game_of(
     games: &dyn Catalogue,
     agent: &str,
     game: Option<&str>,
