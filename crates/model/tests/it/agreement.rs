@@ -1,4 +1,4 @@
-//! Compares the engines op by op. `cargo test -p adept-model --test agreement -- --nocapture` prints the table.
+//! Compares the engines op by op. `cargo test -p adept-model --test it agreement -- --nocapture` prints the table.
 //!
 //! Each op is tested with a few architectures that put it between a linear layer and the loss. The expected values come
 //! from the reference in f64, the expected gradients from finite differences of its loss.
