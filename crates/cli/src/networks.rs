@@ -30,7 +30,7 @@ mod tests {
     use adept::model::checkpoint;
     use std::path::{Path, PathBuf};
 
-    /// Most bytes of all.
+    /// Limit on the bytes of all networks.
     const MOST: usize = 1_000_000;
 
     #[test]
@@ -49,7 +49,9 @@ mod tests {
         }
         // The folder of this package has no checkpoints.
         let inside = PathBuf::from("built-in:backgammon/small-88-24");
-        for name in ["checkpoints/backgammon/small-88-24", "backgammon/small-88-24", "small-88-24", "backgammon"] {
+        for name in
+            ["checkpoints/backgammon/small-88-24", "backgammon/small-88-24", "small-88-24", "backgammon"]
+        {
             assert_eq!(checkpoint::locate(Path::new(name), false).unwrap(), inside, "{name}");
         }
         for name in ["backgammons", "checkpoints", "../small-88-24", "/backgammon/small-88-24", ""] {

@@ -142,7 +142,8 @@ pub trait AnyGame: Rules {
     /// Plays games and writes labelled positions, or resumes a file.
     fn label_positions(&self, options: &LabelOptions, cancel: &Cancel) -> Result<Labelled, TrainError>;
 
-    /// What an agent loses on a benchmark of decisions. Draws of the agent come from `seed`; `threads` is the number of threads.
+    /// Measures an agent's losses on a benchmark of decisions. `seed` seeds agents with random play. `threads` is the
+    /// number of threads, 0 for all cores.
     fn grade_decisions(
         &self,
         path: &Path,
@@ -194,8 +195,8 @@ pub trait AnyGame: Rules {
     fn room(self: Arc<Self>, patience: Duration) -> Arc<dyn AnyRoom>;
 }
 
-/// Passes events on. Holds the exact values by which a run is measured, so that a table that was solved for the run also
-/// serves what is measured after it.
+/// An observer that forwards events and keeps the exact values of a run's measurements alive, so that a table solved
+/// for the run also serves later measurements.
 struct OracleKeeper<'a, G: Kit> {
     game: &'a G,
     /// Whether exact values measure the run.
@@ -232,7 +233,7 @@ impl<G: Kit> AnyGame for G {
                 &again
             }
         };
-        // Held until the end of this function.
+        // Kept until the end of this function.
         let keeper = OracleKeeper {
             game: self,
             exact: config.figure() == Some(Suite::Rms),

@@ -342,8 +342,9 @@ fn read<G: Kit>(game: &G, path: &Path) -> Result<Vec<Question<G>>, GameError> {
 /// Number of consecutive decisions that the same agent instance is asked.
 const CHUNK: usize = 16;
 
-/// What an agent loses on a benchmark, against the best of the moves that were rolled out. A move that was not counts as the worst of
-/// them. Draws of an agent that varies its play come from `seed`. `threads` is the number of threads, 0 for all cores.
+/// Measures an agent's losses on a benchmark, against the best of the moves that were rolled out. A move that was not
+/// rolled out counts as the worst of them. `seed` seeds agents with random play. `threads` is the number of threads, 0
+/// for all cores.
 ///
 /// # Errors
 /// A fault of the file, or an agent that is not available.

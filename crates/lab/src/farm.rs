@@ -82,16 +82,16 @@ pub(crate) fn with<R>(slot: Slot, f: impl FnOnce(&dyn Fn() -> bool) -> R) -> R {
     result
 }
 
-/// How this thread does a job that no other rank has done.
+/// How this thread runs a job that no other rank has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Locally {
-    /// From its start: the thread has no slot.
+    /// From the start: the thread has no slot.
     Start,
-    /// From where the rank of its slot stopped, which was lost, or left, and may have begun.
+    /// By resuming: the rank of its slot was lost or left, and may have started the job.
     Resume,
 }
 
-/// Has a job done by the slot of this thread.
+/// Sends a job to the slot of this thread.
 fn call(job: impl FnOnce() -> Job) -> Result<Done, Locally> {
     SLOT.with(|own| {
         let mut own = own.borrow_mut();

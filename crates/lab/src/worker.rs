@@ -7,7 +7,7 @@ use adept_trainer::run::{Cancel, Event, Observer, Silent, TrainError, TrainOptio
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Works on jobs of the first rank until there are no more. If `cancel` is requested, what is left of them is done elsewhere.
+/// Does jobs of the first rank until there are no more. After a cancellation, the remaining ones are done elsewhere.
 pub fn serve(games: &dyn Catalogue, links: Vec<JobLink>, cancel: &Cancel) {
     let job = |job: &[u8]| {
         let done = match serde_json::from_slice(job) {

@@ -1,4 +1,4 @@
-//! Why a game is not played, or not played on.
+//! Errors of played games.
 
 use adept_arena::OpenError;
 
@@ -19,13 +19,13 @@ pub enum PlayError {
         /// Its number of players.
         players: usize,
     },
-    /// The text is not a position that can be played on.
+    /// The text is not a position that can be continued.
     #[error("{0}")]
     Position(String),
     /// The text is not a legal action, or not a way to resign.
     #[error("{0}")]
     Action(String),
-    /// It is not the moment for it: the game is over, or another player is to move.
+    /// Not possible now: the game is over, or another player is to move.
     #[error("{0}")]
     Moment(&'static str),
     /// The game cannot be written to a file.

@@ -330,7 +330,7 @@ pub fn room<G: Kit>(game: Arc<G>, patience: Duration) -> Arc<dyn AnyRoom> {
     Arc::new(Room { game, patience, opened_agents: Mutex::default() })
 }
 
-/// Most agents of a game that are kept open.
+/// Largest number of open agents of a game.
 const MOST_OPENED: usize = 64;
 
 /// Largest number of parameters of a network that answers immediately.
@@ -342,9 +342,9 @@ struct Room<G: Kit> {
     opened_agents: Mutex<HashMap<AgentText, Arc<OpenedAgent<G>>>>,
 }
 
-/// An opened agent.
+/// An open agent.
 enum OpenedAgent<G: Kit> {
-    /// A checkpoint that plays in its own way: a copy for each thread.
+    /// A checkpoint with its usual play: a copy per thread.
     Model { pool: Box<Pool<G>>, is_small: bool, has_parts: bool },
     /// An agent that plays the best move of a search, for one thread at a time.
     Search(Mutex<AnySearch<G>>),
@@ -363,7 +363,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<G: Kit> Room<G> {
-    /// An agent, which is opened if nobody has asked it yet.
+    /// Returns an agent, opening it on first use.
     fn opened(&self, agent: &AgentText) -> Result<Arc<OpenedAgent<G>>, OpenError> {
         if let Some(opened) = locked(&self.opened_agents).get(agent) {
             return Ok(opened.clone());
@@ -371,12 +371,12 @@ impl<G: Kit> Room<G> {
         let opened = Arc::new(OpenedAgent::open(&*self.game, agent)?);
         let mut all = locked(&self.opened_agents);
         if all.len() >= MOST_OPENED {
-            // Those that play are kept.
+            // Agents in use are kept.
             all.retain(|_, opened| Arc::strong_count(opened) > 1);
         }
         if all.len() >= MOST_OPENED {
             return Err(OpenError::Unknown(format!(
-                "{MOST_OPENED} agents of {} are playing, and that is the limit: choose one of them",
+                "{MOST_OPENED} agents of {} are playing, which is the limit: choose one of them",
                 self.game.name()
             )));
         }
@@ -717,7 +717,7 @@ impl<G: Kit> AnyPlay for Play<G> {
 
     fn undo(&mut self) -> Result<(), PlayError> {
         if !self.session.undo() {
-            return Err(PlayError::Moment("there is nothing to take back"));
+            return Err(PlayError::Moment("there is no move to undo"));
         }
         self.events.truncate(self.session.steps().len());
         self.turn += 1;
@@ -777,7 +777,7 @@ impl<G: Kit> AnyPlay for Play<G> {
         let found = naming::resolve(game, &by.text, &[])?;
         if is_search(&found) {
             return Err(PlayError::Long(format!(
-                "`{}` looks ahead, which takes too long for a whole game",
+                "`{}` searches, which takes too long for a whole game",
                 by.name
             )));
         }

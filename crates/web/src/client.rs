@@ -19,7 +19,7 @@ pub struct ClientLimits {
     pub streams: usize,
     /// Number of waiting or running jobs.
     pub jobs: usize,
-    /// Connections, those of a proxy's clients among them: the client is the address that connects.
+    /// Connections. Connections through a proxy count for the proxy: the client is the address that connects.
     pub connections: usize,
 }
 
@@ -70,7 +70,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Client {
     }
 }
 
-/// How many things each holder has open.
+/// Number of open things per holder.
 struct Counts<K>(Mutex<HashMap<K, usize>>);
 
 impl<K: Clone + Eq + Hash> Counts<K> {
@@ -82,8 +82,8 @@ impl<K: Clone + Eq + Hash> Counts<K> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts one more for all of these holders, until the result is dropped. If one of them has as many as it may, returns it, and how
-    /// many those are.
+    /// Counts one more for each of these holders, until the result is dropped. If a holder has reached its limit, returns
+    /// the holder and the limit.
     fn hold<const N: usize>(self: &Arc<Self>, holders: [(K, usize); N]) -> Result<Held<K>, (K, usize)> {
         let mut open = self.open();
         if let Some(full) = holders.iter().find(|(holder, most)| open.get(holder).is_some_and(|n| n >= most))
@@ -97,7 +97,7 @@ impl<K: Clone + Eq + Hash> Counts<K> {
     }
 }
 
-/// One thing that is open.
+/// An open thing.
 pub(crate) struct Held<K: Clone + Eq + Hash> {
     holders: Vec<K>,
     all: Arc<Counts<K>>,
@@ -124,12 +124,12 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    /// At most so many for a client.
+    /// Creates a registry with at most `most` connections per client.
     pub(crate) fn new(most: usize) -> Self {
         Self { open: Counts::new(), most }
     }
 
-    /// Counts a connection until the result is dropped. None if the client has as many as it may.
+    /// Counts a connection until the result is dropped. None if the client has reached its limit.
     pub(crate) fn begin(&self, client: Client) -> Option<Held<Client>> {
         self.open.hold([(client, self.most)]).ok()
     }
@@ -145,7 +145,7 @@ pub(crate) struct Streams {
 /// An open stream.
 pub(crate) type Stream = Held<Holder>;
 
-/// Who holds streams: a client, a job, or all together.
+/// Holder of streams: a client, a job, or all together.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Holder {
     Client(Client),
@@ -154,12 +154,12 @@ pub(crate) enum Holder {
 }
 
 impl Streams {
-    /// At most so many for a client.
+    /// Creates a registry with at most `most` streams per client.
     pub(crate) fn new(most: usize) -> Self {
         Self { open: Counts::new(), most }
     }
 
-    /// Opens a stream of a job's events, which stays open until the result is dropped.
+    /// Opens an event stream for a job, which stays open until the result is dropped.
     pub(crate) fn begin(&self, client: Client, job: &str) -> Result<Stream, Fault> {
         let holders = [
             (Holder::All, limits::STREAMS),
@@ -169,15 +169,14 @@ impl Streams {
         self.open.hold(holders).map_err(|(holder, most)| {
             let whose = match holder {
                 Holder::All => {
-                    let text =
-                        format!("{most} streams of events are open, and that is the limit: try again later");
+                    let text = format!("{most} event streams are open, which is the limit: try again later");
                     return Fault::busy(text);
                 }
                 Holder::Client(_) => "you",
                 Holder::Job(_) => "this job",
             };
             Fault::too_many(format!(
-                "{whose}: {most} streams of events are open, the most for one client or one job; close one first"
+                "{whose}: {most} event streams are open, the limit for one client or one job: close one first"
             ))
         })
     }
@@ -213,7 +212,7 @@ mod tests {
         let held = [open(one, "a"), open(one, "b")].map(|stream| stream.unwrap_or_else(|_| panic!()));
         let refused = open(one, "c").err().unwrap();
         assert_eq!((refused.status.as_u16(), refused.kind), (429, crate::fault::Kind::Busy));
-        // Two are the most for one job, whoever asks.
+        // Two streams are the limit for one job, whoever asks.
         assert_eq!(open(two, "a").err().unwrap().status.as_u16(), 429);
         assert!(open(two, "b").is_ok());
         drop(first);

@@ -11,32 +11,32 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// The kind of a fault, for programs: see the table in `docs/commands.md`.
+/// The kind of an error, for programs: see the table in `docs/commands.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
-    /// The request is not what the API expects.
+    /// The request is invalid.
     Request,
-    /// There is nothing of this name.
+    /// The named object does not exist.
     Name,
     /// A rule set, a position or an action is refused.
     Game,
     /// The config is not valid.
     Config,
-    /// The client may not ask this.
+    /// The client is not allowed to ask this.
     Forbidden,
-    /// There is too much to do.
+    /// The server is overloaded, or the client exceeds its limits.
     Busy,
-    /// It was tried, and failed.
+    /// The work failed.
     Failed,
 }
 
-/// Why a request is refused.
+/// Error of a refused request.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub(crate) status: StatusCode,
     pub(crate) kind: Kind,
-    /// For people.
+    /// Message for people.
     pub(crate) message: String,
 }
 
@@ -65,9 +65,9 @@ impl Fault {
         Self::new(StatusCode::TOO_MANY_REQUESTS, Kind::Busy, message)
     }
 
-    /// The answer where the program has a fault.
+    /// The response to a panic.
     pub(crate) fn from_panic(_: Box<dyn std::any::Any + Send>) -> Response {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, Kind::Failed, "a fault of the server").into_response()
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, Kind::Failed, "internal server error").into_response()
     }
 
     /// The same error, with rule files named as in requests.

@@ -172,10 +172,10 @@ impl Engine {
         Ok(String::new())
     }
 
-    /// Begins a session of this kind. The words that follow are pairs of a setting and its value.
+    /// Starts a session of this kind. The words that follow are pairs of a setting and its value.
     ///
     /// # Errors
-    /// What to write instead.
+    /// The correct form of the command.
     fn begin_session(&mut self, kind: &str, rest: &[&str]) -> Result<(), &'static str> {
         let mut session = MatchState::default();
         let mut has_crawford = true;

@@ -137,7 +137,8 @@ fn one_sided(blunderer: usize) -> WholeGame<Action> {
 fn loss_and_luck_belong_to_their_players() {
     let game = Bearoff::new(6).unwrap();
     let oracle = game.values().valuations.open("oracle").unwrap().unwrap();
-    let near = |a: f64, b: f64| (a - b).abs() < 1e-5;
+    // The table has 16 bits for a value.
+    let near = |a: f64, b: f64| (a - b).abs() < 2e-4;
     // Checkers on 4 or on 3 and 1 are taken by 34 of 36 rolls, two on 2 by 26. The opponent, with checkers on 2, 1, 1 and 1, wins at
     // once by the doubles of 2 to 6, and else by any roll after the next.
     let (best, played, misses) = (34.0 / 36.0, 26.0 / 36.0, 31.0 / 36.0);

@@ -1,8 +1,8 @@
 //! Tests `serve acpc` with a small dealer of the Annual Computer Poker Competition's protocol.
 
+use crate::common::Workspace;
 use adept::game::{Game, Turn, stream};
 use adept::holdem::{self, Action, Holdem, State};
-use crate::common::Workspace;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};

@@ -905,9 +905,11 @@ fn rollout_plays_positions_out() {
     // In two parts, the first one shorter.
     let part = |trials: &'static str| [&rollout[..], &["--out", "sums.json", "--trials", trials]].concat();
     assert_eq!(dir.json(&part("36"))["rollouts"][1]["trials"].as_u64(), Some(36));
-    assert!(dir.fails(&part("72"), 1).contains("go on from it with --resume"));
+    assert!(dir.fails(&part("72"), 1).contains("continue it with --resume"));
     assert_eq!(dir.json(&[&part("72")[..], &["--resume", "--threads", "3"]].concat()), whole);
-    assert!(dir.fails(&[&part("36")[..], &["--resume"]].concat(), 1).contains("holds more games than this"));
+    assert!(
+        dir.fails(&[&part("36")[..], &["--resume"]].concat(), 1).contains("holds more games than requested")
+    );
     let other = [&part("72")[..], &["--resume", "--seed", "2"]].concat();
     assert!(dir.fails(&other, 1).contains("holds other rollouts (seed 1 2)"), "{}", dir.fails(&other, 1));
     fs::write(dir.path("sums.json"), "{}").unwrap();

@@ -287,7 +287,7 @@ fn paths_in_a_config_are_relative_to_it() {
     a_sweep_and_its_runs(&dir);
 }
 
-/// Runs `adept` in a folder of a dir.
+/// Runs `adept` in a folder of a workspace.
 fn run_within(dir: &Workspace, folder: &str, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_adept")).args(args).current_dir(dir.path(folder)).output().unwrap()
 }

@@ -375,7 +375,7 @@ fn measure<G: Kit>(
 fn eval_opponents<G: Kit>(game: &G, manifest: &Manifest) -> Vec<String> {
     let own = Config::from_saved(manifest.config.clone()).map(|c| c.evaluate_against());
     let mut opponents = own.unwrap_or_default();
-    // A checkpoint that left its place may have left them behind.
+    // A checkpoint that was moved may have lost its opponents' files.
     opponents.retain(|name| match naming::resolve(game, name, &[]) {
         Ok(_) => true,
         Err(error) => {

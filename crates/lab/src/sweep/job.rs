@@ -1,4 +1,4 @@
-//! The runs of a sweep, and how they stand.
+//! The runs of a sweep, and their states.
 
 use super::grid::Combination;
 use adept_trainer::run::Record;
@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 /// A run of the sweep.
 pub(super) struct Job<'a> {
-    /// The number of its sweep.
+    /// Index of its sweep.
     pub(super) sweep: usize,
-    /// The number of its combination in the grid.
+    /// Index of its combination in the grid.
     pub(super) number: usize,
     pub(super) combination: &'a Combination,
     pub(super) seed: u64,

@@ -111,7 +111,7 @@ pub struct SweepSpec<'a> {
     pub out: PathBuf,
 }
 
-/// Trains a run; cancelled as the sweeps are.
+/// Trains a run, with the cancellation of the sweeps.
 pub(crate) type TrainRun<'a> =
     dyn Fn(&Config, u64, &TrainOptions, &dyn Observer) -> Result<(PathBuf, Record), TrainError> + Sync + 'a;
 

@@ -305,7 +305,7 @@ impl Play<'_> {
         save(&self.options.out, table)
     }
 
-    /// Plays a pair for each thread and each slot of another rank.
+    /// Plays one pair per thread and slot of another rank.
     fn play_on_ranks(&self, table: &mut Standings) -> Result<(), TrainError> {
         let Self { game, options, ref terms, cancel, .. } = *self;
         let (left, failed) = (self.left(table), AtomicBool::new(false));
@@ -363,7 +363,7 @@ impl Play<'_> {
                 table.begun = Some(Begun { tally: tally.clone(), seconds });
                 if saved.elapsed() >= BETWEEN_SAVES && tally.games < pairing.games {
                     saved = Instant::now();
-                    // The games go on: there may be room again when they end.
+                    // Continue: there may be space again at the end.
                     if let Err(error) = save(&options.out, table) {
                         notes::warn(&error.to_string());
                     }
@@ -371,7 +371,7 @@ impl Play<'_> {
             };
             let played = pool.install(|| game.play_pair(&pairing, tally, cancel, &mut report))?;
             if played.games < pairing.games {
-                // Stopped: another call goes on from here.
+                // Stopped: another call resumes here.
                 return save(&options.out, table);
             }
             self.add(table, &pairing, &played, seconds + start.elapsed().as_secs_f64())?;
@@ -379,7 +379,7 @@ impl Play<'_> {
         Ok(())
     }
 
-    /// Writes down the first games of each pair, once more from their seeds, so that it costs the other games nothing.
+    /// Records the first games of each pair: replays them from their seeds, so that recording does not slow down the tournament.
     fn write_histories(&self, suffix: &str) -> Result<(), TrainError> {
         let (files, folder) = (Files::default(), self.options.out.join("histories"));
         files.create_folder(&folder)?;
@@ -388,7 +388,7 @@ impl Play<'_> {
             let pairing = Pairing { games, ..self.terms.pairing(meeting) };
             let text = self.game.histories(&pairing, self.cancel)?;
             if self.cancel.requested() {
-                let message = "the games were not all written down: ask for them again".into();
+                let message = "not all games were recorded: ask for them again".into();
                 return Err(TrainError::Interrupted { path: folder, message });
             }
             let [a, b] = pairing.players.each_ref().map(|player| plain(&player.name));
@@ -610,7 +610,7 @@ impl Standings {
             .collect()
     }
 
-    /// A score as text: in points, 1 for a win and ½ for a draw, or in the unit.
+    /// Formats a score: in points, 1 for a win and ½ for a draw, or in the unit.
     pub(crate) fn shown(&self, score: f64) -> String {
         shown(score, self.unit.is_some())
     }

@@ -11,9 +11,9 @@ pub(super) const SHOWN: [u64; 3] = [1_000, 5_000, 35_000];
 pub(crate) struct SoarRow {
     /// Name, such as `PM-0`.
     pub(crate) name: String,
-    /// How rewards reach a rule.
+    /// Attenuation of rewards.
     pub(crate) rewards: &'static str,
-    /// Players of a game: the learner, and opponents that are all the same.
+    /// Number of players: the learner and identical opponents.
     pub(crate) players: usize,
     /// Share of wins against PMH before the first game, over 4000 games.
     pub(crate) untrained: f64,

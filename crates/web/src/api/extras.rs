@@ -15,7 +15,7 @@ use axum::routing::get;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The routes of these questions. The first agent of the game that has values answers, or the one that `agent=` names.
+/// The routes of these endpoints. The first agent of the game with values answers, or the one that `agent=` names.
 pub(crate) fn routes(extras: &[Arc<dyn Extra>]) -> Router<Arc<App>> {
     let mut routes = Router::new();
     for extra in extras {

@@ -1,4 +1,4 @@
-//! Agents that choose moves until a time, and the sign that stops them.
+//! Agents that choose moves until a deadline, and the handle that stops them.
 
 use adept_arena::naming::{self, AnySearch};
 use adept_arena::{Agent, Decision, Evaluator, PlayoutAgent, Playouts, Scratch};
@@ -10,18 +10,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// What chooses moves.
+/// Strategies of choosing moves.
 pub(super) enum Chooser {
     /// Random games until the time is over.
     Clock(Box<PlayoutAgent<Described>>),
-    /// Looks ahead until the time is over.
+    /// A search until the time is over.
     Search(Box<AnySearch<Described>>),
-    /// Any other agent. It does not know the clock.
+    /// Another agent, which ignores the clock.
     Other(Box<dyn Agent<Described>>),
 }
 
 impl Chooser {
-    /// Tree search by the clock.
+    /// Tree search with the clock.
     pub(super) fn clock(game: &Described) -> Result<Self, String> {
         Playouts::until_stopped()
             .open(game)
@@ -29,7 +29,7 @@ impl Chooser {
             .map_err(|e| e.to_string())
     }
 
-    /// The agent of this name. A search by a network, `search:clock:NAME`, thinks as long as there is time.
+    /// The agent with this name. `search:clock:NAME`, a search with a network, uses all available time.
     pub(super) fn named(game: &Described, name: &str) -> Result<Self, String> {
         let by_clock =
             name.strip_prefix("search:clock:").map(|of| format!("search:{}ms:{of}", limits::SEARCH_MS));
@@ -67,17 +67,17 @@ impl Chooser {
     }
 }
 
-/// What ends the work for a match.
+/// Handle that stops all work for a match.
 #[derive(Clone, Default)]
 pub(super) struct Stop {
-    /// The reading of the rules, and the decision that is being made.
+    /// Stops reading the rules and the current decision.
     pub(super) thought: Arc<AtomicBool>,
-    /// The run that is learning.
+    /// Stops the learning run.
     pub(super) learning: Cancel,
 }
 
 impl Stop {
-    /// Nobody waits any more for what is thought and learned.
+    /// Stops all work.
     pub(super) fn end(&self) {
         self.thought.store(true, Ordering::Relaxed);
         self.learning.cancel();

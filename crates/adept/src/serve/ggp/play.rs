@@ -26,7 +26,7 @@ pub(in crate::serve) struct Terms {
     pub(in crate::serve) seed: u64,
 }
 
-/// A decision to think about.
+/// A decision request.
 struct Job {
     number: u64,
     state: <Described as Game>::State,

@@ -1,7 +1,7 @@
 //! Labelled positions of games, and runs that learn from them.
 
-use crate::common::Workspace;
 use super::screens::{config, workspace};
+use crate::common::Workspace;
 use std::fs;
 
 fn build(dir: &Workspace, out: &str, more: &[&str]) -> String {
@@ -25,7 +25,7 @@ fn a_file_is_the_same_with_any_number_of_threads_and_wherever_it_was_stopped() {
     // Longer than requested at first.
     build(&dir, "grown.csv", &["--count", "100", "--moves", "2"]);
     let refused = dir.fails(&["data", "build", "--with", "small", "--seed", "3", "--out", "grown.csv"], 1);
-    assert!(refused.contains("go on with it with --resume"), "{refused}");
+    assert!(refused.contains("continue it with --resume"), "{refused}");
     let refused =
         dir.fails(&["data", "build", "--with", "small", "--seed", "4", "--out", "grown.csv", "--resume"], 1);
     assert!(refused.contains("was made with other options"), "{refused}");

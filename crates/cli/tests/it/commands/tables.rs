@@ -85,7 +85,7 @@ fn a_benchmark_of_decisions_is_built_and_asked() {
     assert!(built["finished"] == true && built["kinds"]["contact"] == 3, "{built}");
     assert!(built["short"].as_array().unwrap().iter().all(|kind| kind != "contact"), "{built}");
     let whole = fs::read_to_string(dir.path("d.csv")).unwrap();
-    assert!(dir.fails(&build, 1).contains("go on with it with --resume"));
+    assert!(dir.fails(&build, 1).contains("continue it with --resume"));
     // After a truncation, it resumes to the same file.
     let rows: Vec<&str> = whole.lines().collect();
     let first = rows.iter().take_while(|row| !row.starts_with("2,")).map(|row| format!("{row}\n"));
