@@ -4,8 +4,8 @@
 use adept_model::machine::Peak;
 use adept_model::optimiser::Adam;
 use adept_model::{
-    Architecture, Channel, ChannelKind, Compute, Head, Learner, NumberFormat, Optimiser, Predictor,
-    QuantisedNetwork, Samples, build_on,
+    Architecture, Channel, ChannelKind, Compute, Head, NumberFormat, Optimiser, Predictor, QuantisedNetwork,
+    Samples, build_on,
 };
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};

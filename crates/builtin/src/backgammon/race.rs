@@ -128,6 +128,9 @@ impl SideRolls {
     }
 }
 
+/// A side that was asked for, and its rolls.
+type Recent = Mutex<Option<(Side, SideRolls)>>;
+
 /// Roll distributions of all sides with 15 checkers.
 pub(super) struct Races {
     table: GnubgOneSided,
@@ -137,7 +140,7 @@ pub(super) struct Races {
     /// Cached distributions of sides near home, for each goal.
     near: [Mutex<FxHashMap<Side, Rolls>>; 2],
     /// Direct-mapped cache of recent sides: all moves of a roll leave the same opponent.
-    recent: Box<[Mutex<Option<(Side, SideRolls)>>]>,
+    recent: Box<[Recent]>,
 }
 
 impl Races {
