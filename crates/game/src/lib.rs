@@ -72,4 +72,4 @@ pub use rng::{Stream, draw_index, stream};
 pub use suite::Suite;
 pub use texts::{Plain, Texts};
 pub use values::{ForPositions, Found, Opener, Purpose, Reference, Valuation, Valuations, Values};
-pub use worth::{Worth, score_text};
+pub use worth::{Worth, score_text, signed_text};

@@ -15,11 +15,7 @@ use std::borrow::Cow;
 /// assert_eq!(score_text(-0.0001, 3), "+0.000");
 /// ```
 pub fn score_text(score: f64, digits: usize) -> String {
-    let text = if score.abs() >= 10.0 { format!("{score:+.0}") } else { format!("{score:+.digits$}") };
-    match text.strip_prefix('-') {
-        Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => format!("+{rest}"),
-        _ => text,
-    }
+    signed_text(score, if score.abs() >= 10.0 { 0 } else { digits })
 }
 
 /// A value in [−1, 1] in the terms of its game, as far as the game has any: as a probability of winning, and in the unit of its results.
@@ -75,5 +71,28 @@ impl Worth {
     /// ```
     pub fn after_comma(&self, digits: usize) -> String {
         self.text(digits).map_or_else(String::new, |text| format!(", {text}"))
+    }
+
+    /// What `value` is worth, for people: in the unit of the game if it has one, else the value itself and the probability of winning.
+    ///
+    /// ```
+    /// use adept_game::{Worth, tiny::Nim};
+    ///
+    /// assert_eq!(Worth::of(&Nim::default(), 0.5).describe(0.5, 2), "+0.50, P(win) 0.75");
+    /// ```
+    pub fn describe(&self, value: f64, digits: usize) -> String {
+        match self.text(digits) {
+            Some(text) if self.score.is_some() => text,
+            _ => format!("{}{}", signed_text(value, digits), self.after_comma(digits)),
+        }
+    }
+}
+
+/// A value with its sign and these digits after the point; 0 has the sign +.
+pub fn signed_text(value: f64, digits: usize) -> String {
+    let text = format!("{value:+.digits$}");
+    match text.strip_prefix('-') {
+        Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => format!("+{rest}"),
+        _ => text,
     }
 }

@@ -9,6 +9,7 @@ use adept_ground::shown::clipped;
 use adept_ground::work;
 use adept_model::{ModelError, names};
 use adept_trainer::run::{Cancel, TrainError};
+use rustc_hash::FxHashSet;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -191,11 +192,16 @@ fn read_all<G: Kit>(game: &G, options: &ReviewOptions) -> Result<Read<G>, TrainE
     let suffix = records.map_or("", |records| records.suffix());
     let mut files = Vec::new();
     for path in &options.files {
+        // Files that a folder has but cannot be read are faults, those that were named are errors.
+        std::fs::metadata(path).map_err(GameError::file(path))?;
         match path.is_dir() {
             true => files_in(path, suffix, 0, &mut files).map_err(GameError::file(path))?,
             false => files.push(path.clone()),
         }
     }
+    // A file may be named, and be in a folder that is named.
+    let mut seen = FxHashSet::default();
+    files.retain(|file| seen.insert(file.canonicalize().unwrap_or_else(|_| file.clone())));
     if files.len() > FILES {
         return Err(GameError::new(format!("{} files: at most {FILES} can be reviewed", files.len())).into());
     }

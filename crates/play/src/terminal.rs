@@ -370,23 +370,17 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
                     let explain = |(action, value): (&G::Action, &f32)| {
                         let explained = bound.explain(at, action);
                         let outcomes = explained.map_or_else(Vec::new, |explained| explained.outcomes);
-                        let worth = Worth::of(self.game, (*value).into());
-                        let score = worth.text(3).filter(|_| worth.score.is_some());
-                        let score = score.map_or_else(String::new, |text| format!("  {text}"));
+                        let worth = Worth { win_probability: None, ..Worth::of(self.game, (*value).into()) };
                         let text = outcomes_text(&head, &outcomes);
-                        format!(
-                            "{}{score}{}{text}",
-                            signed(*value, 3),
-                            if text.is_empty() { "" } else { "  " }
-                        )
+                        let gap = if text.is_empty() { "" } else { "  " };
+                        format!("{}{gap}{text}", worth.describe((*value).into(), 3))
                     };
                     below.push_str(&legend(&head));
                     actions.iter().zip(&values).map(explain).collect()
                 }
                 Head::Value => {
-                    let worth = |value: f32| Worth::of(self.game, value.into()).text(3);
-                    let worth = |value| worth(value).map_or_else(String::new, |text| format!("  {text}"));
-                    values.iter().map(|&value| format!("{}{}", signed(value, 3), worth(value))).collect()
+                    let worth = |&value: &f32| Worth::of(self.game, value.into()).describe(value.into(), 3);
+                    values.iter().map(worth).collect()
                 }
                 Head::Policy => policy_of(&values).iter().map(|p| format!("{:.1} %", 100.0 * p)).collect(),
             };
@@ -398,7 +392,11 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
                 let name = |action: &G::Action| self.game.action_text(self.session.state(), action);
                 let _ = write!(below, "It would play {}", name(best.0.0));
                 if let Some(next) = rest.first() {
-                    let _ = write!(below, ", {:.3} better than {}", best.0.1 - next.0.1, name(next.0.0));
+                    let value = f64::from(best.0.1 - next.0.1);
+                    let worth = Worth::of(self.game, value);
+                    let unit = worth.unit.map_or_else(String::new, |unit| format!(" {unit}"));
+                    let better = worth.score.unwrap_or(value);
+                    let _ = write!(below, ", {better:.3}{unit} better than {}", name(next.0.0));
                 }
                 below.push_str(&expected(self.game, bound, self.session.state(), best.0.0));
                 below.push_str(".\n");
@@ -411,7 +409,8 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
                 marks.push((action.clone(), shown + &number));
                 let explanation = bound.explain(at, action);
                 if let Some(explanation) = explanation.filter(|e| !e.gates.is_empty()) {
-                    let _ = write!(below, "{name}: {}", signed(explanation.value, 3));
+                    let value = explanation.value.into();
+                    let _ = write!(below, "{name}: {}", Worth::of(self.game, value).describe(value, 3));
                     describe_gates(self.game, &explanation, 1, &mut below);
                     below.push('\n');
                 }
@@ -497,15 +496,14 @@ fn answer<G: Kit>(
     let Some(explanation) = explained else { return Ok(action) };
     *thoughts = match &head {
         Head::Value | Head::Outcomes(_) => {
-            let worth = Worth::of(at.game, explanation.value.into());
-            let outcomes = named_outcomes(&head, &explanation.outcomes);
-            // Outcome probabilities contain more information than the probability of winning.
-            let won = match outcomes.is_empty() {
-                true => worth.after_comma(3),
-                false if worth.win_probability.is_some() => format!(", {outcomes}"),
-                false => format!("{}, {outcomes}", worth.after_comma(3)),
-            };
-            format!(" It thinks this is worth {}{won}.", signed(explanation.value, 3))
+            let mut worth = Worth::of(at.game, explanation.value.into());
+            let mut outcomes = named_outcomes(&head, &explanation.outcomes);
+            if !outcomes.is_empty() {
+                // Outcome probabilities contain more information than the probability of winning.
+                worth.win_probability = None;
+                outcomes.insert_str(0, ", ");
+            }
+            format!(" It thinks this is worth {}{outcomes}.", worth.describe(explanation.value.into(), 3))
         }
         Head::Policy => {
             let (mut actions, mut logits) = (Vec::new(), Vec::new());
@@ -568,18 +566,9 @@ fn legend(head: &Head) -> String {
     match names.len() {
         0..=NAMED => String::new(),
         _ => format!(
-            "Beside a move: its value, what that is worth, and in per cent: {}; in brackets its number.\n",
+            "Next to a move: what it is worth, and in per cent: {}; in brackets its number.\n",
             names.join(", ")
         ),
-    }
-}
-
-/// A value with its sign; 0 has the sign +.
-fn signed(value: f32, digits: usize) -> String {
-    let text = format!("{value:+.digits$}");
-    match text.strip_prefix('-') {
-        Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => format!("+{rest}"),
-        _ => text,
     }
 }
 
@@ -590,8 +579,8 @@ fn describe_gates<G: Kit>(game: &G, explanation: &Explanation, depth: usize, tex
         let (indent, number) = ("  ".repeat(depth), i + 1);
         let name =
             expert.name.as_ref().map_or_else(|| format!("expert {number}"), |name| format!("module {name}"));
-        let worth = Worth::of(game, expert.value.into()).after_comma(3);
-        let _ = write!(text, "\n{indent}{name}: weight {gate:.2}, value {}{worth}", signed(expert.value, 3));
+        let worth = Worth::of(game, expert.value.into()).describe(expert.value.into(), 3);
+        let _ = write!(text, "\n{indent}{name}: weight {gate:.2}, value {worth}");
         describe_gates(game, expert, depth + 1, text);
     }
 }
@@ -643,7 +632,7 @@ mod tests {
     #[test]
     fn zero_has_no_minus() {
         assert_eq!(
-            [-0.004, 0.0, -0.0, -0.006, 0.5].map(|v| signed(v, 2)),
+            [-0.004, 0.0, -0.0, -0.006, 0.5].map(|v| signed_text(v.into(), 2)),
             ["+0.00", "+0.00", "+0.00", "-0.01", "+0.50"]
         );
     }

@@ -106,7 +106,14 @@ impl Jobs {
         all.push_back(Job { client, state: state.clone(), cancel: cancel.clone() });
         let turn = self.turn.clone();
         tokio::spawn(async move {
-            let Ok(permit) = turn.acquire_owned().await else { return };
+            // A job that is stopped while it waits leaves at once, with all that it holds.
+            let mut watched = state.subscribe();
+            let stopped_early = async { drop(watched.wait_for(State::is_over).await) };
+            let permit = tokio::select! {
+                Ok(permit) = turn.acquire_owned() => permit,
+                () = stopped_early => return,
+                else => return,
+            };
             let end = state.clone();
             let stopped = cancel.clone();
             let work = move || {
@@ -181,5 +188,38 @@ impl Jobs {
     /// Cancels all jobs.
     pub(crate) fn stop_all(&self) {
         self.all().iter().for_each(|job| job.cancel.cancel());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn a_job_that_is_stopped_while_it_waits_frees_what_it_holds() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+        let _inside = runtime.enter();
+        let jobs = Jobs::new(2);
+        let client = || Client::new(std::net::Ipv4Addr::LOCALHOST.into());
+        let (begun, first) = (channel::<()>(), channel::<()>());
+        jobs.start(client(), "first", move |_| {
+            begun.0.send(()).unwrap();
+            let _ = first.1.recv();
+            Ok(Value::Null)
+        })
+        .ok()
+        .unwrap();
+        begun.1.recv().unwrap();
+        let held = channel::<()>();
+        let holds = held.0;
+        let id = jobs.start(client(), "second", move |_| {
+            drop(holds);
+            Ok(Value::Null)
+        });
+        jobs.stop(&id.ok().unwrap()).ok().unwrap();
+        // Its sender is dropped while the first job still runs.
+        assert!(held.1.recv().is_err());
+        first.0.send(()).unwrap();
     }
 }

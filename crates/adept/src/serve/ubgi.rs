@@ -106,6 +106,10 @@ impl Engine {
                 let score = |text: &str| text.parse().ok().filter(|n| *n <= 10_000);
                 let scores: [u32; 2] =
                     score(first).zip(score(second)).ok_or_else(|| bad("write two scores"))?.into();
+                let length = self.session.length;
+                if length > 0 && scores.iter().any(|score| *score >= length) {
+                    return Err(bad("a match ends when a player has its length"));
+                }
                 let has_crawford = self.has_crawford;
                 self.set(|state| {
                     let is_one_away = |scores: [u32; 2]| scores.iter().any(|score| score + 1 == state.length);
@@ -267,6 +271,18 @@ mod tests {
         let mut output = Vec::new();
         Engine::new(bot()).run(commands.as_bytes(), &mut output).unwrap();
         String::from_utf8(output).unwrap()
+    }
+
+    #[test]
+    fn a_score_at_the_length_of_the_match_is_refused() {
+        let commands = "newsession type match length 5\nsetscore 9 0\nsetscore 0 5\nsetscore 4 4\n";
+        let lines = said(commands);
+        assert_eq!(
+            lines.lines().filter(|line| line.starts_with("error bad_argument ")).count(),
+            2,
+            "{lines}"
+        );
+        assert_eq!(said("newsession type money\nsetscore 9 0\n"), "");
     }
 
     #[test]

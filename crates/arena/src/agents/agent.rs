@@ -100,9 +100,8 @@ fn values_highest<G: Game>(
     if best.is_empty() {
         return "It knows no values here.\n".into();
     }
-    let with = |(text, value): (String, f64)| {
-        format!("{text} ({value:+.3}{})", Worth::of(at.game, value).after_comma(3))
-    };
+    let with =
+        |(text, value): (String, f64)| format!("{text} ({})", Worth::of(at.game, value).describe(value, 3));
     let shown: Vec<String> = best.into_iter().map(with).collect();
     let line = match &line_texts(at.game, at.state, line)[..] {
         line @ [_, _, ..] => format!("It expects {}.\n", line.join(", ")),

@@ -7,7 +7,8 @@ use adept_game::{Game, Kit, OutcomeClass, Turn, outcome_of, stream};
 use adept_ground::limits;
 use adept_ground::order::places_by;
 use rand::RngExt;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// What a search found at a decision.
@@ -50,6 +51,8 @@ pub struct Search<G: Game, E> {
     pub options: SearchOptions,
     /// When every question must be answered, whatever the budget: then what has been found so far counts.
     pub until: Option<Instant>,
+    /// Ends a search early when it becomes true.
+    pub stop: Arc<AtomicBool>,
     has_chance: bool,
     found: Found<G>,
     frames: Vec<Frame<G>>,
@@ -102,6 +105,7 @@ impl<G: Game, E> Search<G, E> {
             evaluator,
             options,
             until: None,
+            stop: Arc::default(),
             has_chance: has_chance(game),
             found: Found { values: Vec::new(), line: Vec::new(), plies: 0, nodes: 0, solved: false },
             frames: Vec::new(),
@@ -124,6 +128,7 @@ impl<G: Game, E> Search<G, E> {
             evaluator: had,
             options,
             until,
+            stop,
             has_chance,
             found,
             frames,
@@ -138,6 +143,7 @@ impl<G: Game, E> Search<G, E> {
             evaluator,
             options,
             until,
+            stop,
             has_chance,
             found,
             frames,
@@ -363,7 +369,12 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
             let Some(copy) = self.evaluator.copied(at.game) else { break };
             let mut options = self.options.clone();
             options.threads = 1;
-            self.copies.push(Search { has_chance: self.has_chance, ..Search::new(at.game, copy, options) });
+            let stop = self.stop.clone();
+            self.copies.push(Search {
+                has_chance: self.has_chance,
+                stop,
+                ..Search::new(at.game, copy, options)
+            });
         }
         let next = AtomicUsize::new(0);
         let mut copies = std::mem::take(&mut self.copies);
@@ -421,13 +432,12 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         if self.found.nodes >= self.limit {
             self.stopped = true;
         }
-        if let Some(deadline) = self.deadline {
-            if self.until_clock == 0 {
-                self.until_clock = CLOCK;
-                self.stopped |= Instant::now() >= deadline;
-            }
-            self.until_clock -= 1;
+        if self.until_clock == 0 {
+            self.until_clock = CLOCK;
+            let is_late = || self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            self.stopped |= self.stop.load(Ordering::Relaxed) || is_late();
         }
+        self.until_clock -= 1;
         self.stopped
     }
 

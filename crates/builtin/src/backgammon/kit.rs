@@ -67,6 +67,15 @@ fn possible(_: &Backgammon, classes: &[OutcomeClass], state: &State, player: usi
     OutcomeMask::from_classes(classes, |class| range.contains(&class.utility))
 }
 
+/// A config that is measured against the strongest script.
+fn starter(game: &Backgammon) -> String {
+    let text = include_str!("starter.toml");
+    match *game == Backgammon::default() {
+        true => text.into(),
+        false => text.replace(r#"["pubeval", "random"]"#, r#"["random"]"#),
+    }
+}
+
 impl Kit for Backgammon {
     fn card(&self) -> Card {
         Card {
@@ -74,7 +83,7 @@ impl Kit for Backgammon {
          checkers a side, 1 to 5"
             .into(),
             suites: vec![Suite::Matches],
-            starter: Some(include_str!("starter.toml").into()),
+            starter: Some(starter(self)),
         }
     }
 

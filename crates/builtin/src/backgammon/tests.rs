@@ -654,3 +654,17 @@ fn labels_of_impossible_outcomes_are_left_out() {
     let error = game.files().read_examples(&game, &path).unwrap_err().to_string();
     assert!(error.contains("line 2") && error.contains("impossible in this position"), "{error}");
 }
+
+#[test]
+fn starters_are_measured_against_agents_of_the_rule_set() {
+    for game in [Backgammon::default(), Backgammon::new(3).unwrap(), Backgammon::new(2).unwrap()] {
+        let starter = game.card().starter.unwrap();
+        let line = starter.lines().find_map(|line| line.strip_prefix("against = [")).unwrap();
+        let opponents = line.split(']').next().unwrap().split(", ").map(|name| name.trim_matches('"'));
+        let scripts = game.agents().scripts;
+        let known = |name: &str| name == "random" || scripts.names().iter().any(|script| script.name == name);
+        let opponents: Vec<&str> = opponents.collect();
+        assert!(opponents.iter().all(|name| known(name)), "{}: {opponents:?}", game.name());
+        assert_eq!(opponents[0] == "pubeval", game == Backgammon::default());
+    }
+}

@@ -307,8 +307,10 @@ impl ThinkingThread {
             if let Ok(learned) = found.try_recv() {
                 chooser = learned;
             }
-            if let Chooser::Clock(agent) = &mut chooser {
-                agent.stop = stop.thought.clone();
+            match &mut chooser {
+                Chooser::Clock(agent) => agent.stop = stop.thought.clone(),
+                Chooser::Search(search) => search.stop = stop.thought.clone(),
+                Chooser::Other(_) => {}
             }
             let at = Decision::new(&game, &job.state, role);
             match chooser.choose(at, job.until, &mut rng) {

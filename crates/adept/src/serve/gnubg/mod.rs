@@ -19,6 +19,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
+use std::time::Duration;
 
 /// Statistics of the server.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -57,6 +58,12 @@ pub(super) struct Server<'a> {
 /// Largest number of simultaneous connections.
 const CONNECTIONS: usize = 64;
 
+/// Largest number of errors in a row after which new connections are still accepted.
+const FAULTS: u32 = 100;
+
+/// A client that reads no answer for this long is disconnected.
+const UNREAD: Duration = Duration::from_secs(5);
+
 impl Server<'_> {
     /// Serves connections, at most `most` if given, until interrupted.
     ///
@@ -64,7 +71,8 @@ impl Server<'_> {
     /// If the listener keeps failing, or the log cannot be written.
     pub(super) fn serve(&self, door: &TcpListener, most: Option<u64>) -> Result<()> {
         door.set_nonblocking(true)?;
-        let (mut number, open, failed) = (0, AtomicUsize::new(0), Mutex::new(None));
+        let (mut number, mut faults) = (0, 0);
+        let (open, failed) = (AtomicUsize::new(0), Mutex::new(None));
         std::thread::scope(|scope| {
             while !self.cancel.requested() && most.is_none_or(|most| number < most) && held(&failed).is_none()
             {
@@ -75,7 +83,7 @@ impl Server<'_> {
                         let _ = line.write_all(full.as_bytes());
                     }
                     Ok((line, from)) => {
-                        number += 1;
+                        (number, faults) = (number + 1, 0);
                         open.fetch_add(1, Ordering::Relaxed);
                         let (open, failed) = (&open, &failed);
                         scope.spawn(move || {
@@ -86,6 +94,11 @@ impl Server<'_> {
                         });
                     }
                     Err(error) if error.kind() == ErrorKind::WouldBlock => sleep(LOOK),
+                    // A connection may have broken, or file descriptors may be temporarily exhausted.
+                    Err(_) if faults < FAULTS => {
+                        faults += 1;
+                        sleep(LOOK);
+                    }
                     Err(error) => return Err(error).context("nobody can connect any more"),
                 }
             }
@@ -127,7 +140,8 @@ impl Session<'_> {
         let prepared = socket
             .set_nonblocking(false)
             .and_then(|()| socket.set_nodelay(true))
-            .and_then(|()| socket.set_read_timeout(Some(LOOK)));
+            .and_then(|()| socket.set_read_timeout(Some(LOOK)))
+            .and_then(|()| socket.set_write_timeout(Some(UNREAD)));
         if let Err(error) = prepared {
             return Ok(format!("the connection broke: {error}"));
         }

@@ -83,6 +83,12 @@ fn a_match_is_reviewed() {
     let by = published("../backgammon/single-256-32");
     let review = ["review", "m.mat", "--by", &by];
     let found = dir.json(&review);
+    // A file counts once, and every named file must exist.
+    fs::create_dir(dir.path("folder")).unwrap();
+    fs::copy(dir.path("m.mat"), dir.path("folder/m.mat")).unwrap();
+    let twice = dir.json(&["review", "folder", "folder/m.mat", "--by", &by]);
+    assert_eq!(twice["players"], found["players"]);
+    assert!(dir.fails(&["review", "m.mat", "nowhere.mat", "--by", &by], 1).contains("nowhere.mat"));
     assert_eq!((found["games"].as_u64(), found["unit"].as_str()), (Some(2), Some("points")), "{found}");
     let [ann, other] = [0, 1].map(|i| &found["players"][i]);
     assert_eq!((ann["name"].as_str(), other["name"].as_str()), (Some("Ann"), Some("J\u{f6}rgen")));
