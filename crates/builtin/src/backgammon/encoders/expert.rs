@@ -27,21 +27,21 @@ pub struct Input {
 
 /// The features of each side in the encoder `expert`, in order.
 ///
-/// A *block* is a point with at least two checkers, a *throw* one of the 36 results of two dice. The encoder sees the
+/// A *block* is a point with at least two checkers, a *roll* one of the 36 results of two dice. The encoder sees the
 /// position after a move: the opponent of the mover rolls next. For the opponent's half, features assume that the mover
 /// rolls.
 pub const INPUTS: [Input; 25] = [
-    input("pips", "sum of the places of all checkers; the bar is 25", 167.0, 375.0),
+    input("pips", "sum of the point numbers of all checkers; the bar is 25", 167.0, 375.0),
     input(
         "lead",
         "pips the other side has more, as a share of both sides' pips; 0 if it has fewer",
         1.0,
         1.0,
     ),
-    input("dance", "throws that enter no checker from the bar; 0 if none is there", 36.0, 36.0),
+    input("dance", "rolls that enter no checker from the bar; 0 if none is there", 36.0, 36.0),
     input("blots", "single checkers on points that a checker of the other side has yet to pass", 4.0, 15.0),
-    input("shots", "throws with which the other side can hit, if it rolls", 36.0, 36.0),
-    input("loss", "pips lost to the dearest single hit of a throw, mean of all throws", 12.0, 24.0),
+    input("shots", "rolls with which the other side can hit, if it is to roll", 36.0, 36.0),
+    input("loss", "pips lost to the costliest hit of each roll, averaged over all rolls", 12.0, 24.0),
     input("home", "blocks on points 1 to 6", 6.0, 6.0),
     input(
         "prime",
@@ -51,13 +51,13 @@ pub const INPUTS: [Input; 25] = [
     ),
     input(
         "wall",
-        "throws that do not take a checker of the other side from its bar past the blocks on points 1 to 6",
+        "rolls that do not take a checker of the other side from its bar past the blocks on points 1 to 6",
         36.0,
         36.0,
     ),
     input(
         "escapes",
-        "throws that take the rearmost checker alone past the other side's blocks within 6 points of it; 36 if there is none",
+        "rolls that take the rearmost checker alone past the other side's blocks within 6 points of it; 36 if there is none",
         36.0,
         36.0,
     ),
@@ -72,7 +72,7 @@ pub const INPUTS: [Input; 25] = [
         1.0,
         1.0,
     ),
-    input("contact", "pips that these need to be where that one is", 167.0, 375.0),
+    input("contact", "pips those checkers need to reach the other side's rearmost checker", 167.0, 375.0),
     input(
         "timing",
         "pips from points 7 to 18 to point 6, and from 2 to 6 to point 1 of checkers above 2",
@@ -81,11 +81,11 @@ pub const INPUTS: [Input; 25] = [
     ),
     input("stack", "checkers above 3 on points", 6.0, 12.0),
     input("dead", "checkers on points 1 and 2", 6.0, 15.0),
-    input("spread", "standard deviation of the places of the checkers that are not off", 12.0, 12.0),
+    input("spread", "standard deviation of the point numbers of the checkers that are not off", 12.0, 12.0),
     input("zone", "checkers on points 1 to 12, as a share of the side's checkers", 1.0, 1.0),
     input(
         "mobility",
-        "share of pairs of an occupied place and a die that lead to a point without a block",
+        "share of pairs of an occupied point (or the bar) and a die that lead to a point without a block",
         1.0,
         1.0,
     ),
@@ -203,7 +203,7 @@ const HOME: u32 = 0x7E;
 /// The points 18 to 24.
 const BACK: u32 = 0x7F << 18;
 
-/// Standard deviation of the places of all checkers that are not off. `checkers` is their number.
+/// Standard deviation of the point numbers of all checkers that are not off. `checkers` is their number.
 fn spread(side: Side, occupied: u32, pips: u32, checkers: u8) -> f32 {
     let squares: u32 =
         each(occupied).map(|place| u32::from(side.on(place)) * u32::from(place) * u32::from(place)).sum();
