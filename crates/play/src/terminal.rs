@@ -622,6 +622,7 @@ fn reflowed(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use adept_game::signed_text;
 
     #[test]
     fn hints_are_counted() {

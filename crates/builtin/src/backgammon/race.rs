@@ -274,18 +274,17 @@ impl Races {
     }
 }
 
-/// A similar side with a canonical home: one checker on each occupied point 1 to 6, and the others on the highest of
-/// these points.
+/// A similar side with a canonical home: at most two checkers on each point 1 to 6, and the others on the point that has
+/// the most.
 fn with_similar_home(side: Side) -> Side {
     let mut places = side.places();
+    let most = (1..7).max_by_key(|&point| places[point]).unwrap_or(1);
     let mut spare = 0;
-    for count in places[1..7].iter_mut().filter(|count| **count > 0) {
-        spare += *count - 1;
-        *count = 1;
+    for count in places[1..7].iter_mut().filter(|count| **count > 2) {
+        spare += *count - 2;
+        *count = 2;
     }
-    if let Some(highest) = places[1..7].iter_mut().rfind(|count| **count > 0) {
-        *highest += spare;
-    }
+    places[most] += spare;
     Side::new(places)
 }
 
