@@ -51,7 +51,7 @@ const LEAST_VARIANCE: f32 = 0.02;
 const SKEWNESS: f64 = -0.2;
 
 /// Pips outside up to which rolls are enumerated, for each [`Goal`].
-const NEAR: [u32; 2] = [8, 32];
+const NEAR: [u32; 2] = [8, 24];
 
 /// Largest number of cached sides near home, for each [`Goal`].
 const KEPT: usize = 50_000;

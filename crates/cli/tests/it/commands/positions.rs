@@ -118,10 +118,10 @@ fn a_game_begins_with_a_position() {
     let network = published("residual-10");
     let output = dir.run_with(&["play", &network, "--from", ROLLED[1], "--hints"], "quit\n");
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("-0.509  P(win) 0.246"), "{text}");
+    assert!(text.contains("-0.509, P(win) 0.246"), "{text}");
     // The best move comes last, next to the prompt.
     assert!(text.contains("It would play 6/off 5/off, 0.377 better than 6/1 5/off"), "{text}");
-    let marked: Vec<&str> = text.lines().filter(|line| line.contains("  P(win) ")).collect();
+    let marked: Vec<&str> = text.lines().filter(|line| line.contains(", P(win) ")).collect();
     assert!(marked.len() == 2 && marked[1].contains("6/off 5/off"), "{text}");
 }
 
