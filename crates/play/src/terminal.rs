@@ -633,7 +633,7 @@ mod tests {
     #[test]
     fn zero_has_no_minus() {
         assert_eq!(
-            [-0.004, 0.0, -0.0, -0.006, 0.5].map(|v| signed_text(v.into(), 2)),
+            [-0.004, 0.0, -0.0, -0.006, 0.5].map(|v| signed_text(v, 2)),
             ["+0.00", "+0.00", "+0.00", "-0.01", "+0.50"]
         );
     }
