@@ -379,7 +379,7 @@ mod tests {
         let names = game.values().usual_tables.unwrap().split('+');
         let tables: Vec<_> = names.map(|name| game.values().tables.open(name).unwrap().unwrap()).collect();
         let text = include_str!("../../../../datasets/backgammon-gnubg.csv");
-        for (kind, most, count) in [("bear-off,", 0.002, 200), ("race,", 0.01, 400)] {
+        for (kind, most, count) in [("bear-off,", 0.002, 200), ("race,", 0.0135, 400)] {
             let (mut squares, mut rows) = (0.0, 0);
             for (position, equity) in text.lines().filter_map(|line| line.strip_prefix(kind)?.split_once(','))
             {
