@@ -71,10 +71,11 @@ pub(super) fn table(game: &Backgammon, name: &str) -> Found<Arc<dyn Valuation<Ba
 pub(super) fn references(game: &Backgammon) -> Result<Vec<Reference<Backgammon>>, GameError> {
     let has_file = |checkers: &u8| {
         let checkers = (*checkers).min(game.checkers());
-        Path::new("datasets").join(format!("bearoff-{checkers}.table")).exists()
+        places::find(&Path::new("datasets").join(format!("bearoff-{checkers}.table"))).is_some()
     };
     let checkers = [MOST, 12, 10].into_iter().find(has_file).unwrap_or(8);
-    let points = [10, 8].into_iter().find(|points| race_file(game, *points).exists()).unwrap_or(6);
+    let points =
+        [10, 8].into_iter().find(|points| places::find(&race_file(game, *points)).is_some()).unwrap_or(6);
     let names = [format!("bearoff-{checkers}"), format!("race-{points}")];
     let opened = names.into_iter().filter_map(|name| {
         let found = table(game, &name)?;

@@ -56,7 +56,7 @@ pub struct PairScore {
     /// 95 % interval of the adjusted score, between deals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adjusted_ci95: Option<[f64; 2]>,
-    /// Two-sided p of the hypothesis that only seats matter, between deals.
+    /// Two-sided p of the hypothesis that only seats matter, between deals; of the adjusted score where there is one.
     pub p: f64,
     /// p after Holm's correction for all pairs of the tournament.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -500,18 +500,20 @@ fn pair(pairing: &Pairing, tally: &Tally, seconds: f64, results: Results<'_>) ->
     let adjusted = tally.without_luck(unit, scale);
     let ([a, b], share) = (&pairing.players, pairing.share());
     let [wins, losses] = [tally.wins[0], tally.wins[1]];
-    let Score { ci95, p, errors } = tally.uncertainty(unit, scale, share);
+    let plain = tally.uncertainty(unit, scale, share);
+    // The gate and p judge the same score.
+    let Score { p, errors, .. } = adjusted.map_or(plain, |(_, found)| found);
     PairScore {
         a: a.name.clone(),
         b: b.name.clone(),
         games: tally.games,
         score: tally.score(unit),
-        ci95,
+        ci95: plain.ci95,
         adjusted: adjusted.map(|(score, _)| score),
         adjusted_ci95: adjusted.map(|(_, found)| found.ci95),
         p,
         p_holm: None,
-        errors: Some(adjusted.map_or(errors, |(_, found)| found.errors)),
+        errors: Some(errors),
         distinct: Some(tally.distinct.count()),
         repeated: tally.distinct.is_few(),
         share,

@@ -13,7 +13,7 @@ use crate::labels::{self, LabelReport};
 use crate::positions::{PositionErrors, Tests, With};
 use adept_arena::cfr::Decisions;
 use adept_arena::exact::{alone, shortest, worst};
-use adept_arena::matches::{Draws, Tally, compete, opening_plies, orders, play_counted};
+use adept_arena::matches::{Deals, Draws, Tally, compete, opening_plies, orders, play_counted};
 use adept_arena::{
     Agent, Boltzmann, Equity, ExactError, Grader, Greedy, Guarantee, LearnerModel, OpenError, Random,
     Scratch, SoloGrade, equity, open,
@@ -313,7 +313,7 @@ impl<'a, G: Kit> Measuring<'a, G> {
             let baseline = match self.random_baselines.iter().find(|one| one.against == found.against) {
                 Some(baseline) => baseline,
                 None => {
-                    self.random_baselines.push(self.random_baseline(&found.against)?);
+                    self.random_baselines.push(self.random_baseline(found)?);
                     &self.random_baselines[self.random_baselines.len() - 1]
                 }
             };
@@ -336,13 +336,14 @@ impl<'a, G: Kit> Measuring<'a, G> {
         Ok(warnings)
     }
 
-    /// Random play against an opponent.
-    fn random_baseline(&self, against: &str) -> Result<Match, TrainError> {
-        let game = self.game;
+    /// Random play against the opponent of a match, with openings of the same length.
+    fn random_baseline(&self, found: &Match) -> Result<Match, TrainError> {
+        let (game, against) = (self.game, &*found.against);
+        let deals = Deals { seed: self.seed, random_plies: found.random_plies };
         let make = || Ok::<_, OpenError>(vec![Box::new(Random) as _, open::agent(game, against)?]);
         let seats = orders(&[1, game.players() - 1]);
-        let tally = compete(game, make, &seats, BASELINE_GAMES, self.seed, || false)?;
-        Ok(Match::of(game, against, &tally, 0))
+        let tally = compete(game, make, &seats, BASELINE_GAMES, deals, || false)?;
+        Ok(Match::of(game, against, &tally, found.random_plies))
     }
 
     /// Plays against every opponent, with the learner in each seat in turn. The dice are the same in every
@@ -365,7 +366,7 @@ impl<'a, G: Kit> Measuring<'a, G> {
             };
             let mut scratch = Scratch::default();
             let mut tally = Tally::new(2);
-            // Where utilities count or games open at random, each deal is played in all seats.
+            // Where utilities count or games open at random, the same dice are played in all seats.
             let orders = if game.counting().unit().is_some() || *random_plies > 0 { players } else { 1 };
             for g in 0..games {
                 let mut order = vec![1; game.players()];
@@ -374,7 +375,7 @@ impl<'a, G: Kit> Measuring<'a, G> {
                     (stream(seed, "measure dice", g / orders), stream(seed, "measure", g));
                 let draws = Draws { dice: &mut dice, choices: &mut choices, random_plies: *random_plies };
                 let mut agents: [&mut dyn Agent<G>; 2] = [&mut *learner, &mut **agent];
-                play_counted(game, &mut agents, &order, draws, &mut scratch, &mut tally, orders)
+                play_counted(game, &mut agents, &order, draws, &mut scratch, &mut tally, players)
                     .map_err(OpenError::from)?;
             }
             all.push(Match::of(game, name, &tally, *random_plies));
