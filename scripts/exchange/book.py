@@ -21,7 +21,9 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 def main():
     environment = os.environ | {
         "ADEPT": str(ROOT),
-        "CARGO_TARGET_DIR": str(ROOT / "target"),
+        # A folder of its own: cargo gives the library of adept-embed one name for all workspaces, so that a program of another one
+        # would overwrite it for the builds of this one. `target/release`, where the page finds the C library, stays as it is.
+        "CARGO_TARGET_DIR": str(ROOT / "target/exchange/build"),
         "PATH": f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}",
     }
     page, printed, wrong, unused = PAGE.read_text(), "", 0, set()
