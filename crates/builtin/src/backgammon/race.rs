@@ -1,20 +1,20 @@
 //! Races of any length: the distribution of the number of rolls that a side needs.
 //!
 //! A one-sided table holds it for sides with all checkers home. For a side with checkers a few pips outside, it is the
-//! mean over all rolls of the distributions of the best resulting sides. For the first checker off, homes that differ
-//! beyond two checkers on a point count as one. For sides further away, a small network corrects the mean and the
-//! variance of a simple estimate, and the distribution is a normal one with the skewness of races.
+//! mean over all rolls of the distributions of the best resulting sides, and so it is for a side of few checkers. For the first checker off, similar homes count
+//! as one. For sides further away, a small network corrects the mean and the variance of a simple estimate, and the
+//! distribution is a normal one with the skewness of races.
 //!
 //! `scripts/races/fit.cpp` fitted the networks to sides whose rolls were followed to the end.
 
-use super::side::Side;
+use super::side::{BAR, Side};
 use super::{Position, moves};
 use crate::bearoff::one_sided::gnubg::{GnubgOneSided, Rolls as HomeRolls};
 use crate::bearoff::{self, rank};
 use crate::dice::ROLLS;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::BuildHasher;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The goal that a side plays for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,12 +50,26 @@ const LEAST_VARIANCE: f32 = 0.02;
 /// Skewness of the number of rolls of a long race.
 const SKEWNESS: f64 = -0.2;
 
-/// Pips outside up to which rolls are enumerated. With 24 for the first checker, races are a quarter nearer to GNU Backgammon,
-/// and rollouts take 17 times as long.
-const NEAR: u32 = 8;
+/// Pips outside up to which rolls are enumerated, for each [`Goal`].
+const NEAR: [u32; 2] = [8, 28];
+
+/// Checkers of a side up to which rolls are enumerated wherever they stand.
+const FEW: u32 = 3;
 
 /// Largest number of cached sides near home, for each [`Goal`].
-const KEPT: usize = 50_000;
+const KEPT: [usize; 2] = [50_000, 400_000];
+
+/// Pips outside up to which the second checker on a point of the home counts for the first checker off.
+const HOME_COUNTS: u32 = 8;
+
+/// Pips that a checker outside is expected to waste on its way home.
+const WASTED: u32 = 2;
+
+/// Largest number of rolls to the first checker off for a side near home, plus 1.
+const SOON: usize = 14;
+
+/// The probabilities of few rolls.
+type FewRolls = [f32; SOON];
 
 /// Slots of the direct-mapped cache of recent sides.
 const RECENT: usize = 1 << 10;
@@ -97,10 +111,11 @@ impl Net {
         }
         units.iter_mut().for_each(|unit| *unit /= 1.0 + unit.abs());
         let (rows, _) = outputs.as_chunks::<{ UNITS + 1 }>();
-        std::array::from_fn(|k| {
-            let bias = rows[k][UNITS];
-            bias + units.iter().zip(&rows[k]).map(|(unit, weight)| unit * weight).sum::<f32>()
-        })
+        let mut outputs = [0.0; OUTPUTS];
+        for (output, row) in outputs.iter_mut().zip(rows) {
+            *output = row[UNITS] + units.iter().zip(row).map(|(unit, weight)| unit * weight).sum::<f32>();
+        }
+        outputs
     }
 }
 
@@ -138,8 +153,10 @@ pub(super) struct Races {
     /// Moments of home sides by rank, for each goal.
     home: [Vec<Moments>; 2],
     nets: [Net; 2],
-    /// Cached distributions of sides near home, for each goal.
-    near: [Mutex<FxHashMap<Side, Rolls>>; 2],
+    /// Cached distributions of sides near home: until all checkers are off.
+    near_all: Mutex<FxHashMap<Side, Rolls>>,
+    /// Until the first checker is off.
+    near_first: Mutex<FxHashMap<Side, FewRolls>>,
     /// Direct-mapped cache of recent sides: all moves of a roll leave the same opponent.
     recent: Box<[Recent]>,
 }
@@ -156,7 +173,7 @@ impl Races {
         }
         let nets = [Goal::All, Goal::First].map(Net::new);
         let recent = (0..RECENT).map(|_| Mutex::new(None)).collect();
-        Self { table, home, nets, near: Default::default(), recent }
+        Self { table, home, nets, near_all: Default::default(), near_first: Default::default(), recent }
     }
 
     /// The roll distributions of a side without contact.
@@ -180,31 +197,81 @@ impl Races {
         if !side.reaches(7) {
             return self.at_home(&side.places()[1..7], goal);
         }
-        let outside = side.pips_above(6);
-        if outside > NEAR {
-            return discrete(self.moments(side, goal));
+        match (side.pips_above(6) <= NEAR[goal as usize] || side.above(0) <= FEW, goal) {
+            (false, _) => discrete(self.moments(side, goal)),
+            (true, Goal::All) => self.rolls_near(side),
+            (true, Goal::First) => {
+                let few = self.first_near(side);
+                std::array::from_fn(|k| few.get(k).copied().unwrap_or_default().into())
+            }
         }
-        let side = if goal == Goal::First { with_similar_home(side) } else { side };
-        let kept = || self.near[goal as usize].lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = kept().get(&side) {
+    }
+
+    /// The distribution of a side near home until all checkers are off.
+    fn rolls_near(&self, side: Side) -> Rolls {
+        if let Some(found) = kept(&self.near_all).get(&side) {
             return *found;
         }
         let (mut rolls, mut found) = ([0.0; MOST], Vec::<Position>::new());
         for roll in ROLLS {
             moves::results(Position { own: side, opponent: Side::all_off(15) }, roll, &mut found);
-            let nearer = found.iter().map(|after| after.own).filter(|after| after.pips_above(6) < outside);
-            let sides = nearer.map(|after| (self.moments(after, goal).mean, after));
+            let nearer =
+                found.iter().map(|after| after.own).filter(|after| after.pips_above(6) < side.pips_above(6));
+            let mean = |after| match side.above(0) <= FEW {
+                true => self.rolls(after, Goal::All).iter().zip(0_u8..).map(|(p, k)| p * f64::from(k)).sum(),
+                false => f64::from(self.moments(after, Goal::All).mean),
+            };
+            let sides = nearer.map(|after| (mean(after), after));
             let Some((_, best)) = sides.min_by(|a, b| a.0.total_cmp(&b.0)) else { continue };
             let weight = f64::from(roll.ways()) / 36.0;
-            let after = self.rolls(best, goal);
+            let after = self.rolls(best, Goal::All);
             rolls[1..].iter_mut().zip(after).for_each(|(to, p)| *to += weight * p);
         }
-        let mut kept = kept();
-        if kept.len() >= KEPT {
-            kept.clear();
+        keep(&self.near_all, Goal::All, side, rolls)
+    }
+
+    /// The distribution of a side near home until its first checker is off.
+    fn first_near(&self, side: Side) -> FewRolls {
+        if side.off() > 0 {
+            return std::array::from_fn(|k| f32::from(u8::from(k == 0)));
         }
-        kept.insert(side, rolls);
-        rolls
+        if !side.reaches(7) {
+            let rolls = self.at_home(&side.places()[1..7], Goal::First);
+            return std::array::from_fn(|k| rolls[k] as f32);
+        }
+        let most = if side.pips_above(6) <= HOME_COUNTS { 2 } else { 1 };
+        let side = with_similar_home(side, most);
+        if let Some(found) = kept(&self.near_first).get(&side) {
+            return *found;
+        }
+        let (mut rolls, mut found) = ([0.0; SOON], Vec::new());
+        for roll in ROLLS {
+            found.clear();
+            let pips_left = |after: Side| match after.off() {
+                0 => 1 + after.pips_above(6) + WASTED * after.above(6),
+                _ => 0,
+            };
+            let mut visit = |after: Side| found.push((pips_left(after), after));
+            match [roll.high(), roll.low()] {
+                [high, low] if high == low => run_home(side, &[high; 4], BAR, &mut visit),
+                [high, low] => {
+                    run_home(side, &[high, low], BAR, &mut visit);
+                    run_home(side, &[low, high], BAR, &mut visit);
+                }
+            }
+            // A cheap estimate chooses, and the network among equals: it would take most of the time.
+            let least = found.iter().map(|(pips, _)| *pips).min().unwrap_or_default();
+            found.retain(|(pips, _)| *pips == least);
+            found.sort_unstable();
+            found.dedup();
+            let mean = |after| if found.len() == 1 { 0.0 } else { self.moments(after, Goal::First).mean };
+            let sides = found.iter().map(|(_, after)| (mean(*after), *after));
+            let Some((_, best)) = sides.min_by(|a, b| a.0.total_cmp(&b.0)) else { continue };
+            let weight = roll.ways() as f32 / 36.0;
+            let after = self.first_near(best);
+            rolls[1..].iter_mut().zip(after).for_each(|(to, p)| *to += weight * p);
+        }
+        keep(&self.near_first, Goal::First, side, rolls)
     }
 
     /// The distribution of the rolls until no checker of a side is in the opponent's home, which saves a backgammon.
@@ -275,15 +342,52 @@ impl Races {
     }
 }
 
-/// A similar side with a canonical home: at most two checkers on each point 1 to 6, and the others on the point that has
-/// the most.
-fn with_similar_home(side: Side) -> Side {
+/// A cache, locked.
+fn kept<T>(cache: &Mutex<FxHashMap<Side, T>>) -> MutexGuard<'_, FxHashMap<Side, T>> {
+    cache.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Puts the rolls of a side into the cache of a goal, which is cleared when it is full.
+fn keep<T: Copy>(cache: &Mutex<FxHashMap<Side, T>>, goal: Goal, side: Side, rolls: T) -> T {
+    let mut cache = kept(cache);
+    if cache.len() >= KEPT[goal as usize] {
+        cache.clear();
+    }
+    cache.insert(side, rolls);
+    rolls
+}
+
+/// Visits the sides that a side without contact can reach with these dice, in this order, to bear off its first checker:
+/// checkers outside move first. A die moves no checker from above the point `highest`, so that equal dice give each set
+/// of moves once.
+fn run_home(side: Side, dice: &[u8], highest: u8, visit: &mut impl FnMut(Side)) {
+    let Some((&die, rest)) = dice.split_first() else { return visit(side) };
+    let most = |point| if rest.first() == Some(&die) { point } else { BAR };
+    let outside = side.occupied() >> 7 << 7;
+    if outside == 0 && (side.on(die) > 0 || side.highest() < die) {
+        return visit(side.moved(side.highest().min(die), 0));
+    }
+    let (from, highest) =
+        if outside > 0 { (outside, highest) } else { (side.occupied() >> (die + 1) << (die + 1), BAR) };
+    let mut any = false;
+    for point in moves::each(from).take_while(|&point| point <= highest) {
+        any = true;
+        run_home(side.moved(point, point - die), rest, most(point), visit);
+    }
+    if !any {
+        visit(side);
+    }
+}
+
+/// A similar side with a canonical home: at most so many checkers on each point 1 to 6, and the others on the point that
+/// has the most.
+fn with_similar_home(side: Side, on_a_point: u8) -> Side {
     let mut places = side.places();
     let most = (1..7).max_by_key(|&point| places[point]).unwrap_or(1);
     let mut spare = 0;
-    for count in places[1..7].iter_mut().filter(|count| **count > 2) {
-        spare += *count - 2;
-        *count = 2;
+    for count in places[1..7].iter_mut().filter(|count| **count > on_a_point) {
+        spare += *count - on_a_point;
+        *count = on_a_point;
     }
     places[most] += spare;
     Side::new(places)
