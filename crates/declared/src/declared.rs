@@ -5,13 +5,12 @@ use crate::circuit::with_values;
 use crate::declaration::ONE;
 use crate::followed::Costs;
 use crate::ground::Rules;
-use crate::indices::Indices;
+use crate::kit::OnDemand;
 use crate::lanes::Pool;
 use crate::state::{NONE, State, Status};
-use crate::structure::Structure;
 use adept_game::Game;
 use smallvec::SmallVec;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// A game from a rule file. Copies share the compiled rules.
 #[derive(Clone, Debug)]
@@ -19,32 +18,14 @@ pub struct Declared {
     pub(crate) name: Arc<str>,
     pub(crate) rules: Arc<Rules>,
     pub(crate) start: State,
-    pub(crate) facts: Arc<Facts>,
+    pub(crate) on_demand: Arc<OnDemand>,
+    /// Idle batches for random games.
+    pub(crate) batches: Arc<Pool<Batch>>,
     /// Cost of following a state incrementally. None if recomputing it is faster.
     pub(crate) costs: Option<Costs>,
 }
 
-/// Data that is computed once, on demand.
-#[derive(Debug, Default)]
-pub(crate) struct Facts {
-    /// Number of states, if the game is small.
-    pub(crate) states: OnceLock<Option<usize>>,
-    /// Input of the encoder `rules`.
-    pub(crate) structure: OnceLock<Result<Arc<Structure>, String>>,
-    /// Input of the encoder `indices`.
-    pub(crate) indices: OnceLock<Arc<Indices>>,
-    /// Idle batches for random games.
-    pub(crate) batches: Pool<Batch>,
-}
-
 impl Declared {
-    /// Number of gates and facts that a move reads.
-    pub(crate) fn cost(&self) -> usize {
-        let view = &self.rules.views[0];
-        let moves = view.legal.outputs().len() + view.chance.outputs().len();
-        view.legal.cost() + view.chance.cost() + view.over.cost() + moves + self.rules.facts.len()
-    }
-
     /// The status of a position after a move of `last`, or after chance in the turn of `last`.
     pub(crate) fn status_of(&self, state: &State, last: Option<u8>) -> Status {
         let rules = &self.rules;
@@ -149,8 +130,8 @@ impl Declared {
         outcomes.iter_mut().for_each(|(_, weight)| *weight /= all);
     }
 
-    /// The facts from another player's view.
-    pub(crate) fn seen_by(&self, state: &State, player: usize) -> SmallVec<[u64; 2]> {
-        state.seen_by(&self.rules, player)
+    /// Whether chance may move.
+    pub(crate) fn has_chance(&self) -> bool {
+        self.rules.acts < self.rules.moves.len()
     }
 }

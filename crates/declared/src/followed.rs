@@ -2,7 +2,7 @@
 
 use crate::circuit::{Builder, Literal};
 use crate::error::{Place, RuleError};
-use crate::gdl::net::{Net, arrange};
+use crate::net::{Net, arrange};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const START: Place = Place { line: 1, column: 1 };

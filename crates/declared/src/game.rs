@@ -5,20 +5,28 @@ use crate::declaration::ONE;
 use crate::declared::Declared;
 use crate::followed::Costs;
 use crate::ground::Rules;
+use crate::kit::{OnDemand, Parallel, Ruled, SHIPPED, USUAL, Words, is_gdl, source_of};
+use crate::lanes::{BYTES, Wide};
+use crate::modules::Structure;
 use crate::monitor::Measure;
 use crate::state::{NONE, State, Status};
-use crate::structure::Structure;
 use crate::text;
-use adept_game::{Counting, Game, GameError, Stream, Texts, Turn, Unit, stream};
+use adept_game::{
+    Afterstate, Audit, Channel, ChannelKind, Counting, Game, GameError, OutcomeClass, RandomPlay, RuleText,
+    Stream, Texts, Turn, Unit, stream,
+};
 use adept_ground::notes;
 use rand::RngExt;
 use smallvec::SmallVec;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Number of random games that a new game must finish.
 const TRIALS: u64 = 8;
 /// Limit on gates read before a game is used: a fraction of a second.
 pub(crate) const WORK: usize = 100_000_000;
+/// Games that take as long side by side as one by one.
+const FEW: usize = 4;
 /// Most consecutive outcomes of chance in a random game.
 const OUTCOMES: usize = 1_000;
 
@@ -39,8 +47,14 @@ impl Declared {
         for &fact in &rules.start {
             start.facts[fact as usize / 64] |= 1 << (fact % 64);
         }
-        let mut game =
-            Self { name: name.into(), rules: Arc::new(rules), start, facts: Arc::default(), costs: None };
+        let mut game = Self {
+            name: name.into(),
+            rules: Arc::new(rules),
+            start,
+            on_demand: Arc::default(),
+            batches: Arc::default(),
+            costs: None,
+        };
         game.start.status = game.status_of(&game.start, None);
         if !game.start.status.goes_on() {
             return Err(GameError::new(format!("{name}: no operator is legal at the start")));
@@ -107,12 +121,38 @@ impl Declared {
         Ok(())
     }
 
-    /// The structure of the rules, computed on demand, or why there is none.
-    pub(crate) fn structure(&self) -> &Result<Arc<Structure>, String> {
-        self.facts.structure.get_or_init(|| {
-            Structure::new(&self.rules).map(Arc::new).map_err(|e| format!("{}: {e}", self.name()))
-        })
+    /// The game that `name` names: `file:PATH` for a rule file, `declared:NAME` for one that comes with adept. None if the name
+    /// has another form; names that end in `.kif` are those of [`Described`](crate::Described).
+    pub fn named(name: &str) -> Option<Result<Self, GameError>> {
+        let source = if is_gdl(name) { None } else { source_of(name) }?;
+        Some(source.and_then(|source| {
+            check_format(name, &source)?;
+            Self::read(name, &source)
+        }))
     }
+}
+
+/// Refuses a file in another language.
+fn check_format(name: &str, source: &str) -> Result<(), GameError> {
+    let Some(path) = name.strip_prefix("file:") else { return Ok(()) };
+    let ending = Path::new(path).extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let format = match &ending[..] {
+        "efg" => "a game tree in the format of Gambit",
+        "nfg" | "agg" | "bagg" => "a game in a matrix form of Gambit",
+        "lud" => "a game in the language of Ludii",
+        "zrf" => "a game for Zillions of Games",
+        "rbg" => "a game in Regular Boardgames",
+        _ if source.trim_start().starts_with(['(', ';']) => {
+            return Err(GameError::new(format!(
+                "{name}: this looks like GDL, which is read from files that end in `.kif`: rename it"
+            )));
+        }
+        _ => return Ok(()),
+    };
+    Err(GameError::new(format!(
+        "{name}: a file `.{ending}` is {format}, which adept does not read; it reads rules in its own form, which begin with \
+         `game \"NAME\"`, and GDL-I in files that end in `.kif`"
+    )))
 }
 
 impl Batch {
@@ -248,9 +288,6 @@ impl Game for Declared {
     }
 }
 
-/// A declared game in words and pictures.
-pub(super) struct Words;
-
 impl Texts<Declared> for Words {
     fn rules(&self, game: &Declared) -> Option<String> {
         Some(text::rules(game))
@@ -259,4 +296,140 @@ impl Texts<Declared> for Words {
     fn board(&self, game: &Declared, state: &State, marks: &[(u32, String)], _: usize) -> String {
         text::board(game, state, marks)
     }
+}
+
+impl Ruled for Declared {
+    const BITS: &'static str =
+        "a bit for every fact, as the player who moved sees it; a key of all for tables";
+
+    type Seen<'a> = SmallVec<[u64; 2]>;
+
+    fn on_demand(&self) -> &OnDemand {
+        &self.on_demand
+    }
+
+    fn cost(&self) -> usize {
+        self.rules.cost()
+    }
+
+    fn about(&self) -> String {
+        let declaration = &self.rules.declaration;
+        let about = declaration.about.clone().unwrap_or_else(|| declaration.name.clone());
+        if self.name() != USUAL {
+            return about;
+        }
+        let others: Vec<&str> =
+            SHIPPED.iter().map(|(name, _)| *name).filter(|name| !USUAL.ends_with(name)).collect();
+        format!("{about}; file:PATH for a rule file of your own, declared:NAME for {}", others.join(", "))
+    }
+
+    fn classes(&self) -> Result<Vec<OutcomeClass>, GameError> {
+        match self.players() {
+            1 => Err(GameError::new(format!("{}: a game for one has no winner", self.name()))),
+            2 => Ok(classes(&self.rules.amounts)),
+            n => Err(GameError::new(format!("{}: a game for {n} has no classes of results", self.name()))),
+        }
+    }
+
+    /// Moves are in the notation of the player to move.
+    fn acts(&self) -> usize {
+        self.rules.acts
+    }
+
+    fn named_facts(&self) -> Vec<(String, Vec<String>)> {
+        let declaration = &self.rules.declaration;
+        let fact = |(relation, tuple): &(usize, Vec<u16>)| {
+            let args = tuple.iter().map(|&object| declaration.objects[usize::from(object)].clone());
+            (declaration.relations[*relation].name.clone(), args.collect())
+        };
+        self.rules.facts.iter().map(fact).collect()
+    }
+
+    fn modules(&self) -> Result<Structure, String> {
+        self.rules.structure()
+    }
+
+    fn seen<'a>(&self, state: &'a State, player: usize) -> SmallVec<[u64; 2]> {
+        state.seen_by(&self.rules, player)
+    }
+
+    fn further_channels(&self) -> Vec<Channel> {
+        let position = match self.stores_last() {
+            false => "hash of all facts, as the player who moved sees them",
+            true => "hash of all facts, as the player who moved sees them, and of whose turn is next",
+        };
+        let key = Channel::fixed("position", ChannelKind::Key, position);
+        self.turn_channel().into_iter().chain([key]).collect()
+    }
+
+    /// Whose turn is next, counted from the player who moved, unless that follows from who moved.
+    fn marks(&self, after: Afterstate<'_, Self>) -> SmallVec<[usize; 2]> {
+        let players = self.players();
+        let next = (usize::from(after.state.mover) + players - after.player) % players;
+        self.stores_last().then_some(next).into_iter().collect()
+    }
+
+    fn key(&self, after: Afterstate<'_, Self>) -> SmallVec<[u64; 2]> {
+        let moves = u64::from(after.state.moves);
+        [moves].into_iter().chain(self.marks(after).into_iter().map(|mark| mark as u64)).collect()
+    }
+
+    /// A name in a rule file has no `-`.
+    fn turn_channel(&self) -> Option<Channel> {
+        let about = "whose turn is next, counted from the player who moved; it may begin with chance";
+        let channel = Channel::fixed("whose-turn", ChannelKind::Bits(self.players()), about);
+        self.stores_last().then_some(channel)
+    }
+
+    /// A game with chance and without a limit may come back to a state.
+    fn may_return(&self) -> bool {
+        self.has_chance() && self.rules.declaration.limit.is_none()
+    }
+
+    fn has_perfect_play(&self) -> bool {
+        !self.has_chance() && self.players() <= 2
+    }
+}
+
+impl RuleText for Declared {
+    fn audit(&self, games: u64) -> Option<Audit> {
+        Some(self.audited(games))
+    }
+}
+
+impl RandomPlay<Declared> for Parallel {
+    /// None for games that cannot be played in lanes, for so few games that they are played as fast one by one, if the values of a batch
+    /// would take more than 32 MiB, or if games do not end in 20,000 moves.
+    fn games(&self, game: &Declared, state: &State, games: usize, rng: &mut Stream) -> Option<Vec<f64>> {
+        if games < FEW || game.cost() > BYTES / size_of::<Wide>() || Batch::fits(game).is_err() {
+            return None;
+        }
+        // A batch counts wins, not what they are worth.
+        if game.rules.amounts.len() > 1 {
+            return None;
+        }
+        let play = |batch: &mut Batch| batch.games(&game.rules, state, games as u64, rng);
+        let sum = game.batches.with(|| Batch::blank(&game.rules), play).ok()?.sum() * game.scale();
+        Some(if game.players() == 1 { vec![sum] } else { vec![sum, -sum] })
+    }
+}
+
+/// The classes of results of two players if wins and losses count this much, in hundredths.
+fn classes(amounts: &[u16]) -> Vec<OutcomeClass> {
+    let Some(&most) = amounts.last().filter(|_| amounts != [ONE]) else {
+        return OutcomeClass::loss_draw_win();
+    };
+    let name = |word: &str, amount: u16| match (amount / ONE, amount % ONE) {
+        (1, 0) => word.to_string(),
+        (whole, 0) => format!("{word}_{whole}"),
+        (whole, rest) => format!("{word}_{whole}_{rest:02}"),
+    };
+    let count = amounts.len();
+    let worth = |amount: u16| f32::from(amount) / f32::from(most);
+    let losses = amounts.iter().rev().enumerate();
+    let losses =
+        losses.map(|(i, &amount)| OutcomeClass::new(name("loss", amount), -worth(amount), 2 * count - i));
+    let wins = amounts.iter().enumerate();
+    let wins = wins.map(|(i, &amount)| OutcomeClass::new(name("win", amount), worth(amount), count - 1 - i));
+    losses.chain([OutcomeClass::new("draw", 0.0, count)]).chain(wins).collect()
 }

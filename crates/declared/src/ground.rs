@@ -251,6 +251,13 @@ impl Rules {
         })
     }
 
+    /// Number of gates and facts that a move reads.
+    pub(crate) fn cost(&self) -> usize {
+        let view = &self.views[0];
+        let moves = view.legal.outputs().len() + view.chance.outputs().len();
+        view.legal.cost() + view.chance.cost() + view.over.cost() + moves + self.facts.len()
+    }
+
     /// The player after this one.
     #[inline]
     pub(crate) fn next(&self, player: u8) -> u8 {

@@ -1,8 +1,11 @@
 //! Index channels, by which gates choose experts: which of several facts holds, and how many do.
 
+use crate::bits::holds;
+use crate::kit::Ruled;
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, Game, RowMut, Stream, Turn, stream};
 use rand::RngExt;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -46,22 +49,16 @@ pub(crate) fn base_of(name: &str) -> Option<Option<&str>> {
     }
 }
 
-/// An encoder that appends index channels to another one's. `seen` gives the facts of a position from the view of the
-/// player who moved.
-pub(crate) struct Indexed<G: Game, F> {
+/// An encoder that appends index channels to another one's.
+pub(crate) struct Indexed<G: Game> {
     name: String,
     inner: Option<Arc<dyn Encoder<G>>>,
     indices: Arc<Indices>,
     channels: Vec<Channel>,
-    seen: fn(&G, Afterstate<'_, G>) -> F,
 }
 
-impl<G: Game, F> Indexed<G, F> {
-    pub(crate) fn new(
-        inner: Option<Arc<dyn Encoder<G>>>,
-        indices: Arc<Indices>,
-        seen: fn(&G, Afterstate<'_, G>) -> F,
-    ) -> Self {
+impl<G: Game> Indexed<G> {
+    pub(crate) fn new(inner: Option<Arc<dyn Encoder<G>>>, indices: Arc<Indices>) -> Self {
         let mut channels = inner.as_ref().map_or(Vec::new(), |inner| inner.channels().to_vec());
         for channel in &indices.channels {
             let mut channel = channel.clone();
@@ -71,11 +68,11 @@ impl<G: Game, F> Indexed<G, F> {
             channels.push(channel);
         }
         let name = inner.as_ref().map_or("indices".into(), |inner| format!("{}{ADDED}", inner.name()));
-        Self { name, inner, indices, channels, seen }
+        Self { name, inner, indices, channels }
     }
 }
 
-impl<G: Game, F: AsRef<[u64]>> Encoder<G> for Indexed<G, F> {
+impl<G: Ruled> Encoder<G> for Indexed<G> {
     fn name(&self) -> &str {
         &self.name
     }
@@ -97,7 +94,7 @@ impl<G: Game, F: AsRef<[u64]>> Encoder<G> for Indexed<G, F> {
     fn encode(&self, game: &G, after: Afterstate<'_, G>, row: RowMut<'_>) {
         let own = row.index.len() - self.indices.parts.len();
         let (index, indices) = row.index.split_at_mut(own);
-        self.indices.fill((self.seen)(game, after).as_ref(), indices);
+        self.indices.fill(game.seen(after.state, after.player).as_ref(), indices);
         if let Some(inner) = &self.inner {
             inner.encode(game, after, RowMut { dense: row.dense, index });
         }
@@ -108,13 +105,9 @@ impl<G: Game, F: AsRef<[u64]>> Encoder<G> for Indexed<G, F> {
     }
 }
 
-fn holds(facts: &[u64], fact: u32) -> bool {
-    facts[fact as usize / 64] >> (fact % 64) & 1 == 1
-}
-
 /// The value of a channel: the first fact that holds, from 1, or 0 if none does; or how many hold.
 fn value(facts: &[u64], group: &[u32], counts: bool) -> u64 {
-    let mut holding = group.iter().zip(1..).filter(|(fact, _)| holds(facts, **fact));
+    let mut holding = group.iter().zip(1..).filter(|(fact, _)| holds(facts, **fact as usize));
     match counts {
         true => holding.count() as u64,
         false => holding.next().map_or(0, |(_, place)| place),
@@ -157,7 +150,8 @@ pub(crate) fn groups(facts: &[(String, Vec<String>)]) -> Vec<Group> {
 }
 
 /// Facts after actions in random games, from the view of the player who acted.
-pub(crate) fn positions<G: Game, F>(game: &G, seen: impl Fn(&G::State, usize) -> F) -> Vec<F> {
+pub(crate) fn positions<G: Ruled>(game: &G) -> Vec<SmallVec<[u64; 4]>> {
+    let seen = |state: &G::State, player| SmallVec::from_slice(game.seen(state, player).as_ref());
     let (mut found, mut actions) = (Vec::new(), Vec::new());
     for number in 0..GAMES {
         let (mut rng, mut state): (Stream, _) = (stream(0, "index channels", number), game.start());
@@ -196,8 +190,9 @@ impl Indices {
             if channels.len() == CHANNELS || !(2..=FACTS).contains(&facts.len()) {
                 continue;
             }
-            let most =
-                |facts: &[u32], position: &[u64]| facts.iter().filter(|fact| holds(position, **fact)).count();
+            let most = |facts: &[u32], position: &[u64]| {
+                facts.iter().filter(|fact| holds(position, **fact as usize)).count()
+            };
             let mut values = BTreeSet::new();
             let excludes = positions.iter().all(|position| {
                 values.insert(value(position.as_ref(), &facts, counts));

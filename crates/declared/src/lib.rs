@@ -9,11 +9,14 @@
 
 mod audit;
 mod batch;
+mod bits;
 mod circuit;
+mod components;
 mod declaration;
 mod declared;
 #[cfg(test)]
 mod dice_tests;
+mod encoders;
 mod error;
 mod followed;
 mod game;
@@ -25,11 +28,13 @@ mod lanes;
 mod lex;
 mod modules;
 mod monitor;
+mod net;
 mod parse;
 #[cfg(test)]
 mod plain;
 #[cfg(test)]
 mod random_play;
+mod recent;
 mod resolve;
 mod slots;
 mod state;
@@ -41,7 +46,7 @@ mod text;
 pub use batch::{Batch, Playouts};
 pub use declared::Declared;
 pub use error::{Place, RuleError};
-pub use gdl::{Described, Steps, USUAL_GDL};
-pub use kit::{SHIPPED, SHIPPED_GDL, USUAL};
+pub use gdl::{Described, Steps};
+pub use kit::{SHIPPED, SHIPPED_GDL, USUAL, USUAL_GDL};
 pub use monitor::Monitor;
 pub use state::State;

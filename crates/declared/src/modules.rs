@@ -7,13 +7,19 @@
 //!   The module reads how often each pattern occurs, so all bindings share its weight: two crosses and an empty square
 //!   count the same in all eight lines of tic-tac-toe.
 //!
-//! Both are outputs of a circuit. Each condition is asked for all players. Its *counterparts* are the same condition as
+//! Both are outputs of the circuit of a [`Structure`]. Each condition is asked for all players. Its *counterparts* are the same condition as
 //! the other players write it about the same place: `on(o, a)` for `on(x, a)`.
 
-use crate::circuit::{Literal, TRUE};
+use crate::bits;
+use crate::circuit::{Builder, Literal, TRUE};
+use crate::net::{Net, Runner, arrange};
+use crate::recent::Recent;
 use adept_game::{Channel, ChannelKind};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Largest number of conditions of a rule, with counterparts, whose patterns are distinguished. Larger rules are only
 /// counted.
@@ -251,6 +257,35 @@ impl Modules {
         true
     }
 
+    /// Adds what a relation reads: a module of its rules, and one of its tuples, if it is read by tuples at all. Returns
+    /// the name of the last module.
+    pub(crate) fn relation(
+        &mut self,
+        name: &str,
+        mut parts: Vec<String>,
+        rules: Vec<Bindings>,
+        tuples: Option<Vec<(Literal, String)>>,
+        most: usize,
+    ) -> Option<String> {
+        let mut last = None;
+        if !rules.is_empty() {
+            let named = if tuples.is_some() { format!("{name}-rules") } else { name.to_string() };
+            let about: Vec<String> = rules.iter().map(Bindings::about).collect();
+            self.list.push(Module {
+                name: named.clone(),
+                parts,
+                reads: Reads::Rules(rules),
+                about: about.join("; "),
+            });
+            parts = vec![named.clone()];
+            last = Some(named);
+        }
+        if self.tuples(name, parts, tuples.unwrap_or_default(), most) {
+            last = Some(name.to_string());
+        }
+        last
+    }
+
     /// Makes the bindings of rules with these conditions. Constant and duplicate conditions are omitted. None if no
     /// condition remains.
     ///
@@ -299,48 +334,154 @@ impl Modules {
     }
 }
 
-/// The channels of modules, with `copies` of the inputs of each.
-pub(crate) fn channels(modules: &[Module], copies: usize) -> Vec<Channel> {
-    let channel = |module: &Module| {
-        let kind = match module.reads {
-            Reads::Tuples { count, .. } => ChannelKind::Bits(count * copies),
-            Reads::Rules(_) => ChannelKind::Dense(module.width() * copies),
-        };
-        let about = match copies {
-            1 => module.about.clone(),
-            _ => format!("for each player who may have moved: {}", module.about),
-        };
-        Channel::new(module.name.clone(), kind).about(about).made_of(module.parts.clone())
-    };
-    modules.iter().map(channel).collect()
+/// The modules of a game, and the circuit that they read.
+#[derive(Debug)]
+pub(crate) struct Structure {
+    /// Unique identifier within this process.
+    id: u64,
+    /// In topological order.
+    pub(crate) modules: Vec<Module>,
+    /// Outputs are the literals that modules read, without duplicates.
+    net: Net,
+    /// The circuit output of each module output: bit · 2 + negated.
+    reads: Vec<u32>,
+    facts: usize,
+    /// Copies of each input: one per role if roles differ.
+    pub(crate) copies: usize,
+    /// How each player sees facts and moves. Empty if all see the same.
+    views: Vec<View>,
 }
 
-/// Fills the inputs of all modules in order, from their outputs: copy `copy` of `copies`.
-pub(crate) fn fill(
-    modules: &[Module],
-    holds: &[bool],
-    (copy, copies): (usize, usize),
-    mut inputs: &mut [f32],
-) {
-    let mut kinds = Vec::new();
-    for module in modules {
-        let width = module.width();
-        let (all, rest) = std::mem::take(&mut inputs).split_at_mut(width * copies);
-        inputs = rest;
-        let mut own = &mut all[copy * width..][..width];
-        match &module.reads {
-            Reads::Tuples { first, count } => {
-                for (input, &holds) in own.iter_mut().zip(&holds[*first..][..*count]) {
-                    *input = f32::from(u8::from(holds));
-                }
+/// The facts and moves that take the places of all facts and moves for a player.
+#[derive(Debug)]
+pub(crate) struct View {
+    pub(crate) facts: Vec<u32>,
+    pub(crate) moves: Vec<u32>,
+}
+
+/// A circuit that holds a position as a player sees it.
+struct Session {
+    structure: u64,
+    player: usize,
+    runner: Runner,
+    facts: SmallVec<[u64; 4]>,
+}
+
+thread_local! {
+    /// The sessions that this thread used last.
+    static SESSIONS: RefCell<Recent<Session, 8>> = const { RefCell::new(Recent::new()) };
+}
+
+impl Structure {
+    /// Creates the structure of modules that read a circuit, whose first inputs are `facts` facts.
+    ///
+    /// # Errors
+    /// A gate that depends on its own negation.
+    pub(crate) fn new(
+        Modules { list, outputs }: Modules,
+        builder: &Builder,
+        facts: usize,
+        copies: usize,
+        views: Vec<View>,
+    ) -> Result<Self, String> {
+        let mut nodes: FxHashMap<Literal, u32> = FxHashMap::default();
+        let mut shown = Vec::new();
+        let reads = outputs.iter().map(|&output| {
+            let bit = *nodes.entry(output & !1).or_insert_with(|| {
+                shown.push(output & !1);
+                shown.len() as u32 - 1
+            });
+            bit * 2 + (output & 1)
+        });
+        let reads = reads.collect();
+        let arranged =
+            arrange(builder, &shown).map_err(|_| "a relation follows from its own negation".to_string())?;
+        let places: Vec<u32> = (0..shown.len() as u32).collect();
+        let net = Net::new(&arranged, &places, shown.len());
+        static STRUCTURES: AtomicU64 = AtomicU64::new(0);
+        let id = STRUCTURES.fetch_add(1, Ordering::Relaxed);
+        Ok(Self { id, modules: list, net, reads, facts, copies, views })
+    }
+
+    /// Fills the inputs of all modules for a position and the player who moved; `action` is the move that the player
+    /// has chosen there.
+    pub(crate) fn fill(&self, facts: &[u64], player: usize, action: Option<u32>, mut inputs: &mut [f32]) {
+        let view = self.views.get(player).filter(|_| player > 0);
+        let moved: SmallVec<[u64; 4]>;
+        let seen = match view {
+            None => facts,
+            Some(view) => {
+                moved = bits::moved(facts, &view.facts);
+                &moved
             }
-            Reads::Rules(rules) => {
-                for bindings in rules {
-                    let (inputs, rest) = own.split_at_mut(bindings.width());
-                    own = rest;
-                    bindings.fill(holds, inputs, &mut kinds);
+        };
+        let action = action.map(|action| {
+            let action = view.map_or(action, |view| view.moves[action as usize]);
+            self.facts as u32 + action
+        });
+        let holds = self.holds(seen, player, action);
+        let copy = player % self.copies;
+        let mut kinds = Vec::new();
+        for module in &self.modules {
+            let width = module.width();
+            let (all, rest) = std::mem::take(&mut inputs).split_at_mut(width * self.copies);
+            inputs = rest;
+            let mut own = &mut all[copy * width..][..width];
+            match &module.reads {
+                Reads::Tuples { first, count } => {
+                    for (input, &holds) in own.iter_mut().zip(&holds[*first..][..*count]) {
+                        *input = f32::from(u8::from(holds));
+                    }
+                }
+                Reads::Rules(rules) => {
+                    for bindings in rules {
+                        let (inputs, rest) = own.split_at_mut(bindings.width());
+                        own = rest;
+                        bindings.fill(&holds, inputs, &mut kinds);
+                    }
                 }
             }
         }
+    }
+
+    /// The outputs that hold.
+    fn holds(&self, facts: &[u64], player: usize, action: Option<u32>) -> Vec<bool> {
+        SESSIONS.with_borrow_mut(|sessions| {
+            let is_own = |session: &Session| session.structure == self.id && session.player == player;
+            let Session { runner, facts: holding, .. } = sessions.get(is_own, || Session {
+                structure: self.id,
+                player,
+                runner: Runner::new(&self.net),
+                facts: SmallVec::from_elem(0, facts.len()),
+            });
+            runner.go(&self.net, holding, facts);
+            let choose = |runner: &mut Runner, holds: bool| {
+                if let Some(input) = action {
+                    runner.set(&self.net, input, holds);
+                    runner.settle(&self.net);
+                }
+            };
+            choose(runner, true);
+            let holds = |&read: &u32| bits::holds(&runner.outputs, read as usize / 2) != (read & 1 == 1);
+            let holds = self.reads.iter().map(holds).collect();
+            choose(runner, false);
+            holds
+        })
+    }
+
+    /// The channels of all modules.
+    pub(crate) fn channels(&self) -> Vec<Channel> {
+        let channel = |module: &Module| {
+            let kind = match module.reads {
+                Reads::Tuples { count, .. } => ChannelKind::Bits(count * self.copies),
+                Reads::Rules(_) => ChannelKind::Dense(module.width() * self.copies),
+            };
+            let about = match self.copies {
+                1 => module.about.clone(),
+                _ => format!("for each player who may have moved: {}", module.about),
+            };
+            Channel::new(module.name.clone(), kind).about(about).made_of(module.parts.clone())
+        };
+        self.modules.iter().map(channel).collect()
     }
 }

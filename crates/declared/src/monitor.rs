@@ -1,15 +1,17 @@
 //! Incremental evaluation of a game from position to position.
 //!
-//! The network is that of GDL games (`gdl::net`), which also handles recursive relations. Its outputs are legal moves,
+//! The network is that of GDL games ([`net`](crate::net)), which also handles recursive relations. Its outputs are legal moves,
 //! outcomes of chance and endings, for each player. The methods of [`Game`] use it: each thread keeps networks of the
 //! games that it played last, and moves them to the position of a call. A move changes few facts, and so does switching
 //! to an alternative move. Distant positions, and all positions of very small games, are computed from scratch.
 
+use crate::bits::each;
 use crate::circuit::Cone;
 use crate::declaration::Grade;
 use crate::declared::Declared;
 use crate::followed::Costs;
-use crate::gdl::net::Runner;
+use crate::net::Runner;
+use crate::recent::Recent;
 use crate::state::{State, Status};
 use adept_game::{Game, Turn};
 use smallvec::SmallVec;
@@ -128,10 +130,8 @@ struct Session {
 
 thread_local! {
     /// Sessions of the games that this thread played last.
-    static SESSIONS: RefCell<Vec<Session>> = const { RefCell::new(Vec::new()) };
+    static SESSIONS: RefCell<Recent<Session, 4>> = const { RefCell::new(Recent::new()) };
 }
-/// Largest number of sessions per thread.
-const KEPT: usize = 4;
 
 impl Session {
     fn new(game: &Declared) -> Self {
@@ -217,18 +217,6 @@ impl Session {
     }
 }
 
-/// Calls `visit` with each set bit, in ascending order.
-#[inline]
-fn each(words: &[u64], mut visit: impl FnMut(usize)) {
-    for (w, &word) in words.iter().enumerate() {
-        let mut word = word;
-        while word != 0 {
-            visit(w * 64 + word.trailing_zeros() as usize);
-            word &= word - 1;
-        }
-    }
-}
-
 impl Declared {
     /// Runs `work` with a network of this thread at the position with these facts, unless evaluation from scratch, at
     /// cost `from_scratch`, is cheaper.
@@ -242,19 +230,7 @@ impl Declared {
         let costs = self.costs.as_ref()?;
         SESSIONS.with_borrow_mut(|sessions| {
             let id = self.rules.followed.id;
-            let at = sessions.iter().position(|session| session.game == id).unwrap_or_else(|| {
-                if sessions.len() == KEPT {
-                    sessions.remove(0);
-                }
-                sessions.push(Session::new(self));
-                sessions.len() - 1
-            });
-            // Most recently used last, so that the first is evicted.
-            if at + 1 < sessions.len() {
-                sessions[at..].rotate_left(1);
-            }
-            let last = sessions.len() - 1;
-            let session = &mut sessions[last];
+            let session = sessions.get(|session| session.game == id, || Session::new(self));
             session.reach(self, costs, facts, from_scratch(costs)).then(|| work(session))
         })
     }

@@ -1,5 +1,6 @@
 //! Positions of declared games.
 
+use crate::bits;
 use crate::declaration::{Ending, Grade};
 use crate::ground::Rules;
 use smallvec::SmallVec;
@@ -64,29 +65,14 @@ impl State {
             return self.facts.clone();
         }
         // Undoing the other players' turns equals applying the remaining turns of a round.
-        let turned = &rules.turned[rules.declaration.players - player];
-        let mut seen = SmallVec::from_elem(0, self.facts.len());
-        for (word, &bits) in self.facts.iter().enumerate() {
-            let mut bits = bits;
-            while bits != 0 {
-                let fact = turned[word * 64 + bits.trailing_zeros() as usize] as usize;
-                seen[fact / 64] |= 1 << (fact % 64);
-                bits &= bits - 1;
-            }
-        }
-        seen
+        bits::moved(&self.facts, &rules.turned[rules.declaration.players - player])
     }
 
     pub(crate) fn holds(&self, fact: usize) -> bool {
-        self.facts[fact / 64] >> (fact % 64) & 1 == 1
+        bits::holds(&self.facts, fact)
     }
 
     pub(crate) fn write(&mut self, fact: u32, holds: bool) {
-        let (word, bit) = (&mut self.facts[fact as usize / 64], 1 << (fact % 64));
-        if holds {
-            *word |= bit;
-        } else {
-            *word &= !bit;
-        }
+        bits::write(&mut self.facts, fact as usize, holds);
     }
 }

@@ -3,31 +3,27 @@
 //! This is the input of the informed learner (Levinson, "General game-playing and reinforcement learning", 1996,
 //! "Generating a reinforcement hierarchy from the rules of a domain"). `modules` describes what modules read.
 
-use crate::circuit::{Cone, FALSE, Literal};
+use crate::circuit::{FALSE, Literal};
 use crate::declaration::{Condition, Declaration, Ending, Expression, Kind, Object, Rule, Summand};
 use crate::error::RuleError;
 use crate::ground::{Grounder, Proofs, Residual, Rules, tuple_of};
-use crate::modules::{Bindings, Column, Module, Modules, Reads, TUPLES, fill};
+use crate::modules::{Bindings, Column, Module, Modules, Structure, TUPLES};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-/// The modules of a game.
-#[derive(Debug)]
-pub(crate) struct Structure {
-    /// In topological order.
-    pub(crate) modules: Vec<Module>,
-    /// Outputs are the tuples and conditions that modules read.
-    cone: Cone,
-}
-
-impl Structure {
-    /// Builds the structure of compiled rules.
+impl Rules {
+    /// The structure of the rules as modules.
     ///
     /// # Errors
     /// As for compiling, or too many conditions to read.
-    pub(crate) fn new(rules: &Rules) -> Result<Self, RuleError> {
-        let declaration = &rules.declaration;
-        let mut grounder = Grounder::from_declaration(declaration, &rules.facts, &rules.turned);
+    pub(crate) fn structure(&self) -> Result<Structure, String> {
+        let (modules, grounder) = self.modules().map_err(|e| e.to_string())?;
+        Structure::new(modules, &grounder.builder, self.facts.len(), 1, Vec::new())
+    }
+
+    fn modules(&self) -> Result<(Modules, Grounder<'_>), RuleError> {
+        let declaration = &self.declaration;
+        let mut grounder = Grounder::from_declaration(declaration, &self.facts, &self.turned);
         grounder.derive()?;
         let types = types_of(declaration);
         let mut maker = Maker { declaration, types, grounder, modules: Modules::default() };
@@ -54,11 +50,11 @@ impl Structure {
             if operator.weight.is_some() {
                 continue;
             }
-            let moves = rules.moves.iter().enumerate().filter(|(_, one)| one.operator == number);
+            let moves = self.moves.iter().enumerate().filter(|(_, one)| one.operator == number);
             let moves: Vec<(usize, String)> =
                 moves.map(|(m, one)| (m, declaration.shown(&operator.name, &one.tuple))).collect();
             let mut holds: Vec<Vec<Literal>> = Vec::with_capacity(views);
-            let tuples: Vec<&[Object]> = moves.iter().map(|(m, _)| &rules.moves[*m].tuple[..]).collect();
+            let tuples: Vec<&[Object]> = moves.iter().map(|(m, _)| &self.moves[*m].tuple[..]).collect();
             for view in 0..views {
                 holds.push(maker.legal(number, view, &tuples)?);
             }
@@ -84,18 +80,7 @@ impl Structure {
                 .collect();
             maker.rules(name, &rules, None)?;
         }
-        let cone = maker.grounder.builder.cone(&maker.modules.outputs);
-        Ok(Self { modules: maker.modules.list, cone })
-    }
-
-    /// Fills the inputs of all modules in order, for facts from the view of the player who moved.
-    pub(crate) fn fill(&self, facts: &[u64], inputs: &mut [f32]) {
-        let mut holds = vec![false; self.cone.outputs().len()];
-        self.cone.find(facts, |output| {
-            holds[output] = true;
-            false
-        });
-        fill(&self.modules, &holds, (0, 1), inputs);
+        Ok((maker.modules, maker.grounder))
     }
 }
 
@@ -153,7 +138,6 @@ impl Maker<'_> {
     ) -> Result<(), RuleError> {
         let mut parts = BTreeSet::new();
         let mut found = Vec::new();
-        let mut about = Vec::new();
         for rule in rules {
             let conditions = rule.body.iter().filter_map(|condition| match condition {
                 Condition::Holds { relation, .. } => Some(*relation),
@@ -166,19 +150,9 @@ impl Maker<'_> {
                     parts.insert(module.name.clone());
                 }
             }
-            if let Some(bindings) = self.bindings(rule, name)? {
-                about.push(bindings.about());
-                found.push(bindings);
-            }
+            found.extend(self.bindings(rule, name)?);
         }
-        let mut parts: Vec<String> = parts.into_iter().collect();
-        if !found.is_empty() {
-            let named = if tuples.is_some() { format!("{name}-rules") } else { name.to_string() };
-            let reads = Reads::Rules(found);
-            self.modules.list.push(Module { name: named.clone(), parts, reads, about: about.join("; ") });
-            parts = vec![named];
-        }
-        if let Some((holds, texts)) = tuples {
+        let tuples = tuples.map(|(holds, texts)| {
             let mut all: Vec<(Literal, String)> = Vec::new();
             let mut known: BTreeSet<Literal> = BTreeSet::new();
             for (view, holds) in holds.into_iter().enumerate() {
@@ -193,8 +167,9 @@ impl Maker<'_> {
                 all.extend(tuples.map(|(text, literal)| (literal, format!("{whose}{text}"))));
                 known.extend(all[before..].iter().map(|(literal, _)| *literal));
             }
-            self.modules.tuples(name, parts, all, TUPLES);
-        }
+            all
+        });
+        self.modules.relation(name, parts.into_iter().collect(), found, tuples, TUPLES);
         Ok(())
     }
 

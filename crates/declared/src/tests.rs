@@ -4,7 +4,7 @@ use crate::batch::Batch;
 use crate::declaration::ONE;
 use crate::declared::Declared;
 use crate::followed::Costs;
-use crate::kit::SHIPPED;
+use crate::kit::{Ruled, SHIPPED};
 use crate::monitor::Monitor;
 use crate::plain::Plain;
 use crate::random_play::{RandomPlay, assert_played_as_one_by_one, assert_repeats, walk};
@@ -83,7 +83,7 @@ fn follow_plainly(game: &Declared, walk: u64) {
     let mut rng = stream(walk, "walk", 0);
     let (mut state, mut plain) = (game.start(), Plain::new(&rules.declaration));
     for _ in 0..40 {
-        let seen = game.seen_by(&state, state.mover.into());
+        let seen = game.seen(&state, state.mover.into());
         let facts = (0..rules.facts.len()).filter(|f| seen[f / 64] >> (f % 64) & 1 == 1);
         let facts: BTreeSet<_> = facts.map(|f| rules.facts[f].clone()).collect();
         assert_eq!(facts, plain.facts, "{name}: {}", game.position_text(&state));
@@ -286,7 +286,7 @@ fn follow_in_lanes(game: &Declared) {
                 *state = game.start();
                 ended += 1;
             }
-            let seen = game.seen_by(state, state.mover.into());
+            let seen = game.seen(state, state.mover.into());
             for fact in 0..game.rules.facts.len() {
                 assert_eq!(seen[fact / 64] >> (fact % 64) & 1 == 1, batch.holds(fact, lane), "{name}");
             }
@@ -901,7 +901,7 @@ fn encoders_see_with_the_eyes_of_who_moved() {
             }
             // The next player in the place of each.
             let mut other = state.clone();
-            other.facts = game.seen_by(&state, game.players() - 1);
+            other.facts = game.seen(&state, game.players() - 1);
             other.mover = game.rules.next(state.mover);
             other.last = if state.last == NONE { NONE } else { game.rules.next(state.last) };
             for encoder in ["bits", "blind", "rules"] {

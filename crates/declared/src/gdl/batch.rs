@@ -4,7 +4,7 @@
 //! computes the next facts. Recursive gates are iterated until no lane changes.
 
 use super::compiled::Compiled;
-use super::net::Circuit;
+use crate::net::Circuit;
 use super::session::{FORCED, LONGEST, State};
 use crate::circuit::Literal;
 use crate::lanes::{BYTES, Lanes, Numbers, Pool, Random, Wide, Work, compute, value, widest};

@@ -2,7 +2,7 @@
 
 use super::effects::{Facts, Folder};
 use super::gates::{GATE, Gates, Grounder};
-use super::net::{Arranged, Contradiction, Net, arrange};
+use crate::net::{Arranged, Contradiction, Net, arrange};
 use super::program::{DOES, GOAL, INIT, LEGAL, NEXT, Program, TERMINAL, TRUE};
 use super::reach::{Reached, check_stop, idle, reach, table_of, too_little};
 use super::sums::{Group, possible_sums};

@@ -10,9 +10,9 @@ use super::compiled::Compiled;
 use super::effects::Facts;
 use super::kif::{expressions, written};
 use super::session::{FORCED, Fault, Info, LONGEST, NONE, Session, State, Trials};
-use super::structure::Structure;
-use crate::indices::Indices;
-use crate::kit::visits_all;
+use crate::bits::holds;
+use crate::kit::{OnDemand, Ruled, Words, visits_all};
+use crate::recent::Recent;
 use adept_game::{Counting, Game, GameError, Stream, Texts, Turn, Unit, stream};
 use adept_ground::notes;
 use rand::RngExt;
@@ -35,15 +35,11 @@ pub struct Described {
     start: State,
     /// Whether the goals of two roles always have the same sum.
     pub(super) sum: Sum,
-    pub(super) states: Arc<OnceLock<Option<usize>>>,
+    pub(super) on_demand: Arc<OnDemand>,
     /// Parallel random games, created on demand if the circuit is not too large.
     pub(super) batch: Arc<OnceLock<Option<Batch>>>,
     /// Facts by their texts.
     names: Arc<OnceLock<FxHashMap<String, u32>>>,
-    /// Input of the encoder `rules`, or why there is none.
-    pub(super) structure: Arc<OnceLock<Result<Arc<Structure>, String>>>,
-    /// Input of the encoder `indices`.
-    pub(super) indices: Arc<OnceLock<Arc<Indices>>>,
 }
 
 /// Sums of all goals at the ends of a two-player game.
@@ -66,10 +62,8 @@ const WORK: u64 = 60_000_000;
 const LOOKS: u64 = 500_000_000;
 thread_local! {
     /// Sessions of the games that this thread played last.
-    static SESSIONS: RefCell<Vec<Session>> = const { RefCell::new(Vec::new()) };
+    static SESSIONS: RefCell<Recent<Session, 4>> = const { RefCell::new(Recent::new()) };
 }
-/// Largest number of sessions per thread.
-const KEPT: usize = 4;
 
 /// Hash of the rules, ignoring comments, white space and case.
 fn fingerprint(source: &str) -> String {
@@ -104,11 +98,9 @@ impl Described {
             print: fingerprint(source).into(),
             start,
             sum: Sum::default(),
-            states: Arc::default(),
+            on_demand: Arc::default(),
             batch: Arc::default(),
             names: Arc::default(),
-            structure: Arc::default(),
-            indices: Arc::default(),
         };
         for note in &game.rules.notes {
             notes::note(&format!("{name}: {note}"));
@@ -169,21 +161,13 @@ impl Described {
     #[inline]
     fn with<R>(&self, work: impl FnOnce(&Compiled, &mut Session) -> R) -> R {
         SESSIONS.with_borrow_mut(|sessions| {
-            let found = sessions.iter().position(|session| session.game == self.rules.id);
-            match found {
-                Some(0) => {}
-                Some(at) => sessions.swap(0, at),
-                None => {
-                    sessions.truncate(KEPT - 1);
-                    sessions.insert(0, Session::fast(&self.rules, &self.tried));
-                }
-            }
-            work(&self.rules, &mut sessions[0])
+            let make = || Session::fast(&self.rules, &self.tried);
+            work(&self.rules, sessions.get(|session| session.game == self.rules.id, make))
         })
     }
 
     fn shown(&self, facts: &Facts) -> String {
-        let holding = (0..self.rules.facts.len()).filter(|&fact| facts[fact / 64] >> (fact % 64) & 1 == 1);
+        let holding = (0..self.rules.facts.len()).filter(|&fact| holds(facts, fact));
         let words: Vec<String> = holding.map(|fact| self.rules.terms.shown(self.rules.facts[fact])).collect();
         words.join(" ")
     }
@@ -338,11 +322,6 @@ impl Described {
         }
     }
 
-    /// Number of gates and facts that a move reads.
-    pub(super) fn cost(&self) -> usize {
-        self.rules.net.size() + self.rules.facts.len() + 100
-    }
-
     /// The goal of a role at an end; 0 if it has none.
     fn goal(&self, state: &State, role: usize) -> u8 {
         self.with(|rules, session| {
@@ -357,17 +336,6 @@ impl Described {
         if session.arrive(&self.rules, &self.tried, state).is_err() {
             (state.is_over, state.mover) = (true, 0);
         }
-    }
-}
-
-impl Described {
-    /// The structure of the rules, computed on demand, or why there is none.
-    pub(crate) fn structure(&self) -> &Result<Arc<Structure>, String> {
-        self.structure.get_or_init(|| {
-            Structure::new(&self.source, &self.rules, self.hides())
-                .map(Arc::new)
-                .map_err(|e| format!("{}: {e}", self.name()))
-        })
     }
 }
 
@@ -576,9 +544,6 @@ impl Game for Described {
         crate::text::find_action(text, &actions, |action| self.action_text(state, action))
     }
 }
-
-/// A described game in words and pictures.
-pub(super) struct Words;
 
 impl Texts<Described> for Words {
     fn board(&self, game: &Described, state: &State, marks: &[(u32, String)], _: usize) -> String {

@@ -2,20 +2,18 @@
 //! Schkufza, Genesereth, "General Game Playing: Game Description Language Specification", 2008).
 //!
 //! `kif` parses expressions, `program` rules; `reach` finds all possible facts and moves, `gates` compiles their
-//! conditions to a circuit, `net` evaluates it incrementally, and `effects` precomputes moves with constant effects.
+//! conditions to a circuit, the network [`net`](crate::net) evaluates it incrementally, and `effects` precomputes moves with constant effects.
 //! `structure` turns the rules into modules, and `symmetry` tests whether the roles play the same game. [`Described`]
 //! is the game.
 
 mod audit;
 mod batch;
 mod compiled;
-mod components;
 mod effects;
 mod game;
 mod gates;
 mod kif;
 mod kit;
-pub(crate) mod net;
 #[cfg(test)]
 mod plain;
 mod program;
@@ -32,5 +30,4 @@ mod tests;
 mod text;
 
 pub use game::Described;
-pub use kit::USUAL_GDL;
 pub use steps::Steps;

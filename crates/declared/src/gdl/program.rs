@@ -1,6 +1,6 @@
 //! A description in GDL as rules over terms.
 
-use super::components::components;
+use crate::components::components;
 use super::kif::{Expression, expressions};
 use super::terms::{Symbol, Term, Terms};
 use crate::error::{Place, RuleError, unknown};

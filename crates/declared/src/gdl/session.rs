@@ -2,7 +2,8 @@
 
 use super::compiled::Compiled;
 use super::effects::Facts;
-use super::net::Runner;
+use crate::bits::{each, holds};
+use crate::net::Runner;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
@@ -182,27 +183,19 @@ impl Session {
     #[inline]
     pub(super) fn each(&self, rules: &Compiled, role: usize, mut visit: impl FnMut(u32)) {
         let (begin, _) = rules.ranges[role];
-        for (w, &word) in (0..).zip(self.words(rules, role)) {
-            let mut word = word;
-            while word != 0 {
-                visit(begin + w * 64 + word.trailing_zeros());
-                word &= word - 1;
-            }
-        }
+        each(self.words(rules, role), |place| visit(begin + place as u32));
     }
 
     /// The goals of a role in descending order.
     pub(super) fn goals<'a>(&'a self, rules: &'a Compiled, role: usize) -> impl Iterator<Item = u8> + 'a {
         let bits = (rules.end as usize * 64 + 1..).zip(&rules.goals);
-        bits.filter(move |&(bit, &(of, _))| {
-            usize::from(of) == role && self.runner.outputs[bit / 64] >> (bit % 64) & 1 == 1
-        })
-        .map(|(_, &(_, value))| value)
+        bits.filter(move |&(bit, &(of, _))| usize::from(of) == role && holds(&self.runner.outputs, bit))
+            .map(|(_, &(_, value))| value)
     }
 
     /// The facts that hold.
     pub(super) fn facts<'a>(&'a self, rules: &'a Compiled) -> impl Iterator<Item = usize> + 'a {
-        (0..rules.facts.len()).filter(|&fact| self.facts[fact / 64] >> (fact % 64) & 1 == 1)
+        (0..rules.facts.len()).filter(|&fact| holds(&self.facts, fact))
     }
 
     /// Completes a state with known facts: finds the role to move or the end, and makes steps without choices.

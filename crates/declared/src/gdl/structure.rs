@@ -5,23 +5,19 @@
 //! role that may have moved.
 
 use super::compiled::{Compiled, Inputs};
-use super::effects::Facts;
 use super::gates::Grounder;
-use super::net::{Net, Runner, arrange};
 use super::program::{Atom, Condition, DOES, GOAL, INIT, LEGAL, NEXT, Pattern, Program, TERMINAL, TRUE};
 use super::reach::{self, Budget, Reached, bindings, reach, table_of};
 use super::symmetry::{self, Names, Symmetry, constants, renamed};
 use super::tables::IndexedTuples;
 use super::terms::{Symbol, Term, Terms};
 use crate::circuit::{Builder, FALSE, Literal};
-use crate::modules::{Column, Module, Modules, OUTPUTS, Reads, TUPLES, fill};
+use crate::modules::{Column, Modules, OUTPUTS, Structure, TUPLES, View};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
-use std::cell::RefCell;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Limit on inspected tuples for the bindings of a rule, and of all rules. Rules beyond it are omitted.
 const WORK: u64 = 2_000_000;
@@ -32,39 +28,6 @@ const CONDITIONS: usize = OUTPUTS / 4;
 const CONDITIONS_IN_ALL: usize = OUTPUTS * 8;
 /// Limit on relations and on kinds of facts.
 const MODULES: usize = 1024;
-
-/// The modules of a description.
-#[derive(Debug)]
-pub(crate) struct Structure {
-    /// Unique identifier within this process.
-    id: u64,
-    /// In topological order.
-    pub(crate) modules: Vec<Module>,
-    /// Outputs are the literals that modules read, without duplicates.
-    net: Net,
-    /// The circuit output of each module output: bit · 2 + negated.
-    reads: Vec<u32>,
-    facts: usize,
-    /// Copies of each input: one per role if roles differ.
-    pub(crate) copies: usize,
-    /// Facts and moves from the view of each role. Empty if nothing changes.
-    views: Vec<(Vec<u32>, Vec<u32>)>,
-}
-
-/// A circuit that holds a position from one role's view.
-struct Session {
-    structure: u64,
-    player: usize,
-    runner: Runner,
-    facts: Facts,
-}
-
-thread_local! {
-    /// The sessions that this thread used last.
-    static SESSIONS: RefCell<Vec<Session>> = const { RefCell::new(Vec::new()) };
-}
-/// Largest number of sessions per thread.
-const KEPT: usize = 8;
 
 /// Properties of bindings that are counted together.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,12 +64,12 @@ struct Section {
     rows: BTreeMap<Kind, Vec<Row>>,
 }
 
-impl Structure {
-    /// The structure of the rules in `source`; `hides` says whether roles choose at the same time.
+impl Compiled {
+    /// The structure of the rules, which were read from `source`; `hides` says whether roles choose at the same time.
     ///
     /// # Errors
     /// In words: too many conditions to read, or none.
-    pub(super) fn new(source: &str, rules: &Compiled, hides: bool) -> Result<Self, String> {
+    pub(super) fn structure(&self, source: &str, hides: bool) -> Result<Structure, String> {
         let mut program = Program::read(source).map_err(|e| e.to_string())?;
         let Reached { mut tables, .. } = reach(&mut program, &Arc::default()).map_err(|e| e.to_string())?;
         let inputs = Inputs::new(&program, &tables);
@@ -163,96 +126,18 @@ impl Structure {
         };
         maker.facts(&inputs)?;
         if hides {
-            maker.moves(rules, symmetry.is_some());
+            maker.moves(self, symmetry.is_some());
         }
         for section in &sections {
             maker.section(section)?;
         }
-        let Modules { list, outputs } = maker.modules;
-        if list.is_empty() {
+        let modules = maker.modules;
+        if modules.list.is_empty() {
             let what = "positions before the end do not differ, or in too many facts; use the encoder `bits`";
             return Err(what.into());
         }
-        let mut nodes: FxHashMap<Literal, u32> = FxHashMap::default();
-        let mut shown = Vec::new();
-        let reads = outputs.iter().map(|&output| {
-            let bit = *nodes.entry(output & !1).or_insert_with(|| {
-                shown.push(output & !1);
-                shown.len() as u32 - 1
-            });
-            bit * 2 + (output & 1)
-        });
-        let reads = reads.collect();
-        let arranged = arrange(&gates.builder, &shown)
-            .map_err(|_| "a relation follows from its own negation".to_string())?;
-        let places: Vec<u32> = (0..shown.len() as u32).collect();
-        static STRUCTURES: AtomicU64 = AtomicU64::new(0);
-        Ok(Self {
-            id: STRUCTURES.fetch_add(1, Ordering::Relaxed),
-            modules: list,
-            net: Net::new(&arranged, &places, shown.len()),
-            reads,
-            facts: inputs.facts.len(),
-            copies,
-            views: symmetry.map_or_else(Vec::new, |symmetry| views_of(&symmetry)),
-        })
-    }
-
-    /// Fills the inputs of all modules for a position and the role that moved; `action` is the move that it has chosen
-    /// there.
-    pub(crate) fn fill(&self, facts: &Facts, player: usize, action: Option<u32>, inputs: &mut [f32]) {
-        let view = self.views.get(player).filter(|_| player > 0);
-        let seen = match view {
-            None => facts.clone(),
-            Some((places, _)) => {
-                let mut seen = Facts::from_elem(0, facts.len());
-                for (w, &word) in facts.iter().enumerate() {
-                    let mut word = word;
-                    while word != 0 {
-                        let to = places[w * 64 + word.trailing_zeros() as usize] as usize;
-                        seen[to / 64] |= 1 << (to % 64);
-                        word &= word - 1;
-                    }
-                }
-                seen
-            }
-        };
-        let action = action.map(|action| {
-            let action = view.map_or(action, |(_, moves)| moves[action as usize]);
-            self.facts as u32 + action
-        });
-        let holds = self.holds(&seen, player, action);
-        fill(&self.modules, &holds, (player % self.copies, self.copies), inputs);
-    }
-
-    /// The outputs that hold.
-    fn holds(&self, facts: &Facts, player: usize, action: Option<u32>) -> Vec<bool> {
-        SESSIONS.with_borrow_mut(|sessions| {
-            let is_own = |session: &Session| session.structure == self.id && session.player == player;
-            match sessions.iter().position(is_own) {
-                Some(at) => sessions.swap(0, at),
-                None => {
-                    sessions.truncate(KEPT - 1);
-                    let (runner, facts) = (Runner::new(&self.net), Facts::from_elem(0, facts.len()));
-                    sessions.insert(0, Session { structure: self.id, player, runner, facts });
-                }
-            }
-            let session = &mut sessions[0];
-            session.runner.go(&self.net, &mut session.facts, facts);
-            if let Some(input) = action {
-                session.runner.set(&self.net, input, true);
-                session.runner.settle(&self.net);
-            }
-            let outputs = &session.runner.outputs;
-            let holds =
-                |&read: &u32| outputs[read as usize / 128] >> (read / 2 % 64) & 1 != u64::from(read & 1);
-            let holds = self.reads.iter().map(holds).collect();
-            if let Some(input) = action {
-                session.runner.set(&self.net, input, false);
-                session.runner.settle(&self.net);
-            }
-            holds
-        })
+        let views = symmetry.map_or_else(Vec::new, |symmetry| views_of(&symmetry));
+        Structure::new(modules, &gates.builder, inputs.facts.len(), copies, views)
     }
 }
 
@@ -294,7 +179,7 @@ fn fixed(known: &[Option<bool>], literal: Literal) -> Literal {
 }
 
 /// The facts and moves after renaming each role to the first.
-fn views_of(symmetry: &Symmetry) -> Vec<(Vec<u32>, Vec<u32>)> {
+fn views_of(symmetry: &Symmetry) -> Vec<View> {
     let count = symmetry.powers.len();
     let again = |places: &[u32], times: usize| -> Vec<u32> {
         let all = 0..places.len() as u32;
@@ -303,7 +188,7 @@ fn views_of(symmetry: &Symmetry) -> Vec<(Vec<u32>, Vec<u32>)> {
     (0..count)
         .map(|role| {
             let times = (count - role) % count;
-            (again(&symmetry.facts, times), again(&symmetry.moves, times))
+            View { facts: again(&symmetry.facts, times), moves: again(&symmetry.moves, times) }
         })
         .collect()
 }
@@ -562,7 +447,7 @@ impl Maker<'_> {
     /// Adds the modules of a section: one of its rules, and one of its tuples.
     fn section(&mut self, section: &Section) -> Result<(), String> {
         let name = self.name(&section.name);
-        let mut parts = self.parts(section);
+        let parts = self.parts(section);
         let mut found = Vec::new();
         let mut known: BTreeSet<Vec<Vec<Literal>>> = BTreeSet::new();
         for (kind, rows) in &section.rows {
@@ -587,15 +472,6 @@ impl Maker<'_> {
             });
             found.extend(self.modules.bindings(columns.collect(), &section.name)?);
         }
-        let mut stands = None;
-        if !found.is_empty() {
-            let about: Vec<String> = found.iter().map(|bindings| bindings.about()).collect();
-            let named = if section.tuples.is_empty() { name.clone() } else { format!("{name}-rules") };
-            let reads = Reads::Rules(found);
-            self.modules.list.push(Module { name: named.clone(), parts, reads, about: about.join("; ") });
-            parts = vec![named.clone()];
-            stands = Some(named);
-        }
         let terms = &self.program.terms;
         let mut seen = FxHashSet::default();
         let tuples = section.tuples.iter().map(|&tuple| {
@@ -609,10 +485,8 @@ impl Maker<'_> {
             (self.literal(section.relation, Some(tuple)), text)
         });
         let tuples: Vec<(Literal, String)> = tuples.filter(|(literal, _)| seen.insert(*literal)).collect();
-        if self.modules.tuples(&name, parts, tuples, TUPLES / self.copies) {
-            stands = Some(name);
-        }
-        if let Some(name) = stands {
+        let tuples = (!section.tuples.is_empty()).then_some(tuples);
+        if let Some(name) = self.modules.relation(&name, parts, found, tuples, TUPLES / self.copies) {
             self.made.push((section.relation, None, name));
         }
         Ok(())

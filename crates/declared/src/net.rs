@@ -5,7 +5,7 @@
 //! after Rete. Recursive gates are least fixpoints: when external support disappears, all gates of their cycle are
 //! reset and derived again.
 
-use super::components::components;
+use crate::components::components;
 use crate::circuit::{Builder, FALSE, Literal};
 use rustc_hash::FxHashMap;
 
