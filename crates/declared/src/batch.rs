@@ -3,12 +3,14 @@
 //! Facts are stored from the view of the player to move and flipped after each move, so that one circuit serves both
 //! players, and a finished lane can restart at any time.
 
+use crate::bits::holds;
 use crate::circuit::Cone;
 use crate::declaration::{Ending, Grade};
 use crate::ground::{Conditional, Effects, Rules, Stays};
-use crate::lanes::{Lanes, Numbers, Random, Wide, Work, value, widest};
+use crate::lanes::{Lanes, Numbers, Random, Wide, Work, choose, restart, value, widest};
 use crate::state::State;
 use adept_game::Stream;
+use smallvec::SmallVec;
 
 /// Longest random game, if the rules give no limit.
 pub(crate) const LONGEST: usize = 20_000;
@@ -44,7 +46,7 @@ struct Plan {
     facts: usize,
     /// Start of a game: the facts from the view of the player to move, whether this is the second player, and the
     /// number of moves.
-    start: Vec<bool>,
+    start: SmallVec<[u64; 2]>,
     is_second: bool,
     made: u32,
     /// Pairs of facts that the flip exchanges.
@@ -112,7 +114,7 @@ impl Batch {
         });
         let plan = Plan {
             facts: rules.facts.len(),
-            start: Vec::new(),
+            start: SmallVec::new(),
             is_second: false,
             made: 0,
             swaps: if alone {
@@ -154,13 +156,10 @@ impl Batch {
     /// Starts `games` games from an unfinished state, in as many lanes as possible.
     pub(crate) fn begin(&mut self, rules: &Rules, state: &State, games: u64, rng: &mut Stream) {
         let plan = &mut self.plan;
-        let seen = state.seen_by(rules, state.mover.into());
-        plan.start = (0..plan.facts).map(|fact| seen[fact / 64] >> (fact % 64) & 1 == 1).collect();
+        plan.start = state.seen_by(rules, state.mover.into());
         (plan.is_second, plan.made) = (state.mover == 1, state.moves);
-        for (value, &holds) in self.values[1..].iter_mut().zip(&plan.start) {
-            *value = if holds { Wide::ALL } else { Wide::NONE };
-        }
-        compute(&plan.legal, &mut self.values);
+        restart(&mut self.values[1..1 + plan.facts], &plan.start, Wide::ALL);
+        plan.legal.compute(&mut self.values);
         for (legal, &output) in self.legal.iter_mut().zip(plan.legal.outputs()) {
             *legal = value(&self.values, output);
         }
@@ -221,13 +220,7 @@ impl Batch {
     fn choose(&mut self) {
         let mut count = Numbers::new();
         self.legal.iter().for_each(|&legal| count.add(legal));
-        // Index of the drawn move among the legal ones, counted down.
-        let mut left = count.draw(&mut self.random);
-        let mut open = Wide::ALL;
-        for (chosen, &legal) in self.chosen.iter_mut().zip(&self.legal) {
-            *chosen = left.take(legal.and(open));
-            open = open.without(*chosen);
-        }
+        choose(&count, &mut self.random, &self.legal, Wide::ALL, &mut self.chosen);
     }
 
     /// Applies the chosen moves.
@@ -237,7 +230,7 @@ impl Batch {
         self.changes.clear();
         self.stays = plan.again.iter().fold(Wide::NONE, |stays, &number| stays.or(self.chosen[number]));
         for (number, (cone, changed)) in &plan.conditional {
-            compute(cone, &mut self.values);
+            cone.compute(&mut self.values);
             for (i, &output) in cone.outputs().iter().enumerate() {
                 let lanes = value(&self.values, output).and(self.chosen[*number]);
                 match changed.get(i) {
@@ -265,7 +258,7 @@ impl Batch {
         let plan = &self.plan;
         // By the player who moved: won, lost, drawn.
         let mut results = [Wide::NONE; 3];
-        compute(&plan.over, &mut self.values);
+        plan.over.compute(&mut self.values);
         let mut over = Wide::NONE;
         for (&output, &(ending, _)) in plan.over.outputs().iter().zip(&plan.results) {
             let here = value(&self.values, output).without(over);
@@ -298,7 +291,7 @@ impl Batch {
             }
             self.second = self.second.xor(passes);
         }
-        compute(&plan.legal, &mut self.values);
+        plan.legal.compute(&mut self.values);
         let mut going = Wide::NONE;
         for (legal, &output) in self.legal.iter_mut().zip(plan.legal.outputs()) {
             *legal = value(&self.values, output);
@@ -333,16 +326,14 @@ impl Batch {
             self.live = self.live.without(ended).or(again);
             self.quiet = 0;
         }
-        for (value, &holds) in self.values[1..].iter_mut().zip(&plan.start) {
-            *value = if holds { value.or(over) } else { value.without(over) };
-        }
+        restart(&mut self.values[1..1 + plan.facts], &plan.start, over);
         for (legal, &holds) in self.legal.iter_mut().zip(&self.first_legal) {
             *legal = if holds { legal.or(over) } else { legal.without(over) };
         }
         self.second = if plan.is_second { self.second.or(over) } else { self.second.without(over) };
         if plan.limit.is_some() {
             for (lane, made) in self.made.iter_mut().enumerate() {
-                if over.0[lane / 64] >> (lane % 64) & 1 == 1 {
+                if holds(&over.0, lane) {
                     *made = plan.made;
                 }
             }
@@ -352,14 +343,18 @@ impl Batch {
     /// The move drawn last in a lane, as the list of moves whose bit is set.
     #[cfg(test)]
     pub(crate) fn chosen_in(&self, lane: usize) -> Vec<usize> {
-        let holds = |lanes: &Wide| lanes.0[lane / 64] >> (lane % 64) & 1 == 1;
-        self.chosen.iter().enumerate().filter(|(_, lanes)| holds(lanes)).map(|(number, _)| number).collect()
+        self.chosen
+            .iter()
+            .enumerate()
+            .filter(|(_, lanes)| holds(&lanes.0, lane))
+            .map(|(number, _)| number)
+            .collect()
     }
 
     /// Whether a fact holds in a lane, from the view of the player to move.
     #[cfg(test)]
     pub(crate) fn holds(&self, fact: usize, lane: usize) -> bool {
-        self.values[1 + fact].0[lane / 64] >> (lane % 64) & 1 == 1
+        holds(&self.values[1 + fact].0, lane)
     }
 }
 
@@ -370,46 +365,6 @@ impl Work for &mut Batch {
     fn work(self) {
         self.step_here();
     }
-}
-
-/// Computes the gates of a cone in all lanes.
-#[inline(always)]
-fn compute(cone: &Cone, values: &mut [Wide]) {
-    if !cone.cycles().is_empty() {
-        return compute_cycles(cone, values);
-    }
-    crate::lanes::compute(cone.inputs(), 0, cone.ends(), 1 + cone.facts(), values);
-}
-
-/// Computes a cone with recursive gates, iterating until nothing changes in any lane.
-#[inline(always)]
-fn compute_cycles(cone: &Cone, values: &mut [Wide]) {
-    let first = 1 + cone.facts();
-    let gate = |values: &mut [Wide], gate: usize| {
-        let inputs = cone.gate(gate).iter();
-        values[first + gate] = inputs.fold(Wide::ALL, |all, &input| all.and(value(values, input)));
-    };
-    let mut next = 0;
-    for cycle in cone.cycles() {
-        (next..cycle.first as usize).for_each(|g| gate(values, g));
-        next = cycle.end as usize;
-        cycle.open.iter().for_each(|&(open, _)| values[first + open as usize] = Wide::NONE);
-        let mut changed = true;
-        while changed {
-            changed = false;
-            let mut open = cycle.open.iter().map(|&(gate, _)| gate as usize).peekable();
-            for g in cycle.first as usize..next {
-                if open.next_if_eq(&g).is_none() {
-                    gate(values, g);
-                }
-            }
-            for &(open, definition) in &cycle.open {
-                let is = value(values, definition);
-                changed |= std::mem::replace(&mut values[first + open as usize], is) != is;
-            }
-        }
-    }
-    (next..cone.len()).for_each(|g| gate(values, g));
 }
 
 /// Applies the effects of each move in the lanes that chose it.

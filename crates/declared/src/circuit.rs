@@ -120,59 +120,83 @@ impl Builder {
         node.checked_sub(self.facts + 1).map(|gate| range(&self.ends, &self.inputs, gate as u32))
     }
 
+    /// The circuit with these gates and no others. See [`mark_cycle`](Self::mark_cycle) about cycles.
+    pub(crate) fn from_gates(
+        facts: usize,
+        (ends, inputs): (Vec<u32>, Vec<Literal>),
+        open: FxHashMap<u32, Literal>,
+        cycles: Vec<(u32, u32)>,
+    ) -> Self {
+        Self { facts, ends, inputs, known: HashTable::new(), open, cycles }
+    }
+
     /// The gates that these outputs need.
     pub(crate) fn cone(&self, outputs: &[Literal]) -> Cone {
-        let mut needed = vec![false; self.len()];
-        let gate = |literal: Literal| (literal as usize / 2).checked_sub(self.facts + 1);
-        outputs.iter().filter_map(|&output| gate(output)).for_each(|g| needed[g] = true);
-        for g in (0..self.len()).rev().filter(|&g| needed[g]).collect::<Vec<_>>() {
-            self.mark(g, &mut needed);
-        }
-        let mut cone = Cone {
-            facts: self.facts,
-            ends: Vec::new(),
-            inputs: Vec::new(),
-            outputs: Vec::new(),
-            cycles: Vec::new(),
-        };
-        let mut renamed = vec![0; self.len()];
-        let rename = |renamed: &[u32], literal: Literal| match gate(literal) {
-            Some(g) => renamed[g] * 2 + literal % 2,
-            None => literal,
-        };
-        for g in (0..self.len()).filter(|&g| needed[g]) {
-            let inputs = range(&self.ends, &self.inputs, g as u32);
-            cone.inputs.extend(inputs.iter().map(|&input| rename(&renamed, input)));
-            cone.ends.push(cone.inputs.len() as u32);
-            renamed[g] = (self.facts + cone.ends.len()) as u32;
-        }
-        cone.outputs = outputs.iter().map(|&output| rename(&renamed, output)).collect();
-        for &(first, end) in &self.cycles {
-            let needed: Vec<u32> = (first..end).filter(|&g| needed[g as usize]).collect();
-            let place = |gate: u32| renamed[gate as usize] - self.facts as u32 - 1;
-            let open = needed.iter().filter_map(|gate| Some((*gate, *self.open.get(gate)?)));
-            let open: Vec<(u32, Literal)> =
-                open.map(|(gate, definition)| (place(gate), rename(&renamed, definition))).collect();
-            if let ([first, .., last], false) = (&needed[..], open.is_empty()) {
-                cone.cycles.push(Cycle { first: place(*first), end: place(*last) + 1, open });
-            }
-        }
+        let stages: Vec<Option<usize>> =
+            self.needed(outputs).into_iter().map(|needed| needed.then_some(0)).collect();
+        let [cone] = self.cones(&stages, [outputs]);
         cone
     }
 
-    /// Marks the gates that a gate needs.
-    fn mark(&self, gate: usize, needed: &mut [bool]) {
-        let mut open = vec![gate];
-        while let Some(gate) = open.pop() {
-            let inputs = range(&self.ends, &self.inputs, gate as u32).iter();
-            for &input in inputs.chain(self.open.get(&(gate as u32))) {
-                if let Some(part) = (input as usize / 2).checked_sub(self.facts + 1)
-                    && !std::mem::replace(&mut needed[part], true)
-                {
-                    open.push(part);
-                }
+    /// Marks the gates that these outputs need.
+    pub(crate) fn needed(&self, outputs: &[Literal]) -> Vec<bool> {
+        let mut needed = vec![false; self.len()];
+        let gate = |literal: &Literal| (*literal as usize / 2).checked_sub(self.facts + 1);
+        let mut open: Vec<usize> = outputs.iter().filter_map(gate).collect();
+        while let Some(number) = open.pop() {
+            if !std::mem::replace(&mut needed[number], true) {
+                let inputs = range(&self.ends, &self.inputs, number as u32);
+                open.extend(inputs.iter().chain(self.open.get(&(number as u32))).filter_map(gate));
             }
         }
+        needed
+    }
+
+    /// Distributes gates to cones, each of which takes the nodes of those before it as facts.
+    pub(crate) fn cones<const N: usize>(
+        &self,
+        stages: &[Option<usize>],
+        outputs: [&[Literal]; N],
+    ) -> [Cone; N] {
+        let first = self.facts + 1;
+        let mut renamed: Vec<u32> = (0..(first + self.len()) as u32).collect();
+        let mut begin = first;
+        std::array::from_fn(|stage| {
+            let own = (0..self.len()).filter(|&gate| stages[gate] == Some(stage));
+            let (open, gates): (Vec<usize>, Vec<usize>) =
+                own.partition(|&gate| self.open.contains_key(&(gate as u32)));
+            for (node, gate) in (begin as u32..).zip(gates.iter().chain(&open)) {
+                renamed[first + gate] = node;
+            }
+            let rename = |&literal: &Literal| renamed[literal as usize / 2] * 2 + literal % 2;
+            let (mut ends, mut inputs) = (Vec::with_capacity(gates.len()), Vec::new());
+            for &gate in &gates {
+                inputs.extend(range(&self.ends, &self.inputs, gate as u32).iter().map(rename));
+                ends.push(inputs.len() as u32);
+            }
+            let mut cycles = Vec::new();
+            for &(from, to) in &self.cycles {
+                let range = |all: &[usize]| {
+                    let place = |end: u32| all.partition_point(|&gate| gate < end as usize);
+                    place(from)..place(to)
+                };
+                let (inner, open) = (range(&gates), &open[range(&open)]);
+                let opens = open.iter().map(|&gate| {
+                    let definition = rename(&self.open[&(gate as u32)]);
+                    let known = (definition as usize / 2 + 1).saturating_sub(begin);
+                    (known.clamp(inner.start, inner.end) as u32, renamed[first + gate], definition)
+                });
+                let mut opens: Vec<(u32, u32, Literal)> = opens.collect();
+                if !opens.is_empty() {
+                    opens.sort_unstable();
+                    cycles.push(Cycle { first: inner.start as u32, end: inner.end as u32, opens });
+                }
+            }
+            let outputs = outputs[stage].iter().map(rename).collect();
+            let cone = Cone { facts: begin - 1, ends, inputs, outputs, cycles, opens: open.len() };
+            begin += cone.len();
+            cone
+        })
     }
 }
 
@@ -181,7 +205,7 @@ fn range<'a>(ends: &[u32], inputs: &'a [Literal], gate: u32) -> &'a [Literal] {
     &inputs[begin as usize..ends[gate as usize] as usize]
 }
 
-/// The part of a circuit that some outputs need.
+/// The part of a circuit that some outputs need. Open gates come after all others.
 #[derive(Clone, Debug)]
 pub(crate) struct Cone {
     facts: usize,
@@ -189,17 +213,47 @@ pub(crate) struct Cone {
     ends: Vec<u32>,
     inputs: Vec<Literal>,
     outputs: Vec<Literal>,
+    /// In ascending order.
     cycles: Vec<Cycle>,
+    /// Number of open gates.
+    opens: usize,
 }
 
 /// Mutually recursive gates. Open ones start as false; all are recomputed until nothing changes, which gives the least
 /// fixpoint.
 #[derive(Clone, Debug)]
-pub(crate) struct Cycle {
-    pub(crate) first: u32,
-    pub(crate) end: u32,
-    /// Open gates with their definitions.
-    pub(crate) open: Vec<(u32, Literal)>,
+struct Cycle {
+    first: u32,
+    end: u32,
+    /// Open gates with the gate before which they take the value of their definition: gate, node, definition.
+    opens: Vec<(u32, u32, Literal)>,
+}
+
+/// The value of a node in one position, or in many.
+pub(crate) trait Signal: Copy + PartialEq {
+    /// False everywhere.
+    const NONE: Self;
+
+    /// The value of a literal.
+    fn value(values: &[Self], literal: Literal) -> Self;
+
+    /// AND of literals.
+    fn all(values: &[Self], inputs: &[Literal]) -> Self;
+}
+
+/// 0 or 1.
+impl Signal for u8 {
+    const NONE: Self = 0;
+
+    #[inline(always)]
+    fn value(values: &[Self], literal: Literal) -> Self {
+        values[literal as usize / 2] ^ (literal % 2) as Self
+    }
+
+    #[inline(always)]
+    fn all(values: &[Self], inputs: &[Literal]) -> Self {
+        Self::from(inputs.iter().all(|&input| Self::value(values, input) != 0))
+    }
 }
 
 thread_local! {
@@ -210,76 +264,59 @@ thread_local! {
 impl Cone {
     /// Number of gates.
     pub(crate) fn len(&self) -> usize {
-        self.ends.len()
+        self.ends.len() + self.opens
     }
 
-    pub(crate) fn facts(&self) -> usize {
-        self.facts
-    }
-
-    /// End of the inputs of each gate.
-    pub(crate) fn ends(&self) -> &[u32] {
-        &self.ends
-    }
-
-    pub(crate) fn inputs(&self) -> &[Literal] {
-        &self.inputs
+    /// Number of inputs of all gates.
+    pub(crate) fn size(&self) -> usize {
+        self.inputs.len()
     }
 
     pub(crate) fn outputs(&self) -> &[Literal] {
         &self.outputs
     }
 
-    /// In ascending order.
-    pub(crate) fn cycles(&self) -> &[Cycle] {
-        &self.cycles
-    }
-
-    /// Inputs of a gate.
-    #[inline(always)]
-    pub(crate) fn gate(&self, gate: usize) -> &[Literal] {
-        range(&self.ends, &self.inputs, gate as u32)
-    }
-
     /// Expected number of computed gates; those of cycles count several times.
     pub(crate) fn cost(&self) -> usize {
         const ROUNDS: usize = 8;
-        let again = self.cycles.iter().map(|cycle| (cycle.end - cycle.first) as usize * ROUNDS);
-        self.len() + again.sum::<usize>()
+        let again = self.cycles.iter().map(|cycle| (cycle.end - cycle.first) as usize + cycle.opens.len());
+        self.len() + again.sum::<usize>() * ROUNDS
+    }
+
+    /// Computes some gates in order.
+    #[inline(always)]
+    fn gates<V: Signal>(&self, from: u32, to: u32, values: &mut [V]) {
+        let mut begin = if from == 0 { 0 } else { self.ends[from as usize - 1] };
+        for (gate, &end) in self.ends[..to as usize].iter().enumerate().skip(from as usize) {
+            let inputs = &self.inputs[begin as usize..end as usize];
+            values[1 + self.facts + gate] = V::all(values, inputs);
+            begin = end;
+        }
     }
 
     /// Computes the values of all gates, which follow those of the facts.
-    fn compute(&self, values: &mut Vec<u8>) {
-        let first = 1 + self.facts;
+    #[inline(always)]
+    pub(crate) fn compute<V: Signal>(&self, values: &mut [V]) {
         let mut next = 0;
-        values.resize(first + self.len(), 0);
-        let gates = |values: &mut [u8], from: usize, to: usize| {
-            for gate in from..to {
-                let all = self.gate(gate).iter().all(|&input| holds(values, input));
-                values[first + gate] = u8::from(all);
-            }
-        };
         for cycle in &self.cycles {
-            gates(values, next, cycle.first as usize);
-            next = cycle.end as usize;
-            cycle.open.iter().for_each(|&(gate, _)| values[first + gate as usize] = 0);
-            let mut changed = true;
-            while changed {
-                changed = false;
-                // Open gates keep their values during an iteration.
-                let mut open = cycle.open.iter().map(|&(gate, _)| gate as usize).peekable();
-                for gate in cycle.first as usize..next {
-                    if open.next_if_eq(&gate).is_none() {
-                        gates(values, gate, gate + 1);
-                    }
+            self.gates(next, cycle.first, values);
+            next = cycle.end;
+            cycle.opens.iter().for_each(|&(_, open, _)| values[open as usize] = V::NONE);
+            loop {
+                let (mut begin, mut changed) = (cycle.first, false);
+                for &(end, open, definition) in &cycle.opens {
+                    self.gates(begin, end, values);
+                    begin = end;
+                    let is = V::value(values, definition);
+                    changed |= std::mem::replace(&mut values[open as usize], is) != is;
                 }
-                for &(gate, definition) in &cycle.open {
-                    let is = u8::from(holds(values, definition));
-                    changed |= std::mem::replace(&mut values[first + gate as usize], is) != is;
+                self.gates(begin, cycle.end, values);
+                if !changed {
+                    break;
                 }
             }
         }
-        gates(values, next, self.len());
+        self.gates(next, self.ends.len() as u32, values);
     }
 
     /// Calls `visit` with the index of each output that holds, in ascending order.
@@ -308,14 +345,15 @@ impl Cone {
             let mut begin = 0;
             for &end in &self.ends {
                 let inputs = &self.inputs[begin as usize..end as usize];
-                let holds = inputs.iter().all(|&input| holds(values, input));
-                values.push(u8::from(holds));
+                values.push(u8::all(values, inputs));
                 begin = end;
             }
         } else {
+            values.resize(1 + self.facts + self.len(), 0);
             self.compute(values);
         }
-        self.outputs.iter().enumerate().any(|(number, &output)| holds(values, output) && visit(number))
+        let holds = |output: Literal| u8::value(values, output) != 0;
+        self.outputs.iter().enumerate().any(|(number, &output)| holds(output) && visit(number))
     }
 }
 
@@ -330,11 +368,6 @@ pub(crate) fn with_values<R>(facts: &[u64], count: usize, work: impl FnOnce(&mut
         }
         work(values)
     })
-}
-
-#[inline]
-fn holds(values: &[u8], literal: Literal) -> bool {
-    values[literal as usize / 2] ^ (literal % 2) as u8 != 0
 }
 
 #[cfg(test)]

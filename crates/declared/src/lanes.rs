@@ -4,7 +4,8 @@
 //! moves of all lanes are counted, a random number is multiplied by the counts, and a pass over the moves counts it
 //! down.
 
-use crate::circuit::Literal;
+use crate::bits::holds;
+use crate::circuit::{Literal, Signal};
 use adept_game::Stream;
 use rand::Rng;
 use std::fmt::Debug;
@@ -250,23 +251,43 @@ pub(crate) fn value<L: Lanes>(values: &[L], literal: Literal) -> L {
     values[literal as usize / 2].zip(L::NONE, |a, _| a ^ negated)
 }
 
-/// Computes AND gates in all lanes. The first gate's inputs start at `begin`, `ends` has the end of each gate's inputs,
-/// and the gates' values start at `first`.
+impl<L: Lanes> Signal for L {
+    const NONE: Self = <L as Lanes>::NONE;
+
+    #[inline(always)]
+    fn value(values: &[Self], literal: Literal) -> Self {
+        value(values, literal)
+    }
+
+    #[inline(always)]
+    fn all(values: &[Self], inputs: &[Literal]) -> Self {
+        inputs.iter().fold(L::ALL, |all, &input| all.and(value(values, input)))
+    }
+}
+
+/// Draws one of the legal moves in each of these lanes that has any. `count` is their number.
 #[inline(always)]
-pub(crate) fn compute<L: Lanes>(
-    inputs: &[Literal],
-    mut begin: u32,
-    ends: &[u32],
-    first: usize,
-    values: &mut [L],
+pub(crate) fn choose<L: Lanes>(
+    count: &Numbers<L>,
+    random: &mut Random<L>,
+    legal: &[L],
+    mut lanes: L,
+    chosen: &mut [L],
 ) {
-    for (gate, &end) in ends.iter().enumerate() {
-        let mut all = L::ALL;
-        for &input in &inputs[begin as usize..end as usize] {
-            all = all.and(value(values, input));
-        }
-        values[first + gate] = all;
-        begin = end;
+    // Index of the drawn move among the legal ones, counted down.
+    let mut left = count.draw(random);
+    for (chosen, &legal) in chosen.iter_mut().zip(legal) {
+        let legal = legal.and(lanes);
+        *chosen = if legal.any() { left.take(legal) } else { <L as Lanes>::NONE };
+        lanes = lanes.without(*chosen);
+    }
+}
+
+/// Sets the facts of a position in some lanes.
+#[inline(always)]
+pub(crate) fn restart<L: Lanes>(values: &mut [L], facts: &[u64], lanes: L) {
+    for (fact, value) in values.iter_mut().enumerate() {
+        *value = if holds(facts, fact) { value.or(lanes) } else { value.without(lanes) };
     }
 }
 

@@ -5,8 +5,8 @@
 //! after Rete. Recursive gates are least fixpoints: when external support disappears, all gates of their cycle are
 //! reset and derived again.
 
-use crate::components::components;
 use crate::circuit::{Builder, FALSE, Literal};
+use crate::components::components;
 use rustc_hash::FxHashMap;
 
 const NONE: u32 = u32::MAX;
@@ -39,28 +39,6 @@ pub(crate) struct Net {
     outputs: Vec<u64>,
     definitions: Vec<bool>,
     values: Vec<bool>,
-}
-
-/// A circuit indexed by the inputs of each gate.
-#[derive(Debug)]
-pub(crate) struct Circuit {
-    /// The node of the first gate. Gates follow their inputs, except for open gates.
-    pub(crate) first: usize,
-    /// End of the inputs of each gate. Open gates have none.
-    pub(crate) ends: Vec<u32>,
-    pub(crate) inputs: Vec<Literal>,
-    /// The literal of each output bit.
-    pub(crate) outputs: Vec<Literal>,
-    /// Node, definition and cycle of each open gate, in topological order of cycles.
-    pub(crate) opens: Vec<(u32, Literal, u32)>,
-}
-
-impl Circuit {
-    /// Inputs of a gate.
-    pub(crate) fn inputs_of(&self, gate: usize) -> &[Literal] {
-        let begin = if gate == 0 { 0 } else { self.ends[gate - 1] };
-        &self.inputs[begin as usize..self.ends[gate] as usize]
-    }
 }
 
 /// An open gate that depends on its own negation.
@@ -298,8 +276,8 @@ impl Net {
         self.outputs.split_off(words)
     }
 
-    /// The circuit by the inputs of each gate.
-    pub(crate) fn circuit(&self) -> Circuit {
+    /// The circuit by the inputs of each gate, and the literal of each output bit.
+    pub(crate) fn circuit(&self) -> (Builder, Vec<Literal>) {
         let nodes = self.ends.len();
         let effects = |node: usize| {
             let begin = if node == 0 { 0 } else { self.ends[node - 1][1] };
@@ -317,8 +295,10 @@ impl Net {
         // Start offsets become ends while inputs are filled in.
         let mut inputs = vec![FALSE; self.readers.len()];
         let mut outputs = vec![FALSE; self.outputs.len() * 64];
-        let mut opens: Vec<(u32, Literal, u32)> =
-            self.opens.iter().map(|&(node, cycle)| (node, FALSE, cycle)).collect();
+        let first = self.inputs as u32 + 1;
+        let mut open = FxHashMap::default();
+        // The gates of a cycle are contiguous: its open gates, then all up to its last definition.
+        let mut cycles = vec![(u32::MAX, 0); self.cycles.len()];
         for node in 0..nodes {
             let begin = if node == 0 { 0 } else { self.ends[node - 1][0] };
             for &reader in &self.readers[begin as usize..self.ends[node][0] as usize] {
@@ -334,12 +314,19 @@ impl Net {
                             *output = literal;
                         }
                     }
-                    DEFINES => opens[what as usize / 2].1 = literal,
+                    DEFINES => {
+                        let (gate, cycle) = self.opens[what as usize / 2];
+                        let gate = gate - first;
+                        open.insert(gate, literal);
+                        let (begin, end) = &mut cycles[cycle as usize];
+                        *begin = gate.min(*begin);
+                        *end = (gate + 1).max((node as u32 + 1).saturating_sub(first)).max(*end);
+                    }
                     _ => {}
                 }
             }
         }
-        Circuit { first: self.inputs + 1, ends, inputs, outputs, opens }
+        (Builder::from_gates(self.inputs, (ends, inputs), open, cycles), outputs)
     }
 
     /// Number of nodes.

@@ -4,12 +4,10 @@
 //! computes the next facts. Recursive gates are iterated until no lane changes.
 
 use super::compiled::Compiled;
-use crate::net::Circuit;
 use super::session::{FORCED, LONGEST, State};
-use crate::circuit::Literal;
-use crate::lanes::{BYTES, Lanes, Numbers, Pool, Random, Wide, Work, compute, value, widest};
+use crate::circuit::{Cone, Literal};
+use crate::lanes::{BYTES, Lanes, Numbers, Pool, Random, Wide, Work, choose, restart, value, widest};
 use adept_game::Stream;
-use rustc_hash::FxHashMap;
 
 /// Limit on inputs of all gates.
 const INPUTS: usize = 4 << 20;
@@ -37,33 +35,16 @@ pub(crate) struct Batch {
     narrow: Pool<Run<u64>>,
 }
 
-/// Compiled rules that every step reads. Nodes are false, the facts, the moves, the gates in evaluation order, open
-/// gates.
+/// Compiled rules that every step reads.
 #[derive(Debug)]
 struct Plan {
-    nodes: usize,
-    first: usize,
     facts: usize,
     /// First move of each role, and the end of the last one's.
     roles: Vec<(u32, u32)>,
-    /// End of the inputs of each gate.
-    ends: Vec<u32>,
-    inputs: Vec<Literal>,
-    phases: [Vec<GateRange>; PHASES],
-    end: Literal,
-    legal: Vec<Literal>,
-    /// Role, value and condition of each goal; the highest of a role first.
-    goals: Vec<(u8, u8, Literal)>,
-    next: Vec<Literal>,
-}
-
-/// A range of gates to evaluate in order.
-#[derive(Debug)]
-struct GateRange {
-    begin: u32,
-    end: u32,
-    /// For a cycle: open gates with the gate index before which they take the value of their definition.
-    opens: Vec<(u32, u32, Literal)>,
+    /// Role and value of each goal; the highest of a role first.
+    goals: Vec<(u8, u8)>,
+    /// The first outputs are the legal moves and the end, then the goals, then the next facts.
+    phases: [Cone; PHASES],
 }
 
 impl Plan {
@@ -72,23 +53,19 @@ impl Plan {
         if rules.net.size() > INPUTS || rules.net.nodes() > BYTES / size_of::<u64>() {
             return None;
         }
-        let circuit = rules.net.circuit();
-        let output = |bit: u32| circuit.outputs[bit as usize];
-        let next: Vec<Literal> = (0..rules.facts.len() as u32).map(output).collect();
-        let legal =
-            rules.ranges.iter().zip(&rules.legal).flat_map(|(&(begin, end), &word)| {
-                (begin..end).map(move |number| word * 64 + number - begin)
-            });
-        let legal: Vec<Literal> = legal.map(output).collect();
-        let end = output(rules.end * 64);
-        let goals = (rules.end * 64 + 1..).zip(&rules.goals);
-        let goals: Vec<(u8, u8, Literal)> =
-            goals.map(|(bit, &(role, value))| (role, value, output(bit))).collect();
-        let definitions: FxHashMap<u32, Literal> =
-            circuit.opens.iter().map(|&(node, definition, _)| (node, definition)).collect();
-        let of_position = needed(&circuit, &definitions, legal.iter().copied().chain([end]));
-        let of_goals = needed(&circuit, &definitions, goals.iter().map(|&(.., literal)| literal));
-        let of_next = needed(&circuit, &definitions, next.iter().copied());
+        let (circuit, outputs) = rules.net.circuit();
+        let outputs = |bits: &mut dyn Iterator<Item = u32>| -> Vec<Literal> {
+            bits.map(|bit| outputs[bit as usize]).collect()
+        };
+        let end = rules.end * 64;
+        let legal = rules.ranges.iter().zip(&rules.legal);
+        let legal = legal
+            .flat_map(|(&(begin, end), &word)| (begin..end).map(move |number| word * 64 + number - begin));
+        let position = outputs(&mut legal.chain([end]));
+        let goals = outputs(&mut (end + 1..).take(rules.goals.len()));
+        let next = outputs(&mut (0..rules.facts.len() as u32));
+        let phases = [&position[..], &goals, &next];
+        let [of_position, of_goals, of_next] = phases.map(|outputs| circuit.needed(outputs));
         // Gates that goals and the next step share are computed once, in all positions.
         let phase = |gate: usize| match (of_position[gate], of_goals[gate], of_next[gate]) {
             (true, ..) | (_, true, true) => Some(POSITION),
@@ -96,157 +73,23 @@ impl Plan {
             (.., true) => Some(NEXT),
             _ => None,
         };
-        let phases: Vec<Option<usize>> = (0..circuit.ends.len()).map(phase).collect();
-        let order = Order::new(&circuit, &phases);
-        let rename = |literal: Literal| order.rename(literal);
-        let (mut ends, mut inputs) = (Vec::with_capacity(order.gates.len()), Vec::new());
-        for &gate in &order.gates {
-            inputs.extend(circuit.inputs_of(gate as usize).iter().map(|&input| rename(input)));
-            ends.push(inputs.len() as u32);
-        }
+        let stages: Vec<Option<usize>> = (0..circuit.len()).map(phase).collect();
         Some(Self {
-            nodes: circuit.first + ends.len() + circuit.opens.len(),
-            first: circuit.first,
             facts: rules.facts.len(),
             roles: rules.ranges.clone(),
-            phases: order.parts(&circuit),
-            ends,
-            inputs,
-            end: rename(end),
-            legal: legal.into_iter().map(rename).collect(),
-            goals: goals.into_iter().map(|(role, value, literal)| (role, value, rename(literal))).collect(),
-            next: next.into_iter().map(rename).collect(),
+            goals: rules.goals.clone(),
+            phases: circuit.cones(&stages, phases),
         })
     }
 
-    #[inline(always)]
-    fn gates<L: Lanes>(&self, begin: u32, end: u32, values: &mut [L]) {
-        let (begin, end) = (begin as usize, end as usize);
-        let first = if begin == 0 { 0 } else { self.ends[begin - 1] };
-        compute(&self.inputs, first, &self.ends[begin..end], self.first + begin, values);
+    /// Number of moves.
+    fn moves(&self) -> usize {
+        self.phases[POSITION].outputs().len() - 1
     }
 
-    /// Computes the values of all nodes of a phase.
-    #[inline(always)]
-    fn compute<L: Lanes>(&self, phase: usize, values: &mut [L]) {
-        for part in &self.phases[phase] {
-            if part.opens.is_empty() {
-                self.gates(part.begin, part.end, values);
-                continue;
-            }
-            part.opens.iter().for_each(|&(_, open, _)| values[open as usize] = L::NONE);
-            loop {
-                let (mut begin, mut changed) = (part.begin, L::NONE);
-                for &(end, open, definition) in &part.opens {
-                    self.gates(begin, end, values);
-                    begin = end;
-                    let raised = value(values, definition);
-                    changed = changed.or(raised.xor(values[open as usize]));
-                    values[open as usize] = raised;
-                }
-                self.gates(begin, part.end, values);
-                if !changed.any() {
-                    break;
-                }
-            }
-        }
-    }
-}
-
-/// Marks the gates that outputs need.
-fn needed(
-    circuit: &Circuit,
-    definitions: &FxHashMap<u32, Literal>,
-    outputs: impl IntoIterator<Item = Literal>,
-) -> Vec<bool> {
-    let mut needed = vec![false; circuit.ends.len()];
-    let mut open: Vec<u32> = outputs.into_iter().map(|output| output / 2).collect();
-    while let Some(node) = open.pop() {
-        let Some(gate) = (node as usize).checked_sub(circuit.first) else { continue };
-        if !std::mem::replace(&mut needed[gate], true) {
-            open.extend(definitions.get(&node).map(|&definition| definition / 2));
-            open.extend(circuit.inputs_of(gate).iter().map(|&input| input / 2));
-        }
-    }
-    needed
-}
-
-/// Evaluation order of gates.
-struct Order {
-    first: usize,
-    gates: Vec<u32>,
-    /// New numbers of nodes.
-    renamed: Vec<u32>,
-    /// For each phase: ranges of gates, each with the open gates that belong to it.
-    parts: [Vec<(usize, usize, Vec<usize>)>; PHASES],
-}
-
-impl Order {
-    /// Orders gates by phase.
-    fn new(circuit: &Circuit, phases: &[Option<usize>]) -> Self {
-        let first = circuit.first;
-        // The gates of a cycle are contiguous: its open gates, then all up to its last definition.
-        let mut cycles: Vec<(usize, usize)> = Vec::new();
-        let mut opened: FxHashMap<usize, usize> = FxHashMap::default();
-        for (number, &(node, definition, cycle)) in circuit.opens.iter().enumerate() {
-            let (node, definition) = (node as usize, definition as usize / 2);
-            opened.insert(node, number);
-            match cycles.get_mut(cycle as usize) {
-                Some((begin, last)) => (*begin, *last) = (node.min(*begin), definition.max(node).max(*last)),
-                None => cycles.push((node, definition.max(node))),
-            }
-        }
-        let mut order = Self {
-            first,
-            gates: Vec::new(),
-            renamed: (0..(first + circuit.ends.len()) as u32).collect(),
-            parts: Default::default(),
-        };
-        for (phase, parts) in order.parts.iter_mut().enumerate() {
-            let mut last = None;
-            for gate in (0..phases.len()).filter(|&gate| phases[gate] == Some(phase)) {
-                let node = first + gate;
-                let place = cycles.partition_point(|&(begin, _)| begin <= node);
-                let cycle = place.checked_sub(1).filter(|&cycle| node <= cycles[cycle].1);
-                if parts.is_empty() || last != cycle {
-                    parts.push((order.gates.len(), order.gates.len(), Vec::new()));
-                    last = cycle;
-                }
-                let Some((_, end, opens)) = parts.last_mut() else { continue };
-                match opened.get(&node) {
-                    Some(&number) => opens.push(number),
-                    None => {
-                        order.renamed[node] = (first + order.gates.len()) as u32;
-                        order.gates.push(gate as u32);
-                        *end = order.gates.len();
-                    }
-                }
-            }
-        }
-        for (number, &(node, ..)) in circuit.opens.iter().enumerate() {
-            order.renamed[node as usize] = (first + order.gates.len() + number) as u32;
-        }
-        order
-    }
-
-    fn rename(&self, literal: Literal) -> Literal {
-        self.renamed[literal as usize / 2] * 2 + literal % 2
-    }
-
-    /// The ranges of all phases.
-    fn parts(&self, circuit: &Circuit) -> [Vec<GateRange>; PHASES] {
-        let part = |&(begin, end, ref opens): &(usize, usize, Vec<usize>)| {
-            let opens = opens.iter().map(|&number| {
-                let (node, definition, _) = circuit.opens[number];
-                let definition = self.rename(definition);
-                let known = (definition as usize / 2 + 1).saturating_sub(self.first).clamp(begin, end);
-                (known as u32, self.renamed[node as usize], definition)
-            });
-            let mut opens: Vec<(u32, u32, Literal)> = opens.collect();
-            opens.sort_unstable();
-            GateRange { begin: begin as u32, end: end as u32, opens }
-        };
-        std::array::from_fn(|phase| self.parts[phase].iter().map(part).collect())
+    /// Number of nodes.
+    fn nodes(&self) -> usize {
+        1 + self.facts + self.moves() + self.phases.iter().map(Cone::len).sum::<usize>()
     }
 }
 
@@ -278,8 +121,8 @@ struct Play<'a, L> {
 impl<L: Lanes> Run<L> {
     fn new(plan: &Plan) -> Self {
         Self {
-            values: vec![L::NONE; plan.nodes],
-            legal: vec![L::NONE; plan.legal.len()],
+            values: vec![L::NONE; plan.nodes()],
+            legal: vec![L::NONE; plan.moves()],
             counts: vec![Numbers::new(); plan.roles.len()],
             next: vec![L::NONE; plan.facts],
             random: Random::default(),
@@ -290,12 +133,13 @@ impl<L: Lanes> Run<L> {
     /// Computes the legal moves in lanes `live`. Returns the lanes whose games are over.
     #[inline(always)]
     fn arrive(&mut self, plan: &Plan, live: L) -> L {
-        plan.compute(POSITION, &mut self.values);
-        let mut over = value(&self.values, plan.end);
+        plan.phases[POSITION].compute(&mut self.values);
+        let [legal_moves @ .., end] = plan.phases[POSITION].outputs() else { return live };
+        let mut over = value(&self.values, *end);
         for (count, &(begin, end)) in self.counts.iter_mut().zip(&plan.roles) {
             *count = Numbers::new();
             for number in begin as usize..end as usize {
-                let legal = value(&self.values, plan.legal[number]).and(live);
+                let legal = value(&self.values, legal_moves[number]).and(live);
                 self.legal[number] = legal;
                 if legal.any() {
                     count.add(legal);
@@ -310,9 +154,9 @@ impl<L: Lanes> Run<L> {
     /// Adds the goals of finished games.
     #[inline(always)]
     fn add_goals(&mut self, plan: &Plan, over: L) {
-        plan.compute(GOALS, &mut self.values);
+        plan.phases[GOALS].compute(&mut self.values);
         let (mut open, mut of) = (over, None);
-        for &(role, worth, literal) in &plan.goals {
+        for (&(role, worth), &literal) in plan.goals.iter().zip(plan.phases[GOALS].outputs()) {
             if of != Some(role) {
                 (open, of) = (over, Some(role));
             }
@@ -330,14 +174,9 @@ impl<L: Lanes> Run<L> {
         let mut chooses = L::NONE;
         for (count, &(begin, end)) in self.counts.iter().zip(&plan.roles) {
             chooses = chooses.or(count.several());
-            let mut left = count.draw(&mut self.random);
-            let mut open = going;
-            for number in begin as usize..end as usize {
-                let legal = self.legal[number].and(open);
-                let drawn = if legal.any() { left.take(legal) } else { L::NONE };
-                open = open.without(drawn);
-                self.values[moves + number] = drawn;
-            }
+            let (begin, end) = (begin as usize, end as usize);
+            let drawn = &mut self.values[moves + begin..moves + end];
+            choose(count, &mut self.random, &self.legal[begin..end], going, drawn);
         }
         if first.any() {
             for &number in chosen {
@@ -355,16 +194,13 @@ impl<L: Lanes> Run<L> {
     /// Applies the moves. Games in `again` restart with these facts.
     #[inline(always)]
     fn step(&mut self, plan: &Plan, again: L, facts: &[u64]) {
-        plan.compute(NEXT, &mut self.values);
-        for (next, &literal) in self.next.iter_mut().zip(&plan.next) {
+        plan.phases[NEXT].compute(&mut self.values);
+        for (next, &literal) in self.next.iter_mut().zip(plan.phases[NEXT].outputs()) {
             *next = value(&self.values, literal);
         }
         self.values[1..1 + plan.facts].copy_from_slice(&self.next);
         if again.any() {
-            for (fact, value) in self.values[1..1 + plan.facts].iter_mut().enumerate() {
-                let holds = facts[fact / 64] >> (fact % 64) & 1 == 1;
-                *value = if holds { value.or(again) } else { value.without(again) };
-            }
+            restart(&mut self.values[1..1 + plan.facts], facts, again);
         }
     }
 }
@@ -379,9 +215,7 @@ impl<L: Lanes> Work for Play<'_, L> {
         let mut left = games - live.count();
         // Lanes in which a game starts.
         let mut first = live;
-        for (fact, value) in run.values[1..1 + plan.facts].iter_mut().enumerate() {
-            *value = if state.facts[fact / 64] >> (fact % 64) & 1 == 1 { L::ALL } else { L::NONE };
-        }
+        restart(&mut run.values[1..1 + plan.facts], &state.facts, L::ALL);
         // Lanes in which no role has had a choice since the last check, and steps since then and since a game ended.
         let (mut forced, mut seen, mut quiet) = (L::ALL, 0, 0);
         loop {
@@ -428,9 +262,10 @@ impl Batch {
     /// Sum of the goals of each role over `games` games from an unfinished state. None if playing them one by one is
     /// faster, or if one of them may never end.
     pub(crate) fn play(&self, state: &State, games: u64, rng: &mut Stream) -> Option<Vec<u64>> {
-        let is_wide = games > FEW && self.plan.nodes <= BYTES / size_of::<Wide>();
+        let is_wide = games > FEW && self.plan.nodes() <= BYTES / size_of::<Wide>();
         let lanes = if is_wide { Wide::COUNT } else { u64::COUNT };
-        if games.min(lanes as u64).saturating_mul(self.worth) < self.plan.inputs.len() as u64 {
+        let inputs: usize = self.plan.phases.iter().map(Cone::size).sum();
+        if games.min(lanes as u64).saturating_mul(self.worth) < inputs as u64 {
             return None;
         }
         match is_wide {
@@ -512,7 +347,7 @@ mod tests {
             }
             run.choose(&plan, L::ALL, L::NONE, &[]);
             for (session, &of) in sessions.iter_mut().zip(&lanes).filter(|&(_, &of)| !holds(&again, of)) {
-                let chosen = &run.values[1 + plan.facts..][..plan.legal.len()];
+                let chosen = &run.values[1 + plan.facts..][..plan.moves()];
                 let moves: Vec<u32> = (0..)
                     .zip(chosen)
                     .filter(|(_, lanes)| holds(lanes, of))
