@@ -181,19 +181,7 @@ impl Reader {
         // A type is also a relation, so that conditions can test it.
         let tuples = of.members.iter().map(|&object| vec![object]).collect();
         let types = vec![self.types.len()];
-        self.add(
-            name,
-            Relation {
-                name: name.text.clone(),
-                place: name.place,
-                arity: 1,
-                types,
-                kind: Kind::Static,
-                tuples,
-                is_fixed: false,
-                rules: Vec::new(),
-            },
-        )?;
+        self.add(name, Kind::Static, 1, types, tuples)?;
         self.types.push(of);
         Ok(())
     }
@@ -252,20 +240,7 @@ impl Reader {
         };
         let tuples = tuples.iter().map(read).collect::<Result<Vec<_>, _>>()?;
         let kind = if dynamic { Kind::Dynamic } else { Kind::Static };
-        let arity = types.len();
-        self.add(
-            name,
-            Relation {
-                name: name.text.clone(),
-                place: name.place,
-                arity,
-                types,
-                kind,
-                tuples,
-                is_fixed: false,
-                rules: Vec::new(),
-            },
-        )
+        self.add(name, kind, types.len(), types, tuples)
     }
 
     /// Turns static relations that distinguish players into facts. These facts never change, and players see them
@@ -279,9 +254,16 @@ impl Reader {
         }
     }
 
-    fn add(&mut self, name: &Word, relation: Relation) -> Result<(), RuleError> {
-        if self.relations.iter().any(|other| other.name == relation.name) {
-            let what = format!("there is another relation or type `{}`", relation.name);
+    fn add(
+        &mut self,
+        name: &Word,
+        kind: Kind,
+        arity: usize,
+        types: Vec<usize>,
+        tuples: Vec<Tuple>,
+    ) -> Result<(), RuleError> {
+        if self.relations.iter().any(|other| other.name == name.text) {
+            let what = format!("there is another relation or type `{}`", name.text);
             return Err(RuleError::new(name.place, what));
         }
         if name.text == "not" || self.by_name.contains_key(&name.text) {
@@ -294,7 +276,16 @@ impl Reader {
         if self.relations.len() == RELATIONS {
             return Err(RuleError::new(name.place, format!("more than {RELATIONS} relations and types")));
         }
-        self.relations.push(relation);
+        self.relations.push(Relation {
+            name: name.text.clone(),
+            place: name.place,
+            arity,
+            types,
+            kind,
+            tuples,
+            is_fixed: false,
+            rules: Vec::new(),
+        });
         Ok(())
     }
 
@@ -307,23 +298,7 @@ impl Reader {
                 Err(RuleError::new(name.place, what))
             }
             Some(relation) => arguments(name, relation.arity, arity),
-            None => {
-                let name_text = name.text.clone();
-                let (types, tuples, rules) = (Vec::new(), Vec::new(), Vec::new());
-                self.add(
-                    name,
-                    Relation {
-                        name: name_text,
-                        place: name.place,
-                        arity,
-                        types,
-                        kind: Kind::Derived,
-                        tuples,
-                        is_fixed: false,
-                        rules,
-                    },
-                )
-            }
+            None => self.add(name, Kind::Derived, arity, Vec::new(), Vec::new()),
         }
     }
 

@@ -12,7 +12,7 @@ use adept_game::GameError;
 use std::fmt::Write;
 
 /// Line width of lists.
-pub(crate) const WIDTH: usize = 76;
+const WIDTH: usize = 76;
 
 /// A move in this player's notation.
 pub(crate) fn action(game: &Declared, player: usize, number: u32) -> String {
@@ -319,14 +319,17 @@ pub(crate) fn board(game: &Declared, state: &State, marks: &[(u32, String)]) -> 
             }
         }
     }
-    let entries: Vec<String> = marks
-        .iter()
-        .map(|(one, mark)| format!("{} {mark}", action(game, state.mover.into(), *one)))
-        .collect();
+    let shown = |one: u32| action(game, state.mover.into(), one);
+    entries(&mut text, marks, shown);
+    text
+}
+
+/// Adds marked moves, several a line.
+pub(crate) fn entries(text: &mut String, marks: &[(u32, String)], shown: impl Fn(u32) -> String) {
+    let entries: Vec<String> = marks.iter().map(|(one, mark)| format!("{} {mark}", shown(*one))).collect();
     let wide = entries.iter().map(|entry| entry.chars().count()).max().unwrap_or(0) + 2;
     for line in entries.chunks((WIDTH / wide).max(1)) {
         let line: Vec<String> = line.iter().map(|entry| format!("{entry:<wide$}")).collect();
         let _ = writeln!(text, "  {}", line.concat().trim_end());
     }
-    text
 }

@@ -13,12 +13,14 @@ use super::session::{FORCED, Fault, Info, LONGEST, NONE, Session, State, Trials}
 use crate::bits::holds;
 use crate::kit::{OnDemand, Ruled, Words, visits_all};
 use crate::recent::Recent;
+use crate::text::{entries, find_action, list};
 use adept_game::{Counting, Game, GameError, Stream, Texts, Turn, Unit, stream};
 use adept_ground::notes;
 use rand::RngExt;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cell::RefCell;
+use std::fmt::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use xxhash_rust::xxh3::xxh3_128;
@@ -541,15 +543,36 @@ impl Game for Described {
     fn parse_action(&self, state: &State, text: &str) -> Result<u32, GameError> {
         let mut actions = Vec::new();
         self.actions(state, &mut actions);
-        crate::text::find_action(text, &actions, |action| self.action_text(state, action))
+        find_action(text, &actions, |action| self.action_text(state, action))
     }
 }
 
 impl Texts<Described> for Words {
+    /// The facts that hold, one relation per line, and the marked moves.
     fn board(&self, game: &Described, state: &State, marks: &[(u32, String)], _: usize) -> String {
-        let entries: Vec<String> =
-            marks.iter().map(|(one, mark)| format!("{} {mark}", game.action_text(state, one))).collect();
-        super::text::board(&game.rules, state, &entries)
+        let rules = &*game.rules;
+        let mut text = String::new();
+        if !state.is_over && rules.roles.len() > 1 {
+            let role = rules.terms.shown(rules.roles[usize::from(state.mover)]);
+            let _ = writeln!(text, "player {} ({role}) to move", state.mover + 1);
+        }
+        let holding = rules.facts.iter().enumerate().filter(|(fact, _)| holds(&state.facts, *fact));
+        let mut lines: Vec<(&str, Vec<String>)> = Vec::new();
+        for (_, &term) in holding {
+            let name = rules.terms.name(rules.terms.head(term));
+            let args: Vec<String> =
+                rules.terms.args(term).iter().map(|&arg| rules.terms.shown(arg)).collect();
+            match lines.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, all)) => all.push(args.join(" ")),
+                None => lines.push((name, vec![args.join(" ")])),
+            }
+        }
+        let wide = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        for (name, all) in lines {
+            list(&mut text, &format!("  {name:<wide$}  "), &all);
+        }
+        entries(&mut text, marks, |one| game.action_text(state, &one));
+        text
     }
 
     fn told(&self, game: &Described, state: &State, action: &u32, who: &str, you: bool) -> String {

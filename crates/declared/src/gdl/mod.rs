@@ -27,7 +27,6 @@ mod tables;
 mod terms;
 #[cfg(test)]
 mod tests;
-mod text;
 
 pub use game::Described;
 pub use steps::Steps;
