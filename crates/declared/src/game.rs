@@ -1,14 +1,17 @@
 //! A declared game as a [`Game`].
 
 use crate::batch::{Batch, LONGEST};
+use crate::counting::WORK;
 use crate::declaration::ONE;
 use crate::declared::Declared;
 use crate::followed::Costs;
 use crate::ground::Rules;
-use crate::kit::{OnDemand, Parallel, Ruled, SHIPPED, USUAL, Words, is_gdl, source_of};
+use crate::kit::{Parallel, Words, kit};
 use crate::lanes::{BYTES, Wide};
 use crate::modules::Structure;
 use crate::monitor::Measure;
+use crate::names::{SHIPPED, USUAL, is_gdl, source_of};
+use crate::ruled::{OnDemand, Ruled};
 use crate::state::{NONE, State, Status};
 use crate::text;
 use adept_game::{
@@ -23,8 +26,6 @@ use std::sync::Arc;
 
 /// Number of random games that a new game must finish.
 const TRIALS: u64 = 8;
-/// Limit on gates read before a game is used: a fraction of a second.
-pub(crate) const WORK: usize = 100_000_000;
 /// Games that take as long side by side as one by one.
 const FEW: usize = 4;
 /// Most consecutive outcomes of chance in a random game.
@@ -297,6 +298,8 @@ impl Texts<Declared> for Words {
         text::board(game, state, marks)
     }
 }
+
+kit!(Declared);
 
 impl Ruled for Declared {
     const BITS: &'static str =

@@ -2,7 +2,6 @@
 
 use super::effects::{Facts, Folder};
 use super::gates::{GATE, Gates, Grounder};
-use crate::net::{Arranged, Contradiction, Net, arrange};
 use super::program::{DOES, GOAL, INIT, LEGAL, NEXT, Program, TERMINAL, TRUE};
 use super::reach::{Reached, check_stop, idle, reach, table_of, too_little};
 use super::sums::{Group, possible_sums};
@@ -10,6 +9,7 @@ use super::tables::IndexedTuples;
 use super::terms::{Symbol, Term, Terms};
 use crate::circuit::{FALSE, Literal, TRUE as ALWAYS};
 use crate::error::{Place, RuleError};
+use crate::net::{Arranged, Contradiction, Net, arrange};
 use adept_ground::limits::Claim;
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -5,8 +5,10 @@ use super::effects::Facts;
 use super::game::Described;
 use super::session::State;
 use super::terms::Term;
-use crate::kit::{OnDemand, Parallel, Ruled, USUAL_GDL, is_gdl, source_of};
+use crate::kit::{Parallel, kit};
 use crate::modules::Structure;
+use crate::names::{USUAL_GDL, is_gdl, source_of};
+use crate::ruled::{OnDemand, Ruled};
 use adept_game::{
     Afterstate, Audit, Channel, ChannelKind, Game, GameError, OutcomeClass, RandomPlay, RuleText, Stream,
     TraceStep,
@@ -26,6 +28,8 @@ impl Described {
         self.tried.is_graded || self.rules.goals.iter().any(|(_, value)| !matches!(value, 0 | 50 | 100))
     }
 }
+
+kit!(Described);
 
 impl Ruled for Described {
     const BITS: &'static str =

@@ -1,8 +1,8 @@
 //! A description in GDL as rules over terms.
 
-use crate::components::components;
 use super::kif::{Expression, expressions};
 use super::terms::{Symbol, Term, Terms};
+use crate::components::components;
 use crate::error::{Place, RuleError, unknown};
 use rustc_hash::{FxHashMap, FxHashSet};
 
