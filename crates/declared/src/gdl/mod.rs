@@ -19,6 +19,7 @@ mod plain;
 mod program;
 mod reach;
 mod session;
+mod slots;
 mod steps;
 mod structure;
 mod sums;

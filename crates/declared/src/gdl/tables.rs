@@ -1,8 +1,8 @@
 //! Indexed tables of tuples, and the steps of a join over them.
 
 use super::program::{Atom, Pattern};
+use super::slots::{Slots, code};
 use super::terms::{Symbol, Term, Terms};
-use crate::slots::{Slots, code};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 

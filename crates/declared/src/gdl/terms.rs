@@ -1,6 +1,6 @@
 //! Interned constants and compound terms.
 
-use crate::slots::{Slots, code};
+use super::slots::{Slots, code};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 

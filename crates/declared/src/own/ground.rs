@@ -2,13 +2,13 @@
 //!
 //! Rules are written for the player to move. For each other player, the same rules are bound to flipped facts.
 
-use crate::circuit::{Builder, Cone, FALSE, Literal, TRUE};
-use crate::declaration::{
+use super::declaration::{
     Condition, Declaration, Expression, Grade, Kind, Object, Operator, Relation, Rule, Summand, Tuple, Value,
 };
+use super::followed::Followed;
+use super::resolve::PLAYERS;
+use crate::circuit::{Builder, Cone, FALSE, Literal, TRUE};
 use crate::error::RuleError;
-use crate::followed::Followed;
-use crate::resolve::PLAYERS;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::ControlFlow;

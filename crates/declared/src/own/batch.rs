@@ -3,12 +3,12 @@
 //! Facts are stored from the view of the player to move and flipped after each move, so that one circuit serves both
 //! players, and a finished lane can restart at any time.
 
+use super::declaration::{Ending, Grade};
+use super::ground::{Conditional, Effects, Rules, Stays};
+use super::state::State;
 use crate::bits::holds;
 use crate::circuit::Cone;
-use crate::declaration::{Ending, Grade};
-use crate::ground::{Conditional, Effects, Rules, Stays};
 use crate::lanes::{Lanes, Numbers, Random, Wide, Work, choose, restart, value, widest};
-use crate::state::State;
 use adept_game::Stream;
 use smallvec::SmallVec;
 

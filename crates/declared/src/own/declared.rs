@@ -1,13 +1,13 @@
 //! A game from a rule file: what it keeps, and how its states change.
 
-use crate::batch::Batch;
+use super::batch::Batch;
+use super::declaration::ONE;
+use super::followed::Costs;
+use super::ground::Rules;
+use super::state::{NONE, State, Status};
 use crate::circuit::with_values;
-use crate::declaration::ONE;
-use crate::followed::Costs;
-use crate::ground::Rules;
 use crate::lanes::Pool;
 use crate::ruled::OnDemand;
-use crate::state::{NONE, State, Status};
 use adept_game::Game;
 use smallvec::SmallVec;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! A naive interpreter of declarations, the reference for the compiled rules. It tries all objects for all variables.
 
-use crate::declaration::{
+use super::declaration::{
     Condition, Declaration, Expression, Grade, Kind, Object, Rule, Summand, Tuple, Value,
 };
 use std::collections::{BTreeMap, BTreeSet};

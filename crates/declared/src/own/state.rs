@@ -1,8 +1,8 @@
 //! Positions of declared games.
 
+use super::declaration::{Ending, Grade};
+use super::ground::Rules;
 use crate::bits;
-use crate::declaration::{Ending, Grade};
-use crate::ground::Rules;
 use smallvec::SmallVec;
 
 /// A position: the facts that hold, the player to move, and the number of moves if the game limits them.

@@ -1,11 +1,11 @@
 //! Resolves the names of a rule file and checks its content.
 
-use crate::declaration::{
+use super::declaration::{
     Board, Condition, Declaration, Effect, Ending, Expression, Grade, Kind, ONE, Object, Operator, Relation,
     Rule, Summand, Tuple, Type,
 };
+use super::parse::{self, Source, Statement, Sum, Word};
 use crate::error::{Place, RuleError, unknown};
-use crate::parse::{self, Source, Statement, Sum, Word};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;

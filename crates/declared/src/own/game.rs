@@ -1,19 +1,20 @@
 //! A declared game as a [`Game`].
 
-use crate::batch::{Batch, LONGEST};
+use super::batch::{Batch, LONGEST};
+use super::declaration::ONE;
+use super::declared::Declared;
+use super::followed::Costs;
+use super::ground::Rules;
+use super::monitor::Measure;
+use super::state::{NONE, State, Status};
+use super::text;
 use crate::counting::WORK;
-use crate::declaration::ONE;
-use crate::declared::Declared;
-use crate::followed::Costs;
-use crate::ground::Rules;
 use crate::kit::{Parallel, Words, kit};
 use crate::lanes::{BYTES, Wide};
 use crate::modules::Structure;
-use crate::monitor::Measure;
 use crate::names::{SHIPPED, USUAL, is_gdl, source_of};
 use crate::ruled::{OnDemand, Ruled};
-use crate::state::{NONE, State, Status};
-use crate::text;
+use crate::text::find_action;
 use adept_game::{
     Afterstate, Audit, Channel, ChannelKind, Counting, Game, GameError, OutcomeClass, RandomPlay, RuleText,
     Stream, Texts, Turn, Unit, stream,
@@ -285,7 +286,7 @@ impl Game for Declared {
     fn parse_action(&self, state: &State, text: &str) -> Result<u32, GameError> {
         let mut actions = Vec::new();
         self.actions(state, &mut actions);
-        text::find_action(text, &actions, |action| self.action_text(state, action))
+        find_action(text, &actions, |action| self.action_text(state, action))
     }
 }
 

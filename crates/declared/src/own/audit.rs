@@ -1,7 +1,7 @@
 //! Diagnostics for authors of rule files: statistics of random games, and whether the players play the same game.
 
-use crate::declared::Declared;
-use crate::state::{NONE, State, Status};
+use super::declared::Declared;
+use super::state::{NONE, State, Status};
 use adept_game::{Audit, Game, Stream, Turn, stream};
 use rand::RngExt;
 use std::collections::{BTreeMap, BTreeSet};
@@ -119,12 +119,12 @@ impl Declared {
             *ends.entry(self.outcome(&state)).or_default() += 1;
         }
         lengths.sort_unstable();
-        let names = |test: &dyn Fn(&crate::declaration::Relation) -> bool| -> Vec<&str> {
+        let names = |test: &dyn Fn(&super::declaration::Relation) -> bool| -> Vec<&str> {
             declaration.relations.iter().filter(|of| test(of)).map(|of| of.name.as_str()).collect()
         };
         let fixed = names(&|of| of.is_fixed);
         let seen = names(&|of| {
-            of.kind == crate::declaration::Kind::Static
+            of.kind == super::declaration::Kind::Static
                 && !of.types.is_empty()
                 && !of.is_same_flipped(&declaration.types)
         });

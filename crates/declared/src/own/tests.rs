@@ -1,15 +1,15 @@
 //! Compares compiled rules with the plain interpreter, and tests exact values of the bundled games.
 
-use crate::batch::Batch;
-use crate::declaration::ONE;
-use crate::declared::Declared;
-use crate::followed::Costs;
-use crate::monitor::Monitor;
+use super::batch::Batch;
+use super::declaration::ONE;
+use super::declared::Declared;
+use super::followed::Costs;
+use super::monitor::Monitor;
+use super::plain::Plain;
+use super::state::{NONE, State, Status};
 use crate::names::SHIPPED;
-use crate::plain::Plain;
 use crate::random_play::{RandomPlay, assert_played_as_one_by_one, assert_repeats, walk};
 use crate::ruled::Ruled;
-use crate::state::{NONE, State, Status};
 use adept_game::{Afterstate, Game, Kit, Turn, stream};
 use adept_rows::Rows;
 use rand::RngExt;
@@ -746,7 +746,7 @@ fn lines_in_three_dimensions_are_derived() {
              operator take(a: n, b: n, c: n) if not on(a, b, c) add on(a, b, c)
              win if line(a, b, c, d, e, f), on(a, b, c)"
         );
-        let declaration = crate::declaration::Declaration::read(&source).unwrap();
+        let declaration = super::declaration::Declaration::read(&source).unwrap();
         let plain = Plain::new(&declaration);
         assert_eq!(plain.count("line"), lines, "{n}");
     }

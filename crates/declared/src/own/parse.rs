@@ -1,7 +1,7 @@
 //! Parser of rule files.
 
+use super::lex::{Token, words};
 use crate::error::{Place, RuleError};
-use crate::lex::{Token, words};
 
 /// A word with its place.
 #[derive(Clone, Debug)]

@@ -5,14 +5,14 @@
 //! games that it played last, and moves them to the position of a call. A move changes few facts, and so does switching
 //! to an alternative move. Distant positions, and all positions of very small games, are computed from scratch.
 
+use super::declaration::Grade;
+use super::declared::Declared;
+use super::followed::Costs;
+use super::state::{State, Status};
 use crate::bits::each;
 use crate::circuit::Cone;
-use crate::declaration::Grade;
-use crate::declared::Declared;
-use crate::followed::Costs;
 use crate::net::Runner;
 use crate::recent::Recent;
-use crate::state::{State, Status};
 use adept_game::{Game, Turn};
 use smallvec::SmallVec;
 use std::cell::RefCell;

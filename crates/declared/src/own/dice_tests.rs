@@ -1,10 +1,10 @@
 //! Compares games with chance, extra turns, three players, graded results and recursive relations with solvers written
 //! from each game's rules, independently of rule files.
 
-use crate::batch::Batch;
-use crate::declared::Declared;
-use crate::state::State;
-use crate::tests::{changed, next_moves, shipped};
+use super::batch::Batch;
+use super::declared::Declared;
+use super::state::State;
+use super::tests::{changed, next_moves, shipped};
 use adept_game::{Game, Kit, Suite, Turn, laws, outcome_classes, stream};
 use adept_rows::OutcomeClass;
 use rustc_hash::FxHashMap;

@@ -3,10 +3,10 @@
 //! This is the input of the informed learner (Levinson, "General game-playing and reinforcement learning", 1996,
 //! "Generating a reinforcement hierarchy from the rules of a domain"). `modules` describes what modules read.
 
+use super::declaration::{Condition, Declaration, Ending, Expression, Kind, Object, Rule, Summand};
+use super::ground::{Grounder, Proofs, Residual, Rules, tuple_of};
 use crate::circuit::{FALSE, Literal};
-use crate::declaration::{Condition, Declaration, Ending, Expression, Kind, Object, Rule, Summand};
 use crate::error::RuleError;
-use crate::ground::{Grounder, Proofs, Residual, Rules, tuple_of};
 use crate::modules::{Bindings, Column, Module, Modules, Structure, TUPLES};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
