@@ -372,7 +372,7 @@ pub(crate) fn with_values<R>(facts: &[u64], count: usize, work: impl FnOnce(&mut
 
 #[cfg(test)]
 mod tests {
-    use super::{Builder, FALSE, TRUE};
+    use super::{Builder, FALSE, Signal, TRUE};
 
     #[test]
     fn gates_are_folded_and_shared() {
@@ -400,6 +400,44 @@ mod tests {
             let mut expected = vec![usize::from(!holds)];
             expected.extend((facts & 2 != 0).then_some(2));
             assert_eq!(found, expected, "{facts:b}");
+        }
+    }
+
+    /// `x` holds if `a` does or both `b` and `y` do, and `y` if both `c` and `x` do. Nothing else supports `y`.
+    #[test]
+    fn stages_build_on_those_before() {
+        let mut builder = Builder::new(3);
+        let [a, b, c] = [0, 1, 2].map(|fact| builder.fact(fact));
+        let first = builder.len();
+        let [x, y] = [builder.open(), builder.open()];
+        let both = builder.all(vec![b, y]);
+        let of_x = builder.any([a, both]);
+        let of_y = builder.all(vec![c, x]);
+        builder.close(x, of_x);
+        builder.close(y, of_y);
+        builder.mark_cycle(first);
+        let late = builder.all(vec![x, c ^ 1]);
+        let (early, all) = (builder.needed(&[x, y]), builder.needed(&[late]));
+        let stages: Vec<Option<usize>> = early
+            .iter()
+            .zip(&all)
+            .map(|(early, all)| if *early { Some(0) } else { all.then_some(1) })
+            .collect();
+        let cones = builder.cones(&stages, [&[x, y], &[late]]);
+        for facts in 0..8_u64 {
+            let mut values = vec![0_u8; 1 + 3 + builder.len()];
+            (0..3).for_each(|fact| values[1 + fact] = (facts >> fact & 1) as u8);
+            let mut found = Vec::new();
+            for cone in &cones {
+                cone.compute(&mut values);
+                found.extend(cone.outputs().iter().map(|&output| u8::value(&values, output) == 1));
+            }
+            let [a, c] = [facts & 1 == 1, facts & 4 != 0];
+            assert_eq!(found, [a, a && c, a && !c], "{facts:b}");
+            let mut alone = Vec::new();
+            builder.cone(&[x, y, late]).each(&[facts], |output| alone.push(output));
+            let expected: Vec<usize> = (0..3).filter(|&output| found[output]).collect();
+            assert_eq!(alone, expected, "{facts:b}");
         }
     }
 }

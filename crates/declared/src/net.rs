@@ -64,7 +64,7 @@ pub(crate) fn arrange(old: &Builder, outputs: &[Literal]) -> Result<Arranged, Co
     let first = old.facts() + 1;
     let count = first + old.len();
     // Only gates that the outputs need are visited: the root reaches them.
-    let needed = needed(old, outputs);
+    let needed = old.needed(outputs);
     let next = |node: usize, n: usize| -> Option<usize> {
         if node < first || !needed[node - first] {
             return None;
@@ -105,23 +105,6 @@ pub(crate) fn arrange(old: &Builder, outputs: &[Literal]) -> Result<Arranged, Co
     }
     let outputs = outputs.iter().map(|&output| rename(&renamed, output)).collect();
     Ok(Arranged { builder, outputs, cycles })
-}
-
-/// Marks the gates that the outputs need.
-fn needed(old: &Builder, outputs: &[Literal]) -> Vec<bool> {
-    let first = old.facts() + 1;
-    let mut needed = vec![false; old.len()];
-    let mut open: Vec<usize> = outputs.iter().map(|&output| output as usize / 2).collect();
-    while let Some(node) = open.pop() {
-        if node < first || std::mem::replace(&mut needed[node - first], true) {
-            continue;
-        }
-        match old.definition(node) {
-            Some(definition) => open.push(definition as usize / 2),
-            None => open.extend(old.inputs(node).unwrap_or_default().iter().map(|&input| input as usize / 2)),
-        }
-    }
-    needed
 }
 
 /// Copies a strongly connected component.

@@ -23,3 +23,22 @@ impl<T, const MOST: usize> Recent<T, MOST> {
         &mut self.0[0]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Recent;
+
+    #[test]
+    fn the_least_recent_value_is_replaced() {
+        let mut recent: Recent<(u32, u32), 2> = Recent::new();
+        let mut made = 0;
+        let mut get = |wanted: u32| {
+            let make = || {
+                made += 1;
+                (wanted, made)
+            };
+            *recent.get(|(name, _)| *name == wanted, make)
+        };
+        assert_eq!([1, 2, 1, 3, 1, 2].map(&mut get), [(1, 1), (2, 2), (1, 1), (3, 3), (1, 1), (2, 4)]);
+    }
+}

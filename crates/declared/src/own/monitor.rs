@@ -1,6 +1,6 @@
 //! Incremental evaluation of a game from position to position.
 //!
-//! The network is that of GDL games ([`net`](crate::net)), which also handles recursive relations. Its outputs are legal moves,
+//! The [network](crate::net) is that of GDL games, which also handles recursive relations. Its outputs are legal moves,
 //! outcomes of chance and endings, for each player. The methods of [`Game`] use it: each thread keeps networks of the
 //! games that it played last, and moves them to the position of a call. A move changes few facts, and so does switching
 //! to an alternative move. Distant positions, and all positions of very small games, are computed from scratch.
