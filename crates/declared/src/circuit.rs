@@ -123,7 +123,8 @@ impl Builder {
     /// The circuit with these gates and no others. See [`mark_cycle`](Self::mark_cycle) about cycles.
     pub(crate) fn from_gates(
         facts: usize,
-        (ends, inputs): (Vec<u32>, Vec<Literal>),
+        ends: Vec<u32>,
+        inputs: Vec<Literal>,
         open: FxHashMap<u32, Literal>,
         cycles: Vec<(u32, u32)>,
     ) -> Self {

@@ -261,7 +261,11 @@ impl<L: Lanes> Signal for L {
 
     #[inline(always)]
     fn all(values: &[Self], inputs: &[Literal]) -> Self {
-        inputs.iter().fold(L::ALL, |all, &input| all.and(value(values, input)))
+        let mut all = L::ALL;
+        for &input in inputs {
+            all = all.and(value(values, input));
+        }
+        all
     }
 }
 

@@ -309,7 +309,7 @@ impl Net {
                 }
             }
         }
-        (Builder::from_gates(self.inputs, (ends, inputs), open, cycles), outputs)
+        (Builder::from_gates(self.inputs, ends, inputs, open, cycles), outputs)
     }
 
     /// Number of nodes.

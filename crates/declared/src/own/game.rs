@@ -353,7 +353,7 @@ impl Ruled for Declared {
         self.rules.structure()
     }
 
-    fn seen<'a>(&self, state: &'a State, player: usize) -> SmallVec<[u64; 2]> {
+    fn seen(&self, state: &State, player: usize) -> SmallVec<[u64; 2]> {
         state.seen_by(&self.rules, player)
     }
 

@@ -375,31 +375,35 @@ impl Grounder<'_> {
                 continue;
             }
             for &relation in group {
-                let views = self.declaration.players;
-                let mut reasons: Vec<Vec<Vec<Literal>>> = vec![Vec::new(); views];
-                for (tuple, rest) in self.heads(relation)?.iter() {
-                    let gates: SmallVec<[Literal; 2]> =
-                        (0..views).map(|view| self.gate(view, rest)).collect();
-                    if gates.iter().all(|&gate| gate == FALSE) {
-                        continue;
-                    }
-                    if self.builder.len() > GATES {
-                        self.check_size(relation)?;
-                    }
-                    let number = self.tables[relation].add(tuple.clone());
-                    for (reasons, gate) in reasons.iter_mut().zip(gates) {
-                        reasons.resize_with(reasons.len().max(number + 1), Vec::new);
-                        reasons[number].push(gate);
-                    }
-                }
-                self.check_size(relation)?;
-                for (view, reasons) in reasons.into_iter().enumerate() {
+                for (view, reasons) in self.reasons(relation)?.into_iter().enumerate() {
                     let holds = reasons.into_iter().map(|reasons| self.builder.any(reasons)).collect();
                     self.tables[relation].holds[view] = holds;
                 }
             }
         }
         Ok(())
+    }
+
+    /// For each player and each tuple of a relation, the gates of its proofs. Adds the tuples that it does not have yet.
+    fn reasons(&mut self, relation: usize) -> Result<Vec<Vec<Vec<Literal>>>, RuleError> {
+        let views = self.declaration.players;
+        let mut reasons = vec![vec![Vec::new(); self.tables[relation].tuples.len()]; views];
+        for (tuple, rest) in self.heads(relation)?.iter() {
+            let gates: SmallVec<[Literal; 2]> = (0..views).map(|view| self.gate(view, rest)).collect();
+            if gates.iter().all(|&gate| gate == FALSE) {
+                continue;
+            }
+            if self.builder.len() > GATES {
+                self.check_size(relation)?;
+            }
+            let number = self.tables[relation].add(tuple.clone());
+            for (reasons, gate) in reasons.iter_mut().zip(gates) {
+                reasons.resize_with(reasons.len().max(number + 1), Vec::new);
+                reasons[number].push(gate);
+            }
+        }
+        self.check_size(relation)?;
+        Ok(reasons)
     }
 
     /// Whether relations are recursive.
@@ -424,18 +428,7 @@ impl Grounder<'_> {
             self.check_size(relation)?;
         }
         for &relation in group {
-            let mut reasons = vec![vec![Vec::new(); self.tables[relation].tuples.len()]; views];
-            for (tuple, rest) in self.heads(relation)?.iter() {
-                if self.builder.len() > GATES {
-                    self.check_size(relation)?;
-                }
-                let number = self.tables[relation].numbers[tuple] as usize;
-                for (view, reasons) in reasons.iter_mut().enumerate() {
-                    let gate = self.gate(view, rest);
-                    reasons[number].push(gate);
-                }
-            }
-            for (view, reasons) in reasons.into_iter().enumerate() {
+            for (view, reasons) in self.reasons(relation)?.into_iter().enumerate() {
                 for (number, reasons) in reasons.into_iter().enumerate() {
                     let definition = self.builder.any(reasons);
                     self.builder.close(self.tables[relation].holds[view][number], definition);
