@@ -5,6 +5,8 @@ use adept_ground::{limits, work};
 use rand::RngExt;
 use rustc_hash::FxHashSet;
 
+/// Longest random game, in moves or steps.
+pub(crate) const LONGEST: usize = 20_000;
 /// Limit on gates read before a game is used: a fraction of a second.
 pub(crate) const WORK: usize = 100_000_000;
 /// States up to which a game is measured exactly unless something else is asked for: it then takes seconds.

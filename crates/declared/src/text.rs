@@ -60,6 +60,14 @@ pub(crate) fn find_action(
     })
 }
 
+/// The lengths of random games, in moves or steps, as a fact of an audit. None if there were no games.
+pub(crate) fn lengths(mut lengths: Vec<usize>, unit: &str) -> Option<(String, String)> {
+    lengths.sort_unstable();
+    let (least, most) = (lengths.first()?, lengths.last()?);
+    let (games, middle) = (lengths.len(), lengths[lengths.len() / 2]);
+    Some(("random games".into(), format!("{games}: {least} to {most} {unit}, median {middle}")))
+}
+
 /// Adds a name and its items, separated by commas and wrapped.
 pub(crate) fn list(text: &mut String, begin: &str, all: &[String]) {
     let mut line = begin.to_string();

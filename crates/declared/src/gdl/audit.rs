@@ -2,13 +2,13 @@
 
 use super::game::Described;
 use super::session::Session;
+use crate::counting::LONGEST;
+use crate::text::lengths;
 use adept_game::{Audit, Game, Stream, TraceStep, stream};
 use rand::RngExt;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// Number of steps after which a game is aborted.
-const LONGEST: usize = 20_000;
 /// Most names in a note.
 const NAMES: usize = 8;
 
@@ -67,10 +67,10 @@ impl Described {
         let roles = rules.roles.len();
         let mut used = vec![false; rules.moves.len()];
         let mut choosers = vec![0_u64; roles];
-        let (mut lengths, mut ends) = (Vec::new(), vec![BTreeMap::<Option<i64>, u64>::new(); roles]);
+        let (mut played, mut ends) = (Vec::new(), vec![BTreeMap::<Option<i64>, u64>::new(); roles]);
         let (mut stuck, mut double, mut endless, mut together) = (0_u64, 0_u64, 0_u64, 0_u64);
         for seed in 0..games {
-            let (mut steps, mut is_over) = (0_u64, false);
+            let (mut steps, mut is_over) = (0, false);
             self.random_game(seed, |session, moves| {
                 moves.iter().for_each(|&number| used[number as usize] = true);
                 for (role, count) in choosers.iter_mut().enumerate() {
@@ -94,9 +94,8 @@ impl Described {
                 true
             });
             endless += u64::from(!is_over);
-            lengths.push(steps);
+            played.push(steps);
         }
-        lengths.sort_unstable();
         let name = |role: usize| rules.terms.shown(rules.roles[role]);
         let mut facts: Vec<(String, String)> = vec![
             ("roles".into(), (0..roles).map(name).collect::<Vec<_>>().join(", ")),
@@ -109,10 +108,7 @@ impl Described {
         if roles == 2 {
             facts.push(("sum of goals".into(), self.sums().into()));
         }
-        if let (Some(least), Some(most)) = (lengths.first(), lengths.last()) {
-            let middle = lengths[lengths.len() / 2];
-            facts.push(("random games".into(), format!("{games}: {least} to {most} steps, median {middle}")));
-        }
+        facts.extend(lengths(played, "steps"));
         for (role, ends) in ends.iter().enumerate() {
             let shown = ends.iter().map(|(goal, count)| {
                 format!("{} in {count}", goal.map_or("none".into(), |goal| goal.to_string()))

@@ -4,8 +4,9 @@
 //! computes the next facts. Recursive gates are iterated until no lane changes.
 
 use super::compiled::Compiled;
-use super::session::{FORCED, LONGEST, State};
+use super::session::{FORCED, State};
 use crate::circuit::{Cone, Literal};
+use crate::counting::LONGEST;
 use crate::lanes::{BYTES, Lanes, Numbers, Pool, Random, Wide, Work, choose, restart, value, widest};
 use adept_game::Stream;
 

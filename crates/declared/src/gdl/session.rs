@@ -9,8 +9,6 @@ use std::collections::BTreeSet;
 
 /// No role.
 pub(super) const NONE: u8 = u8::MAX;
-/// Longest random game, in steps.
-pub(super) const LONGEST: usize = 20_000;
 /// Most consecutive steps without a choice.
 pub(super) const FORCED: usize = 5_000;
 

@@ -2,12 +2,11 @@
 
 use super::declared::Declared;
 use super::state::{NONE, State, Status};
+use crate::counting::LONGEST;
+use crate::text::lengths;
 use adept_game::{Audit, Game, Stream, Turn, stream};
 use rand::RngExt;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Number of moves after which a random game is aborted.
-const LONGEST: usize = 20_000;
 
 impl Declared {
     /// The position with the players exchanged: player 1's facts become player 2's, and so on.
@@ -103,7 +102,7 @@ impl Declared {
     /// Plays random games and reports their statistics.
     pub(crate) fn audited(&self, games: u64) -> Audit {
         let declaration = &self.rules.declaration;
-        let (mut lengths, mut ends) = (Vec::new(), BTreeMap::<String, u64>::new());
+        let (mut played, mut ends) = (Vec::new(), BTreeMap::<String, u64>::new());
         for seed in 0..games {
             let mut rng: Stream = stream(seed, "random games", 0);
             let (mut state, mut moves) = (self.start(), 0_usize);
@@ -115,10 +114,9 @@ impl Declared {
                 self.apply(&mut state, &choices[rng.random_range(0..choices.len())]);
                 moves += 1;
             }
-            lengths.push(moves);
+            played.push(moves);
             *ends.entry(self.outcome(&state)).or_default() += 1;
         }
-        lengths.sort_unstable();
         let names = |test: &dyn Fn(&super::declaration::Relation) -> bool| -> Vec<&str> {
             declaration.relations.iter().filter(|of| test(of)).map(|of| of.name.as_str()).collect()
         };
@@ -134,9 +132,8 @@ impl Declared {
             ("facts".into(), self.rules.facts.len().to_string()),
             ("moves".into(), self.rules.acts.to_string()),
         ];
-        if let (Some(least), Some(most)) = (lengths.first(), lengths.last()) {
-            let middle = lengths[lengths.len() / 2];
-            facts.push(("random games".into(), format!("{games}: {least} to {most} moves, median {middle}")));
+        if let Some(lengths) = lengths(played, "moves") {
+            facts.push(lengths);
             let ends: Vec<String> = ends.iter().map(|(end, count)| format!("{end} in {count}")).collect();
             facts.push(("ends".into(), ends.join(", ")));
         }

@@ -8,12 +8,10 @@ use super::ground::{Conditional, Effects, Rules, Stays};
 use super::state::State;
 use crate::bits::holds;
 use crate::circuit::Cone;
+use crate::counting::LONGEST;
 use crate::lanes::{Lanes, Numbers, Random, Wide, Work, choose, restart, value, widest};
 use adept_game::Stream;
 use smallvec::SmallVec;
-
-/// Longest random game, if the rules give no limit.
-pub(crate) const LONGEST: usize = 20_000;
 
 /// Results of random games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! A declared game as a [`Game`].
 
-use super::batch::{Batch, LONGEST};
+use super::batch::Batch;
 use super::declaration::ONE;
 use super::declared::Declared;
 use super::followed::Costs;
@@ -8,7 +8,7 @@ use super::ground::Rules;
 use super::monitor::Measure;
 use super::state::{NONE, State, Status};
 use super::text;
-use crate::counting::WORK;
+use crate::counting::{LONGEST, WORK};
 use crate::kit::{Parallel, Words, kit};
 use crate::lanes::{BYTES, Wide};
 use crate::modules::Structure;
