@@ -18,6 +18,7 @@ pub mod ffi;
 
 use adept_arena::search::Search;
 use adept_arena::{Decision, Evaluator, GameModel, OpenError, Pool, inspect, naming, open};
+use adept_erased::erased;
 use adept_game::{Kit, ParsedPosition, Turn, Visitor};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::program::Program;
@@ -506,21 +507,6 @@ impl std::fmt::Debug for Model {
     }
 }
 
-/// A checkpoint bound to its game, with the game's type erased.
-trait AnyModel: Send + Sync {
-    fn values(&self, positions: &[&str]) -> Result<Vec<f32>, Error>;
-    fn moves(&self, position: &str) -> Result<Vec<Choice>, Error>;
-    fn choose(&self, position: &str) -> Result<Option<Choice>, Error>;
-    fn text_sizes(&self, position: &str) -> Result<Option<[usize; 2]>, Error>;
-    fn explain(&self, position: &str) -> Result<PositionValue, Error>;
-    fn encode(&self, positions: &[&str]) -> Result<Rows, Error>;
-    fn rows(&self, count: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<Rows, Error>;
-    fn evaluate(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error>;
-    fn outcomes(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error>;
-    fn gates(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Option<Gates>, Error>;
-    fn network(&self) -> Result<Option<Network>, Error>;
-}
-
 struct Opened<G: Kit> {
     game: G,
     pool: Pool<G>,
@@ -550,6 +536,8 @@ fn of_position(error: OpenError) -> Error {
     kind(error.to_string())
 }
 
+/// A checkpoint bound to its game, with the game's type erased.
+#[erased(trait AnyModel: Send + Sync)]
 impl<G: Kit> AnyModel for Opened<G> {
     fn values(&self, positions: &[&str]) -> Result<Vec<f32>, Error> {
         let game = &self.game;

@@ -7,6 +7,7 @@ use adept_arena::naming::{self, AgentSpec, AnySearch, Judge, Meaning, Play as Ch
 use adept_arena::open::{self, OpenError};
 use adept_arena::review::{Account, CI95, Judged, Verdict, Weighed, add_luck, judge_each};
 use adept_arena::{Agent, Decision, GameModel, Greedy, Pool, Scratch};
+use adept_erased::erased;
 use adept_game::{Kit, ParsedPosition, Turn, no_action, outcome_classes, outcome_of};
 use adept_ground::order::places_by;
 use adept_model::OutcomeClass;
@@ -230,90 +231,6 @@ pub struct RollAnalysis {
     pub luck: f64,
 }
 
-/// A game and its agents. Agents are opened on first use and stay open. Players are counted from 0 in arguments.
-pub trait AnyRoom: Send + Sync {
-    /// The game.
-    fn about(&self) -> GameAbout;
-
-    /// Values of a position and its moves by an agent. A search returns its result so far at `until`.
-    ///
-    /// # Errors
-    /// If the agent cannot be opened or has no values, or the text is not a position.
-    fn value(
-        &self,
-        agent: &AgentText,
-        position: &str,
-        detail: Detail,
-        until: Instant,
-    ) -> Result<PositionValue, OpenError>;
-
-    /// Whether an agent is open and answers immediately: with one evaluation of a small network.
-    fn is_quick(&self, agent: &AgentText, detail: Detail) -> bool;
-
-    /// Starts a game at its first position: [`AnyPlay::go_on`] lets chance and agents move.
-    ///
-    /// # Errors
-    /// If the agent cannot be opened, the seat does not exist, or the text is not a position that can be continued.
-    fn begin(
-        self: Arc<Self>,
-        opponent: &AgentText,
-        seat: usize,
-        seed: u64,
-        from: Option<&str>,
-    ) -> Result<Box<dyn AnyPlay>, PlayError>;
-}
-
-/// A game of a person against an agent.
-pub trait AnyPlay: Send {
-    /// Lets chance and the agent move until it is the person's turn, or the game is over.
-    ///
-    /// # Errors
-    /// If the agent cannot move.
-    fn go_on(&mut self) -> Result<(), PlayError>;
-
-    /// The game from the person's view.
-    fn view(&self) -> View;
-
-    /// The rule set.
-    fn game(&self) -> String;
-
-    /// The name of the agent in all other seats.
-    fn opponent(&self) -> &str;
-
-    /// Changes with every move.
-    fn turn(&self) -> u64;
-
-    /// Makes a move of the person.
-    ///
-    /// # Errors
-    /// If it is not the person's turn, or the text is not a legal move.
-    fn act(&mut self, text: &str) -> Result<(), PlayError>;
-
-    /// Takes back the person's last move and every later move.
-    ///
-    /// # Errors
-    /// If the person has not moved yet.
-    fn undo(&mut self) -> Result<(), PlayError>;
-
-    /// Resigns with a class of results; by default the smallest loss.
-    ///
-    /// # Errors
-    /// If the game is over, does not allow resignation, or has no such class.
-    fn resign(&mut self, class: Option<&str>) -> Result<(), PlayError>;
-
-    /// Hints of an agent, by default the opponent, about the person's moves, based on the person's knowledge.
-    ///
-    /// # Errors
-    /// If it is not the person's turn, or the agent cannot be opened.
-    fn hints(&self, by: Option<&AgentText>) -> Result<Hints, PlayError>;
-
-    /// Analyses the whole game with the values of an agent.
-    ///
-    /// # Errors
-    /// If the game has hidden information, is not zero-sum or is not over, or the agent has no values.
-    fn analysis(&self, by: &AgentText) -> Result<Analysis, PlayError>;
-}
-
 /// A reference to an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AgentText {
@@ -475,7 +392,10 @@ fn without_values(agent: &AgentText) -> OpenError {
     OpenError::Unknown(format!("`{}` is an agent without values", agent.name))
 }
 
+/// A game and its agents. Agents are opened on first use and stay open. Players are counted from 0 in arguments.
+#[erased(pub trait AnyRoom: Send + Sync)]
 impl<G: Kit> AnyRoom for Room<G> {
+    /// The game.
     fn about(&self) -> GameAbout {
         let game = &*self.game;
         let unit = game.counting().unit();
@@ -492,6 +412,10 @@ impl<G: Kit> AnyRoom for Room<G> {
         }
     }
 
+    /// Values of a position and its moves by an agent. A search returns its result so far at `until`.
+    ///
+    /// # Errors
+    /// If the agent cannot be opened or has no values, or the text is not a position.
     fn value(
         &self,
         agent: &AgentText,
@@ -509,6 +433,7 @@ impl<G: Kit> AnyRoom for Room<G> {
         Ok(found)
     }
 
+    /// Whether an agent is open and answers immediately: with one evaluation of a small network.
     fn is_quick(&self, agent: &AgentText, detail: Detail) -> bool {
         let is_quick = |opened: &Arc<OpenedAgent<G>>| match **opened {
             OpenedAgent::Model { is_small, has_parts, .. } => is_small && !(has_parts && detail.experts),
@@ -517,6 +442,10 @@ impl<G: Kit> AnyRoom for Room<G> {
         locked(&self.opened_agents).get(agent).is_some_and(is_quick)
     }
 
+    /// Starts a game at its first position: [`AnyPlay::go_on`] lets chance and agents move.
+    ///
+    /// # Errors
+    /// If the agent cannot be opened, the seat does not exist, or the text is not a position that can be continued.
     fn begin(
         self: Arc<Self>,
         opponent: &AgentText,
@@ -596,7 +525,13 @@ fn first_side<G: Kit>(game: &G, state: &G::State) -> Option<usize> {
     }
 }
 
+/// A game of a person against an agent.
+#[erased(pub trait AnyPlay: Send)]
 impl<G: Kit> AnyPlay for Play<G> {
+    /// Lets chance and the agent move until it is the person's turn, or the game is over.
+    ///
+    /// # Errors
+    /// If the agent cannot move.
     fn go_on(&mut self) -> Result<(), PlayError> {
         let room = self.room.clone();
         let game = &*room.game;
@@ -628,6 +563,7 @@ impl<G: Kit> AnyPlay for Play<G> {
         }
     }
 
+    /// The game from the person's view.
     fn view(&self) -> View {
         let game = &*self.room.game;
         let (state, seat) = (self.session.state(), self.session.seat());
@@ -689,18 +625,25 @@ impl<G: Kit> AnyPlay for Play<G> {
         }
     }
 
+    /// The rule set.
     fn game(&self) -> String {
         self.room.game.name().into()
     }
 
+    /// The name of the agent in all other seats.
     fn opponent(&self) -> &str {
         &self.opponent.name
     }
 
+    /// Changes with every move.
     fn turn(&self) -> u64 {
         self.turn
     }
 
+    /// Makes a move of the person.
+    ///
+    /// # Errors
+    /// If it is not the person's turn, or the text is not a legal move.
     fn act(&mut self, text: &str) -> Result<(), PlayError> {
         let room = self.room.clone();
         match self.session.next(&*room.game) {
@@ -715,6 +658,10 @@ impl<G: Kit> AnyPlay for Play<G> {
         Ok(())
     }
 
+    /// Takes back the person's last move and every later move.
+    ///
+    /// # Errors
+    /// If the person has not moved yet.
     fn undo(&mut self) -> Result<(), PlayError> {
         if !self.session.undo() {
             return Err(PlayError::Moment("there is no move to undo"));
@@ -724,6 +671,10 @@ impl<G: Kit> AnyPlay for Play<G> {
         Ok(())
     }
 
+    /// Resigns with a class of results; by default the smallest loss.
+    ///
+    /// # Errors
+    /// If the game is over, does not allow resignation, or has no such class.
     fn resign(&mut self, class: Option<&str>) -> Result<(), PlayError> {
         let game = &*self.room.game;
         if self.session.next(game) == Next::Over {
@@ -747,6 +698,10 @@ impl<G: Kit> AnyPlay for Play<G> {
         Ok(())
     }
 
+    /// Hints of an agent, by default the opponent, about the person's moves, based on the person's knowledge.
+    ///
+    /// # Errors
+    /// If it is not the person's turn, or the agent cannot be opened.
     fn hints(&self, by: Option<&AgentText>) -> Result<Hints, PlayError> {
         let game = &*self.room.game;
         let (state, seat) = (self.session.state(), self.session.seat());
@@ -769,6 +724,10 @@ impl<G: Kit> AnyPlay for Play<G> {
         Ok(Hints { value, text: Some(text).filter(|text| !text.is_empty()) })
     }
 
+    /// Analyses the whole game with the values of an agent.
+    ///
+    /// # Errors
+    /// If the game has hidden information, is not zero-sum or is not over, or the agent has no values.
     fn analysis(&self, by: &AgentText) -> Result<Analysis, PlayError> {
         let game = &*self.room.game;
         if self.session.next(game) != Next::Over {

@@ -5,20 +5,13 @@ use crate::fault;
 use crate::long::on_its_own;
 use crate::shared::Shared;
 use crate::stepping::{Action, AnyRules, Held, Node, Place, Rules, State, Typed};
+use adept_erased::erased;
 use adept_library::arena::{self, Agent as Chooser, BestResponse, Decision, ExactError};
 use adept_library::game::{Kit, Stream, Turn, has_public_tree, no_action, stream};
 use adept_trainer::run::Cancel;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use std::sync::Arc;
-
-/// An agent without the type of its game.
-pub(crate) trait AnyAgent: Send {
-    fn name(&self) -> String;
-    /// The probability of each legal action of a state in which a player is to move.
-    fn policy(&mut self, node: &dyn Node) -> Result<Vec<f64>, String>;
-    fn choose(&mut self, node: &dyn Node, rng: &mut Stream) -> Result<Place, String>;
-}
 
 struct Of<G: Kit> {
     rules: Arc<Held<G>>,
@@ -53,11 +46,14 @@ fn state_of<G: Kit>(node: &dyn Node) -> Result<&G::State, String> {
     node.map(|node| &node.state).ok_or_else(|| "a state of another game".into())
 }
 
+/// An agent without the type of its game.
+#[erased(pub(crate) trait AnyAgent: Send)]
 impl<G: Kit> AnyAgent for Of<G> {
     fn name(&self) -> String {
         self.agent.name().into()
     }
 
+    /// The probability of each legal action of a state in which a player is to move.
     fn policy(&mut self, node: &dyn Node) -> Result<Vec<f64>, String> {
         let (state, player, actions) = self.at(node)?;
         let mut probabilities = Vec::new();

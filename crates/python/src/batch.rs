@@ -6,6 +6,7 @@ use crate::errors::guarded;
 use crate::shared::Shared;
 use crate::stepping::{AnyRules, Encoded, Held, MOST_NUMBERS, Node, State, arrays};
 use crate::{fault, given};
+use adept_erased::erased;
 use adept_library::game::{Afterstate, Encoder, Kit, Stream, Turn, no_action, stream};
 use adept_library::model::Rows;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
@@ -38,29 +39,6 @@ pub(crate) struct Stepped {
     rewards: Vec<f32>,
     over: Vec<bool>,
     cut: Vec<bool>,
-}
-
-/// Games without their type.
-pub(crate) trait AnyBatch: Send {
-    fn len(&self) -> usize;
-    fn players(&self) -> usize;
-    /// Number of actions with a number; the most actions of a game now, if they have none.
-    fn width(&self) -> usize;
-    fn to_move(&self) -> Vec<i8>;
-    fn counts(&self) -> Vec<i32>;
-    /// The numbers of all legal actions, game after game.
-    fn numbers(&self) -> Vec<i64>;
-    fn mask(&self) -> Vec<bool>;
-    /// A legal action for each game, drawn uniformly: as numbers, or as places.
-    fn random(&mut self, places: bool) -> Vec<i64>;
-    /// Makes these actions, or random ones.
-    fn step(&mut self, actions: Option<&[i64]>, places: bool) -> Result<Stepped, String>;
-    /// The rows of all legal actions, game after game.
-    fn rows(&self, encoder: Option<&str>) -> Result<(Encoded, [usize; 2]), String>;
-    fn state(&self, game: usize) -> Arc<dyn Node>;
-    fn finished(&self) -> u64;
-    /// Whether a step was left halfway.
-    fn is_broken(&self) -> bool;
 }
 
 struct Lane<G: Kit> {
@@ -241,6 +219,8 @@ impl<G: Kit> Lanes<G> {
     }
 }
 
+/// Games without their type.
+#[erased(pub(crate) trait AnyBatch: Send)]
 impl<G: Kit> AnyBatch for Lanes<G> {
     fn len(&self) -> usize {
         self.lanes.len()
@@ -250,6 +230,7 @@ impl<G: Kit> AnyBatch for Lanes<G> {
         self.rules.game.players()
     }
 
+    /// Number of actions with a number; the most actions of a game now, if they have none.
     fn width(&self) -> usize {
         let most = || self.lanes.iter().map(|lane| lane.actions.len()).max().unwrap_or(0);
         self.rules.game.action_numbers().space.unwrap_or_else(most)
@@ -263,6 +244,7 @@ impl<G: Kit> AnyBatch for Lanes<G> {
         self.lanes.iter().map(|lane| lane.actions.len() as i32).collect()
     }
 
+    /// The numbers of all legal actions, game after game.
     fn numbers(&self) -> Vec<i64> {
         let each = |lane: &'_ Lane<G>| -> Vec<i64> {
             (0..lane.actions.len()).map(|place| lane.number(&self.rules, place)).collect()
@@ -281,6 +263,7 @@ impl<G: Kit> AnyBatch for Lanes<G> {
         mask
     }
 
+    /// A legal action for each game, drawn uniformly: as numbers, or as places.
     fn random(&mut self, places: bool) -> Vec<i64> {
         let rules = &*self.rules;
         let draw = |lane: &mut Lane<G>| {
@@ -290,6 +273,7 @@ impl<G: Kit> AnyBatch for Lanes<G> {
         self.lanes.iter_mut().map(draw).collect()
     }
 
+    /// Makes these actions, or random ones.
     fn step(&mut self, actions: Option<&[i64]>, places: bool) -> Result<Stepped, String> {
         let (n, players) = (self.lanes.len(), self.rules.game.players());
         // Before any game is changed.
@@ -333,6 +317,7 @@ impl<G: Kit> AnyBatch for Lanes<G> {
         Ok(found)
     }
 
+    /// The rows of all legal actions, game after game.
     fn rows(&self, encoder: Option<&str>) -> Result<(Encoded, [usize; 2]), String> {
         let encoder = self.rules.encoder(encoder)?;
         let empty = Rows::new(encoder.channels());
@@ -376,6 +361,7 @@ impl<G: Kit> AnyBatch for Lanes<G> {
         self.finished
     }
 
+    /// Whether a step was left halfway.
     fn is_broken(&self) -> bool {
         self.broken
     }

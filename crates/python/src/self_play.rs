@@ -8,6 +8,7 @@ use crate::long::{Stop, long};
 use crate::shared::Shared;
 use crate::trajectories::{Kept, Recorded};
 use crate::{fault, given, plain};
+use adept_erased::erased;
 use adept_library::Catalogue;
 use adept_library::game::{Kit, Visitor};
 use adept_library::model::program::Program;
@@ -29,24 +30,13 @@ const PART: u64 = 256;
 const MOST_BYTES: usize = 1 << 32;
 
 /// [`Targets`] without the type of the game.
-trait AnyTargets: Send {
-    fn play(&mut self, games: u64) -> Result<Samples, ModelError>;
-    /// Plays as long as `goes_on` holds.
-    fn record(&mut self, games: u64, goes_on: &dyn Fn() -> bool) -> Result<Recorded, ModelError>;
-    /// The generator of the next game, as JSON.
-    fn generator(&self) -> Result<String, ModelError>;
-    fn go_on(&mut self, played: u64, generator: &str) -> Result<(), ModelError>;
-    fn played(&self) -> u64;
-    fn program(&self) -> Option<&Arc<Program>>;
-    fn weights(&mut self) -> Result<Vec<f32>, ModelError>;
-    fn adopt(&mut self, flat: &[f32]) -> Result<(), ModelError>;
-}
-
+#[erased(trait AnyTargets: Send)]
 impl<G: Kit> AnyTargets for Targets<G> {
     fn play(&mut self, games: u64) -> Result<Samples, ModelError> {
         Targets::play(self, games)
     }
 
+    /// Plays as long as `goes_on` holds.
     fn record(&mut self, games: u64, goes_on: &dyn Fn() -> bool) -> Result<Recorded, ModelError> {
         let (first, bootstrap, mut lambda) = (self.played(), self.bootstrap(), Vec::new());
         let (mut record, mut left) = (self.empty(), games);
@@ -70,6 +60,7 @@ impl<G: Kit> AnyTargets for Targets<G> {
         Ok(Recorded { rows, columns, lambda, first, head, bootstrap, classes, zero_sum, texts })
     }
 
+    /// The generator of the next game, as JSON.
     fn generator(&self) -> Result<String, ModelError> {
         Ok(serde_json::to_string(Targets::generator(self))?)
     }

@@ -9,6 +9,7 @@ use crate::errors::guarded;
 use crate::fault;
 use crate::games::registered;
 use crate::long::{on_its_own, until_interrupted};
+use adept_erased::erased;
 use adept_library::arena::open;
 use adept_library::game::{Afterstate, Encoder, Game, GameError, GameInfo, Kit, Turn, Visitor, stream};
 use adept_library::model::Rows;
@@ -30,78 +31,6 @@ pub(crate) const MOST_NUMBERS: usize = 1 << 28;
 pub(crate) struct Encoded {
     pub(crate) rows: Rows,
     pub(crate) exact: Vec<f32>,
-}
-
-/// A game without its type.
-pub(crate) trait AnyRules: Send + Sync {
-    fn info(&self) -> GameInfo;
-    fn name(&self) -> &str;
-    fn players(&self) -> usize;
-    fn hides(&self) -> bool;
-    /// Number of actions that have a number.
-    fn size(&self) -> Option<usize>;
-    /// Upper bound on the legal actions of a state.
-    fn most_actions(&self) -> Option<usize>;
-    /// Whether these are rules in Python.
-    fn is_in_python(&self) -> bool;
-    fn same(&self, other: &dyn AnyRules) -> bool;
-    /// What tells these rules from others of the same name.
-    fn source(&self) -> Option<String>;
-    fn start(self: Arc<Self>) -> Arc<dyn Node>;
-    fn read(self: Arc<Self>, text: &str) -> Result<Arc<dyn Node>, GameError>;
-    /// Rows of states, or of actions in them. `view` is the player for whom states are encoded; otherwise it is the one who acted.
-    fn encode(
-        &self,
-        encoder: Option<&str>,
-        pairs: &[(&dyn Node, Option<&Place>)],
-        view: Option<usize>,
-    ) -> Result<(Encoded, [usize; 2]), String>;
-    fn batch(self: Arc<Self>, options: &Options) -> Result<Box<dyn AnyBatch>, String>;
-    fn agent(self: Arc<Self>, name: &str) -> Result<Box<dyn AnyAgent>, String>;
-    fn exact(self: Arc<Self>, question: Exact) -> Result<agent::Answer, String>;
-    fn as_any(&self) -> &dyn Any;
-}
-
-/// A state without its type.
-pub(crate) trait Node: Send + Sync {
-    fn rules(&self) -> Arc<dyn AnyRules>;
-    fn turn(&self) -> Turn;
-    /// Number of legal actions.
-    fn moves(&self) -> usize;
-    /// The probability of each outcome of chance. None if they can only be sampled.
-    fn outcomes(&self) -> Option<Vec<f64>>;
-    /// Draws an outcome of chance.
-    fn draw(&self, by: Draw) -> Place;
-    fn after(&self, place: &Place) -> Arc<dyn Node>;
-    /// The action or outcome with this text.
-    fn find(&self, text: &str) -> Result<Place, GameError>;
-    fn action_text(&self, place: &Place) -> String;
-    fn action_number(&self, place: &Place) -> Option<usize>;
-    fn action_hash(&self, place: &Place) -> u64;
-    fn same_action(&self, place: &Place, other: &dyn Node, there: &Place) -> bool;
-    /// Draws all that a player can see of the state.
-    fn board(&self, seat: Option<usize>) -> String;
-    fn text(&self) -> String;
-    fn short_text(&self) -> String;
-    fn utilities(&self) -> Vec<f64>;
-    fn just_acted(&self) -> Option<usize>;
-    /// Moves and outcomes of chance on the way here.
-    fn plies(&self) -> u64;
-    /// How the state was reached. None if it is not known.
-    fn path(&self) -> Option<Vec<Stage>>;
-    fn info(&self, player: usize) -> Box<dyn Known>;
-    fn shown_to(&self, player: usize) -> Arc<dyn Node>;
-    fn hash(&self) -> u64;
-    fn same(&self, other: &dyn Node) -> bool;
-    fn as_any(&self) -> &dyn Any;
-}
-
-/// What a player knows.
-pub(crate) trait Known: Send + Sync {
-    fn hash(&self) -> u64;
-    fn same(&self, other: &dyn Known) -> bool;
-    fn text(&self) -> String;
-    fn as_any(&self) -> &dyn Any;
 }
 
 /// Where an action is found.
@@ -286,6 +215,8 @@ fn hash_of(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
+/// A game without its type.
+#[erased(pub(crate) trait AnyRules: Send + Sync)]
 impl<G: Kit> AnyRules for Held<G> {
     fn info(&self) -> GameInfo {
         GameInfo::of(&self.game)
@@ -303,18 +234,22 @@ impl<G: Kit> AnyRules for Held<G> {
         self.game.hides()
     }
 
+    /// Number of actions that have a number.
     fn size(&self) -> Option<usize> {
         self.game.action_numbers().space
     }
 
+    /// Upper bound on the legal actions of a state.
     fn most_actions(&self) -> Option<usize> {
         self.game.action_numbers().most
     }
 
+    /// Whether these are rules in Python.
     fn is_in_python(&self) -> bool {
         self.by.is_in_python
     }
 
+    /// What tells these rules from others of the same name.
     fn source(&self) -> Option<String> {
         self.by
             .file
@@ -341,6 +276,7 @@ impl<G: Kit> AnyRules for Held<G> {
         Ok(Arc::new(Typed::new(self, state, via, Some(Path::new(Stage::Text(text.into()))))))
     }
 
+    /// Rows of states, or of actions in them. `view` is the player for whom states are encoded; otherwise it is the one who acted.
     fn encode(
         &self,
         encoder: Option<&str>,
@@ -440,6 +376,8 @@ impl<G: Kit> AnyRules for Held<G> {
     }
 }
 
+/// A state without its type.
+#[erased(pub(crate) trait Node: Send + Sync)]
 impl<G: Kit> Node for Typed<G> {
     fn rules(&self) -> Arc<dyn AnyRules> {
         self.rules.clone()
@@ -449,6 +387,7 @@ impl<G: Kit> Node for Typed<G> {
         self.turn
     }
 
+    /// Number of legal actions.
     fn moves(&self) -> usize {
         match self.turn {
             Turn::Player(_) => self.actions().len(),
@@ -456,6 +395,7 @@ impl<G: Kit> Node for Typed<G> {
         }
     }
 
+    /// The probability of each outcome of chance. None if they can only be sampled.
     fn outcomes(&self) -> Option<Vec<f64>> {
         match self.turn {
             Turn::Chance => Some(self.listed()?.iter().map(|(_, p)| *p).collect()),
@@ -463,6 +403,7 @@ impl<G: Kit> Node for Typed<G> {
         }
     }
 
+    /// Draws an outcome of chance.
     fn draw(&self, by: Draw) -> Place {
         let mut rng = stream(by.0, "sample", by.1);
         let drawn = self.rules.game.sample(&self.state, &mut rng);
@@ -488,6 +429,7 @@ impl<G: Kit> Node for Typed<G> {
         Arc::new(Self { plies: self.plies + 1, ..after })
     }
 
+    /// The action or outcome with this text.
     fn find(&self, text: &str) -> Result<Place, GameError> {
         let game = &self.rules.game;
         let over = |what: &str| GameError::new(format!("`{}`: {what}", self.text()));
@@ -543,6 +485,7 @@ impl<G: Kit> Node for Typed<G> {
             .is_some_and(|other| self.rules.same(&*other.rules) && self.action(place) == other.action(there))
     }
 
+    /// Draws all that a player can see of the state.
     fn board(&self, seat: Option<usize>) -> String {
         match seat {
             Some(seat) => {
@@ -571,10 +514,12 @@ impl<G: Kit> Node for Typed<G> {
         self.via.as_ref().map(|(player, _)| *player).or_else(|| self.rules.game.just_acted(&self.state))
     }
 
+    /// Moves and outcomes of chance on the way here.
     fn plies(&self) -> u64 {
         self.plies
     }
 
+    /// How the state was reached. None if it is not known.
     fn path(&self) -> Option<Vec<Stage>> {
         let mut at = Some(self.path.as_ref()?);
         let mut stages = Vec::new();
@@ -610,6 +555,8 @@ impl<G: Kit> Node for Typed<G> {
 
 struct KnownBy<G: Game>(G::Info);
 
+/// What a player knows.
+#[erased(pub(crate) trait Known: Send + Sync)]
 impl<G: Game> Known for KnownBy<G> {
     fn hash(&self) -> u64 {
         hash_of(&self.0)
