@@ -22,7 +22,7 @@ use adept_erased::erased;
 use adept_game::{Kit, ParsedPosition, Turn, Visitor};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::program::Program;
-use adept_model::{Layout, ModelError, RowsView};
+use adept_model::{Layout, ModelError, Predictor, RowsView};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
@@ -402,7 +402,11 @@ impl Model {
     /// # Errors
     /// [`Error::Rows`] if the lengths do not match.
     pub fn rows(&self, count: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<Rows, Error> {
-        self.bound.rows(count, dense, index)
+        self.with_model(|model| {
+            let mut rows = Rows::new(model.channels());
+            rows.fill(count, dense, index).map_err(|e| Error::Rows(e.to_string()))?;
+            Ok(rows)
+        })
     }
 
     /// Computes the values of rows for the player who just moved, in the [`range`](Description::range) of the model.
@@ -421,7 +425,7 @@ impl Model {
     /// [`Error::Rows`] if the rows are from another encoder, a number is not finite, or an index lies outside its
     /// channel.
     pub fn evaluate(&self, rows: &Rows) -> Result<Vec<f32>, Error> {
-        self.bound.evaluate(rows.len(), &rows.dense, &rows.index)
+        self.evaluate_slices(rows.len(), &rows.dense, &rows.index)
     }
 
     /// Like [`evaluate`](Self::evaluate), for `count` rows in the caller's memory: `dense` has shape `[count,
@@ -440,7 +444,12 @@ impl Model {
     /// # Errors
     /// As for [`evaluate`](Self::evaluate), and if the lengths do not match.
     pub fn evaluate_slices(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error> {
-        self.bound.evaluate(count, dense, index)
+        self.with_model(|model| {
+            let rows = checked(model.channels(), count, dense, index)?;
+            let mut values = Vec::with_capacity(count);
+            model.evaluate_view(rows, &mut values);
+            Ok(values)
+        })
     }
 
     /// Computes outcome probabilities of rows for the player who just moved, `[rows, classes]`, in the order of the
@@ -467,7 +476,12 @@ impl Model {
                 "the model gives one number a row, not probabilities of outcomes".into(),
             ));
         }
-        self.bound.outcomes(count, dense, index)
+        self.with_model(|model| {
+            let rows = checked(model.channels(), count, dense, index)?.to_rows();
+            let mut outcomes = Vec::new();
+            model.outputs(&rows, &mut outcomes);
+            Ok(outcomes)
+        })
     }
 
     /// Computes the weight and the output of each expert on `count` rows, as for
@@ -489,7 +503,10 @@ impl Model {
     /// # Errors
     /// As for [`evaluate_slices`](Self::evaluate_slices).
     pub fn gates(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Option<Gates>, Error> {
-        self.bound.gates(count, dense, index)
+        self.with_model(|model| {
+            let rows = checked(model.channels(), count, dense, index)?.to_rows();
+            Ok(Gates::of(model, &rows))
+        })
     }
 
     /// The network. None if the model is a table or an integer network.
@@ -497,7 +514,21 @@ impl Model {
     /// # Errors
     /// [`Error::Memory`] or [`Error::Checkpoint`] if no more copies of the model can be made.
     pub fn network(&self) -> Result<Option<Network>, Error> {
-        self.bound.network()
+        self.with_model(|model| {
+            let Some(program) = model.program().cloned() else { return Ok(None) };
+            let weights = model.tensors().and_then(|tensors| program.parameters_in(&tensors))?;
+            Ok(Some(Network { program, weights }))
+        })
+    }
+
+    /// Calls `f` with a copy of the model.
+    fn with_model<R>(&self, f: impl FnOnce(&mut dyn Predictor) -> Result<R, Error>) -> Result<R, Error> {
+        let (mut f, mut found) = (Some(f), None);
+        self.bound.with_model(&mut |model| {
+            found = f.take().map(|f| f(model)).transpose()?;
+            Ok(())
+        })?;
+        Ok(found.unwrap_or_else(|| unreachable!("it is called once")))
     }
 }
 
@@ -636,45 +667,9 @@ impl<G: Kit> AnyModel for Opened<G> {
         })
     }
 
-    fn rows(&self, count: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<Rows, Error> {
-        self.with(|bound| {
-            let mut rows = Rows::new(bound.model.channels());
-            rows.fill(count, dense, index).map_err(|e| Error::Rows(e.to_string()))?;
-            Ok(rows)
-        })
-    }
-
-    fn evaluate(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error> {
-        self.with(|bound| {
-            let rows = checked(bound.model.channels(), count, dense, index)?;
-            let mut values = Vec::with_capacity(count);
-            bound.model.evaluate_view(rows, &mut values);
-            Ok(values)
-        })
-    }
-
-    fn outcomes(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error> {
-        self.with(|bound| {
-            let rows = checked(bound.model.channels(), count, dense, index)?.to_rows();
-            let mut outcomes = Vec::new();
-            bound.model.outputs(&rows, &mut outcomes);
-            Ok(outcomes)
-        })
-    }
-
-    fn gates(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Option<Gates>, Error> {
-        self.with(|bound| {
-            let rows = checked(bound.model.channels(), count, dense, index)?.to_rows();
-            Ok(Gates::of(&mut *bound.model, &rows))
-        })
-    }
-
-    fn network(&self) -> Result<Option<Network>, Error> {
-        self.with(|bound| {
-            let Some(program) = bound.model.program().cloned() else { return Ok(None) };
-            let weights = bound.model.tensors().and_then(|tensors| program.parameters_in(&tensors))?;
-            Ok(Some(Network { program, weights }))
-        })
+    /// Calls `f` with a copy of the model, which knows nothing of the game.
+    fn with_model(&self, f: &mut dyn FnMut(&mut dyn Predictor) -> Result<(), Error>) -> Result<(), Error> {
+        self.with(|bound| f(&mut *bound.model))
     }
 }
 
