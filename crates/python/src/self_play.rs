@@ -3,10 +3,10 @@
 use crate::config::config_of;
 use crate::errors::guarded;
 use crate::exchange;
-use crate::games::{ALL, registered};
+use crate::games::{ALL, visit};
 use crate::long::{Stop, long};
 use crate::shared::Shared;
-use crate::trajectories::{Kept, Recorded};
+use crate::trajectories::Recorded;
 use crate::{fault, given, plain};
 use adept_erased::erased;
 use adept_library::Catalogue;
@@ -55,8 +55,9 @@ impl<G: Kit> AnyTargets for Targets<G> {
         }
         let (rows, columns) = (std::mem::take(&mut record.rows), std::mem::take(&mut record.columns));
         let (head, classes) = (self.head().clone(), record.classes().to_vec());
-        let texts = Box::new(Kept(self.game().clone(), record));
-        let zero_sum = self.game().zero_sum() && !self.game().hides();
+        let game = self.game().clone();
+        let zero_sum = game.zero_sum() && !game.hides();
+        let texts = Box::new(move |number, plies: &[u32]| record.shown(&game, number, plies));
         Ok(Recorded { rows, columns, lambda, first, head, bootstrap, classes, zero_sum, texts })
     }
 
@@ -123,12 +124,7 @@ impl SelfPlay {
     fn of(py: Python<'_>, config: Config) -> PyResult<Self> {
         let (name, opening) = (config.game.rules.clone(), Opening(config.clone(), config.seed));
         let stop = Stop::default();
-        let opened = py.detach(|| {
-            guarded(|| match stop.within(|| registered(&name)) {
-                Some(game) => Some(Ok(opening.visit(game))),
-                None => adept_builtin::visit(&name, opening),
-            })
-        })?;
+        let opened = py.detach(|| guarded(|| stop.within(|| visit(&name, opening))))?;
         let targets = opened.ok_or_else(|| fault(format!("no game named `{name}`")))?;
         let targets = targets.map_err(fault)?.map_err(fault)?;
         Ok(Self { config, targets: Shared::new(targets), stop })

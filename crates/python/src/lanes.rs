@@ -2,27 +2,17 @@
 //!
 //! Each game draws from a stream of its own, so results depend on the seed alone: not on threads, nor on how many games there are.
 
-use crate::errors::guarded;
-use crate::shared::Shared;
-use crate::stepping::{AnyRules, Encoded, Held, MOST_NUMBERS, Node, State, arrays};
-use crate::{fault, given};
+use crate::held::{Encoded, Held};
 use adept_erased::erased;
 use adept_library::game::{Afterstate, Encoder, Kit, Stream, Turn, no_action, stream};
-use adept_library::model::Rows;
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyIndexError, PyTypeError};
-use pyo3::prelude::*;
 use rand::RngExt;
+use std::any::Any;
 use std::sync::Arc;
 
-/// Games side by side.
-const MOST: usize = 1 << 20;
 /// Bytes of the states and actions of a batch.
 const MOST_BYTES: usize = 4 << 30;
 /// Games that one thread steps at least: fewer are not worth a thread.
 const LEAST_OF_A_THREAD: usize = 256;
-/// Threads of a batch.
-const THREADS: usize = 256;
 /// Chance events in a row.
 const CHANCE: usize = 10_000;
 
@@ -36,9 +26,9 @@ pub(crate) struct Options {
 
 /// What a step brought: for each game its rewards, whether it ended, whether it was cut off.
 pub(crate) struct Stepped {
-    rewards: Vec<f32>,
-    over: Vec<bool>,
-    cut: Vec<bool>,
+    pub(crate) rewards: Vec<f32>,
+    pub(crate) over: Vec<bool>,
+    pub(crate) cut: Vec<bool>,
 }
 
 struct Lane<G: Kit> {
@@ -102,7 +92,7 @@ impl<G: Kit> Lane<G> {
     #[inline]
     fn place(&self, rules: &Held<G>, number: i64, places: bool) -> Option<usize> {
         let wanted = usize::try_from(number).ok()?;
-        if places || !rules.is_numbered {
+        if places || rules.facts.space.is_none() {
             return (wanted < self.actions.len()).then_some(wanted);
         }
         let numbers = rules.game.action_numbers();
@@ -111,10 +101,7 @@ impl<G: Kit> Lane<G> {
 
     #[inline]
     fn number(&self, rules: &Held<G>, place: usize) -> i64 {
-        match rules.is_numbered {
-            true => rules.game.action_numbers().number(&rules.game, &self.state, &self.actions[place]) as i64,
-            false => place as i64,
-        }
+        rules.number(&self.state, &self.actions[place], place) as i64
     }
 
     #[inline]
@@ -318,43 +305,41 @@ impl<G: Kit> AnyBatch for Lanes<G> {
     }
 
     /// The rows of all legal actions, game after game.
-    fn rows(&self, encoder: Option<&str>) -> Result<(Encoded, [usize; 2]), String> {
+    fn rows(&self, encoder: Option<&str>) -> Result<Encoded, String> {
         let encoder = self.rules.encoder(encoder)?;
-        let empty = Rows::new(encoder.channels());
-        let widths = [empty.dense_width(), empty.index_width()];
-        let count: usize = self.lanes.iter().map(|lane| lane.actions.len()).sum();
-        if count.saturating_mul(widths[0] + widths[1]) > MOST_NUMBERS {
-            return Err(format!(
-                "{count} rows of {} numbers: a call encodes at most {MOST_NUMBERS} numbers; take fewer games",
-                widths[0] + widths[1]
-            ));
-        }
+        let count = self.lanes.iter().map(|lane| lane.actions.len()).sum();
+        let mut all = Encoded::new(&*encoder, count, "games")?;
         let n = self.lanes.len();
         let of_a_thread = n.div_ceil(self.threads.clamp(1, n.div_ceil(LEAST_OF_A_THREAD)));
-        let encode = |lanes: &[Lane<G>]| {
-            let mut found = Encoded { rows: empty.empty(), exact: Vec::new() };
-            lanes.iter().for_each(|lane| encode(&self.rules.game, &*encoder, lane, &mut found));
-            found
+        let encode = |lanes: &[Lane<G>], found: &mut Encoded| {
+            lanes.iter().for_each(|lane| encode(&self.rules.game, &*encoder, lane, found));
         };
-        let mut parts = self.lanes.chunks(of_a_thread);
-        let found = match parts.len() {
-            1 => parts.next().map_or_else(|| encode(&[]), encode),
-            _ => std::thread::scope(|scope| {
-                let threads: Vec<_> = parts.map(|part| scope.spawn(|| encode(part))).collect();
-                let mut all = Encoded { rows: empty.empty(), exact: Vec::new() };
-                for thread in threads {
-                    let one = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                    all.rows.append(&one.rows);
-                    all.exact.extend(one.exact);
-                }
-                all
-            }),
-        };
-        Ok((found, widths))
+        let parts = self.lanes.chunks(of_a_thread);
+        if parts.len() == 1 {
+            encode(&self.lanes, &mut all);
+            return Ok(all);
+        }
+        std::thread::scope(|scope| {
+            let part = |lanes| {
+                let mut found = all.empty();
+                scope.spawn(move || {
+                    encode(lanes, &mut found);
+                    found
+                })
+            };
+            let threads: Vec<_> = parts.map(part).collect();
+            for thread in threads {
+                let one = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                all.rows.append(&one.rows);
+                all.exact.extend(one.exact);
+            }
+        });
+        Ok(all)
     }
 
-    fn state(&self, game: usize) -> Arc<dyn Node> {
-        self.rules.node(self.lanes[game].state.clone())
+    /// The state of a game.
+    fn state(&self, game: usize) -> &dyn Any {
+        &self.lanes[game].state
     }
 
     fn finished(&self) -> u64 {
@@ -386,178 +371,6 @@ fn encode<G: Kit>(game: &G, encoder: &dyn Encoder<G>, lane: &Lane<G>, found: &mu
             game.apply(&mut after, action);
             &after
         };
-        let row = found.rows.push();
-        if !hides && game.turn(state) == Turn::Over {
-            found.exact.push((game.utility(state, player) / game.scale()) as f32);
-            continue;
-        }
-        found.exact.push(f32::NAN);
-        encoder.encode(game, Afterstate { state, action: Some(action), player }, row);
-    }
-}
-
-/// Games side by side, stepped without the interpreter's lock. Chance acts by itself, and a game that is over begins anew. Each
-/// game draws from a stream of its own, so results depend on the seed alone.
-#[pyclass(frozen, module = "adept")]
-pub(crate) struct Batch {
-    games: Shared<Box<dyn AnyBatch>>,
-    name: String,
-}
-
-impl Batch {
-    /// Without the interpreter's lock, which a game in Python or another thread may need.
-    fn with<R: Send>(&self, py: Python<'_>, f: impl FnOnce(&mut dyn AnyBatch) -> R + Send) -> PyResult<R> {
-        py.detach(|| guarded(|| self.games.with(|games| (!games.is_broken()).then(|| f(&mut **games)))))??
-            .ok_or_else(|| fault("an earlier step was left halfway by an error: begin a new batch"))
-    }
-}
-
-fn starts(counts: &[i32]) -> Vec<i64> {
-    let mut first = vec![0];
-    let mut sum = 0;
-    first.extend(counts.iter().map(|count| {
-        sum += i64::from(*count);
-        sum
-    }));
-    first
-}
-
-#[pymethods]
-impl Batch {
-    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        self.with(py, |games| games.len())
-    }
-
-    /// The player to move in each game.
-    #[getter]
-    fn player<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i8>>> {
-        Ok(self.with(py, |games| games.to_move())?.into_pyarray(py))
-    }
-
-    /// The number of legal actions in each game.
-    #[getter]
-    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i32>>> {
-        Ok(self.with(py, |games| games.counts())?.into_pyarray(py))
-    }
-
-    /// Games that have ended or were cut off so far.
-    #[getter]
-    fn finished(&self, py: Python<'_>) -> PyResult<u64> {
-        self.with(py, |games| games.finished())
-    }
-
-    /// Which action numbers are legal: shape `(games, action_space)`, or without an action space `(games, most actions now)`.
-    fn mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<bool>>> {
-        let found = self.with(py, |games| {
-            let (n, width) = (games.len(), games.width());
-            match n.saturating_mul(width) <= MOST_NUMBERS {
-                true => Ok((games.mask(), n, width)),
-                false => Err(format!("a mask of {n} games and {width} actions is too large: take `legal()`")),
-            }
-        })?;
-        let (mask, n, width) = found.map_err(fault)?;
-        mask.into_pyarray(py).reshape([n, width])
-    }
-
-    /// `(first, numbers)`: the legal actions of game i are `numbers[first[i]:first[i + 1]]`.
-    #[allow(clippy::type_complexity, reason = "two arrays")]
-    fn legal<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>)> {
-        let (counts, numbers) = self.with(py, |games| (games.counts(), games.numbers()))?;
-        Ok((starts(&counts).into_pyarray(py), numbers.into_pyarray(py)))
-    }
-
-    /// A legal action for each game, drawn uniformly.
-    #[pyo3(signature = (places = false))]
-    fn random<'py>(&self, py: Python<'py>, places: bool) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        Ok(self.with(py, |games| games.random(places))?.into_pyarray(py))
-    }
-
-    /// Makes an action in each game: shape `(games,)`, their numbers, or with `places` their places among the legal actions;
-    /// without `actions`, those that `random` would draw. An action that is not legal raises `AdeptError`, and nothing changes.
-    #[pyo3(signature = (actions = None, places = false))]
-    fn step<'py>(
-        &self,
-        py: Python<'py>,
-        actions: Option<&Bound<'py, PyAny>>,
-        places: bool,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let numbers = |actions: &Bound<'py, PyAny>| match actions.extract::<PyReadonlyArray1<'_, i64>>() {
-            Ok(array) if array.is_c_contiguous() && array.data().is_aligned() => {
-                Ok(array.as_array().to_vec())
-            }
-            _ => whole(actions),
-        };
-        let chosen: Option<Vec<i64>> = actions.map(numbers).transpose()?;
-        let found = self
-            .with(py, |games| games.step(chosen.as_deref(), places).map(|found| (found, games.players())))?;
-        let (Stepped { rewards, over, cut }, players) = found.map_err(fault)?;
-        let rewards = rewards.into_pyarray(py).reshape([over.len(), players])?;
-        let made = (rewards, over.into_pyarray(py), cut.into_pyarray(py));
-        py.import("adept._stepping")?.getattr("Step")?.call1(made)
-    }
-
-    /// The rows of all legal actions of all games, for the players to move.
-    #[pyo3(signature = (encoder = None))]
-    fn rows<'py>(&self, py: Python<'py>, encoder: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
-        let (found, counts) = self.with(py, |games| (games.rows(encoder), games.counts()))?;
-        let (found, widths) = found.map_err(fault)?;
-        let (dense, index, exact) = arrays(py, found, widths)?;
-        let first = starts(&counts).into_pyarray(py);
-        py.import("adept._stepping")?.getattr("BatchRows")?.call1((dense, index, exact, first))
-    }
-
-    /// The state of a game.
-    fn state(&self, py: Python<'_>, game: isize) -> PyResult<State> {
-        let found = self.with(py, |games| {
-            let from_start = if game < 0 { game + games.len() as isize } else { game };
-            usize::try_from(from_start).ok().filter(|at| *at < games.len()).map(|at| games.state(at))
-        })?;
-        found.map(State).ok_or_else(|| PyIndexError::new_err(format!("game {game} of a batch")))
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let (n, finished) = self.with(py, |games| (games.len(), games.finished()))?;
-        Ok(format!("<adept.Batch {n} games of {}, {finished} finished>", self.name))
-    }
-}
-
-/// Whole numbers of any kind.
-fn whole(given: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
-    let py = given.py();
-    let array = py.import("numpy")?.call_method1("asarray", (given,))?;
-    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
-    let is_empty = array.getattr("size")?.extract::<usize>()? == 0;
-    if !matches!(&*kind, "i" | "u") && !is_empty {
-        let found = array.getattr("dtype")?;
-        return Err(PyTypeError::new_err(format!("actions: whole numbers are needed, found {found}")));
-    }
-    if kind == "u" && !is_empty && array.call_method0("max")?.gt(i64::MAX)? {
-        return Err(fault("actions: a number is too large"));
-    }
-    let array = py.import("numpy")?.call_method1("require", (array, "int64", ["C", "A"]))?;
-    let wrong = |_| PyTypeError::new_err("actions: an array of shape (games,) is needed");
-    Ok(array.extract::<PyReadonlyArray1<'_, i64>>().map_err(wrong)?.as_array().to_vec())
-}
-
-impl Batch {
-    /// Begins games side by side.
-    pub(crate) fn begin(
-        py: Python<'_>,
-        rules: &Arc<dyn AnyRules>,
-        (games, seed, longest, threads): (i128, i128, i128, i128),
-    ) -> PyResult<Self> {
-        let count = usize::try_from(games).ok().filter(|n| (1..=MOST).contains(n));
-        let games = count.ok_or_else(|| fault(format!("n = {games}: a batch has 1 to {MOST} games")))?;
-        let fits = u32::try_from(longest).ok().filter(|n| *n >= 1);
-        let longest =
-            fits.ok_or_else(|| fault(format!("longest = {longest}: must lie in 1..{}", u32::MAX)))?;
-        let fits = usize::try_from(threads).ok().filter(|n| (1..=THREADS).contains(n));
-        let threads = fits.ok_or_else(|| fault(format!("threads = {threads}: must lie in 1..{THREADS}")))?;
-        let options = Options { games, seed: given::seed(seed)?, longest, threads };
-        let made = py.detach(|| guarded(|| rules.clone().batch(&options)))?.map_err(fault)?;
-        Ok(Self { games: Shared::new(made), name: rules.name().into() })
+        found.push(game, encoder, Afterstate { state, action: Some(action), player });
     }
 }
