@@ -4,18 +4,16 @@
 //! games with their catalogue, your own game with your program.
 
 use crate::curves;
-use crate::decisions::{self, BuildOptions, Built, Graded};
-use crate::export::{self, Format};
+use crate::decisions::DecisionOps;
+use crate::export::ExportOps;
 use crate::farm::{self, Locally};
-use crate::labelling::{self, LabelOptions, Labelled};
-use crate::measure::{self, Baseline, ClassShares, Cost, Described, EvaluateOptions, Kinds, Report, Rule};
-use crate::pairing::{Pairing, luck_of};
+use crate::labelling::LabelOps;
+use crate::measure::{self, ClassShares, Cost, Kinds, MeasureOps, Rule};
+use crate::pairing::{PairOps, luck_of};
 use crate::review::{self, Review, ReviewOptions};
-use crate::rollouts::{self, RolloutOptions, Rollouts};
-use crate::screening::{self, Screening, ScreeningOptions};
+use crate::rollouts::RolloutOps;
+use crate::screening::ScreenOps;
 use adept_arena::cfr::{self, SolveOptions, Solved};
-use adept_arena::inspect::PositionValue;
-use adept_arena::matches::Tally;
 use adept_arena::{OpenError, Rung, open};
 use adept_erased::erased;
 use adept_game::laws::{self, Budget};
@@ -23,7 +21,6 @@ use adept_game::{
     AddedGame, Audit, Found, GameError, Kit, Recorded, TraceStep, Valuation, outcome_classes,
     writable_records,
 };
-use adept_model::NumberFormat;
 use adept_model::checkpoint::{Checkpoint, Manifest};
 use adept_play::{AnyRoom, Input, PlayError, PlayOptions, Played};
 use adept_trainer::config::{Config, Games, One, Rules, Suite, in_either};
@@ -59,7 +56,7 @@ impl<G: Kit> Observer for OracleKeeper<'_, G> {
 
 /// Every operation of the commands on a game. Errors are those of the functions of the same names.
 #[allow(missing_docs, clippy::missing_errors_doc, reason = "each passes on to the function that it names")]
-#[erased(pub trait AnyGame: Rules)]
+#[erased(pub trait AnyGame: Rules + MeasureOps + ExportOps + DecisionOps + LabelOps + RolloutOps + ScreenOps + PairOps)]
 impl<G: Kit> AnyGame for G {
     fn train(
         &self,
@@ -143,46 +140,9 @@ impl<G: Kit> AnyGame for G {
         run::broken_law(self, config)
     }
 
-    fn baseline(&self, against: &str) -> Result<Baseline, TrainError> {
-        measure::baseline(self, against)
-    }
-
-    fn evaluate(&self, checkpoint: Checkpoint, options: &EvaluateOptions) -> Result<Report, TrainError> {
-        measure::evaluate_of(self, checkpoint, options)
-    }
-
     /// The meaning of the classes, and their shares in each distribution of positions.
     fn class_shares(&self) -> Result<(String, Vec<ClassShares>), OpenError> {
         measure::class_shares_of(self)
-    }
-
-    fn value(
-        &self,
-        checkpoint: Checkpoint,
-        texts: &[String],
-        file: Option<&Path>,
-        inputs: bool,
-    ) -> Result<Vec<PositionValue>, TrainError> {
-        measure::value_of(self, checkpoint, texts, file, inputs)
-    }
-
-    /// Values of positions by an agent with values: a valuation, or a checkpoint with search.
-    fn value_by(
-        &self,
-        agent: &str,
-        best: bool,
-        texts: &[String],
-        file: Option<&Path>,
-    ) -> Result<Vec<PositionValue>, TrainError> {
-        measure::value_by(self, agent, best, texts, file)
-    }
-
-    fn describe(&self, checkpoint: Checkpoint) -> Result<Described, TrainError> {
-        measure::describe_of(self, checkpoint)
-    }
-
-    fn describe_config(&self, config: &Config) -> Result<Described, TrainError> {
-        measure::describe_config_of(self, config)
     }
 
     fn rules_learned(&self, checkpoint: Checkpoint, count: usize) -> Result<Vec<Rule>, TrainError> {
@@ -206,20 +166,6 @@ impl<G: Kit> AnyGame for G {
         measure::cost_of(self, checkpoint, distribution)
     }
 
-    fn export(&self, checkpoint: Checkpoint, format: Format, name: &str) -> Result<export::File, TrainError> {
-        export::file_of(self, checkpoint, format, name)
-    }
-
-    /// Quantises a checkpoint for play.
-    fn quantised(&self, checkpoint: Checkpoint, format: NumberFormat) -> Result<Checkpoint, TrainError> {
-        export::quantised(self, checkpoint, format)
-    }
-
-    /// The meaning of a checkpoint's output.
-    fn meaning(&self, manifest: &Manifest) -> String {
-        export::meaning(self, manifest)
-    }
-
     /// Opens a checkpoint to check that it fits. Returns its number of parameters.
     fn parameters(&self, checkpoint: Checkpoint) -> Result<usize, TrainError> {
         Ok(open::bind(self, checkpoint)?.0.model.describe().parameters)
@@ -240,44 +186,6 @@ impl<G: Kit> AnyGame for G {
         open::agent_with(self, agent, changes).map(drop)
     }
 
-    /// Rolls out positions. `progress` receives the finished share.
-    fn roll_out(
-        &self,
-        options: &RolloutOptions,
-        cancel: &Cancel,
-        progress: &(dyn Fn(f64) + Sync),
-    ) -> Result<Rollouts, TrainError> {
-        rollouts::rollouts_of(self, options, cancel, progress)
-    }
-
-    /// Plays games and writes labelled positions, or resumes a file.
-    fn label_positions(&self, options: &LabelOptions, cancel: &Cancel) -> Result<Labelled, TrainError> {
-        labelling::label(self, options, cancel)
-    }
-
-    /// Builds a benchmark of decisions.
-    fn build_decisions(&self, options: &BuildOptions, cancel: &Cancel) -> Result<Built, TrainError> {
-        decisions::build(self, options, cancel)
-    }
-
-    /// Measures an agent's losses on a benchmark of decisions. `seed` seeds agents with random play. `threads` is the
-    /// number of threads, 0 for all cores.
-    fn grade_decisions(
-        &self,
-        path: &Path,
-        agent: &str,
-        seed: u64,
-        threads: usize,
-        cancel: &Cancel,
-    ) -> Result<Graded, TrainError> {
-        decisions::grade(self, path, agent, seed, threads, cancel)
-    }
-
-    /// Measures the accuracy of a move filter.
-    fn screening(&self, options: &ScreeningOptions, cancel: &Cancel) -> Result<Screening, TrainError> {
-        screening::screening_of(self, options, cancel)
-    }
-
     /// Reviews whole games in a file.
     fn review(&self, options: &ReviewOptions, cancel: &Cancel) -> Result<Review, TrainError> {
         review::review_of(self, options, cancel)
@@ -286,27 +194,6 @@ impl<G: Kit> AnyGame for G {
     /// Opens an agent for variance reduction, to check that it has values.
     fn check_luck(&self, agent: &str) -> Result<(), OpenError> {
         luck_of(self, agent, false).map(drop)
-    }
-
-    /// Number of random decisions after which games of two agents differ; 0 if they differ anyway.
-    fn opening_plies(&self, pairing: &Pairing) -> Result<u32, OpenError> {
-        pairing.opening_plies(self)
-    }
-
-    /// Plays the games of two agents.
-    fn play_pair(
-        &self,
-        pairing: &Pairing,
-        done: Option<Tally>,
-        cancel: &Cancel,
-        report: &mut (dyn FnMut(&Tally) + Send),
-    ) -> Result<Tally, OpenError> {
-        pairing.play(self, done, cancel, report)
-    }
-
-    /// The games of two agents in the game's format for whole games.
-    fn histories(&self, pairing: &Pairing, cancel: &Cancel) -> Result<String, OpenError> {
-        pairing.histories(self, cancel)
     }
 
     fn writes_histories(&self) -> Result<&'static str, GameError> {
