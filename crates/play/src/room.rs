@@ -455,7 +455,7 @@ impl<G: Kit> AnyRoom for Room<G> {
     ) -> Result<Box<dyn AnyPlay>, PlayError> {
         let agent = self.opened(opponent)?;
         let session = Session::begin(&*self.game, seat, seed, from)?;
-        let first = session.state().clone();
+        let first = session.state.clone();
         let begin = self.game.position_text(&self.game.shown_to(&first, seat));
         Ok(Box::new(Play {
             room: self,
@@ -485,19 +485,19 @@ impl<G: Kit> Play<G> {
     /// A state as text from the person's view.
     fn seen(&self, state: &G::State) -> String {
         let game = &*self.room.game;
-        game.position_text(&game.shown_to(state, self.session.seat()))
+        game.position_text(&game.shown_to(state, self.session.seat))
     }
 
     /// A drawing of the state, kept for earlier positions if their texts are incomplete.
     fn drawn(&self, state: &G::State) -> Option<String> {
-        let (game, seat) = (&*self.room.game, self.session.seat());
+        let (game, seat) = (&*self.room.game, self.session.seat);
         game.hides().then(|| game.texts().board(game, &game.shown_to(state, seat), &[], seat))
     }
 
     /// Records the last step of the session.
     fn note(&mut self, mine: bool) {
         let game = &*self.room.game;
-        let Some(Step { player, text, said, revealed, .. }) = self.session.steps().last() else { return };
+        let Some(Step { player, text, said, revealed, .. }) = self.session.steps.last() else { return };
         // The outcome reveals the cards of all players; the sentence reveals only this person's.
         let is_secret = player.is_none() && game.hides();
         let said = [Some(said), revealed.as_ref()].into_iter().flatten().filter(|text| !text.is_empty());
@@ -506,9 +506,9 @@ impl<G: Kit> Play<G> {
             player: player.map(|player| player + 1),
             action: if is_secret { String::new() } else { text.clone() },
             text: said.join(if mine { " " } else { "\n" }),
-            position: self.seen(self.session.state()),
-            next: first_side(game, self.session.state()),
-            board: self.drawn(self.session.state()),
+            position: self.seen(&self.session.state),
+            next: first_side(game, &self.session.state),
+            board: self.drawn(&self.session.state),
         };
         self.events.push(event);
         self.turn += 1;
@@ -549,11 +549,11 @@ impl<G: Kit> AnyPlay for Play<G> {
                     })?;
                 }
                 Next::Person => {
-                    game.actions(self.session.state(), &mut scratch.actions);
+                    game.actions(&self.session.state, &mut scratch.actions);
                     return match scratch.actions.is_empty() {
                         true => {
-                            let seat = self.session.seat();
-                            Err(OpenError::from(no_action(game, self.session.state(), seat)).into())
+                            let seat = self.session.seat;
+                            Err(OpenError::from(no_action(game, &self.session.state, seat)).into())
                         }
                         false => Ok(()),
                     };
@@ -566,7 +566,7 @@ impl<G: Kit> AnyPlay for Play<G> {
     /// The game from the person's view.
     fn view(&self) -> View {
         let game = &*self.room.game;
-        let (state, seat) = (self.session.state(), self.session.seat());
+        let (state, seat) = (&self.session.state, self.session.seat);
         let next = self.session.next(game);
         let shown = game.shown_to(state, seat);
         let mut actions = Vec::new();
@@ -585,7 +585,7 @@ impl<G: Kit> AnyPlay for Play<G> {
         };
         let outcome = self.session.outcome(game).zip(self.session.verdict(game)).map(|(utility, text)| {
             let classes = outcome_classes(game).unwrap_or_default();
-            let class = match self.session.given_up() {
+            let class = match &self.session.given_up {
                 Some(class) => Some(class.name.clone()),
                 None => outcome_of(game, &classes, state, seat).map(|i| classes[i].name.clone()),
             };
@@ -600,7 +600,7 @@ impl<G: Kit> AnyPlay for Play<G> {
             opponent: self.opponent.name.clone(),
             seat: seat + 1,
             players: game.players(),
-            seed: self.session.seed(),
+            seed: self.session.seed,
             turn: self.turn,
             events: self.events.clone(),
             begin: self.begin.clone(),
@@ -651,7 +651,7 @@ impl<G: Kit> AnyPlay for Play<G> {
             Next::Over => return Err(PlayError::Moment("the game is over")),
             _ => return Err(PlayError::Moment("it is not your turn")),
         }
-        let action = room.game.parse_action(self.session.state(), text);
+        let action = room.game.parse_action(&self.session.state, text);
         let action = action.map_err(|e| PlayError::Action(e.to_string()))?;
         self.session.act(&*room.game, action);
         self.note(true);
@@ -666,7 +666,7 @@ impl<G: Kit> AnyPlay for Play<G> {
         if !self.session.undo() {
             return Err(PlayError::Moment("there is no move to undo"));
         }
-        self.events.truncate(self.session.steps().len());
+        self.events.truncate(self.session.steps.len());
         self.turn += 1;
         Ok(())
     }
@@ -693,7 +693,7 @@ impl<G: Kit> AnyPlay for Play<G> {
             };
             return Err(PlayError::Action(message));
         };
-        self.session.resign(found.clone());
+        self.session.given_up = Some(found.clone());
         self.turn += 1;
         Ok(())
     }
@@ -704,7 +704,7 @@ impl<G: Kit> AnyPlay for Play<G> {
     /// If it is not the person's turn, or the agent cannot be opened.
     fn hints(&self, by: Option<&AgentText>) -> Result<Hints, PlayError> {
         let game = &*self.room.game;
-        let (state, seat) = (self.session.state(), self.session.seat());
+        let (state, seat) = (&self.session.state, self.session.seat);
         if self.session.next(game) != Next::Person {
             return Err(PlayError::Moment("hints are for your own moves: it is not your turn"));
         }
@@ -745,7 +745,7 @@ impl<G: Kit> AnyPlay for Play<G> {
         let in_unit = game.scale() / size;
         let mut players = [Account::default(); 2];
         let (mut decisions, mut rolls) = (Vec::new(), Vec::new());
-        let played = self.session.steps().iter().map(|step| &step.action);
+        let played = self.session.steps.iter().map(|step| &step.action);
         let first = self.first.clone();
         let until = self.room.until();
         let ended = judge_each(game, first, played, (&mut *values, &mut luck), |event, judged| {
