@@ -166,11 +166,6 @@ impl<G: Kit> AnyGame for G {
         measure::cost_of(self, checkpoint, distribution)
     }
 
-    /// Opens a checkpoint to check that it fits. Returns its number of parameters.
-    fn parameters(&self, checkpoint: Checkpoint) -> Result<usize, TrainError> {
-        Ok(open::bind(self, checkpoint)?.0.model.describe().parameters)
-    }
-
     /// The manifest of an untrained config.
     fn manifest(&self, config: &Config) -> Result<Manifest, TrainError> {
         let encoder = open::encoder(self, config.game.encoder.as_deref())?;
