@@ -213,10 +213,6 @@ impl<G: Kit> AnyBatch for Lanes<G> {
         self.lanes.len()
     }
 
-    fn players(&self) -> usize {
-        self.rules.game.players()
-    }
-
     /// Number of actions with a number; the most actions of a game now, if they have none.
     fn width(&self) -> usize {
         let most = || self.lanes.iter().map(|lane| lane.actions.len()).max().unwrap_or(0);

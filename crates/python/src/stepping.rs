@@ -6,7 +6,7 @@ use crate::held::{Encoded, MOST_NUMBERS};
 use crate::lanes::{AnyBatch, Options, Stepped};
 use crate::long::{on_its_own, until_interrupted};
 use crate::shared::Shared;
-use crate::typed::{AnyAgent, AnyRules, Draw, Erase, Known, Node, Place, Stage, hash_of};
+use crate::typed::{AnyAgent, AnyRules, Draw, Erase, Known, Node, Place, Step, Way, hash_of};
 use crate::{fault, given};
 use adept_library::game::{Turn, stream};
 use adept_trainer::config::Games;
@@ -21,13 +21,6 @@ use std::sync::Arc;
 const GAMES: usize = 1 << 20;
 /// Threads of a batch.
 const THREADS: usize = 256;
-
-/// A place in a pickle.
-#[derive(FromPyObject, IntoPyObject)]
-pub(crate) enum Pickled {
-    Listed(u32),
-    Drawn(Draw),
-}
 
 /// The rules of a game, as `adept.game` finds them. Equal rules compare equal; they are pickled by name.
 #[pyclass(frozen, module = "adept")]
@@ -527,17 +520,8 @@ impl State {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let make = py.import("adept._stepping")?.getattr("_state")?;
         let rules = Rules(self.0.rules());
-        if let Some(stages) = self.0.path() {
-            let (mut text, mut moves) = (None, Vec::with_capacity(stages.len()));
-            for stage in stages {
-                match stage {
-                    Stage::Start => {}
-                    Stage::Text(from) => text = Some(from),
-                    Stage::Move(place) | Stage::Outcome(place) => moves.push(Pickled::Listed(place)),
-                    Stage::Drawn(by) => moves.push(Pickled::Drawn(by)),
-                }
-            }
-            return Ok((make, (rules, text, moves).into_pyobject(py)?));
+        if let Some(Way { from, steps }) = self.0.way() {
+            return Ok((make, (rules, from, steps).into_pyobject(py)?));
         }
         let text = guarded(|| self.0.text())?;
         let back = guarded(|| self.0.rules().read(&text))?.map_err(fault)?;
@@ -691,12 +675,8 @@ impl Action {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
-        let place = match &self.place {
-            Place::Move(place) | Place::Outcome(place) => Pickled::Listed(*place),
-            Place::Drawn(_, by) => Pickled::Drawn(*by),
-        };
         let make = py.import("adept._stepping")?.getattr("_action")?;
-        Ok((make, (State(self.node.clone()), place).into_pyobject(py)?))
+        Ok((make, (State(self.node.clone()), Step::from(&self.place)).into_pyobject(py)?))
     }
 }
 
@@ -734,16 +714,16 @@ impl Info {
 
 /// The action or outcome of a state at this place, for pickles.
 #[pyfunction]
-pub(crate) fn action_at(state: &Bound<'_, State>, place: Pickled) -> PyResult<Action> {
+pub(crate) fn action_at(state: &Bound<'_, State>, place: Step) -> PyResult<Action> {
     let node = state.get().0.clone();
     let changed = || fault("the rules have changed: there is no such action");
     let place = match (place, node.turn()) {
-        (Pickled::Listed(place), _) => place,
-        (Pickled::Drawn(by), Turn::Chance) => {
+        (Step::Listed(place), _) => place,
+        (Step::Drawn(by), Turn::Chance) => {
             let place = guarded(|| node.draw(by))?;
             return Ok(Action { node, place });
         }
-        (Pickled::Drawn(_), _) => return Err(changed()),
+        (Step::Drawn(_), _) => return Err(changed()),
     };
     let (place, count) = match node.turn() {
         Turn::Chance => (Place::Outcome(place), guarded(|| node.outcomes())?.map_or(0, |found| found.len())),
@@ -926,9 +906,8 @@ impl Batch {
             _ => whole(actions),
         };
         let chosen: Option<Vec<i64>> = actions.map(numbers).transpose()?;
-        let found = self
-            .with(py, |games| games.step(chosen.as_deref(), places).map(|found| (found, games.players())))?;
-        let (Stepped { rewards, over, cut }, players) = found.map_err(fault)?;
+        let found = self.with(py, |games| games.step(chosen.as_deref(), places))?;
+        let (Stepped { rewards, over, cut }, players) = (found.map_err(fault)?, self.rules.facts().players);
         let rewards = rewards.into_pyarray(py).reshape([over.len(), players])?;
         let made = (rewards, over.into_pyarray(py), cut.into_pyarray(py));
         py.import("adept._stepping")?.getattr("Step")?.call1(made)

@@ -32,34 +32,50 @@ pub(crate) enum Place {
 #[derive(Clone, Copy, FromPyObject, IntoPyObject)]
 pub(crate) struct Draw(pub(crate) u64, pub(crate) u64);
 
-/// A stage on the way to a state.
-#[derive(Clone)]
-pub(crate) enum Stage {
-    Start,
-    Text(String),
-    Move(u32),
-    Outcome(u32),
+/// A step from a state to the next: a place among the actions or outcomes, or a sampled outcome.
+#[derive(Clone, Copy, FromPyObject, IntoPyObject)]
+pub(crate) enum Step {
+    Listed(u32),
     Drawn(Draw),
 }
 
-/// The way to a state: a game in two seats may have one text for both, so texts do not say all.
-struct Path {
-    before: Option<Arc<Path>>,
-    stage: Stage,
+impl From<&Place> for Step {
+    fn from(place: &Place) -> Self {
+        match place {
+            Place::Move(place) | Place::Outcome(place) => Self::Listed(*place),
+            Place::Drawn(_, by) => Self::Drawn(*by),
+        }
+    }
+}
+
+/// How a state was reached: from the position with this text, or from the start. A game in two seats may have one text for both,
+/// so texts do not say all.
+pub(crate) struct Way {
+    pub(crate) from: Option<String>,
+    pub(crate) steps: Vec<Step>,
+}
+
+/// A way whose steps share those before.
+enum Path {
+    From(Option<String>),
+    Step(Option<Arc<Path>>, Step),
 }
 
 impl Path {
-    fn new(stage: Stage) -> Arc<Self> {
-        Arc::new(Self { before: None, stage })
+    fn before(&mut self) -> Option<Arc<Self>> {
+        match self {
+            Self::From(_) => None,
+            Self::Step(before, _) => before.take(),
+        }
     }
 }
 
 impl Drop for Path {
     /// One after the other: the usual way would need a frame for each move of a game.
     fn drop(&mut self) {
-        let mut before = self.before.take();
+        let mut before = self.before();
         while let Some(path) = before {
-            before = Arc::into_inner(path).and_then(|mut path| path.before.take());
+            before = Arc::into_inner(path).and_then(|mut path| path.before());
         }
     }
 }
@@ -219,13 +235,13 @@ impl<G: Kit> AnyRules for Held<G> {
 
     fn start(self: Arc<Self>) -> Arc<dyn Node> {
         let start = self.game.start();
-        Arc::new(Typed::new(self, start, None, Some(Path::new(Stage::Start))))
+        Arc::new(Typed::new(self, start, None, Some(Arc::new(Path::From(None)))))
     }
 
     fn read(self: Arc<Self>, text: &str) -> Result<Arc<dyn Node>, GameError> {
         let (state, last) = self.game.parse_position(text)?;
         let via = last.and_then(|action| Some((self.game.just_acted(&state)?, action)));
-        Ok(Arc::new(Typed::new(self, state, via, Some(Path::new(Stage::Text(text.into()))))))
+        Ok(Arc::new(Typed::new(self, state, via, Some(Arc::new(Path::From(Some(text.into())))))))
     }
 
     /// Rows of states, or of actions in them. `view` is the player for whom states are encoded; otherwise it is the one who acted.
@@ -366,12 +382,7 @@ impl<G: Kit> Node for Typed<G> {
             Turn::Player(player) => Some((player, action.clone())),
             _ => None,
         };
-        let stage = match place {
-            Place::Move(place) => Stage::Move(*place),
-            Place::Outcome(place) => Stage::Outcome(*place),
-            Place::Drawn(_, by) => Stage::Drawn(*by),
-        };
-        let path = self.path.clone().map(|before| Arc::new(Path { before: Some(before), stage }));
+        let path = self.path.clone().map(|before| Arc::new(Path::Step(Some(before), place.into())));
         let after = Typed::new(self.rules.clone(), state, via, path);
         Arc::new(Self { plies: self.plies + 1, ..after })
     }
@@ -462,15 +473,17 @@ impl<G: Kit> Node for Typed<G> {
     }
 
     /// How the state was reached. None if it is not known.
-    fn path(&self) -> Option<Vec<Stage>> {
-        let mut at = Some(self.path.as_ref()?);
-        let mut stages = Vec::new();
-        while let Some(path) = at {
-            stages.push(path.stage.clone());
-            at = path.before.as_ref();
+    fn way(&self) -> Option<Way> {
+        let (mut at, mut steps) = (self.path.as_deref(), Vec::new());
+        while let Some(Path::Step(before, step)) = at {
+            steps.push(*step);
+            at = before.as_deref();
         }
-        stages.reverse();
-        Some(stages)
+        steps.reverse();
+        match at? {
+            Path::From(from) => Some(Way { from: from.clone(), steps }),
+            Path::Step(..) => None,
+        }
     }
 
     fn info(&self, player: usize) -> Box<dyn Known> {
