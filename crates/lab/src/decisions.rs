@@ -4,6 +4,7 @@
 //! The file is a table with a line for each move that was rolled out, the best by the agent's values first, with the
 //! decision's number, kind and position. Lines that begin with `#` record how it was made.
 
+use crate::farm::pool_of;
 use crate::{own_games, rollouts};
 use adept_arena::matches::Net;
 use adept_arena::rollout::{Options, Sums, roll_out, viewer};
@@ -331,11 +332,6 @@ impl<G: Kit> DecisionOps for G {
             unit: self.counting().unit().map(|unit| unit.name),
         })
     }
-}
-
-pub(crate) fn pool_of(threads: usize) -> Result<rayon::ThreadPool, ModelError> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))
 }
 
 /// Quotes a CSV field if necessary.

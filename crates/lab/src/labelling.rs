@@ -3,7 +3,8 @@
 //! The file is a table for supervised learning. Lines that begin with `#` record how it was made and the number of
 //! games so far. It is named `FILE.part` until it is complete.
 
-use crate::decisions::{pool_of, quoted};
+use crate::decisions::quoted;
+use crate::farm::pool_of;
 use crate::{own_games, rollouts};
 use adept_arena::rollout::{Options, roll_out, viewer};
 use adept_arena::{Decision, Evaluator, Luck, OpenError, Resolved, naming};

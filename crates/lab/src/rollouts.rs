@@ -1,5 +1,6 @@
 //! Rollouts of positions, and the file for resuming them.
 
+use crate::farm::pool_of;
 use adept_arena::matches::{ByClass, Net};
 use adept_arena::rollout::{Options, Sums, roll_out, viewer};
 use adept_arena::{Luck, OpenError, Resolved, inspect, naming};
@@ -140,8 +141,7 @@ impl<G: Kit> RolloutOps for G {
             let text = format!("{:#}\n", json!(saved));
             files.replace(out, text.as_bytes())
         };
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
-        let pool = pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?;
+        let pool = pool_of(options.threads)?;
         let how = Options { trials: options.trials, truncate: options.truncate, seed: options.seed };
         let stop = || cancel.requested();
         let what = match starts.len() {
