@@ -19,7 +19,7 @@ pub mod ffi;
 use adept_arena::search::Search;
 use adept_arena::{Decision, Evaluator, GameModel, OpenError, Pool, inspect, naming, open};
 use adept_erased::erased;
-use adept_game::{Kit, ParsedPosition, Turn, Visitor};
+use adept_game::{Kit, Turn, Visitor};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::program::Program;
 use adept_model::{Layout, ModelError, Predictor, RowsView};
@@ -550,15 +550,19 @@ impl<G: Kit> Opened<G> {
         self.pool.with(&self.game, f)?
     }
 
-    /// A position and all its moves, with values from a search.
-    fn searched(
-        &self,
-        search: &mut Search<G, &mut GameModel<G>>,
-        read: &ParsedPosition<G>,
-        position: &str,
-        outcomes: bool,
-    ) -> Result<PositionValue, Error> {
-        inspect::inspect_by(&self.game, search, read, position.into(), outcomes).map_err(of_position)
+    /// A position and all its moves. `outcomes` asks a search for the probability of each class.
+    fn valued(&self, position: &str, outcomes: bool) -> Result<PositionValue, Error> {
+        let (game, read) = (&self.game, inspect::read(&self.game, &[position]).map_err(of_position)?);
+        let found = self.with(|bound| {
+            Ok(match &self.search {
+                Some(options) => {
+                    let mut search = Search::new(game, bound, options.clone());
+                    inspect::inspect_by(game, &mut search, &read[0], position.into(), outcomes)
+                }
+                None => inspect::inspect(game, bound, &read[0], position.into(), inspect::Detail::default()),
+            })
+        });
+        found?.map_err(of_position)
     }
 }
 
@@ -589,7 +593,9 @@ impl<G: Kit> AnyModel for Opened<G> {
                         .map_err(of_position)?;
                     exact.first().copied().unwrap_or_default()
                 } else {
-                    self.searched(&mut search, position, text, false)?.value
+                    inspect::inspect_by(game, &mut search, position, (*text).into(), false)
+                        .map_err(of_position)?
+                        .value
                 });
             }
             Ok(found)
@@ -597,17 +603,15 @@ impl<G: Kit> AnyModel for Opened<G> {
     }
 
     fn moves(&self, position: &str) -> Result<Vec<Choice>, Error> {
-        self.with(|bound| {
-            // Also refuses positions without a player to move.
-            let choices = inspect::choices(&self.game, bound, position).map_err(of_position)?;
-            let Some(options) = &self.search else { return Ok(choices) };
-            let read = inspect::read(&self.game, &[position]).map_err(of_position)?;
-            let mut search = Search::new(&self.game, bound, options.clone());
-            let found = self.searched(&mut search, &read[0], position, false)?;
-            let choice =
-                |m: MoveValue| Choice { action: m.action, after: m.afterstate, value: m.explanation.value };
-            Ok(found.moves.into_iter().map(choice).collect())
-        })
+        // Also refuses positions without a player to move.
+        let choices =
+            self.with(|bound| inspect::choices(&self.game, bound, position).map_err(of_position))?;
+        if self.search.is_none() {
+            return Ok(choices);
+        }
+        let choice =
+            |m: MoveValue| Choice { action: m.action, after: m.afterstate, value: m.explanation.value };
+        Ok(self.valued(position, false)?.moves.into_iter().map(choice).collect())
     }
 
     fn choose(&self, position: &str) -> Result<Option<Choice>, Error> {
@@ -645,17 +649,7 @@ impl<G: Kit> AnyModel for Opened<G> {
     }
 
     fn explain(&self, position: &str) -> Result<PositionValue, Error> {
-        let read = inspect::read(&self.game, &[position]).map_err(of_position)?;
-        self.with(|bound| match &self.search {
-            Some(options) => {
-                let mut search = Search::new(&self.game, bound, options.clone());
-                self.searched(&mut search, &read[0], position, true)
-            }
-            None => {
-                inspect::inspect(&self.game, bound, &read[0], position.into(), inspect::Detail::default())
-                    .map_err(of_position)
-            }
-        })
+        self.valued(position, true)
     }
 
     fn encode(&self, positions: &[&str]) -> Result<Rows, Error> {
