@@ -23,7 +23,7 @@ impl Encoded {
         let rows = Rows::new(encoder.channels());
         let width = rows.dense_width() + rows.index_width();
         match count.saturating_mul(width) <= MOST_NUMBERS {
-            true => Ok(Self { rows, exact: Vec::with_capacity(count) }),
+            true => Ok(Self { rows, exact: Vec::new() }),
             false => Err(format!(
                 "{count} rows of {width} numbers: a call encodes at most {MOST_NUMBERS} numbers; take fewer {fewer}"
             )),

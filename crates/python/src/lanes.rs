@@ -151,6 +151,12 @@ impl<G: Kit> Lanes<G> {
         })
     }
 
+    /// Number of games that one thread steps.
+    fn of_a_thread(&self) -> usize {
+        let n = self.lanes.len();
+        n.div_ceil(self.threads.clamp(1, n.div_ceil(LEAST_OF_A_THREAD)))
+    }
+
     /// The places of actions, all of which must be legal.
     fn places(&self, actions: &[i64], places: bool) -> Result<Vec<u32>, String> {
         let n = self.lanes.len();
@@ -264,7 +270,7 @@ impl<G: Kit> AnyBatch for Lanes<G> {
         self.broken = true;
         let mut found =
             Stepped { rewards: vec![0.0; n * players], over: vec![false; n], cut: vec![false; n] };
-        let of_a_thread = n.div_ceil(self.threads.clamp(1, n.div_ceil(LEAST_OF_A_THREAD)));
+        let (of_a_thread, longest) = (self.of_a_thread(), self.longest);
         let parts = self
             .lanes
             .chunks_mut(of_a_thread)
@@ -278,24 +284,12 @@ impl<G: Kit> AnyBatch for Lanes<G> {
                 over,
                 cut,
             });
-        let (rules, start, longest) = (&*self.rules, &self.start, self.longest);
-        let run = |part: Part<'_, G>| {
+        let (rules, start) = (&*self.rules, &self.start);
+        let done = on_threads(parts.collect(), |part: Part<'_, G>| {
             let chosen = chosen.as_ref().map(|chosen| &chosen[part.first..][..part.lanes.len()]);
             Self::step_part(rules, start, longest, part, chosen)
-        };
-        let mut parts: Vec<_> = parts.collect();
-        self.finished += match parts.len() {
-            1 => parts.pop().map_or(Ok(0), run)?,
-            // Threads of their own: a pool would not survive a fork.
-            _ => std::thread::scope(|scope| {
-                let threads: Vec<_> = parts.into_iter().map(|part| scope.spawn(move || run(part))).collect();
-                let mut finished = 0;
-                for thread in threads {
-                    finished += thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-                }
-                Ok::<_, String>(finished)
-            })?,
-        };
+        });
+        self.finished += done.into_iter().sum::<Result<u64, String>>()?;
         self.broken = false;
         Ok(found)
     }
@@ -304,33 +298,19 @@ impl<G: Kit> AnyBatch for Lanes<G> {
     fn rows(&self, encoder: Option<&str>) -> Result<Encoded, String> {
         let encoder = self.rules.encoder(encoder)?;
         let count = self.lanes.iter().map(|lane| lane.actions.len()).sum();
-        let mut all = Encoded::new(&*encoder, count, "games")?;
-        let n = self.lanes.len();
-        let of_a_thread = n.div_ceil(self.threads.clamp(1, n.div_ceil(LEAST_OF_A_THREAD)));
-        let encode = |lanes: &[Lane<G>], found: &mut Encoded| {
-            lanes.iter().for_each(|lane| encode(&self.rules.game, &*encoder, lane, found));
-        };
-        let parts = self.lanes.chunks(of_a_thread);
-        if parts.len() == 1 {
-            encode(&self.lanes, &mut all);
-            return Ok(all);
-        }
-        std::thread::scope(|scope| {
-            let part = |lanes| {
-                let mut found = all.empty();
-                scope.spawn(move || {
-                    encode(lanes, &mut found);
-                    found
-                })
-            };
-            let threads: Vec<_> = parts.map(part).collect();
-            for thread in threads {
-                let one = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                all.rows.append(&one.rows);
-                all.exact.extend(one.exact);
-            }
+        let none = Encoded::new(&*encoder, count, "games")?;
+        let parts: Vec<&[Lane<G>]> = self.lanes.chunks(self.of_a_thread()).collect();
+        let found = on_threads(parts, |lanes| {
+            let mut found = none.empty();
+            lanes.iter().for_each(|lane| encode(&self.rules.game, &*encoder, lane, &mut found));
+            found
         });
-        Ok(all)
+        let joined = found.into_iter().reduce(|mut all, one| {
+            all.rows.append(&one.rows);
+            all.exact.extend(one.exact);
+            all
+        });
+        Ok(joined.unwrap_or(none))
     }
 
     /// The state of a game.
@@ -346,6 +326,19 @@ impl<G: Kit> AnyBatch for Lanes<G> {
     fn is_broken(&self) -> bool {
         self.broken
     }
+}
+
+/// Does work on threads of its own, one for each part: a pool would not survive a fork.
+fn on_threads<P: Send, R: Send>(mut parts: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
+    if parts.len() == 1 {
+        return parts.drain(..).map(work).collect();
+    }
+    let work = &work;
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = parts.into_iter().map(|part| scope.spawn(move || work(part))).collect();
+        let joined = threads.into_iter().map(|thread| thread.join());
+        joined.map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    })
 }
 
 /// Appends the rows of the legal actions of one game.
