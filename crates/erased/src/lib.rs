@@ -27,7 +27,9 @@ use proc_macro::{Delimiter, Group, Punct, Spacing, TokenStream, TokenTree};
 #[proc_macro_attribute]
 pub fn erased(header: TokenStream, item: TokenStream) -> TokenStream {
     let mut tokens: Vec<TokenTree> = item.into_iter().collect();
-    let Some(TokenTree::Group(body)) = tokens.pop() else { return TokenStream::new() };
+    let Some(TokenTree::Group(body)) = tokens.pop() else {
+        return "compile_error!(\"`erased` is for an `impl` block\");".parse().unwrap_or_default();
+    };
     let block = tokens.split_off(attributes(&tokens));
     let (mut declared, mut implemented) = (TokenStream::new(), TokenStream::new());
     let mut method: Vec<TokenTree> = Vec::new();

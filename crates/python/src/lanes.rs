@@ -329,9 +329,9 @@ impl<G: Kit> AnyBatch for Lanes<G> {
 }
 
 /// Does work on threads of its own, one for each part: a pool would not survive a fork.
-fn on_threads<P: Send, R: Send>(mut parts: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
+fn on_threads<P: Send, R: Send>(parts: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
     if parts.len() == 1 {
-        return parts.drain(..).map(work).collect();
+        return parts.into_iter().map(work).collect();
     }
     let work = &work;
     std::thread::scope(|scope| {
