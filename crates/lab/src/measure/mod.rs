@@ -88,7 +88,7 @@ fn sampled(options: &EvaluateOptions, usual: u64) -> Result<u64, TrainError> {
 }
 
 /// Result of `evaluate`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Report {
     /// The checkpoint.
     pub checkpoint: PathBuf,
@@ -137,31 +137,6 @@ pub struct Report {
     /// Evaluations per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speed: Option<Vec<SpeedCell>>,
-}
-
-impl Report {
-    /// Nothing was measured yet.
-    fn new(checkpoint: PathBuf, manifest: &Manifest, unit: &'static str) -> Self {
-        Self {
-            checkpoint,
-            game: manifest.game.clone(),
-            step: manifest.step,
-            unit,
-            equity: None,
-            grade: None,
-            rms: None,
-            move_loss: None,
-            matches: None,
-            exploitability: None,
-            positions: None,
-            valued: None,
-            decisions: None,
-            exhaustive: None,
-            outcomes: None,
-            experts: None,
-            speed: None,
-        }
-    }
 }
 
 /// Exact match equity against each opponent. The top-level figures are for the first one.
@@ -239,7 +214,8 @@ impl<G: Kit> MeasureOps for G {
             // Fail early, before expensive work.
             Positions::new(self, Some(name))?;
         }
-        let mut report = Report::new(path, &manifest, unit);
+        let (name, step) = (manifest.game.clone(), manifest.step);
+        let mut report = Report { checkpoint: path, game: name, step, unit, ..Report::default() };
         let measures_values =
             options.exhaustive || suites.iter().any(|s| matches!(s, Suite::Rms | Suite::MoveLoss));
         if let Some(kinds) = Kinds::beside(&report.checkpoint).filter(|_| measures_values) {
@@ -316,16 +292,7 @@ impl<G: Kit> MeasureOps for G {
             let classes: Vec<String> = classes.iter().map(u64::to_string).collect();
             kinds.caution(&path, &[], &classes);
         }
-        let values = named.into_iter().map(|(name, p)| {
-            inspect::inspect(
-                self,
-                &mut bound,
-                &p,
-                name,
-                inspect::Detail { inputs, ..inspect::Detail::default() },
-            )
-        });
-        Ok(values.collect::<Result<_, _>>()?)
+        inspected(self, &mut bound, named, inputs)
     }
 
     /// Values of positions by an agent: a valuation, or a checkpoint with search.
@@ -343,11 +310,7 @@ impl<G: Kit> MeasureOps for G {
         // A checkpoint with other tables values positions itself.
         if let (Some(folder), Some(tables)) = (found.plain_folder(), found.spec.tables()) {
             let (mut bound, _) = open::open_with(self, folder, best, Some(tables))?;
-            let named = named_positions(self, texts, file)?;
-            let values = named
-                .into_iter()
-                .map(|(name, p)| inspect::inspect(self, &mut bound, &p, name, inspect::Detail::default()));
-            return Ok(values.collect::<Result<_, _>>()?);
+            return inspected(self, &mut bound, named_positions(self, texts, file)?, false);
         }
         let named = named_positions(self, texts, file)?;
         let states: Vec<G::State> = named.iter().map(|(_, (state, _))| state.clone()).collect();
@@ -557,6 +520,18 @@ fn has_positions(path: &Path, count: usize) -> Result<(), TrainError> {
 fn suites_of<G: Kit>(game: &G) -> String {
     let names: Vec<String> = game.card().suites.iter().map(|suite| format!("`{}`", suite.name())).collect();
     names.join(" or ")
+}
+
+/// Values of named positions by a checkpoint.
+fn inspected<G: Kit>(
+    game: &G,
+    bound: &mut GameModel<G>,
+    named: Vec<(String, ParsedPosition<G>)>,
+    inputs: bool,
+) -> Result<Vec<PositionValue>, TrainError> {
+    let detail = inspect::Detail { inputs, ..inspect::Detail::default() };
+    let values = named.into_iter().map(|(name, at)| inspect::inspect(game, bound, &at, name, detail));
+    Ok(values.collect::<Result<_, _>>()?)
 }
 
 /// Positions in the game's text form, then those of a file, with their texts.
