@@ -18,10 +18,11 @@ pub mod ffi;
 
 use adept_arena::search::Search;
 use adept_arena::{Decision, Evaluator, GameModel, OpenError, Pool, inspect, naming, open};
-use adept_game::{Kit, ParsedPosition, Turn, Visitor};
+use adept_erased::erased;
+use adept_game::{Kit, Turn, Visitor};
 use adept_model::checkpoint::{self, Checkpoint, Manifest};
 use adept_model::program::Program;
-use adept_model::{Layout, ModelError, RowsView};
+use adept_model::{Layout, ModelError, Predictor, RowsView};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
@@ -401,7 +402,11 @@ impl Model {
     /// # Errors
     /// [`Error::Rows`] if the lengths do not match.
     pub fn rows(&self, count: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<Rows, Error> {
-        self.bound.rows(count, dense, index)
+        self.with_model(|model| {
+            let mut rows = Rows::new(model.channels());
+            rows.fill(count, dense, index).map_err(|e| Error::Rows(e.to_string()))?;
+            Ok(rows)
+        })
     }
 
     /// Computes the values of rows for the player who just moved, in the [`range`](Description::range) of the model.
@@ -420,7 +425,7 @@ impl Model {
     /// [`Error::Rows`] if the rows are from another encoder, a number is not finite, or an index lies outside its
     /// channel.
     pub fn evaluate(&self, rows: &Rows) -> Result<Vec<f32>, Error> {
-        self.bound.evaluate(rows.len(), &rows.dense, &rows.index)
+        self.evaluate_slices(rows.len(), &rows.dense, &rows.index)
     }
 
     /// Like [`evaluate`](Self::evaluate), for `count` rows in the caller's memory: `dense` has shape `[count,
@@ -439,7 +444,12 @@ impl Model {
     /// # Errors
     /// As for [`evaluate`](Self::evaluate), and if the lengths do not match.
     pub fn evaluate_slices(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error> {
-        self.bound.evaluate(count, dense, index)
+        self.with_model(|model| {
+            let rows = checked(model.channels(), count, dense, index)?;
+            let mut values = Vec::with_capacity(count);
+            model.evaluate_view(rows, &mut values);
+            Ok(values)
+        })
     }
 
     /// Computes outcome probabilities of rows for the player who just moved, `[rows, classes]`, in the order of the
@@ -466,7 +476,12 @@ impl Model {
                 "the model gives one number a row, not probabilities of outcomes".into(),
             ));
         }
-        self.bound.outcomes(count, dense, index)
+        self.with_model(|model| {
+            let rows = checked(model.channels(), count, dense, index)?.to_rows();
+            let mut outcomes = Vec::new();
+            model.outputs(&rows, &mut outcomes);
+            Ok(outcomes)
+        })
     }
 
     /// Computes the weight and the output of each expert on `count` rows, as for
@@ -488,7 +503,10 @@ impl Model {
     /// # Errors
     /// As for [`evaluate_slices`](Self::evaluate_slices).
     pub fn gates(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Option<Gates>, Error> {
-        self.bound.gates(count, dense, index)
+        self.with_model(|model| {
+            let rows = checked(model.channels(), count, dense, index)?.to_rows();
+            Ok(Gates::of(model, &rows))
+        })
     }
 
     /// The network. None if the model is a table or an integer network.
@@ -496,7 +514,21 @@ impl Model {
     /// # Errors
     /// [`Error::Memory`] or [`Error::Checkpoint`] if no more copies of the model can be made.
     pub fn network(&self) -> Result<Option<Network>, Error> {
-        self.bound.network()
+        self.with_model(|model| {
+            let Some(program) = model.program().cloned() else { return Ok(None) };
+            let weights = model.tensors().and_then(|tensors| program.parameters_in(&tensors))?;
+            Ok(Some(Network { program, weights }))
+        })
+    }
+
+    /// Calls `f` with a copy of the model.
+    fn with_model<R>(&self, f: impl FnOnce(&mut dyn Predictor) -> Result<R, Error>) -> Result<R, Error> {
+        let (mut f, mut found) = (Some(f), None);
+        self.bound.with_model(&mut |model| {
+            found = f.take().map(|f| f(model)).transpose()?;
+            Ok(())
+        })?;
+        Ok(found.unwrap_or_else(|| unreachable!("it is called once")))
     }
 }
 
@@ -504,21 +536,6 @@ impl std::fmt::Debug for Model {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Model").field("description", &self.description).finish_non_exhaustive()
     }
-}
-
-/// A checkpoint bound to its game, with the game's type erased.
-trait AnyModel: Send + Sync {
-    fn values(&self, positions: &[&str]) -> Result<Vec<f32>, Error>;
-    fn moves(&self, position: &str) -> Result<Vec<Choice>, Error>;
-    fn choose(&self, position: &str) -> Result<Option<Choice>, Error>;
-    fn text_sizes(&self, position: &str) -> Result<Option<[usize; 2]>, Error>;
-    fn explain(&self, position: &str) -> Result<PositionValue, Error>;
-    fn encode(&self, positions: &[&str]) -> Result<Rows, Error>;
-    fn rows(&self, count: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<Rows, Error>;
-    fn evaluate(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error>;
-    fn outcomes(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error>;
-    fn gates(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Option<Gates>, Error>;
-    fn network(&self) -> Result<Option<Network>, Error>;
 }
 
 struct Opened<G: Kit> {
@@ -533,15 +550,19 @@ impl<G: Kit> Opened<G> {
         self.pool.with(&self.game, f)?
     }
 
-    /// A position and all its moves, with values from a search.
-    fn searched(
-        &self,
-        search: &mut Search<G, &mut GameModel<G>>,
-        read: &ParsedPosition<G>,
-        position: &str,
-        outcomes: bool,
-    ) -> Result<PositionValue, Error> {
-        inspect::inspect_by(&self.game, search, read, position.into(), outcomes).map_err(of_position)
+    /// A position and all its moves. `outcomes` asks a search for the probability of each class.
+    fn valued(&self, position: &str, outcomes: bool) -> Result<PositionValue, Error> {
+        let (game, read) = (&self.game, inspect::read(&self.game, &[position]).map_err(of_position)?);
+        let found = self.with(|bound| {
+            Ok(match &self.search {
+                Some(options) => {
+                    let mut search = Search::new(game, bound, options.clone());
+                    inspect::inspect_by(game, &mut search, &read[0], position.into(), outcomes)
+                }
+                None => inspect::inspect(game, bound, &read[0], position.into(), inspect::Detail::default()),
+            })
+        });
+        found?.map_err(of_position)
     }
 }
 
@@ -550,6 +571,8 @@ fn of_position(error: OpenError) -> Error {
     kind(error.to_string())
 }
 
+/// A checkpoint bound to its game, with the game's type erased.
+#[erased(trait AnyModel: Send + Sync)]
 impl<G: Kit> AnyModel for Opened<G> {
     fn values(&self, positions: &[&str]) -> Result<Vec<f32>, Error> {
         let game = &self.game;
@@ -570,7 +593,9 @@ impl<G: Kit> AnyModel for Opened<G> {
                         .map_err(of_position)?;
                     exact.first().copied().unwrap_or_default()
                 } else {
-                    self.searched(&mut search, position, text, false)?.value
+                    inspect::inspect_by(game, &mut search, position, (*text).into(), false)
+                        .map_err(of_position)?
+                        .value
                 });
             }
             Ok(found)
@@ -578,17 +603,15 @@ impl<G: Kit> AnyModel for Opened<G> {
     }
 
     fn moves(&self, position: &str) -> Result<Vec<Choice>, Error> {
-        self.with(|bound| {
-            // Also refuses positions without a player to move.
-            let choices = inspect::choices(&self.game, bound, position).map_err(of_position)?;
-            let Some(options) = &self.search else { return Ok(choices) };
-            let read = inspect::read(&self.game, &[position]).map_err(of_position)?;
-            let mut search = Search::new(&self.game, bound, options.clone());
-            let found = self.searched(&mut search, &read[0], position, false)?;
-            let choice =
-                |m: MoveValue| Choice { action: m.action, after: m.afterstate, value: m.explanation.value };
-            Ok(found.moves.into_iter().map(choice).collect())
-        })
+        // Also refuses positions without a player to move.
+        let choices =
+            self.with(|bound| inspect::choices(&self.game, bound, position).map_err(of_position))?;
+        if self.search.is_none() {
+            return Ok(choices);
+        }
+        let choice =
+            |m: MoveValue| Choice { action: m.action, after: m.afterstate, value: m.explanation.value };
+        Ok(self.valued(position, false)?.moves.into_iter().map(choice).collect())
     }
 
     fn choose(&self, position: &str) -> Result<Option<Choice>, Error> {
@@ -626,17 +649,7 @@ impl<G: Kit> AnyModel for Opened<G> {
     }
 
     fn explain(&self, position: &str) -> Result<PositionValue, Error> {
-        let read = inspect::read(&self.game, &[position]).map_err(of_position)?;
-        self.with(|bound| match &self.search {
-            Some(options) => {
-                let mut search = Search::new(&self.game, bound, options.clone());
-                self.searched(&mut search, &read[0], position, true)
-            }
-            None => {
-                inspect::inspect(&self.game, bound, &read[0], position.into(), inspect::Detail::default())
-                    .map_err(of_position)
-            }
-        })
+        self.valued(position, true)
     }
 
     fn encode(&self, positions: &[&str]) -> Result<Rows, Error> {
@@ -648,45 +661,9 @@ impl<G: Kit> AnyModel for Opened<G> {
         })
     }
 
-    fn rows(&self, count: usize, dense: Vec<f32>, index: Vec<u64>) -> Result<Rows, Error> {
-        self.with(|bound| {
-            let mut rows = Rows::new(bound.model.channels());
-            rows.fill(count, dense, index).map_err(|e| Error::Rows(e.to_string()))?;
-            Ok(rows)
-        })
-    }
-
-    fn evaluate(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error> {
-        self.with(|bound| {
-            let rows = checked(bound.model.channels(), count, dense, index)?;
-            let mut values = Vec::with_capacity(count);
-            bound.model.evaluate_view(rows, &mut values);
-            Ok(values)
-        })
-    }
-
-    fn outcomes(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Vec<f32>, Error> {
-        self.with(|bound| {
-            let rows = checked(bound.model.channels(), count, dense, index)?.to_rows();
-            let mut outcomes = Vec::new();
-            bound.model.outputs(&rows, &mut outcomes);
-            Ok(outcomes)
-        })
-    }
-
-    fn gates(&self, count: usize, dense: &[f32], index: &[u64]) -> Result<Option<Gates>, Error> {
-        self.with(|bound| {
-            let rows = checked(bound.model.channels(), count, dense, index)?.to_rows();
-            Ok(Gates::of(&mut *bound.model, &rows))
-        })
-    }
-
-    fn network(&self) -> Result<Option<Network>, Error> {
-        self.with(|bound| {
-            let Some(program) = bound.model.program().cloned() else { return Ok(None) };
-            let weights = bound.model.tensors().and_then(|tensors| program.parameters_in(&tensors))?;
-            Ok(Some(Network { program, weights }))
-        })
+    /// Calls `f` with a copy of the model, which knows nothing of the game.
+    fn with_model(&self, f: &mut dyn FnMut(&mut dyn Predictor) -> Result<(), Error>) -> Result<(), Error> {
+        self.with(|bound| f(&mut *bound.model))
     }
 }
 

@@ -4,25 +4,23 @@
 //! games with their catalogue, your own game with your program.
 
 use crate::curves;
-use crate::decisions::{self, BuildOptions, Built, Graded};
-use crate::export::{self, Format};
+use crate::decisions::DecisionOps;
+use crate::export::ExportOps;
 use crate::farm::{self, Locally};
-use crate::labelling::{self, LabelOptions, Labelled};
-use crate::measure::{self, Baseline, ClassShares, Cost, Described, EvaluateOptions, Kinds, Report, Rule};
-use crate::pairing::{Pairing, luck_of};
+use crate::labelling::LabelOps;
+use crate::measure::{self, ClassShares, Cost, Kinds, MeasureOps, Rule};
+use crate::pairing::{PairOps, luck_of};
 use crate::review::{self, Review, ReviewOptions};
-use crate::rollouts::{self, RolloutOptions, Rollouts};
-use crate::screening::{self, Screening, ScreeningOptions};
+use crate::rollouts::RolloutOps;
+use crate::screening::ScreenOps;
 use adept_arena::cfr::{self, SolveOptions, Solved};
-use adept_arena::inspect::PositionValue;
-use adept_arena::matches::Tally;
 use adept_arena::{OpenError, Rung, open};
+use adept_erased::erased;
 use adept_game::laws::{self, Budget};
 use adept_game::{
     AddedGame, Audit, Found, GameError, Kit, Recorded, TraceStep, Valuation, outcome_classes,
     writable_records,
 };
-use adept_model::NumberFormat;
 use adept_model::checkpoint::{Checkpoint, Manifest};
 use adept_play::{AnyRoom, Input, PlayError, PlayOptions, Played};
 use adept_trainer::config::{Config, Games, One, Rules, Suite, in_either};
@@ -35,165 +33,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-
-/// Every operation of the commands on a game. Errors are those of the functions of the same names.
-#[allow(missing_docs, clippy::missing_errors_doc, reason = "each passes on to the function that it names")]
-pub trait AnyGame: Rules {
-    fn train(
-        &self,
-        config: &Config,
-        seed: u64,
-        options: &TrainOptions,
-        observer: &dyn Observer,
-        cancel: &Cancel,
-    ) -> Result<(PathBuf, Record), TrainError>;
-
-    fn estimate(
-        &self,
-        config: &Config,
-        seed: u64,
-        options: &TrainOptions,
-        trial: Duration,
-    ) -> Result<RunEstimate, TrainError>;
-
-    fn check_files(&self, config: &Config) -> Result<(), Unusable>;
-
-    /// Checks the laws of games along random games.
-    fn check_laws(&self, budget: &Budget) -> laws::Report;
-
-    /// Checks a rule file or GDL by random games. None for other games.
-    fn audit(&self, games: u64) -> Option<Audit>;
-
-    /// A random game in the notation of GDL. None for other games.
-    fn trace(&self, seed: u64) -> Option<Vec<TraceStep>>;
-
-    /// The first law relevant to a run of this config that the game violates in a few random games.
-    fn broken_law(&self, config: &Config) -> Option<laws::Breach>;
-
-    fn baseline(&self, against: &str) -> Result<Baseline, TrainError>;
-
-    fn evaluate(&self, checkpoint: Checkpoint, options: &EvaluateOptions) -> Result<Report, TrainError>;
-
-    /// The meaning of the classes, and their shares in each distribution of positions.
-    fn class_shares(&self) -> Result<(String, Vec<ClassShares>), OpenError>;
-
-    fn value(
-        &self,
-        checkpoint: Checkpoint,
-        texts: &[String],
-        file: Option<&Path>,
-        inputs: bool,
-    ) -> Result<Vec<PositionValue>, TrainError>;
-
-    /// Values of positions by an agent with values: a valuation, or a checkpoint with search.
-    fn value_by(
-        &self,
-        agent: &str,
-        best: bool,
-        texts: &[String],
-        file: Option<&Path>,
-    ) -> Result<Vec<PositionValue>, TrainError>;
-
-    fn describe(&self, checkpoint: Checkpoint) -> Result<Described, TrainError>;
-
-    fn describe_config(&self, config: &Config) -> Result<Described, TrainError>;
-
-    fn rules_learned(&self, checkpoint: Checkpoint, count: usize) -> Result<Vec<Rule>, TrainError>;
-
-    /// Compares an agent with recorded decisions of another program. None if there are no records of it.
-    fn recorded(&self, agent: &str, file: &Path) -> Found<Recorded>;
-
-    /// Summarises a file of labelled positions and checks that it agrees with exact values up to `tolerance`.
-    fn check_labels(&self, file: &Path, tolerance: f64) -> Result<LabelReport, GameError>;
-
-    fn cost(&self, checkpoint: Checkpoint, distribution: &str) -> Result<Cost, TrainError>;
-
-    fn export(&self, checkpoint: Checkpoint, format: Format, name: &str) -> Result<export::File, TrainError>;
-
-    /// Quantises a checkpoint for play.
-    fn quantised(&self, checkpoint: Checkpoint, format: NumberFormat) -> Result<Checkpoint, TrainError>;
-
-    /// The meaning of a checkpoint's output.
-    fn meaning(&self, manifest: &Manifest) -> String;
-
-    /// Opens a checkpoint to check that it fits. Returns its number of parameters.
-    fn parameters(&self, checkpoint: Checkpoint) -> Result<usize, TrainError>;
-
-    /// The manifest of an untrained config.
-    fn manifest(&self, config: &Config) -> Result<Manifest, TrainError>;
-
-    /// Opens an agent with these settings, to check that it can play.
-    fn check_agent(&self, agent: &str, changes: &serde_json::Value) -> Result<(), OpenError>;
-
-    /// Opens an agent for variance reduction, to check that it has values.
-    fn check_luck(&self, agent: &str) -> Result<(), OpenError>;
-
-    /// Rolls out positions. `progress` receives the finished share.
-    fn roll_out(
-        &self,
-        options: &RolloutOptions,
-        cancel: &Cancel,
-        progress: &(dyn Fn(f64) + Sync),
-    ) -> Result<Rollouts, TrainError>;
-
-    /// Builds a benchmark of decisions.
-    fn build_decisions(&self, options: &BuildOptions, cancel: &Cancel) -> Result<Built, TrainError>;
-
-    /// Plays games and writes labelled positions, or resumes a file.
-    fn label_positions(&self, options: &LabelOptions, cancel: &Cancel) -> Result<Labelled, TrainError>;
-
-    /// Measures an agent's losses on a benchmark of decisions. `seed` seeds agents with random play. `threads` is the
-    /// number of threads, 0 for all cores.
-    fn grade_decisions(
-        &self,
-        path: &Path,
-        agent: &str,
-        seed: u64,
-        threads: usize,
-        cancel: &Cancel,
-    ) -> Result<Graded, TrainError>;
-
-    /// Measures the accuracy of a move filter.
-    fn screening(&self, options: &ScreeningOptions, cancel: &Cancel) -> Result<Screening, TrainError>;
-
-    /// Reviews whole games in a file.
-    fn review(&self, options: &ReviewOptions, cancel: &Cancel) -> Result<Review, TrainError>;
-
-    /// Number of random decisions after which games of two agents differ; 0 if they differ anyway.
-    fn opening_plies(&self, pairing: &Pairing) -> Result<u32, OpenError>;
-
-    /// Plays the games of two agents.
-    fn play_pair(
-        &self,
-        pairing: &Pairing,
-        done: Option<Tally>,
-        cancel: &Cancel,
-        report: &mut (dyn FnMut(&Tally) + Send),
-    ) -> Result<Tally, OpenError>;
-
-    /// The games of two agents in the game's format for whole games.
-    fn histories(&self, pairing: &Pairing, cancel: &Cancel) -> Result<String, OpenError>;
-
-    fn writes_histories(&self) -> Result<&'static str, GameError>;
-
-    fn add_history(&self, text: &str, game: &str) -> Found<AddedGame>;
-
-    /// The levels of the checkpoint of this name, or of the best agent of the game.
-    fn levels(&self, base: Option<&str>) -> Result<Vec<Rung>, OpenError>;
-
-    fn play(
-        &self,
-        options: &PlayOptions,
-        input: &mut dyn Input,
-        out: &mut dyn Write,
-    ) -> Result<Played, PlayError>;
-
-    fn solve(&self, options: &SolveOptions) -> Result<Solved, OpenError>;
-
-    /// A room that keeps agents open for many sessions and requests. Searches stop after `patience` and answer with
-    /// their result so far.
-    fn room(self: Arc<Self>, patience: Duration) -> Arc<dyn AnyRoom>;
-}
 
 /// An observer that forwards events and keeps the exact values of a run's measurements alive, so that a table solved
 /// for the run also serves later measurements.
@@ -215,6 +54,9 @@ impl<G: Kit> Observer for OracleKeeper<'_, G> {
     }
 }
 
+/// Every operation of the commands on a game. Errors are those of the functions of the same names.
+#[allow(missing_docs, clippy::missing_errors_doc, reason = "each passes on to the function that it names")]
+#[erased(pub trait AnyGame: Rules + MeasureOps + ExportOps + DecisionOps + LabelOps + RolloutOps + ScreenOps + PairOps)]
 impl<G: Kit> AnyGame for G {
     fn train(
         &self,
@@ -278,66 +120,36 @@ impl<G: Kit> AnyGame for G {
         run::check_files(self, config)
     }
 
+    /// Checks the laws of games along random games.
     fn check_laws(&self, budget: &Budget) -> laws::Report {
         laws::check(self, budget)
     }
 
+    /// Checks a rule file or GDL by random games. None for other games.
     fn audit(&self, games: u64) -> Option<Audit> {
         self.rule_text()?.audit(games)
     }
 
+    /// A random game in the notation of GDL. None for other games.
     fn trace(&self, seed: u64) -> Option<Vec<TraceStep>> {
         self.rule_text()?.trace(seed)
     }
 
+    /// The first law relevant to a run of this config that the game violates in a few random games.
     fn broken_law(&self, config: &Config) -> Option<laws::Breach> {
         run::broken_law(self, config)
     }
 
-    fn baseline(&self, against: &str) -> Result<Baseline, TrainError> {
-        measure::baseline(self, against)
-    }
-
-    fn evaluate(&self, checkpoint: Checkpoint, options: &EvaluateOptions) -> Result<Report, TrainError> {
-        measure::evaluate_of(self, checkpoint, options)
-    }
-
+    /// The meaning of the classes, and their shares in each distribution of positions.
     fn class_shares(&self) -> Result<(String, Vec<ClassShares>), OpenError> {
         measure::class_shares_of(self)
-    }
-
-    fn value(
-        &self,
-        checkpoint: Checkpoint,
-        texts: &[String],
-        file: Option<&Path>,
-        inputs: bool,
-    ) -> Result<Vec<PositionValue>, TrainError> {
-        measure::value_of(self, checkpoint, texts, file, inputs)
-    }
-
-    fn value_by(
-        &self,
-        agent: &str,
-        best: bool,
-        texts: &[String],
-        file: Option<&Path>,
-    ) -> Result<Vec<PositionValue>, TrainError> {
-        measure::value_by(self, agent, best, texts, file)
-    }
-
-    fn describe(&self, checkpoint: Checkpoint) -> Result<Described, TrainError> {
-        measure::describe_of(self, checkpoint)
-    }
-
-    fn describe_config(&self, config: &Config) -> Result<Described, TrainError> {
-        measure::describe_config_of(self, config)
     }
 
     fn rules_learned(&self, checkpoint: Checkpoint, count: usize) -> Result<Vec<Rule>, TrainError> {
         measure::rules_of(self, checkpoint, count)
     }
 
+    /// Compares an agent with recorded decisions of another program. None if there are no records of it.
     fn recorded(&self, agent: &str, file: &Path) -> Found<Recorded> {
         match self.agents().deliberators.open(agent)? {
             Ok(found) => found.recorded(file),
@@ -345,6 +157,7 @@ impl<G: Kit> AnyGame for G {
         }
     }
 
+    /// Summarises a file of labelled positions and checks that it agrees with exact values up to `tolerance`.
     fn check_labels(&self, file: &Path, tolerance: f64) -> Result<LabelReport, GameError> {
         labels::check(self, file, tolerance)
     }
@@ -353,22 +166,7 @@ impl<G: Kit> AnyGame for G {
         measure::cost_of(self, checkpoint, distribution)
     }
 
-    fn export(&self, checkpoint: Checkpoint, format: Format, name: &str) -> Result<export::File, TrainError> {
-        export::file_of(self, checkpoint, format, name)
-    }
-
-    fn quantised(&self, checkpoint: Checkpoint, format: NumberFormat) -> Result<Checkpoint, TrainError> {
-        export::quantised(self, checkpoint, format)
-    }
-
-    fn meaning(&self, manifest: &Manifest) -> String {
-        export::meaning(self, manifest)
-    }
-
-    fn parameters(&self, checkpoint: Checkpoint) -> Result<usize, TrainError> {
-        Ok(open::bind(self, checkpoint)?.0.model.describe().parameters)
-    }
-
+    /// The manifest of an untrained config.
     fn manifest(&self, config: &Config) -> Result<Manifest, TrainError> {
         let encoder = open::encoder(self, config.game.encoder.as_deref())?;
         let whole = serde_json::to_value(config).map_err(|e| OpenError::Unknown(e.to_string()))?;
@@ -378,66 +176,19 @@ impl<G: Kit> AnyGame for G {
         Ok(manifest.of(whole, config.seed, adept_trainer::REVISION))
     }
 
+    /// Opens an agent with these settings, to check that it can play.
     fn check_agent(&self, agent: &str, changes: &serde_json::Value) -> Result<(), OpenError> {
         open::agent_with(self, agent, changes).map(drop)
     }
 
-    fn roll_out(
-        &self,
-        options: &RolloutOptions,
-        cancel: &Cancel,
-        progress: &(dyn Fn(f64) + Sync),
-    ) -> Result<Rollouts, TrainError> {
-        rollouts::rollouts_of(self, options, cancel, progress)
-    }
-
-    fn label_positions(&self, options: &LabelOptions, cancel: &Cancel) -> Result<Labelled, TrainError> {
-        labelling::label(self, options, cancel)
-    }
-
-    fn build_decisions(&self, options: &BuildOptions, cancel: &Cancel) -> Result<Built, TrainError> {
-        decisions::build(self, options, cancel)
-    }
-
-    fn grade_decisions(
-        &self,
-        path: &Path,
-        agent: &str,
-        seed: u64,
-        threads: usize,
-        cancel: &Cancel,
-    ) -> Result<Graded, TrainError> {
-        decisions::grade(self, path, agent, seed, threads, cancel)
-    }
-
-    fn screening(&self, options: &ScreeningOptions, cancel: &Cancel) -> Result<Screening, TrainError> {
-        screening::screening_of(self, options, cancel)
-    }
-
+    /// Reviews whole games in a file.
     fn review(&self, options: &ReviewOptions, cancel: &Cancel) -> Result<Review, TrainError> {
         review::review_of(self, options, cancel)
     }
 
+    /// Opens an agent for variance reduction, to check that it has values.
     fn check_luck(&self, agent: &str) -> Result<(), OpenError> {
         luck_of(self, agent, false).map(drop)
-    }
-
-    fn opening_plies(&self, pairing: &Pairing) -> Result<u32, OpenError> {
-        pairing.opening_plies(self)
-    }
-
-    fn play_pair(
-        &self,
-        pairing: &Pairing,
-        done: Option<Tally>,
-        cancel: &Cancel,
-        report: &mut (dyn FnMut(&Tally) + Send),
-    ) -> Result<Tally, OpenError> {
-        pairing.play(self, done, cancel, report)
-    }
-
-    fn histories(&self, pairing: &Pairing, cancel: &Cancel) -> Result<String, OpenError> {
-        pairing.histories(self, cancel)
     }
 
     fn writes_histories(&self) -> Result<&'static str, GameError> {
@@ -448,6 +199,7 @@ impl<G: Kit> AnyGame for G {
         Some(self.records()?.add(text, game))
     }
 
+    /// The levels of the checkpoint of this name, or of the best agent of the game.
     fn levels(&self, base: Option<&str>) -> Result<Vec<Rung>, OpenError> {
         adept_arena::levels::levels(self, base)
     }
@@ -469,6 +221,8 @@ impl<G: Kit> AnyGame for G {
         cfr::solve(self, options)
     }
 
+    /// A room that keeps agents open for many sessions and requests. Searches stop after `patience` and answer with
+    /// their result so far.
     fn room(self: Arc<Self>, patience: Duration) -> Arc<dyn AnyRoom> {
         adept_play::room(self, patience)
     }

@@ -1,9 +1,8 @@
 //! Operations on a checkpoint at a path. The manifest names the game.
 
 use crate::catalogue::{AnyGame, Catalogue};
-use crate::measure::{Cost, Described, EvaluateOptions, Report, Rule};
+use crate::measure::{Described, EvaluateOptions, Report};
 use adept_arena::OpenError;
-use adept_arena::inspect::PositionValue;
 use adept_game::Recorded;
 use adept_model::ModelError;
 use adept_model::checkpoint::{self, Checkpoint};
@@ -12,8 +11,11 @@ use adept_trainer::run::TrainError;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Reads the checkpoint at a path and finds its game.
-pub(crate) fn opened(
+/// Reads a checkpoint, or the latest (or best) checkpoint of a run, and finds its game.
+///
+/// # Errors
+/// If the checkpoint cannot be read, or its game is unknown.
+pub fn opened(
     games: &dyn Catalogue,
     path: &Path,
     best: bool,
@@ -42,22 +44,6 @@ pub fn evaluate(
     game.evaluate(checkpoint, options)
 }
 
-/// Values positions by a checkpoint, or the latest (or best) checkpoint of a run.
-///
-/// # Errors
-/// If the checkpoint cannot be read, or a position is invalid.
-pub fn value(
-    games: &dyn Catalogue,
-    path: &Path,
-    best: bool,
-    texts: &[String],
-    file: Option<&Path>,
-    inputs: bool,
-) -> Result<Vec<PositionValue>, TrainError> {
-    let (game, checkpoint) = opened(games, path, best)?;
-    game.value(checkpoint, texts, file, inputs)
-}
-
 /// Describes a checkpoint, the latest (or best) checkpoint of a run, or a config file with fresh parameters.
 ///
 /// # Errors
@@ -69,24 +55,6 @@ pub fn describe(games: &dyn Catalogue, path: &Path, best: bool) -> Result<Descri
     }
     let (game, checkpoint) = opened(games, path, best)?;
     game.describe(checkpoint)
-}
-
-/// Cost of an evaluation on encoded positions of a distribution.
-///
-/// # Errors
-/// See [`TrainError`].
-pub fn cost(games: &dyn Catalogue, path: &Path, distribution: &str) -> Result<Cost, TrainError> {
-    let (game, checkpoint) = opened(games, path, false)?;
-    game.cost(checkpoint, distribution)
-}
-
-/// The learned rules with the largest absolute values, from a checkpoint or the latest (or best) checkpoint of a run.
-///
-/// # Errors
-/// If the checkpoint cannot be read, or its encoder cannot describe its keys.
-pub fn rules(games: &dyn Catalogue, path: &Path, best: bool, count: usize) -> Result<Vec<Rule>, TrainError> {
-    let (game, checkpoint) = opened(games, path, best)?;
-    game.rules_learned(checkpoint, count)
 }
 
 /// Compares an agent with recorded decisions of another program. Without a game, uses the one that has an agent of this

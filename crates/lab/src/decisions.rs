@@ -4,10 +4,12 @@
 //! The file is a table with a line for each move that was rolled out, the best by the agent's values first, with the
 //! decision's number, kind and position. Lines that begin with `#` record how it was made.
 
+use crate::farm::pool_of;
 use crate::{own_games, rollouts};
 use adept_arena::matches::Net;
 use adept_arena::rollout::{Options, Sums, roll_out, viewer};
 use adept_arena::{Agent, Decision, Luck, OpenError, Scratch, naming};
+use adept_erased::erased;
 use adept_game::sheet::Sheet;
 use adept_game::{Game, GameError, Kit, Turn, stream};
 use adept_ground::files::Files;
@@ -166,82 +168,170 @@ fn found<G: Kit>(game: &G, options: &BuildOptions, cancel: &Cancel) -> Result<Ve
 /// The names of the columns.
 const COLUMNS: [&str; 6] = ["decision", "kind", "position", "move", "equity", "error"];
 
-/// Builds or resumes a benchmark. It is written after every decision.
-///
-/// # Errors
-/// If the agent has no values, the game hides information or is not zero-sum, or the file belongs to another benchmark
-/// or cannot be written.
-pub fn build<G: Kit>(game: &G, options: &BuildOptions, cancel: &Cancel) -> Result<Built, TrainError> {
-    let agent = naming::resolve(game, &options.agent, &[])?;
-    let open = || Luck::open(game, &agent, options.best);
-    open()?;
-    let head = head_of(game, options, rollouts::checksum_of(&agent, options.best)?);
-    let (mut text, done) = begin(options, &head)?;
-    let all = found(game, options, cancel)?;
-    let pool = pool_of(options.threads)?;
-    let how = Options { trials: options.trials, truncate: options.truncate, seed: options.seed };
-    let stop = || cancel.requested();
-    let what = format!("rolling out {} decisions", all.len());
-    work::share(&what, 0.0);
-    let (mut kinds, files, mut finished) = (BTreeMap::new(), Files::default(), !cancel.requested());
-    for (number, Candidate { kind, state, actions }) in all.iter().enumerate() {
-        if number < done {
-            *kinds.entry((*kind).to_string()).or_default() += 1;
-            continue;
-        }
-        if !finished {
-            break;
-        }
-        let player = viewer(game, state).unwrap_or(0);
-        let mut lines = String::new();
-        for (place, action) in actions.iter().enumerate() {
-            let mut after = state.clone();
-            game.apply(&mut after, action);
-            let (equity, error) = match viewer(game, &after) {
-                None => (game.utility(&after, player) / game.scale(), 0.0),
-                Some(next) => {
-                    let mut report = |_: &Sums| Ok(());
-                    let sums = pool.install(|| {
-                        roll_out(game, &open, (&after, next), &how, Sums::default(), &stop, &mut report)
-                    })?;
-                    if sums.equity.deals < options.trials {
-                        finished = false;
-                        break;
+/// Benchmarks of decisions of a game.
+#[erased(pub trait DecisionOps)]
+impl<G: Kit> DecisionOps for G {
+    /// Builds or resumes a benchmark. It is written after every decision.
+    ///
+    /// # Errors
+    /// If the agent has no values, the game hides information or is not zero-sum, or the file belongs to another benchmark
+    /// or cannot be written.
+    fn build_decisions(&self, options: &BuildOptions, cancel: &Cancel) -> Result<Built, TrainError> {
+        let agent = naming::resolve(self, &options.agent, &[])?;
+        let open = || Luck::open(self, &agent, options.best);
+        open()?;
+        let head = head_of(self, options, rollouts::checksum_of(&agent, options.best)?);
+        let (mut text, done) = begin(options, &head)?;
+        let all = found(self, options, cancel)?;
+        let pool = pool_of(options.threads)?;
+        let how = Options { trials: options.trials, truncate: options.truncate, seed: options.seed };
+        let stop = || cancel.requested();
+        let what = format!("rolling out {} decisions", all.len());
+        work::share(&what, 0.0);
+        let (mut kinds, files, mut finished) = (BTreeMap::new(), Files::default(), !cancel.requested());
+        for (number, Candidate { kind, state, actions }) in all.iter().enumerate() {
+            if number < done {
+                *kinds.entry((*kind).to_string()).or_default() += 1;
+                continue;
+            }
+            if !finished {
+                break;
+            }
+            let player = viewer(self, state).unwrap_or(0);
+            let mut lines = String::new();
+            for (place, action) in actions.iter().enumerate() {
+                let mut after = state.clone();
+                self.apply(&mut after, action);
+                let (equity, error) = match viewer(self, &after) {
+                    None => (self.utility(&after, player) / self.scale(), 0.0),
+                    Some(next) => {
+                        let mut report = |_: &Sums| Ok(());
+                        let sums = pool.install(|| {
+                            roll_out(self, &open, (&after, next), &how, Sums::default(), &stop, &mut report)
+                        })?;
+                        if sums.equity.deals < options.trials {
+                            finished = false;
+                            break;
+                        }
+                        let mean = sums.equity.mean();
+                        (if next == player { mean } else { -mean }, sums.equity.error())
                     }
-                    let mean = sums.equity.mean();
-                    (if next == player { mean } else { -mean }, sums.equity.error())
-                }
-            };
-            let share = (number as f64 + place as f64 / actions.len() as f64) / all.len() as f64;
-            work::share(&what, share);
-            let position = game.position_text(state);
-            let play = game.action_text(state, action);
-            let _ = writeln!(
-                lines,
-                "{},{kind},{},{},{:.5},{:.5}",
-                number + 1,
-                quoted(&position),
-                quoted(&play),
-                equity * size(game),
-                error * size(game)
-            );
+                };
+                let share = (number as f64 + place as f64 / actions.len() as f64) / all.len() as f64;
+                work::share(&what, share);
+                let position = self.position_text(state);
+                let play = self.action_text(state, action);
+                let _ = writeln!(
+                    lines,
+                    "{},{kind},{},{},{:.5},{:.5}",
+                    number + 1,
+                    quoted(&position),
+                    quoted(&play),
+                    equity * size(self),
+                    error * size(self)
+                );
+            }
+            if finished {
+                text.push_str(&lines);
+                *kinds.entry((*kind).to_string()).or_default() += 1;
+                files.replace(&options.out, text.as_bytes()).map_err(ModelError::from)?;
+            }
         }
-        if finished {
-            text.push_str(&lines);
-            *kinds.entry((*kind).to_string()).or_default() += 1;
-            files.replace(&options.out, text.as_bytes()).map_err(ModelError::from)?;
-        }
+        work::share(&what, 1.0);
+        files.replace(&options.out, text.as_bytes()).map_err(ModelError::from)?;
+        let is_short = |kind: &&&str| kinds.get(**kind).is_none_or(|&found| found < options.count);
+        let short = kinds_of(self).iter().filter(is_short).map(|kind| (*kind).to_string()).collect();
+        Ok(Built { path: options.out.clone(), kinds, short, finished })
     }
-    work::share(&what, 1.0);
-    files.replace(&options.out, text.as_bytes()).map_err(ModelError::from)?;
-    let is_short = |kind: &&&str| kinds.get(**kind).is_none_or(|&found| found < options.count);
-    let short = kinds_of(game).iter().filter(is_short).map(|kind| (*kind).to_string()).collect();
-    Ok(Built { path: options.out.clone(), kinds, short, finished })
-}
 
-pub(crate) fn pool_of(threads: usize) -> Result<rayon::ThreadPool, ModelError> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))
+    /// Measures an agent's losses on a benchmark, against the best of the moves that were rolled out. A move that was not
+    /// rolled out counts as the worst of them. `seed` seeds agents with random play. `threads` is the number of threads, 0
+    /// for all cores.
+    ///
+    /// # Errors
+    /// A fault of the file, or an agent that is not available.
+    fn grade_decisions(
+        &self,
+        path: &Path,
+        agent: &str,
+        seed: u64,
+        threads: usize,
+        cancel: &Cancel,
+    ) -> Result<Graded, TrainError> {
+        let questions = read(self, path)?;
+        let resolved = naming::resolve(self, agent, &[])?;
+        let what = format!("asking {agent}");
+        let lost = |(number, question): (usize, &Question<G>),
+                    by: &mut Box<dyn Agent<G>>|
+         -> Result<(f64, bool), GameError> {
+            let Turn::Player(player) = self.turn(&question.state) else { return Ok((0.0, false)) };
+            let mut rng = stream(seed, "agent in decisions", number as u64);
+            let at = Decision::new(self, &question.state, player);
+            let chosen = by.choose(at, &mut Scratch::default(), &mut rng)?;
+            let best = question.moves.iter().map(|(_, equity)| *equity).fold(f64::NEG_INFINITY, f64::max);
+            let worst = question.moves.iter().map(|(_, equity)| *equity).fold(f64::INFINITY, f64::min);
+            let found = question.moves.iter().find(|(action, _)| *action == chosen);
+            let equity = found.map_or(worst, |(_, equity)| *equity);
+            Ok((best - equity, best > equity))
+        };
+        // External programs answer one question at a time.
+        let mut losses = Vec::with_capacity(questions.len());
+        let single = resolved.meaning == adept_arena::Meaning::Peer;
+        let pool = pool_of(threads)?;
+        let chunk = if single { 1 } else { CHUNK * pool.current_num_threads() };
+        let mut first = single.then(|| naming::build(self, &resolved, false)).transpose()?;
+        for (block, part) in questions.chunks(chunk).enumerate() {
+            if cancel.requested() {
+                let message = "stopped before all decisions were graded".into();
+                return Err(TrainError::Interrupted { path: path.into(), message });
+            }
+            work::share(&what, (block * chunk) as f64 / questions.len() as f64);
+            let numbered = part.iter().enumerate().map(|(i, question)| (block * chunk + i, question));
+            match &mut first {
+                Some(agent) => {
+                    for item in numbered {
+                        losses.push(lost(item, agent).map_err(OpenError::from)?);
+                    }
+                }
+                None => {
+                    let numbered: Vec<_> = numbered.collect();
+                    // Searching agents keep a cache, so each chunk has its own agent instance, whatever the number of
+                    // threads.
+                    let of_chunk = |chunk: &[(usize, &Question<G>)]| -> Result<Vec<(f64, bool)>, OpenError> {
+                        let mut agent = naming::build(self, &resolved, false)?;
+                        chunk.iter().map(|item| Ok(lost(*item, &mut agent)?)).collect()
+                    };
+                    let found = jobs::all(Some(&pool), numbered.chunks(CHUNK), &of_chunk);
+                    for losses_of_chunk in found {
+                        losses.extend(losses_of_chunk?);
+                    }
+                }
+            }
+        }
+        work::share(&what, 1.0);
+        let mut nets: BTreeMap<&str, (Net, u64)> = BTreeMap::new();
+        for (question, &(loss, wrong)) in questions.iter().zip(&losses) {
+            for kind in [&*question.kind, ""] {
+                let (net, count) = nets.entry(kind).or_default();
+                net.add(loss);
+                *count += u64::from(wrong);
+            }
+        }
+        // The total comes last.
+        let (all, kinds): (Vec<_>, Vec<_>) = nets.into_iter().partition(|(kind, _)| kind.is_empty());
+        let kinds = kinds.into_iter().chain(all).map(|(kind, (net, wrong))| Lost {
+            kind: if kind.is_empty() { "all" } else { kind }.into(),
+            decisions: net.deals,
+            loss: net.mean(),
+            ci95: (net.deals > 1).then(|| net.ci95()),
+            wrong: wrong as f64 / net.deals as f64,
+        });
+        Ok(Graded {
+            agent: agent.into(),
+            kinds: kinds.collect(),
+            unit: self.counting().unit().map(|unit| unit.name),
+        })
+    }
 }
 
 /// Quotes a CSV field if necessary.
@@ -341,92 +431,3 @@ fn read<G: Kit>(game: &G, path: &Path) -> Result<Vec<Question<G>>, GameError> {
 
 /// Number of consecutive decisions that the same agent instance is asked.
 const CHUNK: usize = 16;
-
-/// Measures an agent's losses on a benchmark, against the best of the moves that were rolled out. A move that was not
-/// rolled out counts as the worst of them. `seed` seeds agents with random play. `threads` is the number of threads, 0
-/// for all cores.
-///
-/// # Errors
-/// A fault of the file, or an agent that is not available.
-pub fn grade<G: Kit>(
-    game: &G,
-    path: &Path,
-    agent: &str,
-    seed: u64,
-    threads: usize,
-    cancel: &Cancel,
-) -> Result<Graded, TrainError> {
-    let questions = read(game, path)?;
-    let resolved = naming::resolve(game, agent, &[])?;
-    let what = format!("asking {agent}");
-    let lost = |(number, question): (usize, &Question<G>),
-                by: &mut Box<dyn Agent<G>>|
-     -> Result<(f64, bool), GameError> {
-        let Turn::Player(player) = game.turn(&question.state) else { return Ok((0.0, false)) };
-        let mut rng = stream(seed, "agent in decisions", number as u64);
-        let at = Decision::new(game, &question.state, player);
-        let chosen = by.choose(at, &mut Scratch::default(), &mut rng)?;
-        let best = question.moves.iter().map(|(_, equity)| *equity).fold(f64::NEG_INFINITY, f64::max);
-        let worst = question.moves.iter().map(|(_, equity)| *equity).fold(f64::INFINITY, f64::min);
-        let found = question.moves.iter().find(|(action, _)| *action == chosen);
-        let equity = found.map_or(worst, |(_, equity)| *equity);
-        Ok((best - equity, best > equity))
-    };
-    // External programs answer one question at a time.
-    let mut losses = Vec::with_capacity(questions.len());
-    let single = resolved.meaning == adept_arena::Meaning::Peer;
-    let pool = pool_of(threads)?;
-    let chunk = if single { 1 } else { CHUNK * pool.current_num_threads() };
-    let mut first = single.then(|| naming::build(game, &resolved, false)).transpose()?;
-    for (block, part) in questions.chunks(chunk).enumerate() {
-        if cancel.requested() {
-            let message = "stopped before all decisions were graded".into();
-            return Err(TrainError::Interrupted { path: path.into(), message });
-        }
-        work::share(&what, (block * chunk) as f64 / questions.len() as f64);
-        let numbered = part.iter().enumerate().map(|(i, question)| (block * chunk + i, question));
-        match &mut first {
-            Some(agent) => {
-                for item in numbered {
-                    losses.push(lost(item, agent).map_err(OpenError::from)?);
-                }
-            }
-            None => {
-                let numbered: Vec<_> = numbered.collect();
-                // Searching agents keep a cache, so each chunk has its own agent instance, whatever the number of
-                // threads.
-                let of_chunk = |chunk: &[(usize, &Question<G>)]| -> Result<Vec<(f64, bool)>, OpenError> {
-                    let mut agent = naming::build(game, &resolved, false)?;
-                    chunk.iter().map(|item| Ok(lost(*item, &mut agent)?)).collect()
-                };
-                let found = jobs::all(Some(&pool), numbered.chunks(CHUNK), &of_chunk);
-                for losses_of_chunk in found {
-                    losses.extend(losses_of_chunk?);
-                }
-            }
-        }
-    }
-    work::share(&what, 1.0);
-    let mut nets: BTreeMap<&str, (Net, u64)> = BTreeMap::new();
-    for (question, &(loss, wrong)) in questions.iter().zip(&losses) {
-        for kind in [&*question.kind, ""] {
-            let (net, count) = nets.entry(kind).or_default();
-            net.add(loss);
-            *count += u64::from(wrong);
-        }
-    }
-    // The total comes last.
-    let (all, kinds): (Vec<_>, Vec<_>) = nets.into_iter().partition(|(kind, _)| kind.is_empty());
-    let kinds = kinds.into_iter().chain(all).map(|(kind, (net, wrong))| Lost {
-        kind: if kind.is_empty() { "all" } else { kind }.into(),
-        decisions: net.deals,
-        loss: net.mean(),
-        ci95: (net.deals > 1).then(|| net.ci95()),
-        wrong: wrong as f64 / net.deals as f64,
-    });
-    Ok(Graded {
-        agent: agent.into(),
-        kinds: kinds.collect(),
-        unit: game.counting().unit().map(|unit| unit.name),
-    })
-}

@@ -269,8 +269,8 @@ fn written(
     out: &Path,
 ) -> Result<Imported, TrainError> {
     // Open it before writing, so that a mismatch leaves no files behind.
-    let parameters = games.find(&checkpoint.manifest.game)?.parameters(checkpoint.clone());
-    let parameters = parameters.map_err(|error| match error {
+    let described = games.find(&checkpoint.manifest.game)?.describe(checkpoint.clone());
+    let described = described.map_err(|error| match error {
         // The error should name the file of the tensors, not the checkpoint that describes the network.
         TrainError::Open(OpenError::Mismatch { message, .. }) => {
             TrainError::Open(OpenError::Mismatch { path: from.into(), message })
@@ -279,7 +279,12 @@ fn written(
     })?;
     pack::write(&Files::default(), out, checkpoint)?;
     let manifest = checkpoint::manifest(out)?;
-    Ok(Imported { path: out.into(), game: manifest.game, encoder: manifest.encoder, parameters })
+    Ok(Imported {
+        path: out.into(),
+        game: manifest.game,
+        encoder: manifest.encoder,
+        parameters: described.size.parameters,
+    })
 }
 
 /// The manifest of an untrained config.

@@ -1,6 +1,7 @@
 //! File formats of exports: ONNX, safetensors in PyTorch's layout, C and Rust source code, and quantised checkpoints.
 
 use adept_arena::{GameModel, open};
+use adept_erased::erased;
 use adept_game::{Kit, stream};
 use adept_model::checkpoint::{Checkpoint, Manifest, Quantisation, is_of_training};
 use adept_model::export::{self, About, onnx, to_torch};
@@ -41,86 +42,103 @@ pub struct File {
     pub(crate) impossible: String,
 }
 
-/// Quantises a checkpoint and measures its errors on positions of its own games, other than those that calibrated the
-/// scales.
-///
-/// # Errors
-/// If the checkpoint cannot be opened, or if the format does not fit: integers need a single network with a hidden
-/// layer, bfloat16 a network with a large layer.
-pub fn quantised<G: Kit>(
-    game: &G,
-    checkpoint: Checkpoint,
-    format: NumberFormat,
-) -> Result<Checkpoint, TrainError> {
-    let path = checkpoint.path.clone();
-    let (mut bound, _) = open::bind(game, checkpoint.clone())?;
-    let (program, params) = program(&checkpoint)?;
-    let mut rows = |what| rows_of_own_games(game, &mut bound, QUANTISED, &mut stream(1, what, 0));
-    let others = rows("quantised");
-    let rows = match format {
-        NumberFormat::Int8 => rows("quantise"),
-        NumberFormat::Bf16 => others.empty(),
-    };
-    if others.is_empty() || (format == NumberFormat::Int8 && rows.is_empty()) {
-        let message = "its games have no positions that the network values, on which the new checkpoint could be compared";
-        return Err(ModelError::Checkpoint { path, message: message.into() }.into());
+/// Exports of checkpoints of a game.
+#[erased(pub trait ExportOps)]
+impl<G: Kit> ExportOps for G {
+    /// Quantises a checkpoint and measures its errors on positions of its own games, other than those that calibrated the
+    /// scales.
+    ///
+    /// # Errors
+    /// If the checkpoint cannot be opened, or if the format does not fit: integers need a single network with a hidden
+    /// layer, bfloat16 a network with a large layer.
+    fn quantised(&self, checkpoint: Checkpoint, format: NumberFormat) -> Result<Checkpoint, TrainError> {
+        let path = checkpoint.path.clone();
+        let (mut bound, _) = open::bind(self, checkpoint.clone())?;
+        let (program, params) = program(&checkpoint)?;
+        let mut rows = |what| rows_of_own_games(self, &mut bound, QUANTISED, &mut stream(1, what, 0));
+        let others = rows("quantised");
+        let rows = match format {
+            NumberFormat::Int8 => rows("quantise"),
+            NumberFormat::Bf16 => others.empty(),
+        };
+        if others.is_empty() || (format == NumberFormat::Int8 && rows.is_empty()) {
+            let message = "its games have no positions that the network values, on which the new checkpoint could be compared";
+            return Err(ModelError::Checkpoint { path, message: message.into() }.into());
+        }
+        let network = QuantisedNetwork::convert(format, Arc::new(program), &params, &rows);
+        let mut network =
+            network.map_err(|e| ModelError::Checkpoint { path: path.clone(), message: e.to_string() })?;
+        let (mut found, mut wanted) = (Vec::new(), Vec::new());
+        network.evaluate(&others, &mut found);
+        bound.model.evaluate(&others, &mut wanted);
+        let errors = found.iter().zip(&wanted).map(|(a, b)| f64::from((a - b).abs()));
+        let squares: f64 = errors.clone().map(|e| e * e).sum();
+        let Checkpoint { mut manifest, .. } = checkpoint;
+        manifest.kind = "quantised".into();
+        manifest.training = None;
+        manifest.quantised = Some(Quantisation {
+            scheme: format.scheme().into(),
+            of: manifest.checksum.clone(),
+            rows: rows.len(),
+            rms: (squares / found.len() as f64).sqrt(),
+            max: errors.fold(0.0, f64::max),
+        });
+        Ok(Checkpoint { path, manifest, tensors: network.tensors()? })
     }
-    let network = QuantisedNetwork::convert(format, Arc::new(program), &params, &rows);
-    let mut network =
-        network.map_err(|e| ModelError::Checkpoint { path: path.clone(), message: e.to_string() })?;
-    let (mut found, mut wanted) = (Vec::new(), Vec::new());
-    network.evaluate(&others, &mut found);
-    bound.model.evaluate(&others, &mut wanted);
-    let errors = found.iter().zip(&wanted).map(|(a, b)| f64::from((a - b).abs()));
-    let squares: f64 = errors.clone().map(|e| e * e).sum();
-    let Checkpoint { mut manifest, .. } = checkpoint;
-    manifest.kind = "quantised".into();
-    manifest.training = None;
-    manifest.quantised = Some(Quantisation {
-        scheme: format.scheme().into(),
-        of: manifest.checksum.clone(),
-        rows: rows.len(),
-        rms: (squares / found.len() as f64).sqrt(),
-        max: errors.fold(0.0, f64::max),
-    });
-    Ok(Checkpoint { path, manifest, tensors: network.tensors()? })
-}
 
-/// Exports a checkpoint of this game in a format. Names in source code begin with `name`.
-///
-/// # Errors
-/// If the checkpoint cannot be opened, a table is exported as a graph or source code, or a network is too large for
-/// source code. A quantised checkpoint is a folder, see [`quantised`].
-pub(crate) fn file_of<G: Kit>(
-    game: &G,
-    checkpoint: Checkpoint,
-    format: Format,
-    name: &str,
-) -> Result<File, TrainError> {
-    let (bound, _) = open::bind(game, checkpoint.clone())?;
-    let about = about(game, &bound, &checkpoint.manifest);
-    let bytes = match format {
-        Format::Onnx => {
-            let (program, params) = program(&checkpoint)?;
-            onnx(&program, &params, &about)
+    /// Exports a checkpoint of this game in a format. Names in source code begin with `name`.
+    ///
+    /// # Errors
+    /// If the checkpoint cannot be opened, a table is exported as a graph or source code, or a network is too large for
+    /// source code. A quantised checkpoint is a folder, see [`quantised`](Self::quantised).
+    fn export(&self, checkpoint: Checkpoint, format: Format, name: &str) -> Result<File, TrainError> {
+        let (bound, _) = open::bind(self, checkpoint.clone())?;
+        let about = about(self, &bound, &checkpoint.manifest);
+        let bytes = match format {
+            Format::Onnx => {
+                let (program, params) = program(&checkpoint)?;
+                onnx(&program, &params, &about)
+            }
+            Format::Safetensors => tensors(checkpoint)?,
+            Format::C => {
+                let (program, params) = program(&checkpoint)?;
+                export::c(&program, &params, &about, name)?.into_bytes()
+            }
+            Format::Rust => {
+                let (program, params) = program(&checkpoint)?;
+                export::rust(&program, &params, &about, name)?.into_bytes()
+            }
+            Format::Quantised | Format::Bf16 => {
+                return Err(
+                    ModelError::Unsupported("a quantised checkpoint is a folder, not a file".into()).into()
+                );
+            }
+        };
+        let About { value, impossible, .. } = about;
+        Ok(File { bytes, encoder: bound.encoder().name().to_string(), value, impossible })
+    }
+
+    /// Describes the output: whose value it is, in which unit and range. In games with hidden information, candidate moves
+    /// are valued before they are made.
+    fn meaning(&self, manifest: &Manifest) -> String {
+        if manifest.head.is_policy() {
+            return "logit of an action, not bounded: the softmax over the actions of a decision is the policy"
+                .into();
         }
-        Format::Safetensors => tensors(checkpoint)?,
-        Format::C => {
-            let (program, params) = program(&checkpoint)?;
-            export::c(&program, &params, &about, name)?.into_bytes()
-        }
-        Format::Rust => {
-            let (program, params) = program(&checkpoint)?;
-            export::rust(&program, &params, &about, name)?.into_bytes()
-        }
-        Format::Quantised | Format::Bf16 => {
-            return Err(
-                ModelError::Unsupported("a quantised checkpoint is a folder, not a file".into()).into()
-            );
-        }
-    };
-    let About { value, impossible, .. } = about;
-    Ok(File { bytes, encoder: bound.encoder().name().to_string(), value, impossible })
+        let what = match self.hides() {
+            true => "value of an action for the player who takes it",
+            false => "value of the position for the player who just moved",
+        };
+        let unit = match manifest.config["learn"]["td"]["rewards"].as_str() {
+            Some("steps") => "utility and rewards on the way",
+            _ => "utility",
+        };
+        let range = match manifest.range() {
+            Some([low, high]) => format!("the network ends between {low} and {high}"),
+            None => "the network does not bound it".into(),
+        };
+        format!("{what}: {unit}, divided by {}, the largest possible utility; {range}", self.scale())
+    }
 }
 
 fn about<G: Kit>(game: &G, bound: &GameModel<G>, manifest: &Manifest) -> About {
@@ -139,7 +157,7 @@ fn about<G: Kit>(game: &G, bound: &GameModel<G>, manifest: &Manifest) -> About {
         name: manifest.experiment("name").into(),
         text: manifest.experiment("about").into(),
         channels: channels.collect(),
-        value: meaning(game, manifest),
+        value: game.meaning(manifest),
         impossible: match (game.results().impossible, manifest.head.classes()) {
             (Some(rule), Some(_)) => format!(
                 "This network alone gives impossible outcomes a probability. {rule} Set the probabilities of impossible outcomes to 0, \
@@ -149,28 +167,6 @@ fn about<G: Kit>(game: &G, bound: &GameModel<G>, manifest: &Manifest) -> About {
         },
         metadata: entries.map(|(key, text)| (key.to_string(), text.to_string())).into(),
     }
-}
-
-/// Describes the output: whose value it is, in which unit and range. In games with hidden information, candidate moves
-/// are valued before they are made.
-pub(crate) fn meaning<G: Kit>(game: &G, manifest: &Manifest) -> String {
-    if manifest.head.is_policy() {
-        return "logit of an action, not bounded: the softmax over the actions of a decision is the policy"
-            .into();
-    }
-    let what = match game.hides() {
-        true => "value of an action for the player who takes it",
-        false => "value of the position for the player who just moved",
-    };
-    let unit = match manifest.config["learn"]["td"]["rewards"].as_str() {
-        Some("steps") => "utility and rewards on the way",
-        _ => "utility",
-    };
-    let range = match manifest.range() {
-        Some([low, high]) => format!("the network ends between {low} and {high}"),
-        None => "the network does not bound it".into(),
-    };
-    format!("{what}: {unit}, divided by {}, the largest possible utility; {range}", game.scale())
 }
 
 /// The program of a network, and its parameters.
@@ -222,7 +218,7 @@ mod tests {
         let checkpoint = || adept_model::checkpoint::read(&path).unwrap();
         let game = Backgammon::default();
         for format in [Format::Onnx, Format::C, Format::Rust] {
-            let file = file_of(&game, checkpoint(), format, "net").unwrap();
+            let file = game.export(checkpoint(), format, "net").unwrap();
             let text = String::from_utf8_lossy(&file.bytes).replace("\n * ", " ").replace("\n// ", " ");
             assert!(text.contains(&file.impossible), "{format:?}");
             assert!(file.impossible.contains("borne off a checker loses no gammon"), "{}", file.impossible);

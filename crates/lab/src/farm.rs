@@ -145,11 +145,19 @@ pub(crate) fn play_pair(game: &str, pairing: &Pairing) -> Option<Result<Tally, T
     }
 }
 
+/// A pool of this many threads; 0 for all cores.
+///
+/// # Errors
+/// If the system starts no threads.
+pub(crate) fn pool_of(threads: usize) -> Result<rayon::ThreadPool, ModelError> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))
+}
+
 /// Runs `f` on one thread, including its parallel parts.
 ///
 /// # Errors
 /// If the system starts no thread.
 pub(crate) fn on_one_thread<R: Send>(f: impl FnOnce() -> R + Send) -> Result<R, ModelError> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-    Ok(pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?.install(f))
+    Ok(pool_of(1)?.install(f))
 }

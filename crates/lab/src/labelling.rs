@@ -3,10 +3,12 @@
 //! The file is a table for supervised learning. Lines that begin with `#` record how it was made and the number of
 //! games so far. It is named `FILE.part` until it is complete.
 
-use crate::decisions::{pool_of, quoted};
+use crate::decisions::quoted;
+use crate::farm::pool_of;
 use crate::{own_games, rollouts};
 use adept_arena::rollout::{Options, roll_out, viewer};
 use adept_arena::{Decision, Evaluator, Luck, OpenError, Resolved, naming};
+use adept_erased::erased;
 use adept_game::sheet::VALUE;
 use adept_game::{Kit, OutcomeClass, Turn, stream};
 use adept_ground::files::Files;
@@ -90,79 +92,85 @@ struct Labels<'a, G: Kit> {
     cancel: &'a Cancel,
 }
 
-/// Plays games and writes labelled positions, or resumes a file.
-///
-/// # Errors
-/// If the agent has no values, the game hides information or cannot read such files, or the file belongs to other
-/// labels or cannot be written.
-pub fn label<G: Kit>(game: &G, options: &LabelOptions, cancel: &Cancel) -> Result<Labelled, TrainError> {
-    if let Some(why) = adept_game::files::no_examples(game) {
-        return Err(OpenError::Unknown(format!("{} has no labelled positions: {why}", game.name())).into());
-    }
-    let agent = naming::resolve(game, &options.agent, &[])?;
-    let classes = match options.trials {
-        Some(_) => Luck::open(game, &agent, options.best)?.classes().to_vec(),
-        None => own_games::evaluator(game, &options.agent, options.best)?.classes().to_vec(),
-    };
-    let start = |name: &String| match &**name {
-        RULES => Ok(None),
-        name => Positions::new(game, Some(name)).map(Some),
-    };
-    let starts = options.starts.iter().map(start).collect::<Result<_, OpenError>>()?;
-    let checksums = checksums_of(&agent, options.best)?;
-    let head = head_of(game, options, &classes, &checksums);
-    let labels = Labels { game, options, agent, checksums, classes, starts, cancel };
-    let (part, files) = (part_of(&options.out), Files::default());
-    let Begun { mut rows, mut games, mut bytes, _lock } = begin(&files, options, &part, &head)?;
-    let (rows_before, games_before) = (rows, games);
-    // Rolling out every position takes long, and an interrupt keeps complete games.
-    let at_a_time = if options.trials.is_some() { 1 } else { GAMES };
-    let (pool, what) = (pool_of(options.threads)?, format!("labelling {} positions", options.count));
-    work::share(&what, (rows as f64 / options.count as f64).min(0.999));
-    let (mut text, mut written, mut at_once) =
-        (String::new(), Instant::now(), pool.current_num_threads() as u64);
-    while rows < options.count && !cancel.requested() {
-        let (begun, first) = (Instant::now(), games / at_a_time);
-        let task = |number: u64| labels.games(number * at_a_time..(number + 1) * at_a_time);
-        let tasks: Vec<u64> = (first..first + at_once).collect();
-        let found = jobs::all(Some(&pool), tasks, &task);
-        for (number, found) in (first..).zip(found) {
-            // Games after a stopped one do not count, and neither do more than enough.
-            for (game, lines) in (number * at_a_time..).zip(found?) {
-                if rows < options.count && game == games {
-                    rows += lines.lines().count() as u64;
-                    text.push_str(&lines);
-                    games += 1;
+/// Labelled positions of a game.
+#[erased(pub trait LabelOps)]
+impl<G: Kit> LabelOps for G {
+    /// Plays games and writes labelled positions, or resumes a file.
+    ///
+    /// # Errors
+    /// If the agent has no values, the game hides information or cannot read such files, or the file belongs to other
+    /// labels or cannot be written.
+    fn label_positions(&self, options: &LabelOptions, cancel: &Cancel) -> Result<Labelled, TrainError> {
+        if let Some(why) = adept_game::files::no_examples(self) {
+            return Err(
+                OpenError::Unknown(format!("{} has no labelled positions: {why}", self.name())).into()
+            );
+        }
+        let agent = naming::resolve(self, &options.agent, &[])?;
+        let classes = match options.trials {
+            Some(_) => Luck::open(self, &agent, options.best)?.classes().to_vec(),
+            None => own_games::evaluator(self, &options.agent, options.best)?.classes().to_vec(),
+        };
+        let start = |name: &String| match &**name {
+            RULES => Ok(None),
+            name => Positions::new(self, Some(name)).map(Some),
+        };
+        let starts = options.starts.iter().map(start).collect::<Result<_, OpenError>>()?;
+        let checksums = checksums_of(&agent, options.best)?;
+        let head = head_of(self, options, &classes, &checksums);
+        let labels = Labels { game: self, options, agent, checksums, classes, starts, cancel };
+        let (part, files) = (part_of(&options.out), Files::default());
+        let Begun { mut rows, mut games, mut bytes, _lock } = begin(&files, options, &part, &head)?;
+        let (rows_before, games_before) = (rows, games);
+        // Rolling out every position takes long, and an interrupt keeps complete games.
+        let at_a_time = if options.trials.is_some() { 1 } else { GAMES };
+        let (pool, what) = (pool_of(options.threads)?, format!("labelling {} positions", options.count));
+        work::share(&what, (rows as f64 / options.count as f64).min(0.999));
+        let (mut text, mut written, mut at_once) =
+            (String::new(), Instant::now(), pool.current_num_threads() as u64);
+        while rows < options.count && !cancel.requested() {
+            let (begun, first) = (Instant::now(), games / at_a_time);
+            let task = |number: u64| labels.games(number * at_a_time..(number + 1) * at_a_time);
+            let tasks: Vec<u64> = (first..first + at_once).collect();
+            let found = jobs::all(Some(&pool), tasks, &task);
+            for (number, found) in (first..).zip(found) {
+                // Games after a stopped one do not count, and neither do more than enough.
+                for (game, lines) in (number * at_a_time..).zip(found?) {
+                    if rows < options.count && game == games {
+                        rows += lines.lines().count() as u64;
+                        text.push_str(&lines);
+                        games += 1;
+                    }
                 }
             }
+            work::share(&what, (rows as f64 / options.count as f64).min(0.999));
+            if rows == rows_before && games - games_before >= FRUITLESS {
+                let message = format!("{FRUITLESS} games of {} gave no position to label", self.name());
+                return Err(OpenError::Unknown(message).into());
+            }
+            if bytes + text.len() as u64 > limits::LIST_BYTES {
+                let message = format!(
+                    "would be longer than the {} MB that a run reads: ask for fewer than {rows} rows",
+                    limits::LIST_BYTES >> 20
+                );
+                return Err(TrainError::Folder { path: part, message });
+            }
+            if written.elapsed() >= ROUND || rows >= options.count || cancel.requested() {
+                let _ = writeln!(text, "{MARK}{games}");
+                bytes = files.append(&part, text.as_bytes()).map_err(ModelError::from)?;
+                text.clear();
+                written = Instant::now();
+            }
+            let share = ROUND.as_secs_f64() / begun.elapsed().as_secs_f64().max(1e-3);
+            at_once = ((share * at_once as f64) as u64).clamp(pool.current_num_threads() as u64, 4 * at_once);
         }
-        work::share(&what, (rows as f64 / options.count as f64).min(0.999));
-        if rows == rows_before && games - games_before >= FRUITLESS {
-            let message = format!("{FRUITLESS} games of {} gave no position to label", game.name());
-            return Err(OpenError::Unknown(message).into());
+        work::share(&what, 1.0);
+        let finished = rows >= options.count;
+        if finished {
+            files.rename(&part, &options.out).map_err(ModelError::from)?;
         }
-        if bytes + text.len() as u64 > limits::LIST_BYTES {
-            let message = format!(
-                "would be longer than the {} MB that a run reads: ask for fewer than {rows} rows",
-                limits::LIST_BYTES >> 20
-            );
-            return Err(TrainError::Folder { path: part, message });
-        }
-        if written.elapsed() >= ROUND || rows >= options.count || cancel.requested() {
-            let _ = writeln!(text, "{MARK}{games}");
-            bytes = files.append(&part, text.as_bytes()).map_err(ModelError::from)?;
-            text.clear();
-            written = Instant::now();
-        }
-        let share = ROUND.as_secs_f64() / begun.elapsed().as_secs_f64().max(1e-3);
-        at_once = ((share * at_once as f64) as u64).clamp(pool.current_num_threads() as u64, 4 * at_once);
+        Ok(Labelled { path: if finished { options.out.clone() } else { part }, rows, games, finished })
     }
-    work::share(&what, 1.0);
-    let finished = rows >= options.count;
-    if finished {
-        files.rename(&part, &options.out).map_err(ModelError::from)?;
-    }
-    Ok(Labelled { path: if finished { options.out.clone() } else { part }, rows, games, finished })
 }
 
 /// Prefix of the line with the number of games in a file so far.

@@ -2,6 +2,7 @@
 
 use adept_arena::matches::{self, Deals, Order, Replayed, Table, Tally};
 use adept_arena::{Agent, Luck, OpenError, naming, open};
+use adept_erased::erased;
 use adept_game::{GameRecord, Kit};
 use adept_ground::work;
 use adept_trainer::run::Cancel;
@@ -47,45 +48,6 @@ impl Pairing {
         Ok([open(a)?, open(b)?])
     }
 
-    /// Plays the games, or continues after those that `done` counts. Every few seconds `report` receives the games so
-    /// far, from which another call can resume.
-    ///
-    /// # Errors
-    /// If an agent is not available.
-    pub(crate) fn play<G: Kit>(
-        &self,
-        game: &G,
-        done: Option<Tally>,
-        cancel: &Cancel,
-        report: &mut (dyn FnMut(&Tally) + Send),
-    ) -> Result<Tally, OpenError> {
-        let [a, b] = self.players.each_ref().map(|player| &*player.name);
-        let what = format!("playing games of {a} and {b}");
-        let mut report = |tally: &Tally| {
-            // A share of 1 ends the progress display, and a share of 0 starts it.
-            work::share(&what, tally.games as f64 / self.games as f64);
-            report(tally);
-            Ok(())
-        };
-
-        let make = || {
-            let luck = self.luck.as_deref().map(|agent| luck_of(game, agent, false)).transpose()?;
-            let luck = luck.map(|luck| Box::new(luck) as _);
-            Ok::<_, OpenError>(Table { agents: Vec::from(self.agents(game)?), luck })
-        };
-        let (done, stop) = (done.unwrap_or_else(|| Tally::new(2)), || cancel.requested());
-        let (orders, games) = (&self.orders, self.games);
-        matches::compete_from(game, &make, orders, games, self.deals, done, &stop, &mut report)
-    }
-
-    /// Number of random decisions at the start of each game that make games differ.
-    ///
-    /// # Errors
-    /// If an agent is not available.
-    pub(crate) fn opening_plies<G: Kit>(&self, game: &G) -> Result<u32, OpenError> {
-        Ok(matches::opening_plies(game, &mut self.agents(game)?, &self.orders[0], self.deals.seed)?)
-    }
-
     /// The first player's share of the seats: its score if only seats mattered. The last round of orders may be
     /// incomplete.
     pub(crate) fn share(&self) -> f64 {
@@ -95,19 +57,62 @@ impl Pairing {
         let first: u64 = self.orders.iter().enumerate().map(|(i, order)| taken(i) * firsts(order)).sum();
         first as f64 / (self.games * self.orders[0].len() as u64) as f64
     }
+}
+
+/// Games of two agents.
+#[erased(pub trait PairOps)]
+impl<G: Kit> PairOps for G {
+    /// Plays the games, or continues after those that `done` counts. Every few seconds `report` receives the games so
+    /// far, from which another call can resume.
+    ///
+    /// # Errors
+    /// If an agent is not available.
+    fn play_pair(
+        &self,
+        pairing: &Pairing,
+        done: Option<Tally>,
+        cancel: &Cancel,
+        report: &mut (dyn FnMut(&Tally) + Send),
+    ) -> Result<Tally, OpenError> {
+        let [a, b] = pairing.players.each_ref().map(|player| &*player.name);
+        let what = format!("playing games of {a} and {b}");
+        let mut report = |tally: &Tally| {
+            // A share of 1 ends the progress display, and a share of 0 starts it.
+            work::share(&what, tally.games as f64 / pairing.games as f64);
+            report(tally);
+            Ok(())
+        };
+
+        let make = || {
+            let luck = pairing.luck.as_deref().map(|agent| luck_of(self, agent, false)).transpose()?;
+            let luck = luck.map(|luck| Box::new(luck) as _);
+            Ok::<_, OpenError>(Table { agents: Vec::from(pairing.agents(self)?), luck })
+        };
+        let (done, stop) = (done.unwrap_or_else(|| Tally::new(2)), || cancel.requested());
+        let (orders, games) = (&pairing.orders, pairing.games);
+        matches::compete_from(self, &make, orders, games, pairing.deals, done, &stop, &mut report)
+    }
+
+    /// Number of random decisions at the start of each game that make games differ.
+    ///
+    /// # Errors
+    /// If an agent is not available.
+    fn opening_plies(&self, pairing: &Pairing) -> Result<u32, OpenError> {
+        Ok(matches::opening_plies(self, &mut pairing.agents(self)?, &pairing.orders[0], pairing.deals.seed)?)
+    }
 
     /// The games in the game's format for whole games.
     ///
     /// # Errors
     /// If an agent is not available, or the game cannot be written in its format.
-    pub(crate) fn histories<G: Kit>(&self, game: &G, cancel: &Cancel) -> Result<String, OpenError> {
-        let mut agents = self.agents(game)?;
-        let [a, b] = self.players.each_ref().map(|player| &*player.name);
+    fn histories(&self, pairing: &Pairing, cancel: &Cancel) -> Result<String, OpenError> {
+        let mut agents = pairing.agents(self)?;
+        let [a, b] = pairing.players.each_ref().map(|player| &*player.name);
         let what = format!("writing games of {a} and {b}");
         let (mut text, mut won) = (String::new(), [0.0; 2]);
-        for g in (0..self.games).take_while(|_| !cancel.requested()) {
+        for g in (0..pairing.games).take_while(|_| !cancel.requested()) {
             let Replayed { order, actions, utilities } =
-                matches::replay(game, &mut agents, &self.orders, g, self.deals)?;
+                matches::replay(self, &mut agents, &pairing.orders, g, pairing.deals)?;
             let names: Vec<&str> = order.iter().map(|agent| [a, b][*agent]).collect();
             let scores: Vec<f64> = order.iter().map(|agent| won[*agent]).collect();
             let record = GameRecord {
@@ -117,14 +122,14 @@ impl Pairing {
                 actions: &actions,
                 resigned: None,
             };
-            match game.records().and_then(|records| records.write(game, &record)) {
+            match self.records().and_then(|records| records.write(self, &record)) {
                 Some(Ok(one)) => text.push_str(&one),
                 Some(Err(error)) => return Err(error.into()),
                 None => {}
             }
             text.push('\n');
             order.iter().zip(utilities).for_each(|(agent, utility)| won[*agent] += utility.max(0.0));
-            work::share(&what, (g + 1) as f64 / self.games as f64);
+            work::share(&what, (g + 1) as f64 / pairing.games as f64);
         }
         Ok(text)
     }
@@ -152,7 +157,7 @@ mod tests {
             deals: Deals::from(1),
             luck: None,
         };
-        let text = pairing.histories(&Backgammon::default(), &Cancel::default()).unwrap();
+        let text = Backgammon::default().histories(&pairing, &Cancel::default()).unwrap();
         let games = Match::parse(&text).unwrap().games;
         assert_eq!(games.len(), 8);
         let mut scores = [0, 0];

@@ -1,8 +1,10 @@
 //! Rollouts of positions, and the file for resuming them.
 
+use crate::farm::pool_of;
 use adept_arena::matches::{ByClass, Net};
 use adept_arena::rollout::{Options, Sums, roll_out, viewer};
 use adept_arena::{Luck, OpenError, Resolved, inspect, naming};
+use adept_erased::erased;
 use adept_game::Kit;
 use adept_ground::files::{FileError, Files};
 use adept_ground::{limits, work};
@@ -96,85 +98,88 @@ struct Saved {
 /// Interval of writing the file.
 const PAUSE: Duration = Duration::from_secs(3);
 
-/// Rolls out positions of a game. `progress` receives the finished share.
-///
-/// # Errors
-/// If the agent has no values, the game hides information or is not zero-sum, a position is invalid or over, or the
-/// file holds other rollouts or cannot be written.
-pub(crate) fn rollouts_of<G: Kit>(
-    game: &G,
-    options: &RolloutOptions,
-    cancel: &Cancel,
-    progress: &(dyn Fn(f64) + Sync),
-) -> Result<Rollouts, TrainError> {
-    let agent = naming::resolve(game, &options.agent, &[])?;
-    let open = || Luck::open(game, &agent, options.best);
-    let classes = open()?.classes().to_vec();
-    let positions = inspect::read(game, &options.positions)?;
-    let over = |text: &String| {
-        OpenError::Unknown(format!("`{text}`: the game is over, so there is nothing to roll out"))
-    };
-    let starts: Vec<(G::State, usize)> = positions
-        .into_iter()
-        .zip(&options.positions)
-        .map(|((state, _), text)| {
-            viewer(game, &state).map(|player| (state, player)).ok_or_else(|| over(text))
-        })
-        .collect::<Result<_, _>>()?;
-    let plan = Plan {
-        game: game.name().into(),
-        agent: options.agent.clone(),
-        checkpoint: checksum_of(&agent, options.best)?,
-        seed: options.seed,
-        truncate: options.truncate,
-        positions: options.positions.clone(),
-    };
-    let mut saved = begin(plan, options)?;
-    let files = Files::default();
-    let save = |saved: &Saved| -> Result<(), FileError> {
-        let Some(out) = &options.out else { return Ok(()) };
-        let text = format!("{:#}\n", json!(saved));
-        files.replace(out, text.as_bytes())
-    };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
-    let pool = pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?;
-    let how = Options { trials: options.trials, truncate: options.truncate, seed: options.seed };
-    let stop = || cancel.requested();
-    let what = match starts.len() {
-        1 => "rolling out a position".to_string(),
-        n => format!("rolling out {n} positions"),
-    };
-    work::share(&what, 0.0);
-    let mut written = Instant::now();
-    for (i, (state, player)) in starts.iter().enumerate() {
-        let done = saved.sums[i].clone();
-        let mut report = |sums: &Sums| {
-            saved.sums[i].clone_from(sums);
-            let share = sums.equity.deals as f64 / options.trials as f64;
-            let share = (i as f64 + share) / starts.len() as f64;
-            work::share(&what, share);
-            progress(share);
-            if written.elapsed() >= PAUSE {
-                save(&saved).map_err(ModelError::from)?;
-                written = Instant::now();
-            }
-            Ok(())
+/// Rollouts of a game.
+#[erased(pub trait RolloutOps)]
+impl<G: Kit> RolloutOps for G {
+    /// Rolls out positions of a game. `progress` receives the finished share.
+    ///
+    /// # Errors
+    /// If the agent has no values, the game hides information or is not zero-sum, a position is invalid or over, or the
+    /// file holds other rollouts or cannot be written.
+    fn roll_out(
+        &self,
+        options: &RolloutOptions,
+        cancel: &Cancel,
+        progress: &(dyn Fn(f64) + Sync),
+    ) -> Result<Rollouts, TrainError> {
+        let agent = naming::resolve(self, &options.agent, &[])?;
+        let open = || Luck::open(self, &agent, options.best);
+        let classes = open()?.classes().to_vec();
+        let positions = inspect::read(self, &options.positions)?;
+        let over = |text: &String| {
+            OpenError::Unknown(format!("`{text}`: the game is over, so there is nothing to roll out"))
         };
-        let found =
-            pool.install(|| roll_out(game, &open, (state, *player), &how, done, &stop, &mut report))?;
-        saved.sums[i] = found;
+        let starts: Vec<(G::State, usize)> = positions
+            .into_iter()
+            .zip(&options.positions)
+            .map(|((state, _), text)| {
+                viewer(self, &state).map(|player| (state, player)).ok_or_else(|| over(text))
+            })
+            .collect::<Result<_, _>>()?;
+        let plan = Plan {
+            game: self.name().into(),
+            agent: options.agent.clone(),
+            checkpoint: checksum_of(&agent, options.best)?,
+            seed: options.seed,
+            truncate: options.truncate,
+            positions: options.positions.clone(),
+        };
+        let mut saved = begin(plan, options)?;
+        let files = Files::default();
+        let save = |saved: &Saved| -> Result<(), FileError> {
+            let Some(out) = &options.out else { return Ok(()) };
+            let text = format!("{:#}\n", json!(saved));
+            files.replace(out, text.as_bytes())
+        };
+        let pool = pool_of(options.threads)?;
+        let how = Options { trials: options.trials, truncate: options.truncate, seed: options.seed };
+        let stop = || cancel.requested();
+        let what = match starts.len() {
+            1 => "rolling out a position".to_string(),
+            n => format!("rolling out {n} positions"),
+        };
+        work::share(&what, 0.0);
+        let mut written = Instant::now();
+        for (i, (state, player)) in starts.iter().enumerate() {
+            let done = saved.sums[i].clone();
+            let mut report = |sums: &Sums| {
+                saved.sums[i].clone_from(sums);
+                let share = sums.equity.deals as f64 / options.trials as f64;
+                let share = (i as f64 + share) / starts.len() as f64;
+                work::share(&what, share);
+                progress(share);
+                if written.elapsed() >= PAUSE {
+                    save(&saved).map_err(ModelError::from)?;
+                    written = Instant::now();
+                }
+                Ok(())
+            };
+            let found =
+                pool.install(|| roll_out(self, &open, (state, *player), &how, done, &stop, &mut report))?;
+            saved.sums[i] = found;
+        }
+        // Ends the progress display, also when stopped or with nothing to do.
+        work::share(&what, 1.0);
+        save(&saved)?;
+        let names: Vec<&str> = classes.iter().map(|class| &*class.name).collect();
+        let shown = |((text, sums), (_, player)): ((&String, &Sums), &(G::State, usize))| {
+            (sums.equity.deals > 1).then(|| shown(self, text, sums, *player, &names))
+        };
+        Ok(Rollouts {
+            rollouts: options.positions.iter().zip(&saved.sums).zip(&starts).filter_map(shown).collect(),
+            finished: saved.sums.iter().all(|sums| sums.equity.deals >= options.trials),
+        })
     }
-    // Ends the progress display, also when stopped or with nothing to do.
-    work::share(&what, 1.0);
-    save(&saved)?;
-    let names: Vec<&str> = classes.iter().map(|class| &*class.name).collect();
-    let shown = |((text, sums), (_, player)): ((&String, &Sums), &(G::State, usize))| {
-        (sums.equity.deals > 1).then(|| shown(game, text, sums, *player, &names))
-    };
-    Ok(Rollouts {
-        rollouts: options.positions.iter().zip(&saved.sums).zip(&starts).filter_map(shown).collect(),
-        finished: saved.sums.iter().all(|sums| sums.equity.deals >= options.trials),
-    })
 }
 
 /// The checksum of an agent's checkpoint, if it has one.

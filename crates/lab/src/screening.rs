@@ -3,6 +3,7 @@
 use crate::decisions::size;
 use crate::own_games;
 use adept_arena::{Decision, OpenError};
+use adept_erased::erased;
 use adept_game::{Kit, stream};
 use adept_ground::order::highest_first;
 use adept_ground::work;
@@ -93,75 +94,78 @@ impl ByGame {
     }
 }
 
-/// Plays games of the large network against itself, in one of twenty decisions with a move drawn from the best four,
-/// and ranks the moves of each decision by the small network. The last game is played to its end.
-///
-/// # Errors
-/// If one of them has no values, or the work is stopped.
-pub(crate) fn screening_of<G: Kit>(
-    game: &G,
-    options: &ScreeningOptions,
-    cancel: &Cancel,
-) -> Result<Screening, TrainError> {
-    let mut small = own_games::evaluator(game, &options.small, false)?;
-    let mut large = own_games::evaluator(game, &options.large, false)?;
-    let what = format!("playing games for {} decisions", options.count);
-    let mut all = vec![ByGame::default(); options.keep.len()];
-    let (mut decisions, mut moves, mut games) = (0, 0, 0);
-    let (mut listed, mut thought, mut ranks) = (Vec::new(), Vec::new(), Vec::new());
-    // A game may have no choice at all.
-    while (decisions < options.count || games < 2) && games < 10 * options.count {
-        let mut rng = stream(options.seed, "games for screens", games);
-        games += 1;
-        let mut here = vec![0.0; options.keep.len()];
-        let before = decisions;
-        let stop = || cancel.requested();
-        own_games::play(game, &mut *large, game.start(), &mut rng, true, &stop, |met, _, rng| {
-            let own_games::SelfPlayDecision { state, player, actions, values, order } = met;
-            if actions.len() > 1 {
-                small.study(Decision::new(game, state, player), &mut listed, &mut thought);
-                let of = |i: usize| {
-                    let place = listed.iter().position(|action| *action == actions[i]);
-                    place.map_or(f32::NEG_INFINITY, |place| thought[place])
-                };
-                let worth: Vec<f32> = (0..actions.len()).map(of).collect();
-                ranks.clear();
-                ranks.extend(0..actions.len());
-                highest_first(&worth, &mut ranks);
-                for ((here, all), &keep) in here.iter_mut().zip(&mut all).zip(&options.keep) {
-                    let kept = ranks.iter().take(keep).map(|&i| values[i]).fold(f32::NEG_INFINITY, f32::max);
-                    let loss = f64::from(values[order[0]] - kept) * size(game);
-                    *here += loss;
-                    all.found += u64::from(loss == 0.0);
+/// What a game measures of move filters.
+#[erased(pub trait ScreenOps)]
+impl<G: Kit> ScreenOps for G {
+    /// Plays games of the large network against itself, in one of twenty decisions with a move drawn from the best four,
+    /// and ranks the moves of each decision by the small network. The last game is played to its end.
+    ///
+    /// # Errors
+    /// If one of them has no values, or the work is stopped.
+    fn screening(&self, options: &ScreeningOptions, cancel: &Cancel) -> Result<Screening, TrainError> {
+        let mut small = own_games::evaluator(self, &options.small, false)?;
+        let mut large = own_games::evaluator(self, &options.large, false)?;
+        let what = format!("playing games for {} decisions", options.count);
+        let mut all = vec![ByGame::default(); options.keep.len()];
+        let (mut decisions, mut moves, mut games) = (0, 0, 0);
+        let (mut listed, mut thought, mut ranks) = (Vec::new(), Vec::new(), Vec::new());
+        // A game may have no choice at all.
+        while (decisions < options.count || games < 2) && games < 10 * options.count {
+            let mut rng = stream(options.seed, "games for screens", games);
+            games += 1;
+            let mut here = vec![0.0; options.keep.len()];
+            let before = decisions;
+            let stop = || cancel.requested();
+            own_games::play(self, &mut *large, self.start(), &mut rng, true, &stop, |met, _, rng| {
+                let own_games::SelfPlayDecision { state, player, actions, values, order } = met;
+                if actions.len() > 1 {
+                    small.study(Decision::new(self, state, player), &mut listed, &mut thought);
+                    let of = |i: usize| {
+                        let place = listed.iter().position(|action| *action == actions[i]);
+                        place.map_or(f32::NEG_INFINITY, |place| thought[place])
+                    };
+                    let worth: Vec<f32> = (0..actions.len()).map(of).collect();
+                    ranks.clear();
+                    ranks.extend(0..actions.len());
+                    highest_first(&worth, &mut ranks);
+                    for ((here, all), &keep) in here.iter_mut().zip(&mut all).zip(&options.keep) {
+                        let kept =
+                            ranks.iter().take(keep).map(|&i| values[i]).fold(f32::NEG_INFINITY, f32::max);
+                        let loss = f64::from(values[order[0]] - kept) * size(self);
+                        *here += loss;
+                        all.found += u64::from(loss == 0.0);
+                    }
+                    (decisions, moves) = (decisions + 1, moves + actions.len());
+                    work::share(&what, (decisions as f64 / options.count as f64).min(0.999));
                 }
-                (decisions, moves) = (decisions + 1, moves + actions.len());
-                work::share(&what, (decisions as f64 / options.count as f64).min(0.999));
+                Ok(Some(own_games::mostly_best(order, rng)))
+            })?;
+            if cancel.requested() {
+                let message = "stopped before all decisions were ranked".into();
+                return Err(TrainError::Interrupted { path: options.small.clone().into(), message });
             }
-            Ok(Some(own_games::mostly_best(order, rng)))
-        })?;
-        if cancel.requested() {
-            let message = "stopped before all decisions were ranked".into();
-            return Err(TrainError::Interrupted { path: options.small.clone().into(), message });
+            all.iter_mut().zip(here).for_each(|(all, loss)| all.add(loss, (decisions - before) as f64));
         }
-        all.iter_mut().zip(here).for_each(|(all, loss)| all.add(loss, (decisions - before) as f64));
+        if decisions < 2 {
+            return Err(
+                OpenError::Unknown(format!("games of {} have no decisions to rank", self.name())).into()
+            );
+        }
+        work::share(&what, 1.0);
+        let keep = options.keep.iter().zip(all).map(|(&keep, all)| {
+            let (loss, ci95) = all.mean();
+            Kept { keep, found: all.found as f64 / decisions as f64, loss, ci95 }
+        });
+        Ok(Screening {
+            small: options.small.clone(),
+            large: options.large.clone(),
+            games,
+            decisions,
+            moves: moves as f64 / decisions as f64,
+            keep: keep.collect(),
+            unit: self.counting().unit().map(|unit| unit.name),
+        })
     }
-    if decisions < 2 {
-        return Err(OpenError::Unknown(format!("games of {} have no decisions to rank", game.name())).into());
-    }
-    work::share(&what, 1.0);
-    let keep = options.keep.iter().zip(all).map(|(&keep, all)| {
-        let (loss, ci95) = all.mean();
-        Kept { keep, found: all.found as f64 / decisions as f64, loss, ci95 }
-    });
-    Ok(Screening {
-        small: options.small.clone(),
-        large: options.large.clone(),
-        games,
-        decisions,
-        moves: moves as f64 / decisions as f64,
-        keep: keep.collect(),
-        unit: game.counting().unit().map(|unit| unit.name),
-    })
 }
 
 #[cfg(test)]

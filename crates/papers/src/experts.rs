@@ -7,7 +7,7 @@ use adept_game::Kit;
 use adept_ground::{files::Files, work};
 use adept_lab::Catalogue;
 use adept_lab::chart::{self, Axes, Cloud, HIGHEST};
-use adept_lab::checkpoints::{cost, describe};
+use adept_lab::checkpoints::opened;
 use adept_lab::measure::Cost;
 use adept_lab::reproduction::{Made, ReproduceOptions, Reproduction, Work};
 use adept_lab::statistics::{Median, mean_sd, median};
@@ -395,6 +395,7 @@ fn point(games: &dyn Catalogue, job: &Job, tried: &Tried, runs: &[Run]) -> Resul
     let end = mean_sd(&finals);
     let none = Median { median: f64::NAN, interval: [f64::NAN; 2], level: 0.0 };
     let Median { median: final_median, interval, level } = median(&finals).unwrap_or(none);
+    let (game, checkpoint) = opened(games, &runs[0].0, false)?;
     Ok(ExpertsPoint {
         name: job.name(),
         family: job.family.name,
@@ -403,8 +404,8 @@ fn point(games: &dyn Catalogue, job: &Job, tried: &Tried, runs: &[Run]) -> Resul
         hidden: job.size.1.to_vec(),
         rate: best_of(tried).unwrap_or(RATES[0]),
         rates: tried.iter().map(|(rate, _)| *rate).collect(),
-        parameters: describe(games, &runs[0].0, false)?.size.parameters,
-        cost: cost(games, &runs[0].0, job.distribution)?,
+        parameters: game.describe(checkpoint.clone())?.size.parameters,
+        cost: game.cost(checkpoint, job.distribution)?,
         final_median,
         final_mean: end.mean,
         final_sd: end.sd,

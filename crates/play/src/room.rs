@@ -7,6 +7,7 @@ use adept_arena::naming::{self, AgentSpec, AnySearch, Judge, Meaning, Play as Ch
 use adept_arena::open::{self, OpenError};
 use adept_arena::review::{Account, CI95, Judged, Verdict, Weighed, add_luck, judge_each};
 use adept_arena::{Agent, Decision, GameModel, Greedy, Pool, Scratch};
+use adept_erased::erased;
 use adept_game::{Kit, ParsedPosition, Turn, no_action, outcome_classes, outcome_of};
 use adept_ground::order::places_by;
 use adept_model::OutcomeClass;
@@ -230,90 +231,6 @@ pub struct RollAnalysis {
     pub luck: f64,
 }
 
-/// A game and its agents. Agents are opened on first use and stay open. Players are counted from 0 in arguments.
-pub trait AnyRoom: Send + Sync {
-    /// The game.
-    fn about(&self) -> GameAbout;
-
-    /// Values of a position and its moves by an agent. A search returns its result so far at `until`.
-    ///
-    /// # Errors
-    /// If the agent cannot be opened or has no values, or the text is not a position.
-    fn value(
-        &self,
-        agent: &AgentText,
-        position: &str,
-        detail: Detail,
-        until: Instant,
-    ) -> Result<PositionValue, OpenError>;
-
-    /// Whether an agent is open and answers immediately: with one evaluation of a small network.
-    fn is_quick(&self, agent: &AgentText, detail: Detail) -> bool;
-
-    /// Starts a game at its first position: [`AnyPlay::go_on`] lets chance and agents move.
-    ///
-    /// # Errors
-    /// If the agent cannot be opened, the seat does not exist, or the text is not a position that can be continued.
-    fn begin(
-        self: Arc<Self>,
-        opponent: &AgentText,
-        seat: usize,
-        seed: u64,
-        from: Option<&str>,
-    ) -> Result<Box<dyn AnyPlay>, PlayError>;
-}
-
-/// A game of a person against an agent.
-pub trait AnyPlay: Send {
-    /// Lets chance and the agent move until it is the person's turn, or the game is over.
-    ///
-    /// # Errors
-    /// If the agent cannot move.
-    fn go_on(&mut self) -> Result<(), PlayError>;
-
-    /// The game from the person's view.
-    fn view(&self) -> View;
-
-    /// The rule set.
-    fn game(&self) -> String;
-
-    /// The name of the agent in all other seats.
-    fn opponent(&self) -> &str;
-
-    /// Changes with every move.
-    fn turn(&self) -> u64;
-
-    /// Makes a move of the person.
-    ///
-    /// # Errors
-    /// If it is not the person's turn, or the text is not a legal move.
-    fn act(&mut self, text: &str) -> Result<(), PlayError>;
-
-    /// Takes back the person's last move and every later move.
-    ///
-    /// # Errors
-    /// If the person has not moved yet.
-    fn undo(&mut self) -> Result<(), PlayError>;
-
-    /// Resigns with a class of results; by default the smallest loss.
-    ///
-    /// # Errors
-    /// If the game is over, does not allow resignation, or has no such class.
-    fn resign(&mut self, class: Option<&str>) -> Result<(), PlayError>;
-
-    /// Hints of an agent, by default the opponent, about the person's moves, based on the person's knowledge.
-    ///
-    /// # Errors
-    /// If it is not the person's turn, or the agent cannot be opened.
-    fn hints(&self, by: Option<&AgentText>) -> Result<Hints, PlayError>;
-
-    /// Analyses the whole game with the values of an agent.
-    ///
-    /// # Errors
-    /// If the game has hidden information, is not zero-sum or is not over, or the agent has no values.
-    fn analysis(&self, by: &AgentText) -> Result<Analysis, PlayError>;
-}
-
 /// A reference to an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AgentText {
@@ -475,7 +392,10 @@ fn without_values(agent: &AgentText) -> OpenError {
     OpenError::Unknown(format!("`{}` is an agent without values", agent.name))
 }
 
+/// A game and its agents. Agents are opened on first use and stay open. Players are counted from 0 in arguments.
+#[erased(pub trait AnyRoom: Send + Sync)]
 impl<G: Kit> AnyRoom for Room<G> {
+    /// The game.
     fn about(&self) -> GameAbout {
         let game = &*self.game;
         let unit = game.counting().unit();
@@ -492,6 +412,10 @@ impl<G: Kit> AnyRoom for Room<G> {
         }
     }
 
+    /// Values of a position and its moves by an agent. A search returns its result so far at `until`.
+    ///
+    /// # Errors
+    /// If the agent cannot be opened or has no values, or the text is not a position.
     fn value(
         &self,
         agent: &AgentText,
@@ -509,6 +433,7 @@ impl<G: Kit> AnyRoom for Room<G> {
         Ok(found)
     }
 
+    /// Whether an agent is open and answers immediately: with one evaluation of a small network.
     fn is_quick(&self, agent: &AgentText, detail: Detail) -> bool {
         let is_quick = |opened: &Arc<OpenedAgent<G>>| match **opened {
             OpenedAgent::Model { is_small, has_parts, .. } => is_small && !(has_parts && detail.experts),
@@ -517,6 +442,10 @@ impl<G: Kit> AnyRoom for Room<G> {
         locked(&self.opened_agents).get(agent).is_some_and(is_quick)
     }
 
+    /// Starts a game at its first position: [`AnyPlay::go_on`] lets chance and agents move.
+    ///
+    /// # Errors
+    /// If the agent cannot be opened, the seat does not exist, or the text is not a position that can be continued.
     fn begin(
         self: Arc<Self>,
         opponent: &AgentText,
@@ -526,7 +455,7 @@ impl<G: Kit> AnyRoom for Room<G> {
     ) -> Result<Box<dyn AnyPlay>, PlayError> {
         let agent = self.opened(opponent)?;
         let session = Session::begin(&*self.game, seat, seed, from)?;
-        let first = session.state().clone();
+        let first = session.state.clone();
         let begin = self.game.position_text(&self.game.shown_to(&first, seat));
         Ok(Box::new(Play {
             room: self,
@@ -556,19 +485,19 @@ impl<G: Kit> Play<G> {
     /// A state as text from the person's view.
     fn seen(&self, state: &G::State) -> String {
         let game = &*self.room.game;
-        game.position_text(&game.shown_to(state, self.session.seat()))
+        game.position_text(&game.shown_to(state, self.session.seat))
     }
 
     /// A drawing of the state, kept for earlier positions if their texts are incomplete.
     fn drawn(&self, state: &G::State) -> Option<String> {
-        let (game, seat) = (&*self.room.game, self.session.seat());
+        let (game, seat) = (&*self.room.game, self.session.seat);
         game.hides().then(|| game.texts().board(game, &game.shown_to(state, seat), &[], seat))
     }
 
     /// Records the last step of the session.
     fn note(&mut self, mine: bool) {
         let game = &*self.room.game;
-        let Some(Step { player, text, said, revealed, .. }) = self.session.steps().last() else { return };
+        let Some(Step { player, text, said, revealed, .. }) = self.session.steps.last() else { return };
         // The outcome reveals the cards of all players; the sentence reveals only this person's.
         let is_secret = player.is_none() && game.hides();
         let said = [Some(said), revealed.as_ref()].into_iter().flatten().filter(|text| !text.is_empty());
@@ -577,9 +506,9 @@ impl<G: Kit> Play<G> {
             player: player.map(|player| player + 1),
             action: if is_secret { String::new() } else { text.clone() },
             text: said.join(if mine { " " } else { "\n" }),
-            position: self.seen(self.session.state()),
-            next: first_side(game, self.session.state()),
-            board: self.drawn(self.session.state()),
+            position: self.seen(&self.session.state),
+            next: first_side(game, &self.session.state),
+            board: self.drawn(&self.session.state),
         };
         self.events.push(event);
         self.turn += 1;
@@ -596,7 +525,13 @@ fn first_side<G: Kit>(game: &G, state: &G::State) -> Option<usize> {
     }
 }
 
+/// A game of a person against an agent.
+#[erased(pub trait AnyPlay: Send)]
 impl<G: Kit> AnyPlay for Play<G> {
+    /// Lets chance and the agent move until it is the person's turn, or the game is over.
+    ///
+    /// # Errors
+    /// If the agent cannot move.
     fn go_on(&mut self) -> Result<(), PlayError> {
         let room = self.room.clone();
         let game = &*room.game;
@@ -614,11 +549,11 @@ impl<G: Kit> AnyPlay for Play<G> {
                     })?;
                 }
                 Next::Person => {
-                    game.actions(self.session.state(), &mut scratch.actions);
+                    game.actions(&self.session.state, &mut scratch.actions);
                     return match scratch.actions.is_empty() {
                         true => {
-                            let seat = self.session.seat();
-                            Err(OpenError::from(no_action(game, self.session.state(), seat)).into())
+                            let seat = self.session.seat;
+                            Err(OpenError::from(no_action(game, &self.session.state, seat)).into())
                         }
                         false => Ok(()),
                     };
@@ -628,9 +563,10 @@ impl<G: Kit> AnyPlay for Play<G> {
         }
     }
 
+    /// The game from the person's view.
     fn view(&self) -> View {
         let game = &*self.room.game;
-        let (state, seat) = (self.session.state(), self.session.seat());
+        let (state, seat) = (&self.session.state, self.session.seat);
         let next = self.session.next(game);
         let shown = game.shown_to(state, seat);
         let mut actions = Vec::new();
@@ -649,7 +585,7 @@ impl<G: Kit> AnyPlay for Play<G> {
         };
         let outcome = self.session.outcome(game).zip(self.session.verdict(game)).map(|(utility, text)| {
             let classes = outcome_classes(game).unwrap_or_default();
-            let class = match self.session.given_up() {
+            let class = match &self.session.given_up {
                 Some(class) => Some(class.name.clone()),
                 None => outcome_of(game, &classes, state, seat).map(|i| classes[i].name.clone()),
             };
@@ -664,7 +600,7 @@ impl<G: Kit> AnyPlay for Play<G> {
             opponent: self.opponent.name.clone(),
             seat: seat + 1,
             players: game.players(),
-            seed: self.session.seed(),
+            seed: self.session.seed,
             turn: self.turn,
             events: self.events.clone(),
             begin: self.begin.clone(),
@@ -689,18 +625,25 @@ impl<G: Kit> AnyPlay for Play<G> {
         }
     }
 
+    /// The rule set.
     fn game(&self) -> String {
         self.room.game.name().into()
     }
 
+    /// The name of the agent in all other seats.
     fn opponent(&self) -> &str {
         &self.opponent.name
     }
 
+    /// Changes with every move.
     fn turn(&self) -> u64 {
         self.turn
     }
 
+    /// Makes a move of the person.
+    ///
+    /// # Errors
+    /// If it is not the person's turn, or the text is not a legal move.
     fn act(&mut self, text: &str) -> Result<(), PlayError> {
         let room = self.room.clone();
         match self.session.next(&*room.game) {
@@ -708,22 +651,30 @@ impl<G: Kit> AnyPlay for Play<G> {
             Next::Over => return Err(PlayError::Moment("the game is over")),
             _ => return Err(PlayError::Moment("it is not your turn")),
         }
-        let action = room.game.parse_action(self.session.state(), text);
+        let action = room.game.parse_action(&self.session.state, text);
         let action = action.map_err(|e| PlayError::Action(e.to_string()))?;
         self.session.act(&*room.game, action);
         self.note(true);
         Ok(())
     }
 
+    /// Takes back the person's last move and every later move.
+    ///
+    /// # Errors
+    /// If the person has not moved yet.
     fn undo(&mut self) -> Result<(), PlayError> {
         if !self.session.undo() {
             return Err(PlayError::Moment("there is no move to undo"));
         }
-        self.events.truncate(self.session.steps().len());
+        self.events.truncate(self.session.steps.len());
         self.turn += 1;
         Ok(())
     }
 
+    /// Resigns with a class of results; by default the smallest loss.
+    ///
+    /// # Errors
+    /// If the game is over, does not allow resignation, or has no such class.
     fn resign(&mut self, class: Option<&str>) -> Result<(), PlayError> {
         let game = &*self.room.game;
         if self.session.next(game) == Next::Over {
@@ -742,14 +693,18 @@ impl<G: Kit> AnyPlay for Play<G> {
             };
             return Err(PlayError::Action(message));
         };
-        self.session.resign(found.clone());
+        self.session.given_up = Some(found.clone());
         self.turn += 1;
         Ok(())
     }
 
+    /// Hints of an agent, by default the opponent, about the person's moves, based on the person's knowledge.
+    ///
+    /// # Errors
+    /// If it is not the person's turn, or the agent cannot be opened.
     fn hints(&self, by: Option<&AgentText>) -> Result<Hints, PlayError> {
         let game = &*self.room.game;
-        let (state, seat) = (self.session.state(), self.session.seat());
+        let (state, seat) = (&self.session.state, self.session.seat);
         if self.session.next(game) != Next::Person {
             return Err(PlayError::Moment("hints are for your own moves: it is not your turn"));
         }
@@ -769,6 +724,10 @@ impl<G: Kit> AnyPlay for Play<G> {
         Ok(Hints { value, text: Some(text).filter(|text| !text.is_empty()) })
     }
 
+    /// Analyses the whole game with the values of an agent.
+    ///
+    /// # Errors
+    /// If the game has hidden information, is not zero-sum or is not over, or the agent has no values.
     fn analysis(&self, by: &AgentText) -> Result<Analysis, PlayError> {
         let game = &*self.room.game;
         if self.session.next(game) != Next::Over {
@@ -786,7 +745,7 @@ impl<G: Kit> AnyPlay for Play<G> {
         let in_unit = game.scale() / size;
         let mut players = [Account::default(); 2];
         let (mut decisions, mut rolls) = (Vec::new(), Vec::new());
-        let played = self.session.steps().iter().map(|step| &step.action);
+        let played = self.session.steps.iter().map(|step| &step.action);
         let first = self.first.clone();
         let until = self.room.until();
         let ended = judge_each(game, first, played, (&mut *values, &mut luck), |event, judged| {

@@ -30,13 +30,18 @@ struct Mark<G: Kit> {
 
 /// A game between a person in one seat and agents in all others.
 pub(crate) struct Session<G: Kit> {
-    state: G::State,
-    seat: usize,
-    seed: u64,
-    steps: Vec<Step<G>>,
+    /// The state.
+    pub(crate) state: G::State,
+    /// The person's seat, from 0.
+    pub(crate) seat: usize,
+    /// Seed of the dice and of the agents' random draws.
+    pub(crate) seed: u64,
+    /// All steps so far.
+    pub(crate) steps: Vec<Step<G>>,
     chances: u64,
     past: Vec<Mark<G>>,
-    given_up: Option<OutcomeClass>,
+    /// The class of results with which the person resigned.
+    pub(crate) given_up: Option<OutcomeClass>,
 }
 
 /// The next actor in a session.
@@ -66,31 +71,6 @@ impl<G: Kit> Session<G> {
             None => game.start(),
         };
         Ok(Self { state, seat, seed, steps: Vec::new(), chances: 0, past: Vec::new(), given_up: None })
-    }
-
-    /// The state.
-    pub(crate) fn state(&self) -> &G::State {
-        &self.state
-    }
-
-    /// The person's seat, from 0.
-    pub(crate) fn seat(&self) -> usize {
-        self.seat
-    }
-
-    /// Seed of the dice and of the agents' random draws.
-    pub(crate) fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    /// All steps so far.
-    pub(crate) fn steps(&self) -> &[Step<G>] {
-        &self.steps
-    }
-
-    /// The class of results with which the person resigned.
-    pub(crate) fn given_up(&self) -> Option<&OutcomeClass> {
-        self.given_up.as_ref()
     }
 
     /// The next actor.
@@ -173,11 +153,6 @@ impl<G: Kit> Session<G> {
         self.steps.truncate(mark.steps);
         self.chances = mark.chances;
         true
-    }
-
-    /// Ends the game with this class of loss for the person.
-    pub(crate) fn resign(&mut self, class: OutcomeClass) {
-        self.given_up = Some(class);
     }
 
     /// The person's utility, if the game is over.

@@ -155,7 +155,7 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
         )?;
         let mut before = String::new();
         loop {
-            let now = self.game.texts().board(self.game, self.session.state(), &[], self.options.seat);
+            let now = self.game.texts().board(self.game, &self.session.state, &[], self.options.seat);
             self.stone = new_stone(&before, &now);
             before = now;
             let player = match self.session.next(self.game) {
@@ -179,9 +179,9 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
                 }
                 Next::Person => self.options.seat,
             };
-            self.game.actions(self.session.state(), &mut scratch.actions);
+            self.game.actions(&self.session.state, &mut scratch.actions);
             if scratch.actions.is_empty() {
-                return Err(OpenError::from(no_action(self.game, self.session.state(), player)).into());
+                return Err(OpenError::from(no_action(self.game, &self.session.state, player)).into());
             }
             let numbered = self.numbered();
             let list = self.list(&numbered);
@@ -214,11 +214,11 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
                     },
                     "undo" | "u" if self.session.undo() => break None,
                     "undo" | "u" => writeln!(out, "there is no move to undo")?,
-                    text => match self.game.parse_action(self.session.state(), text) {
+                    text => match self.game.parse_action(&self.session.state, text) {
                         Ok(action) => break Some(action),
                         Err(_) if text.split(' ').next() == Some("resign") => match self.loss(&text[6..]) {
                             Ok(class) => {
-                                self.session.resign(class);
+                                self.session.given_up = Some(class);
                                 break None;
                             }
                             Err(why) => writeln!(out, "{}", folded(&why))?,
@@ -293,11 +293,11 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
     /// many.
     fn numbered(&self) -> Vec<G::Action> {
         let mut actions = Vec::new();
-        self.game.actions(self.session.state(), &mut actions);
-        let is_free = |n: usize| self.game.parse_action(self.session.state(), &n.to_string()).is_err();
+        self.game.actions(&self.session.state, &mut actions);
+        let is_free = |n: usize| self.game.parse_action(&self.session.state, &n.to_string()).is_err();
         // If moves are numbers themselves, the number of an occupied square must not select another one.
         let is_number =
-            |action: &G::Action| self.game.action_text(self.session.state(), action).parse::<usize>().is_ok();
+            |action: &G::Action| self.game.action_text(&self.session.state, action).parse::<usize>().is_ok();
         if actions.len() > NUMBERED || actions.iter().any(is_number) || !(1..=actions.len()).all(is_free) {
             actions.clear();
         }
@@ -307,7 +307,7 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
     /// A list of moves with their numbers, in columns.
     fn list(&self, numbered: &[G::Action]) -> String {
         let entry = |(i, action): (usize, &G::Action)| {
-            format!("{:>2} {}", i + 1, self.game.action_text(self.session.state(), action))
+            format!("{:>2} {}", i + 1, self.game.action_text(&self.session.state, action))
         };
         let entries: Vec<String> = numbered.iter().enumerate().map(entry).collect();
         let wide = entries.iter().map(|entry| entry.chars().count()).max().unwrap_or(0) + 2;
@@ -321,9 +321,9 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
     /// Examples of possible moves.
     fn some_moves(&self) -> String {
         let mut actions = Vec::new();
-        self.game.actions(self.session.state(), &mut actions);
+        self.game.actions(&self.session.state, &mut actions);
         let mut all: Vec<String> =
-            actions.iter().map(|action| self.game.action_text(self.session.state(), action)).collect();
+            actions.iter().map(|action| self.game.action_text(&self.session.state, action)).collect();
         // Words such as `pass` precede the numbers, of which there may be many.
         sort_by_highest(&mut all, &|text| f64::from(!text.contains(|c: char| c.is_ascii_digit())));
         let mut moves = String::new();
@@ -343,13 +343,13 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
     fn over(self, history: Option<String>) -> Played {
         let outcome = self.session.outcome(self.game);
         Played {
-            resigned: self.session.given_up().map(|class| class.name.clone()),
+            resigned: self.session.given_up.as_ref().map(|class| class.name.clone()),
             history,
             game: self.game.name().into(),
             opponent: self.options.opponent.clone(),
             seed: self.options.seed,
-            position: self.game.position_text(self.session.state()),
-            moves: self.session.steps().iter().map(|step| step.text.clone()).collect(),
+            position: self.game.position_text(&self.session.state),
+            moves: self.session.steps.iter().map(|step| step.text.clone()).collect(),
             outcome,
         }
     }
@@ -360,7 +360,7 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
         let mut marks = Vec::new();
         let mut below = String::new();
         let numbered = self.numbered();
-        let at = Decision::new(self.game, self.session.state(), player);
+        let at = Decision::new(self.game, &self.session.state, player);
         if let (Opponent::Model(bound), true) = (&mut self.opponent, hints) {
             let (mut actions, mut values) = (Vec::new(), Vec::new());
             bound.weigh(at, &mut actions, &mut values);
@@ -389,7 +389,7 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
             if let [best, rest @ ..] = &valued[..]
                 && !head.is_policy()
             {
-                let name = |action: &G::Action| self.game.action_text(self.session.state(), action);
+                let name = |action: &G::Action| self.game.action_text(&self.session.state, action);
                 let _ = write!(below, "It would play {}", name(best.0.0));
                 if let Some(next) = rest.first() {
                     let value = f64::from(best.0.1 - next.0.1);
@@ -398,12 +398,12 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
                     let better = worth.score.unwrap_or(value);
                     let _ = write!(below, ", {better:.3}{unit} better than {}", name(next.0.0));
                 }
-                below.push_str(&expected(self.game, bound, self.session.state(), best.0.0));
+                below.push_str(&expected(self.game, bound, &self.session.state, best.0.0));
                 below.push_str(".\n");
             }
             valued.truncate(count);
             for ((action, _), shown) in valued.into_iter().rev() {
-                let name = self.game.action_text(self.session.state(), action);
+                let name = self.game.action_text(&self.session.state, action);
                 let number = numbered.iter().position(|other| other == action);
                 let number = number.map_or_else(String::new, |i| format!("  ({})", i + 1));
                 marks.push((action.clone(), shown + &number));
@@ -426,12 +426,12 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
             || self.game.agents().deliberators.names().iter().any(|agent| kind(&agent.name) == opponent);
         if hints
             && let Some(advice) = self.game.agents().advice
-            && let Some(advice) = advice(self.game, self.session.state(), player)
+            && let Some(advice) = advice(self.game, &self.session.state, player)
             && !deliberates()
         {
             below.push_str(&advice);
         }
-        let seen = self.game.shown_to(self.session.state(), self.options.seat);
+        let seen = self.game.shown_to(&self.session.state, self.options.seat);
         if !below.is_empty() {
             below.push('\n');
         }

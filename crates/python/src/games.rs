@@ -4,7 +4,7 @@ use crate::errors::guarded;
 use crate::game::PyGame;
 use crate::{fault, plain};
 use adept_library::game::laws::{self, Breach, Budget};
-use adept_library::game::{Game, GameError};
+use adept_library::game::{Game, GameError, Visitor};
 use adept_library::{AnyGame, Builtin, Catalogue, lab};
 use adept_trainer::config::{Games, Rules, no_game};
 use pyo3::prelude::*;
@@ -28,6 +28,14 @@ fn all_registered() -> RwLockReadGuard<'static, Vec<PyGame>> {
 /// The registered game of this name.
 pub(crate) fn registered(name: &str) -> Option<PyGame> {
     all_registered().iter().find(|game| game.name() == name).map(PyGame::at_work)
+}
+
+/// Calls the visitor with the game of this name, registered or built in. None if there is none.
+pub(crate) fn visit<V: Visitor>(name: &str, visitor: V) -> Option<Result<V::Output, GameError>> {
+    match registered(name) {
+        Some(game) => Some(Ok(visitor.visit(game))),
+        None => adept_builtin::visit(name, visitor),
+    }
 }
 
 impl Games for Registered {

@@ -1,7 +1,5 @@
 //! The native part of the Python module `adept`. Its documentation for Python is in `python/adept/__init__.pyi`.
 
-mod agent;
-mod batch;
 mod config;
 mod errors;
 mod exchange;
@@ -9,6 +7,8 @@ mod forks;
 mod game;
 mod games;
 mod given;
+mod held;
+mod lanes;
 mod long;
 mod model;
 mod oracle;
@@ -18,6 +18,7 @@ mod shared;
 mod stepping;
 mod study;
 mod trajectories;
+mod typed;
 
 use errors::{AdeptError, fault, plain};
 use pyo3::prelude::*;
@@ -31,8 +32,8 @@ fn _adept(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("AdeptError", module.py().get_type::<AdeptError>())?;
     module.add("STOP", Py::new(module.py(), long::StopSign)?)?;
-    module.add_class::<agent::Agent>()?;
-    module.add_class::<batch::Batch>()?;
+    module.add_class::<stepping::Agent>()?;
+    module.add_class::<stepping::Batch>()?;
     module.add_class::<model::Model>()?;
     module.add_class::<oracle::Oracle>()?;
     module.add_class::<run::Run>()?;

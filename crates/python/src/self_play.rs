@@ -3,11 +3,12 @@
 use crate::config::config_of;
 use crate::errors::guarded;
 use crate::exchange;
-use crate::games::{ALL, registered};
+use crate::games::{ALL, visit};
 use crate::long::{Stop, long};
 use crate::shared::Shared;
-use crate::trajectories::{Kept, Recorded};
+use crate::trajectories::Recorded;
 use crate::{fault, given, plain};
+use adept_erased::erased;
 use adept_library::Catalogue;
 use adept_library::game::{Kit, Visitor};
 use adept_library::model::program::Program;
@@ -29,24 +30,13 @@ const PART: u64 = 256;
 const MOST_BYTES: usize = 1 << 32;
 
 /// [`Targets`] without the type of the game.
-trait AnyTargets: Send {
-    fn play(&mut self, games: u64) -> Result<Samples, ModelError>;
-    /// Plays as long as `goes_on` holds.
-    fn record(&mut self, games: u64, goes_on: &dyn Fn() -> bool) -> Result<Recorded, ModelError>;
-    /// The generator of the next game, as JSON.
-    fn generator(&self) -> Result<String, ModelError>;
-    fn go_on(&mut self, played: u64, generator: &str) -> Result<(), ModelError>;
-    fn played(&self) -> u64;
-    fn program(&self) -> Option<&Arc<Program>>;
-    fn weights(&mut self) -> Result<Vec<f32>, ModelError>;
-    fn adopt(&mut self, flat: &[f32]) -> Result<(), ModelError>;
-}
-
+#[erased(trait AnyTargets: Send)]
 impl<G: Kit> AnyTargets for Targets<G> {
     fn play(&mut self, games: u64) -> Result<Samples, ModelError> {
         Targets::play(self, games)
     }
 
+    /// Plays as long as `goes_on` holds.
     fn record(&mut self, games: u64, goes_on: &dyn Fn() -> bool) -> Result<Recorded, ModelError> {
         let (first, bootstrap, mut lambda) = (self.played(), self.bootstrap(), Vec::new());
         let (mut record, mut left) = (self.empty(), games);
@@ -65,11 +55,13 @@ impl<G: Kit> AnyTargets for Targets<G> {
         }
         let (rows, columns) = (std::mem::take(&mut record.rows), std::mem::take(&mut record.columns));
         let (head, classes) = (self.head().clone(), record.classes().to_vec());
-        let texts = Box::new(Kept(self.game().clone(), record));
-        let zero_sum = self.game().zero_sum() && !self.game().hides();
+        let game = self.game().clone();
+        let zero_sum = game.zero_sum() && !game.hides();
+        let texts = Box::new(move |number, plies: &[u32]| record.shown(&game, number, plies));
         Ok(Recorded { rows, columns, lambda, first, head, bootstrap, classes, zero_sum, texts })
     }
 
+    /// The generator of the next game, as JSON.
     fn generator(&self) -> Result<String, ModelError> {
         Ok(serde_json::to_string(Targets::generator(self))?)
     }
@@ -132,12 +124,7 @@ impl SelfPlay {
     fn of(py: Python<'_>, config: Config) -> PyResult<Self> {
         let (name, opening) = (config.game.rules.clone(), Opening(config.clone(), config.seed));
         let stop = Stop::default();
-        let opened = py.detach(|| {
-            guarded(|| match stop.within(|| registered(&name)) {
-                Some(game) => Some(Ok(opening.visit(game))),
-                None => adept_builtin::visit(&name, opening),
-            })
-        })?;
+        let opened = py.detach(|| guarded(|| stop.within(|| visit(&name, opening))))?;
         let targets = opened.ok_or_else(|| fault(format!("no game named `{name}`")))?;
         let targets = targets.map_err(fault)?.map_err(fault)?;
         Ok(Self { config, targets: Shared::new(targets), stop })

@@ -1,670 +1,58 @@
-//! Games that Python steps: rules, states, actions.
-//!
-//! A state is a node: the state of the game with its legal actions, which are listed when they are first asked for. An action is a node
-//! and a place in its list, so that a list of actions costs nothing before one is taken from it.
+//! The objects that Python steps: rules, states and actions, batches of games, agents.
 
-use crate::agent::{self, Agent, AnyAgent, Exact};
-use crate::batch::{AnyBatch, Batch, Lanes, Options};
 use crate::errors::guarded;
-use crate::fault;
-use crate::games::registered;
+use crate::games::{ALL, visit};
+use crate::held::{Encoded, MOST_NUMBERS};
+use crate::lanes::{AnyBatch, Options, Stepped};
 use crate::long::{on_its_own, until_interrupted};
-use adept_library::arena::open;
-use adept_library::game::{Afterstate, Encoder, Game, GameError, GameInfo, Kit, Turn, Visitor, stream};
-use adept_library::model::Rows;
+use crate::shared::Shared;
+use crate::typed::{AnyAgent, AnyRules, Draw, Erase, Known, Node, Place, Step, Way, hash_of};
+use crate::{fault, given};
+use adept_library::game::{Turn, stream};
 use adept_trainer::config::Games;
 use adept_trainer::run::Cancel;
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
-use rustc_hash::FxHashMap;
-use std::any::Any;
-use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-
-/// Numbers in the rows of one call.
-pub(crate) const MOST_NUMBERS: usize = 1 << 28;
-
-/// Rows with the exact value, for the player who acted, of those that end the game; NaN elsewhere.
-pub(crate) struct Encoded {
-    pub(crate) rows: Rows,
-    pub(crate) exact: Vec<f32>,
-}
-
-/// A game without its type.
-pub(crate) trait AnyRules: Send + Sync {
-    fn info(&self) -> GameInfo;
-    fn name(&self) -> &str;
-    fn players(&self) -> usize;
-    fn hides(&self) -> bool;
-    /// Number of actions that have a number.
-    fn size(&self) -> Option<usize>;
-    /// Upper bound on the legal actions of a state.
-    fn most_actions(&self) -> Option<usize>;
-    /// Whether these are rules in Python.
-    fn is_in_python(&self) -> bool;
-    fn same(&self, other: &dyn AnyRules) -> bool;
-    /// What tells these rules from others of the same name.
-    fn source(&self) -> Option<String>;
-    fn start(self: Arc<Self>) -> Arc<dyn Node>;
-    fn read(self: Arc<Self>, text: &str) -> Result<Arc<dyn Node>, GameError>;
-    /// Rows of states, or of actions in them. `view` is the player for whom states are encoded; otherwise it is the one who acted.
-    fn encode(
-        &self,
-        encoder: Option<&str>,
-        pairs: &[(&dyn Node, Option<&Place>)],
-        view: Option<usize>,
-    ) -> Result<(Encoded, [usize; 2]), String>;
-    fn batch(self: Arc<Self>, options: &Options) -> Result<Box<dyn AnyBatch>, String>;
-    fn agent(self: Arc<Self>, name: &str) -> Result<Box<dyn AnyAgent>, String>;
-    fn exact(self: Arc<Self>, question: Exact) -> Result<agent::Answer, String>;
-    fn as_any(&self) -> &dyn Any;
-}
-
-/// A state without its type.
-pub(crate) trait Node: Send + Sync {
-    fn rules(&self) -> Arc<dyn AnyRules>;
-    fn turn(&self) -> Turn;
-    /// Number of legal actions.
-    fn moves(&self) -> usize;
-    /// The probability of each outcome of chance. None if they can only be sampled.
-    fn outcomes(&self) -> Option<Vec<f64>>;
-    /// Draws an outcome of chance.
-    fn draw(&self, by: Draw) -> Place;
-    fn after(&self, place: &Place) -> Arc<dyn Node>;
-    /// The action or outcome with this text.
-    fn find(&self, text: &str) -> Result<Place, GameError>;
-    fn action_text(&self, place: &Place) -> String;
-    fn action_number(&self, place: &Place) -> Option<usize>;
-    fn action_hash(&self, place: &Place) -> u64;
-    fn same_action(&self, place: &Place, other: &dyn Node, there: &Place) -> bool;
-    /// Draws all that a player can see of the state.
-    fn board(&self, seat: Option<usize>) -> String;
-    fn text(&self) -> String;
-    fn short_text(&self) -> String;
-    fn utilities(&self) -> Vec<f64>;
-    fn just_acted(&self) -> Option<usize>;
-    /// Moves and outcomes of chance on the way here.
-    fn plies(&self) -> u64;
-    /// How the state was reached. None if it is not known.
-    fn path(&self) -> Option<Vec<Stage>>;
-    fn info(&self, player: usize) -> Box<dyn Known>;
-    fn shown_to(&self, player: usize) -> Arc<dyn Node>;
-    fn hash(&self) -> u64;
-    fn same(&self, other: &dyn Node) -> bool;
-    fn as_any(&self) -> &dyn Any;
-}
-
-/// What a player knows.
-pub(crate) trait Known: Send + Sync {
-    fn hash(&self) -> u64;
-    fn same(&self, other: &dyn Known) -> bool;
-    fn text(&self) -> String;
-    fn as_any(&self) -> &dyn Any;
-}
-
-/// Where an action is found.
-#[derive(Clone)]
-pub(crate) enum Place {
-    /// Among the legal actions.
-    Move(u32),
-    /// Among the outcomes of chance.
-    Outcome(u32),
-    /// An outcome of chance that was sampled, where they cannot be listed.
-    Drawn(Arc<dyn Any + Send + Sync>, Draw),
-}
-
-/// What a sampled outcome follows from: a seed, and how many moves and outcomes came before. One seed serves a whole game, since each
-/// chance event has draws of its own.
-#[derive(Clone, Copy, FromPyObject, IntoPyObject)]
-pub(crate) struct Draw(u64, u64);
-
-/// A place in a pickle.
-#[derive(FromPyObject, IntoPyObject)]
-pub(crate) enum Pickled {
-    Listed(u32),
-    Drawn(Draw),
-}
-
-/// A stage on the way to a state.
-#[derive(Clone)]
-pub(crate) enum Stage {
-    Start,
-    Text(String),
-    Move(u32),
-    Outcome(u32),
-    Drawn(Draw),
-}
-
-/// The way to a state: a game in two seats may have one text for both, so texts do not say all.
-struct Path {
-    before: Option<Arc<Path>>,
-    stage: Stage,
-}
-
-impl Path {
-    fn new(stage: Stage) -> Arc<Self> {
-        Arc::new(Self { before: None, stage })
-    }
-}
-
-impl Drop for Path {
-    /// One after the other: the usual way would need a frame for each move of a game.
-    fn drop(&mut self) {
-        let mut before = self.before.take();
-        while let Some(path) = before {
-            before = Arc::into_inner(path).and_then(|mut path| path.before.take());
-        }
-    }
-}
-
-/// How Python found a game.
-#[derive(Default)]
-pub(crate) struct FoundBy {
-    is_in_python: bool,
-    /// What is in its rule file.
-    file: Option<u64>,
-}
-
-/// The rules of a game.
-pub(crate) struct Held<G: Kit> {
-    pub(crate) game: G,
-    by: FoundBy,
-    /// Whether actions have numbers.
-    pub(crate) is_numbered: bool,
-    encoders: Mutex<FxHashMap<String, Arc<dyn Encoder<G>>>>,
-}
-
-/// Encoders that are kept open.
-const MOST_ENCODERS: usize = 64;
-
-impl<G: Kit> Held<G> {
-    fn new(game: G, by: FoundBy) -> Arc<Self> {
-        let is_numbered = game.action_numbers().space.is_some();
-        Arc::new(Self { game, by, is_numbered, encoders: Mutex::default() })
-    }
-
-    /// The encoder of this name, or the usual one.
-    pub(crate) fn encoder(&self, name: Option<&str>) -> Result<Arc<dyn Encoder<G>>, String> {
-        let mut open = self.encoders.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = name.unwrap_or_default();
-        if let Some(encoder) = open.get(key) {
-            return Ok(encoder.clone());
-        }
-        let encoder = open::encoder(&self.game, name).map_err(|e| e.to_string())?;
-        encoder.fits(&self.game)?;
-        if open.len() >= MOST_ENCODERS {
-            open.clear();
-        }
-        open.insert(key.into(), encoder.clone());
-        Ok(encoder)
-    }
-
-    /// A state whose way is not known.
-    pub(crate) fn node(self: &Arc<Self>, state: G::State) -> Arc<dyn Node> {
-        Arc::new(Typed::new(self.clone(), state, None, None))
-    }
-}
-
-/// Outcomes of chance with their probabilities.
-type Listed<G> = Vec<(<G as Game>::Action, f64)>;
-
-/// A state of a game.
-pub(crate) struct Typed<G: Kit> {
-    rules: Arc<Held<G>>,
-    pub(crate) state: G::State,
-    turn: Turn,
-    /// The player who acted last, and the action.
-    via: Option<(usize, G::Action)>,
-    path: Option<Arc<Path>>,
-    /// Moves and outcomes of chance on the way here.
-    plies: u64,
-    actions: OnceLock<Vec<G::Action>>,
-    outcomes: OnceLock<Option<Listed<G>>>,
-}
-
-/// Fills a cell. A second thread computes too, and does not wait: it may hold the interpreter that the first one needs.
-fn filled<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
-    match cell.get() {
-        Some(there) => there,
-        None => {
-            let made = make();
-            cell.get_or_init(|| made)
-        }
-    }
-}
-
-impl<G: Kit> Typed<G> {
-    fn new(
-        rules: Arc<Held<G>>,
-        state: G::State,
-        via: Option<(usize, G::Action)>,
-        path: Option<Arc<Path>>,
-    ) -> Self {
-        let turn = rules.game.turn(&state);
-        Self { rules, state, turn, via, path, plies: 0, actions: OnceLock::new(), outcomes: OnceLock::new() }
-    }
-
-    fn actions(&self) -> &[G::Action] {
-        let list = || {
-            let mut actions = Vec::new();
-            self.rules.game.actions(&self.state, &mut actions);
-            actions
-        };
-        filled(&self.actions, list).as_slice()
-    }
-
-    fn listed(&self) -> Option<&[(G::Action, f64)]> {
-        let list = || {
-            let mut outcomes = Vec::new();
-            let is_listed = self.rules.game.outcomes(&self.state, &mut outcomes);
-            is_listed.then_some(outcomes)
-        };
-        filled(&self.outcomes, list).as_deref()
-    }
-
-    fn action<'a>(&'a self, place: &'a Place) -> &'a G::Action {
-        let found = match place {
-            Place::Move(place) => self.actions().get(*place as usize),
-            Place::Outcome(place) => {
-                self.listed().and_then(|listed| listed.get(*place as usize)).map(|pair| &pair.0)
-            }
-            Place::Drawn(drawn, _) => drawn.downcast_ref(),
-        };
-        found.unwrap_or_else(|| unreachable!("a place is one of its node"))
-    }
-
-    fn of(node: &dyn Node) -> Option<&Self> {
-        node.as_any().downcast_ref()
-    }
-}
-
-fn hash_of(value: &impl Hash) -> u64 {
-    let mut hasher = rustc_hash::FxHasher::default();
-    value.hash(&mut hasher);
-    hasher.finish()
-}
-
-impl<G: Kit> AnyRules for Held<G> {
-    fn info(&self) -> GameInfo {
-        GameInfo::of(&self.game)
-    }
-
-    fn name(&self) -> &str {
-        self.game.name()
-    }
-
-    fn players(&self) -> usize {
-        self.game.players()
-    }
-
-    fn hides(&self) -> bool {
-        self.game.hides()
-    }
-
-    fn size(&self) -> Option<usize> {
-        self.game.action_numbers().space
-    }
-
-    fn most_actions(&self) -> Option<usize> {
-        self.game.action_numbers().most
-    }
-
-    fn is_in_python(&self) -> bool {
-        self.by.is_in_python
-    }
-
-    fn source(&self) -> Option<String> {
-        self.by
-            .file
-            .map(|file| format!("{file:016x}"))
-            .or_else(|| adept_library::game::fingerprint(&self.game))
-    }
-
-    fn same(&self, other: &dyn AnyRules) -> bool {
-        let other: Option<&Self> = other.as_any().downcast_ref();
-        other.is_some_and(|other| {
-            std::ptr::eq(self, other)
-                || self.game.name() == other.game.name() && self.source() == other.source()
-        })
-    }
-
-    fn start(self: Arc<Self>) -> Arc<dyn Node> {
-        let start = self.game.start();
-        Arc::new(Typed::new(self, start, None, Some(Path::new(Stage::Start))))
-    }
-
-    fn read(self: Arc<Self>, text: &str) -> Result<Arc<dyn Node>, GameError> {
-        let (state, last) = self.game.parse_position(text)?;
-        let via = last.and_then(|action| Some((self.game.just_acted(&state)?, action)));
-        Ok(Arc::new(Typed::new(self, state, via, Some(Path::new(Stage::Text(text.into()))))))
-    }
-
-    fn encode(
-        &self,
-        encoder: Option<&str>,
-        pairs: &[(&dyn Node, Option<&Place>)],
-        view: Option<usize>,
-    ) -> Result<(Encoded, [usize; 2]), String> {
-        let encoder = self.encoder(encoder)?;
-        let mut rows = Rows::new(encoder.channels());
-        let widths = [rows.dense_width(), rows.index_width()];
-        if pairs.len().saturating_mul(widths[0] + widths[1]) > MOST_NUMBERS {
-            return Err(format!(
-                "{} rows of {} numbers: a call encodes at most {MOST_NUMBERS} numbers; take fewer states",
-                pairs.len(),
-                widths[0] + widths[1]
-            ));
-        }
-        let mut exact = Vec::with_capacity(pairs.len());
-        for &(node, place) in pairs {
-            let node = Typed::<G>::of(node).ok_or("a state of another game")?;
-            let (player, action, before) = match (place, node.turn) {
-                (Some(place), Turn::Player(player)) => (player, Some(node.action(place)), true),
-                (Some(_), _) => {
-                    let text = self.game.position_text(&node.state);
-                    return Err(format!("`{text}`: no player is to move, so no action has a row"));
-                }
-                (None, _) if self.game.hides() => {
-                    return Err(format!(
-                        "{} hides something: rows stand for actions; give `actions=`, or take `state.rows()`",
-                        self.game.name()
-                    ));
-                }
-                (None, turn) => {
-                    let last = match view {
-                        Some(view) => Some((view, None)),
-                        None => node.via.as_ref().map(|(player, action)| (*player, Some(action))),
-                    };
-                    let from_turn = || match turn {
-                        Turn::Player(player) if self.game.players() == 2 => Some(1 - player),
-                        _ => None,
-                    };
-                    let known =
-                        last.or_else(|| Some((self.game.just_acted(&node.state).or_else(from_turn)?, None)));
-                    let text = || self.game.position_text(&node.state);
-                    let Some((player, action)) = known else {
-                        return Err(format!(
-                            "`{}` does not show who moved last: take `state.rows()`",
-                            text()
-                        ));
-                    };
-                    if action.is_none() && encoder.needs_action() {
-                        return Err(format!(
-                            "the encoder `{}` needs the action that led to `{}`: take `state.rows()` of the state before",
-                            encoder.name(),
-                            text()
-                        ));
-                    }
-                    (player, action, false)
-                }
-            };
-            let after = match action {
-                Some(action) if before && !self.game.hides() => {
-                    let mut after = node.state.clone();
-                    self.game.apply(&mut after, action);
-                    Some(after)
-                }
-                _ => None,
-            };
-            let state = after.as_ref().unwrap_or(&node.state);
-            let is_over = !self.game.hides() && self.game.turn(state) == Turn::Over;
-            exact.push(match is_over {
-                true => (self.game.utility(state, player) / self.game.scale()) as f32,
-                false => f32::NAN,
-            });
-            let row = rows.push();
-            // A finished game never reaches a model: its row is zeros.
-            if !is_over {
-                encoder.encode(&self.game, Afterstate { state, action, player }, row);
-            }
-        }
-        Ok((Encoded { rows, exact }, widths))
-    }
-
-    fn batch(self: Arc<Self>, options: &Options) -> Result<Box<dyn AnyBatch>, String> {
-        Ok(Box::new(Lanes::new(self, options)?))
-    }
-
-    fn agent(self: Arc<Self>, name: &str) -> Result<Box<dyn AnyAgent>, String> {
-        agent::open(self, name)
-    }
-
-    fn exact(self: Arc<Self>, question: Exact) -> Result<agent::Answer, String> {
-        agent::exact(&self, question)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
-impl<G: Kit> Node for Typed<G> {
-    fn rules(&self) -> Arc<dyn AnyRules> {
-        self.rules.clone()
-    }
-
-    fn turn(&self) -> Turn {
-        self.turn
-    }
-
-    fn moves(&self) -> usize {
-        match self.turn {
-            Turn::Player(_) => self.actions().len(),
-            _ => 0,
-        }
-    }
-
-    fn outcomes(&self) -> Option<Vec<f64>> {
-        match self.turn {
-            Turn::Chance => Some(self.listed()?.iter().map(|(_, p)| *p).collect()),
-            _ => Some(Vec::new()),
-        }
-    }
-
-    fn draw(&self, by: Draw) -> Place {
-        let mut rng = stream(by.0, "sample", by.1);
-        let drawn = self.rules.game.sample(&self.state, &mut rng);
-        let place = self.listed().and_then(|listed| listed.iter().position(|(outcome, _)| *outcome == drawn));
-        place.map_or_else(|| Place::Drawn(Arc::new(drawn), by), |place| Place::Outcome(place as u32))
-    }
-
-    fn after(&self, place: &Place) -> Arc<dyn Node> {
-        let action = self.action(place);
-        let mut state = self.state.clone();
-        self.rules.game.apply(&mut state, action);
-        let via = match self.turn {
-            Turn::Player(player) => Some((player, action.clone())),
-            _ => None,
-        };
-        let stage = match place {
-            Place::Move(place) => Stage::Move(*place),
-            Place::Outcome(place) => Stage::Outcome(*place),
-            Place::Drawn(_, by) => Stage::Drawn(*by),
-        };
-        let path = self.path.clone().map(|before| Arc::new(Path { before: Some(before), stage }));
-        let after = Typed::new(self.rules.clone(), state, via, path);
-        Arc::new(Self { plies: self.plies + 1, ..after })
-    }
-
-    fn find(&self, text: &str) -> Result<Place, GameError> {
-        let game = &self.rules.game;
-        let over = |what: &str| GameError::new(format!("`{}`: {what}", self.text()));
-        match self.turn {
-            Turn::Over => Err(over("the game is over")),
-            Turn::Player(_) => {
-                let action = game.parse_action(&self.state, text)?;
-                let place = self.actions().iter().position(|one| *one == action);
-                place.map(|place| Place::Move(place as u32)).ok_or_else(|| over("not a legal action"))
-            }
-            Turn::Chance => {
-                let listed =
-                    self.listed().ok_or_else(|| over("outcomes of chance can only be sampled here"))?;
-                let is_it =
-                    |(action, _): &(G::Action, f64)| game.action_text(&self.state, action) == text.trim();
-                let place = listed.iter().position(is_it);
-                place.map(|place| Place::Outcome(place as u32)).ok_or_else(|| {
-                    let known: Vec<String> =
-                        listed.iter().take(20).map(|(a, _)| game.action_text(&self.state, a)).collect();
-                    let more = if listed.len() > known.len() { ", …" } else { "" };
-                    GameError::new(format!(
-                        "`{}` is not an outcome of chance here: {}{more}",
-                        text.trim(),
-                        known.join(", ")
-                    ))
-                })
-            }
-        }
-    }
-
-    fn action_text(&self, place: &Place) -> String {
-        self.rules.game.action_text(&self.state, self.action(place))
-    }
-
-    fn action_number(&self, place: &Place) -> Option<usize> {
-        match place {
-            Place::Move(_) if self.rules.is_numbered => Some(self.rules.game.action_numbers().number(
-                &self.rules.game,
-                &self.state,
-                self.action(place),
-            )),
-            Place::Move(place) => Some(*place as usize),
-            _ => None,
-        }
-    }
-
-    fn action_hash(&self, place: &Place) -> u64 {
-        hash_of(self.action(place))
-    }
-
-    fn same_action(&self, place: &Place, other: &dyn Node, there: &Place) -> bool {
-        Self::of(other)
-            .is_some_and(|other| self.rules.same(&*other.rules) && self.action(place) == other.action(there))
-    }
-
-    fn board(&self, seat: Option<usize>) -> String {
-        match seat {
-            Some(seat) => {
-                let shown = self.rules.game.shown_to(&self.state, seat);
-                self.rules.game.texts().board(&self.rules.game, &shown, &[], seat)
-            }
-            None => self.rules.game.texts().board(&self.rules.game, &self.state, &[], 0),
-        }
-    }
-
-    fn text(&self) -> String {
-        self.rules.game.position_text(&self.state)
-    }
-
-    fn short_text(&self) -> String {
-        self.rules.game.texts().short(&self.rules.game, &self.state)
-    }
-
-    fn utilities(&self) -> Vec<f64> {
-        let mut utilities = Vec::new();
-        self.rules.game.utilities(&self.state, &mut utilities);
-        utilities
-    }
-
-    fn just_acted(&self) -> Option<usize> {
-        self.via.as_ref().map(|(player, _)| *player).or_else(|| self.rules.game.just_acted(&self.state))
-    }
-
-    fn plies(&self) -> u64 {
-        self.plies
-    }
-
-    fn path(&self) -> Option<Vec<Stage>> {
-        let mut at = Some(self.path.as_ref()?);
-        let mut stages = Vec::new();
-        while let Some(path) = at {
-            stages.push(path.stage.clone());
-            at = path.before.as_ref();
-        }
-        stages.reverse();
-        Some(stages)
-    }
-
-    fn info(&self, player: usize) -> Box<dyn Known> {
-        Box::new(KnownBy::<G>(self.rules.game.info(&self.state, player)))
-    }
-
-    fn shown_to(&self, player: usize) -> Arc<dyn Node> {
-        let shown = self.rules.game.shown_to(&self.state, player);
-        self.rules.node(shown)
-    }
-
-    fn hash(&self) -> u64 {
-        hash_of(&self.state)
-    }
-
-    fn same(&self, other: &dyn Node) -> bool {
-        Self::of(other).is_some_and(|other| self.rules.same(&*other.rules) && self.state == other.state)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
-struct KnownBy<G: Game>(G::Info);
-
-impl<G: Game> Known for KnownBy<G> {
-    fn hash(&self) -> u64 {
-        hash_of(&self.0)
-    }
-
-    fn same(&self, other: &dyn Known) -> bool {
-        let other: Option<&Self> = other.as_any().downcast_ref();
-        other.is_some_and(|other| self.0 == other.0)
-    }
-
-    fn text(&self) -> String {
-        format!("{:?}", self.0)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
+use std::sync::Arc;
+
+/// Games side by side.
+const GAMES: usize = 1 << 20;
+/// Threads of a batch.
+const THREADS: usize = 256;
 
 /// The rules of a game, as `adept.game` finds them. Equal rules compare equal; they are pickled by name.
 #[pyclass(frozen, module = "adept")]
 pub(crate) struct Rules(pub(crate) Arc<dyn AnyRules>);
 
-struct Opening(FoundBy);
-
-impl Visitor for Opening {
-    type Output = Arc<dyn AnyRules>;
-
-    fn visit<G: Kit>(self, game: G) -> Self::Output {
-        Held::new(game, self.0)
-    }
-}
-
 /// The rules of a game by its name, such as `backgammon`, `file:PATH` or that of a registered game.
 #[pyfunction]
 pub(crate) fn find_game(py: Python<'_>, name: &str) -> PyResult<Rules> {
-    let open = || match registered(name) {
-        Some(game) => Some(Ok(Opening(FoundBy { is_in_python: true, file: None }).visit(game))),
-        None => {
-            // A rule file may be another at the next call.
-            let path = name.strip_prefix("file:").map(std::path::Path::new);
-            let file = path.and_then(|path| std::fs::read(path).ok()).map(|bytes| hash_of(&bytes));
-            adept_builtin::visit(name, Opening(FoundBy { is_in_python: false, file }))
-        }
+    let open = || {
+        // A rule file may be another at the next call.
+        let path = name.strip_prefix("file:").map(std::path::Path::new);
+        let file = path.and_then(|path| std::fs::read(path).ok()).map(|bytes| hash_of(&bytes));
+        visit(name, Erase(file))
     };
     let found = py.detach(|| guarded(open))?;
     let none = || {
-        let names = Games::names(&crate::games::ALL).join(", ");
+        let names = ALL.names().join(", ");
         fault(format!("no game named `{name}`: {names}; your own games are known after adept.register"))
     };
     Ok(Rules(found.ok_or_else(none)?.map_err(fault)?))
 }
 
+/// A seed, or one from `random`: as all of `random` follows from `random.seed`, so does this.
+fn seed_or_drawn(py: Python<'_>, seed: Option<i128>) -> PyResult<u64> {
+    match seed {
+        Some(seed) => given::seed(seed),
+        None => py.import("random")?.call_method1("getrandbits", (48,))?.extract(),
+    }
+}
+
 fn player_number(rules: &dyn AnyRules, given: i64) -> PyResult<usize> {
-    let players = rules.players();
+    let players = rules.facts().players;
     let fits = usize::try_from(given).ok().filter(|player| *player < players);
     fits.ok_or_else(|| fault(format!("player = {given}: players are 0 to {}", players - 1)))
 }
@@ -678,14 +66,8 @@ fn states_of<'py>(rules: &Arc<dyn AnyRules>, given: &Bound<'py, PyAny>) -> PyRes
     let mut states: Vec<PyRef<'py, State>> = Vec::new();
     for one in given.try_iter().map_err(|_| needed())? {
         let state: PyRef<'py, State> = one?.extract().map_err(|_| needed())?;
-        let theirs = state.0.rules();
-        if !Arc::ptr_eq(&theirs, rules) && !theirs.same(&**rules) {
-            return Err(fault(format!(
-                "states[{}] is a state of {}, not of {}",
-                states.len(),
-                theirs.name(),
-                rules.name()
-            )));
+        if let Some(theirs) = state.of_others(rules) {
+            return Err(fault(format!("states[{}] is {theirs}", states.len())));
         }
         states.push(state);
     }
@@ -694,30 +76,28 @@ fn states_of<'py>(rules: &Arc<dyn AnyRules>, given: &Bound<'py, PyAny>) -> PyRes
 
 /// Rows as arrays: `dense`, `index` and `exact`.
 #[allow(clippy::type_complexity, reason = "three arrays")]
-pub(crate) fn arrays<'py>(
+fn arrays<'py>(
     py: Python<'py>,
     found: Encoded,
-    widths: [usize; 2],
 ) -> PyResult<(Bound<'py, PyArray2<f32>>, Bound<'py, PyArray2<u64>>, Bound<'py, PyArray1<f32>>)> {
     let Encoded { rows, exact } = found;
-    let n = rows.len();
+    let (n, dense, index) = (rows.len(), rows.dense_width(), rows.index_width());
     Ok((
-        rows.dense.into_pyarray(py).reshape([n, widths[0]])?,
-        rows.index.into_pyarray(py).reshape([n, widths[1]])?,
+        rows.dense.into_pyarray(py).reshape([n, dense])?,
+        rows.index.into_pyarray(py).reshape([n, index])?,
         exact.into_pyarray(py),
     ))
 }
 
 /// `adept.Rows` of arrays.
-fn rows_of<'py>(py: Python<'py>, found: Encoded, widths: [usize; 2]) -> PyResult<Bound<'py, PyAny>> {
-    let arrays = arrays(py, found, widths)?;
-    py.import("adept._stepping")?.getattr("Rows")?.call1(arrays)
+fn rows_of(py: Python<'_>, found: Result<Encoded, String>) -> PyResult<Bound<'_, PyAny>> {
+    py.import("adept._stepping")?.getattr("Rows")?.call1(arrays(py, found.map_err(fault)?)?)
 }
 
 /// The name of an agent, or the path of a checkpoint or a run.
 fn agent_name(given: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Ok(agent) = given.cast::<Agent>() {
-        return Ok(agent.get().text().into());
+        return Ok(agent.get().text.clone());
     }
     let path: Result<std::path::PathBuf, _> = given.extract();
     let path = path.map_err(|_| {
@@ -730,50 +110,48 @@ fn agent_name(given: &Bound<'_, PyAny>) -> PyResult<String> {
 
 /// Answers a question on a thread of its own, whose stack is deep enough for the longest game. Ctrl-C leaves it to itself; a game in
 /// Python gives up.
-fn answer(py: Python<'_>, rules: &Arc<dyn AnyRules>, question: Exact) -> PyResult<Vec<f64>> {
-    let (held, cancel) = (rules.clone(), Cancel::default());
-    let work = move || guarded(|| held.exact(question));
-    match rules.is_in_python() {
+fn answer<T: Send + 'static>(
+    py: Python<'_>,
+    rules: &Arc<dyn AnyRules>,
+    question: impl FnOnce(&dyn AnyRules) -> Result<T, String> + Send + 'static,
+) -> PyResult<T> {
+    let held = rules.clone();
+    let work = move || guarded(|| question(&*held));
+    match rules.facts().is_in_python {
         true => until_interrupted(py, work)??,
-        false => on_its_own(py, &cancel, work)??,
+        false => on_its_own(py, &Cancel::default(), work)??,
     }
     .map_err(fault)
-}
-
-impl Rules {
-    fn exact(&self, py: Python<'_>, question: Exact) -> PyResult<Vec<f64>> {
-        answer(py, &self.0, question)
-    }
 }
 
 #[pymethods]
 impl Rules {
     #[getter]
     fn name(&self) -> &str {
-        self.0.name()
+        &self.0.facts().name
     }
 
     #[getter]
     fn players(&self) -> usize {
-        self.0.players()
+        self.0.facts().players
     }
 
     /// Whether players do not see everything.
     #[getter]
     fn hides(&self) -> bool {
-        self.0.hides()
+        self.0.facts().hides
     }
 
     /// How many actions have a number, the same in every state; None if there are too many.
     #[getter]
     fn action_space(&self) -> Option<usize> {
-        self.0.size()
+        self.0.facts().space
     }
 
     /// Upper bound on the legal actions of a state; None if it is not known.
     #[getter]
     fn most_actions(&self) -> Option<usize> {
-        self.0.most_actions()
+        self.0.facts().most_actions
     }
 
     /// What the game says of itself.
@@ -788,7 +166,7 @@ impl Rules {
             "name": info.name, "about": info.about, "players": info.players, "scale": info.scale,
             "zero_sum": info.zero_sum, "hides": info.hides, "small": info.is_small,
             "unit": info.unit.as_ref().map(|unit| &unit.name),
-            "action_space": self.0.size(), "most_actions": self.0.most_actions(),
+            "action_space": self.0.facts().space, "most_actions": self.0.facts().most_actions,
             "encoders": named(&info.encoders), "agents": info.agents(),
             "outcomes": classes.iter().map(|class| &class.name).collect::<Vec<_>>(),
         });
@@ -844,8 +222,7 @@ impl Rules {
                 self.0.encode(encoder, &pairs, view)
             })
         })?;
-        let (found, widths) = found.map_err(fault)?;
-        rows_of(py, found, widths)
+        rows_of(py, found)
     }
 
     /// Begins `n` games side by side, at most 1,048,576. A game that takes `longest` moves is cut off.
@@ -865,13 +242,14 @@ impl Rules {
             return Err(PyTypeError::new_err("agents: a list with an agent for each seat is needed"));
         }
         let names = agents.try_iter()?.map(|agent| agent_name(&agent?)).collect::<PyResult<Vec<_>>>()?;
-        self.exact(py, Exact::Equity(names))
+        answer(py, &self.0, move |rules| rules.equity(&names))
     }
 
     /// The exact expected utility of the best response in each seat, where the agent has all other seats. For small games, with
     /// hidden information too: `info` must then have perfect recall.
     fn best_responses(&self, py: Python<'_>, agent: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
-        self.exact(py, Exact::BestResponses(agent_name(agent)?))
+        let name = agent_name(agent)?;
+        answer(py, &self.0, move |rules| rules.best_responses(&name))
     }
 
     /// The mean of both best responses in a zero-sum game of two players: 0 at an equilibrium.
@@ -893,7 +271,7 @@ impl Rules {
     }
 
     fn __hash__(&self) -> u64 {
-        hash_of(&self.0.name())
+        hash_of(&self.0.facts().name)
     }
 
     /// What tells these rules from others of the same name, for pickles.
@@ -914,7 +292,7 @@ impl Rules {
     }
 
     fn __repr__(&self) -> String {
-        format!("adept.game({:?})", self.0.name())
+        format!("adept.game({:?})", self.0.facts().name)
     }
 }
 
@@ -957,6 +335,13 @@ impl State {
             "action: an action of `state.actions()` or `state.outcomes()`, or its text, is needed, found {found}; `state.action(number)` \
              finds one by its number"
         )))
+    }
+
+    /// Says that it is a state of other rules than these.
+    fn of_others(&self, rules: &Arc<dyn AnyRules>) -> Option<String> {
+        let theirs = self.0.rules();
+        let is_same = Arc::ptr_eq(&theirs, rules) || theirs.same(&**rules);
+        (!is_same).then(|| format!("a state of {}, not of {}", theirs.facts().name, rules.facts().name))
     }
 
     fn player_number(&self, given: i64) -> PyResult<usize> {
@@ -1030,11 +415,7 @@ impl State {
         if self.0.turn() != Turn::Chance {
             return Err(fault(format!("`{}`: it is not chance's turn", self.__str__()?)));
         }
-        let seed = match seed {
-            Some(seed) => crate::given::seed(seed)?,
-            // As all of `random` follows from `random.seed`, so does this.
-            None => py.import("random")?.call_method1("getrandbits", (48,))?.extract()?,
-        };
+        let seed = seed_or_drawn(py, seed)?;
         let place = guarded(|| self.0.draw(Draw(seed, self.0.plies())))?;
         Ok(Action { node: self.0.clone(), place })
     }
@@ -1073,9 +454,9 @@ impl State {
     /// zero-sum games of two players in which nothing is hidden; chance is allowed.
     fn minimax(&self, py: Python<'_>) -> PyResult<f64> {
         let node = self.0.clone();
-        let found = answer(py, &node.rules(), Exact::Minimax(node.clone()))?;
-        let sign = if node.turn() == Turn::Player(1) { -1.0 } else { 1.0 };
-        Ok(found.first().map_or(f64::NAN, |value| sign * value))
+        let (rules, turn) = (node.rules(), node.turn());
+        let value = answer(py, &rules, move |rules| rules.minimax(&*node))?;
+        Ok(if turn == Turn::Player(1) { -value } else { value })
     }
 
     /// What a player knows.
@@ -1105,8 +486,7 @@ impl State {
             let pairs: Vec<_> = places.iter().map(|place| (&*self.0, Some(place))).collect();
             self.0.rules().encode(encoder, &pairs, None)
         })?;
-        let (found, widths) = found.map_err(fault)?;
-        rows_of(py, found, widths)
+        rows_of(py, found)
     }
 
     fn __str__(&self) -> PyResult<String> {
@@ -1114,7 +494,7 @@ impl State {
     }
 
     fn __repr__(&self) -> PyResult<String> {
-        guarded(|| format!("<adept.State {} {}>", self.0.rules().name(), self.0.text()))
+        guarded(|| format!("<adept.State {} {}>", self.0.rules().facts().name, self.0.text()))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -1140,17 +520,8 @@ impl State {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let make = py.import("adept._stepping")?.getattr("_state")?;
         let rules = Rules(self.0.rules());
-        if let Some(stages) = self.0.path() {
-            let (mut text, mut moves) = (None, Vec::with_capacity(stages.len()));
-            for stage in stages {
-                match stage {
-                    Stage::Start => {}
-                    Stage::Text(from) => text = Some(from),
-                    Stage::Move(place) | Stage::Outcome(place) => moves.push(Pickled::Listed(place)),
-                    Stage::Drawn(by) => moves.push(Pickled::Drawn(by)),
-                }
-            }
-            return Ok((make, (rules, text, moves).into_pyobject(py)?));
+        if let Some(Way { from, steps }) = self.0.way() {
+            return Ok((make, (rules, from, steps).into_pyobject(py)?));
         }
         let text = guarded(|| self.0.text())?;
         let back = guarded(|| self.0.rules().read(&text))?.map_err(fault)?;
@@ -1304,12 +675,8 @@ impl Action {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
-        let place = match &self.place {
-            Place::Move(place) | Place::Outcome(place) => Pickled::Listed(*place),
-            Place::Drawn(_, by) => Pickled::Drawn(*by),
-        };
         let make = py.import("adept._stepping")?.getattr("_action")?;
-        Ok((make, (State(self.node.clone()), place).into_pyobject(py)?))
+        Ok((make, (State(self.node.clone()), Step::from(&self.place)).into_pyobject(py)?))
     }
 }
 
@@ -1347,16 +714,16 @@ impl Info {
 
 /// The action or outcome of a state at this place, for pickles.
 #[pyfunction]
-pub(crate) fn action_at(state: &Bound<'_, State>, place: Pickled) -> PyResult<Action> {
+pub(crate) fn action_at(state: &Bound<'_, State>, place: Step) -> PyResult<Action> {
     let node = state.get().0.clone();
     let changed = || fault("the rules have changed: there is no such action");
     let place = match (place, node.turn()) {
-        (Pickled::Listed(place), _) => place,
-        (Pickled::Drawn(by), Turn::Chance) => {
+        (Step::Listed(place), _) => place,
+        (Step::Drawn(by), Turn::Chance) => {
             let place = guarded(|| node.draw(by))?;
             return Ok(Action { node, place });
         }
-        (Pickled::Drawn(_), _) => return Err(changed()),
+        (Step::Drawn(_), _) => return Err(changed()),
     };
     let (place, count) = match node.turn() {
         Turn::Chance => (Place::Outcome(place), guarded(|| node.outcomes())?.map_or(0, |found| found.len())),
@@ -1365,5 +732,246 @@ pub(crate) fn action_at(state: &Bound<'_, State>, place: Pickled) -> PyResult<Ac
     match &place {
         Place::Move(at) | Place::Outcome(at) if (*at as usize) < count => Ok(Action { node, place }),
         _ => Err(changed()),
+    }
+}
+
+/// Chooses actions. Threads may share one; they wait for each other. Ctrl-C leaves a search to end by itself.
+#[pyclass(frozen, module = "adept")]
+pub(crate) struct Agent {
+    agent: Arc<Shared<Box<dyn AnyAgent>>>,
+    /// As it was named.
+    text: String,
+    rules: Arc<dyn AnyRules>,
+}
+
+impl Agent {
+    /// Whether a decision may take so long that somebody presses Ctrl-C.
+    fn is_slow(&self) -> bool {
+        !self.rules.facts().is_in_python
+            && ["uct:", "playouts:", "search:"].iter().any(|form| self.text.starts_with(form))
+    }
+
+    fn ask<R: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        state: &State,
+        ask: impl FnOnce(&mut dyn AnyAgent, &dyn Node) -> Result<R, String> + Send + 'static,
+    ) -> PyResult<R> {
+        if let Some(theirs) = state.of_others(&self.rules) {
+            return Err(fault(theirs));
+        }
+        let (node, agent) = (state.0.clone(), self.agent.clone());
+        let work = move || guarded(|| agent.with(|agent| ask(&mut **agent, &*node)));
+        // After Ctrl-C a search ends by itself; who asks the agent again waits for it.
+        let found = if self.is_slow() { on_its_own(py, &Cancel::default(), work)? } else { py.detach(work) };
+        found??.map_err(fault)
+    }
+}
+
+#[pymethods]
+impl Agent {
+    #[getter]
+    fn name(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.agent.with(|agent| agent.name()))
+    }
+
+    #[getter]
+    fn rules(&self) -> Rules {
+        Rules(self.rules.clone())
+    }
+
+    /// An action, drawn from the agent's policy by this seed; without one, by a seed from `random`.
+    #[pyo3(signature = (state, seed = None))]
+    fn choose(&self, py: Python<'_>, state: PyRef<'_, State>, seed: Option<i128>) -> PyResult<Action> {
+        let seed = seed_or_drawn(py, seed)?;
+        let mut rng = stream(seed, "choose", 0);
+        let place = self.ask(py, &state, move |agent, node| agent.choose(node, &mut rng))?;
+        Ok(Action { node: state.0.clone(), place })
+    }
+
+    /// The probability of each legal action, in their order.
+    fn policy<'py>(&self, py: Python<'py>, state: PyRef<'py, State>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(self.ask(py, &state, |agent, node| agent.policy(node))?.into_pyarray(py))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Rules, &str))> {
+        Ok((py.import("adept._stepping")?.getattr("_agent")?, (Rules(self.rules.clone()), &self.text)))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<adept.Agent {} of {}>", self.text, self.rules.facts().name)
+    }
+}
+
+impl Agent {
+    /// Opens an agent.
+    pub(crate) fn open(py: Python<'_>, rules: &Arc<dyn AnyRules>, name: &str) -> PyResult<Self> {
+        let agent = py.detach(|| guarded(|| rules.clone().agent(name)))?.map_err(fault)?;
+        Ok(Self { agent: Arc::new(Shared::new(agent)), text: name.into(), rules: rules.clone() })
+    }
+}
+
+/// Games side by side, stepped without the interpreter's lock. Chance acts by itself, and a game that is over begins anew. Each
+/// game draws from a stream of its own, so results depend on the seed alone.
+#[pyclass(frozen, module = "adept")]
+pub(crate) struct Batch {
+    games: Shared<Box<dyn AnyBatch>>,
+    rules: Arc<dyn AnyRules>,
+}
+
+impl Batch {
+    /// Without the interpreter's lock, which a game in Python or another thread may need.
+    fn with<R: Send>(&self, py: Python<'_>, f: impl FnOnce(&mut dyn AnyBatch) -> R + Send) -> PyResult<R> {
+        py.detach(|| guarded(|| self.games.with(|games| (!games.is_broken()).then(|| f(&mut **games)))))??
+            .ok_or_else(|| fault("an earlier step was left halfway by an error: begin a new batch"))
+    }
+}
+
+fn starts(counts: &[i32]) -> Vec<i64> {
+    let mut first = vec![0];
+    let mut sum = 0;
+    first.extend(counts.iter().map(|count| {
+        sum += i64::from(*count);
+        sum
+    }));
+    first
+}
+
+#[pymethods]
+impl Batch {
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        self.with(py, |games| games.len())
+    }
+
+    /// The player to move in each game.
+    #[getter]
+    fn player<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i8>>> {
+        Ok(self.with(py, |games| games.to_move())?.into_pyarray(py))
+    }
+
+    /// The number of legal actions in each game.
+    #[getter]
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i32>>> {
+        Ok(self.with(py, |games| games.counts())?.into_pyarray(py))
+    }
+
+    /// Games that have ended or were cut off so far.
+    #[getter]
+    fn finished(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, |games| games.finished())
+    }
+
+    /// Which action numbers are legal: shape `(games, action_space)`, or without an action space `(games, most actions now)`.
+    fn mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<bool>>> {
+        let found = self.with(py, |games| {
+            let (n, width) = (games.len(), games.width());
+            match n.saturating_mul(width) <= MOST_NUMBERS {
+                true => Ok((games.mask(), n, width)),
+                false => Err(format!("a mask of {n} games and {width} actions is too large: take `legal()`")),
+            }
+        })?;
+        let (mask, n, width) = found.map_err(fault)?;
+        mask.into_pyarray(py).reshape([n, width])
+    }
+
+    /// `(first, numbers)`: the legal actions of game i are `numbers[first[i]:first[i + 1]]`.
+    #[allow(clippy::type_complexity, reason = "two arrays")]
+    fn legal<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>)> {
+        let (counts, numbers) = self.with(py, |games| (games.counts(), games.numbers()))?;
+        Ok((starts(&counts).into_pyarray(py), numbers.into_pyarray(py)))
+    }
+
+    /// A legal action for each game, drawn uniformly.
+    #[pyo3(signature = (places = false))]
+    fn random<'py>(&self, py: Python<'py>, places: bool) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        Ok(self.with(py, |games| games.random(places))?.into_pyarray(py))
+    }
+
+    /// Makes an action in each game: shape `(games,)`, their numbers, or with `places` their places among the legal actions;
+    /// without `actions`, those that `random` would draw. An action that is not legal raises `AdeptError`, and nothing changes.
+    #[pyo3(signature = (actions = None, places = false))]
+    fn step<'py>(
+        &self,
+        py: Python<'py>,
+        actions: Option<&Bound<'py, PyAny>>,
+        places: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let numbers = |actions: &Bound<'py, PyAny>| match actions.extract::<PyReadonlyArray1<'_, i64>>() {
+            Ok(array) if array.is_c_contiguous() && array.data().is_aligned() => {
+                Ok(array.as_array().to_vec())
+            }
+            _ => whole(actions),
+        };
+        let chosen: Option<Vec<i64>> = actions.map(numbers).transpose()?;
+        let found = self.with(py, |games| games.step(chosen.as_deref(), places))?;
+        let (Stepped { rewards, over, cut }, players) = (found.map_err(fault)?, self.rules.facts().players);
+        let rewards = rewards.into_pyarray(py).reshape([over.len(), players])?;
+        let made = (rewards, over.into_pyarray(py), cut.into_pyarray(py));
+        py.import("adept._stepping")?.getattr("Step")?.call1(made)
+    }
+
+    /// The rows of all legal actions of all games, for the players to move.
+    #[pyo3(signature = (encoder = None))]
+    fn rows<'py>(&self, py: Python<'py>, encoder: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
+        let (found, counts) = self.with(py, |games| (games.rows(encoder), games.counts()))?;
+        let (dense, index, exact) = arrays(py, found.map_err(fault)?)?;
+        let first = starts(&counts).into_pyarray(py);
+        py.import("adept._stepping")?.getattr("BatchRows")?.call1((dense, index, exact, first))
+    }
+
+    /// The state of a game.
+    fn state(&self, py: Python<'_>, game: isize) -> PyResult<State> {
+        let found = self.with(py, |games| {
+            let from_start = if game < 0 { game + games.len() as isize } else { game };
+            let at = usize::try_from(from_start).ok().filter(|at| *at < games.len())?;
+            self.rules.clone().of_batch(games, at)
+        })?;
+        found.map(State).ok_or_else(|| PyIndexError::new_err(format!("game {game} of a batch")))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let (n, finished) = self.with(py, |games| (games.len(), games.finished()))?;
+        Ok(format!("<adept.Batch {n} games of {}, {finished} finished>", self.rules.facts().name))
+    }
+}
+
+/// Whole numbers of any kind.
+fn whole(given: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
+    let py = given.py();
+    let array = py.import("numpy")?.call_method1("asarray", (given,))?;
+    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    let is_empty = array.getattr("size")?.extract::<usize>()? == 0;
+    if !matches!(&*kind, "i" | "u") && !is_empty {
+        let found = array.getattr("dtype")?;
+        return Err(PyTypeError::new_err(format!("actions: whole numbers are needed, found {found}")));
+    }
+    if kind == "u" && !is_empty && array.call_method0("max")?.gt(i64::MAX)? {
+        return Err(fault("actions: a number is too large"));
+    }
+    let array = py.import("numpy")?.call_method1("require", (array, "int64", ["C", "A"]))?;
+    let wrong = |_| PyTypeError::new_err("actions: an array of shape (games,) is needed");
+    Ok(array.extract::<PyReadonlyArray1<'_, i64>>().map_err(wrong)?.as_array().to_vec())
+}
+
+impl Batch {
+    /// Begins games side by side.
+    pub(crate) fn begin(
+        py: Python<'_>,
+        rules: &Arc<dyn AnyRules>,
+        (games, seed, longest, threads): (i128, i128, i128, i128),
+    ) -> PyResult<Self> {
+        let count = usize::try_from(games).ok().filter(|n| (1..=GAMES).contains(n));
+        let games = count.ok_or_else(|| fault(format!("n = {games}: a batch has 1 to {GAMES} games")))?;
+        let fits = u32::try_from(longest).ok().filter(|n| *n >= 1);
+        let longest =
+            fits.ok_or_else(|| fault(format!("longest = {longest}: must lie in 1..{}", u32::MAX)))?;
+        let fits = usize::try_from(threads).ok().filter(|n| (1..=THREADS).contains(n));
+        let threads = fits.ok_or_else(|| fault(format!("threads = {threads}: must lie in 1..{THREADS}")))?;
+        let options = Options { games, seed: given::seed(seed)?, longest, threads };
+        let made = py.detach(|| guarded(|| rules.clone().batch(&options)))?.map_err(fault)?;
+        Ok(Self { games: Shared::new(made), rules: rules.clone() })
     }
 }

@@ -2,15 +2,14 @@
 
 use crate::errors::guarded;
 use crate::fault;
-use adept_library::game::{Kit, OutcomeClass};
+use adept_library::game::OutcomeClass;
 use adept_library::model::{Head, Rows};
 use adept_trainer::config::{Along, Rewards, TdSettings};
-use adept_trainer::td::{self, Bootstrap, Columns, Record, Shown};
+use adept_trainer::td::{self, Bootstrap, Columns, Shown};
 use numpy::{Element, IntoPyArray, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3::{exceptions::PyTypeError, intern};
-use std::sync::Arc;
 
 /// Games that were played, with their texts on demand.
 pub(crate) struct Recorded {
@@ -26,32 +25,21 @@ pub(crate) struct Recorded {
     pub(crate) classes: Vec<OutcomeClass>,
     /// Whether a reply's value counts with the opposite sign.
     pub(crate) zero_sum: bool,
-    pub(crate) texts: Box<dyn AnyTexts>,
+    pub(crate) texts: Box<InWords>,
 }
 
-/// Positions and moves of games in words, without the type of the game.
-pub(crate) trait AnyTexts: Send + Sync {
-    fn shown(&self, game: usize, plies: &[u32]) -> Vec<Shown>;
-}
-
-/// A record whose rows and columns were taken.
-pub(crate) struct Kept<G: Kit>(pub(crate) Arc<G>, pub(crate) Record<G>);
-
-impl<G: Kit> AnyTexts for Kept<G> {
-    fn shown(&self, game: usize, plies: &[u32]) -> Vec<Shown> {
-        self.1.shown(&self.0, game, plies)
-    }
-}
+/// Positions and moves of games in words: of a game, by the numbers of moves before them.
+pub(crate) type InWords = dyn Fn(usize, &[u32]) -> Vec<Shown> + Send + Sync;
 
 /// Positions and moves of games in words.
 #[pyclass(frozen, module = "adept._adept")]
-pub(crate) struct Texts(Box<dyn AnyTexts>);
+pub(crate) struct Texts(Box<InWords>);
 
 #[pymethods]
 impl Texts {
     /// The state, the action and the state after it of moves of a game, by the numbers of moves before them.
     fn shown(&self, py: Python<'_>, game: usize, plies: Vec<u32>) -> PyResult<Vec<(String, String, String)>> {
-        let shown = py.detach(|| guarded(|| self.0.shown(game, &plies)))?;
+        let shown = py.detach(|| guarded(|| self.0(game, &plies)))?;
         if shown.len() != plies.len() {
             return Err(fault(format!("game {game} has other moves than {plies:?}")));
         }

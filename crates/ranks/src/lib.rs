@@ -16,8 +16,9 @@ pub mod tree;
 mod watch;
 
 pub use link::Link;
-pub use start::{Connect, Connected, Dead, Place, StartError, World, start};
+pub use start::{Connect, Connected, Place, StartError, World, start};
 pub use threads::threads;
+pub use watch::Dead;
 
 use link::SingleProcess;
 use std::ops::Range;

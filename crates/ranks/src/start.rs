@@ -1,6 +1,6 @@
 //! Detects whether this process was started alone or as one of several ranks.
 
-use crate::watch::Watch;
+use crate::watch::{OnDeath, Watch};
 use crate::{Link, Ranks};
 use std::any::Any;
 use std::sync::Arc;
@@ -18,20 +18,6 @@ pub enum StartError {
     /// MPI is present but fails to start.
     #[error("MPI does not start: {0}")]
     Failed(String),
-}
-
-/// Callback for a rank that has died.
-pub(crate) type OnDeath = Arc<dyn Fn(Dead) + Send + Sync>;
-
-/// A rank that has ended unexpectedly.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dead {
-    /// Its number.
-    pub rank: usize,
-    /// Its process and machine, as far as known.
-    pub place: String,
-    /// Whether it has reported an error before, which ends all ranks.
-    pub spoke: bool,
 }
 
 /// Location of a rank.

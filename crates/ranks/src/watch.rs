@@ -3,9 +3,8 @@
 //! MPI reports nothing: the others would wait for its messages forever, unless the launcher ends them. So every rank
 //! keeps a connection to the first one, which closes with the process for whatever reason.
 
+use crate::Ranks;
 use crate::rendezvous::Rendezvous;
-use crate::start::OnDeath;
-use crate::{Dead, Ranks};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -19,6 +18,20 @@ const FAILED: u8 = b'!';
 
 /// Sent by the first rank before it exits without MPI, because a rank is missing.
 const LEFT: u8 = b'~';
+
+/// Callback for a rank that has died.
+pub(crate) type OnDeath = Arc<dyn Fn(Dead) + Send + Sync>;
+
+/// A rank that has ended unexpectedly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dead {
+    /// Its number.
+    pub rank: usize,
+    /// Its process and machine, as far as known.
+    pub place: String,
+    /// Whether it has reported an error before, which ends all ranks.
+    pub spoke: bool,
+}
 
 type Streams = Arc<Mutex<Vec<TcpStream>>>;
 

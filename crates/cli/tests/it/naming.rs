@@ -1,7 +1,7 @@
 //! Names of agents have the same meaning in every command and config: a folder with a checkpoint or a run, then an
 //! agent of the game, then a run or a published checkpoint of this name.
 
-use crate::common::{Workspace, published};
+use crate::common::{Workspace, copy, published};
 use std::fs;
 use std::path::Path;
 use std::process::Output;
@@ -16,17 +16,6 @@ fn bearoff(name: &str, td: &str, evaluate: &str) -> String {
          learn = {{ batch = 8, rate = 0.01, td = {{ games = 32{td} }} }}\n\
          evaluate = {{ every = 32, games = 4, suites = [\"matches\"]{evaluate} }}\n"
     )
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().flatten() {
-        let (path, target) = (entry.path(), to.join(entry.file_name()));
-        match path.is_dir() {
-            true => copy(&path, &target),
-            false => assert!(fs::copy(&path, &target).is_ok()),
-        }
-    }
 }
 
 fn write(dir: &Workspace, file: &str, text: &str) {

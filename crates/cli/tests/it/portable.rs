@@ -1,7 +1,7 @@
 //! Portability: a checkpoint carries the files that it names, paths in a config are relative to it, and untrusted text
 //! cannot control a terminal or a shell.
 
-use crate::common::{Workspace, number};
+use crate::common::{Workspace, copy, number};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -41,17 +41,6 @@ fn values(dir: &Workspace, checkpoint: &str) -> Vec<f64> {
 
 fn manifest(folder: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(folder.join("manifest.json")).unwrap()).unwrap()
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().flatten() {
-        let (path, target) = (entry.path(), to.join(entry.file_name()));
-        match path.is_dir() {
-            true => copy(&path, &target),
-            false => assert!(fs::copy(&path, &target).is_ok()),
-        }
-    }
 }
 
 /// A chain of three networks that correct each other, in folders whose names need quoting.

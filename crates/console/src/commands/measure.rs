@@ -107,7 +107,8 @@ fn values_of(
 ) -> Result<Vec<PositionValue>> {
     let agent = of.checkpoint.to_string_lossy();
     if is_checkpoint(games, &agent)? {
-        return Ok(checkpoints::value(games, &of.checkpoint, of.best, positions, file, inputs)?);
+        let (game, checkpoint) = checkpoints::opened(games, &of.checkpoint, of.best)?;
+        return Ok(game.value(checkpoint, positions, file, inputs)?);
     }
     if inputs {
         bail!("`{agent}` is not a checkpoint: leave out --inputs");
@@ -327,7 +328,8 @@ fn experts(explanation: &Explanation, depth: usize, unit: Option<&str>, text: &m
 
 pub(crate) fn describe(games: &dyn Catalogue, args: &DescribeArgs, as_json: bool) -> Result<()> {
     if let Some(count) = args.rules {
-        let rules = checkpoints::rules(games, &args.checkpoint, args.best, count)?;
+        let (game, checkpoint) = checkpoints::opened(games, &args.checkpoint, args.best)?;
+        let rules = game.rules_learned(checkpoint, count)?;
         if as_json {
             return output::json(&serde_json::json!({ "rules": rules }));
         }

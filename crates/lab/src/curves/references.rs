@@ -1,7 +1,7 @@
 //! Reference values of a run's figure.
 
 use super::DRAWN;
-use crate::measure;
+use crate::measure::{self, MeasureOps};
 use adept_arena::cfr::{Decisions, Policy};
 use adept_arena::matches::{compete, orders};
 use adept_arena::{OpenError, Random, open};
@@ -98,7 +98,7 @@ pub(crate) fn of_game<G: Kit>(
     let at = |name: &str, value: f64| Reference { name: name.into(), value };
     Ok(match config.figure() {
         Some(Suite::Equity) => {
-            let found = measure::baseline(game, &against)?;
+            let found = game.baseline(&against)?;
             Some(References::new(at("random play", found.random), at("best possible", found.optimal)))
         }
         Some(Suite::Matches) => {

@@ -31,6 +31,7 @@ use adept_arena::search::{self, Search, SearchOptions};
 use adept_arena::{
     Equity, Evaluator, GameModel, Greedy, OpenError, Random, equity, has_oracle, naming, open,
 };
+use adept_erased::erased;
 pub use adept_game::Suite;
 use adept_game::{GameError, Kit, ParsedPosition, has_public_tree, outcome_classes, stream};
 use adept_ground::files::Files;
@@ -87,7 +88,7 @@ fn sampled(options: &EvaluateOptions, usual: u64) -> Result<u64, TrainError> {
 }
 
 /// Result of `evaluate`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Report {
     /// The checkpoint.
     pub checkpoint: PathBuf,
@@ -138,31 +139,6 @@ pub struct Report {
     pub speed: Option<Vec<SpeedCell>>,
 }
 
-impl Report {
-    /// Nothing was measured yet.
-    fn new(checkpoint: PathBuf, manifest: &Manifest, unit: &'static str) -> Self {
-        Self {
-            checkpoint,
-            game: manifest.game.clone(),
-            step: manifest.step,
-            unit,
-            equity: None,
-            grade: None,
-            rms: None,
-            move_loss: None,
-            matches: None,
-            exploitability: None,
-            positions: None,
-            valued: None,
-            decisions: None,
-            exhaustive: None,
-            outcomes: None,
-            experts: None,
-            speed: None,
-        }
-    }
-}
-
 /// Exact match equity against each opponent. The top-level figures are for the first one.
 #[derive(Debug, Serialize)]
 pub struct EquityReport {
@@ -192,110 +168,202 @@ pub struct Baseline {
     pub optimal: f64,
 }
 
-/// The baseline of a game against this opponent.
-///
-/// # Errors
-/// If the opponent is unknown, or the game is too large to solve.
-pub fn baseline<G: Kit>(game: &G, against: &str) -> Result<Baseline, TrainError> {
-    if !game.is_small() {
-        return Err(TrainError::Suite(no_equity(game.name())));
+/// What a game measures of checkpoints.
+#[erased(pub trait MeasureOps)]
+impl<G: Kit> MeasureOps for G {
+    /// The baseline of a game against this opponent.
+    ///
+    /// # Errors
+    /// If the opponent is unknown, or the game is too large to solve.
+    fn baseline(&self, against: &str) -> Result<Baseline, TrainError> {
+        if !self.is_small() {
+            return Err(TrainError::Suite(no_equity(self.name())));
+        }
+        let mut other = open::agent(self, against)?;
+        let random = equity(self, &mut Random, &mut other)?.equity;
+        let mut best = open::agent(self, &format!("optimal:{against}"))?;
+        Ok(Baseline { random, optimal: equity(self, &mut best, &mut other)?.equity })
     }
-    let mut other = open::agent(game, against)?;
-    let random = equity(game, &mut Random, &mut other)?.equity;
-    let mut best = open::agent(game, &format!("optimal:{against}"))?;
-    Ok(Baseline { random, optimal: equity(game, &mut best, &mut other)?.equity })
+
+    /// Measures a checkpoint of this game.
+    ///
+    /// # Errors
+    /// See [`TrainError`].
+    fn evaluate(&self, checkpoint: Checkpoint, options: &EvaluateOptions) -> Result<Report, TrainError> {
+        let path = checkpoint.path.clone();
+        let (mut bound, manifest) = open::bind(self, checkpoint)?;
+        let search = options.search.as_ref();
+        if search.is_some() {
+            search::fits(self)?;
+            if *bound.model.head() == Head::Policy {
+                let message = "is a policy: its outputs are not values, which `search:` compares".into();
+                return Err(OpenError::Mismatch { path, message }.into());
+            }
+        }
+        let files = [&options.positions, &options.decisions];
+        for path in files.into_iter().flatten() {
+            // Fail early, before expensive work.
+            std::fs::metadata(path).map_err(ModelError::io(path))?;
+        }
+        let elsewhere = options.exhaustive || files.iter().any(|file| file.is_some());
+        let usual = || if elsewhere { Vec::new() } else { self.card().suites };
+        let suites = if options.suites.is_empty() { usual() } else { options.suites.clone() };
+        let distribution = options.distribution.as_deref();
+        let unit = Config::from_saved(manifest.config.clone()).map_or("games", |c| c.learn.unit());
+        if let Some(name) = distribution {
+            // Fail early, before expensive work.
+            Positions::new(self, Some(name))?;
+        }
+        let (name, step) = (manifest.game.clone(), manifest.step);
+        let mut report = Report { checkpoint: path, game: name, step, unit, ..Report::default() };
+        let measures_values =
+            options.exhaustive || suites.iter().any(|s| matches!(s, Suite::Rms | Suite::MoveLoss));
+        if let Some(kinds) = Kinds::beside(&report.checkpoint).filter(|_| measures_values) {
+            let main = positions::named(self, distribution);
+            kinds.caution(&report.checkpoint, &[&main], &[]);
+        }
+        if let Some(suite) = suites.iter().find(|suite| search.is_some() && !chooses(**suite)) {
+            let message = format!(
+                "`{}` measures the checkpoint's own values: leave out `search:`, or measure equity, grade, move-loss or matches",
+                suite.name()
+            );
+            return Err(TrainError::Suite(message));
+        }
+        if search.is_some() && elsewhere {
+            let message = "errors of values are those of the checkpoint itself: leave out `search:`".into();
+            return Err(TrainError::Suite(message));
+        }
+        for suite in suites {
+            check_suite(self, suite)?;
+            measure(self, &mut bound, &manifest, suite, options, &mut report)?;
+        }
+        if !elsewhere && (options.outcomes || options.suites.is_empty()) {
+            report.outcomes = outcomes::outcomes(self, &mut bound, distribution, options.samples)?;
+        }
+        if !elsewhere {
+            report.experts = experts::experts(self, &mut bound, &manifest, distribution)?;
+        }
+        let has_values = |path: &PathBuf| self.files().has_values(self, path).map_err(OpenError::from);
+        if let Some(path) = &options.positions
+            && !has_values(path)?
+        {
+            report.valued = Some(value_file(self, &mut bound, path, options.out.as_deref())?);
+        } else if let Some(path) = &options.positions {
+            if options.out.is_some() {
+                let what = "has values to compare with, so nothing is written: name no output file, or leave the values out";
+                return Err(GameError::data(path, what).into());
+            }
+            report.positions = Some(positions::file(self, &mut bound, path)?);
+        }
+        if let Some(path) = &options.decisions {
+            report.decisions = Some(decisions::decisions(self, &mut bound, path, &options.peers)?);
+        }
+        if options.exhaustive {
+            const WHAT: &str = "measuring all positions";
+            work::share(WHAT, 0.0);
+            // The last thread to report is not necessarily the last to finish.
+            let found =
+                exhaustive::exhaustive(self, &mut bound, &|share| work::share(WHAT, share.min(0.999)));
+            work::share(WHAT, 1.0);
+            report.exhaustive = Some(found?);
+        }
+        Ok(report)
+    }
+
+    /// The checkpoint's values of positions in the game's text form, then of the positions of a file. `inputs` adds the
+    /// encoded rows.
+    ///
+    /// # Errors
+    /// [`TrainError`] if the checkpoint cannot be opened or a text is not a position.
+    fn value(
+        &self,
+        checkpoint: Checkpoint,
+        texts: &[String],
+        file: Option<&Path>,
+        inputs: bool,
+    ) -> Result<Vec<PositionValue>, TrainError> {
+        let (path, mut checkpoint) = (checkpoint.path.clone(), checkpoint);
+        open::with_usual_tables(self, &mut checkpoint.manifest);
+        let (mut bound, _) = open::bind(self, checkpoint)?;
+        let named = named_positions(self, texts, file)?;
+        if let Some(kinds) = Kinds::beside(&path) {
+            let class = self.positions().class;
+            let classes: BTreeSet<u64> = named.iter().map(|(_, (state, _))| class(state)).collect();
+            let classes: Vec<String> = classes.iter().map(u64::to_string).collect();
+            kinds.caution(&path, &[], &classes);
+        }
+        inspected(self, &mut bound, named, inputs)
+    }
+
+    /// Values of positions by an agent: a valuation, or a checkpoint with search.
+    ///
+    /// # Errors
+    /// [`OpenError::Unknown`] if it has no values, or cannot search in this game.
+    fn value_by(
+        &self,
+        agent: &str,
+        best: bool,
+        texts: &[String],
+        file: Option<&Path>,
+    ) -> Result<Vec<PositionValue>, TrainError> {
+        let found = naming::resolve(self, agent, &[])?;
+        // A checkpoint with other tables values positions itself.
+        if let (Some(folder), Some(tables)) = (found.plain_folder(), found.spec.tables()) {
+            let (mut bound, _) = open::open_with(self, folder, best, Some(tables))?;
+            return inspected(self, &mut bound, named_positions(self, texts, file)?, false);
+        }
+        let named = named_positions(self, texts, file)?;
+        let states: Vec<G::State> = named.iter().map(|(_, (state, _))| state.clone()).collect();
+        let Some(mut search) = naming::evaluator_for(self, &found, best, Some(&states))? else {
+            let message =
+                format!("`{agent}` is an agent without values: `adept play {agent}` shows how it plays");
+            return Err(OpenError::Unknown(message).into());
+        };
+        let values =
+            named.into_iter().map(|(name, p)| inspect::inspect_by(self, &mut search, &p, name, true));
+        Ok(values.collect::<Result<_, _>>()?)
+    }
+
+    /// Describes a checkpoint of this game.
+    ///
+    /// # Errors
+    /// [`TrainError`] if it does not fit.
+    fn describe(&self, checkpoint: Checkpoint) -> Result<Described, TrainError> {
+        let path = checkpoint.path.clone();
+        let (bound, manifest) = open::bind(self, checkpoint)?;
+        let unit = Config::from_saved(manifest.config.clone()).map_or("games", |c| c.learn.unit());
+        let about =
+            Progress { step: manifest.step, unit, seed: manifest.seed, revision: manifest.revision.clone() };
+        let described =
+            described(&bound, Some(path), manifest.experiment("name"), manifest.game.clone(), about);
+        Ok(Described { quantised: manifest.quantised, ..described })
+    }
+
+    /// Describes the untrained network of a config of this game.
+    ///
+    /// # Errors
+    /// If the game has no such encoder, or the architecture is invalid.
+    fn describe_config(&self, config: &Config) -> Result<Described, TrainError> {
+        let encoder = open::encoder(self, config.game.encoder.as_deref())?;
+        let mut rng = stream(config.seed, "init", 0);
+        let head = config.head_of(outcome_classes(self)).map_err(OpenError::from)?;
+        let learner = adept_model::build(
+            &config.architecture,
+            encoder.channels(),
+            &head,
+            config.learn.optimiser,
+            &mut rng,
+        )?;
+        let bound = GameModel::new(self, encoder, learner);
+        let revision = adept_trainer::REVISION.to_string();
+        let about = Progress { step: 0, unit: config.learn.unit(), seed: config.seed, revision };
+        Ok(described(&bound, None, &config.name, config.game.rules.clone(), about))
+    }
 }
 
 /// Whether a suite measures choices, which may use a search.
 fn chooses(suite: Suite) -> bool {
     matches!(suite, Suite::Equity | Suite::Grade | Suite::MoveLoss | Suite::Matches)
-}
-
-/// Measures a checkpoint of this game.
-///
-/// # Errors
-/// See [`TrainError`].
-pub(crate) fn evaluate_of<G: Kit>(
-    game: &G,
-    checkpoint: Checkpoint,
-    options: &EvaluateOptions,
-) -> Result<Report, TrainError> {
-    let path = checkpoint.path.clone();
-    let (mut bound, manifest) = open::bind(game, checkpoint)?;
-    let search = options.search.as_ref();
-    if search.is_some() {
-        search::fits(game)?;
-        if *bound.model.head() == Head::Policy {
-            let message = "is a policy: its outputs are not values, which `search:` compares".into();
-            return Err(OpenError::Mismatch { path, message }.into());
-        }
-    }
-    let files = [&options.positions, &options.decisions];
-    for path in files.into_iter().flatten() {
-        // Fail early, before expensive work.
-        std::fs::metadata(path).map_err(ModelError::io(path))?;
-    }
-    let elsewhere = options.exhaustive || files.iter().any(|file| file.is_some());
-    let usual = || if elsewhere { Vec::new() } else { game.card().suites };
-    let suites = if options.suites.is_empty() { usual() } else { options.suites.clone() };
-    let distribution = options.distribution.as_deref();
-    let unit = Config::from_saved(manifest.config.clone()).map_or("games", |c| c.learn.unit());
-    if let Some(name) = distribution {
-        // Fail early, before expensive work.
-        Positions::new(game, Some(name))?;
-    }
-    let mut report = Report::new(path, &manifest, unit);
-    let measures_values =
-        options.exhaustive || suites.iter().any(|s| matches!(s, Suite::Rms | Suite::MoveLoss));
-    if let Some(kinds) = Kinds::beside(&report.checkpoint).filter(|_| measures_values) {
-        let main = positions::named(game, distribution);
-        kinds.caution(&report.checkpoint, &[&main], &[]);
-    }
-    if let Some(suite) = suites.iter().find(|suite| search.is_some() && !chooses(**suite)) {
-        let message = format!(
-            "`{}` measures the checkpoint's own values: leave out `search:`, or measure equity, grade, move-loss or matches",
-            suite.name()
-        );
-        return Err(TrainError::Suite(message));
-    }
-    if search.is_some() && elsewhere {
-        let message = "errors of values are those of the checkpoint itself: leave out `search:`".into();
-        return Err(TrainError::Suite(message));
-    }
-    for suite in suites {
-        check_suite(game, suite)?;
-        measure(game, &mut bound, &manifest, suite, options, &mut report)?;
-    }
-    if !elsewhere && (options.outcomes || options.suites.is_empty()) {
-        report.outcomes = outcomes::outcomes(game, &mut bound, distribution, options.samples)?;
-    }
-    if !elsewhere {
-        report.experts = experts::experts(game, &mut bound, &manifest, distribution)?;
-    }
-    let has_values = |path: &PathBuf| game.files().has_values(game, path).map_err(OpenError::from);
-    if let Some(path) = &options.positions
-        && !has_values(path)?
-    {
-        report.valued = Some(value_file(game, &mut bound, path, options.out.as_deref())?);
-    } else if let Some(path) = &options.positions {
-        if options.out.is_some() {
-            let what = "has values to compare with, so nothing is written: name no output file, or leave the values out";
-            return Err(GameError::data(path, what).into());
-        }
-        report.positions = Some(positions::file(game, &mut bound, path)?);
-    }
-    if let Some(path) = &options.decisions {
-        report.decisions = Some(decisions::decisions(game, &mut bound, path, &options.peers)?);
-    }
-    if options.exhaustive {
-        const WHAT: &str = "measuring all positions";
-        work::share(WHAT, 0.0);
-        // The last thread to report is not necessarily the last to finish.
-        let found = exhaustive::exhaustive(game, &mut bound, &|share| work::share(WHAT, share.min(0.999)));
-        work::share(WHAT, 1.0);
-        report.exhaustive = Some(found?);
-    }
-    Ok(report)
 }
 
 /// Refuses a suite that the game does not support.
@@ -416,7 +484,7 @@ fn measure_equity<G: Kit>(
     }
     let (against, first) = found[0].clone();
     Ok(EquityReport {
-        baseline: baseline(game, &against)?,
+        baseline: game.baseline(&against)?,
         against,
         equity: first.equity,
         first: first.seats[0],
@@ -454,31 +522,15 @@ fn suites_of<G: Kit>(game: &G) -> String {
     names.join(" or ")
 }
 
-/// The checkpoint's values of positions in the game's text form, then of the positions of a file. `inputs` adds the
-/// encoded rows.
-///
-/// # Errors
-/// [`TrainError`] if the checkpoint cannot be opened or a text is not a position.
-pub(crate) fn value_of<G: Kit>(
+/// Values of named positions by a checkpoint.
+fn inspected<G: Kit>(
     game: &G,
-    mut checkpoint: Checkpoint,
-    texts: &[String],
-    file: Option<&Path>,
+    bound: &mut GameModel<G>,
+    named: Vec<(String, ParsedPosition<G>)>,
     inputs: bool,
 ) -> Result<Vec<PositionValue>, TrainError> {
-    let path = checkpoint.path.clone();
-    open::with_usual_tables(game, &mut checkpoint.manifest);
-    let (mut bound, _) = open::bind(game, checkpoint)?;
-    let named = named_positions(game, texts, file)?;
-    if let Some(kinds) = Kinds::beside(&path) {
-        let class = game.positions().class;
-        let classes: BTreeSet<u64> = named.iter().map(|(_, (state, _))| class(state)).collect();
-        let classes: Vec<String> = classes.iter().map(u64::to_string).collect();
-        kinds.caution(&path, &[], &classes);
-    }
-    let values = named.into_iter().map(|(name, p)| {
-        inspect::inspect(game, &mut bound, &p, name, inspect::Detail { inputs, ..inspect::Detail::default() })
-    });
+    let detail = inspect::Detail { inputs, ..inspect::Detail::default() };
+    let values = named.into_iter().map(|(name, at)| inspect::inspect(game, bound, &at, name, detail));
     Ok(values.collect::<Result<_, _>>()?)
 }
 
@@ -496,38 +548,6 @@ fn named_positions<G: Kit>(
         named.extend(read.into_iter().map(|p| (game.position_text(&p.0), p)));
     }
     Ok(named)
-}
-
-/// Values of positions by an agent: a valuation, or a checkpoint with search.
-///
-/// # Errors
-/// [`OpenError::Unknown`] if it has no values, or cannot search in this game.
-pub fn value_by<G: Kit>(
-    game: &G,
-    agent: &str,
-    best: bool,
-    texts: &[String],
-    file: Option<&Path>,
-) -> Result<Vec<PositionValue>, TrainError> {
-    let found = naming::resolve(game, agent, &[])?;
-    // A checkpoint with other tables values positions itself.
-    if let (Some(folder), Some(tables)) = (found.plain_folder(), found.spec.tables()) {
-        let (mut bound, _) = open::open_with(game, folder, best, Some(tables))?;
-        let named = named_positions(game, texts, file)?;
-        let values = named
-            .into_iter()
-            .map(|(name, p)| inspect::inspect(game, &mut bound, &p, name, inspect::Detail::default()));
-        return Ok(values.collect::<Result<_, _>>()?);
-    }
-    let named = named_positions(game, texts, file)?;
-    let states: Vec<G::State> = named.iter().map(|(_, (state, _))| state.clone()).collect();
-    let Some(mut search) = naming::evaluator_for(game, &found, best, Some(&states))? else {
-        let message =
-            format!("`{agent}` is an agent without values: `adept play {agent}` shows how it plays");
-        return Err(OpenError::Unknown(message).into());
-    };
-    let values = named.into_iter().map(|(name, p)| inspect::inspect_by(game, &mut search, &p, name, true));
-    Ok(values.collect::<Result<_, _>>()?)
 }
 
 /// A file of positions with added values.
@@ -613,41 +633,6 @@ pub struct ChannelAbout {
     pub kind: String,
     /// Meaning of each input.
     pub about: String,
-}
-
-/// Describes a checkpoint of this game.
-///
-/// # Errors
-/// [`TrainError`] if it does not fit.
-pub(crate) fn describe_of<G: Kit>(game: &G, checkpoint: Checkpoint) -> Result<Described, TrainError> {
-    let path = checkpoint.path.clone();
-    let (bound, manifest) = open::bind(game, checkpoint)?;
-    let unit = Config::from_saved(manifest.config.clone()).map_or("games", |c| c.learn.unit());
-    let about =
-        Progress { step: manifest.step, unit, seed: manifest.seed, revision: manifest.revision.clone() };
-    let described = described(&bound, Some(path), manifest.experiment("name"), manifest.game.clone(), about);
-    Ok(Described { quantised: manifest.quantised, ..described })
-}
-
-/// Describes the untrained network of a config of this game.
-///
-/// # Errors
-/// If the game has no such encoder, or the architecture is invalid.
-pub(crate) fn describe_config_of<G: Kit>(game: &G, config: &Config) -> Result<Described, TrainError> {
-    let encoder = open::encoder(game, config.game.encoder.as_deref())?;
-    let mut rng = stream(config.seed, "init", 0);
-    let head = config.head_of(outcome_classes(game)).map_err(OpenError::from)?;
-    let learner = adept_model::build(
-        &config.architecture,
-        encoder.channels(),
-        &head,
-        config.learn.optimiser,
-        &mut rng,
-    )?;
-    let bound = GameModel::new(game, encoder, learner);
-    let revision = adept_trainer::REVISION.to_string();
-    let about = Progress { step: 0, unit: config.learn.unit(), seed: config.seed, revision };
-    Ok(described(&bound, None, &config.name, config.game.rules.clone(), about))
 }
 
 /// How far a network was trained, and by which program.

@@ -7,7 +7,7 @@ use adept_trainer::settings::differences;
 pub use config::{Entrant, Seats, Tournament};
 
 use crate::catalogue::{AnyGame, Catalogue};
-use crate::farm::{self, on_one_thread};
+use crate::farm::{self, on_one_thread, pool_of};
 use crate::pairing::{Pairing, Player};
 use crate::seeds::in_turn;
 use adept_arena::OpenError;
@@ -348,8 +348,7 @@ impl Play<'_> {
     /// Plays one pair after another, each on all threads.
     fn play_here(&self, table: &mut Standings) -> Result<(), TrainError> {
         let Self { game, options, cancel, .. } = *self;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
-        let pool = pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?;
+        let pool = pool_of(options.threads)?;
         for meeting in self.left(table) {
             let (start, pairing) = (Instant::now(), self.terms.pairing(meeting));
             let (tally, seconds) = table

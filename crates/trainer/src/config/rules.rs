@@ -1,68 +1,54 @@
 //! What config checks need to know about a game.
 
 use adept_arena::{self as arena, OpenError, Resolved, Survey, naming, open, search};
+use adept_erased::erased;
 use adept_game::{Channel, GameError, GameInfo, Kit};
 use adept_model::names;
 use std::sync::Arc;
 
 /// A rule set without its types, for checking configs.
-pub trait Rules: Send + Sync {
+#[erased(pub trait Rules: Send + Sync)]
+impl<G: Kit> Rules for G {
     /// Description of the game.
-    fn info(&self) -> GameInfo;
+    fn info(&self) -> GameInfo {
+        GameInfo::of(self)
+    }
 
     /// The channels of this encoder, or of the default encoder.
     ///
     /// # Errors
     /// If the game has no such encoder, or the encoder is not available.
-    fn channels(&self, encoder: Option<&str>) -> Result<Vec<Channel>, OpenError>;
+    fn channels(&self, encoder: Option<&str>) -> Result<Vec<Channel>, OpenError> {
+        open::encoder(self, encoder).map(|encoder| encoder.channels().to_vec())
+    }
 
     /// What an agent's name stands for. `more` are other names that are allowed in its place, for the error.
     ///
     /// # Errors
     /// As [`naming::resolve`].
-    fn resolve(&self, agent: &str, more: &[&str]) -> Result<Resolved, OpenError>;
+    fn resolve(&self, agent: &str, more: &[&str]) -> Result<Resolved, OpenError> {
+        naming::resolve(self, agent, more)
+    }
 
     /// Whether the game has an agent of this name, `random` and `minimax` included.
-    fn is_agent(&self, name: &str) -> bool;
+    fn is_agent(&self, name: &str) -> bool {
+        naming::is_own(self, name)
+    }
 
     /// What stands in the way of exact measurement.
-    fn survey(&self) -> Survey;
+    fn survey(&self) -> Survey {
+        arena::survey(self)
+    }
 
     /// Whether agents can look ahead.
     ///
     /// # Errors
     /// The reason why not.
-    fn fits_search(&self) -> Result<(), OpenError>;
-
-    /// The rest of a starter config: see [`Card`](adept_game::Card).
-    fn starter(&self) -> Option<String>;
-}
-
-impl<G: Kit> Rules for G {
-    fn info(&self) -> GameInfo {
-        GameInfo::of(self)
-    }
-
-    fn channels(&self, encoder: Option<&str>) -> Result<Vec<Channel>, OpenError> {
-        open::encoder(self, encoder).map(|encoder| encoder.channels().to_vec())
-    }
-
-    fn resolve(&self, agent: &str, more: &[&str]) -> Result<Resolved, OpenError> {
-        naming::resolve(self, agent, more)
-    }
-
-    fn is_agent(&self, name: &str) -> bool {
-        naming::is_own(self, name)
-    }
-
-    fn survey(&self) -> Survey {
-        arena::survey(self)
-    }
-
     fn fits_search(&self) -> Result<(), OpenError> {
         search::fits(self)
     }
 
+    /// The rest of a starter config: see [`Card`](adept_game::Card).
     fn starter(&self) -> Option<String> {
         self.card().starter
     }

@@ -18,5 +18,6 @@ pub(crate) fn value(
     texts: &[String],
     file: Option<&Path>,
 ) -> Result<Vec<PositionValue>, TrainError> {
-    checkpoints::value(&Builtin, path, best, texts, file, false)
+    let (game, checkpoint) = checkpoints::opened(&Builtin, path, best)?;
+    game.value(checkpoint, texts, file, false)
 }
