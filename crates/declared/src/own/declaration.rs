@@ -78,14 +78,24 @@ impl Type {
         self.flip.get(&object).copied().unwrap_or(object)
     }
 
+    /// The objects that the flip exchanges with this one, which comes first.
+    fn cycle(&self, object: Object) -> Vec<Object> {
+        let next = |&object: &Object| Some(self.flipped(object));
+        let others = std::iter::successors(next(&object), next).take_while(|&other| other != object);
+        std::iter::once(object).chain(others).collect()
+    }
+
     /// Whether the flip exchanges one object for each player and leaves all others: `flip player x o`.
     fn is_of_players(&self) -> bool {
-        let Some((&first, &second)) = self.flip.iter().next().filter(|_| self.is_exchanged) else {
-            return false;
-        };
-        let mut cycle = std::iter::successors(Some(second), |&object| Some(self.flipped(object)));
-        let length = 1 + cycle.position(|object| object == first).unwrap_or_default();
-        length > 1 && self.flip.len() == length
+        let first = self.flip.keys().next().filter(|_| self.is_exchanged);
+        first.is_some_and(|&first| self.flip.len() > 1 && self.cycle(first).len() == self.flip.len())
+    }
+
+    /// Whether the flip exchanges objects in several cycles, such as the pieces of both players, and `is_named` holds for one
+    /// object of each cycle.
+    pub(crate) fn is_of_pieces(&self, is_named: impl Fn(Object) -> bool) -> bool {
+        let names = |&object: &Object| self.cycle(object).into_iter().any(&is_named);
+        self.is_exchanged && !self.is_of_players() && !self.flip.is_empty() && self.flip.keys().all(names)
     }
 }
 
@@ -93,10 +103,14 @@ impl Relation {
     /// Whether some argument is a player and the tuples name every player there: `target(player, place) = x a, o b`. A
     /// relation that names only some of them is written for the player to move, like a rule.
     pub(crate) fn names_players(&self, types: &[Type]) -> bool {
-        self.types.iter().enumerate().any(|(at, &of)| {
-            let is_named = |object| self.tuples.iter().any(|tuple| tuple[at] == object);
-            types[of].is_of_players() && types[of].flip.keys().all(|&object| is_named(object))
-        })
+        let mut args = self.types.iter().enumerate();
+        args.any(|(at, &of)| types[of].is_of_players() && self.names_all(types, at))
+    }
+
+    /// Whether the tuples name every object that the flip of this argument's type exchanges.
+    pub(crate) fn names_all(&self, types: &[Type], at: usize) -> bool {
+        let is_named = |object| self.tuples.iter().any(|tuple| tuple[at] == object);
+        types[self.types[at]].flip.keys().all(|&object| is_named(object))
     }
 
     /// A tuple of this relation after the flip.

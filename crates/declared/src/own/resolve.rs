@@ -6,7 +6,7 @@ use super::declaration::{
 };
 use super::parse::{self, Source, Statement, Sum, Word};
 use crate::error::{Place, RuleError, unknown};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
@@ -133,7 +133,7 @@ impl Reader {
             ));
         }
         if players > 1 {
-            self.fix();
+            self.fix(&operators, &endings)?;
         }
         let order = self.order()?;
         let by_value = self.values.iter().enumerate();
@@ -244,14 +244,63 @@ impl Reader {
     }
 
     /// Turns static relations that distinguish players into facts. These facts never change, and players see them
-    /// exchanged, like all others.
-    fn fix(&mut self) {
+    /// exchanged, like all others. Refuses those that name all pieces of both players, because either meaning is possible.
+    fn fix(&mut self, operators: &[Operator], endings: &[(Grade, Rule)]) -> Result<(), RuleError> {
+        let named = self.named(operators, endings);
         let (relations, types) = (&mut self.relations, &self.types);
         for relation in relations.iter_mut().filter(|relation| relation.kind == Kind::Static) {
-            if relation.names_players(types) && !relation.is_same_flipped(types) {
+            if relation.is_same_flipped(types) {
+                continue;
+            }
+            if relation.names_players(types) {
                 (relation.kind, relation.is_fixed) = (Kind::Dynamic, true);
+                continue;
+            }
+            let is_of_pieces = |of: usize| types[of].is_of_pieces(|object| named.contains(&(of, object)));
+            let mut args = relation.types.iter().enumerate();
+            if let Some((at, &of)) =
+                args.find(|(at, of)| is_of_pieces(**of) && relation.names_all(types, *at))
+            {
+                let first: Vec<&str> =
+                    relation.tuples[0].iter().map(|&object| &*self.objects[usize::from(object)]).collect();
+                let (name, of) = (&relation.name, &types[of].name);
+                let what = format!(
+                    "`{name}` names all objects that `flip {of}` exchanges, in more than one cycle: it may hold for each player, or for \
+                     the player to move. For each player, write `dynamic {name}` in place of `static {name}`; for the player to move, \
+                     a rule for each tuple, such as `derive {name}({}) if {of}({})`",
+                    first.join(", "),
+                    first[at]
+                );
+                return Err(RuleError::new(relation.place, what));
             }
         }
+        Ok(())
+    }
+
+    /// The objects that rules name as arguments, each with the type of the argument.
+    fn named(&self, operators: &[Operator], endings: &[(Grade, Rule)]) -> FxHashSet<(usize, Object)> {
+        let mut named = FxHashSet::default();
+        let mut name = |relation: usize, args: &[Expression]| {
+            for (arg, &of) in args.iter().zip(&self.relations[relation].types) {
+                if let [(_, Summand::Object(object))] = arg.0[..] {
+                    named.insert((of, object));
+                }
+            }
+        };
+        let effects = || operators.iter().flat_map(|operator| &operator.effects);
+        let of_operators =
+            operators.iter().flat_map(|operator| operator.turns.iter().chain([&operator.rule]));
+        let rules = self.relations.iter().flat_map(|relation| &relation.rules);
+        let rules = rules.chain(endings.iter().map(|(_, rule)| rule)).chain(of_operators);
+        for rule in rules.chain(effects().map(|effect| &effect.rule)) {
+            for condition in &rule.body {
+                if let Condition::Holds { relation, args, .. } = condition {
+                    name(*relation, args);
+                }
+            }
+        }
+        effects().for_each(|effect| name(effect.relation, &effect.rule.head));
+        named
     }
 
     fn add(

@@ -1019,6 +1019,62 @@ fn a_static_relation_that_names_the_players_is_exchanged_with_them() {
     assert_eq!((same.rules.facts.len(), same.asymmetry(20, usize::MAX)), (6, None));
 }
 
+/// A flip of several cycles may exchange pieces or places. A relation of all pieces may hold for each player or for the player to
+/// move, so the file must say which.
+#[test]
+fn a_static_relation_of_all_pieces_says_for_whom_it_holds() {
+    let read = |home: &str| {
+        Declared::read(
+            "court",
+            &format!(
+                "game \"court\"
+                objects piece = wk, bk, wr, br
+                objects place = a, b, c, d, e
+                flip piece wk bk, wr br
+                {home}
+                dynamic on(piece, place)
+                derive taken(p) if on(q, p)
+                operator king(p: place) if not taken(p) add on(wk, p)
+                operator rook(p: place) if not taken(p) add on(wr, p)
+                win if home(wk, p), on(wk, p)
+                win if home(wr, p), on(wr, p)
+                stuck draw"
+            ),
+        )
+    };
+    let tuples = "home(piece, place) = wk a, bk b, wr c, br d";
+    let refused = read(&format!("static {tuples}")).unwrap_err().to_string();
+    for part in ["`flip piece`", "write `dynamic home`", "`derive home(wk, a) if piece(wk)`"] {
+        assert!(refused.contains(part), "{refused}");
+    }
+    let winner = |game: &Declared, moves: [&str; 2]| {
+        let mut state = game.start();
+        for text in moves {
+            let action = game.parse_action(&state, text).unwrap();
+            game.apply(&mut state, &action);
+        }
+        (game.turn(&state) == Turn::Over).then(|| game.utility(&state, 0))
+    };
+    let each = read(&format!("dynamic {tuples}")).unwrap();
+    for (moves, expected) in [(["rook e", "king b"], Some(-1.0)), (["rook e", "king a"], None)] {
+        assert_eq!(winner(&each, moves), expected);
+    }
+    assert_eq!(winner(&each, ["king e", "rook d"]), Some(-1.0));
+    let derived = "derive home(wk, a) if piece(wk)
+        derive home(bk, b) if piece(bk)
+        derive home(wr, c) if piece(wr)
+        derive home(br, d) if piece(br)";
+    let mover = read(derived).unwrap();
+    for (moves, expected) in [(["rook e", "king b"], None), (["rook e", "king a"], Some(-1.0))] {
+        assert_eq!(winner(&mover, moves), expected);
+    }
+    // What names some of the pieces is written for the player to move; what the flip leaves unchanged holds for all.
+    for home in ["home(piece, place) = wk a, wr c", "home(piece, place) = wk a, bk a, wr c, br c"] {
+        let game = read(&format!("static {home}")).unwrap();
+        assert_eq!((winner(&game, ["rook e", "king a"]), game.rules.facts.len()), (Some(-1.0), 20));
+    }
+}
+
 /// On 4 × 4 squares one player places dominoes vertically, the other horizontally; a player who cannot move loses.
 fn domineering() -> String {
     let at = |column: usize, row: usize| format!("{}{}", ["a", "b", "c", "d"][column], row + 1);
