@@ -55,6 +55,8 @@ pub struct Search<G: Game, E> {
     pub stop: Arc<AtomicBool>,
     has_chance: bool,
     found: Found<G>,
+    /// The standard errors of the values that were found, if they are the evaluator's own; empty once a deeper search replaced any.
+    errors: Vec<f32>,
     frames: Vec<Frame<G>>,
     table: Table<G::State>,
     /// Plies of the present search.
@@ -108,6 +110,7 @@ impl<G: Game, E> Search<G, E> {
             stop: Arc::default(),
             has_chance: has_chance(game),
             found: Found { values: Vec::new(), line: Vec::new(), plies: 0, nodes: 0, solved: false },
+            errors: Vec::new(),
             frames: Vec::new(),
             table: Table::new(),
             plies: 0,
@@ -131,6 +134,7 @@ impl<G: Game, E> Search<G, E> {
             stop,
             has_chance,
             found,
+            errors,
             frames,
             table,
             plies,
@@ -146,6 +150,7 @@ impl<G: Game, E> Search<G, E> {
             stop,
             has_chance,
             found,
+            errors,
             frames,
             table,
             plies,
@@ -204,6 +209,7 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         (self.found.plies, self.found.solved) = (0, false);
         self.found.values.clear();
         self.found.line.clear();
+        self.errors.clear();
         for plies in first..=most {
             self.table.start();
             self.frame(game, 0);
@@ -231,6 +237,7 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
             Found { values: Vec::new(), line: Vec::new(), plies: 1, nodes: 0, solved: false },
         );
         self.evaluator.values(at, actions, &mut found.values);
+        self.keep_errors();
         (found.plies, found.nodes, found.solved) = (1, 0, false);
         found.line.clear();
         self.found.nodes = actions.len() as u64;
@@ -252,6 +259,12 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         found.nodes = self.found.nodes;
         self.found = found;
         &self.found
+    }
+
+    /// Keeps the errors of the evaluator's last decision: what it values next has others.
+    fn keep_errors(&mut self) {
+        self.errors.clear();
+        self.errors.extend_from_slice(self.evaluator.errors());
     }
 
     /// Whether the depth that was asked for is searched at once. Where the time may end before, each depth comes after the one before it, so
@@ -301,6 +314,7 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
             // Values to be compared with each other are of one depth.
             return;
         }
+        self.errors.clear();
         found.line.clear();
         found.line.push(actions[best].clone());
         found.line.extend(expected);
@@ -861,6 +875,7 @@ impl<G: Kit, E: Evaluator<G>> Evaluator<G> for Search<G, E> {
         if self.options.budget == Budget::Plies(1) {
             // Nothing is searched: an evaluator that leaves values open is to find them too.
             self.evaluator.study(at, actions, values);
+            self.keep_errors();
             let Found { values: found, line, plies, solved, .. } = &mut self.found;
             found.clone_from(values);
             line.clear();
@@ -881,12 +896,9 @@ impl<G: Kit, E: Evaluator<G>> Evaluator<G> for Search<G, E> {
         self.looked()
     }
 
-    /// Those of the evaluator, if it looks no further. The best of several estimates has another error.
+    /// Those of the evaluator, if the values are its own. The best of several estimates has another error.
     fn errors(&self) -> &[f32] {
-        match self.found.plies {
-            0 | 1 => self.evaluator.errors(),
-            _ => &[],
-        }
+        &self.errors
     }
 
     fn classes(&self) -> &[OutcomeClass] {

@@ -11,6 +11,8 @@ use adept_game::{Game, Kit, OutcomeClass, Stream, Turn, outcome_classes, outcome
 use rand::RngExt;
 use serde_json::json;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Some value of every state, the same each time, and the exact one of a finished game.
@@ -448,6 +450,67 @@ fn a_search_that_is_stopped_says_how_far_it_looked() {
     let mut alone = Search::new(&game, Whim, SearchOptions::from(Budget::Plies(1)));
     alone.study(at, &mut listed, &mut values);
     assert!(alone.looked().is_none());
+}
+
+/// Values with an error that each value tells, as if from samples; it stops the search after some of its decisions.
+struct Sampled {
+    errors: Vec<f32>,
+    left: u32,
+    stop: Arc<AtomicBool>,
+}
+
+fn error_of(value: f32) -> f32 {
+    0.1 + 0.05 * value
+}
+
+impl<G: Game> Evaluator<G> for Sampled {
+    fn values(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>) {
+        Whim.values(at, actions, values);
+        self.errors = values.iter().map(|value| error_of(*value)).collect();
+        self.left = self.left.saturating_sub(1);
+        self.stop.store(self.left == 0, Ordering::Relaxed);
+    }
+
+    fn errors(&self) -> &[f32] {
+        &self.errors
+    }
+}
+
+/// Wherever a search stops, it shows the errors of the values that it shows, or none if it searched.
+#[test]
+fn errors_belong_to_the_values_beside_them() {
+    fn at_every_stop<G: Kit>(game: &G) {
+        let (state, player, actions) =
+            (0..).find_map(|seed| decision(game, 1, &mut stream(seed, "search test", 4))).unwrap();
+        let at = Decision::new(game, &state, player);
+        let (mut kept, mut dropped) = (0, 0);
+        for all in [false, true] {
+            for left in (1..400).step_by(7) {
+                let sampled = Sampled { errors: Vec::new(), left, stop: Arc::default() };
+                let stop = sampled.stop.clone();
+                let mut options = SearchOptions::from(Budget::Plies(3));
+                options.all = all;
+                let mut search = Search::new(game, sampled, options);
+                (search.stop, search.until) = (stop, Some(Instant::now() + Duration::from_secs(3600)));
+                let mut values = Vec::new();
+                search.values(at, &actions, &mut values);
+                let is_static = search.looked().unwrap().plies == 1;
+                let errors = search.errors();
+                if errors.is_empty() {
+                    dropped += 1;
+                    assert!(!is_static || !all);
+                } else {
+                    kept += 1;
+                    assert!(is_static);
+                    let expected: Vec<f32> = values.iter().map(|value| error_of(*value)).collect();
+                    assert_eq!(errors, expected);
+                }
+            }
+        }
+        assert!(kept > 0 && dropped > 0, "{}: {kept} {dropped}", game.name());
+    }
+    at_every_stop(&ConnectFour);
+    at_every_stop(&Bearoff::new(5).unwrap());
 }
 
 /// An evaluator without a bound, as a linear network is one.
