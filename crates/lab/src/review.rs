@@ -1,6 +1,7 @@
 //! Reviews of recorded games: each player's losses and luck, and the worst moves.
 
 use adept_arena::naming::{self, Judge};
+pub use adept_arena::review::Depths;
 use adept_arena::review::{Account, CI95, Reviewed, review};
 use adept_game::{GameError, Kit, WholeGame};
 use adept_ground::jobs;
@@ -94,6 +95,9 @@ pub struct Worst {
     /// Half the width of its 95 % interval, if the values are estimates from samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_ci95: Option<f64>,
+    /// What the search lacks, if it stopped before its depth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shortfall: Option<String>,
 }
 
 /// An error in a file.
@@ -132,6 +136,9 @@ pub struct Review {
     pub players: Vec<PlayerReview>,
     /// Statistics of all decisions.
     pub total: Decisions,
+    /// How far a search looked at these decisions; none if the agent does not search.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search: Option<Depths>,
     /// The moves with the largest losses, worst first.
     pub worst: Vec<Worst>,
     /// Whether all games were reviewed.
@@ -342,6 +349,7 @@ pub(crate) fn review_of<G: Kit>(
             best: slip.best.clone(),
             loss: slip.loss / size,
             loss_ci95: (slip.error > 0.0).then_some(CI95 * slip.error / size),
+            shortfall: slip.shortfall.clone(),
         }));
     }
     sort_by_highest(&mut worst, &|slip| slip.loss);
@@ -354,6 +362,7 @@ pub(crate) fn review_of<G: Kit>(
         undecided_share: account.undecided as f64 / account.decisions.max(1) as f64,
     };
     let shown = || players.iter().enumerate().filter(|(i, _)| is_wanted(*i)).map(|(_, player)| player);
+    let total = shown().fold(Account::default(), |sum, (.., account)| sum.and(*account));
     Ok(Review {
         file: files[0].clone(),
         faults,
@@ -361,7 +370,8 @@ pub(crate) fn review_of<G: Kit>(
         by: options.agent.clone(),
         references,
         games: found.iter().flatten().count(),
-        total: decisions(&shown().fold(Account::default(), |sum, (.., account)| sum.and(*account))),
+        total: decisions(&total),
+        search: Some(total.depths).filter(|depths| depths.decisions > 0),
         players: shown()
             .map(|(name, games, account)| PlayerReview {
                 name: name.clone(),
@@ -399,27 +409,37 @@ mod tests {
   3) 32: 9/6 6/4                   21: 13/11 6/5
   4) Resigns\n                                   Wins 1 point and the match\n";
 
-    #[test]
-    fn loss_and_luck_belong_to_the_player_in_either_column() {
+    /// A review of this file by the network, behind `before`.
+    fn reviewed(before: &str, text: &str) -> Review {
         let folder = tempfile::tempdir().unwrap();
         let network =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("../../checkpoints/backgammon/single-256-32");
-        let reviewed = |name: &str, text: &str| {
-            let file = folder.path().join(name);
-            std::fs::write(&file, text).unwrap();
-            let options = ReviewOptions {
-                files: vec![file],
-                agent: network.display().to_string(),
-                best: false,
-                player: None,
-                worst: 10,
-                threads: 1,
-            };
-            review_of(&Backgammon::default(), &options, &Cancel::default()).unwrap()
+        let file = folder.path().join("one.mat");
+        std::fs::write(&file, text).unwrap();
+        let options = ReviewOptions {
+            files: vec![file],
+            agent: format!("{before}{}", network.display()),
+            best: false,
+            player: None,
+            worst: 10,
+            threads: 1,
         };
-        for (found, seats, number) in
-            [(reviewed("first.mat", FIRST), [0, 1], 2), (reviewed("second.mat", SECOND), [1, 0], 3)]
-        {
+        review_of(&Backgammon::default(), &options, &Cancel::default()).unwrap()
+    }
+
+    /// The values of a search that had no time are those of the network, and the review says so.
+    #[test]
+    fn a_search_that_stops_early_is_no_search() {
+        let (alone, stopped) = (reviewed("", FIRST), reviewed("search:1n:", FIRST));
+        assert_eq!((alone.search, alone.worst[0].shortfall.clone()), (None, None));
+        assert_eq!(stopped.search, Some(Depths { decisions: 5, short: 5, unsearched: 5 }));
+        assert!(stopped.worst[0].shortfall.as_ref().unwrap().contains("without a search"), "{stopped:?}");
+        assert_eq!((&stopped.players, stopped.worst[0].loss), (&alone.players, alone.worst[0].loss));
+    }
+
+    #[test]
+    fn loss_and_luck_belong_to_the_player_in_either_column() {
+        for (found, seats, number) in [(reviewed("", FIRST), [0, 1], 2), (reviewed("", SECOND), [1, 0], 3)] {
             assert!(found.faults.is_empty(), "{found:?}");
             let [ann, bo] = seats.map(|seat: usize| &found.players[seat]);
             assert_eq!((&*ann.name, &*bo.name), ("Ann", "Bo"));

@@ -1,9 +1,10 @@
 //! Whole games of any players as an evaluator sees them: what each decision lost, and the luck of each player.
 
 use super::judge::TIE;
-use crate::values::{Decision, Evaluator, Fortune, Luck};
+use crate::values::{Decision, Evaluator, Fortune, Luck, Reach};
 use adept_game::{GameError, Kit, Turn, WholeGame};
 use adept_ground::order::sort_by_highest;
+use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Standard errors on each side of a 95 % interval.
@@ -32,6 +33,37 @@ pub struct Account {
     pub result: f64,
     /// Sum of their results, each less the luck of its game.
     pub adjusted: f64,
+    /// How far a search looked.
+    pub depths: Depths,
+}
+
+/// How far a search looked at decisions with more than one action.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Depths {
+    /// Number of decisions that a search was asked for.
+    pub decisions: u64,
+    /// Number of these at which it stopped before its depth.
+    pub short: u64,
+    /// Number of these at which it stopped before it looked ahead, so that the values are without a search.
+    pub unsearched: u64,
+}
+
+impl Depths {
+    /// Both together.
+    fn and(self, other: Self) -> Self {
+        Self {
+            decisions: self.decisions + other.decisions,
+            short: self.short + other.short,
+            unsearched: self.unsearched + other.unsearched,
+        }
+    }
+
+    /// Adds a decision.
+    fn add(&mut self, reach: Reach) {
+        self.decisions += 1;
+        self.short += u64::from(reach.shortfall().is_some());
+        self.unsearched += u64::from(!reach.is_searched());
+    }
 }
 
 impl Account {
@@ -49,12 +81,14 @@ impl Account {
             games: self.games + other.games,
             result: self.result + other.result,
             adjusted: self.adjusted + other.adjusted,
+            depths: self.depths.and(other.depths),
         }
     }
 
     /// Adds a decision, in a game of this scale.
     pub fn decide<G: Kit>(&mut self, weighed: &Weighed<'_, G>, scale: f64) {
         self.decisions += 1;
+        weighed.reach.into_iter().for_each(|reach| self.depths.add(reach));
         self.loss_variance += (weighed.error * scale).powi(2);
         match weighed.verdict() {
             Verdict::Right => {}
@@ -101,6 +135,8 @@ pub struct Slip {
     pub loss: f64,
     /// The standard error of the loss; 0 if the values are not estimates from samples.
     pub error: f64,
+    /// What the search lacks, as [`Reach::shortfall`] says it.
+    pub shortfall: Option<String>,
 }
 
 /// A game that was reviewed.
@@ -145,6 +181,8 @@ pub struct Weighed<'a, G: Kit> {
     pub error: f64,
     /// The standard errors of `values`; empty if they are not estimates from samples.
     pub errors: &'a [f32],
+    /// How far a search looked; none without one.
+    pub reach: Option<Reach>,
 }
 
 impl<G: Kit> Weighed<'_, G> {
@@ -192,6 +230,7 @@ pub fn judge_each<'a, G: Kit>(
             Turn::Player(player) => {
                 let at = Decision::new(game, &state, player);
                 evaluator.study(at, &mut actions, &mut values);
+                let reach = evaluator.reach();
                 let best =
                     (0..actions.len()).reduce(|best, i| if values[i] > values[best] { i } else { best });
                 let listed = actions.iter().position(|other| other == action).map(|i| values[i]);
@@ -222,7 +261,7 @@ pub fn judge_each<'a, G: Kit>(
                     };
                     let (state, actions, values, errors) = (&state, &actions[..], &values[..], &errors[..]);
                     let weighed =
-                        Weighed { state, player, action, actions, values, best, lost, error, errors };
+                        Weighed { state, player, action, actions, values, best, lost, error, errors, reach };
                     goes_on = visit(place, Judged::Decision(weighed));
                 }
             }
@@ -264,7 +303,7 @@ pub fn review<G: Kit>(
             Judged::Decision(weighed) => {
                 players[weighed.player].decide(&weighed, game.scale());
                 if weighed.verdict() == Verdict::Wrong {
-                    let Weighed { state, player, action, actions, best, lost, error, .. } = weighed;
+                    let Weighed { state, player, action, actions, best, lost, error, reach, .. } = weighed;
                     slips.push(Slip {
                         number: whole.actions[place].0,
                         player,
@@ -273,6 +312,7 @@ pub fn review<G: Kit>(
                         best: game.action_text(state, &actions[best]),
                         loss: lost * game.scale(),
                         error: error * game.scale(),
+                        shortfall: reach.and_then(Reach::shortfall),
                     });
                 }
             }

@@ -75,11 +75,18 @@ impl Reach {
         self.solved || self.plies >= self.asked.unwrap_or(0)
     }
 
+    /// Whether it looked ahead at all: otherwise the values are those of the evaluator of the leaves.
+    pub fn is_searched(self) -> bool {
+        self.solved || self.plies > 1
+    }
+
     /// Says in words what is missing, such as `stopped after 2 of 3 plies`; none if nothing is.
     pub fn shortfall(self) -> Option<String> {
         match (self.plies, self.asked) {
             _ if self.solved => None,
-            (0 | 1, _) => Some("stopped before it looked ahead: these are values without a search".into()),
+            _ if !self.is_searched() => {
+                Some("stopped before it looked ahead: these are values without a search".into())
+            }
             (plies, Some(asked)) if plies < asked => Some(format!("stopped after {plies} of {asked} plies")),
             _ => None,
         }

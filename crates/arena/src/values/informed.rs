@@ -1,7 +1,7 @@
 //! Evaluators whose values give way to exact ones.
 
 use super::decision::Decision;
-use super::evaluator::{Evaluator, each_after};
+use super::evaluator::{Evaluator, Reach, each_after};
 use adept_game::{Afterstate, Kit, Reference, Turn};
 
 /// An evaluator whose values give way to those of references where they know them. The first that knows a value counts.
@@ -10,12 +10,14 @@ pub(crate) struct Informed<G: Kit, E> {
     evaluator: E,
     known: Vec<Option<f32>>,
     errors: Vec<f32>,
+    /// How far the evaluator looked at the last decision; none if the references knew all.
+    reach: Option<Reach>,
 }
 
 impl<G: Kit, E: Evaluator<G>> Informed<G, E> {
     /// An evaluator with these references.
     pub(crate) fn new(references: Vec<Reference<G>>, evaluator: E) -> Self {
-        Self { references, evaluator, known: Vec::new(), errors: Vec::new() }
+        Self { references, evaluator, known: Vec::new(), errors: Vec::new(), reach: None }
     }
 
     /// Puts known values in place of those that `inner` finds, which is not asked if all are known.
@@ -42,11 +44,13 @@ impl<G: Kit, E: Evaluator<G>> Informed<G, E> {
         };
         look_up(&self.references, actions, &mut self.known);
         self.errors.clear();
+        self.reach = None;
         if self.known.iter().any(Option::is_none) {
             inner(&mut self.evaluator, actions, values);
             // An evaluator may leave actions out, and list them in another order.
             look_up(&self.references, actions, &mut self.known);
             self.errors.extend_from_slice(self.evaluator.errors());
+            self.reach = self.evaluator.reach();
         } else {
             values.clear();
             values.resize(actions.len(), 0.0);
@@ -75,6 +79,10 @@ impl<G: Kit, E: Evaluator<G>> Evaluator<G> for Informed<G, E> {
     fn study(&mut self, at: Decision<'_, G>, actions: &mut Vec<G::Action>, values: &mut Vec<f32>) {
         at.game.actions(at.state, actions);
         self.put(at, actions, values, |inner, actions, values| inner.study(at, actions, values));
+    }
+
+    fn reach(&self) -> Option<Reach> {
+        self.reach
     }
 
     fn errors(&self) -> &[f32] {

@@ -7,7 +7,8 @@ use crate::output;
 use adept_lab::Catalogue;
 use adept_lab::review::{Decisions, PlayerReview, Review, ReviewOptions, Worst};
 use anyhow::{Result, bail};
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 /// What is said at Ctrl-C.
 const STOPPING: &str = "\nstopping, with the games reviewed so far (again to stop at once)";
@@ -46,9 +47,28 @@ const NAME: usize = 24;
 /// Columns of a word of a fault.
 const WORD: usize = 64;
 
-/// The name of a file without its folders.
-fn name_of(file: &Path) -> String {
-    output::cut(&file.file_name().unwrap_or(file.as_os_str()).to_string_lossy(), NAME)
+/// The names of files without their folders; of equal names, each with as many folders as tell it apart.
+fn names_of(files: &[PathBuf]) -> HashMap<&Path, String> {
+    let mut names = HashMap::new();
+    let mut left: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+    let most = left.iter().map(|file| file.components().count()).max().unwrap_or(0);
+    for count in 1..=most {
+        let end = |file: &Path| -> PathBuf {
+            file.components().skip(file.components().count().saturating_sub(count)).collect()
+        };
+        let mut alike = HashMap::<PathBuf, usize>::new();
+        left.iter().for_each(|file| *alike.entry(end(file)).or_default() += 1);
+        left.retain(|&file| {
+            let name = end(file);
+            let is_known = alike[&name] == 1 || count == most;
+            if is_known {
+                let width = if name.components().count() == 1 { NAME } else { WORD };
+                names.insert(file, output::cut(&name.to_string_lossy(), width));
+            }
+            !is_known
+        });
+    }
+    names
 }
 
 /// Half the width of a 95 % interval behind a number.
@@ -100,13 +120,14 @@ fn text(found: &Review) -> String {
     if found.players.iter().any(|player| player.results < player.games) {
         text.push_str("games without a result count as luck alone\n");
     }
+    let names = names_of(&found.files);
     if !found.faults.is_empty() {
         let many = if found.faults.len() == 1 { "fault" } else { "faults" };
         text.push_str(&format!("\n{} {many}: each game was read up to its fault\n", found.faults.len()));
         for fault in found.faults.iter().take(FAULTS) {
             // A file that could not be read at all is named already, by a path to copy.
             let why = match fault.game {
-                Some(_) => format!("{}: {}", name_of(&fault.file), output::cut_words(&fault.why, WORD)),
+                Some(_) => format!("{}: {}", names[&*fault.file], output::cut_words(&fault.why, WORD)),
                 None => fault.why.clone(),
             };
             text.push_str(&output::entry("  ", 2, &why));
@@ -121,18 +142,33 @@ fn text(found: &Review) -> String {
             100.0 * found.total.undecided_share
         )));
     }
+    if let Some(depths) = found.search.filter(|depths| depths.short > 0) {
+        let unsearched = match depths.unsearched {
+            0 => String::new(),
+            n => format!(
+                "; at {n} of these it stopped before it looked ahead, and the values are without a search"
+            ),
+        };
+        text.push_str(&output::wrapped(&format!(
+            "at {} of {} decisions the search stopped before its depth{unsearched}",
+            depths.short, depths.decisions
+        )));
+    }
     if !found.worst.is_empty() {
         text.push_str("\nworst moves\n");
     }
-    for Worst { file, game, number, player, position, played, best, loss, loss_ci95 } in &found.worst {
+    for Worst { file, game, number, player, position, played, best, loss, loss_ci95, shortfall } in
+        &found.worst
+    {
         let file = match found.files.len() {
             1 => String::new(),
-            _ => format!("{}, ", name_of(file)),
+            _ => format!("{}, ", names[&**file]),
         };
         let place = format!("{file}game {game}, move {number}, {}: {position}", output::cut(player, NAME));
         text.push_str(&output::entry(&format!("  {loss:.3}"), INDENT, &place));
         let error = loss_ci95.map_or_else(String::new, |half| format!(", loss ±{half:.3}"));
         text.push_str(&output::entry("", INDENT, &format!("played {played}, best {best}{error}")));
+        shortfall.iter().for_each(|what| text.push_str(&output::entry("", INDENT, what)));
     }
     text
 }
@@ -140,8 +176,7 @@ fn text(found: &Review) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use adept_lab::review::Fault;
-    use std::path::PathBuf;
+    use adept_lab::review::{Depths, Fault};
     use textwrap::core::display_width;
 
     /// A review with names, files and positions that are as long as they may be.
@@ -174,6 +209,7 @@ mod tests {
             best: "bar/24*(2) 13/7*(2)".into(),
             loss: 1.234,
             loss_ci95: Some(0.123),
+            shortfall: Some("stopped after 2 of 3 plies".into()),
         };
         let why =
             format!("line 12345: game 12345, move 12345: `{name}` of {name}: it is the other player's turn");
@@ -188,6 +224,7 @@ mod tests {
             games: 12_345,
             players: vec![player.clone(), player],
             total: decisions,
+            search: Some(Depths { decisions: 123_456, short: 12_345, unsearched: 1_234 }),
             worst: vec![worst],
             finished: true,
         }
@@ -201,5 +238,30 @@ mod tests {
             assert!(text.contains("best bar/24*(2) 13/7*(2)") && text.contains("66"), "{text}");
             assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
         }
+    }
+
+    #[test]
+    fn files_of_one_name_are_told_apart() {
+        let files = ["a/x.mat", "b/x.mat", "b/y.mat", "c/d/z.mat", "e/d/z.mat", "x.mat"].map(PathBuf::from);
+        let names = names_of(&files);
+        let named: Vec<&str> = files.iter().map(|file| &*names[&**file]).collect();
+        assert_eq!(named, ["a/x.mat", "b/x.mat", "y.mat", "c/d/z.mat", "e/d/z.mat", "x.mat"]);
+        // Folders that tell files apart are not cut like names.
+        let files = ["monday", "tuesday"].map(|day| PathBuf::from(format!("club-tournament-{day}/x.mat")));
+        assert_eq!(names_of(&files)[&*files[1]], "club-tournament-tuesday/x.mat");
+    }
+
+    #[test]
+    fn decisions_that_a_search_did_not_reach_are_counted() {
+        let mut found = review("Ann");
+        let shown = text(&found).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            shown.contains("at 12345 of 123456 decisions the search stopped before its depth; at 1234"),
+            "{shown}"
+        );
+        assert!(shown.contains("stopped after 2 of 3 plies"), "{shown}");
+        found.search = Some(Depths { decisions: 123_456, short: 0, unsearched: 0 });
+        found.worst[0].shortfall = None;
+        assert!(!text(&found).contains("stopped"), "{}", text(&found));
     }
 }
