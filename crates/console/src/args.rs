@@ -706,7 +706,7 @@ pub(crate) enum RunsAction {
         folder: PathBuf,
     },
     /// Compare two experiments: the settings that differ, and the results, tested over the seeds. Runs of the same seed share
-    /// dice and positions, and are paired where that makes the test sharper.
+    /// dice and positions: if both sides have the same seeds, the test is of pairs.
     #[command(
         after_help = "Examples:\n  adept runs compare single-50 single-80\n  adept runs compare checkpoints/runs/single-80-1 my-runs"
     )]

@@ -27,18 +27,36 @@ pub(crate) fn run(a: &Path, b: &Path, bootstrap: bool, as_json: bool) -> Result<
     for note in &found.notes {
         text.push_str(&format!("\n{note}"));
     }
-    let paired = found.metrics.iter().filter(|metric| metric.test == Some(Test::Paired));
-    let paired: Vec<String> = paired
-        .map(|m| {
-            format!("{} (correlation {:.2})", m.metric.replace('_', " "), m.correlation.unwrap_or_default())
+    text.push('\n');
+    text.push_str(&output::wrapped(&method(&found.metrics, bootstrap)));
+    output::text(&text)
+}
+
+/// How differences were tested, and the correlation of pairs.
+fn method(metrics: &[MetricChange], bootstrap: bool) -> String {
+    let of = |test: Test| metrics.iter().filter(move |metric| metric.test == Some(test));
+    let pairs = "Student's t of pairs of the same seed";
+    let mut text = "p: two-sided, by ".to_string();
+    match (of(Test::Paired).next(), of(Test::Welch).next()) {
+        (None, _) => text.push_str("Welch's t-test over the seeds"),
+        (Some(_), None) => text.push_str(pairs),
+        (Some(_), Some(_)) => {
+            text.push_str(&format!("{pairs} where a correlation is shown, else by Welch's t-test"))
+        }
+    }
+    let correlations: Vec<String> = of(Test::Paired)
+        .map(|metric| {
+            let shown = metric.correlation.map_or_else(|| "–".into(), |r| format!("{r:.2}"));
+            format!("{} {shown}", metric.metric.replace('_', " "))
         })
         .collect();
-    text.push_str("\np: two-sided, by Welch's t-test over the seeds");
-    if !paired.is_empty() {
-        text.push_str(&format!("; by Student's t of pairs of the same seed: {}", paired.join(", ")));
+    if !correlations.is_empty() {
+        text.push_str(&format!("; correlation: {}", correlations.join(", ")));
     }
-    text.push_str(if bootstrap { "; intervals by bootstrap\n" } else { "\n" });
-    output::text(&text)
+    if bootstrap {
+        text.push_str("; intervals by bootstrap");
+    }
+    text
 }
 
 /// The settings that differ, as a table, or with a line per side where the table would be too wide.

@@ -66,11 +66,11 @@ pub struct MetricChange {
     pub b: Sample,
     /// Mean of b minus mean of a; `None` if they cannot be compared.
     pub difference: Option<f64>,
-    /// Its 95 % confidence interval; `None` if a side has one run, or if the runs do not vary.
+    /// Its 95 % confidence interval; `None` if a side has one run, or if the runs, or the differences of pairs, do not vary.
     pub ci95: Option<[f64; 2]>,
     /// p of the test; `None` in the same cases.
     pub p: Option<f64>,
-    /// The test of interval and p.
+    /// The test of interval and p: paired if both sides have the same seeds, which share dice and positions.
     pub test: Option<Test>,
     /// Correlation of runs with the same seed; `None` if the seeds differ or the figures do not vary.
     pub correlation: Option<f64>,

@@ -167,7 +167,7 @@ impl Sweep {
         let number = |v: f64| if v < 1e-3 { format!("{v:.2e}") } else { format!("{v:.4}") };
         let sure = match difference(&best.finals, &next.finals).map(|test| test.p) {
             None if self.seeds < 2 => "one seed each, so not tested".to_string(),
-            None => "the seeds do not vary, so not tested".into(),
+            None => "the difference does not vary over the seeds, so not tested".into(),
             Some(p) if p < 1e-4 => "significant, p < 0.0001".into(),
             Some(p) if p < 0.05 => format!("significant, p = {p:.4}"),
             Some(p) => format!("not significant, p = {p:.2}"),

@@ -141,8 +141,8 @@ class Study:
         dict such as `{"config": "single", "learn.rate": 0.01}` names one row for all.
 
         A row has `n`, `mean`, `sd` (n − 1), `low` and `high`, the 95 % interval of the mean by Student; and `difference` to the
-        baseline with `difference_low`, `difference_high` and `p`, as `adept runs compare` has them: `test` is `paired` where the
-        `correlation` of runs of the same seed makes pairs the sharper test, else `welch`. `p_holm` is `p` after Holm for all rows,
+        baseline with `difference_low`, `difference_high` and `p`, as `adept runs compare` has them: `test` is `paired` if
+        both have the same seeds, which share dice and positions, else `welch`. `p_holm` is `p` after Holm for all rows,
         `bootstrap_low` and `bootstrap_high` are an interval of the difference by bootstrap. Numbers are None if there are too few runs, or
         if they do not vary."""
 
