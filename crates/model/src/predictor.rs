@@ -22,6 +22,9 @@ pub struct Explanation {
     /// number.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outcomes: Vec<f32>,
+    /// Whether `outcomes` is a correction of the logits of a prior, which is not a distribution.
+    #[serde(skip)]
+    pub corrects: bool,
     /// Its name, if it is a module.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,

@@ -23,7 +23,7 @@ pub fn known<G: Game>(
 }
 
 /// The explanation of an afterstate's row by a model, with the value and distribution that the encoder knows in place of the
-/// model's, and without impossible classes. Those of experts stay as they are.
+/// model's, and without impossible classes, also in the distributions of experts.
 pub(crate) fn explain<G: Kit, M: Predictor + ?Sized>(
     model: &mut M,
     encoder: &dyn Encoder<G>,
@@ -38,10 +38,18 @@ pub(crate) fn explain<G: Kit, M: Predictor + ?Sized>(
     }
     let possible = possible(head, game, after.state, after.player);
     if !possible.is_all() {
+        restrict(&mut found, head, possible);
+    }
+    found
+}
+
+/// Restricts the distributions of a node and of its experts to the possible classes. Corrections of logits stay as they are.
+fn restrict(found: &mut Explanation, head: &Head, possible: OutcomeMask) {
+    if !found.corrects && !found.outcomes.is_empty() {
         possible.restrict(&mut found.outcomes);
         found.value = head.value_of(&found.outcomes);
     }
-    found
+    found.experts.iter_mut().flatten().for_each(|expert| restrict(expert, head, possible));
 }
 
 /// The possible classes of a head; all for other heads.

@@ -115,7 +115,7 @@ impl<G: Kit, M: Predictor + ?Sized> GameModel<G, M> {
     }
 
     /// The model's explanation of the row of an afterstate, with the value and distribution that the encoder knows in place of the
-    /// model's, and without impossible classes. Those of experts stay as they are.
+    /// model's, and without impossible classes, also in the distributions of experts.
     pub fn explained(&mut self, game: &G, after: Afterstate<'_, G>, row: &Rows) -> Explanation {
         known::explain(&mut *self.model, &*self.encoder, game, after, row)
     }

@@ -15,10 +15,15 @@ fn head(game: &Backgammon) -> Head {
 
 /// An untrained network, whose classes are all probable.
 fn network(game: &Backgammon) -> GameModel<Backgammon> {
+    network_of(game, r#"{"mlp": {"hidden": [32, 16]}}"#)
+}
+
+fn network_of(game: &Backgammon, architecture: &str) -> GameModel<Backgammon> {
     let encoder = open::encoder(game, Some("points")).unwrap();
-    let mlp: Architecture = serde_json::from_str(r#"{"mlp": {"hidden": [32, 16]}}"#).unwrap();
+    let architecture: Architecture = serde_json::from_str(architecture).unwrap();
     let mut rng = stream(3, "test", 0);
-    let learner = build(&mlp, encoder.channels(), &head(game), Optimiser::default(), &mut rng).unwrap();
+    let learner =
+        build(&architecture, encoder.channels(), &head(game), Optimiser::default(), &mut rng).unwrap();
     GameModel::new(game, encoder, learner)
 }
 
@@ -93,6 +98,35 @@ fn no_user_gives_impossible_outcomes_a_probability() {
         }
     }
     assert!(restricted > 40 && whole > 10, "{restricted} {whole}");
+}
+
+/// Experts are restricted as the network is, in each layer of a mixture.
+#[test]
+fn experts_give_impossible_outcomes_no_probability() {
+    let game = Backgammon::default();
+    let expert = r#"{"mlp": {"hidden": [8]}}"#;
+    let inner = format!(r#"{{"meta_pi": {{"experts": 2, "expert": {expert}}}}}"#);
+    let mut bound = network_of(&game, &format!(r#"{{"hme": {{"experts": 2, "expert": {inner}}}}}"#));
+    let (mut actions, mut restricted) = (Vec::new(), 0);
+    for state in POSITIONS.iter().flat_map(|text| decisions(&game, text)) {
+        let at = Decision::new(&game, &state, state.player);
+        game.actions(&state, &mut actions);
+        for action in actions.iter().take(5) {
+            let mut after = state;
+            game.apply(&mut after, action);
+            let mask = possible(&game, &after, at.player);
+            let Some(found) = bound.explain(at, action) else { continue };
+            let experts: Vec<_> = found.experts.iter().flatten().collect();
+            let leaves: Vec<_> = experts.iter().flat_map(|expert| expert.experts.iter().flatten()).collect();
+            assert_eq!((experts.len(), leaves.len()), (2, 4));
+            for node in [&found].into_iter().chain(experts).chain(leaves) {
+                check(&node.outcomes, mask);
+                assert!((node.value - bound.model.head().value_of(&node.outcomes)).abs() < 1e-6);
+            }
+            restricted += usize::from(!mask.is_all());
+        }
+    }
+    assert!(restricted > 20, "{restricted}");
 }
 
 /// Reports name both sides' chances: before a roll for the side that rolls, and at a decision for the side that moves.

@@ -47,7 +47,7 @@ impl Plan {
         let sum = self.program.head.value_of(output);
         let squares: f32 = classes.iter().map(|class| class.utility * class.utility).sum();
         let value = if corrects { sum / squares } else { sum };
-        Explanation { value, outcomes: output.to_vec(), ..Explanation::default() }
+        Explanation { value, outcomes: output.to_vec(), corrects, ..Explanation::default() }
     }
 
     /// The first row of a value.
