@@ -9,6 +9,7 @@ use adept_lab::template::METHODS;
 use adept_model::{DeviceName, Engine};
 use adept_trainer::labels::TOLERANCE;
 use adept_trainer::run::Init;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -261,13 +262,18 @@ fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Reads a level. The error lists all of them.
+fn levels() -> impl TypedValueParser<Value = Level> {
+    PossibleValuesParser::new(Level::ALL.map(Level::name)).try_map(|text| text.parse::<Level>())
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct PlayArgs {
     /// The name of a game, whose best network plays, or its strongest agent without one; or a checkpoint, a run, or the name of an agent
     /// (see adept list agents).
     pub(crate) opponent: String,
     /// How strong it plays: easy, medium, strong or strongest, which looks ahead. Default: strong.
-    #[arg(long)]
+    #[arg(long, value_parser = levels(), hide_possible_values = true)]
     pub(crate) level: Option<Level>,
     /// Rule set. Default: the rule set of the checkpoint.
     #[arg(long)]

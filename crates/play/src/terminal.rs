@@ -144,15 +144,15 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
 
     fn play(mut self, input: &mut dyn Input, out: &mut dyn Write) -> Result<Played, PlayError> {
         let mut scratch = Scratch::default();
-        writeln!(
-            out,
+        let begins = format!(
             "{}: you are player {} of {}, against {} (seed {}).\nType a move; `help` shows what else you can type.",
             self.game.name(),
             self.options.seat + 1,
             self.game.players(),
             self.options.opponent,
             self.options.seed
-        )?;
+        );
+        writeln!(out, "{}", folded(&begins))?;
         let mut before = String::new();
         loop {
             let now = self.game.texts().board(self.game, &self.session.state, &[], self.options.seat);

@@ -214,8 +214,13 @@ fn entries_text(entries: &[Value], indent: usize) -> String {
     text
 }
 
-/// A row for each class, a column for each distribution, in percent.
+/// A row for each class, a column for each distribution, in percent. The meaning of the numbers of classes, as in `phase: 0 bear-off,
+/// 1 race`, is above the table.
 fn share_table(class: &str, shares: &[ClassShares]) -> String {
+    let (class, meaning) = match class.split_once(": ") {
+        Some((name, _)) => (name, output::wrapped(class)),
+        None => (class, String::new()),
+    };
     let classes: BTreeSet<u64> =
         shares.iter().flat_map(|s| s.shares.iter().map(|(class, _)| *class)).collect();
     let header: Vec<&str> =
@@ -227,7 +232,7 @@ fn share_table(class: &str, shares: &[ClassShares]) -> String {
     let row = |class: u64| {
         [class.to_string()].into_iter().chain(shares.iter().map(|s| cell(s, class))).collect::<Vec<_>>()
     };
-    output::table(&header, &classes.into_iter().map(row).collect::<Vec<_>>())
+    meaning + &output::table(&header, &classes.into_iter().map(row).collect::<Vec<_>>())
 }
 
 pub(crate) fn runs(args: &RunsArgs, as_json: bool) -> Result<()> {
@@ -352,5 +357,21 @@ fn plot(runs: &[PathBuf], show: Show, marks: &[Mark], out: Option<&Path>, as_jso
     match out {
         Some(out) => output::text(&format!("written: {}\n", out.display())),
         None => output::text(&canvas(&found, show, marks)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_meaning_of_classes_is_above_their_table() {
+        let shares = [ClassShares { distribution: "prime".into(), shares: vec![(0, 0.25), (3, 0.75)] }];
+        let table = share_table("phase: 0 bear-off, 1 race, 2 crashed, 3 contact, 4 back game", &shares);
+        let lines: Vec<&str> = table.lines().collect();
+        assert_eq!(lines[0], "phase: 0 bear-off, 1 race, 2 crashed, 3 contact, 4 back game");
+        assert_eq!(lines[1].split_whitespace().collect::<Vec<_>>(), ["phase", "prime"]);
+        assert_eq!(lines[3].split_whitespace().collect::<Vec<_>>(), ["3", "75.0", "%"]);
+        assert!(share_table("stones on the board", &shares).starts_with("stones on the board"), "{table}");
     }
 }

@@ -134,14 +134,13 @@ fn value_text(value: &PositionValue) -> String {
         Some(player) if value.moves.is_empty() => format!("{v:+.4} for player {player}{p}"),
         Some(player) => format!("{v:+.4} for player {player}, to move{p}: the best of the moves below"),
     };
-    let said = match &value.search {
-        Some(search) => format!("{said}\n  {}", searched(search)),
-        None => said,
-    };
     // A long position has a line of its own.
     let mut text = format!("{}: {said}\n", value.position);
     if text.trim_end().chars().count() > output::COLUMNS {
-        text = format!("{}:\n  {said}\n", value.position);
+        text = format!("{}:\n{}", value.position, output::entry("", 2, &said));
+    }
+    if let Some(search) = &value.search {
+        text.push_str(&output::entry("", 2, &searched(search)));
     }
     if let Some(next) = &value.next {
         let _ = writeln!(
@@ -154,19 +153,15 @@ fn value_text(value: &PositionValue) -> String {
     if let Some(after) = &value.after
         && (!value.moves.is_empty() || !after.gates.is_empty() || !after.outcomes.is_empty())
     {
-        let _ = write!(
-            text,
-            "  the network's value of the position itself, for the player who just moved: {:+.4}{}",
+        let own = format!(
+            "the network's value of the position itself, for the player who just moved: {:+.4}{}",
             after.value,
             score(after.score, term.as_deref())
         );
-        // Many classes take lines of their own.
-        let (classes, outcomes) = (&value.classes, &after.outcomes);
-        let (line, indent) = if classes.len() > NAMED { (NAMED, "\n  ") } else { (NAMED, "") };
-        for (classes, outcomes) in classes.chunks(line).zip(outcomes.chunks(line)) {
-            let _ = write!(text, "{indent}{}", outcomes_text(classes, outcomes));
+        text.push_str(&output::entry("", 2, &own));
+        for (classes, outcomes) in value.classes.chunks(NAMED).zip(after.outcomes.chunks(NAMED)) {
+            let _ = writeln!(text, "  {}", outcomes_text(classes, outcomes));
         }
-        text.push('\n');
         experts(after, 2, term.as_deref(), &mut text);
     }
     if !value.inputs.is_empty() {
@@ -175,16 +170,18 @@ fn value_text(value: &PositionValue) -> String {
     }
     let unit = term;
     let width = value.moves.iter().map(|m| m.action.chars().count()).max().unwrap_or(0).max(6);
-    // Names stand beside few probabilities, above many.
-    let above = value.classes.len() > NAMED && value.moves.iter().any(|m| !m.explanation.outcomes.is_empty());
-    let columns = if above { Heading::of(&value.classes) } else { Heading::default() };
     let term = value.moves.first().and_then(|m| match &m.worth {
         Worth { win_probability: Some(_), .. } => Some("P(win)"),
         Worth { unit, .. } => unit.as_deref(),
     });
     let score_width = term.map_or(0, |term| if term == "P(win)" { 6 } else { term.chars().count().max(7) });
+    let indent = 2 + width + 1 + term.map_or(7, |_| 9 + score_width);
+    // Names stand beside few probabilities, above many, and above those that would make a line too long.
+    let outcomes = value.moves.iter().map(|m| outcomes_text(&value.classes, &m.explanation.outcomes));
+    let beside = outcomes.map(|text| text.chars().count()).max().unwrap_or(0);
+    let above = beside > 0 && (value.classes.len() > NAMED || indent + beside > output::COLUMNS);
+    let columns = if above { Heading::of(&value.classes) } else { Heading::default() };
     if above || term.is_some() {
-        let indent = 2 + width + 1 + term.map_or(7, |_| 9 + score_width);
         columns.write(indent, &mut text);
         let term = term.map_or_else(String::new, |term| format!("  {term:>score_width$}"));
         let _ = writeln!(text, "  {:<width$}       V{term}{}", "move", columns.last());
@@ -391,4 +388,57 @@ pub(crate) fn describe(games: &dyn Catalogue, args: &DescribeArgs, as_json: bool
     text.push_str(&output::table(&["tensor", "shape", "group", "rate ×"], &rows));
     let _ = writeln!(text, "\n{}", s.ops.join("\n"));
     output::text(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adept_arena::inspect::{Chances, MoveValue};
+
+    #[test]
+    fn values_fit_a_terminal() {
+        let classes: Vec<String> = ["loss", "draw", "win"].map(String::from).to_vec();
+        let explanation =
+            Explanation { value: 0.1234, outcomes: vec![0.4, 0.25, 0.35], ..Explanation::default() };
+        let found = |action: &str| {
+            let one = MoveValue {
+                action: action.into(),
+                afterstate: String::new(),
+                equity: None,
+                worth: Worth { win_probability: Some(0.5), ..Worth::default() },
+                chances: Chances::default(),
+                ci95: None,
+                probability: None,
+                explanation: explanation.clone(),
+                inputs: Vec::new(),
+            };
+            value_text(&PositionValue {
+                position: "X...O....".into(),
+                value: 0.1234,
+                equity: None,
+                worth: Worth::default(),
+                chances: Chances::default(),
+                to_move: Some(1),
+                after: Some(explanation.clone()),
+                inputs: Vec::new(),
+                classes: classes.clone(),
+                moves: vec![one],
+                search: Some(Searched {
+                    plies: 4,
+                    asked: Some(4),
+                    finished: true,
+                    shortfall: None,
+                    nodes: 123_456,
+                    solved: false,
+                    line: vec![action.into(); 12],
+                }),
+                next: None,
+            })
+        };
+        for action in ["a1", "diagonal(column-3,row-14,column-4)"] {
+            let text = found(action);
+            assert!(text.lines().all(|line| line.chars().count() <= output::COLUMNS), "{text}");
+            assert!(text.contains(action) && text.contains("25.00") && text.contains("draw"), "{text}");
+        }
+    }
 }

@@ -195,7 +195,13 @@ pub fn game_of(
         Some(near) => format!(": did you mean `{near}`?"),
         None => ": see `adept list agents`".into(),
     };
-    bail!("`{}` is neither a checkpoint nor an agent of any game{hint}", spec.name())
+    let hint = if hint.ends_with('?') { hint } else { hint + "." };
+    bail!(
+        "`{}` is neither a checkpoint nor an agent of any game{hint} Runs are looked for by name in `{}` of the working folder. {}",
+        spec.name(),
+        checkpoint::RUNS,
+        checkpoint::searched()
+    )
 }
 
 /// Whether a name is that of a checkpoint or run of this machine, which goes before the game of that name.

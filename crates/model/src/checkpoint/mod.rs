@@ -32,7 +32,7 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 pub use inside::{Inside, add_inside, is_inside};
-pub use published::{best_of, published, published_in, rank};
+pub use published::{best_of, published, published_in, rank, searched};
 pub use quantisation::Quantisation;
 pub use strength::{LevelStrength, Strength, note_strength};
 

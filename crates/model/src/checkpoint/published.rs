@@ -79,7 +79,7 @@ pub(super) fn named(path: &Path) -> Result<Option<PathBuf>, ModelError> {
 }
 
 /// The places searched for published checkpoints, as a sentence.
-pub(super) fn searched() -> String {
+pub fn searched() -> String {
     let list: Vec<String> = inside::all().map(|(name, _)| name.display().to_string()).collect();
     let inside = if list.is_empty() {
         String::new()
