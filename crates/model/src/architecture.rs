@@ -776,11 +776,14 @@ impl Architecture {
                 let reads_shared = shares && gate.inputs.is_none();
                 let random = gate.by.is_none() && (reads_shared || gate.start() == GateStart::Drawn);
                 if random && n > 1 {
-                    let remedy = match reads_shared {
-                        true => "name its `inputs`",
-                        false if gate.hidden.is_empty() => "leave out `clusters = 0`",
-                        false => "leave out `hidden`",
-                    };
+                    // Each of these alone keeps the weights random.
+                    let remedies = [
+                        (reads_shared, "name its `inputs`"),
+                        (!gate.hidden.is_empty(), "leave out `hidden`"),
+                        (gate.clusters == Some(0.0), "leave out `clusters = 0`"),
+                    ];
+                    let remedies = remedies.iter().filter(|(applies, _)| *applies).map(|(_, remedy)| *remedy);
+                    let remedy = remedies.collect::<Vec<_>>().join(", ");
                     let lone = *threshold >= 1.0 / n as f32;
                     found.push(match lone {
                         true => format!(
@@ -926,5 +929,22 @@ mod tests {
             assert!(found.len() == 1 && words.iter().all(|word| found[0].contains(word)), "{found:?}");
         }
         assert!(cautions(r#", "gate": { "by": "phase" }"#).is_empty());
+        // On shared layers too, the words name all that has to change.
+        for (gate, remedy) in [
+            ("{}", "(name its `inputs`)"),
+            (r#"{ "hidden": [3] }"#, "(name its `inputs`, leave out `hidden`)"),
+            (
+                r#"{ "hidden": [3], "clusters": 0 }"#,
+                "(name its `inputs`, leave out `hidden`, leave out `clusters = 0`)",
+            ),
+            (r#"{ "inputs": ["x"], "hidden": [3] }"#, "(leave out `hidden`)"),
+        ] {
+            let hme = format!(
+                r#"{{ "hme": {{ "experts": 4, "expert": {{ "mlp": {{ "hidden": [2] }} }}, "gate": {gate} }} }}"#
+            );
+            let found =
+                architecture(&format!(r#"{{ "shared": {{ "hidden": [3], "top": {hme} }} }}"#)).cautions();
+            assert!(found.len() == 1 && found[0].contains(remedy), "{found:?}");
+        }
     }
 }

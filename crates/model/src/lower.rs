@@ -485,8 +485,12 @@ impl Builder<'_> {
                     );
                 }
                 _ => {
-                    return gate_at
-                        .fail("clusters", "only a linear gate can begin as clusters: remove `hidden`");
+                    let more = match self.shared.is_some() && gate.inputs.is_none() {
+                        true => ", and name its `inputs`, because it is on shared layers",
+                        false => "",
+                    };
+                    let message = format!("only a linear gate can begin as clusters: remove `hidden`{more}");
+                    return gate_at.fail("clusters", message);
                 }
             }
         }
