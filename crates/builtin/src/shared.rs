@@ -1,7 +1,7 @@
 //! Expensive constants shared by all threads.
 
 use std::panic::resume_unwind;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Computes a constant that other threads wait for, on separate threads. A pool worker that waits for parts of the
 /// constant would otherwise steal other work of its pool; if that needs the constant too, the worker would deadlock.
@@ -18,34 +18,84 @@ pub(crate) fn on_own_threads<R: Send>(make: impl FnOnce() -> R + Send) -> R {
         .unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// A cache with one value per key, kept while anyone holds it.
-pub(crate) struct Shared<K, T>(Mutex<Vec<(K, Weak<T>)>>);
+/// The place of a value, locked while it is made.
+type Slot<S> = Arc<Mutex<Option<S>>>;
 
-impl<K: PartialEq, T: Send + Sync> Shared<K, T> {
-    pub(crate) const fn new() -> Self {
+/// A slot for each key. Only callers of the same key wait for each other.
+struct Slots<K, S>(Mutex<Vec<(K, Slot<S>)>>);
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<K: PartialEq, S> Slots<K, S> {
+    const fn new() -> Self {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// The value of a key, computed if nobody holds it. Concurrent callers wait.
+    /// The slot of a key. Drops those that nobody uses and that have no value, or none that `is_live`.
+    fn slot(&self, key: K, is_live: impl Fn(&S) -> bool) -> Slot<S> {
+        let mut all = locked(&self.0);
+        // A slot that is held here alone is not locked by another thread.
+        all.retain(|(_, slot)| Arc::strong_count(slot) > 1 || locked(slot).as_ref().is_some_and(&is_live));
+        if let Some((_, slot)) = all.iter().find(|(k, _)| *k == key) {
+            return slot.clone();
+        }
+        let slot = Slot::default();
+        all.push((key, slot.clone()));
+        slot
+    }
+}
+
+/// A cache with one value per key, kept while anyone holds it.
+pub(crate) struct Shared<K, T>(Slots<K, Weak<T>>);
+
+impl<K: PartialEq, T: Send + Sync> Shared<K, T> {
+    pub(crate) const fn new() -> Self {
+        Self(Slots::new())
+    }
+
+    /// The value of a key, computed if nobody holds it. Concurrent callers of the same key wait.
     pub(crate) fn get<E: Send>(
         &self,
         key: K,
         make: impl FnOnce() -> Result<T, E> + Send,
     ) -> Result<Arc<T>, E> {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        held.retain(|(_, one)| one.strong_count() > 0);
-        if let Some(one) = held.iter().find(|(k, _)| *k == key).and_then(|(_, one)| one.upgrade()) {
+        let slot = self.0.slot(key, |one| one.strong_count() > 0);
+        let mut held = locked(&slot);
+        if let Some(one) = held.as_ref().and_then(Weak::upgrade) {
             return Ok(one);
         }
         let one = Arc::new(on_own_threads(make)?);
-        held.push((key, Arc::downgrade(&one)));
+        *held = Some(Arc::downgrade(&one));
         Ok(one)
+    }
+}
+
+/// A cache with one value per key, kept while the program runs.
+pub(crate) struct Kept<K, V>(Slots<K, V>);
+
+impl<K: PartialEq, V: Clone> Kept<K, V> {
+    pub(crate) const fn new() -> Self {
+        Self(Slots::new())
+    }
+
+    /// The value of a key, made by the first caller, if there is one. Concurrent callers of the same key wait.
+    pub(crate) fn get<E>(&self, key: K, make: impl FnOnce() -> Option<Result<V, E>>) -> Option<Result<V, E>> {
+        let slot = self.0.slot(key, |_| true);
+        let mut held = locked(&slot);
+        if let Some(one) = &*held {
+            return Some(Ok(one.clone()));
+        }
+        let made = make()?;
+        *held = made.as_ref().ok().cloned();
+        Some(made)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Shared, on_own_threads};
+    use super::{Kept, Shared, on_own_threads};
     use std::convert::Infallible;
     use std::sync::mpsc::channel;
     use std::sync::{Arc, OnceLock};
@@ -100,5 +150,33 @@ mod tests {
         let remade = SQUARES.get(3, || Ok::<_, Infallible>(10)).unwrap();
         assert_eq!(*remade, 10);
         assert_eq!(SQUARES.get(5, || Err::<u32, _>("no")), Err("no"));
+    }
+
+    /// A thread that makes one value keeps no other value waiting, and makes its own once.
+    #[test]
+    fn keys_do_not_wait_for_each_other() {
+        static SQUARES: Shared<u32, u32> = Shared::new();
+        static KEPT: Kept<u32, u32> = Kept::new();
+        let patience = Duration::from_secs(60);
+        let (begun, has_begun) = channel();
+        let (finish, may_finish) = channel::<()>();
+        let slow = std::thread::spawn(move || {
+            let make = move || {
+                begun.send(()).unwrap();
+                may_finish.recv_timeout(patience).map(|()| 9)
+            };
+            let kept = KEPT.get(3, || Some(SQUARES.get(3, make).map(|one| *one)));
+            kept.unwrap().expect("it may finish")
+        });
+        has_begun.recv_timeout(patience).unwrap();
+        assert_eq!(*SQUARES.get(4, || Ok::<_, Infallible>(16)).unwrap(), 16);
+        assert_eq!(KEPT.get(4, || Some(Ok::<_, Infallible>(16))), Some(Ok(16)));
+        finish.send(()).unwrap();
+        assert_eq!(slow.join().unwrap(), 9);
+        assert_eq!(KEPT.get(3, || Some(Err("made twice"))), Some(Ok(9)));
+        // What there is not, or could not be made, is tried again.
+        assert_eq!(KEPT.get(5, || None::<Result<_, &str>>), None);
+        assert_eq!(KEPT.get(5, || Some(Err("no"))), Some(Err("no")));
+        assert_eq!(KEPT.get(5, || Some(Ok::<_, &str>(25))), Some(Ok(25)));
     }
 }

@@ -5,11 +5,12 @@ use super::{Backgammon, Position, Side, Stage};
 use crate::bearoff::one_sided::gnubg::{GnubgOneSided, ROLLS};
 use crate::bearoff::two_sided::Table;
 use crate::bearoff::{self, Bearoff};
+use crate::shared::Kept;
 use adept_game::{Afterstate, Found, Game, GameError, Named, Reference, Valuation};
 use adept_ground::places;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Name of the table of all races.
 const RACE: &str = "race";
@@ -48,23 +49,10 @@ pub(super) fn names() -> Vec<Named> {
     [6, 8, 10].map(race).into_iter().chain([6, 8, 10].map(bearoff)).chain([any]).collect()
 }
 
-/// A cached table, with its number of checkers and name.
-type Kept = (u8, String, Arc<dyn Valuation<Backgammon>>);
-
 /// The table of this name. Tables are cached for the lifetime of the process, because agents come and go.
 pub(super) fn table(game: &Backgammon, name: &str) -> Found<Arc<dyn Valuation<Backgammon>>> {
-    static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
-    // The lock makes other callers wait, so that a table is opened once.
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_this = |(checkers, known, _): &&Kept| *checkers == game.checkers() && known == name;
-    if let Some((.., found)) = kept.iter().find(is_this) {
-        return Some(Ok(found.clone()));
-    }
-    let found = opened(game, name)?;
-    if let Ok(table) = &found {
-        kept.push((game.checkers(), name.into(), table.clone()));
-    }
-    Some(found)
+    static TABLES: Kept<(u8, String), Arc<dyn Valuation<Backgammon>>> = Kept::new();
+    TABLES.get((game.checkers(), name.into()), || opened(game, name))
 }
 
 /// Tables that are solved instantly, and larger ones whose files exist.
