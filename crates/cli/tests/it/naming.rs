@@ -271,6 +271,24 @@ fn every_game_is_played_with_the_program_alone() {
             "{}",
             text(&output)
         );
+        let said = text(&output);
+        let banner = said.lines().skip_while(|line| !line.starts_with("backgammon:")).take(3);
+        assert!(
+            banner.clone().count() == 3 && banner.clone().all(|line| line.chars().count() <= 80),
+            "{said}"
+        );
+    }
+    let refused = text(&alone(&dir, &["play", "backgammon", "--level", "hard"]));
+    assert!(refused.lines().all(|line| line.chars().count() <= 80), "{refused}");
+    assert!(refused.contains("easy, medium, strong, strongest"), "{refused}");
+    // An unknown network is reported with the places that were searched.
+    for args in
+        [&["play", "nosuch"][..], &["play", "search:2:nosuch"], &["review", "x.mat", "--by", "nosuch"]]
+    {
+        let refused = text(&alone(&dir, args));
+        for place in ["`checkpoints/runs`", "ADEPT_HOME", "backgammon/small-88-24"] {
+            assert!(refused.contains(place), "{args:?}: {refused}");
+        }
     }
     assert!(text(&alone(&dir, &["play", "leduc", "--level", "strongest"])).contains("it has easy, strong"));
     assert!(text(&alone(&dir, &["play", "ttt", "--level", "easy"])).contains("`ttt` plays at one level"));

@@ -123,6 +123,15 @@ fn what_cannot_be_labelled_is_refused() {
             &["--with", "P", "--game", "liars-dice:openspiel:1-1:6"],
             "has no labelled positions: information is hidden",
         ),
+        (
+            &["--with", "playouts:5", "--game", "declared:eight-puzzle"],
+            "has no labelled positions: it is not a zero-sum game of two players",
+        ),
+        (
+            &["--with", "playouts:5", "--game", "declared:race"],
+            "has no labelled positions: it is not a zero-sum game of two players",
+        ),
+        (&["--with", "small", "--starts", "rules,play:uct:9"], "no distribution of positions `play:uct:9`"),
     ] {
         let error = dir.fails(&[&["data", "build", "--out", "x.csv"], args].concat(), 1);
         assert!(error.contains(why), "{args:?}: {error}");
