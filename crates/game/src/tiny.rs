@@ -10,8 +10,9 @@
 //! ```
 
 use crate::encoder::{Afterstate, Encoder, EncoderFn, Encoders};
+use crate::files::ParsedPosition;
 use crate::game::{Counting, Game, GameError, Turn};
-use crate::kit::{Kit, ParsedPosition};
+use crate::kit::Kit;
 use crate::public_tree::PublicTree;
 use crate::texts::Texts;
 use adept_rows::{Channel, ChannelKind, RowMut};
