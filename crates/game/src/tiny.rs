@@ -385,10 +385,6 @@ impl Encoder<Bluff> for Bits {
         table.claim.into_iter().for_each(|claim| set(2 + claim));
         table.believed.into_iter().for_each(|believed| set(6 + u8::from(believed)));
     }
-
-    fn needs_action(&self) -> bool {
-        true
-    }
 }
 
 impl Texts<Bluff> for Bluff {
