@@ -54,6 +54,9 @@ pub(super) struct Report<T> {
     seconds: f64,
     /// Files written.
     pub(super) files: Vec<PathBuf>,
+    /// The text of the first file.
+    #[serde(skip)]
+    text: String,
 }
 
 impl<T: Serialize> Report<T> {
@@ -66,6 +69,7 @@ impl<T: Serialize> Report<T> {
             body,
             seconds: started.elapsed().as_secs_f64(),
             files: Vec::new(),
+            text: String::new(),
         }
     }
 
@@ -83,12 +87,13 @@ impl<T: Serialize> Report<T> {
         for (path, (_, text)) in self.files.iter().zip(&files) {
             disk.replace(path, text.as_bytes())?;
         }
+        self.text = files.swap_remove(0).1;
         Ok(self)
     }
 
     /// The result of a reproduction whose text is its first file.
     pub(super) fn made(&self) -> Result<Made, TrainError> {
-        Made::from_report(self, self.seconds, &self.files)
+        self.with_text(self.text.clone())
     }
 
     /// The result of a reproduction with this text.
