@@ -1,7 +1,5 @@
 //! Rules that somebody wrote down, and what a check of them has found.
 
-use crate::kit::Kit;
-
 /// The text that the rules of a game come from: a rule file, a description in GDL, a program in another language.
 ///
 /// A run stores the fingerprint, so that a run of other rules of the same name is not taken for one of these. The command `rules`
@@ -21,11 +19,6 @@ pub trait RuleText {
     fn trace(&self, _seed: u64) -> Option<Vec<TraceStep>> {
         None
     }
-}
-
-/// The fingerprint of the rules of a game, if they come from a text.
-pub fn fingerprint<G: Kit>(game: &G) -> Option<String> {
-    game.rule_text()?.fingerprint()
 }
 
 /// A check of rules.

@@ -1,7 +1,5 @@
 //! The card of a game.
 
-use crate::kit::Kit;
-use crate::public_tree::has_public_tree;
 use crate::suite::Suite;
 
 /// How lists describe a game, and how a first run of it begins. [`Self::of`] is the card of a game that says nothing else.
@@ -24,17 +22,4 @@ pub struct Card {
     /// The rest of a starter config, beginning with the line `encoder = …` of section `[game]`, or before it with `head = …`. It
     /// should train in about a minute and show that learning works. None selects a general one.
     pub starter: Option<String>,
-}
-
-impl Card {
-    /// The name as the description, the suites that fit the game, and the general starter config.
-    pub fn of<G: Kit>(game: &G) -> Self {
-        let suite = match has_public_tree(game) {
-            true => Suite::Exploitability,
-            false if game.is_small() && !game.hides() => Suite::Equity,
-            false if !game.positions().is_empty() => Suite::Rms,
-            false => Suite::Matches,
-        };
-        Self { about: game.name().into(), suites: vec![suite], starter: None }
-    }
 }

@@ -105,7 +105,9 @@ pub trait Encoder<G: Game>: Send + Sync {
     }
 
     /// Whether a row depends on the action as well as on the state.
-    fn needs_action(&self) -> bool;
+    fn needs_action(&self) -> bool {
+        true
+    }
 
     /// The value of an afterstate that is known without the model, such as that of a race in a table, and then stands for that of
     /// the model. Appends the probability of each class of results to `outcomes`, if it knows them.

@@ -1,120 +1,29 @@
 //! Files of positions in a game's text form.
 
 use crate::game::{Game, GameError, Turn};
-use crate::kit::{Example, Kit, ParsedPosition};
-use crate::results::{outcome_classes, possible_outcomes};
+use crate::results::Results;
 use crate::sheet::{Row, Sheet, Values};
+use crate::texts::Texts;
 use adept_ground::limits;
 use adept_rows::{OutcomeClass, OutcomeMask};
 use std::fmt::Write;
 use std::path::Path;
 
-/// The files of positions of a game. [`TextFiles`] has positions in the game's text form.
-///
-/// `value`, `evaluate` and `review` read positions, `[learn.supervised]` and `data` labelled positions; `value` writes them.
-pub trait PositionFiles<G: Kit>: Send + Sync {
-    /// Reads positions from a file: one per line in the game's text form, or a table with a column `position`. Empty lines and lines
-    /// that begin with # are skipped.
-    ///
-    /// # Errors
-    /// The line that is not a position.
-    fn read(&self, game: &G, path: &Path) -> Result<Vec<ParsedPosition<G>>, GameError> {
-        positions(game, &Sheet::read(path)?)
-    }
+/// A parsed position, with the action that led to it if known.
+pub type ParsedPosition<G> = (<G as Game>::State, Option<<G as Game>::Action>);
 
-    /// Reads labelled positions from a table in a text file; see [`sheet`](crate::sheet). By default, its columns are `position`,
-    /// in the game's text form, and `value` or `win`: the value, or the probability of winning, for the player to move.
-    ///
-    /// # Errors
-    /// The place of the fault, or that the game has no labelled files: it has hidden information, or sums that are not zero.
-    fn read_examples(&self, game: &G, path: &Path) -> Result<Vec<Example<G::State>>, GameError> {
-        if let Some(why) = no_examples(game) {
-            let what = format!("{} has no labelled positions: {why}", game.name());
-            return Err(GameError::new(format!("{}: {what}", path.display())));
-        }
-        let sheet = Sheet::read(path)?;
-        let classes = outcome_classes(game).unwrap_or_default();
-        let (column, values) = (sheet.column(&POSITION)?, Values::of(&sheet)?);
-        let outcomes = Outcomes::of(&sheet, &classes, values)?;
-        let (Some(column), true) = (column, values.is_some() || outcomes.is_some()) else {
-            let names = sheet.shown_names();
-            let classes: Vec<&str> = classes.iter().map(|class| &*class.name).collect();
-            let or = if classes.is_empty() { String::new() } else { format!(", or {}", classes.join(", ")) };
-            return Err(sheet.fault(&format!(
-                "the first line is `{names}`; it must name the columns position and value (or win{or})"
-            )));
-        };
-        let of_outcomes = outcomes.iter().flat_map(|outcomes| outcomes.columns.iter().copied());
-        let used: Vec<usize> = [column]
-            .into_iter()
-            .chain(values.iter().map(|values| values.column()))
-            .chain(of_outcomes)
-            .collect();
-        sheet.note_ignored(&used);
-        let example = |row: Result<Row<'_>, GameError>| {
-            let row = row?;
-            let (state, _) = position(game, &row, column)?;
-            if game.turn(&state) == Turn::Over {
-                return Err(row.fault("the game is over, so its value is known"));
-            }
-            let Some(acted) = game.just_acted(&state) else {
-                return Err(row.fault("nobody has moved yet: give positions after a move"));
-            };
-            // In the file for the player to move.
-            let possible = possible_outcomes(game, &classes, &state, acted).mirrored(&classes);
-            let outcomes = outcomes.as_ref().map(|outcomes| outcomes.of_row(&row, possible)).transpose()?;
-            let value = match (&outcomes, values) {
-                (_, Some(values)) if !values.is_probability() => values.of_row(&row)?,
-                (Some(p), _) => p.iter().zip(&classes).map(|(p, class)| p * f64::from(class.utility)).sum(),
-                (None, Some(values)) => values.of_row(&row)?,
-                (None, None) => f64::NAN,
-            };
-            // Values in a file are for the player to move; examples are for the one who just acted.
-            let mirrored = |p: Vec<f64>| classes.iter().map(|class| p[class.mirror]).collect();
-            let outcomes = outcomes.map_or_else(Vec::new, mirrored);
-            Ok(Example { state, value: -value, outcomes, line: row.line })
-        };
-        sheet.rows().map(example).collect()
-    }
-
-    /// Whether a file has a value for each position, so that [`read_examples`](Self::read_examples) can read it.
-    ///
-    /// # Errors
-    /// An I/O error, or a pipe, which could not be read again.
-    fn has_values(&self, game: &G, path: &Path) -> Result<bool, GameError> {
-        limits::check_lasting(path).map_err(GameError::file(path))?;
-        if no_examples(game).is_some() {
-            return Ok(false);
-        }
-        let sheet = Sheet::read(path)?;
-        let classes = outcome_classes(game).unwrap_or_default();
-        let values = Values::of(&sheet)?;
-        let labelled = values.is_some() || Outcomes::of(&sheet, &classes, None)?.is_some();
-        Ok(sheet.column(&POSITION)?.is_some() && labelled)
-    }
-
-    /// A CSV file of positions and their values to the player to move, in the format that [`read`](Self::read) reads.
-    ///
-    /// ```
-    /// use adept_game::{Game, PositionFiles, TextFiles, tiny::Nim};
-    ///
-    /// let game = Nim::default();
-    /// let csv = TextFiles.write(&game, &[(game.start(), None)], &[0.5]);
-    /// assert_eq!(csv, "position,value\n\"3 4 5 @1\",0.500000000\n");
-    /// ```
-    fn write(&self, game: &G, positions: &[ParsedPosition<G>], values: &[f32]) -> String {
-        let (texts, mut text) = (game.texts(), String::from("position,value\n"));
-        for ((state, action), value) in positions.iter().zip(values) {
-            let _ = writeln!(text, "\"{}\",{value:.9}", texts.afterstate(game, state, action.as_ref()));
-        }
-        text
-    }
+/// A labelled position of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Example<S> {
+    /// The position, right after a move and before a chance event or the next player's move.
+    pub state: S,
+    /// Its value to the player who just acted, in [−1, 1].
+    pub value: f64,
+    /// The probability of each class of outcomes for that player; empty if only the value is known.
+    pub outcomes: Vec<f64>,
+    /// Its line in the file, from 1.
+    pub line: u64,
 }
-
-/// Files of positions in the game's text form.
-pub struct TextFiles;
-
-impl<G: Kit> PositionFiles<G> for TextFiles {}
 
 /// Columns of positions in the game's text form, in the order of preference.
 pub const POSITION: [&str; 5] = ["position", "position_id", "xgid", "gnubg_id", "gnubgid"];
@@ -152,6 +61,85 @@ pub fn positions<G: Game>(game: &G, sheet: &Sheet) -> Result<Vec<ParsedPosition<
 /// Why its text is not a position.
 pub fn position<G: Game>(game: &G, row: &Row<'_>, column: usize) -> Result<ParsedPosition<G>, GameError> {
     game.parse_position(row.text(column)).map_err(|e| row.fault(&e.to_string()))
+}
+
+/// [`PositionFiles::read_examples`](crate::PositionFiles::read_examples) of the game's text form.
+pub(crate) fn read_examples<G: Game>(
+    game: &G,
+    results: &Results<G>,
+    path: &Path,
+) -> Result<Vec<Example<G::State>>, GameError> {
+    if let Some(why) = no_examples(game) {
+        let what = format!("{} has no labelled positions: {why}", game.name());
+        return Err(GameError::new(format!("{}: {what}", path.display())));
+    }
+    let sheet = Sheet::read(path)?;
+    let classes = (results.classes)(game).unwrap_or_default();
+    let (column, values) = (sheet.column(&POSITION)?, Values::of(&sheet)?);
+    let outcomes = Outcomes::of(&sheet, &classes, values)?;
+    let (Some(column), true) = (column, values.is_some() || outcomes.is_some()) else {
+        let names = sheet.shown_names();
+        let classes: Vec<&str> = classes.iter().map(|class| &*class.name).collect();
+        let or = if classes.is_empty() { String::new() } else { format!(", or {}", classes.join(", ")) };
+        return Err(sheet.fault(&format!(
+            "the first line is `{names}`; it must name the columns position and value (or win{or})"
+        )));
+    };
+    let of_outcomes = outcomes.iter().flat_map(|outcomes| outcomes.columns.iter().copied());
+    let used: Vec<usize> =
+        [column].into_iter().chain(values.iter().map(|values| values.column())).chain(of_outcomes).collect();
+    sheet.note_ignored(&used);
+    let example = |row: Result<Row<'_>, GameError>| {
+        let row = row?;
+        let (state, _) = position(game, &row, column)?;
+        if game.turn(&state) == Turn::Over {
+            return Err(row.fault("the game is over, so its value is known"));
+        }
+        let Some(acted) = game.just_acted(&state) else {
+            return Err(row.fault("nobody has moved yet: give positions after a move"));
+        };
+        // In the file for the player to move.
+        let possible = (results.possible)(game, &classes, &state, acted).mirrored(&classes);
+        let outcomes = outcomes.as_ref().map(|outcomes| outcomes.of_row(&row, possible)).transpose()?;
+        let value = match (&outcomes, values) {
+            (_, Some(values)) if !values.is_probability() => values.of_row(&row)?,
+            (Some(p), _) => p.iter().zip(&classes).map(|(p, class)| p * f64::from(class.utility)).sum(),
+            (None, Some(values)) => values.of_row(&row)?,
+            (None, None) => f64::NAN,
+        };
+        // Values in a file are for the player to move; examples are for the one who just acted.
+        let mirrored = |p: Vec<f64>| classes.iter().map(|class| p[class.mirror]).collect();
+        let outcomes = outcomes.map_or_else(Vec::new, mirrored);
+        Ok(Example { state, value: -value, outcomes, line: row.line })
+    };
+    sheet.rows().map(example).collect()
+}
+
+/// [`PositionFiles::has_values`](crate::PositionFiles::has_values) of the game's text form.
+pub(crate) fn has_values<G: Game>(game: &G, results: &Results<G>, path: &Path) -> Result<bool, GameError> {
+    limits::check_lasting(path).map_err(GameError::file(path))?;
+    if no_examples(game).is_some() {
+        return Ok(false);
+    }
+    let sheet = Sheet::read(path)?;
+    let classes = (results.classes)(game).unwrap_or_default();
+    let values = Values::of(&sheet)?;
+    let labelled = values.is_some() || Outcomes::of(&sheet, &classes, None)?.is_some();
+    Ok(sheet.column(&POSITION)?.is_some() && labelled)
+}
+
+/// [`PositionFiles::write`](crate::PositionFiles::write) of the game's text form.
+pub(crate) fn write<G: Game>(
+    game: &G,
+    texts: &dyn Texts<G>,
+    positions: &[ParsedPosition<G>],
+    values: &[f32],
+) -> String {
+    let mut text = String::from("position,value\n");
+    for ((state, action), value) in positions.iter().zip(values) {
+        let _ = writeln!(text, "\"{}\",{value:.9}", texts.afterstate(game, state, action.as_ref()));
+    }
+    text
 }
 
 /// Columns with the probability of each class of outcomes, for the player to move.
@@ -221,7 +209,7 @@ impl Outcomes {
 /// assert_eq!(files::no_examples(&Nim::default()), None);
 /// assert_eq!(files::no_examples(&Bluff), Some("information is hidden"));
 /// ```
-pub fn no_examples<G: Kit>(game: &G) -> Option<&'static str> {
+pub fn no_examples<G: Game>(game: &G) -> Option<&'static str> {
     if game.hides() {
         Some("information is hidden")
     } else if !game.zero_sum() || game.players() != 2 {

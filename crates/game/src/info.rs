@@ -1,11 +1,10 @@
 //! A description of a game without its types, for lists, checks and messages.
 
+use crate::derived::{distributions, has_public_tree, is_solved, outcome_classes};
 use crate::game::{GameError, Unit};
 use crate::kit::Kit;
 use crate::listing::Named;
-use crate::play::{distributions, is_solved};
-use crate::public_tree::has_public_tree;
-use crate::results::outcome_classes;
+use crate::play::PLAY;
 use crate::suite::Suite;
 use adept_rows::OutcomeClass;
 
@@ -107,5 +106,15 @@ impl GameInfo {
             names.extend(["minimax".into(), "optimal:AGENT".into()]);
         }
         names
+    }
+
+    /// Whether positions have exact values: those of the game's own oracle, or of the solver of small games.
+    pub fn has_exact_values(&self) -> bool {
+        self.is_solved || self.valuations.iter().any(|known| known.name == "oracle")
+    }
+
+    /// Whether it has distributions of its own, apart from games.
+    pub fn has_own_distributions(&self) -> bool {
+        self.distributions.iter().any(|known| known.name != PLAY)
     }
 }

@@ -4,32 +4,18 @@ use crate::agents::Agents;
 use crate::audit::RuleText;
 use crate::card::Card;
 use crate::encoder::Encoders;
-use crate::files::{PositionFiles, TextFiles};
-use crate::game::Game;
+use crate::files::{self, Example, ParsedPosition};
+use crate::game::{Game, GameError};
 use crate::numbering::Numbering;
 use crate::positions::Positions;
 use crate::public_tree::TreeVisitor;
 use crate::random_play::{RandomPlay, Uniform};
 use crate::records::Records;
 use crate::results::Results;
+use crate::sheet::Sheet;
 use crate::texts::{Plain, Texts};
 use crate::values::Values;
-
-/// A parsed position, with the action that led to it if known.
-pub type ParsedPosition<G> = (<G as Game>::State, Option<<G as Game>::Action>);
-
-/// A labelled position of a file.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Example<S> {
-    /// The position, right after a move and before a chance event or the next player's move.
-    pub state: S,
-    /// Its value to the player who just acted, in [−1, 1].
-    pub value: f64,
-    /// The probability of each class of outcomes for that player; empty if only the value is known.
-    pub outcomes: Vec<f64>,
-    /// Its line in the file, from 1.
-    pub line: u64,
-}
+use std::path::Path;
 
 /// A game with everything that the commands need besides its rules. Only [`encoders`](Self::encoders) is required.
 ///
@@ -142,3 +128,52 @@ pub trait Visitor {
     /// Called with the selected game.
     fn visit<G: Kit>(self, game: G) -> Self::Output;
 }
+
+/// The files of positions of a game. [`TextFiles`] has positions in the game's text form.
+///
+/// `value`, `evaluate` and `review` read positions, `[learn.supervised]` and `data` labelled positions; `value` writes them.
+pub trait PositionFiles<G: Kit>: Send + Sync {
+    /// Reads positions from a file: one per line in the game's text form, or a table with a column `position`. Empty lines and lines
+    /// that begin with # are skipped.
+    ///
+    /// # Errors
+    /// The line that is not a position.
+    fn read(&self, game: &G, path: &Path) -> Result<Vec<ParsedPosition<G>>, GameError> {
+        files::positions(game, &Sheet::read(path)?)
+    }
+
+    /// Reads labelled positions from a table in a text file; see [`sheet`](crate::sheet). By default, its columns are `position`,
+    /// in the game's text form, and `value` or `win`: the value, or the probability of winning, for the player to move.
+    ///
+    /// # Errors
+    /// The place of the fault, or that the game has no labelled files: it has hidden information, or sums that are not zero.
+    fn read_examples(&self, game: &G, path: &Path) -> Result<Vec<Example<G::State>>, GameError> {
+        files::read_examples(game, &game.results(), path)
+    }
+
+    /// Whether a file has a value for each position, so that [`read_examples`](Self::read_examples) can read it.
+    ///
+    /// # Errors
+    /// An I/O error, or a pipe, which could not be read again.
+    fn has_values(&self, game: &G, path: &Path) -> Result<bool, GameError> {
+        files::has_values(game, &game.results(), path)
+    }
+
+    /// A CSV file of positions and their values to the player to move, in the format that [`read`](Self::read) reads.
+    ///
+    /// ```
+    /// use adept_game::{Game, PositionFiles, TextFiles, tiny::Nim};
+    ///
+    /// let game = Nim::default();
+    /// let csv = TextFiles.write(&game, &[(game.start(), None)], &[0.5]);
+    /// assert_eq!(csv, "position,value\n\"3 4 5 @1\",0.500000000\n");
+    /// ```
+    fn write(&self, game: &G, positions: &[ParsedPosition<G>], values: &[f32]) -> String {
+        files::write(game, game.texts(), positions, values)
+    }
+}
+
+/// Files of positions in the game's text form.
+pub struct TextFiles;
+
+impl<G: Kit> PositionFiles<G> for TextFiles {}

@@ -10,10 +10,11 @@
 //! may still be broken in others: the check is a test, not a proof.
 
 use crate::agents::Script;
+use crate::derived::{outcome_classes, possible_outcomes};
 use crate::encoder::{Afterstate, Encoder};
 use crate::game::Turn;
 use crate::kit::Kit;
-use crate::results::{outcome_classes, outcome_of, possible_outcomes};
+use crate::results::outcome_of;
 use crate::rng::{Stream, stream};
 use adept_rows::{Channel, ChannelKind, OutcomeClass, OutcomeMask, Rows};
 use rand::RngExt;

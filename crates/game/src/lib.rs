@@ -20,6 +20,7 @@ mod agents;
 mod audit;
 mod card;
 pub mod deliberation;
+mod derived;
 mod encoder;
 pub mod files;
 mod game;
@@ -47,27 +48,31 @@ mod worth;
 
 pub use adept_rows::{Channel, ChannelKind, OutcomeClass, OutcomeMask, RowMut, RowSink};
 pub use agents::{Advice, Agents, Script};
-pub use audit::{Audit, RuleText, TraceStep, fingerprint};
+pub use audit::{Audit, RuleText, TraceStep};
 pub use card::Card;
 pub use deliberation::{Choice, Deliberation, Deliberator};
+pub use derived::{
+    distributions, fingerprint, has_public_tree, is_solved, outcome_classes, possible_outcomes,
+    writable_records,
+};
 pub use encoder::{Afterstate, Encoder, EncoderFn, Encoders};
-pub use files::{PositionFiles, TextFiles};
+pub use files::{Example, ParsedPosition};
 pub use game::{Counting, Game, GameError, Turn, Unit, no_action};
 pub use halves::{Factors, Halves};
 pub use info::GameInfo;
-pub use kit::{Example, Kit, ParsedPosition, Visitor};
+pub use kit::{Kit, PositionFiles, TextFiles, Visitor};
 pub use listing::{Listing, Named};
 pub use numbering::Numbering;
 pub use peer::Peer;
-pub use play::{PLAY, distributions, draw_of_play, is_solved, number_of};
+pub use play::{PLAY, draw_of_play, number_of};
 pub use positions::{Distribution, Draw, PositionClass, Positions};
-pub use public_tree::{PublicTree, TreeVisitor, has_public_tree};
+pub use public_tree::{PublicTree, TreeVisitor};
 /// The crate of random numbers whose `Rng` the traits take.
 pub use rand;
 pub use random_play::{RandomPlay, Uniform};
 pub use recorded::{Difference, Recorded};
-pub use records::{AddedGame, GameRecord, Records, WholeGame, writable_records};
-pub use results::{Possible, Results, Reward, outcome_classes, outcome_of, possible_outcomes};
+pub use records::{AddedGame, GameRecord, Records, WholeGame};
+pub use results::{Possible, Results, Reward, outcome_of};
 pub use rng::{Stream, draw_index, stream};
 pub use suite::Suite;
 pub use texts::{Plain, Texts};

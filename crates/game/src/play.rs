@@ -1,9 +1,6 @@
 //! Positions of random games: the distribution of games that have no other.
 
 use crate::game::{Game, Turn};
-use crate::info::GameInfo;
-use crate::kit::Kit;
-use crate::listing::Named;
 use crate::rng::Stream;
 use rand::RngExt;
 use std::hash::{Hash, Hasher};
@@ -16,34 +13,6 @@ const LONGEST: u32 = 10_000;
 
 /// Games without a position that is wanted after which there is none.
 const GAMES: u32 = 1_000;
-
-/// The distributions of a game: its own, or [`PLAY`] if it has none and hides nothing.
-///
-/// ```
-/// use adept_game::{PLAY, distributions, tiny::{Bluff, Nim}};
-///
-/// assert_eq!(distributions(&Nim::default())[0].name, PLAY);
-/// assert!(distributions(&Bluff).is_empty()); // it hides something
-/// ```
-pub fn distributions<G: Kit>(game: &G) -> Vec<Named> {
-    let own = game.positions().names();
-    match own.is_empty() && !game.hides() {
-        true => Named::list(&[(PLAY, "positions of random games, one of each game")]),
-        false => own,
-    }
-}
-
-/// Whether all values of a game can be found by solving it: it is small, hides nothing, and is for one player, or for two of whom one
-/// wins what the other loses.
-///
-/// ```
-/// use adept_game::{is_solved, tiny::{Bluff, Nim}};
-///
-/// assert!(is_solved(&Nim::default()) && !is_solved(&Bluff));
-/// ```
-pub fn is_solved<G: Kit>(game: &G) -> bool {
-    game.is_small() && !game.hides() && (game.zero_sum() || game.players() == 1)
-}
 
 /// Plays random games until one has positions that are wanted, and draws one of these, each equally often. Positions are right after a
 /// move and before what comes next, and tell who moved. None if there is none in many games.
@@ -120,17 +89,5 @@ impl Hasher for Fnv {
 
     fn finish(&self) -> u64 {
         self.0
-    }
-}
-
-impl GameInfo {
-    /// Whether positions have exact values: those of the game's own oracle, or of the solver of small games.
-    pub fn has_exact_values(&self) -> bool {
-        self.is_solved || self.valuations.iter().any(|known| known.name == "oracle")
-    }
-
-    /// Whether it has distributions of its own, apart from games.
-    pub fn has_own_distributions(&self) -> bool {
-        self.distributions.iter().any(|known| known.name != PLAY)
     }
 }

@@ -1,7 +1,6 @@
 //! Games with a small hidden part dealt at the start, as exact solvers read them.
 
 use crate::game::{Game, Turn};
-use crate::kit::Kit;
 
 /// A two-player zero-sum game with one private deal. Chance deals each player a private index at the start. Everything
 /// after the deal is public: actions and further chance events, such as cards on the table.
@@ -111,19 +110,4 @@ pub trait TreeVisitor<G> {
     fn visit(self, game: &G) -> Self::Output
     where
         G: PublicTree;
-}
-
-/// Whether a game is a [`PublicTree`]: whether [`Kit::with_public_tree`] calls its visitor.
-pub fn has_public_tree<G: Kit>(game: &G) -> bool {
-    struct Nothing;
-    impl<G> TreeVisitor<G> for Nothing {
-        type Output = ();
-
-        fn visit(self, _game: &G)
-        where
-            G: PublicTree,
-        {
-        }
-    }
-    game.with_public_tree(Nothing).is_some()
 }

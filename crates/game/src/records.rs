@@ -1,7 +1,6 @@
 //! Whole games in the usual file format of a game.
 
 use crate::game::{Game, GameError};
-use crate::kit::Kit;
 use crate::values::Found;
 use std::path::Path;
 
@@ -65,27 +64,5 @@ pub trait Records<G: Game>: Send + Sync {
     /// None if files of this game are not read. An error is an I/O error, or what is wrong with the file outside of games.
     fn read(&self, _game: &G, _path: &Path) -> Found<Vec<WholeGame<G::Action>>> {
         None
-    }
-}
-
-/// The format of whole games, if this game can be written in it.
-///
-/// ```
-/// use adept_game::{tiny::Nim, writable_records};
-///
-/// let error = writable_records(&Nim::default()).err().ok_or("it has a format")?;
-/// assert_eq!(error.to_string(), "nim has no usual format of whole games");
-/// # Ok::<(), &str>(())
-/// ```
-///
-/// # Errors
-/// Why not: the game has no such format, or these rules do not fit into it.
-pub fn writable_records<G: Kit>(game: &G) -> Result<&dyn Records<G>, GameError> {
-    // What does not fit depends on the rules alone, so a game without any move shows it.
-    let names = vec![""; game.players()];
-    let empty = GameRecord { number: 1, names: &names, scores: &[], actions: &[], resigned: None };
-    match game.records().and_then(|records| Some((records, records.write(game, &empty)?))) {
-        Some((records, written)) => written.map(|_| records),
-        None => Err(GameError::new(format!("{} has no usual format of whole games", game.name()))),
     }
 }

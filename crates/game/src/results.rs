@@ -1,7 +1,6 @@
 //! What the results of a game are: their classes, and which of them are possible in a position.
 
 use crate::game::{Game, GameError};
-use crate::kit::Kit;
 use adept_rows::{OutcomeClass, OutcomeMask};
 
 /// The classes that a player may still end in from a state.
@@ -53,25 +52,6 @@ impl<G: Game> Results<G> {
             Err(GameError::new(format!("{} does not list the classes of its results", game.name())))
         })
     }
-}
-
-/// The classes of the results of a game.
-///
-/// # Errors
-/// Why its results are not listed as classes.
-pub fn outcome_classes<G: Kit>(game: &G) -> Result<Vec<OutcomeClass>, GameError> {
-    (game.results().classes)(game)
-}
-
-/// The classes that a player may still end in from a state.
-#[inline]
-pub fn possible_outcomes<G: Kit>(
-    game: &G,
-    classes: &[OutcomeClass],
-    state: &G::State,
-    player: usize,
-) -> OutcomeMask {
-    (game.results().possible)(game, classes, state, player)
 }
 
 /// The class of a finished game for a player, which is worth what the result is: an index into `classes`. None if its result is in no

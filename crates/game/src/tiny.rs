@@ -10,8 +10,9 @@
 //! ```
 
 use crate::encoder::{Afterstate, Encoder, EncoderFn, Encoders};
+use crate::files::ParsedPosition;
 use crate::game::{Counting, Game, GameError, Turn};
-use crate::kit::{Kit, ParsedPosition};
+use crate::kit::Kit;
 use crate::public_tree::PublicTree;
 use crate::texts::Texts;
 use adept_rows::{Channel, ChannelKind, RowMut};
@@ -383,10 +384,6 @@ impl Encoder<Bluff> for Bits {
         }
         table.claim.into_iter().for_each(|claim| set(2 + claim));
         table.believed.into_iter().for_each(|believed| set(6 + u8::from(believed)));
-    }
-
-    fn needs_action(&self) -> bool {
-        true
     }
 }
 

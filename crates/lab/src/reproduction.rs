@@ -1,7 +1,6 @@
 //! Reproductions of published tables and figures, for the command `reproduce`.
 
 use crate::Catalogue;
-use adept_ground::limits;
 use adept_model::ModelError;
 use adept_trainer::run::{Cancel, Observer, TrainError};
 use serde::Serialize;
@@ -47,15 +46,6 @@ pub struct Made {
 }
 
 impl Made {
-    /// A report whose text is read from the first file.
-    ///
-    /// # Errors
-    /// [`TrainError`] if the file cannot be read or the report has no JSON form.
-    pub fn from_report(report: &impl Serialize, seconds: f64, files: &[PathBuf]) -> Result<Self, TrainError> {
-        let text = limits::read_text(&files[0], limits::CONFIG_BYTES).map_err(ModelError::io(&files[0]))?;
-        Self::with_text(report, text, seconds, files)
-    }
-
     /// A report with this text.
     ///
     /// # Errors

@@ -5,13 +5,14 @@
 //! function on each and jumps of up to 1.6 between them. About 200 parameters learn it from sampled points, at rates
 //! chosen on other seeds.
 
-use crate::experts::{Tried, best_of, next_rate};
+use crate::MEASURING;
+use crate::experts::{RATES, Tried, best_of, rates_to_try};
 use crate::picture::{self, Panel};
+use crate::report::{Paper, Report};
 use crate::runs::{FIRST_SEED, interrupted, seeds};
-use crate::{MEASURING, json};
 use adept_game::stream;
-use adept_ground::{files::Files, work};
-use adept_lab::reproduction::{Made, Reproduction, Work};
+use adept_ground::work;
+use adept_lab::reproduction::Work;
 use adept_lab::seeds::in_parallel;
 use adept_lab::statistics::{interval95, mean_sd, plus_minus};
 use adept_model::optimiser::Adam;
@@ -24,7 +25,6 @@ use rand::RngExt;
 use serde::Serialize;
 use serde_json::{Value, json as value};
 use std::fmt::Write;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -33,9 +33,6 @@ use std::time::Instant;
 const SAMPLES: u64 = 2_000_000;
 /// Points per step.
 const BATCH: u64 = 16;
-/// Initial learning rates tried first; the final rate is a thousandth. While the best one is at an end of the list, the
-/// next one beyond it is tried too.
-const RATES: [f64; 3] = [0.004, 0.01, 0.025];
 /// Largest number of rates tried beyond the first ones.
 const FURTHER: usize = 5;
 /// Seeds of the search, which no reported figure uses.
@@ -120,34 +117,18 @@ struct DiscontinuousRow {
 /// Result of the study.
 #[derive(Clone, Debug, Serialize)]
 struct DiscontinuousStudy {
-    name: String,
-    seeds: u64,
-    quick: bool,
     /// Points per run.
     samples: u64,
     rows: Vec<DiscontinuousRow>,
-    seconds: f64,
-    files: Vec<PathBuf>,
 }
 
 /// The study as a reproduction.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Jumps;
-
-impl Reproduction for Jumps {
-    fn name(&self) -> &'static str {
-        "discontinuous"
-    }
-
-    fn paper(&self) -> &'static str {
-        "Wiering & Kröse, §4.1.2: a discontinuous function, with steep units and with hierarchies of experts"
-    }
-
-    fn make(&self, work: Work<'_>) -> Result<Made, TrainError> {
-        let made = study(work)?;
-        Made::from_report(&made, made.seconds, &made.files)
-    }
-}
+pub(crate) const DISCONTINUOUS: Paper = Paper {
+    name: "discontinuous",
+    about: "Wiering & Kröse, §4.1.2: a discontinuous function, with steep units and with hierarchies of experts",
+    runs: |_| 0,
+    make: |work| study(work)?.made(),
+};
 
 /// A network with an optimiser.
 struct Job {
@@ -243,7 +224,7 @@ fn winners(network: &mut Network, side: usize) -> Vec<Vec<usize>> {
     rows_of_grid(side).iter().map(|rows| (0..rows.len()).map(|r| winner(rows, r)).collect()).collect()
 }
 
-fn study(work: Work<'_>) -> Result<DiscontinuousStudy, TrainError> {
+fn study(work: Work<'_>) -> Result<Report<DiscontinuousStudy>, TrainError> {
     let options = work.options;
     let started = Instant::now();
     let samples = if options.quick { SAMPLES / 20 } else { SAMPLES };
@@ -254,11 +235,7 @@ fn study(work: Work<'_>) -> Result<DiscontinuousStudy, TrainError> {
     let jobs: Vec<Job> = optimisers.into_iter().flat_map(of).collect();
     let mut tried: Vec<Tried> = jobs.iter().map(|_| Tried::new()).collect();
     for round in 0..=FURTHER {
-        let wanted = |(i, tried): (usize, &Tried)| match round {
-            0 => RATES.map(|rate| (i, rate)).to_vec(),
-            _ => next_rate(tried).map(|rate| (i, rate)).into_iter().collect(),
-        };
-        let wanted: Vec<(usize, f64)> = tried.iter().enumerate().flat_map(wanted).collect();
+        let wanted = rates_to_try(&tried, round);
         let what = format!("searching for rates, round {}", round + 1);
         let runs: Vec<(usize, u64, f64)> =
             wanted.iter().flat_map(|&(i, rate)| SEARCH.map(|seed| (i, seed, rate))).collect();
@@ -280,21 +257,10 @@ fn study(work: Work<'_>) -> Result<DiscontinuousStudy, TrainError> {
     let rows = jobs.iter().zip(&tried).zip(found.chunks(n)).map(|((job, tried), runs)| row(job, tried, runs));
     let rows: Vec<DiscontinuousRow> = rows.collect();
     let picture = draw(&jobs, &mut found, n);
-    let result = DiscontinuousStudy {
-        name: "discontinuous".into(),
-        seeds: options.seeds,
-        quick: options.quick,
-        samples,
-        rows,
-        seconds: started.elapsed().as_secs_f64(),
-        files: ["discontinuous.md", "discontinuous.json", "discontinuous.svg"]
-            .map(|f| options.out.join(f))
-            .into(),
-    };
-    for (path, text) in result.files.iter().zip([markdown(&result), json(&result)?, picture]) {
-        Files::default().replace(path, text.as_bytes())?;
-    }
-    Ok(result)
+    let study = DiscontinuousStudy { samples, rows };
+    let study = Report::new(DISCONTINUOUS.name, options, started, study);
+    let text = markdown(&study);
+    study.publish(options, vec![("discontinuous.md".into(), text), ("discontinuous.svg".into(), picture)])
 }
 
 /// Trains a job with a seed and a rate each; a diverged run gives `None`.
@@ -363,13 +329,13 @@ fn draw(jobs: &[Job], runs: &mut [Option<Trained>], seeds: usize) -> String {
 }
 
 /// The tables as Markdown.
-fn markdown(study: &DiscontinuousStudy) -> String {
+fn markdown(study: &Report<DiscontinuousStudy>) -> String {
     let mut text = format!(
         "# A discontinuous function\n\n{} points a run{}, {} seeds from {FIRST_SEED} on. The learning rate is the best on \
          seeds {SEARCH:?}, of {RATES:?} and up to {FURTHER} further ones until the best had neighbours on both sides; it \
          falls to a thousandth along a cosine. Steps of {BATCH} points. RMS error on a grid of {GRID} × {GRID}; away: points \
          at least {NEAR} from a jump.\n",
-        study.samples,
+        study.body.samples,
         if study.quick { " (--quick: a twentieth of the full length)" } else { "" },
         study.seeds,
     );
@@ -379,7 +345,7 @@ fn markdown(study: &DiscontinuousStudy) -> String {
             "\n## {}\n\n| network | parameters | rate | RMS error | 95 % | away |\n|---|---|---|---|---|---|",
             if optimiser == "sgd" { "Gradient descent" } else { "Adam" }
         );
-        for row in study.rows.iter().filter(|row| row.optimiser == optimiser) {
+        for row in study.body.rows.iter().filter(|row| row.optimiser == optimiser) {
             let range = row.ci95.map_or_else(String::new, |[low, high]| format!("{low:.4}–{high:.4}"));
             let _ = writeln!(
                 text,

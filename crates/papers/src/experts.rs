@@ -1,28 +1,28 @@
 //! Where experts pay off: error against evaluation cost, for single networks and hierarchies of experts.
 
 use crate::MEASURING;
+use crate::report::{Paper, Report};
 use crate::runs::{self, FIRST_SEED, Run};
 use adept_builtin::bearoff::Bearoff;
 use adept_game::Kit;
-use adept_ground::{files::Files, work};
+use adept_ground::work;
 use adept_lab::Catalogue;
 use adept_lab::chart::{self, Axes, Cloud, HIGHEST};
 use adept_lab::checkpoints::opened;
 use adept_lab::measure::Cost;
-use adept_lab::reproduction::{Made, ReproduceOptions, Reproduction, Work};
+use adept_lab::reproduction::{ReproduceOptions, Work};
 use adept_lab::statistics::{Median, mean_sd, median};
 use adept_trainer::config::{Config, Games};
 use adept_trainer::run::TrainError;
 use serde::Serialize;
 use std::fmt::Write;
-use std::path::PathBuf;
 use std::time::Instant;
 
 /// Distributions for learning and measuring.
 const DISTRIBUTIONS: [&str; 2] = ["table", "checkers"];
 /// Initial learning rates tried first; the final rate is a thousandth. While the best one is at an end of the list, the
 /// next one beyond it is tried too.
-const RATES: [f64; 3] = [0.004, 0.01, 0.025];
+pub(super) const RATES: [f64; 3] = [0.004, 0.01, 0.025];
 /// Factor between neighbouring rates.
 const STEP: f64 = 2.5;
 /// Largest number of rates tried beyond the first ones.
@@ -214,20 +214,10 @@ pub(crate) struct ExpertsPoint {
 /// Result of the study.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ExpertsStudy {
-    /// Name of the reproduction.
-    pub(crate) name: String,
-    /// Seeds per network.
-    pub(crate) seeds: u64,
-    /// Whether the number of samples was reduced.
-    pub(crate) quick: bool,
     /// Samples per run.
     pub(crate) samples: u64,
     /// The networks.
     pub(crate) rows: Vec<ExpertsPoint>,
-    /// Seconds of the whole command.
-    pub(crate) seconds: f64,
-    /// Files written.
-    pub(crate) files: Vec<PathBuf>,
 }
 
 /// A network to be trained.
@@ -267,7 +257,7 @@ fn layers(hidden: &[usize]) -> String {
 pub(super) type Tried = Vec<(f64, f64)>;
 
 /// The rate to try next: beyond the best one if that is at an end.
-pub(super) fn next_rate(tried: &Tried) -> Option<f64> {
+fn next_rate(tried: &Tried) -> Option<f64> {
     let rounded = |rate: f64| format!("{rate:.2e}").parse().unwrap_or(rate);
     let best = best_of(tried)?;
     match tried.iter().position(|(rate, _)| *rate == best)? {
@@ -275,6 +265,15 @@ pub(super) fn next_rate(tried: &Tried) -> Option<f64> {
         last if last + 1 == tried.len() => Some(rounded(best * STEP)),
         _ => None,
     }
+}
+
+/// The rates to try in a round, each with the number of its network: at first [`RATES`], then the next one.
+pub(super) fn rates_to_try(tried: &[Tried], round: usize) -> Vec<(usize, f64)> {
+    let of = |(i, tried): (usize, &Tried)| match round {
+        0 => RATES.map(|rate| (i, rate)).to_vec(),
+        _ => next_rate(tried).map(|rate| (i, rate)).into_iter().collect(),
+    };
+    tried.iter().enumerate().flat_map(of).collect()
 }
 
 /// The rate with the lowest validation error; the first if all runs diverged.
@@ -290,35 +289,22 @@ fn jobs() -> Vec<Job> {
 }
 
 /// The study as a reproduction.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct WhereExpertsPay;
-
-impl Reproduction for WhereExpertsPay {
-    fn name(&self) -> &'static str {
-        "experts"
-    }
-
-    fn paper(&self) -> &'static str {
-        "where experts pay: error against cost of single networks, rules, learned cells, HME and Meta-Pi (takes an hour)"
-    }
-
-    fn runs(&self, seeds: u64) -> u64 {
+pub(crate) const EXPERTS: Paper = Paper {
+    name: "experts",
+    about: "where experts pay: error against cost of single networks, rules, learned cells, HME and Meta-Pi (takes an hour)",
+    runs: |seeds| {
         // Most networks try one more rate, some two.
         let rates = RATES.len() as f64 + 0.7;
         (jobs().len() as f64 * (SEARCH_SEEDS.count() as f64 * rates + seeds as f64)) as u64
-    }
-
-    fn make(&self, work: Work<'_>) -> Result<Made, TrainError> {
-        let made = experts(work)?;
-        Made::from_report(&made, made.seconds, &made.files)
-    }
-}
+    },
+    make: |work| experts(work)?.made(),
+};
 
 /// Trains every network with the best of several learning rates, and compares error with cost.
 ///
 /// # Errors
 /// [`TrainError`] of the first run that fails.
-fn experts(work: Work<'_>) -> Result<ExpertsStudy, TrainError> {
+fn experts(work: Work<'_>) -> Result<Report<ExpertsStudy>, TrainError> {
     let Work { games, options, cancel, .. } = work;
     let started = Instant::now();
     let jobs = jobs();
@@ -341,25 +327,14 @@ fn experts(work: Work<'_>) -> Result<ExpertsStudy, TrainError> {
     }
     work::share(MEASURING, 1.0);
     mark_frontiers(&mut rows);
-    let charts = DISTRIBUTIONS.iter().flat_map(|d| Price::ALL.map(|by| (*d, by)));
-    let charts: Vec<(&str, Price)> = charts.collect();
-    let figures = charts.iter().map(|(distribution, by)| format!("{distribution}-{}.svg", by.file()));
-    let files = ["experts.md".into(), "experts.json".into()].into_iter().chain(figures);
-    let result = ExpertsStudy {
-        name: "experts".into(),
-        seeds: options.seeds,
-        quick: options.quick,
-        samples: configs[0].learn.length(),
-        rows,
-        seconds: started.elapsed().as_secs_f64(),
-        files: files.map(|file| options.out.join(file)).collect(),
-    };
-    let mut texts = vec![markdown(&result), super::json(&result)?];
-    texts.extend(charts.iter().map(|(distribution, by)| figure(&result.rows, distribution, *by)));
-    for (path, text) in result.files.iter().zip(texts) {
-        Files::default().replace(path, text.as_bytes())?;
+    let study = ExpertsStudy { samples: configs[0].learn.length(), rows };
+    let study = Report::new(EXPERTS.name, options, started, study);
+    let mut files = vec![("experts.md".into(), markdown(&study))];
+    for (distribution, by) in DISTRIBUTIONS.iter().flat_map(|d| Price::ALL.map(|by| (d, by))) {
+        let chart = figure(&study.body.rows, distribution, by);
+        files.push((format!("{distribution}-{}.svg", by.file()), chart));
     }
-    Ok(result)
+    study.publish(options, files)
 }
 
 /// Tries rates for every network on a part of the samples, until the best one has neighbours on both sides.
@@ -367,11 +342,7 @@ fn search(jobs: &[Job], work: Work<'_>) -> Result<Vec<Tried>, TrainError> {
     let quick = work.options.quick;
     let mut tried: Vec<Tried> = jobs.iter().map(|_| Vec::new()).collect();
     for round in 0..=FURTHER {
-        let wanted = |(i, tried): (usize, &Tried)| match round {
-            0 => RATES.map(|rate| (i, rate)).to_vec(),
-            _ => next_rate(tried).map(|rate| (i, rate)).into_iter().collect(),
-        };
-        let wanted: Vec<(usize, f64)> = tried.iter().enumerate().flat_map(wanted).collect();
+        let wanted = rates_to_try(&tried, round);
         if wanted.is_empty() {
             break;
         }
@@ -447,7 +418,7 @@ fn figure(rows: &[ExpertsPoint], distribution: &str, by: Price) -> String {
 }
 
 /// The tables as Markdown.
-fn markdown(result: &ExpertsStudy) -> String {
+fn markdown(result: &Report<ExpertsStudy>) -> String {
     let mut text = format!(
         "# Where experts pay: error against cost\n\n{} samples from the oracle per run{}, {} seeds per network from \
          {FIRST_SEED} on, SOAP. The learning rate is the best on validation positions after a quarter of the samples, \
@@ -456,11 +427,11 @@ fn markdown(result: &ExpertsStudy) -> String {
          win at least 1 % of positions. By halves: the first layer is computed once per side, then all pairs. The \
          error is the median over the seeds, with its interval by order statistics ({:.0} %). ● after a price: no network that \
          costs as much or less is better. Seconds: the fastest run. Figures leave out errors above {HIGHEST} times the lowest.\n",
-        result.samples,
+        result.body.samples,
         if result.quick { " (--quick: a twentieth of the full length)" } else { "" },
         result.seeds,
         SEARCH_SEEDS.count(),
-        100.0 * result.rows.first().map_or(0.0, |row| row.level),
+        100.0 * result.body.rows.first().map_or(0.0, |row| row.level),
     );
     for distribution in DISTRIBUTIONS {
         let _ = writeln!(
@@ -470,7 +441,7 @@ fn markdown(result: &ExpertsStudy) -> String {
         );
         for family in &FAMILIES {
             let of = |p: &&ExpertsPoint| p.family == family.name && p.distribution == distribution;
-            for row in result.rows.iter().filter(of) {
+            for row in result.body.rows.iter().filter(of) {
                 let size = match row.experts {
                     1 => layers(&row.hidden),
                     experts => format!("{experts}×{}", layers(&row.hidden)),

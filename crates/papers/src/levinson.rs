@@ -2,17 +2,18 @@
 //! games, measured exactly. The paper's table values are not available, so there is no comparison.
 
 use crate::MEASURING;
+use crate::report::{Paper, Report};
 use crate::runs::{self, FIRST_SEED, Run, interrupted};
 use adept_arena::WinDrawLoss;
 use adept_ground::{files::Files, work};
 use adept_lab::Catalogue;
 use adept_lab::checkpoints;
 use adept_lab::measure::{EvaluateOptions, Suite};
-use adept_lab::reproduction::{Made, ReproduceOptions, Reproduction, Work};
+use adept_lab::reproduction::Work;
 use adept_lab::seeds::on_ranks;
 use adept_model::ModelError;
 use adept_trainer::config::{Config, Games};
-use adept_trainer::run::{Init, Remedy, TrainError, TrainOptions, measurements};
+use adept_trainer::run::{Init, TrainError, measurements};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -257,12 +258,6 @@ pub(crate) struct Transfer {
 /// The whole reproduction.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct LevinsonStudy {
-    /// Name of the reproduction.
-    pub(crate) name: String,
-    /// Seeds per row.
-    pub(crate) seeds: u64,
-    /// Whether the number of games was reduced.
-    pub(crate) quick: bool,
     /// Both learners in all games, and a table and a network on the bits for comparison.
     pub(crate) rows: Vec<LevinsonRow>,
     /// The stages of the blind learner.
@@ -271,49 +266,29 @@ pub(crate) struct LevinsonStudy {
     pub(crate) opponents: Vec<LevinsonRow>,
     /// Modules of smaller games.
     pub(crate) transfers: Vec<Transfer>,
-    /// Seconds of the whole command.
-    pub(crate) seconds: f64,
-    /// Files written.
-    pub(crate) files: Vec<PathBuf>,
 }
 
 /// Both learners as a reproduction.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Learners;
-
-impl Reproduction for Learners {
-    fn name(&self) -> &'static str {
-        "levinson"
-    }
-
-    fn paper(&self) -> &'static str {
-        "Levinson: a learner that is told the rules and a blind one, in games from rule files (two minutes a seed)"
-    }
-
-    fn runs(&self, seeds: u64) -> u64 {
+pub(crate) const LEVINSON: Paper = Paper {
+    name: "levinson",
+    about: "Levinson: a learner that is told the rules and a blind one, in games from rule files (two minutes a seed)",
+    runs: |seeds| {
         let plans = [plans(Path::new("")), stages(), opponents()];
         // A transfer has three runs: the smaller game, and the larger one with and without modules.
         seeds * (plans.iter().map(|plans| plans.len() as u64).sum::<u64>() + 3 * TRANSFERS.len() as u64)
-    }
-
-    fn make(&self, work: Work<'_>) -> Result<Made, TrainError> {
-        let made = levinson(work)?;
-        Made::from_report(&made, made.seconds, &made.files)
-    }
-}
+    },
+    make: |work| levinson(work)?.made(),
+};
 
 /// Makes the tables.
 ///
 /// # Errors
 /// [`TrainError`] of the first run that fails.
-fn levinson(work: Work<'_>) -> Result<LevinsonStudy, TrainError> {
+fn levinson(work: Work<'_>) -> Result<Report<LevinsonStudy>, TrainError> {
     let Work { games, options, .. } = work;
     let started = Instant::now();
     let files = options.out.join("rules");
-    if !options.resume && options.out.join("runs").exists() {
-        let message = "holds the runs of an earlier call: resume it to keep its finished runs, choose another folder, or remove it";
-        return Err(TrainError::Folder { path: options.out.join("runs"), message: message.into() });
-    }
+    runs::check_folder(options)?;
     write_rules(&files)?;
     let plans = [plans(&files), stages(), opponents()];
     let mut configs = Vec::new();
@@ -334,21 +309,10 @@ fn levinson(work: Work<'_>) -> Result<LevinsonStudy, TrainError> {
     work::share(MEASURING, 1.0);
     let opponents = rows.split_off(plans[0].len() + plans[1].len());
     let stages = rows.split_off(plans[0].len());
-    let study = LevinsonStudy {
-        name: "levinson".into(),
-        seeds: options.seeds,
-        quick: options.quick,
-        rows,
-        stages,
-        opponents,
-        transfers,
-        seconds: started.elapsed().as_secs_f64(),
-        files: ["levinson.md", "levinson.json"].iter().map(|f| options.out.join(f)).collect(),
-    };
-    for (path, text) in study.files.iter().zip([markdown(&study), crate::json(&study)?]) {
-        Files::default().replace(path, text.as_bytes())?;
-    }
-    Ok(study)
+    let study = LevinsonStudy { rows, stages, opponents, transfers };
+    let study = Report::new(LEVINSON.name, options, started, study);
+    let text = markdown(&study);
+    study.publish(options, vec![("levinson.md".into(), text)])
 }
 
 fn row(games: &dyn Catalogue, plan: &Plan, config: &Config, runs: &[Run]) -> Result<LevinsonRow, TrainError> {
@@ -399,7 +363,7 @@ fn row(games: &dyn Catalogue, plan: &Plan, config: &Config, runs: &[Run]) -> Res
         best_response: two.then_some(best),
         correct: two.then_some(correct),
         alone: (!two).then_some(alone),
-        seconds: runs.iter().map(|(_, record)| record.seconds).sum::<f64>() / n,
+        seconds: runs::mean_seconds(runs),
     })
 }
 
@@ -428,10 +392,10 @@ fn transferred(
     let (small, large, again) = (plan("small", small)?, plan("fresh", large)?, plan("with modules", large)?);
     let seeds: Vec<u64> = runs::seeds(options).collect();
     let results = on_ranks(&seeds, options.threads, |&seed| {
-        let first = train(&small, seed, Vec::new(), work)?;
-        let fresh = train(&large, seed, Vec::new(), work)?;
+        let first = runs::one(&small, seed, Vec::new(), work)?;
+        let fresh = runs::one(&large, seed, Vec::new(), work)?;
         let init = vec![Init { part: None, path: first.0 }];
-        Ok([fresh, train(&again, seed, init, work)?])
+        Ok([fresh, runs::one(&again, seed, init, work)?])
     });
     let runs: Vec<[Run; 2]> = results.into_iter().collect::<Result<_, TrainError>>()?;
     let curve = |k: usize| {
@@ -455,24 +419,8 @@ fn transferred(
     })
 }
 
-fn train(config: &Config, seed: u64, init: Vec<Init>, work: Work<'_>) -> Result<Run, TrainError> {
-    let Work { games, options, observer, cancel } = work;
-    if cancel.requested() {
-        return Err(interrupted(options));
-    }
-    let out = Some(folder(options, config, seed));
-    let options_of = TrainOptions { out, resume: true, init, ..Default::default() };
-    let run = games.find(&config.game.rules)?.train(config, seed, &options_of, observer, cancel);
-    let run = run.map_err(|error| error.with_remedies(&[Remedy::Resume]))?;
-    if run.1.finished { Ok(run) } else { Err(interrupted(options)) }
-}
-
-fn folder(options: &ReproduceOptions, config: &Config, seed: u64) -> PathBuf {
-    options.out.join("runs").join(format!("{}-{seed}", config.name))
-}
-
 /// The reproduction as Markdown.
-fn markdown(study: &LevinsonStudy) -> String {
+fn markdown(study: &Report<LevinsonStudy>) -> String {
     let mut text = format!(
         "# Levinson: an informed and a blind learner\n\n{} seeds per row{}, from {FIRST_SEED} on; settings were chosen on \
          seeds 1 to 10. Two-player figures are exact; one-player games are played 100 times, with ties broken at random. The paper reports both learners against random and greedy opponents, but the \
@@ -487,12 +435,12 @@ fn markdown(study: &LevinsonStudy) -> String {
         if study.quick { ", a twentieth of the games (--quick)" } else { "" },
     );
     let (two, one): (Vec<&LevinsonRow>, Vec<&LevinsonRow>) =
-        study.rows.iter().partition(|r| r.alone.is_none());
+        study.body.rows.iter().partition(|r| r.alone.is_none());
     let _ = write!(text, "\n## Two players\n\n{}", table(&two));
     let _ = write!(text, "\n## One player\n\n{}", table_alone(&one));
-    let stages: Vec<&LevinsonRow> = study.stages.iter().collect();
+    let stages: Vec<&LevinsonRow> = study.body.stages.iter().collect();
     let _ = write!(text, "\n## The blind learner, stage by stage, in tic-tac-toe\n\n{}", table(&stages));
-    let opponents: Vec<&LevinsonRow> = study.opponents.iter().collect();
+    let opponents: Vec<&LevinsonRow> = study.body.opponents.iter().collect();
     let _ = write!(
         text,
         "\n## The informed learner, trained against different opponents\n\n{}",
@@ -502,7 +450,7 @@ fn markdown(study: &LevinsonStudy) -> String {
         "\n## Modules of a smaller game\n\nMean equity against random play after so many games, from new weights and with \
          the modules of the smaller game that read the same.\n",
     );
-    for transfer in &study.transfers {
+    for transfer in &study.body.transfers {
         let line = |name: &str, values: &[f64]| {
             let cells: Vec<String> = values.iter().map(|v| format!("{v:+.3}")).collect();
             format!("| {name} | {} |\n", cells.join(" | "))

@@ -8,6 +8,7 @@ mod levinson;
 mod picture;
 mod q_learner;
 mod q_post;
+mod report;
 mod runs;
 mod soar;
 mod soarbot;
@@ -15,29 +16,23 @@ mod table1;
 mod table2;
 
 use adept_lab::reproduction::Reproduction;
-use adept_trainer::run::TrainError;
 
 /// All reproductions.
 pub const ALL: [&dyn Reproduction; 13] = [
-    &table1::Table1,
-    &table2::Table2Rows,
-    &table2::Curves,
-    &experts::WhereExpertsPay,
-    &discontinuous::Jumps,
-    &soar::Knowledge,
+    &table1::TABLE1,
+    &table2::TABLE2,
+    &table2::FIGURE2,
+    &experts::EXPERTS,
+    &discontinuous::DISCONTINUOUS,
+    &soar::KNOWLEDGE,
     &soar::SoarFigure::Figure4,
     &soar::SoarFigure::Figure5,
     &soar::SoarFigure::Figure6,
     &soar::SoarFigure::Figure7,
-    &q_post::Post,
-    &soarbot::Days,
-    &levinson::Learners,
+    &q_post::POST,
+    &soarbot::DAYS,
+    &levinson::LEVINSON,
 ];
 
 /// Progress label after the runs have finished.
 const MEASURING: &str = "measuring the networks";
-
-/// Formats a report as JSON.
-fn json(value: &impl serde::Serialize) -> Result<String, TrainError> {
-    Ok(serde_json::to_string_pretty(value).map_err(adept_model::ModelError::from)?)
-}

@@ -2,21 +2,19 @@
 //! simple rules in its place.
 
 use crate::q_learner::{EPSILON, QAgent, QLearner, QTable, Reading};
-use crate::runs::{FIRST_SEED, seeds};
+use crate::report::{Paper, Report};
+use crate::runs::{FIRST_SEED, pool, seeds};
 use adept_arena::matches::compete;
 use adept_arena::{Agent, Scripted};
 use adept_builtin::liars_dice::LiarsDice;
-use adept_ground::files::Files;
 use adept_lab::chart::{self, Axes, Legend};
-use adept_lab::reproduction::{Made, ReproduceOptions, Reproduction, Work};
+use adept_lab::reproduction::ReproduceOptions;
 use adept_lab::statistics::{Summary, mean_sd, plus_minus};
-use adept_model::ModelError;
 use adept_trainer::config::no_game;
 use adept_trainer::run::{Cancel, TrainError};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt::Write;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -98,22 +96,12 @@ pub(crate) struct QPostRow {
 /// All figures.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct QPost {
-    /// Name of the reproduction.
-    pub(crate) name: String,
-    /// Seeds per row; the longest rows have at most three.
-    pub(crate) seeds: u64,
-    /// Whether the number of games was reduced.
-    pub(crate) quick: bool,
     /// The rows.
     pub(crate) rows: Vec<QPostRow>,
     /// Games per second while learning against random players, on one core.
     pub(crate) games_per_second: f64,
     /// Note on the results.
-    pub(crate) note: String,
-    /// Seconds of the whole command.
-    pub(crate) seconds: f64,
-    /// Files written.
-    pub(crate) files: Vec<PathBuf>,
+    pub(crate) note: &'static str,
 }
 
 /// A learner to train.
@@ -142,57 +130,31 @@ struct Lab<'a> {
 }
 
 /// The figures of the post as a reproduction.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Post;
-
-impl Reproduction for Post {
-    fn name(&self) -> &'static str {
-        "q-post"
-    }
-
-    fn paper(&self) -> &'static str {
-        "the Q-learner of a post in R: liar's dice of four players, six dice each"
-    }
-
-    fn make(&self, work: Work<'_>) -> Result<Made, TrainError> {
-        let made = q_post(work.options, work.cancel)?;
-        Made::from_report(&made, made.seconds, &made.files)
-    }
-}
+pub(crate) const POST: Paper = Paper {
+    name: "q-post",
+    about: "the Q-learner of a post in R: liar's dice of four players, six dice each",
+    runs: |_| 0,
+    make: |work| q_post(work.options, work.cancel)?.made(),
+};
 
 /// Makes the figures: a table, and the learning curves of the first games as SVG.
 ///
 /// # Errors
 /// [`TrainError::Folder`] if interrupted, or if a file cannot be written.
-pub(crate) fn q_post(options: &ReproduceOptions, cancel: &Cancel) -> Result<QPost, TrainError> {
+pub(crate) fn q_post(options: &ReproduceOptions, cancel: &Cancel) -> Result<Report<QPost>, TrainError> {
     let started = Instant::now();
     let game = LiarsDice::named(GAME).ok_or_else(|| TrainError::Game(no_game(GAME, &[])))?;
     let lab = Lab { game, options, cancel };
     let games_per_second = lab.speed()?;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
-    let pool = pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?;
+    let pool = pool(options)?;
     let learned: Result<Vec<Learned>, TrainError> =
         pool.install(|| lab.jobs().into_par_iter().with_max_len(1).map(|job| lab.train(job)).collect());
     let learned = learned?;
     let rows = pool.install(|| lab.rows(&learned))?;
-    let files = ["q-post.md", "q-post.json", "q-post.svg"].map(|file| options.out.join(file));
-    let figures = QPost {
-        name: "q-post".into(),
-        seeds: options.seeds,
-        quick: options.quick,
-        rows,
-        games_per_second,
-        note: NOTE.into(),
-        seconds: started.elapsed().as_secs_f64(),
-        files: files.to_vec(),
-    };
-    let disk = Files::default();
-    disk.create_folder(&options.out)?;
-    let texts = [markdown(&figures), super::json(&figures)?, lab.chart(&learned)];
-    for (path, text) in files.iter().zip(texts) {
-        disk.replace(path, text.as_bytes())?;
-    }
-    Ok(figures)
+    let figures = QPost { rows, games_per_second, note: NOTE };
+    let figures = Report::new(POST.name, options, started, figures);
+    let text = markdown(&figures);
+    figures.publish(options, vec![("q-post.md".into(), text), ("q-post.svg".into(), lab.chart(&learned))])
 }
 
 impl Lab<'_> {
@@ -365,7 +327,7 @@ fn name_of(reading: Reading) -> &'static str {
 }
 
 /// The table as Markdown.
-fn markdown(figures: &QPost) -> String {
+fn markdown(figures: &Report<QPost>) -> String {
     let mut text = format!(
         "# Q-learning in liar's dice (Oehm 2018)\n\nShare of games won in the first seat, four players with six dice \
          each; a quarter is even. {} seeds{} from {FIRST_SEED} on, at most {LONG_SEEDS} for the longest runs. The \
@@ -374,10 +336,10 @@ fn markdown(figures: &QPost) -> String {
          elsewhere | the post |\n|---|---|---|---:|---:|---:|\n",
         figures.seeds,
         if figures.quick { ", a twentieth of the games (--quick)," } else { "" },
-        figures.games_per_second,
+        figures.body.games_per_second,
     );
     let share = |share: Option<f64>| share.map_or_else(|| "–".into(), |s| format!("{s:.3}"));
-    for row in &figures.rows {
+    for row in &figures.body.rows {
         let field = FIELDS.iter().find(|(script, _)| *script == row.field).map_or("", |(_, name)| name);
         let _ = writeln!(
             text,
@@ -389,7 +351,7 @@ fn markdown(figures: &QPost) -> String {
             share(row.post),
         );
     }
-    let _ = writeln!(text, "\n{}", figures.note);
+    let _ = writeln!(text, "\n{}", figures.body.note);
     text
 }
 
@@ -404,9 +366,10 @@ mod tests {
         let options =
             ReproduceOptions { seeds: 1, quick: true, out: folder.path().into(), threads: 2, resume: false };
         let figures = q_post(&options, &Cancel::default()).expect("a disk");
-        assert_eq!(figures.rows.len(), Reading::ALL.len() * 14 + 10);
-        assert!(figures.rows.iter().all(|r| (0.0..=1.0).contains(&r.mean) && r.seeds == 1));
-        let of = |label: &str| figures.rows.iter().find(|r| r.label.starts_with(label)).expect(label).mean;
+        assert_eq!(figures.body.rows.len(), Reading::ALL.len() * 14 + 10);
+        assert!(figures.body.rows.iter().all(|r| (0.0..=1.0).contains(&r.mean) && r.seeds == 1));
+        let of =
+            |label: &str| figures.body.rows.iter().find(|r| r.label.starts_with(label)).expect(label).mean;
         assert!(of("call if P < .15") > of("true.prob") && of("true.prob") > of("random"));
         assert!(figures.files.iter().all(|file| file.exists()));
         let cancel = Cancel::default();

@@ -2,8 +2,9 @@
 
 use adept_lab::reproduction::{ReproduceOptions, Work};
 use adept_lab::seeds::on_ranks;
+use adept_model::ModelError;
 use adept_trainer::config::{Config, Games, Source, parse};
-use adept_trainer::run::{Record, Remedy, TrainError, TrainOptions, measurements, record_of};
+use adept_trainer::run::{Init, Record, Remedy, TrainError, TrainOptions, measurements, record_of};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -72,26 +73,47 @@ fn each(
     seeds: Range<u64>,
     work: Work<'_>,
 ) -> Result<Vec<Vec<Result<Run, TrainError>>>, TrainError> {
-    let Work { games, options, observer, cancel } = work;
-    let folder = options.out.join("runs");
-    if !options.resume && folder.exists() {
-        let message = "holds the runs of an earlier call: resume it to keep its finished runs, choose another folder, or remove it";
-        return Err(TrainError::Folder { path: folder, message: message.into() });
-    }
+    check_folder(work.options)?;
     let jobs: Vec<(&Config, u64)> =
         configs.iter().flat_map(|c| seeds.clone().map(move |seed| (c, seed))).collect();
-    let results = on_ranks(&jobs, options.threads, |&(config, seed)| {
-        if cancel.requested() {
-            return Err(interrupted(options));
-        }
-        let out = Some(folder.join(format!("{}-{seed}", config.name)));
-        let options_of = TrainOptions { out, resume: true, ..Default::default() };
-        let run = games.find(&config.game.rules)?.train(config, seed, &options_of, observer, cancel);
-        let run = run.map_err(|error| error.with_remedies(&[Remedy::Resume]))?;
-        if run.1.finished { Ok(run) } else { Err(interrupted(options)) }
-    });
+    let results =
+        on_ranks(&jobs, work.options.threads, |&(config, seed)| one(config, seed, Vec::new(), work));
     let mut results = results.into_iter();
     Ok(configs.iter().map(|_| results.by_ref().take(seeds.clone().count()).collect()).collect())
+}
+
+/// Checks that the folder of the runs is new, unless an earlier call is resumed.
+pub(super) fn check_folder(options: &ReproduceOptions) -> Result<(), TrainError> {
+    let path = options.out.join("runs");
+    if !options.resume && path.exists() {
+        let message = "holds the runs of an earlier call: resume it to keep its finished runs, choose another folder, or remove it";
+        return Err(TrainError::Folder { path, message: message.into() });
+    }
+    Ok(())
+}
+
+/// Runs an experiment to its end.
+pub(super) fn one(config: &Config, seed: u64, init: Vec<Init>, work: Work<'_>) -> Result<Run, TrainError> {
+    let Work { games, options, observer, cancel } = work;
+    if cancel.requested() {
+        return Err(interrupted(options));
+    }
+    let out = Some(options.out.join("runs").join(format!("{}-{seed}", config.name)));
+    let options_of = TrainOptions { out, resume: true, init, ..Default::default() };
+    let run = games.find(&config.game.rules)?.train(config, seed, &options_of, observer, cancel);
+    let run = run.map_err(|error| error.with_remedies(&[Remedy::Resume]))?;
+    if run.1.finished { Ok(run) } else { Err(interrupted(options)) }
+}
+
+/// Mean seconds per run.
+pub(super) fn mean_seconds(runs: &[Run]) -> f64 {
+    runs.iter().map(|(_, record)| record.seconds).sum::<f64>() / runs.len() as f64
+}
+
+/// The threads of a reproduction without runs.
+pub(super) fn pool(options: &ReproduceOptions) -> Result<rayon::ThreadPool, TrainError> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
+    Ok(pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?)
 }
 
 pub(super) fn interrupted(options: &ReproduceOptions) -> TrainError {

@@ -4,19 +4,17 @@
 //! The opponents of the thesis, people and the university's programs, are not available. Its tables are shown next to
 //! tables of agents that play here. The testable question is how much of the variation between its days is luck.
 
-use crate::json;
-use crate::runs::interrupted;
+use crate::report::{Paper, Report};
+use crate::runs::{FIRST_SEED, interrupted, pool, seeds};
 use adept_arena::matches::{Net, Order, Tally, compete};
 use adept_arena::{Agent, OpenError, open};
 use adept_builtin::holdem::{Holdem, Stakes};
 use adept_game::{Game, Unit};
-use adept_ground::{files::Files, work};
-use adept_lab::reproduction::{Made, Reproduction, Work};
-use adept_model::ModelError;
+use adept_ground::work;
+use adept_lab::reproduction::Work;
 use adept_trainer::run::TrainError;
 use serde::Serialize;
 use std::fmt::Write;
-use std::path::PathBuf;
 use std::time::Instant;
 
 /// The agent of the thesis.
@@ -139,44 +137,21 @@ pub(crate) struct SoarBotDays {
 /// All tables.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct SoarBotStudy {
-    /// Name of the reproduction.
-    pub(crate) name: &'static str,
-    /// Seeds: parts of the hands of a row.
-    pub(crate) seeds: u64,
-    /// Whether the number of hands of the matches was reduced.
-    pub(crate) quick: bool,
     /// Matches.
     pub(crate) rows: Vec<SoarBotRow>,
     /// Days of the thesis.
     pub(crate) days: Vec<SoarBotDays>,
-    /// Seconds of play.
-    pub(crate) seconds: f64,
-    /// Files written.
-    pub(crate) files: Vec<PathBuf>,
 }
 
 /// The tables as a reproduction.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Days;
+pub(crate) const DAYS: Paper = Paper {
+    name: "soarbot",
+    about: "Follek: SoarBot's days at the poker tables, and its matches against players of one kind",
+    runs: |_| 0,
+    make: |work| pool(work.options)?.install(|| study(work))?.made(),
+};
 
-impl Reproduction for Days {
-    fn name(&self) -> &'static str {
-        "soarbot"
-    }
-
-    fn paper(&self) -> &'static str {
-        "Follek: SoarBot's days at the poker tables, and its matches against players of one kind"
-    }
-
-    fn make(&self, work: Work<'_>) -> Result<Made, TrainError> {
-        let threads = rayon::ThreadPoolBuilder::new().num_threads(work.options.threads).build();
-        let threads = threads.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?;
-        let made = threads.install(|| study(work))?;
-        Made::from_report(&made, made.seconds, &made.files)
-    }
-}
-
-fn study(work: Work<'_>) -> Result<SoarBotStudy, TrainError> {
+fn study(work: Work<'_>) -> Result<Report<SoarBotStudy>, TrainError> {
     let options = work.options;
     let started = Instant::now();
     let part = if options.quick { 20 } else { 1 };
@@ -191,36 +166,18 @@ fn study(work: Work<'_>) -> Result<SoarBotStudy, TrainError> {
     let unit = Unit { name: "mbb".into(), size: f64::from(duel.stakes().bets[0]) / 1000.0 };
     for (against, elsewhere) in DUELS {
         let hands = HANDS[0] / part * options.seeds;
-        let tally = play(&duel, &[(against, 1)], hands, crate::runs::FIRST_SEED, work)?;
-        let [low, high] = tally.uncertainty(Some(&unit), duel.scale(), 0.5).ci95;
-        let (won, half_width) = (tally.score(Some(&unit)), (high - low) / 2.0);
-        rows.push(SoarBotRow {
-            against: against.into(),
-            players: 2,
-            unit: "mbb",
-            hands,
-            won,
-            half_width,
-            elsewhere,
-        });
+        let [won, half_width] = result(&duel, &[(against, 1)], hands, &unit, work)?;
+        let against = against.into();
+        rows.push(SoarBotRow { against, players: 2, unit: "mbb", hands, won, half_width, elsewhere });
         step();
     }
     let table = game(9)?;
     let dollars = Unit { name: "$".into(), size: 1.0 };
     for (name, company, elsewhere) in TABLES {
         let hands = HANDS[1] / part / 9 * 9 * options.seeds;
-        let tally = play(&table, company, hands, crate::runs::FIRST_SEED, work)?;
-        let [low, high] = tally.uncertainty(Some(&dollars), table.scale(), 0.5).ci95;
-        let (won, half_width) = (tally.score(Some(&dollars)), (high - low) / 2.0);
-        rows.push(SoarBotRow {
-            against: name.into(),
-            players: 9,
-            unit: "$",
-            hands,
-            won,
-            half_width,
-            elsewhere,
-        });
+        let [won, half_width] = result(&table, company, hands, &dollars, work)?;
+        let against = name.into();
+        rows.push(SoarBotRow { against, players: 9, unit: "$", hands, won, half_width, elsewhere });
         step();
     }
     let mut days = Vec::new();
@@ -230,20 +187,9 @@ fn study(work: Work<'_>) -> Result<SoarBotStudy, TrainError> {
         days.push(as_days(&table, (name, of_thesis, against), work)?);
         step();
     }
-    let files = ["soarbot.md", "soarbot.json"].map(|file| options.out.join(file));
-    let made = SoarBotStudy {
-        name: "soarbot",
-        seeds: options.seeds,
-        quick: options.quick,
-        rows,
-        days,
-        seconds: started.elapsed().as_secs_f64(),
-        files: files.to_vec(),
-    };
-    for (path, text) in files.iter().zip([markdown(&made), json(&made)?]) {
-        Files::default().replace(path, text.as_bytes())?;
-    }
-    Ok(made)
+    let made = Report::new(DAYS.name, options, started, SoarBotStudy { rows, days });
+    let text = markdown(&made);
+    made.publish(options, vec![("soarbot.md".into(), text)])
 }
 
 fn game(players: usize) -> Result<Holdem, TrainError> {
@@ -279,15 +225,17 @@ fn play_in(
     if work.cancel.requested() { Err(interrupted(work.options)) } else { Ok(tally) }
 }
 
-/// Every deal in all seats.
-fn play(
+/// SoarBot's winnings per hand, every deal in all seats, and half the width of their 95 % interval.
+fn result(
     game: &Holdem,
     company: &[(&str, usize)],
     hands: u64,
-    seed: u64,
+    unit: &Unit,
     work: Work<'_>,
-) -> Result<Tally, TrainError> {
-    play_in(game, company, &turns(company), (hands, seed), work)
+) -> Result<[f64; 2], TrainError> {
+    let tally = play_in(game, company, &turns(company), (hands, FIRST_SEED), work)?;
+    let [low, high] = tally.uncertainty(Some(unit), game.scale(), 0.5).ci95;
+    Ok([tally.score(Some(unit)), (high - low) / 2.0])
 }
 
 /// As many hands per day as in the thesis, each dealt once.
@@ -301,7 +249,7 @@ fn as_days(
     let orders = turns(company);
     // The days of all seeds, one seed after another.
     let mut ours: Vec<Net> = Vec::new();
-    let all = crate::runs::seeds(work.options).flat_map(|seed| of_thesis.iter().map(move |day| (seed, day)));
+    let all = seeds(work.options).flat_map(|seed| of_thesis.iter().map(move |day| (seed, day)));
     for (day, (seed, (hands, _))) in all.enumerate() {
         let mut net = Net::default();
         for (seat, order) in orders.iter().enumerate() {
@@ -341,7 +289,7 @@ fn as_days(
     })
 }
 
-fn markdown(made: &SoarBotStudy) -> String {
+fn markdown(made: &Report<SoarBotStudy>) -> String {
     let mut text = format!(
         "# SoarBot (Follek 2003) against others\n\nWhat SoarBot wins a hand, with 95 % intervals{}: heads-up in thousandths of \
          a small bet (mbb), at tables of nine in dollars, with bets of $10 and $20. Every deal is played in all seats.\n\n\
@@ -352,7 +300,7 @@ fn markdown(made: &SoarBotStudy) -> String {
         "$" => format!("{}{:.2} ± {half:.2} $", if won < 0.0 { "−" } else { "+" }, won.abs()),
         _ => format!("{}{:.0} ± {half:.0} mbb", if won < 0.0 { "−" } else { "+" }, won.abs()),
     };
-    for row in &made.rows {
+    for row in &made.body.rows {
         let elsewhere = row.elsewhere.map_or(String::new(), |[won, half]| number(row.unit, won, half));
         let _ = writeln!(
             text,
@@ -370,7 +318,7 @@ fn markdown(made: &SoarBotStudy) -> String {
          | table | days | hands | thesis | our table | ours | sd of a hand | χ² thesis | χ² ours |\n\
          |---|---:|---:|---:|---|---:|---:|---:|---:|\n",
     );
-    for days in &made.days {
+    for days in &made.body.days {
         let _ = writeln!(
             text,
             "| {} | {} | {} | {} | {} | {}{:.2} $ | {:.1} $ | {:.1} | {:.1} |",

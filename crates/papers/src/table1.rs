@@ -1,19 +1,19 @@
 //! Table 1 of Wiering & Kröse: ten architectures learn tic-tac-toe against TTT.
 
 use crate::MEASURING;
+use crate::report::{Paper, Report};
 use crate::runs::{self, FIRST_SEED, Run, interrupted};
-use adept_ground::{files::Files, work};
+use adept_ground::work;
 use adept_lab::Catalogue;
 use adept_lab::chart::{self, Axes, Legend};
 use adept_lab::checkpoints;
 use adept_lab::measure::{EvaluateOptions, SpeedCell, Suite};
-use adept_lab::reproduction::{Made, Reproduction, Work};
+use adept_lab::reproduction::Work;
 use adept_lab::statistics::{mean_sd, plus_minus};
 use adept_trainer::config::{Config, Games};
 use adept_trainer::run::{Record, TrainError};
 use serde::Serialize;
 use std::fmt::Write;
-use std::path::PathBuf;
 use std::time::Instant;
 
 /// A row of the table: name of its config, label, the paper's equity and sd, the config.
@@ -91,23 +91,13 @@ pub(crate) struct Row {
 /// The whole table.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Reproduced {
-    /// Name of the reproduction.
-    pub(crate) name: String,
-    /// Seeds per row.
-    pub(crate) seeds: u64,
-    /// Whether the number of games was reduced.
-    pub(crate) quick: bool,
     /// The rows.
     pub(crate) rows: Vec<Row>,
     /// Evaluations per second with ST .3 divided by those with ST 0, at batch 8 and 512: HME, Meta-Pi (the
     /// paper: 1.77).
     pub(crate) threshold_speedup: Vec<(String, f64, f64)>,
     /// Note on the results.
-    pub(crate) note: String,
-    /// Seconds of the whole command.
-    pub(crate) seconds: f64,
-    /// Files written.
-    pub(crate) files: Vec<PathBuf>,
+    pub(crate) note: &'static str,
 }
 
 fn configs(games: &dyn Games, quick: bool) -> Result<Vec<Config>, TrainError> {
@@ -117,33 +107,18 @@ fn configs(games: &dyn Games, quick: bool) -> Result<Vec<Config>, TrainError> {
 }
 
 /// Table 1 as a reproduction.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Table1;
-
-impl Reproduction for Table1 {
-    fn name(&self) -> &'static str {
-        "table1"
-    }
-
-    fn paper(&self) -> &'static str {
-        "Wiering & Kröse: ten architectures learn tic-tac-toe"
-    }
-
-    fn runs(&self, seeds: u64) -> u64 {
-        ROWS.len() as u64 * seeds
-    }
-
-    fn make(&self, work: Work<'_>) -> Result<Made, TrainError> {
-        let made = table1(work)?;
-        Made::from_report(&made, made.seconds, &made.files)
-    }
-}
+pub(crate) const TABLE1: Paper = Paper {
+    name: "table1",
+    about: "Wiering & Kröse: ten architectures learn tic-tac-toe",
+    runs: |seeds| ROWS.len() as u64 * seeds,
+    make: |work| table1(work)?.made(),
+};
 
 /// Makes the table.
 ///
 /// # Errors
 /// [`TrainError`] of the first run that fails.
-pub(crate) fn table1(work: Work<'_>) -> Result<Reproduced, TrainError> {
+pub(crate) fn table1(work: Work<'_>) -> Result<Report<Reproduced>, TrainError> {
     let Work { games, options, cancel, .. } = work;
     let started = Instant::now();
     let configs = configs(games, options.quick)?;
@@ -168,18 +143,10 @@ pub(crate) fn table1(work: Work<'_>) -> Result<Reproduced, TrainError> {
         .into_iter()
         .flatten()
         .collect();
-    let table = Reproduced {
-        name: "table1".into(),
-        seeds: options.seeds,
-        quick: options.quick,
-        rows,
-        threshold_speedup,
-        note: NOTE.into(),
-        seconds: started.elapsed().as_secs_f64(),
-        files: ["table1.md", "table1.json", "table1.svg"].iter().map(|f| options.out.join(f)).collect(),
-    };
-    write(&table, &all, &configs)?;
-    Ok(table)
+    let table = Reproduced { rows, threshold_speedup, note: NOTE };
+    let table = Report::new(TABLE1.name, options, started, table);
+    let files = vec![("table1.md".into(), markdown(&table)), ("table1.svg".into(), curves(&all, &configs)?)];
+    table.publish(options, files)
 }
 
 fn row(games: &dyn Catalogue, r: usize, config: &Config, runs: &[Run]) -> Result<Row, TrainError> {
@@ -222,7 +189,7 @@ fn row(games: &dyn Catalogue, r: usize, config: &Config, runs: &[Run]) -> Result
         best_sd: best_summary.sd,
         optimal_final: perfect(&finals),
         optimal_best: perfect(&bests),
-        seconds: runs.iter().map(|(_, record)| record.seconds).sum::<f64>() / runs.len() as f64,
+        seconds: runs::mean_seconds(runs),
         games: config.learn.length(),
         idle: threshold.then(|| usage.iter().map(idle).sum::<f64>() / usage.len() as f64),
         usage: threshold.then_some(usage),
@@ -237,7 +204,8 @@ fn row(games: &dyn Catalogue, r: usize, config: &Config, runs: &[Run]) -> Result
     })
 }
 
-fn write(table: &Reproduced, all: &[Vec<Run>], configs: &[Config]) -> Result<(), TrainError> {
+/// The learning curves as SVG.
+fn curves(all: &[Vec<Run>], configs: &[Config]) -> Result<String, TrainError> {
     let mut curves = Vec::new();
     for ((_, label, ..), (config, runs)) in ROWS.iter().zip(configs.iter().zip(all)) {
         let against = &config.evaluate_against()[0];
@@ -249,15 +217,11 @@ fn write(table: &Reproduced, all: &[Vec<Run>], configs: &[Config]) -> Result<(),
         curves.push(((*label).to_string(), runs::mean_curve(folders, equity)?));
     }
     let title = "Tic-tac-toe against TTT: exact equity, mean of the seeds";
-    let svg = chart::lines(title, Axes { x: "games", y: "equity" }, Legend::Below, &curves);
-    for (path, text) in table.files.iter().zip([markdown(table), crate::json(table)?, svg]) {
-        Files::default().replace(path, text.as_bytes())?;
-    }
-    Ok(())
+    Ok(chart::lines(title, Axes { x: "games", y: "equity" }, Legend::Below, &curves))
 }
 
 /// The table as Markdown.
-fn markdown(table: &Reproduced) -> String {
+fn markdown(table: &Report<Reproduced>) -> String {
     let mut text = format!(
         "# Table 1 of Wiering & Kröse: match equity against TTT\n\n{} seeds per row{}, from {FIRST_SEED} on; \
          settings were chosen on seeds 1 to 10. Equities are exact; the paper \
@@ -267,7 +231,7 @@ fn markdown(table: &Reproduced) -> String {
         table.seeds,
         if table.quick { ", a twentieth of the games (--quick)" } else { "" },
     );
-    for row in &table.rows {
+    for row in &table.body.rows {
         let paper = match (row.paper, row.paper_sd) {
             (Some(mean), Some(sd)) => format!("{mean:.3} ± {sd:.3}"),
             _ => "–".into(),
@@ -286,7 +250,7 @@ fn markdown(table: &Reproduced) -> String {
         );
     }
     text.push('\n');
-    for row in table.rows.iter().filter(|r| r.idle.is_some()) {
+    for row in table.body.rows.iter().filter(|r| r.idle.is_some()) {
         let least = row.usage.iter().flatten().flatten().copied().fold(f64::INFINITY, f64::min);
         let _ = writeln!(
             text,
@@ -296,14 +260,14 @@ fn markdown(table: &Reproduced) -> String {
             100.0 * least
         );
     }
-    for (name, small, large) in &table.threshold_speedup {
+    for (name, small, large) in &table.body.threshold_speedup {
         let _ = writeln!(
             text,
             "- {name}: {small:.2} times the evaluations a second of ST 0 at 8 rows per call, {large:.2} times at 512 \
              (the paper: 1.77 in time)."
         );
     }
-    let _ = writeln!(text, "\n{}\n\n![curves](table1.svg)", table.note);
+    let _ = writeln!(text, "\n{}\n\n![curves](table1.svg)", table.body.note);
     text
 }
 

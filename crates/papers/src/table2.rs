@@ -1,15 +1,14 @@
 //! Table 2 and figure 2 of Wiering & Kröse: a network of ten hidden units learns the bear-off.
 
+use crate::report::{Paper, Report};
 use crate::runs::{self, FIRST_SEED, Run};
-use adept_ground::files::Files;
 use adept_lab::chart::{self, Axes, Legend};
-use adept_lab::reproduction::{Made, Reproduction, Work};
+use adept_lab::reproduction::Work;
 use adept_lab::statistics::{mean_sd, plus_minus};
 use adept_trainer::config::{Config, Games};
 use adept_trainer::run::{Record, Score, TrainError};
 use serde::Serialize;
 use std::fmt::Write;
-use std::path::PathBuf;
 use std::time::Instant;
 
 /// A row: name of its config, label, the paper's mean and sd, the config.
@@ -105,39 +104,19 @@ pub(crate) struct BearoffRow {
 /// The whole table.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Table2 {
-    /// Name of the reproduction.
-    pub(crate) name: String,
-    /// Seeds per row.
-    pub(crate) seeds: u64,
-    /// Whether the number of games and samples was reduced.
-    pub(crate) quick: bool,
     /// Test positions.
     pub(crate) positions: u64,
     /// The rows.
     pub(crate) rows: Vec<BearoffRow>,
     /// Note on the results.
-    pub(crate) note: String,
-    /// Seconds of the whole command.
-    pub(crate) seconds: f64,
-    /// Files written.
-    pub(crate) files: Vec<PathBuf>,
+    pub(crate) note: &'static str,
 }
 
 /// Learning curves of the paper's rows.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Figure2 {
-    /// Name of the reproduction.
-    pub(crate) name: String,
-    /// Seeds per curve.
-    pub(crate) seeds: u64,
-    /// Whether the number of games and samples was reduced.
-    pub(crate) quick: bool,
     /// One curve per row.
     pub(crate) rows: Vec<Curve>,
-    /// Seconds of the whole command.
-    pub(crate) seconds: f64,
-    /// Files written.
-    pub(crate) files: Vec<PathBuf>,
 }
 
 /// A learning curve, averaged over the seeds.
@@ -167,79 +146,48 @@ fn configs(games: &dyn Games, rows: usize, quick: bool) -> Result<Vec<Config>, T
 }
 
 /// Table 2 as a reproduction.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Table2Rows;
-
-impl Reproduction for Table2Rows {
-    fn name(&self) -> &'static str {
-        "table2"
-    }
-
-    fn paper(&self) -> &'static str {
-        "Wiering & Kröse: a network of 10 hidden units learns the bear-off"
-    }
-
-    fn runs(&self, seeds: u64) -> u64 {
-        ROWS.len() as u64 * seeds
-    }
-
-    fn make(&self, work: Work<'_>) -> Result<Made, TrainError> {
-        let made = table2(work)?;
-        Made::from_report(&made, made.seconds, &made.files)
-    }
-}
+pub(crate) const TABLE2: Paper = Paper {
+    name: "table2",
+    about: "Wiering & Kröse: a network of 10 hidden units learns the bear-off",
+    runs: |seeds| ROWS.len() as u64 * seeds,
+    make: |work| table2(work)?.made(),
+};
 
 /// Figure 2 as a reproduction; with the folder of table 2 and `resume`, it reuses its runs.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Curves;
-
-impl Reproduction for Curves {
-    fn name(&self) -> &'static str {
-        "figure2"
-    }
-
-    fn paper(&self) -> &'static str {
-        "Wiering & Kröse: the learning curves behind table 2"
-    }
-
-    fn runs(&self, seeds: u64) -> u64 {
-        FIGURE2_ROWS as u64 * seeds
-    }
-
-    fn make(&self, work: Work<'_>) -> Result<Made, TrainError> {
+pub(crate) const FIGURE2: Paper = Paper {
+    name: "figure2",
+    about: "Wiering & Kröse: the learning curves behind table 2",
+    runs: |seeds| FIGURE2_ROWS as u64 * seeds,
+    make: |work| {
         let made = figure2(work)?;
-        Made::with_text(&made, made.text(), made.seconds, &made.files)
-    }
-}
+        made.with_text(made.body.text())
+    },
+};
 
 /// Makes table 2.
 ///
 /// # Errors
 /// [`TrainError`] of the first run that fails.
-pub(crate) fn table2(work: Work<'_>) -> Result<Table2, TrainError> {
+pub(crate) fn table2(work: Work<'_>) -> Result<Report<Table2>, TrainError> {
     let Work { games, options, .. } = work;
     let started = Instant::now();
     let configs = configs(games, ROWS.len(), options.quick)?;
     let all = runs::all(&configs, runs::seeds(options), work)?;
     let table = Table2 {
-        name: "table2".into(),
-        seeds: options.seeds,
-        quick: options.quick,
         positions: configs[0].evaluate.positions,
         rows: configs.iter().zip(&all).enumerate().map(|(r, (config, runs))| row(r, config, runs)).collect(),
-        note: NOTE.into(),
-        seconds: started.elapsed().as_secs_f64(),
-        files: ["table2.md", "table2.json"].iter().map(|f| options.out.join(f)).collect(),
+        note: NOTE,
     };
-    write(&table.files, [markdown(&table), super::json(&table)?])?;
-    Ok(table)
+    let table = Report::new(TABLE2.name, options, started, table);
+    let text = markdown(&table);
+    table.publish(options, vec![("table2.md".into(), text)])
 }
 
 /// Makes figure 2: an SVG, and its points as JSON and CSV.
 ///
 /// # Errors
 /// [`TrainError`] of the first run that fails.
-pub(crate) fn figure2(work: Work<'_>) -> Result<Figure2, TrainError> {
+pub(crate) fn figure2(work: Work<'_>) -> Result<Report<Figure2>, TrainError> {
     let Work { games, options, .. } = work;
     let started = Instant::now();
     let configs = configs(games, FIGURE2_ROWS, options.quick)?;
@@ -257,27 +205,20 @@ pub(crate) fn figure2(work: Work<'_>) -> Result<Figure2, TrainError> {
             points,
         })
     });
-    let figure = Figure2 {
-        name: "figure2".into(),
-        seeds: options.seeds,
-        quick: options.quick,
-        rows: curves.collect::<Result<_, TrainError>>()?,
-        seconds: started.elapsed().as_secs_f64(),
-        files: ["figure2.svg", "figure2.json", "figure2.csv"].iter().map(|f| options.out.join(f)).collect(),
-    };
+    let rows = curves.collect::<Result<_, TrainError>>()?;
+    let figure = Report::new(FIGURE2.name, options, started, Figure2 { rows });
     // Games and samples have no common scale: each curve spans the whole length of its runs.
     let share = |c: &Curve| c.points.iter().map(|(x, y)| (100.0 * x / c.length as f64, *y)).collect();
-    let lines: Vec<_> = figure.rows.iter().map(|c| (c.label.clone(), share(c))).collect();
+    let lines: Vec<_> = figure.body.rows.iter().map(|c| (c.label.clone(), share(c))).collect();
     let title = "Bear-off, 10 hidden units: RMS error of V on test positions, mean of the seeds";
     let svg = chart::lines(title, Axes { x: "% of the run", y: "RMS error" }, Legend::Above, &lines);
     let mut csv = String::from("row,step,rms\n");
-    for curve in &figure.rows {
+    for curve in &figure.body.rows {
         curve.points.iter().for_each(|(x, y)| {
             let _ = writeln!(csv, "{},{x},{y}", curve.name);
         });
     }
-    write(&figure.files, [svg, super::json(&figure)?, csv])?;
-    Ok(figure)
+    figure.publish(options, vec![("figure2.svg".into(), svg), ("figure2.csv".into(), csv)])
 }
 
 fn row(r: usize, config: &Config, runs: &[Run]) -> BearoffRow {
@@ -297,7 +238,7 @@ fn row(r: usize, config: &Config, runs: &[Run]) -> BearoffRow {
         final_sd: last.sd,
         best_mean: best.map(|b| b.mean),
         best_sd: best.map(|b| b.sd),
-        seconds: runs.iter().map(|(_, record)| record.seconds).sum::<f64>() / runs.len() as f64,
+        seconds: runs::mean_seconds(runs),
         length: config.learn.length(),
         unit: config.learn.unit(),
         finals,
@@ -305,25 +246,18 @@ fn row(r: usize, config: &Config, runs: &[Run]) -> BearoffRow {
     }
 }
 
-fn write<const N: usize>(files: &[PathBuf], texts: [String; N]) -> Result<(), TrainError> {
-    for (path, text) in files.iter().zip(texts) {
-        Files::default().replace(path, text.as_bytes())?;
-    }
-    Ok(())
-}
-
 /// The table as Markdown.
-fn markdown(table: &Table2) -> String {
+fn markdown(table: &Report<Table2>) -> String {
     let mut text = format!(
         "# Table 2 of Wiering & Kröse: a network of 10 hidden units learns the bear-off\n\nRoot mean square error of \
          V on {} test positions drawn uniformly. {} seeds per row{}, from {FIRST_SEED} on; settings were chosen on \
          smaller seeds.\n\n| row | paper | chosen by validation | final | games or samples | seconds \
          |\n|---|---|---|---|---|---|\n",
-        table.positions,
+        table.body.positions,
         table.seeds,
         if table.quick { ", a twentieth of the games and samples (--quick)" } else { "" },
     );
-    for row in &table.rows {
+    for row in &table.body.rows {
         let pair = |mean: Option<f64>, sd: Option<f64>, n: usize, digits: usize| match (mean, sd) {
             (Some(mean), Some(sd)) => plus_minus(mean, sd, n, digits),
             _ => "–".into(),
@@ -340,7 +274,7 @@ fn markdown(table: &Table2) -> String {
             row.seconds
         );
     }
-    let _ = writeln!(text, "\n{}", table.note);
+    let _ = writeln!(text, "\n{}", table.body.note);
     text
 }
 

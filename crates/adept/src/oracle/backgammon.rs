@@ -1,6 +1,7 @@
 //! `oracle … --game hypergammon`: exact tables of backgammon with few checkers.
 
 use super::args::TableArgs;
+use super::{destination, line};
 use adept_builtin::backgammon::exact::Table;
 use adept_builtin::backgammon::{
     Action, Backgammon, Position, Side, Stage, State, race_file, table, usual_file,
@@ -353,10 +354,7 @@ pub(super) fn build_race(
     let game = Backgammon::named(name)
         .with_context(|| format!("`{name}` has no races: write backgammon, hypergammon or backgammon:K"))?;
     let usual = race_file(&game, points);
-    let path = (!no_file).then(|| out.unwrap_or(&usual));
-    if let Some(path) = path {
-        Files::default().try_file(path)?;
-    }
+    let path = destination(out, &usual, no_file)?;
     let began = Instant::now();
     let table = GnubgOneSided::solve(points, game.checkers());
     let seconds = began.elapsed().as_secs_f64();
@@ -369,12 +367,9 @@ pub(super) fn build_race(
             "game": name, "points": points, "checkers": checkers, "sides": sides, "seconds": seconds, "path": path,
         }));
     }
-    let mut text =
+    let text =
         format!("{sides} sides of at most {checkers} checkers on {points} points, in {seconds:.1} s\n");
-    if let Some(path) = path {
-        text.push_str(&format!("{}\n", path.display()));
-    }
-    output::text(&text)
+    output::text(&(text + &line(path)))
 }
 
 pub(super) fn build(
@@ -386,10 +381,7 @@ pub(super) fn build(
 ) -> Result<()> {
     let game = named(name)?;
     let usual = usual_file(&game);
-    let path = (!no_file).then(|| out.unwrap_or(&usual));
-    if let Some(path) = path {
-        Files::default().try_file(path)?;
-    }
+    let path = destination(out, &usual, no_file)?;
     let began = Instant::now();
     let table = Table::solve(game.checkers(), Table::CHANGE, threads)?;
     let seconds = began.elapsed().as_secs_f64();
@@ -405,13 +397,10 @@ pub(super) fn build(
             "path": path,
         }));
     }
-    let mut text = format!(
+    let text = format!(
         "{name}: {} positions, in {seconds:.1} s; all equities are within {:.1e} points, as proved\n",
         table.positions(),
         table.bound()
     );
-    if let Some(path) = path {
-        text.push_str(&format!("{}\n", path.display()));
-    }
-    output::text(&text)
+    output::text(&(text + &line(path)))
 }

@@ -76,7 +76,7 @@ fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
             let checkers = checkers.unwrap_or(USUAL_CHECKERS);
             let settings = Settings { precision: *bits, threads: *threads, ..Settings::new(checkers) };
             let usual = usual_file(Path::new(FOLDER), checkers);
-            build(settings, (!no_file).then(|| out.as_deref().unwrap_or(&usual)), as_json)
+            build(settings, destination(out.as_deref(), &usual, *no_file)?, as_json)
         }
         OracleAction::Value { positions, game, estimates, details, table } => {
             if let Some(game) = other_game(game, table)? {
@@ -178,10 +178,19 @@ fn find(checkers: u8, args: &TableArgs) -> Result<Table> {
     Ok(table)
 }
 
+/// Where a table is written, if it is: to the file that is asked for, else to the usual one.
+fn destination<'a>(out: Option<&'a Path>, usual: &'a Path, no_file: bool) -> Result<Option<&'a Path>> {
+    let path = (!no_file).then(|| out.unwrap_or(usual));
+    path.map(|path| Files::default().try_file(path)).transpose()?;
+    Ok(path)
+}
+
+/// The line that names a file, if there is one.
+fn line(path: Option<&Path>) -> String {
+    path.map_or_else(String::new, |path| format!("{}\n", path.display()))
+}
+
 fn build(settings: Settings, out: Option<&Path>, as_json: bool) -> Result<()> {
-    if let Some(path) = out {
-        Files::default().try_file(path)?;
-    }
     let what = solving(settings);
     let ranks = adept_console::ranks();
     if ranks.are_several() {
@@ -221,9 +230,7 @@ fn build(settings: Settings, out: Option<&Path>, as_json: bool) -> Result<()> {
         table.bytes() as f64 / 1e6
     );
     text.push_str(&output::table(&["step", "seconds", "CPU-seconds"], &rows));
-    if let Some(path) = out {
-        text.push_str(&format!("{}\n", path.display()));
-    }
+    text.push_str(&line(out));
     output::text(&text)
 }
 
@@ -276,9 +283,7 @@ fn build_on(ranks: &Ranks, settings: Settings, out: Option<&Path>, as_json: bool
     let rows: Vec<Vec<String>> =
         steps.iter().map(|(name, s)| vec![(*name).into(), format!("{:.3}", s.wall)]).collect();
     text.push_str(&output::table(&["step", "seconds"], &rows));
-    if let Some(path) = out {
-        text.push_str(&format!("{}\n", path.display()));
-    }
+    text.push_str(&line(out));
     output::text(&text)
 }
 

@@ -24,7 +24,7 @@ pub enum Distribution {
 pub const USUAL_CHECKERS: u8 = 14;
 
 impl Distribution {
-    /// All distributions with names and one-line descriptions.
+    /// All distributions with names and one-line descriptions, in the order of the variants.
     pub const ALL: [(&str, &str); 5] = [
         ("table", "uniform over all pairs of nonempty sides"),
         ("checkers", "uniform number of checkers, each on a uniform point"),
@@ -60,13 +60,7 @@ impl Distribution {
 
 impl fmt::Display for Distribution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Table => "table",
-            Self::Checkers => "checkers",
-            Self::Full => "full",
-            Self::Small => "small",
-            Self::Even => "even",
-        })
+        f.write_str(Self::ALL[*self as usize].0)
     }
 }
 

@@ -110,10 +110,6 @@ pub struct Normal(pub Arc<OneSided>);
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Kleinman;
 
-/// The same value for all unfinished positions: a baseline.
-#[derive(Clone, Copy, Debug)]
-pub struct Constant(pub f64);
-
 impl Estimate for Convolution {
     fn name(&self) -> &'static str {
         "convolution"
@@ -145,16 +141,6 @@ impl Estimate for Kleinman {
             let (lead, sum) = (opponent - own + 4.0, own + opponent - 4.0);
             if sum > 0.0 { libm::erf(lead / (2.0 * sum.sqrt())) } else { 1.0 }
         })
-    }
-}
-
-impl Estimate for Constant {
-    fn name(&self) -> &'static str {
-        "constant"
-    }
-
-    fn value(&self, position: Position) -> f64 {
-        decided(position).unwrap_or(self.0)
     }
 }
 

@@ -23,31 +23,10 @@ impl Position {
         ids::position_id(&whole(self.own), &whole(self.opponent))
     }
 
-    /// Reads a gnubg Position ID; see [`Position::id`]. The label `Position ID:` or `GNUBgID` may precede it. A colon
-    /// and a Match ID may follow; its dice are ignored: [`Situation`] reads them.
-    ///
-    /// # Errors
-    /// The fault and its place: a wrong length, a wrong character, bits after the bar of the side to roll, checkers
-    /// outside the bear-off, or a Match ID with an offered double or resignation or with impossible dice.
-    pub fn from_id(text: &str) -> Result<Self, GameError> {
-        Ok(position(IDS.read_id(text)?).0)
-    }
-
     /// The XGID of a money game with a centred cube, such as `XGID=-AAAAAA------------aaaaaa-:0:0:1:00:0:0:0:0:10`. The side
     /// to roll has the capital letters. The dice are the roll, or 00 before the roll.
     pub fn xgid(self, roll: Option<Roll>) -> String {
         ids::xgid(&whole(self.own), &whole(self.opponent), roll)
-    }
-
-    /// Reads an XGID, with or without `XGID=`; see [`Position::xgid`]. Returns the position and the roll, if the dice
-    /// have fallen. Turn 1 is the player with the capital letters, −1 the player with the lowercase letters. The other
-    /// fields must be integers and are ignored.
-    ///
-    /// # Errors
-    /// The fault and its place: a wrong number of fields, a wrong field, a wrong character of the board, an offered
-    /// double, or checkers outside the bear-off.
-    pub fn from_xgid(text: &str) -> Result<(Self, Option<Roll>), GameError> {
-        Ok(position(IDS.read_xgid(text)?))
     }
 }
 

@@ -7,9 +7,6 @@
 
 use super::{Roll, Side};
 
-/// Largest number of results of one die.
-pub const MAX_STEPS: usize = 6;
-
 /// The sides after one die. A checker moves down by the die or bears off from the point with this number. If the die is
 /// above the highest point, a checker bears off from the highest point. The empty side stays.
 #[inline]

@@ -2,7 +2,8 @@
 
 use super::board::{Board, CELLS, COLUMNS, ROWS};
 use super::rules::ConnectFour;
-use adept_game::{Afterstate, Channel, ChannelKind, Encoder, RowMut};
+use adept_game::{Afterstate, Channel, ChannelKind, Encoder, EncoderFn, RowMut};
+use std::sync::Arc;
 
 const STONES: Channel = Channel::fixed("stones", ChannelKind::Index(43), "stones on the board, 0 to 42");
 
@@ -13,64 +14,29 @@ const CELLS_OF_BOTH: Channel = Channel::fixed(
 );
 
 /// The stones of both players.
-#[derive(Clone, Copy, Debug)]
-pub struct Cells;
-
-static CELLS_CHANNELS: [Channel; 2] = [CELLS_OF_BOTH, STONES];
-
-impl Encoder<ConnectFour> for Cells {
-    fn name(&self) -> &str {
-        "cells"
-    }
-
-    fn channels(&self) -> &[Channel] {
-        &CELLS_CHANNELS
-    }
-
-    fn encode(&self, _: &ConnectFour, after: Afterstate<'_, ConnectFour>, row: RowMut<'_>) {
+pub(super) fn cells() -> Arc<dyn Encoder<ConnectFour>> {
+    let write = |_: &ConnectFour, after: Afterstate<'_, ConnectFour>, row: RowMut<'_>| {
         write(after.state, after.player, row.dense, |board, player| board.stones(player));
         row.index[0] = after.state.count().into();
-    }
-
-    fn needs_action(&self) -> bool {
-        false
-    }
+    };
+    Arc::new(EncoderFn::new("cells", vec![CELLS_OF_BOTH, STONES], write))
 }
 
 /// The stones of both players, and the empty cells that complete four for each player.
-#[derive(Clone, Copy, Debug)]
-pub struct Threats;
-
-static THREATS_CHANNELS: [Channel; 3] = [
-    CELLS_OF_BOTH,
-    Channel::fixed(
+pub(super) fn threats() -> Arc<dyn Encoder<ConnectFour>> {
+    let channel = Channel::fixed(
         "threats",
         ChannelKind::Bits(84),
         "the 42 cells, column by column from the bottom: empty cells that complete four for the own player, \
          then for the opponent",
-    ),
-    STONES,
-];
-
-impl Encoder<ConnectFour> for Threats {
-    fn name(&self) -> &str {
-        "threats"
-    }
-
-    fn channels(&self) -> &[Channel] {
-        &THREATS_CHANNELS
-    }
-
-    fn encode(&self, _: &ConnectFour, after: Afterstate<'_, ConnectFour>, row: RowMut<'_>) {
+    );
+    let write = |_: &ConnectFour, after: Afterstate<'_, ConnectFour>, row: RowMut<'_>| {
         let (cells, threats) = row.dense.split_at_mut(2 * CELLS);
         write(after.state, after.player, cells, |board, player| board.stones(player));
         write(after.state, after.player, threats, |board, player| board.winning_cells(player));
         row.index[0] = after.state.count().into();
-    }
-
-    fn needs_action(&self) -> bool {
-        false
-    }
+    };
+    Arc::new(EncoderFn::new("threats", vec![CELLS_OF_BOTH, channel, STONES], write))
 }
 
 /// Writes the player's set of cells, then the opponent's set, with one number per cell.

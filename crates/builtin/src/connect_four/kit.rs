@@ -1,6 +1,6 @@
 //! Connect Four's [`Kit`]: encoders, a script, the exact oracle and positions for tests.
 
-use super::encoders::{Cells, Threats};
+use super::encoders::{cells, threats};
 use super::rules::Words;
 use super::{Board, COLUMNS, ConnectFour, Solver};
 use crate::{Family, lines};
@@ -53,8 +53,8 @@ impl Kit for ConnectFour {
 
     fn encoders(&self) -> Encoders<'_, Self> {
         Encoders::<Self>::default()
-            .with("threats", "stones and the empty cells that complete four", || Arc::new(Threats))
-            .with("cells", "stones only", || Arc::new(Cells))
+            .with("threats", "stones and the empty cells that complete four", threats)
+            .with("cells", "stones only", cells)
     }
 
     fn agents(&self) -> Agents<'_, Self> {

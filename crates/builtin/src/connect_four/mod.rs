@@ -10,7 +10,6 @@ mod rules;
 mod solver;
 
 pub use board::{Board, BoardError, CELLS, COLUMNS, ROWS};
-pub use encoders::{Cells, Threats};
 pub use rules::ConnectFour;
 pub use solver::Solver;
 

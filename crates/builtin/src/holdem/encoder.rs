@@ -165,8 +165,4 @@ impl Encoder<Holdem> for Features {
         row.index[0] = state.round() as u64;
         row.index[1] = ((found.equity * SHARES as f64) as u64).min(SHARES - 1);
     }
-
-    fn needs_action(&self) -> bool {
-        true
-    }
 }

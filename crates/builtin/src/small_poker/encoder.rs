@@ -76,8 +76,4 @@ impl Encoder<SmallPoker> for Bets {
         };
         set(rest, tail + 1 + action);
     }
-
-    fn needs_action(&self) -> bool {
-        true
-    }
 }

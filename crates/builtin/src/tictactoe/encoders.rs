@@ -1,7 +1,8 @@
 //! Tic-tac-toe's encoders. All take the view of the player who just moved: own stones and opponent's stones.
 
 use super::rules::{Position, SYMMETRIES, TicTacToe, completes};
-use adept_game::{Afterstate, Channel, ChannelKind, Encoder, RowMut};
+use adept_game::{Afterstate, Channel, ChannelKind, Encoder, EncoderFn, RowMut};
+use std::sync::Arc;
 
 /// The nine inputs of Wiering & Kröse, section 4.1.1. Adds the last square played for symbolic gates, and the position
 /// for tables.
@@ -38,43 +39,20 @@ impl Encoder<TicTacToe> for Fields {
         row.index[0] = after.action.copied().unwrap_or(0).into();
         row.index[1] = ternary(own) + 2 * ternary(other);
     }
-
-    fn needs_action(&self) -> bool {
-        true
-    }
 }
 
 /// The nine squares as separate bits for each player's stones, so that an own and an opponent's stone are not
 /// opposites.
-#[derive(Clone, Copy, Debug)]
-pub struct Stones;
-
-static STONES: [Channel; 1] = [Channel::fixed(
-    "stones",
-    ChannelKind::Bits(18),
-    "squares 1..9 row by row with an own stone, then those with an opponent's",
-)];
-
-impl Encoder<TicTacToe> for Stones {
-    fn name(&self) -> &str {
-        "stones"
-    }
-
-    fn channels(&self) -> &[Channel] {
-        &STONES
-    }
-
-    fn encode(&self, _: &TicTacToe, after: Afterstate<'_, TicTacToe>, row: RowMut<'_>) {
-        for (stones, bits) in
-            seen_by(after.player, after.state).into_iter().zip(row.dense.chunks_exact_mut(9))
-        {
+pub(super) fn stones() -> Arc<dyn Encoder<TicTacToe>> {
+    let about = "squares 1..9 row by row with an own stone, then those with an opponent's";
+    let channel = Channel::fixed("stones", ChannelKind::Bits(18), about);
+    let write = |_: &TicTacToe, after: Afterstate<'_, TicTacToe>, row: RowMut<'_>| {
+        let sides = seen_by(after.player, after.state).into_iter();
+        for (stones, bits) in sides.zip(row.dense.chunks_exact_mut(9)) {
             bits.copy_from_slice(&UNPACKED[usize::from(stones & 511)]);
         }
-    }
-
-    fn needs_action(&self) -> bool {
-        false
-    }
+    };
+    Arc::new(EncoderFn::new("stones", vec![channel], write))
 }
 
 /// The nine squares in canonical orientation, so that the eight symmetric positions give the same row. Adds the threats

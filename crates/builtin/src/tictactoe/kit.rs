@@ -53,7 +53,7 @@ impl Kit for TicTacToe {
             .with("fields", "the nine squares of Wiering & Kröse, and the last square played", || {
                 Arc::new(encoders::Fields)
             })
-            .with("stones", "a bit for each square and player", || Arc::new(encoders::Stones))
+            .with("stones", "a bit for each square and player", encoders::stones)
             .with("canonical", "the squares up to symmetry, and the threats to complete a line", || {
                 Arc::new(encoders::Canonical)
             })

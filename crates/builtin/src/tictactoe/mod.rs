@@ -7,6 +7,6 @@ mod kit;
 mod rules;
 mod ttt;
 
-pub use encoders::{Canonical, Fields, Stones};
+pub use encoders::{Canonical, Fields};
 pub use rules::{LINES, Position, SYMMETRIES, TicTacToe, has_line};
 pub use ttt::ttt_moves;

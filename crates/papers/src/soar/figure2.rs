@@ -1,9 +1,9 @@
 //! Figure 2: which kinds of knowledge win, in four-player games.
 
+use crate::report::{Paper, Report};
 use crate::runs::seeds;
 use adept_arena::matches::binomial_test;
-use adept_ground::files::Files;
-use adept_lab::reproduction::{Made, Reproduction, Work};
+use adept_lab::reproduction::Work;
 use adept_lab::statistics::{Summary, mean_sd, plus_minus};
 use adept_lab::tournament::{
     Entrant, PairScore, Standings, Tournament, TournamentOptions, p_text, tournament,
@@ -11,7 +11,6 @@ use adept_lab::tournament::{
 use adept_trainer::run::TrainError;
 use serde::Serialize;
 use std::fmt::Write;
-use std::path::PathBuf;
 use std::time::Instant;
 
 /// The paper's results: the first agent wins more often than the second. Model and heuristics help alone and
@@ -76,48 +75,27 @@ pub(crate) struct Relation {
     pub(crate) holds: bool,
 }
 
-/// The whole figure.
+/// The relations of the figure, by set of agents.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct SoarFigure2 {
-    /// Name of the reproduction.
-    pub(crate) name: String,
-    /// Seeds: runs of 4000 games per pair.
-    pub(crate) seeds: u64,
-    /// Whether the number of games was reduced.
-    pub(crate) quick: bool,
     /// The relations.
     pub(crate) rows: Vec<Relation>,
-    /// Seconds of play.
-    pub(crate) seconds: f64,
-    /// Files written.
-    pub(crate) files: Vec<PathBuf>,
 }
 
 /// Figure 2 as a reproduction.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Knowledge;
-
-impl Reproduction for Knowledge {
-    fn name(&self) -> &'static str {
-        "soar-figure2"
-    }
-
-    fn paper(&self) -> &'static str {
-        "Laird, Derbinsky & Tinkerhess: deliberating agents play four-player liar's dice, every pair (each seed is a \
-         run of 4000 games)"
-    }
-
-    fn make(&self, work: Work<'_>) -> Result<Made, TrainError> {
-        let made = soar_figure2(work)?;
-        Made::from_report(&made, made.seconds, &made.files)
-    }
-}
+pub(crate) const KNOWLEDGE: Paper = Paper {
+    name: "soar-figure2",
+    about: "Laird, Derbinsky & Tinkerhess: deliberating agents play four-player liar's dice, every pair (each seed is a \
+            run of 4000 games)",
+    runs: |_| 0,
+    make: |work| soar_figure2(work)?.made(),
+};
 
 /// Makes the figure.
 ///
 /// # Errors
 /// See [`TrainError`].
-fn soar_figure2(work: Work<'_>) -> Result<SoarFigure2, TrainError> {
+fn soar_figure2(work: Work<'_>) -> Result<Report<SoarFigure2>, TrainError> {
     let Work { games, options, cancel, .. } = work;
     let started = Instant::now();
     let mut rows = Vec::new();
@@ -144,19 +122,9 @@ fn soar_figure2(work: Work<'_>) -> Result<SoarFigure2, TrainError> {
             tables += &format!("\n{}", first.markdown());
         }
     }
-    let files = ["soar-figure2.md", "soar-figure2.json"].map(|file| options.out.join(file));
-    let figure = SoarFigure2 {
-        name: "soar-figure2".into(),
-        seeds: options.seeds,
-        quick: options.quick,
-        rows,
-        seconds: started.elapsed().as_secs_f64(),
-        files: files.to_vec(),
-    };
+    let figure = Report::new(KNOWLEDGE.name, options, started, SoarFigure2 { rows });
     let text = markdown(&figure) + &tables;
-    Files::default().replace(&files[0], text.as_bytes())?;
-    Files::default().replace(&files[1], crate::json(&figure)?.as_bytes())?;
-    Ok(figure)
+    figure.publish(options, vec![("soar-figure2.md".into(), text)])
 }
 
 fn plan(profile: &Profile, seed: u64, quick: bool) -> Tournament {
@@ -199,7 +167,7 @@ fn relation(agents: &'static str, (a, b): (&str, &str), played: &[Standings]) ->
     })
 }
 
-fn markdown(figure: &SoarFigure2) -> String {
+fn markdown(figure: &Report<SoarFigure2>) -> String {
     let mut text = format!(
         "# Figure 2 of Laird, Derbinsky & Tinkerhess: knowledge in the dice game\n\nFour players, two of each kind, {} \
          games per pair and seed{}, {} seeds; the dice are the same in all four orders of seats. A relation holds if \
@@ -211,7 +179,7 @@ fn markdown(figure: &SoarFigure2) -> String {
         if figure.quick { ", a twentieth (--quick)" } else { "" },
         figure.seeds
     );
-    for row in &figure.rows {
+    for row in &figure.body.rows {
         let _ = writeln!(
             text,
             "| {} | {} | {} | {} | {} |",

@@ -2,17 +2,18 @@
 //! in games of four.
 
 use super::rows::{SHOWN, SoarLearning, SoarRow};
+use crate::report::Report;
 use std::fmt::Write;
 
 /// An agent in both versions: its letters, the row from 0 and the row from the deliberated value.
-fn pairs(made: &SoarLearning) -> impl Iterator<Item = (&str, &SoarRow, &SoarRow)> {
-    made.rows.iter().filter_map(|sharp| {
+fn pairs(made: &Report<SoarLearning>) -> impl Iterator<Item = (&str, &SoarRow, &SoarRow)> {
+    made.body.rows.iter().filter_map(|sharp| {
         let letters = sharp.name.strip_suffix('#')?;
         let same = |row: &&SoarRow| {
             row.name.strip_suffix("-0") == Some(letters)
                 && (row.rewards, row.players) == (sharp.rewards, sharp.players)
         };
-        Some((letters, made.rows.iter().find(same)?, sharp))
+        Some((letters, made.body.rows.iter().find(same)?, sharp))
     })
 }
 
@@ -20,7 +21,7 @@ fn pairs(made: &SoarLearning) -> impl Iterator<Item = (&str, &SoarRow, &SoarRow)
 type Line = (String, Vec<(f64, f64)>);
 
 /// The differences in points of percent, by games learned from, in games of two.
-pub(super) fn differences(made: &SoarLearning, rewards: &str) -> Vec<Line> {
+pub(super) fn differences(made: &Report<SoarLearning>, rewards: &str) -> Vec<Line> {
     let of = pairs(made).filter(|(_, _, sharp)| sharp.rewards == rewards && sharp.players == 2);
     of.map(|(letters, zero, sharp)| {
         let begin = (0.0, 100.0 * (sharp.untrained - zero.untrained));
@@ -30,7 +31,7 @@ pub(super) fn differences(made: &SoarLearning, rewards: &str) -> Vec<Line> {
     .collect()
 }
 
-pub(super) fn markdown(made: &SoarLearning) -> String {
+pub(super) fn markdown(made: &Report<SoarLearning>) -> String {
     let shown = SHOWN.map(|games| if made.quick { games / 20 } else { games });
     let mut text = format!(
         "# Figure 7 of Laird, Derbinsky & Tinkerhess: what it brings to start at the deliberated value\n\n\

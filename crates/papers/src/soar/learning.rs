@@ -3,12 +3,11 @@
 
 use super::figure7;
 use super::rows::{SHOWN, SoarLearning, SoarRow};
-use crate::json;
+use crate::report::Report;
 use crate::runs::{self, Run};
 use adept_arena::matches::wilson95;
 use adept_arena::{Boltzmann, GameModel, OpenError, matches, open};
 use adept_builtin::liars_dice::LiarsDice;
-use adept_ground::files::Files;
 use adept_lab::chart::{self, Axes, Legend};
 use adept_lab::reproduction::{Made, Reproduction, Work};
 use adept_lab::statistics::mean_sd;
@@ -122,8 +121,7 @@ impl Reproduction for SoarFigure {
     }
 
     fn make(&self, work: Work<'_>) -> Result<Made, TrainError> {
-        let made = soar_learning(*self, work)?;
-        Made::from_report(&made, made.seconds, &made.files)
+        soar_learning(*self, work)?.made()
     }
 }
 
@@ -131,7 +129,7 @@ impl Reproduction for SoarFigure {
 ///
 /// # Errors
 /// See [`TrainError`].
-fn soar_learning(figure: SoarFigure, work: Work<'_>) -> Result<SoarLearning, TrainError> {
+fn soar_learning(figure: SoarFigure, work: Work<'_>) -> Result<Report<SoarLearning>, TrainError> {
     let Work { games, options, .. } = work;
     let started = Instant::now();
     let kinds = figure.kinds();
@@ -142,26 +140,13 @@ fn soar_learning(figure: SoarFigure, work: Work<'_>) -> Result<SoarLearning, Tra
     let rows: Result<Vec<SoarRow>, TrainError> =
         kinds.iter().zip(&configs).zip(&all).map(|((kind, config), runs)| row(kind, config, runs)).collect();
     let rows = rows?;
-    let files = ["md", "json", "svg", "attenuated.svg"]
-        .map(|end| options.out.join(format!("{}.{end}", figure.name())));
-    let made = SoarLearning {
-        name: figure.name().into(),
-        seeds: options.seeds,
-        quick: options.quick,
-        rows,
-        seconds: started.elapsed().as_secs_f64(),
-        files: files.to_vec(),
-    };
+    let made = Report::new(figure.name(), options, started, SoarLearning { rows });
     let texts = [
-        markdown(figure, &made),
-        json(&made)?,
-        drawing(figure, &made, "full"),
-        drawing(figure, &made, "attenuated"),
+        ("md", markdown(figure, &made)),
+        ("svg", drawing(figure, &made, "full")),
+        ("attenuated.svg", drawing(figure, &made, "attenuated")),
     ];
-    for (path, text) in files.iter().zip(texts) {
-        Files::default().replace(path, text.as_bytes())?;
-    }
-    Ok(made)
+    made.publish(options, texts.map(|(end, text)| (format!("{}.{end}", figure.name()), text)).into())
 }
 
 fn config(games: &dyn Games, kind: &Kind, quick: bool) -> Result<Config, TrainError> {
@@ -207,7 +192,7 @@ fn row(kind: &Kind, config: &Config, runs: &[Run]) -> Result<SoarRow, TrainError
         final_sd: end.sd,
         ci95: wilson95(end.mean * games as f64, games),
         rules: rules_curve.last().map_or(0.0, |(_, rules)| *rules),
-        seconds: runs.iter().map(|(_, r)| r.seconds).sum::<f64>() / runs.len().max(1) as f64,
+        seconds: runs::mean_seconds(runs),
         curve,
         rules_curve,
     })
@@ -243,8 +228,8 @@ fn untrained(config: &Config) -> Result<f64, TrainError> {
     Ok(tally.points[0] / tally.games.max(1) as f64)
 }
 
-fn drawing(figure: SoarFigure, made: &SoarLearning, rewards: &str) -> String {
-    let of = made.rows.iter().filter(|row| row.rewards == rewards && row.players == 2);
+fn drawing(figure: SoarFigure, made: &Report<SoarLearning>, rewards: &str) -> String {
+    let of = made.body.rows.iter().filter(|row| row.rewards == rewards && row.players == 2);
     let lines: Vec<_> = match figure {
         SoarFigure::Figure7 => figure7::differences(made, rewards),
         SoarFigure::Figure5 => of.map(|row| (row.name.clone(), row.rules_curve.clone())).collect(),
@@ -264,7 +249,7 @@ fn drawing(figure: SoarFigure, made: &SoarLearning, rewards: &str) -> String {
     chart::lines(&title, Axes { x: "games learned from", y }, Legend::Below, &lines)
 }
 
-fn markdown(figure: SoarFigure, made: &SoarLearning) -> String {
+fn markdown(figure: SoarFigure, made: &Report<SoarLearning>) -> String {
     let what = match figure {
         SoarFigure::Figure4 => "Figure 4 of Laird, Derbinsky & Tinkerhess: rules that start at 0",
         SoarFigure::Figure5 => "Figure 5 of Laird, Derbinsky & Tinkerhess: how many rules are learned",
@@ -287,7 +272,7 @@ fn markdown(figure: SoarFigure, made: &SoarLearning) -> String {
         made.seeds,
         SHOWN.map(|games| (if made.quick { games / 20 } else { games }).to_string()).join(" | ")
     );
-    for row in &made.rows {
+    for row in &made.body.rows {
         let after: Vec<String> = row.after.iter().take(2).map(|p| format!("{:.1}", 100.0 * p)).collect();
         let _ = writeln!(
             text,

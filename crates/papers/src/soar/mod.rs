@@ -5,5 +5,5 @@ mod figure7;
 mod learning;
 mod rows;
 
-pub(crate) use figure2::Knowledge;
+pub(crate) use figure2::KNOWLEDGE;
 pub(crate) use learning::SoarFigure;

@@ -1,7 +1,6 @@
 //! Results of learning agents.
 
 use serde::Serialize;
-use std::path::PathBuf;
 
 /// Numbers of games shown in the table.
 pub(super) const SHOWN: [u64; 3] = [1_000, 5_000, 35_000];
@@ -39,16 +38,6 @@ pub(crate) struct SoarRow {
 /// Result of a figure.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct SoarLearning {
-    /// Name of the reproduction.
-    pub(crate) name: String,
-    /// Runs per agent.
-    pub(crate) seeds: u64,
-    /// Whether the number of games was reduced.
-    pub(crate) quick: bool,
     /// The agents in both settings.
     pub(crate) rows: Vec<SoarRow>,
-    /// Seconds of the whole command.
-    pub(crate) seconds: f64,
-    /// Files written.
-    pub(crate) files: Vec<PathBuf>,
 }

@@ -6,14 +6,9 @@ fn position(text: &str) -> Position {
     text.parse().unwrap()
 }
 
-fn estimates(checkers: u8) -> [Box<dyn Estimate>; 4] {
+fn estimates(checkers: u8) -> [Box<dyn Estimate>; 3] {
     let solution = Arc::new(OneSided::solve(checkers));
-    [
-        Box::new(Convolution(solution.clone())),
-        Box::new(Normal(solution)),
-        Box::new(Kleinman),
-        Box::new(Constant(0.25)),
-    ]
+    [Box::new(Convolution(solution.clone())), Box::new(Normal(solution)), Box::new(Kleinman)]
 }
 
 /// The exact values of all pairs of sides with at most `checkers` checkers, by the ranks of own and opponent: each side
@@ -75,20 +70,16 @@ fn a_finished_game_has_its_exact_value() {
 
 #[test]
 fn the_names_are_fixed() {
-    assert_eq!(
-        estimates(1).map(|estimate| estimate.name()),
-        ["convolution", "normal", "kleinman", "constant"]
-    );
+    assert_eq!(estimates(1).map(|estimate| estimate.name()), ["convolution", "normal", "kleinman"]);
 }
 
 #[test]
 fn a_checker_on_point_1_wins_on_roll_against_anything() {
-    let [convolution, normal, _, constant] = estimates(3);
+    let [convolution, normal, _] = estimates(3);
     for rank in 1..sides(3) {
         let position = Position { own: Side::of_rank(1), opponent: Side::of_rank(rank) };
         assert!((convolution.value(position) - 1.0).abs() < 1e-15);
         assert!(normal.value(position) > 0.9);
-        assert_eq!(constant.value(position), 0.25);
     }
 }
 
@@ -110,7 +101,7 @@ fn convolution_is_exact_where_one_roll_decides() {
 
 #[test]
 fn convolution_is_close_to_exact_and_the_others_are_not_far() {
-    let [convolution, normal, kleinman, _] = estimates(3);
+    let [convolution, normal, kleinman] = estimates(3);
     let (largest, rms) = errors(&*convolution);
     assert!(largest < 0.05 && rms < 0.01, "convolution: {largest} and {rms}");
     let (_, rms) = errors(&*normal);

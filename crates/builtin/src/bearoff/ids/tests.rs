@@ -73,6 +73,14 @@ fn position(text: &str) -> Position {
     text.parse().unwrap()
 }
 
+fn from_id(text: &str) -> Result<Position, GameError> {
+    Ok(super::position(IDS.read_id(text)?).0)
+}
+
+fn from_xgid(text: &str) -> Result<(Position, Option<Roll>), GameError> {
+    Ok(super::position(IDS.read_xgid(text)?))
+}
+
 /// The text of an error, which must quote `given` and contain `what`.
 #[track_caller]
 fn refused<T: std::fmt::Debug>(result: Result<T, GameError>, given: &str, what: &str) {
@@ -84,12 +92,12 @@ fn refused<T: std::fmt::Debug>(result: Result<T, GameError>, given: &str, what: 
 fn ids_are_those_of_gnubg() {
     for (text, id, match_id, xgid) in GNUBG {
         assert_eq!(position(text).id(), id);
-        assert_eq!(Position::from_id(id), Ok(position(text)));
-        assert_eq!(Position::from_xgid(xgid).unwrap().0, position(text));
+        assert_eq!(from_id(id), Ok(position(text)));
+        assert_eq!(from_xgid(xgid).unwrap().0, position(text));
         for form in
             [format!("{id}:{match_id}"), format!("GNUBgID {id}:{match_id}"), format!("Position ID: {id}")]
         {
-            assert_eq!(Position::from_id(&form), Ok(position(text)), "{form}");
+            assert_eq!(from_id(&form), Ok(position(text)), "{form}");
         }
     }
 }
@@ -98,14 +106,14 @@ fn ids_are_those_of_gnubg() {
 fn xgids_tell_the_roll_and_whose_it_is() {
     for (text, _, _, xgid) in GNUBG {
         let roll = xgid.split(':').nth(4).unwrap().parse().ok();
-        assert_eq!(Position::from_xgid(xgid), Ok((position(text), roll)));
+        assert_eq!(from_xgid(xgid), Ok((position(text), roll)));
         if xgid.contains(":0:0:1:") {
             assert_eq!(position(text).xgid(roll), xgid);
         }
     }
     // Scores, cube and rules of a match are ignored, and labels may be missing.
     let in_a_match = "-AAAAAA------------aaaaa--:1:-1:1:25:3:4:1:7:10";
-    let (read, roll) = Position::from_xgid(in_a_match).unwrap();
+    let (read, roll) = from_xgid(in_a_match).unwrap();
     assert_eq!(read, position("1,1,1,1,1,1/0,1,1,1,1,1"));
     assert_eq!(roll, Roll::new(5, 2));
 }
@@ -134,7 +142,7 @@ fn positions_are_read_in_every_form() {
 #[test]
 fn what_is_no_bear_off_is_refused_with_the_reason() {
     let id = |text, what| {
-        refused(Position::from_id(text), text, what);
+        refused(from_id(text), text, what);
         refused(text.parse::<Position>(), text, what);
     };
     id("VQUAgKoCAAAAA", "13 instead of 14 characters");
@@ -156,7 +164,7 @@ fn what_is_no_bear_off_is_refused_with_the_reason() {
     id("VQUAgKoCAAAAAA:cAkfAAAAAAAE", "the dice 6 and 7");
 
     let xgid = |text, what| {
-        refused(Position::from_xgid(text), text, what);
+        refused(from_xgid(text), text, what);
         refused(text.parse::<Position>(), text, what);
     };
     xgid("-AAAAAA------------aaaaaa-", "0 instead of 9 fields");
@@ -217,14 +225,14 @@ proptest! {
     #[test]
     fn every_position_is_read_back(own in any_side(), opponent in any_side(), a in 0u8..=6, b in 1u8..=6) {
         let (position, roll) = (Position { own, opponent }, Roll::new(a, b));
-        prop_assert_eq!(Position::from_id(&position.id()), Ok(position));
-        prop_assert_eq!(Position::from_xgid(&position.xgid(roll)), Ok((position, roll)));
+        prop_assert_eq!(from_id(&position.id()), Ok(position));
+        prop_assert_eq!(from_xgid(&position.xgid(roll)), Ok((position, roll)));
         for text in [position.to_string(), position.id(), position.xgid(roll)] {
             prop_assert_eq!(text.parse(), Ok(position));
         }
         // The same board with the lowercase player to roll.
         let turned = position.swapped().xgid(roll).replace(":0:0:1:", ":0:0:-1:");
-        prop_assert_eq!(Position::from_xgid(&turned), Ok((position, roll)));
+        prop_assert_eq!(from_xgid(&turned), Ok((position, roll)));
     }
 
     /// Flipping a bit gives the ID of another position or an invalid one.
@@ -234,7 +242,7 @@ proptest! {
         let mut bytes = STANDARD_NO_PAD.decode(position.id()).unwrap();
         bytes[bit / 8] ^= 1 << (bit % 8);
         let id = STANDARD_NO_PAD.encode(bytes);
-        if let Ok(other) = Position::from_id(&id) {
+        if let Ok(other) = from_id(&id) {
             prop_assert_ne!(other, position);
             prop_assert_eq!(other.id(), id);
         }

@@ -65,8 +65,4 @@ impl Encoder<Holdem> for RuleKeys {
         row.index[0] = attributes.read(profile, begin);
         row.dense[0] = preference(agent.policy(game, state, player)[place as usize]) as f32;
     }
-
-    fn needs_action(&self) -> bool {
-        true
-    }
 }

@@ -4,6 +4,7 @@
 //! They come in four profiles. [`soar`] holds the three generations that the authors published, decision for decision.
 //! [`paper`] follows the text of the paper, with thresholds that can be set; it also plays the other rule sets.
 
+mod model;
 pub(super) mod paper;
 mod soar;
 

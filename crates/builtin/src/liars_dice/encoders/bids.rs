@@ -122,8 +122,4 @@ impl Encoder<LiarsDice> for Bids {
             }
         }
     }
-
-    fn needs_action(&self) -> bool {
-        true
-    }
 }

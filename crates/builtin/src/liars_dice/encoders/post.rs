@@ -80,10 +80,6 @@ impl Encoder<LiarsDice> for Post {
         }
     }
 
-    fn needs_action(&self) -> bool {
-        true
-    }
-
     fn key_text(&self, _: &LiarsDice, channel: &str, key: u64) -> Option<String> {
         if channel != "post" {
             return None;

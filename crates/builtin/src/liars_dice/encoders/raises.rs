@@ -110,8 +110,4 @@ impl Encoder<LiarsDice> for Raises {
             _ => 2,
         };
     }
-
-    fn needs_action(&self) -> bool {
-        true
-    }
 }

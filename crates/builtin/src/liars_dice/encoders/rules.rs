@@ -104,10 +104,6 @@ impl Encoder<LiarsDice> for Rules {
         });
     }
 
-    fn needs_action(&self) -> bool {
-        true
-    }
-
     fn key_text(&self, game: &LiarsDice, channel: &str, key: u64) -> Option<String> {
         let conditions = (channel == "rule").then(|| feature::unpack(key))?;
         let words = conditions.iter().map(|c| self.deliberate.condition_text(game, *c));

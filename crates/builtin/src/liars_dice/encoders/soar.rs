@@ -141,10 +141,6 @@ impl Encoder<LiarsDice> for Soar {
             situation.write(found, i, rows.push());
         });
     }
-
-    fn needs_action(&self) -> bool {
-        true
-    }
 }
 
 /// Writes the own and all exposed dice by face, and the last acts of the round.

@@ -2,7 +2,8 @@
 
 use super::feature::{self, Feature, Reader};
 use super::settings::{DeliberateSettings, EvaluateBy};
-use super::view::{Model, View};
+use super::view::View;
+use crate::liars_dice::deliberation::model::Model;
 use crate::liars_dice::dice::Dice;
 use crate::liars_dice::rules::{Action, Target};
 use crate::liars_dice::state::Bid;

@@ -37,16 +37,7 @@ pub enum Heuristic {
 impl Heuristic {
     /// Its name.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::H0 => "H0",
-            Self::H1 => "H1",
-            Self::H2 => "H2",
-            Self::H3 => "H3",
-            Self::H4 => "H4",
-            Self::H5 => "H5",
-            Self::H6 => "H6",
-            Self::H7 => "H7",
-        }
+        ["H0", "H1", "H2", "H3", "H4", "H5", "H6", "H7"][self as usize]
     }
 }
 

@@ -1,6 +1,7 @@
 //! A player's knowledge about the dice, and the model of the last bidder.
 
 use super::feature::{Feature, Reader};
+use crate::liars_dice::deliberation::model::{Model, known};
 use crate::liars_dice::dice::Dice;
 use crate::liars_dice::rules::LiarsDice;
 use crate::liars_dice::state::{Bid, Seat, State};
@@ -16,24 +17,10 @@ pub(super) struct View<'a> {
     pub(super) unknown: u8,
 }
 
-/// The model of the last bidder.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Model {
-    /// Dice under the cup of the bidder.
-    pub(super) cup: u8,
-    /// The face that was bid.
-    pub(super) face: u8,
-    /// Number of dice that the model assumes to match.
-    pub(super) held: u8,
-}
-
 impl<'a> View<'a> {
     pub(super) fn new(game: &'a LiarsDice, state: &'a State, player: usize) -> Self {
-        let pushed = state.seats.iter().fold(Dice::default(), |sum, seat| sum.with(&seat.pushed));
-        let under = |seat: &Seat| seat.dice - seat.pushed.total();
-        let all: u8 = state.seats.iter().map(under).sum();
-        let own = &state.seats[player];
-        Self { game, state, player, known: own.cup.with(&pushed), unknown: all - under(own) }
+        let (known, unknown) = known(state, player);
+        Self { game, state, player, known, unknown }
     }
 
     pub(super) fn own(&self) -> &Seat {

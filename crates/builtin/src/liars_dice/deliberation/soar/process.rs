@@ -7,9 +7,10 @@
 
 use super::heuristics::{at_least, face_after_own_act};
 use super::propose::is_push;
-use super::situation::{Model, Situation};
+use super::situation::Situation;
 use super::values::{self, Values, challenges_pass, pass_succeeds};
 use super::{Generation, Letters, TEMPERATURE, propose};
+use crate::liars_dice::deliberation::model::Model;
 use crate::liars_dice::dice::Dice;
 use crate::liars_dice::odds::Odds;
 use crate::liars_dice::rules::Action;

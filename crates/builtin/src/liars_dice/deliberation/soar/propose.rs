@@ -1,7 +1,8 @@
 //! The operators that an agent proposes.
 
 use super::Generation;
-use super::situation::{Situation, under};
+use super::situation::Situation;
+use crate::liars_dice::deliberation::model::under;
 use crate::liars_dice::dice::Dice;
 use crate::liars_dice::rules::{Action, Target};
 use crate::liars_dice::state::Bid;

@@ -1,6 +1,7 @@
 //! An agent's knowledge at a decision, and its model of the last bidder.
 
 use super::Generation;
+use crate::liars_dice::deliberation::model::{Model, OwnBid, known};
 use crate::liars_dice::dice::Dice;
 use crate::liars_dice::odds::Odds;
 use crate::liars_dice::rules::LiarsDice;
@@ -21,17 +22,6 @@ pub(super) struct Situation<'a> {
     pub(super) standing: Option<(u8, Bid, bool)>,
 }
 
-/// The model's assumptions about the last bidder's dice.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Model {
-    /// C: dice under the bidder's cup.
-    pub(super) cup: u8,
-    /// f: the face that was bid.
-    pub(super) face: u8,
-    /// h: number of the bidder's dice that match.
-    pub(super) held: u8,
-}
-
 /// The newer agents' kernel function returns 0 for smaller probabilities.
 const SMALLEST: f64 = 1e-5;
 
@@ -40,22 +30,12 @@ const UNLIKELY: f64 = 0.16;
 
 impl<'a> Situation<'a> {
     pub(super) fn new(game: &'a LiarsDice, state: &'a State, player: usize) -> Self {
-        let exposed = state.seats.iter().fold(Dice::default(), |sum, seat| sum.with(&seat.pushed));
-        let own = &state.seats[player];
+        let (known, unknown) = known(state, player);
         let standing = state.acts.iter().rev().find_map(|act| match act.said {
             Said::Bid { bid, push } => Some((act.player, bid, !push.is_empty())),
             Said::Pass { .. } => None,
         });
-        let all: u8 = state.seats.iter().map(under).sum();
-        Self {
-            game,
-            state,
-            player,
-            known: own.cup.with(&exposed),
-            unknown: all - under(own),
-            in_play: state.dice_in_play(),
-            standing,
-        }
+        Self { game, state, player, known, unknown, in_play: state.dice_in_play(), standing }
     }
 
     pub(super) fn special(&self) -> bool {
@@ -104,39 +84,14 @@ impl<'a> Situation<'a> {
         if pushed || usize::from(bidder) == self.player {
             return None;
         }
-        let cup = under(&self.state.seats[usize::from(bidder)]);
-        let others = self.state.seats.iter().map(under).sum::<u8>() - cup;
-        let exposed: u8 = self
-            .state
-            .seats
-            .iter()
-            .map(|seat| self.game.matching(self.special(), &seat.pushed, bid.face))
-            .sum();
         let own = self.game.odds(self.special(), bid.face);
         // In special rounds the newer agents count ones as wild here.
         let newer = generation != Generation::Old;
         let rest: &Odds =
             if newer && self.special() && bid.face != 1 { self.game.odds(false, bid.face) } else { own };
         let supports = if newer { 0.60 } else { 0.57 };
-        let mut held = cup.saturating_sub(1).max(1);
-        for supposed in 0..cup {
-            if own.at_least(cup, supposed.into()) < UNLIKELY {
-                held = supposed.saturating_sub(1).max(1);
-                break;
-            }
-            let missing = i32::from(bid.count) - i32::from(exposed) - i32::from(supposed);
-            if rest.at_least(others, missing) > supports {
-                held = supposed;
-                break;
-            }
-        }
-        Some(Model { cup, face: bid.face, held: held.min(cup) })
+        Some(OwnBid::new(self.game, self.state, bidder, bid).model([own, rest], UNLIKELY, supports))
     }
-}
-
-/// Number of dice under a cup.
-pub(super) fn under(seat: &Seat) -> u8 {
-    seat.dice - seat.pushed.total()
 }
 
 fn kernel(p: f64) -> f64 {

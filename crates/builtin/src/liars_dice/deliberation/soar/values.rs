@@ -1,7 +1,8 @@
 //! P: the probability of success of an action, as the newer agents compute it.
 
 use super::Generation;
-use super::situation::{Model, Situation, under};
+use super::situation::Situation;
+use crate::liars_dice::deliberation::model::{Model, under};
 use crate::liars_dice::dice::Dice;
 use crate::liars_dice::rules::{Action, Target};
 use crate::liars_dice::state::{Act, Bid, Said, Seat};
