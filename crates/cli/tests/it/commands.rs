@@ -891,9 +891,9 @@ fn oracle_builds_a_table_and_answers_from_it() {
 #[test]
 fn rollout_plays_positions_out() {
     let dir = Workspace::new();
-    let position = "24:1 23:1/24:1 23:1";
-    let rollout = ["rollout", position, "bar:1 1:1/6:1 5:1 31", "--with", "oracle", "--game", "backgammon:2"];
-    let exact = dir.json(&["value", "oracle", position, "--game", "backgammon:2"]);
+    let position = "24:1/24:1";
+    let rollout = ["rollout", position, "bar:1/6:1 31", "--with", "oracle", "--game", "backgammon:1"];
+    let exact = dir.json(&["value", "oracle", position, "--game", "backgammon:1"]);
     let whole = dir.json(&[&rollout[..], &["--trials", "72"]].concat());
     let first = &whole["rollouts"][0];
     assert_eq!((first["position"].as_str(), first["trials"].as_u64()), (Some(position), Some(72)));
@@ -921,7 +921,7 @@ fn rollout_plays_positions_out() {
         "{text}"
     );
     assert!(
-        dir.fails(&["rollout", "off:2/1:2", "--with", "oracle", "--game", "backgammon:2"], 1)
+        dir.fails(&["rollout", "off:1/1:1", "--with", "oracle", "--game", "backgammon:1"], 1)
             .contains("is over")
     );
     let without = dir.fails(&["rollout", "start", "--with", "pubeval"], 1);

@@ -80,7 +80,7 @@ fn a_match_is_reviewed() {
     let dir = Workspace::new();
     let latin: Vec<u8> = MATCH.chars().map(|c| c as u8).collect();
     fs::write(dir.path("m.mat"), latin).unwrap();
-    let by = published("../backgammon/single-256-32");
+    let by = published("../backgammon/small-88-24");
     let review = ["review", "m.mat", "--by", &by];
     let found = dir.json(&review);
     // A file counts once, and every named file must exist.
