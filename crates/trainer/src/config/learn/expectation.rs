@@ -2,7 +2,7 @@
 
 use super::Learn;
 use crate::config::Schedule;
-use crate::config::fault::{Fault, check_distribution, check_schedule, fault};
+use crate::config::fault::{Fault, check_distribution, check_range, check_schedule, fault, first_of};
 use adept_game::GameInfo;
 use adept_ground::limits;
 use schemars::JsonSchema;
@@ -123,18 +123,11 @@ impl ExpectationSettings {
             );
             return fault("learn.batch", message);
         }
-        if self.starts == Some(Starts::Rules) && self.distribution.is_some() {
-            return fault(
-                "learn.expectation.distribution",
-                "positions are not drawn where games begin as the rules say: leave it out, or leave out `starts`",
-            );
-        }
-        if !(1..=limits::USES).contains(&self.uses) {
-            return fault(
-                "learn.expectation.uses",
-                format!("must lie in 1..{}, found {}", limits::USES, self.uses),
-            );
-        }
+        let by_rules = self.starts == Some(Starts::Rules) && self.distribution.is_some();
+        let why =
+            "positions are not drawn where games begin as the rules say: leave it out, or leave out `starts`";
+        first_of("learn.expectation.distribution", &[(by_rules, why)])?;
+        check_range("learn.expectation.uses", self.uses, 1..=limits::USES)?;
         if let Some(step) = self.step
             && learn.shards as u64 <= learn.batch
             && !(learn.shards as u64..=learn.batch).contains(&step)
@@ -144,11 +137,8 @@ impl ExpectationSettings {
                 format!("must lie in {least}..{most}, from `learn.shards` to `learn.batch`, found {step}");
             return fault("learn.expectation.step", message);
         }
-        if let Some(screen) = &self.screen
-            && !(1..=limits::KEPT as u64).contains(&screen.keep)
-        {
-            let message = format!("must lie in 1..{}, found {}", limits::KEPT, screen.keep);
-            return fault("learn.expectation.screen.keep", message);
+        if let Some(screen) = &self.screen {
+            check_range("learn.expectation.screen.keep", screen.keep, 1..=limits::KEPT as u64)?;
         }
         if let Some(rare) = &self.rare {
             rare.check(game)?;

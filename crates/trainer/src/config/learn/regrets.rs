@@ -1,6 +1,6 @@
 //! The method `regrets`: counterfactual regrets in small games with hidden information.
 
-use crate::config::fault::{Fault, check_schedule, fault};
+use crate::config::fault::{Fault, check_range, check_schedule, fault};
 use crate::config::{Config, Schedule, Shape};
 use adept_game::GameInfo;
 use adept_ground::limits;
@@ -144,10 +144,7 @@ impl RegretSettings {
             ("reach", self.reach, 0.0, 1.0),
             ("discount", self.discount, 0.0, 1e6),
         ] {
-            if !(low..=high).contains(&value) {
-                let path = format!("learn.regrets.{key}");
-                return fault(&path, format!("must lie in {low}..{high}, found {value}"));
-            }
+            check_range(&format!("learn.regrets.{key}"), value, low..=high)?;
         }
         for (key, count, limit) in [
             ("rows", self.rows, limits::BATCH as usize),
@@ -156,10 +153,7 @@ impl RegretSettings {
             ("steps", self.steps, limits::STEPS),
             ("batch", self.batch, limits::BATCH as usize),
         ] {
-            if !(1..=limit).contains(&count) {
-                let path = format!("learn.regrets.{key}");
-                return fault(&path, format!("must lie in 1..{limit}, found {count}"));
-            }
+            check_range(&format!("learn.regrets.{key}"), count, 1..=limit)?;
         }
         Ok(())
     }
