@@ -1,8 +1,8 @@
 //! The method `expectation`: one-step backups over all chance outcomes.
 
 use super::Learn;
-use crate::config::Schedule;
 use crate::config::fault::{Fault, check_distribution, check_range, check_schedule, fault, first_of};
+use crate::config::{Schedule, is_one, one, u64_of};
 use adept_game::GameInfo;
 use adept_ground::limits;
 use schemars::JsonSchema;
@@ -30,7 +30,7 @@ pub struct ExpectationSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starts: Option<Starts>,
     /// How often each sample is learned from, in an order that is drawn anew each time. Targets are computed once. Default: 1.
-    #[serde(default = "once", skip_serializing_if = "is_once")]
+    #[serde(default = "u64_of::<1>", skip_serializing_if = "is_one")]
     pub uses: u64,
     /// Samples of an optimiser step, at most `learn.batch`. Default: `learn.batch`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -202,22 +202,6 @@ impl RareSettings {
         }
         Ok(())
     }
-}
-
-fn one() -> f64 {
-    1.0
-}
-
-fn is_one(weight: &f64) -> bool {
-    *weight == 1.0
-}
-
-fn once() -> u64 {
-    1
-}
-
-fn is_once(uses: &u64) -> bool {
-    *uses == 1
 }
 
 fn three_quarters() -> f64 {

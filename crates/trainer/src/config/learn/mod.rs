@@ -16,7 +16,7 @@ pub use supervised::{Examples, SupervisedSettings};
 pub use td::{Along, GapDiscount, Next, Rewards, SELF, TdSettings, TraceKind};
 
 use super::fault::{Fault, check_range, check_schedule, fault, first_of};
-use super::{Config, Schedule};
+use super::{Config, Schedule, is_one, u64_of, usize_of};
 use adept_game::GameInfo;
 use adept_ground::limits;
 use adept_model::optimiser::Optimiser;
@@ -71,11 +71,11 @@ struct Section {
     rate: Schedule,
     /// Games, or samples, between two optimiser steps. Gradients are summed over games and averaged over
     /// samples.
-    #[serde(default = "one")]
+    #[serde(default = "u64_of::<1>")]
     batch: u64,
     /// Parts of equal size into which a batch is cut, whose gradients threads and the ranks of MPI compute side by side.
     /// Results depend on this number in the last bits, but not on the number of threads and ranks. Default: 1.
-    #[serde(default = "one_shard", skip_serializing_if = "is_one")]
+    #[serde(default = "usize_of::<1>", skip_serializing_if = "is_one")]
     shards: usize,
     /// Optimiser.
     #[serde(default)]
@@ -391,16 +391,4 @@ impl Learn {
         }
         Ok(())
     }
-}
-
-fn one() -> u64 {
-    1
-}
-
-fn one_shard() -> usize {
-    1
-}
-
-fn is_one(shards: &usize) -> bool {
-    *shards == 1
 }

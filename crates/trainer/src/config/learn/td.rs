@@ -4,7 +4,7 @@ use super::Examples;
 use crate::config::fault::{
     Fault, check_distribution, check_range, check_schedule, check_values, fault, first_of,
 };
-use crate::config::{Config, HeadName, Schedule};
+use crate::config::{Config, HeadName, Schedule, is_one, is_usual, one, usize_of};
 use adept_arena::search::{Budget, SearchOptions};
 use adept_game::GameInfo;
 use adept_ground::limits;
@@ -42,7 +42,7 @@ pub struct TdSettings {
     #[serde(default = "lambda")]
     pub lambda: Schedule,
     /// γ, the discount from one decision to the next, in [0, 1].
-    #[serde(default = "whole", skip_serializing_if = "is_whole")]
+    #[serde(default = "one", skip_serializing_if = "is_one")]
     pub discount: f64,
     /// What is learned: the outcome alone, or also rewards during the game.
     #[serde(default, skip_serializing_if = "is_usual")]
@@ -79,7 +79,7 @@ pub struct TdSettings {
     pub search: Option<String>,
     /// Workers that play side by side, each with its own random generator; they share every batch. Results
     /// depend on this number, but not on the number of threads.
-    #[serde(default = "one_worker")]
+    #[serde(default = "usize_of::<1>")]
     pub workers: usize,
     /// Whether the games of the next batch are played while the network learns from this one. They use the
     /// parameters from before that step. Default: only with the burn engine.
@@ -343,20 +343,4 @@ fn itself() -> String {
 
 fn lambda() -> Schedule {
     Schedule::constant(0.8)
-}
-
-fn whole() -> f64 {
-    1.0
-}
-
-fn is_whole(value: &f64) -> bool {
-    *value == 1.0
-}
-
-fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
-fn one_worker() -> usize {
-    1
 }
