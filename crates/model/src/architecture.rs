@@ -692,30 +692,14 @@ impl Architecture {
     /// `clusters` says whether gates under a threshold began as clusters, `shares` whether this node reads shared layers, where none
     /// did.
     fn keep_gates(&mut self, clusters: bool, shares: bool) {
-        let (gate, threshold, experts, expert) = match self {
-            Self::Hme(Hme { gate, threshold, experts, expert, .. })
-            | Self::MetaPi(MetaPi { gate, threshold, experts, expert }) => (gate, threshold, experts, expert),
-            Self::Symbolic(symbolic) => {
-                let list = symbolic.experts.iter_mut().flatten();
-                return list
-                    .chain(symbolic.expert.as_deref_mut())
-                    .for_each(|node| node.keep_gates(clusters, shares));
-            }
-            Self::Cells(cells) => return cells.expert.keep_gates(clusters, shares),
-            Self::Residual(residual) => return residual.net.keep_gates(clusters, shares),
-            Self::Shared(shared) => return shared.top.keep_gates(clusters, true),
-            Self::Mlp(_) | Self::Modules(_) | Self::Lookup(_) | Self::Blind(_) | Self::Frozen(_) => return,
-        };
-        if gate.start() == GateStart::EqualClusters {
+        if let Self::Hme(Hme { gate, threshold, .. }) | Self::MetaPi(MetaPi { gate, threshold, .. }) = self
+            && gate.start() == GateStart::EqualClusters
+        {
             let began = clusters && *threshold > 0.0 && !(shares && gate.inputs.is_none());
             gate.clusters = Some(if began { CLUSTERS_BEFORE } else { 0.0 });
         }
-        if let Experts::List(list) = experts {
-            list.iter_mut().for_each(|node| node.keep_gates(clusters, shares));
-        }
-        if let Some(expert) = expert {
-            expert.keep_gates(clusters, shares);
-        }
+        let shares = shares || matches!(self, Self::Shared(_));
+        self.children().into_iter().for_each(|node| node.keep_gates(clusters, shares));
     }
 
     /// Number of times that learned cells are reassigned, the most of all nodes.
