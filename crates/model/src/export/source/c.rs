@@ -1,9 +1,9 @@
 //! Prints code as a C99 header.
 
 use super::code::{Arg, Array, Code, Data, Function, Helper, Number, Place, Slice, Step};
-use super::text::{comment, float, numbers, shape};
+use super::text::{comment, float, numbers, shape, worth, written};
 use super::values_of;
-use adept_rows::ChannelKind;
+use adept_rows::{ChannelKind, OutcomeClass};
 use std::fmt::Write as _;
 
 /// The helpers that `<math.h>` does not have; NAME stands for the name of the network.
@@ -90,11 +90,7 @@ fn constant(array: &Array, name: &str, text: &mut String) {
 
 fn function(function: &Function, name: &str, text: &mut String) {
     let Function { name: own, is_given, width, steps } = function;
-    let _ = writeln!(
-        text,
-        "/* Writes {}. */",
-        if *width == 1 { "a number".into() } else { format!("{width} numbers") }
-    );
+    let _ = writeln!(text, "/* Writes {}. */", written(*width));
     let given = if *is_given { "const float *given, " } else { "" };
     let _ = writeln!(text, "static inline void {name}_{own}(const {name}_inputs *in, {given}float *out)\n{{");
     for step in steps {
@@ -207,8 +203,8 @@ fn entry(code: &Code, name: &str, text: &mut String) {
         }
         Some(classes) => {
             let n = classes.len();
-            let upper = |class: &str| format!("{}_{}", name.to_ascii_uppercase(), class.to_ascii_uppercase());
-            let places: Vec<String> = classes.iter().map(|class| upper(&class.name)).collect();
+            let upper = |class: &OutcomeClass| format!("{name}_{}", class.name).to_ascii_uppercase();
+            let places: Vec<String> = classes.iter().map(upper).collect();
             let _ = writeln!(text, "/* Places of the outcomes. */\nenum {{ {} }};\n", places.join(", "));
             let _ = writeln!(text, "/* Writes the probabilities of the {n} outcomes.{wrong} */");
             let _ =
@@ -220,12 +216,7 @@ fn entry(code: &Code, name: &str, text: &mut String) {
                 );
             }
             let _ = writeln!(text, "    {name}_network(in, out);\n}}\n");
-            let sum: Vec<String> = classes
-                .iter()
-                .zip(&places)
-                .filter(|(class, _)| class.utility != 0.0)
-                .map(|(class, place)| format!("{}f * out[{place}]", float(class.utility)))
-                .collect();
+            let sum = worth(classes, |class| format!("{}f * out[{}]", float(class.utility), upper(class)));
             let _ = writeln!(
                 text,
                 "/* The value: the sum of probabilities times what the outcomes are worth.{wrong} */"
@@ -233,8 +224,7 @@ fn entry(code: &Code, name: &str, text: &mut String) {
             let _ = writeln!(
                 text,
                 "static inline float {name}_value(const {name}_inputs *in)\n{{\n    float out[{n}];\n    \
-                 {name}_outcomes(in, out);\n    return {};\n}}",
-                sum.join(" + ")
+                 {name}_outcomes(in, out);\n    return {sum};\n}}"
             );
         }
     }

@@ -1,9 +1,9 @@
 //! Prints code as a Rust module.
 
 use super::code::{Arg, Array, Code, Data, Function, Helper, Number, Place, Slice, Step};
-use super::text::{comment, float, numbers, shape};
+use super::text::{comment, float, numbers, shape, worth, written};
 use super::values_of;
-use adept_rows::ChannelKind;
+use adept_rows::{ChannelKind, OutcomeClass};
 use std::fmt::Write as _;
 
 /// The helpers. `core` has no exponential function: |x| ≤ 700 keeps 2ᵏ a normal number, and is far beyond what f32 can tell. Nor has it
@@ -84,11 +84,7 @@ fn constant(array: &Array, text: &mut String) {
 
 fn function(function: &Function, text: &mut String) {
     let Function { name, is_given, width, steps } = function;
-    let _ = writeln!(
-        text,
-        "// Writes {}.",
-        if *width == 1 { "a number".into() } else { format!("{width} numbers") }
-    );
+    let _ = writeln!(text, "// Writes {}.", written(*width));
     let inputs = if steps.iter().any(Step::reads_inputs) { "inputs" } else { "_" };
     let given = match is_given {
         false => "",
@@ -206,24 +202,17 @@ fn entry(code: &Code, text: &mut String) {
             "out[0]",
         ),
         Some(classes) => {
+            let upper = |class: &OutcomeClass| class.name.to_ascii_uppercase();
             for (k, class) in classes.iter().enumerate() {
-                let name = class.name.to_ascii_uppercase();
-                let _ = writeln!(
-                    text,
-                    "/// Place of the outcome `{}`.\npub const {name}: usize = {k};\n",
-                    class.name
-                );
+                let (name, place) = (&class.name, upper(class));
+                let _ =
+                    writeln!(text, "/// Place of the outcome `{name}`.\npub const {place}: usize = {k};\n");
             }
-            let sum: Vec<String> = classes
-                .iter()
-                .filter(|class| class.utility != 0.0)
-                .map(|class| format!("{} * out[{}]", float(class.utility), class.name.to_ascii_uppercase()))
-                .collect();
+            let sum = worth(classes, |class| format!("{} * out[{}]", float(class.utility), upper(class)));
             let _ = writeln!(
                 text,
                 "/// The value: the sum of probabilities times what the outcomes are worth.{wrong}\npub fn value(inputs: \
-                 &Inputs) -> f32 {{\n    let out = outcomes(inputs);\n    {}\n}}\n",
-                sum.join(" + ")
+                 &Inputs) -> f32 {{\n    let out = outcomes(inputs);\n    {sum}\n}}\n"
             );
             (
                 format!("The probabilities of the {n} outcomes"),

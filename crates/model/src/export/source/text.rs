@@ -1,5 +1,7 @@
 //! Identifiers, numbers and comments, which both languages write in the same way.
 
+use adept_rows::OutcomeClass;
+
 /// Columns of a line.
 const COLUMNS: usize = 100;
 
@@ -110,6 +112,17 @@ pub(super) fn numbers(all: impl Iterator<Item = String>) -> String {
     text.push_str(&line);
     text.push('\n');
     text
+}
+
+/// What a function writes, for a comment.
+pub(super) fn written(width: usize) -> String {
+    if width == 1 { "a number".into() } else { format!("{width} numbers") }
+}
+
+/// The sum of what the classes add to the value, each by `term`; a class worth 0 adds nothing.
+pub(super) fn worth(classes: &[OutcomeClass], term: impl Fn(&OutcomeClass) -> String) -> String {
+    let terms: Vec<String> = classes.iter().filter(|class| class.utility != 0.0).map(term).collect();
+    terms.join(" + ")
 }
 
 /// A shape for a comment: `[12, 16]`.
