@@ -430,12 +430,9 @@ impl Builder<'_> {
         at: &At,
         density: Option<(f32, Option<f32>)>,
     ) -> Result<Block, ModelError> {
-        if !(0.0..1.0).contains(&threshold) {
-            return at.fail(
-                "threshold",
-                format!("a selection threshold lies in 0..1 (1 excluded), found {threshold}"),
-            );
-        }
+        at.require((0.0..1.0).contains(&threshold), "threshold", || {
+            format!("a selection threshold lies in 0..1 (1 excluded), found {threshold}")
+        })?;
         let competing = density.and_then(|(_, own)| own);
         let experts: Vec<&Architecture> = match (experts, expert) {
             (Experts::Count(0), _) => return at.fail("experts", "a mixture needs at least one expert"),
@@ -585,12 +582,9 @@ impl Builder<'_> {
 
     fn symbolic(&mut self, symbolic: &Symbolic, at: &At) -> Result<Block, ModelError> {
         let (channel, n) = self.index_channel(Some(&symbolic.by), at)?;
-        if n > limits::EXPERTS {
-            return at.fail(
-                "by",
-                format!("a node has at most {} experts, channel `{}` has {n}", limits::EXPERTS, symbolic.by),
-            );
-        }
+        at.require(n <= limits::EXPERTS, "by", || {
+            format!("a node has at most {} experts, channel `{}` has {n}", limits::EXPERTS, symbolic.by)
+        })?;
         let experts: Vec<&Architecture> = match (&symbolic.expert, &symbolic.experts) {
             (Some(expert), None) => vec![expert; n],
             (None, Some(experts)) if experts.len() == n => experts.iter().collect(),
