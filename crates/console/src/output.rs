@@ -39,6 +39,14 @@ pub fn json(value: &impl Serialize) -> Result<()> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context(STDOUT)
 }
 
+/// Prints a result: as the JSON object, or as text.
+///
+/// # Errors
+/// As for [`json`] and [`text`].
+pub fn show(as_json: bool, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
+    if as_json { json(value) } else { self::text(&text()) }
+}
+
 /// What is named where output cannot be written.
 const STDOUT: &str = "stdout";
 

@@ -23,11 +23,16 @@ pub struct Axes<'a> {
 
 /// Draws named lines (x, y) as an SVG document. Lines without points are omitted.
 pub fn lines(title: &str, axes: Axes<'_>, legend: Legend, lines: &[(String, Vec<(f64, f64)>)]) -> String {
+    document(600, |root| draw(root, title, axes, legend, lines))
+}
+
+/// An SVG document of this height. A chart without points stays empty.
+fn document(height: u32, draw: impl FnOnce(&Area<'_>) -> Drawn) -> String {
     let mut svg = String::new();
     {
-        let root = SVGBackend::with_string(&mut svg, (960, 600)).into_drawing_area();
-        // Writing to a string cannot fail; a chart without points stays empty.
-        let _ = draw(&root, title, axes, legend, lines);
+        let root = SVGBackend::with_string(&mut svg, (960, height)).into_drawing_area();
+        // Writing to a string cannot fail.
+        let _ = draw(&root);
         let _ = root.present();
     }
     svg
@@ -122,36 +127,21 @@ impl Range {
 /// Draws means with bands and horizontal dashed lines at `marks` as an SVG document. [`Range::around`] chooses the
 /// y-range; the legend names marks outside it.
 pub(crate) fn bands(title: &str, axes: Axes<'_>, scale: Scale, bands: &[Band], marks: &[Mark]) -> String {
-    let mut svg = String::new();
-    {
-        let root = SVGBackend::with_string(&mut svg, (960, 540)).into_drawing_area();
-        let last = bands.iter().filter_map(|b| b.points.last()).fold(1.0, |most: f64, p| most.max(p.0));
-        // Writing to a string cannot fail; a chart without points stays empty.
-        let _ = match Range::around(scale, bands, marks) {
-            None => Ok(()),
-            // A logarithmic axis only has labels at powers of ten.
-            Some(range) if scale == Scale::Linear || range.high < 20.0 * range.low => {
-                let room = (0.04 * (range.high - range.low)).max(1e-9);
-                let axis = range.low - room..range.high + room;
-                draw_bands(&root, title, axes, Frame { last, floor: axis.start, axis }, &range, bands, marks)
-            }
-            Some(range) => {
-                let axis = 0.85 * range.low..1.15 * range.high;
-                let floor = axis.start;
-                draw_bands(
-                    &root,
-                    title,
-                    axes,
-                    Frame { last, floor, axis: axis.log_scale() },
-                    &range,
-                    bands,
-                    marks,
-                )
-            }
-        };
-        let _ = root.present();
-    }
-    svg
+    let last = bands.iter().filter_map(|b| b.points.last()).fold(1.0, |most: f64, p| most.max(p.0));
+    document(540, |root| match Range::around(scale, bands, marks) {
+        None => Ok(()),
+        // A logarithmic axis only has labels at powers of ten.
+        Some(range) if scale == Scale::Linear || range.high < 20.0 * range.low => {
+            let room = (0.04 * (range.high - range.low)).max(1e-9);
+            let axis = range.low - room..range.high + room;
+            draw_bands(root, title, axes, Frame { last, floor: axis.start, axis }, &range, bands, marks)
+        }
+        Some(range) => {
+            let axis = 0.85 * range.low..1.15 * range.high;
+            let frame = Frame { last, floor: axis.start, axis: axis.log_scale() };
+            draw_bands(root, title, axes, frame, &range, bands, marks)
+        }
+    })
 }
 
 /// Colours of bands, distinguishable for most readers, also in print.
@@ -184,7 +174,7 @@ fn draw_bands<Y>(
     range: &Range,
     bands: &[Band],
     marks: &[Mark],
-) -> Result<(), Box<dyn std::error::Error>>
+) -> Drawn
 where
     Y: AsRangedCoord<Value = f64>,
     Y::CoordDescType: ValueFormatter<f64> + Ranged<ValueType = f64>,
@@ -283,22 +273,10 @@ pub struct Cloud {
 /// frontier of each cloud: points without another one to the left and below. Points above [`HIGHEST`] times the
 /// smallest y are omitted, because one bad run would flatten all others.
 pub fn clouds(title: &str, axes: Axes<'_>, clouds: &[Cloud]) -> String {
-    let mut svg = String::new();
-    {
-        let root = SVGBackend::with_string(&mut svg, (960, 600)).into_drawing_area();
-        // Writing to a string cannot fail.
-        let _ = draw_clouds(&root, title, axes, clouds);
-        let _ = root.present();
-    }
-    svg
+    document(600, |root| draw_clouds(root, title, axes, clouds))
 }
 
-fn draw_clouds(
-    root: &Area<'_>,
-    title: &str,
-    axes: Axes<'_>,
-    clouds: &[Cloud],
-) -> Result<(), Box<dyn std::error::Error>> {
+fn draw_clouds(root: &Area<'_>, title: &str, axes: Axes<'_>, clouds: &[Cloud]) -> Drawn {
     root.fill(&WHITE)?;
     let lowest = clouds.iter().flat_map(|c| &c.points).map(|p| p.1).fold(f64::INFINITY, f64::min);
     let shown = |p: &&(f64, f64)| p.1 <= HIGHEST * lowest;
@@ -362,6 +340,8 @@ fn frontier<'a>(points: impl Iterator<Item = &'a (f64, f64)>) -> Vec<(f64, f64)>
     sorted
 }
 
+type Drawn = Result<(), Box<dyn std::error::Error>>;
+
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
 fn draw(
@@ -370,7 +350,7 @@ fn draw(
     axes: Axes<'_>,
     legend: Legend,
     lines: &[(String, Vec<(f64, f64)>)],
-) -> Result<(), Box<dyn std::error::Error>> {
+) -> Drawn {
     root.fill(&WHITE)?;
     let points = || lines.iter().flat_map(|l| &l.1);
     let range = |f: fn(&(f64, f64)) -> f64| {

@@ -66,10 +66,7 @@ pub fn publish(
     out: &Path,
     options: &PublishOptions,
 ) -> Result<Published, TrainError> {
-    let mut runs: Vec<(PathBuf, Record)> = Vec::new();
-    for path in folders(given)? {
-        runs.extend(record_of(&path)?.filter(|record| record.finished).map(|record| (path, record)));
-    }
+    let mut runs = finished(given)?;
     runs.sort_by_key(|(_, record)| record.seed);
     if let [(first, one), rest @ ..] = &runs[..]
         && let Some((path, other)) = rest.iter().find(|(_, r)| {
@@ -87,11 +84,9 @@ pub fn publish(
                 false => "with other settings changed while they learned".into(),
             };
         }
+        let (first, path) = (first.display(), path.display());
         let message = format!(
-            "holds runs of several experiments, {} and {} ({}): name one of them",
-            first.display(),
-            path.display(),
-            differences
+            "holds runs of several experiments, {first} and {path} ({differences}): name one of them"
         );
         return Err(TrainError::Folder { path: given.into(), message });
     }
@@ -145,9 +140,7 @@ fn document(
         other => other,
     }?;
     let described = checkpoints::describe(games, out, false)?;
-    let figures: Vec<f64> =
-        runs.iter().filter_map(|(_, r)| score(r, options.best)).map(Score::figure).collect();
-    let summary = mean_sd(&figures);
+    let summary = mean_sd(&figures_of(runs, options.best));
     let manifest = checkpoint::manifest(out)?;
     // The manifest has the names of packed files.
     let game = Config::from_saved(manifest.config.clone()).map_or(config.game, |packed| packed.game);
@@ -195,6 +188,20 @@ fn of_file(record: &Record) -> bool {
 
 fn score(record: &Record, best: bool) -> Option<&Score> {
     if best { record.best.as_ref() } else { record.r#final.as_ref() }
+}
+
+/// The figures of runs, at their end or of their best checkpoints.
+fn figures_of(runs: &[(PathBuf, Record)], best: bool) -> Vec<f64> {
+    runs.iter().filter_map(|(_, r)| score(r, best)).map(Score::figure).collect()
+}
+
+/// The finished runs of a folder or name.
+fn finished(given: &Path) -> Result<Vec<(PathBuf, Record)>, TrainError> {
+    let mut runs = Vec::new();
+    for path in folders(given)? {
+        runs.extend(record_of(&path)?.filter(|record| record.finished).map(|record| (path, record)));
+    }
+    Ok(runs)
 }
 
 /// What was measured, what the network is, and what its manifest says.
@@ -382,8 +389,7 @@ fn results(runs: &[(PathBuf, Record)], best: bool, config: &Config) -> String {
     }
     if runs.len() > 1 || config.figure() == Some(Suite::Matches) {
         for (name, best) in [("At the end of the run", false), ("Chosen during the run", true)] {
-            let figures: Vec<f64> =
-                runs.iter().filter_map(|(_, r)| score(r, best)).map(Score::figure).collect();
+            let figures = figures_of(runs, best);
             if !figures.is_empty() {
                 let summary = mean_sd(&figures);
                 let digits = if summary.mean.abs() > 10.0 { 1 } else { 6 };
@@ -445,10 +451,7 @@ fn measured_on(config: &Config) -> (Option<String>, Vec<String>) {
 
 /// Results of finished runs of another network.
 fn rival(games: &dyn Catalogue, given: &Path, record: &Record, best: bool) -> Result<Rival, TrainError> {
-    let mut runs: Vec<(PathBuf, Record)> = Vec::new();
-    for path in folders(given)? {
-        runs.extend(record_of(&path)?.filter(|record| record.finished).map(|record| (path, record)));
-    }
+    let runs = finished(given)?;
     let refused = |message: &str| TrainError::Folder { path: given.into(), message: message.into() };
     let Some((path, first)) = runs.first() else {
         return Err(refused("holds no finished run to compare with"));
@@ -460,7 +463,7 @@ fn rival(games: &dyn Catalogue, given: &Path, record: &Record, best: bool) -> Re
     {
         return Err(refused("was measured on another game, figure or distribution: it cannot be compared"));
     }
-    let figures: Vec<f64> = runs.iter().filter_map(|(_, r)| score(r, best)).map(Score::figure).collect();
+    let figures = figures_of(&runs, best);
     if figures.is_empty() {
         return Err(refused("has no figure to compare"));
     }
@@ -509,7 +512,7 @@ fn beside(
     if rivals.is_empty() {
         return text;
     }
-    let figures: Vec<f64> = runs.iter().filter_map(|(_, r)| score(r, best)).map(Score::figure).collect();
+    let figures = figures_of(runs, best);
     let (summary, seeds) = (mean_sd(&figures), figures.len());
     text.push_str("Beside other networks, measured in the same way:\n\n");
     text.push_str(

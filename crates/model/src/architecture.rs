@@ -184,13 +184,13 @@ pub struct Cells {
     /// The architecture of every expert.
     pub expert: Box<Architecture>,
     /// Classes of each channel, at most 256. A channel with fewer values has a class for each.
-    #[serde(default = "classes")]
+    #[serde(default = "usize_of::<64>")]
     pub classes: usize,
     /// γ, from 0 (regions of equal size) to about 1.
     #[serde(default = "gamma")]
     pub gamma: f32,
     /// Examples that the small network learns from.
-    #[serde(default = "probe")]
+    #[serde(default = "u64_of::<2000000>")]
     pub probe: u64,
     /// How often, in the first half of the run, each cell goes to the expert that errs least in it. Default: 0, never.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -240,10 +240,10 @@ pub struct Shared {
 #[serde(deny_unknown_fields)]
 pub struct Modules {
     /// Units hₘ of each module.
-    #[serde(default = "module_units")]
+    #[serde(default = "usize_of::<16>")]
     pub units: usize,
     /// Units h₀ of the top module.
-    #[serde(default = "top_units")]
+    #[serde(default = "usize_of::<32>")]
     pub top: usize,
     /// Channels to use, with those that they are made of. Default: all dense and bits channels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -294,7 +294,7 @@ pub struct Blind {
     #[serde(default = "yes")]
     pub bits: bool,
     /// Stage 2: at most so many random sets of two to four bits that are on together.
-    #[serde(default = "random_sets")]
+    #[serde(default = "usize_of::<64>")]
     pub sets: usize,
     /// Stage 3: variables, sets of bits of which one is on at any time (or at most one; that none is on is then a new
     /// literal). Not looked for among more than 512 bits.
@@ -312,7 +312,7 @@ pub struct Blind {
     #[serde(default = "yes")]
     pub parity: bool,
     /// Sets with a weight above which no further ones are added.
-    #[serde(default = "most_sets")]
+    #[serde(default = "usize_of::<4000>")]
     pub most: usize,
     /// Factor on the run's learning rate.
     #[serde(default = "one")]
@@ -458,12 +458,18 @@ fn one() -> f32 {
     1.0
 }
 
-fn classes() -> usize {
-    64
-}
-
 fn gamma() -> f32 {
     0.5
+}
+
+/// A default that stands at its setting.
+fn usize_of<const N: usize>() -> usize {
+    N
+}
+
+/// As [`usize_of`].
+fn u64_of<const N: u64>() -> u64 {
+    N
 }
 
 fn is_zero(n: &u64) -> bool {
@@ -472,26 +478,6 @@ fn is_zero(n: &u64) -> bool {
 
 fn yes() -> bool {
     true
-}
-
-fn random_sets() -> usize {
-    64
-}
-
-fn most_sets() -> usize {
-    4_000
-}
-
-fn module_units() -> usize {
-    16
-}
-
-fn top_units() -> usize {
-    32
-}
-
-fn probe() -> u64 {
-    2_000_000
 }
 
 fn tanh() -> OneOrEach<Activation> {
@@ -706,30 +692,14 @@ impl Architecture {
     /// `clusters` says whether gates under a threshold began as clusters, `shares` whether this node reads shared layers, where none
     /// did.
     fn keep_gates(&mut self, clusters: bool, shares: bool) {
-        let (gate, threshold, experts, expert) = match self {
-            Self::Hme(Hme { gate, threshold, experts, expert, .. })
-            | Self::MetaPi(MetaPi { gate, threshold, experts, expert }) => (gate, threshold, experts, expert),
-            Self::Symbolic(symbolic) => {
-                let list = symbolic.experts.iter_mut().flatten();
-                return list
-                    .chain(symbolic.expert.as_deref_mut())
-                    .for_each(|node| node.keep_gates(clusters, shares));
-            }
-            Self::Cells(cells) => return cells.expert.keep_gates(clusters, shares),
-            Self::Residual(residual) => return residual.net.keep_gates(clusters, shares),
-            Self::Shared(shared) => return shared.top.keep_gates(clusters, true),
-            Self::Mlp(_) | Self::Modules(_) | Self::Lookup(_) | Self::Blind(_) | Self::Frozen(_) => return,
-        };
-        if gate.start() == GateStart::EqualClusters {
+        if let Self::Hme(Hme { gate, threshold, .. }) | Self::MetaPi(MetaPi { gate, threshold, .. }) = self
+            && gate.start() == GateStart::EqualClusters
+        {
             let began = clusters && *threshold > 0.0 && !(shares && gate.inputs.is_none());
             gate.clusters = Some(if began { CLUSTERS_BEFORE } else { 0.0 });
         }
-        if let Experts::List(list) = experts {
-            list.iter_mut().for_each(|node| node.keep_gates(clusters, shares));
-        }
-        if let Some(expert) = expert {
-            expert.keep_gates(clusters, shares);
-        }
+        let shares = shares || matches!(self, Self::Shared(_));
+        self.children().into_iter().for_each(|node| node.keep_gates(clusters, shares));
     }
 
     /// Number of times that learned cells are reassigned, the most of all nodes.

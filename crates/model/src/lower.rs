@@ -82,6 +82,11 @@ impl At {
         Self { path: self.path.clone(), name: format!("{}{part}.", self.name) }
     }
 
+    /// Checks what must hold for the setting at `key`.
+    fn require(&self, holds: bool, key: &str, message: impl FnOnce() -> String) -> Result<(), ModelError> {
+        if holds { Ok(()) } else { self.fail(key, message()) }
+    }
+
     fn fail<T>(&self, key: &str, message: impl Into<String>) -> Result<T, ModelError> {
         Err(ModelError::Architecture { path: self.path(key).path, message: message.into() })
     }
@@ -380,6 +385,21 @@ impl Builder<'_> {
         Ok(block)
     }
 
+    /// Lowers the branches of a route to these experts, which are the `same` architecture or a list.
+    fn branches(
+        &mut self,
+        experts: &[&Architecture],
+        same: bool,
+        at: &At,
+        density: Option<f32>,
+    ) -> Result<Vec<Block>, ModelError> {
+        let branch = |(i, expert): (usize, &&Architecture)| {
+            let key = if same { "expert".to_string() } else { format!("experts.{i}") };
+            self.branch(expert, &at.path(&key).name(&format!("expert.{i}")), density)
+        };
+        experts.iter().enumerate().map(branch).collect()
+    }
+
     /// x W + b, with parameters `NAME.weight` and `NAME.bias`.
     fn affine(
         &mut self,
@@ -410,12 +430,9 @@ impl Builder<'_> {
         at: &At,
         density: Option<(f32, Option<f32>)>,
     ) -> Result<Block, ModelError> {
-        if !(0.0..1.0).contains(&threshold) {
-            return at.fail(
-                "threshold",
-                format!("a selection threshold lies in 0..1 (1 excluded), found {threshold}"),
-            );
-        }
+        at.require((0.0..1.0).contains(&threshold), "threshold", || {
+            format!("a selection threshold lies in 0..1 (1 excluded), found {threshold}")
+        })?;
         let competing = density.and_then(|(_, own)| own);
         let experts: Vec<&Architecture> = match (experts, expert) {
             (Experts::Count(0), _) => return at.fail("experts", "a mixture needs at least one expert"),
@@ -503,11 +520,7 @@ impl Builder<'_> {
             log_weights = out;
             select = Selector::Mask(out);
         }
-        let mut branches = Vec::with_capacity(n);
-        for (i, expert) in experts.into_iter().enumerate() {
-            let key = if same { "expert".to_string() } else { format!("experts.{i}") };
-            branches.push(self.branch(expert, &at.path(&key).name(&format!("expert.{i}")), competing)?);
-        }
+        let branches = self.branches(&experts, same, at, competing)?;
         let y = self.value(n * self.outputs);
         let mut out = vec![y];
         if competing.is_some() {
@@ -569,12 +582,9 @@ impl Builder<'_> {
 
     fn symbolic(&mut self, symbolic: &Symbolic, at: &At) -> Result<Block, ModelError> {
         let (channel, n) = self.index_channel(Some(&symbolic.by), at)?;
-        if n > limits::EXPERTS {
-            return at.fail(
-                "by",
-                format!("a node has at most {} experts, channel `{}` has {n}", limits::EXPERTS, symbolic.by),
-            );
-        }
+        at.require(n <= limits::EXPERTS, "by", || {
+            format!("a node has at most {} experts, channel `{}` has {n}", limits::EXPERTS, symbolic.by)
+        })?;
         let experts: Vec<&Architecture> = match (&symbolic.expert, &symbolic.experts) {
             (Some(expert), None) => vec![expert; n],
             (None, Some(experts)) if experts.len() == n => experts.iter().collect(),
@@ -589,12 +599,7 @@ impl Builder<'_> {
                 return at.fail("expert", "define the experts, for example `expert.mlp = { hidden = [20] }`");
             }
         };
-        let same = symbolic.expert.is_some();
-        let mut branches = Vec::with_capacity(n);
-        for (i, expert) in experts.into_iter().enumerate() {
-            let key = if same { "expert".to_string() } else { format!("experts.{i}") };
-            branches.push(self.branch(expert, &at.path(&key).name(&format!("expert.{i}")), None)?);
-        }
+        let branches = self.branches(&experts, symbolic.expert.is_some(), at, None)?;
         let out = self.value(self.outputs);
         let ops = vec![Op::Route { select: Selector::Index(channel), branches, out: vec![out] }];
         Ok(Block { ops, results: vec![out] })
@@ -602,36 +607,28 @@ impl Builder<'_> {
 
     fn cells(&mut self, cells: &Cells, at: &At) -> Result<Block, ModelError> {
         let experts = cells.experts;
-        if !(2..=limits::EXPERTS).contains(&experts) {
-            return at.fail("experts", format!("write 2 to {} experts, found {experts}", limits::EXPERTS));
-        }
-        if !(2..=limits::CLASSES).contains(&cells.classes) {
-            return at.fail(
-                "classes",
-                format!("a channel has 2 to {} classes, found {}", limits::CLASSES, cells.classes),
-            );
-        }
-        if !(0.0..=4.0).contains(&cells.gamma) {
-            return at.fail("gamma", format!("γ lies in 0..=4, found {}", cells.gamma));
-        }
-        if cells.reassign > limits::REASSIGNS {
-            let most = limits::REASSIGNS;
-            return at.fail("reassign", format!("write at most {most} times, found {}", cells.reassign));
-        }
-        if !(1..=limits::EXAMPLES).contains(&cells.probe) {
-            let most = limits::EXAMPLES;
-            return at.fail("probe", format!("write 1 to {most} examples, found {}", cells.probe));
-        }
-        let [a, b] = &cells.by;
+        let Cells { classes, gamma, reassign, probe, by: [a, b], .. } = cells;
+        at.require((2..=limits::EXPERTS).contains(&experts), "experts", || {
+            format!("write 2 to {} experts, found {experts}", limits::EXPERTS)
+        })?;
+        at.require((2..=limits::CLASSES).contains(classes), "classes", || {
+            format!("a channel has 2 to {} classes, found {classes}", limits::CLASSES)
+        })?;
+        at.require((0.0..=4.0).contains(gamma), "gamma", || format!("γ lies in 0..=4, found {gamma}"))?;
+        at.require(*reassign <= limits::REASSIGNS, "reassign", || {
+            format!("write at most {} times, found {reassign}", limits::REASSIGNS)
+        })?;
+        at.require((1..=limits::EXAMPLES).contains(probe), "probe", || {
+            format!("write 1 to {} examples, found {probe}", limits::EXAMPLES)
+        })?;
         let [first, second] = [self.index_channel(Some(a), at)?, self.index_channel(Some(b), at)?];
-        if first.0 == second.0 {
-            return at.fail("by", format!("names the channel `{a}` twice: name two index channels"));
-        }
-        let counts = [first, second].map(|(_, values)| values.min(cells.classes));
-        if experts > counts[0] * counts[1] {
-            let [m, n] = counts;
-            return at.fail("experts", format!("{m} × {n} cells are too few for {experts} experts"));
-        }
+        at.require(first.0 != second.0, "by", || {
+            format!("names the channel `{a}` twice: name two index channels")
+        })?;
+        let counts @ [m, n] = [first, second].map(|(_, values)| values.min(*classes));
+        at.require(experts <= m * n, "experts", || {
+            format!("{m} × {n} cells are too few for {experts} experts")
+        })?;
         let group = self.group("cells", 0.0);
         let gate_at = at.name("gate");
         let mut fixed = |name: &str, shape: Vec<usize>, below: usize| {
@@ -647,11 +644,7 @@ impl Builder<'_> {
             ],
             table: fixed("table", counts.to_vec(), experts)?,
         };
-        let mut branches = Vec::with_capacity(experts);
-        for i in 0..experts {
-            let at = at.path("expert").name(&format!("expert.{i}"));
-            branches.push(self.branch(&cells.expert, &at, None)?);
-        }
+        let branches = self.branches(&vec![&*cells.expert; experts], true, at, None)?;
         let out = self.value(self.outputs);
         let ops = vec![Op::Route { select: Selector::Cells(gate), branches, out: vec![out] }];
         Ok(Block { ops, results: vec![out] })

@@ -10,7 +10,7 @@ use crate::native::{
 };
 use crate::optimiser::{Counted, Optimiser};
 use crate::pairwise::Pairwise;
-use crate::predictor::{Explanation, Predictor, Usage};
+use crate::predictor::{Explanation, Predictor, Usage, by_forward};
 use crate::program::Program;
 use crate::tensor::{ByName, Tensor};
 use adept_ground::limits::Claim;
@@ -288,41 +288,7 @@ impl Network {
 }
 
 impl Predictor for Network {
-    fn head(&self) -> &Head {
-        &self.program().head
-    }
-
-    fn channels(&self) -> &[Channel] {
-        &self.program().channels
-    }
-
-    fn evaluate(&mut self, rows: &Rows, values: &mut Vec<f32>) {
-        self.forward.evaluate(rows.view(), values);
-    }
-
-    fn evaluate_view(&mut self, rows: RowsView<'_>, values: &mut Vec<f32>) {
-        self.forward.evaluate(rows, values);
-    }
-
-    fn outputs(&mut self, rows: &Rows, outputs: &mut Vec<f32>) {
-        self.forward.outputs(rows.view(), outputs);
-    }
-
-    fn explain(&mut self, rows: &Rows) -> Explanation {
-        self.forward.explain(rows)
-    }
-
-    fn has_parts(&self) -> bool {
-        self.forward.plan.has_parts()
-    }
-
-    fn usage(&self) -> Option<Usage> {
-        self.forward.usage()
-    }
-
-    fn reset_usage(&mut self) {
-        self.forward.workspace.reset_usage();
-    }
+    by_forward!();
 
     fn program(&self) -> Option<&Arc<Program>> {
         Some(self.forward.program())

@@ -149,33 +149,33 @@ impl Architecture {
 
     /// Resets the settings that may differ between networks with compatible weights.
     fn forget_settings(&mut self) {
-        let (experts, expert) = match self {
-            Self::Mlp(_) | Self::Modules(_) | Self::Lookup(_) | Self::Blind(_) | Self::Frozen(_) => return,
-            Self::Hme(hme) => {
-                (hme.threshold, hme.variance) = (0.0, 1.0);
-                (&mut hme.experts, &mut hme.expert)
-            }
-            Self::MetaPi(pi) => {
-                pi.threshold = 0.0;
-                (&mut pi.experts, &mut pi.expert)
+        match self {
+            Self::Hme(hme) => (hme.threshold, hme.variance) = (0.0, 1.0),
+            Self::MetaPi(pi) => pi.threshold = 0.0,
+            Self::Cells(cells) => (cells.gamma, cells.probe, cells.reassign) = (0.5, 1, 0),
+            _ => {}
+        }
+        self.children().into_iter().for_each(Self::forget_settings);
+    }
+
+    /// The nodes that are written below this one.
+    pub(crate) fn children(&mut self) -> Vec<&mut Self> {
+        match self {
+            Self::Hme(Hme { experts, expert, .. }) | Self::MetaPi(MetaPi { experts, expert, .. }) => {
+                let list = match experts {
+                    Experts::List(list) => &mut list[..],
+                    Experts::Count(_) => &mut [],
+                };
+                list.iter_mut().chain(expert.as_deref_mut()).collect()
             }
             Self::Symbolic(symbolic) => {
                 let list = symbolic.experts.iter_mut().flatten();
-                list.chain(symbolic.expert.as_deref_mut()).for_each(Self::forget_settings);
-                return;
+                list.chain(symbolic.expert.as_deref_mut()).collect()
             }
-            Self::Cells(cells) => {
-                (cells.gamma, cells.probe, cells.reassign) = (0.5, 1, 0);
-                return cells.expert.forget_settings();
-            }
-            Self::Residual(residual) => return residual.net.forget_settings(),
-            Self::Shared(shared) => return shared.top.forget_settings(),
-        };
-        if let Experts::List(list) = experts {
-            list.iter_mut().for_each(Self::forget_settings);
-        }
-        if let Some(expert) = expert {
-            expert.forget_settings();
+            Self::Cells(cells) => vec![&mut cells.expert],
+            Self::Residual(residual) => vec![&mut residual.net],
+            Self::Shared(shared) => vec![&mut shared.top],
+            Self::Mlp(_) | Self::Modules(_) | Self::Lookup(_) | Self::Blind(_) | Self::Frozen(_) => vec![],
         }
     }
 }

@@ -51,6 +51,48 @@ pub struct Usage {
     pub share: Vec<f64>,
 }
 
+/// The methods of [`Predictor`] of a network that has a `forward` pass on the CPU.
+macro_rules! by_forward {
+    () => {
+        fn head(&self) -> &Head {
+            &self.forward.program().head
+        }
+
+        fn channels(&self) -> &[Channel] {
+            &self.forward.program().channels
+        }
+
+        fn evaluate(&mut self, rows: &Rows, values: &mut Vec<f32>) {
+            self.forward.evaluate(rows.view(), values);
+        }
+
+        fn evaluate_view(&mut self, rows: RowsView<'_>, values: &mut Vec<f32>) {
+            self.forward.evaluate(rows, values);
+        }
+
+        fn outputs(&mut self, rows: &Rows, outputs: &mut Vec<f32>) {
+            self.forward.outputs(rows.view(), outputs);
+        }
+
+        fn explain(&mut self, rows: &Rows) -> Explanation {
+            self.forward.explain(rows)
+        }
+
+        fn has_parts(&self) -> bool {
+            self.forward.plan.has_parts()
+        }
+
+        fn usage(&self) -> Option<Usage> {
+            self.forward.usage()
+        }
+
+        fn reset_usage(&mut self) {
+            self.forward.workspace.reset_usage();
+        }
+    };
+}
+pub(crate) use by_forward;
+
 /// Computes outputs from rows.
 pub trait Predictor: Any + Send {
     /// The channels of its rows.

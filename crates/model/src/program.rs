@@ -373,6 +373,19 @@ pub struct Program {
 }
 
 impl Program {
+    /// Columns of these channels in the dense part of the rows: (first, number); adjacent ones are merged.
+    pub(crate) fn columns(&self, channels: &[usize]) -> Vec<(usize, usize)> {
+        let mut pieces: Vec<(usize, usize)> = Vec::new();
+        for &c in channels {
+            let (first, n) = (self.layout.offsets[c], self.channels[c].kind.dense_width());
+            match pieces.last_mut() {
+                Some((start, len)) if *start + *len == first => *len += n,
+                _ => pieces.push((first, n)),
+            }
+        }
+        pieces
+    }
+
     /// Length of the flat parameter vector.
     pub fn parameters(&self) -> usize {
         self.params.iter().map(Param::len).sum()

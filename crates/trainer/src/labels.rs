@@ -25,7 +25,7 @@ const NAMED: usize = 5;
 
 /// A file of labelled positions in figures. Values are for the player to move, as in the file; probabilities of winning p count as
 /// 2p − 1.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct LabelReport {
     /// Rows.
     pub rows: u64,
@@ -179,26 +179,12 @@ impl LabelReport {
         let values: Vec<f64> = examples.iter().map(|example| -example.value).collect();
         let mut report = Self {
             rows: values.len() as u64,
-            positions: 0,
-            duplicates: 0,
-            contradictions: 0,
-            contradicting: Vec::new(),
             tolerance,
             min: values.iter().copied().fold(f64::INFINITY, f64::min),
             max: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             mean: values.iter().sum::<f64>() / values.len().max(1) as f64,
-            parts: PartRows::default(),
             class: game.positions().class_name.into(),
-            classes: Vec::new(),
-            compared: 0,
-            disagreements: 0,
-            max_abs_error: None,
-            rms_error: None,
-            test_rms_error: None,
-            worst: Vec::new(),
-            reading: None,
-            of_wins: false,
-            not_compared: None,
+            ..Self::default()
         };
         report.repeats(game, examples);
         report.shares(game, examples);
@@ -385,11 +371,12 @@ impl LabelReport {
 /// # Errors
 /// A fault of the file, or a file without rows.
 pub fn check<G: Kit>(game: &G, path: &Path, tolerance: f64) -> Result<LabelReport, GameError> {
+    Ok(LabelReport::new(game, &examples_in(game, path)?, tolerance).of_file(path))
+}
+
+fn examples_in<G: Kit>(game: &G, path: &Path) -> Result<Vec<Example<G::State>>, GameError> {
     let examples = game.files().read_examples(game, path)?;
-    if examples.is_empty() {
-        return Err(GameError::data(path, "has no rows"));
-    }
-    Ok(LabelReport::new(game, &examples, tolerance).of_file(path))
+    if examples.is_empty() { Err(GameError::data(path, "has no rows")) } else { Ok(examples) }
 }
 
 /// Reports of the last files, by a hash of their rows.
@@ -404,10 +391,7 @@ const KEPT: usize = 8;
 /// As [`check`], and a pipe, which a resumed run could not read again.
 pub(crate) fn of_run<G: Kit>(game: &G, path: &Path) -> Result<Arc<LabelReport>, GameError> {
     limits::check_lasting(path).map_err(GameError::file(path))?;
-    let examples = game.files().read_examples(game, path)?;
-    if examples.is_empty() {
-        return Err(GameError::data(path, "has no rows"));
-    }
+    let examples = examples_in(game, path)?;
     let mut hash = FxHasher::default();
     game.name().hash(&mut hash);
     for Example { state, value, line, .. } in &examples {

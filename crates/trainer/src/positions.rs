@@ -638,32 +638,12 @@ pub fn rows_of_random_games<G: Kit, M: Predictor + ?Sized>(
     count: usize,
     rng: &mut Stream,
 ) -> Rows {
-    let mut rows = Rows::new(bound.model.channels());
     let mut found = Successors::new(game, &*bound.model);
-    let (mut state, mut moves) = (game.start(), 0);
-    while rows.len() < count && moves < 10 * count {
-        match game.turn(&state) {
-            Turn::Over => {
-                state = game.start();
-                moves += 1;
-            }
-            Turn::Chance => {
-                let action = game.sample(&state, rng);
-                game.apply(&mut state, &action);
-            }
-            Turn::Player(player) => {
-                moves += 1;
-                found.clear();
-                found.list(&**bound.encoder(), Decision::new(game, &state, player));
-                let choice = rng.random_range(0..found.actions.len());
-                if let Some(row) = found.row_of[choice] {
-                    rows.push_from(&found.rows, row as usize);
-                }
-                game.apply(&mut state, &found.actions[choice]);
-            }
-        }
-    }
-    rows
+    rows_of_games(game, Rows::new(bound.model.channels()), count, rng, |at, rng, rows| {
+        found.clear();
+        found.list(&**bound.encoder(), at);
+        take(&found, rng.random_range(0..found.actions.len()), rows)
+    })
 }
 
 /// Share of random moves in games of a network with itself.
@@ -677,31 +657,44 @@ pub fn rows_of_own_games<G: Kit, M: Predictor + ?Sized>(
     count: usize,
     rng: &mut Stream,
 ) -> Rows {
-    let mut rows = Rows::new(bound.model.channels());
+    rows_of_games(game, Rows::new(bound.model.channels()), count, rng, |at, rng, rows| {
+        let found = bound.weighed(at);
+        let value = |i: &usize| found.values[*i];
+        let best = (0..found.values.len()).max_by(|a, b| value(a).total_cmp(&value(b))).unwrap_or(0);
+        let any = rng.random_range(0..found.actions.len());
+        take(found, if rng.random_bool(EXPLORED) { any } else { best }, rows)
+    })
+}
+
+/// The action of a candidate, whose row is appended.
+fn take<G: Kit>(found: &Successors<G>, choice: usize, rows: &mut Rows) -> G::Action {
+    if let Some(row) = found.row_of[choice] {
+        rows.push_from(&found.rows, row as usize);
+    }
+    found.actions[choice].clone()
+}
+
+/// Plays games by `choose`, which appends the rows of its choices, until there are `count` rows or `10 × count` moves and games.
+fn rows_of_games<G: Kit>(
+    game: &G,
+    mut rows: Rows,
+    count: usize,
+    rng: &mut Stream,
+    mut choose: impl FnMut(Decision<'_, G>, &mut Stream, &mut Rows) -> G::Action,
+) -> Rows {
     let (mut state, mut moves) = (game.start(), 0);
     while rows.len() < count && moves < 10 * count {
-        match game.turn(&state) {
+        let turn = game.turn(&state);
+        moves += usize::from(turn != Turn::Chance);
+        let action = match turn {
             Turn::Over => {
                 state = game.start();
-                moves += 1;
+                continue;
             }
-            Turn::Chance => {
-                let action = game.sample(&state, rng);
-                game.apply(&mut state, &action);
-            }
-            Turn::Player(player) => {
-                moves += 1;
-                let found = bound.weighed(Decision::new(game, &state, player));
-                let value = |i: &usize| found.values[*i];
-                let best = (0..found.values.len()).max_by(|a, b| value(a).total_cmp(&value(b))).unwrap_or(0);
-                let any = rng.random_range(0..found.actions.len());
-                let choice = if rng.random_bool(EXPLORED) { any } else { best };
-                if let Some(row) = found.row_of[choice] {
-                    rows.push_from(&found.rows, row as usize);
-                }
-                game.apply(&mut state, &found.actions[choice]);
-            }
-        }
+            Turn::Chance => game.sample(&state, rng),
+            Turn::Player(player) => choose(Decision::new(game, &state, player), rng, &mut rows),
+        };
+        game.apply(&mut state, &action);
     }
     rows
 }

@@ -162,19 +162,8 @@ impl Registry {
             }
             let about = manifest.config.get("about").and_then(|about| about.as_str()).unwrap_or_default();
             let strength = manifest.strength.as_ref().map(|strength| format!("{}. ", strength.text()));
-            entries.push(Entry {
-                id,
-                game: files.name_of(&manifest.game),
-                kind: "checkpoint",
-                about: strength.unwrap_or_default() + about,
-                values: !manifest.head.is_policy(),
-                exact: false,
-                cells: has_cells(&manifest),
-                unit: unit_of(&manifest),
-                text: path.display().to_string(),
-                best: false,
-                is_named: false,
-            });
+            let (game, about) = (files.name_of(&manifest.game), strength.unwrap_or_default() + about);
+            entries.push(Entry::of_checkpoint(&id, &game, about, &path, &manifest));
         }
         let entries = Mutex::new(Arc::new(entries));
         Self { finder, files, names, entries, rooms: Mutex::default(), asked: Mutex::default() }
@@ -225,19 +214,7 @@ impl Registry {
         let named = all.iter().take_while(|entry| entry.is_named).count();
         all.splice(named..named, levels(game, &all));
         let own = info.scripts.iter().chain(&info.deliberators);
-        let built_in = |id: &str, about: &str| Entry {
-            id: id.into(),
-            game: info.name.clone(),
-            kind: "built-in",
-            about: about.into(),
-            values: false,
-            exact: false,
-            cells: false,
-            unit: None,
-            text: id.into(),
-            best: false,
-            is_named: false,
-        };
+        let built_in = |id: &str, about: &str| Entry::new(id, &info.name, "built-in", about);
         // Names with parameters, such as `equity:T`, are patterns.
         let is_name =
             |name: &str| !name.rsplit(':').next().unwrap_or_default().chars().all(char::is_uppercase);
@@ -323,7 +300,7 @@ impl Registry {
                 )));
             }
         }
-        bounded(&spec, game_has_chance(&found))?;
+        bounded(&spec, found.game.survey().chance)?;
         let path = |name: &str, _| all.iter().find(|entry| entry.id == name).map(|entry| entry.text.clone());
         let text = naming::map_path(name, &mut { path });
         Ok((found, AgentText { name: name.into(), text, best: innermost.best }))
@@ -401,24 +378,13 @@ impl Registry {
     }
 
     /// Registers the latest checkpoint of a run under this name.
-    pub(crate) fn add_run(&self, id: String, folder: &Path) {
+    pub(crate) fn add_run(&self, id: &str, folder: &Path) {
         // Its path is that of the checkpoint: a run that continues gets another path, so that open agents are not
         // confused with it.
         let Ok(path) = checkpoint::locate(folder, false) else { return };
         let Ok(manifest) = checkpoint::manifest(&path) else { return };
-        let entry = Entry {
-            id,
-            game: self.files.name_of(&manifest.game),
-            kind: "checkpoint",
-            about: "learned by this server".into(),
-            values: !manifest.head.is_policy(),
-            exact: false,
-            cells: has_cells(&manifest),
-            unit: unit_of(&manifest),
-            text: path.display().to_string(),
-            best: false,
-            is_named: false,
-        };
+        let game = self.files.name_of(&manifest.game);
+        let entry = Entry::of_checkpoint(id, &game, "learned by this server".into(), &path, &manifest);
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<Entry> = entries.iter().filter(|known| known.id != entry.id).cloned().collect();
         all.push(entry);
@@ -433,6 +399,34 @@ impl Registry {
 }
 
 impl Entry {
+    /// An agent without values, which was not named at the start.
+    fn new(id: &str, game: &str, kind: &'static str, about: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            game: game.into(),
+            kind,
+            about: about.into(),
+            values: false,
+            exact: false,
+            cells: false,
+            unit: None,
+            text: id.into(),
+            best: false,
+            is_named: false,
+        }
+    }
+
+    /// The agent that plays by a checkpoint.
+    fn of_checkpoint(id: &str, game: &str, about: String, path: &Path, manifest: &Manifest) -> Self {
+        Self {
+            values: !manifest.head.is_policy(),
+            cells: has_cells(manifest),
+            unit: unit_of(manifest),
+            text: path.display().to_string(),
+            ..Self::new(id, game, "checkpoint", about)
+        }
+    }
+
     fn agent(&self, name: &str) -> AgentText {
         AgentText { name: name.into(), text: self.text.clone(), best: self.best }
     }
@@ -445,17 +439,9 @@ fn levels(game: &OpenGame, all: &[Entry]) -> Vec<Entry> {
     rungs
         .sort_by_key(|rung| (rung.level < Level::Strong, rung.level.max(Level::Strong), Reverse(rung.level)));
     let entry = |rung: Rung| Entry {
-        id: rung.level.name().into(),
-        game: game.info.name.clone(),
-        kind: "level",
-        about: rung.about,
         values: rung.values && !game.info.hides,
-        exact: false,
-        cells: false,
-        unit: None,
         text: rung.agent,
-        best: false,
-        is_named: false,
+        ..Entry::new(rung.level.name(), &game.info.name, "level", rung.about)
     };
     rungs.into_iter().map(entry).collect()
 }
@@ -477,10 +463,6 @@ fn unit_of(manifest: &Manifest) -> Option<&'static str> {
 fn is_variant(name: &str, known: &str) -> bool {
     let head = |name: &str| name.split(':').next().unwrap_or_default().to_string();
     name == known || (head(name) == head(known) && head(name) != "file")
-}
-
-fn game_has_chance(found: &OpenGame) -> bool {
-    found.game.survey().chance
 }
 
 /// Refuses agents that take too long or read files.

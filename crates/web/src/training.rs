@@ -322,7 +322,7 @@ impl Training {
             let done = EndGuard { training: &training, folder: &place };
             let found = game.train(&config, config.seed, &options, &Silent, &cancel);
             match found {
-                Ok((_, record)) if record.finished => registry.add_run(id, &place),
+                Ok((_, record)) if record.finished => registry.add_run(&id, &place),
                 Ok(_) => {}
                 Err(error) => done.fail(error.to_string()),
             }

@@ -9,7 +9,7 @@
 use super::agent::{Agent, Greedy};
 use crate::error::OpenError;
 use crate::search::Budget;
-use crate::values::{Decision, Evaluator};
+use crate::values::{Decision, Evaluator, state_after};
 use adept_game::{Game, Kit, Stream, Turn, stream};
 use adept_ground::limits;
 use rand::{Rng, RngExt};
@@ -273,8 +273,7 @@ impl<G: Kit> PlayoutAgent<G> {
             }
             return Ok(sampled(games, sum, Some(squares)));
         }
-        let mut after = at.state.clone();
-        game.apply(&mut after, action);
+        let after = state_after(game, at.state, action);
         if game.turn(&after) == Turn::Over {
             return Err((game.utility(&after, player) / scale) as f32);
         }

@@ -4,7 +4,7 @@ use super::review::CI95;
 use crate::agents::{line_texts, softmax};
 use crate::error::OpenError;
 use crate::search::Search;
-use crate::values::{Decision, Evaluator, GameModel, Successors};
+use crate::values::{Decision, Evaluator, GameModel, Successors, state_after};
 use adept_game::{Afterstate, Kit, ParsedPosition, Turn, Worth, outcome_of};
 use adept_ground::order::{places_by, sort_by_highest};
 use adept_model::{Explanation, Layout, OutcomeClass, Rows};
@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// A checkpoint's value of a position.
-#[derive(Debug, serde::Serialize)]
+#[derive(Debug, Default, serde::Serialize)]
 pub struct PositionValue {
     /// The position as text.
     pub position: String,
@@ -251,12 +251,9 @@ pub fn inspect<G: Kit>(
         worth: worth(value),
         chances: moves.first().map(|best| best.chances.clone()).unwrap_or_default(),
         to_move,
-        after: None,
-        inputs: Vec::new(),
         classes: names.iter().map(|name| (**name).into()).collect(),
         moves,
-        search: None,
-        next: None,
+        ..PositionValue::default()
     };
     let turn = game.turn(state);
     if turn == Turn::Over {
@@ -280,16 +277,7 @@ pub fn inspect<G: Kit>(
         _ => {
             let (Some(after), Some(mover), true) = (after, mover, game.zero_sum()) else {
                 let untold = knows && !game.hides() && game.just_acted(state).is_none();
-                let why = match untold && game.zero_sum() && *state != game.start() {
-                    true => ", and the game does not tell who acted last (`just_acted`)",
-                    false => "",
-                };
-                let such =
-                    after_chance(game, state).map_or_else(String::new, |text| format!(", such as `{text}`"));
-                let message = format!(
-                    "`{position}`: a chance event comes next{why}; give a position with a player to move{such}"
-                );
-                return Err(OpenError::Unknown(message));
+                return Err(chance_next(game, state, &position, untold));
             };
             // Zero-sum: change the sign for the other player.
             let mut found = found(-after.value, Some(2 - mover), Vec::new());
@@ -320,8 +308,7 @@ pub fn inspect<G: Kit>(
     let texts = game.texts().actions(game, state, &actions);
     let mut moves: Vec<MoveValue> = Vec::with_capacity(order.len());
     for ((i, action), text) in order.into_iter().zip(&actions).zip(texts) {
-        let mut next = state.clone();
-        game.apply(&mut next, action);
+        let next = state_after(game, state, action);
         let place = listed.row_of[i].map(|row| row as usize);
         let row = place.filter(|_| experts || detail.inputs).map(|place| {
             let mut one = listed.rows.empty();
@@ -376,27 +363,10 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
     position: String,
     outcomes: bool,
 ) -> Result<PositionValue, OpenError> {
-    let mut found = PositionValue {
-        position,
-        value: 0.0,
-        equity: None,
-        classes: Vec::new(),
-        chances: Chances::default(),
-        worth: Worth::default(),
-        to_move: None,
-        after: None,
-        inputs: Vec::new(),
-        moves: Vec::new(),
-        search: None,
-        next: None,
-    };
-    match game.turn(state) {
-        Turn::Over => {
-            found.value = (game.utility(state, 0) / game.scale()) as f32;
-            found.worth = Worth::of(game, found.value.into());
-            found.equity = Some(in_unit(&found.worth, found.value));
-            return Ok(found);
-        }
+    let mut found = PositionValue { position, ..PositionValue::default() };
+    let turn = game.turn(state);
+    match turn {
+        Turn::Over => found.value = (game.utility(state, 0) / game.scale()) as f32,
         Turn::Chance => {
             let Some(next) = next_player(game, state) else {
                 return Err(OpenError::Unknown(format!(
@@ -422,8 +392,7 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
             found.classes = names.iter().map(|name| (**name).into()).collect();
             let texts = game.texts().actions(game, state, &actions);
             for (i, ((action, value), text)) in actions.iter().zip(&values).zip(texts).enumerate() {
-                let mut next = state.clone();
-                game.apply(&mut next, action);
+                let next = state_after(game, state, action);
                 let mut outcomes = Vec::new();
                 let is_over = game.turn(&next) == Turn::Over;
                 if !found.classes.is_empty() && !is_over {
@@ -455,6 +424,9 @@ pub fn inspect_by<G: Kit, E: Evaluator<G>>(
     }
     found.worth = Worth::of(game, found.value.into());
     found.equity = Some(in_unit(&found.worth, found.value));
+    if turn == Turn::Over {
+        return Ok(found);
+    }
     let seen = search.found();
     found.search = search.looked().map(|reach| Searched {
         plies: seen.plies,
@@ -479,12 +451,7 @@ pub(crate) fn next_player<G: Kit>(game: &G, state: &G::State) -> Option<usize> {
             Turn::Chance => {}
         }
         if game.outcomes(&state, &mut outcomes) {
-            let after = |(outcome, _): &(G::Action, f64)| {
-                let mut after = state.clone();
-                game.apply(&mut after, outcome);
-                after
-            };
-            left.extend(outcomes.iter().rev().map(after));
+            left.extend(outcomes.iter().rev().map(|(outcome, _)| state_after(game, &state, outcome)));
         }
     }
     None
@@ -496,9 +463,20 @@ fn after_chance<G: Kit>(game: &G, state: &G::State) -> Option<String> {
     if !game.outcomes(state, &mut outcomes) {
         return None;
     }
-    let mut next = state.clone();
-    game.apply(&mut next, &outcomes.first()?.0);
+    let next = state_after(game, state, &outcomes.first()?.0);
     matches!(game.turn(&next), Turn::Player(_)).then(|| game.position_text(&next))
+}
+
+/// The refusal of a position before a chance event; `untold` says that nobody is known to have acted last.
+fn chance_next<G: Kit>(game: &G, state: &G::State, position: &str, untold: bool) -> OpenError {
+    let why = match untold && game.zero_sum() && *state != game.start() {
+        true => ", and the game does not tell who acted last (`just_acted`)",
+        false => "",
+    };
+    let such = after_chance(game, state).map_or_else(String::new, |text| format!(", such as `{text}`"));
+    OpenError::Unknown(format!(
+        "`{position}`: a chance event comes next{why}; give a position with a player to move{such}"
+    ))
 }
 
 /// Checks that the player to move knows all that a decision needs.
@@ -662,8 +640,7 @@ pub fn choices<G: Kit>(game: &G, bound: &mut GameModel<G>, text: &str) -> Result
     game.actions(&state, &mut actions);
     bound.values(Decision::new(game, &state, player), &actions, &mut found);
     let choice = |(action, &value): (&G::Action, &f32)| {
-        let mut after = state.clone();
-        game.apply(&mut after, action);
+        let after = state_after(game, &state, action);
         let text = game.texts().afterstate(game, &after, Some(action));
         Choice { action: game.action_text(&state, action), after: text, value }
     };

@@ -1,6 +1,6 @@
 //! Move loss: the value that choices lose, measured by an exact valuation.
 
-use crate::values::{Decision, Evaluator};
+use crate::values::{Decision, Evaluator, state_after};
 use adept_game::{Afterstate, Game, Turn, Valuation};
 use serde::Serialize;
 
@@ -55,8 +55,7 @@ pub fn move_loss<G: Game>(
             }
             exact.clear();
             exact.extend(actions.iter().map(|action| {
-                let mut after = decision.clone();
-                game.apply(&mut after, action);
+                let after = state_after(game, &decision, action);
                 truth.value(game, Afterstate { state: &after, action: Some(action), player })
             }));
             let best = exact.iter().copied().fold(f64::NEG_INFINITY, f64::max);

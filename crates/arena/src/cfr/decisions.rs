@@ -2,7 +2,7 @@
 
 use super::policy::Policy;
 use super::solve::no_public_tree;
-use super::tree::Tree;
+use super::tree::{Set, Tree};
 use crate::agents::softmax;
 use crate::error::OpenError;
 use adept_game::{Afterstate, Encoder, Kit, PublicTree, TreeVisitor};
@@ -31,22 +31,13 @@ impl Decisions {
     pub fn new<G: PublicTree>(game: &G, tree: Arc<Tree>, encoder: &dyn Encoder<G>) -> Self {
         let mut rows = Rows::new(encoder.channels());
         let (mut first, mut movers) = (vec![0], Vec::new());
-        let mut actions = Vec::new();
-        let Ok(()) = tree.walk(game, &mut |_, node, public| {
-            let Some(player) = node.mover.map(usize::from) else { return Ok::<(), Infallible>(()) };
-            game.public_actions(public, &mut actions);
-            for private in 0..tree.size(player) {
-                let mut own = [0; 2];
-                own[player] = private;
-                let state = game.state(public, own);
-                for action in &actions {
-                    let before = Afterstate { state: &state, action: Some(action), player };
-                    encoder.encode(game, before, rows.push());
-                }
-                first.push(rows.len());
-                movers.push(player as u8);
+        let Ok(()) = tree.walk(game, &mut |Set { player, state, actions, .. }| {
+            for action in actions {
+                encoder.encode(game, Afterstate { state, action: Some(action), player }, rows.push());
             }
-            Ok(())
+            first.push(rows.len());
+            movers.push(player as u8);
+            Ok::<(), Infallible>(())
         });
         Self { tree, rows, first, movers }
     }

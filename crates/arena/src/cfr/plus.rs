@@ -204,36 +204,11 @@ trait Level: Copy {
         reach: Reach<'_>,
         value: &mut [Lanes],
         scratch: &mut [Lanes],
-    );
-
-    /// [`Pass::average`].
-    fn average<W: Width>(
-        self,
-        pass: &Pass<'_, W, Self>,
-        table: &mut [Learned],
-        at: usize,
-        own: &[Lanes],
-        scratch: &mut [Lanes],
-    );
-}
-
-/// What every processor of the target has.
-#[derive(Clone, Copy)]
-struct Portable;
-
-impl Level for Portable {
-    fn visit<W: Width>(
-        self,
-        pass: &Pass<'_, W, Self>,
-        table: &mut [Learned],
-        at: usize,
-        reach: Reach<'_>,
-        value: &mut [Lanes],
-        scratch: &mut [Lanes],
     ) {
         pass.visit(table, at, reach, value, scratch);
     }
 
+    /// [`Pass::average`].
     fn average<W: Width>(
         self,
         pass: &Pass<'_, W, Self>,
@@ -245,6 +220,12 @@ impl Level for Portable {
         pass.average(table, at, own, scratch);
     }
 }
+
+/// What every processor of the target has.
+#[derive(Clone, Copy)]
+struct Portable;
+
+impl Level for Portable {}
 
 /// Defines a [`Level`] with features of a processor.
 macro_rules! level {

@@ -1,6 +1,6 @@
 //! Tabular policies of both players, and the agent that plays one.
 
-use super::tree::Tree;
+use super::tree::{Set, Tree};
 use crate::agents::Agent;
 use crate::error::ExactError;
 use crate::values::Decision;
@@ -51,22 +51,14 @@ impl Policy {
         agent: &mut dyn Agent<G>,
     ) -> Result<Self, ExactError> {
         let mut policy = Self::uniform(tree);
-        let (mut actions, mut p) = (Vec::new(), Vec::new());
-        tree.walk(game, &mut |at, node, public| {
-            let Some(player) = node.mover.map(usize::from) else { return Ok(()) };
-            game.public_actions(public, &mut actions);
-            for private in 0..tree.size(player) {
-                // The agent cannot see the opponent's private index, so any index works.
-                let mut own = [0; 2];
-                own[player] = private;
-                let state = &game.state(public, own);
-                agent.policy(Decision::new(game, state, player), &actions, &mut p);
-                let (sum, row) = (p.iter().sum::<f64>(), policy.row_mut(at, private));
-                if sum.is_nan() || (sum - 1.0).abs() > 1e-6 || p.len() != row.len() {
-                    return Err(ExactError::Policy(sum.to_string()));
-                }
-                row.copy_from_slice(&p);
+        let mut p = Vec::new();
+        tree.walk(game, &mut |Set { at, player, private, state, actions }| {
+            agent.policy(Decision::new(game, state, player), actions, &mut p);
+            let (sum, row) = (p.iter().sum::<f64>(), policy.row_mut(at, private));
+            if sum.is_nan() || (sum - 1.0).abs() > 1e-6 || p.len() != row.len() {
+                return Err(ExactError::Policy(sum.to_string()));
             }
+            row.copy_from_slice(&p);
             Ok(())
         })?;
         Ok(policy)
@@ -125,15 +117,8 @@ impl<G: PublicTree> Tabular<G> {
         let tree = policy.tree.clone();
         let mut places = FxHashMap::default();
         places.reserve(tree.information_sets());
-        let Ok(()) = tree.walk(game, &mut |at, node, public| {
-            if let Some(player) = node.mover.map(usize::from) {
-                for private in 0..tree.size(player) {
-                    let mut own = [0; 2];
-                    own[player] = private;
-                    let info = game.info(&game.state(public, own), player);
-                    places.insert(info, (at as u32, private as u32));
-                }
-            }
+        let Ok(()) = tree.walk(game, &mut |Set { at, player, private, state, .. }| {
+            places.insert(game.info(state, player), (at as u32, private as u32));
             Ok::<(), Infallible>(())
         });
         Self { name: name.into(), policy, places }

@@ -5,6 +5,17 @@ use adept_game::{PublicTree, Turn};
 use adept_ground::limits::TREE;
 use rustc_hash::FxHashMap;
 
+/// An information set of the player to move at a decision node.
+pub(super) struct Set<'a, G: PublicTree> {
+    /// Index of the node.
+    pub(super) at: usize,
+    pub(super) player: usize,
+    pub(super) private: usize,
+    /// A state in it. The player cannot see the opponent's private index, so any works.
+    pub(super) state: &'a G::State,
+    pub(super) actions: &'a [G::Action],
+}
+
 /// All public states of a game in preorder, so that a traversal reads every table from start to end.
 #[derive(Debug)]
 pub struct Tree {
@@ -161,12 +172,12 @@ impl Tree {
         }
     }
 
-    /// Calls `each` with every decision node and its public state, in preorder. For a game other than the tree's,
+    /// Calls `each` with the information sets of every decision node, in preorder. For a game other than the tree's,
     /// visits only the part that both share.
     pub(super) fn walk<G: PublicTree, E>(
         &self,
         game: &G,
-        each: &mut impl FnMut(usize, Node, &G::Public) -> Result<(), E>,
+        each: &mut impl FnMut(Set<'_, G>) -> Result<(), E>,
     ) -> Result<(), E> {
         self.walk_from(game, 0, &game.root(), each)
     }
@@ -176,17 +187,21 @@ impl Tree {
         game: &G,
         at: usize,
         public: &G::Public,
-        each: &mut impl FnMut(usize, Node, &G::Public) -> Result<(), E>,
+        each: &mut impl FnMut(Set<'_, G>) -> Result<(), E>,
     ) -> Result<(), E> {
         let node = self.nodes[at];
         if node.is_end() {
             return Ok(());
         }
-        if node.mover.is_some() {
-            each(at, node, public)?;
-        }
         let mut actions = Vec::new();
         game.public_actions(public, &mut actions);
+        if let Some(player) = node.mover.map(usize::from) {
+            for private in 0..self.size(player) {
+                let mut own = [0; 2];
+                own[player] = private;
+                each(Set { at, player, private, state: &game.state(public, own), actions: &actions })?;
+            }
+        }
         let mut child = at + 1;
         for action in actions.iter().take(node.actions as usize) {
             self.walk_from(game, child, &game.public_apply(public, action), each)?;

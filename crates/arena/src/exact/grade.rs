@@ -5,7 +5,7 @@ use super::solve::{Minimax, TIE, best_uniform};
 use super::walk::{Fold, Walk, sides};
 use crate::agents::{Agent, Random, Scratch};
 use crate::error::ExactError;
-use crate::values::Decision;
+use crate::values::{Decision, state_after};
 use adept_game::{Game, Turn, stream};
 use adept_ground::limits;
 use rustc_hash::FxHashSet;
@@ -176,8 +176,7 @@ impl<G: Game> Agent<G> for Perfect<'_, G> {
         self.0.minimax.policy(at, actions, probabilities);
         let value = |(action, best): (&G::Action, &f64)| match *best > 0.0 {
             true => {
-                let mut next = at.state.clone();
-                at.game.apply(&mut next, action);
+                let next = state_after(at.game, at.state, action);
                 // The game was solved, so no error can occur here.
                 self.0.value_against_random(at.game, &next, at.player).unwrap_or(f64::NEG_INFINITY)
             }

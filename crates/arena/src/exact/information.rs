@@ -4,7 +4,7 @@
 
 use crate::agents::Agent;
 use crate::error::ExactError;
-use crate::values::Decision;
+use crate::values::{Decision, state_after};
 use adept_game::{Game, Turn, no_action};
 use adept_ground::limits::TREE;
 use rustc_hash::FxHashMap;
@@ -99,11 +99,7 @@ impl<G: Game> Histories<G> {
         if self.nodes.len() >= TREE {
             return Err(ExactError::Size(TREE));
         }
-        let after = |action: &G::Action| {
-            let mut next = state.clone();
-            game.apply(&mut next, action);
-            next
-        };
+        let after = |action: &G::Action| state_after(game, state, action);
         let node = match game.turn(state) {
             Turn::Over => Node::Over(game.utility(state, self.seat)),
             Turn::Chance => {

@@ -4,7 +4,7 @@ use super::walk::{DEEPEST, Fold, Walk};
 use crate::agents::{Agent, Random};
 use crate::error::ExactError;
 use crate::error::OpenError;
-use crate::values::{Decision, Evaluator};
+use crate::values::{Decision, Evaluator, state_after};
 use adept_game::{Afterstate, Game, Kit, Turn, Valuation, fingerprint, is_solved, no_action};
 use adept_ground::limits;
 use rustc_hash::FxHashMap;
@@ -74,8 +74,7 @@ impl<G: Game> Minimax<G> {
 
     /// Value of an action for the player to move.
     pub(crate) fn after(&mut self, at: Decision<'_, G>, action: &G::Action) -> Result<f64, ExactError> {
-        let mut next = at.state.clone();
-        at.game.apply(&mut next, action);
+        let next = state_after(at.game, at.state, action);
         self.value_for(at.game, &next, at.player)
     }
 }
@@ -109,8 +108,7 @@ impl<G: Game> Induction<G> {
         }
         let mut after = Vec::with_capacity(actions.len());
         for action in &actions {
-            let mut next = state.clone();
-            game.apply(&mut next, action);
+            let next = state_after(game, state, action);
             after.push(self.values(game, &next, depth + 1)?);
         }
         let own: Vec<f64> = after.iter().map(|values| values[player]).collect();
@@ -261,8 +259,7 @@ impl<G: Game> BestResponse<G> {
         seat: usize,
         action: &G::Action,
     ) -> Result<f64, ExactError> {
-        let mut next = state.clone();
-        game.apply(&mut next, action);
+        let next = state_after(game, state, action);
         self.value(game, &next, seat)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::agents::Agent;
 use crate::error::ExactError;
-use crate::values::Decision;
+use crate::values::{Decision, state_after};
 use adept_game::{Game, Turn, no_action};
 use adept_ground::limits;
 use rustc_hash::FxHashMap;
@@ -186,8 +186,7 @@ impl<G: Game, const N: usize> Walk<G, N> {
             Fold::Least => [f64::INFINITY; N],
         };
         for (action, p) in actions.iter().zip(&p).filter(|(_, p)| **p > 0.0) {
-            let mut after = state.clone();
-            game.apply(&mut after, action);
+            let after = state_after(game, state, action);
             let below = self.numbers(game, &after, depth + 1, decide)?;
             for (value, below) in value.iter_mut().zip(below) {
                 match fold {
@@ -226,11 +225,6 @@ const LOOK: Duration = Duration::from_millis(100);
 pub fn survey<G: Game>(game: &G) -> Survey {
     let (mut found, began) = (Survey::default(), Instant::now());
     let mut after = |state: &G::State| -> Vec<G::State> {
-        let next = |action: &G::Action| {
-            let mut next = state.clone();
-            game.apply(&mut next, action);
-            next
-        };
         let mut actions = Vec::new();
         match game.turn(state) {
             Turn::Over => {}
@@ -242,7 +236,7 @@ pub fn survey<G: Game>(game: &G) -> Survey {
                 actions.extend(outcomes.into_iter().map(|(action, _)| action));
             }
         }
-        actions.iter().map(next).collect()
+        actions.iter().map(|action| state_after(game, state, action)).collect()
     };
     // Whether a state is on the way to the one at hand.
     let mut seen = FxHashMap::from_iter([(game.start(), true)]);

@@ -20,6 +20,13 @@ impl<'a, G: Game> Decision<'a, G> {
     }
 }
 
+/// The state after an action.
+pub(crate) fn state_after<G: Game>(game: &G, state: &G::State, action: &G::Action) -> G::State {
+    let mut after = state.clone();
+    game.apply(&mut after, action);
+    after
+}
+
 impl<G: Game> Clone for Decision<'_, G> {
     fn clone(&self) -> Self {
         *self

@@ -1,6 +1,6 @@
 //! Luck: what an outcome of chance was worth beyond what could be expected.
 
-use super::decision::Decision;
+use super::decision::{Decision, state_after};
 use super::evaluator::Evaluator;
 use super::model::GameModel;
 use super::successors::{Successors, certain, class_of};
@@ -163,8 +163,7 @@ impl<G: Kit> Luck<G> {
                     match (head.classes(), found.row_of[place]) {
                         (None, _) => {}
                         (Some(_), None) => {
-                            let mut after = next.clone();
-                            game.apply(&mut after, &best);
+                            let after = state_after(game, next, &best);
                             add_certain(game, head, &after, classes)?;
                         }
                         (Some(all), Some(row)) => {
@@ -196,8 +195,7 @@ impl<G: Kit> Luck<G> {
                             error = evaluator.errors().get(place).copied().map_or(0.0, f64::from);
                             let best = actions.swap_remove(place);
                             if !all.is_empty() {
-                                let mut after = next.clone();
-                                game.apply(&mut after, &best);
+                                let after = state_after(game, next, &best);
                                 if game.turn(&after) == Turn::Over {
                                     sure(&after, classes)?;
                                 } else {

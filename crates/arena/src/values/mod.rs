@@ -11,6 +11,7 @@ mod screen;
 mod successors;
 
 pub use decision::Decision;
+pub(crate) use decision::state_after;
 pub use evaluator::{ByValuation, Evaluator, Reach, each_after};
 pub(crate) use informed::Informed;
 pub use known::{KnownRows, known};

@@ -131,8 +131,7 @@ fn migrate(files: &[PathBuf], as_json: bool) -> Result<()> {
     let mut results = Vec::new();
     for file in files {
         let text = limits::read_text(file, limits::CONFIG_BYTES).map_err(ModelError::io(file))?;
-        let fault =
-            |message| ConfigError { file: file.display().to_string(), place: None, line: None, message };
+        let fault = |message: String| ConfigError::of(file.display().to_string(), message);
         let new = config::in_present_form(&text).map_err(fault)?;
         if let Some(new) = &new {
             Files::default().replace(file, new.as_bytes())?;

@@ -22,7 +22,7 @@ use adept_trainer::positions::PositionErrors;
 use adept_trainer::run::Match;
 use anyhow::{Result, bail};
 use serde_json::json;
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 use std::path::{Path, PathBuf};
 
 /// The subject of a measurement: a checkpoint, or a search over it.
@@ -70,10 +70,7 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
         };
         Files::default().replace(file, outcomes.svg().as_bytes())?;
     }
-    if as_json {
-        return output::json(&report);
-    }
-    output::text(&report_text(&report, options.search.as_ref()))
+    output::show(as_json, &report, || report_text(&report, options.search.as_ref()))
 }
 
 /// The checkpoint that the arguments name, and the search over it.
@@ -154,9 +151,13 @@ fn report_text(report: &Report, search: Option<&SearchOptions>) -> String {
     text
 }
 
+/// A paragraph: a table, and a line on it.
+fn paragraph(header: &[&str], rows: &[Vec<String>], note: impl Display) -> String {
+    format!("\n{}{note}\n", output::table(header, rows))
+}
+
 /// Exact equity against each opponent.
 fn equity_text(equity: &EquityReport) -> String {
-    let mut text = String::new();
     let rows: Vec<Vec<String>> = equity
         .opponents
         .iter()
@@ -165,13 +166,11 @@ fn equity_text(equity: &EquityReport) -> String {
             vec![name.clone(), format!("{:+.6}", e.equity), format!("{first:+.6}"), format!("{last:+.6}")]
         })
         .collect();
-    text.push('\n');
-    text.push_str(&output::table(&["exact equity against", "equity", "as first", "as second"], &rows));
-    let _ = writeln!(
-        text,
+    let note = format!(
         "against {}: random play {:+.6}, best possible {:+.6}",
         equity.against, equity.baseline.random, equity.baseline.optimal
     );
+    let mut text = paragraph(&["exact equity against", "equity", "as first", "as second"], &rows, note);
     if let Some(usage) = &equity.usage {
         let shares: Vec<String> = usage.share.iter().map(|s| format!("{:.1} %", 100.0 * s)).collect();
         let _ = writeln!(text, "experts run on {} of {} evaluations", shares.join(", "), usage.rows);
@@ -181,10 +180,8 @@ fn equity_text(equity: &EquityReport) -> String {
 
 /// Errors on the test positions, by distribution and class.
 fn rms_text(rms: &RmsReport) -> String {
-    let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "\n{}: RMS error of V {:.6}, of the probability to win {:.6}; {} test positions, {} of them distinct{}",
+    let mut text = format!(
+        "\n{}: RMS error of V {:.6}, of the probability to win {:.6}; {} test positions, {} of them distinct{}\n",
         rms.distribution,
         rms.errors.rms,
         rms.rms_probability,
@@ -207,7 +204,6 @@ fn rms_text(rms: &RmsReport) -> String {
 
 /// The value that choices lose.
 fn move_loss_text(moves: &MoveLossReport) -> String {
-    let mut text = String::new();
     let row = |name: &str, loss: &MoveLoss| {
         vec![
             name.to_string(),
@@ -217,14 +213,11 @@ fn move_loss_text(moves: &MoveLossReport) -> String {
     };
     let mut rows = vec![row("this checkpoint", &moves.loss)];
     rows.extend(moves.baselines.iter().map(|(name, loss)| row(name, loss)));
-    text.push('\n');
-    text.push_str(&output::table(&["choices by", "value lost per decision", "wrong"], &rows));
-    let _ = writeln!(
-        text,
+    let note = format!(
         "{} unforced decisions, all rolls of positions of the distribution {}, weighted by their probability",
         moves.loss.decisions, moves.distribution
     );
-    text
+    paragraph(&["choices by", "value lost per decision", "wrong"], &rows, note)
 }
 
 /// Results against each opponent, and how games ended.
@@ -267,50 +260,37 @@ fn matches_text(matches: &MatchesReport) -> String {
 
 /// The win of a best response.
 fn exploitability_text(found: &ExploitabilityReport) -> String {
-    let mut text = String::new();
-    let _ = writeln!(
-        text,
+    format!(
         "\nexploitability, (br₀ + br₁) / 2 in units of utility: {:.6}; of random play {:.6}\n\
-         value for the first player if it plays itself: {:+.6}; {} decisions",
+         value for the first player if it plays itself: {:+.6}; {} decisions\n",
         found.exploitability, found.random, found.value, found.decisions
-    );
-    text
+    )
 }
 
 /// Errors on the positions of a file.
 fn file_text(file: &FileReport) -> String {
-    let mut text = String::new();
     let names: Vec<&str> = file.baselines.iter().map(|b| b.0.as_str()).collect();
     let header = [&["rows", "positions", "RMS error", "mean abs.", "largest"], &names[..]].concat();
     let none: Vec<(String, f64)> = names.iter().map(|name| ((*name).into(), f64::NAN)).collect();
     let rows = [errors("all", &file.errors, &file.baselines), errors("for testing", &file.test, &none)];
-    text.push('\n');
-    text.push_str(&output::table(&header, &rows));
-    let _ = writeln!(
-        text,
-        "{} of the rows are used for training if a run learns from this file",
-        file.for_training
-    );
-    text
+    let note =
+        format!("{} of the rows are used for training if a run learns from this file", file.for_training);
+    paragraph(&header, &rows, note)
 }
 
 /// The file of positions with their values.
 fn valued_text(valued: &Valued) -> String {
-    let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "\n{} positions with their values, on average {:+.4}{} for the player to move: {}",
+    format!(
+        "\n{} positions with their values, on average {:+.4}{} for the player to move: {}\n",
         valued.rows,
         valued.mean,
         valued.mean_win_probability.map_or_else(String::new, |p| format!(" (P(win) {p:.4})")),
         valued.path.display()
-    );
-    text
+    )
 }
 
 /// Errors and lost value on the positions of a file of decisions.
 fn decisions_text(found: &DecisionsReport) -> String {
-    let mut text = String::new();
     let row = |row: &DecisionsRow| {
         vec![
             row.name.clone(),
@@ -320,32 +300,22 @@ fn decisions_text(found: &DecisionsReport) -> String {
         ]
     };
     let rows: Vec<Vec<String>> = found.rows.iter().map(row).collect();
-    text.push('\n');
-    text.push_str(&output::table(
-        &["values by", "RMS error of V", "value lost per decision", "wrong"],
-        &rows,
-    ));
-    let _ = writeln!(
-        text,
+    let note = format!(
         "{} positions and all their rolls: {} unforced decisions, weighted by their probability",
         found.positions, found.decisions
     );
-    text
+    paragraph(&["values by", "RMS error of V", "value lost per decision", "wrong"], &rows, note)
 }
 
 /// Errors over all positions.
 fn exhaustive_text(all: &ExhaustiveReport) -> String {
-    let mut text = String::new();
     let row = |name: &str, errors: &PositionErrors| {
         let figures = [errors.rms, errors.mae, errors.max].map(|v| format!("{v:.7}"));
         [name.to_string()].into_iter().chain(figures).collect::<Vec<_>>()
     };
     let mut rows = vec![row("this checkpoint", &all.errors)];
     rows.extend(all.baselines.iter().map(|(name, errors)| row(name, errors)));
-    text.push('\n');
-    text.push_str(&output::table(&["all positions", "RMS error", "mean abs.", "largest"], &rows));
-    let _ = writeln!(
-        text,
+    let note = format!(
         "{} positions in {:.1} s, {}{}; exact values opened in {:.1} s",
         all.errors.rows,
         all.seconds,
@@ -353,16 +323,14 @@ fn exhaustive_text(all: &ExhaustiveReport) -> String {
         all.nanoseconds.map_or_else(String::new, |ns| format!(" ({ns:.2} ns per value on one thread)")),
         all.opening_seconds
     );
-    text
+    paragraph(&["all positions", "RMS error", "mean abs.", "largest"], &rows, note)
 }
 
 /// How a mixture uses its experts.
 fn experts_text(experts: &ExpertsReport) -> String {
-    let mut text = String::new();
     let used = &experts.used;
-    let _ = writeln!(
-        text,
-        "\nexperts: {} of {} live, of {} positions of {} they win {}",
+    let mut text = format!(
+        "\nexperts: {} of {} live, of {} positions of {} they win {}\n",
         used.live,
         used.shares.len(),
         used.rows,
@@ -389,7 +357,6 @@ fn experts_text(experts: &ExpertsReport) -> String {
 
 /// Evaluations per second.
 fn speed_text(speed: &[SpeedCell]) -> String {
-    let mut text = String::new();
     let rows: Vec<Vec<String>> = speed
         .iter()
         .map(|c| {
@@ -402,9 +369,7 @@ fn speed_text(speed: &[SpeedCell]) -> String {
             ]
         })
         .collect();
-    text.push('\n');
-    text.push_str(&output::table(&["rows per call", "M evaluations/s", "slowest", "fastest"], &rows));
-    text
+    format!("\n{}", output::table(&["rows per call", "M evaluations/s", "slowest", "fastest"], &rows))
 }
 
 /// A row of errors.
@@ -419,11 +384,9 @@ fn errors(name: &str, errors: &PositionErrors, baselines: &[(String, f64)]) -> V
 
 /// Log loss and calibration of the probabilities of outcomes.
 fn calibration(found: &OutcomesReport) -> String {
-    let mut text = format!("\noutcomes, by {} positions: {}\n", found.rows, found.from);
-    let _ = writeln!(
-        text,
-        "log loss {:.4}; {:.4} by always the same probabilities, at least {:.4}",
-        found.log_loss, found.log_loss_constant, found.log_loss_least
+    let mut text = format!(
+        "\noutcomes, by {} positions: {}\nlog loss {:.4}; {:.4} by always the same probabilities, at least {:.4}\n",
+        found.rows, found.from, found.log_loss, found.log_loss_constant, found.log_loss_least
     );
     let row = |class: &ClassErrors| {
         let numbers = [class.predicted, class.observed, class.rms, class.log_loss];

@@ -321,13 +321,10 @@ fn plot_gates(paths: &[PathBuf], out: Option<&Path>, as_json: bool) -> Result<()
     if let Some(out) = out {
         Files::default().replace(out, gates::svg(&maps).as_bytes())?;
     }
-    if as_json {
-        return output::json(&json!({ "path": out, "maps": maps }));
-    }
-    match out {
-        Some(out) => output::text(&format!("written: {}\n", out.display())),
-        None => output::text(&maps.iter().map(CellMap::text).collect::<Vec<_>>().join("\n")),
-    }
+    output::show(as_json, &json!({ "path": out, "maps": maps }), || match out {
+        Some(out) => format!("written: {}\n", out.display()),
+        None => maps.iter().map(CellMap::text).collect::<Vec<_>>().join("\n"),
+    })
 }
 
 /// Draws curves into a file or the terminal.

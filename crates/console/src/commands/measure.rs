@@ -63,10 +63,9 @@ pub(crate) fn publish(games: &dyn Catalogue, args: &PublishArgs, as_json: bool) 
 pub(crate) fn value(games: &dyn Catalogue, args: &ValueArgs, as_json: bool) -> Result<()> {
     let (game, file) = (args.game.as_deref(), args.file.as_deref());
     let values = values_of(games, &args.of, game, &args.positions, file, args.inputs)?;
-    if as_json {
-        return output::json(&json!({ "values": values }));
-    }
-    output::text(&values.iter().map(value_text).collect::<Vec<_>>().join("\n"))
+    output::show(as_json, &json!({ "values": values }), || {
+        values.iter().map(value_text).collect::<Vec<_>>().join("\n")
+    })
 }
 
 pub(crate) fn moves(games: &dyn Catalogue, args: &MovesArgs, as_json: bool) -> Result<()> {
@@ -88,12 +87,8 @@ pub(crate) fn moves(games: &dyn Catalogue, args: &MovesArgs, as_json: bool) -> R
             }
         }
     }
-    if as_json {
-        return output::json(
-            &json!({ "position": found.position, "to_move": found.to_move, "moves": found.moves }),
-        );
-    }
-    output::text(&value_text(found))
+    let value = json!({ "position": found.position, "to_move": found.to_move, "moves": found.moves });
+    output::show(as_json, &value, || value_text(found))
 }
 
 /// Values of positions, given as texts and in a file, by a checkpoint or an agent.
@@ -327,13 +322,10 @@ pub(crate) fn describe(games: &dyn Catalogue, args: &DescribeArgs, as_json: bool
     if let Some(count) = args.rules {
         let (game, checkpoint) = checkpoints::opened(games, &args.checkpoint, args.best)?;
         let rules = game.rules_learned(checkpoint, count)?;
-        if as_json {
-            return output::json(&serde_json::json!({ "rules": rules }));
-        }
         let sentence = |rule: &measure::Rule| {
             format!("{}\n  then create a numeric preference of {:.4}\n", rule.text, rule.value)
         };
-        return output::text(&rules.iter().map(sentence).collect::<String>());
+        return output::show(as_json, &json!({ "rules": rules }), || rules.iter().map(sentence).collect());
     }
     if args.checkpoint.extension().is_some_and(|extension| extension == "toml") {
         super::config::note_paths::<Config>(&args.checkpoint, &[], games);

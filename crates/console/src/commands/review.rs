@@ -24,11 +24,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ReviewArgs, as_json: bool) -> Re
     };
     let game = game_of(games, &args.by, args.game.as_deref(), args.best)?;
     let found = game.review(&options, &on_interrupt(STOPPING))?;
-    if as_json {
-        output::json(&found)?;
-    } else {
-        output::text(&text(&found))?;
-    }
+    output::show(as_json, &found, || text(&found))?;
     if !found.finished {
         bail!("stopped before the end: these are {} of the games", found.games);
     }

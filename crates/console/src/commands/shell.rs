@@ -27,11 +27,10 @@ pub(crate) fn man(mut command: clap::Command, args: &ManArgs, as_json: bool) -> 
     for (name, page) in &pages {
         files.replace(&args.out.join(name), page)?;
     }
-    if as_json {
-        let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
-        return output::json(&json!({ "path": args.out, "pages": names }));
-    }
-    output::text(&format!("written: {} pages in {}\n", pages.len(), args.out.display()))
+    let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
+    output::show(as_json, &json!({ "path": args.out, "pages": names }), || {
+        format!("written: {} pages in {}\n", pages.len(), args.out.display())
+    })
 }
 
 fn pages_of(command: &clap::Command, pages: &mut Vec<(String, Vec<u8>)>) -> Result<()> {

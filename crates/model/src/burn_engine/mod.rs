@@ -315,16 +315,7 @@ impl Pass<'_> {
 
     fn input(&self, channels: &[usize]) -> Tensor<3> {
         let dense = self.inputs.dense.as_ref().expect("a lowered program reads dense channels");
-        // Adjacent channels form one piece.
-        let mut pieces: Vec<(usize, usize)> = Vec::new();
-        for &c in channels {
-            let (first, width) =
-                (self.program.layout.offsets[c], self.program.channels[c].kind.dense_width());
-            match pieces.last_mut() {
-                Some((start, length)) if *start + *length == first => *length += width,
-                _ => pieces.push((first, width)),
-            }
-        }
+        let pieces = self.program.columns(channels);
         if pieces == [(0, self.program.layout.dense)] {
             return dense.clone();
         }

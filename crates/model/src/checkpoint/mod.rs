@@ -541,29 +541,20 @@ pub(crate) fn to_bytes(
     tensors: &[&Tensor],
     metadata: Option<(&str, String)>,
 ) -> Result<Vec<u8>, SafeTensorError> {
-    let data: Vec<Vec<u8>> = tensors
+    let stored: Vec<(Dtype, Vec<u8>)> = tensors
         .iter()
         .map(|t| match &t.data {
-            TensorData::F32(data) => data.iter().flat_map(|v| v.to_le_bytes()).collect(),
-            TensorData::U64(data) => data.iter().flat_map(|v| v.to_le_bytes()).collect(),
-            TensorData::I16(data) => data.iter().flat_map(|v| v.to_le_bytes()).collect(),
-            TensorData::I8(data) => data.iter().flat_map(|v| v.to_le_bytes()).collect(),
-            TensorData::Bf16(data) => data.iter().flat_map(|v| v.to_le_bytes()).collect(),
+            TensorData::F32(data) => (Dtype::F32, data.iter().flat_map(|v| v.to_le_bytes()).collect()),
+            TensorData::U64(data) => (Dtype::U64, data.iter().flat_map(|v| v.to_le_bytes()).collect()),
+            TensorData::I16(data) => (Dtype::I16, data.iter().flat_map(|v| v.to_le_bytes()).collect()),
+            TensorData::I8(data) => (Dtype::I8, data.iter().flat_map(|v| v.to_le_bytes()).collect()),
+            TensorData::Bf16(data) => (Dtype::BF16, data.iter().flat_map(|v| v.to_le_bytes()).collect()),
         })
         .collect();
     let views: Result<Vec<_>, SafeTensorError> = tensors
         .iter()
-        .zip(&data)
-        .map(|(t, data)| {
-            let kind = match t.data {
-                TensorData::F32(_) => Dtype::F32,
-                TensorData::U64(_) => Dtype::U64,
-                TensorData::I16(_) => Dtype::I16,
-                TensorData::I8(_) => Dtype::I8,
-                TensorData::Bf16(_) => Dtype::BF16,
-            };
-            Ok((t.name.clone(), TensorView::new(kind, t.shape.clone(), data)?))
-        })
+        .zip(&stored)
+        .map(|(t, (kind, data))| Ok((t.name.clone(), TensorView::new(*kind, t.shape.clone(), data)?)))
         .collect();
     let metadata = metadata.map(|(key, text)| HashMap::from([(key.to_string(), text)]));
     safetensors::serialize(views?, metadata)
@@ -592,6 +583,10 @@ pub fn read_weights(path: &Path) -> Result<Vec<u8>, ModelError> {
     limits::read(path, limits::WEIGHT_BYTES).map_err(ModelError::io(path))
 }
 
+fn numbers<T, const N: usize>(bytes: &[u8], read: fn([u8; N]) -> T) -> Vec<T> {
+    bytes.as_chunks().0.iter().map(|number| read(*number)).collect()
+}
+
 /// Reads the tensors of a safetensors file, ordered by name.
 pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Vec<Tensor>, String> {
     let file = SafeTensors::deserialize(bytes).map_err(|e| format!("is not a safetensors file: {e}"))?;
@@ -601,20 +596,13 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Vec<Tensor>, String> {
     views
         .into_iter()
         .map(|(name, view)| {
+            let bytes = view.data();
             let data = match view.dtype() {
-                Dtype::F32 => TensorData::F32(
-                    view.data().as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect(),
-                ),
-                Dtype::U64 => TensorData::U64(
-                    view.data().as_chunks().0.iter().map(|b| u64::from_le_bytes(*b)).collect(),
-                ),
-                Dtype::I16 => TensorData::I16(
-                    view.data().as_chunks().0.iter().map(|b| i16::from_le_bytes(*b)).collect(),
-                ),
-                Dtype::I8 => TensorData::I8(view.data().iter().map(|b| i8::from_le_bytes([*b])).collect()),
-                Dtype::BF16 => TensorData::Bf16(
-                    view.data().as_chunks().0.iter().map(|b| u16::from_le_bytes(*b)).collect(),
-                ),
+                Dtype::F32 => TensorData::F32(numbers(bytes, f32::from_le_bytes)),
+                Dtype::U64 => TensorData::U64(numbers(bytes, u64::from_le_bytes)),
+                Dtype::I16 => TensorData::I16(numbers(bytes, i16::from_le_bytes)),
+                Dtype::I8 => TensorData::I8(numbers(bytes, i8::from_le_bytes)),
+                Dtype::BF16 => TensorData::Bf16(numbers(bytes, u16::from_le_bytes)),
                 other => {
                     return Err(format!(
                         "the tensor `{name}` has type {other:?}, expected F32, BF16, U64, I16 or I8"

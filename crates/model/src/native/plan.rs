@@ -515,6 +515,20 @@ fn concatenated(op: &Op) -> Option<&[ValueId]> {
     }
 }
 
+/// The values that an op concatenates, as parts of a step; `later` are the ops after it.
+fn parts(xs: &[ValueId], sources: &[(ValueId, Source)], later: &[Op]) -> Vec<Part> {
+    let is_read = |x: &ValueId| later.iter().filter_map(concatenated).any(|xs| xs.contains(x));
+    let part = |(at, x): (usize, &ValueId)| {
+        let adjoint = match () {
+            _ if sources.iter().any(|(id, _)| id == x) => PartAdjoint::None,
+            _ if is_read(x) || xs[at + 1..].contains(x) => PartAdjoint::Add,
+            _ => PartAdjoint::Set,
+        };
+        Part { x: *x, adjoint }
+    };
+    xs.iter().enumerate().map(part).collect()
+}
+
 struct Planner<'a> {
     program: &'a Program,
     places: &'a [Span],
@@ -533,7 +547,7 @@ impl Planner<'_> {
         while i < block.ops.len() {
             match &block.ops[i] {
                 Op::Input { channels, out } => {
-                    let pieces = self.pieces(channels);
+                    let pieces = self.program.columns(channels);
                     // A layer reads the columns from the row; every other op needs a copied value.
                     let layer = matches!(block.ops.get(i + 1), Some(Op::Affine { x, .. }) if x == out);
                     if let ([(first, _)], true) = (&pieces[..], layer) {
@@ -545,58 +559,16 @@ impl Planner<'_> {
                     }
                 }
                 Op::Concat { xs, out } => {
-                    let later = |x: &ValueId| {
-                        let later = block.ops[i + 1..].iter();
-                        later.filter_map(concatenated).any(|xs| xs.contains(x))
-                    };
-                    let part = |(at, x): (usize, &ValueId)| {
-                        let adjoint = match () {
-                            _ if sources.iter().any(|(id, _)| id == x) => PartAdjoint::None,
-                            _ if later(x) || xs[at + 1..].contains(x) => PartAdjoint::Add,
-                            _ => PartAdjoint::Set,
-                        };
-                        Part { x: *x, adjoint }
-                    };
-                    steps.push(Step::Join { parts: xs.iter().enumerate().map(part).collect(), out: *out });
+                    let parts = parts(xs, &sources, &block.ops[i + 1..]);
+                    steps.push(Step::Join { parts, out: *out });
                 }
                 Op::Outer { x, out } if self.shared[*out] => steps.push(Step::Outer { x: *x, out: *out }),
                 // Layers read it where it lies.
                 Op::Outer { x, out } => sources.push((*out, Source::Outer(*x))),
-                Op::Affine { x, weight, bias, out } => {
-                    let known = sources.iter().find(|(id, _)| id == x).map(|(_, source)| *source);
-                    let adds_dx = self.shared[*x] || matches!(known, Some(Source::Outer(_)));
-                    let wants_dx = known.is_none() || adds_dx;
-                    let mut end = *out;
-                    let (mut beta, mut f) = (None, Activation::Linear);
-                    if let Some(Op::Scale { x, beta: b, out }) = block.ops.get(i + 1)
-                        && *x == end
-                    {
-                        (beta, end) = (Some(self.places[*b]), *out);
-                        i += 1;
-                    }
-                    if let Some(Op::Activation { x, f: g, out }) = block.ops.get(i + 1)
-                        && *x == end
-                    {
-                        (f, end) = (*g, *out);
-                        i += 1;
-                    }
-                    let outputs = self.program.widths[end];
-                    self.widths.push(outputs);
-                    steps.push(Step::Dense(Dense {
-                        x: known.unwrap_or(Source::Value(*x)),
-                        inputs: self.program.widths[*x],
-                        outputs,
-                        weight: self.places[*weight],
-                        bias: self.places[*bias],
-                        beta,
-                        f,
-                        keep: beta.is_some() || f == Activation::Silu,
-                        kept: self.widths.len() - 1,
-                        out: end,
-                        wants_dx,
-                        adds_dx,
-                        narrow: false,
-                    }));
+                Op::Affine { .. } => {
+                    let (layer, ops) = self.dense(&block.ops[i..], &sources);
+                    steps.push(Step::Dense(layer));
+                    i += ops - 1;
                 }
                 // Lowering puts these directly after an Affine or a LogSoftmax, whose arms handle them.
                 Op::Scale { .. } | Op::Activation { .. } | Op::Threshold { .. } => {
@@ -627,29 +599,7 @@ impl Planner<'_> {
                     steps.push(Step::LogMix { gate, densities: *densities, out: *out });
                 }
                 Op::Route { select, branches, out } => {
-                    let id = self.routes;
-                    self.routes += 1;
-                    let branches: Vec<Branch> = branches
-                        .iter()
-                        .map(|b| Branch { steps: self.block(b), results: b.results.clone() })
-                        .collect();
-                    let select = match *select {
-                        Selector::Index(channel) => Select::Index(self.program.layout.offsets[channel]),
-                        Selector::Mask(logs) => Select::Mask(gate_of(&gates, logs).weights),
-                        Selector::All => Select::All,
-                        Selector::Cells(gate) => {
-                            let shape = &self.program.params[gate.table].shape;
-                            Select::Cells(CellTable {
-                                columns: gate.channels.map(|c| self.program.layout.offsets[c]),
-                                classes: gate.classes.map(|c| self.places[c]),
-                                table: self.places[gate.table],
-                                param: gate.table,
-                                shape: [shape[0], shape[1]],
-                            })
-                        }
-                    };
-                    let mixed = MixedForm::of(&select, &branches);
-                    steps.push(Step::Route(Route { select, mixed, branches, out: out.clone(), id }));
+                    steps.push(Step::Route(self.route(*select, branches, out, &gates)));
                 }
                 Op::Gather { table, channel, out } => steps.push(Step::Gather {
                     table: self.places[*table],
@@ -672,6 +622,73 @@ impl Planner<'_> {
             }
             i += 1;
         }
+        self.join_narrow(block, &mut steps);
+        steps
+    }
+
+    /// The layer of an affine map, with the scale and the activation that follow it, and the number of these ops.
+    fn dense(&mut self, ops: &[Op], sources: &[(ValueId, Source)]) -> (Dense, usize) {
+        let Op::Affine { x, weight, bias, out } = &ops[0] else {
+            unreachable!("a layer begins with an Affine")
+        };
+        let known = sources.iter().find(|(id, _)| id == x).map(|(_, source)| *source);
+        let adds_dx = self.shared[*x] || matches!(known, Some(Source::Outer(_)));
+        let (mut beta, mut f, mut end, mut used) = (None, Activation::Linear, *out, 1);
+        if let Some(Op::Scale { x, beta: b, out }) = ops.get(used)
+            && *x == end
+        {
+            (beta, end, used) = (Some(self.places[*b]), *out, used + 1);
+        }
+        if let Some(Op::Activation { x, f: g, out }) = ops.get(used)
+            && *x == end
+        {
+            (f, end, used) = (*g, *out, used + 1);
+        }
+        let outputs = self.program.widths[end];
+        self.widths.push(outputs);
+        let layer = Dense {
+            x: known.unwrap_or(Source::Value(*x)),
+            inputs: self.program.widths[*x],
+            outputs,
+            weight: self.places[*weight],
+            bias: self.places[*bias],
+            beta,
+            f,
+            keep: beta.is_some() || f == Activation::Silu,
+            kept: self.widths.len() - 1,
+            out: end,
+            wants_dx: known.is_none() || adds_dx,
+            adds_dx,
+            narrow: false,
+        };
+        (layer, used)
+    }
+
+    fn route(&mut self, select: Selector, branches: &[Block], out: &[ValueId], gates: &[Gate]) -> Route {
+        let id = self.routes;
+        self.routes += 1;
+        let branches: Vec<Branch> =
+            branches.iter().map(|b| Branch { steps: self.block(b), results: b.results.clone() }).collect();
+        let select = match select {
+            Selector::Index(channel) => Select::Index(self.program.layout.offsets[channel]),
+            Selector::Mask(logs) => Select::Mask(gate_of(gates, logs).weights),
+            Selector::All => Select::All,
+            Selector::Cells(gate) => {
+                let shape = &self.program.params[gate.table].shape;
+                Select::Cells(CellTable {
+                    columns: gate.channels.map(|c| self.program.layout.offsets[c]),
+                    classes: gate.classes.map(|c| self.places[c]),
+                    table: self.places[gate.table],
+                    param: gate.table,
+                    shape: [shape[0], shape[1]],
+                })
+            }
+        };
+        Route { select, mixed: MixedForm::of(&select, &branches), branches, out: out.to_vec(), id }
+    }
+
+    /// Marks the layers that run as one with the next, among the steps of a block.
+    fn join_narrow(&self, block: &Block, steps: &mut [Step]) {
         for at in 1..steps.len() {
             let (before, from) = steps.split_at_mut(at);
             if let (Some(Step::Dense(hidden)), Step::Dense(head)) = (before.last_mut(), &from[0]) {
@@ -684,20 +701,6 @@ impl Planner<'_> {
                 hidden.narrow = follows && !read && fits;
             }
         }
-        steps
-    }
-
-    /// The columns of these channels; adjacent ones are merged.
-    fn pieces(&self, channels: &[usize]) -> Vec<(usize, usize)> {
-        let mut pieces: Vec<(usize, usize)> = Vec::new();
-        for &c in channels {
-            let (first, n) = (self.program.layout.offsets[c], self.program.channels[c].kind.dense_width());
-            match pieces.last_mut() {
-                Some((start, len)) if *start + *len == first => *len += n,
-                _ => pieces.push((first, n)),
-            }
-        }
-        pieces
     }
 }
 

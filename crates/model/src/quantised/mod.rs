@@ -13,7 +13,7 @@ use crate::describe::{Description, TensorInfo};
 use crate::error::ModelError;
 use crate::head::Head;
 use crate::native::{Forward, Int8Isa, Isa, Plan, Reduced};
-use crate::predictor::{Explanation, Predictor, Usage};
+use crate::predictor::{Explanation, Predictor, Usage, by_forward};
 use crate::program::Program;
 use crate::tensor::Tensor;
 use adept_ground::limits::Claim;
@@ -124,41 +124,7 @@ impl QuantisedNetwork {
 }
 
 impl Predictor for QuantisedNetwork {
-    fn channels(&self) -> &[Channel] {
-        &self.forward.program().channels
-    }
-
-    fn head(&self) -> &Head {
-        &self.forward.program().head
-    }
-
-    fn evaluate(&mut self, rows: &Rows, values: &mut Vec<f32>) {
-        self.forward.evaluate(rows.view(), values);
-    }
-
-    fn evaluate_view(&mut self, rows: RowsView<'_>, values: &mut Vec<f32>) {
-        self.forward.evaluate(rows, values);
-    }
-
-    fn outputs(&mut self, rows: &Rows, outputs: &mut Vec<f32>) {
-        self.forward.outputs(rows.view(), outputs);
-    }
-
-    fn explain(&mut self, rows: &Rows) -> Explanation {
-        self.forward.explain(rows)
-    }
-
-    fn has_parts(&self) -> bool {
-        self.forward.plan.has_parts()
-    }
-
-    fn usage(&self) -> Option<Usage> {
-        self.forward.usage()
-    }
-
-    fn reset_usage(&mut self) {
-        self.forward.workspace.reset_usage();
-    }
+    by_forward!();
 
     fn program(&self) -> Option<&Arc<Program>> {
         (self.format == NumberFormat::Bf16).then(|| self.forward.program())

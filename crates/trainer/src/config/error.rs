@@ -15,6 +15,13 @@ pub struct ConfigError {
     pub message: String,
 }
 
+impl ConfigError {
+    /// A fault of a whole file or option.
+    pub fn of(file: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { file: file.into(), place: None, line: None, message: message.into() }
+    }
+}
+
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.file)?;

@@ -1,7 +1,7 @@
 //! The sections `[evaluate]` and `[checkpoints]`: what a run measures, and what it keeps.
 
 use super::Config;
-use super::fault::{Fault, NOT_SMALL, check_distribution, fault};
+use super::fault::{Fault, NOT_SMALL, check_distribution, check_range, fault};
 use super::learn::NO_PUBLIC_TREE;
 use adept_game::{GameInfo, Suite, Unit};
 use adept_ground::limits;
@@ -89,9 +89,6 @@ impl Default for Checkpoints {
     }
 }
 
-/// `adept evaluate` can measure more positions.
-const MAX_POSITIONS: u64 = limits::POSITIONS;
-
 impl Evaluate {
     /// Finds the first setting that cannot work.
     pub(super) fn check(&self, config: &Config, game: &GameInfo) -> Result<(), Fault> {
@@ -127,14 +124,10 @@ impl Evaluate {
         if config.measures(Suite::Exploitability) && !game.has_public_tree {
             return fault("evaluate.suites", NO_PUBLIC_TREE);
         }
-        if config.measures(Suite::Matches) && !(1..=limits::EVALUATION_GAMES).contains(&self.games) {
-            let message = format!("must lie in 1..{}, found {}", limits::EVALUATION_GAMES, self.games);
-            return fault("evaluate.games", message);
+        if config.measures(Suite::Matches) {
+            check_range("evaluate.games", self.games, 1..=limits::EVALUATION_GAMES)?;
         }
-        if let Some(found) = self.random_plies.filter(|plies| *plies > limits::RANDOM_PLIES) {
-            let message = format!("must lie in 0..{}, found {found}", limits::RANDOM_PLIES);
-            return fault("evaluate.random_plies", message);
-        }
+        check_range("evaluate.random_plies", self.random_plies.unwrap_or(0), 0..=limits::RANDOM_PLIES)?;
         let least = Unit::least_games(game.players as u64);
         if config.measures(Suite::Matches) && game.unit.is_some() && self.games < least {
             return fault("evaluate.games", format!("must be at least {least}, two deals in each seat"));
@@ -147,14 +140,9 @@ impl Evaluate {
             );
             return fault("evaluate.suites", message);
         }
-        for (path, count) in
-            [("evaluate.positions", self.positions), ("evaluate.validation", self.validation)]
-        {
-            if !(1..=MAX_POSITIONS).contains(&count) {
-                return fault(path, format!("must lie in 1..{MAX_POSITIONS}, found {count}"));
-            }
-        }
-        Ok(())
+        // `adept evaluate` can measure more.
+        check_range("evaluate.positions", self.positions, 1..=limits::POSITIONS)?;
+        check_range("evaluate.validation", self.validation, 1..=limits::POSITIONS)
     }
 
     fn check_equity(&self, config: &Config, game: &GameInfo) -> Result<(), Fault> {

@@ -2,6 +2,8 @@
 
 use super::schedule::{Schedule, Shape};
 use adept_game::GameInfo;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
 
 /// The dotted path of a setting, and what is wrong with it.
 pub type Fault = (String, String);
@@ -9,6 +11,22 @@ pub type Fault = (String, String);
 /// A fault of the setting at `path`.
 pub(super) fn fault<T>(path: &str, message: impl Into<String>) -> Result<T, Fault> {
     Err((path.to_string(), message.into()))
+}
+
+/// The first of these faults of the setting at `path` that there is.
+pub(super) fn first_of(path: &str, faults: &[(bool, &str)]) -> Result<(), Fault> {
+    faults.iter().find(|(is_there, _)| *is_there).map_or(Ok(()), |(_, message)| fault(path, *message))
+}
+
+/// Checks that a number lies in a range.
+pub(super) fn check_range<T: PartialOrd + Display>(
+    path: &str,
+    found: T,
+    range: RangeInclusive<T>,
+) -> Result<(), Fault> {
+    let (low, high) = (range.start(), range.end());
+    let outside = || fault(path, format!("must lie in {low}..{high}, found {found}"));
+    if range.contains(&found) { Ok(()) } else { outside() }
 }
 
 /// Said of a game whose states cannot all be searched.

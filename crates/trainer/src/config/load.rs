@@ -29,34 +29,30 @@ impl Source {
     /// A [`ConfigError`] if it cannot be read.
     pub fn read(path: &Path, set: &[String]) -> Result<Self, ConfigError> {
         let file = path.display().to_string();
-        let text = limits::read_text(path, limits::CONFIG_BYTES).map_err(|e| ConfigError {
-            file: file.clone(),
-            place: None,
-            line: None,
-            message: match e.kind() {
-                std::io::ErrorKind::NotFound => match path.with_extension("toml") {
-                    near if near != path && near.exists() => {
-                        format!("file not found: did you mean `{}`?", near.display())
-                    }
-                    _ => "file not found; `adept config new GAME` prints the config of an experiment, and \
-                          `adept arena --help` shows one of a tournament"
-                        .into(),
-                },
-                std::io::ErrorKind::IsADirectory => {
-                    let own = path.join("config.toml");
-                    match own.is_file() {
-                        true => format!("is the folder of a run; its config is `{}`", own.display()),
-                        false => "is a folder, not a config: name a file".into(),
-                    }
+        let unread = |e: std::io::Error| match e.kind() {
+            std::io::ErrorKind::NotFound => match path.with_extension("toml") {
+                near if near != path && near.exists() => {
+                    format!("file not found: did you mean `{}`?", near.display())
                 }
-                _ => format!("cannot be read: {e}"),
+                _ => "file not found; `adept config new GAME` prints the config of an experiment, and \
+                      `adept arena --help` shows one of a tournament"
+                    .into(),
             },
-        })?;
+            std::io::ErrorKind::IsADirectory => {
+                let own = path.join("config.toml");
+                match own.is_file() {
+                    true => format!("is the folder of a run; its config is `{}`", own.display()),
+                    false => "is a folder, not a config: name a file".into(),
+                }
+            }
+            _ => format!("cannot be read: {e}"),
+        };
+        let text = limits::read_text(path, limits::CONFIG_BYTES);
+        let text = text.map_err(|e| ConfigError::of(&*file, unread(e)))?;
         if text.trim_start().starts_with('{') {
             let message = "is JSON, the record of a run or of another command, not a config; the config of a run is the file \
-                           config.toml in its folder"
-                .into();
-            return Err(ConfigError { file, place: None, line: None, message });
+                           config.toml in its folder";
+            return Err(ConfigError::of(file, message));
         }
         Ok(Self { file, text, set: set.to_vec() })
     }
@@ -150,8 +146,9 @@ pub fn parse(source: &Source, games: &dyn Games) -> Result<Config, ConfigError> 
 /// The error for a setting that was parsed and checked but cannot be used, with its place.
 pub fn error_at<C: Written>(source: &Source, path: &str, message: &str) -> ConfigError {
     let message = format!("`{path}`: {message}");
-    let unplaced = |file: String| ConfigError { file, place: None, line: None, message: message.clone() };
-    let Ok(mut document) = source.text.parse::<DocumentMut>() else { return unplaced(source.file.clone()) };
+    let Ok(mut document) = source.text.parse::<DocumentMut>() else {
+        return ConfigError::of(&*source.file, message);
+    };
     let renewed = C::renew(&mut document);
     let sets = |setting: &&String| {
         let key = setting.split('=').next().unwrap_or_default().trim();
@@ -159,7 +156,7 @@ pub fn error_at<C: Written>(source: &Source, path: &str, message: &str) -> Confi
         path.strip_prefix(&*key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
     if let Some(setting) = source.set.iter().rev().find(sets) {
-        return unplaced(format!("--set {setting}"));
+        return ConfigError::of(format!("--set {setting}"), message);
     }
     let text = if renewed { document.to_string() } else { source.text.clone() };
     let original = renewed.then_some(&*source.text);
@@ -168,7 +165,7 @@ pub fn error_at<C: Written>(source: &Source, path: &str, message: &str) -> Confi
             let at = Located { file: &source.file, text: &text, original };
             at.error(span_of(document.as_item(), path), message)
         }
-        Err(_) => unplaced(source.file.clone()),
+        Err(_) => ConfigError::of(&*source.file, message),
     }
 }
 
@@ -203,22 +200,15 @@ pub fn parse_as<C: Written>(source: &Source, known: &C::Known<'_>) -> Result<C, 
         good = fewer;
         if parse_with::<C>(source, good, known).is_ok() {
             let message = parse_with::<C>(source, good + 1, known).err().map_or(fault.message, |e| e.message);
-            return Err(ConfigError {
-                file: format!("--set {}", source.set[good]),
-                place: None,
-                line: None,
-                message,
-            });
+            return Err(ConfigError::of(format!("--set {}", source.set[good]), message));
         }
     }
     match parse_with::<C>(source, 0, known) {
         Err(own) if own.message == fault.message => Err(own),
-        _ => Err(ConfigError {
-            message: format!("{} (with --set {})", fault.message, source.set.join(" --set ")),
-            place: None,
-            line: None,
-            ..fault
-        }),
+        _ => {
+            let message = format!("{} (with --set {})", fault.message, source.set.join(" --set "));
+            Err(ConfigError::of(fault.file, message))
+        }
     }
 }
 
@@ -259,7 +249,7 @@ fn placed<C: Written>(
     let mut document: DocumentMut =
         source.text.parse().map_err(|e: TomlError| at.syntax(e.span(), e.message()))?;
     if let Some(kind) = C::other_kind(&|key| document.contains_key(key)) {
-        return Err(ConfigError { file: source.file.clone(), place: None, line: None, message: kind.into() });
+        return Err(ConfigError::of(&*source.file, kind));
     }
     let renewed = C::renew(&mut document);
     let mut given = Vec::new();
@@ -285,9 +275,7 @@ fn usual_suites(game: &str, method: &Method, games: &dyn Games) -> Option<Vec<Su
 
 /// Applies one `--set`; returns its whole key.
 fn apply_set<C: Written>(document: &mut DocumentMut, setting: &str) -> Result<String, ConfigError> {
-    let fail = |message: String| {
-        Err(ConfigError { file: format!("--set {setting}"), place: None, line: None, message })
-    };
+    let fail = |message: String| Err(ConfigError::of(format!("--set {setting}"), message));
     let (key, value) = match setting.split_once('=') {
         Some((key, value)) if key.split('.').all(|part| !part.trim().is_empty()) => {
             (key.trim(), value.trim())
@@ -296,9 +284,8 @@ fn apply_set<C: Written>(document: &mut DocumentMut, setting: &str) -> Result<St
     };
     let parts = key.split('.').count();
     if parts > limits::KEY_PARTS {
-        let file = "--set".into();
         let message = format!("the key has {parts} parts; at most {} are allowed", limits::KEY_PARTS);
-        return Err(ConfigError { file, place: None, line: None, message });
+        return Err(ConfigError::of("--set", message));
     }
     let value: toml_edit::Value = match value.parse() {
         Ok(value) => value,

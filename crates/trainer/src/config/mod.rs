@@ -42,7 +42,7 @@ pub struct Config {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
     /// Seed of all random draws; `--seed` overrides it.
-    #[serde(default = "one")]
+    #[serde(default = "u64_of::<1>")]
     pub seed: u64,
     /// What the network gives: one value of a position, or how probable each outcome is. The method `regrets` learns a policy,
     /// whatever is written here.
@@ -222,6 +222,24 @@ impl Config {
     }
 }
 
-fn one() -> u64 {
-    1
+/// A default that stands at its setting.
+fn usize_of<const N: usize>() -> usize {
+    N
+}
+
+/// As [`usize_of`].
+fn u64_of<const N: u64>() -> u64 {
+    N
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+fn is_one<T: PartialEq + From<u8>>(value: &T) -> bool {
+    *value == T::from(1)
+}
+
+pub(crate) fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }

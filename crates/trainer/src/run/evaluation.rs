@@ -1,5 +1,6 @@
 //! Measurements during a run, as they are written down.
 
+use crate::config::is_usual;
 use crate::positions::PositionErrors;
 use adept_arena::matches::{ByClass, Tally};
 use adept_arena::{Equity, Guarantee, SoloGrade};
@@ -75,7 +76,7 @@ pub struct Match {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distinct: Option<u64>,
     /// Decisions drawn at random at the start of each game.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_usual")]
     pub random_plies: u32,
     /// The unit; `None` for points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -83,10 +84,6 @@ pub struct Match {
     /// The share of each class of results; empty if the game lists none.
     #[serde(default, skip_serializing_if = "ByClass::is_empty")]
     pub classes: ByClass<f64>,
-}
-
-fn is_zero(plies: &u32) -> bool {
-    *plies == 0
 }
 
 impl Match {

@@ -1,7 +1,7 @@
 //! Samples for batches without games: examples, or positions backed up by expectation.
 
-use super::plan::{Batch, Span};
-use super::source::{BatchError, BatchTime, Learned, Source};
+use super::plan::Span;
+use super::source::{BatchError, BatchTime, Learned, Source, Step};
 use super::steer::Pace;
 use crate::config::{Config, ExpectationSettings, Method, MixedExamples, RareSettings};
 use crate::positions::{Examples, Positions, With, digest, encode, hash, rare_positions, training_samples};
@@ -158,14 +158,8 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
         true
     }
 
-    fn learn(
-        &mut self,
-        bound: &mut LearnerModel<G>,
-        batch: &Batch,
-        shards: &mut Shards,
-        pace: Pace<'_>,
-        clock: &dyn Fn() -> f64,
-    ) -> Result<Learned, BatchError> {
+    fn learn(&mut self, step: Step<'_, G>) -> Result<Learned, BatchError> {
+        let Step { bound, batch, shards, pace, clock } = step;
         let Some(supply) = &mut self.supply else { unreachable!("learning begins with `prepare`") };
         let (span, n, parts) = (&batch.span, batch.len(), &mut self.parts);
         let fail = BatchError::at(span.start);

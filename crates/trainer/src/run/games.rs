@@ -7,8 +7,8 @@
 //! Where batches are cut into shards, each worker belongs to one of them, and plays on the rank that has the shard.
 
 use super::error::TrainError;
-use super::plan::{Batch, Span};
-use super::source::{BatchError, BatchTime, Learned, Snapshot, Source, SourceState};
+use super::plan::Span;
+use super::source::{BatchError, BatchTime, Learned, Snapshot, Source, SourceState, Step};
 use super::steer::Pace;
 use crate::config::{Config, GapDiscount, Next, Rewards, SELF, TdSettings, TraceKind};
 use crate::positions::{Examples, Positions, With};
@@ -284,30 +284,19 @@ impl<G: Kit> Source<G> for SelfPlay<'_, G> {
     }
 
     /// Plays the games of a batch and learns from them; with overlap, plays the next ones at the same time.
-    fn learn(
-        &mut self,
-        bound: &mut LearnerModel<G>,
-        batch: &Batch,
-        shards: &mut Shards,
-        pace: Pace<'_>,
-        clock: &dyn Fn() -> f64,
-    ) -> Result<Learned, BatchError> {
+    fn learn(&mut self, step: Step<'_, G>) -> Result<Learned, BatchError> {
         match self.apart {
-            true => self.learn_apart(bound, batch, shards, pace, clock),
-            false => self.learn_alone(bound, &batch.span, shards, pace),
+            true => self.learn_apart(step),
+            false => self.learn_alone(step),
         }
     }
 }
 
 impl<G: Kit> SelfPlay<'_, G> {
     /// The learner itself plays games, and learns from them.
-    fn learn_alone(
-        &mut self,
-        bound: &mut LearnerModel<G>,
-        span: &Span,
-        shards: &mut Shards,
-        pace: Pace<'_>,
-    ) -> Result<Learned, BatchError> {
+    fn learn_alone(&mut self, step: Step<'_, G>) -> Result<Learned, BatchError> {
+        let Step { bound, batch, shards, pace, .. } = step;
+        let span = &batch.span;
         let (game, td, begins) = (self.game, self.td, self.positions.as_ref());
         let fail = BatchError::at(span.start);
         let worker = &mut self.workers[0];
@@ -327,14 +316,8 @@ impl<G: Kit> SelfPlay<'_, G> {
     }
 
     /// Workers play games, unless they did so ahead. The learner steps on their samples.
-    fn learn_apart(
-        &mut self,
-        bound: &mut LearnerModel<G>,
-        batch: &Batch,
-        shards: &mut Shards,
-        pace: Pace<'_>,
-        clock: &dyn Fn() -> f64,
-    ) -> Result<Learned, BatchError> {
+    fn learn_apart(&mut self, step: Step<'_, G>) -> Result<Learned, BatchError> {
+        let Step { bound, batch, shards, pace, clock } = step;
         let (game, td, span) = (self.game, self.td, &batch.span);
         let fail = BatchError::at(span.start);
         let begin = clock();

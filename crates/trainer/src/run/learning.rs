@@ -5,7 +5,7 @@ use super::feed::Feed;
 use super::games::SelfPlay;
 use super::options::TrainOptions;
 use super::plan::Batch;
-use super::source::{BatchError, Learned, Source, SourceState};
+use super::source::{BatchError, Learned, Source, SourceState, Step};
 use super::start::reassign_cells;
 use super::steer::Pace;
 use crate::average::Average;
@@ -89,7 +89,8 @@ impl<'a, G: Kit> Learning<'a, G> {
         pace: Pace<'_>,
         clock: &dyn Fn() -> f64,
     ) -> Result<Learned, BatchError> {
-        let learned = self.source.learn(&mut self.bound, batch, &mut self.shards, pace, clock)?;
+        let step = Step { bound: &mut self.bound, batch, shards: &mut self.shards, pace, clock };
+        let learned = self.source.learn(step)?;
         self.loss += learned.loss;
         self.samples += learned.samples;
         Ok(learned)

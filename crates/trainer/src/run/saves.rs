@@ -6,6 +6,7 @@ use super::events::EventFile;
 use super::folder::{Folder, Record, Score, checkpoint_name};
 use super::measuring::Patience;
 use super::source::SourceState;
+use crate::config::is_usual;
 use adept_model::checkpoint::{self, Manifest};
 use adept_model::{ModelError, Tensor};
 use serde::{Deserialize, Serialize};
@@ -26,12 +27,8 @@ pub(super) struct Progress {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) examples: Option<u64>,
     /// Measurements in a row that did not tell positions apart.
-    #[serde(default, skip_serializing_if = "is_zero", rename = "standing")]
+    #[serde(default, skip_serializing_if = "is_usual", rename = "standing")]
     pub(super) stagnant_evaluations: u64,
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// A checkpoint that is written now.

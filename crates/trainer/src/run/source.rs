@@ -48,17 +48,20 @@ pub(super) trait Source<G: Kit> {
     }
 
     /// Gets the samples of a batch and learns from them.
-    fn learn(
-        &mut self,
-        bound: &mut LearnerModel<G>,
-        batch: &Batch,
-        shards: &mut Shards,
-        pace: Pace<'_>,
-        clock: &dyn Fn() -> f64,
-    ) -> Result<Learned, BatchError>;
+    fn learn(&mut self, step: Step<'_, G>) -> Result<Learned, BatchError>;
 
     /// Drops work done ahead, when the run is over.
     fn forget(&mut self) {}
+}
+
+/// A batch to learn from, and what is needed for it.
+pub(super) struct Step<'a, G: Kit> {
+    pub(super) bound: &'a mut LearnerModel<G>,
+    pub(super) batch: &'a Batch,
+    pub(super) shards: &'a mut Shards,
+    pub(super) pace: Pace<'a>,
+    /// Seconds of the run.
+    pub(super) clock: &'a dyn Fn() -> f64,
 }
 
 /// Result of a batch.
@@ -134,14 +137,8 @@ impl<G: Kit> Source<G> for Regrets {
         }
     }
 
-    fn learn(
-        &mut self,
-        bound: &mut LearnerModel<G>,
-        batch: &Batch,
-        shards: &mut Shards,
-        pace: Pace<'_>,
-        _: &dyn Fn() -> f64,
-    ) -> Result<Learned, BatchError> {
+    fn learn(&mut self, step: Step<'_, G>) -> Result<Learned, BatchError> {
+        let Step { bound, batch, shards, pace, .. } = step;
         let mut learned = Learned { loss: 0.0, samples: 0, time: None };
         for iteration in batch.span.clone() {
             let found = self.iterate(iteration, &mut *bound.model, shards, pace.rate(iteration));

@@ -67,9 +67,8 @@ pub(crate) async fn start(
     let shared = app.clone();
     // Refuse unknown agents immediately.
     let known = |agent: String, game: Option<String>| {
-        let registry = app.clone();
-        app.compute.run(move || {
-            registry.registry.agent(&agent, game.as_deref()).map(|(found, _)| found.info.name.clone())
+        app.clone().run(move |app| {
+            app.registry.agent(&agent, game.as_deref()).map(|(found, _)| found.info.name.clone())
         })
     };
     let id = match asked {

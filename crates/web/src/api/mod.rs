@@ -56,13 +56,20 @@ impl App {
         if let Some((found, agent)) = self.registry.quick(&name, game.as_deref(), detail) {
             return work(&found, &agent);
         }
-        let shared = self.clone();
-        self.compute
-            .run(move || {
-                let (found, agent) = shared.registry.agent(&name, game.as_deref())?;
-                work(&found, &agent)
-            })
-            .await
+        let answer = move |app: &Arc<Self>| {
+            let (found, agent) = app.registry.agent(&name, game.as_deref())?;
+            work(&found, &agent)
+        };
+        self.run(answer).await
+    }
+
+    /// Runs work when a processor is free.
+    pub(crate) async fn run<T: Send + 'static>(
+        self: Arc<Self>,
+        work: impl FnOnce(&Arc<Self>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        let app = self.clone();
+        self.compute.run(move || work(&app)).await
     }
 }
 
@@ -218,19 +225,15 @@ async fn status(State(app): Shared) -> Answer {
 /// Lists the games, or returns one of them, whose name may have any parameters.
 #[utoipa::path(get, path = "/api/v1/games", params(("name" = Option<String>, Query, description = "A game")), responses((status = 200, description = "`games`: each with its name, players, unit, classes of results and rules", body = answers::Games)))]
 async fn games(State(app): Shared, QueryParams(of): QueryParams<OfName>) -> Answer {
-    let shared = app.clone();
-    let all = app
-        .compute
-        .run(move || {
-            let found = |name: String| {
-                let found = shared.registry.find(&name)?;
-                Ok(GameAbout { name: found.info.name.clone(), ..found.room.about() })
-            };
-            let names = of.name.map_or_else(|| shared.registry.games(), |name| vec![name]);
-            names.into_iter().map(found).collect::<Result<Vec<_>, Fault>>()
-        })
-        .await?;
-    Ok(Json(json!({ "games": all })))
+    let all = |app: &Arc<App>| {
+        let found = |name: String| {
+            let found = app.registry.find(&name)?;
+            Ok(GameAbout { name: found.info.name.clone(), ..found.room.about() })
+        };
+        let names = of.name.map_or_else(|| app.registry.games(), |name| vec![name]);
+        names.into_iter().map(found).collect::<Result<Vec<_>, Fault>>()
+    };
+    Ok(Json(json!({ "games": app.run(all).await? })))
 }
 
 #[derive(Deserialize)]
@@ -247,19 +250,15 @@ struct OfGame {
 #[utoipa::path(get, path = "/api/v1/agents", params(("game" = Option<String>, Query, description = "A game")),
     responses((status = 200, description = "`agents`: each with `id`, `game`, `kind`, `about`, whether it has `values`, and their `unit` if they are not results of the game", body = answers::Agents)))]
 async fn agents(State(app): Shared, QueryParams(of): QueryParams<OfGame>) -> Answer {
-    let shared = app.clone();
-    let all = app
-        .compute
-        .run(move || {
-            let names = of.game.map_or_else(|| shared.registry.games(), |name| vec![name]);
-            let mut all = Vec::new();
-            for name in names {
-                all.extend(shared.registry.agents(&shared.registry.find(&name)?));
-            }
-            Ok(all)
-        })
-        .await?;
-    Ok(Json(json!({ "agents": all })))
+    let all = |app: &Arc<App>| {
+        let names = of.game.map_or_else(|| app.registry.games(), |name| vec![name]);
+        let mut all = Vec::new();
+        for name in names {
+            all.extend(app.registry.agents(&app.registry.find(&name)?));
+        }
+        Ok(all)
+    };
+    Ok(Json(json!({ "agents": app.run(all).await? })))
 }
 
 /// Returns the maps of an agent's learned cells. Explanations of its values contain the `cell` of a position and the
@@ -267,8 +266,7 @@ async fn agents(State(app): Shared, QueryParams(of): QueryParams<OfGame>) -> Ans
 #[utoipa::path(get, path = "/api/v1/agents/{id}/cells", params(("id" = String, Path)),
     responses((status = 200, description = "`maps`, each with the `nodes` that it belongs to, its `channels` down and across, the first value of each class as `starts`, and the expert of each cell as `cells`", body = answers::CellMaps), (status = 404, description = "It has none", body = answers::Refused)))]
 async fn cells(State(app): Shared, Id(id): Id) -> Answer {
-    let shared = app.clone();
-    app.compute.run(move || Ok(Json(json!({ "maps": shared.registry.cells(&id)? })))).await
+    app.run(move |app| Ok(Json(json!({ "maps": app.registry.cells(&id)? })))).await
 }
 
 #[derive(OpenApi)]

@@ -47,21 +47,17 @@ pub(crate) async fn begin(
     let from = asked.from.as_deref().unwrap_or_default();
     short(from, "the position")?;
     let seat = asked.seat.checked_sub(1).ok_or_else(|| Fault::request("seats are counted from 1"))?;
-    let shared = app.clone();
     // JavaScript represents integers exactly up to 2⁵³.
     let seed = asked.seed.unwrap_or_else(|| rand::rng().random_range(0..1 << 32));
-    let view = app
-        .compute
-        .run(move || {
-            let (found, agent) = shared.registry.agent(&asked.opponent, Some(&asked.game))?;
-            let mut play = found.room.begin(&agent, seat, seed, asked.from.as_deref())?;
-            play.go_on()?;
-            let view = play.view();
-            let (id, _) = shared.plays.add(client, play)?;
-            Ok(shown(&shared, &id, view))
-        })
-        .await?;
-    Ok((StatusCode::CREATED, Json(view)))
+    app.run(move |app| {
+        let (found, agent) = app.registry.agent(&asked.opponent, Some(&asked.game))?;
+        let mut play = found.room.begin(&agent, seat, seed, asked.from.as_deref())?;
+        play.go_on()?;
+        let view = play.view();
+        let (id, _) = app.plays.add(client, play)?;
+        Ok((StatusCode::CREATED, Json(shown(app, &id, view))))
+    })
+    .await
 }
 
 /// A game with its `id`, with names as in requests.
@@ -80,9 +76,7 @@ async fn with_play(
     let waits = tokio::time::timeout(limits::ANSWERING, app.plays.get(&id)?.lock_owned());
     let mut play =
         waits.await.map_err(|_| Fault::busy("other requests for this game take long: ask again later"))?;
-    let shared = app.clone();
-    let work = move || f(&shared, &mut **play);
-    app.compute.run(work).await.map(Json)
+    app.run(move |app| f(app, &mut **play)).await.map(Json)
 }
 
 /// Returns a game from the person's view.

@@ -61,42 +61,36 @@ fn shown(app: &App, run: &RunSummary) -> Value {
 /// Lists the runs under `checkpoints/runs`, as `adept runs list --json`.
 #[utoipa::path(get, path = "/api/v1/runs", operation_id = "list_runs", responses((status = 200, description = "`runs`", body = Runs)))]
 pub(crate) async fn list(State(app): Shared) -> Answer {
-    let shared = app.clone();
-    app.compute
-        .run(move || {
-            let runs: Vec<Value> = all(&shared)?.iter().map(|run| shown(&shared, run)).collect();
-            Ok(Json(json!({ "runs": runs })))
-        })
-        .await
+    app.run(move |app| {
+        let runs: Vec<Value> = all(app)?.iter().map(|run| shown(app, run)).collect();
+        Ok(Json(json!({ "runs": runs })))
+    })
+    .await
 }
 
 /// Returns a run with its curves.
 #[utoipa::path(get, path = "/api/v1/runs/{id}", operation_id = "look_at_run", params(("id" = String, Path)),
     responses((status = 200, description = "The run, `measure` in words, `curve` and `loss` as `[step, number]`, `shares` of experts as `[step, [share, …]]`, and its `config`", body = Run), (status = 404, description = "No such run", body = Refused)))]
 pub(crate) async fn look(State(app): Shared, Id(id): Id) -> Answer {
-    let shared = app.clone();
-    app.compute
-        .run(move || {
-            let run = &found(&shared, &id)?;
-            let mut answer = shown(&shared, run);
-            let drawn =
-                |show| curves(std::slice::from_ref(&run.run), show).unwrap_or_default().into_iter().next();
-            let points = |curve: &Curve| -> Vec<Value> {
-                thinned(curve.points.iter().map(|point| json!([point.step, point.mean])).collect())
-            };
-            let curve = drawn(Show::Values);
-            answer["measure"] = json!(curve.as_ref().map(|curve| curves::label(&curve.config)));
-            answer["curve"] = json!(curve.as_ref().map(points).unwrap_or_default());
-            answer["loss"] = json!(drawn(Show::Loss).as_ref().map(points).unwrap_or_default());
-            answer["shares"] = json!(shares(run));
-            let config = adept_ground::limits::read_text(
-                &run.run.join("config.toml"),
-                adept_ground::limits::CONFIG_BYTES,
-            );
-            answer["config"] = json!(config.ok().map(|text| config_without_folder(&text)));
-            Ok(Json(answer))
-        })
-        .await
+    app.run(move |app| {
+        let run = &found(app, &id)?;
+        let mut answer = shown(app, run);
+        let drawn =
+            |show| curves(std::slice::from_ref(&run.run), show).unwrap_or_default().into_iter().next();
+        let points = |curve: &Curve| -> Vec<Value> {
+            thinned(curve.points.iter().map(|point| json!([point.step, point.mean])).collect())
+        };
+        let curve = drawn(Show::Values);
+        answer["measure"] = json!(curve.as_ref().map(|curve| curves::label(&curve.config)));
+        answer["curve"] = json!(curve.as_ref().map(points).unwrap_or_default());
+        answer["loss"] = json!(drawn(Show::Loss).as_ref().map(points).unwrap_or_default());
+        answer["shares"] = json!(shares(run));
+        let config =
+            adept_ground::limits::read_text(&run.run.join("config.toml"), adept_ground::limits::CONFIG_BYTES);
+        answer["config"] = json!(config.ok().map(|text| config_without_folder(&text)));
+        Ok(Json(answer))
+    })
+    .await
 }
 
 /// The shares of experts by step; empty without experts.
@@ -122,13 +116,11 @@ fn thinned(points: Vec<Value>) -> Vec<Value> {
 #[utoipa::path(get, path = "/api/v1/starters",
     responses((status = 200, description = "`starters`, each with `game`, `method`, `text`, its length `learns` and the `key` of that; and whether the server `may_train`", body = Starters)))]
 pub(crate) async fn starters(State(app): Shared) -> Answer {
-    let shared = app.clone();
-    app.compute
-        .run(move || {
-            let starters = shared.training.starters(&shared.registry)?;
-            Ok(Json(json!({ "starters": starters, "may_train": shared.training.is_open })))
-        })
-        .await
+    app.run(move |app| {
+        let starters = app.training.starters(&app.registry)?;
+        Ok(Json(json!({ "starters": starters, "may_train": app.training.is_open })))
+    })
+    .await
 }
 
 /// A run to start.
@@ -156,17 +148,13 @@ pub(crate) async fn start(
     State(app): Shared,
     JsonBody(asked): JsonBody<Start>,
 ) -> Result<(StatusCode, Json<Value>), Fault> {
-    let shared = app.clone();
-    let id = app
-        .compute
-        .run(move || {
-            let what = (&*asked.game, asked.method.as_deref());
-            let how = (asked.seed.unwrap_or(1), asked.key.as_deref(), &asked.settings);
-            let folder = shared.training.start(&shared.registry, what, how)?;
-            Ok(shared.training.id_of(&folder))
-        })
-        .await?;
-    Ok((StatusCode::ACCEPTED, Json(json!({ "id": id }))))
+    app.run(move |app| {
+        let what = (&*asked.game, asked.method.as_deref());
+        let how = (asked.seed.unwrap_or(1), asked.key.as_deref(), &asked.settings);
+        let folder = app.training.start(&app.registry, what, how)?;
+        Ok((StatusCode::ACCEPTED, Json(json!({ "id": app.training.id_of(&folder) }))))
+    })
+    .await
 }
 
 /// Orders to a run, after its name in the path.
@@ -185,15 +173,13 @@ pub(crate) async fn order(State(app): Shared, Id(path): Id) -> Result<(StatusCod
     let named =
         orders.into_iter().find_map(|(end, order)| Some((path.strip_suffix(end)?.to_string(), order)));
     let (id, order) = named.ok_or_else(|| Fault::missing("a run takes `/stop` and `/resume`"))?;
-    let shared = app.clone();
-    app.compute
-        .run(move || {
-            match order {
-                // By name only: it may have no folder yet.
-                Order::Stop => shared.training.stop(&shared.training.runs.join(&id))?,
-                Order::Resume => shared.training.resume(&shared.registry, &found(&shared, &id)?.run)?,
-            }
-            Ok((StatusCode::ACCEPTED, Json(json!({ "id": id }))))
-        })
-        .await
+    app.run(move |app| {
+        match order {
+            // By name only: it may have no folder yet.
+            Order::Stop => app.training.stop(&app.training.runs.join(&id))?,
+            Order::Resume => app.training.resume(&app.registry, &found(app, &id)?.run)?,
+        }
+        Ok((StatusCode::ACCEPTED, Json(json!({ "id": id }))))
+    })
+    .await
 }

@@ -1,6 +1,6 @@
 //! Values of positions and moves.
 
-use super::{JsonBody, Shared, answers, short, written};
+use super::{App, JsonBody, Shared, answers, short, written};
 use crate::fault::{Fault, Kind};
 use crate::limits;
 use crate::registry::OpenGame;
@@ -9,6 +9,7 @@ use adept_play::AgentText;
 use axum::extract::State;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use std::time::Instant;
 use utoipa::ToSchema;
 
@@ -33,17 +34,13 @@ pub(crate) async fn evaluate(
 ) -> Result<Response, Fault> {
     few(&asked.positions)?;
     asked.positions.iter().try_for_each(|text| short(text, "a position"))?;
-    let shared = app.clone();
-    let values = app
-        .compute
-        .run(move || {
-            let (found, agent) = shared.registry.agent(&asked.agent, asked.game.as_deref())?;
-            in_time(&asked.positions, |text, until| {
-                Ok(found.room.value(&agent, text, Detail::default(), until)?)
-            })
+    let values = move |app: &Arc<App>| {
+        let (found, agent) = app.registry.agent(&asked.agent, asked.game.as_deref())?;
+        in_time(&asked.positions, |text, until| {
+            Ok(found.room.value(&agent, text, Detail::default(), until)?)
         })
-        .await?;
-    written(&Values { values })
+    };
+    written(&Values { values: app.run(values).await? })
 }
 
 /// An agent's values of several positions.
@@ -153,9 +150,8 @@ pub(crate) async fn moves(State(app): Shared, JsonBody(asked): JsonBody<Moves>) 
         (None, Some(positions)) => {
             few(&positions)?;
             let positions = positions.into_iter().map(with_dice).collect::<Result<Vec<_>, _>>()?;
-            let shared = app.clone();
-            let all = move || {
-                let (found, agent) = shared.registry.agent(&asked.agent, asked.game.as_deref())?;
+            let all = move |app: &Arc<App>| {
+                let (found, agent) = app.registry.agent(&asked.agent, asked.game.as_deref())?;
                 let mut class_names = Vec::new();
                 let decisions = in_time(&positions, |text, until| {
                     let mut value = decide(&found, &agent, text, until)?;
@@ -164,7 +160,7 @@ pub(crate) async fn moves(State(app): Shared, JsonBody(asked): JsonBody<Moves>) 
                 })?;
                 written(&Decisions { class_names, decisions })
             };
-            app.compute.run(all).await
+            app.run(all).await
         }
         _ => Err(Fault::request("give a `position`, or `positions`")),
     }

@@ -103,8 +103,10 @@ struct Scope {
 }
 
 impl Scope {
-    fn call(&mut self, helper: Helper, args: impl IntoIterator<Item = Arg>) {
-        self.steps.push(Step::Call(helper, args.into_iter().collect()));
+    /// Calls a helper that writes to an array, whose size is its last argument.
+    fn call<const N: usize>(&mut self, helper: Helper, args: [Arg; N], to: Slice) {
+        let width = Arg::Size(to.width);
+        self.steps.push(Step::Call(helper, args.into_iter().chain([Arg::Out(to), width]).collect()));
     }
 }
 
@@ -125,7 +127,7 @@ impl Builder<'_> {
         let found = self.value(output);
         if found.place != Place::Out {
             let out = Slice { place: Place::Out, from: 0, width, of: width };
-            copy(&found, out, &mut scope);
+            scope.call(Helper::Copy, [Arg::In(found)], out);
         }
         self.code.functions.push(Function { name: name.clone(), is_given, width, steps: scope.steps });
         name
@@ -146,15 +148,13 @@ impl Builder<'_> {
                 let x = self.value(x);
                 let to = self.local(&scope.layer.clone(), out, scope);
                 let (weight, bias) = (self.array(weight), self.array(bias));
-                let sizes = [x.width, to.width].map(Arg::Size);
-                let [inputs, outputs] = sizes;
-                let args = [Arg::In(x), inputs, Arg::Array(weight), Arg::Array(bias), Arg::Out(to), outputs];
-                scope.call(Helper::Affine, args);
+                let inputs = Arg::Size(x.width);
+                scope.call(Helper::Affine, [Arg::In(x), inputs, Arg::Array(weight), Arg::Array(bias)], to);
             }
             Op::Scale { x, beta, out } => {
                 let to = self.in_place(x, out, scope);
                 let beta = self.array(beta);
-                scope.call(Helper::Scale, [Arg::Array(beta), Arg::Out(to.clone()), Arg::Size(to.width)]);
+                scope.call(Helper::Scale, [Arg::Array(beta)], to);
             }
             Op::Activation { x, f, out } => {
                 let to = self.in_place(x, out, scope);
@@ -165,37 +165,34 @@ impl Builder<'_> {
                     Activation::Silu => Helper::Silu,
                     Activation::Linear => return,
                 };
-                scope.call(helper, [Arg::Out(to.clone()), Arg::Size(to.width)]);
+                scope.call(helper, [], to);
             }
             Op::LogSoftmax { x, out } => {
                 let to = self.in_place(x, out, scope);
-                scope.call(Helper::Softmax, [Arg::Out(to.clone()), Arg::Size(to.width)]);
+                scope.call(Helper::Softmax, [], to);
             }
             Op::Threshold { x, threshold, out } => {
                 let to = self.in_place(x, out, scope);
-                let args = [Arg::Float(threshold), Arg::Out(to.clone()), Arg::Size(to.width)];
-                scope.call(Helper::Select, args);
+                scope.call(Helper::Select, [Arg::Float(threshold)], to);
             }
             Op::Blend { log_weights, y, out } => {
                 let (weights, y) = (self.value(log_weights), self.value(y));
                 let to = self.local("blended", out, scope);
-                let sizes = [Arg::Size(weights.width), Arg::Size(to.width)];
-                let [experts, width] = sizes;
-                scope.call(Helper::Blend, [Arg::In(weights), experts, Arg::In(y), Arg::Out(to), width]);
+                let experts = Arg::Size(weights.width);
+                scope.call(Helper::Blend, [Arg::In(weights), experts, Arg::In(y)], to);
             }
             // Only the loss needs these.
             Op::Density { .. } | Op::Categorical { .. } | Op::LogMix { .. } => {}
             Op::Softmax { x, out } => {
                 let to = self.in_place(x, out, scope);
-                scope.call(Helper::Softmax, [Arg::Out(to.clone()), Arg::Size(to.width)]);
+                scope.call(Helper::Softmax, [], to.clone());
                 // The prior multiplies probabilities, so that its logits need no logarithm.
                 if let Some((prior, tilt, utilities)) = scope.tilts.remove(&x) {
                     let prior = self.input(prior);
                     let draws = f32::from(u8::from(tilt == Tilt::LossDrawWin));
-                    let args = [Arg::Value(prior), Arg::Float(PRIOR_LIMIT), Arg::Float(draws)];
                     let utilities = Arg::Array(self.utilities(&utilities));
-                    let rest = [utilities, Arg::Out(to.clone()), Arg::Size(to.width)];
-                    scope.call(Helper::Tilt, args.into_iter().chain(rest));
+                    let args = [Arg::Value(prior), Arg::Float(PRIOR_LIMIT), Arg::Float(draws), utilities];
+                    scope.call(Helper::Tilt, args, to);
                 }
             }
             // Lowering puts a softmax after it, which applies the prior.
@@ -219,14 +216,12 @@ impl Builder<'_> {
                 scope.layer = layer_of(&self.program.params[table].name);
                 let to = self.local(&scope.layer.clone(), out, scope);
                 let (table, index) = (self.array(table), self.input(channel));
-                let width = Arg::Size(to.width);
-                scope.call(Helper::Entry, [Arg::Array(table), Arg::Index(index), Arg::Out(to), width]);
+                scope.call(Helper::Entry, [Arg::Array(table), Arg::Index(index)], to);
             }
             Op::Residual { prior, x, out } => {
                 let to = self.in_place(x, out, scope);
                 let prior = self.input(prior);
-                let args = [Arg::Value(prior), Arg::Float(PRIOR_LIMIT), Arg::Out(to.clone())];
-                scope.call(Helper::Correct, args.into_iter().chain([Arg::Size(to.width)]));
+                scope.call(Helper::Correct, [Arg::Value(prior), Arg::Float(PRIOR_LIMIT)], to);
             }
         }
     }
@@ -286,7 +281,7 @@ impl Builder<'_> {
         let mut from = to.from;
         for part in parts {
             let width = part.width;
-            copy(&part, Slice { from, width, ..to.clone() }, scope);
+            scope.call(Helper::Copy, [Arg::In(part)], Slice { from, width, ..to.clone() });
             from += width;
         }
     }
@@ -300,7 +295,7 @@ impl Builder<'_> {
             return from;
         }
         let to = self.local(&scope.layer.clone(), out, scope);
-        copy(&from, to.clone(), scope);
+        scope.call(Helper::Copy, [Arg::In(from)], to.clone());
         to
     }
 
@@ -372,11 +367,6 @@ impl Builder<'_> {
         self.arrays[id] = Some(name.clone());
         name
     }
-}
-
-fn copy(from: &Slice, to: Slice, scope: &mut Scope) {
-    let width = Arg::Size(from.width);
-    scope.call(Helper::Copy, [Arg::In(from.clone()), Arg::Out(to), width]);
 }
 
 /// The value that ops of this block turn into `value` where it lies.

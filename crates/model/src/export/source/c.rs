@@ -1,10 +1,13 @@
 //! Prints code as a C99 header.
 
-use super::code::{Arg, Array, Code, Data, Function, Helper, Number, Place, Slice, Step, reads_given};
-use super::text::{comment, float, numbers, shape};
+use super::code::{Arg, Array, Code, Data, Function, Helper, Number, Place, Slice, Step};
+use super::text::{comment, float, numbers, shape, worth, written};
 use super::values_of;
-use adept_rows::ChannelKind;
+use adept_rows::{ChannelKind, OutcomeClass};
 use std::fmt::Write as _;
+
+/// The helpers that `<math.h>` does not have; NAME stands for the name of the network.
+const HELPERS: &str = include_str!("helpers.c");
 
 /// The header `file`.h. `notes` are the paragraphs at its top, `name` is an identifier.
 pub(super) fn print(code: &Code, notes: &[String], file: &str, name: &str) -> String {
@@ -19,8 +22,8 @@ pub(super) fn print(code: &Code, notes: &[String], file: &str, name: &str) -> St
     for array in &code.arrays {
         constant(array, name, &mut text);
     }
-    for helper in code.helpers() {
-        text.push_str(&helper_text(helper).replace("NAME", name));
+    for helper in code.helpers().range(Helper::Copy..) {
+        text.push_str(&helper.text(HELPERS, Helper::Copy).replace("NAME", name));
     }
     for function in &code.functions {
         self::function(function, name, &mut text);
@@ -38,14 +41,7 @@ fn usage(code: &Code, file: &str, name: &str) -> Vec<String> {
         String::new(),
         format!("    {name}_inputs in = {{0}};"),
     ];
-    if let Some(first) = code.inputs.first() {
-        let one = match first.kind {
-            ChannelKind::Dense(_) | ChannelKind::Bits(_) => format!("    in.{}[0] = 1.0f;", first.name),
-            ChannelKind::Value => format!("    in.{} = 0.5f;", first.name),
-            ChannelKind::Index(_) | ChannelKind::Key => format!("    in.{} = 0;", first.name),
-        };
-        lines.extend([one, "    ...".into()]);
-    }
+    lines.extend(code.example("in", "f"));
     lines.push(format!("    float value = {name}_value(&in);"));
     if let Some(classes) = code.head.classes() {
         lines.extend([
@@ -94,11 +90,7 @@ fn constant(array: &Array, name: &str, text: &mut String) {
 
 fn function(function: &Function, name: &str, text: &mut String) {
     let Function { name: own, is_given, width, steps } = function;
-    let _ = writeln!(
-        text,
-        "/* Writes {}. */",
-        if *width == 1 { "a number".into() } else { format!("{width} numbers") }
-    );
+    let _ = writeln!(text, "/* Writes {}. */", written(*width));
     let given = if *is_given { "const float *given, " } else { "" };
     let _ = writeln!(text, "static inline void {name}_{own}(const {name}_inputs *in, {given}float *out)\n{{");
     for step in steps {
@@ -106,15 +98,10 @@ fn function(function: &Function, name: &str, text: &mut String) {
             let _ = writeln!(text, "    float {name}[{width}]{};", if *zero { " = {0}" } else { "" });
         }
     }
-    let reads = |step: &Step| match step {
-        Step::Local { .. } => false,
-        Step::Call(_, args) => args.iter().any(reads_inputs),
-        Step::Run { .. } | Step::Choose { .. } => true,
-    };
-    if !steps.iter().any(reads) {
+    if !steps.iter().any(Step::reads_inputs) {
         text.push_str("    (void)in;\n");
     }
-    if *is_given && !steps.iter().any(reads_given) {
+    if *is_given && !steps.iter().any(Step::reads_given) {
         text.push_str("    (void)given;\n");
     }
     for step in steps {
@@ -123,20 +110,12 @@ fn function(function: &Function, name: &str, text: &mut String) {
     text.push_str("}\n\n");
 }
 
-fn reads_inputs(arg: &Arg) -> bool {
-    match arg {
-        Arg::In(slice) => matches!(slice.place, Place::Input(_) | Place::Value(_)),
-        Arg::Index(_) | Arg::Value(_) => true,
-        _ => false,
-    }
-}
-
 fn step(step: &Step, name: &str, text: &mut String) {
     let _ = match step {
         Step::Local { .. } => Ok(()),
         Step::Call(helper, args) => {
             let args: Vec<String> = args.iter().map(|arg| argument(arg, name)).collect();
-            writeln!(text, "    {name}_{}({});", helper_name(*helper), args.join(", "))
+            writeln!(text, "    {name}_{}({});", helper.name(), args.join(", "))
         }
         Step::Run { function, given, out, when } => {
             let when = when.as_ref().map(|(weights, i)| format!("if ({}[{i}] > 0.0f) ", array(weights)));
@@ -207,11 +186,7 @@ fn pointer(slice: &Slice) -> String {
 
 /// The function that users call.
 fn entry(code: &Code, name: &str, text: &mut String) {
-    let checks = code.inputs.iter().filter_map(|input| match input.kind {
-        ChannelKind::Index(n) => Some(format!("in->{} >= {n}UL", input.name)),
-        _ => None,
-    });
-    let checks = checks.collect::<Vec<_>>().join(" || ");
+    let checks = code.checks(|input, n| format!("in->{input} >= {n}UL"));
     let wrong =
         if checks.is_empty() { "" } else { " NAN if a whole number among the inputs is out of its range." };
     match code.head.classes() {
@@ -228,8 +203,8 @@ fn entry(code: &Code, name: &str, text: &mut String) {
         }
         Some(classes) => {
             let n = classes.len();
-            let upper = |class: &str| format!("{}_{}", name.to_ascii_uppercase(), class.to_ascii_uppercase());
-            let places: Vec<String> = classes.iter().map(|class| upper(&class.name)).collect();
+            let upper = |class: &OutcomeClass| format!("{name}_{}", class.name).to_ascii_uppercase();
+            let places: Vec<String> = classes.iter().map(upper).collect();
             let _ = writeln!(text, "/* Places of the outcomes. */\nenum {{ {} }};\n", places.join(", "));
             let _ = writeln!(text, "/* Writes the probabilities of the {n} outcomes.{wrong} */");
             let _ =
@@ -241,12 +216,7 @@ fn entry(code: &Code, name: &str, text: &mut String) {
                 );
             }
             let _ = writeln!(text, "    {name}_network(in, out);\n}}\n");
-            let sum: Vec<String> = classes
-                .iter()
-                .zip(&places)
-                .filter(|(class, _)| class.utility != 0.0)
-                .map(|(class, place)| format!("{}f * out[{place}]", float(class.utility)))
-                .collect();
+            let sum = worth(classes, |class| format!("{}f * out[{}]", float(class.utility), upper(class)));
             let _ = writeln!(
                 text,
                 "/* The value: the sum of probabilities times what the outcomes are worth.{wrong} */"
@@ -254,195 +224,8 @@ fn entry(code: &Code, name: &str, text: &mut String) {
             let _ = writeln!(
                 text,
                 "static inline float {name}_value(const {name}_inputs *in)\n{{\n    float out[{n}];\n    \
-                 {name}_outcomes(in, out);\n    return {};\n}}",
-                sum.join(" + ")
+                 {name}_outcomes(in, out);\n    return {sum};\n}}"
             );
-        }
-    }
-}
-
-fn helper_name(helper: Helper) -> &'static str {
-    match helper {
-        Helper::Exp | Helper::TanhOf => "",
-        Helper::Copy => "copy",
-        Helper::Entry => "entry",
-        Helper::Affine => "affine",
-        Helper::Scale => "scale",
-        Helper::Tanh => "tanh",
-        Helper::Sigmoid => "sigmoid",
-        Helper::Relu => "relu",
-        Helper::Silu => "silu",
-        Helper::Softmax => "softmax",
-        Helper::Select => "select",
-        Helper::Blend => "blend",
-        Helper::Correct => "correct",
-        Helper::Tilt => "tilt",
-    }
-}
-
-fn helper_text(helper: Helper) -> &'static str {
-    match helper {
-        // <math.h> has these.
-        Helper::Exp | Helper::TanhOf => "",
-        Helper::Copy => {
-            "static inline void NAME_copy(const float *x, float *out, int n)
-{
-    int i;
-    for (i = 0; i < n; i++) out[i] = x[i];
-}
-
-"
-        }
-        Helper::Entry => {
-            "/* out = row `index` of a table */
-static inline void NAME_entry(const float *table, unsigned long index, float *out, int n)
-{
-    int i;
-    for (i = 0; i < n; i++) out[i] = table[index * (unsigned long)n + (unsigned long)i];
-}
-
-"
-        }
-        Helper::Affine => {
-            "/* out = x W + b. The weights of the first input come first. */
-static inline void NAME_affine(const float *x, int inputs, const float *weight, const float *bias, float *out, int outputs)
-{
-    int i, j;
-    for (j = 0; j < outputs; j++) out[j] = bias[j];
-    for (i = 0; i < inputs; i++, weight += outputs) {
-        if (x[i] == 0.0f) continue; /* as many inputs are */
-        for (j = 0; j < outputs; j++) out[j] += x[i] * weight[j];
-    }
-}
-
-"
-        }
-        Helper::Scale => {
-            "/* Sensitivities of units: x = beta x */
-static inline void NAME_scale(const float *beta, float *x, int n)
-{
-    int i;
-    for (i = 0; i < n; i++) x[i] *= beta[i];
-}
-
-"
-        }
-        Helper::Tanh => {
-            "static inline void NAME_tanh(float *x, int n)
-{
-    int i;
-    for (i = 0; i < n; i++) x[i] = tanhf(x[i]);
-}
-
-"
-        }
-        Helper::Sigmoid => {
-            "static inline void NAME_sigmoid(float *x, int n)
-{
-    int i;
-    for (i = 0; i < n; i++) x[i] = 1.0f / (1.0f + expf(-x[i]));
-}
-
-"
-        }
-        Helper::Relu => {
-            "static inline void NAME_relu(float *x, int n)
-{
-    int i;
-    for (i = 0; i < n; i++) if (!(x[i] > 0.0f)) x[i] = 0.0f;
-}
-
-"
-        }
-        Helper::Silu => {
-            "static inline void NAME_silu(float *x, int n)
-{
-    int i;
-    for (i = 0; i < n; i++) x[i] /= 1.0f + expf(-x[i]);
-}
-
-"
-        }
-        Helper::Softmax => {
-            "/* Positive numbers with sum 1: weights of experts, or probabilities. */
-static inline void NAME_softmax(float *x, int n)
-{
-    float largest = x[0], sum = 0.0f;
-    int i;
-    for (i = 1; i < n; i++) if (x[i] > largest) largest = x[i];
-    for (i = 0; i < n; i++) sum += x[i] = expf(x[i] - largest);
-    for (i = 0; i < n; i++) x[i] /= sum;
-}
-
-"
-        }
-        Helper::Select => {
-            "/* Only weights above the threshold stay, or the largest one if there is none. Their sum is 1 again. */
-static inline void NAME_select(float threshold, float *weights, int n)
-{
-    float sum = 0.0f;
-    int i, largest = 0;
-    for (i = 0; i < n; i++) {
-        if (weights[i] > weights[largest]) largest = i;
-        if (weights[i] > threshold) sum += weights[i];
-    }
-    for (i = 0; i < n; i++) {
-        if (sum > 0.0f) weights[i] = weights[i] > threshold ? weights[i] / sum : 0.0f;
-        else weights[i] = i == largest ? 1.0f : 0.0f;
-    }
-}
-
-"
-        }
-        Helper::Blend => {
-            "/* out = the weighted sum of what the experts say, each `width` numbers */
-static inline void NAME_blend(const float *weights, int experts, const float *y, float *out, int width)
-{
-    int i, k;
-    for (k = 0; k < width; k++) out[k] = 0.0f;
-    for (i = 0; i < experts; i++)
-        for (k = 0; k < width; k++) out[k] += weights[i] * y[i * width + k];
-}
-
-"
-        }
-        Helper::Correct => {
-            "/* x = tanh(atanh(prior) + x): the prior, corrected */
-static inline void NAME_correct(float prior, float limit, float *x, int n)
-{
-    int i;
-    if (prior > limit) prior = limit;
-    if (prior < -limit) prior = -limit;
-    for (i = 0; i < n; i++) {
-        float t = tanhf(x[i]);
-        x[i] = (prior + t) / (1.0f + prior * t);
-    }
-}
-
-"
-        }
-        Helper::Tilt => {
-            "/* x = the distribution p, tilted by a prior value: p_k w_k / sum, with the weights of a win, 1 of a draw, of a
-   loss. They are those of the distribution of the greatest entropy with the prior as its value. */
-static inline void NAME_tilt(float prior, float limit, float draws, const float *utility, float *x, int n)
-{
-    float win, loss, sum = 0.0f;
-    int i;
-    if (prior > limit) prior = limit;
-    if (prior < -limit) prior = -limit;
-    win = 1.0f + prior;
-    loss = 1.0f - prior;
-    if (draws > 0.0f) {
-        float size = prior < 0.0f ? -prior : prior;
-        float s = (size + sqrtf(4.0f - 3.0f * size * size)) / (2.0f * (1.0f - size));
-        win = prior < 0.0f ? 1.0f / s : s;
-        loss = 1.0f / win;
-    }
-    for (i = 0; i < n; i++) sum += x[i] *= utility[i] > 0.0f ? win : utility[i] < 0.0f ? loss : 1.0f;
-    for (i = 0; i < n; i++) x[i] /= sum;
-}
-
-"
         }
     }
 }

@@ -145,19 +145,69 @@ impl Helper {
             _ => &[],
         }
     }
+
+    /// Its name as a function.
+    pub(super) fn name(self) -> &'static str {
+        const NAMES: [&str; Helper::Tilt as usize + 1] = [
+            "exp", "tanh_of", "copy", "entry", "affine", "scale", "tanh", "sigmoid", "relu", "silu",
+            "softmax", "select", "blend", "correct", "tilt",
+        ];
+        NAMES[self as usize]
+    }
+
+    /// Its text, with an empty line after it. `all` has the helpers from `first` on in their order, with empty lines between them.
+    pub(super) fn text(self, all: &str, first: Self) -> String {
+        let own = all.split("\n\n").nth(self as usize - first as usize);
+        format!("{}\n\n", own.expect("the text of each helper").trim_end())
+    }
 }
 
-/// Whether a step reads the array of the caller.
-pub(super) fn reads_given(step: &Step) -> bool {
-    let is_given = |slice: &Slice| slice.place == Place::Given;
-    match step {
-        Step::Local { .. } => false,
-        Step::Call(_, args) => args.iter().any(|arg| matches!(arg, Arg::In(slice) if is_given(slice))),
-        Step::Run { given, .. } | Step::Choose { given, .. } => given.as_ref().is_some_and(is_given),
+impl Step {
+    /// Whether it reads an input of the network.
+    pub(super) fn reads_inputs(&self) -> bool {
+        let is_input = |arg: &Arg| match arg {
+            Arg::In(slice) => matches!(slice.place, Place::Input(_) | Place::Value(_)),
+            arg => matches!(arg, Arg::Index(_) | Arg::Value(_)),
+        };
+        match self {
+            Self::Local { .. } => false,
+            Self::Call(_, args) => args.iter().any(is_input),
+            Self::Run { .. } | Self::Choose { .. } => true,
+        }
+    }
+
+    /// Whether it reads the array of the caller.
+    pub(super) fn reads_given(&self) -> bool {
+        let is_given = |slice: &Slice| slice.place == Place::Given;
+        match self {
+            Self::Local { .. } => false,
+            Self::Call(_, args) => args.iter().any(|arg| matches!(arg, Arg::In(slice) if is_given(slice))),
+            Self::Run { given, .. } | Self::Choose { given, .. } => given.as_ref().is_some_and(is_given),
+        }
     }
 }
 
 impl Code {
+    /// Lines of an example that set the first input of `object`. `suffix` ends floats.
+    pub(super) fn example(&self, object: &str, suffix: &str) -> Vec<String> {
+        let Some(Input { name, kind, .. }) = self.inputs.first() else { return Vec::new() };
+        let one = match kind {
+            ChannelKind::Dense(_) | ChannelKind::Bits(_) => format!("{name}[0] = 1.0{suffix};"),
+            ChannelKind::Value => format!("{name} = 0.5{suffix};"),
+            ChannelKind::Index(_) | ChannelKind::Key => format!("{name} = 0;"),
+        };
+        vec![format!("    {object}.{one}"), "    ...".into()]
+    }
+
+    /// The condition that an index among the inputs is out of its range, from that of each; empty without any.
+    pub(super) fn checks(&self, is_outside: impl Fn(&str, u64) -> String) -> String {
+        let checks = self.inputs.iter().filter_map(|input| match input.kind {
+            ChannelKind::Index(n) => Some(is_outside(&input.name, n)),
+            _ => None,
+        });
+        checks.collect::<Vec<_>>().join(" || ")
+    }
+
     /// The helpers that are called, and those that these call.
     pub(super) fn helpers(&self) -> BTreeSet<Helper> {
         let steps = self.functions.iter().flat_map(|f| &f.steps);

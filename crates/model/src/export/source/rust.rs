@@ -1,10 +1,14 @@
 //! Prints code as a Rust module.
 
-use super::code::{Arg, Array, Code, Data, Function, Helper, Number, Place, Slice, Step, reads_given};
-use super::text::{comment, float, numbers, shape};
+use super::code::{Arg, Array, Code, Data, Function, Helper, Number, Place, Slice, Step};
+use super::text::{comment, float, numbers, shape, worth, written};
 use super::values_of;
-use adept_rows::ChannelKind;
+use adept_rows::{ChannelKind, OutcomeClass};
 use std::fmt::Write as _;
+
+/// The helpers. `core` has no exponential function: |x| ≤ 700 keeps 2ᵏ a normal number, and is far beyond what f32 can tell. Nor has it
+/// a square root: Newton's method finds that of a number from 1 to 4.
+const HELPERS: &str = include_str!("helpers.rust");
 
 /// The module. `notes` are the paragraphs at its top, `name` is its name in the example.
 pub(super) fn print(code: &Code, notes: &[String], name: &str) -> String {
@@ -17,7 +21,7 @@ pub(super) fn print(code: &Code, notes: &[String], name: &str) -> String {
         constant(array, &mut text);
     }
     for helper in code.helpers() {
-        text.push_str(helper_text(helper));
+        text.push_str(&helper.text(HELPERS, Helper::Exp));
     }
     for function in &code.functions {
         self::function(function, &mut text);
@@ -34,14 +38,7 @@ fn usage(code: &Code, name: &str) -> Vec<String> {
         String::new(),
         format!("    let mut inputs = {name}::Inputs::ZERO;"),
     ];
-    if let Some(first) = code.inputs.first() {
-        let one = match first.kind {
-            ChannelKind::Dense(_) | ChannelKind::Bits(_) => format!("    inputs.{}[0] = 1.0;", first.name),
-            ChannelKind::Value => format!("    inputs.{} = 0.5;", first.name),
-            ChannelKind::Index(_) | ChannelKind::Key => format!("    inputs.{} = 0;", first.name),
-        };
-        lines.extend([one, "    ...".into()]);
-    }
+    lines.extend(code.example("inputs", ""));
     lines.push(format!("    let value: f32 = {name}::value(&inputs);"));
     if let Some(classes) = code.head.classes() {
         lines.push(format!("    let outcomes: [f32; {}] = {name}::outcomes(&inputs);", classes.len()));
@@ -87,24 +84,11 @@ fn constant(array: &Array, text: &mut String) {
 
 fn function(function: &Function, text: &mut String) {
     let Function { name, is_given, width, steps } = function;
-    let _ = writeln!(
-        text,
-        "// Writes {}.",
-        if *width == 1 { "a number".into() } else { format!("{width} numbers") }
-    );
-    let reads = |step: &Step| match step {
-        Step::Local { .. } => false,
-        Step::Call(_, args) => args.iter().any(|arg| match arg {
-            Arg::In(slice) => matches!(slice.place, Place::Input(_) | Place::Value(_)),
-            Arg::Index(_) | Arg::Value(_) => true,
-            _ => false,
-        }),
-        Step::Run { .. } | Step::Choose { .. } => true,
-    };
-    let inputs = if steps.iter().any(reads) { "inputs" } else { "_" };
+    let _ = writeln!(text, "// Writes {}.", written(*width));
+    let inputs = if steps.iter().any(Step::reads_inputs) { "inputs" } else { "_" };
     let given = match is_given {
         false => "",
-        true if steps.iter().any(reads_given) => "given: &[f32], ",
+        true if steps.iter().any(Step::reads_given) => "given: &[f32], ",
         true => "_: &[f32], ",
     };
     let _ = writeln!(text, "fn {name}({inputs}: &Inputs, {given}out: &mut [f32]) {{");
@@ -119,7 +103,7 @@ fn step(step: &Step, text: &mut String) {
         Step::Local { name, width, .. } => writeln!(text, "    let mut {name} = [0.0f32; {width}];"),
         Step::Call(helper, args) => {
             let args: Vec<String> = args.iter().filter_map(argument).collect();
-            writeln!(text, "    {}({});", helper_name(*helper), args.join(", "))
+            writeln!(text, "    {}({});", helper.name(), args.join(", "))
         }
         Step::Run { function, given, out, when } => {
             let call = format!("{function}(inputs, {}{});", self::given(given), mutable(out));
@@ -206,11 +190,7 @@ fn mutable(slice: &Slice) -> String {
 
 /// The function that users call.
 fn entry(code: &Code, text: &mut String) {
-    let checks = code.inputs.iter().filter_map(|input| match input.kind {
-        ChannelKind::Index(n) => Some(format!("inputs.{} >= {n}", input.name)),
-        _ => None,
-    });
-    let checks = checks.collect::<Vec<_>>().join(" || ");
+    let checks = code.checks(|input, n| format!("inputs.{input} >= {n}"));
     let wrong =
         if checks.is_empty() { "" } else { " NaN if a whole number among the inputs is out of its range." };
     let n = code.outputs;
@@ -222,24 +202,17 @@ fn entry(code: &Code, text: &mut String) {
             "out[0]",
         ),
         Some(classes) => {
+            let upper = |class: &OutcomeClass| class.name.to_ascii_uppercase();
             for (k, class) in classes.iter().enumerate() {
-                let name = class.name.to_ascii_uppercase();
-                let _ = writeln!(
-                    text,
-                    "/// Place of the outcome `{}`.\npub const {name}: usize = {k};\n",
-                    class.name
-                );
+                let (name, place) = (&class.name, upper(class));
+                let _ =
+                    writeln!(text, "/// Place of the outcome `{name}`.\npub const {place}: usize = {k};\n");
             }
-            let sum: Vec<String> = classes
-                .iter()
-                .filter(|class| class.utility != 0.0)
-                .map(|class| format!("{} * out[{}]", float(class.utility), class.name.to_ascii_uppercase()))
-                .collect();
+            let sum = worth(classes, |class| format!("{} * out[{}]", float(class.utility), upper(class)));
             let _ = writeln!(
                 text,
                 "/// The value: the sum of probabilities times what the outcomes are worth.{wrong}\npub fn value(inputs: \
-                 &Inputs) -> f32 {{\n    let out = outcomes(inputs);\n    {}\n}}\n",
-                sum.join(" + ")
+                 &Inputs) -> f32 {{\n    let out = outcomes(inputs);\n    {sum}\n}}\n"
             );
             (
                 format!("The probabilities of the {n} outcomes"),
@@ -254,228 +227,4 @@ fn entry(code: &Code, text: &mut String) {
         let _ = writeln!(text, "    if {checks} {{\n        return {nan};\n    }}");
     }
     let _ = writeln!(text, "    let mut out = [0.0; {n}];\n    network(inputs, &mut out);\n    {result}\n}}");
-}
-
-fn helper_name(helper: Helper) -> &'static str {
-    match helper {
-        Helper::Exp => "exp",
-        Helper::TanhOf => "tanh_of",
-        Helper::Copy => "copy",
-        Helper::Entry => "entry",
-        Helper::Affine => "affine",
-        Helper::Scale => "scale",
-        Helper::Tanh => "tanh",
-        Helper::Sigmoid => "sigmoid",
-        Helper::Relu => "relu",
-        Helper::Silu => "silu",
-        Helper::Softmax => "softmax",
-        Helper::Select => "select",
-        Helper::Blend => "blend",
-        Helper::Correct => "correct",
-        Helper::Tilt => "tilt",
-    }
-}
-
-fn helper_text(helper: Helper) -> &'static str {
-    match helper {
-        // `core` has no exponential function. |x| ≤ 700 keeps 2ᵏ a normal number, and far beyond what f32 can tell.
-        Helper::Exp => {
-            "// e^x = 2^k e^r with |r| <= ln(2) / 2, and e^r by its series.
-fn exp(x: f64) -> f64 {
-    let x = if x > 700.0 { 700.0 } else if x < -700.0 { -700.0 } else { x };
-    let k = (x * core::f64::consts::LOG2_E + if x < 0.0 { -0.5 } else { 0.5 }) as i64;
-    let r = x - k as f64 * core::f64::consts::LN_2;
-    let (mut term, mut sum) = (1.0, 1.0);
-    for n in 1..13 {
-        term *= r / n as f64;
-        sum += term;
-    }
-    sum * f64::from_bits(((1023 + k) as u64) << 52)
-}
-
-"
-        }
-        Helper::TanhOf => {
-            "fn tanh_of(x: f32) -> f64 {
-    1.0 - 2.0 / (exp(2.0 * x as f64) + 1.0)
-}
-
-"
-        }
-        Helper::Copy => {
-            "fn copy(x: &[f32], out: &mut [f32]) {
-    out.copy_from_slice(x);
-}
-
-"
-        }
-        Helper::Entry => {
-            "// out = row `index` of a table
-fn entry(table: &[f32], index: usize, out: &mut [f32]) {
-    let n = out.len();
-    out.copy_from_slice(&table[index * n..(index + 1) * n]);
-}
-
-"
-        }
-        Helper::Affine => {
-            "// out = x W + b. The weights of the first input come first.
-fn affine(x: &[f32], weight: &[f32], bias: &[f32], out: &mut [f32]) {
-    out.copy_from_slice(bias);
-    for (&x, weights) in x.iter().zip(weight.chunks_exact(out.len())) {
-        // As many inputs are.
-        if x == 0.0 {
-            continue;
-        }
-        for (sum, w) in out.iter_mut().zip(weights) {
-            *sum += x * w;
-        }
-    }
-}
-
-"
-        }
-        Helper::Scale => {
-            "// Sensitivities of units: x = beta x
-fn scale(beta: &[f32], x: &mut [f32]) {
-    for (v, b) in x.iter_mut().zip(beta) {
-        *v *= b;
-    }
-}
-
-"
-        }
-        Helper::Tanh => {
-            "fn tanh(x: &mut [f32]) {
-    for v in x {
-        *v = tanh_of(*v) as f32;
-    }
-}
-
-"
-        }
-        Helper::Sigmoid => {
-            "fn sigmoid(x: &mut [f32]) {
-    for v in x {
-        *v = (1.0 / (1.0 + exp(-*v as f64))) as f32;
-    }
-}
-
-"
-        }
-        Helper::Relu => {
-            "fn relu(x: &mut [f32]) {
-    for v in x {
-        *v = v.max(0.0);
-    }
-}
-
-"
-        }
-        Helper::Silu => {
-            "fn silu(x: &mut [f32]) {
-    for v in x {
-        *v = (*v as f64 / (1.0 + exp(-*v as f64))) as f32;
-    }
-}
-
-"
-        }
-        Helper::Softmax => {
-            "// Positive numbers with sum 1: weights of experts, or probabilities.
-fn softmax(x: &mut [f32]) {
-    let largest = x.iter().fold(x[0], |a, &b| a.max(b));
-    let mut sum = 0.0;
-    for v in x.iter_mut() {
-        *v = exp((*v - largest) as f64) as f32;
-        sum += *v;
-    }
-    for v in x {
-        *v /= sum;
-    }
-}
-
-"
-        }
-        Helper::Select => {
-            "// Only weights above the threshold stay, or the largest one if there is none. Their sum is 1 again.
-fn select(threshold: f32, weights: &mut [f32]) {
-    let (mut sum, mut largest) = (0.0, 0);
-    for i in 0..weights.len() {
-        if weights[i] > weights[largest] {
-            largest = i;
-        }
-        if weights[i] > threshold {
-            sum += weights[i];
-        }
-    }
-    for (i, w) in weights.iter_mut().enumerate() {
-        *w = if sum > 0.0 {
-            if *w > threshold { *w / sum } else { 0.0 }
-        } else if i == largest {
-            1.0
-        } else {
-            0.0
-        };
-    }
-}
-
-"
-        }
-        Helper::Blend => {
-            "// out = the weighted sum of what the experts say
-fn blend(weights: &[f32], y: &[f32], out: &mut [f32]) {
-    out.fill(0.0);
-    for (w, y) in weights.iter().zip(y.chunks_exact(out.len())) {
-        for (sum, v) in out.iter_mut().zip(y) {
-            *sum += w * v;
-        }
-    }
-}
-
-"
-        }
-        Helper::Correct => {
-            "// x = tanh(atanh(prior) + x): the prior, corrected
-fn correct(prior: f32, limit: f32, x: &mut [f32]) {
-    let p = prior.max(-limit).min(limit) as f64;
-    for v in x {
-        let t = tanh_of(*v);
-        *v = ((p + t) / (1.0 + p * t)) as f32;
-    }
-}
-
-"
-        }
-        // `core` has no square root. Newton's method for a number from 1 to 4.
-        Helper::Tilt => {
-            "// x = the distribution p, tilted by a prior value: p_k w_k / sum, with the weights of a win, 1 of a draw, of a
-// loss. They are those of the distribution of the greatest entropy with the prior as its value.
-fn tilt(prior: f32, limit: f32, draws: f32, utilities: &[f32], x: &mut [f32]) {
-    let p = prior.max(-limit).min(limit) as f64;
-    let (mut win, mut loss) = (1.0 + p, 1.0 - p);
-    if draws > 0.0 {
-        let size = if p < 0.0 { -p } else { p };
-        let square = 4.0 - 3.0 * size * size;
-        let mut root = 1.5;
-        for _ in 0..6 {
-            root = 0.5 * (root + square / root);
-        }
-        let s = (size + root) / (2.0 * (1.0 - size));
-        win = if p < 0.0 { 1.0 / s } else { s };
-        loss = 1.0 / win;
-    }
-    let mut sum = 0.0;
-    for (v, u) in x.iter_mut().zip(utilities) {
-        *v = (*v as f64 * if *u > 0.0 { win } else if *u < 0.0 { loss } else { 1.0 }) as f32;
-        sum += *v;
-    }
-    for v in x {
-        *v /= sum;
-    }
-}
-
-"
-        }
-    }
 }

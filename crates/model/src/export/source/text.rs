@@ -1,187 +1,25 @@
 //! Identifiers, numbers and comments, which both languages write in the same way.
 
+use adept_rows::OutcomeClass;
+
 /// Columns of a line.
 const COLUMNS: usize = 100;
 
 /// Words that C, C++ or Rust reserve, macros of C compilers and headers, those of Windows among them, and names that the files use themselves.
-const RESERVED: &[&str] = &[
-    "abstract",
-    "alignas",
-    "alignof",
-    "and",
-    "and_eq",
-    "arm",
-    "as",
-    "asm",
-    "assert",
-    "async",
-    "atomic_cancel",
-    "atomic_commit",
-    "atomic_noexcept",
-    "auto",
-    "await",
-    "become",
-    "bitand",
-    "bitor",
-    "bool",
-    "boolean",
-    "box",
-    "break",
-    "case",
-    "catch",
-    "cdecl",
-    "char",
-    "char16_t",
-    "char32_t",
-    "char8_t",
-    "class",
-    "co_await",
-    "co_return",
-    "co_yield",
-    "compl",
-    "complex",
-    "concept",
-    "const",
-    "const_cast",
-    "consteval",
-    "constexpr",
-    "constinit",
-    "continue",
-    "crate",
-    "decltype",
-    "default",
-    "delete",
-    "do",
-    "double",
-    "dyn",
-    "dynamic_cast",
-    "else",
-    "emit",
-    "enum",
-    "environ",
-    "errno",
-    "explicit",
-    "export",
-    "extern",
-    "false",
-    "far",
-    "final",
-    "float",
-    "fn",
-    "for",
-    "foreach",
-    "friend",
-    "gen",
-    "goto",
-    "hpux",
-    "huge",
-    "hyper",
-    "i386",
-    "if",
-    "imaginary",
-    "impl",
-    "import",
-    "in",
-    "inline",
-    "inputs",
-    "int",
-    "interface",
-    "let",
-    "linux",
-    "long",
-    "loop",
-    "macro",
-    "main",
-    "major",
-    "match",
-    "max",
-    "min",
-    "minor",
-    "mips",
-    "mod",
-    "module",
-    "move",
-    "mut",
-    "mutable",
-    "namespace",
-    "near",
-    "new",
-    "noexcept",
-    "noreturn",
-    "not",
-    "not_eq",
-    "null",
-    "nullptr",
-    "operator",
-    "or",
-    "or_eq",
-    "out",
-    "override",
-    "pascal",
-    "priv",
-    "private",
-    "protected",
-    "pub",
-    "public",
-    "ref",
-    "reflexpr",
-    "register",
-    "reinterpret_cast",
-    "requires",
-    "restrict",
-    "return",
-    "self",
-    "short",
-    "signals",
-    "signed",
-    "sizeof",
-    "slots",
-    "small",
-    "sparc",
-    "static",
-    "static_assert",
-    "static_cast",
-    "stderr",
-    "stdin",
-    "stdout",
-    "struct",
-    "sun",
-    "super",
-    "switch",
-    "synchronized",
-    "template",
-    "this",
-    "thread_local",
-    "throw",
-    "trait",
-    "transaction_safe",
-    "transaction_unsafe",
-    "true",
-    "try",
-    "type",
-    "typedef",
-    "typeid",
-    "typename",
-    "typeof",
-    "typeof_unqual",
-    "union",
-    "unix",
-    "unsafe",
-    "unsigned",
-    "unsized",
-    "use",
-    "using",
-    "vax",
-    "virtual",
-    "void",
-    "volatile",
-    "wchar_t",
-    "where",
-    "while",
-    "xor",
-    "xor_eq",
-    "yield",
-];
+const RESERVED: &str = "\
+    abstract alignas alignof and and_eq arm as asm assert async atomic_cancel atomic_commit atomic_noexcept \
+    auto await become bitand bitor bool boolean box break case catch cdecl char char16_t char32_t char8_t \
+    class co_await co_return co_yield compl complex concept const const_cast consteval constexpr constinit \
+    continue crate decltype default delete do double dyn dynamic_cast else emit enum environ errno explicit \
+    export extern false far final float fn for foreach friend gen goto hpux huge hyper i386 if imaginary \
+    impl import in inline inputs int interface let linux long loop macro main major match max min minor mips \
+    mod module move mut mutable namespace near new noexcept noreturn not not_eq null nullptr operator or \
+    or_eq out override pascal priv private protected pub public ref reflexpr register reinterpret_cast \
+    requires restrict return self short signals signed sizeof slots small sparc static static_assert \
+    static_cast stderr stdin stdout struct sun super switch synchronized template this thread_local throw \
+    trait transaction_safe transaction_unsafe true try type typedef typeid typename typeof typeof_unqual \
+    union unix unsafe unsigned unsized use using vax virtual void volatile wchar_t where while xor xor_eq \
+    yield";
 
 /// A text as an identifier of C and Rust: lower-case ASCII letters, digits and `_`, beginning with a letter. What has
 /// none of them is called `other`.
@@ -193,7 +31,7 @@ pub(super) fn identifier(text: &str, other: &str) -> String {
     match name.chars().next() {
         None => other.into(),
         Some(first) if first.is_ascii_digit() => format!("{other}_{name}"),
-        Some(_) if RESERVED.contains(&name.as_str()) => format!("{name}_"),
+        Some(_) if RESERVED.split(' ').any(|word| word == name) => format!("{name}_"),
         Some(_) => name,
     }
 }
@@ -274,6 +112,17 @@ pub(super) fn numbers(all: impl Iterator<Item = String>) -> String {
     text.push_str(&line);
     text.push('\n');
     text
+}
+
+/// What a function writes, for a comment.
+pub(super) fn written(width: usize) -> String {
+    if width == 1 { "a number".into() } else { format!("{width} numbers") }
+}
+
+/// The sum of what the classes add to the value, each by `term`; a class worth 0 adds nothing.
+pub(super) fn worth(classes: &[OutcomeClass], term: impl Fn(&OutcomeClass) -> String) -> String {
+    let terms: Vec<String> = classes.iter().filter(|class| class.utility != 0.0).map(term).collect();
+    terms.join(" + ")
 }
 
 /// A shape for a comment: `[12, 16]`.

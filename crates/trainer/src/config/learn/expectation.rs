@@ -1,8 +1,8 @@
 //! The method `expectation`: one-step backups over all chance outcomes.
 
 use super::Learn;
-use crate::config::Schedule;
-use crate::config::fault::{Fault, check_distribution, check_schedule, fault};
+use crate::config::fault::{Fault, check_distribution, check_range, check_schedule, fault, first_of};
+use crate::config::{Schedule, is_one, one, u64_of};
 use adept_game::GameInfo;
 use adept_ground::limits;
 use schemars::JsonSchema;
@@ -30,7 +30,7 @@ pub struct ExpectationSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starts: Option<Starts>,
     /// How often each sample is learned from, in an order that is drawn anew each time. Targets are computed once. Default: 1.
-    #[serde(default = "once", skip_serializing_if = "is_once")]
+    #[serde(default = "u64_of::<1>", skip_serializing_if = "is_one")]
     pub uses: u64,
     /// Samples of an optimiser step, at most `learn.batch`. Default: `learn.batch`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,18 +123,11 @@ impl ExpectationSettings {
             );
             return fault("learn.batch", message);
         }
-        if self.starts == Some(Starts::Rules) && self.distribution.is_some() {
-            return fault(
-                "learn.expectation.distribution",
-                "positions are not drawn where games begin as the rules say: leave it out, or leave out `starts`",
-            );
-        }
-        if !(1..=limits::USES).contains(&self.uses) {
-            return fault(
-                "learn.expectation.uses",
-                format!("must lie in 1..{}, found {}", limits::USES, self.uses),
-            );
-        }
+        let by_rules = self.starts == Some(Starts::Rules) && self.distribution.is_some();
+        let why =
+            "positions are not drawn where games begin as the rules say: leave it out, or leave out `starts`";
+        first_of("learn.expectation.distribution", &[(by_rules, why)])?;
+        check_range("learn.expectation.uses", self.uses, 1..=limits::USES)?;
         if let Some(step) = self.step
             && learn.shards as u64 <= learn.batch
             && !(learn.shards as u64..=learn.batch).contains(&step)
@@ -144,11 +137,8 @@ impl ExpectationSettings {
                 format!("must lie in {least}..{most}, from `learn.shards` to `learn.batch`, found {step}");
             return fault("learn.expectation.step", message);
         }
-        if let Some(screen) = &self.screen
-            && !(1..=limits::KEPT as u64).contains(&screen.keep)
-        {
-            let message = format!("must lie in 1..{}, found {}", limits::KEPT, screen.keep);
-            return fault("learn.expectation.screen.keep", message);
+        if let Some(screen) = &self.screen {
+            check_range("learn.expectation.screen.keep", screen.keep, 1..=limits::KEPT as u64)?;
         }
         if let Some(rare) = &self.rare {
             rare.check(game)?;
@@ -212,22 +202,6 @@ impl RareSettings {
         }
         Ok(())
     }
-}
-
-fn one() -> f64 {
-    1.0
-}
-
-fn is_one(weight: &f64) -> bool {
-    *weight == 1.0
-}
-
-fn once() -> u64 {
-    1
-}
-
-fn is_once(uses: &u64) -> bool {
-    *uses == 1
 }
 
 fn three_quarters() -> f64 {

@@ -15,8 +15,8 @@ pub use regrets::RegretSettings;
 pub use supervised::{Examples, SupervisedSettings};
 pub use td::{Along, GapDiscount, Next, Rewards, SELF, TdSettings, TraceKind};
 
-use super::fault::{Fault, check_schedule, fault};
-use super::{Config, Schedule};
+use super::fault::{Fault, check_range, check_schedule, fault, first_of};
+use super::{Config, Schedule, is_one, u64_of, usize_of};
 use adept_game::GameInfo;
 use adept_ground::limits;
 use adept_model::optimiser::Optimiser;
@@ -71,11 +71,11 @@ struct Section {
     rate: Schedule,
     /// Games, or samples, between two optimiser steps. Gradients are summed over games and averaged over
     /// samples.
-    #[serde(default = "one")]
+    #[serde(default = "u64_of::<1>")]
     batch: u64,
     /// Parts of equal size into which a batch is cut, whose gradients threads and the ranks of MPI compute side by side.
     /// Results depend on this number in the last bits, but not on the number of threads and ranks. Default: 1.
-    #[serde(default = "one_shard", skip_serializing_if = "is_one")]
+    #[serde(default = "usize_of::<1>", skip_serializing_if = "is_one")]
     shards: usize,
     /// Optimiser.
     #[serde(default)]
@@ -311,63 +311,42 @@ impl Learn {
 
     /// Finds the first setting that cannot work.
     pub(super) fn check(&self, config: &Config, game: &GameInfo) -> Result<(), Fault> {
-        if !(1..=limits::BATCH).contains(&self.batch) {
-            let message = format!("must lie in 1..{}, found {}", limits::BATCH, self.batch);
-            return fault("learn.batch", message);
-        }
-        let (path, length) = (format!("learn.{}.{}", self.method.name(), self.unit()), self.length());
-        if !(1..=limits::LENGTH).contains(&length) {
-            return fault(&path, format!("must lie in 1..{}, found {length}", limits::LENGTH));
-        }
+        check_range("learn.batch", self.batch, 1..=limits::BATCH)?;
+        let path = format!("learn.{}.{}", self.method.name(), self.unit());
+        check_range(&path, self.length(), 1..=limits::LENGTH)?;
         match &self.method {
             Method::Td(td) => td.check(config, game),
             Method::Expectation(expectation) => expectation.check(self, game),
             Method::Supervised(supervised) => supervised.check(game),
             Method::Regrets(regrets) => regrets.check(config, game),
         }?;
-        if config.architecture.kind() == "blind" && self.td().is_none() {
-            return fault(
-                "architecture.blind",
-                "learns from games, by the choices in them: write `[learn.td]`",
-            );
-        }
+        let is_blind = config.architecture.kind() == "blind" && self.td().is_none();
+        let why = "learns from games, by the choices in them: write `[learn.td]`";
+        first_of("architecture.blind", &[(is_blind, why)])?;
         let table = config.architecture.grows();
         self.check_shards(table)?;
         self.check_average(table)?;
-        if table && self.td().is_none() && self.batch > 1 {
-            return fault(
-                "learn.batch",
-                "a table learns entry by entry, and the blind learner too: leave `batch` out",
-            );
-        }
+        let one_by_one = table && self.td().is_none() && self.batch > 1;
+        let why = "a table learns entry by entry, and the blind learner too: leave `batch` out";
+        first_of("learn.batch", &[(one_by_one, why)])?;
         check_schedule("learn.rate", &self.rate, 0.0, 1e9)?;
-        if self.rate.range().1 == 0.0 {
-            return fault("learn.rate", "is 0 throughout: nothing would be learned");
-        }
+        let learns_nothing = self.rate.range().1 == 0.0;
+        first_of("learn.rate", &[(learns_nothing, "is 0 throughout: nothing would be learned")])?;
         self.optimiser.check().map_err(|(key, m)| (format!("learn.optimiser.{key}"), m))?;
-        if table && self.optimiser != Optimiser::default() {
-            return fault(
-                "learn.optimiser",
-                "a table learns by plain steps, and the blind learner too: leave `optimiser` out",
-            );
-        }
+        let plain = table && self.optimiser != Optimiser::default();
+        let why = "a table learns by plain steps, and the blind learner too: leave `optimiser` out";
+        first_of("learn.optimiser", &[(plain, why)])?;
         self.compute().check().map_err(|m| ("learn.device".to_string(), m))?;
         if self.engine == Engine::Burn {
-            if table {
-                return fault(
-                    "learn.engine",
-                    "tables and the blind learner do not learn with tensors: leave `engine` out",
-                );
-            }
+            let why = "tables and the blind learner do not learn with tensors: leave `engine` out";
+            first_of("learn.engine", &[(table, why)])?;
             if let Some(why) = self.optimiser.native_only() {
                 return fault("learn.optimiser", why);
             }
         }
         Ok(())
     }
-}
 
-impl Learn {
     fn check_average(&self, table: bool) -> Result<(), Fault> {
         let path = "learn.average";
         match self.average {
@@ -387,9 +366,7 @@ impl Learn {
 
     fn check_shards(&self, table: bool) -> Result<(), Fault> {
         let path = "learn.shards";
-        if !(1..=limits::SHARDS).contains(&self.shards) {
-            return fault(path, format!("must lie in 1..{}, found {}", limits::SHARDS, self.shards));
-        }
+        check_range(path, self.shards, 1..=limits::SHARDS)?;
         if self.shards == 1 {
             return Ok(());
         }
@@ -414,16 +391,4 @@ impl Learn {
         }
         Ok(())
     }
-}
-
-fn one() -> u64 {
-    1
-}
-
-fn one_shard() -> usize {
-    1
-}
-
-fn is_one(shards: &usize) -> bool {
-    *shards == 1
 }

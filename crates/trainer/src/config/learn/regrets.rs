@@ -1,7 +1,7 @@
 //! The method `regrets`: counterfactual regrets in small games with hidden information.
 
-use crate::config::fault::{Fault, check_schedule, fault};
-use crate::config::{Config, Schedule, Shape};
+use crate::config::fault::{Fault, check_range, check_schedule, fault};
+use crate::config::{Config, Schedule, Shape, usize_of};
 use adept_game::GameInfo;
 use adept_ground::limits;
 use adept_model::Architecture;
@@ -32,7 +32,7 @@ pub struct RegretSettings {
     #[serde(default = "passes")]
     pub passes: f64,
     /// Rows, one per action, between two steps of the regret network.
-    #[serde(default = "rows")]
+    #[serde(default = "usize_of::<512>")]
     pub rows: usize,
     /// c, in [0, 1]: regrets are weighted by the opponent's probability of reaching a decision, to the power c.
     /// CFR has c = 1.
@@ -43,16 +43,16 @@ pub struct RegretSettings {
     #[serde(default = "discount")]
     pub discount: f64,
     /// Decisions of each player's policy that are offered to the memory per iteration.
-    #[serde(default = "keep")]
+    #[serde(default = "usize_of::<2000>")]
     pub keep: usize,
     /// Capacity of the memory, in decisions.
-    #[serde(default = "memory")]
+    #[serde(default = "usize_of::<500000>")]
     pub memory: usize,
     /// Optimiser steps of the policy per iteration.
-    #[serde(default = "steps")]
+    #[serde(default = "usize_of::<30>")]
     pub steps: usize,
     /// Decisions per optimiser step of the policy.
-    #[serde(default = "batch")]
+    #[serde(default = "usize_of::<256>")]
     pub batch: usize,
 }
 
@@ -64,32 +64,12 @@ fn passes() -> f64 {
     3.0
 }
 
-fn rows() -> usize {
-    512
-}
-
 fn reach() -> f64 {
     0.5
 }
 
 fn discount() -> f64 {
     1.5
-}
-
-fn keep() -> usize {
-    2000
-}
-
-fn memory() -> usize {
-    500_000
-}
-
-fn steps() -> usize {
-    30
-}
-
-fn batch() -> usize {
-    256
 }
 
 impl RegretSettings {
@@ -144,10 +124,7 @@ impl RegretSettings {
             ("reach", self.reach, 0.0, 1.0),
             ("discount", self.discount, 0.0, 1e6),
         ] {
-            if !(low..=high).contains(&value) {
-                let path = format!("learn.regrets.{key}");
-                return fault(&path, format!("must lie in {low}..{high}, found {value}"));
-            }
+            check_range(&format!("learn.regrets.{key}"), value, low..=high)?;
         }
         for (key, count, limit) in [
             ("rows", self.rows, limits::BATCH as usize),
@@ -156,10 +133,7 @@ impl RegretSettings {
             ("steps", self.steps, limits::STEPS),
             ("batch", self.batch, limits::BATCH as usize),
         ] {
-            if !(1..=limit).contains(&count) {
-                let path = format!("learn.regrets.{key}");
-                return fault(&path, format!("must lie in 1..{limit}, found {count}"));
-            }
+            check_range(&format!("learn.regrets.{key}"), count, 1..=limit)?;
         }
         Ok(())
     }

@@ -1,8 +1,10 @@
 //! The method `td`: temporal differences along games.
 
 use super::Examples;
-use crate::config::fault::{Fault, check_distribution, check_schedule, check_values, fault};
-use crate::config::{Config, HeadName, Schedule};
+use crate::config::fault::{
+    Fault, check_distribution, check_range, check_schedule, check_values, fault, first_of,
+};
+use crate::config::{Config, HeadName, Schedule, is_one, is_usual, one, usize_of};
 use adept_arena::search::{Budget, SearchOptions};
 use adept_game::GameInfo;
 use adept_ground::limits;
@@ -40,7 +42,7 @@ pub struct TdSettings {
     #[serde(default = "lambda")]
     pub lambda: Schedule,
     /// γ, the discount from one decision to the next, in [0, 1].
-    #[serde(default = "whole", skip_serializing_if = "is_whole")]
+    #[serde(default = "one", skip_serializing_if = "is_one")]
     pub discount: f64,
     /// What is learned: the outcome alone, or also rewards during the game.
     #[serde(default, skip_serializing_if = "is_usual")]
@@ -77,7 +79,7 @@ pub struct TdSettings {
     pub search: Option<String>,
     /// Workers that play side by side, each with its own random generator; they share every batch. Results
     /// depend on this number, but not on the number of threads.
-    #[serde(default = "one_worker")]
+    #[serde(default = "usize_of::<1>")]
     pub workers: usize,
     /// Whether the games of the next batch are played while the network learns from this one. They use the
     /// parameters from before that step. Default: only with the burn engine.
@@ -159,23 +161,21 @@ impl TdSettings {
         if !(0.0..=1.0).contains(&self.discount) {
             return fault("learn.td.discount", format!("must lie in 0..1, found {:?}", self.discount));
         }
-        if self.clip.is_some_and(|clip| !(clip > 0.0 && clip <= 1.0)) {
-            return fault("learn.td.clip", "must be above 0 and at most 1");
-        }
-        if online && self.clip.is_some() {
-            return fault(
-                "learn.td.clip",
-                "needs returns computed backwards: leave it out, or leave out `traces`",
-            );
-        }
+        first_of(
+            "learn.td.clip",
+            &[
+                (self.clip.is_some_and(|clip| !(clip > 0.0 && clip <= 1.0)), "must be above 0 and at most 1"),
+                (
+                    online && self.clip.is_some(),
+                    "needs returns computed backwards: leave it out, or leave out `traces`",
+                ),
+            ],
+        )?;
         let plain = self.discount == 1.0 && self.rewards == Rewards::Outcome && self.next == Next::Highest;
-        if online && !(plain && self.temperature.is_none() && self.gap_discount.is_none()) {
-            return fault(
-                "learn.td",
-                "`discount`, `rewards`, `gap_discount`, `next` and `temperature` need returns computed backwards: \
-                 leave them out, or write `traces = \"backward\"`",
-            );
-        }
+        let why = "`discount`, `rewards`, `gap_discount`, `next` and `temperature` need returns computed backwards: \
+                   leave them out, or write `traces = \"backward\"`";
+        let is_plain = plain && self.temperature.is_none() && self.gap_discount.is_none();
+        first_of("learn.td", &[(online && !is_plain, why)])?;
         if online {
             self.check_online(config)?;
         }
@@ -195,38 +195,37 @@ impl TdSettings {
     fn check_search(&self, config: &Config) -> Result<(), Fault> {
         let Some(text) = &self.search else { return Ok(()) };
         let options: SearchOptions = text.parse().map_err(|e| (SEARCH.to_string(), e))?;
-        if matches!(options.budget, Budget::Time(_)) {
-            return fault(
-                SEARCH,
-                "a run must not depend on the machine: write plies, `3`, or positions, `2000n`",
-            );
-        }
-        if options.threads > 1 {
-            return fault(SEARCH, "games are played side by side already (`workers`): leave `threads` out");
-        }
         let plain = self.rewards == Rewards::Outcome && self.discount == 1.0 && self.gap_discount.is_none();
-        if !plain {
-            return fault(
-                SEARCH,
-                "a search values results of games: leave it out, or leave out `rewards`, `discount` and `gap_discount`",
-            );
-        }
-        if config.head == HeadName::Outcomes && !matches!(options.budget, Budget::Plies(_)) {
-            return fault(
-                SEARCH,
-                "probabilities of outcomes are searched to a fixed depth: write plies, such as `\"3\"`",
-            );
-        }
-        if self.traces == TraceKind::Online {
-            return fault(SEARCH, "needs returns computed backwards: leave it out, or leave out `traces`");
-        }
-        if matches!(config.architecture, Architecture::Blind(_)) {
-            return fault(
-                SEARCH,
-                "the blind learner learns from the candidates of its own decisions: leave it out",
-            );
-        }
-        Ok(())
+        let by_plies = matches!(options.budget, Budget::Plies(_));
+        first_of(
+            SEARCH,
+            &[
+                (
+                    matches!(options.budget, Budget::Time(_)),
+                    "a run must not depend on the machine: write plies, `3`, or positions, `2000n`",
+                ),
+                (
+                    options.threads > 1,
+                    "games are played side by side already (`workers`): leave `threads` out",
+                ),
+                (
+                    !plain,
+                    "a search values results of games: leave it out, or leave out `rewards`, `discount` and `gap_discount`",
+                ),
+                (
+                    config.head == HeadName::Outcomes && !by_plies,
+                    "probabilities of outcomes are searched to a fixed depth: write plies, such as `\"3\"`",
+                ),
+                (
+                    self.traces == TraceKind::Online,
+                    "needs returns computed backwards: leave it out, or leave out `traces`",
+                ),
+                (
+                    matches!(config.architecture, Architecture::Blind(_)),
+                    "the blind learner learns from the candidates of its own decisions: leave it out",
+                ),
+            ],
+        )
     }
 
     /// What to try where the learner loses every game.
@@ -253,104 +252,88 @@ impl TdSettings {
             );
             return fault("learn.td.along", message);
         }
-        if self.against != SELF || self.field.is_some() {
-            return fault("learn.td.along", "`both` learns from self-play: leave out `against` and `field`");
-        }
         let plain =
             self.rewards == Rewards::Outcome && self.next == Next::Highest && self.gap_discount.is_none();
-        if self.traces == TraceKind::Online || !plain {
-            return fault(
-                "learn.td.along",
-                "`both` needs returns of the outcome, computed backwards from the highest values: leave out `traces`, \
-                 `rewards`, `next` and `gap_discount`",
-            );
-        }
-        Ok(())
+        first_of(
+            "learn.td.along",
+            &[
+                (
+                    self.against != SELF || self.field.is_some(),
+                    "`both` learns from self-play: leave out `against` and `field`",
+                ),
+                (
+                    self.traces == TraceKind::Online || !plain,
+                    "`both` needs returns of the outcome, computed backwards from the highest values: leave out `traces`, \
+                     `rewards`, `next` and `gap_discount`",
+                ),
+            ],
+        )
     }
 
     fn check_field(&self) -> Result<(), Fault> {
-        if self.field.as_ref().is_some_and(|field| field.is_empty() || self.against != SELF) {
-            return fault("learn.td.field", "name at least one agent, and leave `against` out");
-        }
-        Ok(())
+        let is_wrong = self.field.as_ref().is_some_and(|field| field.is_empty() || self.against != SELF);
+        first_of("learn.td.field", &[(is_wrong, "name at least one agent, and leave `against` out")])
     }
 
     fn check_examples(&self, game: &GameInfo) -> Result<(), Fault> {
         if let Some(examples) = &self.examples {
             check_values("learn.td.examples", examples.file().is_some(), game)?;
             examples.check("learn.td.examples")?;
-            if self.traces == TraceKind::Online {
-                return fault(
-                    "learn.td.traces",
-                    "online traces step at every move, but examples come in batches: write `backward`",
-                );
-            }
+            let why = "online traces step at every move, but examples come in batches: write `backward`";
+            first_of("learn.td.traces", &[(self.traces == TraceKind::Online, why)])?;
         }
-        if self.examples.is_some() != self.examples_per_game.is_some() {
-            return fault(
-                "learn.td",
-                "`examples` and `examples_per_game` belong together: give both or none",
-            );
-        }
-        if self.examples_per_game.is_some_and(|rate| !(rate > 0.0 && rate <= 1e6)) {
-            return fault("learn.td.examples_per_game", "must be above 0 and at most a million");
-        }
-        Ok(())
+        let is_alone = self.examples.is_some() != self.examples_per_game.is_some();
+        let why = "`examples` and `examples_per_game` belong together: give both or none";
+        first_of("learn.td", &[(is_alone, why)])?;
+        let is_far = self.examples_per_game.is_some_and(|rate| !(rate > 0.0 && rate <= 1e6));
+        first_of("learn.td.examples_per_game", &[(is_far, "must be above 0 and at most a million")])
     }
 
     /// Checks for online traces, which take plain steps at every move on this machine.
     fn check_online(&self, config: &Config) -> Result<(), Fault> {
         let learn = &config.learn;
-        if matches!(config.architecture, Architecture::Hme(_)) {
-            return fault(
-                "learn.td.traces",
-                "online traces need the gradient of the value, but an HME learns by likelihood: write `backward`, or \
-                 take `meta_pi`",
-            );
-        }
-        if matches!(config.architecture, Architecture::Blind(_)) {
-            return fault("learn.td.traces", "the blind learner learns from returns: write `backward`");
-        }
-        if learn.batch > 1 {
-            return fault("learn.batch", "online traces step at every move: leave `batch` out");
-        }
-        if learn.optimiser != Optimiser::default() {
-            return fault("learn.optimiser", "online traces take plain steps: leave `optimiser` out");
-        }
-        if learn.engine == Engine::Burn {
-            return fault(
-                "learn.engine",
-                "online traces step at every move, which is too slow on a device: leave `engine` out",
-            );
-        }
-        Ok(())
+        first_of(
+            "learn.td.traces",
+            &[
+                (
+                    matches!(config.architecture, Architecture::Hme(_)),
+                    "online traces need the gradient of the value, but an HME learns by likelihood: write `backward`, or \
+                     take `meta_pi`",
+                ),
+                (
+                    matches!(config.architecture, Architecture::Blind(_)),
+                    "the blind learner learns from returns: write `backward`",
+                ),
+            ],
+        )?;
+        let why = "online traces step at every move: leave `batch` out";
+        first_of("learn.batch", &[(learn.batch > 1, why)])?;
+        let why = "online traces take plain steps: leave `optimiser` out";
+        first_of("learn.optimiser", &[(learn.optimiser != Optimiser::default(), why)])?;
+        let why = "online traces step at every move, which is too slow on a device: leave `engine` out";
+        first_of("learn.engine", &[(learn.engine == Engine::Burn, why)])
     }
 
     fn check_workers(&self, config: &Config) -> Result<(), Fault> {
-        if !(1..=limits::WORKERS).contains(&self.workers) {
-            let message = format!("must lie in 1..{}, found {}", limits::WORKERS, self.workers);
+        check_range("learn.td.workers", self.workers, 1..=limits::WORKERS)?;
+        let (workers, batch) = (self.workers, config.learn.batch);
+        if workers as u64 > batch {
+            let message = format!("{workers} workers share a batch of {batch}: raise `learn.batch`");
             return fault("learn.td.workers", message);
         }
-        if self.workers as u64 > config.learn.batch {
-            return fault(
-                "learn.td.workers",
-                format!(
-                    "{} workers share a batch of {}: raise `learn.batch`",
-                    self.workers, config.learn.batch
-                ),
-            );
-        }
-        let (path, apart) = match self.workers {
+        let (path, apart) = match workers {
             1 => ("learn.td.overlap", config.learn.overlaps()),
             _ => ("learn.td.workers", true),
         };
-        if apart && config.architecture.grows() && config.learn.engine == Engine::Native {
-            return fault(path, "a table, or the blind learner, grows while it plays: leave this out");
-        }
-        if apart && self.traces == TraceKind::Online {
-            return fault(path, "online traces step at every move: leave this out");
-        }
-        Ok(())
+        let grows = config.architecture.grows() && config.learn.engine == Engine::Native;
+        let online = self.traces == TraceKind::Online;
+        first_of(
+            path,
+            &[
+                (apart && grows, "a table, or the blind learner, grows while it plays: leave this out"),
+                (apart && online, "online traces step at every move: leave this out"),
+            ],
+        )
     }
 }
 
@@ -360,20 +343,4 @@ fn itself() -> String {
 
 fn lambda() -> Schedule {
     Schedule::constant(0.8)
-}
-
-fn whole() -> f64 {
-    1.0
-}
-
-fn is_whole(value: &f64) -> bool {
-    *value == 1.0
-}
-
-fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
-fn one_worker() -> usize {
-    1
 }
