@@ -319,7 +319,8 @@ pub struct Blind {
     pub rate: f32,
 }
 
-/// A prior p from a value channel, corrected by the output z of a network: y = tanh(atanh(p) + z).
+/// A prior p from a value channel, corrected by the output z of a network: y = tanh(atanh(p) + z). It is not a skip
+/// connection between layers.
 ///
 /// p is clamped to ±(1 − 10⁻⁶), so that any z can still change it. If z is 0, y equals p, so a network with small
 /// initial weights starts close to the prior. The network learns from the squared error of y. For a mixture, z is the

@@ -151,6 +151,9 @@ pub struct CellGate {
 }
 
 /// One operation. Shapes are `[rows, width]`; `log` values are natural logarithms.
+///
+/// Scale, Activation and Threshold directly follow the operation whose value they read: engines fuse them. Each of
+/// several readers of a value reads it through a [`Op::Concat`] of its own, which adds up their gradients.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "op")]
 pub enum Op {

@@ -103,7 +103,7 @@ fn configs() {
     let (mut rng, folder) = (stream(1, "fuzz configs", 0), tempfile::tempdir().unwrap());
     let file = folder.path().join("a.toml");
     let mut good = 0;
-    for round in 0..rounds(4000) {
+    for round in 0..rounds(1600) {
         let text = &texts[rng.random_range(0..texts.len())];
         let other = &texts[rng.random_range(0..texts.len())];
         let text = mutated(text, other, &mut rng);

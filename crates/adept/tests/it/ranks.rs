@@ -52,25 +52,25 @@ fn wide(game: &str) -> String {
 /// One process, threads, and two to four ranks that take over from each other give the same bits for every method.
 #[test]
 fn any_number_of_ranks_and_threads_gives_the_same_bits() {
-    let played = "learn = { batch = 40, shards = 5, rate = 0.01, td = { games = 900, workers = 6 } }";
+    let played = "learn = { batch = 40, shards = 5, rate = 0.01, td = { games = 300, workers = 6 } }";
     let ahead =
-        "learn = { batch = 40, shards = 3, rate = 0.01, td = { games = 900, workers = 3, overlap = true } }";
+        "learn = { batch = 40, shards = 3, rate = 0.01, td = { games = 300, workers = 3, overlap = true } }";
     let whole = "learn = { batch = 30, shards = 4, rate = 0.01, optimiser = \"adam\", average = 0.9, \
-                 td = { games = 600 } }";
-    let mixed = "learn = { batch = 30, shards = 2, rate = 0.01, td = { games = 600, workers = 2, examples = 50, \
+                 td = { games = 240 } }";
+    let mixed = "learn = { batch = 30, shards = 2, rate = 0.01, td = { games = 240, workers = 2, examples = 50, \
                  examples_per_game = 3 } }";
     let burn = "learn = { batch = 40, shards = 3, rate = 0.01, engine = \"burn\", average = 0.9, \
-                td = { games = 400, workers = 4 } }";
-    let exact = "learn = { batch = 64, shards = 4, rate = 0.01, supervised = { samples = 4000 } }";
+                td = { games = 200, workers = 4 } }";
+    let exact = "learn = { batch = 64, shards = 4, rate = 0.01, supervised = { samples = 2000 } }";
     // So large that threads draw the examples.
-    let drawn = "learn = { batch = 300, shards = 4, rate = 0.01, supervised = { samples = 4000 } }";
+    let drawn = "learn = { batch = 300, shards = 4, rate = 0.01, supervised = { samples = 2000 } }";
     // Several epochs a batch, and some that end within a shard.
     let fixed =
-        "learn = { batch = 300, shards = 4, rate = 0.01, supervised = { samples = 4000, examples = 70 } }";
-    let backups = "learn = { batch = 64, shards = 3, rate = 0.01, optimiser = \"soap\", expectation = { samples = 3000 } }";
+        "learn = { batch = 300, shards = 4, rate = 0.01, supervised = { samples = 2000, examples = 70 } }";
+    let backups = "learn = { batch = 64, shards = 3, rate = 0.01, optimiser = \"soap\", expectation = { samples = 1600 } }";
     let replayed = "learn = { batch = 768, shards = 3, rate = 0.01, optimiser = \"adam\", \
                     average = 0.9, \
-                    expectation = { samples = 3000, starts = \"rules\", uses = 2, step = 25 } }";
+                    expectation = { samples = 1600, starts = \"rules\", uses = 2, step = 25 } }";
     let regrets = "learn = { shards = 3, rate = 0.01, optimiser = \"adam\", regrets = { iterations = 4, passes = 2, \
                    rows = 64, steps = 4, batch = 16, keep = 50, memory = 1000 } }";
     let all = [

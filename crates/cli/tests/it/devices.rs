@@ -72,10 +72,21 @@ fn bench_speed_measures_the_grid() {
         "{result}"
     );
     std::fs::write(dir.path("before.json"), result.to_string()).unwrap();
-    let again = ["bench", "speed", "--compare", "before.json", "--batch", "2", "--device", "cpu"];
+    let again = [
+        "bench",
+        "speed",
+        "--compare",
+        "before.json",
+        "--batch",
+        "2",
+        "--device",
+        "cpu",
+        "--network",
+        "68-10-1",
+    ];
     let table = dir.text(&again);
     assert!(table.contains("faster") && table.contains("68-10-1") && table.contains("before: "), "{table}");
-    let other = ["bench", "speed", "--compare", "before.json", "--batch", "3"];
+    let other = ["bench", "speed", "--compare", "before.json", "--batch", "3", "--network", "68-10-1"];
     assert!(dir.fails(&other, 1).contains("batches 2"));
     std::fs::write(dir.path("else.json"), "{\"cells\": []}").unwrap();
     let other = ["bench", "speed", "--compare", "else.json"];

@@ -701,7 +701,8 @@ fn curve(
         Suite::Equity => "equity",
         Suite::Matches => "points",
         Suite::Rms => "RMS error",
-        _ => "exploitability",
+        Suite::Exploitability => "exploitability",
+        other => other.name(),
     };
     let scale = match references {
         None => String::new(),

@@ -90,10 +90,10 @@ fn agents_play_behind_a_screen_and_what_it_loses_is_measured() {
     let dir = workspace();
     fs::write(dir.path("large.toml"), config("large", 8, "")).unwrap();
     dir.text(&["train", "large.toml"]);
-    let text = dir.text(&["decisions", "screen", "small", "large", "--count", "300"]);
+    let text = dir.text(&["decisions", "screen", "small", "large", "--count", "100"]);
     assert!(text.contains("best kept %") && text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let screen = |small: &str, more: &[&str]| {
-        let all = [&["decisions", "screen", small, "large", "--count", "300"], more].concat();
+        let all = [&["decisions", "screen", small, "large", "--count", "100"], more].concat();
         dir.json(&all)["keep"].as_array().unwrap().clone()
     };
     let usual = screen("small", &[]);
