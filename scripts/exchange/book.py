@@ -21,9 +21,6 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 def main():
     environment = os.environ | {
         "ADEPT": str(ROOT),
-        # A folder of its own: cargo gives the library of adept-embed one name for all workspaces, so that a program of another one
-        # would overwrite it for the builds of this one. `target/release`, where the page finds the C library, stays as it is.
-        "CARGO_TARGET_DIR": str(ROOT / "target/exchange/build"),
         "PATH": f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}",
     }
     page, printed, wrong, unused = PAGE.read_text(), "", 0, set()
@@ -44,8 +41,11 @@ def main():
             if "--built" in sys.argv[1:]:
                 text = BUILD.sub("", text)
             print(text, end="", flush=True)
+            # Programs of another workspace have a folder of their own: cargo gives the library of adept-embed one name for all
+            # workspaces, so that they would overwrite it for the builds of this one.
+            own = {"CARGO_TARGET_DIR": str(ROOT / ("target/exchange/build" if "cargo run" in text else "target"))}
             done = subprocess.run(
-                ["bash", "-euo", "pipefail", "-c", text], cwd=folder, env=environment, text=True, stdout=subprocess.PIPE
+                ["bash", "-euo", "pipefail", "-c", text], cwd=folder, env=environment | own, text=True, stdout=subprocess.PIPE
             )
             printed = done.stdout
             print(printed, flush=True)

@@ -43,8 +43,12 @@ pub fn json(value: &impl Serialize) -> Result<()> {
 ///
 /// # Errors
 /// As for [`json`] and [`text`].
-pub fn show(as_json: bool, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
-    if as_json { json(value) } else { self::text(&text()) }
+pub fn show<V: Serialize>(
+    as_json: bool,
+    value: impl FnOnce() -> V,
+    text: impl FnOnce() -> String,
+) -> Result<()> {
+    if as_json { json(&value()) } else { self::text(&text()) }
 }
 
 /// What is named where output cannot be written.

@@ -104,7 +104,7 @@ pub trait Encoder<G: Game>: Send + Sync {
         false
     }
 
-    /// Whether a row depends on the action as well as on the state.
+    /// Whether a row depends on the action as well as on the state: true by default. If false, equal afterstates share a row.
     fn needs_action(&self) -> bool {
         true
     }

@@ -432,7 +432,7 @@ mod tests {
     fn a_search_that_stops_early_is_no_search() {
         let (alone, stopped) = (reviewed("", FIRST), reviewed("search:1n:", FIRST));
         assert_eq!((alone.search, alone.worst[0].shortfall.clone()), (None, None));
-        assert_eq!(stopped.search, Some(Depths { decisions: 5, short: 5, unsearched: 5 }));
+        assert_eq!(stopped.search, Some(Depths { decisions: 5, unsearched: 5, plies: None }));
         assert!(stopped.worst[0].shortfall.as_ref().unwrap().contains("without a search"), "{stopped:?}");
         for (one, other) in stopped.players.iter().zip(&alone.players) {
             let [one, other] =

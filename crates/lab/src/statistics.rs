@@ -160,7 +160,8 @@ pub(crate) fn difference(a: &[Seeded], b: &[Seeded]) -> Option<Tested> {
     let n = pairs.len() as f64;
     let error = sd / n.sqrt();
     // The rounding of the differences is not a spread.
-    if error <= 1e-12 * mean.abs() {
+    let size = pairs.iter().map(|(a, b)| a.abs().max(b.abs())).fold(0.0, f64::max);
+    if error <= 1e-12 * size {
         return None;
     }
     let student = StudentsT::new(0.0, 1.0, n - 1.0).ok()?;
@@ -273,11 +274,15 @@ mod tests {
         let moved: Vec<Seeded> = a.iter().map(|(seed, value)| (*seed, value + 1.0)).collect();
         assert_eq!((difference(&a, &moved), difference(&a, &a)), (None, None));
         assert_eq!(difference(&seeded(&[1.0, 1.0]), &seeded(&[2.0, 2.0])), None);
+        for step in [1e-6, f64::EPSILON] {
+            let a = [0.1, 0.2, 0.3];
+            assert_eq!(difference(&seeded(&a), &seeded(&a.map(|value| value + step))), None);
+        }
         assert_eq!((difference(&a, &seeded(&[1.0])), bootstrap95(&a, &seeded(&[1.0]))), (None, None));
     }
 
-    /// Equal means are rejected in 5 % of cases at three seeds, whether or not they correlate: 2,000 trials have a standard error of
-    /// 0.5 %.
+    /// Equal means are rejected in 5 % of cases at three seeds, whether or not they correlate: 20,000 trials have a standard
+    /// error of 0.15 %. Welch's test where pairs correlate little rejects 6.6 % without a shared part.
     #[test]
     fn pairs_keep_their_level() {
         let mut rng = stream(1, "level of pairs", 0);
@@ -285,7 +290,7 @@ mod tests {
         let mut normal = || (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
         for shared in [0.0, 0.5, 0.9] {
             let mut rejected = 0;
-            for _ in 0..2000 {
+            for _ in 0..20_000 {
                 let pairs: Vec<[f64; 2]> = (0..3)
                     .map(|_| {
                         let both = normal();
@@ -295,7 +300,7 @@ mod tests {
                 let [a, b] = [0, 1].map(|i| seeded(&pairs.iter().map(|pair| pair[i]).collect::<Vec<_>>()));
                 rejected += usize::from(difference(&a, &b).unwrap().p < 0.05);
             }
-            assert!((60..=140).contains(&rejected), "{shared}: {rejected} of 2000");
+            assert!((900..=1100).contains(&rejected), "{shared}: {rejected} of 20000");
         }
     }
 

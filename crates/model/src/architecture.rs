@@ -463,7 +463,7 @@ fn gamma() -> f32 {
     0.5
 }
 
-/// A default that stands at its setting.
+/// The default N of a setting, for serde.
 fn usize_of<const N: usize>() -> usize {
     N
 }

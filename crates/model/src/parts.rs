@@ -153,7 +153,14 @@ impl Architecture {
             Self::Hme(hme) => (hme.threshold, hme.variance) = (0.0, 1.0),
             Self::MetaPi(pi) => pi.threshold = 0.0,
             Self::Cells(cells) => (cells.gamma, cells.probe, cells.reassign) = (0.5, 1, 0),
-            _ => {}
+            Self::Mlp(_)
+            | Self::Modules(_)
+            | Self::Lookup(_)
+            | Self::Blind(_)
+            | Self::Frozen(_)
+            | Self::Symbolic(_)
+            | Self::Residual(_)
+            | Self::Shared(_) => {}
         }
         self.children().into_iter().for_each(Self::forget_settings);
     }

@@ -107,7 +107,7 @@ pub(super) fn one(config: &Config, seed: u64, init: Vec<Init>, work: Work<'_>) -
 
 /// Mean seconds per run.
 pub(super) fn mean_seconds(runs: &[Run]) -> f64 {
-    runs.iter().map(|(_, record)| record.seconds).sum::<f64>() / runs.len() as f64
+    runs.iter().map(|(_, record)| record.seconds).sum::<f64>() / runs.len().max(1) as f64
 }
 
 /// The threads of a reproduction without runs.

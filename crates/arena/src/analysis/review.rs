@@ -42,27 +42,30 @@ pub struct Account {
 pub struct Depths {
     /// Number of decisions that a search was asked for.
     pub decisions: u64,
-    /// Number of these at which it stopped before its depth.
-    pub short: u64,
     /// Number of these at which it stopped before it looked ahead, so that the values are without a search.
     pub unsearched: u64,
+    /// The fewest and the most plies of the other searches that did not reach the end of the game; none if all did.
+    pub plies: Option<[u32; 2]>,
 }
 
 impl Depths {
     /// Both together.
     fn and(self, other: Self) -> Self {
+        let both = |[a, b]: [u32; 2], [c, d]: [u32; 2]| [a.min(c), b.max(d)];
         Self {
             decisions: self.decisions + other.decisions,
-            short: self.short + other.short,
             unsearched: self.unsearched + other.unsearched,
+            plies: match (self.plies, other.plies) {
+                (Some(own), Some(others)) => Some(both(own, others)),
+                (own, others) => own.or(others),
+            },
         }
     }
 
     /// Adds a decision.
     fn add(&mut self, reach: Reach) {
-        self.decisions += 1;
-        self.short += u64::from(reach.shortfall().is_some());
-        self.unsearched += u64::from(!reach.is_searched());
+        let plies = (reach.is_searched() && !reach.solved).then_some([reach.plies; 2]);
+        *self = self.and(Self { decisions: 1, unsearched: u64::from(!reach.is_searched()), plies });
     }
 }
 
@@ -230,7 +233,7 @@ pub fn judge_each<'a, G: Kit>(
             Turn::Player(player) => {
                 let at = Decision::new(game, &state, player);
                 evaluator.study(at, &mut actions, &mut values);
-                let reach = evaluator.reach();
+                let mut reach = evaluator.reach();
                 let best =
                     (0..actions.len()).reduce(|best, i| if values[i] > values[best] { i } else { best });
                 let listed = actions.iter().position(|other| other == action).map(|i| values[i]);
@@ -244,6 +247,9 @@ pub fn judge_each<'a, G: Kit>(
                 let value = listed.unwrap_or_else(|| {
                     evaluator.values(at, std::slice::from_ref(action), &mut own);
                     error = evaluator.errors().first().copied();
+                    // It may have been valued without a search.
+                    reach = reach
+                        .and_then(|best| Some(if best.is_searched() { evaluator.reach()? } else { best }));
                     own[0]
                 });
                 if let Some(best) = best.filter(|_| actions.len() + usize::from(listed.is_none()) > 1) {

@@ -43,7 +43,7 @@ pub(super) fn names() -> Vec<Named> {
     };
     let any = Named {
         name: RACE.into(),
-        about: "all races of 15 checkers a side, by each side's number of rolls: a table with all checkers home, else a small network"
+        about: "all races of 15 checkers a side, by each side's number of rolls: a table with all checkers home, rolls followed near home, else a small network"
             .into(),
     };
     [6, 8, 10].map(race).into_iter().chain([6, 8, 10].map(bearoff)).chain([any]).collect()

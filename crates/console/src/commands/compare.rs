@@ -36,12 +36,17 @@ pub(crate) fn run(a: &Path, b: &Path, bootstrap: bool, as_json: bool) -> Result<
 fn method(metrics: &[MetricChange], bootstrap: bool) -> String {
     let of = |test: Test| metrics.iter().filter(move |metric| metric.test == Some(test));
     let pairs = "Student's t of pairs of the same seed";
+    if metrics.iter().all(|metric| metric.test.is_none()) {
+        return "p: not tested, because the differences do not vary".into();
+    }
     let mut text = "p: two-sided, by ".to_string();
     match (of(Test::Paired).next(), of(Test::Welch).next()) {
         (None, _) => text.push_str("Welch's t-test over the seeds"),
         (Some(_), None) => text.push_str(pairs),
         (Some(_), Some(_)) => {
-            text.push_str(&format!("{pairs} where a correlation is shown, else by Welch's t-test"))
+            let paired: Vec<String> =
+                of(Test::Paired).map(|metric| metric.metric.replace('_', " ")).collect();
+            text.push_str(&format!("{pairs} for {}, else by Welch's t-test", paired.join(", ")))
         }
     }
     let correlations: Vec<String> = of(Test::Paired)

@@ -39,7 +39,7 @@ fn build(games: &dyn Catalogue, args: &BuildDataArgs, as_json: bool) -> Result<(
     let stopping = "\nstopping, with the positions so far (again to stop at once)";
     let made = game.label_positions(&options, &on_interrupt(stopping))?;
     let (rows, of) = (counted(made.rows, "row"), counted(made.games, "game"));
-    output::show(as_json, &made, || format!("{}: {rows}, of {of}\n", made.path.display()))?;
+    output::show(as_json, || &made, || format!("{}: {rows}, of {of}\n", made.path.display()))?;
     match made.finished {
         true => Ok(()),
         false => bail!("stopped before the end: continue with --out {} --resume", args.out.display()),
@@ -48,7 +48,11 @@ fn build(games: &dyn Catalogue, args: &BuildDataArgs, as_json: bool) -> Result<(
 
 fn check(games: &dyn Catalogue, file: &Path, game: &str, tolerance: f64, as_json: bool) -> Result<()> {
     let report = games.find(game)?.check_labels(file, tolerance)?;
-    output::show(as_json, &json!({ "file": file, "data": report }), || text(&report))?;
+    output::show(
+        as_json,
+        || json!({ "file": file.display().to_string(), "data": report }),
+        || text(&report),
+    )?;
     if report.has_faults() {
         bail!("{}: {}", file.display(), faults(&report));
     }

@@ -42,11 +42,15 @@ fn build(games: &dyn Catalogue, args: &BuildDecisionsArgs, as_json: bool) -> Res
     let game = game_of(games, &args.by.with, args.by.game.as_deref(), args.by.best)?;
     let stopping = "\nstopping, with the decisions finished so far (again to stop at once)";
     let built = game.build_decisions(&options, &on_interrupt(stopping))?;
-    output::show(as_json, &built, || {
-        let rows: Vec<Vec<String>> =
-            built.kinds.iter().map(|(kind, count)| vec![kind.clone(), count.to_string()]).collect();
-        format!("{}{}\n", output::table(&["kind", "decisions"], &rows), built.path.display())
-    })?;
+    output::show(
+        as_json,
+        || &built,
+        || {
+            let rows: Vec<Vec<String>> =
+                built.kinds.iter().map(|(kind, count)| vec![kind.clone(), count.to_string()]).collect();
+            format!("{}{}\n", output::table(&["kind", "decisions"], &rows), built.path.display())
+        },
+    )?;
     if built.finished && !built.short.is_empty() {
         output::say(format!(
             "fewer than {} decisions of {}: raise --games or --gap",
@@ -67,9 +71,11 @@ fn grade(games: &dyn Catalogue, args: &RunDecisionsArgs, as_json: bool) -> Resul
     for agent in &args.agents {
         all.push(game.grade_decisions(&args.file, agent, args.seed, args.threads, &cancel)?);
     }
-    output::show(as_json, &json!({ "file": args.file, "agents": all }), || {
-        all.iter().map(text).collect::<Vec<_>>().join("\n")
-    })
+    output::show(
+        as_json,
+        || json!({ "file": args.file.display().to_string(), "agents": all }),
+        || all.iter().map(text).collect::<Vec<_>>().join("\n"),
+    )
 }
 
 fn screen(games: &dyn Catalogue, args: &ScreenDecisionsArgs, as_json: bool) -> Result<()> {

@@ -70,7 +70,7 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
         };
         Files::default().replace(file, outcomes.svg().as_bytes())?;
     }
-    output::show(as_json, &report, || report_text(&report, options.search.as_ref()))
+    output::show(as_json, || &report, || report_text(&report, options.search.as_ref()))
 }
 
 /// The checkpoint that the arguments name, and the search over it.

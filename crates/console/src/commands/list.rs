@@ -321,10 +321,14 @@ fn plot_gates(paths: &[PathBuf], out: Option<&Path>, as_json: bool) -> Result<()
     if let Some(out) = out {
         Files::default().replace(out, gates::svg(&maps).as_bytes())?;
     }
-    output::show(as_json, &json!({ "path": out, "maps": maps }), || match out {
-        Some(out) => format!("written: {}\n", out.display()),
-        None => maps.iter().map(CellMap::text).collect::<Vec<_>>().join("\n"),
-    })
+    output::show(
+        as_json,
+        || json!({ "path": out.map(|out| out.display().to_string()), "maps": maps }),
+        || match out {
+            Some(out) => format!("written: {}\n", out.display()),
+            None => maps.iter().map(CellMap::text).collect::<Vec<_>>().join("\n"),
+        },
+    )
 }
 
 /// Draws curves into a file or the terminal.

@@ -63,9 +63,11 @@ pub(crate) fn publish(games: &dyn Catalogue, args: &PublishArgs, as_json: bool) 
 pub(crate) fn value(games: &dyn Catalogue, args: &ValueArgs, as_json: bool) -> Result<()> {
     let (game, file) = (args.game.as_deref(), args.file.as_deref());
     let values = values_of(games, &args.of, game, &args.positions, file, args.inputs)?;
-    output::show(as_json, &json!({ "values": values }), || {
-        values.iter().map(value_text).collect::<Vec<_>>().join("\n")
-    })
+    output::show(
+        as_json,
+        || json!({ "values": values }),
+        || values.iter().map(value_text).collect::<Vec<_>>().join("\n"),
+    )
 }
 
 pub(crate) fn moves(games: &dyn Catalogue, args: &MovesArgs, as_json: bool) -> Result<()> {
@@ -88,7 +90,7 @@ pub(crate) fn moves(games: &dyn Catalogue, args: &MovesArgs, as_json: bool) -> R
         }
     }
     let value = json!({ "position": found.position, "to_move": found.to_move, "moves": found.moves });
-    output::show(as_json, &value, || value_text(found))
+    output::show(as_json, || &value, || value_text(found))
 }
 
 /// Values of positions, given as texts and in a file, by a checkpoint or an agent.
@@ -325,7 +327,7 @@ pub(crate) fn describe(games: &dyn Catalogue, args: &DescribeArgs, as_json: bool
         let sentence = |rule: &measure::Rule| {
             format!("{}\n  then create a numeric preference of {:.4}\n", rule.text, rule.value)
         };
-        return output::show(as_json, &json!({ "rules": rules }), || rules.iter().map(sentence).collect());
+        return output::show(as_json, || json!({ "rules": rules }), || rules.iter().map(sentence).collect());
     }
     if args.checkpoint.extension().is_some_and(|extension| extension == "toml") {
         super::config::note_paths::<Config>(&args.checkpoint, &[], games);

@@ -192,16 +192,14 @@ pub fn game_of(
         .collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let hint = match names::nearest(spec.name(), &known) {
-        Some(near) => format!(": did you mean `{near}`?"),
-        None => ": see `adept list agents`".into(),
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!(
+            "see `adept list agents`. Runs are looked for by name in `{}` of the working folder. {}",
+            checkpoint::RUNS,
+            checkpoint::searched()
+        ),
     };
-    let hint = if hint.ends_with('?') { hint } else { hint + "." };
-    bail!(
-        "`{}` is neither a checkpoint nor an agent of any game{hint} Runs are looked for by name in `{}` of the working folder. {}",
-        spec.name(),
-        checkpoint::RUNS,
-        checkpoint::searched()
-    )
+    bail!("`{}` is neither a checkpoint nor an agent of any game: {hint}", spec.name())
 }
 
 /// Whether a name is that of a checkpoint or run of this machine, which goes before the game of that name.

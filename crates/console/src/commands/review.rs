@@ -5,7 +5,7 @@ use crate::args::ReviewArgs;
 use crate::interrupt::on_interrupt;
 use crate::output;
 use adept_lab::Catalogue;
-use adept_lab::review::{Decisions, PlayerReview, Review, ReviewOptions, Worst};
+use adept_lab::review::{Decisions, Depths, PlayerReview, Review, ReviewOptions, Worst};
 use anyhow::{Result, bail};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ReviewArgs, as_json: bool) -> Re
     };
     let game = game_of(games, &args.by, args.game.as_deref(), args.best)?;
     let found = game.review(&options, &on_interrupt(STOPPING))?;
-    output::show(as_json, &found, || text(&found))?;
+    output::show(as_json, || &found, || text(&found))?;
     if !found.finished {
         bail!("stopped before the end: these are {} of the games", found.games);
     }
@@ -63,6 +63,14 @@ fn names_of(files: &[PathBuf]) -> HashMap<&Path, String> {
             }
             !is_known
         });
+    }
+    // Cut names may be equal again.
+    let mut shown = HashMap::<String, usize>::new();
+    names.values().for_each(|name| *shown.entry(name.clone()).or_default() += 1);
+    for (file, name) in &mut names {
+        if shown[name] > 1 {
+            *name = file.display().to_string();
+        }
     }
     names
 }
@@ -138,17 +146,18 @@ fn text(found: &Review) -> String {
             100.0 * found.total.undecided_share
         )));
     }
-    if let Some(depths) = found.search.filter(|depths| depths.short > 0) {
-        let unsearched = match depths.unsearched {
-            0 => String::new(),
-            n => format!(
-                "; at {n} of these it stopped before it looked ahead, and the values are without a search"
-            ),
-        };
-        text.push_str(&output::wrapped(&format!(
-            "at {} of {} decisions the search stopped before its depth{unsearched}",
-            depths.short, depths.decisions
-        )));
+    if let Some(Depths { decisions, unsearched, plies }) = found.search {
+        match plies {
+            Some([least, most]) if least < most => {
+                text.push_str(&output::wrapped(&format!("the search looked {least} to {most} plies ahead")))
+            }
+            _ => {}
+        }
+        if unsearched > 0 {
+            text.push_str(&output::wrapped(&format!(
+                "at {unsearched} of {decisions} decisions the search stopped before it looked ahead, and the values are without a search"
+            )));
+        }
     }
     if !found.worst.is_empty() {
         text.push_str("\nworst moves\n");
@@ -172,7 +181,7 @@ fn text(found: &Review) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use adept_lab::review::{Depths, Fault};
+    use adept_lab::review::Fault;
     use textwrap::core::display_width;
 
     /// A review with names, files and positions that are as long as they may be.
@@ -220,7 +229,7 @@ mod tests {
             games: 12_345,
             players: vec![player.clone(), player],
             total: decisions,
-            search: Some(Depths { decisions: 123_456, short: 12_345, unsearched: 1_234 }),
+            search: Some(Depths { decisions: 123_456, unsearched: 1_234, plies: Some([2, 3]) }),
             worst: vec![worst],
             finished: true,
         }
@@ -245,6 +254,9 @@ mod tests {
         // Folders that tell files apart are not cut like names.
         let files = ["monday", "tuesday"].map(|day| PathBuf::from(format!("club-tournament-{day}/x.mat")));
         assert_eq!(names_of(&files)[&*files[1]], "club-tournament-tuesday/x.mat");
+        let files =
+            ["1", "2"].map(|round| PathBuf::from(format!("match-between-ann-and-bo-round-{round}.mat")));
+        assert_eq!(names_of(&files)[&*files[1]], "match-between-ann-and-bo-round-2.mat");
     }
 
     #[test]
@@ -252,12 +264,12 @@ mod tests {
         let mut found = review("Ann");
         let shown = text(&found).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
-            shown.contains("at 12345 of 123456 decisions the search stopped before its depth; at 1234"),
+            shown.contains("looked 2 to 3 plies ahead at 1234 of 123456 decisions the search"),
             "{shown}"
         );
         assert!(shown.contains("stopped after 2 of 3 plies"), "{shown}");
-        found.search = Some(Depths { decisions: 123_456, short: 0, unsearched: 0 });
+        found.search = Some(Depths { decisions: 123_456, unsearched: 0, plies: Some([2, 2]) });
         found.worst[0].shortfall = None;
-        assert!(!text(&found).contains("stopped"), "{}", text(&found));
+        assert!(!text(&found).contains("search"), "{}", text(&found));
     }
 }

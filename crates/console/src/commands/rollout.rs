@@ -27,7 +27,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &RolloutArgs, as_json: bool) -> R
     };
     let game = game_of(games, &args.by.with, args.by.game.as_deref(), args.by.best)?;
     let found = game.roll_out(&options, &on_interrupt(STOPPING), &|_| ())?;
-    output::show(as_json, &found, || found.rollouts.iter().map(text).collect::<Vec<_>>().join("\n"))?;
+    output::show(as_json, || &found, || found.rollouts.iter().map(text).collect::<Vec<_>>().join("\n"))?;
     match &args.out {
         _ if found.finished => Ok(()),
         Some(out) => bail!("stopped before the end: continue with --out {} --resume", out.display()),

@@ -28,9 +28,11 @@ pub(crate) fn man(mut command: clap::Command, args: &ManArgs, as_json: bool) -> 
         files.replace(&args.out.join(name), page)?;
     }
     let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
-    output::show(as_json, &json!({ "path": args.out, "pages": names }), || {
-        format!("written: {} pages in {}\n", pages.len(), args.out.display())
-    })
+    output::show(
+        as_json,
+        || json!({ "path": args.out.display().to_string(), "pages": names }),
+        || format!("written: {} pages in {}\n", pages.len(), args.out.display()),
+    )
 }
 
 fn pages_of(command: &clap::Command, pages: &mut Vec<(String, Vec<u8>)>) -> Result<()> {

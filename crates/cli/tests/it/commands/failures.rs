@@ -301,3 +301,18 @@ fn a_gnubg_that_fails_is_named() {
     let said = dir.fails(&["play", "gnubg:127.0.0.1:1", "--game", "hypergammon"], 1);
     assert!(said.contains("is not an agent of hypergammon"), "{said}");
 }
+
+/// Names of files are bytes on Unix.
+#[cfg(unix)]
+#[test]
+fn folders_may_have_any_name() {
+    use std::os::unix::ffi::OsStrExt;
+    let dir = Workspace::new();
+    let name = std::ffi::OsStr::from_bytes(b"m\xff");
+    for (more, expected) in [(&[][..], "written: "), (&["--json"], "\"adept.1\"")] {
+        let output = dir.command(&["man", "--out"]).arg(name).args(more).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && text.contains(expected), "{output:?}");
+        assert!(dir.folder.path().join(name).join("adept.1").exists());
+    }
+}

@@ -237,3 +237,24 @@ impl Code {
         known.last().map_or(0, |k| k.1) + self.outputs * size_of::<f32>()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Helper::*;
+
+    #[test]
+    fn helpers_stand_in_the_order_of_their_names() {
+        let all = [
+            Exp, TanhOf, Copy, Entry, Affine, Scale, Tanh, Sigmoid, Relu, Silu, Softmax, Select, Blend,
+            Correct, Tilt,
+        ];
+        for (text, first) in [(include_str!("helpers.c"), Copy), (include_str!("helpers.rust"), Exp)] {
+            let own = &all[first as usize..];
+            assert_eq!(text.trim_end().split("\n\n").count(), own.len());
+            for helper in own {
+                let text = helper.text(text, first);
+                assert!(text.contains(&format!("{}(", helper.name())), "{helper:?}: {text}");
+            }
+        }
+    }
+}
