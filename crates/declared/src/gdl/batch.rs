@@ -139,9 +139,10 @@ impl<L: Lanes> Run<L> {
         let mut over = value(&self.values, *end);
         for (count, &(begin, end)) in self.counts.iter_mut().zip(&plan.roles) {
             *count = Numbers::new();
-            for number in begin as usize..end as usize {
-                let legal = value(&self.values, legal_moves[number]).and(live);
-                self.legal[number] = legal;
+            let own = begin as usize..end as usize;
+            for (slot, &literal) in self.legal[own.clone()].iter_mut().zip(&legal_moves[own]) {
+                let legal = value(&self.values, literal).and(live);
+                *slot = legal;
                 if legal.any() {
                     count.add(legal);
                 }
