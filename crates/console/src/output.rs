@@ -42,7 +42,7 @@ pub fn json(value: &impl Serialize) -> Result<()> {
 /// Prints a result: as the JSON object, or as text.
 ///
 /// # Errors
-/// As for [`json`] and [`text`].
+/// As for [`json`](fn@json) and [`text`].
 pub fn show<V: Serialize>(
     as_json: bool,
     value: impl FnOnce() -> V,
