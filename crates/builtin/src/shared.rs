@@ -174,7 +174,7 @@ mod tests {
         finish.send(()).unwrap();
         assert_eq!(slow.join().unwrap(), 9);
         assert_eq!(KEPT.get(3, || Some(Err("made twice"))), Some(Ok(9)));
-        // What there is not, or could not be made, is tried again.
+        // A key without a value, or with a failed one, is tried again.
         assert_eq!(KEPT.get(5, || None::<Result<_, &str>>), None);
         assert_eq!(KEPT.get(5, || Some(Err("no"))), Some(Err("no")));
         assert_eq!(KEPT.get(5, || Some(Ok::<_, &str>(25))), Some(Ok(25)));

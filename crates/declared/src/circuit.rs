@@ -153,7 +153,7 @@ impl Builder {
         needed
     }
 
-    /// Distributes gates to cones, each of which takes the nodes of those before it as facts.
+    /// Splits the gates into cones, one for each set of outputs. A cone reads the nodes of earlier cones as facts.
     pub(crate) fn cones<const N: usize>(
         &self,
         stages: &[Option<usize>],

@@ -74,7 +74,7 @@ fn looks_large<G: Game>(game: &G) -> bool {
 
 /// How a walk through the states of a game ends.
 enum Walked {
-    /// It has been everywhere: so many states.
+    /// It visited all states; their number.
     All(usize),
     /// There are more states, or they would take too long.
     Most,
@@ -82,7 +82,7 @@ enum Walked {
     Never,
 }
 
-/// What is reported while states are counted.
+/// Progress message of counting states.
 const COUNTING: &str = "counting the states of the game";
 
 /// Visits every end that can be reached, some of them several times, while `visit` returns true. Whether all were visited: not if there

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What the encoder `rules` is.
+/// Description of the encoder `rules`.
 const RULES: &str =
     "channels for every relation, operator and ending of the rules, for the architecture `modules`";
 

@@ -138,7 +138,7 @@ pub struct Slip {
     pub loss: f64,
     /// The standard error of the loss; 0 if the values are not estimates from samples.
     pub error: f64,
-    /// What the search lacks, as [`Reach::shortfall`] says it.
+    /// Text of [`Reach::shortfall`]; none if the search reached its depth.
     pub shortfall: Option<String>,
 }
 

@@ -379,8 +379,7 @@ fn run_home(side: Side, dice: &[u8], highest: u8, visit: &mut impl FnMut(Side)) 
     }
 }
 
-/// A similar side with a canonical home: at most so many checkers on each point 1 to 6, and the others on the point that
-/// has the most.
+/// A similar side with a canonical home: at most `on_a_point` checkers on each point 1 to 6, and the rest on the fullest point.
 fn with_similar_home(side: Side, on_a_point: u8) -> Side {
     let mut places = side.places();
     let most = (1..7).max_by_key(|&point| places[point]).unwrap_or(1);
