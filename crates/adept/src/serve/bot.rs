@@ -1,7 +1,7 @@
-//! A backgammon player for the protocols: moves by an agent, cube decisions by a rule.
+//! A backgammon player for the protocols: moves by an agent, cube decisions by the model of the cube from a network's chances.
 
 use adept_arena::{Agent, Decision, GameModel, Scratch};
-use adept_builtin::backgammon::cube::{Chances, Cube};
+use adept_builtin::backgammon::cube::{Chances, CubeModel, CubeValues, Scoring, Terms};
 use adept_builtin::backgammon::{self, Action, Backgammon, Position, Stage, State};
 use adept_builtin::dice::Roll;
 use adept_game::{Afterstate, Game, GameError, stream};
@@ -61,29 +61,40 @@ impl Bot {
         }
     }
 
-    /// Whether the side to roll doubles, with a cube that it may turn. In a match, `away` are the points that it and
-    /// its opponent need: it always doubles if the opponent wins the match with this game anyway, never if it does
-    /// itself, otherwise as in a money game.
-    pub(super) fn doubles(&mut self, to_roll: Position, cube: (Cube, u32), away: Option<[u32; 2]>) -> bool {
-        match away {
-            Some([own, _]) if cube.1 >= own => false,
-            Some([_, other]) if cube.1 >= other => true,
-            _ => self.chances(to_roll).is_some_and(|chances| chances.doubles(cube.0, cube.1)),
-        }
+    /// The values of a position for the side to roll with this cube at this score, if there is a network.
+    pub(super) fn cube(&mut self, to_roll: Position, terms: Terms) -> Option<CubeValues> {
+        let chances = self.chances(to_roll)?;
+        Some(CubeModel::usual().values(to_roll, chances, terms))
     }
 
-    /// Whether a side takes a double to `cube`, when its opponent is to roll. Always if it otherwise loses the match.
-    pub(super) fn takes(&mut self, to_roll: Position, cube: u32, away: Option<[u32; 2]>) -> bool {
-        match away {
-            Some([_, other]) if cube >= other => true,
-            _ => self.chances(to_roll).is_none_or(|chances| chances.other().takes()),
+    /// Whether the side to roll doubles. In a match it does even without a network where the opponent wins the match with this game
+    /// anyway.
+    pub(super) fn doubles(&mut self, to_roll: Position, terms: Terms) -> bool {
+        if !terms.may_double() {
+            return false;
         }
+        let loses_anyway =
+            matches!(terms.scoring, Scoring::Match { away: [_, other], .. } if other <= terms.cube);
+        self.cube(to_roll, terms).map_or(loses_anyway, |values| values.doubles())
+    }
+
+    /// Whether the opponent of the side to roll takes a double. `terms` are those of the side to roll, before the double. Without a
+    /// network it takes.
+    pub(super) fn takes(&mut self, to_roll: Position, terms: Terms) -> bool {
+        self.cube(to_roll, terms).is_none_or(|values| values.takes())
+    }
+
+    /// Whether the side to roll, which has doubled, accepts a beaver. Without a network it does.
+    pub(super) fn takes_beaver(&mut self, to_roll: Position) -> bool {
+        let model = CubeModel::usual();
+        self.chances(to_roll).is_none_or(|chances| model.takes_beaver(to_roll, chances))
     }
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use adept_builtin::backgammon::cube::Owner;
     use adept_game::Kit;
     use adept_model::{Head, Optimiser};
 
@@ -116,8 +127,8 @@ pub(super) mod tests {
         let mut value = Vec::new();
         network.model.evaluate(&rows, &mut value);
         let chances = bot.chances(position).unwrap();
-        assert!((chances.dead() + 3.0 * f64::from(value[0])).abs() < 1e-5, "{chances:?} {value:?}");
-        assert!((chances.dead() + chances.other().dead()).abs() < 1e-12);
+        assert!((chances.equity() + 3.0 * f64::from(value[0])).abs() < 1e-5, "{chances:?} {value:?}");
+        assert!((chances.equity() + chances.other().equity()).abs() < 1e-12);
     }
 
     /// The side that bears off its last checker first wins, whatever the network.
@@ -136,21 +147,25 @@ pub(super) mod tests {
             ("3:5 off:10/1:1 off:14", -1.0),
         ] {
             let chances = bot.chances(position(text)).unwrap();
-            assert!((chances.dead() - points).abs() < 0.15, "{text}: {chances:?}");
+            assert!((chances.equity() - points).abs() < 0.15, "{text}: {chances:?}");
             assert!((chances.win() - f64::from(points > 0.0)).abs() < 0.05, "{text}: {chances:?}");
             // The side that does not roll takes only what it can still win.
-            assert_eq!(bot.takes(position(text), 1, None), points < 0.0, "{text}");
+            assert_eq!(bot.takes(position(text), Terms::money(false)), points < 0.0, "{text}");
         }
     }
 
     #[test]
-    fn the_score_of_a_match_goes_before_the_chances() {
-        let (mut bot, start) = (bot(), position("4HPwATDgc/ABMA"));
-        let centred = (Cube::Centred, 2);
-        assert!(bot.doubles(start, centred, Some([3, 1])) && !bot.doubles(start, centred, Some([2, 1])));
-        assert!(bot.takes(start, 1, Some([5, 1])));
+    fn the_score_of_a_match_decides_without_a_network() {
+        let start = position("4HPwATDgc/ABMA");
+        let at =
+            |away| Terms { cube: 2, owner: Owner::Own, scoring: Scoring::Match { away, crawford: false } };
         let mut unknowing = Bot::new(Box::new(adept_arena::Random), None, 1);
-        assert!(!unknowing.doubles(start, centred, None) && unknowing.takes(start, 1, None));
+        assert!(unknowing.doubles(start, at([3, 1])) && !unknowing.doubles(start, at([2, 1])));
+        assert!(
+            !unknowing.doubles(start, Terms::money(false)) && unknowing.takes(start, Terms::money(false))
+        );
+        // With one, a side that loses the match with this game takes any double.
+        assert!(bot().takes(position("1:1 off:14/1:15"), Terms { cube: 4, ..at([9, 4]) }));
     }
 
     #[test]

@@ -125,6 +125,9 @@ struct GnubgArgs {
     /// End after so many connections. Default: at Ctrl-C.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     sessions: Option<u64>,
+    /// Double in money games as without the Jacoby rule, after `set jacoby off` in gnubg.
+    #[arg(long)]
+    no_jacoby: bool,
     /// Seed of the agent's random draws.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -251,6 +254,7 @@ fn gnubg(args: &GnubgArgs, as_json: bool) -> Result<()> {
         log: log.map(Mutex::new),
         cancel: &cancel,
         count: Mutex::default(),
+        jacoby: !args.no_jacoby,
     };
     server.serve(&door, args.sessions)?;
     let count = *server.count.lock().unwrap_or_else(PoisonError::into_inner);

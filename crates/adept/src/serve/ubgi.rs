@@ -241,8 +241,7 @@ impl Engine {
     }
 
     fn cube(&mut self, position: Position) -> &'static str {
-        let doubles = |cube| self.bot.doubles(position, (cube, self.now.cube), self.now.away());
-        if self.now.cube_to_turn().is_some_and(doubles) { "double" } else { "nodouble" }
+        if self.bot.doubles(position, self.now.terms()) { "double" } else { "nodouble" }
     }
 
     /// A line with the equity in points and the chances of the side to roll, or of the other side; empty if unknown.
@@ -250,7 +249,7 @@ impl Engine {
         let chances = (!to_roll.is_over()).then(|| self.bot.chances(to_roll)).flatten();
         let chances = chances.map(|chances| if of_other { chances.other() } else { chances });
         chances.map_or_else(String::new, |c| {
-            format!("info role {role} eq {:.4} pwin {:.4}\n", c.dead(), c.win())
+            format!("info role {role} eq {:.4} pwin {:.4}\n", c.equity(), c.win())
         })
     }
 }

@@ -7,7 +7,7 @@
 //! `double` says whether that side should double, and `accept` whether its opponent should take.
 
 use adept_arena::inspect::{MoveValue, PositionValue};
-use adept_builtin::backgammon::cube::{CLASSES, Chances, Cube};
+use adept_builtin::backgammon::cube::{CLASSES, Chances, CubeModel, Terms};
 use adept_builtin::backgammon::{self, Backgammon, Stage};
 use adept_game::Game;
 use adept_web::Extra;
@@ -215,9 +215,11 @@ fn evaluation(value: &PositionValue) -> Result<Evaluation, String> {
     if value.to_move.is_none() {
         return Err("the game is over".into());
     }
-    let chances = chances(&value.chances)?;
+    let position =
+        Backgammon::default().parse_position(&value.position).map_err(|e| e.to_string())?.0.position();
+    let values = CubeModel::usual().values(position, chances(&value.chances)?, Terms::money(false));
     Ok(Evaluation {
-        cube: CubeAdvice { double: chances.doubles(Cube::Centred, 1), accept: chances.other().takes() },
+        cube: CubeAdvice { double: values.doubles(), accept: values.takes() },
         probabilities: Probabilities::new(&value.chances),
     })
 }

@@ -1,7 +1,7 @@
 //! `board:…` lines of FIBS, the First Internet Backgammon Server, in which GNU Backgammon exchanges positions with
 //! external players.
 
-use super::cube::Cube;
+use super::cube::{Owner, Scoring, Terms};
 use super::{BAR, Position, Side};
 use crate::dice::Roll;
 use std::fmt::Write;
@@ -49,6 +49,8 @@ pub struct Line {
     pub may_double: [bool; 2],
     /// Whether a double awaits an answer.
     pub doubled: bool,
+    /// Whether the game is played without a cube, as the Crawford game of a match.
+    pub without_cube: bool,
 }
 
 /// A player in GNU Backgammon's numbering.
@@ -123,6 +125,7 @@ impl Line {
                 is_set(39, "whether player 0 may double")?,
             ],
             doubled: is_set(40, "whether one has doubled")?,
+            without_cube: fields[FIELDS - 1] == "0",
         };
         if line.cube == 0 {
             return Err("the cube is 0".into());
@@ -134,21 +137,26 @@ impl Line {
         }
     }
 
-    /// The cube state for a player who may turn it; none if the player may not.
-    pub fn cube_to_turn(&self, player: Player) -> Option<Cube> {
+    /// The cube and the score, seen by a player. Lines do not say whether the Jacoby rule holds: it is taken to be off.
+    pub fn terms(&self, player: Player) -> Terms {
         let [own, other] = match player {
             Player::One => self.may_double,
             Player::Zero => [self.may_double[1], self.may_double[0]],
         };
-        own.then_some(if other { Cube::Centred } else { Cube::Own })
-    }
-
-    /// Points that this player and its opponent still need in a match; none for money games.
-    pub fn away(&self, player: Player) -> Option<[u32; 2]> {
+        let owner = match (own, other) {
+            (true, false) => Owner::Own,
+            (false, true) => Owner::Theirs,
+            _ => Owner::Centred,
+        };
         // Player 0's score comes first on its own turn, player 1's when a double is offered.
-        let own = usize::from((player == Player::One) != self.doubled);
+        let first = usize::from((player == Player::One) != self.doubled);
         let needed = |score: u32| self.length.saturating_sub(score).max(1);
-        (self.length > 0).then(|| [own, 1 - own].map(|one| needed(self.scores[one])))
+        let away = [first, 1 - first].map(|one| needed(self.scores[one]));
+        let scoring = match self.length {
+            0 => Scoring::Money { jacoby: false },
+            _ => Scoring::Match { away, crawford: self.without_cube && away.contains(&1) },
+        };
+        Terms { cube: self.cube, owner, scoring }
     }
 
     /// The board from this player's view. Missing checkers have been borne off.
@@ -207,16 +215,15 @@ mod tests {
             Line::parse(&text).unwrap()
         };
         let (zero, one) = (line("-1", "0:1"), line("1", "1:0"));
-        assert_eq!([Player::Zero, Player::One].map(|p| zero.cube_to_turn(p)), [Some(Cube::Own), None]);
-        assert_eq!([Player::Zero, Player::One].map(|p| one.cube_to_turn(p)), [None, Some(Cube::Own)]);
-        for line in [zero, one] {
-            assert_eq!([Player::Zero, Player::One].map(|p| line.away(p)), [Some([5, 3]), Some([3, 5])]);
-        }
+        let terms = |line: Line| [Player::Zero, Player::One].map(|player| line.terms(player));
+        let at = |owner, away| Terms { cube: 2, owner, scoring: Scoring::Match { away, crawford: false } };
+        assert_eq!(terms(zero), [at(Owner::Own, [5, 3]), at(Owner::Theirs, [3, 5])]);
+        assert_eq!(terms(one), [at(Owner::Theirs, [5, 3]), at(Owner::Own, [3, 5])]);
         let centred = line("-1", "1:1");
-        assert_eq!(centred.cube_to_turn(Player::Zero), Some(Cube::Centred));
+        assert_eq!(centred.terms(Player::Zero).owner, Owner::Centred);
         // The order is reversed when player 0 is offered a double.
         let offered = Line::parse(&OFFERED.replacen(":0:2:0:", ":7:2:4:", 1)).unwrap();
-        assert_eq!(offered.away(Player::Zero), Some([3, 5]));
+        assert_eq!(terms(offered)[0].scoring, Scoring::Match { away: [3, 5], crawford: false });
     }
 
     #[test]

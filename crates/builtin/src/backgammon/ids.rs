@@ -3,7 +3,7 @@
 //! The dice of an XGID or a Match ID are the roll to play. [`MatchState`] holds their cube, score and rules, which
 //! positions ignore.
 
-use super::cube::Cube;
+use super::cube::{Owner, Scoring, Terms};
 use crate::dice::Roll;
 use adept_game::GameError;
 use base64::Engine;
@@ -90,20 +90,19 @@ impl Default for MatchState {
 }
 
 impl MatchState {
-    /// The cube state for the player to roll if that player may turn it; none otherwise.
-    pub fn cube_to_turn(&self) -> Option<Cube> {
-        match self.owner {
-            _ if self.crawford => None,
-            None if self.jacoby => Some(Cube::Jacoby),
-            None => Some(Cube::Centred),
-            Some(owner) => (owner == self.turn).then_some(Cube::Own),
-        }
-    }
-
-    /// Points that the player to roll and its opponent still need in a match; none for money games.
-    pub fn away(&self) -> Option<[u32; 2]> {
+    /// The cube and the score, seen by the player to roll.
+    pub fn terms(&self) -> Terms {
+        let owner = match self.owner {
+            None => Owner::Centred,
+            Some(owner) if owner == self.turn => Owner::Own,
+            Some(_) => Owner::Theirs,
+        };
         let needed = |player: usize| self.length.saturating_sub(self.scores[player]).max(1);
-        (self.length > 0).then(|| [needed(self.turn), needed(1 - self.turn)])
+        let scoring = match self.length {
+            0 => Scoring::Money { jacoby: self.jacoby },
+            _ => Scoring::Match { away: [needed(self.turn), needed(1 - self.turn)], crawford: self.crawford },
+        };
+        Terms { cube: self.cube, owner, scoring }
     }
 
     /// Reads an XGID, or the Match ID after a Position ID. None for a Position ID alone.
@@ -457,14 +456,15 @@ mod tests {
     /// The same settings as an XGID, and as GNU Backgammon 1.07.001 writes their Match ID.
     #[test]
     fn xgids_and_match_ids_name_cube_score_and_rules() {
-        for (fields, match_id, cube, away, value) in [
-            ("1:1:1:00:2:4:0:7:10", "UQngAEAAEAAE", Some(Cube::Own), Some([5, 3]), 2),
-            ("1:-1:1:00:2:4:0:7:10", "QQngAEAAEAAE", None, Some([5, 3]), 2),
-            ("1:1:-1:00:2:4:0:7:10", "QQngACAAIAAE", None, Some([3, 5]), 2),
-            ("0:0:1:00:6:4:1:7:10", "8AngAEAAMAAE", None, Some([1, 3]), 1),
-            ("0:0:-1:00:6:4:0:7:10", "cAngAGAAIAAE", Some(Cube::Centred), Some([3, 1]), 1),
-            ("0:0:1:00:0:0:1:0:10", "cAkAAAAAAAAA", Some(Cube::Jacoby), None, 1),
-            ("0:0:1:00:0:0:0:0:10", "cAkAAAAAAAAE", Some(Cube::Centred), None, 1),
+        let at = |away, crawford| Scoring::Match { away, crawford };
+        for (fields, match_id, owner, scoring, cube) in [
+            ("1:1:1:00:2:4:0:7:10", "UQngAEAAEAAE", Owner::Own, at([5, 3], false), 2),
+            ("1:-1:1:00:2:4:0:7:10", "QQngAEAAEAAE", Owner::Theirs, at([5, 3], false), 2),
+            ("1:1:-1:00:2:4:0:7:10", "QQngACAAIAAE", Owner::Theirs, at([3, 5], false), 2),
+            ("0:0:1:00:6:4:1:7:10", "8AngAEAAMAAE", Owner::Centred, at([1, 3], true), 1),
+            ("0:0:-1:00:6:4:0:7:10", "cAngAGAAIAAE", Owner::Centred, at([3, 1], false), 1),
+            ("0:0:1:00:0:0:1:0:10", "cAkAAAAAAAAA", Owner::Centred, Scoring::Money { jacoby: true }, 1),
+            ("0:0:1:00:0:0:0:0:10", "cAkAAAAAAAAE", Owner::Centred, Scoring::Money { jacoby: false }, 1),
         ] {
             let board = "-b----E-C---eE---c-e----B-";
             for text in [
@@ -473,8 +473,7 @@ mod tests {
                 format!("4HPwATDgc/ABMA:{match_id}"),
                 format!("GNUBgID 4HPwATDgc/ABMA {match_id} 31"),
             ] {
-                let found = read(&text);
-                assert_eq!((found.cube_to_turn(), found.away(), found.cube), (cube, away, value), "{text}");
+                assert_eq!(read(&text).terms(), Terms { cube, owner, scoring }, "{text}");
             }
         }
         assert_eq!(read("4HPwATDgc/ABMA:8AngAEAAMAAE").scores, [4, 6]);

@@ -6,7 +6,7 @@
 
 use super::bot::Bot;
 use super::lines::{self, LOOK, ReadError, SHOWN};
-use adept_builtin::backgammon::cube::Chances;
+use adept_builtin::backgammon::cube::{Scoring, Terms};
 use adept_builtin::backgammon::fibs::{Line, Player};
 use adept_console::output::say;
 use adept_ground::shown::clipped;
@@ -53,6 +53,8 @@ pub(super) struct Server<'a> {
     pub(super) log: Option<Mutex<File>>,
     pub(super) cancel: &'a Cancel,
     pub(super) count: Mutex<Count>,
+    /// Whether money games are played by the Jacoby rule, which lines do not say.
+    pub(super) jacoby: bool,
 }
 
 /// Largest number of simultaneous connections.
@@ -65,6 +67,16 @@ const FAULTS: u32 = 100;
 const UNREAD: Duration = Duration::from_secs(5);
 
 impl Server<'_> {
+    /// The cube and the score of a line, seen by a player.
+    fn terms(&self, line: &Line, player: Player) -> Terms {
+        match line.terms(player) {
+            terms @ Terms { scoring: Scoring::Money { .. }, .. } => {
+                Terms { scoring: Scoring::Money { jacoby: self.jacoby }, ..terms }
+            }
+            terms => terms,
+        }
+    }
+
     /// Serves connections, at most `most` if given, until interrupted.
     ///
     /// # Errors
@@ -188,17 +200,15 @@ impl Session<'_> {
             return bot.play(position, roll).map(|(text, _)| text).map_err(|e| e.to_string());
         }
         self.count.cubes += 1;
-        let away = line.away(me);
         if !line.doubled {
-            let doubles = |cube| bot.doubles(position, (cube, line.cube), away);
-            let doubles = line.cube_to_turn(me).is_some_and(doubles);
+            let doubles = bot.doubles(position, self.server.terms(&line, me));
             self.count.doubles += u64::from(doubles);
             return Ok(if doubles { "double" } else { "roll" }.into());
         }
         // After a beaver, this side is to roll and the opponent owns the cube.
         let takes = match line.turn == me {
-            true => bot.chances(position).is_none_or(Chances::takes_beaver),
-            false => bot.takes(position.swapped(), line.cube, away),
+            true => bot.takes_beaver(position),
+            false => bot.takes(position.swapped(), self.server.terms(&line, me.other())),
         };
         Ok(if takes { "take" } else { "drop" }.into())
     }
@@ -245,7 +255,7 @@ mod tests {
         let place = door.local_addr().unwrap();
         let cancel = Cancel::default();
         let count = Mutex::new(Count::default());
-        let server = Server { bot: Mutex::new(bot), log: None, cancel: &cancel, count };
+        let server = Server { bot: Mutex::new(bot), log: None, cancel: &cancel, count, jacoby: false };
         let found = std::thread::scope(|scope| {
             let asking = scope.spawn(move || client(&|| BufReader::new(TcpStream::connect(place).unwrap())));
             server.serve(&door, Some(connections as u64)).unwrap();
