@@ -2,6 +2,8 @@
 
 use crate::game::{Game, GameError};
 use adept_rows::{OutcomeClass, OutcomeMask};
+use std::fmt;
+use std::sync::Arc;
 
 /// The classes that a player may still end in from a state.
 pub type Possible<G> = fn(&G, &[OutcomeClass], &<G as Game>::State, usize) -> OutcomeMask;
@@ -38,12 +40,53 @@ pub struct Results<G: Game> {
     /// Reward of an action for a player beyond the utility of the game, on the same scale: a small success or failure that learners
     /// may use. The state is the one before the action.
     pub reward: Reward<G>,
+    /// How networks of another rule set play this one. None if only its own networks do.
+    pub adapted: Option<Adapted<G>>,
+}
+
+/// How networks of another rule set value the states of this one, such as networks of backgammon without a cube a match with one. They
+/// have the same encoders and give probabilities of classes, by which [`value`](Self::value) values a state.
+pub struct Adapted<G: Game> {
+    /// Name of the rule set that the networks have learned.
+    pub game: &'static str,
+    /// The player as whom the networks see a state, right after this player acted: in their rule set, the one who acted last.
+    pub viewer: fn(&G, &G::State, usize) -> usize,
+    /// The value of a state for a player who has just acted.
+    pub value: fn(&G, &G::State, usize) -> ValueRule,
+}
+
+/// The probabilities of the networks' classes for a player, in their order, as a value for this player in [−1, 1].
+#[derive(Clone)]
+pub struct ValueRule(Arc<dyn Fn(&[f32]) -> f32 + Send + Sync>);
+
+impl ValueRule {
+    /// The rule that this function is.
+    pub fn new(of: impl Fn(&[f32]) -> f32 + Send + Sync + 'static) -> Self {
+        Self(Arc::new(of))
+    }
+
+    /// The value of these probabilities.
+    pub fn of(&self, probabilities: &[f32]) -> f32 {
+        (self.0)(probabilities)
+    }
+}
+
+impl fmt::Debug for ValueRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ValueRule")
+    }
 }
 
 impl<G: Game> Results<G> {
     /// Classes that are all always possible.
     pub const fn of(classes: fn(&G) -> Result<Vec<OutcomeClass>, GameError>) -> Self {
-        Self { classes, possible: |_, _, _, _| OutcomeMask::ALL, impossible: None, reward: |_, _, _, _| 0.0 }
+        Self {
+            classes,
+            possible: |_, _, _, _| OutcomeMask::ALL,
+            impossible: None,
+            reward: |_, _, _, _| 0.0,
+            adapted: None,
+        }
     }
 
     /// No classes.

@@ -286,8 +286,15 @@ fn bind_of<G: Kit>(
 ) -> Result<(GameModel<G>, Manifest), OpenError> {
     let Checkpoint { path, manifest, tensors } = checkpoint;
     let fail = |message: String| Err(OpenError::Mismatch { path: path.clone(), message });
-    if !same_game(&manifest.game, game.name()) {
+    let adapted = game.results().adapted.map(|adapted| adapted.game).filter(|game| *game == manifest.game);
+    if adapted.is_none() && !same_game(&manifest.game, game.name()) {
         return fail(format!("is a checkpoint for game `{}`, expected `{}`", manifest.game, game.name()));
+    }
+    if adapted.is_some() && manifest.head.classes().is_none() {
+        return fail(format!(
+            "has no probabilities of results, by which `{}` values positions: take one with `head = \"outcomes\"`",
+            game.name()
+        ));
     }
     let named = Named { by: Some(&path), depth };
     let encoder = match encoder_of(game, Some(&manifest.encoder), named) {

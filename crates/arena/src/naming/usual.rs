@@ -24,7 +24,9 @@ pub(super) fn usual<G: Kit>(game: &G) -> String {
 
 /// The path of the best published network of a game that this program can open, and its manifest.
 pub(super) fn best_network<G: Kit>(game: &G) -> Option<(String, Manifest)> {
-    let (path, manifest) = checkpoint::best_of(game.name())?;
+    let adapted = game.results().adapted.map(|adapted| adapted.game);
+    let (path, manifest) =
+        checkpoint::best_of(game.name()).or_else(|| adapted.and_then(checkpoint::best_of))?;
     Some((path.to_str()?.into(), manifest))
 }
 

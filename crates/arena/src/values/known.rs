@@ -1,8 +1,8 @@
 //! What is known of positions without a model: values, such as those of tables of races, and which classes of outcomes are possible.
 //! It stands for what the model says, in play and as targets.
 
-use adept_game::{Afterstate, Encoder, Game, Kit, possible_outcomes};
-use adept_model::{Explanation, Head, OutcomeMask, Predictor, Rows};
+use adept_game::{Afterstate, Encoder, Game, Kit, ValueRule, possible_outcomes};
+use adept_model::{Explanation, Head, OutcomeMask, Predictor, RowMut, Rows};
 
 /// The value of an afterstate that an encoder knows, with its distribution over the classes of a head; empty without classes.
 pub fn known<G: Game>(
@@ -33,14 +33,62 @@ pub(crate) fn explain<G: Kit, M: Predictor + ?Sized>(
 ) -> Explanation {
     let mut found = model.explain(row);
     let head = model.head();
-    if let Some((value, outcomes)) = known(encoder, head, game, after) {
-        return Explanation { value, outcomes, name: found.name, ..Explanation::default() };
+    let (seen, adaption) = adapt(game, after);
+    if let Some((value, outcomes)) = known(encoder, head, game, seen) {
+        found = Explanation { value, outcomes, name: found.name, ..Explanation::default() };
+    } else {
+        let possible = possible(head, game, seen.state, seen.player);
+        if !possible.is_all() {
+            restrict(&mut found, head, possible);
+        }
     }
-    let possible = possible(head, game, after.state, after.player);
-    if !possible.is_all() {
-        restrict(&mut found, head, possible);
+    if let Some(adaption) = adaption {
+        adaption.explain(&mut found, head);
     }
     found
+}
+
+/// How the outputs of a network of another rule set become those of a row.
+#[derive(Clone, Debug)]
+struct Adaption {
+    /// Whether the network sees the state as the opponent.
+    mirrored: bool,
+    rule: ValueRule,
+}
+
+impl Adaption {
+    /// Replaces the network's probabilities by those for the player, and returns their value.
+    fn value(&self, head: &Head, probabilities: &mut [f32]) -> f32 {
+        if self.mirrored {
+            let seen = probabilities.to_vec();
+            let classes = head.classes().unwrap_or_default();
+            probabilities.iter_mut().zip(classes).for_each(|(p, class)| *p = seen[class.mirror]);
+        }
+        self.rule.of(probabilities)
+    }
+
+    /// The same for a node and its experts.
+    fn explain(&self, found: &mut Explanation, head: &Head) {
+        if !found.corrects && !found.outcomes.is_empty() {
+            found.value = self.value(head, &mut found.outcomes);
+        }
+        found.experts.iter_mut().flatten().for_each(|expert| self.explain(expert, head));
+    }
+}
+
+/// The afterstate as networks see it, and what becomes of their outputs if they are those of another rule set.
+#[inline]
+fn adapt<'a, G: Kit>(game: &G, after: Afterstate<'a, G>) -> (Afterstate<'a, G>, Option<Adaption>) {
+    let Some(adapted) = game.results().adapted else { return (after, None) };
+    let Afterstate { state, player, .. } = after;
+    let viewer = (adapted.viewer)(game, state, player);
+    let adaption = Adaption { mirrored: viewer != player, rule: (adapted.value)(game, state, player) };
+    (Afterstate { player: viewer, ..after }, Some(adaption))
+}
+
+/// The row of an afterstate.
+pub(super) fn encode<G: Kit>(game: &G, encoder: &dyn Encoder<G>, after: Afterstate<'_, G>, row: RowMut<'_>) {
+    encoder.encode(game, adapt(game, after).0, row);
 }
 
 /// Restricts the distributions of a node and of its experts to the possible classes. Corrections of logits stay as they are.
@@ -69,6 +117,8 @@ pub struct KnownRows {
     outcomes: Vec<f32>,
     /// The rows with impossible classes, in order.
     restricted: Vec<(u32, OutcomeMask)>,
+    /// The rows of networks of another rule set, in order.
+    adapted: Vec<(u32, Adaption)>,
 }
 
 impl KnownRows {
@@ -78,6 +128,7 @@ impl KnownRows {
         self.values.clear();
         self.outcomes.clear();
         self.restricted.clear();
+        self.adapted.clear();
     }
 
     /// Appends the row of an afterstate to `rows`, and notes what is known of it.
@@ -90,8 +141,10 @@ impl KnownRows {
         game: &G,
         after: Afterstate<'_, G>,
     ) {
+        let (after, adaption) = adapt(game, after);
         encoder.encode(game, after, rows.push());
         let row = rows.len() - 1;
+        self.adapted.extend(adaption.map(|adaption| (row as u32, adaption)));
         self.restrict(row, head, game, after.state, after.player);
         if encoder.knows() {
             self.note(row, head, |outcomes| encoder.known(game, after, outcomes));
@@ -145,13 +198,11 @@ impl KnownRows {
         values: &mut Vec<f32>,
         outcomes: &mut Vec<f32>,
     ) {
+        let classes = model.head().classes().map_or(0, <[_]>::len);
         if self.rows.len() == rows.len() {
             values.clone_from(&self.values);
             outcomes.clone_from(&self.outcomes);
-            return;
-        }
-        let classes = model.head().classes().map_or(0, <[_]>::len);
-        if classes == 0 {
+        } else if classes == 0 {
             outcomes.clear();
             model.evaluate(rows, values);
         } else {
@@ -167,6 +218,10 @@ impl KnownRows {
             values[row as usize] = self.values[place];
             outcomes[row as usize * classes..][..classes]
                 .copy_from_slice(&self.outcomes[place * classes..][..classes]);
+        }
+        for (row, adaption) in &self.adapted {
+            let row = *row as usize;
+            values[row] = adaption.value(model.head(), &mut outcomes[row * classes..][..classes]);
         }
     }
 }
