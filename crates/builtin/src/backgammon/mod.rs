@@ -22,7 +22,7 @@ mod state;
 
 pub use encoders::{Classed, Expert, INPUTS, Input, Points};
 pub use game::Backgammon;
-pub use ids::MatchState;
+pub use ids::{MatchState, Offer};
 pub use kit::{table, usual_file};
 pub use known::race_file;
 pub use moves::results;

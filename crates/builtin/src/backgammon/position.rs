@@ -210,6 +210,7 @@ fn whole(side: Side) -> ids::Board {
 /// An ID parser for positions with this many checkers a side.
 fn reader(checkers: u8) -> Ids<impl Fn(&ids::Board, &str) -> Result<Side, String>> {
     Ids {
+        answers: false,
         of: "a position of this game",
         id: "4HPwATDgc/ABMA",
         xgid: "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10",
