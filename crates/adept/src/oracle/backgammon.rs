@@ -23,7 +23,7 @@ use std::time::Instant;
 
 /// The game with this name, if it has a table.
 pub(super) fn named(name: &str) -> Result<Backgammon> {
-    let game = Backgammon::named(name).filter(|game| game.checkers() <= Table::MOST);
+    let game = Backgammon::named(name).filter(|game| game.checkers() <= Table::MOST && !game.has_cube());
     game.with_context(|| {
         format!("`{name}` has no exact table: there is bearoff, hypergammon, backgammon:1 and backgammon:2; --points builds tables of races")
     })
@@ -77,7 +77,7 @@ pub(super) fn value(game: &Backgammon, positions: &[String], args: &TableArgs, a
         let text = game.position_text(state);
         let best = match state.stage {
             Stage::Move(_) => ranked(game, &table, state)?.into_iter().next(),
-            Stage::Roll | Stage::Opening => None,
+            _ => None,
         };
         let value = best.map_or_else(|| equity(&table, state), |(_, value)| Ok(value))?;
         let mut object = json!({ "position": text, "value": value, "equity": value, "unit": "points" });
@@ -352,6 +352,7 @@ pub(super) fn build_race(
     as_json: bool,
 ) -> Result<()> {
     let game = Backgammon::named(name)
+        .filter(|game| !game.has_cube())
         .with_context(|| format!("`{name}` has no races: write backgammon, hypergammon or backgammon:K"))?;
     let usual = race_file(&game, points);
     let path = destination(out, &usual, no_file)?;

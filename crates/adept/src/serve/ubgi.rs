@@ -146,7 +146,7 @@ impl Engine {
                 self.position = Some(state.position());
                 self.dice = match state.stage {
                     Stage::Move(roll) => Some(roll),
-                    Stage::Roll | Stage::Opening => None,
+                    _ => None,
                 };
             }
             ["dice", first, second] => {

@@ -1,7 +1,8 @@
 //! Text drawing of the board.
 
 use super::state::{Stage, State};
-use super::{BAR, Position, Win};
+use super::{BAR, Backgammon, Position, Win};
+use adept_game::{Game, Turn};
 use std::fmt::Write;
 
 /// Tallest column that is drawn checker by checker. Taller columns end with their number.
@@ -11,11 +12,11 @@ const HEIGHT: u8 = 5;
 const SIGNS: [char; 2] = ['●', '○'];
 
 /// Draws the board from the view of the player to roll or move, with the home board at the lower right. Pips, checkers
-/// borne off and the next step are at the right; the Position ID and the XGID follow below. A finished game is drawn
-/// from the view of `seat`.
-pub(super) fn draw(state: &State, seat: usize) -> String {
-    let is_over = state.position().is_over();
-    let player = if is_over { seat } else { state.player };
+/// borne off and the next step are at the right; the Position ID and the XGID follow below, with the cube what is played for and the
+/// position as text. A finished game is drawn from the view of `seat`, an answer to a double from that of the player who answers.
+pub(super) fn draw(game: &Backgammon, state: &State, seat: usize) -> String {
+    let is_over = state.position().is_over() || state.stage == Stage::Dropped;
+    let player = if is_over { seat } else { state.actor() };
     let [lower, upper] = [player, 1 - player];
     let cell = |point: u8, row| match [lower, upper].map(|player| state.sides[player]) {
         [own, _] if own.on(point) > 0 => shown(own.on(point), row, SIGNS[lower]),
@@ -40,16 +41,23 @@ pub(super) fn draw(state: &State, seat: usize) -> String {
     for row in 0..HEIGHT {
         text += &line(&above, row, upper, &if row == 0 { about(upper) } else { String::new() });
     }
-    let middle = format!(" │{:18}│BAR│{:18}│  {}", "", "", next(state));
+    let middle = format!(" │{:18}│BAR│{:18}│  {}", "", "", next(game, state));
     let _ = writeln!(text, "{}", middle.trim_end());
     for row in (0..HEIGHT).rev() {
         text += &line(&below, row, lower, &if row == 0 { about(lower) } else { String::new() });
     }
     text += &edge(&below, ['└', '┴', '┘']);
+    if game.has_cube() {
+        let _ = writeln!(text, " {}", stakes(state));
+        if state.stage != Stage::Opening && !is_over {
+            let _ = writeln!(text, " {}", game.position_text(state));
+        }
+        return text;
+    }
     let roll = match state.stage {
         Stage::Move(roll) => Some(roll),
-        Stage::Roll => None,
         Stage::Opening => return text,
+        _ => None,
     };
     if !is_over {
         let _ = writeln!(text, " {}  {}", state.position().id(), state.position().xgid(roll));
@@ -73,8 +81,31 @@ fn shown(count: u8, row: u8, sign: char) -> String {
     }
 }
 
+/// The cube and the score.
+fn stakes(state: &State) -> String {
+    let stakes = state.stakes;
+    let mut text = match stakes.owner() {
+        None => "cube in the middle".into(),
+        Some(owner) => format!("cube at {} with {}", stakes.cube(), SIGNS[owner]),
+    };
+    if let Some([first, second]) = stakes.away() {
+        let crawford = if stakes.is_crawford() { ", Crawford game" } else { "" };
+        let [you, other] = SIGNS;
+        let _ = write!(text, ", {you} needs {first}, {other} needs {second} to win the match{crawford}");
+    }
+    text
+}
+
 /// The next step, or how the game ended.
-fn next(state: &State) -> String {
+fn next(game: &Backgammon, state: &State) -> String {
+    if let Some(winner) = state.stakes.winner() {
+        return format!("{} has won the match", SIGNS[winner]);
+    }
+    if game.has_cube() && game.turn(state) == Turn::Over {
+        let won = game.utility(state, 0);
+        let points = if won.abs() == 1.0 { "point" } else { "points" };
+        return format!("{} has won {} {points}", SIGNS[usize::from(won < 0.0)], won.abs());
+    }
     if let Some(winner) = state.sides.iter().position(|side| side.is_done()) {
         let won = match Position::result(state.sides[1 - winner]) {
             Win::Single => "",
@@ -83,10 +114,13 @@ fn next(state: &State) -> String {
         };
         return format!("{} has won{won}", SIGNS[winner]);
     }
-    let sign = SIGNS[state.player];
+    let (sign, cube) = (SIGNS[state.actor()], 2 * state.stakes.cube());
     match state.stage {
-        Stage::Opening => String::new(),
-        Stage::Roll => format!("{sign} to roll"),
+        Stage::Opening | Stage::Dropped => String::new(),
+        Stage::Roll | Stage::Rolling => format!("{sign} to roll"),
         Stage::Move(roll) => format!("{sign} to move {roll:?}"),
+        Stage::Cube => format!("{sign} to double or roll"),
+        Stage::Doubled => format!("{sign} to take or drop {cube}"),
+        Stage::Beavered => format!("{sign} to take or drop a beaver to {cube}"),
     }
 }

@@ -1,30 +1,36 @@
-//! Backgammon as a game: an opening roll, then the players roll and move in turn. Without the cube.
+//! Backgammon as a game: an opening roll, then the players roll and move in turn, in some rule sets with the cube.
 
+use super::stakes::MOST_DOUBLINGS;
 use super::state::{Action, Stage, State};
-use super::{Position, Side, board, moves, notation};
+use super::{LONGEST_MATCH, Position, Rules, Side, Stakes, board, moves, notation, written};
 use crate::dice::{MIXED, ROLLS, Roll};
-use adept_game::{Counting, Game, GameError, Texts, Turn, Unit};
+use adept_game::{Counting, Game, GameError, Plain, Texts, Turn, Unit};
 use rand::{Rng, RngExt};
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// The rules. A win counts one point, a gammon two, a backgammon three. The opening roll is never a double, and decides who begins
 /// with it.
+///
+/// With the cube, a money game counts these points times the cube, and a match is a game of games, which its winner wins. Before a roll
+/// the player who may double decides whether to, and its opponent takes or drops. Nobody resigns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backgammon {
     checkers: u8,
+    rules: Rules,
 }
 
 impl Default for Backgammon {
-    /// 15 checkers a side.
+    /// 15 checkers a side, without the cube.
     fn default() -> Self {
-        Self { checkers: 15 }
+        Self { checkers: 15, rules: Rules::Cubeless }
     }
 }
 
 /// Example moves for messages.
 const EXAMPLE_MOVES: &str = "24/18 13/11, bar/22, 6/off or 8/5(2)";
 
-/// Names of the rule sets by number of checkers.
+/// Names of the rule sets without the cube by number of checkers.
 const NAMES: [(u8, &str); 6] = [
     (15, "backgammon"),
     (3, "hypergammon"),
@@ -34,24 +40,121 @@ const NAMES: [(u8, &str); 6] = [
     (5, "backgammon:5"),
 ];
 
+/// The rule sets with the cube, and their names.
+static WITH_CUBE: LazyLock<Vec<(Backgammon, String)>> = LazyLock::new(|| {
+    let mut all = Vec::new();
+    for &(checkers, base) in &NAMES[..2] {
+        let mut add =
+            |rules, name: String| all.push((Backgammon { checkers, rules }, format!("{base}:{name}")));
+        for (jacoby, beavers, name) in [
+            (true, false, "money"),
+            (true, true, "money-beavers"),
+            (false, false, "money-no-jacoby"),
+            (false, true, "money-no-jacoby-beavers"),
+        ] {
+            add(Rules::Money { jacoby, beavers }, name.into());
+        }
+        for length in 1..=LONGEST_MATCH {
+            add(Rules::Match { length }, format!("match-{length}"));
+        }
+    }
+    all
+});
+
 impl Backgammon {
-    /// The game with this many checkers a side. None unless it is 15, or 1 to 5.
+    /// The game with this many checkers a side, without the cube. None unless it is 15, or 1 to 5.
     pub fn new(checkers: u8) -> Option<Self> {
-        NAMES.iter().any(|(n, _)| *n == checkers).then_some(Self { checkers })
+        Self::with_rules(checkers, Rules::Cubeless)
     }
 
-    /// The game named `backgammon`, `hypergammon` (3 checkers), or `backgammon:K`.
+    /// The game with this many checkers a side, played by these rules. None unless it is 15 or 3, or 1 to 5 without the cube, and a
+    /// match has 1 to [`LONGEST_MATCH`] points.
+    pub fn with_rules(checkers: u8, rules: Rules) -> Option<Self> {
+        let game = Self { checkers, rules };
+        let is_known = match rules {
+            Rules::Cubeless => NAMES.iter().any(|(n, _)| *n == checkers),
+            _ => WITH_CUBE.iter().any(|(known, _)| *known == game),
+        };
+        is_known.then_some(game)
+    }
+
+    /// The game named `backgammon`, `hypergammon` (3 checkers) or `backgammon:K`, or, with the cube, `backgammon:money`,
+    /// `backgammon:match-7` and the like.
     pub fn named(name: &str) -> Option<Self> {
         match name {
-            "backgammon:15" => Some(Self::default()),
-            "backgammon:3" => Self::new(3),
-            _ => NAMES.iter().find(|(_, known)| *known == name).map(|&(checkers, _)| Self { checkers }),
+            "backgammon:15" => return Some(Self::default()),
+            "backgammon:3" => return Self::new(3),
+            _ => {}
         }
+        if let Some(&(checkers, _)) = NAMES.iter().find(|(_, known)| *known == name) {
+            return Self::new(checkers);
+        }
+        WITH_CUBE.iter().find(|(_, known)| known == name).map(|(game, _)| *game)
     }
 
     /// Number of checkers a side.
     pub fn checkers(&self) -> u8 {
         self.checkers
+    }
+
+    /// What is played for.
+    pub fn rules(&self) -> Rules {
+        self.rules
+    }
+
+    /// Whether the game is played with the cube.
+    pub fn has_cube(&self) -> bool {
+        !matches!(self.rules, Rules::Cubeless)
+    }
+
+    /// Whether the player who takes a double may beaver.
+    pub(super) fn allows_beavers(&self) -> bool {
+        matches!(self.rules, Rules::Money { beavers: true, .. })
+    }
+
+    /// What is played for at the start.
+    fn starting_stakes(&self) -> Stakes {
+        Stakes::start(if let Rules::Match { length } = self.rules { length } else { 0 })
+    }
+
+    /// The winner of a game that has ended, and its points without the cube. None while it goes on.
+    fn result(&self, state: &State) -> Option<(usize, u8)> {
+        if state.stage == Stage::Dropped {
+            return Some((state.player, 1));
+        }
+        let winner = state.sides.iter().position(|side| side.is_done())?;
+        let is_single =
+            matches!(self.rules, Rules::Money { jacoby: true, .. }) && state.stakes.owner().is_none();
+        let points = Position::result(state.sides[1 - winner]).points();
+        Some((winner, if is_single { 1 } else { points }))
+    }
+
+    /// The utility of a finished game with the cube for a player.
+    fn utility_with_cube(&self, state: &State, player: usize) -> f64 {
+        let won = match self.rules {
+            Rules::Match { .. } => state.stakes.winner().map(|winner| (winner, 1.0)),
+            _ => self
+                .result(state)
+                .map(|(winner, points)| (winner, f64::from(points) * f64::from(state.stakes.cube()))),
+        };
+        won.map_or(0.0, |(winner, points)| if winner == player { points } else { -points })
+    }
+
+    /// What follows a move or a drop in a game with the cube: the next game of a match, a decision to double, or nothing.
+    fn proceed(&self, state: &mut State) {
+        match (self.result(state), self.rules) {
+            (Some((winner, points)), Rules::Match { .. }) => {
+                state.stakes = state.stakes.after_game(winner, u32::from(points) * state.stakes.cube());
+                if state.stakes.winner().is_none() {
+                    let Position { own, opponent } = Position::start(self.checkers);
+                    state.sides = [own, opponent];
+                    state.stage = Stage::Opening;
+                }
+            }
+            (Some(_), _) => {}
+            (None, _) if state.stakes.may_double(state.player) => state.stage = Stage::Cube,
+            (None, _) => {}
+        }
     }
 }
 
@@ -61,7 +164,11 @@ impl Game for Backgammon {
     type Info = State;
 
     fn name(&self) -> &str {
-        NAMES.iter().find(|(n, _)| *n == self.checkers).map_or("backgammon", |(_, name)| name)
+        let named = match self.rules {
+            Rules::Cubeless => NAMES.iter().find(|(n, _)| *n == self.checkers).map(|(_, name)| *name),
+            _ => WITH_CUBE.iter().find(|(game, _)| game == self).map(|(_, name)| &**name),
+        };
+        named.unwrap_or("backgammon")
     }
 
     fn players(&self) -> usize {
@@ -69,25 +176,40 @@ impl Game for Backgammon {
     }
 
     fn start(&self) -> State {
-        State { stage: Stage::Opening, ..State::to_roll(Position::start(self.checkers)) }
+        State {
+            stage: Stage::Opening,
+            stakes: self.starting_stakes(),
+            ..State::to_roll(Position::start(self.checkers))
+        }
     }
 
     #[inline]
     fn turn(&self, state: &State) -> Turn {
         match state.stage {
             _ if state.position().is_over() => Turn::Over,
-            Stage::Opening | Stage::Roll => Turn::Chance,
-            Stage::Move(_) => Turn::Player(state.player),
+            Stage::Opening | Stage::Roll | Stage::Rolling => Turn::Chance,
+            Stage::Move(_) | Stage::Cube | Stage::Beavered => Turn::Player(state.player),
+            Stage::Doubled => Turn::Player(1 - state.player),
+            Stage::Dropped => Turn::Over,
         }
     }
 
-    /// The distinct results of the roll. A player who cannot move has one action, which changes nothing.
+    /// The distinct results of the roll. A player who cannot move has one action, which changes nothing. Before a roll, whether to
+    /// double; after a double, the answers to it.
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
         actions.clear();
-        let Stage::Move(roll) = state.stage else { return };
         let position = state.position();
-        if !position.is_over() {
-            moves::results(position, roll, actions);
+        match state.stage {
+            _ if position.is_over() => {}
+            Stage::Move(roll) => moves::results(position, roll, actions),
+            Stage::Cube => actions.extend([Action::NoDouble, Action::Double]),
+            Stage::Doubled => {
+                actions.extend([Action::Take, Action::Drop]);
+                let may_beaver = self.allows_beavers() && state.stakes.can_turn(2);
+                actions.extend(may_beaver.then_some(Action::Beaver));
+            }
+            Stage::Beavered => actions.extend([Action::Take, Action::Drop]),
+            Stage::Opening | Stage::Roll | Stage::Rolling | Stage::Dropped => {}
         }
     }
 
@@ -104,6 +226,24 @@ impl Game for Backgammon {
                 state.player = 1 - state.player;
                 state.sides[state.player] = opponent;
                 state.stage = Stage::Roll;
+                if self.has_cube() {
+                    self.proceed(state);
+                }
+            }
+            Action::NoDouble => state.stage = Stage::Rolling,
+            Action::Double => state.stage = Stage::Doubled,
+            Action::Take => {
+                state.stakes = state.stakes.turned_to(1 - state.player);
+                state.stage = if state.stage == Stage::Doubled { Stage::Roll } else { Stage::Rolling };
+            }
+            Action::Beaver => {
+                state.stakes = state.stakes.turned_to(1 - state.player);
+                state.stage = Stage::Beavered;
+            }
+            Action::Drop => {
+                state.player = 1 - state.actor();
+                state.stage = Stage::Dropped;
+                self.proceed(state);
             }
         }
     }
@@ -136,6 +276,9 @@ impl Game for Backgammon {
 
     #[inline]
     fn utility(&self, state: &State, player: usize) -> f64 {
+        if self.has_cube() {
+            return self.utility_with_cube(state, player);
+        }
         let points = |loser: usize| f64::from(Position::result(state.sides[loser]).points());
         match state.sides.map(Side::is_done) {
             [false, false] => 0.0,
@@ -145,11 +288,18 @@ impl Game for Backgammon {
     }
 
     fn scale(&self) -> f64 {
-        3.0
+        match self.rules {
+            Rules::Cubeless => 3.0,
+            Rules::Money { .. } => 3.0 * f64::from(1 << MOST_DOUBLINGS),
+            Rules::Match { .. } => 1.0,
+        }
     }
 
     fn counting(&self) -> Counting {
-        Counting::Unit(Unit { name: Cow::Borrowed("points"), size: 1.0 })
+        match self.rules {
+            Rules::Match { .. } => Counting::Wins,
+            _ => Counting::Unit(Unit { name: Cow::Borrowed("points"), size: 1.0 }),
+        }
     }
 
     fn zero_sum(&self) -> bool {
@@ -161,25 +311,38 @@ impl Game for Backgammon {
     }
 
     fn just_acted(&self, state: &State) -> Option<usize> {
-        (state.stage == Stage::Roll).then_some(1 - state.player)
+        match state.stage {
+            Stage::Move(_) => None,
+            // Between the games of a match.
+            Stage::Opening => (state.stakes != self.starting_stakes()).then_some(1 - state.player),
+            Stage::Roll | Stage::Cube | Stage::Beavered | Stage::Dropped => Some(1 - state.player),
+            Stage::Rolling | Stage::Doubled => Some(state.player),
+        }
     }
 
     /// `place:checkers` of the side to roll or to move, `/`, the same of its opponent, then the roll if the player is to move:
-    /// `24:2 13:5 8:3 6:5/24:2 13:5 8:3 6:5 31`. `start` before the opening roll.
+    /// `24:2 13:5 8:3 6:5/24:2 13:5 8:3 6:5 31`. `start` before the opening roll. With the cube, an XGID in which player 0 has the
+    /// capital letters, and after it `opening` before the opening roll of a further game of a match, `roll` if the player to roll has
+    /// decided about the cube, `dropped` if its opponent has dropped and the game is over.
     fn position_text(&self, state: &State) -> String {
         match state.stage {
+            _ if self.has_cube() => written::text(self, state),
             Stage::Opening => "start".into(),
             Stage::Move(roll) if !state.position().is_over() => format!("{} {roll}", state.position()),
-            Stage::Roll | Stage::Move(_) => state.position().to_string(),
+            _ => state.position().to_string(),
         }
     }
 
     /// Reads the format of [`Game::position_text`], with player 0 to roll or to move, and gnubg Position IDs and XGIDs, with a
-    /// roll after them. The dice of an XGID or of a Match ID are the roll.
+    /// roll after them. The dice of an XGID or of a Match ID are the roll. Games with the cube also read cube and score; without an ID
+    /// that has them, the cube is in the middle and a match at its start.
     fn parse_position(&self, text: &str) -> Result<(State, Option<Action>), GameError> {
         let text = text.trim();
         if text == "start" {
             return Ok((self.start(), None));
+        }
+        if self.has_cube() {
+            return written::read(self, text);
         }
         let fault =
             |why: &str| GameError::new(format!("`{text}` is not a position of {}: {why}", self.name()));
@@ -193,7 +356,8 @@ impl Game for Backgammon {
         }
     }
 
-    /// A roll as `65`, a move as `24/18 13/11*`: see [`Backgammon::parse_action`](Game::parse_action).
+    /// A roll as `65`, a move as `24/18 13/11*`: see [`Backgammon::parse_action`](Game::parse_action). Decisions about the cube are
+    /// `roll` and `double`, and `take`, `drop` and `beaver`.
     fn action_text(&self, state: &State, action: &Action) -> String {
         match (*action, state.stage) {
             (Action::Opening(player, roll), _) => format!("{} {roll}", player + 1),
@@ -202,6 +366,7 @@ impl Game for Backgammon {
                 notation::text(state.position(), roll, after).unwrap_or_else(|| after.to_string())
             }
             (Action::Move(after), _) => after.to_string(),
+            (other, _) => other.word().unwrap_or_default().into(),
         }
     }
 
@@ -215,7 +380,22 @@ impl Game for Backgammon {
             Stage::Move(roll) => notation::parse(state.position(), roll, text, EXAMPLE_MOVES)
                 .map(Action::Move)
                 .map_err(GameError::new),
-            Stage::Roll => text.parse().map(Action::Roll),
+            Stage::Roll | Stage::Rolling => text.parse().map(Action::Roll),
+            Stage::Dropped => Err(GameError::new("the game is over")),
+            Stage::Cube | Stage::Doubled | Stage::Beavered => {
+                let word = match text {
+                    "no double" => "roll",
+                    "redouble" => "double",
+                    "pass" => "drop",
+                    other => other,
+                };
+                let mut actions = Vec::new();
+                self.actions(state, &mut actions);
+                actions.iter().find(|action| action.word() == Some(word)).copied().ok_or_else(|| {
+                    let known: Vec<&str> = actions.iter().filter_map(|action| action.word()).collect();
+                    GameError::new(format!("`{text}` is not possible here: write {}", known.join(" or ")))
+                })
+            }
             Stage::Opening => {
                 let wrong = || {
                     GameError::new(format!(
@@ -245,6 +425,31 @@ impl Texts<Backgammon> for Words {
         } else {
             "This game has fewer checkers, which begin on the points from 24 down.\n"
         };
+        let cube = match game.rules {
+            Rules::Cubeless => String::new(),
+            Rules::Money { jacoby, beavers } => {
+                let jacoby = match jacoby {
+                    true => " While nobody has doubled, gammons and\nbackgammons count 1 (Jacoby).",
+                    false => "",
+                };
+                let beavers = match beavers {
+                    true => " Who takes may beaver: turn\nthe cube once more and keep it.",
+                    false => "",
+                };
+                format!(
+                    "\n\nBefore your roll you may double the value of the game, if nobody has done so or you took the\n\
+                     last double. Your opponent takes, or drops and loses the value before it. The cube goes to\n\
+                     64.{jacoby}{beavers} Write `roll` or `double`, and `take` or `drop`{}.",
+                    if beavers.is_empty() { "" } else { " or `beaver`" }
+                )
+            }
+            Rules::Match { length } => format!(
+                "\n\nThe match goes to {length} points. Before your roll you may double what the game counts, if nobody\n\
+                 has done so or you took the last double. Your opponent takes, or drops and loses the points\n\
+                 before it. In the first game after a player comes within 1 point nobody doubles (Crawford), and\n\
+                 nobody whom the game brings the match anyway. Write `roll` or `double`, and `take` or `drop`."
+            ),
+        };
         Some(format!(
             "{start}You move from point 24 down to 1, then off. Each die moves a checker by its number;\n\
              doubles are played four times. A point with two opposing checkers is blocked; a single\n\
@@ -254,12 +459,12 @@ impl Texts<Backgammon> for Words {
              none) 2, a backgammon (and has a checker on the bar or on your points 1 to 6) 3.\n\n\
              How to write a move: `24/18 13/11`, one part for each die. `bar/22` enters, `6/off` bears\n\
              off, `8/5(2)` moves two alike, `24/18/16` one checker by both dice. A `*` marks a hit and\n\
-             may be left out. `pass` where nothing can move."
+             may be left out. `pass` where nothing can move.{cube}"
         ))
     }
 
     fn board(&self, game: &Backgammon, state: &State, marks: &[(Action, String)], seat: usize) -> String {
-        let mut text = board::draw(state, seat);
+        let mut text = board::draw(game, state, seat);
         let actions: Vec<Action> = marks.iter().map(|(action, _)| *action).collect();
         let names = self.actions(game, state, &actions);
         let width = names.iter().map(String::len).max().unwrap_or(0);
@@ -284,6 +489,36 @@ impl Texts<Backgammon> for Words {
         }
     }
 
+    fn told(&self, game: &Backgammon, state: &State, action: &Action, who: &str, you: bool) -> String {
+        let verb = |verb: &str| if you { verb.to_string() } else { format!("{verb}s") };
+        let cube = state.stakes.cube();
+        match action {
+            Action::NoDouble => format!("{who} {} not double.", if you { "do" } else { "does" }),
+            Action::Double => format!("{who} {} to {}.", verb("double"), 2 * cube),
+            Action::Take => format!("{who} {} the cube at {}.", verb("take"), 2 * cube),
+            Action::Drop => {
+                let points = if cube == 1 { "point" } else { "points" };
+                format!("{who} {} and {} {cube} {points}.", verb("drop"), verb("lose"))
+            }
+            Action::Beaver => format!("{who} {} to {}.", verb("beaver"), 4 * cube),
+            Action::Opening(..) | Action::Roll(_) | Action::Move(_) => {
+                Plain.told(game, state, action, who, you)
+            }
+        }
+    }
+
+    /// The score after a game of a match that goes on.
+    fn event(&self, game: &Backgammon, state: &State, action: &Action, seat: usize) -> Option<String> {
+        let Rules::Match { length } = game.rules else { return None };
+        let mut after = *state;
+        game.apply(&mut after, action);
+        let away = after.stakes.away().filter(|_| after.stage == Stage::Opening)?;
+        let score = |player: usize| length - away[player];
+        let (own, other) = (score(seat.min(1)), score(1 - seat.min(1)));
+        let crawford = if after.stakes.is_crawford() { " The Crawford game follows." } else { "" };
+        Some(format!("The score is {own} to {other} of {length}, yours first.{crawford}"))
+    }
+
     fn chance(&self, game: &Backgammon, state: &State, action: &Action, seat: usize) -> String {
         let who = |player: usize, you: &str, it: &str| {
             if player == seat { you.to_string() } else { it.to_string() }
@@ -293,13 +528,14 @@ impl Texts<Backgammon> for Words {
                 format!("{} {roll:?}.", who(*player, "You begin with", "It begins with"))
             }
             Action::Roll(roll) => format!("{} {roll:?}.", who(state.player, "You roll", "It rolls")),
-            Action::Move(_) => game.action_text(state, action),
+            _ => game.action_text(state, action),
         }
     }
 
-    /// The Position ID and the roll, for 15 checkers a side.
+    /// The Position ID and the roll, for 15 checkers a side without the cube.
     fn short(&self, game: &Backgammon, state: &State) -> String {
         match (game.checkers(), state.stage) {
+            _ if game.has_cube() => game.position_text(state),
             (15, Stage::Move(roll)) => format!("{} {roll}", state.position().id()),
             (15, Stage::Roll) => state.position().id(),
             _ => game.position_text(state),

@@ -1,7 +1,7 @@
 //! Position IDs (GNU Backgammon) and XGIDs (eXtreme Gammon) of complete boards.
 //!
 //! The dice of an XGID or a Match ID are the roll to play. [`MatchState`] holds their cube, score and rules, which
-//! positions ignore.
+//! positions of games without the cube ignore.
 
 use super::cube::{Owner, Scoring, Terms};
 use crate::dice::Roll;
@@ -43,23 +43,8 @@ pub(crate) fn position_id(own: &Board, opponent: &Board) -> String {
 
 /// The XGID of a money game with a centred cube. The side to roll has the capital letters. The dice are the roll, or 00
 /// before it.
-///
-/// The 26 characters of the board are the opponent's bar, the points 1 to 24 from the view of the side to roll, and its
-/// own bar. `A` is one own checker, `B` is two, and so on. Lowercase letters are the opponent's checkers, `-` is an
-/// empty point. Fields: cube, its owner, turn, dice, both scores, rules, match length, highest cube.
 pub(crate) fn xgid(own: &Board, opponent: &Board, roll: Option<Roll>) -> String {
-    let mut board = [b'-'; BOARD + 2];
-    for (point, (own, opponent)) in (1..).zip(own.iter().zip(opponent)) {
-        if *own > 0 {
-            board[point] = b'A' + own - 1;
-        }
-        if *opponent > 0 {
-            board[BOARD + 1 - point] = b'a' + opponent - 1;
-        }
-    }
-    let board = String::from_utf8_lossy(&board);
-    let dice = roll.map_or_else(|| "00".into(), |roll| roll.to_string());
-    format!("XGID={board}:0:0:1:{dice}:0:0:0:0:10")
+    MatchState { roll, ..MatchState::default() }.xgid(own, opponent)
 }
 
 /// Match information of an XGID or Match ID besides board and dice. Player 0 is gnubg's player 0 and the player with
@@ -80,12 +65,67 @@ pub struct MatchState {
     pub crawford: bool,
     /// Whether the Jacoby rule of money games holds.
     pub jacoby: bool,
+    /// Whether beavers are allowed in a money game; none in Match IDs, which do not tell.
+    pub beavers: Option<bool>,
+    /// The roll to play; none before it.
+    pub roll: Option<Roll>,
+    /// What waits for an answer, if anything.
+    pub offer: Option<Offer>,
+}
+
+/// An offer that waits for an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// The player to roll has doubled. The cube is the one before it.
+    Double,
+    /// The opponent has taken the double and turned the cube once more. The cube is the double's, and the opponent owns it.
+    Beaver,
+    /// The player to roll has taken the beaver and turned the cube once more. The cube is the beaver's, and the opponent owns it.
+    Raccoon,
+    /// A player gives the game up.
+    Resignation {
+        /// The player who gives up.
+        by: usize,
+        /// Size of the loss: 1, 2 for a gammon, 3 for a backgammon.
+        points: u8,
+    },
+}
+
+impl Offer {
+    /// How often the cube was turned in this turn before the offer.
+    fn turned(self) -> u32 {
+        match self {
+            Self::Beaver => 1,
+            Self::Raccoon => 2,
+            Self::Double | Self::Resignation { .. } => 0,
+        }
+    }
+
+    /// The player who answers the offer made in the turn of this player.
+    fn answered_by(self, turn: usize) -> usize {
+        match self {
+            Self::Double | Self::Raccoon => 1 - turn,
+            Self::Beaver => turn,
+            Self::Resignation { by, .. } => 1 - by,
+        }
+    }
 }
 
 impl Default for MatchState {
     /// A money game without the Jacoby rule, with the cube in the middle.
     fn default() -> Self {
-        Self { length: 0, scores: [0; 2], turn: 0, cube: 1, owner: None, crawford: false, jacoby: false }
+        Self {
+            length: 0,
+            scores: [0; 2],
+            turn: 0,
+            cube: 1,
+            owner: None,
+            crawford: false,
+            jacoby: false,
+            beavers: None,
+            roll: None,
+            offer: None,
+        }
     }
 }
 
@@ -110,12 +150,29 @@ impl MatchState {
     /// # Errors
     /// A missing or impossible field.
     pub fn parse(text: &str) -> Result<Option<Self>, GameError> {
+        let state = Self::parse_finished(text)?;
+        if let Some(Self { length, scores, .. }) = state
+            && let Some(score) = scores.iter().find(|score| length > 0 && **score >= length)
+        {
+            let what = format!("a score of {score} ends a match to {length} points");
+            return Err(GameError::new(format!("`{text}`: {what}")));
+        }
+        Ok(state)
+    }
+
+    /// As [`parse`](Self::parse), where a score may be the one that ends the match.
+    ///
+    /// # Errors
+    /// A missing or impossible field.
+    pub(super) fn parse_finished(text: &str) -> Result<Option<Self>, GameError> {
         let unlabelled = without_label(text);
         let found = match unlabelled.matches(':').count() {
             XGID_COLONS => Self::of_xgid(unlabelled),
             0 | 1 => {
-                let words = unlabelled.split(|c: char| c == ':' || c.is_whitespace());
-                match words.filter(|word| !word.is_empty()).nth(1) {
+                let is_gap = |c: char| c == ':' || c.is_whitespace();
+                let beside = unlabelled.split_once(is_gap).map_or("", |(_, beside)| beside);
+                let beside = after_label(beside.trim_start_matches(is_gap), &MATCH_LABELS);
+                match beside.split(is_gap).next() {
                     Some(id) if id.len() == MATCH_LENGTH => Self::of_match_id(id),
                     // Only dice follow the ID.
                     _ => return Ok(None),
@@ -123,13 +180,7 @@ impl MatchState {
             }
             _ => Err("it is neither an XGID nor a Position ID with a Match ID".into()),
         };
-        let checked = found.and_then(|state: Self| {
-            match state.scores.iter().find(|score| state.length > 0 && **score >= state.length) {
-                Some(score) => Err(format!("a score of {score} ends a match to {} points", state.length)),
-                None => Ok(Some(state)),
-            }
-        });
-        checked.map_err(|what: String| GameError::new(format!("`{text}`: {what}")))
+        found.map(Some).map_err(|what| GameError::new(format!("`{text}`: {what}")))
     }
 
     fn of_xgid(text: &str) -> Result<Self, String> {
@@ -145,37 +196,141 @@ impl MatchState {
         let player = |number| if number == 1 { 0 } else { 1 };
         let (owner, rules) = (field(2, "cube's owner", 1)?, count(7, "rules", 3)?);
         let length = count(8, "match length", i32::MAX)?;
+        let turn = player(field(3, "turn", 1)?);
+        let (roll, offer) = match read_dice(fields[4])? {
+            Dice::Roll(roll) => (roll, None),
+            Dice::Offer(offer) => (None, Some(offer)),
+        };
+        // The cube is the one before the double.
+        let turned = offer.map_or(0, Offer::turned);
+        let doublings = count(1, "cube", MOST_DOUBLINGS - turned as i32)? + turned;
         Ok(Self {
             length,
             scores: [count(5, "score", i32::MAX)?, count(6, "score", i32::MAX)?],
-            turn: player(field(3, "turn", 1)?),
-            cube: 1 << count(1, "cube", MOST_DOUBLINGS)?,
-            owner: (owner != 0).then(|| player(owner)),
+            turn,
+            cube: 1 << doublings,
+            owner: match turned {
+                0 => (owner != 0).then(|| player(owner)),
+                _ => Some(1 - turn),
+            },
             // In matches this bit means Crawford, in money games Jacoby.
             crawford: length > 0 && rules & 1 == 1,
             jacoby: length == 0 && rules & 1 == 1,
+            beavers: (length == 0).then_some(rules & 2 == 2),
+            roll,
+            offer,
         })
     }
 
-    /// Decodes a Match ID. Bits from 0: 0 to 3 the doublings of the cube, 4 and 5 its owner, 6 the player to roll, 7
-    /// the Crawford game, 21 to 35 the length, 36 to 50 and 51 to 65 the scores, 66 that the Jacoby rule is off.
+    /// The XGID of a board with the checkers of players 0 and 1, who have the capital and the lowercase letters.
+    ///
+    /// The 26 characters of the board are player 1's bar, the points 1 to 24 from the view of player 0, and its own bar. `A` is one
+    /// checker of player 0, `B` is two, and so on. Lowercase letters are the other checkers, `-` is an empty point. Fields: cube, its
+    /// owner, turn, dice, both scores, rules, match length, highest cube. The dice are the roll, 00 before it, `D`, `B` or `R` for a
+    /// double, a beaver or a raccoon that waits for an answer. There are no resignations in XGIDs.
+    pub(crate) fn xgid(&self, capitals: &Board, lowercase: &Board) -> String {
+        let mut board = [b'-'; BOARD + 2];
+        for (point, (capital, lowercase)) in (1..).zip(capitals.iter().zip(lowercase)) {
+            if *capital > 0 {
+                board[point] = b'A' + capital - 1;
+            }
+            if *lowercase > 0 {
+                board[BOARD + 1 - point] = b'a' + lowercase - 1;
+            }
+        }
+        let board = String::from_utf8_lossy(&board);
+        let sign = |player| if player == 0 { 1 } else { -1 };
+        let turned = self.offer.map_or(0, Offer::turned);
+        let doublings = self.cube.trailing_zeros().saturating_sub(turned);
+        let owner = match self.owner {
+            // Before the double its player owned the cube, unless nobody had turned it.
+            Some(_) if turned > 0 => {
+                if doublings > 0 {
+                    sign(self.turn)
+                } else {
+                    0
+                }
+            }
+            owner => owner.map_or(0, sign),
+        };
+        let dice = match (self.offer, self.roll) {
+            (Some(Offer::Double), _) => "D".into(),
+            (Some(Offer::Beaver), _) => "B".into(),
+            (Some(Offer::Raccoon), _) => "R".into(),
+            (_, Some(roll)) => roll.to_string(),
+            (_, None) => "00".into(),
+        };
+        let rules = u8::from(self.crawford || self.jacoby) + 2 * u8::from(self.beavers == Some(true));
+        let [first, second] = self.scores;
+        format!(
+            "XGID={board}:{doublings}:{owner}:{}:{dice}:{first}:{second}:{rules}:{}:10",
+            sign(self.turn),
+            self.length
+        )
+    }
+
+    /// Decodes a Match ID. Bits from 0: 0 to 3 the doublings of the cube, 4 and 5 its owner (3 for nobody), 6 the player to roll, 7
+    /// the Crawford game, 8 to 10 the state of the game (1 in play), 11 the player to act, 12 a double is offered, 13 and 14 the size
+    /// of an offered resignation, 15 to 17 and 18 to 20 the dice, 21 to 35 the length, 36 to 50 and 51 to 65 the scores, 66 that the
+    /// Jacoby rule is off. See the GNU Backgammon manual, "A technical description of the Match ID".
     fn of_match_id(id: &str) -> Result<Self, String> {
         let bits = match_bits(id)?;
         let number = |first: u32, width: u32| (bits >> first) as u32 & ((1 << width) - 1);
         let length = number(21, 15);
+        let owner = match number(4, 2) {
+            3 => None,
+            owner @ 0..=1 => Some(owner as usize),
+            _ => return Err("its Match ID names no owner of the cube".into()),
+        };
+        let (turn, actor) = (number(6, 1) as usize, number(11, 1) as usize);
+        let offer = match (number(12, 1), number(13, 2)) {
+            (0, 0) => None,
+            (0, points) => Some(Offer::Resignation { by: 1 - actor, points: points as u8 }),
+            _ if actor == turn => Some(Offer::Beaver),
+            _ if owner == Some(actor) => Some(Offer::Raccoon),
+            _ => Some(Offer::Double),
+        };
         Ok(Self {
             length,
             scores: [number(36, 15), number(51, 15)],
-            turn: number(6, 1) as usize,
+            turn,
             cube: 1 << number(0, 4),
-            owner: match number(4, 2) {
-                3 => None,
-                owner @ 0..=1 => Some(owner as usize),
-                _ => return Err("its Match ID names no owner of the cube".into()),
-            },
+            owner,
             crawford: length > 0 && number(7, 1) == 1,
             jacoby: length == 0 && number(66, 1) == 0,
+            beavers: None,
+            roll: roll_of_match(bits)?,
+            offer,
         })
+    }
+
+    /// The Match ID of a game in play, 12 characters. Scores and lengths beyond 32,767 are not possible.
+    pub fn match_id(&self) -> String {
+        let actor = self.offer.map_or(self.turn, |offer| offer.answered_by(self.turn));
+        let (doubled, resigned) = match self.offer {
+            None => (0, 0),
+            Some(Offer::Resignation { points, .. }) => (0, u32::from(points)),
+            Some(_) => (1, 0),
+        };
+        let [high, low] = self.roll.map_or([0; 2], |roll| [roll.high(), roll.low()]);
+        let fields = [
+            (0, self.cube.trailing_zeros()),
+            (4, self.owner.map_or(3, |owner| owner as u32)),
+            (6, self.turn as u32),
+            (7, u32::from(self.crawford)),
+            (8, 1),
+            (11, actor as u32),
+            (12, doubled),
+            (13, resigned),
+            (15, u32::from(high)),
+            (18, u32::from(low)),
+            (21, self.length),
+            (36, self.scores[0]),
+            (51, self.scores[1]),
+            (66, u32::from(!self.jacoby)),
+        ];
+        let bits = fields.iter().fold(0, |bits, &(first, number)| bits | u128::from(number) << first);
+        STANDARD_NO_PAD.encode(&bits.to_le_bytes()[..9])
     }
 }
 
@@ -190,6 +345,8 @@ pub(crate) struct Ids<F> {
     pub(crate) id: &'static str,
     /// An example of an XGID.
     pub(crate) xgid: &'static str,
+    /// Whether a position may wait for an answer to a double, so that there is no roll.
+    pub(crate) answers: bool,
     /// Makes a side from its checkers, or says what is wrong with the side of this name.
     pub(crate) side: F,
 }
@@ -215,7 +372,7 @@ impl<S, F: Fn(&Board, &str) -> Result<S, String>> Ids<F> {
         };
         check_base64(id, ID_LENGTH, "before any colon").map_err(fault)?;
         let roll = match match_id {
-            Some(match_id) => dice_of_match(match_id).map_err(fault)?,
+            Some(match_id) => self.dice_of_match(match_id).map_err(fault)?,
             None => None,
         };
         // Base64 needs 84 bits for 80; the decoder refuses ones in the last four.
@@ -279,12 +436,27 @@ impl<S, F: Fn(&Board, &str) -> Result<S, String>> Ids<F> {
             "-1" => false,
             _ => return Err(fault(format!("`{turn}`, the turn, is not 1 or -1"))),
         };
-        let roll = read_dice(dice).map_err(fault)?;
+        let roll = match read_dice(dice).map_err(fault)? {
+            Dice::Roll(roll) => roll,
+            Dice::Offer(_) if self.answers => None,
+            Dice::Offer(_) => {
+                return Err(fault(format!("the dice `{dice}` mean an answer to a double, not a roll")));
+            }
+        };
         let [capitals, small] = read_board(board).map_err(fault)?;
         let names = ["the player with the capital letters", "the player with the small letters"];
         let capitals = (self.side)(&capitals, names[0]).map_err(fault)?;
         let small = (self.side)(&small, names[1]).map_err(fault)?;
         Ok((if capitals_to_roll { [capitals, small] } else { [small, capitals] }, roll))
+    }
+
+    /// The dice of a Match ID: none before the roll.
+    fn dice_of_match(&self, id: &str) -> Result<Option<Roll>, String> {
+        let bits = match_bits(id)?;
+        if bits >> 12 & 7 != 0 && !self.answers {
+            return Err("its Match ID means an answer to a double or a resignation, not a roll".into());
+        }
+        roll_of_match(bits)
     }
 
     /// Reads a text that looks like an XGID or a Position ID, with an optional roll after it. None if the text looks
@@ -387,13 +559,8 @@ fn check_base64(text: &str, length: usize, place: &str) -> Result<(), String> {
     }
 }
 
-/// The dice of a Match ID: none before the roll. Bits from 0: 12 a double is offered, 13 and 14 a resignation, 15 to 17
-/// and 18 to 20 the dice. See the GNU Backgammon manual, "A technical description of the Match ID".
-fn dice_of_match(id: &str) -> Result<Option<Roll>, String> {
-    let bits = match_bits(id)?;
-    if bits >> 12 & 7 != 0 {
-        return Err("its Match ID means an answer to a double or a resignation, not a roll".into());
-    }
+/// The dice of the bits of a Match ID: none before the roll.
+fn roll_of_match(bits: u128) -> Result<Option<Roll>, String> {
     let [a, b] = [15, 18].map(|place| (bits >> place & 7) as u8);
     match (a, b) {
         (0, 0) => Ok(None),
@@ -408,13 +575,22 @@ fn match_bits(id: &str) -> Result<u128, String> {
     Ok(bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte)))
 }
 
-/// The dice of an XGID: none before the roll.
-fn read_dice(dice: &str) -> Result<Option<Roll>, String> {
+/// The dice of an XGID.
+enum Dice {
+    /// The roll to play, or none before it.
+    Roll(Option<Roll>),
+    /// What waits for an answer.
+    Offer(Offer),
+}
+
+fn read_dice(dice: &str) -> Result<Dice, String> {
     match dice {
-        "00" => Ok(None),
-        "D" | "B" | "R" => Err(format!("the dice `{dice}` mean an answer to a double, not a roll")),
+        "00" => Ok(Dice::Roll(None)),
+        "D" => Ok(Dice::Offer(Offer::Double)),
+        "B" => Ok(Dice::Offer(Offer::Beaver)),
+        "R" => Ok(Dice::Offer(Offer::Raccoon)),
         _ => match dice.parse() {
-            Ok(roll) if dice.len() == 2 => Ok(Some(roll)),
+            Ok(roll) if dice.len() == 2 => Ok(Dice::Roll(Some(roll))),
             _ => Err(format!("`{dice}`, the dice, is not 00 or two dice of 1 to 6")),
         },
     }
@@ -475,9 +651,55 @@ mod tests {
             ] {
                 assert_eq!(read(&text).terms(), Terms { cube, owner, scoring }, "{text}");
             }
+            assert_eq!(read(&format!("4HPwATDgc/ABMA:{match_id}")).match_id(), match_id);
         }
         assert_eq!(read("4HPwATDgc/ABMA:8AngAEAAMAAE").scores, [4, 6]);
         assert!(read("4HPwATDgc/ABMA:8AngAEAAMAAE").crawford);
+    }
+
+    /// Match IDs as GNU Backgammon 1.07.001 writes them, and what they mean.
+    #[test]
+    fn match_ids_of_gnubg_are_read_and_written() {
+        let roll = |text: &str| Some(text.parse().unwrap());
+        let money = |turn| MatchState { turn, jacoby: true, ..MatchState::default() };
+        let game = |length, scores, turn| MatchState { length, scores, turn, ..MatchState::default() };
+        let offered = |offer, state: MatchState| MatchState { offer: Some(offer), ..state };
+        let owned = |cube, owner, state: MatchState| MatchState { cube, owner: Some(owner), ..state };
+        for (id, state) in [
+            ("MAHlAAAAAAAE", MatchState { roll: roll("21"), ..game(7, [0, 0], 0) }),
+            ("MAG3AAAAAAAE", MatchState { roll: roll("65"), ..game(5, [0, 0], 0) }),
+            ("cIkJAAAAAAAA", MatchState { roll: roll("32"), ..money(1) }),
+            ("U4kqAzAAWAAE", MatchState { roll: roll("52"), ..owned(8, 1, game(25, [3, 11], 1)) }),
+            ("8IklAWAAQAAE", MatchState { roll: roll("31"), crawford: true, ..game(9, [6, 8], 1) }),
+            ("UgkgASAAOAAE", owned(4, 1, game(9, [2, 7], 1))),
+            ("QQngAEAAEAAE", owned(2, 0, game(7, [4, 2], 1))),
+            ("cBHgACAAIAAE", offered(Offer::Double, game(7, [2, 4], 1))),
+            ("MBkAAAAAAAAA", offered(Offer::Double, money(0))),
+            ("QRkAAAAAAAAA", offered(Offer::Beaver, owned(2, 0, money(1)))),
+            ("QhEAAAAAAAAA", offered(Offer::Raccoon, owned(4, 0, money(1)))),
+            ("cEHgACAAIAAE", offered(Offer::Resignation { by: 1, points: 2 }, game(7, [2, 4], 1))),
+        ] {
+            assert_eq!((read(&format!("4HPwATDgc/ABMA:{id}")), &*state.match_id()), (state, id));
+        }
+    }
+
+    #[test]
+    fn xgids_name_what_waits_for_an_answer() {
+        let board = "-b----E-C---eE---c-e----B-";
+        for (fields, cube, owner, turn, offer) in [
+            ("0:0:1:D:0:0:1:0:10", 1, None, 0, Offer::Double),
+            ("2:-1:-1:D:2:4:0:7:10", 4, Some(1), 1, Offer::Double),
+            ("0:0:-1:B:0:0:3:0:10", 2, Some(0), 1, Offer::Beaver),
+            ("1:1:1:B:0:0:2:0:10", 4, Some(1), 0, Offer::Beaver),
+            ("0:0:1:R:0:0:3:0:10", 4, Some(1), 0, Offer::Raccoon),
+        ] {
+            let text = format!("XGID={board}:{fields}");
+            let found = read(&text);
+            assert_eq!((found.cube, found.owner, found.turn, found.offer), (cube, owner, turn, Some(offer)));
+            let [capitals, lowercase] = read_board(board).unwrap();
+            assert_eq!(found.xgid(&capitals, &lowercase), text);
+        }
+        assert!(MatchState::parse(&format!("{board}:30:1:1:B:0:0:3:0:10")).is_err());
     }
 
     #[test]

@@ -4,7 +4,8 @@ use super::exact::Table;
 use super::game::Words;
 use super::gnubg::Gnubg;
 use super::{
-    Backgammon, Classed, Expert, Phase, Points, Position, Side, Stage, State, Win, known, mat, pubeval, rare,
+    Backgammon, Classed, Expert, LONGEST_MATCH, Phase, Points, Position, Side, Stage, State, Win, known, mat,
+    pubeval, rare,
 };
 use crate::Family;
 use crate::shared::Shared;
@@ -20,7 +21,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 impl Family for Backgammon {
     const USUAL: &str = "backgammon";
-    const OTHERS: &[&str] = &["hypergammon"];
+    const OTHERS: &[&str] = &["hypergammon", "backgammon:money", "backgammon:match-7"];
 
     fn named(name: &str) -> Found<Self> {
         let ours = ["backgammon", "hypergammon"]
@@ -28,11 +29,21 @@ impl Family for Backgammon {
             .any(|own| name.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with(':')));
         let wrong = || {
             GameError::new(format!(
-                "`{name}`: write backgammon, hypergammon, which has 3 checkers a side, or backgammon:K with K checkers, 1 to 5"
+                "`{name}`: write backgammon, hypergammon, which has 3 checkers a side, or backgammon:K with K checkers, 1 to 5; with the \
+                 cube, backgammon:money or a match to 1 to {LONGEST_MATCH} points such as backgammon:match-7, and the same of hypergammon"
             ))
         };
         ours.then(|| Self::named(name).ok_or_else(wrong))
     }
+}
+
+/// The cube multiplies results, so that classes say little.
+fn no_classes(game: &Backgammon) -> Result<Vec<OutcomeClass>, GameError> {
+    Err(GameError::new(format!(
+        "{} does not list the classes of its results: the cube multiplies them, and values of the cube game come from the classes of {}",
+        game.name(),
+        if game.checkers() == 3 { "hypergammon" } else { "backgammon" }
+    )))
 }
 
 /// Losses and wins of three sizes.
@@ -67,12 +78,12 @@ fn possible(_: &Backgammon, classes: &[OutcomeClass], state: &State, player: usi
     OutcomeMask::from_classes(classes, |class| range.contains(&class.utility))
 }
 
-/// A config that is measured against the strongest script.
-fn starter(game: &Backgammon) -> String {
+/// A config that is measured against the strongest script. None with the cube, where results have no classes.
+fn starter(game: &Backgammon) -> Option<String> {
     let text = include_str!("starter.toml");
     match *game == Backgammon::default() {
-        true => text.into(),
-        false => text.replace(r#"["pubeval", "random"]"#, r#"["random"]"#),
+        true => Some(text.into()),
+        false => (!game.has_cube()).then(|| text.replace(r#"["pubeval", "random"]"#, r#"["random"]"#)),
     }
 }
 
@@ -80,15 +91,18 @@ impl Kit for Backgammon {
     fn card(&self) -> Card {
         Card {
             about: "backgammon with gammons and backgammons, without the cube; hypergammon, with 3 checkers a side; backgammon:K, with K \
-         checkers a side, 1 to 5"
+         checkers a side, 1 to 5; with the cube, backgammon:money and backgammon:match-N, N 1 to 25, and the same of hypergammon"
             .into(),
             suites: vec![Suite::Matches],
-            starter: Some(starter(self)),
+            starter: starter(self),
         }
     }
 
     #[inline]
     fn results(&self) -> Results<Self> {
+        if self.has_cube() {
+            return Results::of(no_classes);
+        }
         let impossible = "A side that has borne off a checker loses no gammon and no backgammon. Once the sides have passed each other, a side \
              without a checker on the bar or in the other's home loses no backgammon.";
         Results { possible, impossible: Some(impossible), ..Results::of(classes) }
@@ -131,14 +145,18 @@ impl Kit for Backgammon {
             let about = "Tesauro's linear evaluator of 1993, a common benchmark";
             agents.scripts = Listing::one("pubeval", about, Arc::new(pubeval::play));
         }
-        if self.checkers() == 15 {
+        if self.checkers() == 15 && !self.has_cube() {
             let about = "GNU Backgammon, where its command `external HOST:PORT` listens";
             agents.peers = Listing::new(Named::list(&[("gnubg:HOST:PORT", about)]), gnubg);
         }
         agents
     }
 
+    /// All tables are without the cube.
     fn values(&self) -> Values<'_, Self> {
+        if self.has_cube() {
+            return Values::none();
+        }
         let about =
             "exact values; oracle:FILE reads a table; default: datasets/GAME.table, or solved in memory";
         let listed = if self.checkers() <= Table::MOST { vec![("oracle", about)] } else { Vec::new() };
@@ -151,7 +169,7 @@ impl Kit for Backgammon {
     }
 
     fn records(&self) -> Option<&dyn Records<Self>> {
-        Some(&mat::Format)
+        if self.has_cube() { None } else { Some(&mat::Format) }
     }
 
     fn positions(&self) -> Positions<Self> {
@@ -160,21 +178,24 @@ impl Kit for Backgammon {
             let about = "positions of games of random moves, after 1 to 80 of them";
             let mut all = vec![Distribution::new("random", about, played_at_random)];
             all.extend(rare::distributions());
+            let named = if self.has_cube() { Positions::none() } else { Positions::new(all, hashed) };
             return Positions {
                 class: |state| state.position().class(),
                 class_name: Position::CLASSES,
                 class_names: &["bear-off", "race", "crashed", "contact", "back-game"],
-                ..Positions::new(all, hashed)
+                ..named
             };
         }
         let draw = move |rng: &mut dyn Rng| any_position(checkers, rng);
         let about = "all positions equally often, reached in play or not";
+        let all = vec![Distribution::new("all", about, draw)];
+        let named = if self.has_cube() { Positions::none() } else { Positions::new(all, number) };
         Positions {
             // With few checkers every side is crashed.
             class: |state| state.position().phase().min(Phase::Crashed) as u64,
             class_name: "phase: 0 bear-off, 1 race, 2 contact",
             class_names: &["bear-off", "race", "contact"],
-            ..Positions::new(vec![Distribution::new("all", about, draw)], number)
+            ..named
         }
     }
 }
@@ -332,7 +353,7 @@ impl Valuation<Backgammon> for Exact {
         }
         let equity = match state.stage {
             Stage::Roll => self.0.value(position).unwrap_or(f64::NAN),
-            Stage::Opening | Stage::Move(_) => f64::NAN,
+            _ => f64::NAN,
         };
         (if after.player == state.player { equity } else { -equity }) / game.scale()
     }

@@ -545,6 +545,7 @@ fn format(game: &Backgammon, record: &GameRecord<'_, Action>) -> Result<String, 
                 played.events.push((column(state.player), Event::Moves(roll, state.position(), after)));
             }
             (Action::Move(_), None) => return Err(GameError::new("a move without a roll")),
+            _ => return Err(GameError::new("games with the cube are not written")),
         }
         game.apply(&mut state, action);
     }

@@ -18,17 +18,20 @@ mod pubeval;
 mod race;
 mod rare;
 mod side;
+mod stakes;
 mod state;
+mod written;
 
 pub use encoders::{Classed, Expert, INPUTS, Input, Points};
 pub use game::Backgammon;
-pub use ids::MatchState;
+pub use ids::{MatchState, Offer};
 pub use kit::{table, usual_file};
 pub use known::race_file;
 pub use moves::results;
 pub use notation::{die_by_die, parts};
 pub use position::{Phase, Position, Win};
 pub use side::{BAR, Side};
+pub use stakes::{LONGEST_MATCH, Rules, Stakes};
 pub use state::{Action, Stage, State};
 
 #[cfg(test)]

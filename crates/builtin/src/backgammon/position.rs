@@ -166,11 +166,28 @@ impl Position {
     /// # Errors
     /// What was found and what was expected.
     pub(super) fn parse(text: &str, checkers: u8) -> Result<(Self, Option<Roll>), GameError> {
-        let text = text.trim();
-        let first = text.split(|c: char| c == '/' || c.is_whitespace()).next().unwrap_or("");
+        Self::parse_as(text, checkers, false)
+    }
+
+    /// As [`parse`](Self::parse), where an ID may be that of a position that waits for an answer to a double.
+    ///
+    /// # Errors
+    /// What was found and what was expected.
+    pub(super) fn parse_waiting(text: &str, checkers: u8) -> Result<(Self, Option<Roll>), GameError> {
+        Self::parse_as(text, checkers, true)
+    }
+
+    /// Whether a text begins with a place and its checkers, as no ID does.
+    pub(super) fn lists_places(text: &str) -> bool {
+        let first = text.trim().split(|c: char| c == '/' || c.is_whitespace()).next().unwrap_or("");
         let is_place = |name: &str| matches!(name, "off" | "bar") || name.parse::<u8>().is_ok();
-        if first.split_once(':').is_none_or(|(name, _)| !is_place(name))
-            && let Some(read) = reader(checkers).read(text)
+        first.split_once(':').is_some_and(|(name, _)| is_place(name))
+    }
+
+    fn parse_as(text: &str, checkers: u8, answers: bool) -> Result<(Self, Option<Roll>), GameError> {
+        let text = text.trim();
+        if !Self::lists_places(text)
+            && let Some(read) = reader(checkers, answers).read(text)
         {
             return read.map(|([own, opponent], roll)| (Self { own, opponent }, roll));
         }
@@ -202,14 +219,15 @@ fn crashed(side: Side) -> bool {
 }
 
 /// The checkers on the points 1 to 24 and the bar.
-fn whole(side: Side) -> ids::Board {
+pub(super) fn whole(side: Side) -> ids::Board {
     let places = side.places();
     std::array::from_fn(|k| places[k + 1])
 }
 
-/// An ID parser for positions with this many checkers a side.
-fn reader(checkers: u8) -> Ids<impl Fn(&ids::Board, &str) -> Result<Side, String>> {
+/// An ID parser for positions with this many checkers a side, which may wait for an answer to a double.
+fn reader(checkers: u8, answers: bool) -> Ids<impl Fn(&ids::Board, &str) -> Result<Side, String>> {
     Ids {
+        answers,
         of: "a position of this game",
         id: "4HPwATDgc/ABMA",
         xgid: "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10",

@@ -14,6 +14,7 @@ const IDS: Ids<Make> = Ids {
     of: "a bear-off",
     id: "VQUAgKoCAAAAAA",
     xgid: "XGID=-AAAAAA------------aaaaaa-:0:0:1:52:0:0:0:0:10",
+    answers: false,
     side,
 };
 

@@ -29,9 +29,14 @@ impl Visitor for Check {
 }
 
 /// Rule sets besides the default ones, with parameters that change what a game hides or how it ends.
-const MORE: [&str; 14] = [
+const MORE: [&str; 19] = [
     "hypergammon",
     "backgammon:1",
+    "backgammon:money",
+    "backgammon:money-no-jacoby-beavers",
+    "backgammon:match-3",
+    "hypergammon:money",
+    "hypergammon:match-2",
     "bearoff:3",
     "liars-dice:openspiel:1-1:6",
     "liars-dice:openspiel:2-2:3:no-wild",

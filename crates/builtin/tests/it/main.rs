@@ -3,6 +3,7 @@
 mod bearoff;
 mod bearoff_common;
 mod bearoff_texts;
+mod cube_game;
 mod holdem;
 mod hypergammon;
 mod laws;
