@@ -1,6 +1,6 @@
 //! Backgammon as a game: an opening roll, then the players roll and move in turn, in some rule sets with the cube.
 
-use super::stakes::MOST_DOUBLINGS;
+use super::cube::HIGHEST;
 use super::state::{Action, Stage, State};
 use super::{LONGEST_MATCH, Position, Rules, Side, Stakes, board, moves, notation, written};
 use crate::dice::{MIXED, ROLLS, Roll};
@@ -290,7 +290,7 @@ impl Game for Backgammon {
     fn scale(&self) -> f64 {
         match self.rules {
             Rules::Cubeless => 3.0,
-            Rules::Money { .. } => 3.0 * f64::from(1 << MOST_DOUBLINGS),
+            Rules::Money { .. } => 3.0 * f64::from(HIGHEST),
             Rules::Match { .. } => 1.0,
         }
     }

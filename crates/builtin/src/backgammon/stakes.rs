@@ -1,7 +1,9 @@
 //! What a game is played for: the rules of the cube, its value and owner, and the score of a match.
 
-/// Largest number of doublings: the cube goes up to 64.
-pub(super) const MOST_DOUBLINGS: u8 = 6;
+use super::cube::HIGHEST;
+
+/// Largest number of doublings.
+const MOST_DOUBLINGS: u8 = HIGHEST.trailing_zeros() as u8;
 
 /// Points of the longest match.
 pub const LONGEST_MATCH: u8 = 25;
@@ -51,9 +53,8 @@ impl Stakes {
     /// What is not possible: a value that is not a power of 2 up to 64, a cube that was turned and has no owner or the reverse, more
     /// than 25 points, a Crawford game in which nobody needs exactly one point or the cube was turned.
     pub fn new(cube: u32, owner: Option<usize>, away: [u8; 2], crawford: bool) -> Result<Self, String> {
-        let most = 1 << MOST_DOUBLINGS;
-        if !cube.is_power_of_two() || cube > most {
-            return Err(format!("the cube has the value {cube}, which is not a power of 2 up to {most}"));
+        if !cube.is_power_of_two() || cube > HIGHEST {
+            return Err(format!("the cube has the value {cube}, which is not a power of 2 up to {HIGHEST}"));
         }
         let owner = match (owner, cube) {
             (Some(_), 1) => return Err("a player owns the cube, which nobody has turned".into()),

@@ -1,5 +1,6 @@
 //! Positions of games with the cube as text: an XGID, or a Position ID with a Match ID.
 
+use super::cube::Terms;
 use super::position::{self, Position};
 use super::{Action, Backgammon, LONGEST_MATCH, MatchState, Offer, Rules, Stage, Stakes, State};
 use crate::dice::Roll;
@@ -65,6 +66,11 @@ fn with_cube(state: &State) -> MatchState {
 }
 
 impl Backgammon {
+    /// The cube and the score of a state of a game with the cube, seen by the player to roll, also while a double waits for an answer.
+    pub fn terms(&self, state: &State) -> Terms {
+        match_state(self, state).terms()
+    }
+
     /// GNU Backgammon's Position ID and Match ID, such as `4HPwATDgc/ABMA:cAngACAAIAAE`. None where the opening roll is next or the game
     /// is over. They do not tell whether the player to roll has decided not to double.
     pub fn gnubg_id(&self, state: &State) -> Option<String> {
