@@ -23,21 +23,24 @@ const BOARDS = {
   kuhn: CardBoard,
 };
 
+// The board of checkers has no cube.
+const kindOf = (game) => (/^(back|hyper)gammon:m/.test(game) ? undefined : BOARDS[family(game)]);
+
 /** The board of a game; games without one of their own get squares if their positions are rows. */
 export function boardFor(options, position) {
-  const Kind = BOARDS[family(options.game.name)] ?? (rowsOf(position) ? SquareBoard : PlainBoard);
+  const Kind = kindOf(options.game.name) ?? (rowsOf(position) ? SquareBoard : PlainBoard);
   return new Kind(options);
 }
 
 /** Whether a board can draw this text of a position. */
 export function canDraw(game, position) {
-  const Kind = BOARDS[family(game)];
+  const Kind = kindOf(game);
   if (Kind === BackgammonBoard) return readPosition(position, game) !== null;
   if (Kind === SquareBoard || Kind === ColumnBoard) return rowsOf(position) !== null;
   return true;
 }
 
-export const isCheckers = (game) => BOARDS[family(game)] === BackgammonBoard;
+export const isCheckers = (game) => kindOf(game) === BackgammonBoard;
 
 const TITLES = {
   tictactoe: 'Tic-tac-toe',
@@ -67,7 +70,7 @@ export function variantOf(name) {
   if (head === 'holdem') return `fixed limit, ${rest[1]} players`;
   const dice = /^soar:(\d+)x(\d+)$/.exec(rest.join(':'));
   if (dice) return `${dice[1]} players, ${dice[2]} dice each`;
-  if (head === 'bearoff' || head === 'backgammon') return rest[0] ? `${rest[0]} checkers a side` : '';
+  if (/^(bearoff|backgammon):\d+$/.test(name)) return `${rest[0]} checkers a side`;
   return head === 'declared' || head === 'file' ? '' : rest.join(':');
 }
 
