@@ -408,6 +408,12 @@ pub trait Game: Send + Sync + 'static {
         None
     }
 
+    /// Whether the decision in this state is a step of its own for a search, which looks a number of them ahead. False for small
+    /// decisions on the way to another one, such as whether to double before a roll: each must lead to one that counts.
+    fn counts_as_ply(&self, _state: &Self::State) -> bool {
+        true
+    }
+
     /// What the player knows in this state.
     ///
     /// ```

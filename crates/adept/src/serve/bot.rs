@@ -1,17 +1,21 @@
 //! A backgammon player for the protocols: moves by an agent, cube decisions by the model of the cube from a network's chances.
 
 use adept_arena::{Agent, Decision, GameModel, Scratch};
-use adept_builtin::backgammon::cube::{Chances, CubeModel, CubeValues, Scoring, Terms};
-use adept_builtin::backgammon::{self, Action, Backgammon, Position, Stage, State};
+use adept_builtin::backgammon::cube::{Chances, CubeModel, CubeValues, Owner, Scoring, Terms};
+use adept_builtin::backgammon::{
+    self, Action, Backgammon, LONGEST_MATCH, Position, Rules, Stage, Stakes, State,
+};
 use adept_builtin::dice::Roll;
 use adept_game::{Afterstate, Game, GameError, stream};
 
-/// An agent for moves and a network for the cube.
+/// An agent with a network.
 pub(super) struct Bot {
     agent: Box<dyn Agent<Backgammon>>,
-    /// Network for cube decisions; none for an agent without values, which never doubles and always takes.
+    /// The agent's network; none for an agent without values, which hardly doubles and always takes.
     values: Option<GameModel<Backgammon>>,
     scratch: Scratch<Backgammon>,
+    /// Whether moves are chosen with the cube at the score.
+    pub(super) cubeful: bool,
     /// Seed of the agent's draws.
     pub(super) seed: u64,
     /// Number of moves so far.
@@ -19,29 +23,60 @@ pub(super) struct Bot {
 }
 
 impl Bot {
-    /// Creates a bot from an agent for moves and values for the cube.
+    /// Creates a bot from an agent and its network.
     pub(super) fn new(
         agent: Box<dyn Agent<Backgammon>>,
         values: Option<GameModel<Backgammon>>,
         seed: u64,
     ) -> Self {
-        Self { agent, values, scratch: Scratch::default(), seed, moves: 0 }
+        Self { agent, values, scratch: Scratch::default(), cubeful: true, seed, moves: 0 }
     }
 
-    /// Chooses a move for a roll. Returns it by single die as `24/18 18/16`, empty if no move is possible, and the
-    /// position after it from the same side's view.
+    /// The game with the cube of these terms, and its state in a stage, with player 0 to roll. None for terms that the game does not
+    /// have, such as a cube of 128, and without the classes of results, from which values with the cube follow.
+    fn with_cube(&self, to_roll: Position, terms: Terms, stage: Stage) -> Option<(Backgammon, State)> {
+        self.values.as_ref()?.model.head().classes()?;
+        let (rules, away, crawford) = match terms.scoring {
+            Scoring::Money { jacoby } => (Rules::Money { jacoby, beavers: false }, [0, 0], false),
+            Scoring::Match { away, crawford } => {
+                let away = away.map(|points| points.min(LONGEST_MATCH.into()) as u8);
+                (Rules::Match { length: away[0].max(away[1]) }, away, crawford)
+            }
+        };
+        let owner = match terms.owner {
+            Owner::Centred => None,
+            Owner::Own => Some(0),
+            Owner::Theirs => Some(1),
+        };
+        let stakes = Stakes::new(terms.cube, owner, away, crawford).ok()?;
+        let game = Backgammon::with_rules(Backgammon::default().checkers(), rules)?;
+        Some((game, State { stage, stakes, ..State::to_roll(to_roll) }))
+    }
+
+    fn choose(&mut self, game: &Backgammon, state: &State, player: usize) -> Result<Action, GameError> {
+        let mut rng = stream(self.seed, "backgammon server choices", self.moves);
+        self.moves += 1;
+        self.agent.choose(Decision::new(game, state, player), &mut self.scratch, &mut rng)
+    }
+
+    /// Chooses a move for a roll with this cube at this score. Returns it by single die as `24/18 18/16`, empty if no move is possible,
+    /// and the position after it from the same side's view.
     ///
     /// # Errors
     /// As for [`Agent::choose`].
-    pub(super) fn play(&mut self, position: Position, roll: Roll) -> Result<(String, Position), GameError> {
-        let (game, state) =
-            (Backgammon::default(), State { stage: Stage::Move(roll), ..State::to_roll(position) });
-        let mut rng = stream(self.seed, "backgammon server choices", self.moves);
-        self.moves += 1;
-        let action = self.agent.choose(Decision::new(&game, &state, 0), &mut self.scratch, &mut rng)?;
-        match action {
+    pub(super) fn play(
+        &mut self,
+        position: Position,
+        roll: Roll,
+        terms: Terms,
+    ) -> Result<(String, Position), GameError> {
+        let stage = Stage::Move(roll);
+        let without = || (Backgammon::default(), State { stage, ..State::to_roll(position) });
+        let with = self.cubeful.then(|| self.with_cube(position, terms, stage)).flatten();
+        let (game, state) = with.unwrap_or_else(without);
+        match self.choose(&game, &state, 0)? {
             Action::Move(after) => Ok((backgammon::die_by_die(position, roll, after), after)),
-            _ => Err(GameError::new("the agent throws dice")),
+            _ => Err(GameError::new("the agent does not move")),
         }
     }
 
@@ -81,6 +116,11 @@ impl Bot {
     /// Whether the opponent of the side to roll takes a double. `terms` are those of the side to roll, before the double. Without a
     /// network it takes.
     pub(super) fn takes(&mut self, to_roll: Position, terms: Terms) -> bool {
+        if let Some((game, state)) = self.with_cube(to_roll, terms, Stage::Doubled)
+            && let Ok(action) = self.choose(&game, &state, 1)
+        {
+            return action == Action::Take;
+        }
         self.cube(to_roll, terms).is_none_or(|values| values.takes())
     }
 
@@ -171,12 +211,17 @@ pub(super) mod tests {
     #[test]
     fn moves_are_written_die_by_die() {
         let mut bot = bot();
-        let (text, after) = bot.play(position("6:2 off:13/6:1 off:14"), Roll::new(6, 6).unwrap()).unwrap();
+        let (text, after) = bot
+            .play(position("6:2 off:13/6:1 off:14"), Roll::new(6, 6).unwrap(), Terms::money(false))
+            .unwrap();
         assert_eq!((&*text, after.own.off()), ("6/off 6/off", 15));
         let closed = "bar:1 6:14/6:3 5:3 4:3 3:2 2:2 1:2";
-        let (text, after) = bot.play(position(closed), Roll::new(6, 5).unwrap()).unwrap();
+        let (text, after) =
+            bot.play(position(closed), Roll::new(6, 5).unwrap(), Terms::money(false)).unwrap();
         assert_eq!((&*text, after), ("", position(closed)));
-        let (text, _) = bot.play(position("24:1 off:14/6:3 off:12"), Roll::new(3, 3).unwrap()).unwrap();
+        let (text, _) = bot
+            .play(position("24:1 off:14/6:3 off:12"), Roll::new(3, 3).unwrap(), Terms::money(false))
+            .unwrap();
         assert_eq!(text, "24/21 21/18 18/15 15/12");
     }
 }

@@ -1,7 +1,7 @@
 //! An engine of the Universal Backgammon Interface, version 0.1: one command per line on standard input, answers on
 //! standard output.
 //!
-//! Values are cubeless; [`Bot`] makes cube decisions. Limits of `go` are accepted but not needed, because answers take
+//! Values of `info` are cubeless. [`Bot`] decides with the cube at the score, unless `EvalMode` is `cubeless`. Limits of `go` are accepted but not needed, because answers take
 //! negligible time. The protocol: docs/ubgi-v0.1-spec.md of <https://github.com/bungogood/bgci>.
 
 use super::bot::Bot;
@@ -75,7 +75,7 @@ impl Engine {
                      option name Threads type spin default 1 min 1 max 1\n\
                      option name Seed type spin default {} min 0 max {}\n\
                      option name Deterministic type check default true\n\
-                     option name EvalMode type combo default cubeless var cubeless\n\
+                     option name EvalMode type combo default cubeful var cubeful var cubeless\n\
                      option name Variant type combo default backgammon var backgammon\nubgiok\n",
                     env!("CARGO_PKG_VERSION"),
                     self.bot.seed,
@@ -84,10 +84,8 @@ impl Engine {
             }
             ["isready"] => return Ok("readyok\n".into()),
             ["setoption", "name", name, "value", value] => match (name, value) {
-                ("Threads", "1")
-                | ("Deterministic", "true" | "false")
-                | ("EvalMode", "cubeless")
-                | ("Variant", "backgammon") => {}
+                ("Threads", "1") | ("Deterministic", "true" | "false") | ("Variant", "backgammon") => {}
+                ("EvalMode", "cubeful" | "cubeless") => self.bot.cubeful = value == "cubeful",
                 ("Seed", seed) => {
                     let seed = seed.parse().ok().filter(|seed| *seed <= limits::SEED);
                     self.bot.seed = seed.ok_or_else(|| bad("write a whole number"))?;
@@ -234,8 +232,10 @@ impl Engine {
     /// The move, and a line with the value of the position after it.
     fn play(&mut self, position: Position) -> Result<(String, String), Refusal> {
         let roll = self.dice.ok_or(("missing_context", "send `dice D1 D2` first".to_string()))?;
-        let (text, after) =
-            self.bot.play(position, roll).map_err(|e| ("unsupported_feature", e.to_string()))?;
+        let (text, after) = self
+            .bot
+            .play(position, roll, self.now.terms())
+            .map_err(|e| ("unsupported_feature", e.to_string()))?;
         let info = self.info("chequer", after.swapped(), true);
         Ok((if text.is_empty() { "pass".into() } else { text }, info))
     }

@@ -5,7 +5,8 @@
 //!
 //! Vₙ(s) = ± max over actions a of j of Vₙ₋₁(s · a), negated where j is not m,
 //!
-//! and the mean over all outcomes where chance comes first. Finished games have their exact value. Without chance,
+//! and the mean over all outcomes where chance comes first. Below the first ply, a decision that does not
+//! [count as a ply](adept_game::Game::counts_as_ply) leaves n as it is. Finished games have their exact value. Without chance,
 //! [`Search`] deepens ply by ply, by alpha-beta with a table of positions. With chance, every action at the root and every listed
 //! outcome is searched; below the root, decisions consider only the actions that the evaluator likes best ([`Filter`]).
 

@@ -580,25 +580,24 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         let was_open = std::mem::take(&mut self.open);
         let mut actions = std::mem::take(&mut self.frames[level].actions);
         game.actions(&self.frames[level].state, &mut actions);
-        let (score, best) = match plies {
-            _ if actions.is_empty() => {
+        let is_leaf = plies == 1 && game.counts_as_ply(&self.frames[level].state);
+        let (score, best) = match () {
+            () if actions.is_empty() => {
                 self.open = true;
                 (0.0, 0)
             }
-            1 => self.leaves(game, level, player, &actions),
-            _ => self.branches(game, level, player, plies, (alpha, beta), &actions, known),
+            () if is_leaf => self.leaves(game, level, player, &actions),
+            () => self.branches(game, level, player, plies, (alpha, beta), &actions, known),
         };
         self.chosen = best;
-        if plies == 1
-            && let Some(action) = actions.get(best as usize)
-        {
+        if is_leaf && let Some(action) = actions.get(best as usize) {
             self.frames[level].line.push(action.clone());
         }
         self.frames[level].actions = actions;
         if !self.stopped {
             let value = if score.abs() > 1.5 { score + later.copysign(score) } else { score };
             let bound = match () {
-                () if plies == 1 => Bound::Exact,
+                () if is_leaf => Bound::Exact,
                 () if score <= alpha => Bound::AtMost,
                 () if score >= beta => Bound::AtLeast,
                 () => Bound::Exact,
@@ -654,13 +653,14 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         let mut order = std::mem::take(&mut self.frames[level].order);
         self.rank(game, (level, plies), player, actions, known, &mut order);
         let (mut score, mut best) = (f32::NEG_INFINITY, 0);
+        let left = plies - u32::from(game.counts_as_ply(&self.frames[level].state));
         for (n, &i) in order.iter().enumerate() {
             let action = &actions[i as usize];
             self.step(game, level, action);
             let value = match n {
-                0 => self.after(game, level + 1, player, plies - 1, alpha, beta),
-                _ if self.has_chance => self.after(game, level + 1, player, plies - 1, alpha, beta),
-                _ => self.scouted(game, level + 1, player, plies - 1, alpha, beta),
+                0 => self.after(game, level + 1, player, left, alpha, beta),
+                _ if self.has_chance => self.after(game, level + 1, player, left, alpha, beta),
+                _ => self.scouted(game, level + 1, player, left, alpha, beta),
             };
             if self.stopped {
                 break;

@@ -4,6 +4,7 @@ mod again;
 mod bearoff;
 mod cfr;
 mod chance;
+mod cube;
 mod deliberation;
 mod endless;
 mod exact;

@@ -107,6 +107,11 @@ impl Backgammon {
         !matches!(self.rules, Rules::Cubeless)
     }
 
+    /// Name of the game with as many checkers and without the cube.
+    pub(super) fn without_cube(&self) -> &'static str {
+        NAMES.iter().find(|(n, _)| *n == self.checkers).map_or("backgammon", |(_, name)| name)
+    }
+
     /// Whether the player who takes a double may beaver.
     pub(super) fn allows_beavers(&self) -> bool {
         matches!(self.rules, Rules::Money { beavers: true, .. })
@@ -165,7 +170,7 @@ impl Game for Backgammon {
 
     fn name(&self) -> &str {
         let named = match self.rules {
-            Rules::Cubeless => NAMES.iter().find(|(n, _)| *n == self.checkers).map(|(_, name)| *name),
+            Rules::Cubeless => Some(self.without_cube()),
             _ => WITH_CUBE.iter().find(|(game, _)| game == self).map(|(_, name)| &**name),
         };
         named.unwrap_or("backgammon")
@@ -308,6 +313,11 @@ impl Game for Backgammon {
 
     fn info(&self, state: &State, _player: usize) -> State {
         *state
+    }
+
+    /// Moves count, and decisions about the cube do not.
+    fn counts_as_ply(&self, state: &State) -> bool {
+        matches!(state.stage, Stage::Move(_))
     }
 
     fn just_acted(&self, state: &State) -> Option<usize> {

@@ -1,5 +1,6 @@
 //! Backgammon's [`Kit`].
 
+use super::cubeful::adapted;
 use super::exact::Table;
 use super::game::Words;
 use super::gnubg::Gnubg;
@@ -101,7 +102,7 @@ impl Kit for Backgammon {
     #[inline]
     fn results(&self) -> Results<Self> {
         if self.has_cube() {
-            return Results::of(no_classes);
+            return Results { possible, adapted: adapted(self), ..Results::of(no_classes) };
         }
         let impossible = "A side that has borne off a checker loses no gammon and no backgammon. Once the sides have passed each other, a side \
              without a checker on the bar or in the other's home loses no backgammon.";
@@ -154,15 +155,18 @@ impl Kit for Backgammon {
 
     /// All tables are without the cube.
     fn values(&self) -> Values<'_, Self> {
+        // Tables know chances without the cube, as networks do.
+        let tables = || Listing::new(known::names(), |name| known::table(self, name));
+        let usual_tables = Some(if self.checkers() == 15 { "bearoff-8+race" } else { "bearoff-8+race-6" });
         if self.has_cube() {
-            return Values::none();
+            return Values { tables: tables(), usual_tables, ..Values::none() };
         }
         let about =
             "exact values; oracle:FILE reads a table; default: datasets/GAME.table, or solved in memory";
         let listed = if self.checkers() <= Table::MOST { vec![("oracle", about)] } else { Vec::new() };
         Values {
-            tables: Listing::new(known::names(), |name| known::table(self, name)),
-            usual_tables: Some(if self.checkers() == 15 { "bearoff-8+race" } else { "bearoff-8+race-6" }),
+            tables: tables(),
+            usual_tables,
             references: Some(Box::new(|| references(self))),
             ..Values::of(Listing::new(Named::list(&listed), |name| exact(self, name)))
         }

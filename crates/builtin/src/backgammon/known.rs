@@ -52,7 +52,9 @@ pub(super) fn names() -> Vec<Named> {
 /// The table of this name. Tables are cached for the lifetime of the process, because agents come and go.
 pub(super) fn table(game: &Backgammon, name: &str) -> Found<Arc<dyn Valuation<Backgammon>>> {
     static TABLES: Kept<(u8, String), Arc<dyn Valuation<Backgammon>>> = Kept::new();
-    TABLES.get((game.checkers(), name.into()), || opened(game, name))
+    let checkers = game.checkers();
+    // The cube changes nothing in a table.
+    TABLES.get((checkers, name.into()), || opened(&Backgammon::new(checkers).unwrap_or(*game), name))
 }
 
 /// Tables that are solved instantly, and larger ones whose files exist.
@@ -183,7 +185,8 @@ impl<T: ChanceSource> Valuation<Backgammon> for TableValuation<T> {
         outcomes: &mut Vec<f32>,
     ) -> Option<f64> {
         let position = after.state.position();
-        if after.state.stage != Stage::Roll || position.is_over() {
+        if matches!(after.state.stage, Stage::Opening | Stage::Move(_) | Stage::Dropped) || position.is_over()
+        {
             return None;
         }
         let chances = self.0.chances(position)?;

@@ -2,6 +2,7 @@
 
 mod board;
 pub mod cube;
+mod cubeful;
 mod encoders;
 pub mod exact;
 pub mod fibs;

@@ -197,7 +197,8 @@ impl Session<'_> {
         let mut bot = held(&self.server.bot);
         if let Some(roll) = line.roll {
             self.count.moves += 1;
-            return bot.play(position, roll).map(|(text, _)| text).map_err(|e| e.to_string());
+            let terms = self.server.terms(&line, me);
+            return bot.play(position, roll, terms).map(|(text, _)| text).map_err(|e| e.to_string());
         }
         self.count.cubes += 1;
         if !line.doubled {

@@ -262,7 +262,7 @@ impl CubeModel {
     }
 
     /// The equity of the side to roll after it has doubled and its opponent has taken, for each unit of the cube before the double.
-    fn after_take(&self, efficiency: f64, chances: Chances, terms: Terms) -> f64 {
+    pub fn after_take(&self, efficiency: f64, chances: Chances, terms: Terms) -> f64 {
         let after = Terms { cube: 2 * terms.cube, owner: Owner::Theirs, ..terms };
         match Score::of(&self.equities, terms) {
             None => 2.0 * self.equity(efficiency, chances, after),

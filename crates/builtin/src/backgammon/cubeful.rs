@@ -1,0 +1,54 @@
+//! How networks of games without the cube play the rule sets with it: their chances give the value of a position with the cube.
+
+use super::cube::{Chances, CubeModel};
+use super::{Backgammon, Stage, State};
+use adept_game::{Adapted, Game, ValueRule};
+
+/// How networks of this game without the cube play it; none if it has no cube.
+pub(super) fn adapted(game: &Backgammon) -> Option<Adapted<Backgammon>> {
+    game.has_cube().then(|| Adapted { game: game.without_cube(), viewer, value })
+}
+
+/// Networks know positions before a roll alone, as the opponent of the player who rolls.
+fn viewer(_: &Backgammon, state: &State, player: usize) -> usize {
+    match state.stage {
+        Stage::Opening | Stage::Dropped => player,
+        _ => 1 - state.player,
+    }
+}
+
+/// The value of a state for a player: points as a share of the most that a game can count, or the chance to win the match, on a scale
+/// from −1 to 1.
+fn value(game: &Backgammon, state: &State, player: usize) -> ValueRule {
+    let model = CubeModel::usual();
+    let (stage, roller) = (state.stage, state.player);
+    if stage == Stage::Opening {
+        let away = state.stakes.away().unwrap_or_default();
+        let needed = [away[player], away[1 - player]].map(i32::from);
+        let chance = model.equities.chance(needed, !state.stakes.is_crawford() && away.contains(&1));
+        return ValueRule::new(move |_| (2.0 * chance - 1.0) as f32);
+    }
+    let (position, terms) = (state.position(), game.terms(state));
+    let (scale, is_mirrored, may_beaver) = (game.scale(), player != roller, game.allows_beavers());
+    let efficiency = model.efficiency.at(position);
+    ValueRule::new(move |probabilities| {
+        let Ok(classes) = <[f32; 6]>::try_from(probabilities) else { return 0.0 };
+        let chances = Chances::of_classes(classes.map(f64::from));
+        let chances = if is_mirrored { chances.other() } else { chances };
+        let after_take = || model.after_take(efficiency, chances, terms);
+        let equity = match stage {
+            Stage::Cube => model.values_at(efficiency, chances, terms).value(),
+            // A beaver doubles what the taker expects.
+            Stage::Doubled if may_beaver => after_take().min(2.0 * after_take()).min(1.0),
+            Stage::Doubled => after_take().min(1.0),
+            // The cube has been turned once more, and the roller may drop it.
+            Stage::Beavered => after_take().max(-1.0),
+            _ => model.equity(efficiency, chances, terms),
+        };
+        let value = match model.match_chance_of(equity, terms) {
+            Some(chance) => 2.0 * chance - 1.0,
+            None => equity * f64::from(terms.cube) / scale,
+        };
+        (if is_mirrored { -value } else { value }) as f32
+    })
+}
