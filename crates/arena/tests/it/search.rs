@@ -4,6 +4,7 @@ use adept_arena::inspect::inspect_by;
 use adept_arena::matches::{Deals, opening_plies, orders, replay};
 use adept_arena::search::{Budget, Search, SearchOptions, fits};
 use adept_arena::{Agent, Decision, Evaluator, Greedy, Minimax, Reach, each_after};
+use adept_builtin::backgammon::Backgammon;
 use adept_builtin::bearoff::Bearoff;
 use adept_builtin::connect_four::ConnectFour;
 use adept_builtin::tictactoe::TicTacToe;
@@ -55,9 +56,8 @@ fn plain<G: Game>(game: &G, after: &G::State, player: usize, plies: u32) -> f64 
             let mut actions = Vec::new();
             game.actions(after, &mut actions);
             let mut best = f64::NEG_INFINITY;
-            each_after(game, after, &actions, |state, _| {
-                best = best.max(plain(game, state, next, plies - 1))
-            });
+            let left = plies - u32::from(game.counts_as_ply(after));
+            each_after(game, after, &actions, |state, _| best = best.max(plain(game, state, next, left)));
             if next == player { best } else { -best }
         }
     }
@@ -141,6 +141,14 @@ fn means_over_dice_are_those_of_plain_recursion() {
     agrees(&Bearoff::default(), 1, 40, 8);
     agrees(&Bearoff::default(), 2, 12, 8);
     agrees(&Bearoff::new(4).unwrap(), 3, 6, 4);
+}
+
+/// Decisions about the cube are no plies below the first.
+#[test]
+fn decisions_about_the_cube_are_searched_on_the_way() {
+    for name in ["hypergammon:money-beavers", "hypergammon:match-3"] {
+        agrees(&Backgammon::named(name).unwrap(), 2, 8, 9);
+    }
 }
 
 /// The distribution whose mean is this value, with draws for what is uncertain.
