@@ -84,6 +84,9 @@ fn results_are_told_in_the_unit_of_the_game() {
     assert!(easy.contains("; wins ") && easy.ends_with(" % of games against strong"), "{easy}");
     let easy = about("hypergammon", Some(&networks["hypergammon"].0), Level::Easy);
     assert!(easy.contains("; -0.") && easy.ends_with(" points a game against strong"), "{easy}");
+    // The figures of a network hold in the game that it was measured in.
+    let cubed = about("backgammon:money", Some(&networks["backgammon"].0), Level::Easy);
+    assert!(!cubed.contains("against strong"), "{cubed}");
     let (narrow, wide) = (Mean { value: 0.5, ci95: 0.0 }, Mean { value: 0.51, ci95: 0.02 });
     assert!(!wide.exceeds(narrow) && !narrow.exceeds(wide) && Mean { value: 0.53, ..wide }.exceeds(narrow));
 }

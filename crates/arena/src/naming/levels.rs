@@ -165,7 +165,9 @@ fn of_network<G: Kit>(game: &G, path: &str, manifest: &Manifest) -> Vec<Rung> {
     ];
     let strength = manifest.strength.as_ref();
     let result = |level: Level| {
-        let found = strength?.levels.iter().find(|found| found.level == level.name())?;
+        // A network may play another rule set than the one that its levels were measured in, such as one with the cube.
+        let measured = strength.filter(|_| manifest.game == game.name())?;
+        let found = measured.levels.iter().find(|found| found.level == level.name())?;
         Some(Mean { value: found.value, ci95: found.ci95 })
     };
     let rungs = all.into_iter().filter(|(level, ..)| searches || *level != Level::Strongest);
