@@ -18,7 +18,8 @@ fn folders(at: &Path) -> impl Iterator<Item = PathBuf> + use<> {
 fn best_networks() -> BTreeMap<String, (PathBuf, Manifest)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../checkpoints");
     let mut all: BTreeMap<String, Vec<_>> = BTreeMap::new();
-    for path in folders(&root).filter(|path| !path.ends_with("runs")).flat_map(|game| folders(&game)) {
+    let games = folders(&root).filter(|path| !path.ends_with("runs"));
+    for path in games.flat_map(|game| folders(&game)).filter(|path| path.join("manifest.json").is_file()) {
         let manifest = checkpoint::manifest(&path).unwrap();
         all.entry(manifest.game.clone()).or_default().push((path, manifest));
     }

@@ -185,7 +185,7 @@ fn errors_pass_a_screen() {
     let mut screened = Screened::new(screen, Sampled::default());
     let (mut actions, mut values, mut own) = (Vec::new(), Vec::new(), Vec::new());
     let (mut few, mut many) = (0, 0);
-    for mut state in positions(&game, 40) {
+    for mut state in positions(&game, 200) {
         let roll = game.sample(&state, &mut stream(1, "roll", 0));
         game.apply(&mut state, &roll);
         let at = Decision::new(&game, &state, state.player);
