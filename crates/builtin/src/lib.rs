@@ -9,9 +9,9 @@
 pub mod dice;
 mod lines;
 mod memory;
-mod shared;
 
 use adept_game::{Found, GameError, Kit, Visitor};
+use adept_ground::shared;
 
 /// Looks up a built-in game by name. Each game implements this besides [`Kit`].
 trait Family: Kit {

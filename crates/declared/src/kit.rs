@@ -1,6 +1,7 @@
 //! What commands need of a game from rules, in either language.
 
 use crate::counting::is_quick;
+use crate::names::levels_of;
 use crate::ruled::Ruled;
 use adept_game::{Agents, Card, Listing, Suite, Turn};
 use std::sync::Arc;
@@ -57,8 +58,9 @@ pub(crate) fn agents<G: Ruled>(game: &G) -> Agents<'_, G> {
     if game.hides() {
         return Agents::none();
     }
+    let levels = levels_of(game.name());
     let about = "takes a move that wins at once; if there is none, any move";
-    Agents::scripts(Listing::one("greedy", about, Arc::new(greedy)))
+    Agents { levels, ..Agents::scripts(Listing::one("greedy", about, Arc::new(greedy))) }
 }
 
 /// Games from rules in words and pictures.

@@ -1,6 +1,6 @@
 //! Names of games from rules, and the texts that they name.
 
-use adept_game::GameError;
+use adept_game::{GameError, LevelResult};
 use adept_ground::limits;
 use std::borrow::Cow;
 use std::path::Path;
@@ -44,6 +44,26 @@ pub const USUAL: &str = "declared:hexapawn-3x3";
 
 /// The game that stands for all descriptions in GDL in lists.
 pub const USUAL_GDL: &str = "declared:tic-tac-toe.kif";
+
+/// Results of the levels of games that come with adept, by the names of their rules: 10,000 games of hexapawn, 4,000 of the description
+/// in GDL, 2,000 of pig and 200 of its strongest level.
+const LEVELS: &[(&str, &[LevelResult])] = &[
+    (USUAL, &[LevelResult::new("easy", 0.4591, 0.0026), LevelResult::new("medium", 0.4991, 0.0004)]),
+    (USUAL_GDL, &[LevelResult::new("easy", 0.2356, 0.0064), LevelResult::new("medium", 0.3865, 0.0055)]),
+    (
+        "declared:pig",
+        &[
+            LevelResult::new("easy", 0.2732, 0.0207),
+            LevelResult::new("medium", 0.321, 0.0206),
+            LevelResult::new("strongest", 0.525, 0.0295),
+        ],
+    ),
+];
+
+/// The measured results of the levels of a game; empty if they were not measured.
+pub(crate) fn levels_of(name: &str) -> &'static [LevelResult] {
+    LEVELS.iter().find(|(game, _)| *game == name).map_or(&[], |(_, levels)| levels)
+}
 
 /// Whether a name is that of a description in GDL.
 pub(crate) fn is_gdl(name: &str) -> bool {

@@ -13,6 +13,24 @@ pub type Script<G> =
 /// Text about a decision of a player: lines that end with a line break.
 pub type Advice<G> = fn(&G, &<G as Game>::State, usize) -> Option<String>;
 
+/// The measured result of a level of play against the level `strong` of the same game.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LevelResult {
+    /// Its name, such as `easy`.
+    pub level: &'static str,
+    /// The mean result of a game in the unit of the game; without a unit, the share of games won, where a draw is half a win.
+    pub value: f64,
+    /// Half the width of its 95 % interval.
+    pub ci95: f64,
+}
+
+impl LevelResult {
+    /// A result by its three parts.
+    pub const fn new(level: &'static str, value: f64, ci95: f64) -> Self {
+        Self { level, value, ci95 }
+    }
+}
+
 /// The agents of a game that need no network. They play in matches, teach networks, and are measured against. [`Self::none`] has none.
 ///
 /// The commands open them by name, as opponents (`arena`, `play`), for the levels of play, and as experts in encoders.
@@ -40,6 +58,8 @@ pub struct Agents<'a, G: Game> {
     pub peers: Listing<'a, Result<Box<dyn Peer<G>>, GameError>>,
     /// The strongest of these agents, as matches show. None if tree search over random games is stronger, or nothing was measured.
     pub strongest: Option<&'static str>,
+    /// Measured results of the levels at which people play without a network; empty if nothing was measured.
+    pub levels: &'static [LevelResult],
     /// Hints at a decision of this player, in play, beside what the opponent thinks.
     pub advice: Option<Advice<G>>,
 }
@@ -52,6 +72,7 @@ impl<'a, G: Game> Agents<'a, G> {
             deliberators: Listing::default(),
             peers: Listing::default(),
             strongest: None,
+            levels: &[],
             advice: None,
         }
     }

@@ -47,7 +47,7 @@ mod values;
 mod worth;
 
 pub use adept_rows::{Channel, ChannelKind, OutcomeClass, OutcomeMask, RowMut, RowSink};
-pub use agents::{Advice, Agents, Script};
+pub use agents::{Advice, Agents, LevelResult, Script};
 pub use audit::{Audit, RuleText, TraceStep};
 pub use card::Card;
 pub use deliberation::{Choice, Deliberation, Deliberator};

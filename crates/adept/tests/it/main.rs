@@ -6,6 +6,7 @@ mod configs;
 mod first_runs;
 mod fuzz;
 mod laws;
+mod levels;
 mod liars_dice;
 mod outcomes;
 mod own_games;

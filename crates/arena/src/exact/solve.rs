@@ -7,10 +7,11 @@ use crate::error::OpenError;
 use crate::values::{Decision, Evaluator, state_after};
 use adept_game::{Afterstate, Game, Kit, Turn, Valuation, fingerprint, is_solved, no_action};
 use adept_ground::limits;
+use adept_ground::shared::Shared;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::any::Any;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
 /// Exact values within this distance are equal. They differ only by summation order.
 pub(crate) const TIE: f64 = 1e-12;
@@ -182,8 +183,8 @@ impl<G: Game> Valuation<G> for Exact<G> {
     }
 }
 
-/// The game that was solved last, by its name and fingerprint, while its values are in use.
-static SOLVED: Mutex<Option<(String, Weak<dyn Any + Send + Sync>)>> = Mutex::new(None);
+/// Solved games by name and fingerprint, each while its values are in use.
+static SOLVED: Shared<String, dyn Any + Send + Sync> = Shared::new();
 
 /// Whether positions have exact values: those of the game's own oracle, or of the solver of small games.
 pub fn has_oracle<G: Kit>(game: &G) -> bool {
@@ -205,17 +206,14 @@ pub fn oracle<G: Kit>(game: &G) -> Result<Arc<dyn Valuation<G>>, OpenError> {
         )));
     }
     let name = format!("{} {}", game.name(), fingerprint(game).unwrap_or_default());
-    let mut last = SOLVED.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = last.as_ref().filter(|(other, _)| *other == name).and_then(|(_, found)| found.upgrade());
-    if let Some(Ok(known)) = known.map(Arc::downcast::<Exact<G>>) {
-        return Ok(known);
-    }
-    let mut walk = Walk::utility(0);
-    best_play(&mut walk, game, &game.start())?;
-    let made = Arc::new(Exact(walk));
-    let any: Arc<dyn Any + Send + Sync> = made.clone();
-    *last = Some((name, Arc::downgrade(&any)));
-    Ok(made)
+    let solved = || -> Result<_, ExactError> {
+        let mut walk = Walk::utility(0);
+        best_play(&mut walk, game, &game.start())?;
+        Ok(Arc::new(Exact(walk)))
+    };
+    let known = SOLVED.get_shared(name, || Ok::<_, ExactError>(solved()?))?;
+    // Another type of game with the same name and positions has values of its own.
+    Ok(known.downcast::<Exact<G>>().or_else(|_| solved())?)
 }
 
 /// The exact best response of one player, in any seat, to a fixed agent in all other seats.

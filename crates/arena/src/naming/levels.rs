@@ -5,8 +5,8 @@ use super::spec::AgentSpec;
 use super::usual::{STRONG_GAMES, best_network, without_network};
 use crate::error::OpenError;
 use crate::search;
-use adept_game::{GameInfo, Kit};
-use adept_model::checkpoint::{self, Manifest, Strength};
+use adept_game::{GameInfo, Kit, outcome_classes};
+use adept_model::checkpoint::{self, Manifest};
 use adept_model::names;
 use std::path::Path;
 
@@ -57,8 +57,26 @@ pub struct Rung {
     pub agent: String,
     /// What it is and how strong, in a line.
     pub about: String,
+    /// The mean result of a game against [`Level::Strong`], which is exact for that level itself; none if it was not measured.
+    pub result: Option<Mean>,
     /// Whether it has values.
     pub values: bool,
+}
+
+/// A mean with its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mean {
+    /// In the unit of the game; without a unit, the share of games won, where a draw is half a win.
+    pub value: f64,
+    /// Half the width of the interval.
+    pub ci95: f64,
+}
+
+impl Mean {
+    /// Whether it is higher than another, beyond their intervals.
+    pub fn exceeds(self, other: Self) -> bool {
+        self.value - other.value > self.ci95.hypot(other.ci95)
+    }
 }
 
 /// Chances of a random move on the levels below [`Level::Strong`].
@@ -87,10 +105,47 @@ pub fn levels<G: Kit>(game: &G, base: Option<&str>) -> Result<Vec<Rung>, OpenErr
             Some((name.to_string(), checkpoint::manifest(&checkpoint::locate(folder, false)?)?))
         }
     };
-    Ok(match network {
+    let mut rungs = match network {
         Some((path, manifest)) => of_network(game, &path, &manifest),
         None => of_own(game),
-    })
+    };
+    tell_results(game, &mut rungs);
+    Ok(rungs)
+}
+
+/// Adds the measured results in words, and the levels that were not measured to be stronger than the one below them.
+fn tell_results<G: Kit>(game: &G, rungs: &mut [Rung]) {
+    let unit = game.counting().unit().map(|unit| unit.name.into_owned());
+    let has_draws = outcome_classes(game).is_ok_and(|all| all.iter().any(|class| class.utility == 0.0));
+    let in_words = |Mean { value, ci95 }: Mean| match &unit {
+        Some(unit) => format!("{value:+} ± {ci95} {unit} a game against strong"),
+        None => {
+            let (verb, of, draws) = match has_draws {
+                true => ("scores", "", ", a draw is half"),
+                false => ("wins", " of games", ""),
+            };
+            let digits = if ci95 < 0.001 { 2 } else { 1 };
+            format!(
+                "{verb} {:.digits$} ± {:.digits$} %{of} against strong{draws}",
+                100.0 * value,
+                100.0 * ci95
+            )
+        }
+    };
+    let mut below: Option<(Level, Mean)> = None;
+    for Rung { level, result, about, .. } in rungs {
+        if *level == Level::Strong {
+            *result = Some(Mean { value: if unit.is_some() { 0.0 } else { 0.5 }, ci95: 0.0 });
+        } else if let Some(result) = *result {
+            about.push_str(&format!("; {}", in_words(result)));
+        }
+        if let Some(((weaker, other), own)) = below.zip(*result)
+            && !own.exceeds(other)
+        {
+            about.push_str(&format!("; not measurably stronger than {}", weaker.name()));
+        }
+        below = result.map(|result| (*level, result));
+    }
 }
 
 fn of_network<G: Kit>(game: &G, path: &str, manifest: &Manifest) -> Vec<Rung> {
@@ -108,13 +163,21 @@ fn of_network<G: Kit>(game: &G, path: &str, manifest: &Manifest) -> Vec<Rung> {
             format!("{name}, looking {plies} plies ahead"),
         ),
     ];
-    let measured = |level: Level| {
-        of_level(manifest.strength.as_ref(), level, game.counting().unit().map(|unit| unit.name.into_owned()))
+    let strength = manifest.strength.as_ref();
+    let result = |level: Level| {
+        // A network may play another rule set than the one that its levels were measured in, such as one with the cube.
+        let measured = strength.filter(|_| manifest.game == game.name())?;
+        let found = measured.levels.iter().find(|found| found.level == level.name())?;
+        Some(Mean { value: found.value, ci95: found.ci95 })
     };
     let rungs = all.into_iter().filter(|(level, ..)| searches || *level != Level::Strongest);
     rungs
         .map(|(level, agent, what)| Rung {
-            about: [Some(what), measured(level)].into_iter().flatten().collect::<Vec<_>>().join("; "),
+            about: match strength {
+                Some(strength) if level == Level::Strong => format!("{what}; {}", strength.text()),
+                _ => what,
+            },
+            result: result(level),
             values: level >= Level::Strong && !manifest.head.is_policy(),
             level,
             agent,
@@ -122,24 +185,15 @@ fn of_network<G: Kit>(game: &G, path: &str, manifest: &Manifest) -> Vec<Rung> {
         .collect()
 }
 
-/// The measured strength of a level in words.
-fn of_level(strength: Option<&Strength>, level: Level, unit: Option<String>) -> Option<String> {
-    let strength = strength?;
-    if level == Level::Strong {
-        return Some(strength.text());
-    }
-    let found = strength.levels.iter().find(|found| found.level == level.name())?;
-    let (value, ci95) = (found.value, found.ci95);
-    Some(match unit {
-        Some(unit) => format!("{value:+} ± {ci95} {unit} a game against strong"),
-        None => format!("wins {:.0} ± {:.0} % of games against strong", 100.0 * value, 100.0 * ci95),
-    })
-}
-
 fn of_own<G: Kit>(game: &G) -> Vec<Rung> {
     let info = GameInfo::of(game);
     let best = without_network(game);
-    let rung = |level, agent: String, about: String| Rung { level, agent, about, values: false };
+    let results = game.agents().levels;
+    let rung = |level: Level, agent: String, about: String| {
+        let found = results.iter().find(|found| found.level == level.name());
+        let result = found.map(|found| Mean { value: found.value, ci95: found.ci95 });
+        Rung { level, agent, about, result, values: false }
+    };
     if !info.is_open {
         let weak = rung(Level::Easy, "random".into(), "any legal move".into());
         let strong = rung(Level::Strong, best.clone(), format!("{best}, without a network"));

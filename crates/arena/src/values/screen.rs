@@ -80,20 +80,32 @@ pub struct Screened<G: Game, E> {
     thought: Vec<f32>,
     order: Vec<u32>,
     few: Vec<G::Action>,
+    /// Standard errors of the last decision.
+    errors: Vec<f32>,
 }
 
 impl<G: Game, E> Screened<G, E> {
     /// An evaluator behind a screen.
     pub fn new(screen: Screen<G>, evaluator: E) -> Self {
-        Self { screen, evaluator, thought: Vec::new(), order: Vec::new(), few: Vec::new() }
+        Self {
+            screen,
+            evaluator,
+            thought: Vec::new(),
+            order: Vec::new(),
+            few: Vec::new(),
+            errors: Vec::new(),
+        }
     }
 }
 
 impl<G: Kit, E: Evaluator<G>> Evaluator<G> for Screened<G, E> {
     fn values(&mut self, at: Decision<'_, G>, actions: &[G::Action], values: &mut Vec<f32>) {
-        let Self { screen, evaluator, thought, order, few } = self;
+        let Self { screen, evaluator, thought, order, few, errors } = self;
+        errors.clear();
         if actions.len() <= screen.keep {
-            return evaluator.values(at, actions, values);
+            evaluator.values(at, actions, values);
+            errors.extend_from_slice(evaluator.errors());
+            return;
         }
         screen.bound.values(at, actions, thought);
         order.clear();
@@ -107,14 +119,25 @@ impl<G: Kit, E: Evaluator<G>> Evaluator<G> for Screened<G, E> {
         thought.iter_mut().for_each(|value| *value = value.min(below));
         kept.iter().zip(&*values).for_each(|(&i, &value)| thought[i as usize] = value);
         values.clone_from(thought);
+        // The values of the screen are not estimates from samples.
+        if !evaluator.errors().is_empty() {
+            errors.resize(actions.len(), 0.0);
+            kept.iter().zip(evaluator.errors()).for_each(|(&i, &error)| errors[i as usize] = error);
+        }
     }
 
     fn study(&mut self, at: Decision<'_, G>, actions: &mut Vec<G::Action>, values: &mut Vec<f32>) {
         self.evaluator.study(at, actions, values);
+        self.errors.clear();
+        self.errors.extend_from_slice(self.evaluator.errors());
     }
 
     fn reach(&self) -> Option<Reach> {
         self.evaluator.reach()
+    }
+
+    fn errors(&self) -> &[f32] {
+        &self.errors
     }
 
     fn classes(&self) -> &[OutcomeClass] {

@@ -4,7 +4,9 @@ use adept_arena::{Decision, Evaluator, GameModel, Screen, Screened, Successors, 
 use adept_builtin::backgammon::{Backgammon, State};
 use adept_game::{Game, Kit, outcome_classes, stream};
 use adept_model::{Architecture, Head, Optimiser, build};
+use rustc_hash::FxBuildHasher;
 use std::collections::HashSet;
+use std::hash::BuildHasher;
 
 /// A network with weights that were drawn.
 fn network(game: &Backgammon, encoder: &str, hidden: &str, seed: u64) -> GameModel<Backgammon> {
@@ -144,4 +146,74 @@ fn what_a_screen_drops_is_worse_than_what_it_keeps() {
         dropped += rest.len();
     }
     assert!(dropped > 200, "{dropped}");
+}
+
+/// Values of an action as if from samples: a number that its state alone decides, with an error that the number decides.
+#[derive(Default)]
+struct Sampled(Vec<f32>);
+
+fn error_of(value: f32) -> f32 {
+    0.1 + 0.05 * value
+}
+
+impl Evaluator<Backgammon> for Sampled {
+    fn values(
+        &mut self,
+        at: Decision<'_, Backgammon>,
+        actions: &[<Backgammon as Game>::Action],
+        values: &mut Vec<f32>,
+    ) {
+        values.clear();
+        each_after(at.game, at.state, actions, |after, _| {
+            let hash = FxBuildHasher.hash_one(after);
+            values.push((hash % 2001) as f32 / 1000.0 - 1.0);
+        });
+        self.0 = values.iter().map(|value| error_of(*value)).collect();
+    }
+
+    fn errors(&self) -> &[f32] {
+        &self.0
+    }
+}
+
+/// Each value that the evaluator behind a screen gives keeps its error; the values of the screen have none.
+#[test]
+fn errors_pass_a_screen() {
+    let game = Backgammon::default();
+    let keep = 3;
+    let screen = Screen::new(&game, network(&game, "points", "[4]", 2), keep).unwrap();
+    let mut screened = Screened::new(screen, Sampled::default());
+    let (mut actions, mut values, mut own) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut few, mut many) = (0, 0);
+    for mut state in positions(&game, 200) {
+        let roll = game.sample(&state, &mut stream(1, "roll", 0));
+        game.apply(&mut state, &roll);
+        let at = Decision::new(&game, &state, state.player);
+        screened.weigh(at, &mut actions, &mut values);
+        Sampled::default().values(at, &actions, &mut own);
+        let errors = screened.errors();
+        assert_eq!(errors.len(), actions.len());
+        let sampled = errors.iter().filter(|error| **error > 0.0).count();
+        assert_eq!(sampled, actions.len().min(keep));
+        for i in (0..actions.len()).filter(|&i| errors[i] > 0.0) {
+            assert_eq!((values[i], errors[i]), (own[i], error_of(own[i])));
+        }
+        if actions.len() > keep {
+            many += 1
+        } else {
+            few += 1
+        }
+        // For people, everything is valued by the evaluator.
+        screened.study(at, &mut actions, &mut values);
+        let expected: Vec<f32> = values.iter().map(|value| error_of(*value)).collect();
+        assert_eq!(screened.errors(), expected);
+    }
+    assert!(few > 0 && many > 0, "{few} {many}");
+    let screen = Screen::new(&game, network(&game, "points", "[4]", 2), keep).unwrap();
+    let mut plain = Screened::new(screen, network(&game, "points", "[32]", 1));
+    let mut state = positions(&game, 1)[0];
+    let roll = game.sample(&state, &mut stream(1, "roll", 0));
+    game.apply(&mut state, &roll);
+    plain.weigh(Decision::new(&game, &state, state.player), &mut actions, &mut values);
+    assert!(plain.errors().is_empty());
 }

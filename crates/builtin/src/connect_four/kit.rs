@@ -5,8 +5,8 @@ use super::rules::Words;
 use super::{Board, COLUMNS, ConnectFour, Solver};
 use crate::{Family, lines};
 use adept_game::{
-    Afterstate, Agents, Card, Distribution, Encoders, Found, Game, Kit, Listing, Numbering, OutcomeClass,
-    OutcomeMask, Positions, Results, Suite, Texts, Valuation, Values,
+    Afterstate, Agents, Card, Distribution, Encoders, Found, Game, Kit, LevelResult, Listing, Numbering,
+    OutcomeClass, OutcomeMask, Positions, Results, Suite, Texts, Valuation, Values,
 };
 use rand::{Rng, RngExt};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +18,13 @@ impl Family for ConnectFour {
         (name == Self::USUAL).then_some(Ok(Self))
     }
 }
+
+/// Results of the levels: 2,000 games, of the strongest 400.
+const LEVELS: &[LevelResult] = &[
+    LevelResult::new("easy", 0.0015, 0.0016),
+    LevelResult::new("medium", 0.071, 0.0108),
+    LevelResult::new("strongest", 0.8962, 0.0291),
+];
 
 /// The classes that are possible for a player.
 #[inline]
@@ -59,7 +66,7 @@ impl Kit for ConnectFour {
 
     fn agents(&self) -> Agents<'_, Self> {
         let about = "wins if possible, otherwise blocks, otherwise moves at random";
-        Agents::scripts(Listing::one("tactical", about, Arc::new(tactical)))
+        Agents { levels: LEVELS, ..Agents::scripts(Listing::one("tactical", about, Arc::new(tactical))) }
     }
 
     fn values(&self) -> Values<'_, Self> {

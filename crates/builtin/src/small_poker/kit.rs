@@ -5,8 +5,8 @@ use super::game::Words;
 use super::rules::{Action, SmallPoker, State};
 use crate::Family;
 use adept_game::{
-    Agents, Card, Encoder, Encoders, Found, Game, GameError, Kit, Listing, Numbering, Results, Script, Texts,
-    TreeVisitor,
+    Agents, Card, Encoder, Encoders, Found, Game, GameError, Kit, LevelResult, Listing, Numbering, Results,
+    Script, Texts, TreeVisitor,
 };
 use std::sync::Arc;
 
@@ -24,6 +24,12 @@ impl Family for SmallPoker {
         }
     }
 }
+
+/// Results of the levels of Kuhn poker, 20,000 games.
+const KUHN_LEVELS: &[LevelResult] = &[LevelResult::new("easy", 0.3075, 0.0048)];
+
+/// Results of the levels of Leduc poker, 20,000 games.
+const LEDUC_LEVELS: &[LevelResult] = &[LevelResult::new("easy", 0.1964, 0.0045)];
 
 /// A policy that takes this action where it is legal, and otherwise calls.
 fn always(wanted: Action) -> Script<SmallPoker> {
@@ -75,7 +81,8 @@ impl Kit for SmallPoker {
         let scripts = Listing::default()
             .with("always-call", "checks or calls", || always(Action::Call))
             .with("always-raise", "bets or raises if possible, otherwise calls", || always(Action::Raise));
-        Agents { strongest: Some("always-raise"), ..Agents::scripts(scripts) }
+        let levels = if self.name() == Self::KUHN.name() { KUHN_LEVELS } else { LEDUC_LEVELS };
+        Agents { strongest: Some("always-raise"), levels, ..Agents::scripts(scripts) }
     }
 
     fn with_public_tree<V: TreeVisitor<Self>>(&self, visitor: V) -> Option<V::Output> {

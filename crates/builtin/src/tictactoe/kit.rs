@@ -4,7 +4,8 @@ use super::rules::Words;
 use super::{Position, TicTacToe, encoders, ttt};
 use crate::{Family, lines};
 use adept_game::{
-    Agents, Card, Encoders, Found, Kit, Listing, Numbering, OutcomeClass, OutcomeMask, Results, Texts,
+    Agents, Card, Encoders, Found, Kit, LevelResult, Listing, Numbering, OutcomeClass, OutcomeMask, Results,
+    Texts,
 };
 use std::sync::Arc;
 
@@ -15,6 +16,10 @@ impl Family for TicTacToe {
         (name == "tictactoe").then_some(Ok(Self))
     }
 }
+
+/// Results of the levels, 20,000 games.
+const LEVELS: &[LevelResult] =
+    &[LevelResult::new("easy", 0.2342, 0.0029), LevelResult::new("medium", 0.3801, 0.0025)];
 
 /// The classes that are possible for a player.
 #[inline]
@@ -61,7 +66,7 @@ impl Kit for TicTacToe {
 
     fn agents(&self) -> Agents<'_, Self> {
         let about = "wins if possible, otherwise blocks, otherwise moves at random (Boyan's TTT)";
-        Agents::scripts(Listing::one("ttt", about, Arc::new(ttt::policy)))
+        Agents { levels: LEVELS, ..Agents::scripts(Listing::one("ttt", about, Arc::new(ttt::policy))) }
     }
 
     fn is_small(&self) -> bool {

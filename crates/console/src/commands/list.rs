@@ -4,6 +4,7 @@ use super::compare;
 use crate::args::{ListArgs, Listing, RunsAction, RunsArgs};
 use crate::output;
 use crate::world;
+use adept_arena::levels::Rung;
 use adept_arena::naming::AGENTS;
 use adept_game::laws::{Breach, Budget, Report};
 use adept_game::{GameInfo, Named};
@@ -94,8 +95,17 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Resu
         };
         world::places().unwrap_or_else(|| alone.to_string())
     });
+    // Those of one game alone: the levels of all games are its agents many times over.
+    let levels = match &found[..] {
+        [game] if args.game.is_some() && args.what == Listing::Agents => game.levels(None)?,
+        _ => Vec::new(),
+    };
     if as_json {
         let mut value = json!({ key: entries });
+        if !levels.is_empty() {
+            let entry = |l: &Rung| json!({ "level": l.level.name(), "agent": l.agent, "about": l.about });
+            value["levels"] = levels.iter().map(entry).collect();
+        }
         if let Some(ranks) = ranks {
             value["ranks"] = ranks.into();
         }
@@ -112,6 +122,12 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ListArgs, as_json: bool) -> Resu
     }
     if let Some(ranks) = ranks {
         text.push_str(&output::entry("ranks", indent, &ranks));
+    }
+    if !levels.is_empty() {
+        text.push_str("\nlevels of `play`\n");
+        for level in &levels {
+            text.push_str(&output::entry(level.level.name(), indent, &level.about));
+        }
     }
     if !shares.is_empty() {
         text.push_str(&format!("\n{}", share_table(&class, &shares)));

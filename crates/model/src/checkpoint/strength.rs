@@ -28,7 +28,8 @@ pub struct Strength {
 pub struct LevelStrength {
     /// Its name.
     pub level: String,
-    /// The mean result of a game against the level `strong`, in the unit of the game; without a unit, the share of games won.
+    /// The mean result of a game against the level `strong`, in the unit of the game; without a unit, the share of games won, where a
+    /// draw is half a win.
     pub value: f64,
     /// Half the width of its 95 % interval.
     pub ci95: f64,

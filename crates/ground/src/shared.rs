@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Computes a constant that other threads wait for, on separate threads. A pool worker that waits for parts of the
 /// constant would otherwise steal other work of its pool; if that needs the constant too, the worker would deadlock.
-pub(crate) fn on_own_threads<R: Send>(make: impl FnOnce() -> R + Send) -> R {
+pub fn on_own_threads<R: Send>(make: impl FnOnce() -> R + Send) -> R {
     // WebAssembly has no threads, so nothing waits.
     if cfg!(target_family = "wasm") {
         return make();
@@ -48,40 +48,64 @@ impl<K: PartialEq, S> Slots<K, S> {
 }
 
 /// A cache with one value per key, kept while anyone holds it.
-pub(crate) struct Shared<K, T>(Slots<K, Weak<T>>);
+pub struct Shared<K, T: ?Sized>(Slots<K, Weak<T>>);
 
 impl<K: PartialEq, T: Send + Sync> Shared<K, T> {
-    pub(crate) const fn new() -> Self {
+    /// The value of a key, computed if nobody holds it. Concurrent callers of the same key wait.
+    ///
+    /// # Errors
+    /// The error of `make`.
+    pub fn get<E: Send>(&self, key: K, make: impl FnOnce() -> Result<T, E> + Send) -> Result<Arc<T>, E> {
+        self.get_shared(key, || make().map(Arc::new))
+    }
+}
+
+impl<K: PartialEq, T: ?Sized + Send + Sync> Shared<K, T> {
+    /// An empty cache.
+    pub const fn new() -> Self {
         Self(Slots::new())
     }
 
-    /// The value of a key, computed if nobody holds it. Concurrent callers of the same key wait.
-    pub(crate) fn get<E: Send>(
+    /// Same as [`get`](Self::get), for values of any size, such as `dyn Any`.
+    ///
+    /// # Errors
+    /// The error of `make`.
+    pub fn get_shared<E: Send>(
         &self,
         key: K,
-        make: impl FnOnce() -> Result<T, E> + Send,
+        make: impl FnOnce() -> Result<Arc<T>, E> + Send,
     ) -> Result<Arc<T>, E> {
         let slot = self.0.slot(key, |one| one.strong_count() > 0);
         let mut held = locked(&slot);
         if let Some(one) = held.as_ref().and_then(Weak::upgrade) {
             return Ok(one);
         }
-        let one = Arc::new(on_own_threads(make)?);
+        let one = on_own_threads(make)?;
         *held = Some(Arc::downgrade(&one));
         Ok(one)
     }
 }
 
+impl<K: PartialEq, T: ?Sized + Send + Sync> Default for Shared<K, T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// A cache with one value per key, kept while the program runs.
-pub(crate) struct Kept<K, V>(Slots<K, V>);
+pub struct Kept<K, V>(Slots<K, V>);
 
 impl<K: PartialEq, V: Clone> Kept<K, V> {
-    pub(crate) const fn new() -> Self {
+    /// An empty cache.
+    pub const fn new() -> Self {
         Self(Slots::new())
     }
 
     /// The value of a key, made by the first caller, if there is one. Concurrent callers of the same key wait.
-    pub(crate) fn get<E>(&self, key: K, make: impl FnOnce() -> Option<Result<V, E>>) -> Option<Result<V, E>> {
+    ///
+    /// # Errors
+    /// The error of `make`.
+    pub fn get<E>(&self, key: K, make: impl FnOnce() -> Option<Result<V, E>>) -> Option<Result<V, E>> {
         let slot = self.0.slot(key, |_| true);
         let mut held = locked(&slot);
         if let Some(one) = &*held {
@@ -93,9 +117,16 @@ impl<K: PartialEq, V: Clone> Kept<K, V> {
     }
 }
 
+impl<K: PartialEq, V: Clone> Default for Kept<K, V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Kept, Shared, on_own_threads};
+    use std::any::Any;
     use std::convert::Infallible;
     use std::sync::mpsc::channel;
     use std::sync::{Arc, OnceLock};
@@ -150,6 +181,11 @@ mod tests {
         let remade = SQUARES.get(3, || Ok::<_, Infallible>(10)).unwrap();
         assert_eq!(*remade, 10);
         assert_eq!(SQUARES.get(5, || Err::<u32, _>("no")), Err("no"));
+
+        static ANY: Shared<u32, dyn Any + Send + Sync> = Shared::new();
+        let any = |n: u32| ANY.get_shared(n, || Ok::<_, Infallible>(Arc::new(n))).unwrap();
+        let (a, b) = (any(3), any(3));
+        assert!(Arc::ptr_eq(&a, &b) && a.downcast::<u32>().is_ok());
     }
 
     /// A thread that makes one value keeps no other value waiting, and makes its own once.
