@@ -5,7 +5,7 @@ use super::evaluator::Evaluator;
 use super::model::GameModel;
 use super::successors::{Successors, certain, class_of};
 use adept_game::{Game, GameError, Kit, Turn, no_action};
-use adept_model::{Head, ModelError, OutcomeClass};
+use adept_model::{ModelError, OutcomeClass};
 
 /// Tells the luck of outcomes: what each was worth beyond what could be expected, by a fixed evaluator V.
 ///
@@ -147,10 +147,10 @@ impl<G: Kit> Luck<G> {
                     }
                 }
                 found.evaluate(&mut *bound.model);
-                let (head, mut branches) = (bound.model.head(), found.branches());
+                let (head, all, mut branches) = (bound.model.head(), bound.classes(), found.branches());
                 for ((outcome, probability), next) in each {
                     let Turn::Player(player) = game.turn(next) else {
-                        add_certain(game, head, next, classes)?;
+                        add_certain(game, all, next, classes)?;
                         let value = over(next);
                         prospects.push(Prospect { outcome, probability, value, best: None, error: 0.0 });
                         continue;
@@ -160,13 +160,13 @@ impl<G: Kit> Luck<G> {
                     let place =
                         first + first_best(&found.values[branch]).ok_or_else(|| stuck(next, player))?;
                     let best = found.actions[place].clone();
-                    match (head.classes(), found.row_of[place]) {
-                        (None, _) => {}
-                        (Some(_), None) => {
+                    match found.row_of[place] {
+                        _ if all.is_empty() => {}
+                        None => {
                             let after = state_after(game, next, &best);
-                            add_certain(game, head, &after, classes)?;
+                            add_certain(game, all, &after, classes)?;
                         }
-                        (Some(all), Some(row)) => {
+                        Some(row) => {
                             let own = &found.outcomes[row as usize * all.len()..][..all.len()];
                             match player {
                                 0 => classes.extend_from_slice(own),
@@ -221,8 +221,13 @@ impl<G: Kit> Luck<G> {
 }
 
 /// Appends the distribution that is sure of the class of a finished game for player 0; nothing without classes.
-fn add_certain<G: Kit>(game: &G, head: &Head, state: &G::State, to: &mut Vec<f32>) -> Result<(), ModelError> {
-    if let Some(classes) = head.classes() {
+fn add_certain<G: Kit>(
+    game: &G,
+    classes: &[OutcomeClass],
+    state: &G::State,
+    to: &mut Vec<f32>,
+) -> Result<(), ModelError> {
+    if !classes.is_empty() {
         to.extend(certain(classes.len(), class_of(game, classes, state, 0)?));
     }
     Ok(())

@@ -17,6 +17,8 @@ pub struct GameModel<G: Game, M: ?Sized = dyn Predictor> {
     found: Successors<G>,
     /// Memory for what follows a decision that is explained.
     pub(crate) spare: Option<Successors<G>>,
+    /// Whether the model belongs to another rule set, so that its classes are no results of this game.
+    is_adapted: bool,
 }
 
 /// A model in training, connected to a game by an encoder.
@@ -52,7 +54,7 @@ impl<G: Kit> LearnerModel<G> {
 impl<G: Kit, M: Predictor + ?Sized> GameModel<G, M> {
     fn of(game: &G, encoder: Arc<dyn Encoder<G>>, model: Box<M>) -> Self {
         let found = Successors::new(game, &*model);
-        Self { encoder, model, found, spare: None }
+        Self { encoder, model, found, spare: None, is_adapted: game.results().adapted.is_some() }
     }
 
     /// The encoder.
@@ -171,7 +173,7 @@ impl<G: Kit, M: Predictor + ?Sized> Evaluator<G> for GameModel<G, M> {
     }
 
     fn classes(&self) -> &[OutcomeClass] {
-        self.model.head().classes().unwrap_or_default()
+        self.model.head().classes().filter(|_| !self.is_adapted).unwrap_or_default()
     }
 
     fn outcomes(&mut self, at: Decision<'_, G>, action: &G::Action, outcomes: &mut Vec<f32>) {

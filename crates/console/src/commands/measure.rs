@@ -104,7 +104,9 @@ fn values_of(
 ) -> Result<Vec<PositionValue>> {
     let agent = of.checkpoint.to_string_lossy();
     if is_checkpoint(games, &agent)? {
-        let (game, checkpoint) = checkpoints::opened(games, &of.checkpoint, of.best)?;
+        let (own, checkpoint) = checkpoints::opened(games, &of.checkpoint, of.best)?;
+        // Some networks play other rule sets than their own too, such as those with the cube.
+        let game = game.map_or(Ok(own), |name| games.find(name))?;
         return Ok(game.value(checkpoint, positions, file, inputs)?);
     }
     if inputs {
