@@ -389,7 +389,7 @@ impl Plain for CubePass<'_> {
 
 #[inline(always)]
 fn smaller(a: f32, b: f32) -> f32 {
-    if a < b { a } else { b }
+    std::hint::select_unpredictable(a < b, a, b)
 }
 
 #[cfg(test)]

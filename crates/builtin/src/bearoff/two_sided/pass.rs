@@ -455,6 +455,7 @@ pub(super) unsafe fn negated_bests<T: Cell, const N: usize>(
     line: usize,
     row: usize,
 ) -> [T; N] {
+    // Loops over a constant number of columns, without iterators: these are not always inlined here.
     let (mut mixed, mut doubles) = ([T::Sum::default(); N], [T::Sum::default(); N]);
     for roll in 0..ROLLS.len() {
         let (&first, rest) = moves.list(row, roll).split_first().expect("a roll can always be played");
@@ -463,26 +464,26 @@ pub(super) unsafe fn negated_bests<T: Cell, const N: usize>(
         for &row in rest {
             // SAFETY: as above.
             let other: &[T; N] = unsafe { &*table.line(line, row.into()).cast() };
-            for (best, &value) in best.iter_mut().zip(other) {
-                *best = larger(value, *best);
+            for k in 0..N {
+                best[k] = larger(other[k], best[k]);
             }
         }
         let sums = if roll < MIXED { &mut mixed } else { &mut doubles };
-        for (sum, &best) in sums.iter_mut().zip(&best) {
-            *sum = T::add(*sum, best);
+        for k in 0..N {
+            sums[k] = T::add(sums[k], best[k]);
         }
     }
     let mut values = [T::default(); N];
-    for (value, (&mixed, &doubles)) in values.iter_mut().zip(mixed.iter().zip(&doubles)) {
-        *value = T::negated_mean(mixed, doubles);
+    for k in 0..N {
+        values[k] = T::negated_mean(mixed[k], doubles[k]);
     }
     values
 }
 
-/// a if a > b, otherwise b. As a function, so that compilers see a maximum, and not a store that depends on a condition.
+/// a if a > b, otherwise b. A selection, because a branch can become a masked store, which is slow.
 #[inline(always)]
 pub(super) fn larger<T: PartialOrd>(a: T, b: T) -> T {
-    if a > b { a } else { b }
+    std::hint::select_unpredictable(a > b, a, b)
 }
 
 /// The columns of a range of lines, split at strip ends.
