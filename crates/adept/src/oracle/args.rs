@@ -91,7 +91,7 @@ pub(crate) enum OracleAction {
         #[arg(long)]
         details: bool,
         /// Also show exact equities with the doubling cube in money play, and whether to double and to take. Of the
-        /// bear-off these are solved in memory: 10 checkers a side take .8 GB, 11 checkers 1.9 GB.
+        /// bear-off these are solved in memory: 10 checkers a side take .9 GB, 11 checkers 2.0 GB.
         #[arg(long)]
         cube: bool,
         #[command(flatten)]
@@ -132,7 +132,7 @@ pub(crate) enum OracleAction {
         /// Game: bearoff, hypergammon, backgammon:1 or backgammon:2.
         #[arg(long, value_name = "RULES", default_value = "bearoff", hide_default_value = true)]
         game: String,
-        /// Compare with all pairs of a two-sided GNU Backgammon database.
+        /// Compare with all pairs of a two-sided GNU Backgammon database, and with its equities with the cube, if it has them.
         #[arg(long, group = "with", value_name = "FILE")]
         gnubg: Option<PathBuf>,
         /// Compare a one-sided GNU Backgammon database, such as gnubg_os0.bd: with the exact solution of six points, and if it has

@@ -2,7 +2,10 @@
 
 use super::args::TableArgs;
 use super::check_decision;
-use adept_builtin::bearoff::two_sided::{CubeEquities, CubeOwner, CubeTable, Timings};
+use adept_builtin::bearoff::two_sided::gnubg::GnubgTable;
+use adept_builtin::bearoff::two_sided::{
+    CubeEquities, CubeOwner, CubeTable, TableError, TableErrors, Timings,
+};
 use adept_builtin::bearoff::{DicePosition, Position, Situation};
 use adept_console::output::{self, say};
 use adept_ground::{limits, work};
@@ -35,7 +38,7 @@ pub(super) struct Answer {
 
 /// A note below all answers.
 pub(super) const NOTE: &str =
-    "equity: for the side to roll, per unit of the cube, in money play without gammons\n";
+    "equity: for the side to roll, per unit of the cube; money play without gammons\n";
 
 /// The equities of positions by owner of the cube. With a roll, those of the best moves.
 pub(super) fn answers(positions: &[Situation], threads: usize) -> Result<Vec<Answer>> {
@@ -111,4 +114,34 @@ pub(super) fn moves(decision: DicePosition, owner: CubeOwner, args: &TableArgs, 
         .collect();
     let note = format!("equity: of the side that moves, per unit of the cube ({owner}), in money play\n");
     output::text(&(output::table(&["play", "afterstate", "equity", "loss"], &rows) + &note))
+}
+
+/// Compares the equities without a double of a gnubg file, by owner of the cube. None if the file has none, or if there
+/// is no memory to solve them.
+pub(super) fn compare_with_gnubg(file: &GnubgTable, threads: usize) -> Result<Option<[TableErrors; 3]>> {
+    if !file.has_cube() {
+        return Ok(None);
+    }
+    match solve(file.checkers(), threads) {
+        Ok(table) => Ok(table.compare_with_gnubg(file)?),
+        Err(error) if matches!(error.downcast_ref(), Some(TableError::CubeMemory { .. })) => {
+            say(format!("the numbers with the cube are not compared: {error}"));
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Differences by owner of the cube.
+pub(super) fn errors_json(errors: [TableErrors; 3]) -> Value {
+    let json = |errors: TableErrors| json!({ "max_abs_error": errors.max, "rms_error": errors.rms() });
+    CubeOwner::ALL.into_iter().zip(errors).map(|(owner, e)| (owner.to_string(), json(e))).collect()
+}
+
+/// Differences by owner of the cube, a line each.
+pub(super) fn errors_text(errors: [TableErrors; 3]) -> String {
+    let line = |(owner, e): (CubeOwner, TableErrors)| {
+        format!("cube {owner}, no double: largest difference {:.3e}, rms {:.3e}\n", e.max, e.rms())
+    };
+    CubeOwner::ALL.into_iter().zip(errors).map(line).collect()
 }

@@ -14,13 +14,14 @@
 
 use super::build::{FEWEST_SIDES_TO_SHARE, Timings, allocate, refused};
 use super::error::TableError;
+use super::gnubg::GnubgTable;
 use super::grid::{Cell, Grid, STRIP_LINES};
 use super::lanes::Isa;
 use super::order::{GROUP, Moves, Order, order_and_moves};
 use super::pass::{Plain, larger, negated_bests, run_plain, strips};
 use super::solve::{Progress, Team, by_level, phases, set_ends};
-use super::table::timed;
-use crate::bearoff::{DicePosition, MAX_CHECKERS, Position, ROLLS, Side, rank};
+use super::table::{TableErrors, timed};
+use crate::bearoff::{DicePosition, MAX_CHECKERS, Position, ROLLS, Side, rank, rules};
 use adept_ground::limits;
 use memmap2::MmapMut;
 use std::fmt;
@@ -232,17 +233,56 @@ impl CubeTable {
             return Ok(CubeEquities { rolled: [self.value(position, CubeOwner::Centred)?; 3] });
         }
         let column = self.row(position.opponent)?;
-        self.row(position.own)?;
-        let (mut sums, mut afterstates) = ([0.0; 3], Vec::new());
-        for roll in ROLLS {
-            DicePosition { position, roll }.afterstates(&mut afterstates);
-            let rows = afterstates.iter().map(|&side| self.row(side)).collect::<Result<Vec<_>, _>>()?;
-            for (owner, sum) in CubeOwner::ALL.into_iter().zip(&mut sums) {
-                let values = rows.iter().map(|&row| self.cell(owner, row, column));
-                *sum += f64::from(roll.ways()) * values.fold(f64::NEG_INFINITY, f64::max);
+        Ok(self.rolled(&self.afterstates(position.own)?, column))
+    }
+
+    /// The rows of the afterstates of a side, by roll of [`ROLLS`].
+    fn afterstates(&self, own: Side) -> Result<Vec<Vec<usize>>, TableError> {
+        self.row(own)?;
+        let mut sides = Vec::new();
+        let rows = |roll| {
+            rules::afterstates(own, roll, &mut sides);
+            sides.iter().map(|&side| self.row(side)).collect()
+        };
+        ROLLS.into_iter().map(rows).collect()
+    }
+
+    /// The equities of a side with these afterstates against the side of `column`.
+    fn rolled(&self, afterstates: &[Vec<usize>], column: usize) -> CubeEquities {
+        let rolled = CubeOwner::ALL.map(|owner| {
+            let best = |rows: &[usize]| {
+                rows.iter().map(|&row| self.cell(owner, row, column)).fold(f64::NEG_INFINITY, f64::max)
+            };
+            let sum: f64 =
+                ROLLS.iter().zip(afterstates).map(|(r, rows)| f64::from(r.ways()) * best(rows)).sum();
+            sum / 36.0
+        });
+        CubeEquities { rolled }
+    }
+
+    /// Compares the equities after rolling, by [`CubeOwner`], with a GNU Backgammon file on all pairs of nonempty sides
+    /// that both hold. None if the file has only cubeless numbers.
+    ///
+    /// # Errors
+    /// Same as [`CubeTable::value`].
+    pub fn compare_with_gnubg(&self, other: &GnubgTable) -> Result<Option<[TableErrors; 3]>, TableError> {
+        if !other.has_cube() {
+            return Ok(None);
+        }
+        let mut errors = [TableErrors::default(); 3];
+        let sides = rank::sides(self.checkers.min(other.checkers()));
+        for own in (1..sides).map(Side::of_rank) {
+            let afterstates = self.afterstates(own)?;
+            for opponent in (1..sides).map(Side::of_rank) {
+                let found = self.rolled(&afterstates, self.row(opponent)?);
+                for (owner, errors) in CubeOwner::ALL.into_iter().zip(&mut errors) {
+                    if let Some(given) = other.no_double(Position { own, opponent }, owner) {
+                        errors.add(found.no_double(owner) - given);
+                    }
+                }
             }
         }
-        Ok(CubeEquities { rolled: sums.map(|sum| sum / 36.0) })
+        Ok(Some(errors))
     }
 
     /// The afterstates of a decision and their equities to the side that moves, best first. `owner` is the owner of the
@@ -273,7 +313,8 @@ impl CubeTable {
         let place = Grid::<f32>::place(self.rows, row, column) * size_of::<f32>();
         let at = self.start + owner as usize * Grid::<f32>::bytes(self.rows) + place;
         let bytes = self.map[at..].first_chunk().expect("the tables have every row and column");
-        f32::from_ne_bytes(*bytes).into()
+        // The tables hold −0 for an equity of 0; adding 0 makes it 0.
+        f64::from(f32::from_ne_bytes(*bytes)) + 0.0
     }
 
     /// All bytes of the tables.

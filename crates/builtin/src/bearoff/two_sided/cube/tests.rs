@@ -8,6 +8,11 @@ fn solved(checkers: u8) -> CubeTable {
     CubeTable::solve(checkers, 0, &mut |_| {}).unwrap().0
 }
 
+fn solve_cubeless(checkers: u8) -> Table {
+    let settings = Settings { precision: Precision::Bits64, ..Settings::new(checkers) };
+    Table::solve(settings, &mut |_| {}).unwrap().0
+}
+
 fn position(text: &str) -> Position {
     text.parse().unwrap()
 }
@@ -67,8 +72,7 @@ fn all_pairs_of_three_checkers_agree_with_the_definition() {
 #[test]
 fn reference_equities_are_met() {
     let cube = solved(8);
-    let settings = Settings { precision: Precision::Bits64, ..Settings::new(8) };
-    let (cubeless, _) = Table::solve(settings, &mut |_| {}).unwrap();
+    let cubeless = solve_cubeless(8);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets/bearoff-cube-reference.csv");
     let sheet = Sheet::read(&path).unwrap();
     let mut rows = 0;
@@ -99,13 +103,12 @@ fn reference_equities_are_met() {
 #[test]
 fn access_to_the_cube_is_worth_something() {
     let cube = solved(5);
-    let settings = Settings { precision: Precision::Bits64, ..Settings::new(5) };
-    let (cubeless, _) = Table::solve(settings, &mut |_| {}).unwrap();
+    let cubeless = solve_cubeless(5);
     for position in pairs(5) {
         let [centred, own, theirs] = CubeOwner::ALL.map(|owner| cube.value(position, owner).unwrap());
         let without = cubeless.value(position).unwrap();
         assert!(theirs <= without + 1e-6 && without <= own + 1e-6, "{position}");
-        assert!(theirs <= centred + 1e-6 && centred <= own.max(1.0) + 1e-6, "{position}");
+        assert!(theirs <= centred + 1e-6 && centred <= own + 1e-6, "{position}");
         assert!([centred, own, theirs].iter().all(|value| value.abs() <= 1.0), "{position}");
     }
 }
@@ -204,4 +207,32 @@ fn too_little_memory_says_what_fits() {
     assert!(text.contains("room for 11 checkers a side"), "{text}");
     assert!(check(1, Some(10)).unwrap_err().to_string().contains("not even one"));
     check(15, None).unwrap();
+}
+
+#[test]
+fn gnubg_files_with_the_cube_are_compared() {
+    let table = solved(2);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gnubg_ts.bd");
+    let mut bytes = format!("gnubg-TS-06-02-1{:x<23}\n", "").into_bytes();
+    for own in (0..rank::sides(2)).map(Side::of_rank) {
+        for opponent in (0..rank::sides(2)).map(Side::of_rank) {
+            let numbers = match table.equities(Position { own, opponent }) {
+                Ok(found) => {
+                    let [centred, own, theirs] = CubeOwner::ALL.map(|owner| found.no_double(owner));
+                    [0.0, own, centred, theirs]
+                }
+                Err(_) => [1.0; 4],
+            };
+            bytes.extend(numbers.map(|v| (((v + 1.0) * 32767.5) as u16).to_le_bytes()).concat());
+        }
+    }
+    std::fs::write(&path, &bytes).unwrap();
+    let errors = table.compare_with_gnubg(&GnubgTable::open(&path).unwrap()).unwrap().unwrap();
+    for errors in errors {
+        assert!(errors.rows == 27 * 27 && errors.max < 3.2e-5, "{errors:?}");
+    }
+    let cubeless = solve_cubeless(2);
+    cubeless.export_to_gnubg(2, &path).unwrap();
+    assert!(table.compare_with_gnubg(&GnubgTable::open(&path).unwrap()).unwrap().is_none());
 }
