@@ -3,6 +3,7 @@
 
 mod args;
 mod backgammon;
+mod cube;
 
 use adept_builtin::backgammon::Backgammon;
 use adept_builtin::bearoff::estimates::{Convolution, Kleinman, Normal};
@@ -57,7 +58,7 @@ impl Tool for Oracle {
         Some(match cause.downcast_ref::<TableError>()? {
             TableError::Damaged { .. } | TableError::Format { .. } => "checkpoint",
             TableError::File { .. } => "io",
-            TableError::Memory { .. } | TableError::System { .. } => "memory",
+            TableError::Memory { .. } | TableError::CubeMemory { .. } | TableError::System { .. } => "memory",
             _ => "failed",
         })
     }
@@ -78,8 +79,11 @@ fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
             let usual = usual_file(Path::new(FOLDER), checkers);
             build(settings, destination(out.as_deref(), &usual, *no_file)?, as_json)
         }
-        OracleAction::Value { positions, game, estimates, details, table } => {
+        OracleAction::Value { positions, game, estimates, details, cube, table } => {
             if let Some(game) = other_game(game, table)? {
+                if *cube {
+                    bail!("--cube is of the bear-off: leave out --game, or this");
+                }
                 if *estimates || *details {
                     bail!("--estimates and --details are of races: leave out --game, or these");
                 }
@@ -87,10 +91,14 @@ fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
             }
             let positions: Vec<Situation> =
                 positions.iter().map(|text| text.parse()).collect::<Result<_, GameError>>()?;
-            value(&positions, *estimates, *details, table, as_json)
+            let also = Also { estimates: *estimates, details: *details, cube: *cube };
+            value(&positions, also, table, as_json)
         }
-        OracleAction::Moves { position, dice, game, legal, table } => {
+        OracleAction::Moves { position, dice, game, legal, cube, table } => {
             if let Some(game) = other_game(game, table)? {
+                if cube.is_some() {
+                    bail!("--cube is of the bear-off: leave out --game, or this");
+                }
                 return backgammon::moves(&game, position, *dice, *legal, table, as_json);
             }
             let position: Situation = position.parse()?;
@@ -99,7 +107,11 @@ fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
                 bail!("{position}: which roll? Write it after the position, such as 65");
             };
             let decision = DicePosition { position, roll };
-            if *legal { legal_moves(decision, as_json) } else { moves(decision, table, as_json) }
+            match cube {
+                Some(owner) => cube::moves(decision, *owner, table, as_json),
+                None if *legal => legal_moves(decision, as_json),
+                None => moves(decision, table, as_json),
+            }
         }
         OracleAction::Verify { one_sided: Some(file), tolerance, game, table, .. } => {
             if other_game(game, table)?.is_some() {
@@ -302,20 +314,27 @@ fn probability(table: &Table, value: f64) -> String {
     format!("{:.places$}", (1.0 + value) / 2.0)
 }
 
-fn value(
-    positions: &[Situation],
+/// Figures that `oracle value` shows beside the exact value.
+#[derive(Clone, Copy)]
+struct Also {
     estimates: bool,
     details: bool,
-    args: &TableArgs,
-    as_json: bool,
-) -> Result<()> {
+    cube: bool,
+}
+
+fn value(positions: &[Situation], also: Also, args: &TableArgs, as_json: bool) -> Result<()> {
+    let Also { estimates, details, cube } = also;
     for &Situation { position, roll } in positions {
         if let Some(roll) = roll {
             check_decision(DicePosition { position, roll })?;
         }
     }
+    let cubes = if cube { cube::answers(positions, args.threads)? } else { Vec::new() };
+    let mut cubes = cubes.into_iter();
     let checkers = positions.iter().map(|p| p.position.checkers()).max().unwrap_or(1);
-    let table = find(checkers, args)?;
+    // Values with the cube have 32 bits.
+    let bits = args.bits.or(cube.then_some(Precision::Bits32));
+    let table = find(checkers, &TableArgs { bits, ..args.clone() })?;
     let one_sided = (estimates || details).then(|| Arc::new(OneSided::solve(checkers)));
     let estimates: Vec<Box<dyn Estimate>> = match &one_sided {
         Some(solution) if estimates => vec![
@@ -327,7 +346,8 @@ fn value(
     };
     let mut values = Vec::new();
     let mut rows = Vec::new();
-    let mut races = String::new();
+    // Sections about each position.
+    let mut sections = String::new();
     for &situation in positions {
         let Situation { position, roll } = situation;
         let before = table.value(position)?;
@@ -353,9 +373,13 @@ fn value(
         }
         if let (Some(solution), true) = (&one_sided, details) {
             let sides = [position.own, position.opponent].map(|side| Race::new(solution, side));
-            races.push_str(&format!("\n{position}\n{}", Race::table(&sides)));
+            sections.push_str(&format!("\n{position}\n{}", Race::table(&sides)));
             let [own, opponent] = sides.map(|race| race.json());
             object["details"] = json!({ "own": own, "opponent": opponent });
+        }
+        if let Some(cube::Answer { json, text }) = cubes.next() {
+            object["cube"] = json;
+            sections.push_str(&text);
         }
         values.push(object);
         rows.push(row);
@@ -369,10 +393,13 @@ fn value(
     if positions.iter().any(|p| p.roll.is_some()) {
         note.push_str("with a roll: V after the best move, which stands beside the position\n");
     }
-    if details {
-        races.push_str("effective pips: mean rolls × 49/6, the pips of an average roll; wastage: effective pips − pips\n");
+    if cube {
+        sections.push_str(cube::NOTE);
     }
-    output::text(&(output::table(&header, &rows) + &note + &races))
+    if details {
+        sections.push_str("effective pips: mean rolls × 49/6, the pips of an average roll; wastage: effective pips − pips\n");
+    }
+    output::text(&(output::table(&header, &rows) + &note + &sections))
 }
 
 /// The notation of the best move of a roll, and its exact value.
@@ -605,7 +632,7 @@ struct Worst {
 fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: bool) -> Result<()> {
     // References are seldom more precise. A more precise table can be requested.
     let args = &TableArgs { bits: Some(args.bits.unwrap_or(Precision::Bits16)), ..args.clone() };
-    let mut worst: Option<Worst> = None;
+    let (mut worst, mut cubes): (Option<Worst>, _) = (None, None);
     let (table, errors, rounding) = match what {
         Against::Csv(path) => {
             let rows = labelled::read(path)?;
@@ -625,6 +652,7 @@ fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: 
             let file = GnubgTable::open(path)?;
             let table = find(file.checkers(), args)?;
             let errors = table.compare_with_gnubg(&file)?;
+            cubes = cube::compare_with_gnubg(&file, args.threads)?;
             (table, errors, 1e-4)
         }
         Against::Exact(checkers) => {
@@ -668,9 +696,12 @@ fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: 
         Precision::Bits64 => 1e-9,
     };
     let tolerance = tolerance.unwrap_or(own + rounding);
-    let passed = errors.max <= tolerance;
+    // In the total order, what is not a number is above any tolerance.
+    let all = cubes.iter().flatten().chain([&errors]).map(|errors| errors.max);
+    let largest = all.max_by(f64::total_cmp).unwrap_or(0.0);
+    let passed = largest <= tolerance;
     if as_json {
-        output::json(&json!({
+        let mut object = json!({
             "rows": errors.rows,
             "max_abs_error": errors.max,
             "rms_error": errors.rms(),
@@ -684,7 +715,11 @@ fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: 
                 "value": worst.row.value,
                 "exact": worst.exact,
             })),
-        }))?;
+        });
+        if let Some(cubes) = cubes {
+            object["cube"] = cube::errors_json(cubes);
+        }
+        output::json(&object)?;
     } else if matches!(what, Against::Checksums) {
         let (checkers, bits) = (table.checkers(), table.precision().bits());
         output::text(&format!(
@@ -698,6 +733,9 @@ fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: 
             errors.max,
             errors.rms()
         ))?;
+        if let Some(cubes) = cubes {
+            output::text(&cube::errors_text(cubes))?;
+        }
         if let Some(Worst { row, exact, .. }) = worst.as_ref().filter(|worst| worst.error > 0.0) {
             output::text(&format!(
                 "worst: line {}, {}: {} in the file, {} in the table\n",
@@ -709,7 +747,7 @@ fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: 
         }
     }
     if !passed {
-        bail!("the largest difference {:.3e} is above the tolerance {tolerance:.1e}", errors.max);
+        bail!("the largest difference {largest:.3e} is above the tolerance {tolerance:.1e}");
     }
     Ok(())
 }

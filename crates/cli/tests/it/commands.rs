@@ -946,6 +946,48 @@ fn oracle_solves_in_memory_what_is_asked_and_says_so() {
     assert!(text.lines().nth(1).unwrap().contains("+0.435"), "{text}");
 }
 
+/// 4 and 2 against 1: the last roll wins with 23 of 36 throws.
+#[test]
+fn oracle_says_whether_to_double() {
+    let dir = Workspace::new();
+    let position = "0,1,0,1,0,0/1,0,0,0,0,0";
+    let near = |value: &Value, exact: f64| (value.as_f64().unwrap() - exact).abs() < 1e-6;
+    let found = dir.json(&["oracle", "value", position, &format!("{position} 31"), "--cube"]);
+    let [before, after] = [&found["values"][0], &found["values"][1]];
+    assert!(near(&before["value"], 10.0 / 36.0), "{before}");
+    for owner in ["centred", "own"] {
+        let cube = &before["cube"][owner];
+        assert!(near(&cube["value"], 20.0 / 36.0) && near(&cube["double_take"], 20.0 / 36.0), "{cube}");
+        assert!(near(&cube["no_double"], 10.0 / 36.0) && near(&cube["double_pass"], 1.0), "{cube}");
+        assert_eq!(cube["action"], "double, take");
+    }
+    assert_eq!(before["cube"]["theirs"]["action"], Value::Null);
+    assert!(near(&before["cube"]["theirs"]["value"], 10.0 / 36.0), "{before}");
+    // 3-1 leaves a checker behind, and the opponent is off.
+    assert!(
+        near(&after["cube"]["own"]["value"], -1.0) && after["cube"]["own"]["move"].is_string(),
+        "{after}"
+    );
+
+    let text = dir.text(&["oracle", "value", position, "--cube"]);
+    assert!(text.contains("double, take") && text.contains("+0.555556"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+
+    let decision = ["oracle", "moves", "2,0,2,1,0,0/5,0,0,0,0,0", "31", "--cube"];
+    for owner in ["centred", "own", "theirs"] {
+        let found = dir.json(&[&decision[..], &[owner]].concat());
+        assert_eq!(found["cube"], owner);
+        let moves = found["moves"].as_array().unwrap();
+        assert!(moves.is_sorted_by(|a, b| a["value"].as_f64() >= b["value"].as_f64()), "{found}");
+        let situation = format!("{} {}", decision[2], decision[3]);
+        let best = &dir.json(&["oracle", "value", &situation, "--cube"])["values"][0]["cube"][owner];
+        assert_eq!((&best["value"], &best["move"]), (&moves[0]["value"], &moves[0]["play"]));
+    }
+    let text = dir.text(&[&decision[..], &["own"]].concat());
+    assert!(text.lines().nth(1).unwrap().contains("0.000000"), "{text}");
+    assert!(dir.fails(&[&decision[..], &["mine"]].concat(), 2).contains("centred, own or theirs"));
+}
+
 #[test]
 fn oracle_samples_and_verifies_labelled_positions() {
     let dir = Workspace::new();

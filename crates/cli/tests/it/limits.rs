@@ -231,6 +231,11 @@ fn memory_is_refused_before_it_is_taken() {
         &[
             (&["train", &single, "--set", &one], 1, short),
             (
+                &["oracle", "value", "15,0,0,0,0,0/1,0,0,0,0,0", "--cube"],
+                1,
+                "tables of 15 checkers with the cube need",
+            ),
+            (
                 &[
                     "train",
                     &single,

@@ -49,7 +49,7 @@ impl Settings {
 const FEWEST_SIDES_TO_SHORTEN: usize = 6000;
 
 /// With fewer sides, starting other threads takes longer than their share of the work.
-const FEWEST_SIDES_TO_SHARE: usize = 2000;
+pub(super) const FEWEST_SIDES_TO_SHARE: usize = 2000;
 
 /// Durations of the steps of a solution.
 #[derive(Clone, Copy, Debug, Default)]
@@ -215,7 +215,7 @@ pub(super) fn check_memory(checkers: u8, precision: Precision, free: Option<u64>
 }
 
 /// Makes the error for a request `what` that the system refused.
-fn refused(what: &'static str) -> impl Fn(Box<dyn std::error::Error + Send + Sync>) -> TableError {
+pub(super) fn refused(what: &'static str) -> impl Fn(Box<dyn std::error::Error + Send + Sync>) -> TableError {
     move |source| TableError::System { what, source: std::io::Error::other(source) }
 }
 
@@ -250,7 +250,7 @@ const LARGE_PAGE: usize = 2 << 20;
 const RESERVING: &str = "reserving memory";
 
 /// Allocates zeroed, resident memory, in large pages if possible. Returns it with the start of an aligned table.
-fn allocate(bytes: usize, team: &Team) -> std::io::Result<(MmapMut, usize)> {
+pub(super) fn allocate(bytes: usize, team: &Team) -> std::io::Result<(MmapMut, usize)> {
     let mut map = MmapMut::map_anon(bytes + LARGE_PAGE)?;
     #[cfg(target_os = "linux")]
     {

@@ -29,6 +29,21 @@ pub enum TableError {
         /// Bytes free.
         free: u64,
     },
+    /// The machine has too little free memory for the three tables of the cube.
+    #[error(
+        "tables of {checkers} checkers with the cube need {:.2} GB of memory, but {:.2} GB are free: {}",
+        *needed as f64 / 1e9, *free as f64 / 1e9, room(*most)
+    )]
+    CubeMemory {
+        /// Largest number of checkers per side.
+        checkers: u8,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes free.
+        free: u64,
+        /// Largest number of checkers per side that fits, and the bytes that it needs.
+        most: Option<(u8, u64)>,
+    },
     /// The system did not provide memory or threads.
     #[error("{what}: {source}")]
     System {
@@ -83,12 +98,24 @@ pub enum TableError {
     },
 }
 
+/// Says what fits into the free memory.
+fn room(most: Option<(u8, u64)>) -> String {
+    match most {
+        Some((checkers, needed)) => {
+            format!("room for {checkers} checkers a side, which need {:.2} GB", needed as f64 / 1e9)
+        }
+        None => "not even one checker a side fits".into(),
+    }
+}
+
 impl From<TableError> for GameError {
     fn from(error: TableError) -> Self {
         match error {
             TableError::File { path, source } => Self::File { path, source: source.into() },
             TableError::Format { .. } | TableError::Damaged { .. } => Self::Table(error.to_string()),
-            TableError::Memory { .. } | TableError::System { .. } => Self::Memory(error.to_string()),
+            TableError::Memory { .. } | TableError::CubeMemory { .. } | TableError::System { .. } => {
+                Self::Memory(error.to_string())
+            }
             _ => Self::new(error.to_string()),
         }
     }

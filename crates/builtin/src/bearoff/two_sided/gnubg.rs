@@ -2,11 +2,12 @@
 //!
 //! The header has 40 bytes: `gnubg-TS-PP-CC-K`, then `x` up to a line break. P is the number of points and C the
 //! largest number of checkers per side. K is 1 for entries of four numbers (cubeless, cube owned, cube centred, cube
-//! with the opponent) and 0 for cubeless numbers alone.
+//! with the opponent) and 0 for cubeless numbers alone. Numbers with the cube are those after rolling without a double.
 //!
 //! The entry of (own, opponent), own to roll, is at own · n + opponent, with the ranks of [`Side::rank`]. Numbers u are
 //! little-endian with 16 bits and have the value u / 32767.5 − 1.
 
+use super::cube::CubeOwner;
 use super::error::TableError;
 use super::table::{Table, TableErrors};
 use crate::bearoff::{MAX_CHECKERS, Position, Side, rank};
@@ -64,12 +65,32 @@ impl GnubgTable {
         self.checkers
     }
 
+    /// Whether the file has numbers with the cube.
+    pub fn has_cube(&self) -> bool {
+        self.numbers == 4
+    }
+
     /// Cubeless V of the side to roll. None if the file does not hold the position.
     pub fn value(&self, position: Position) -> Option<f64> {
+        self.number(position, 0)
+    }
+
+    /// The equity of the side to roll without a double, per unit of the cube. None if the file does not hold it.
+    pub fn no_double(&self, position: Position, owner: CubeOwner) -> Option<f64> {
+        let number = match owner {
+            CubeOwner::Own => 1,
+            CubeOwner::Centred => 2,
+            CubeOwner::Theirs => 3,
+        };
+        self.number(position, number)
+    }
+
+    /// A number of the entry of a position.
+    fn number(&self, position: Position, number: usize) -> Option<f64> {
         let sides = rank::sides(self.checkers);
         let (own, opponent) = (position.own.rank(), position.opponent.rank());
-        let held = own < sides && opponent < sides;
-        let at = HEADER + (own * sides + opponent) * self.numbers * 2;
+        let held = own < sides && opponent < sides && number < self.numbers;
+        let at = HEADER + ((own * sides + opponent) * self.numbers + number) * 2;
         held.then(|| f64::from(u16::from_le_bytes([self.map[at], self.map[at + 1]])) / 32767.5 - 1.0)
     }
 }

@@ -377,49 +377,57 @@ unsafe fn full<L: Lanes, const K: usize>(l: L, columns: Columns<K>, moves: &Move
     negated_means(l, sums)
 }
 
-/// Computes a pass over full lists for any number type. Used for floats, and as the reference for 16 bits.
+/// Work in plain loops. The compiler makes code of it for each instruction set.
+pub(super) trait Plain {
+    /// Does the work. Implementations are inlined.
+    ///
+    /// # Safety
+    /// Same as [`run_programs`].
+    unsafe fn run(self);
+}
+
+/// Does work in plain loops with an instruction set. The result does not depend on it.
 ///
 /// # Safety
 /// Same as [`run_programs`].
-pub(super) unsafe fn run_plain<T: Cell>(isa: Isa, pass: Pass<'_, T>) {
+pub(super) unsafe fn run_plain<W: Plain>(isa: Isa, work: W) {
     #[cfg(target_arch = "x86_64")]
     {
         /// # Safety
         /// As [`run_programs`], on a machine with AVX2.
         #[target_feature(enable = "avx2")]
-        unsafe fn avx2<T: Cell>(pass: Pass<'_, T>) {
+        unsafe fn avx2<W: Plain>(work: W) {
             // SAFETY: the caller guarantees it.
-            unsafe { plain(pass) }
+            unsafe { work.run() }
         }
         // Also on AVX-512 machines: the compiled loops are faster with 256 bits.
         if isa != Isa::Portable {
             // SAFETY: the caller guarantees it; AVX-512 machines have AVX2.
-            return unsafe { avx2(pass) };
+            return unsafe { avx2(work) };
         }
     }
     let _ = isa;
     // SAFETY: the caller guarantees it.
-    unsafe { plain(pass) }
+    unsafe { work.run() }
 }
 
-/// A pass over full lists.
-///
-/// # Safety
-/// As [`run_programs`].
-#[inline(always)]
-unsafe fn plain<T: Cell>(pass: Pass<'_, T>) {
-    // SAFETY: the caller guarantees it.
-    unsafe {
-        match pass.lines * T::LANES {
-            8 => plain_columns::<T, 8>(pass),
-            16 => plain_columns::<T, 16>(pass),
-            32 => plain_columns::<T, 32>(pass),
-            _ => plain_columns::<T, 64>(pass),
+/// A pass over full lists, for any number type. Used for floats, and as the reference for 16 bits.
+impl<T: Cell> Plain for Pass<'_, T> {
+    #[inline(always)]
+    unsafe fn run(self) {
+        // SAFETY: the caller guarantees it.
+        unsafe {
+            match self.lines * T::LANES {
+                8 => plain_columns::<T, 8>(self),
+                16 => plain_columns::<T, 16>(self),
+                32 => plain_columns::<T, 32>(self),
+                _ => plain_columns::<T, 64>(self),
+            }
         }
     }
 }
 
-/// Like [`plain`], with N columns in all lines together.
+/// A pass with N columns in all lines together.
 ///
 /// # Safety
 /// As [`run_programs`]; N is the number of columns in all lines of the pass.
@@ -427,29 +435,55 @@ unsafe fn plain<T: Cell>(pass: Pass<'_, T>) {
 unsafe fn plain_columns<T: Cell, const N: usize>(pass: Pass<'_, T>) {
     let Pass { table, moves, line, to, .. } = pass;
     for row in pass.rows.0..pass.rows.1 {
-        let (mut mixed, mut doubles) = ([T::Sum::default(); N], [T::Sum::default(); N]);
-        for roll in 0..ROLLS.len() {
-            let (&first, rest) = moves.list(row, roll).split_first().expect("a roll can always be played");
-            // SAFETY: lists refer to rows of the table; no thread writes these lines now.
-            let mut best: [T; N] = unsafe { table.line(line, first.into()).cast::<[T; N]>().read() };
-            for &row in rest {
-                // SAFETY: as above.
-                let other: &[T; N] = unsafe { &*table.line(line, row.into()).cast() };
-                for (best, &value) in best.iter_mut().zip(other) {
-                    *best = if value > *best { value } else { *best };
-                }
-            }
-            let sums = if roll < MIXED { &mut mixed } else { &mut doubles };
-            for (sum, &best) in sums.iter_mut().zip(&best) {
-                *sum = T::add(*sum, best);
-            }
-        }
-        for (column, (&mixed, &doubles)) in mixed.iter().zip(&doubles).enumerate() {
-            let value = T::negated_mean(mixed, doubles);
+        // SAFETY: the caller guarantees it.
+        let values = unsafe { negated_bests::<T, N>(table, moves, line, row) };
+        for (column, value) in values.into_iter().enumerate() {
             // SAFETY: the columns of these rows, in the rows of these columns, belong to this pass now.
             unsafe { to.0.cell(to.1 + column, row).write(value) };
         }
     }
+}
+
+/// −(1/36) Σ over rolls w · max over afterstates m of (row, roll) of Q\[m\]\[j\], for the N columns j from line `line` on.
+///
+/// # Safety
+/// As [`run_programs`]; the N columns are in one strip.
+#[inline(always)]
+pub(super) unsafe fn negated_bests<T: Cell, const N: usize>(
+    table: Grid<T>,
+    moves: &Moves,
+    line: usize,
+    row: usize,
+) -> [T; N] {
+    // Loops over a constant number of columns, without iterators: these are not always inlined here.
+    let (mut mixed, mut doubles) = ([T::Sum::default(); N], [T::Sum::default(); N]);
+    for roll in 0..ROLLS.len() {
+        let (&first, rest) = moves.list(row, roll).split_first().expect("a roll can always be played");
+        // SAFETY: lists refer to rows of the table; no thread writes these lines now.
+        let mut best: [T; N] = unsafe { table.line(line, first.into()).cast::<[T; N]>().read() };
+        for &row in rest {
+            // SAFETY: as above.
+            let other: &[T; N] = unsafe { &*table.line(line, row.into()).cast() };
+            for k in 0..N {
+                best[k] = larger(other[k], best[k]);
+            }
+        }
+        let sums = if roll < MIXED { &mut mixed } else { &mut doubles };
+        for k in 0..N {
+            sums[k] = T::add(sums[k], best[k]);
+        }
+    }
+    let mut values = [T::default(); N];
+    for k in 0..N {
+        values[k] = T::negated_mean(mixed[k], doubles[k]);
+    }
+    values
+}
+
+/// a if a > b, otherwise b. A selection, because a branch can become a masked store, which is slow.
+#[inline(always)]
+pub(super) fn larger<T: PartialOrd>(a: T, b: T) -> T {
+    std::hint::select_unpredictable(a > b, a, b)
 }
 
 /// The columns of a range of lines, split at strip ends.

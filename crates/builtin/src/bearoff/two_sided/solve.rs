@@ -139,7 +139,7 @@ impl Solvable for f64 {}
 ///
 /// # Safety
 /// As [`Solvable::solve`].
-unsafe fn set_ends<T: Cell>(table: Grid<T>, order: &Order, team: &Team) {
+pub(super) unsafe fn set_ends<T: Cell>(table: Grid<T>, order: &Order, team: &Team) {
     let empty = order.levels[1];
     for column in (0..table.rows()).filter(|column| team.has(column / T::LANES)) {
         // SAFETY: cells of the table, in columns of this rank.
@@ -155,7 +155,7 @@ unsafe fn set_ends<T: Cell>(table: Grid<T>, order: &Order, team: &Team) {
 }
 
 /// Calls `phases` with each level and reports progress.
-fn by_level(order: &Order, progress: &mut dyn FnMut(Progress), mut phases: impl FnMut(usize)) {
+pub(super) fn by_level(order: &Order, progress: &mut dyn FnMut(Progress), mut phases: impl FnMut(usize)) {
     let levels = order.levels.len() - 2;
     let rows = *order.levels.last().expect("there is the level of the empty side") as f64;
     for level in 1..=levels {
@@ -194,12 +194,17 @@ pub(super) unsafe fn solve_plain<T: Cell>(
         // SAFETY: as above; the threads are done.
         unsafe { team.finish(table, columns, results) };
     };
-    let empty = order.levels[1];
     by_level(order, progress, |level| {
-        let (start, end) = (order.levels[level], order.levels[level + 1]);
-        phase(empty..start, (start, end));
-        phase(start..end, (empty, end));
+        for (columns, rows) in phases(order, level) {
+            phase(columns.0..columns.1, rows);
+        }
     });
+}
+
+/// Columns and rows of the two phases of a level.
+pub(super) fn phases(order: &Order, level: usize) -> [((usize, usize), (usize, usize)); 2] {
+    let (empty, start, end) = (order.levels[1], order.levels[level], order.levels[level + 1]);
+    [((empty, start), (start, end)), ((start, end), (empty, end))]
 }
 
 impl Solvable for i16 {
@@ -256,7 +261,7 @@ struct Solver<'a> {
 
 impl Solver<'_> {
     fn level_over_full_lists(&self, level: usize) {
-        for (columns, rows) in self.phases(level) {
+        for (columns, rows) in phases(self.order, level) {
             let (pieces, target) = (self.team.pieces(lines(columns)), self.begin(columns, rows));
             let work = |piece: usize| {
                 // SAFETY: a phase reads only solved values, and each piece writes only its own values.
@@ -274,7 +279,7 @@ impl Solver<'_> {
         let near = |line| self.team.among_ranks().map_or(line, |spread| spread.near(line));
         let mut new = dominance.add_level(level, self.table, near);
         let made = new.len();
-        let [(below, level_rows), (level_columns, rows)] = self.phases(level);
+        let [(below, level_rows), (level_columns, rows)] = phases(self.order, level);
         // Most false claims fail in many columns, so testing a few columns first saves the others.
         let (pieces, target) = (self.team.pieces(lines(below)), self.begin(below, level_rows));
         let scouts = |(at, _): &(usize, &(usize, usize))| *at < 3 || at % 16 == 7;
@@ -294,13 +299,6 @@ impl Solver<'_> {
         self.finish(level_columns, rows);
         dominance.withdraw(&failed);
         made
-    }
-
-    /// Columns and rows of the two phases of a level.
-    fn phases(&self, level: usize) -> [((usize, usize), (usize, usize)); 2] {
-        let (empty, start, end) =
-            (self.order.levels[1], self.order.levels[level], self.order.levels[level + 1]);
-        [((empty, start), (start, end)), ((start, end), (empty, end))]
     }
 
     fn begin(&self, columns: (usize, usize), rows: (usize, usize)) -> Target<i16> {
