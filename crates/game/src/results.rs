@@ -53,6 +53,23 @@ pub struct Adapted<G: Game> {
     pub viewer: fn(&G, &G::State, usize) -> usize,
     /// The value of a state for a player who has just acted.
     pub value: fn(&G, &G::State, usize) -> ValueRule,
+    /// What people want to know of a state, from the networks' probabilities for this player: such as the values of each decision about
+    /// the cube. None if there is nothing to say.
+    pub reading: fn(&G, &G::State, usize, &[f32]) -> Option<Reading>,
+}
+
+/// Figures of a state and what to do there, in words of the game.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Reading {
+    /// What to do, such as `double, take`.
+    pub advice: &'static str,
+    /// What each figure is, and the figure. Shares are in [0, 1].
+    #[serde(serialize_with = "as_map")]
+    pub figures: Vec<(&'static str, f64)>,
+}
+
+fn as_map<S: serde::Serializer>(figures: &[(&'static str, f64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(figures.iter().copied())
 }
 
 /// The probabilities of the networks' classes for a player, in their order, as a value for this player in [−1, 1].

@@ -5,7 +5,7 @@ use crate::agents::{line_texts, softmax};
 use crate::error::OpenError;
 use crate::search::Search;
 use crate::values::{Decision, Evaluator, GameModel, Successors, state_after};
-use adept_game::{Afterstate, Kit, ParsedPosition, Turn, Worth, outcome_of};
+use adept_game::{Afterstate, Kit, ParsedPosition, Reading, Turn, Worth, outcome_of};
 use adept_ground::order::{places_by, sort_by_highest};
 use adept_model::{Explanation, Layout, OutcomeClass, Rows};
 use serde::ser::{SerializeMap, Serializer};
@@ -35,6 +35,9 @@ pub struct PositionValue {
     /// event, and if a required last move is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Explanation>,
+    /// Figures of the position in words of the game, such as those of the cube.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reading: Option<Reading>,
     /// The row of the position itself, if it was asked for and there is one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<Input>,
@@ -269,6 +272,11 @@ pub fn inspect<G: Kit>(
         }
         found
     });
+    let reading = after
+        .as_ref()
+        .zip(mover)
+        .zip(game.results().adapted)
+        .and_then(|((after, mover), adapted)| (adapted.reading)(game, state, mover, &after.outcomes));
     let inputs_after = match &row {
         Some(row) if detail.inputs => inputs_of(game, bound, row),
         _ => Vec::new(),
@@ -288,6 +296,7 @@ pub fn inspect<G: Kit>(
                 found.chances = Chances::of(&names, &mirrored);
             }
             (found.after, found.inputs, found.next) = (Some(after), inputs_after, after_chance(game, state));
+            found.reading = reading;
             return Ok(found);
         }
     };
@@ -349,7 +358,7 @@ pub fn inspect<G: Kit>(
     bound.spare = Some(listed);
     sort_by_highest(&mut moves, &|m| m.explanation.value.into());
     let value = moves.first().map_or(0.0, |m| m.explanation.value);
-    Ok(PositionValue { after, inputs: inputs_after, ..found(value, Some(player + 1), moves) })
+    Ok(PositionValue { after, reading, inputs: inputs_after, ..found(value, Some(player + 1), moves) })
 }
 
 /// Values a position and all its moves by looking ahead. `position` is its text in the report. `outcomes` asks for the probability of each

@@ -1,6 +1,6 @@
 //! Networks of backgammon without the cube play it with the cube and in matches.
 
-use adept_arena::{Agent, Decision, Evaluator, GameModel, Greedy, Scratch, open};
+use adept_arena::{Agent, Decision, Evaluator, GameModel, Greedy, Scratch, inspect, open};
 use adept_builtin::backgammon::cube::{Chances, CubeModel, CubeValues, Owner, Scoring, Terms};
 use adept_builtin::backgammon::{Action, Backgammon, Position, State};
 use adept_game::{Game, stream};
@@ -92,6 +92,39 @@ fn decisions_have_the_values_of_the_model() {
             assert!((of + value(wanted)).abs() < 1e-5, "{offered} {action:?}: {of}, {}", -value(wanted));
         }
     }
+}
+
+/// People see the values of the model, for the player to roll, whoever is asked.
+#[test]
+fn positions_are_read_as_the_model_values_them() {
+    let game = named("backgammon:match-7");
+    let terms =
+        Terms { cube: 1, owner: Owner::Centred, scoring: Scoring::Match { away: [5, 3], crawford: false } };
+    let mut seen = Vec::new();
+    for dice in ["00", "D"] {
+        let text = format!("XGID={BOARD}:0:0:1:{dice}:2:4:0:7:10");
+        let at = inspect::read(&game, &[&text]).unwrap().pop().unwrap();
+        let position = at.0.position();
+        let model = CubeModel::usual();
+        let expected = model.values(position, chances(position), terms);
+        let found =
+            inspect::inspect(&game, &mut network(&game), &at, text, inspect::Detail::default()).unwrap();
+        let reading = found.reading.unwrap();
+        let figure = |name: &str| reading.figures.iter().find(|(known, _)| *known == name).unwrap().1;
+        assert_eq!(reading.advice, expected.action.words());
+        for (name, wanted) in [
+            ("cubeless", expected.cubeless),
+            ("no double", expected.no_double),
+            ("double, take", expected.double_take.unwrap()),
+            ("double, pass", 1.0),
+            ("win the game", chances(position).win()),
+        ] {
+            assert!((figure(name) - wanted).abs() < 1e-5, "{name}: {} instead of {wanted}", figure(name));
+        }
+        assert!(figure("double from") < figure("pass from"));
+        seen.push(figure("win the match"));
+    }
+    assert!((seen[0] - seen[1]).abs() < 1e-5, "{seen:?}");
 }
 
 /// A move is worth what the opponent's best decision leaves of it: the score changes the move.

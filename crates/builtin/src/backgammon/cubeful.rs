@@ -2,11 +2,11 @@
 
 use super::cube::{Chances, CubeModel};
 use super::{Backgammon, Stage, State};
-use adept_game::{Adapted, Game, ValueRule};
+use adept_game::{Adapted, Game, Reading, ValueRule};
 
 /// How networks of this game without the cube play it; none if it has no cube.
 pub(super) fn adapted(game: &Backgammon) -> Option<Adapted<Backgammon>> {
-    game.has_cube().then(|| Adapted { game: game.without_cube(), viewer, value })
+    game.has_cube().then(|| Adapted { game: game.without_cube(), viewer, value, reading })
 }
 
 /// Networks know positions before a roll alone, as the opponent of the player who rolls.
@@ -51,4 +51,28 @@ fn value(game: &Backgammon, state: &State, player: usize) -> ValueRule {
         };
         (if is_mirrored { -value } else { value }) as f32
     })
+}
+
+/// The values of each decision about the cube for the player to roll, in points for each unit of the cube, and what is right.
+fn reading(game: &Backgammon, state: &State, player: usize, probabilities: &[f32]) -> Option<Reading> {
+    if matches!(state.stage, Stage::Opening | Stage::Dropped | Stage::Beavered) {
+        return None;
+    }
+    let chances = Chances::of_classes(<[f32; 6]>::try_from(probabilities).ok()?.map(f64::from));
+    let chances = if player == state.player { chances } else { chances.other() };
+    let (model, position, terms) = (CubeModel::usual(), state.position(), game.terms(state));
+    let values = model.values(position, chances, terms);
+    let [doubles, passes] = model.points(position, chances, terms);
+    let figures = [
+        ("cubeless", Some(values.cubeless)),
+        ("no double", Some(values.no_double)),
+        ("double, take", values.double_take),
+        ("double, pass", values.double_pass),
+        ("win the game", Some(chances.win())),
+        ("win the match", model.match_chance_of(values.value(), terms)),
+        ("double from", doubles),
+        ("pass from", passes),
+    ];
+    let figures = figures.into_iter().filter_map(|(name, figure)| Some((name, figure?))).collect();
+    Some(Reading { advice: values.action.words(), figures })
 }

@@ -8,7 +8,7 @@ use adept_arena::OpenError;
 use adept_arena::inspect::{Input, Numbers, PositionValue, Searched};
 use adept_arena::naming::{self, AgentSpec};
 use adept_arena::open::Prior;
-use adept_game::{Worth, score_text};
+use adept_game::{Reading, Worth, score_text};
 use adept_ground::limits;
 use adept_lab::Catalogue;
 use adept_lab::checkpoints;
@@ -146,6 +146,11 @@ fn value_text(value: &PositionValue) -> String {
             text,
             "  a chance event comes first; for moves, value what follows it, such as\n  \"{next}\""
         );
+    }
+    if let Some(Reading { advice, figures }) = &value.reading {
+        let figures = figures.iter().map(|(name, figure)| format!("{name} {figure:+.4}"));
+        text.push_str(&output::entry("", 2, &figures.collect::<Vec<_>>().join("; ")));
+        text.push_str(&output::entry("", 2, &format!("right: {advice}")));
     }
     let term = value.worth.unit.clone();
     // Without experts, before a chance event, this is the same number with the other sign.
@@ -416,6 +421,7 @@ mod tests {
                 chances: Chances::default(),
                 to_move: Some(1),
                 after: Some(explanation.clone()),
+                reading: None,
                 inputs: Vec::new(),
                 classes: classes.clone(),
                 moves: vec![one],

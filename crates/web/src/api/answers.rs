@@ -118,11 +118,20 @@ pub(crate) struct PositionValue {
     to_move: Option<u64>,
     /// The position itself, for the player who made the last move.
     after: Option<Explanation>,
+    /// Figures of the position in words of the game, such as those of the cube.
+    reading: Option<Reading>,
     /// Names of the classes, in the order of each `outcomes`.
     class_names: Option<Vec<String>>,
     /// Each legal move, best first.
     moves: Vec<MoveValue>,
     search: Option<Searched>,
+}
+
+/// What to do in a position, and figures by name.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Reading {
+    advice: String,
+    figures: BTreeMap<String, f64>,
 }
 
 /// A legal move and its value for the player who makes it.

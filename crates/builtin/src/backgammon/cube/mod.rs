@@ -156,7 +156,7 @@ pub enum CubeAction {
     /// It doubles and the opponent takes.
     DoubleTake,
     /// It doubles and the opponent drops.
-    DoubleDrop,
+    DoublePass,
     /// It plays on for a gammon, although the opponent would drop.
     TooGood,
 }
@@ -167,7 +167,7 @@ impl CubeAction {
         match self {
             Self::NoDouble => "no double",
             Self::DoubleTake => "double, take",
-            Self::DoubleDrop => "double, drop",
+            Self::DoublePass => "double, pass",
             Self::TooGood => "too good to double",
         }
     }
@@ -185,7 +185,7 @@ pub struct CubeValues {
     /// If it doubles and the opponent takes. None if it may not double.
     pub double_take: Option<f64>,
     /// If it doubles and the opponent drops: 1. None if it may not double.
-    pub double_drop: Option<f64>,
+    pub double_pass: Option<f64>,
     /// The best action.
     pub action: CubeAction,
 }
@@ -196,17 +196,17 @@ impl CubeValues {
         let action = match double_take {
             Some(take) if take.min(1.0) > no_double => match take < 1.0 {
                 true => CubeAction::DoubleTake,
-                false => CubeAction::DoubleDrop,
+                false => CubeAction::DoublePass,
             },
             Some(take) if take >= 1.0 && no_double > 1.0 => CubeAction::TooGood,
             _ => CubeAction::NoDouble,
         };
-        Self { cubeless, no_double, double_take, double_drop: double_take.map(|_| 1.0), action }
+        Self { cubeless, no_double, double_take, double_pass: double_take.map(|_| 1.0), action }
     }
 
     /// Whether the side doubles.
     pub fn doubles(&self) -> bool {
-        matches!(self.action, CubeAction::DoubleTake | CubeAction::DoubleDrop)
+        matches!(self.action, CubeAction::DoubleTake | CubeAction::DoublePass)
     }
 
     /// Whether the opponent takes a double. It takes where taking and dropping are worth the same.
@@ -276,6 +276,29 @@ impl CubeModel {
             None => money(efficiency, chances, terms),
             Some(score) => score.emg(terms.cube, score.chance(efficiency, chances, terms)),
         }
+    }
+
+    /// The chances to win from which the side to roll doubles, and from which its opponent passes, if the shares of gammons stay as they
+    /// are. None where it may not double, and for a point that there is not, as where it is never right to double.
+    pub fn points(&self, position: Position, chances: Chances, terms: Terms) -> [Option<f64>; 2] {
+        let efficiency = self.efficiency.at(position);
+        let at = |win: f64| self.values_at(efficiency, Chances { win, ..chances }, terms);
+        // Values grow with the chance to win, so that a decision changes once: at the first of these steps, then within it.
+        let first = |holds: &dyn Fn(CubeValues) -> bool| {
+            let steps = 200;
+            let chance = |step: i32| f64::from(step) / f64::from(steps);
+            let step = (1..steps).find(|step| holds(at(chance(*step))))?;
+            let (mut low, mut high) = (chance(step - 1), chance(step));
+            for _ in 0..30 {
+                let middle = (low + high) / 2.0;
+                if holds(at(middle)) { high = middle } else { low = middle }
+            }
+            Some(high)
+        };
+        if !terms.may_double() {
+            return [None, None];
+        }
+        [first(&|values| values.doubles()), first(&|values| !values.takes())]
     }
 
     /// Whether the side to roll, which has doubled, accepts a beaver in a money game: it plays on for twice the value, with the cube

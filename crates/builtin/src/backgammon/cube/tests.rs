@@ -30,9 +30,13 @@ fn single_games_have_the_known_points() {
     // A won game is doubled until there is nothing left to gain.
     assert!(!values(Chances::of_equity(1.0), money(Owner::Centred)).doubles());
     assert!(values(Chances::of_equity(0.6), money(Owner::Own)).doubles());
+    // The points at which decisions change are those of a search over chances.
+    let start = Backgammon::default().parse_position("4HPwATDgc/ABMA").unwrap().0.position();
+    let points = model.points(start, Chances::of_equity(0.0), money(Owner::Centred)).map(Option::unwrap);
+    assert!((points[0] - initial).abs() < 0.0011 && (points[1] - drops).abs() < 0.0011, "{points:?}");
     for terms in [Terms { cube: 64, ..money(Owner::Own) }, money(Owner::Theirs)] {
         let values = values(Chances::of_equity(0.6), terms);
-        assert_eq!((values.double_take, values.double_drop, values.doubles()), (None, None, false));
+        assert_eq!((values.double_take, values.double_pass, values.doubles()), (None, None, false));
     }
 }
 
@@ -52,7 +56,7 @@ fn gammons_are_played_for_and_feared() {
     assert!(too_good.action == CubeAction::TooGood && too_good.no_double > 1.0, "{too_good:?}");
     // By the Jacoby rule there are no gammons to play on for.
     let jacoby = values([0.0, 0.0, 0.05, 0.25, 0.65, 0.05], Terms::money(true));
-    assert!(jacoby.action == CubeAction::DoubleDrop && jacoby.no_double < 1.0, "{jacoby:?}");
+    assert!(jacoby.action == CubeAction::DoublePass && jacoby.no_double < 1.0, "{jacoby:?}");
     let single = [0.0, 0.0, 0.25, 0.75, 0.0, 0.0];
     let both = [false, true].map(|jacoby| values(single, Terms::money(jacoby)).no_double);
     assert_eq!(both[0], both[1]);
@@ -89,7 +93,7 @@ fn values_are_those_of_gnu_backgammon() {
         let action = match row[10].to_lowercase().replace("redouble", "double") {
             _ if is_close => values.action,
             action if action.starts_with("double, take") => CubeAction::DoubleTake,
-            action if action.starts_with("double, pass") => CubeAction::DoubleDrop,
+            action if action.starts_with("double, pass") => CubeAction::DoublePass,
             action if action.starts_with("too good") => CubeAction::TooGood,
             action if action.starts_with("no double") => CubeAction::NoDouble,
             action => {
