@@ -43,7 +43,9 @@ def check(log):
     answers = errors = forfeited = doubles = 0
     expected = line = None
     for text in log.splitlines():
+        # Each line begins with the number of its session.
         what, _, text = text.partition(": ")
+        what = what.rpartition(" ")[2]
         if what == "from":
             line = text
             if expected and text.startswith("board:"):
@@ -77,15 +79,17 @@ def play(args, seat, games, place):
     """The points of adept in each game, and what gnubg complained of."""
     other = 1 - seat
     lines = [f"set player {seat} external {place}", f"set player {seat} name adept", f"set player {other} gnubg"]
-    lines += [f"set player {other} name gnubg"]
+    names = ["adept", "gnubg"] if seat == 0 else ["gnubg", "adept"]
+    # A match begins with the default names.
+    lines += [f"set player {other} name gnubg", "set defaultnames " + " ".join(names)]
     for part in ("chequerplay", "cubedecision"):
         lines += [f"set player {other} {part} evaluation {setting}" for setting in (f"plies {args.plies}", "noise 0")]
     # gnubg 1.07 stands still when a beaver is taken.
     lines += ["set beavers 0", "set jacoby off", "set automatic roll on", "set automatic game on", "set automatic move on"]
     lines += ["set display off", "set confirm new off", "set rng mersenne", f"set seed {args.seed + seat}"]
     lines += [f"new match {args.match}" if args.match else "new session"]
-    results, complaints = [], []
-    while len(results) < games:
+    results, complaints, matches = [], [], []
+    while len(matches if args.match else results) < games:
         before = len(results)
         gnubg = subprocess.Popen([PROGRAM, "-t", "-q"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         gnubg.stdin.write("\n".join(lines) + "\n")
@@ -100,13 +104,15 @@ def play(args, seat, games, place):
                 results.append(int(won.group(2)) * (1 if won.group(1) == "adept" else -1))
             if COMPLAINT.search(line):
                 complaints.append(line.strip())
-            if len(results) >= games:
+            if not args.match and len(results) >= games:
                 break
+        if args.match and len(results) > before:
+            matches.append(results[-1] > 0)
         gnubg.kill()
         gnubg.wait()
         if len(results) == before:
             raise SystemExit("gnubg has played no game to its end")
-    return results, complaints
+    return results, complaints, matches
 
 
 def main():
@@ -116,28 +122,33 @@ def main():
     parser.add_argument("--games", type=int, default=1000)
     parser.add_argument("--plies", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--match", type=int, default=0, help="points of a match, in place of money sessions")
+    parser.add_argument("--match", type=int, default=0, help="points of a match, in place of money sessions; --games counts matches")
     parser.add_argument("--port", type=int, default=4400)
     args = parser.parse_args()
     place = f"127.0.0.1:{args.port}"
     with tempfile.TemporaryDirectory() as work:
         log = pathlib.Path(work, "log.txt")
-        command = [args.adept, "serve", "gnubg", args.agent, "--listen", place, "--log", log]
+        command = [args.adept, "serve", "gnubg", args.agent, "--listen", place, "--no-jacoby", "--log", log]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         if server.stdout.readline() != f"listening on {place}\n":
             raise SystemExit(f"adept does not listen on {place}: run it by hand to see why")
-        results, complaints = [], []
+        results, complaints, matches = [], [], []
         try:
             for seat in (0, 1):
-                found, said = play(args, seat, args.games // 2, place)
+                found, said, won = play(args, seat, args.games // 2, place)
                 print(f"as player {seat}: {summary(found)}")
                 results += found
                 complaints += said
+                matches += won
         finally:
             server.terminate()
             server.wait()
         answers, doubles, errors, forfeited = check(log.read_text())
     print(f"together: {summary(results)}")
+    if matches:
+        share = sum(matches) / len(matches)
+        error = 1.96 * math.sqrt(share * (1 - share) / len(matches))
+        print(f"matches won: {100 * share:.1f} ± {100 * error:.1f} % of {len(matches)}")
     print(f"{answers} answers, {doubles} doubles, {errors} errors, {forfeited} forfeited turns, {len(complaints)} complaints of gnubg")
     for line in complaints[:5]:
         print(f"  {line}", file=sys.stderr)
