@@ -90,6 +90,15 @@ function reach({ plies, solved, shortfall }) {
   return solved ? 'Searched to the end of the game.' : `Searched ${plural(plies, 'ply', 'plies')} deep.`;
 }
 
+/** Figures of a position in words of the game, and what to do: values of the cube, and chances. */
+function read({ advice, figures }) {
+  const row = ([name, figure]) => h('tr', null, h('th', { scope: 'row' }, name), h('td', null, /^win|from$/.test(name) ? percent(figure) : signed(figure, 3)));
+  return [
+    h('p', null, `Right: ${advice}.`),
+    h('table', { class: 'numbers' }, h('tbody', null, Object.entries(figures).map(row))),
+  ];
+}
+
 /** What the values of an agent are, if not results of the game. Its name stands last in others, such as `search:2:soar-net`. */
 export const unitOf = (agents, by) => agents.find(({ id }) => by === id || by.endsWith(`:${id}`))?.unit ?? null;
 
@@ -157,6 +166,7 @@ export class Thoughts {
       { class: 'summary' },
       said && h('p', { class: 'equity' }, said),
       value.search && h('p', { class: 'quiet' }, reach(value.search)),
+      value.reading && read(value.reading),
       classes ? outcomes(classes, ...this.names) : share !== null && strip([{ share, kind: 'w0' }, { share: 1 - share, kind: 'l0' }]),
     );
   }
