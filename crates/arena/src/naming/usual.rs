@@ -25,8 +25,9 @@ pub(super) fn usual<G: Kit>(game: &G) -> String {
 /// The path of the best published network of a game that this program can open, and its manifest.
 pub(super) fn best_network<G: Kit>(game: &G) -> Option<(String, Manifest)> {
     let adapted = game.results().adapted.map(|adapted| adapted.game);
-    let (path, manifest) =
-        checkpoint::best_of(game.name()).or_else(|| adapted.and_then(checkpoint::best_of))?;
+    // Networks of another rule set tell their classes.
+    let borrowed = || checkpoint::best_of(adapted?).filter(|(_, found)| found.head.classes().is_some());
+    let (path, manifest) = checkpoint::best_of(game.name()).or_else(borrowed)?;
     Some((path.to_str()?.into(), manifest))
 }
 

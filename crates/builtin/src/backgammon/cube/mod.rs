@@ -12,7 +12,10 @@ mod equities;
 pub use equities::{MOST_POINTS, MatchEquities};
 
 use super::{Phase, Position};
+use adept_ground::{limits, notes, places};
 use serde::Serialize;
+use std::path::Path;
+use std::sync::LazyLock;
 
 /// The highest cube value. Without a limit, two sides that both think they are ahead would double forever.
 pub const HIGHEST: u32 = 64;
@@ -240,9 +243,23 @@ impl Default for CubeModel {
 }
 
 impl CubeModel {
-    /// The default model.
+    /// The model by which games are played: with the match equities of `datasets/match-equities.csv` or `.xml` where networks and tables
+    /// are found, if there is such a file, else the default. A file that cannot be read is named in a warning, and left out.
     pub fn usual() -> &'static Self {
-        static USUAL: std::sync::LazyLock<CubeModel> = std::sync::LazyLock::new(CubeModel::default);
+        static USUAL: LazyLock<CubeModel> = LazyLock::new(|| {
+            let files = ["csv", "xml"].map(|kind| Path::new("datasets/match-equities").with_extension(kind));
+            let Some(path) = files.iter().find_map(|file| places::find(file)) else {
+                return CubeModel::default();
+            };
+            let text = limits::read_text(&path, limits::CONFIG_BYTES).map_err(|e| e.to_string());
+            match text.and_then(|text| MatchEquities::parse(&text)) {
+                Ok(equities) => CubeModel { equities, ..CubeModel::default() },
+                Err(why) => {
+                    notes::warn(&format!("{}: {why}; Kazaross-XG2 is used", path.display()));
+                    CubeModel::default()
+                }
+            }
+        });
         &USUAL
     }
 
