@@ -6,6 +6,8 @@
 //! the side after the move and the points on which it hits. The lists of all positions therefore fit into memory, and a
 //! row of values is read many times in succession.
 
+pub mod cubeful;
+
 use super::side::{BAR, POINTS, Side};
 use super::{Position, moves};
 use crate::dice::{ROLLS, Roll};

@@ -43,7 +43,8 @@ impl CubeOwner {
     pub const ALL: [Self; 3] = [Self::Centred, Self::Own, Self::Theirs];
 
     /// The owner as the other side sees it.
-    fn swapped(self) -> Self {
+    #[must_use]
+    pub fn swapped(self) -> Self {
         match self {
             Self::Centred => Self::Centred,
             Self::Own => Self::Theirs,
@@ -105,6 +106,11 @@ const TIE: f64 = 1e-6;
 impl CubeEquities {
     /// The equity after a double and a pass.
     pub const DOUBLE_PASS: f64 = 1.0;
+
+    /// Takes the equities after rolling without a double, in the order of [`CubeOwner::ALL`].
+    pub fn new(rolled: [f64; 3]) -> Self {
+        Self { rolled }
+    }
 
     /// The equity after rolling without a double.
     pub fn no_double(&self, owner: CubeOwner) -> f64 {
