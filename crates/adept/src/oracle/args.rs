@@ -38,7 +38,7 @@ fn bits(text: &str) -> Result<Precision, String> {
 pub(crate) enum OracleAction {
     /// Solve the table of the bear-off, or of backgammon with up to three checkers a side, and write it to a file.
     #[command(
-        after_help = "Examples:\n  adept oracle build --checkers 14\n  adept oracle build --game hypergammon\n  adept oracle build --points 8                 # races of backgammon\n  adept oracle build --checkers 14 --bits 32    # also for the suite move-loss\n\n\
+        after_help = "Examples:\n  adept oracle build --checkers 14\n  adept oracle build --game hypergammon\n  adept oracle build --game hypergammon --cube\n  adept oracle build --points 8                 # races of backgammon\n  adept oracle build --checkers 14 --bits 32    # also for the suite move-loss\n\n\
                       With 14 checkers, 16 bits take 3.1 GB of memory and disk, 32 bits 6.0 GB, 64 bits 12.0 GB; with 15, twice as much. \
                       16 bits are within 5e-5, which is enough for values and for learning. Lost value (move-loss) is \
                       measured with 32 bits, within 1e-6. Both are kept under the same name."
@@ -51,11 +51,15 @@ pub(crate) enum OracleAction {
         /// CPU-seconds and 1.1 GB of memory; its file has 43 MB.
         #[arg(long, value_name = "RULES", conflicts_with_all = ["checkers", "bits"])]
         game: Option<String>,
+        /// With --game: also with the doubling cube in money play. Hypergammon takes about 10 CPU-minutes and 1.8 GB of
+        /// memory; its file has 215 MB.
+        #[arg(long, requires = "game", conflicts_with = "points")]
+        cube: bool,
         /// In place of an exact table: the race table of this many points, 6 to 10, in GNU Backgammon's one-sided format, with gammons, of
         /// backgammon or of --game. 8 points take seconds, .3 GB of memory and 63 MB of disk, 10 points half a minute, 1.8 GB and 418 MB.
         #[arg(long, conflicts_with_all = ["checkers", "bits", "threads"], value_parser = clap::value_parser!(u8).range(6..=10))]
         points: Option<u8>,
-        /// File to write. Default: datasets/bearoff-N.table, datasets/GAME.table, or datasets/race-P.bd, which for games
+        /// File to write. Default: datasets/bearoff-N.table, datasets/GAME.table, datasets/GAME-cube.table, or datasets/race-P.bd, which for games
         /// other than backgammon begins with their name.
         #[arg(long)]
         out: Option<PathBuf>,
@@ -71,7 +75,7 @@ pub(crate) enum OracleAction {
     },
     /// Show exact values of positions for the side to roll.
     #[command(
-        after_help = "Examples:\n  adept oracle value 1,1,1,1,1,1/0,0,0,0,0,2\n  adept oracle value VQUAgKoCAAAAAA --estimates\n  adept oracle value VQUAgKoCAAAAAA --details\n  adept oracle value 0,1,0,1,0,0/1,0,0,0,0,0 --cube      # is it a double?\n  adept oracle value \"24:1 23:1 22:1/24:1 23:1 22:1\" --game hypergammon"
+        after_help = "Examples:\n  adept oracle value 1,1,1,1,1,1/0,0,0,0,0,2\n  adept oracle value VQUAgKoCAAAAAA --estimates\n  adept oracle value VQUAgKoCAAAAAA --details\n  adept oracle value 0,1,0,1,0,0/1,0,0,0,0,0 --cube      # is it a double?\n  adept oracle value \"24:1 23:1 22:1/24:1 23:1 22:1\" --game hypergammon\n  adept oracle value 23:1/11:1 --game backgammon:1 --cube --jacoby"
     )]
     Value {
         /// Positions as own/opponent, each side with the checkers on points 1 to 6; as a gnubg Position ID; or
@@ -91,9 +95,13 @@ pub(crate) enum OracleAction {
         #[arg(long)]
         details: bool,
         /// Also show exact equities with the doubling cube in money play, and whether to double and to take. Of the
-        /// bear-off these are solved in memory: 10 checkers a side take .9 GB, 11 checkers 2.0 GB.
+        /// bear-off these are solved in memory: 10 checkers a side take .9 GB, 11 checkers 2.0 GB. Hypergammon needs the
+        /// table of `oracle build --game hypergammon --cube`.
         #[arg(long)]
         cube: bool,
+        /// With --cube, of hypergammon: by the Jacoby rule, under which gammons count 1 while the cube is centred.
+        #[arg(long, requires = "cube")]
+        jacoby: bool,
         #[command(flatten)]
         table: TableArgs,
     },
@@ -116,6 +124,9 @@ pub(crate) enum OracleAction {
         /// side that moves sees it: centred, own or theirs.
         #[arg(long, value_name = "OWNER", conflicts_with = "legal")]
         cube: Option<CubeOwner>,
+        /// With --cube, of hypergammon: by the Jacoby rule, under which gammons count 1 while the cube is centred.
+        #[arg(long, requires = "cube")]
+        jacoby: bool,
         #[command(flatten)]
         table: TableArgs,
     },

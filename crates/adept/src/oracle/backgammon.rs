@@ -1,12 +1,14 @@
 //! `oracle … --game hypergammon`: exact tables of backgammon with few checkers.
 
 use super::args::TableArgs;
-use super::{destination, line};
+use super::{cube, destination, line};
 use adept_builtin::backgammon::exact::Table;
+use adept_builtin::backgammon::exact::cubeful::CubefulTable;
 use adept_builtin::backgammon::{
     Action, Backgammon, Position, Side, Stage, State, race_file, table, usual_file,
 };
 use adept_builtin::bearoff::one_sided::gnubg::GnubgOneSided;
+use adept_builtin::bearoff::two_sided::CubeOwner;
 use adept_builtin::dice::Roll;
 use adept_console::output;
 use adept_game::files::POSITION;
@@ -15,9 +17,9 @@ use adept_game::{Game, GameError, Kit, score_text, stream};
 use adept_ground::files::{Files, replace_large};
 use adept_ground::places;
 use anyhow::{Context, Result, bail};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -34,6 +36,36 @@ fn find(game: &Backgammon, args: &TableArgs) -> Result<Arc<Table>> {
     Ok(table(game, args.table.clone())?)
 }
 
+/// The default file of the table with the cube.
+fn usual_cube_file(game: &Backgammon) -> PathBuf {
+    let plain = usual_file(game);
+    let name = plain.file_stem().unwrap_or_default().display();
+    plain.with_file_name(format!("{name}-cube.table"))
+}
+
+/// The table with the cube of `--table` or of the default file; of a small game, a new one.
+fn find_with_cube(game: &Backgammon, args: &TableArgs) -> Result<CubefulTable> {
+    let Some(path) = args.table.clone().or_else(|| places::find(&usual_cube_file(game))) else {
+        if game.checkers() == Table::MOST {
+            bail!(
+                "{}: there is no such table: `adept oracle build --game {} --cube` solves it once",
+                usual_cube_file(game).display(),
+                game.name()
+            );
+        }
+        return Ok(CubefulTable::solve(game.checkers(), CubefulTable::WIDTH, args.threads)?);
+    };
+    let table = CubefulTable::open(&path)?;
+    if table.checkers() != game.checkers() {
+        let (found, expected) = (table.checkers(), game.checkers());
+        bail!("{}: its sides have {found} checkers and not {expected}", path.display());
+    }
+    Ok(table)
+}
+
+/// Equities for the side to roll, by position.
+type Equities<'a> = dyn Fn(Position) -> Option<f64> + 'a;
+
 /// Parses a position, which must not be over or before the opening roll.
 fn parse(game: &Backgammon, text: &str) -> Result<State> {
     let (state, _) = game.parse_position(text)?;
@@ -44,48 +76,102 @@ fn parse(game: &Backgammon, text: &str) -> Result<State> {
 }
 
 /// The results of a roll with the equity for the side that moves, best first.
-fn ranked(game: &Backgammon, table: &Table, state: &State) -> Result<Vec<(Action, f64)>> {
+fn ranked(game: &Backgammon, equities: &Equities<'_>, state: &State) -> Result<Vec<(Action, f64)>> {
     let mut actions = Vec::new();
     game.actions(state, &mut actions);
     let mut found = Vec::with_capacity(actions.len());
     for action in actions {
         let mut after = *state;
         game.apply(&mut after, &action);
-        found.push((action, -equity(table, &after)?));
+        found.push((action, -equity(equities, &after)?));
     }
     found.sort_by(|a, b| b.1.total_cmp(&a.1));
     Ok(found)
 }
 
-/// The equity in points for the side to roll.
-fn equity(table: &Table, state: &State) -> Result<f64> {
+/// The equity for the side to roll.
+fn equity(equities: &Equities<'_>, state: &State) -> Result<f64> {
     let position = state.position();
-    if position.opponent.is_done() {
-        return Ok(-f64::from(Position::result(position.own).points()));
+    equities(position).with_context(|| format!("{position}: the table does not have it"))
+}
+
+/// Equities without the cube, in points.
+fn cubeless(table: &Table) -> impl Fn(Position) -> Option<f64> {
+    |position| match position.opponent.is_done() {
+        true => Some(-f64::from(Position::result(position.own).points())),
+        false => table.value(position),
     }
-    table.value(position).with_context(|| format!("{position}: the table does not have it"))
+}
+
+/// The equities of a position by owner of the cube; with a roll, those of the best moves.
+fn with_cube(game: &Backgammon, table: &CubefulTable, state: &State, jacoby: bool) -> Result<cube::Answer> {
+    if !matches!(state.stage, Stage::Move(_)) {
+        let position = state.position();
+        let found = table.equities(position, jacoby);
+        let found = found.with_context(|| format!("{position}: the table does not have it"))?;
+        return Ok(cube::before_roll(&found, position.is_over()));
+    }
+    let (mut json, mut rows) = (Map::new(), Vec::new());
+    for owner in CubeOwner::ALL {
+        let moves = ranked(game, &after_move(table, owner, jacoby), state)?;
+        let &(action, value) = moves.first().context("a roll can always be played")?;
+        let play = game.action_text(state, &action);
+        rows.push(vec![owner.to_string(), cube::signed(value), play.clone()]);
+        json.insert(owner.to_string(), json!({ "value": value, "move": play }));
+    }
+    Ok(cube::Answer { json: json.into(), text: output::table(&["cube", "equity", "best move"], &rows) })
+}
+
+/// Equities for the opponent after a move, by the owner of the cube that the side that moves sees.
+fn after_move(table: &CubefulTable, owner: CubeOwner, jacoby: bool) -> impl Fn(Position) -> Option<f64> {
+    move |position| table.equities(position, jacoby).map(|found| found.value(owner.swapped()))
+}
+
+/// The words of a note on the rules of a money game.
+fn rules(jacoby: bool) -> &'static str {
+    if jacoby { "money play by the Jacoby rule" } else { "money play without the Jacoby rule" }
 }
 
 /// Decimal places of an equity: the table has 32-bit floats.
 const DIGITS: usize = 6;
 
-pub(super) fn value(game: &Backgammon, positions: &[String], args: &TableArgs, as_json: bool) -> Result<()> {
+/// Shows the values of positions; if `jacoby` is given, also those with the cube, by this rule or without it.
+pub(super) fn value(
+    game: &Backgammon,
+    positions: &[String],
+    jacoby: Option<bool>,
+    args: &TableArgs,
+    as_json: bool,
+) -> Result<()> {
     let states: Vec<State> = positions.iter().map(|text| parse(game, text)).collect::<Result<_>>()?;
-    let table = find(game, args)?;
-    let (mut values, mut rows) = (Vec::new(), Vec::new());
+    let cube =
+        jacoby.map(|jacoby| Ok::<_, anyhow::Error>((find_with_cube(game, args)?, jacoby))).transpose()?;
+    let equities: Box<Equities<'_>> = match &cube {
+        Some((table, _)) => Box::new(|position| table.cubeless(position)),
+        None => {
+            let table = find(game, args)?;
+            Box::new(move |position| cubeless(&table)(position))
+        }
+    };
+    let (mut values, mut rows, mut sections) = (Vec::new(), Vec::new(), String::new());
     for state in &states {
         let text = game.position_text(state);
         let best = match state.stage {
-            Stage::Move(_) => ranked(game, &table, state)?.into_iter().next(),
+            Stage::Move(_) => ranked(game, &equities, state)?.into_iter().next(),
             _ => None,
         };
-        let value = best.map_or_else(|| equity(&table, state), |(_, value)| Ok(value))?;
+        let value = best.map_or_else(|| equity(&equities, state), |(_, value)| Ok(value))?;
         let mut object = json!({ "position": text, "value": value, "equity": value, "unit": "points" });
         let mut shown = text;
         if let Some((action, _)) = best {
             let play = game.action_text(state, &action);
             shown = format!("{shown}: {play}");
             object["move"] = play.into();
+        }
+        if let Some((table, jacoby)) = &cube {
+            let cube::Answer { json, text } = with_cube(game, table, state, *jacoby)?;
+            (object["cube"], object["jacoby"]) = (json, (*jacoby).into());
+            sections.push_str(&format!("\n{}\n{text}", game.position_text(state)));
         }
         values.push(object);
         rows.push(vec![shown, score_text(value, DIGITS)]);
@@ -97,17 +183,33 @@ pub(super) fn value(game: &Backgammon, positions: &[String], args: &TableArgs, a
     if states.iter().any(|state| matches!(state.stage, Stage::Move(_))) {
         note.push_str("with a roll: after the best move, which stands beside the position\n");
     }
-    output::text(&(output::table(&["position (own to roll)", "points"], &rows) + &note))
+    if let Some((_, jacoby)) = cube {
+        let rules = rules(jacoby);
+        sections.push_str(&format!("equity: for the side to roll, per unit of the cube; {rules}\n"));
+    }
+    output::text(&(output::table(&["position (own to roll)", "points"], &rows) + &note + &sections))
+}
+
+/// How to list moves.
+#[derive(Clone, Copy)]
+pub(super) struct Listing {
+    /// Without values.
+    pub(super) legal: bool,
+    /// With the cube, by its owner.
+    pub(super) cube: Option<CubeOwner>,
+    /// By the Jacoby rule.
+    pub(super) jacoby: bool,
 }
 
 pub(super) fn moves(
     game: &Backgammon,
     position: &str,
     dice: Option<Roll>,
-    legal: bool,
+    listing: Listing,
     args: &TableArgs,
     as_json: bool,
 ) -> Result<()> {
+    let Listing { legal, cube, jacoby } = listing;
     let mut state = parse(game, position)?;
     if let Some(roll) = dice {
         if let Stage::Move(other) = state.stage
@@ -139,8 +241,10 @@ pub(super) fn moves(
         let rows: Vec<Vec<String>> = moves.map(|(play, after)| vec![play, after]).collect();
         return output::text(&output::table(&["play", "afterstate (opponent to roll)"], &rows));
     }
-    let table = find(game, args)?;
-    let found = ranked(game, &table, &state)?;
+    let found = match cube {
+        Some(owner) => ranked(game, &after_move(&find_with_cube(game, args)?, owner, jacoby), &state)?,
+        None => ranked(game, &cubeless(&*find(game, args)?), &state)?,
+    };
     let best = found.first().map_or(0.0, |(_, value)| *value);
     if as_json {
         let moves = found.iter().map(|(action, value)| {
@@ -151,7 +255,11 @@ pub(super) fn moves(
                 "equity": value,
             })
         });
-        return output::json(&json!({ "moves": moves.collect::<Vec<Value>>(), "unit": "points" }));
+        let mut object = json!({ "moves": moves.collect::<Vec<Value>>(), "unit": "points" });
+        if let Some(owner) = cube {
+            (object["cube"], object["jacoby"]) = (owner.to_string().into(), jacoby.into());
+        }
+        return output::json(&object);
     }
     let rows: Vec<Vec<String>> = found
         .iter()
@@ -160,8 +268,17 @@ pub(super) fn moves(
             vec![game.action_text(&state, action), score_text(*value, DIGITS), loss]
         })
         .collect();
-    let note = "points of the side that moves, without the cube; loss against the best move\n";
-    output::text(&(output::table(&["play", "points", "loss"], &rows) + note))
+    let (points, note) = match cube {
+        None => ("points", "points of the side that moves, without the cube".to_string()),
+        Some(owner) => {
+            let rules = rules(jacoby);
+            ("equity", format!("equity: of the side that moves, per unit of the cube ({owner}); {rules}"))
+        }
+    };
+    output::text(&format!(
+        "{}{note}; loss against the best move\n",
+        output::table(&["play", points, "loss"], &rows)
+    ))
 }
 
 /// The columns of a file with positions and equities.
@@ -277,7 +394,7 @@ pub(super) fn verify(
     let table = find(game, args)?;
     let (mut squares, mut worst) = (0.0, (0, Position::start(game.checkers()), 0.0, 0.0, -1.0));
     for &(line, (position, given)) in &rows {
-        let exact = equity(&table, &State::to_roll(position))?;
+        let exact = equity(&cubeless(&table), &State::to_roll(position))?;
         let error = (exact - given).abs();
         squares += error * error;
         if error > worst.4 {
@@ -375,33 +492,38 @@ pub(super) fn build_race(
 
 pub(super) fn build(
     name: &str,
+    cube: bool,
     out: Option<&Path>,
     no_file: bool,
     threads: usize,
     as_json: bool,
 ) -> Result<()> {
     let game = named(name)?;
-    let usual = usual_file(&game);
+    let usual = if cube { usual_cube_file(&game) } else { usual_file(&game) };
     let path = destination(out, &usual, no_file)?;
     let began = Instant::now();
-    let table = Table::solve(game.checkers(), Table::CHANGE, threads)?;
-    let seconds = began.elapsed().as_secs_f64();
-    if let Some(path) = path {
-        table.save(path)?;
-    }
+    let (positions, bound, seconds) = if cube {
+        let table = CubefulTable::solve(game.checkers(), CubefulTable::WIDTH, threads)?;
+        let seconds = began.elapsed().as_secs_f64();
+        path.map(|path| table.save(path)).transpose()?;
+        (table.positions(), table.bound(), seconds)
+    } else {
+        let table = Table::solve(game.checkers(), Table::CHANGE, threads)?;
+        let seconds = began.elapsed().as_secs_f64();
+        path.map(|path| table.save(path)).transpose()?;
+        (table.positions(), table.bound(), seconds)
+    };
     if as_json {
         return output::json(&json!({
             "game": name,
-            "positions": table.positions(),
-            "bound": table.bound(),
+            "positions": positions,
+            "bound": bound,
             "seconds": seconds,
             "path": path,
         }));
     }
     let text = format!(
-        "{name}: {} positions, in {seconds:.1} s; all equities are within {:.1e} points, as proved\n",
-        table.positions(),
-        table.bound()
+        "{name}: {positions} positions, in {seconds:.1} s; all equities are within {bound:.1e} points, as proved\n"
     );
     output::text(&(text + &line(path)))
 }

@@ -26,7 +26,7 @@ fn solve(checkers: u8, threads: usize) -> Result<CubeTable> {
 }
 
 /// Formats an equity with the digits that the tables support.
-fn signed(value: f64) -> String {
+pub(super) fn signed(value: f64) -> String {
     format!("{value:+.6}")
 }
 
@@ -48,20 +48,21 @@ pub(super) fn answers(positions: &[Situation], threads: usize) -> Result<Vec<Ans
         let Situation { position, roll } = situation;
         let Answer { json, text } = match roll {
             Some(roll) => after_roll(&table, DicePosition { position, roll })?,
-            None => before_roll(&table.equities(position)?, position),
+            None => before_roll(&table.equities(position)?, position.is_over()),
         };
         Ok(Answer { json, text: format!("\n{situation}\n{text}") })
     };
     positions.iter().map(answer).collect()
 }
 
-fn before_roll(equities: &CubeEquities, position: Position) -> Answer {
+/// The equities of a position before the roll, and the right decisions unless the game is over.
+pub(super) fn before_roll(equities: &CubeEquities, is_over: bool) -> Answer {
     let (mut json, mut rows) = (Map::new(), Vec::new());
     for owner in CubeOwner::ALL {
         let value = equities.value(owner);
         let mut object = json!({ "value": value });
         let mut row = vec![owner.to_string(), signed(value)];
-        if let Some(action) = equities.action(owner).filter(|_| !position.is_over()) {
+        if let Some(action) = equities.action(owner).filter(|_| !is_over) {
             let (no_double, double_take) = (equities.no_double(owner), equities.double_take());
             object["no_double"] = no_double.into();
             object["double_take"] = double_take.into();

@@ -70,8 +70,8 @@ fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
             let game = game.as_deref().unwrap_or("backgammon");
             backgammon::build_race(game, usize::from(*points), out.as_deref(), *no_file, as_json)
         }
-        OracleAction::Build { game: Some(game), out, threads, no_file, .. } => {
-            backgammon::build(game, out.as_deref(), *no_file, *threads, as_json)
+        OracleAction::Build { game: Some(game), cube, out, threads, no_file, .. } => {
+            backgammon::build(game, *cube, out.as_deref(), *no_file, *threads, as_json)
         }
         OracleAction::Build { checkers, out, bits, threads, no_file, .. } => {
             let checkers = checkers.unwrap_or(USUAL_CHECKERS);
@@ -79,28 +79,25 @@ fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
             let usual = usual_file(Path::new(FOLDER), checkers);
             build(settings, destination(out.as_deref(), &usual, *no_file)?, as_json)
         }
-        OracleAction::Value { positions, game, estimates, details, cube, table } => {
+        OracleAction::Value { positions, game, estimates, details, cube, jacoby, table } => {
             if let Some(game) = other_game(game, table)? {
-                if *cube {
-                    bail!("--cube is of the bear-off: leave out --game, or this");
-                }
                 if *estimates || *details {
                     bail!("--estimates and --details are of races: leave out --game, or these");
                 }
-                return backgammon::value(&game, positions, table, as_json);
+                return backgammon::value(&game, positions, cube.then_some(*jacoby), table, as_json);
             }
+            no_jacoby(*jacoby)?;
             let positions: Vec<Situation> =
                 positions.iter().map(|text| text.parse()).collect::<Result<_, GameError>>()?;
             let also = Also { estimates: *estimates, details: *details, cube: *cube };
             value(&positions, also, table, as_json)
         }
-        OracleAction::Moves { position, dice, game, legal, cube, table } => {
+        OracleAction::Moves { position, dice, game, legal, cube, jacoby, table } => {
             if let Some(game) = other_game(game, table)? {
-                if cube.is_some() {
-                    bail!("--cube is of the bear-off: leave out --game, or this");
-                }
-                return backgammon::moves(&game, position, *dice, *legal, table, as_json);
+                let listing = backgammon::Listing { legal: *legal, cube: *cube, jacoby: *jacoby };
+                return backgammon::moves(&game, position, *dice, listing, table, as_json);
             }
+            no_jacoby(*jacoby)?;
             let position: Situation = position.parse()?;
             let Situation { position, roll } = position.with_dice(*dice)?;
             let Some(roll) = roll else {
@@ -156,6 +153,14 @@ fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
         }
         OracleAction::Export { checkers, out, table } => export(*checkers, out, table, as_json),
     }
+}
+
+/// Refuses `--jacoby` for the bear-off.
+fn no_jacoby(jacoby: bool) -> Result<()> {
+    if jacoby {
+        bail!("--jacoby is of hypergammon: in the bear-off no gammon counts");
+    }
+    Ok(())
 }
 
 /// The game of `--game`, unless it is the bear-off.

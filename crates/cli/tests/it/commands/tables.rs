@@ -109,3 +109,53 @@ fn a_benchmark_of_decisions_is_built_and_asked() {
     let play = rows.iter().find(|row| row.starts_with("1,")).unwrap().split(',').nth(3).unwrap();
     assert!(broken(&format!(",{play},"), ",99/98,").contains("is not a legal move of this position"));
 }
+
+/// Values with the cube, solved in memory and from a file.
+#[test]
+fn hypergammon_is_solved_with_the_cube() {
+    let dir = Workspace::new();
+    let game = ["--game", "backgammon:1"];
+    let ask = |more: &[&str]| dir.json(&[&["oracle"], more, &game].concat());
+    let value = |position: &str, more: &[&str]| {
+        ask(&[&["value", position, "--cube"], more].concat())["values"][0].clone()
+    };
+    // The side to roll wins a gammon at once with 27 of 36 rolls, else it loses one.
+    let near = |value: &serde_json::Value, expected: f64| (number(value) - expected).abs() < 1e-6;
+    let [plain, jacoby] = [&[][..], &["--jacoby"]].map(|more| value("6:1/1:1", more));
+    assert!(near(&plain["equity"], 1.0) && plain["jacoby"] == false && jacoby["jacoby"] == true, "{plain}");
+    let [centred, own] = [&plain["cube"]["centred"], &plain["cube"]["own"]];
+    assert!(near(&centred["no_double"], 1.0) && near(&centred["double_take"], 2.0), "{plain}");
+    assert!(near(&own["value"], 1.0) && near(&own["double_pass"], 1.0), "{plain}");
+    assert!(plain["cube"]["theirs"]["action"].is_null() && near(&plain["cube"]["theirs"]["value"], 1.0));
+    // By the Jacoby rule nothing is won by waiting.
+    assert!(near(&jacoby["cube"]["centred"]["no_double"], 0.5), "{jacoby}");
+    assert_eq!(jacoby["cube"]["centred"]["action"], "double, pass");
+
+    let built = ask(&["build", "--cube"]);
+    assert!(built["positions"] == 601 && number(&built["bound"]) < 1e-6, "{built}");
+    assert!(fs::exists(dir.path("datasets/backgammon-1-cube.table")).unwrap());
+    assert_eq!(value("6:1/1:1", &[]), plain);
+    let text = dir.text(&[&["oracle", "value", "bar:1/18:1", "--cube", "--jacoby"], &game[..]].concat());
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(text.contains("double/take") && text.contains("by the Jacoby rule"), "{text}");
+
+    // With a roll the equity is that of the best move, which is the first of the list.
+    let rolled = value("23:1/11:1 61", &[]);
+    for owner in ["centred", "own", "theirs"] {
+        let found = ask(&["moves", "23:1/11:1", "61", "--cube", owner]);
+        let first = &found["moves"][0];
+        assert!(found["cube"] == owner && found["jacoby"] == false, "{found}");
+        assert_eq!(
+            (&first["value"], &first["play"]),
+            (&rolled["cube"][owner]["value"], &rolled["cube"][owner]["move"])
+        );
+    }
+    assert!(number(&rolled["cube"]["theirs"]["value"]) < number(&rolled["cube"]["own"]["value"]), "{rolled}");
+
+    // Three checkers take too long to solve for a question.
+    let three = ["oracle", "value", "24:1 23:1 22:1/24:1 23:1 22:1", "--cube", "--game", "hypergammon"];
+    let error = dir.fails(&three, 1);
+    assert!(error.contains("oracle build --game hypergammon --cube"), "{error}");
+    let error = dir.fails(&["oracle", "value", "0,1,0,1,0,0/1,0,0,0,0,0", "--cube", "--jacoby"], 1);
+    assert!(error.contains("--jacoby is of hypergammon"), "{error}");
+}
