@@ -51,8 +51,8 @@ pub(crate) enum OracleAction {
         /// CPU-seconds and 1.1 GB of memory; its file has 43 MB.
         #[arg(long, value_name = "RULES", conflicts_with_all = ["checkers", "bits"])]
         game: Option<String>,
-        /// With --game: also with the doubling cube in money play. Hypergammon takes about 10 CPU-minutes and 1.8 GB of
-        /// memory; its file has 215 MB.
+        /// With --game: also with the doubling cube in money play. Hypergammon takes about 8 CPU-minutes and less than
+        /// 2 GB of memory; its file has 215 MB.
         #[arg(long, requires = "game", conflicts_with = "points")]
         cube: bool,
         /// In place of an exact table: the race table of this many points, 6 to 10, in GNU Backgammon's one-sided format, with gammons, of
