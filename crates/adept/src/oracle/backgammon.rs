@@ -129,7 +129,7 @@ fn after_move(table: &CubefulTable, owner: CubeOwner, jacoby: bool) -> impl Fn(P
 
 /// The words of a note on the rules of a money game.
 fn rules(jacoby: bool) -> &'static str {
-    if jacoby { "money play by the Jacoby rule" } else { "money play without the Jacoby rule" }
+    if jacoby { "money play, by the Jacoby rule" } else { "money play, without the Jacoby rule" }
 }
 
 /// Decimal places of an equity: the table has 32-bit floats.
@@ -185,7 +185,7 @@ pub(super) fn value(
     }
     if let Some((_, jacoby)) = cube {
         let rules = rules(jacoby);
-        sections.push_str(&format!("equity: for the side to roll, per unit of the cube; {rules}\n"));
+        sections.push_str(&format!("equity: for the side to roll, per unit of the cube\n{rules}\n"));
     }
     output::text(&(output::table(&["position (own to roll)", "points"], &rows) + &note + &sections))
 }
@@ -272,7 +272,7 @@ pub(super) fn moves(
         None => ("points", "points of the side that moves, without the cube".to_string()),
         Some(owner) => {
             let rules = rules(jacoby);
-            ("equity", format!("equity: of the side that moves, per unit of the cube ({owner}); {rules}"))
+            ("equity", format!("equity: of the side that moves, per unit of the cube ({owner})\n{rules}"))
         }
     };
     output::text(&format!(
