@@ -1,9 +1,10 @@
-//! The commands `oracle build`, `value`, `moves`, `verify`, `sample` and `export`: the exact bear-off, and backgammon with few
-//! checkers.
+//! The commands `oracle build`, `value`, `moves`, `verify`, `cube`, `sample` and `export`: the exact bear-off, and backgammon with
+//! few checkers.
 
 mod args;
 mod backgammon;
 mod cube;
+mod study;
 
 use adept_builtin::backgammon::Backgammon;
 use adept_builtin::bearoff::estimates::{Convolution, Kleinman, Normal};
@@ -11,7 +12,8 @@ use adept_builtin::bearoff::labelled::{self, Labelled};
 use adept_builtin::bearoff::one_sided::gnubg::{GnubgOneSided, MOST_SOLVED as MOST_POINTS};
 use adept_builtin::bearoff::two_sided::gnubg::GnubgTable;
 use adept_builtin::bearoff::two_sided::{
-    self, Precision, Seconds, Settings, Source, Table, TableError, TableErrors, Timings, usual_file,
+    self, Precision, Seconds, Settings, Source, StudySettings, Table, TableError, TableErrors, Timings,
+    usual_file,
 };
 use adept_builtin::bearoff::{
     DicePosition, Distribution, Estimate, MAX_CHECKERS, OneSided, POINTS, Position, Roll, Side, Situation,
@@ -130,6 +132,10 @@ fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
                 _ => Against::Checksums,
             };
             verify(what, *tolerance, table, as_json)
+        }
+        OracleAction::Cube { checkers, games, seed, threads } => {
+            let (checkers, games, seed, threads) = (*checkers, *games, *seed, *threads);
+            study::run(StudySettings { checkers, games, seed, threads }, as_json)
         }
         OracleAction::Sample { distribution, count, seed, checkers, game, out, table } => {
             if let Some(game) = other_game(game, table)? {

@@ -988,6 +988,36 @@ fn oracle_says_whether_to_double() {
     assert!(dir.fails(&[&decision[..], &["mine"]].concat(), 2).contains("centred, own or theirs"));
 }
 
+/// A model with an efficiency that suits the last rolls loses less than x = .6.
+#[test]
+fn oracle_measures_models_of_the_cube() {
+    let dir = Workspace::new();
+    let args = ["oracle", "cube", "--checkers", "3", "--games", "100"];
+    let found = dir.json(&args);
+    assert_eq!((&found["checkers"], &found["games"], &found["seed"]), (&3.into(), &100.into(), &1.into()));
+    let models = found["models"].as_array().unwrap();
+    assert_eq!(models.len(), 9);
+    let names: Vec<&str> = models.iter().map(|model| model["name"].as_str().unwrap()).collect();
+    assert_eq!(names[..3], ["dead, x = 0", "live, x = 1", "gnubg, x = .6"]);
+    for model in models {
+        let pairs = &model["pairs"]["centred"];
+        assert_eq!(pairs["positions"].as_u64().unwrap() + found["pairs_fitted"].as_u64().unwrap(), 83 * 83);
+        assert!(pairs["rms_error"].as_f64().unwrap() > 0.0, "{model}");
+        assert_eq!(
+            model["efficiencies"].as_array().unwrap().len(),
+            found["classes"].as_array().unwrap().len()
+        );
+        assert!(model["games"]["own"]["moves"]["loss"].as_f64().unwrap() >= 0.0, "{model}");
+    }
+    let loss = |model: &Value| model["pairs"]["centred"]["doubles"]["loss"].as_f64().unwrap();
+    assert!(loss(&models[8]) < loss(&models[2]), "{models:?}");
+    assert_eq!(found, dir.json(&[&args[..], &["--threads", "1"]].concat()));
+
+    let text = dir.text(&args);
+    assert!(text.contains("gnubg, x = .6") && text.contains("cube theirs"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
 #[test]
 fn oracle_samples_and_verifies_labelled_positions() {
     let dir = Workspace::new();

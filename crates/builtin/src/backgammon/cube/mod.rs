@@ -8,6 +8,7 @@
 //! values agree with those of GNU Backgammon 1.07 at 0 ply.
 
 mod equities;
+pub mod study;
 
 pub use equities::{MOST_POINTS, MatchEquities};
 

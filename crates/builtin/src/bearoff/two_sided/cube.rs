@@ -27,6 +27,10 @@ use memmap2::MmapMut;
 use std::fmt;
 use std::str::FromStr;
 
+mod study;
+
+pub use study::{CubeStudy, StudyModel, StudySettings};
+
 /// Owner of the cube, as one side sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CubeOwner {

@@ -12,7 +12,7 @@
 //! | `dominance`, `program` | which moves can be omitted, and the remaining lists for the kernels |
 //! | `pass` | the values of some rows in some columns |
 //! | `solve` | the levels in order, on several threads |
-//! | `cube` | three tables of values with the doubling cube |
+//! | `cube` | three tables of values with the doubling cube, and how wrong models of the cube are by them |
 //! | `spread` | a table over several ranks of MPI |
 //! | `build` | memory, steps and timings of a solution |
 //! | `table`, `block` | single lookups, block reads |
@@ -38,7 +38,7 @@ mod spread;
 mod table;
 
 pub use build::{Settings, Shared, Timings};
-pub use cube::{CubeAction, CubeEquities, CubeOwner, CubeTable};
+pub use cube::{CubeAction, CubeEquities, CubeOwner, CubeStudy, CubeTable, StudyModel, StudySettings};
 pub use error::TableError;
 pub use find::{Source, find, usual_file};
 pub use lanes::Isa;
