@@ -168,7 +168,7 @@ pub(crate) enum OracleAction {
     #[command(after_help = "Example:\n  adept oracle cube --checkers 8\n\n\
                       Each model computes the equities of the cube from the exact chance of winning without a cube, with an efficiency x between a \
                       dead cube (0) and a live one (1). The best x is chosen on one half of all pairs of sides, and all models are measured on the \
-                      other half. 8 checkers take half a minute of one core and .5 GB of memory, 10 checkers some minutes and 1.8 GB.")]
+                      other half. 8 checkers take a minute of one core and .4 GB of memory.")]
     Cube {
         /// Maximum checkers per side.
         #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=15))]
