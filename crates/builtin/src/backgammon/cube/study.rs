@@ -6,7 +6,6 @@
 use super::{Chances, CubeModel, CubeValues, Owner, Terms};
 use crate::bearoff::two_sided::{CubeEquities, CubeOwner};
 use rayon::prelude::*;
-use serde::Serialize;
 
 /// A decision is close if its two actions differ by less, in points for each unit of the cube.
 pub const CLOSE: f64 = 0.16;
@@ -79,7 +78,7 @@ impl After {
 }
 
 /// Decisions of one kind between acting (to double, to take) and not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Decisions {
     /// Their number.
     pub all: u64,
@@ -138,7 +137,7 @@ fn mean(sum: f64, number: u64) -> f64 {
 }
 
 /// What a model costs with one owner of the cube.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Figures {
     /// Number of positions.
     pub positions: u64,
