@@ -9,10 +9,14 @@ use std::path::Path;
 pub struct WholeGame<A> {
     /// The name of each player.
     pub names: Vec<String>,
-    /// All moves and chance outcomes from the start, each with the number that the file gives to the move, 0 if none. A game that was
-    /// left or resigned ends before its end by the rules.
+    /// The position in which it begins, as [`Game::position_text`] writes it, if that is not the start: a game of a match may be read by
+    /// itself.
+    pub from: Option<String>,
+    /// All moves and chance outcomes from there, each with the number that the file gives to the move, 0 if none. A game that was left
+    /// or resigned ends before its end by the rules.
     pub actions: Vec<(u64, A)>,
-    /// The utility of player 1, if the game was ended early with a result, such as by a resignation.
+    /// The utility of player 1, if the last position does not tell it: the game was ended early with a result, such as by a resignation,
+    /// or it is a part of a longer game and this is its share.
     pub result: Option<f64>,
     /// What is wrong with the file where the game breaks off, with the line and the text; none if all of it was read.
     pub fault: Option<String>,

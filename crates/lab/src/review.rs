@@ -66,7 +66,7 @@ pub struct PlayerReview {
     pub luck_ci95: Option<f64>,
     /// Number of games with a result.
     pub results: u64,
-    /// Sum of these results, without the cube.
+    /// Sum of these results. Rule sets without the cube leave it out; a game of a match counts its share of the match.
     pub result: f64,
     /// Sum of these results minus the luck of these games.
     pub adjusted: f64,

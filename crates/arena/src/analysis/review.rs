@@ -303,7 +303,11 @@ pub fn review<G: Kit>(
     let mut players = [Account::default(); 2];
     let mut slips = Vec::new();
     let played = whole.actions.iter().map(|(_, action)| action);
-    let last = judge_each(game, game.start(), played, by, |place, judged| {
+    let start = match &whole.from {
+        Some(text) => game.parse_position(text)?.0,
+        None => game.start(),
+    };
+    let last = judge_each(game, start, played, by, |place, judged| {
         match judged {
             Judged::Chance { luck, error } => add_luck(&mut players, luck, error),
             Judged::Decision(weighed) => {
@@ -326,10 +330,8 @@ pub fn review<G: Kit>(
         !stop()
     })?;
     let Some(state) = last else { return Ok(None) };
-    let result = match game.turn(&state) {
-        Turn::Over => Some(game.utility(&state, 0)),
-        Turn::Chance | Turn::Player(_) => whole.result,
-    };
+    let by_rules = || (game.turn(&state) == Turn::Over).then(|| game.utility(&state, 0));
+    let result = whole.result.or_else(by_rules);
     if let Some(result) = result {
         for (account, result) in players.iter_mut().zip([result, -result]) {
             (account.games, account.result, account.adjusted) = (1, result, result - account.luck);

@@ -36,7 +36,7 @@ fn whole(game: &TicTacToe) -> WholeGame<<TicTacToe as Game>::Action> {
         game.apply(&mut state, &last);
         all.push((all.len() as u64 + 1, last));
     }
-    WholeGame { names: Vec::new(), actions: all, result: None, fault: None }
+    WholeGame { names: Vec::new(), from: None, actions: all, result: None, fault: None }
 }
 
 #[test]
@@ -127,6 +127,7 @@ fn one_sided(blunderer: usize) -> WholeGame<Action> {
     let actions = [Action::Setup(start.parse().unwrap())].into_iter().chain(turns);
     WholeGame {
         names: Vec::new(),
+        from: None,
         actions: actions.enumerate().map(|(i, action)| (i as u64, action)).collect(),
         result: None,
         fault: None,

@@ -1,7 +1,7 @@
 //! How networks of games without the cube play the rule sets with it: their chances give the value of a position with the cube.
 
 use super::cube::{Chances, CubeModel};
-use super::{Backgammon, Stage, State};
+use super::{Backgammon, Stage, Stakes, State};
 use adept_game::{Adapted, Game, Reading, ValueRule};
 
 /// How networks of this game without the cube play it; none if it has no cube.
@@ -23,10 +23,8 @@ fn value(game: &Backgammon, state: &State, player: usize) -> ValueRule {
     let model = CubeModel::usual();
     let (stage, roller) = (state.stage, state.player);
     if stage == Stage::Opening {
-        let away = state.stakes.away().unwrap_or_default();
-        let needed = [away[player], away[1 - player]].map(i32::from);
-        let chance = model.equities.chance(needed, !state.stakes.is_crawford() && away.contains(&1));
-        return ValueRule::new(move |_| (2.0 * chance - 1.0) as f32);
+        let value = opening_value(state.stakes, player) as f32;
+        return ValueRule::new(move |_| value);
     }
     let (position, terms) = (state.position(), game.terms(state));
     let (scale, is_mirrored, may_beaver) = (game.scale(), player != roller, game.allows_beavers());
@@ -51,6 +49,14 @@ fn value(game: &Backgammon, state: &State, player: usize) -> ValueRule {
         };
         (if is_mirrored { -value } else { value }) as f32
     })
+}
+
+/// The value of the start of a game of a match for a player, or of the end of the match: the chance to win the match, on a scale from −1 to 1.
+pub(super) fn opening_value(stakes: Stakes, player: usize) -> f64 {
+    let away = stakes.away().unwrap_or_default();
+    let needed = [away[player], away[1 - player]].map(i32::from);
+    let chance = CubeModel::usual().equities.chance(needed, !stakes.is_crawford() && away.contains(&1));
+    2.0 * chance - 1.0
 }
 
 /// The values of each decision about the cube for the player to roll, in points for each unit of the cube, and what is right.

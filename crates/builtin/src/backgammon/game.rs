@@ -17,7 +17,7 @@ use std::sync::LazyLock;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backgammon {
     checkers: u8,
-    rules: Rules,
+    pub(super) rules: Rules,
 }
 
 impl Default for Backgammon {
@@ -132,6 +132,19 @@ impl Backgammon {
             matches!(self.rules, Rules::Money { jacoby: true, .. }) && state.stakes.owner().is_none();
         let points = Position::result(state.sides[1 - winner]).points();
         Some((winner, if is_single { 1 } else { points }))
+    }
+
+    /// The winner of the game that an action ends, and its points, cube included; of a match, one of its games. None if it goes on.
+    pub(super) fn won_by(&self, state: &State, action: &Action) -> Option<(usize, u32)> {
+        // A game of a match is a money game without the Jacoby rule, and stays where it ends.
+        let single = match self.rules {
+            Rules::Match { .. } => Self { rules: Rules::Money { jacoby: false, beavers: false }, ..*self },
+            _ => *self,
+        };
+        let mut after = *state;
+        single.apply(&mut after, action);
+        let (winner, points) = single.result(&after)?;
+        Some((winner, u32::from(points) * after.stakes.cube()))
     }
 
     /// The utility of a finished game with the cube for a player.

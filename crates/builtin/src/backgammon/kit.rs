@@ -5,7 +5,7 @@ use super::exact::Table;
 use super::game::Words;
 use super::gnubg::Gnubg;
 use super::{
-    Backgammon, Classed, Expert, LONGEST_MATCH, Phase, Points, Position, Side, Stage, State, Win, known, mat,
+    Backgammon, Classed, Expert, LONGEST_MATCH, Phase, Points, Position, Side, Stage, State, Win, known,
     pubeval, rare,
 };
 use crate::Family;
@@ -173,7 +173,7 @@ impl Kit for Backgammon {
     }
 
     fn records(&self) -> Option<&dyn Records<Self>> {
-        if self.has_cube() { None } else { Some(&mat::Format) }
+        Some(&self.rules)
     }
 
     fn positions(&self) -> Positions<Self> {

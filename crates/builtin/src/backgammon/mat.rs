@@ -1,43 +1,24 @@
 //! Whole games in the `.mat` text format of Jellyfish, which GNU Backgammon and other programs read and write.
 //!
-//! A file has a line `7 point match`, 0 points for money. Each game has its number, a line with both names and scores,
+//! A file has a line `7 point match`, 0 points for money, and may hold several matches. Each game has its number, a line with both names and scores,
 //! and numbered lines with a cell for each player: a roll and its moves, `31: 8/5 6/5`, or `Doubles => 2`, `Takes`,
 //! `Beavers => 4`, `Drops`, `Resigns`, `Wins 2 points`. Many programs end a resigned game with a roll alone, `31:`, and
 //! the result.
 
-use super::{Action, Backgammon, Position, Stage, State, die_by_die, notation};
+mod whole;
+
+use super::{Position, die_by_die, notation};
 use crate::dice::Roll;
-use adept_game::{AddedGame, Found, Game, GameError, GameRecord, Records, WholeGame};
+use adept_game::GameError;
 use adept_ground::limits;
 use adept_ground::shown::clipped;
-use std::fmt::{self, Write};
+use std::fmt;
 use std::path::Path;
 
 /// A single cell after this much white space belongs to the second player.
 const GAP: usize = 14;
 /// Column where the second player's cells begin.
 const SECOND: usize = 33;
-
-/// The format as the usual one of backgammon's whole games.
-pub(super) struct Format;
-
-impl Records<Backgammon> for Format {
-    fn suffix(&self) -> &'static str {
-        "mat"
-    }
-
-    fn write(&self, game: &Backgammon, record: &GameRecord<'_, Action>) -> Found<String> {
-        Some(format(game, record))
-    }
-
-    fn add(&self, text: &str, written: &str) -> Result<AddedGame, GameError> {
-        append(text, written)
-    }
-
-    fn read(&self, game: &Backgammon, path: &Path) -> Found<Vec<WholeGame<Action>>> {
-        Some(whole_games(game, path))
-    }
-}
 
 /// A match or a money session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,7 +38,7 @@ pub struct Played {
     pub scores: [u32; 2],
     /// Events in order: the number of the player and what the player did.
     pub events: Vec<(usize, Event)>,
-    /// Line number of each event; 0 for a line without a number.
+    /// Number that the file gives to the line of each event; 0 for a line without a number.
     pub lines: Vec<u32>,
     /// Points of the winner; none if the game was abandoned.
     pub points: Option<u32>,
@@ -155,37 +136,110 @@ struct GameReader {
     over: Option<String>,
 }
 
+/// The matches of a text, and where their games stand in it.
+struct Contents {
+    matches: Vec<Match>,
+    /// The places of the games of all matches.
+    places: Vec<Place>,
+}
+
+/// The place of a game in a text.
+#[derive(Debug, Default)]
+struct Place {
+    /// The line of names and scores, from 1.
+    scores: usize,
+    /// The line of each event.
+    events: Vec<usize>,
+}
+
+/// What a message names: a line, a game and a move of a file.
+struct Mention<'a> {
+    line: usize,
+    game: usize,
+    /// The number of the move; 0 for a line without a number.
+    number: u32,
+    cell: &'a str,
+    /// The player; empty if unknown.
+    who: &'a str,
+}
+
+impl Mention<'_> {
+    /// The message.
+    fn with(&self, why: &str) -> String {
+        let Self { line, game, number, cell, who } = *self;
+        let who = if who.is_empty() { "a player" } else { who };
+        let number = if number == 0 { String::new() } else { format!(", move {number}") };
+        let (cell, who) = (clipped(cell, SHOWN), clipped(who, SHOWN));
+        format!("line {line}: game {game}{number}: `{cell}` of {who}: {why}")
+    }
+}
+
+/// The length of a match, of a line such as ` 7 point match`.
+fn length_of(line: &str) -> Option<u32> {
+    let mut words = line.split_whitespace();
+    let length = words.next()?.parse().ok()?;
+    let is_length =
+        ["point", "match"].iter().all(|word| words.next().is_some_and(|w| w.eq_ignore_ascii_case(word)));
+    (is_length && words.next().is_none()).then_some(length)
+}
+
+/// What a function finds in the text of a file: UTF-8, or Latin-1 as older programs write it. Its errors name the file.
+fn in_file<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T, GameError>) -> Result<T, GameError> {
+    let text = limits::read_any_text(path, limits::RECORD_BYTES).map_err(GameError::file(path))?;
+    parse(&text).map_err(|e| GameError::Data { path: path.into(), message: e.to_string() })
+}
+
 impl Match {
-    /// Reads a file: UTF-8, or Latin-1 as older programs write it.
+    /// Reads a file of one match: UTF-8, or Latin-1 as older programs write it.
     ///
     /// # Errors
     /// The system's reason, or the line or the move of a game that is wrong, and why.
     pub fn read(path: &Path) -> Result<Self, GameError> {
-        let text = limits::read_any_text(path, limits::RECORD_BYTES).map_err(GameError::file(path))?;
-        Self::parse(&text).map_err(|e| GameError::Data { path: path.into(), message: e.to_string() })
+        in_file(path, Self::parse)
     }
 
-    /// Reads a text. Lines that begin with `;` are comments. An unreadable line or an illegal move ends its game, which
-    /// records the fault; reading resumes with the next game.
+    /// Reads a text of one match. Lines that begin with `;` are comments. An unreadable line or an illegal move ends its
+    /// game, which records the fault; reading resumes with the next game.
+    ///
+    /// # Errors
+    /// An invalid line outside of games, and why; or the number of matches, if it is not one.
+    pub fn parse(text: &str) -> Result<Self, GameError> {
+        let mut matches = Self::parse_all(text)?;
+        match matches.len() {
+            1 => Ok(matches.swap_remove(0)),
+            n => Err(GameError::new(format!("the text holds {n} matches and not one"))),
+        }
+    }
+
+    /// Reads a text of one match after another.
     ///
     /// # Errors
     /// An invalid line outside of games, and why.
-    pub fn parse(text: &str) -> Result<Self, GameError> {
-        let (mut all, mut course): (Option<Self>, _) = (None, GameReader::default());
-        for (number, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
-            let fault = |what: &str| Err(GameError::new(format!("line {}: {what}", number + 1)));
-            let trimmed = line.trim();
+    pub fn parse_all(text: &str) -> Result<Vec<Self>, GameError> {
+        Contents::parse(text).map(|contents| contents.matches)
+    }
+}
+
+impl Contents {
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// As for [`Match::parse_all`].
+    fn parse(text: &str) -> Result<Self, GameError> {
+        let (mut matches, mut places): (Vec<Match>, Vec<Place>) = Default::default();
+        let mut course = GameReader::default();
+        for (line, content) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
+            let fault = |what: &str| Err(GameError::new(format!("line {line}: {what}")));
+            let trimmed = content.trim();
             if trimmed.is_empty() || trimmed.starts_with(';') {
                 continue;
             }
-            let Some(found) = &mut all else {
-                let words = trimmed.split_whitespace().collect::<Vec<_>>().join(" ").to_ascii_lowercase();
-                let length = words.strip_suffix(" point match").and_then(|length| length.parse().ok());
-                let Some(length) = length else {
-                    return fault("the file does not begin with a line such as ` 7 point match`");
-                };
-                all = Some(Self { length, games: Vec::new() });
+            if let Some(length) = length_of(trimmed) {
+                matches.push(Match { length, games: Vec::new() });
                 continue;
+            }
+            let Some(found) = matches.last_mut() else {
+                return fault("the file does not begin with a line such as ` 7 point match`");
             };
             // A player's name may also begin with these words.
             let is_unnamed =
@@ -195,32 +249,34 @@ impl Match {
                 if game.trim().parse::<u32>().is_err() {
                     return fault(&format!("`{}` is not the number of a game", clipped(game, SHOWN)));
                 }
-                if found.games.len() as u64 == limits::HISTORIES {
+                if places.len() as u64 == limits::HISTORIES {
                     return fault(&format!("more than {} games", limits::HISTORIES));
                 }
                 found.games.push(Played::default());
+                places.push(Place::default());
                 course = GameReader { boards: [Position::start(15); 2], ..GameReader::default() };
                 continue;
             }
-            let count = found.games.len();
-            let Some(game) = found.games.last_mut() else {
+            let count = places.len();
+            let (Some(game), Some(place)) = (found.games.last_mut(), places.last_mut()) else {
                 return fault("a line before `Game 1`");
             };
             let numbered = trimmed.split_once(')').and_then(|(n, rest)| Some((n.trim().parse().ok()?, rest)));
             let ends =
                 trimmed.split_whitespace().next().is_some_and(|word| word == "Wins" || LOSES.contains(&word));
-            let Some((place, rest)) = numbered.or(ends.then_some((0, line))).filter(|_| named.is_none())
+            let Some((number, rest)) = numbered.or(ends.then_some((0, content))).filter(|_| named.is_none())
             else {
                 let why = match names_and_scores(trimmed).filter(|_| game.events.is_empty()) {
                     Some((names, scores)) if names.iter().all(|name| name.chars().count() <= NAME) => {
                         game.names = names.map(String::from);
                         game.scores = scores;
+                        place.scores = line;
                         continue;
                     }
                     Some(_) => format!("a name has more than {NAME} letters"),
                     None => "neither names and scores, `A : 0  B : 0`, nor a numbered move".into(),
                 };
-                game.fault.get_or_insert_with(|| format!("line {}: game {count}: {why}", number + 1));
+                game.fault.get_or_insert_with(|| format!("line {line}: game {count}: {why}"));
                 continue;
             };
             for (player, cell) in cells(rest) {
@@ -247,31 +303,31 @@ impl Match {
                 match event {
                     Ok(event) => {
                         game.events.push((player, event));
-                        game.lines.push(place);
+                        game.lines.push(number);
+                        place.events.push(line);
                     }
                     Err(why) => {
-                        let who =
-                            if game.names[player].is_empty() { "a player" } else { &game.names[player] };
-                        let place = if place == 0 { String::new() } else { format!(", move {place}") };
-                        let (cell, who) = (clipped(&cell, SHOWN), clipped(who, SHOWN));
-                        let fault =
-                            format!("line {}: game {count}{place}: `{cell}` of {who}: {why}", number + 1);
-                        game.fault.get_or_insert(fault);
+                        let who = &game.names[player];
+                        let mention = Mention { line, game: count, number, cell: &cell, who };
+                        game.fault.get_or_insert_with(|| mention.with(&why));
                     }
                 }
             }
         }
-        let mut all = all.ok_or_else(|| {
-            GameError::new("the file is empty: it begins with a line such as ` 7 point match`")
-        })?;
-        let mut next = None;
-        for game in all.games.iter_mut().rev() {
-            if game.points.is_some() {
-                game.winner = game.winner(next).or(game.winner);
-            }
-            next = Some(game.scores);
+        if matches.is_empty() {
+            let why = "the file is empty: it begins with a line such as ` 7 point match`";
+            return Err(GameError::new(why));
         }
-        Ok(all)
+        for found in &mut matches {
+            let mut next = None;
+            for game in found.games.iter_mut().rev() {
+                if game.points.is_some() {
+                    game.winner = game.winner(next).or(game.winner);
+                }
+                next = Some(game.scores);
+            }
+        }
+        Ok(Self { matches, places })
     }
 }
 
@@ -381,56 +437,14 @@ impl Played {
         }
         cube
     }
-
-    /// The game without the cube: rolls and moves, and the result of a game that ended early.
-    fn whole(&self) -> WholeGame<Action> {
-        let mut actions = Vec::new();
-        for (&(player, event), &line) in self.events.iter().zip(&self.lines) {
-            let (roll, after) = match event {
-                Event::Moves(roll, _, after) => (roll, Some(after)),
-                Event::Resigns(Some(roll)) => (roll, None),
-                _ => continue,
-            };
-            let thrown = match actions.is_empty() {
-                true => Action::Opening(player, roll),
-                false => Action::Roll(roll),
-            };
-            actions.push((line.into(), thrown));
-            actions.extend(after.map(|after| (line.into(), Action::Move(after))));
-        }
-        let is_over = matches!(self.events.last(), Some((_, Event::Moves(_, _, after))) if after.is_over());
-        let result = self.winner.zip(self.points).filter(|_| !is_over && !actions.is_empty());
-        let result = result.and_then(|(winner, points)| {
-            let won = f64::from(points) / f64::from(self.cube());
-            // A win of another size was adjusted or agreed.
-            [1.0, 2.0, 3.0].contains(&won).then_some(if winner == 0 { won } else { -won })
-        });
-        WholeGame { names: self.names.to_vec(), actions, result, fault: self.fault.clone() }
-    }
-}
-
-/// Reads the games of a file without the cube, each as far as possible.
-///
-/// # Errors
-/// As for [`Match::read`], or if the game has fewer checkers.
-fn whole_games(game: &Backgammon, path: &Path) -> Result<Vec<WholeGame<Action>>, GameError> {
-    fits(game)?;
-    Ok(Match::read(path)?.games.iter().map(Played::whole).collect())
-}
-
-/// Refuses a game with fewer checkers.
-fn fits(game: &Backgammon) -> Result<(), GameError> {
-    match game.checkers() {
-        15 => Ok(()),
-        _ => Err(GameError::new("files `.mat` hold games with 15 checkers a side")),
-    }
 }
 
 impl fmt::Display for Match {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, " {} point match", self.length)?;
         for (number, game) in self.games.iter().enumerate() {
-            write!(f, "\n Game {}\n{game}", number + 1)?;
+            writeln!(f, "\n Game {}", number + 1)?;
+            game.write(self.length, f)?;
         }
         Ok(())
     }
@@ -438,14 +452,24 @@ impl fmt::Display for Match {
 
 impl fmt::Display for Played {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(0, f)
+    }
+}
+
+impl Played {
+    /// Writes a game of a match to this many points; 0 for money.
+    fn write(&self, length: u32, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [first, second] = [0, 1]
             .map(|player| format!("{} : {}", clipped(&self.names[player], NAME - 1), self.scores[player]));
         // Keeps at least one blank between cells, however long the first is.
         writeln!(f, " {first:<width$} {second}", width = SECOND - 2)?;
         let cells = self.events.iter().map(|(player, event)| (*player, event.to_string()));
         let won = self.points.map(|points| {
-            let text = format!("Wins {points} point{}", if points == 1 { "" } else { "s" });
-            (self.winner.unwrap_or(0), text)
+            let winner = self.winner.unwrap_or(0);
+            let is_last = length > 0 && self.scores[winner].saturating_add(points) >= length;
+            let plural = if points == 1 { "" } else { "s" };
+            let end = if is_last { " and the match" } else { "" };
+            (winner, format!("Wins {points} point{plural}{end}"))
         });
         let (mut line, mut number) = (String::new(), 0);
         for (player, cell) in cells.chain(won) {
@@ -488,83 +512,12 @@ impl fmt::Display for Event {
     }
 }
 
-/// Appends a game, written as number 1, to the text of a money session with the scores so far. Returns the new text and
-/// the number of the game.
-///
-/// # Errors
-/// If the text is not a money session.
-fn append(text: &str, game: &str) -> Result<AddedGame, GameError> {
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(';'));
-    match lines.next() {
-        None => return Ok(AddedGame { text: format!("{text}{game}"), number: 1 }),
-        Some("0 point match") => {}
-        Some(_) => {
-            return Err(GameError::new(
-                "this file exists and does not hold a money session, which begins with ` 0 point match`",
-            ));
-        }
-    }
-    let before = Match::parse(text)?;
-    // Before a game is played, an empty one tests whether it could be added.
-    let mut added = if game.trim().is_empty() { Vec::new() } else { Match::parse(game)?.games };
-    let number = before.games.len() as u64 + 1;
-    if let (Some(last), Some(one)) = (before.games.last(), added.first_mut()) {
-        let mut scores = last.scores;
-        if let (Some(winner), Some(points)) = (last.winner, last.points) {
-            scores[winner] = scores[winner].saturating_add(points);
-        }
-        let score =
-            |name: &String| last.names.iter().position(|known| known == name).map_or(0, |i| scores[i]);
-        one.scores = one.names.each_ref().map(score);
-    }
-    let rest = added.first().map(Played::to_string).unwrap_or_default();
-    Ok(AddedGame { text: format!("{}\n\n Game {number}\n{rest}", text.trim_end()), number })
-}
-
-/// Formats a game of a money session, with the scores before it and the first line of a file. A game that was given up
-/// has the utility of player 1.
-///
-/// # Errors
-/// If the game has fewer checkers.
-fn format(game: &Backgammon, record: &GameRecord<'_, Action>) -> Result<String, GameError> {
-    let GameRecord { number, names, scores, actions, resigned } = *record;
-    fits(game)?;
-    // Readers identify players by column, but the players change seats.
-    let turned = names[0] > names[1];
-    let column = |player: usize| if turned { 1 - player } else { player };
-    let mut played = Played {
-        names: [0, 1].map(|player| names[column(player)].into()),
-        scores: [0, 1].map(|player| scores.get(column(player)).map_or(0, |points| *points as u32)),
-        ..Played::default()
-    };
-    let (mut state, mut roll): (State, Option<Roll>) = (game.start(), None);
-    for action in actions {
-        match (*action, roll) {
-            (Action::Opening(_, thrown) | Action::Roll(thrown), _) => roll = Some(thrown),
-            (Action::Move(after), Some(roll)) => {
-                played.events.push((column(state.player), Event::Moves(roll, state.position(), after)));
-            }
-            (Action::Move(_), None) => return Err(GameError::new("a move without a roll")),
-            _ => return Err(GameError::new("games with the cube are not written")),
-        }
-        game.apply(&mut state, action);
-    }
-    if let (Stage::Move(roll), true) = (state.stage, resigned.is_some()) {
-        played.events.push((column(state.player), Event::Resigns(Some(roll))));
-    }
-    if let Some(won) = resigned.or_else(|| state.position().is_over().then(|| game.utility(&state, 0))) {
-        played.points = Some(won.abs() as u32);
-        played.winner = Some(column(usize::from(won < 0.0)));
-    }
-    let mut text = if number == 1 { " 0 point match\n\n".into() } else { String::new() };
-    let _ = write!(text, " Game {number}\n{played}");
-    Ok(text)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::whole::{append, format};
     use super::*;
-    use adept_game::{stream, writable_records};
+    use crate::backgammon::{Action, Backgammon};
+    use adept_game::{AddedGame, Game, GameRecord, Kit, WholeGame, stream, writable_records};
 
     /// A match of GNU Backgammon 1.07.001 against itself, as it exports it.
     const RECORDED: &str = include_str!("recorded.mat");
@@ -577,6 +530,10 @@ mod tests {
         resigned: Option<f64>,
     ) -> String {
         format(game, &GameRecord { number, names, scores: &[], actions, resigned }).unwrap()
+    }
+
+    fn read(game: &Backgammon, path: &Path) -> Result<Vec<WholeGame<Action>>, GameError> {
+        game.records().unwrap().read(game, path).unwrap()
     }
 
     #[test]
@@ -634,8 +591,8 @@ mod tests {
         let opening = [Action::Opening(1, "31".parse().unwrap())];
         let names = ["you", "it"];
         let one = text_of(&game, 1, &names, &opening, Some(2.0));
-        let AddedGame { text, number: first } = append("", &one).unwrap();
-        let AddedGame { text, number: second } = append(&text, &one).unwrap();
+        let AddedGame { text, number: first } = append(0, "", &one).unwrap();
+        let AddedGame { text, number: second } = append(0, &text, &one).unwrap();
         assert_eq!((first, second), (1, 2));
         let found = Match::parse(&text).unwrap();
         assert_eq!(found.games.len(), 2);
@@ -648,7 +605,7 @@ mod tests {
             assert_eq!((whole.result, whole.actions.len()), (Some(-2.0), 1), "{text}");
         }
         for other in ["hello", " 7 point match\n"] {
-            let error = append(other, &one).unwrap_err().to_string();
+            let error = append(0, other, &one).unwrap_err().to_string();
             assert!(error.contains("does not hold a money session"), "{error}");
         }
     }
@@ -724,19 +681,19 @@ mod tests {
         let text = " 1 point match\n\n Game 1\n J\u{f6}rgen : 0      b : 0\n  1) 31: 8/5 6/5\n";
         std::fs::write(&path, text.chars().map(|c| c as u8).collect::<Vec<u8>>()).unwrap();
         let game = Backgammon::default();
-        let found = whole_games(&game, &path).unwrap();
+        let found = read(&game, &path).unwrap();
         assert_eq!(found[0].names, ["J\u{f6}rgen", "b"]);
         let roll: Roll = "31".parse().unwrap();
         assert_eq!(found[0].actions[0], (1, Action::Opening(0, roll)));
         std::fs::write(&path, text.replace("31: 8/5 6/5", "11: 8/7(2) 6/5(2)")).unwrap();
-        let found = whole_games(&game, &path).unwrap();
+        let found = read(&game, &path).unwrap();
         let fault = found[0].fault.as_deref().unwrap();
         assert!(fault.ends_with("a game does not begin with a double, 11"), "{fault}");
         assert!(fault.starts_with("line 5: game 1, move 1: ") && found[0].actions.is_empty(), "{fault}");
         std::fs::write(&path, "hello").unwrap();
-        let error = whole_games(&game, &path).unwrap_err().to_string();
+        let error = read(&game, &path).unwrap_err().to_string();
         assert!(error.contains("a.mat: line 1: the file does not begin with"), "{error}");
-        assert!(whole_games(&Backgammon::new(3).unwrap(), &path).is_err());
+        assert!(read(&Backgammon::new(3).unwrap(), &path).is_err());
     }
 
     #[test]
@@ -857,7 +814,7 @@ mod tests {
         let game = Backgammon::default();
         let opening = [Action::Opening(1, "31".parse().unwrap())];
         let one = text_of(&game, 1, &["you", "it"], &opening, Some(2.0));
-        let text = (0..3).fold(String::new(), |text, _| append(&text, &one).unwrap().text);
+        let text = (0..3).fold(String::new(), |text, _| append(0, &text, &one).unwrap().text);
         let scores: Vec<[u32; 2]> =
             Match::parse(&text).unwrap().games.iter().map(|game| game.scores).collect();
         assert_eq!(scores, [[0, 0], [0, 2], [0, 4]], "{text}");

@@ -127,6 +127,22 @@ fn a_match_is_reviewed() {
         error.contains("no player is named `An`; players are Ann, J\u{f6}rgen; did you mean `Ann`?"),
         "{error}"
     );
+    // By the rules of the match, decisions of the cube count too, and the results are shares of the match.
+    let with_cube = [&review[..], &["--game", "backgammon:match-3"]].concat();
+    let found = dir.json(&with_cube);
+    let [ann, other] = [0, 1].map(|i| &found["players"][i]);
+    assert_eq!([ann, other].map(|player| player["decisions"].as_u64()), [Some(5), Some(5)], "{found}");
+    assert_eq!([ann, other].map(|player| player["results"].as_u64()), [Some(2), Some(2)], "{found}");
+    assert!((number(&ann["result"]) + 1.0).abs() < 1e-9 && (number(&other["result"]) - 1.0).abs() < 1e-9);
+    assert!((number(&ann["luck"]) + number(&other["luck"])).abs() < 1e-9, "{found}");
+    assert!(found["faults"].as_array().unwrap().is_empty() && found["unit"].is_null(), "{found}");
+    let text = dir.text(&with_cube);
+    assert!(text.contains("of m.mat, in utility") && text.contains("XGID="), "{text}");
+    let hint = dir.run_with(&review, "").stderr;
+    let hint = String::from_utf8(hint).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(hint.contains("--game backgammon:match-3 judges the cube too"), "{hint}");
+    let error = dir.fails(&[&review[..], &["--game", "backgammon:match-5"]].concat(), 1);
+    assert!(error.contains("a match to 3 points"), "{error}");
     // What cannot be reviewed.
     let error = dir.fails(&["review", "m.mat", "--by", "oracle", "--game", "hypergammn"], 1);
     assert!(error.contains("no game named `hypergammn`: did you mean `hypergammon`?"), "{error}");

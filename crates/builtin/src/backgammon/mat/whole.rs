@@ -1,0 +1,709 @@
+//! Games of a rule set from files `.mat`, and for them.
+//!
+//! A file of a match is read game by game, each from its opening roll at its score, so that a game that breaks off does not end the match.
+
+use super::{Contents, Event, Match, Mention, Place, Played, in_file, length_of};
+use crate::backgammon::cubeful::opening_value;
+use crate::backgammon::{Action, Backgammon, LONGEST_MATCH, Rules, Stage, Stakes, State};
+use crate::dice::Roll;
+use adept_game::{AddedGame, Found, Game, GameError, GameRecord, Records, WholeGame};
+use adept_ground::notes;
+use std::path::Path;
+
+/// The rules decide which matches a file has, and whether the cube is read.
+impl Records<Backgammon> for Rules {
+    fn suffix(&self) -> &'static str {
+        "mat"
+    }
+
+    /// Nobody gives up a match as a whole.
+    fn write(&self, game: &Backgammon, record: &GameRecord<'_, Action>) -> Found<String> {
+        (self.length() == 0 || record.resigned.is_none()).then(|| format(game, record))
+    }
+
+    fn add(&self, text: &str, written: &str) -> Result<AddedGame, GameError> {
+        append(self.length(), text, written)
+    }
+
+    fn read(&self, game: &Backgammon, path: &Path) -> Found<Vec<WholeGame<Action>>> {
+        Some(fits(game).and_then(|()| in_file(path, |text| whole_games(game, text))))
+    }
+}
+
+impl Rules {
+    /// The length of a match in its file; 0 for games outside of matches.
+    fn length(self) -> u32 {
+        if let Self::Match { length } = self { length.into() } else { 0 }
+    }
+}
+
+/// Refuses a game with fewer checkers.
+fn fits(game: &Backgammon) -> Result<(), GameError> {
+    match game.checkers() {
+        15 => Ok(()),
+        _ => Err(GameError::new("files `.mat` hold games with 15 checkers a side")),
+    }
+}
+
+/// The rule set with the cube of matches of this length; of 0, money games. None if no rule set has the length.
+fn with_cube(length: u32) -> Option<Backgammon> {
+    let rules = match u8::try_from(length).ok()? {
+        0 => Rules::Money { jacoby: true, beavers: false },
+        length => Rules::Match { length },
+    };
+    Backgammon::with_rules(Backgammon::default().checkers(), rules)
+}
+
+/// The games of a text, each as far as possible.
+///
+/// # Errors
+/// As for [`Match::parse_all`], or if a match does not have the length of the rule set.
+fn whole_games(game: &Backgammon, text: &str) -> Result<Vec<WholeGame<Action>>, GameError> {
+    let Contents { matches, places } = Contents::parse(text)?;
+    let mut places = places.iter().enumerate();
+    let mut all = Vec::new();
+    for found in &matches {
+        if game.has_cube() {
+            check_length(game, found.length)?;
+        } else {
+            suggest_cube(found);
+        }
+        let mut scores = Scores { length: found.length, may_be_crawford: true };
+        for (i, played) in found.games.iter().enumerate() {
+            let Some((number, place)) = places.next() else { break };
+            all.push(match game.has_cube() {
+                true => {
+                    let stakes = scores.next(played, i == 0);
+                    CubeGame { game, played, place, number: number + 1 }.whole(stakes)
+                }
+                false => played.whole(),
+            });
+        }
+    }
+    Ok(all)
+}
+
+/// Refuses matches of another length than that of a rule set with the cube.
+fn check_length(game: &Backgammon, length: u32) -> Result<(), GameError> {
+    if game.rules().length() == length {
+        return Ok(());
+    }
+    let what = if length == 0 { "a money session".into() } else { format!("a match to {length} points") };
+    let hint = match with_cube(length) {
+        Some(other) => format!("read it with --game {}", other.name()),
+        None => format!("matches with the cube go to {LONGEST_MATCH} points"),
+    };
+    Err(GameError::new(format!("the file holds {what}, which is not one of {}: {hint}", game.name())))
+}
+
+/// Names the rule set that judges the cube too, where games are read without it.
+fn suggest_cube(found: &Match) {
+    let is_double = |(_, event): &(usize, Event)| matches!(event, Event::Doubles(_));
+    let has_cube = found.length > 0 || found.games.iter().any(|game| game.events.iter().any(is_double));
+    if let Some(other) = with_cube(found.length).filter(|_| has_cube) {
+        let name = other.name();
+        let what = if found.length == 0 { "the cube" } else { "the cube and the score" };
+        notes::note(&format!("moves are judged without {what}: --game {name} judges the cube too"));
+    }
+}
+
+/// The scores of a match, game by game.
+struct Scores {
+    length: u32,
+    /// Whether nobody has been one point away before.
+    may_be_crawford: bool,
+}
+
+impl Scores {
+    /// The stakes of the next game. The first game in which a player is one point away is the Crawford game. If that is the first
+    /// of a file, earlier games may be missing, and a double shows that it is not.
+    ///
+    /// # Errors
+    /// If the score is not possible.
+    fn next(&mut self, played: &Played, is_first: bool) -> Result<Stakes, String> {
+        let Self { length, may_be_crawford } = *self;
+        if length == 0 {
+            return Ok(Stakes::start(0));
+        }
+        let away = played.scores.map(|score| {
+            let away = length.checked_sub(score).filter(|away| *away > 0);
+            away.and_then(|away| u8::try_from(away).ok())
+        });
+        let [Some(first), Some(second)] = away else {
+            return Err(format!("a score is not below {length}, the length of the match"));
+        };
+        let is_close = first == 1 || second == 1;
+        self.may_be_crawford &= !is_close;
+        let is_double = |(_, event): &(usize, Event)| matches!(event, Event::Doubles(_));
+        let is_later = is_first && played.events.iter().any(is_double);
+        Stakes::new(1, None, [first, second], is_close && may_be_crawford && !is_later)
+    }
+}
+
+impl Played {
+    /// Points that the winner got, as the file tells, in units of the cube. None for a win of another size than 1 to 3, which was adjusted
+    /// or agreed.
+    fn size(&self) -> Option<(usize, f64)> {
+        let (winner, points) = self.winner.zip(self.points)?;
+        let won = f64::from(points) / f64::from(self.cube());
+        [1.0, 2.0, 3.0].contains(&won).then_some((winner, won))
+    }
+
+    /// The game without the cube: rolls and moves, and the result of a game that ended early.
+    pub(super) fn whole(&self) -> WholeGame<Action> {
+        let mut actions = Vec::new();
+        for (&(player, event), &line) in self.events.iter().zip(&self.lines) {
+            let (roll, after) = match event {
+                Event::Moves(roll, _, after) => (roll, Some(after)),
+                Event::Resigns(Some(roll)) => (roll, None),
+                _ => continue,
+            };
+            let thrown = match actions.is_empty() {
+                true => Action::Opening(player, roll),
+                false => Action::Roll(roll),
+            };
+            actions.push((line.into(), thrown));
+            actions.extend(after.map(|after| (line.into(), Action::Move(after))));
+        }
+        let is_over = matches!(self.events.last(), Some((_, Event::Moves(_, _, after))) if after.is_over());
+        let result = self.size().filter(|_| !is_over && !actions.is_empty());
+        let result = result.map(|(winner, won)| if winner == 0 { won } else { -won });
+        WholeGame { names: self.names.to_vec(), from: None, actions, result, fault: self.fault.clone() }
+    }
+}
+
+/// A game of a file, to be read by the rules of a game with the cube.
+struct CubeGame<'a> {
+    game: &'a Backgammon,
+    played: &'a Played,
+    place: &'a Place,
+    /// Its number in the file.
+    number: usize,
+}
+
+impl CubeGame<'_> {
+    /// The game from its opening roll at these stakes. It ends at the first event that the rules refuse.
+    fn whole(&self, stakes: Result<Stakes, String>) -> WholeGame<Action> {
+        let Self { game, played, .. } = *self;
+        let mut whole = WholeGame {
+            names: played.names.to_vec(),
+            from: None,
+            actions: Vec::new(),
+            result: None,
+            fault: played.fault.clone(),
+        };
+        let stakes = match stakes {
+            Ok(stakes) => stakes,
+            Err(why) => {
+                let why = || format!("line {}: game {}: {why}", self.place.scores, self.number);
+                whole.fault = whole.fault.or_else(|| Some(why()));
+                return whole;
+            }
+        };
+        let start = State { stakes, ..game.start() };
+        whole.from = (start != game.start()).then(|| game.position_text(&start));
+        let (mut state, mut is_over) = (start, false);
+        for (i, &(player, event)) in played.events.iter().enumerate() {
+            let number = played.lines[i];
+            match actions_of(game, &state, player, event) {
+                Ok(actions) => {
+                    for action in actions {
+                        is_over = game.won_by(&state, &action).is_some();
+                        game.apply(&mut state, &action);
+                        whole.actions.push((number.into(), action));
+                    }
+                }
+                Err(why) => {
+                    let (cell, who) = (event.to_string(), &*played.names[player]);
+                    let line = self.place.events[i];
+                    let mention = Mention { line, game: self.number, number, cell: cell.trim(), who };
+                    whole.fault = Some(mention.with(&why));
+                    break;
+                }
+            }
+        }
+        let told = played.size().filter(|_| !is_over && !whole.actions.is_empty());
+        let points = played.points.unwrap_or(0);
+        whole.result = match game.rules() {
+            // A game counts what it changes the chance to win the match, so that the results of a match add up to 1 or −1.
+            Rules::Match { .. } => {
+                let after = match told {
+                    Some((winner, _)) => Some(stakes.after_game(winner, points)),
+                    None => is_over.then_some(state.stakes),
+                };
+                after.map(|after| opening_value(after, 0) - opening_value(stakes, 0))
+            }
+            _ => told.map(|(winner, _)| if winner == 0 { f64::from(points) } else { -f64::from(points) }),
+        };
+        whole
+    }
+}
+
+/// The actions of an event, with those that files leave out: to roll without a double, and to take a beaver.
+///
+/// # Errors
+/// Why the rules refuse it.
+fn actions_of(game: &Backgammon, state: &State, player: usize, event: Event) -> Result<Vec<Action>, String> {
+    let (roll, after) = match event {
+        Event::Moves(roll, _, after) => (roll, Some(after)),
+        Event::Resigns(Some(roll)) => (roll, None),
+        Event::Resigns(None) => return Ok(Vec::new()),
+        Event::Doubles(_) | Event::Takes | Event::Drops => {
+            return cube_action(game, state, event).map(|action| vec![action]);
+        }
+    };
+    let left_out = match state.stage {
+        Stage::Opening => {
+            return Ok([Action::Opening(player, roll)].into_iter().chain(after.map(Action::Move)).collect());
+        }
+        _ if state.player != player => return Err("it is the other player's turn".into()),
+        Stage::Cube => Some(Action::NoDouble),
+        Stage::Beavered => Some(Action::Take),
+        Stage::Roll | Stage::Rolling => None,
+        Stage::Move(_) | Stage::Doubled | Stage::Dropped => return Err("no roll is to be played".into()),
+    };
+    let thrown = left_out.into_iter().chain([Action::Roll(roll)]);
+    Ok(thrown.chain(after.map(Action::Move)).collect())
+}
+
+/// The action of an event about the cube.
+///
+/// # Errors
+/// Why the rules refuse it.
+fn cube_action(game: &Backgammon, state: &State, event: Event) -> Result<Action, String> {
+    let (action, times) = match (event, state.stage) {
+        (Event::Takes, _) => (Action::Take, 1),
+        (Event::Drops, _) => (Action::Drop, 1),
+        (_, Stage::Doubled) => (Action::Beaver, 4),
+        _ => (Action::Double, 2),
+    };
+    let mut legal = Vec::new();
+    game.actions(state, &mut legal);
+    if !legal.contains(&action) {
+        return Err(refusal(game, state));
+    }
+    let value = times * state.stakes.cube();
+    match event {
+        Event::Doubles(to) if to != value => Err(format!("the cube goes to {value} here")),
+        _ => Ok(action),
+    }
+}
+
+/// Why nobody turns the cube here.
+fn refusal(game: &Backgammon, state: &State) -> String {
+    let stakes = state.stakes;
+    match state.stage {
+        Stage::Opening => "nobody doubles before the opening roll".into(),
+        Stage::Doubled if !game.allows_beavers() => format!("{} has no beavers", game.name()),
+        Stage::Beavered => "there are no raccoons".into(),
+        _ if stakes.is_crawford() => "nobody doubles in the Crawford game".into(),
+        Stage::Doubled => "the cube would go beyond 64".into(),
+        _ if stakes.owner() == Some(1 - state.player) => "the other player owns the cube".into(),
+        _ if !stakes.can_turn(1) => "the cube would go beyond 64".into(),
+        _ => "the player wins the match by the present value of the cube".into(),
+    }
+}
+
+/// Appends what was written as number 1 to the text of a file: a match to this many points, or, for length 0, a game of a money session,
+/// with the scores so far. Returns the new text and the number of the match or of the game.
+///
+/// # Errors
+/// If the text does not hold such matches.
+pub(super) fn append(length: u32, text: &str, written: &str) -> Result<AddedGame, GameError> {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(';'));
+    match lines.next() {
+        None => return Ok(AddedGame { text: format!("{text}{written}"), number: 1 }),
+        Some(line) if length_of(line) == Some(length) => {}
+        Some(_) => {
+            let what = match length {
+                0 => "a money session, which begins".to_string(),
+                _ => format!("matches to {length} points, which begin"),
+            };
+            return Err(GameError::new(format!(
+                "this file exists and does not hold {what} with ` {length} point match`"
+            )));
+        }
+    }
+    let mut before = Match::parse_all(text)?;
+    if length > 0 {
+        let number = before.len() as u64 + 1;
+        return Ok(AddedGame { text: format!("{}\n\n{written}", text.trim_end()), number });
+    }
+    let before = before.pop().unwrap_or_default();
+    // Before a game is played, an empty one tests whether it could be added.
+    let mut added = if written.trim().is_empty() { Vec::new() } else { Match::parse(written)?.games };
+    let number = before.games.len() as u64 + 1;
+    if let (Some(last), Some(one)) = (before.games.last(), added.first_mut()) {
+        let mut scores = last.scores;
+        if let (Some(winner), Some(points)) = (last.winner, last.points) {
+            scores[winner] = scores[winner].saturating_add(points);
+        }
+        let score =
+            |name: &String| last.names.iter().position(|known| known == name).map_or(0, |i| scores[i]);
+        one.scores = one.names.each_ref().map(score);
+    }
+    let rest = added.first().map(Played::to_string).unwrap_or_default();
+    Ok(AddedGame { text: format!("{}\n\n Game {number}\n{rest}", text.trim_end()), number })
+}
+
+/// Formats a match, or a game of a money session with the scores before it, and the first line of a file. A game that was given up has
+/// the utility of player 1.
+///
+/// # Errors
+/// If the game has fewer checkers.
+pub(super) fn format(game: &Backgammon, record: &GameRecord<'_, Action>) -> Result<String, GameError> {
+    let GameRecord { number, names, scores, actions, resigned } = *record;
+    fits(game)?;
+    let length = game.rules().length();
+    // Readers identify players by column, but the players change seats.
+    let turned = names[0] > names[1];
+    let column = |player: usize| if turned { 1 - player } else { player };
+    // The scores of a match begin at 0.
+    let score = |player| scores.get(player).filter(|_| length == 0).map_or(0, |points| *points as u32);
+    let mut played = Played {
+        names: [0, 1].map(|player| names[column(player)].into()),
+        scores: [0, 1].map(|player| score(column(player))),
+        ..Played::default()
+    };
+    let (mut state, mut roll, mut games): (State, Option<Roll>, _) = (game.start(), None, Vec::new());
+    for action in actions {
+        let cube = state.stakes.cube();
+        let event = match *action {
+            Action::Opening(_, thrown) | Action::Roll(thrown) => {
+                roll = Some(thrown);
+                None
+            }
+            Action::NoDouble => None,
+            Action::Move(after) => {
+                let roll = roll.ok_or_else(|| GameError::new("a move without a roll"))?;
+                Some(Event::Moves(roll, state.position(), after))
+            }
+            Action::Double => Some(Event::Doubles(2 * cube)),
+            Action::Beaver => Some(Event::Doubles(4 * cube)),
+            Action::Take => Some(Event::Takes),
+            Action::Drop => Some(Event::Drops),
+        };
+        played.events.extend(event.map(|event| (column(state.actor()), event)));
+        let won = game.won_by(&state, action);
+        game.apply(&mut state, action);
+        if let Some((winner, points)) = won {
+            let winner = column(winner);
+            (played.winner, played.points) = (Some(winner), Some(points));
+            let (names, mut scores) = (played.names.clone(), played.scores);
+            scores[winner] = scores[winner].saturating_add(points);
+            games.push(std::mem::replace(&mut played, Played { names, scores, ..Played::default() }));
+        }
+    }
+    if let (Stage::Move(roll), true) = (state.stage, resigned.is_some()) {
+        played.events.push((column(state.player), Event::Resigns(Some(roll))));
+    }
+    if let Some(won) = resigned {
+        played.points = Some(won.abs() as u32);
+        played.winner = Some(column(usize::from(won < 0.0)));
+    }
+    if games.is_empty() || !played.events.is_empty() {
+        games.push(played);
+    }
+    if length > 0 || number == 1 {
+        return Ok(Match { length, games }.to_string());
+    }
+    Ok(games.iter().map(|played| format!(" Game {number}\n{played}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adept_game::{Kit, Turn, stream};
+    use rand::RngExt;
+
+    /// A match with taken and dropped doubles, a redouble and a Crawford game.
+    const GOLDEN: &str = include_str!("match-5.mat");
+
+    fn named(name: &str) -> Backgammon {
+        Backgammon::named(name).unwrap()
+    }
+
+    fn read(name: &str, text: &str) -> Vec<WholeGame<Action>> {
+        whole_games(&named(name), text).unwrap()
+    }
+
+    fn start_of(game: &Backgammon, whole: &WholeGame<Action>) -> State {
+        whole.from.as_ref().map_or_else(|| game.start(), |text| game.parse_position(text).unwrap().0)
+    }
+
+    /// Plays a game that was read, whose actions are all legal. Returns the last state and the actions as text.
+    fn played(game: &Backgammon, whole: &WholeGame<Action>) -> (State, Vec<String>) {
+        let mut state = start_of(game, whole);
+        let (mut texts, mut legal, mut outcomes) = (Vec::new(), Vec::new(), Vec::new());
+        for (_, action) in &whole.actions {
+            match game.turn(&state) {
+                Turn::Chance => {
+                    game.outcomes(&state, &mut outcomes);
+                    assert!(outcomes.iter().any(|(outcome, _)| outcome == action), "{action:?}");
+                }
+                _ => {
+                    game.actions(&state, &mut legal);
+                    assert!(legal.contains(action), "{action:?}");
+                }
+            }
+            texts.push(game.action_text(&state, action));
+            game.apply(&mut state, action);
+        }
+        (state, texts)
+    }
+
+    /// The sum of the results of a match for its first player.
+    fn total(games: &[WholeGame<Action>]) -> f64 {
+        games.iter().filter_map(|whole| whole.result).sum()
+    }
+
+    #[test]
+    fn a_match_is_read_game_by_game_and_written_as_it_was() {
+        let game = named("backgammon:match-5");
+        let games = read("backgammon:match-5", GOLDEN);
+        assert!(games.iter().all(|whole| whole.fault.is_none() && whole.names == ["Ann", "Bo"]));
+        let starts: Vec<Stakes> = games.iter().map(|whole| start_of(&game, whole).stakes).collect();
+        let away: Vec<[u8; 2]> = starts.iter().map(|stakes| stakes.away().unwrap()).collect();
+        assert_eq!(away, [[5, 5], [5, 4], [1, 4]]);
+        assert_eq!(
+            starts.iter().map(|stakes| stakes.is_crawford()).collect::<Vec<_>>(),
+            [false, false, true]
+        );
+        assert_eq!((&games[0].from, games[1].from.is_some()), (&None, true));
+        let (last, texts) = played(&game, &games[0]);
+        let expected = ["1 31", "8/5 6/5", "roll", "42", "8/4 6/4", "roll", "65", "24/13", "double", "drop"];
+        assert_eq!((texts, last.stakes), (expected.map(String::from).to_vec(), starts[1]));
+        // In the Crawford game nobody decides about the cube.
+        assert!(!games[2].actions.iter().any(|(_, action)| *action == Action::NoDouble));
+        let (last, _) = played(&game, &games[2]);
+        assert_eq!((game.turn(&last), game.utility(&last, 0)), (Turn::Over, 1.0));
+        assert!((total(&games) - 1.0).abs() < 1e-12 && games[0].result.unwrap() < 0.0);
+        // The numbers are those of the file.
+        let redouble = games[1].actions.iter().filter(|(_, action)| *action == Action::Double).nth(1);
+        assert_eq!(redouble, Some(&(11, Action::Double)));
+        let actions: Vec<Action> =
+            games.iter().flat_map(|whole| &whole.actions).map(|(_, action)| *action).collect();
+        let record =
+            GameRecord { number: 1, names: &["Ann", "Bo"], scores: &[], actions: &actions, resigned: None };
+        assert_eq!(format(&game, &record).unwrap(), GOLDEN);
+        // A match has no winner by resignation, and files without the cube stay as they are.
+        assert!(
+            Records::write(&game.rules(), &game, &GameRecord { resigned: Some(1.0), ..record }).is_none()
+        );
+        let cubeless = read("backgammon", GOLDEN);
+        assert_eq!(cubeless.iter().map(|whole| whole.result).collect::<Vec<_>>(), [Some(-1.0), None, None]);
+        assert!(cubeless.iter().all(|whole| whole.from.is_none()));
+    }
+
+    #[test]
+    fn matches_are_added_to_files_of_their_length() {
+        let AddedGame { text, number: first } = append(5, "", GOLDEN).unwrap();
+        let AddedGame { text, number: second } = append(5, &text, GOLDEN).unwrap();
+        assert_eq!((first, second, Match::parse_all(&text).unwrap().len()), (1, 2, 2));
+        assert_eq!(read("backgammon:match-5", &text).len(), 6);
+        assert!(Match::parse(&text).unwrap_err().to_string().contains("holds 2 matches"));
+        let wrong = append(7, GOLDEN, "").unwrap_err().to_string();
+        assert!(
+            wrong.contains("does not hold matches to 7 points, which begin with ` 7 point match`"),
+            "{wrong}"
+        );
+        assert!(append(0, GOLDEN, "").unwrap_err().to_string().contains("does not hold a money session"));
+        for (name, why) in [
+            (
+                "backgammon:match-7",
+                "a match to 5 points, which is not one of backgammon:match-7: read it with --game backgammon:match-5",
+            ),
+            ("backgammon:money", "not one of backgammon:money"),
+        ] {
+            let error = whole_games(&named(name), GOLDEN).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
+        let long = GOLDEN.replace(" 5 point", " 31 point");
+        let error = whole_games(&named("backgammon:match-5"), &long).unwrap_err().to_string();
+        assert!(error.contains("matches with the cube go to 25 points"), "{error}");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.mat");
+        std::fs::write(&path, GOLDEN).unwrap();
+        let few = named("hypergammon:match-5");
+        let error = few.records().unwrap().read(&few, &path).unwrap().unwrap_err().to_string();
+        assert!(error.contains("15 checkers a side"), "{error}");
+    }
+
+    /// Random games are written and read: the same actions, and the same results.
+    #[test]
+    fn random_games_and_matches_come_back() {
+        let mut rng = stream(8, "mat with cubes", 0);
+        for (name, count) in [
+            ("backgammon:money", 60),
+            ("backgammon:money-beavers", 60),
+            ("backgammon:match-3", 50),
+            ("backgammon:match-7", 30),
+        ] {
+            let (game, mut text, mut expected) = (named(name), String::new(), Vec::new());
+            let (mut legal, mut won) = (Vec::new(), [0.0; 2]);
+            for number in 1..=count {
+                let (mut state, mut actions) = (game.start(), Vec::new());
+                while game.turn(&state) != Turn::Over {
+                    game.actions(&state, &mut legal);
+                    let action = match legal.len() {
+                        0 => game.sample(&state, &mut rng),
+                        // Some games go to the end, and some doubles are taken and turned again.
+                        _ if state.stage == Stage::Cube => {
+                            let doubles = rng.random_range(0..if number % 8 == 0 { 30 } else { 4 }) == 0;
+                            if doubles { Action::Double } else { Action::NoDouble }
+                        }
+                        n => legal[rng.random_range(0..n)],
+                    };
+                    game.apply(&mut state, &action);
+                    actions.push(action);
+                }
+                let record = GameRecord {
+                    number,
+                    names: &["a", "b"],
+                    scores: &won,
+                    actions: &actions,
+                    resigned: None,
+                };
+                text += &format(&game, &record).unwrap();
+                text.push('\n');
+                let utility = game.utility(&state, 0);
+                won[usize::from(utility < 0.0)] += utility.abs();
+                expected.push((actions, utility));
+            }
+            let games = read(name, &text);
+            let faults: Vec<&String> = games.iter().filter_map(|whole| whole.fault.as_ref()).collect();
+            assert!(faults.is_empty(), "{name}: {faults:?}");
+            // The first game of a match begins at its start.
+            let mut found = games.chunk_by(|_, next| next.from.is_some());
+            for (i, (actions, utility)) in expected.iter().enumerate() {
+                let own = found.next().unwrap();
+                let read = own.iter().flat_map(|whole| &whole.actions).map(|(_, action)| action);
+                assert!(read.eq(actions), "{name}, {}", i + 1);
+                let (last, _) = played(&game, own.last().unwrap());
+                assert_eq!(game.utility(&last, 0), *utility);
+                match game.rules() {
+                    Rules::Match { .. } => assert!((total(own) - utility).abs() < 1e-9),
+                    _ => assert_eq!((own.len(), own[0].result), (1, None)),
+                }
+            }
+            assert!(found.next().is_none());
+            let is_last = |whole| start_of(&game, whole).stakes.away() == Some([1; 2]);
+            assert!(name != "backgammon:match-3" || games.iter().any(is_last), "no game at 2 points each");
+        }
+    }
+
+    /// Lines as other programs write them, with two doubles that the rules refuse.
+    #[test]
+    fn matches_of_other_programs_are_read() {
+        let text = "; [Site \"x\"]\r\n3 Point Match\r\n\r\nGame 1\r\nAnn: 0\tBo: 0\r\n\
+            1)\t31: 8/5 6/5\t42: 8/4 6/4\r\n2)\tDoubles => 2\tTakes\r\n3)\t52:\r\n\tLosses 2 points\tWins 2 points\r\n\
+            Game 2\r\nAnn: 0\tBo: 2\r\n1)\t31: 8/5 6/5\t42: 8/4 6/4\r\n2)\tDoubles => 2\tDrops\r\n\tWins 1 point\r\n\
+            Game 3\r\nAnn: 1\tBo: 2\r\n1)\t31: 8/5 6/5\t42: 8/4 6/4\r\n2)\tDoubles => 2\tTakes\r\n\
+            3)\t43: 24/20 13/10\tDoubles => 4\r\n4)\tDrops\r\n\t\tWins 2 points and the match\r\n";
+        let game = named("backgammon:match-3");
+        let games = read("backgammon:match-3", text);
+        let opening = ["1 31", "8/5 6/5", "roll", "42", "8/4 6/4"];
+        let crawford = ["1 31", "8/5 6/5", "42", "8/4 6/4"];
+        for (whole, expected, fault) in [
+            (&games[0], [&opening[..], &["double", "take", "52"]].concat(), None),
+            (
+                &games[1],
+                crawford.to_vec(),
+                Some("line 13: game 2, move 2: `Doubles => 2` of Ann: nobody doubles in the Crawford game"),
+            ),
+            // Bo needs one point, so that he has nothing to decide.
+            (
+                &games[2],
+                [&crawford[..], &["double", "take", "43", "24/20 13/10"]].concat(),
+                Some(
+                    "line 19: game 3, move 3: `Doubles => 4` of Bo: the player wins the match by the present value of the cube",
+                ),
+            ),
+        ] {
+            assert_eq!(
+                (played(&game, whole).1, whole.fault.as_deref()),
+                (expected.into_iter().map(String::from).collect(), fault)
+            );
+        }
+        assert!((-0.55..-0.45).contains(&games[0].result.unwrap()), "{:?}", games[0].result);
+        assert!((total(&games) + 1.0).abs() < 1e-12, "{games:?}");
+        // Without the games before it, a double tells that the Crawford game is over.
+        let third = &text[text.find("Game 3").unwrap()..];
+        let before_double = &third[..third.find("2)").unwrap()];
+        for (rest, is_crawford) in [(third, false), (before_double, true)] {
+            let alone = read("backgammon:match-3", &format!("3 point match\n{rest}"));
+            assert_eq!(start_of(&game, &alone[0]).stakes.is_crawford(), is_crawford, "{rest}");
+        }
+        let above = read("backgammon:match-3", "3 point match\nGame 1\nAnn: 3\tBo: 2\n1) 31: 8/5 6/5\n");
+        let fault = above[0].fault.as_deref().unwrap();
+        assert_eq!(fault, "line 3: game 1: a score is not below 3, the length of the match");
+    }
+
+    #[test]
+    fn money_games_have_beavers_by_their_rules() {
+        let opening = " 0 point match\n\n Game 1\n a : 0      b : 0\n  1) 31: 8/5 6/5        42: 8/4 6/4\n";
+        let (plain, beavers) = ("backgammon:money", "backgammon:money-beavers");
+        for (name, lines, actions, result) in [
+            (plain, "  2)  Doubles => 2      Drops\n      Wins 1 point\n", "double, drop", None),
+            // A resigned gammon, and a game that was left.
+            (
+                plain,
+                "  2)  Doubles => 2      Takes\n  3) 64:      Wins 4 points\n",
+                "double, take, 64",
+                Some(-4.0),
+            ),
+            (plain, "  2)  Doubles => 2\n", "double", None),
+            // A beaver is taken silently or by a word, or dropped.
+            (
+                beavers,
+                "  2)  Doubles => 2     Beavers => 4\n  3) 64: 24/14       63:\n\n      Wins 4 points\n",
+                "double, beaver, take, 64, 24/14, roll, 63",
+                Some(4.0),
+            ),
+            (
+                beavers,
+                "  2)  Doubles => 2     Doubles => 4\n  3) Takes\n  4) 64: 24/14\n",
+                "double, beaver, take, 64, 24/14",
+                None,
+            ),
+            (
+                beavers,
+                "  2)  Doubles => 2     Beavers => 4\n  3) Drops       Wins 2 points\n",
+                "double, beaver, drop",
+                None,
+            ),
+        ] {
+            let game = named(name);
+            let games = read(name, &format!("{opening}{lines}"));
+            let (_, texts) = played(&game, &games[0]);
+            assert_eq!(texts[5..].join(", "), actions, "{lines}");
+            assert_eq!((games[0].result, &games[0].fault), (result, &None), "{lines}");
+        }
+        for (name, lines, why) in [
+            (plain, "  2)  Doubles => 4\n", "move 2: `Doubles => 4` of a: the cube goes to 2 here"),
+            (
+                plain,
+                "  2)  Doubles => 2     Beavers => 4\n",
+                "line 6: game 1, move 2: `Doubles => 4` of b: backgammon:money has no beavers",
+            ),
+            (
+                plain,
+                "  2)  Doubles => 2      Takes\n  3)  Doubles => 4\n",
+                "line 7: game 1, move 3: `Doubles => 4` of a: the other player owns the cube",
+            ),
+            (
+                beavers,
+                "  2)  Doubles => 2     Beavers => 4\n  3)  Doubles => 8\n",
+                "line 7: game 1, move 3: `Doubles => 8` of a: there are no raccoons",
+            ),
+            (plain, "  2) Takes\n", "line 6: game 1, move 2: `Takes` of a: there is no double before it"),
+        ] {
+            let fault = read(name, &format!("{opening}{lines}"))[0].fault.clone().unwrap();
+            assert!(fault.contains(why), "{fault}");
+        }
+        let early = opening.replace("31: 8/5 6/5        42: 8/4 6/4", " Doubles => 2      Takes");
+        let games = read(plain, &format!("{early}\n Game 2\n a : 0      b : 0\n  1) 31: 8/5 6/5\n"));
+        assert!(games[0].fault.as_deref().unwrap().ends_with("nobody doubles before the opening roll"));
+        assert_eq!((games[0].actions.len(), games[1].actions.len(), &games[1].fault), (0, 2, &None));
+    }
+}
