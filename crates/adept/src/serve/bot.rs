@@ -150,9 +150,9 @@ pub(super) mod tests {
         GameModel::new(&game, encoder, learner.unwrap())
     }
 
-    /// A bot with random moves and a random network for the cube.
+    /// A bot that plays by a random network.
     pub(crate) fn bot() -> Bot {
-        Bot::new(Box::new(adept_arena::Random), Some(network()), 1)
+        Bot::new(Box::new(adept_arena::Greedy::new(network())), Some(network()), 1)
     }
 
     fn position(text: &str) -> Position {
@@ -178,7 +178,7 @@ pub(super) mod tests {
             std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../checkpoints/backgammon/small-88-24");
         let game = Backgammon::default();
         let open = || adept_arena::open::open(&game, &folder, false).unwrap().0;
-        let mut bot = Bot::new(Box::new(adept_arena::Random), Some(open()), 1);
+        let mut bot = Bot::new(Box::new(adept_arena::Greedy::new(open())), Some(open()), 1);
         // A gammon for the side to roll; a gammon against it; a single win; a single loss.
         for (text, points) in [
             ("1:1 off:14/1:15", 2.0),
@@ -205,7 +205,7 @@ pub(super) mod tests {
             !unknowing.doubles(start, Terms::money(false)) && unknowing.takes(start, Terms::money(false))
         );
         // With one, a side that loses the match with this game takes any double.
-        assert!(bot().takes(position("1:1 off:14/1:15"), Terms { cube: 4, ..at([9, 4]) }));
+        assert!(bot().takes(position("1:1 off:14/1:15"), Terms { cube: 4, ..at([4, 9]) }));
     }
 
     #[test]

@@ -300,7 +300,7 @@ mod tests {
             std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../checkpoints/backgammon/small-88-24");
         let game = adept_builtin::backgammon::Backgammon::default();
         let open = || adept_arena::open::open(&game, &folder, false).unwrap().0;
-        let bot = Bot::new(Box::new(adept_arena::Random), Some(open()), 1);
+        let bot = Bot::new(Box::new(adept_arena::Greedy::new(open())), Some(open()), 1);
         // The board of player 1: its checkers are positive, from its opponent's bar over the points to its own bar. Player 1 has one checker
         // on its ace point, player 0 five at home; and the same with the players changed.
         let line = |checkers: &[(usize, i32)], turn: i32, may_double: &str, doubled: u8| {

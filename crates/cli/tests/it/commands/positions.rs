@@ -103,7 +103,7 @@ fn positions_outside_the_bear_off_are_refused_with_the_reason() {
     assert!(hidden.contains("player 2 needs its cards"), "{hidden}");
     let whole = ["play", "random", "--game", "holdem:limit:2", "--history", "games.phhs", "--from", "start"];
     assert!(dir.fails(&whole, 1).contains("only games from the start can be recorded"));
-    let error = dir.fails(&["play", "random", "--game", "backgammon:money"], 1);
+    let error = dir.fails(&["play", "random", "--game", "backgammon:matsch-7"], 1);
     assert!(error.contains("backgammon:K with K checkers, 1 to 5"), "{error}");
 }
 
