@@ -1,7 +1,7 @@
 //! A backgammon player for the protocols: moves by an agent, cube decisions by the model of the cube from a network's chances.
 
 use adept_arena::{Agent, Decision, GameModel, Scratch};
-use adept_builtin::backgammon::cube::{Chances, CubeModel, CubeValues, Owner, Scoring, Terms};
+use adept_builtin::backgammon::cube::{Chances, CubeModel, CubeOwner, CubeValues, Scoring, Terms};
 use adept_builtin::backgammon::{
     self, Action, Backgammon, LONGEST_MATCH, Position, Rules, Stage, Stakes, State,
 };
@@ -44,9 +44,9 @@ impl Bot {
             }
         };
         let owner = match terms.owner {
-            Owner::Centred => None,
-            Owner::Own => Some(0),
-            Owner::Theirs => Some(1),
+            CubeOwner::Centred => None,
+            CubeOwner::Own => Some(0),
+            CubeOwner::Theirs => Some(1),
         };
         let stakes = Stakes::new(terms.cube, owner, away, crawford).ok()?;
         let game = Backgammon::with_rules(Backgammon::default().checkers(), rules)?;
@@ -134,7 +134,7 @@ impl Bot {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use adept_builtin::backgammon::cube::Owner;
+    use adept_builtin::backgammon::cube::CubeOwner;
     use adept_game::Kit;
     use adept_model::{Head, Optimiser};
 
@@ -197,8 +197,11 @@ pub(super) mod tests {
     #[test]
     fn the_score_of_a_match_decides_without_a_network() {
         let start = position("4HPwATDgc/ABMA");
-        let at =
-            |away| Terms { cube: 2, owner: Owner::Own, scoring: Scoring::Match { away, crawford: false } };
+        let at = |away| Terms {
+            cube: 2,
+            owner: CubeOwner::Own,
+            scoring: Scoring::Match { away, crawford: false },
+        };
         let mut unknowing = Bot::new(Box::new(adept_arena::Random), None, 1);
         assert!(unknowing.doubles(start, at([3, 1])) && !unknowing.doubles(start, at([2, 1])));
         assert!(

@@ -17,6 +17,10 @@ fn viewer(_: &Backgammon, state: &State, player: usize) -> usize {
     }
 }
 
+/// Weight of the value without a double before a decision to double. Where the opponent doubles and this side passes after each of its
+/// moves, all have the same value if nobody errs: this share keeps them in order.
+const DOUBT: f64 = 0.05;
+
 /// The value of a state for a player: points as a share of the most that a game can count, or the chance to win the match, on a scale
 /// from −1 to 1.
 fn value(game: &Backgammon, state: &State, player: usize) -> ValueRule {
@@ -35,7 +39,10 @@ fn value(game: &Backgammon, state: &State, player: usize) -> ValueRule {
         let chances = if is_mirrored { chances.other() } else { chances };
         let after_take = || model.after_take(efficiency, chances, terms);
         let equity = match stage {
-            Stage::Cube => model.values_at(efficiency, chances, terms).value(),
+            Stage::Cube => {
+                let values = model.values_at(efficiency, chances, terms);
+                values.value() + DOUBT * (values.no_double - values.value())
+            }
             // A beaver doubles what the taker expects.
             Stage::Doubled if may_beaver => after_take().min(2.0 * after_take()).min(1.0),
             Stage::Doubled => after_take().min(1.0),

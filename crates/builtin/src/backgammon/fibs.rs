@@ -1,7 +1,7 @@
 //! `board:…` lines of FIBS, the First Internet Backgammon Server, in which GNU Backgammon exchanges positions with
 //! external players.
 
-use super::cube::{Owner, Scoring, Terms};
+use super::cube::{CubeOwner, Scoring, Terms};
 use super::{BAR, Position, Side};
 use crate::dice::Roll;
 use std::fmt::Write;
@@ -144,9 +144,9 @@ impl Line {
             Player::Zero => [self.may_double[1], self.may_double[0]],
         };
         let owner = match (own, other) {
-            (true, false) => Owner::Own,
-            (false, true) => Owner::Theirs,
-            _ => Owner::Centred,
+            (true, false) => CubeOwner::Own,
+            (false, true) => CubeOwner::Theirs,
+            _ => CubeOwner::Centred,
         };
         // Player 0's score comes first on its own turn, player 1's when a double is offered.
         let first = usize::from((player == Player::One) != self.doubled);
@@ -217,10 +217,10 @@ mod tests {
         let (zero, one) = (line("-1", "0:1"), line("1", "1:0"));
         let terms = |line: Line| [Player::Zero, Player::One].map(|player| line.terms(player));
         let at = |owner, away| Terms { cube: 2, owner, scoring: Scoring::Match { away, crawford: false } };
-        assert_eq!(terms(zero), [at(Owner::Own, [5, 3]), at(Owner::Theirs, [3, 5])]);
-        assert_eq!(terms(one), [at(Owner::Theirs, [5, 3]), at(Owner::Own, [3, 5])]);
+        assert_eq!(terms(zero), [at(CubeOwner::Own, [5, 3]), at(CubeOwner::Theirs, [3, 5])]);
+        assert_eq!(terms(one), [at(CubeOwner::Theirs, [5, 3]), at(CubeOwner::Own, [3, 5])]);
         let centred = line("-1", "1:1");
-        assert_eq!(centred.terms(Player::Zero).owner, Owner::Centred);
+        assert_eq!(centred.terms(Player::Zero).owner, CubeOwner::Centred);
         // The order is reversed when player 0 is offered a double.
         let offered = Line::parse(&OFFERED.replacen(":0:2:0:", ":7:2:4:", 1)).unwrap();
         assert_eq!(terms(offered)[0].scoring, Scoring::Match { away: [3, 5], crawford: false });

@@ -3,7 +3,7 @@
 //! The dice of an XGID or a Match ID are the roll to play. [`MatchState`] holds their cube, score and rules, which
 //! positions of games without the cube ignore.
 
-use super::cube::{Owner, Scoring, Terms};
+use super::cube::{CubeOwner, Scoring, Terms};
 use crate::dice::Roll;
 use adept_game::GameError;
 use base64::Engine;
@@ -133,9 +133,9 @@ impl MatchState {
     /// The cube and the score, seen by the player to roll.
     pub fn terms(&self) -> Terms {
         let owner = match self.owner {
-            None => Owner::Centred,
-            Some(owner) if owner == self.turn => Owner::Own,
-            Some(_) => Owner::Theirs,
+            None => CubeOwner::Centred,
+            Some(owner) if owner == self.turn => CubeOwner::Own,
+            Some(_) => CubeOwner::Theirs,
         };
         let needed = |player: usize| self.length.saturating_sub(self.scores[player]).max(1);
         let scoring = match self.length {
@@ -634,13 +634,13 @@ mod tests {
     fn xgids_and_match_ids_name_cube_score_and_rules() {
         let at = |away, crawford| Scoring::Match { away, crawford };
         for (fields, match_id, owner, scoring, cube) in [
-            ("1:1:1:00:2:4:0:7:10", "UQngAEAAEAAE", Owner::Own, at([5, 3], false), 2),
-            ("1:-1:1:00:2:4:0:7:10", "QQngAEAAEAAE", Owner::Theirs, at([5, 3], false), 2),
-            ("1:1:-1:00:2:4:0:7:10", "QQngACAAIAAE", Owner::Theirs, at([3, 5], false), 2),
-            ("0:0:1:00:6:4:1:7:10", "8AngAEAAMAAE", Owner::Centred, at([1, 3], true), 1),
-            ("0:0:-1:00:6:4:0:7:10", "cAngAGAAIAAE", Owner::Centred, at([3, 1], false), 1),
-            ("0:0:1:00:0:0:1:0:10", "cAkAAAAAAAAA", Owner::Centred, Scoring::Money { jacoby: true }, 1),
-            ("0:0:1:00:0:0:0:0:10", "cAkAAAAAAAAE", Owner::Centred, Scoring::Money { jacoby: false }, 1),
+            ("1:1:1:00:2:4:0:7:10", "UQngAEAAEAAE", CubeOwner::Own, at([5, 3], false), 2),
+            ("1:-1:1:00:2:4:0:7:10", "QQngAEAAEAAE", CubeOwner::Theirs, at([5, 3], false), 2),
+            ("1:1:-1:00:2:4:0:7:10", "QQngACAAIAAE", CubeOwner::Theirs, at([3, 5], false), 2),
+            ("0:0:1:00:6:4:1:7:10", "8AngAEAAMAAE", CubeOwner::Centred, at([1, 3], true), 1),
+            ("0:0:-1:00:6:4:0:7:10", "cAngAGAAIAAE", CubeOwner::Centred, at([3, 1], false), 1),
+            ("0:0:1:00:0:0:1:0:10", "cAkAAAAAAAAA", CubeOwner::Centred, Scoring::Money { jacoby: true }, 1),
+            ("0:0:1:00:0:0:0:0:10", "cAkAAAAAAAAE", CubeOwner::Centred, Scoring::Money { jacoby: false }, 1),
         ] {
             let board = "-b----E-C---eE---c-e----B-";
             for text in [

@@ -10,6 +10,7 @@
 mod equities;
 pub mod study;
 
+pub use crate::doubling::{CubeAction, CubeOwner};
 pub use equities::{MOST_POINTS, MatchEquities};
 
 use super::{Phase, Position};
@@ -23,18 +24,6 @@ pub const HIGHEST: u32 = 64;
 
 /// Chances this close to 0 or 1 have a dead cube.
 const CERTAIN: f64 = 1e-7;
-
-/// The side that may turn the cube.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Owner {
-    /// Both sides.
-    Centred,
-    /// The side to roll.
-    Own,
-    /// Its opponent.
-    Theirs,
-}
 
 /// What games are played for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -60,7 +49,7 @@ pub struct Terms {
     /// Value of the cube, a power of 2.
     pub cube: u32,
     /// The side that may turn it.
-    pub owner: Owner,
+    pub owner: CubeOwner,
     /// Money, or the score of a match.
     pub scoring: Scoring,
 }
@@ -151,32 +140,6 @@ impl Chances {
     }
 }
 
-/// What the side to roll should do with the cube.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CubeAction {
-    /// It may not turn the cube, or gains nothing by it.
-    NoDouble,
-    /// It doubles and the opponent takes.
-    DoubleTake,
-    /// It doubles and the opponent drops.
-    DoublePass,
-    /// It plays on for a gammon, although the opponent would drop.
-    TooGood,
-}
-
-impl CubeAction {
-    /// The action in words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::NoDouble => "no double",
-            Self::DoubleTake => "double, take",
-            Self::DoublePass => "double, pass",
-            Self::TooGood => "too good to double",
-        }
-    }
-}
-
 /// The values of a position for the side to roll, in points for each unit of the cube. In a match, such a point is half of the
 /// difference in match winning chance between winning and losing the cube's value, which is called EMG: −1 is a lost single
 /// game, and 1 a won one.
@@ -198,10 +161,8 @@ impl CubeValues {
     /// Compares the values of a decision. `double_take` is none if the side may not double.
     pub fn new(cubeless: f64, no_double: f64, double_take: Option<f64>) -> Self {
         let action = match double_take {
-            Some(take) if take.min(1.0) > no_double => match take < 1.0 {
-                true => CubeAction::DoubleTake,
-                false => CubeAction::DoublePass,
-            },
+            // A side that gains nothing by doubling keeps the cube.
+            Some(take) if take.min(1.0) > no_double => CubeAction::best(no_double, take, 0.0),
             Some(take) if take >= 1.0 && no_double > 1.0 => CubeAction::TooGood,
             _ => CubeAction::NoDouble,
         };
@@ -281,7 +242,7 @@ impl CubeModel {
 
     /// The equity of the side to roll after it has doubled and its opponent has taken, for each unit of the cube before the double.
     pub fn after_take(&self, efficiency: f64, chances: Chances, terms: Terms) -> f64 {
-        let after = Terms { cube: 2 * terms.cube, owner: Owner::Theirs, ..terms };
+        let after = Terms { cube: 2 * terms.cube, owner: CubeOwner::Theirs, ..terms };
         match Score::of(&self.equities, terms) {
             None => 2.0 * self.equity(efficiency, chances, after),
             Some(score) => score.emg(terms.cube, score.chance(efficiency, chances, after)),
@@ -322,7 +283,7 @@ impl CubeModel {
     /// Whether the side to roll, which has doubled, accepts a beaver in a money game: it plays on for twice the value, with the cube
     /// at the opponent.
     pub fn takes_beaver(&self, position: Position, chances: Chances) -> bool {
-        let terms = Terms { owner: Owner::Theirs, ..Terms::money(false) };
+        let terms = Terms { owner: CubeOwner::Theirs, ..Terms::money(false) };
         2.0 * self.equity(self.efficiency.at(position), chances, terms) >= -1.0
     }
 
@@ -337,13 +298,13 @@ impl CubeModel {
 impl Terms {
     /// A money game with the cube in the middle.
     pub fn money(jacoby: bool) -> Self {
-        Self { cube: 1, owner: Owner::Centred, scoring: Scoring::Money { jacoby } }
+        Self { cube: 1, owner: CubeOwner::Centred, scoring: Scoring::Money { jacoby } }
     }
 
     /// Whether the side to roll may double, and could gain by it: not the opponent's cube, not in the Crawford game, not above the
     /// limit, and not where it wins the match with the cube as it is.
     pub fn may_double(&self) -> bool {
-        self.owner != Owner::Theirs
+        self.owner != CubeOwner::Theirs
             && self.cube < HIGHEST
             && match self.scoring {
                 Scoring::Money { .. } => true,
@@ -354,18 +315,13 @@ impl Terms {
     /// The same cube and score from the view of the opponent.
     #[must_use]
     pub fn other(self) -> Self {
-        let owner = match self.owner {
-            Owner::Centred => Owner::Centred,
-            Owner::Own => Owner::Theirs,
-            Owner::Theirs => Owner::Own,
-        };
         let scoring = match self.scoring {
             Scoring::Match { away: [own, other], crawford } => {
                 Scoring::Match { away: [other, own], crawford }
             }
             money @ Scoring::Money { .. } => money,
         };
-        Self { owner, scoring, ..self }
+        Self { owner: self.owner.swapped(), scoring, ..self }
     }
 }
 
@@ -373,7 +329,8 @@ impl Terms {
 fn money(efficiency: f64, chances: Chances, terms: Terms) -> f64 {
     let [won, lost] = [points(chances.wins), points(chances.losses)];
     // Under the Jacoby rule gammons count after a double.
-    let is_flat = matches!(terms.scoring, Scoring::Money { jacoby: true }) && terms.owner == Owner::Centred;
+    let is_flat =
+        matches!(terms.scoring, Scoring::Money { jacoby: true }) && terms.owner == CubeOwner::Centred;
     let [high, low] = if is_flat { [1.0, -1.0] } else { [won, -lost] };
     let p = chances.win;
     let dead = p * high + (1.0 - p) * low;
@@ -403,9 +360,9 @@ struct Live {
 
 impl Live {
     /// The value at a chance. A side that may not turn the cube cannot cash.
-    fn at(&self, p: f64, owner: Owner) -> f64 {
-        let from = if owner == Owner::Own { (0.0, self.low) } else { self.passed };
-        let to = if owner == Owner::Theirs { (1.0, self.high) } else { self.cashed };
+    fn at(&self, p: f64, owner: CubeOwner) -> f64 {
+        let from = if owner == CubeOwner::Own { (0.0, self.low) } else { self.passed };
+        let to = if owner == CubeOwner::Theirs { (1.0, self.high) } else { self.cashed };
         let [(from, low), (to, high)] = match p {
             _ if p <= from.0 => [(0.0, self.low), from],
             _ if p <= to.0 => [from, to],
@@ -475,11 +432,11 @@ impl<'a> Score<'a> {
         }
         // Points that the owner's side alone can use are not needed.
         let passed = match terms.owner {
-            Owner::Own => (0.0, low),
+            CubeOwner::Own => (0.0, low),
             _ => (1.0 - self.other().cash_point(chances.other(), cube), self.after(-cube)),
         };
         let cashed = match terms.owner {
-            Owner::Theirs => (1.0, high),
+            CubeOwner::Theirs => (1.0, high),
             _ => (self.cash_point(chances, cube), self.after(cube)),
         };
         let live = Live { low, passed, cashed, high };

@@ -3,8 +3,8 @@
 //! A model gives E = (1 − x) · dead + x · live from the chances of a game without a cube. Its efficiency x may depend on the owner of the cube
 //! and on a class of positions. [`fit`] chooses x on some [cases](Case), and [`Figures`] say what a model costs on others.
 
-use super::{Chances, CubeModel, CubeValues, Owner, Terms};
-use crate::bearoff::two_sided::{CubeEquities, CubeOwner};
+use super::{Chances, CubeModel, CubeValues, Terms};
+use crate::doubling::{CubeEquities, CubeOwner};
 use rayon::prelude::*;
 
 /// A decision is close if its two actions differ by less, in points for each unit of the cube.
@@ -31,11 +31,6 @@ impl Case {
     pub fn new(exact: &CubeEquities, chances: Chances, jacoby: bool, class: u32) -> Self {
         let equity = |x| {
             CubeOwner::ALL.map(|owner| {
-                let owner = match owner {
-                    CubeOwner::Centred => Owner::Centred,
-                    CubeOwner::Own => Owner::Own,
-                    CubeOwner::Theirs => Owner::Theirs,
-                };
                 let terms = Terms { owner, ..Terms::money(jacoby) };
                 CubeModel::usual().equity(x, chances, terms) as f32
             })

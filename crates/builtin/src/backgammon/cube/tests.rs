@@ -2,7 +2,7 @@ use super::*;
 use crate::backgammon::{Backgammon, MatchState};
 use adept_game::Game;
 
-fn money(owner: Owner) -> Terms {
+fn money(owner: CubeOwner) -> Terms {
     Terms { owner, ..Terms::money(false) }
 }
 
@@ -17,24 +17,24 @@ fn single_games_have_the_known_points() {
             (0..=1000).map(chance).find(|p| decides(values(Chances::of_equity(2.0 * p - 1.0), terms)));
         found.unwrap()
     };
-    let drops = first(&|values| !values.takes(), money(Owner::Centred));
+    let drops = first(&|values| !values.takes(), money(CubeOwner::Centred));
     // -1/2 = x (5/2 p - 1) + (1 - x) (2 p - 1), and the other side drops from 1 - p on.
     assert!((1.0 - drops - 0.5 / 2.34).abs() < 0.0011, "{drops}");
     // In an even position, a centred cube is worth nothing and an own cube more than the opponent's.
     let even = |owner| model.equity(0.68, Chances::of_equity(0.0), money(owner));
-    assert!(even(Owner::Centred).abs() < 1e-12);
-    assert!((even(Owner::Own) + even(Owner::Theirs)).abs() < 1e-12 && even(Owner::Own) > 0.05);
+    assert!(even(CubeOwner::Centred).abs() < 1e-12);
+    assert!((even(CubeOwner::Own) + even(CubeOwner::Theirs)).abs() < 1e-12 && even(CubeOwner::Own) > 0.05);
     let [initial, again] =
-        [Owner::Centred, Owner::Own].map(|owner| first(&|values| values.doubles(), money(owner)));
+        [CubeOwner::Centred, CubeOwner::Own].map(|owner| first(&|values| values.doubles(), money(owner)));
     assert!(0.68 < initial && initial < again && again < 0.78, "{initial} {again}");
     // A won game is doubled until there is nothing left to gain.
-    assert!(!values(Chances::of_equity(1.0), money(Owner::Centred)).doubles());
-    assert!(values(Chances::of_equity(0.6), money(Owner::Own)).doubles());
+    assert!(!values(Chances::of_equity(1.0), money(CubeOwner::Centred)).doubles());
+    assert!(values(Chances::of_equity(0.6), money(CubeOwner::Own)).doubles());
     // The points at which decisions change are those of a search over chances.
     let start = Backgammon::default().parse_position("4HPwATDgc/ABMA").unwrap().0.position();
-    let points = model.points(start, Chances::of_equity(0.0), money(Owner::Centred)).map(Option::unwrap);
+    let points = model.points(start, Chances::of_equity(0.0), money(CubeOwner::Centred)).map(Option::unwrap);
     assert!((points[0] - initial).abs() < 0.0011 && (points[1] - drops).abs() < 0.0011, "{points:?}");
-    for terms in [Terms { cube: 64, ..money(Owner::Own) }, money(Owner::Theirs)] {
+    for terms in [Terms { cube: 64, ..money(CubeOwner::Own) }, money(CubeOwner::Theirs)] {
         let values = values(Chances::of_equity(0.6), terms);
         assert_eq!((values.double_take, values.double_pass, values.doubles()), (None, None, false));
     }
@@ -52,7 +52,7 @@ fn classes_have_the_order_of_the_game() {
 #[test]
 fn gammons_are_played_for_and_feared() {
     let values = |classes, terms| CubeModel::usual().values_at(0.68, Chances::of_classes(classes), terms);
-    let too_good = values([0.0, 0.0, 0.05, 0.25, 0.65, 0.05], money(Owner::Centred));
+    let too_good = values([0.0, 0.0, 0.05, 0.25, 0.65, 0.05], money(CubeOwner::Centred));
     assert!(too_good.action == CubeAction::TooGood && too_good.no_double > 1.0, "{too_good:?}");
     // By the Jacoby rule there are no gammons to play on for.
     let jacoby = values([0.0, 0.0, 0.05, 0.25, 0.65, 0.05], Terms::money(true));
@@ -139,7 +139,9 @@ fn both_sides_value_the_same_position_alike() {
         Scoring::Match { away: [6, 1], crawford: false },
     ];
     for scoring in scorings {
-        for (cube, owner) in [(1, Owner::Centred), (2, Owner::Own), (2, Owner::Theirs), (4, Owner::Own)] {
+        for (cube, owner) in
+            [(1, CubeOwner::Centred), (2, CubeOwner::Own), (2, CubeOwner::Theirs), (4, CubeOwner::Own)]
+        {
             let terms = Terms { cube, owner, scoring };
             let own = model.equity(0.68, chances, terms);
             let other = model.equity(0.68, chances.other(), terms.other());
@@ -161,12 +163,12 @@ fn the_score_decides_who_doubles() {
     let values = |away, crawford, cube, owner| {
         model.values_at(0.68, even, Terms { cube, owner, scoring: Scoring::Match { away, crawford } })
     };
-    assert!(values([5, 1], false, 1, Owner::Centred).doubles());
-    assert!(!values([5, 1], true, 1, Owner::Centred).doubles());
-    assert_eq!(values([1, 5], false, 1, Owner::Centred).double_take, None);
-    assert_eq!(values([2, 5], false, 2, Owner::Own).double_take, None);
-    assert!(!values([7, 7], false, 1, Owner::Centred).doubles());
+    assert!(values([5, 1], false, 1, CubeOwner::Centred).doubles());
+    assert!(!values([5, 1], true, 1, CubeOwner::Centred).doubles());
+    assert_eq!(values([1, 5], false, 1, CubeOwner::Centred).double_take, None);
+    assert_eq!(values([2, 5], false, 2, CubeOwner::Own).double_take, None);
+    assert!(!values([7, 7], false, 1, CubeOwner::Centred).doubles());
     // At 2-away 2-away a double costs nothing.
-    let two = values([2, 2], false, 1, Owner::Centred);
+    let two = values([2, 2], false, 1, CubeOwner::Centred);
     assert!((two.double_take.unwrap() - two.no_double).abs() < 0.02, "{two:?}");
 }

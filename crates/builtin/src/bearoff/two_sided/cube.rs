@@ -22,138 +22,13 @@ use super::pass::{Plain, larger, negated_bests, run_plain, strips};
 use super::solve::{Progress, Team, by_level, phases, set_ends};
 use super::table::{TableErrors, timed};
 use crate::bearoff::{DicePosition, MAX_CHECKERS, Position, ROLLS, Side, rank, rules};
+pub use crate::doubling::{CubeAction, CubeEquities, CubeOwner};
 use adept_ground::limits;
 use memmap2::MmapMut;
-use std::fmt;
-use std::str::FromStr;
 
 mod study;
 
 pub use study::{CubeStudy, StudyModel, StudySettings};
-
-/// Owner of the cube, as one side sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CubeOwner {
-    /// The cube is in the middle: both sides may double.
-    Centred,
-    /// This side.
-    Own,
-    /// The other side.
-    Theirs,
-}
-
-impl CubeOwner {
-    /// All owners.
-    pub const ALL: [Self; 3] = [Self::Centred, Self::Own, Self::Theirs];
-
-    /// The owner as the other side sees it.
-    #[must_use]
-    pub fn swapped(self) -> Self {
-        match self {
-            Self::Centred => Self::Centred,
-            Self::Own => Self::Theirs,
-            Self::Theirs => Self::Own,
-        }
-    }
-}
-
-impl fmt::Display for CubeOwner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Centred => "centred",
-            Self::Own => "own",
-            Self::Theirs => "theirs",
-        })
-    }
-}
-
-impl FromStr for CubeOwner {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let owner = Self::ALL.into_iter().find(|owner| owner.to_string() == text);
-        owner.ok_or_else(|| "expected centred, own or theirs".into())
-    }
-}
-
-/// A decision about the cube before a roll, with the opponent's best answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CubeAction {
-    /// Roll the dice.
-    NoDouble,
-    /// Double. The opponent takes.
-    DoubleTake,
-    /// Double. The opponent passes and loses the cube's value.
-    DoublePass,
-}
-
-impl fmt::Display for CubeAction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::NoDouble => "no double",
-            Self::DoubleTake => "double, take",
-            Self::DoublePass => "double, pass",
-        })
-    }
-}
-
-/// Equities of a position before the roll, for the side to roll, per unit of the cube.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CubeEquities {
-    /// The equities after rolling, by [`CubeOwner`].
-    rolled: [f64; 3],
-}
-
-/// Differences below this are rounding: then both actions are right.
-const TIE: f64 = 1e-6;
-
-impl CubeEquities {
-    /// The equity after a double and a pass.
-    pub const DOUBLE_PASS: f64 = 1.0;
-
-    /// Takes the equities after rolling without a double, in the order of [`CubeOwner::ALL`].
-    pub fn new(rolled: [f64; 3]) -> Self {
-        Self { rolled }
-    }
-
-    /// The equity after rolling without a double.
-    pub fn no_double(&self, owner: CubeOwner) -> f64 {
-        self.rolled[owner as usize]
-    }
-
-    /// The equity after a double and a take, in units of the cube before the double.
-    pub fn double_take(&self) -> f64 {
-        2.0 * self.no_double(CubeOwner::Theirs)
-    }
-
-    /// The equity after a double and the opponent's best answer.
-    fn double(&self) -> f64 {
-        self.double_take().min(Self::DOUBLE_PASS)
-    }
-
-    /// The equity if both sides decide best.
-    pub fn value(&self, owner: CubeOwner) -> f64 {
-        match owner {
-            CubeOwner::Theirs => self.no_double(owner),
-            CubeOwner::Centred | CubeOwner::Own => self.no_double(owner).max(self.double()),
-        }
-    }
-
-    /// The best action of the side to roll, with the opponent's best answer. None if the opponent owns the cube. If
-    /// two actions have the same equity, the side doubles, and the opponent takes.
-    pub fn action(&self, owner: CubeOwner) -> Option<CubeAction> {
-        if owner == CubeOwner::Theirs {
-            return None;
-        }
-        Some(if self.double() < self.no_double(owner) - TIE {
-            CubeAction::NoDouble
-        } else if self.double_take() > Self::DOUBLE_PASS + TIE {
-            CubeAction::DoublePass
-        } else {
-            CubeAction::DoubleTake
-        })
-    }
-}
 
 /// The equities of all pairs of sides with at most n checkers, for all owners of the cube, within 1e-6.
 #[derive(Debug)]
@@ -240,7 +115,7 @@ impl CubeTable {
     /// Same as [`CubeTable::value`].
     pub fn equities(&self, position: Position) -> Result<CubeEquities, TableError> {
         if position.is_over() {
-            return Ok(CubeEquities { rolled: [self.value(position, CubeOwner::Centred)?; 3] });
+            return Ok(CubeEquities::new([self.value(position, CubeOwner::Centred)?; 3]));
         }
         let column = self.row(position.opponent)?;
         Ok(self.rolled(&self.afterstates(position.own)?, column))
@@ -267,7 +142,7 @@ impl CubeTable {
                 ROLLS.iter().zip(afterstates).map(|(r, rows)| f64::from(r.ways()) * best(rows)).sum();
             sum / 36.0
         });
-        CubeEquities { rolled }
+        CubeEquities::new(rolled)
     }
 
     /// Compares the equities after rolling, by [`CubeOwner`], with a GNU Backgammon file on all pairs of nonempty sides

@@ -3,8 +3,8 @@ use super::*;
 const MODELS: [(Depends, Criterion); 6] = [
     (Depends::Constant, Criterion::Error),
     (Depends::Constant, Criterion::Loss),
-    (Depends::Owner, Criterion::Error),
-    (Depends::Owner, Criterion::Loss),
+    (Depends::CubeOwner, Criterion::Error),
+    (Depends::CubeOwner, Criterion::Loss),
     (Depends::Class, Criterion::Error),
     (Depends::Class, Criterion::Loss),
 ];
@@ -65,7 +65,9 @@ fn models_give_the_values_of_the_usual_model() {
             let case = Case::new(&CubeEquities::new([0.0; 3]), chances, jacoby, 0);
             for x in [0.0, 0.6, 1.0] {
                 let found = case.modelled(&vec![[x; 3]]);
-                for (owner, at) in [(Owner::Centred, CubeOwner::Centred), (Owner::Own, CubeOwner::Own)] {
+                for (owner, at) in
+                    [(CubeOwner::Centred, CubeOwner::Centred), (CubeOwner::Own, CubeOwner::Own)]
+                {
                     let terms = Terms { owner, ..Terms::money(jacoby) };
                     let values = CubeModel::usual().values_at(x, chances, terms);
                     assert!((values.no_double - found.no_double(at)).abs() < 1e-6, "{win} {x}");
@@ -81,7 +83,7 @@ fn the_efficiencies_behind_the_values_are_found() {
     let by_class = vec![[0.2, 0.5, 0.8], [0.4, 0.6, 0.7]];
     for (depends, truth) in [
         (Depends::Constant, vec![[0.3; 3]; 2]),
-        (Depends::Owner, vec![[0.2, 0.5, 0.8]; 2]),
+        (Depends::CubeOwner, vec![[0.2, 0.5, 0.8]; 2]),
         (Depends::Class, by_class),
     ] {
         let cases = cases(&truth);

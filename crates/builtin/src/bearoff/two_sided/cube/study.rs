@@ -232,7 +232,7 @@ impl Exact {
             match self.cube.equities(position)?.action(owner) {
                 Some(CubeAction::DoublePass) => break,
                 Some(CubeAction::DoubleTake) => owner = CubeOwner::Theirs,
-                Some(CubeAction::NoDouble) | None => {}
+                Some(CubeAction::NoDouble | CubeAction::TooGood) | None => {}
             }
             let decision = DicePosition { position, roll: Roll::throw(rng) };
             visits.push(Visit { position, roll: Some(decision.roll), owner });
