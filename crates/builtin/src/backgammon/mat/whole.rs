@@ -73,7 +73,7 @@ fn whole_games(game: &Backgammon, text: &str) -> Result<Vec<WholeGame<Action>>, 
             let Some((number, place)) = places.next() else { break };
             all.push(match game.has_cube() {
                 true => {
-                    let stakes = scores.next(played, i == 0);
+                    let stakes = scores.stakes_of(played, i == 0);
                     CubeGame { game, played, place, number: number + 1 }.whole(stakes)
                 }
                 false => played.whole(),
@@ -98,8 +98,7 @@ fn check_length(game: &Backgammon, length: u32) -> Result<(), GameError> {
 
 /// Names the rule set that judges the cube too, where games are read without it.
 fn suggest_cube(found: &Match) {
-    let is_double = |(_, event): &(usize, Event)| matches!(event, Event::Doubles(_));
-    let has_cube = found.length > 0 || found.games.iter().any(|game| game.events.iter().any(is_double));
+    let has_cube = found.length > 0 || found.games.iter().any(Played::has_double);
     if let Some(other) = with_cube(found.length).filter(|_| has_cube) {
         let name = other.name();
         let what = if found.length == 0 { "the cube" } else { "the cube and the score" };
@@ -115,12 +114,12 @@ struct Scores {
 }
 
 impl Scores {
-    /// The stakes of the next game. The first game in which a player is one point away is the Crawford game. If that is the first
-    /// of a file, earlier games may be missing, and a double shows that it is not.
+    /// The stakes of the next game of the file. The first game in which a player is one point away is the Crawford game. If that is the first
+    /// of its match there, earlier games may be missing, and a double shows that it is not.
     ///
     /// # Errors
     /// If the score is not possible.
-    fn next(&mut self, played: &Played, is_first: bool) -> Result<Stakes, String> {
+    fn stakes_of(&mut self, played: &Played, is_first: bool) -> Result<Stakes, String> {
         let Self { length, may_be_crawford } = *self;
         if length == 0 {
             return Ok(Stakes::start(0));
@@ -134,13 +133,17 @@ impl Scores {
         };
         let is_close = first == 1 || second == 1;
         self.may_be_crawford &= !is_close;
-        let is_double = |(_, event): &(usize, Event)| matches!(event, Event::Doubles(_));
-        let is_later = is_first && played.events.iter().any(is_double);
+        let is_later = is_first && played.has_double();
         Stakes::new(1, None, [first, second], is_close && may_be_crawford && !is_later)
     }
 }
 
 impl Played {
+    /// Whether a player doubled.
+    fn has_double(&self) -> bool {
+        self.events.iter().any(|(_, event)| matches!(event, Event::Doubles(_)))
+    }
+
     /// Points that the winner got, as the file tells, in units of the cube. None for a win of another size than 1 to 3, which was adjusted
     /// or agreed.
     fn size(&self) -> Option<(usize, f64)> {
