@@ -368,6 +368,12 @@ pub trait Game: Send + Sync + 'static {
         1.0
     }
 
+    /// Absolute utility of a usual result, at most [`scale`](Self::scale): what constants of a search refer to. A money game of backgammon
+    /// may count 192 points and usually counts a few.
+    fn usual_result(&self) -> f64 {
+        self.scale()
+    }
+
     /// Whether this is a two-player zero-sum game. By default, every two-player game is.
     fn zero_sum(&self) -> bool {
         self.players() == 2

@@ -2,9 +2,7 @@
 
 use adept_arena::{Agent, Decision, GameModel, Scratch};
 use adept_builtin::backgammon::cube::{Chances, CubeModel, CubeOwner, CubeValues, Scoring, Terms};
-use adept_builtin::backgammon::{
-    self, Action, Backgammon, LONGEST_MATCH, Position, Rules, Stage, Stakes, State,
-};
+use adept_builtin::backgammon::{self, Action, Backgammon, Position, Rules, Stage, Stakes, State};
 use adept_builtin::dice::Roll;
 use adept_game::{Afterstate, Game, GameError, stream};
 
@@ -39,8 +37,8 @@ impl Bot {
         let (rules, away, crawford) = match terms.scoring {
             Scoring::Money { jacoby } => (Rules::Money { jacoby, beavers: false }, [0, 0], false),
             Scoring::Match { away, crawford } => {
-                let away = away.map(|points| points.min(LONGEST_MATCH.into()) as u8);
-                (Rules::Match { length: away[0].max(away[1]) }, away, crawford)
+                let [own, other] = away.map(|points| u8::try_from(points).unwrap_or(u8::MAX));
+                (Rules::Match { length: own.max(other) }, [own, other], crawford)
             }
         };
         let owner = match terms.owner {
@@ -121,7 +119,8 @@ impl Bot {
         {
             return action == Action::Take;
         }
-        self.cube(to_roll, terms).is_none_or(|values| values.takes())
+        let model = CubeModel::usual();
+        self.chances(to_roll).is_none_or(|chances| model.takes(to_roll, chances, terms))
     }
 
     /// Whether the side to roll, which has doubled, accepts a beaver. Without a network it does.

@@ -125,7 +125,7 @@ struct GnubgArgs {
     /// End after so many connections. Default: at Ctrl-C.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     sessions: Option<u64>,
-    /// Double in money games as without the Jacoby rule, after `set jacoby off` in gnubg.
+    /// Play money games without the Jacoby rule, after `set jacoby off` in gnubg.
     #[arg(long)]
     no_jacoby: bool,
     /// Seed of the agent's random draws.

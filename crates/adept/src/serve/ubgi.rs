@@ -125,6 +125,9 @@ impl Engine {
                     "center" => None,
                     player => Some(player_of(player).ok_or_else(|| bad("write center, p0 or p1"))?),
                 };
+                if (cube > 1) != owner.is_some() {
+                    return Err(bad("a cube in the middle has the value 1, and one with an owner more"));
+                }
                 self.set(|state| (state.cube, state.owner) = (cube, owner));
             }
             ["setturn", player] => {

@@ -396,6 +396,7 @@ impl<G: Kit> PlayoutAgent<G> {
             Budget::Plies(_) => 1,
         };
         let mut state = before.clone();
+        let c = c * game.usual_result() / game.scale();
         while self.games < most && !self.is_spent() {
             state.clone_from(before);
             self.trace = (game.players() == 1).then(Vec::new);

@@ -703,7 +703,8 @@ impl<G: Game, E: Evaluator<G>> Search<G, E> {
         by_merit(order, &values, known);
         if self.has_chance && !order.is_empty() {
             let keep = self.options.filter.at(self.plies.saturating_sub(plies) as usize);
-            let least = highest(&values).map_or(0.0, |best| values[best] - self.options.filter.margin);
+            let margin = self.options.filter.margin * (game.usual_result() / game.scale()) as f32;
+            let least = highest(&values).map_or(0.0, |best| values[best] - margin);
             let mut n = 0;
             order.retain(|i| {
                 n += 1;

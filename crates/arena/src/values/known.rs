@@ -33,7 +33,7 @@ pub(crate) fn explain<G: Kit, M: Predictor + ?Sized>(
 ) -> Explanation {
     let mut found = model.explain(row);
     let head = model.head();
-    let (seen, adaption) = adapt(game, after);
+    let (seen, adaption) = adapt(game, head, after);
     if let Some((value, outcomes)) = known(encoder, head, game, seen) {
         found = Explanation { value, outcomes, name: found.name, ..Explanation::default() };
     } else {
@@ -78,8 +78,15 @@ impl Adaption {
 
 /// The afterstate as networks see it, and what becomes of their outputs if they are those of another rule set.
 #[inline]
-fn adapt<'a, G: Kit>(game: &G, after: Afterstate<'a, G>) -> (Afterstate<'a, G>, Option<Adaption>) {
-    let Some(adapted) = game.results().adapted else { return (after, None) };
+fn adapt<'a, G: Kit>(
+    game: &G,
+    head: &Head,
+    after: Afterstate<'a, G>,
+) -> (Afterstate<'a, G>, Option<Adaption>) {
+    // Networks that learned this rule set itself have no classes.
+    let Some(adapted) = game.results().adapted.filter(|_| head.classes().is_some()) else {
+        return (after, None);
+    };
     let Afterstate { state, player, .. } = after;
     let viewer = (adapted.viewer)(game, state, player);
     let adaption = Adaption { mirrored: viewer != player, rule: (adapted.value)(game, state, player) };
@@ -87,8 +94,14 @@ fn adapt<'a, G: Kit>(game: &G, after: Afterstate<'a, G>) -> (Afterstate<'a, G>, 
 }
 
 /// The row of an afterstate.
-pub(super) fn encode<G: Kit>(game: &G, encoder: &dyn Encoder<G>, after: Afterstate<'_, G>, row: RowMut<'_>) {
-    encoder.encode(game, adapt(game, after).0, row);
+pub(super) fn encode<G: Kit>(
+    game: &G,
+    head: &Head,
+    encoder: &dyn Encoder<G>,
+    after: Afterstate<'_, G>,
+    row: RowMut<'_>,
+) {
+    encoder.encode(game, adapt(game, head, after).0, row);
 }
 
 /// Restricts the distributions of a node and of its experts to the possible classes. Corrections of logits stay as they are.
@@ -141,7 +154,7 @@ impl KnownRows {
         game: &G,
         after: Afterstate<'_, G>,
     ) {
-        let (after, adaption) = adapt(game, after);
+        let (after, adaption) = adapt(game, head, after);
         encoder.encode(game, after, rows.push());
         let row = rows.len() - 1;
         self.adapted.extend(adaption.map(|adaption| (row as u32, adaption)));

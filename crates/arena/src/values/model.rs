@@ -142,7 +142,8 @@ impl<G: Kit, M: Predictor + ?Sized> GameModel<G, M> {
     /// The row of one afterstate. `action` is the action that led to it, if known.
     pub fn encode(&self, game: &G, state: &G::State, action: Option<&G::Action>, player: usize) -> Rows {
         let mut rows = Rows::new(self.model.channels());
-        known::encode(game, &*self.encoder, Afterstate { state, action, player }, rows.push());
+        let after = Afterstate { state, action, player };
+        known::encode(game, self.model.head(), &*self.encoder, after, rows.push());
         rows
     }
 }

@@ -4,6 +4,7 @@ use adept_arena::{Agent, Decision, Evaluator, GameModel, Greedy, Scratch, inspec
 use adept_builtin::backgammon::cube::{Chances, CubeModel, CubeOwner, CubeValues, Scoring, Terms};
 use adept_builtin::backgammon::{Action, Backgammon, Position, State};
 use adept_game::{Game, stream};
+use adept_model::{Head, Optimiser};
 use std::path::Path;
 
 fn network(game: &Backgammon) -> GameModel<Backgammon> {
@@ -98,7 +99,7 @@ fn decisions_have_the_values_of_the_model() {
     }
 }
 
-/// People see the values of the model, for the player to roll, whoever is asked.
+/// People see the values of the model, for the player to roll, and what is right for the one who decides.
 #[test]
 fn positions_are_read_as_the_model_values_them() {
     let game = named("backgammon:match-7");
@@ -107,37 +108,59 @@ fn positions_are_read_as_the_model_values_them() {
         owner: CubeOwner::Centred,
         scoring: Scoring::Match { away: [5, 3], crawford: false },
     };
-    let mut seen = Vec::new();
-    for dice in ["00", "D"] {
-        let text = format!("XGID={BOARD}:0:0:1:{dice}:2:4:0:7:10");
-        let at = inspect::read(&game, &[&text]).unwrap().pop().unwrap();
-        let position = at.0.position();
-        let model = CubeModel::usual();
-        let expected = model.values(position, chances(position), terms);
-        let found =
-            inspect::inspect(&game, &mut network(&game), &at, text, inspect::Detail::default()).unwrap();
-        let reading = found.reading.unwrap();
-        let figure = |name: &str| reading.figures.iter().find(|(known, _)| *known == name).unwrap().1;
-        assert_eq!(reading.advice, expected.action.words());
-        for (name, wanted) in [
-            ("cubeless", expected.cubeless),
-            ("no double", expected.no_double),
-            ("double, take", expected.double_take.unwrap()),
-            ("double, pass", 1.0),
-            ("win the game", chances(position).win()),
-        ] {
-            assert!((figure(name) - wanted).abs() < 1e-5, "{name}: {} instead of {wanted}", figure(name));
+    let model = CubeModel::usual();
+    // A right double, and a wrong one.
+    for (board, is_right) in [(BOARD, true), ("-b----E-C---eE---c-e----B-", false)] {
+        for dice in ["00", "D"] {
+            let text = format!("XGID={board}:0:0:1:{dice}:2:4:0:7:10");
+            let at = inspect::read(&game, &[&text]).unwrap().pop().unwrap();
+            let position = at.0.position();
+            let expected = model.values(position, chances(position), terms);
+            let detail = inspect::Detail::default();
+            let found = inspect::inspect(&game, &mut network(&game), &at, text.clone(), detail).unwrap();
+            let reading = found.reading.unwrap();
+            let figure = |name: &str| reading.figures.iter().find(|(known, _)| *known == name).unwrap().1;
+            let take = expected.double_take.unwrap();
+            assert_eq!(expected.doubles(), is_right, "{expected:?}");
+            let (value, advice) = match dice {
+                "00" => (expected.value(), expected.action.words()),
+                _ => (take.min(1.0), if take <= 1.0 { "take" } else { "pass" }),
+            };
+            assert_eq!(reading.advice, advice, "{text}");
+            for (name, wanted) in [
+                ("cubeless", expected.cubeless),
+                ("no double", expected.no_double),
+                ("double, take", take),
+                ("double, pass", 1.0),
+                ("win the game", chances(position).win()),
+                ("win the match", model.match_chance_of(value, terms).unwrap()),
+            ] {
+                assert!((figure(name) - wanted).abs() < 1e-5, "{text} {name}: {}, {wanted}", figure(name));
+            }
+            assert!(figure("double from") < figure("pass from"));
         }
-        assert!(figure("double from") < figure("pass from"));
-        seen.push(figure("win the match"));
     }
-    assert!((seen[0] - seen[1]).abs() < 1e-5, "{seen:?}");
 }
 
-/// A move is worth what the opponent's best decision leaves of it: the score changes the move.
+/// A network that has learned a rule set with the cube itself is asked for its own value.
 #[test]
-fn moves_are_chosen_by_the_score() {
-    // A last roll at double match point and in a money game: both choose, and values are those of the opponent's best answer.
+fn own_networks_of_a_rule_set_with_the_cube_have_their_own_values() {
+    let game = named("hypergammon:money");
+    let encoder = open::encoder(&game, Some("points")).unwrap();
+    let architecture = serde_json::from_str(r#"{ "mlp": { "hidden": [4] } }"#).unwrap();
+    let mut rng = stream(3, "network", 0);
+    let learner =
+        adept_model::build(&architecture, encoder.channels(), &Head::Value, Optimiser::default(), &mut rng);
+    let mut network = GameModel::new(&game, encoder, learner.unwrap());
+    let state = game.parse_position("24:1 23:1 22:1/24:1 23:1 22:1 31").unwrap().0;
+    let (mut actions, mut values) = (Vec::new(), Vec::new());
+    network.weigh(Decision::new(&game, &state, 0), &mut actions, &mut values);
+    assert!(values.iter().any(|value| *value != values[0]), "{values:?}");
+}
+
+/// A move is worth what the opponent's best decision leaves of it.
+#[test]
+fn moves_are_worth_what_the_best_answer_leaves() {
     let game = named("backgammon:match-3");
     let text = "XGID=-aA-CCC-B---cC----b-dc-b--:0:0:1:62:0:0:0:3:10";
     for (action, value) in values(&game, text) {
@@ -181,6 +204,8 @@ fn matches_are_played_to_their_end() {
             }
             assert_eq!(game.utility(&state, 0), -game.utility(&state, 1));
         }
-        assert!(doubles > 0 && games >= 3, "{name}: {doubles} doubles in {games} games");
+        // A match to 3 points has several games, with few exceptions.
+        let least = if name.contains("match") { 4 } else { 3 };
+        assert!(doubles > 0 && games >= least, "{name}: {doubles} doubles in {games} games");
     }
 }

@@ -43,8 +43,8 @@ fn value(game: &Backgammon, state: &State, player: usize) -> ValueRule {
                 let values = model.values_at(efficiency, chances, terms);
                 values.value() + DOUBT * (values.no_double - values.value())
             }
-            // A beaver doubles what the taker expects.
-            Stage::Doubled if may_beaver => after_take().min(2.0 * after_take()).min(1.0),
+            // A beaver doubles what the taker expects, and the doubler may drop it.
+            Stage::Doubled if may_beaver => after_take().min((2.0 * after_take()).max(-2.0)).min(1.0),
             Stage::Doubled => after_take().min(1.0),
             // The cube has been turned once more, and the roller may drop it.
             Stage::Beavered => after_take().max(-1.0),
@@ -59,8 +59,9 @@ fn value(game: &Backgammon, state: &State, player: usize) -> ValueRule {
 }
 
 /// The value of the start of a game of a match for a player, or of the end of the match: the chance to win the match, on a scale from −1 to 1.
+/// 0 for a single game.
 pub(super) fn opening_value(stakes: Stakes, player: usize) -> f64 {
-    let away = stakes.away().unwrap_or_default();
+    let Some(away) = stakes.away() else { return 0.0 };
     let needed = [away[player], away[1 - player]].map(i32::from);
     let chance = CubeModel::usual().equities.chance(needed, !stakes.is_crawford() && away.contains(&1));
     2.0 * chance - 1.0
@@ -76,16 +77,22 @@ fn reading(game: &Backgammon, state: &State, player: usize, probabilities: &[f32
     let (model, position, terms) = (CubeModel::usual(), state.position(), game.terms(state));
     let values = model.values(position, chances, terms);
     let [doubles, passes] = model.points(position, chances, terms);
+    // While a double waits for its answer, and after the decision to roll, there is less to choose.
+    let (value, advice) = match (state.stage, values.double_take) {
+        (Stage::Doubled, Some(take)) => (take.min(1.0), if values.takes() { "take" } else { "pass" }),
+        (Stage::Cube, _) => (values.value(), values.action.words()),
+        _ => (values.no_double, "roll"),
+    };
     let figures = [
         ("cubeless", Some(values.cubeless)),
         ("no double", Some(values.no_double)),
         ("double, take", values.double_take),
         ("double, pass", values.double_pass),
         ("win the game", Some(chances.win())),
-        ("win the match", model.match_chance_of(values.value(), terms)),
+        ("win the match", model.match_chance_of(value, terms)),
         ("double from", doubles),
         ("pass from", passes),
     ];
     let figures = figures.into_iter().filter_map(|(name, figure)| Some((name, figure?))).collect();
-    Some(Reading { advice: values.action.words(), figures })
+    Some(Reading { advice, figures })
 }

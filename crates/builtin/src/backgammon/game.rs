@@ -313,6 +313,10 @@ impl Game for Backgammon {
         }
     }
 
+    fn usual_result(&self) -> f64 {
+        if matches!(self.rules, Rules::Money { .. }) { 3.0 } else { self.scale() }
+    }
+
     fn counting(&self) -> Counting {
         match self.rules {
             Rules::Match { .. } => Counting::Wins,

@@ -33,6 +33,9 @@ struct Measured {
 
 pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool) -> Result<()> {
     let Measured { path, search } = measured(args)?;
+    if args.game.is_some() && args.recorded.is_none() {
+        bail!("a checkpoint is measured in its own game: --game goes with --recorded");
+    }
     if args.recorded.is_none()
         && search.is_none()
         && checkpoint::named(&args.of.checkpoint)?.is_none()

@@ -61,7 +61,8 @@ fn opponent_of(game: &dyn AnyGame, named: &str, level: Option<Level>) -> Result<
     let found = all.iter().find(|rung| rung.level == level);
     let found =
         found.with_context(|| format!("`{named}` has no level `{}`; it has {}", level.name(), names()))?;
-    output::say(format!("{}: {}", level.name(), found.about));
+    let about = format!("{}: {}", level.name(), found.about);
+    output::say(output::entry("", 0, &about).trim_end());
     Ok(found.agent.clone())
 }
 

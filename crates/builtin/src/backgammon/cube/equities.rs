@@ -140,11 +140,25 @@ impl MatchEquities {
             check(format!("the row of {own} points"), row)?;
         }
         check("the row after the Crawford game".into(), &after)?;
-        // A table seen from the other side would be read without a fault otherwise.
-        if points > 1 && rows[0][1] < rows[1][0] {
-            return Err(
-                "the leader has the smaller chance: row a, column b is of a player who needs a points".into(),
-            );
+        let at = |own: usize, other: usize| match (own, other) {
+            (0, _) => 1.0,
+            (_, 0) => 0.0,
+            _ => rows[own - 1][other - 1],
+        };
+        for (own, other) in (1..=points).flat_map(|own| (1..=points).map(move |other| (own, other))) {
+            // A table seen from the other side would be read without a fault otherwise.
+            if at(own - 1, other) <= at(own, other - 1) {
+                return Err(format!(
+                    "at {own} and {other} points to go, winning a point gives no better chance than losing one: row a, column b is of a \
+                     player who needs a points"
+                ));
+            }
+            let sum = at(own, other) + at(other, own);
+            if (sum - 1.0).abs() > 0.01 {
+                return Err(format!(
+                    "the chances at {own} and {other} points to go add up to {sum:.3}, not to 1"
+                ));
+            }
         }
         Ok(Self::continued(rows, after, USUAL))
     }
@@ -282,7 +296,9 @@ mod tests {
             ("", "1 to 64 rows"),
             ("0.5,0.6\n0.5", "has 2 numbers, and there are 1 rows"),
             ("0.5,0.6\n0.4,0.5\n0.5", "the row after the Crawford game has 1 numbers"),
-            ("0.5,0.4\n0.6,0.5\n0.5,0.5", "the leader has the smaller chance"),
+            ("0.5,0.4\n0.6,0.5\n0.5,0.5", "at 2 and 2 points"),
+            ("0.5,0.5\n0.5,0.5\n0.5,0.5", "no better chance"),
+            ("0.5,0.7\n0.4,0.5\n0.5,0.5", "add up to 1.100"),
             ("0.5,1.6\n0.4,0.5\n0.5,0.5", "1.6, which is not a chance"),
             ("0.5,NaN\n0.4,0.5\n0.5,0.5", "not a chance"),
             ("0.5\n0.5x\n", "line 2: `0.5x` is not a number"),

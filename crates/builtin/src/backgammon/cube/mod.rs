@@ -249,6 +249,11 @@ impl CubeModel {
         }
     }
 
+    /// Whether the opponent of the side to roll takes a double, also one that the side had no right to.
+    pub fn takes(&self, position: Position, chances: Chances, terms: Terms) -> bool {
+        self.after_take(self.efficiency.at(position), chances, terms) <= 1.0
+    }
+
     /// The equity of the side to roll while nobody doubles now, for each unit of the cube. An efficiency of 0 means a dead cube.
     pub fn equity(&self, efficiency: f64, chances: Chances, terms: Terms) -> f64 {
         match Score::of(&self.equities, terms) {
