@@ -1,6 +1,6 @@
 //! Backgammon with the cube, for money and in matches: rules, texts and IDs.
 
-use adept_builtin::backgammon::cube::{Owner, Scoring, Terms};
+use adept_builtin::backgammon::cube::{CubeOwner, Scoring, Terms};
 use adept_builtin::backgammon::{Action, Backgammon, Rules, Stage, Stakes, State};
 use adept_builtin::visit;
 use adept_game::rand::RngExt;
@@ -366,7 +366,7 @@ fn cubeless_texts_are_read_too() {
     assert_eq!(game.position_text(&state), "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:5:10");
     let terms = game.terms(&after(&game, state, &["8/5 6/5", "double", "take"]));
     let scoring = Scoring::Match { away: [5, 5], crawford: false };
-    assert_eq!(terms, Terms { cube: 2, owner: Owner::Theirs, scoring });
+    assert_eq!(terms, Terms { cube: 2, owner: CubeOwner::Theirs, scoring });
     // gnubg labels its IDs.
     let labelled = "Position ID: 4HPhASjgc/ABMA Match ID: QQngACAAIAAE";
     let state = at(&Backgammon::named("backgammon:match-7").unwrap(), labelled);

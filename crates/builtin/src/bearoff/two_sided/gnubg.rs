@@ -7,10 +7,10 @@
 //! The entry of (own, opponent), own to roll, is at own · n + opponent, with the ranks of [`Side::rank`]. Numbers u are
 //! little-endian with 16 bits and have the value u / 32767.5 − 1.
 
-use super::cube::CubeOwner;
 use super::error::TableError;
 use super::table::{Table, TableErrors};
 use crate::bearoff::{MAX_CHECKERS, Position, Side, rank};
+use crate::doubling::CubeOwner;
 use adept_ground::files::replace_large;
 use memmap2::Mmap;
 use std::fs::File;

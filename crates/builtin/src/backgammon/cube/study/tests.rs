@@ -3,8 +3,8 @@ use super::*;
 const MODELS: [(Depends, Criterion); 6] = [
     (Depends::Constant, Criterion::Error),
     (Depends::Constant, Criterion::Loss),
-    (Depends::CubeOwner, Criterion::Error),
-    (Depends::CubeOwner, Criterion::Loss),
+    (Depends::Owner, Criterion::Error),
+    (Depends::Owner, Criterion::Loss),
     (Depends::Class, Criterion::Error),
     (Depends::Class, Criterion::Loss),
 ];
@@ -83,7 +83,7 @@ fn the_efficiencies_behind_the_values_are_found() {
     let by_class = vec![[0.2, 0.5, 0.8], [0.4, 0.6, 0.7]];
     for (depends, truth) in [
         (Depends::Constant, vec![[0.3; 3]; 2]),
-        (Depends::CubeOwner, vec![[0.2, 0.5, 0.8]; 2]),
+        (Depends::Owner, vec![[0.2, 0.5, 0.8]; 2]),
         (Depends::Class, by_class),
     ] {
         let cases = cases(&truth);

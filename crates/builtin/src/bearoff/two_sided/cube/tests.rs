@@ -50,8 +50,8 @@ impl Naive {
             }
             sum / 36.0
         });
-        self.0.insert(position, CubeEquities { rolled });
-        CubeEquities { rolled }
+        self.0.insert(position, CubeEquities::new(rolled));
+        CubeEquities::new(rolled)
     }
 }
 
@@ -139,7 +139,7 @@ fn actions_follow_from_equities() {
         (0.5, 0.5, CubeAction::DoubleTake),
         (1.0, 1.0, CubeAction::DoublePass),
     ] {
-        let equities = CubeEquities { rolled: [no_double, no_double, theirs] };
+        let equities = CubeEquities::new([no_double, no_double, theirs]);
         assert_eq!(equities.action(CubeOwner::Centred), Some(action), "{equities:?}");
         assert_eq!(equities.value(CubeOwner::Own), no_double.max((2.0 * theirs).min(1.0)));
     }
