@@ -72,9 +72,12 @@ fn as_map<S: serde::Serializer>(figures: &[(&'static str, f64)], serializer: S) 
     serializer.collect_map(figures.iter().copied())
 }
 
+/// A function from probabilities to a value.
+type OfProbabilities = dyn Fn(&[f32]) -> f32 + Send + Sync;
+
 /// The probabilities of the networks' classes for a player, in their order, as a value for this player in [−1, 1].
 #[derive(Clone)]
-pub struct ValueRule(Arc<dyn Fn(&[f32]) -> f32 + Send + Sync>);
+pub struct ValueRule(Arc<OfProbabilities>);
 
 impl ValueRule {
     /// The rule that this function is.

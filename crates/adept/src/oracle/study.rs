@@ -69,13 +69,16 @@ fn decisions(decisions: &Decisions) -> Value {
     })
 }
 
+/// Picks a model's figures, by owner of the cube.
+type FiguresOf = fn(&StudyModel) -> &[Figures; 3];
+
 fn as_text(settings: StudySettings, study: &CubeStudy) -> String {
     let mut text = "efficiency x of the cube, by the rolls that the side nearer its end needs\n".to_string();
     text.push_str(&efficiencies(study));
-    let count = |of: fn(&StudyModel) -> &[Figures; 3], owner: CubeOwner| {
+    let count = |of: FiguresOf, owner: CubeOwner| {
         study.models.first().map_or(0, |model| of(model)[owner as usize].positions)
     };
-    let sets: [(String, fn(&StudyModel) -> &[Figures; 3]); 2] = [
+    let sets: [(String, FiguresOf); 2] = [
         (
             format!(
                 "all pairs of at most {} checkers but the {} on which x was chosen, alike",
@@ -135,7 +138,7 @@ fn efficiencies(study: &CubeStudy) -> String {
 }
 
 /// The figures of all models with one owner of the cube.
-fn table(study: &CubeStudy, of: fn(&StudyModel) -> &[Figures; 3], owner: CubeOwner) -> String {
+fn table(study: &CubeStudy, of: FiguresOf, owner: CubeOwner) -> String {
     let thousandths = |points: f64| format!("{:.2}", 1000.0 * points);
     let share = |part: u64, all: u64| format!("{:.2} %", 100.0 * part as f64 / all.max(1) as f64);
     let row = |model: &StudyModel| {
