@@ -148,7 +148,11 @@ fn value_text(value: &PositionValue) -> String {
         );
     }
     if let Some(Reading { advice, figures }) = &value.reading {
-        let figures = figures.iter().map(|(name, figure)| format!("{name} {figure:+.4}"));
+        let figures =
+            figures.iter().map(|(name, figure)| match name.starts_with("win ") || name.ends_with(" from") {
+                true => format!("{name} {:.1} %", 100.0 * figure),
+                false => format!("{name} {figure:+.4}"),
+            });
         text.push_str(&output::entry("", 2, &figures.collect::<Vec<_>>().join("; ")));
         text.push_str(&output::entry("", 2, &format!("right: {advice}")));
     }
