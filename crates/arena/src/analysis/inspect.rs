@@ -139,7 +139,7 @@ fn names(classes: &[OutcomeClass]) -> Vec<Arc<str>> {
 
 /// The class of a finished game for a player, which is certain; empty if it is in none.
 fn ended<G: Kit>(game: &G, classes: &[OutcomeClass], state: &G::State, player: usize) -> Chances {
-    // Classes of another rule set are no results of this one.
+    // The classes of another rule set are not results of this one.
     let class = outcome_of(game, classes, state, player).filter(|_| game.results().adapted.is_none());
     let probability = |(i, class_of): (usize, &OutcomeClass)| {
         (Arc::from(&*class_of.name), f32::from(u8::from(Some(i) == class)))

@@ -17,7 +17,7 @@ pub struct GameModel<G: Game, M: ?Sized = dyn Predictor> {
     found: Successors<G>,
     /// Memory for what follows a decision that is explained.
     pub(crate) spare: Option<Successors<G>>,
-    /// Whether the model belongs to another rule set, so that its classes are no results of this game.
+    /// Whether the model belongs to another rule set, so that its classes are not results of this game.
     is_adapted: bool,
 }
 

@@ -143,7 +143,7 @@ fn means_over_dice_are_those_of_plain_recursion() {
     agrees(&Bearoff::new(4).unwrap(), 3, 6, 4);
 }
 
-/// Decisions about the cube are no plies below the first.
+/// Below the first ply, decisions about the cube do not count as plies.
 #[test]
 fn decisions_about_the_cube_are_searched_on_the_way() {
     for name in ["hypergammon:money-beavers", "hypergammon:match-3"] {

@@ -50,7 +50,7 @@ impl MatchEquities {
         }
     }
 
-    /// A table by recursion over the scores, for games of which a share `gammons` are gammons, and cubes of this `efficiency`.
+    /// Computes a table by recursion over the scores. `gammons` is the share of gammons among games, `efficiency` that of the cube.
     ///
     /// After the Crawford game, P(n) = ½ (1 − g) P(n − 2) + ½ g P(n − 4), since the trailer doubles at once. The Crawford game is
     /// played without a cube. At other scores the chance lies on the line from losing to winning a single game,

@@ -25,7 +25,7 @@ pub const HIGHEST: u32 = 64;
 /// Chances this close to 0 or 1 have a dead cube.
 const CERTAIN: f64 = 1e-7;
 
-/// What games are played for.
+/// The scoring of games: points, or a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scoring {
