@@ -2,6 +2,7 @@
 
 use crate::game::Game;
 use crate::listing::Listing;
+use crate::results::ValueRule;
 use adept_rows::{Channel, RowMut, RowSink};
 use std::sync::Arc;
 
@@ -119,6 +120,31 @@ pub trait Encoder<G: Game>: Send + Sync {
     fn knows(&self) -> bool {
         false
     }
+
+    /// Whether [`derived`](Self::derived) says how values follow from a model's outputs.
+    fn derives(&self) -> bool {
+        false
+    }
+
+    /// How the value of an afterstate follows from the outputs of a model with the head `value`. None if the output for its row is the
+    /// value.
+    fn derived(&self, _game: &G, _after: Afterstate<'_, G>) -> Option<Derived<G>> {
+        None
+    }
+}
+
+/// How the value of an afterstate follows from a model's outputs for one or two states: the value of a position before a decision about
+/// the doubling cube, for example, from the output for the position without a double and that after a double and a take.
+#[derive(Clone, Debug)]
+pub struct Derived<G: Game> {
+    /// The state whose row the model reads.
+    pub state: G::State,
+    /// A second one, if the value depends on it.
+    pub second: Option<G::State>,
+    /// The value of the afterstate for the player who acted, in [−1, 1], from the outputs, in this order.
+    pub rule: ValueRule,
+    /// The number by which the output is multiplied, where the value is a multiple of the first output. Models learn from such states.
+    pub factor: Option<f32>,
 }
 
 /// An encoder written as a function of the afterstate, for games whose rows do not depend on the action.

@@ -72,12 +72,12 @@ fn as_map<S: serde::Serializer>(figures: &[(&'static str, f64)], serializer: S) 
     serializer.collect_map(figures.iter().copied())
 }
 
-/// A function from probabilities to a value.
-type OfProbabilities = dyn Fn(&[f32]) -> f32 + Send + Sync;
+/// A function from outputs to a value.
+type OfOutputs = dyn Fn(&[f32]) -> f32 + Send + Sync;
 
-/// The probabilities of the networks' classes for a player, in their order, as a value for this player in [−1, 1].
+/// A value for a player in [−1, 1] from outputs of networks, such as the probabilities of their classes for this player, in their order.
 #[derive(Clone)]
-pub struct ValueRule(Arc<OfProbabilities>);
+pub struct ValueRule(Arc<OfOutputs>);
 
 impl ValueRule {
     /// The rule that this function is.
@@ -85,9 +85,9 @@ impl ValueRule {
         Self(Arc::new(of))
     }
 
-    /// The value of these probabilities.
-    pub fn of(&self, probabilities: &[f32]) -> f32 {
-        (self.0)(probabilities)
+    /// The value of these outputs.
+    pub fn of(&self, outputs: &[f32]) -> f32 {
+        (self.0)(outputs)
     }
 }
 

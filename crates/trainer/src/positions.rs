@@ -171,10 +171,26 @@ pub(crate) fn exact_values<G: Kit>(game: &G, states: &[G::State]) -> Option<Resu
     })
 }
 
-/// Encodes a position from the view of the player who acted last.
-pub fn encode<G: Kit>(game: &G, encoder: &dyn Encoder<G>, state: &G::State, samples: &mut Samples) {
-    let player = game.just_acted(state).unwrap_or(0);
-    encoder.encode(game, Afterstate { state, action: None, player }, samples.rows.push());
+/// Encodes a position from the view of the player who acted last, and returns the number by which the output for its row is multiplied
+/// to be the value: 1 for most encoders. None, and no row, if its value follows from those of other positions.
+pub fn encode<G: Kit>(
+    game: &G,
+    encoder: &dyn Encoder<G>,
+    state: &G::State,
+    samples: &mut Samples,
+) -> Option<f32> {
+    let after = Afterstate { state, action: None, player: game.just_acted(state).unwrap_or(0) };
+    let factor = factor(game, encoder, after)?;
+    encoder.encode(game, after, samples.rows.push());
+    Some(factor)
+}
+
+/// The number by which the output for the row of an afterstate is multiplied to be its value. None if the value is no multiple of it.
+fn factor<G: Kit>(game: &G, encoder: &dyn Encoder<G>, after: Afterstate<'_, G>) -> Option<f32> {
+    if !encoder.derives() {
+        return Some(1.0);
+    }
+    encoder.derived(game, after).map_or(Some(1.0), |derived| derived.factor)
 }
 
 /// What encodes the positions of a run, and what their targets are for.
@@ -282,9 +298,9 @@ impl Set {
                 Afterstate { state: &state, action: None, player: game.just_acted(&state).unwrap_or(0) };
             known.add(&mut samples.rows, head, encoder, game, after);
             values.push(value);
-            match target(head, value, &outcomes) {
-                Some(target) => samples.targets.extend(target),
-                None => complete = false,
+            match (target(head, value, &outcomes), factor(game, encoder, after)) {
+                (Some(target), Some(factor)) => samples.targets.extend(target.iter().map(|t| t / factor)),
+                _ => complete = false,
             }
             samples.weights.push(1.0);
         }
@@ -606,8 +622,16 @@ impl<G: Kit> Examples<G> {
                         to.targets.extend(target);
                     }
                     let _encoding = profile::span(Phase::Encoding);
+                    let width = head.outputs();
                     for state in states {
-                        encode(game, encoder, state, to);
+                        let factor = encode(game, encoder, state, to).ok_or_else(|| {
+                            let text = game.position_text(state);
+                            ModelError::Unsupported(format!(
+                                "the encoder has no row for the position `{text}`"
+                            ))
+                        })?;
+                        let targets = &mut to.targets[(to.rows.len() - 1) * width..][..width];
+                        targets.iter_mut().for_each(|target| *target /= factor);
                         to.weights.push(1.0);
                     }
                     Ok(())

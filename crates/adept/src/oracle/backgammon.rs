@@ -4,6 +4,7 @@ use super::args::TableArgs;
 use super::{cube, destination, line};
 use adept_builtin::backgammon::exact::Table;
 use adept_builtin::backgammon::exact::cubeful::CubefulTable;
+use adept_builtin::backgammon::exact::with_cube::{cubeful_table, usual_cube_file};
 use adept_builtin::backgammon::{
     Action, Backgammon, Position, Side, Stage, State, race_file, table, usual_file,
 };
@@ -19,7 +20,7 @@ use adept_ground::places;
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -36,31 +37,9 @@ fn find(game: &Backgammon, args: &TableArgs) -> Result<Arc<Table>> {
     Ok(table(game, args.table.clone())?)
 }
 
-/// The default file of the table with the cube.
-fn usual_cube_file(game: &Backgammon) -> PathBuf {
-    let plain = usual_file(game);
-    let name = plain.file_stem().unwrap_or_default().display();
-    plain.with_file_name(format!("{name}-cube.table"))
-}
-
 /// The table with the cube of `--table` or of the default file; of a small game, a new one.
-fn find_with_cube(game: &Backgammon, args: &TableArgs) -> Result<CubefulTable> {
-    let Some(path) = args.table.clone().or_else(|| places::find(&usual_cube_file(game))) else {
-        if game.checkers() == Table::MOST {
-            bail!(
-                "{}: there is no such table: `adept oracle build --game {} --cube` solves it once",
-                usual_cube_file(game).display(),
-                game.name()
-            );
-        }
-        return Ok(CubefulTable::solve(game.checkers(), CubefulTable::WIDTH, args.threads)?);
-    };
-    let table = CubefulTable::open(&path)?;
-    if table.checkers() != game.checkers() {
-        let (found, expected) = (table.checkers(), game.checkers());
-        bail!("{}: its sides have {found} checkers and not {expected}", path.display());
-    }
-    Ok(table)
+fn find_with_cube(game: &Backgammon, args: &TableArgs) -> Result<Arc<CubefulTable>> {
+    Ok(cubeful_table(game, args.table.clone(), args.threads)?)
 }
 
 /// Equities for the side to roll, by position.
@@ -242,7 +221,7 @@ pub(super) fn moves(
         return output::text(&output::table(&["play", "afterstate (opponent to roll)"], &rows));
     }
     let found = match cube {
-        Some(owner) => ranked(game, &after_move(&find_with_cube(game, args)?, owner, jacoby), &state)?,
+        Some(owner) => ranked(game, &after_move(&*find_with_cube(game, args)?, owner, jacoby), &state)?,
         None => ranked(game, &cubeless(&*find(game, args)?), &state)?,
     };
     let best = found.first().map_or(0.0, |(_, value)| *value);

@@ -2,7 +2,7 @@
 
 use super::parts::KNOWN;
 use crate::error::OpenError;
-use adept_game::{Afterstate, Channel, Encoder, Game, Kit, RowMut, RowSink, Valuation};
+use adept_game::{Afterstate, Channel, Derived, Encoder, Game, Kit, RowMut, RowSink, Valuation};
 use std::sync::Arc;
 
 /// An encoder with valuations of the game that stand for the model where they know the value. The first that knows it counts.
@@ -99,5 +99,13 @@ impl<G: Game> Encoder<G> for WithKnown<G> {
 
     fn knows(&self) -> bool {
         true
+    }
+
+    fn derives(&self) -> bool {
+        self.inner.derives()
+    }
+
+    fn derived(&self, game: &G, after: Afterstate<'_, G>) -> Option<Derived<G>> {
+        self.inner.derived(game, after)
     }
 }

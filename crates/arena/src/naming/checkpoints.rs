@@ -82,6 +82,11 @@ fn encoder_of<G: Kit>(
     };
     let found = listing.open(&own).ok_or_else(unknown)?;
     found.fits(game).map_err(OpenError::Unknown)?;
+    if found.derives() && !(experts.is_empty() && priors.is_empty()) {
+        return Err(OpenError::Unknown(format!(
+            "`{wanted}`: the outputs of networks with the encoder `{own}` are no values of positions: leave out priors and experts"
+        )));
+    }
     let whole = match priors[..] {
         _ if !experts.is_empty() && !priors.is_empty() => {
             return Err(OpenError::Unknown(format!(

@@ -1,7 +1,7 @@
 //! What is known of positions without a model: values, such as those of tables of races, and which classes of outcomes are possible.
 //! It stands for what the model says, in play and as targets.
 
-use adept_game::{Afterstate, Encoder, Game, Kit, ValueRule, possible_outcomes};
+use adept_game::{Afterstate, Derived, Encoder, Game, Kit, ValueRule, possible_outcomes};
 use adept_model::{Explanation, Head, OutcomeMask, Predictor, RowMut, Rows};
 
 /// The value of an afterstate that an encoder knows, with its distribution over the classes of a head; empty without classes.
@@ -32,6 +32,16 @@ pub(crate) fn explain<G: Kit, M: Predictor + ?Sized>(
     row: &Rows,
 ) -> Explanation {
     let mut found = model.explain(row);
+    if let Some(derived) = derived(encoder, game, after) {
+        let second = derived.second.map(|state| {
+            let (mut rows, mut values) = (row.empty(), Vec::new());
+            encoder.encode(game, Afterstate { state: &state, ..after }, rows.push());
+            model.evaluate(&rows, &mut values);
+            values.first().copied().unwrap_or(f32::NAN)
+        });
+        derive(&mut found, &derived.rule, second.as_slice());
+        return found;
+    }
     let head = model.head();
     let (seen, adaption) = adapt(game, head, after);
     if let Some((value, outcomes)) = known(encoder, head, game, seen) {
@@ -46,6 +56,20 @@ pub(crate) fn explain<G: Kit, M: Predictor + ?Sized>(
         adaption.explain(&mut found, head);
     }
     found
+}
+
+/// How the value of an afterstate follows from outputs of a model, if they are not its value.
+#[inline]
+fn derived<G: Game>(encoder: &dyn Encoder<G>, game: &G, after: Afterstate<'_, G>) -> Option<Derived<G>> {
+    if encoder.derives() { encoder.derived(game, after) } else { None }
+}
+
+/// Replaces the output of a node and those of its experts by the value that follows from it and the output for the second state.
+fn derive(found: &mut Explanation, rule: &ValueRule, second: &[f32]) {
+    if !found.corrects {
+        found.value = rule.of(&[&[found.value], second].concat());
+    }
+    found.experts.iter_mut().flatten().for_each(|expert| derive(expert, rule, second));
 }
 
 /// How the outputs of a network of another rule set become those of a row.
@@ -101,7 +125,10 @@ pub(super) fn encode<G: Kit>(
     after: Afterstate<'_, G>,
     row: RowMut<'_>,
 ) {
-    encoder.encode(game, adapt(game, head, after).0, row);
+    match derived(encoder, game, after) {
+        Some(derived) => encoder.encode(game, Afterstate { state: &derived.state, ..after }, row),
+        None => encoder.encode(game, adapt(game, head, after).0, row),
+    }
 }
 
 /// Restricts the distributions of a node and of its experts to the possible classes. Corrections of logits stay as they are.
@@ -132,6 +159,18 @@ pub struct KnownRows {
     restricted: Vec<(u32, OutcomeMask)>,
     /// The rows of networks of another rule set, in order.
     adapted: Vec<(u32, Adaption)>,
+    /// The rows whose values follow from their outputs, in order.
+    derived: Vec<DerivedRow>,
+    /// The rows of their second states. None before the first.
+    second: Option<Rows>,
+}
+
+/// A row whose value follows from its output, and from that of a row of the second states.
+#[derive(Clone, Debug)]
+struct DerivedRow {
+    row: u32,
+    second: Option<u32>,
+    rule: ValueRule,
 }
 
 impl KnownRows {
@@ -142,6 +181,8 @@ impl KnownRows {
         self.outcomes.clear();
         self.restricted.clear();
         self.adapted.clear();
+        self.derived.clear();
+        self.second.iter_mut().for_each(Rows::clear);
     }
 
     /// Appends the row of an afterstate to `rows`, and notes what is known of it.
@@ -154,6 +195,16 @@ impl KnownRows {
         game: &G,
         after: Afterstate<'_, G>,
     ) {
+        if let Some(Derived { state, second, rule, .. }) = derived(encoder, game, after) {
+            encoder.encode(game, Afterstate { state: &state, ..after }, rows.push());
+            let second = second.map(|state| {
+                let all = self.second.get_or_insert_with(|| rows.empty());
+                encoder.encode(game, Afterstate { state: &state, ..after }, all.push());
+                all.len() as u32 - 1
+            });
+            self.derived.push(DerivedRow { row: rows.len() as u32 - 1, second, rule });
+            return;
+        }
         let (after, adaption) = adapt(game, head, after);
         encoder.encode(game, after, rows.push());
         let row = rows.len() - 1;
@@ -235,6 +286,17 @@ impl KnownRows {
         for (row, adaption) in &self.adapted {
             let row = *row as usize;
             values[row] = adaption.value(model.head(), &mut outcomes[row * classes..][..classes]);
+        }
+        let mut others = Vec::new();
+        if let Some(second) = self.second.as_ref().filter(|rows| !rows.is_empty()) {
+            model.evaluate(second, &mut others);
+        }
+        for DerivedRow { row, second, rule } in &self.derived {
+            let value = &mut values[*row as usize];
+            *value = match second {
+                Some(second) => rule.of(&[*value, others[*second as usize]]),
+                None => rule.of(&[*value]),
+            };
         }
     }
 }

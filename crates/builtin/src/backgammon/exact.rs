@@ -7,6 +7,7 @@
 //! row of values is read many times in succession.
 
 pub mod cubeful;
+pub mod with_cube;
 
 use super::side::{BAR, POINTS, Side};
 use super::{Position, moves};

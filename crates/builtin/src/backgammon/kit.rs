@@ -1,12 +1,14 @@
 //! Backgammon's [`Kit`].
 
 use super::cubeful::adapted;
+use super::encoders::stakes_by_owner;
 use super::exact::Table;
+use super::exact::with_cube::{CubefulExact, cubeful_table};
 use super::game::Words;
 use super::gnubg::Gnubg;
 use super::{
-    Backgammon, Classed, Expert, LONGEST_MATCH, Phase, Points, Position, Side, Stage, State, Win, known,
-    pubeval, rare,
+    Backgammon, Classed, Expert, LONGEST_MATCH, Phase, Points, Position, Rules, Side, Stage, State, Win,
+    WithCube, known, pubeval, rare,
 };
 use crate::Family;
 use crate::shared::Shared;
@@ -121,7 +123,7 @@ impl Kit for Backgammon {
     }
 
     fn encoders(&self) -> Encoders<'_, Self> {
-        Encoders::<Self>::default()
+        let all = Encoders::<Self>::default()
             .with(
                 "points",
                 "202 inputs: checkers on each point in units, on the bar and off, of both sides",
@@ -137,7 +139,16 @@ impl Kit for Backgammon {
                 "points, and the phase and the pips of both sides, by which gates choose experts",
                 || Arc::new(Classed::new(Points)),
             )
-            .with("expert+classes", "expert, and the same", || Arc::new(Classed::new(Expert)))
+            .with("expert+classes", "expert, and the same", || Arc::new(Classed::new(Expert)));
+        if !matches!(self.rules, Rules::Money { .. }) {
+            return all;
+        }
+        all.with(
+            "points+cube",
+            "points, and where the cube is: for networks whose output is the equity of the cube's owners",
+            || Arc::new(WithCube::new(Points)),
+        )
+        .with("expert+cube", "expert, and the same", || Arc::new(WithCube::new(Expert)))
     }
 
     fn agents(&self) -> Agents<'_, Self> {
@@ -159,7 +170,10 @@ impl Kit for Backgammon {
         let tables = || Listing::new(known::names(), |name| known::table(self, name));
         let usual_tables = Some(if self.checkers() == 15 { "bearoff-8+race" } else { "bearoff-8+race-6" });
         if self.has_cube() {
-            return Values { tables: tables(), usual_tables, ..Values::none() };
+            let about = "exact values with the cube; oracle:FILE reads a table; default: datasets/hypergammon-cube.table";
+            let all = if self.has_cubeful_table() { vec![("oracle", about)] } else { Vec::new() };
+            let exact = Listing::new(Named::list(&all), |name| cubeful_exact(self, name));
+            return Values { tables: tables(), usual_tables, ..Values::of(exact) };
         }
         let about =
             "exact values; oracle:FILE reads a table; default: datasets/GAME.table, or solved in memory";
@@ -190,10 +204,19 @@ impl Kit for Backgammon {
                 ..named
             };
         }
-        let draw = move |rng: &mut dyn Rng| any_position(checkers, rng);
         let about = "all positions equally often, reached in play or not";
-        let all = vec![Distribution::new("all", about, draw)];
-        let named = if self.has_cube() { Positions::none() } else { Positions::new(all, number) };
+        let named = match self.rules {
+            Rules::Cubeless => {
+                let draw = move |rng: &mut dyn Rng| any_position(checkers, rng);
+                Positions::new(vec![Distribution::new("all", about, draw)], number)
+            }
+            Rules::Money { .. } => {
+                let about = "all positions before a roll equally often, with each owner of the cube";
+                let draw = move |rng: &mut dyn Rng| with_any_owner(any_position(checkers, rng), rng);
+                Positions::new(vec![Distribution::new("all", about, draw)], number_with_cube)
+            }
+            Rules::Match { .. } => Positions::none(),
+        };
         Positions {
             // With few checkers every side is crashed.
             class: |state| state.position().phase().min(Phase::Crashed) as u64,
@@ -224,6 +247,16 @@ fn exact(game: &Backgammon, name: &str) -> Found<Arc<dyn Valuation<Backgammon>>>
         ))));
     }
     Some(table(game, file).map(|table| Arc::new(Exact(table)) as _))
+}
+
+/// The exact valuation `oracle` or `oracle:FILE` of a money game with the cube.
+fn cubeful_exact(game: &Backgammon, name: &str) -> Found<Arc<dyn Valuation<Backgammon>>> {
+    let file = match name.split_once(':') {
+        Some(("oracle", file)) => Some(PathBuf::from(file)),
+        None if name == "oracle" => None,
+        _ => return None,
+    };
+    Some(cubeful_table(game, file, 0).map(|table| Arc::new(CubefulExact(table)) as _))
 }
 
 /// The exact table, or else the tables of bear-offs and races.
@@ -272,6 +305,19 @@ fn number(state: &State) -> u64 {
     };
     let Position { own, opponent } = state.position();
     number(own) * 26u64.pow(5) + number(opponent)
+}
+
+/// The same, with the owner of the cube.
+fn number_with_cube(state: &State) -> u64 {
+    let owner = state.stakes.owner().map_or(0, |owner| 1 + u64::from(owner == state.player));
+    3 * number(state) + owner
+}
+
+/// A position before a roll with a cube that is in the middle, owned by this side, or by the opponent.
+fn with_any_owner(state: State, rng: &mut dyn Rng) -> State {
+    let stakes = stakes_by_owner()[rng.random_range(0..3)];
+    let stage = if stakes.may_double(state.player) { Stage::Rolling } else { Stage::Roll };
+    State { stage, stakes, ..state }
 }
 
 /// A position drawn uniformly from all that are not over.

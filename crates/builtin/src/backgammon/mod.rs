@@ -23,7 +23,7 @@ mod stakes;
 mod state;
 mod written;
 
-pub use encoders::{Classed, Expert, INPUTS, Input, Points};
+pub use encoders::{Classed, Expert, INPUTS, Input, Points, WithCube};
 pub use game::Backgammon;
 pub use ids::{MatchState, Offer};
 pub use kit::{table, usual_file};

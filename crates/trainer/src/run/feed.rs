@@ -505,7 +505,7 @@ impl<'a, G: Kit> PositionSource<'a, G> {
 }
 
 impl<G: Kit> Valuer<'_, G> {
-    /// Appends a position with its one-step target, unless no move has led to it.
+    /// Appends a position with its one-step target, unless no move has led to it or its value follows from those of other positions.
     #[inline]
     fn add(&mut self, game: &G, state: &G::State, samples: &mut Samples) -> Result<(), ModelError> {
         let Self { bound, found, screen } = self;
@@ -513,11 +513,15 @@ impl<G: Kit> Valuer<'_, G> {
         found.evaluate(&mut *bound.model);
         // Nobody is to value a position that no move has led to, such as the one before the opening roll.
         if game.just_acted(state).is_some() {
-            found.expectation(&mut samples.targets);
             let encoding = profile::span(Phase::Encoding);
-            encode(game, &**bound.encoder(), state, samples);
+            let factor = encode(game, &**bound.encoder(), state, samples);
             drop(encoding);
-            samples.weights.push(1.0);
+            if let Some(factor) = factor {
+                let first = samples.targets.len();
+                found.expectation(&mut samples.targets);
+                samples.targets[first..].iter_mut().for_each(|target| *target /= factor);
+                samples.weights.push(1.0);
+            }
         }
         Ok(())
     }

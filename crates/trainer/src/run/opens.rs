@@ -2,11 +2,12 @@
 
 use super::error::TrainError;
 use super::feed::check_screened;
-use crate::config::{Config, EXAMPLES_FILE, HeadName, RARE_FILE, SCREEN, Suite};
+use crate::config::{Config, EXAMPLES_FILE, HeadName, Method, RARE_FILE, SCREEN, Suite};
 use crate::positions::{check_examples, rare_positions};
 use adept_arena::{OpenError, Screen, naming, open};
 use adept_game::laws::{self, Breach, Budget, Law};
-use adept_game::{GameError, Kit};
+use adept_game::{Encoder, GameError, Kit};
+use std::sync::Arc;
 
 /// A setting of a config whose file or agent cannot be used.
 #[derive(Debug)]
@@ -42,6 +43,8 @@ pub fn check_files<G: Kit>(game: &G, config: &Config) -> Result<(), Unusable> {
     if let Some(breach) = broken_law(game, config) {
         return Err(of_breach(game.name(), &breach));
     }
+    encoder_of(game, config)
+        .map_err(|e| Unusable { key: "game.encoder".into(), error: Box::new(e.into()) })?;
     for (key, agent) in config.opponents() {
         let tried = match key.as_str() {
             SCREEN => Screen::open(game, agent, 1).and_then(|_| {
@@ -61,6 +64,23 @@ pub fn check_files<G: Kit>(game: &G, config: &Config) -> Result<(), Unusable> {
         read.map_err(|e| Unusable { key: key.into(), error: Box::new(e.into()) })?;
     }
     Ok(())
+}
+
+/// Opens the encoder of a run, whose method and head must suit an encoder whose outputs are no values of positions.
+pub(super) fn encoder_of<G: Kit>(game: &G, config: &Config) -> Result<Arc<dyn Encoder<G>>, OpenError> {
+    let encoder = open::encoder(game, config.game.encoder.as_deref())?;
+    let is_learned = match config.learn.method {
+        Method::Expectation(_) | Method::Supervised(_) => config.head == HeadName::Value,
+        Method::Td(_) | Method::Regrets(_) => false,
+    };
+    match encoder.derives() && !is_learned {
+        false => Ok(encoder),
+        true => Err(OpenError::Unknown(format!(
+            "the outputs of networks with the encoder `{}` are no values of positions: take [learn.expectation] or [learn.supervised], and \
+             `head = \"value\"`",
+            encoder.name()
+        ))),
+    }
 }
 
 /// The setting that an error of a run is about, if one is to be changed.

@@ -2,6 +2,7 @@
 
 use super::error::TrainError;
 use super::feed::OwnGames;
+use super::opens::encoder_of;
 use crate::config::Config;
 use crate::config::Method;
 use crate::positions::{Examples, Part, Positions, With, encode, rows_of_own_games, rows_of_random_games};
@@ -83,7 +84,7 @@ impl Start {
         // An unreadable file here is not a fault of the run's own folder.
         let located = checkpoint::locate(&init.path, false).map_err(TrainError::Model)?;
         let from = checkpoint::read(&located).map_err(TrainError::Model)?;
-        let encoder = open::encoder(game, config.game.encoder.as_deref())?;
+        let encoder = encoder_of(game, config)?;
         let (found, channels) = (&from.manifest, encoder.channels().to_vec());
         let mismatch = |message: String| OpenError::Mismatch { path: located.clone(), message };
         if found.quantised.is_some() {
@@ -226,7 +227,7 @@ pub(super) fn fresh_model<G: Kit>(
     seed: u64,
     compute: Compute,
 ) -> Result<LearnerModel<G>, TrainError> {
-    let encoder = open::encoder(game, config.game.encoder.as_deref())?;
+    let encoder = encoder_of(game, config)?;
     let (channels, optimiser) = (encoder.channels().to_vec(), config.learn.optimiser);
     let head = config.head_of(outcome_classes(game)).map_err(OpenError::from)?;
     let mut rng = stream(seed, "init", 0);

@@ -1,10 +1,13 @@
 //! Encoders of backgammon. All take the view of the player who just moved.
 
 mod classes;
+mod cube;
 mod expert;
 mod hits;
 
 pub use classes::Classed;
+pub use cube::WithCube;
+pub(super) use cube::stakes_by_owner;
 pub use expert::{Expert, INPUTS, Input};
 
 use super::{Backgammon, Side, State};
